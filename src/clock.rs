@@ -1,0 +1,42 @@
+//! Time, injected: the one place that reads the system clocks.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio::time::Instant;
+
+/// A moment on both clocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Moment {
+    /// Time since the clock was made; never goes backwards. Deadlines are computed on it.
+    pub mono: Duration,
+    /// Wall-clock time, for people and records only.
+    pub wall: Timestamp,
+}
+
+/// Reads the clocks. Monotonic time is tokio's, so that a paused runtime pauses it in tests.
+#[derive(Debug, Clone)]
+pub struct Clock {
+    origin: Instant,
+}
+
+impl Clock {
+    /// Returns a clock whose monotonic time starts now.
+    #[must_use]
+    pub fn start() -> Self {
+        Self { origin: Instant::now() }
+    }
+
+    /// Returns the present moment.
+    #[must_use]
+    #[expect(clippy::disallowed_methods, reason = "the one place that reads the wall clock")]
+    pub fn now(&self) -> Moment {
+        Moment { mono: self.origin.elapsed(), wall: Timestamp::now() }
+    }
+
+    /// Returns the tokio instant of a monotonic time, to sleep until.
+    #[must_use]
+    pub fn instant(&self, mono: Duration) -> Instant {
+        self.origin + mono
+    }
+}

@@ -1,0 +1,42 @@
+//! Settings that a person may change. First form: defaults only.
+
+use std::time::Duration;
+
+/// Limits of one runtime (contracts 8). Sizes in bytes.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Tasks that may be live at once.
+    pub tasks: usize,
+    /// Bytes of one stream kept from its start on disk.
+    pub stream_head_bytes: u64,
+    /// Bytes of one stream kept from its end once the head is full.
+    pub stream_tail_bytes: usize,
+    /// Bytes that may wait to be typed into one task.
+    pub input_queue_bytes: usize,
+    /// Connections to one runtime, of all roles together.
+    pub connections: usize,
+    /// The largest frame or line accepted from a connection.
+    pub frame_bytes: usize,
+    /// Time between TERM and KILL when a task is stopped.
+    pub stop_grace: Duration,
+    /// How long the operator keeps the lease after the last key.
+    pub lease: Duration,
+    /// Calls kept in memory for the console; all are in the journal.
+    pub recent_calls: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            tasks: 64,
+            stream_head_bytes: 64 << 20,
+            stream_tail_bytes: 1 << 20,
+            input_queue_bytes: 64 << 10,
+            connections: 32,
+            frame_bytes: 1 << 20,
+            stop_grace: Duration::from_secs(5),
+            lease: Duration::from_secs(10),
+            recent_calls: 1_000,
+        }
+    }
+}

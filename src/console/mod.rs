@@ -1,0 +1,1 @@
+//! People: the terminal UI. ratatui and crossterm live only here.

@@ -1,0 +1,1 @@
+//! The runtime's sockets: hello, framing, client and server side, shared by the front doors.

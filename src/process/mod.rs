@@ -1,0 +1,1 @@
+//! Operating-system processes: spawner, task host, PTY pair, tree end, workdir, environment.

@@ -1,0 +1,319 @@
+//! What others may see of the runtime: plain values, published as one snapshot after each change.
+//!
+//! The same values serve the console in the same process, a console attached over the operator
+//! link, and the tools.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::envelope::{Actor, TaskId};
+use crate::terminal::Size;
+
+/// Where a task stands. Only forward; the first terminal state wins (contracts 2.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskStatus {
+    /// Known, not started.
+    Queued,
+    /// Its process runs.
+    Running,
+    /// A stop was asked for; its tree is being ended.
+    Cancelling,
+    /// Exit 0.
+    Completed,
+    /// Any other end nobody asked for: other exit, a signal, start failure, timeout, output limit.
+    Failed,
+    /// Ended by a stop.
+    Cancelled,
+    /// The runtime was shut down or died.
+    Interrupted,
+}
+
+impl TaskStatus {
+    /// Tells whether nothing will change any more.
+    #[must_use]
+    pub fn is_terminal(self) -> bool {
+        matches!(self, Self::Completed | Self::Failed | Self::Cancelled | Self::Interrupted)
+    }
+
+    /// Returns the word used on every surface.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Running => "running",
+            Self::Cancelling => "cancelling",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// One managed task, or a command still in the foreground of its call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskView {
+    /// Its id.
+    pub id: TaskId,
+    /// Its number in this recording, from 1; the console writes `t07`.
+    pub number: u32,
+    /// Where it stands.
+    pub status: TaskStatus,
+    /// The command as given.
+    pub cmd: String,
+    /// Why, in the words of whoever started it.
+    pub description: Option<String>,
+    /// A name the operator gave it.
+    pub name: Option<String>,
+    /// Resolved starting directory.
+    pub workdir: PathBuf,
+    /// The shell that runs it.
+    pub shell: String,
+    /// Run as a login shell.
+    pub login: bool,
+    /// It has a PTY.
+    pub tty: bool,
+    /// Size of its PTY (of its pane for pipes).
+    pub size: Size,
+    /// Whoever started it asked for that size.
+    pub size_asked: bool,
+    /// Its stdin is open for input.
+    pub accepts_input: bool,
+    /// Who started it.
+    pub started_by: Actor,
+    /// The call that started it.
+    pub call: u64,
+    /// It outlived its call and has a handle (false while in the foreground of its call).
+    pub promoted: bool,
+    /// Who holds its input, if anyone.
+    pub lease: Option<Lease>,
+    /// It seems to want input.
+    pub waiting: Option<Waiting>,
+    /// When it was asked for.
+    pub created_at: Timestamp,
+    /// When its process started.
+    pub started_at: Option<Timestamp>,
+    /// When its status last changed.
+    pub updated_at: Timestamp,
+    /// The stop in progress or done.
+    pub stop: Option<StopView>,
+    /// How it ended, once terminal.
+    pub ended: Option<Ended>,
+    /// What it wrote.
+    pub output: OutputView,
+    /// Process id of its shell: for the console alone, never for agents (contracts 2.1).
+    pub pid: Option<u32>,
+    /// Folder of its raw log, marks and exit record.
+    pub folder: PathBuf,
+    /// Last events of its timeline, oldest first, bounded.
+    pub events: Vec<TaskEvent>,
+}
+
+/// The operator's hold on a task's input (contracts 3).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lease {
+    /// Who holds it.
+    pub holder: Actor,
+    /// When it lapses unless another key comes.
+    pub until: Timestamp,
+}
+
+/// Evidence that a task wants input (contracts 2.3).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waiting {
+    /// `line`, `key` or `secret`.
+    pub kind: String,
+    /// `tty_read`, `echo_off` or `quiet`.
+    pub evidence: String,
+    /// Since when.
+    pub since: Timestamp,
+}
+
+/// A stop in progress or done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StopView {
+    /// Who asked.
+    pub by: Actor,
+    /// When.
+    pub at: Timestamp,
+    /// When the grace ends and KILL follows.
+    pub kill_at: Option<Timestamp>,
+    /// KILL was asked for at once.
+    pub force: bool,
+}
+
+/// How a task ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ended {
+    /// When.
+    pub at: Timestamp,
+    /// Exit status, when the shell exited by itself (124 after a timeout).
+    pub exit_status: Option<i32>,
+    /// Signal name such as `SIGKILL`, when one ended the shell.
+    pub signal: Option<String>,
+    /// Its `timeout_ms` ran out.
+    pub timed_out: bool,
+    /// Kind and message of a start failure or other error.
+    pub error: Option<(String, String)>,
+    /// Names of processes still alive after the shell had exited, which were then ended.
+    pub leftovers: Vec<String>,
+    /// Names of processes that could not be killed.
+    pub survivors: Vec<String>,
+}
+
+/// Counts of what a task wrote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct OutputView {
+    /// Bytes written by the task, all streams.
+    pub bytes: u64,
+    /// Line feeds among them.
+    pub lines: u64,
+    /// Bytes not kept (between head and tail).
+    pub dropped_bytes: u64,
+    /// When the last byte came.
+    pub last_at: Option<Timestamp>,
+}
+
+/// One row of a task's timeline.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskEvent {
+    /// When.
+    pub at: Timestamp,
+    /// Who.
+    pub actor: Actor,
+    /// One word: `start`, `promoted`, `input`, `refused`, `lease`, `released`, `resize`, `stop`,
+    /// `signal`, `timeout`, `exit`, `end`, `screen_reset`.
+    pub what: String,
+    /// Details in a few words; never typed text.
+    pub note: String,
+    /// Bytes concerned, where that makes sense.
+    pub bytes: Option<u64>,
+}
+
+/// One tool call, in short. The whole record is fetched by `seq`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallSummary {
+    /// Number of the call in this recording, from 1.
+    pub seq: u64,
+    /// When it came in.
+    pub at: Timestamp,
+    /// Who called.
+    pub actor: Actor,
+    /// Tool name, e.g. `ExecCommand`.
+    pub tool: String,
+    /// Envelope status once answered: `success` or `error`; null while in flight.
+    pub status: Option<String>,
+    /// Summary text of the envelope, or the first line of the input while in flight.
+    pub summary: String,
+    /// The task concerned, if one is.
+    pub task: Option<TaskId>,
+    /// Milliseconds from call to answer.
+    pub duration_ms: Option<u64>,
+}
+
+/// An agent's connection.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentView {
+    /// Its label.
+    pub label: String,
+    /// Its name and version as it says, e.g. `claude-code 2.1.330`.
+    pub client: String,
+    /// Process id of its shim.
+    pub pid: u32,
+    /// Connected now.
+    pub connected: bool,
+    /// When it last called a tool.
+    pub last_call: Option<Timestamp>,
+    /// Calls so far.
+    pub calls: u64,
+}
+
+/// Counters and short histories (contracts 4).
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Metrics {
+    /// Model-visible calls by tool, then by status `success` / `error`.
+    pub tool_calls: BTreeMap<String, BTreeMap<String, u64>>,
+    /// Executions from direct ExecCommand.
+    pub exec_command_items: u64,
+    /// Executions from batch items.
+    pub batched_exec_command_items: u64,
+    /// Commands that outlived their call.
+    pub promotions: u64,
+    /// Tasks ever started.
+    pub tasks_started: u64,
+    /// Tasks ended, by final status.
+    pub tasks_ended: BTreeMap<String, u64>,
+    /// Most tasks live at once.
+    pub tasks_peak: u64,
+    /// Bytes read from tasks.
+    pub output_bytes_in: u64,
+    /// Characters of receipts sent to models.
+    pub output_chars_sent: u64,
+    /// Bytes not kept.
+    pub output_bytes_dropped: u64,
+    /// Operator actions by name (`input`, `stop`, `start`, …).
+    pub operator_actions: BTreeMap<String, u64>,
+    /// Inputs refused, by reason.
+    pub input_refused: BTreeMap<String, u64>,
+    /// Panics of a terminal parser, each healed from the log.
+    pub screen_resets: u64,
+    /// Tool-call durations in ms, by tool: (count, p50, p95, p99) over the recent calls.
+    pub call_ms: BTreeMap<String, (u64, u64, u64, u64)>,
+    /// Calls in each of the last 60 seconds, oldest first; updated at most once a second.
+    pub calls_per_second: Vec<u64>,
+    /// Bytes in each of the last 60 seconds, oldest first; updated at most once a second.
+    pub bytes_per_second: Vec<u64>,
+}
+
+impl Metrics {
+    /// Returns all executions: direct ones and batch items.
+    #[must_use]
+    pub fn shell_commands(&self) -> u64 {
+        self.exec_command_items + self.batched_exec_command_items
+    }
+}
+
+/// A line for the person that is not bound to a task: an agent came or went, the demo narrates.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notice {
+    /// Number, from 1.
+    pub seq: u64,
+    /// When.
+    pub at: Timestamp,
+    /// It reports a failure.
+    pub is_error: bool,
+    /// The text, one line.
+    pub text: String,
+}
+
+/// Everything a console shows but the screens themselves.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// Rises with each published change.
+    pub seq: u64,
+    /// The workspace.
+    pub workspace: PathBuf,
+    /// The recording's folder.
+    pub recording: PathBuf,
+    /// The agents' socket.
+    pub socket: PathBuf,
+    /// When the runtime started.
+    pub started_at: Timestamp,
+    /// It runs without a console (headless).
+    pub headless: bool,
+    /// Tasks in order of creation, dismissed ones left out.
+    pub tasks: Vec<Arc<TaskView>>,
+    /// Recent calls, oldest first, bounded.
+    pub calls: Vec<Arc<CallSummary>>,
+    /// Agents, in order of first connection.
+    pub agents: Vec<AgentView>,
+    /// Recent notices, oldest first, bounded.
+    pub notices: Vec<Notice>,
+    /// Counters.
+    pub metrics: Metrics,
+}

@@ -1,0 +1,61 @@
+//! The size of a terminal.
+
+use serde::{Deserialize, Serialize};
+
+/// Columns and rows of a PTY; both always between 2 and 1000 (contracts 2.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(from = "Raw", into = "Raw")]
+pub struct Size {
+    cols: u16,
+    rows: u16,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Raw {
+    cols: u16,
+    rows: u16,
+}
+
+impl Size {
+    /// The smallest number of columns or rows.
+    pub const MIN: u16 = 2;
+    /// The largest number of columns or rows.
+    pub const MAX: u16 = 1000;
+
+    /// Returns the nearest allowed size.
+    #[must_use]
+    pub fn clamped(cols: u16, rows: u16) -> Self {
+        Self { cols: cols.clamp(Self::MIN, Self::MAX), rows: rows.clamp(Self::MIN, Self::MAX) }
+    }
+
+    /// Returns the number of columns.
+    #[must_use]
+    pub fn cols(self) -> u16 {
+        self.cols
+    }
+
+    /// Returns the number of rows.
+    #[must_use]
+    pub fn rows(self) -> u16 {
+        self.rows
+    }
+}
+
+impl Default for Size {
+    /// Returns 120×40, the size of a task's PTY unless asked otherwise.
+    fn default() -> Self {
+        Self { cols: 120, rows: 40 }
+    }
+}
+
+impl From<Raw> for Size {
+    fn from(raw: Raw) -> Self {
+        Self::clamped(raw.cols, raw.rows)
+    }
+}
+
+impl From<Size> for Raw {
+    fn from(size: Size) -> Self {
+        Self { cols: size.cols, rows: size.rows }
+    }
+}

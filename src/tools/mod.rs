@@ -1,0 +1,1 @@
+//! The verbs, one file each: input schema, run, result, receipt; and the one table of them.
