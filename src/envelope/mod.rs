@@ -1,5 +1,11 @@
 //! Pure: who acts, what a task is called, the canonical envelope, errors, previews.
 
+mod canonical;
+mod error;
 mod ids;
+mod pretty;
+pub mod preview;
 
+pub use canonical::{Envelope, InvalidEnvelope, Outcome, SUMMARY_CHARS, one_line};
+pub use error::{ErrorKind, ToolError};
 pub use ids::{Actor, InvalidTaskId, TaskId};

@@ -1,0 +1,309 @@
+//! The canonical envelope: the one record of a tool's answer, from which every other form is made.
+//! Success without a result and error without an error cannot be said.
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Value, json};
+
+use super::error::{ErrorKind, ToolError};
+
+/// Longest `summary_text`, in characters.
+pub const SUMMARY_CHARS: usize = 200;
+
+/// A tool's answer as it is stored and sent (contracts 1). Written as five keys, always all five.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Wire", into = "Wire")]
+pub struct Envelope {
+    tool_name: String,
+    summary_text: String,
+    outcome: Outcome,
+}
+
+/// What came of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// The tool did what was asked; its result.
+    Success(Value),
+    /// The tool could not do it; why.
+    Error(ToolError),
+}
+
+/// An envelope that says two things at once, or nothing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidEnvelope {
+    /// `success` without a result.
+    #[error("an envelope with status success needs a result")]
+    SuccessWithoutResult,
+    /// `success` with an error.
+    #[error("an envelope with status success has error null")]
+    SuccessWithError,
+    /// `error` without an error.
+    #[error("an envelope with status error needs an error")]
+    ErrorWithoutError,
+    /// `error` with a result.
+    #[error("an envelope with status error has result null")]
+    ErrorWithResult,
+    /// A summary of several lines, or too long.
+    #[error("summary_text is one line of at most {SUMMARY_CHARS} characters")]
+    Summary,
+}
+
+impl Envelope {
+    /// Makes the envelope of a success. A result that has no JSON form becomes an internal error.
+    #[must_use]
+    pub fn success(tool: &str, summary: &str, result: &impl Serialize) -> Self {
+        let outcome = match serde_json::to_value(result) {
+            Ok(Value::Null) => Err("the result is empty".to_owned()),
+            Ok(result) => Ok(result),
+            Err(error) => Err(error.to_string()),
+        };
+        match outcome {
+            Ok(result) => Self {
+                tool_name: tool.to_owned(),
+                summary_text: one_line(summary, SUMMARY_CHARS),
+                outcome: Outcome::Success(result),
+            },
+            Err(reason) => Self::error(
+                tool,
+                ToolError::new(ErrorKind::InternalError, format!("The result of {tool} cannot be written."))
+                    .with_details(json!({ "reason": reason })),
+            ),
+        }
+    }
+
+    /// Makes the envelope of an error; its message is the summary.
+    #[must_use]
+    pub fn error(tool: &str, error: ToolError) -> Self {
+        Self {
+            tool_name: tool.to_owned(),
+            summary_text: one_line(&error.message, SUMMARY_CHARS),
+            outcome: Outcome::Error(error),
+        }
+    }
+
+    /// Returns the public name of the tool.
+    #[must_use]
+    pub fn tool_name(&self) -> &str {
+        &self.tool_name
+    }
+
+    /// Returns the summary: one line, never output.
+    #[must_use]
+    pub fn summary_text(&self) -> &str {
+        &self.summary_text
+    }
+
+    /// Returns what came of the call.
+    #[must_use]
+    pub fn outcome(&self) -> &Outcome {
+        &self.outcome
+    }
+
+    /// Returns the word of the `status` key: `success` or `error`.
+    #[must_use]
+    pub fn status(&self) -> &'static str {
+        Status::of(&self.outcome).as_str()
+    }
+
+    /// Tells whether the tool could not do what was asked.
+    #[must_use]
+    pub fn is_error(&self) -> bool {
+        matches!(self.outcome, Outcome::Error(_))
+    }
+
+    /// Returns the result of a success.
+    #[must_use]
+    pub fn result(&self) -> Option<&Value> {
+        match &self.outcome {
+            Outcome::Success(result) => Some(result),
+            Outcome::Error(_) => None,
+        }
+    }
+
+    /// Returns the JSON form, keys in order.
+    #[must_use]
+    pub fn to_value(&self) -> Value {
+        json!({
+            "tool_name": self.tool_name,
+            "status": self.status(),
+            "summary_text": self.summary_text,
+            "result": self.result(),
+            "error": match &self.outcome {
+                Outcome::Success(_) => None,
+                Outcome::Error(error) => Some(error),
+            },
+        })
+    }
+}
+
+/// Makes one line of at most `limit` characters: control characters and runs of blanks become one
+/// space, and a cut is shown by `…`.
+#[must_use]
+pub fn one_line(text: &str, limit: usize) -> String {
+    let plain = |c: char| if c.is_control() { ' ' } else { c };
+    let spaced: String = text.chars().take(limit.saturating_mul(8)).map(plain).collect();
+    let line = spaced.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= limit {
+        return line;
+    }
+    let kept: String = line.chars().take(limit.saturating_sub(1)).collect();
+    format!("{}…", kept.trim_end())
+}
+
+/// The five keys as they travel.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wire {
+    tool_name: String,
+    status: Status,
+    summary_text: String,
+    #[serde(deserialize_with = "present")]
+    result: Option<Value>,
+    #[serde(deserialize_with = "present")]
+    error: Option<ToolError>,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Status {
+    Success,
+    Error,
+}
+
+impl Status {
+    fn of(outcome: &Outcome) -> Self {
+        match outcome {
+            Outcome::Success(_) => Self::Success,
+            Outcome::Error(_) => Self::Error,
+        }
+    }
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// Reads a key that may be null and may not be missing.
+fn present<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    Option::deserialize(deserializer)
+}
+
+impl From<Envelope> for Wire {
+    fn from(envelope: Envelope) -> Self {
+        let status = Status::of(&envelope.outcome);
+        let (result, error) = match envelope.outcome {
+            Outcome::Success(result) => (Some(result), None),
+            Outcome::Error(error) => (None, Some(error)),
+        };
+        Self { tool_name: envelope.tool_name, status, summary_text: envelope.summary_text, result, error }
+    }
+}
+
+impl TryFrom<Wire> for Envelope {
+    type Error = InvalidEnvelope;
+
+    fn try_from(wire: Wire) -> Result<Self, InvalidEnvelope> {
+        let outcome = match (wire.status, wire.result, wire.error) {
+            (Status::Success, Some(result), None) => Outcome::Success(result),
+            (Status::Success, _, Some(_)) => return Err(InvalidEnvelope::SuccessWithError),
+            (Status::Success, None, None) => return Err(InvalidEnvelope::SuccessWithoutResult),
+            (Status::Error, None, Some(error)) => Outcome::Error(error),
+            (Status::Error, Some(_), _) => return Err(InvalidEnvelope::ErrorWithResult),
+            (Status::Error, None, None) => return Err(InvalidEnvelope::ErrorWithoutError),
+        };
+        if one_line(&wire.summary_text, SUMMARY_CHARS) != wire.summary_text {
+            return Err(InvalidEnvelope::Summary);
+        }
+        Ok(Self { tool_name: wire.tool_name, summary_text: wire.summary_text, outcome })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_five_keys_stand_in_order_for_success_and_error() {
+        let success = Envelope::success("ExecCommand", "command exited with status 0", &json!({"a": 1}));
+        assert_eq!(
+            serde_json::to_string(&success).unwrap(),
+            r#"{"tool_name":"ExecCommand","status":"success","summary_text":"command exited with status 0","result":{"a":1},"error":null}"#
+        );
+        let error = Envelope::error("X", ToolError::new(ErrorKind::UnknownTool, "No tool is called X."));
+        assert_eq!(
+            serde_json::to_string(&error).unwrap(),
+            r#"{"tool_name":"X","status":"error","summary_text":"No tool is called X.","result":null,"error":{"kind":"unknown_tool","message":"No tool is called X.","retryable":false}}"#
+        );
+        for envelope in [success, error] {
+            let value = serde_json::to_value(&envelope).unwrap();
+            assert_eq!(value, envelope.to_value());
+            assert_eq!(serde_json::from_value::<Envelope>(value).unwrap(), envelope);
+        }
+    }
+
+    #[test]
+    fn contradictions_and_missing_keys_are_refused() {
+        let error = json!({"kind": "unknown_tool", "message": "m", "retryable": false});
+        let cases = [
+            (
+                json!({"tool_name":"T","status":"success","summary_text":"s","result":null,"error":null}),
+                "needs a result",
+            ),
+            (
+                json!({"tool_name":"T","status":"success","summary_text":"s","result":{},"error":error}),
+                "error null",
+            ),
+            (
+                json!({"tool_name":"T","status":"error","summary_text":"s","result":null,"error":null}),
+                "needs an error",
+            ),
+            (
+                json!({"tool_name":"T","status":"error","summary_text":"s","result":{},"error":error}),
+                "result null",
+            ),
+            (
+                json!({"tool_name":"T","status":"success","summary_text":"a\nb","result":{},"error":null}),
+                "one line",
+            ),
+            (
+                json!({"tool_name":"T","status":"success","summary_text":"s","result":{}}),
+                "missing field `error`",
+            ),
+            (
+                json!({"tool_name":"T","status":"maybe","summary_text":"s","result":{},"error":null}),
+                "unknown variant",
+            ),
+            (
+                json!({"tool_name":"T","status":"success","summary_text":"s","result":{},"error":null,"x":1}),
+                "unknown field",
+            ),
+        ];
+        for (value, reason) in cases {
+            let refused = serde_json::from_value::<Envelope>(value.clone()).unwrap_err().to_string();
+            assert!(refused.contains(reason), "{value}: {refused}");
+        }
+    }
+
+    #[test]
+    fn a_result_that_is_nothing_is_an_internal_error() {
+        assert!(Envelope::success("T", "s", &()).is_error());
+    }
+
+    proptest! {
+        #[test]
+        fn a_summary_is_one_short_line_and_stays_as_it_is(text in "(?s).{0,400}") {
+            let line = one_line(&text, SUMMARY_CHARS);
+            prop_assert!(line.chars().count() <= SUMMARY_CHARS);
+            prop_assert!(!line.chars().any(char::is_control));
+            prop_assert_eq!(one_line(&line, SUMMARY_CHARS), line);
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! The errors a tool answers with, and the one table of their kinds. Never a command's own failure:
+//! a command that ran and exited with 1 is a success of the tool.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Declares the kinds and everything derived from them, so that each fact stands in one row.
+macro_rules! error_kinds {
+    ($($(#[$doc:meta])* $kind:ident { name: $name:literal, retryable: $retryable:literal, exit: $exit:literal })+) => {
+        /// Why a tool could not do what was asked (contracts 2.4).
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        pub enum ErrorKind {
+            $($(#[$doc])* #[serde(rename = $name)] $kind,)+
+        }
+
+        impl ErrorKind {
+            /// Every kind, in the order of the table.
+            pub const ALL: &[Self] = &[$(Self::$kind),+];
+
+            /// Returns the word used on every surface.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$kind => $name,)+ }
+            }
+
+            /// Tells whether the same call may succeed later, unless the error itself says otherwise.
+            #[must_use]
+            pub fn is_retryable(self) -> bool {
+                match self { $(Self::$kind => $retryable,)+ }
+            }
+
+            /// Returns the exit code of a command line that ends with this error.
+            #[must_use]
+            pub fn exit_code(self) -> u8 {
+                match self { $(Self::$kind => $exit,)+ }
+            }
+        }
+    };
+}
+
+error_kinds! {
+    /// The input does not match the tool's schema.
+    InvalidToolInput { name: "invalid_tool_input", retryable: false, exit: 2 }
+    /// No tool has that name.
+    UnknownTool { name: "unknown_tool", retryable: false, exit: 5 }
+    /// The working directory lies outside the workspace.
+    ExecutionRootViolation { name: "execution_root_violation", retryable: false, exit: 7 }
+    /// The working directory does not exist.
+    WorkdirNotFound { name: "workdir_not_found", retryable: false, exit: 5 }
+    /// The shell could not be started.
+    CommandSpawnFailed { name: "command_spawn_failed", retryable: false, exit: 4 }
+    /// No task has that id.
+    TaskNotFound { name: "task_not_found", retryable: false, exit: 5 }
+    /// The task belongs to someone else.
+    NotTaskOwner { name: "not_task_owner", retryable: false, exit: 7 }
+    /// As many tasks run as may.
+    TaskLimitReached { name: "task_limit_reached", retryable: true, exit: 11 }
+    /// The operator said no.
+    OperatorDenied { name: "operator_denied", retryable: false, exit: 7 }
+    /// The command wrote more than it may.
+    OutputLimitExceeded { name: "output_limit_exceeded", retryable: false, exit: 1 }
+    /// Too little room on the disk to start a task.
+    LowDiskSpace { name: "low_disk_space", retryable: false, exit: 12 }
+    /// The operator has not decided yet.
+    OperatorPending { name: "operator_pending", retryable: true, exit: 12 }
+    /// The runtime is going away.
+    RuntimeShuttingDown { name: "runtime_shutting_down", retryable: true, exit: 12 }
+    /// A line of input longer than a terminal can take.
+    InputLineTooLong { name: "input_line_too_long", retryable: false, exit: 2 }
+    /// A fault of Pilothouse itself.
+    InternalError { name: "internal_error", retryable: false, exit: 1 }
+}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// The `error` of an envelope: what went wrong and what to do next.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ToolError {
+    /// The kind, for programs.
+    pub kind: ErrorKind,
+    /// What went wrong, one whole sentence.
+    pub message: String,
+    /// Facts of this very case, by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Box<Value>>,
+    /// What to do next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recovery_hint: Option<String>,
+    /// The same call may succeed later.
+    pub retryable: bool,
+}
+
+impl ToolError {
+    /// Makes an error of a kind, retryable as the kind is.
+    #[must_use]
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        let retryable = kind.is_retryable();
+        Self { kind, message: message.into(), details: None, recovery_hint: None, retryable }
+    }
+
+    /// Adds the facts of this case.
+    #[must_use]
+    pub fn with_details(mut self, details: Value) -> Self {
+        self.details = Some(Box::new(details));
+        self
+    }
+
+    /// Adds what to do next.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.recovery_hint = Some(hint.into());
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_kind_is_the_same_word_in_rust_and_in_json() {
+        for kind in ErrorKind::ALL {
+            assert_eq!(serde_json::to_value(kind).unwrap(), json!(kind.as_str()));
+        }
+    }
+
+    #[test]
+    fn absent_details_and_hint_are_left_out() {
+        let error = ToolError::new(ErrorKind::TaskLimitReached, "64 tasks run already.");
+        let shown = serde_json::to_string(&error).unwrap();
+        assert_eq!(
+            shown,
+            r#"{"kind":"task_limit_reached","message":"64 tasks run already.","retryable":true}"#
+        );
+        assert_eq!(serde_json::from_str::<ToolError>(&shown).unwrap(), error);
+    }
+}

@@ -1,0 +1,169 @@
+//! Previews against random texts: never too long, never torn, true at both ends.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn whole(text: &str) -> Text {
+    Text::Whole(text.to_owned())
+}
+
+fn numbered(lines: usize) -> String {
+    (1..=lines).map(|n| format!("line {n}\n")).collect()
+}
+
+#[test]
+fn a_blank_stream_has_no_preview() {
+    for blank in ["", "\n", " \t\r\n "] {
+        assert_eq!(cut(&whole(blank), 1000), None);
+    }
+}
+
+#[test]
+fn a_text_within_the_budget_is_shown_as_it_is() {
+    for text in ["shell", "a\n", "  indented\n\n", "é\u{1F600}\n"] {
+        assert_eq!(cut(&whole(text), 32_000), Some(Preview { text: text.into(), truncated: false }));
+    }
+}
+
+#[test]
+fn the_marker_counts_the_lines_that_are_shown() {
+    let shown = cut(&whole(&numbered(100)), 200).unwrap();
+    assert!(shown.truncated);
+    assert_eq!(
+        shown.text,
+        "line 1\nline 2\nline 3\nline 4\nline 5\nline 6\nline 7\nline 8\nline 9\n\
+         ...\n[output truncated: showing first 9 and last 8 lines]\n...\n\
+         line 93\nline 94\nline 95\nline 96\nline 97\nline 98\nline 99\nline 100\n"
+    );
+}
+
+#[test]
+fn one_endless_line_is_cut_inside_and_counted_in_characters() {
+    let shown = cut(&whole(&"x".repeat(9000)), 400).unwrap().text;
+    let (head, tail) = at_marker(&shown).unwrap();
+    let expected = format!(
+        "...\n[output truncated: showing first {} and last {} characters]\n...\n",
+        head.len(),
+        tail.len()
+    );
+    assert!(shown.contains(&expected), "{shown}");
+    assert!(head.len() > 100 && tail.len() > 100 && shown.chars().count() <= 400, "{shown}");
+}
+
+#[test]
+fn an_endless_line_in_the_middle_does_not_leave_the_budget_empty() {
+    let text = format!("first\n{}\nlast\n", "x".repeat(9000));
+    let shown = cut(&whole(&text), 1000).unwrap().text;
+    assert!(shown.chars().count() > 900, "{shown}");
+    assert!(shown.starts_with("first\nxxx") && shown.ends_with("xxx\nlast\n"), "{shown}");
+}
+
+#[test]
+fn a_small_budget_gives_a_plain_beginning() {
+    let shown = cut(&whole(&numbered(100)), 199).unwrap();
+    assert_eq!((shown.text.chars().count(), shown.truncated), (199, true));
+    assert!(numbered(100).starts_with(&shown.text));
+}
+
+#[test]
+fn a_json_document_is_laid_out_before_it_is_cut() {
+    let shown = cut(&whole("{\"a\":[1,2]}\n"), 1000).unwrap();
+    assert_eq!(shown.text, "{\n  \"a\": [\n    1,\n    2\n  ]\n}\n");
+    let long = serde_json::to_string(&(0..500).collect::<Vec<_>>()).unwrap();
+    let shown = cut(&whole(&long), 400).unwrap();
+    assert!(shown.text.starts_with("[\n  0,\n  1,\n") && shown.text.ends_with("  499\n]"), "{}", shown.text);
+}
+
+#[test]
+fn a_text_known_by_its_ends_is_always_marked() {
+    let text = Text::Ends { head: "a\nb\npart".into(), tail: "ial\ny\nz\n".into() };
+    assert_eq!(
+        cut(&text, 1000).unwrap().text,
+        "a\nb\n...\n[output truncated: showing first 2 and last 2 lines]\n...\ny\nz\n"
+    );
+}
+
+#[test]
+fn a_stream_takes_what_the_other_leaves() {
+    assert_eq!(split_budget(10, 500, 200), (10, 190));
+    assert_eq!(split_budget(500, 10, 200), (190, 10));
+    assert_eq!(split_budget(500, 500, 201), (100, 101));
+    assert_eq!(split_budget(0, 500, 200), (0, 200));
+}
+
+#[test]
+fn two_streams_over_a_small_budget_are_both_cut() {
+    let (out, err) = (whole(&"o".repeat(120)), whole(&"e".repeat(120)));
+    let (out, err) = cut_pair(&out, &err, budget_chars(Some(50)));
+    assert_eq!(out, Some(Preview { text: "o".repeat(100), truncated: true }));
+    assert_eq!(err, Some(Preview { text: "e".repeat(100), truncated: true }));
+}
+
+#[test]
+fn tokens_have_a_default_and_a_ceiling() {
+    let cases =
+        [(None, 8_000), (Some(0), 8_000), (Some(50), 50), (Some(64_001), 64_000), (Some(u64::MAX), 64_000)];
+    for (asked, effective) in cases {
+        assert_eq!(effective_tokens(asked), effective);
+    }
+    assert_eq!(budget_chars(None), 32_000);
+}
+
+#[test]
+fn a_preview_cut_again_keeps_true_counts() {
+    let shown = cut(&whole(&numbered(1000)), 1000).unwrap().text;
+    let again = recut(&shown, 300);
+    assert!(again.chars().count() <= 300);
+    let (head, tail) = at_marker(&again).unwrap();
+    assert!(numbered(1000).starts_with(head) && numbered(1000).ends_with(tail), "{again}");
+    assert_eq!(again.matches("[output truncated").count(), 1);
+    assert_eq!(recut(&again, 300), again);
+}
+
+fn stream() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "(?s).{0,900}",
+        prop::collection::vec("[a-zé\u{1F600} ]{0,60}", 0..60).prop_map(|lines| lines.join("\n")),
+        ("[a-c\n]{0,40}", 0_usize..2000, "[a-c\n]{0,40}")
+            .prop_map(|(start, run, end)| format!("{start}{}{end}", "x".repeat(run))),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn a_preview_fits_and_shows_true_ends(text in stream(), budget in 0_usize..1200) {
+        let Some(preview) = cut(&whole(&text), budget) else {
+            prop_assert!(text.trim().is_empty());
+            return Ok(());
+        };
+        let original = pretty::document(&text).unwrap_or(text);
+        prop_assert!(preview.text.chars().count() <= budget);
+        prop_assert_eq!(preview.truncated, original.chars().count() > budget);
+        if !preview.truncated {
+            prop_assert_eq!(&preview.text, &original);
+            prop_assert_eq!(cut(&whole(&preview.text), budget), Some(preview));
+        } else if budget < SMALLEST_MARKED {
+            prop_assert!(original.starts_with(&preview.text));
+        } else {
+            let (head, tail) = at_marker(&preview.text).expect("a marker");
+            prop_assert!(original.starts_with(head) && original.ends_with(tail));
+            prop_assert!(head.len() + tail.len() < original.len());
+        }
+    }
+
+    #[test]
+    fn two_previews_share_one_budget(a in stream(), b in stream(), budget in 0_usize..1200) {
+        let (a, b) = cut_pair(&whole(&a), &whole(&b), budget);
+        let length = |preview: Option<Preview>| preview.map_or(0, |preview| preview.text.chars().count());
+        prop_assert!(length(a) + length(b) <= budget);
+    }
+
+    #[test]
+    fn a_preview_cut_again_fits(text in stream(), budget in 200_usize..1200, less in 200_usize..1200) {
+        let Some(preview) = cut(&whole(&text), budget) else { return Ok(()) };
+        let again = recut(&preview.text, less);
+        prop_assert!(again.chars().count() <= less);
+        prop_assert_eq!(recut(&again, less), again);
+    }
+}
