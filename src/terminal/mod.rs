@@ -1,5 +1,35 @@
 //! Pure: bytes -> screen and transcript, keys -> bytes, query replies. No file, no clock, no thread.
 
+mod cell;
+mod charset;
+mod checkpoint;
+mod csi;
+mod emulator;
+mod facts;
+mod history;
+mod keys;
+mod marks;
+mod modes;
+mod mouse;
+mod normaliser;
+mod paste;
+mod replies;
+mod scanner;
 mod size;
+mod skimmer;
+#[expect(clippy::module_inception, reason = "the terminal is the noun of this layer and of its main type")]
+mod terminal;
+mod transcript;
 
+pub use cell::{Cell, CellStyle, Color, is_hidden};
+pub use emulator::{Emulator, Vt100};
+pub use facts::{Facts, PromptMark};
+pub use history::{History, Hit, LogBytes, Page, Row};
+pub use keys::{Key, KeyPress, UnknownKey};
+pub use marks::{Mark, MarkKind, Stream};
+pub use modes::{Cursor, CursorShape, Modes, MouseEncoding, MouseMode};
+pub use mouse::{MouseButton, MouseInput, MouseKind};
+pub use paste::paste;
 pub use size::Size;
+pub use terminal::{Fed, Origin, Terminal, is_contained};
+pub use transcript::{Transcript, clean};

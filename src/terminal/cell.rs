@@ -1,0 +1,221 @@
+//! One cell as it may be drawn: its text, filtered, its width and its style. Never a control, never an invisible
+//! character that could reorder or hide what stands next to it.
+
+use std::borrow::Cow;
+
+/// What stands for U+FFFD inside the emulator, which drops the real one; a noncharacter no program should print.
+pub(super) const REPLACEMENT_STAND_IN: char = '\u{FDD0}';
+
+/// A blank two columns wide.
+const WIDE_BLANK: char = '\u{3000}';
+
+/// Most combining marks drawn on one character.
+const MAX_MARKS: usize = 4;
+
+/// One cell of a screen, ready to be drawn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cell<'a> {
+    /// What to draw; one blank for an empty cell, empty for the second half of a wide character.
+    pub text: Cow<'a, str>,
+    /// Columns it takes: 1, 2, or 0 for the second half of a wide character.
+    pub width: u8,
+    /// How to draw it.
+    pub style: CellStyle,
+}
+
+impl<'a> Cell<'a> {
+    /// Returns an empty cell in the given style.
+    #[must_use]
+    pub fn blank(style: CellStyle) -> Self {
+        Self { text: Cow::Borrowed(" "), width: 1, style }
+    }
+
+    /// Returns the second half of a wide character.
+    #[must_use]
+    pub fn continuation() -> Self {
+        Self { text: Cow::Borrowed(""), width: 0, style: CellStyle::default() }
+    }
+
+    /// Returns a cell showing `raw` with everything taken out that must not reach a terminal.
+    #[must_use]
+    pub fn filtered(raw: &'a str, wide: bool, style: CellStyle) -> Self {
+        let width = if wide { 2 } else { 1 };
+        Self { text: drawable(raw, wide), width, style }
+    }
+
+    /// Returns the same cell, owning its text.
+    #[must_use]
+    pub fn into_owned(self) -> Cell<'static> {
+        Cell { text: Cow::Owned(self.text.into_owned()), width: self.width, style: self.style }
+    }
+}
+
+/// Colours and attributes of a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct CellStyle {
+    /// Colour of the text.
+    pub fg: Color,
+    /// Colour behind it.
+    pub bg: Color,
+    /// Bold.
+    pub bold: bool,
+    /// Dim; never together with bold.
+    pub dim: bool,
+    /// Italic.
+    pub italic: bool,
+    /// Underlined, in whatever way was asked for.
+    pub underline: bool,
+    /// Foreground and background swapped.
+    pub inverse: bool,
+}
+
+/// A colour as the program named it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Color {
+    /// The terminal's own.
+    #[default]
+    Default,
+    /// One of the 256 of the palette.
+    Indexed(u8),
+    /// Red, green, blue.
+    Rgb(u8, u8, u8),
+}
+
+/// Returns what of a cell's text may be drawn; at least one blank, so that columns stay where they are.
+fn drawable(raw: &str, wide: bool) -> Cow<'_, str> {
+    match raw.as_bytes() {
+        [] => return Cow::Borrowed(" "),
+        [b' '..=b'~'] => return Cow::Borrowed(raw),
+        _ => {}
+    }
+    let is_odd = |c| c == REPLACEMENT_STAND_IN || is_hidden(c);
+    if !raw.chars().any(is_odd) && raw.chars().nth(MAX_MARKS + 1).is_none() {
+        return Cow::Borrowed(raw);
+    }
+    let mut text = String::with_capacity(raw.len());
+    let mut marks = 0;
+    for (at, c) in raw.chars().enumerate() {
+        let c = if c == REPLACEMENT_STAND_IN { char::REPLACEMENT_CHARACTER } else { c };
+        let joins_emoji = at > 0 && wide && matches!(c, '\u{200D}' | '\u{FE0F}');
+        if !joins_emoji && is_hidden(c) {
+            continue;
+        }
+        if at > 0 {
+            marks += 1;
+        }
+        if marks <= MAX_MARKS {
+            text.push(c);
+        }
+    }
+    // A joiner with nothing behind it would join the next cell.
+    text.truncate(text.trim_end_matches('\u{200D}').len());
+    if raw.chars().next().is_some_and(is_hidden) {
+        text.insert(0, if wide { WIDE_BLANK } else { ' ' });
+    }
+    Cow::Owned(text)
+}
+
+/// Tells whether a character is a control, a format character or ignored by default when shown.
+#[must_use]
+pub fn is_hidden(c: char) -> bool {
+    if c.is_control() {
+        return true;
+    }
+    if c < '\u{AD}' {
+        return false;
+    }
+    HIDDEN
+        .binary_search_by(|range| {
+            if c > *range.end() {
+                std::cmp::Ordering::Less
+            } else if c < *range.start() {
+                std::cmp::Ordering::Greater
+            } else {
+                std::cmp::Ordering::Equal
+            }
+        })
+        .is_ok()
+}
+
+/// General category Cf, Zl and Zp together with the property Default_Ignorable_Code_Point (Unicode 17).
+const HIDDEN: &[std::ops::RangeInclusive<char>] = &[
+    '\u{AD}'..='\u{AD}',
+    '\u{34F}'..='\u{34F}',
+    '\u{600}'..='\u{605}',
+    '\u{61C}'..='\u{61C}',
+    '\u{6DD}'..='\u{6DD}',
+    '\u{70F}'..='\u{70F}',
+    '\u{890}'..='\u{891}',
+    '\u{8E2}'..='\u{8E2}',
+    '\u{115F}'..='\u{1160}',
+    '\u{17B4}'..='\u{17B5}',
+    '\u{180B}'..='\u{180F}',
+    '\u{200B}'..='\u{200F}',
+    '\u{2028}'..='\u{202E}',
+    '\u{2060}'..='\u{206F}',
+    '\u{3164}'..='\u{3164}',
+    '\u{FE00}'..='\u{FE0F}',
+    '\u{FEFF}'..='\u{FEFF}',
+    '\u{FFA0}'..='\u{FFA0}',
+    '\u{FFF0}'..='\u{FFFB}',
+    '\u{110BD}'..='\u{110BD}',
+    '\u{110CD}'..='\u{110CD}',
+    '\u{13430}'..='\u{1343F}',
+    '\u{1BCA0}'..='\u{1BCA3}',
+    '\u{1D173}'..='\u{1D17A}',
+    '\u{E0000}'..='\u{E0FFF}',
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(raw: &str, wide: bool) -> String {
+        Cell::filtered(raw, wide, CellStyle::default()).text.into_owned()
+    }
+
+    #[test]
+    fn the_table_is_sorted() {
+        assert!(HIDDEN.windows(2).all(|pair| pair[0].end() < pair[1].start()));
+    }
+
+    #[test]
+    fn plain_text_is_borrowed() {
+        for text in ["a", "é", "好", "e\u{301}"] {
+            let cell = Cell::filtered(text, false, CellStyle::default());
+            assert!(matches!(cell.text, Cow::Borrowed(_)), "{text}");
+            assert_eq!(cell.text, text);
+        }
+    }
+
+    #[test]
+    fn bidi_zero_width_and_tag_characters_are_taken_out() {
+        assert_eq!(shown("a\u{202E}", false), "a");
+        assert_eq!(shown("a\u{200B}\u{2066}\u{E0041}", false), "a");
+        assert_eq!(shown("a\u{E0100}", false), "a");
+    }
+
+    #[test]
+    fn a_hidden_base_leaves_a_blank_of_its_width() {
+        assert_eq!(shown("\u{AD}", false), " ");
+        assert_eq!(shown("\u{115F}", true), "\u{3000}");
+        assert_eq!(shown("\u{7}", false), " ");
+    }
+
+    #[test]
+    fn joiners_stay_inside_an_emoji_only() {
+        assert_eq!(shown("❤\u{FE0F}", true), "❤\u{FE0F}");
+        assert_eq!(shown("👩\u{200D}", true), "👩");
+        assert_eq!(shown("a\u{200D}\u{FE0F}", false), "a");
+    }
+
+    #[test]
+    fn at_most_four_marks_are_drawn() {
+        assert_eq!(shown(&format!("e{}", "\u{301}".repeat(7)), false), format!("e{}", "\u{301}".repeat(4)));
+    }
+
+    #[test]
+    fn the_stand_in_is_drawn_as_the_replacement_character() {
+        assert_eq!(shown("\u{FDD0}", false), "\u{FFFD}");
+    }
+}

@@ -1,0 +1,91 @@
+//! Pages and search over a raw log: what has scrolled off the screen, drawn anew from the bytes. Reads, never writes.
+
+mod log;
+mod page;
+mod search;
+
+use std::io;
+
+pub use log::LogBytes;
+pub use page::{Page, Row};
+pub use search::Hit;
+
+use super::marks::{Mark, MarkKind};
+use super::size::Size;
+use super::terminal::Origin;
+
+/// A raw log with its marks, to look back in. Lines are numbered from 0 by the line feeds before them.
+pub struct History<'a, L: ?Sized> {
+    log: &'a L,
+    marks: &'a [Mark],
+    origin: Origin,
+    size: Size,
+}
+
+impl<'a, L: LogBytes + ?Sized> History<'a, L> {
+    /// Returns a view of `log`. The marks are in order; `size` is that of the terminal before the first resize mark.
+    #[must_use]
+    pub fn new(log: &'a L, marks: &'a [Mark], origin: Origin, size: Size) -> Self {
+        Self { log, marks, origin, size }
+    }
+
+    /// Returns how many lines the log has; an unfinished last one counts. What cannot be read has none.
+    #[must_use]
+    pub fn lines(&self) -> u64 {
+        let (offset, line) = self.marks.last().map_or((0, 0), |mark| (mark.offset, mark.line));
+        let mut lines = line;
+        let mut last = None;
+        let _ = log::for_each_block(self.log, offset.saturating_sub(1), |at, block| {
+            let from_mark = usize::from(at < offset).min(block.len());
+            lines += memchr::memchr_iter(b'\n', block.get(from_mark..).unwrap_or_default()).count() as u64;
+            last = block.last().copied();
+            true
+        });
+        lines + u64::from(last.is_some_and(|byte| byte != b'\n'))
+    }
+
+    /// Returns the offset a line starts at; `None` when there are fewer lines.
+    fn start_of(&self, line: u64) -> io::Result<Option<u64>> {
+        if line == 0 {
+            return Ok((self.log.len() > 0).then_some(0));
+        }
+        let before = self.marks.partition_point(|mark| mark.line < line);
+        let (offset, known) = match before.checked_sub(1).and_then(|at| self.marks.get(at)) {
+            Some(mark) => (mark.offset, mark.line),
+            None => (0, 0),
+        };
+        let mut missing = line - known;
+        let mut found = None;
+        log::for_each_block(self.log, offset, |at, block| {
+            for feed in memchr::memchr_iter(b'\n', block) {
+                missing -= 1;
+                if missing == 0 {
+                    found = Some(at + feed as u64 + 1);
+                    return false;
+                }
+            }
+            true
+        })?;
+        Ok(found.filter(|start| *start < self.log.len()))
+    }
+
+    /// Returns the size of the terminal when the byte at `offset` was written.
+    fn size_at(&self, offset: u64) -> Size {
+        let before = self.marks.iter().take_while(|mark| mark.offset <= offset);
+        let sizes = before.filter_map(|mark| match mark.kind {
+            MarkKind::Resize(size) => Some(size),
+            _ => None,
+        });
+        sizes.last().unwrap_or(self.size)
+    }
+
+    /// Returns the gaps in a part of the log, as offset and bytes dropped.
+    fn gaps(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, u64)> {
+        let first = self.marks.partition_point(|mark| mark.offset < from);
+        let marks = self.marks.iter().skip(first).take_while(move |mark| mark.offset < to);
+        marks.filter_map(|mark| match mark.kind {
+            MarkKind::Gap { dropped } => Some((mark.offset, dropped)),
+            _ => None,
+        })
+    }
+}

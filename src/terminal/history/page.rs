@@ -1,0 +1,201 @@
+//! One page of a log, drawn on a fresh terminal.
+
+use std::io;
+
+use super::super::cell::{Cell, CellStyle, Color};
+use super::super::size::Size;
+use super::super::terminal::{Origin, Terminal};
+use super::History;
+use super::log::{LogBytes, read_range};
+
+/// Lines read before the page for the colours and modes they leave.
+const CONTEXT_LINES: u64 = 200;
+/// Bytes read before the page at most.
+const CONTEXT_BYTES: u64 = 64 * 1024;
+/// How far back is looked for the alternate screen.
+const ALTERNATE_BYTES: u64 = 1024 * 1024;
+/// Bytes and lines of one page at most; a program that redraws in place may use many for few rows.
+const PAGE_BYTES: u64 = 1024 * 1024;
+const PAGE_LINES: u64 = 4000;
+/// Rows below the page, so that a piece of a line does not scroll it.
+const MARGIN: u16 = 64;
+
+/// Some rows of a log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// The rows, top down.
+    pub rows: Vec<Row>,
+    /// The log line the page starts at.
+    pub first_line: u64,
+    /// The log line the next page starts at.
+    pub next_line: u64,
+}
+
+/// One row of a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// Its cells, blank ones at the end left out.
+    pub cells: Vec<Cell<'static>>,
+    /// The log line it shows a part of.
+    pub line: u64,
+}
+
+impl<L: LogBytes + ?Sized> History<'_, L> {
+    /// Returns the rows from the beginning of a log line on, as many as `size` has. Output of a PTY is as wide as the
+    /// PTY was, output of pipes as wide as `size`.
+    ///
+    /// # Errors
+    /// When the log cannot be read.
+    pub fn page(&self, first_line: u64, size: Size) -> io::Result<Page> {
+        let Some(start) = self.start_of(first_line)? else {
+            return Ok(Page { rows: Vec::new(), first_line, next_line: first_line });
+        };
+        let mut sheet = self.sheet(first_line, start, size)?;
+        let bytes = read_range(self.log, start, (start + PAGE_BYTES).min(self.log.len()))?;
+        let mut gaps = self.gaps(start, start + bytes.len() as u64).peekable();
+        let mut offset = start;
+        let mut next_line = first_line;
+        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+            if sheet.is_full() || next_line - first_line >= PAGE_LINES {
+                break;
+            }
+            sheet.begin_line(next_line);
+            let end = offset + line.len() as u64;
+            let mut rest = line;
+            while let Some((gap, dropped)) = gaps.next_if(|(gap, _)| *gap < end) {
+                let (before, after) =
+                    rest.split_at(usize::try_from(gap - offset).unwrap_or(0).min(rest.len()));
+                sheet.draw(before);
+                sheet.gap(dropped);
+                (rest, offset) = (after, gap);
+            }
+            let all = sheet.draw(rest);
+            offset = end;
+            // A line that did not fit is shown again, unless that would be the same page again.
+            if all || next_line == first_line {
+                next_line += 1;
+            }
+        }
+        Ok(Page { rows: sheet.into_rows(), first_line, next_line })
+    }
+
+    /// Returns an empty sheet in the state the output before `start` has left the terminal in.
+    fn sheet(&self, first_line: u64, start: u64, size: Size) -> io::Result<Sheet> {
+        let cols = if self.origin == Origin::Tty { self.size_at(start).cols() } else { size.cols() };
+        let mut terminal =
+            Terminal::new(Size::clamped(cols, size.rows().saturating_add(MARGIN)), self.origin);
+        let context = self.start_of(first_line.saturating_sub(CONTEXT_LINES))?.unwrap_or(start);
+        let context = context.max(start.saturating_sub(CONTEXT_BYTES));
+        if self.is_alternate_at(context)? {
+            terminal.feed(b"\x1b[?1049h");
+        }
+        terminal.feed(&read_range(self.log, context, start)?);
+        let is_alternate = terminal.modes().alternate_screen;
+        // Colours stay, but must not paint the empty sheet.
+        terminal.feed(b"\x18\x1b[?47l\x1b[?6l\x1b[r\x1b7\x1b[m\x1b[2J\x1b8");
+        if is_alternate {
+            terminal.feed(b"\x1b[?1049h");
+        }
+        Ok(Sheet { terminal, rows: size.rows(), begun: Vec::new(), line: first_line })
+    }
+
+    /// Tells whether the program was on the alternate screen when it wrote the byte at `offset`.
+    fn is_alternate_at(&self, offset: u64) -> io::Result<bool> {
+        let before = read_range(self.log, offset.saturating_sub(ALTERNATE_BYTES), offset)?;
+        let switch = memchr::memrchr_iter(0x1b, &before).find_map(|at| {
+            let mode = before.get(at..)?.strip_prefix(b"\x1b[?")?;
+            let rest = [&b"1049"[..], b"1047", b"47"].iter().find_map(|number| mode.strip_prefix(*number))?;
+            match rest.first() {
+                Some(b'h') => Some(true),
+                Some(b'l') => Some(false),
+                _ => None,
+            }
+        });
+        Ok(switch.unwrap_or(false))
+    }
+}
+
+/// A terminal a page is drawn on.
+struct Sheet {
+    terminal: Terminal,
+    /// Rows wanted.
+    rows: u16,
+    /// For each row, the line that began there last.
+    begun: Vec<Option<u64>>,
+    line: u64,
+}
+
+impl Sheet {
+    fn is_full(&self) -> bool {
+        !self.terminal.modes().alternate_screen && self.terminal.cursor().row >= self.rows
+    }
+
+    fn begin_line(&mut self, line: u64) {
+        self.line = line;
+        if !self.terminal.modes().alternate_screen {
+            self.begin_row();
+        }
+    }
+
+    fn begin_row(&mut self) {
+        let row = usize::from(self.terminal.cursor().row);
+        if self.begun.len() <= row {
+            self.begun.resize(row + 1, None);
+        }
+        self.begun[row] = Some(self.line);
+    }
+
+    /// Draws a line or a part of it; returns whether all of it fitted.
+    fn draw(&mut self, bytes: &[u8]) -> bool {
+        let mut pieces = bytes.chunks(usize::from(self.terminal.size().cols())).peekable();
+        while let Some(piece) = pieces.next() {
+            self.terminal.feed(piece);
+            if pieces.peek().is_some() && self.is_full() {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Says on a row of its own that bytes are missing; what came before may be cut anywhere.
+    fn gap(&mut self, dropped: u64) {
+        self.terminal.feed(b"\x18\x1b[?47l\x1b[m\x1b(B\x0f");
+        if self.terminal.cursor().col > 0 {
+            self.terminal.feed(b"\r\n");
+        }
+        self.begin_row();
+        self.terminal.feed(format!("[{dropped} bytes not kept]\r\n").as_bytes());
+    }
+
+    fn into_rows(mut self) -> Vec<Row> {
+        self.terminal.feed(b"\x18\x1b[?47l");
+        let mut rows = Vec::new();
+        let mut line = self.begun.first().copied().flatten().unwrap_or(self.line);
+        for row in 0..self.rows {
+            line = self.begun.get(usize::from(row)).copied().flatten().unwrap_or(line);
+            rows.push(Row { cells: cells(&self.terminal, row), line });
+        }
+        let used = |(at, row): &(usize, &Row)| {
+            !row.cells.is_empty() || self.begun.get(*at).is_some_and(Option::is_some)
+        };
+        let count = rows.iter().enumerate().rfind(used).map_or(0, |(at, _)| at + 1);
+        rows.truncate(count);
+        rows
+    }
+}
+
+/// Returns the cells of a row without the blank ones at its end.
+fn cells(terminal: &Terminal, row: u16) -> Vec<Cell<'static>> {
+    let mut cells: Vec<_> =
+        (0..terminal.size().cols()).map(|col| terminal.cell(row, col).into_owned()).collect();
+    while cells.last().is_some_and(is_blank) {
+        cells.pop();
+    }
+    cells
+}
+
+/// Tells whether nothing is seen of a cell.
+fn is_blank(cell: &Cell<'_>) -> bool {
+    let CellStyle { bg, underline, inverse, .. } = cell.style;
+    cell.text == " " && bg == Color::Default && !underline && !inverse
+}

@@ -1,0 +1,270 @@
+//! Keys: their names, and the bytes a terminal sends for them. Knows nothing of the keys of the console itself.
+
+use serde::{Deserialize, Serialize};
+
+use super::modes::Modes;
+
+/// One key with its modifiers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct KeyPress {
+    /// The key.
+    pub key: Key,
+    /// Control was held.
+    pub ctrl: bool,
+    /// Alt (Meta) was held.
+    pub alt: bool,
+    /// Shift was held; for characters it is already part of the character.
+    pub shift: bool,
+}
+
+/// A key of the keyboard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names on the keys say it")]
+pub enum Key {
+    Char(char),
+    Enter,
+    Tab,
+    BackTab,
+    Backspace,
+    Esc,
+    Up,
+    Down,
+    Left,
+    Right,
+    Home,
+    End,
+    PageUp,
+    PageDown,
+    Insert,
+    Delete,
+    F(u8),
+}
+
+/// A key name nobody knows.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown key {0:?}: write a character, Enter, Tab, Esc, Up, PageDown, F5, or C-c, M-x, S-Up")]
+pub struct UnknownKey(
+    /// The name as given.
+    pub String,
+);
+
+impl From<Key> for KeyPress {
+    fn from(key: Key) -> Self {
+        Self { key, ctrl: false, alt: false, shift: false }
+    }
+}
+
+impl KeyPress {
+    /// Reads a name such as `a`, `Enter`, `F5`, `C-c`, `M-x`, `S-Up` or `C-M-Left`.
+    ///
+    /// # Errors
+    /// When the name is not one of them.
+    pub fn parse(name: &str) -> Result<Self, UnknownKey> {
+        let unknown = || UnknownKey(name.to_owned());
+        let mut press = Self::from(Key::Esc);
+        let mut rest = name;
+        while let Some((modifier, tail)) = rest.split_once('-').filter(|(_, tail)| !tail.is_empty()) {
+            let flag = match modifier {
+                "C" | "c" | "Ctrl" => &mut press.ctrl,
+                "M" | "m" | "A" | "Alt" | "Meta" => &mut press.alt,
+                "S" | "s" | "Shift" => &mut press.shift,
+                _ => return Err(unknown()),
+            };
+            if std::mem::replace(flag, true) {
+                return Err(unknown());
+            }
+            rest = tail;
+        }
+        press.key = key_named(rest).ok_or_else(unknown)?;
+        if press.shift && press.key == Key::Tab {
+            press = Self { key: Key::BackTab, shift: false, ..press };
+        }
+        Ok(press)
+    }
+
+    /// Returns the bytes a terminal in these modes sends for the key.
+    #[must_use]
+    pub fn encode(self, modes: Modes) -> Vec<u8> {
+        match self.key {
+            Key::Char(c) => self.character(c),
+            Key::Enter => self.byte(b'\r'),
+            Key::Esc => self.byte(0x1b),
+            Key::Backspace => self.byte(if self.ctrl { 0x08 } else { 0x7f }),
+            Key::Tab if self.shift => b"\x1b[Z".to_vec(),
+            Key::Tab => self.byte(b'\t'),
+            Key::BackTab => b"\x1b[Z".to_vec(),
+            Key::Up => self.cursor('A', modes),
+            Key::Down => self.cursor('B', modes),
+            Key::Right => self.cursor('C', modes),
+            Key::Left => self.cursor('D', modes),
+            Key::Home => self.cursor('H', modes),
+            Key::End => self.cursor('F', modes),
+            Key::Insert => self.tilde(2),
+            Key::Delete => self.tilde(3),
+            Key::PageUp => self.tilde(5),
+            Key::PageDown => self.tilde(6),
+            Key::F(n) => self.function(n),
+        }
+    }
+
+    fn byte(self, byte: u8) -> Vec<u8> {
+        if self.alt { vec![0x1b, byte] } else { vec![byte] }
+    }
+
+    fn character(self, c: char) -> Vec<u8> {
+        if let Some(byte) = self.ctrl.then(|| control_byte(c)).flatten() {
+            return self.byte(byte);
+        }
+        let c = if self.shift && c.is_ascii_lowercase() { c.to_ascii_uppercase() } else { c };
+        let mut text = String::from(if self.alt { "\x1b" } else { "" });
+        text.push(c);
+        text.into_bytes()
+    }
+
+    /// The modifier parameter of xterm: 1 plus 1 for Shift, 2 for Alt, 4 for Control.
+    fn modifier(self) -> Option<u8> {
+        let sum = u8::from(self.shift) + 2 * u8::from(self.alt) + 4 * u8::from(self.ctrl);
+        (sum > 0).then_some(sum + 1)
+    }
+
+    fn cursor(self, last: char, modes: Modes) -> Vec<u8> {
+        match self.modifier() {
+            Some(modifier) => format!("\x1b[1;{modifier}{last}"),
+            None if modes.application_cursor => format!("\x1bO{last}"),
+            None => format!("\x1b[{last}"),
+        }
+        .into_bytes()
+    }
+
+    fn tilde(self, number: u8) -> Vec<u8> {
+        match self.modifier() {
+            Some(modifier) => format!("\x1b[{number};{modifier}~"),
+            None => format!("\x1b[{number}~"),
+        }
+        .into_bytes()
+    }
+
+    fn function(self, n: u8) -> Vec<u8> {
+        const NUMBERS: [u8; 16] = [15, 17, 18, 19, 20, 21, 23, 24, 25, 26, 28, 29, 31, 32, 33, 34];
+        match (n, self.modifier()) {
+            (1..=4, Some(modifier)) => format!("\x1b[1;{modifier}{}", char::from(b'O' + n)).into_bytes(),
+            (1..=4, None) => format!("\x1bO{}", char::from(b'O' + n)).into_bytes(),
+            _ => match NUMBERS.get(usize::from(n).wrapping_sub(5)) {
+                Some(number) => self.tilde(*number),
+                None => Vec::new(),
+            },
+        }
+    }
+}
+
+fn key_named(name: &str) -> Option<Key> {
+    let mut chars = name.chars();
+    if let (Some(c), None) = (chars.next(), chars.next()) {
+        return (!c.is_control()).then_some(Key::Char(c));
+    }
+    Some(match name.to_ascii_lowercase().as_str() {
+        "enter" | "return" | "cr" => Key::Enter,
+        "tab" => Key::Tab,
+        "backtab" => Key::BackTab,
+        "space" => Key::Char(' '),
+        "backspace" | "bspace" => Key::Backspace,
+        "escape" | "esc" => Key::Esc,
+        "up" => Key::Up,
+        "down" => Key::Down,
+        "left" => Key::Left,
+        "right" => Key::Right,
+        "home" => Key::Home,
+        "end" => Key::End,
+        "pageup" | "pgup" => Key::PageUp,
+        "pagedown" | "pgdn" => Key::PageDown,
+        "insert" => Key::Insert,
+        "delete" | "del" => Key::Delete,
+        other => {
+            let number: u8 = other.strip_prefix('f')?.parse().ok()?;
+            (1..=20).contains(&number).then_some(Key::F(number))?
+        }
+    })
+}
+
+/// The control character a terminal sends for Control and this key.
+fn control_byte(c: char) -> Option<u8> {
+    Some(match c {
+        'a'..='z' | 'A'..='Z' | '[' | '\\' | ']' | '^' | '_' | '@' => u8::try_from(c).ok()? & 0x1f,
+        ' ' | '2' => 0x00,
+        '3' => 0x1b,
+        '4' => 0x1c,
+        '5' => 0x1d,
+        '6' => 0x1e,
+        '7' | '/' | '-' => 0x1f,
+        '8' | '?' => 0x7f,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(name: &str) -> String {
+        String::from_utf8(KeyPress::parse(name).unwrap().encode(Modes::default())).unwrap()
+    }
+
+    #[test]
+    fn names_give_the_bytes_of_xterm() {
+        for (name, bytes) in [
+            ("a", "a"),
+            ("A", "A"),
+            ("-", "-"),
+            ("é", "é"),
+            ("Space", " "),
+            ("Enter", "\r"),
+            ("Tab", "\t"),
+            ("S-Tab", "\x1b[Z"),
+            ("Backspace", "\x7f"),
+            ("Esc", "\x1b"),
+            ("Escape", "\x1b"),
+            ("C-c", "\x03"),
+            ("C-C", "\x03"),
+            ("C-]", "\x1d"),
+            ("C-5", "\x1d"),
+            ("C-Space", "\0"),
+            ("C--", "\x1f"),
+            ("C-\\", "\x1c"),
+            ("M-x", "\x1bx"),
+            ("M-C-x", "\x1b\x18"),
+            ("S-a", "A"),
+            ("Up", "\x1b[A"),
+            ("S-Up", "\x1b[1;2A"),
+            ("C-Left", "\x1b[1;5D"),
+            ("C-M-S-Right", "\x1b[1;8C"),
+            ("Home", "\x1b[H"),
+            ("End", "\x1b[F"),
+            ("PageUp", "\x1b[5~"),
+            ("C-PageDown", "\x1b[6;5~"),
+            ("Insert", "\x1b[2~"),
+            ("Delete", "\x1b[3~"),
+            ("F1", "\x1bOP"),
+            ("S-F4", "\x1b[1;2S"),
+            ("F5", "\x1b[15~"),
+            ("F10", "\x1b[21~"),
+            ("f12", "\x1b[24~"),
+        ] {
+            assert_eq!(sent(name), bytes, "{name}");
+        }
+    }
+
+    #[test]
+    fn application_cursor_mode_changes_bare_cursor_keys_only() {
+        let modes = Modes { application_cursor: true, ..Modes::default() };
+        assert_eq!(KeyPress::parse("Up").unwrap().encode(modes), b"\x1bOA");
+        assert_eq!(KeyPress::parse("C-Up").unwrap().encode(modes), b"\x1b[1;5A");
+        assert_eq!(KeyPress::parse("Delete").unwrap().encode(modes), b"\x1b[3~");
+    }
+
+    #[test]
+    fn unknown_names_are_refused() {
+        for name in ["", "Foo", "C-", "C-C-c", "X-a", "F0", "F21", "ab", "\x1b", "F-5"] {
+            assert_eq!(KeyPress::parse(name), Err(UnknownKey(name.to_owned())), "{name}");
+        }
+    }
+}

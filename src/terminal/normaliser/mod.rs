@@ -1,0 +1,230 @@
+//! Closes the gaps of the emulator behind it: bytes in, bytes it understands out. What it understands anyway goes
+//! through in whole pieces, sequences included; the cursor is looked at only where a sequence depends on it.
+
+mod controls;
+mod display;
+mod plain;
+mod screens;
+mod sequences;
+mod sgr;
+mod tabs;
+
+use super::charset::Charsets;
+use super::emulator::Emulator;
+use super::facts::Facts;
+use super::modes::Cursor;
+use super::scanner::Scanner;
+use super::size::Size;
+use super::terminal::{Fed, Origin, Terminal};
+use sgr::Pen;
+use tabs::Tabs;
+
+/// How much is gathered before the emulator gets it: so little that what was just looked at is still in the cache.
+const GATHER: usize = 4 * 1024;
+
+/// The state a program has set that the emulator does not know, or does not tell.
+#[derive(Debug)]
+pub(super) struct Normaliser {
+    scanner: Scanner,
+    state: State,
+}
+
+#[derive(Debug)]
+struct State {
+    size: Size,
+    origin: Origin,
+    /// Bytes for the emulator not yet handed over.
+    gathered: Vec<u8>,
+    charsets: Charsets,
+    pen: Pen,
+    tabs: Tabs,
+    saved: Saved,
+    /// The primary and the alternate screen.
+    screens: [Margins; 2],
+    alternate: bool,
+    insert: bool,
+    no_wrap: bool,
+    newline: bool,
+    hold_frames: bool,
+    focus_events: bool,
+    /// The cursor may stand beyond the last column.
+    may_pend: bool,
+    /// The emulator's scrollback was emptied by the program.
+    scrollback_cleared: bool,
+    facts: Facts,
+}
+
+/// What DECSC keeps besides the cursor.
+#[derive(Debug, Clone, Copy, Default)]
+struct Saved {
+    charsets: Charsets,
+    pen: Pen,
+}
+
+/// The scroll region of one screen, and whether rows count from its top.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Margins {
+    /// First and last row, from 0; none when it is the whole screen.
+    region: Option<(u16, u16)>,
+    relative: bool,
+    saved_relative: bool,
+}
+
+impl Normaliser {
+    /// Returns one for a fresh emulator.
+    pub(super) fn new(size: Size, origin: Origin) -> Self {
+        Self { scanner: Scanner::default(), state: State::new(size, origin) }
+    }
+
+    /// Hands output of the program to the emulator.
+    pub(super) fn feed(&mut self, bytes: &[u8], emulator: &mut impl Emulator, fed: &mut Fed) {
+        let mut pass = Pass { state: &mut self.state, emulator, fed };
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let next = &rest[..rest.len().min(GATHER)];
+            let plain_len = if self.scanner.is_idle() { pass.state.plain_len(next) } else { 0 };
+            let (plain, other) = rest.split_at(plain_len);
+            pass.emit(plain);
+            rest = &other[self.scanner.advance(other, &mut pass)..];
+        }
+        pass.flush();
+        fed.hold_frames = self.state.hold_frames;
+    }
+
+    /// Follows a change of size.
+    pub(super) fn resize(&mut self, size: Size) {
+        if size == self.state.size {
+            return;
+        }
+        self.state.size = size;
+        self.state.tabs.resize(size.cols());
+        for screen in &mut self.state.screens {
+            screen.region = None;
+        }
+    }
+
+    /// Tells whether lines that scroll off the screen are gone for good and nothing is half read.
+    pub(super) fn scrolls_whole_lines(&self) -> bool {
+        self.scanner.is_idle() && !self.state.alternate && self.state.screens[0].region.is_none()
+    }
+
+    /// Tells, once, whether the program has emptied the scrollback.
+    pub(super) fn take_scrollback_cleared(&mut self) -> bool {
+        std::mem::take(&mut self.state.scrollback_cleared)
+    }
+
+    pub(super) fn focus_events(&self) -> bool {
+        self.state.focus_events
+    }
+
+    pub(super) fn facts(&self) -> &Facts {
+        &self.state.facts
+    }
+}
+
+impl State {
+    fn new(size: Size, origin: Origin) -> Self {
+        Self {
+            size,
+            origin,
+            gathered: Vec::new(),
+            charsets: Charsets::default(),
+            pen: Pen::default(),
+            tabs: Tabs::new(size.cols()),
+            saved: Saved::default(),
+            screens: [Margins::default(); 2],
+            alternate: false,
+            insert: false,
+            no_wrap: false,
+            newline: false,
+            hold_frames: false,
+            focus_events: false,
+            may_pend: false,
+            scrollback_cleared: false,
+            facts: Facts::default(),
+        }
+    }
+
+    /// Tells whether text means to the emulator what it means to the program.
+    fn takes_text(&self) -> bool {
+        !(self.insert
+            || self.no_wrap
+            || self.newline
+            || self.origin == Origin::Pipe
+            || !self.tabs.are_default
+            || self.charsets.is_drawing())
+    }
+
+    fn margins(&mut self) -> &mut Margins {
+        &mut self.screens[usize::from(self.alternate)]
+    }
+}
+
+/// One call's worth of work: the state, the emulator and what comes out.
+struct Pass<'a, E> {
+    state: &'a mut State,
+    emulator: &'a mut E,
+    fed: &'a mut Fed,
+}
+
+impl<E: Emulator> Pass<'_, E> {
+    /// Sends bytes to the emulator, in time.
+    fn emit(&mut self, bytes: &[u8]) {
+        if self.state.gathered.len() + bytes.len() > GATHER {
+            self.flush();
+        }
+        if bytes.len() >= GATHER {
+            self.emulator.feed(bytes);
+        } else {
+            self.state.gathered.extend_from_slice(bytes);
+        }
+    }
+
+    fn flush(&mut self) {
+        if !self.state.gathered.is_empty() {
+            self.emulator.feed(&self.state.gathered);
+            self.state.gathered.clear();
+        }
+    }
+
+    /// Returns the cursor as it is after all that was sent.
+    fn look(&mut self) -> Cursor {
+        self.flush();
+        self.emulator.cursor()
+    }
+
+    /// Tells whether the next character would go to the next row.
+    fn is_pending(&mut self) -> bool {
+        self.state.may_pend && self.look().pending_wrap
+    }
+
+    /// Brings the cursor back to the last column when it stands beyond it.
+    fn settle(&mut self) {
+        if self.is_pending() {
+            self.go_to_column(self.state.size.cols() - 1);
+        }
+    }
+
+    /// Moves the cursor to a column, from 0.
+    fn go_to_column(&mut self, col: u16) {
+        self.emit(format!("\x1b[{}G", col + 1).as_bytes());
+        self.state.may_pend = false;
+    }
+
+    /// Moves the cursor to a row and column of the screen, from 0.
+    fn go_to(&mut self, row: u16, col: u16) {
+        let margins = self.state.margins();
+        let top = if margins.relative { margins.region.map_or(0, |(top, _)| top) } else { 0 };
+        let row = row.saturating_sub(top);
+        self.emit(format!("\x1b[{};{}H", row + 1, col + 1).as_bytes());
+        self.state.may_pend = false;
+    }
+
+    /// Answers the program, unless it cannot read or has asked too much.
+    fn reply(&mut self, bytes: &[u8]) {
+        if self.state.origin == Origin::Tty && self.fed.answers < Terminal::MAX_ANSWERS {
+            self.fed.answers += 1;
+            self.fed.replies.extend_from_slice(bytes);
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Modes, margins and the two screens. The emulator keeps cursor and margins for each screen; a terminal has them
+//! once, so they are carried over.
+
+use super::super::csi::{Csi, Parameter};
+use super::super::emulator::Emulator;
+use super::super::modes::{MouseEncoding, MouseMode};
+use super::super::replies;
+use super::{Margins, Pass};
+
+impl<E: Emulator> Pass<'_, E> {
+    /// Sets or resets ANSI modes.
+    pub(super) fn ansi_modes(&mut self, csi: &Csi<'_>, on: bool) {
+        for mode in csi.parameters().map(Parameter::value) {
+            match mode {
+                4 => self.state.insert = on,
+                20 => self.state.newline = on,
+                _ => {}
+            }
+        }
+    }
+
+    /// Sets or resets private modes.
+    pub(super) fn private_modes(&mut self, csi: &Csi<'_>, on: bool) {
+        for mode in csi.parameters().map(Parameter::value) {
+            match mode {
+                1 | 9 | 25 | 1000 | 1002 | 1003 | 1005 | 1006 | 2004 => self.pass_mode(mode, on),
+                6 => {
+                    self.state.margins().relative = on;
+                    self.state.may_pend = false;
+                    self.pass_mode(6, on);
+                }
+                7 => self.state.no_wrap = !on,
+                47 | 1047 | 1049 if on => self.enter_alternate(mode),
+                47 | 1047 | 1049 => self.leave_alternate(mode),
+                1004 => self.state.focus_events = on,
+                1048 if on => self.save_cursor(),
+                1048 => self.restore_cursor(),
+                2026 => self.state.hold_frames = on,
+                _ => {}
+            }
+        }
+    }
+
+    fn pass_mode(&mut self, mode: u16, on: bool) {
+        let last = if on { 'h' } else { 'l' };
+        self.emit(format!("\x1b[?{mode}{last}").as_bytes());
+    }
+
+    fn enter_alternate(&mut self, mode: u16) {
+        if self.state.alternate {
+            return;
+        }
+        let cursor = self.look();
+        let carried = *self.state.margins();
+        if mode == 1049 {
+            self.note_saved();
+            self.emit(b"\x1b[?1049h");
+            self.state.screens[1] = Margins::default();
+        } else {
+            self.emit(b"\x1b[?47h");
+        }
+        self.state.alternate = true;
+        self.carry(carried);
+        self.go_to(cursor.row, cursor.col);
+    }
+
+    fn leave_alternate(&mut self, mode: u16) {
+        if !self.state.alternate {
+            return;
+        }
+        if mode == 1047 {
+            self.erase(b"\x1b[2J");
+        }
+        let cursor = self.look();
+        let carried = *self.state.margins();
+        self.state.alternate = false;
+        if mode == 1049 {
+            self.emit(b"\x1b[?1049l");
+            self.note_restored();
+            if self.state.margins().region != carried.region {
+                let restored = self.look();
+                self.set_margins(carried.region, self.state.screens[0].relative);
+                self.go_to(restored.row, restored.col);
+            }
+        } else {
+            self.emit(b"\x1b[?47l");
+            self.carry(carried);
+            self.go_to(cursor.row, cursor.col);
+        }
+    }
+
+    /// Gives the screen now in use the margins of the other one. The cursor moves.
+    fn carry(&mut self, carried: Margins) {
+        let now = *self.state.margins();
+        if (now.region, now.relative) != (carried.region, carried.relative) {
+            self.set_margins(carried.region, carried.relative);
+        }
+    }
+
+    /// Sets the margins of the screen in use. The cursor moves.
+    pub(super) fn set_margins(&mut self, region: Option<(u16, u16)>, relative: bool) {
+        let last = self.state.size.rows() - 1;
+        let (top, bottom) = region.unwrap_or((0, last));
+        self.pass_mode(6, relative);
+        self.emit(format!("\x1b[{};{}r", top + 1, bottom + 1).as_bytes());
+        let margins = self.state.margins();
+        margins.region = region;
+        margins.relative = relative;
+        self.state.may_pend = false;
+    }
+
+    /// Sets the scroll region (DECSTBM).
+    pub(super) fn scroll_region(&mut self, csi: &Csi<'_>) {
+        let rows = self.state.size.rows();
+        let top = csi.parameter(0, 1) - 1;
+        let bottom = csi.parameter(1, rows).min(rows) - 1;
+        if top >= bottom {
+            return;
+        }
+        let region = (top > 0 || bottom + 1 < rows).then_some((top, bottom));
+        self.state.margins().region = region;
+        self.emit(format!("\x1b[{};{}r\x1b[H", top + 1, bottom + 1).as_bytes());
+        self.state.may_pend = false;
+    }
+
+    /// Reports whether a mode is set, when it is one we know (DECRQM).
+    pub(super) fn report_mode(&mut self, csi: &Csi<'_>) {
+        self.flush();
+        let modes = self.emulator.modes();
+        let mouse = |mode| modes.mouse == mode;
+        let mode = csi.parameter(0, 0);
+        let set = match (csi.marker, mode) {
+            (0, 4) => self.state.insert,
+            (0, 20) => self.state.newline,
+            (b'?', 1) => modes.application_cursor,
+            (b'?', 6) => self.state.margins().relative,
+            (b'?', 7) => !self.state.no_wrap,
+            (b'?', 9) => mouse(MouseMode::Press),
+            (b'?', 25) => self.emulator.cursor().visible,
+            (b'?', 47 | 1047 | 1049) => modes.alternate_screen,
+            (b'?', 1000) => mouse(MouseMode::PressRelease),
+            (b'?', 1002) => mouse(MouseMode::ButtonMotion),
+            (b'?', 1003) => mouse(MouseMode::AnyMotion),
+            (b'?', 1004) => self.state.focus_events,
+            (b'?', 1005) => modes.mouse_encoding == MouseEncoding::Utf8,
+            (b'?', 1006) => modes.mouse_encoding == MouseEncoding::Sgr,
+            (b'?', 2004) => modes.bracketed_paste,
+            (b'?', 2026) => self.state.hold_frames,
+            _ => return,
+        };
+        self.reply(&replies::mode(csi.marker, mode, set));
+    }
+}

@@ -1,0 +1,177 @@
+//! Control sequences: passed, rewritten, answered or swallowed.
+
+use super::super::csi::Csi;
+use super::super::emulator::Emulator;
+use super::super::replies;
+use super::super::scanner::Sink;
+use super::Pass;
+
+impl<E: Emulator> Sink for Pass<'_, E> {
+    fn text(&mut self, text: &str) {
+        self.take_text(text);
+    }
+
+    fn invalid(&mut self) {
+        self.print_replacement();
+    }
+
+    fn control(&mut self, byte: u8) {
+        self.take_control(byte);
+    }
+
+    fn escape(&mut self, intermediate: u8, last: u8) {
+        self.take_escape(intermediate, last);
+    }
+
+    fn csi(&mut self, csi: Csi<'_>) {
+        match (csi.marker, csi.intermediate) {
+            (0, 0) => self.plain(&csi),
+            (b'?', 0) => match csi.last {
+                b'h' => self.private_modes(&csi, true),
+                b'l' => self.private_modes(&csi, false),
+                b'J' | b'K' => self.erase(csi.raw),
+                _ => {}
+            },
+            (b'>', 0) if csi.parameter(0, 0) == 0 => match csi.last {
+                b'c' => self.reply(replies::SECONDARY_ATTRIBUTES),
+                b'q' => self.reply(replies::VERSION),
+                _ => {}
+            },
+            (0, b' ') if csi.last == b'q' => self.emit(csi.raw),
+            (0, b'!') if csi.last == b'p' => self.soft_reset(),
+            (0 | b'?', b'$') if csi.last == b'p' => self.report_mode(&csi),
+            _ => {}
+        }
+    }
+
+    fn osc(&mut self, content: &[u8]) {
+        match replies::color(content) {
+            Some(answer) => self.reply(answer),
+            None => self.state.facts.osc(content),
+        }
+    }
+}
+
+impl<E: Emulator> Pass<'_, E> {
+    fn plain(&mut self, csi: &Csi<'_>) {
+        match csi.last {
+            b'm' => match self.state.pen.take(csi) {
+                None => self.emit(csi.raw),
+                Some(rewritten) => self.emit(&rewritten),
+            },
+            b'G' | b'H' | b'f' | b'`' | b'C' | b'E' | b'F' => {
+                self.emit(csi.raw);
+                self.state.may_pend = false;
+            }
+            b'A' | b'B' => {
+                self.settle();
+                self.emit(csi.raw);
+            }
+            b'@' | b'P' => {
+                self.settle();
+                self.emit(csi.raw);
+            }
+            b'L' | b'M' | b'S' => self.emit(csi.raw),
+            // With more parameters it is about the mouse.
+            b'T' if csi.parameters().count() == 1 => self.emit(csi.raw),
+            b'K' => self.erase(csi.raw),
+            b'J' | b'X' => {
+                self.settle();
+                self.state.scrollback_cleared |= csi.last == b'J' && csi.parameter(0, 0) == 3;
+                self.erase(csi.raw);
+            }
+            b'D' => {
+                let beyond = u16::from(self.is_pending());
+                self.count(csi.parameter(0, 1).saturating_add(beyond), 'D');
+            }
+            b'a' => self.count(csi.parameter(0, 1), 'C'),
+            b'e' => {
+                self.settle();
+                self.count(csi.parameter(0, 1), 'B');
+            }
+            b'b' => self.count(csi.parameter(0, 1).min(self.state.size.cols()), 'b'),
+            b'd' => self.go_to_row(csi),
+            b'I' => self.tab(csi.parameter(0, 1)),
+            b'Z' => self.back_tab(csi.parameter(0, 1)),
+            b'g' => self.clear_tabs(csi),
+            b'h' => self.ansi_modes(csi, true),
+            b'l' => self.ansi_modes(csi, false),
+            b'r' => self.scroll_region(csi),
+            b's' => self.save_cursor(),
+            b'u' => self.restore_cursor(),
+            b'c' if csi.parameter(0, 0) == 0 => self.reply(replies::PRIMARY_ATTRIBUTES),
+            b'n' => self.report(csi),
+            _ => {}
+        }
+    }
+
+    /// Sends a sequence with one number.
+    fn count(&mut self, count: u16, last: char) {
+        self.emit(format!("\x1b[{count}{last}").as_bytes());
+        self.state.may_pend = last == 'b';
+    }
+
+    /// Erases without painting the blanks underlined or inverse.
+    pub(super) fn erase(&mut self, raw: &[u8]) {
+        let pen = self.state.pen;
+        if pen.leaves_blanks() {
+            return self.emit(raw);
+        }
+        self.emit(b"\x1b[24;27m");
+        self.emit(raw);
+        if pen.underline {
+            self.emit(b"\x1b[4m");
+        }
+        if pen.inverse {
+            self.emit(b"\x1b[7m");
+        }
+    }
+
+    /// Goes to a row (VPA), which vt100 does not count from the top of the scroll region.
+    fn go_to_row(&mut self, csi: &Csi<'_>) {
+        self.settle();
+        if self.state.margins().relative {
+            let col = self.look().col;
+            self.emit(format!("\x1b[{};{}H", csi.parameter(0, 1), col + 1).as_bytes());
+        } else {
+            self.emit(csi.raw);
+        }
+    }
+
+    fn clear_tabs(&mut self, csi: &Csi<'_>) {
+        match csi.parameter(0, 0) {
+            0 => {
+                let col = self.look().col;
+                self.state.tabs.set(col, false);
+            }
+            3 => self.state.tabs.clear(),
+            _ => {}
+        }
+    }
+
+    fn report(&mut self, csi: &Csi<'_>) {
+        match csi.parameter(0, 0) {
+            5 => self.reply(replies::STATUS),
+            6 => {
+                let cursor = self.look();
+                let margins = self.state.margins();
+                let top = margins.region.filter(|_| margins.relative).map_or(0, |(top, _)| top);
+                self.reply(&replies::cursor(cursor, top));
+            }
+            _ => {}
+        }
+    }
+
+    /// Puts modes, margins, attributes and the saved cursor back, the screen stays (DECSTR).
+    fn soft_reset(&mut self) {
+        let cursor = self.look();
+        self.emit(b"\x1b[?25h\x1b[?1l\x1b>\x1b[m");
+        self.state.pen = Default::default();
+        self.state.charsets = Default::default();
+        (self.state.insert, self.state.no_wrap) = (false, false);
+        self.set_margins(None, false);
+        self.go_to(0, 0);
+        self.save_cursor();
+        self.go_to(cursor.row, cursor.col);
+    }
+}

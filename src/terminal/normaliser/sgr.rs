@@ -1,0 +1,183 @@
+//! Colours and attributes, rewritten into the forms vt100 knows: 4:n and 21 become 4, underline colours go away,
+//! a colour's space is left out.
+
+use super::super::csi::{Csi, Numbers, Parameter};
+
+/// The attributes that must not reach an erasing sequence: vt100 would paint the blanks with them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Pen {
+    pub(super) underline: bool,
+    pub(super) inverse: bool,
+}
+
+impl Pen {
+    /// Takes an SGR sequence; returns what to send instead when it cannot go as it is.
+    pub(super) fn take(&mut self, csi: &Csi<'_>) -> Option<Vec<u8>> {
+        if self.pass(csi.list) { None } else { Some(self.rewrite(csi)) }
+    }
+
+    /// Takes a list of parameters if it can go as it is; tells whether.
+    pub(super) fn pass(&mut self, list: &[u8]) -> bool {
+        match list {
+            b"" | b"0" => {
+                *self = Self::default();
+                return true;
+            }
+            [b'3' | b'4', b'8', b';', b'5', b';', index @ ..] if index.iter().all(u8::is_ascii_digit) => {
+                return true;
+            }
+            [b'3' | b'4' | b'9', b'0'..=b'7' | b'9'] => return true,
+            _ if list.contains(&b':') => return false,
+            _ => {}
+        }
+        let mut pen = *self;
+        let mut values = Numbers::of(list);
+        while let Some(value) = values.next() {
+            match value {
+                0 => pen = Self::default(),
+                4 | 24 => pen.underline = value == 4,
+                7 | 27 => pen.inverse = value == 7,
+                38 | 48 => match values.next() {
+                    Some(5) => drop(values.next()),
+                    Some(2) => drop(values.nth(2)),
+                    _ => {}
+                },
+                21 | 58 | 59 => return false,
+                _ => {}
+            }
+        }
+        *self = pen;
+        true
+    }
+
+    /// Tells whether an erasing sequence leaves plain blanks.
+    pub(super) fn leaves_blanks(self) -> bool {
+        !(self.underline || self.inverse)
+    }
+
+    fn rewrite(&mut self, csi: &Csi<'_>) -> Vec<u8> {
+        let mut rewritten = Rewritten(Vec::new());
+        let mut parameters = csi.parameters();
+        while let Some(parameter) = parameters.next() {
+            self.one(parameter, &mut parameters, &mut rewritten);
+        }
+        if rewritten.0.is_empty() {
+            // Nothing left is not the same as an empty list, which resets.
+            return Vec::new();
+        }
+        [b"\x1b[", rewritten.0.as_slice(), b"m"].concat()
+    }
+
+    fn one<'a>(
+        &mut self,
+        parameter: Parameter<'a>,
+        following: &mut impl Iterator<Item = Parameter<'a>>,
+        rewritten: &mut Rewritten,
+    ) {
+        let (value, part) = {
+            let mut parts = parameter.parts();
+            (parts.next().unwrap_or(0), parts.next())
+        };
+        match (value, part) {
+            (0, _) => *self = Self::default(),
+            (4, Some(0)) | (24, _) => {
+                self.underline = false;
+                return rewritten.push(b"24");
+            }
+            (4 | 21, _) => {
+                self.underline = true;
+                return rewritten.push(b"4");
+            }
+            (7, _) => self.inverse = true,
+            (27, _) => self.inverse = false,
+            (38 | 48, Some(_)) => return rewritten.color(parameter),
+            (38 | 48, None) => return rewritten.old_color(parameter, following),
+            (58, Some(_)) | (59, _) => return,
+            (58, None) => return Rewritten(Vec::new()).old_color(parameter, following),
+            _ => {}
+        }
+        rewritten.push(parameter.raw());
+    }
+}
+
+/// The list of parameters to send.
+struct Rewritten(Vec<u8>);
+
+impl Rewritten {
+    fn push(&mut self, parameter: &[u8]) {
+        if !self.0.is_empty() {
+            self.0.push(b';');
+        }
+        self.0.extend_from_slice(if parameter.is_empty() { b"0" } else { parameter });
+    }
+
+    /// `38:5:n`, `38:2:r:g:b`, and `38:2:space:r:g:b`, whose space is left out.
+    fn color(&mut self, parameter: Parameter<'_>) {
+        let parts: Vec<u16> = parameter.parts().collect();
+        let flat = match parts[..] {
+            [which, 5, index, ..] => format!("{which};5;{index}"),
+            [which, 2, r, g, b] | [which, 2, _, r, g, b, ..] => format!("{which};2;{r};{g};{b}"),
+            _ => return,
+        };
+        self.push(flat.as_bytes());
+    }
+
+    /// `38;5;n` and `38;2;r;g;b`: the parameters that follow belong to it.
+    fn old_color<'a>(
+        &mut self,
+        parameter: Parameter<'a>,
+        following: &mut impl Iterator<Item = Parameter<'a>>,
+    ) {
+        let Some(form) = following.next() else { return };
+        let count = match form.value() {
+            2 => 3,
+            5 => 1,
+            _ => return,
+        };
+        self.push(parameter.raw());
+        self.push(form.raw());
+        for part in following.take(count) {
+            self.push(part.raw());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(parameters: &str) -> (String, Pen) {
+        let raw = format!("\x1b[{parameters}m");
+        let mut pen = Pen { underline: true, inverse: true };
+        let rewritten = pen.take(&Csi::parse(raw.as_bytes()).unwrap());
+        (rewritten.map_or(raw, |bytes| String::from_utf8(bytes).unwrap()), pen)
+    }
+
+    #[test]
+    fn known_forms_pass_and_others_become_known() {
+        for (given, expected) in [
+            ("", "\x1b[m"),
+            ("1;31", "\x1b[1;31m"),
+            ("38;2;1;2;3;4", "\x1b[38;2;1;2;3;4m"),
+            ("38:2::1:2:3;1", "\x1b[38;2;1;2;3;1m"),
+            ("48:2:1:2:3", "\x1b[48;2;1;2;3m"),
+            ("38:5:9", "\x1b[38;5;9m"),
+            ("4:3", "\x1b[4m"),
+            ("4:0", "\x1b[24m"),
+            ("21;1", "\x1b[4;1m"),
+            ("58;5;1", ""),
+            ("58;2;1;2;3;1", "\x1b[1m"),
+            ("58:2::1:2:3;;59", "\x1b[0m"),
+        ] {
+            assert_eq!(sent(given).0, expected, "{given}");
+        }
+    }
+
+    #[test]
+    fn the_pen_follows() {
+        assert_eq!(sent("0").1, Pen::default());
+        assert_eq!(sent("").1, Pen::default());
+        assert_eq!(sent("27;4:0").1, Pen::default());
+        assert_eq!(sent("38;5;0").1, Pen { underline: true, inverse: true });
+    }
+}

@@ -1,0 +1,50 @@
+//! Pasted text as the program gets it. Never lets the text end its own paste.
+
+use super::modes::Modes;
+
+const BEGIN: &str = "\x1b[200~";
+const END: &str = "\x1b[201~";
+
+/// The end marker written with the eight-bit CSI, which some programs also take.
+const SHORT_END: &str = "\u{9b}201~";
+
+/// Returns the bytes that paste `text`: between markers when the program asked for them, else with carriage
+/// returns for line ends, as if it had been typed.
+#[must_use]
+pub fn paste(text: &str, modes: Modes) -> Vec<u8> {
+    if !modes.bracketed_paste {
+        return text.replace("\r\n", "\r").replace('\n', "\r").into_bytes();
+    }
+    let mut inner = text.to_owned();
+    // Taking one marker out can join the halves of another.
+    while inner.contains(END) || inner.contains(SHORT_END) {
+        inner = inner.replace(END, "").replace(SHORT_END, "");
+    }
+    [BEGIN, inner.as_str(), END].concat().into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bracketed() -> Modes {
+        Modes { bracketed_paste: true, ..Modes::default() }
+    }
+
+    #[test]
+    fn typed_when_the_program_did_not_ask_for_markers() {
+        assert_eq!(paste("a\nb\r\nc", Modes::default()), b"a\rb\rc");
+    }
+
+    #[test]
+    fn wrapped_when_it_did() {
+        assert_eq!(paste("a\nb", bracketed()), b"\x1b[200~a\nb\x1b[201~");
+    }
+
+    #[test]
+    fn the_end_marker_cannot_come_from_the_text() {
+        assert_eq!(paste("x\x1b[201~rm", bracketed()), b"\x1b[200~xrm\x1b[201~");
+        assert_eq!(paste("x\x1b[20\x1b[201~1~rm", bracketed()), b"\x1b[200~xrm\x1b[201~");
+        assert_eq!(paste("x\u{9b}201~rm", bracketed()), b"\x1b[200~xrm\x1b[201~");
+    }
+}

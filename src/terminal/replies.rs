@@ -1,0 +1,33 @@
+//! What the terminal answers to a program that asks: constants and the cursor, nothing a program could have set
+//! (contracts 8). Any other question stays without an answer.
+
+use super::modes::Cursor;
+
+/// Primary device attributes: a VT220 with colour.
+pub(super) const PRIMARY_ATTRIBUTES: &[u8] = b"\x1b[?62;22c";
+/// Secondary device attributes: a VT220, version 10, so that nobody expects extensions of a known terminal.
+pub(super) const SECONDARY_ATTRIBUTES: &[u8] = b"\x1b[>1;10;0c";
+/// Name of the terminal (XTVERSION).
+pub(super) const VERSION: &[u8] = b"\x1bP>|pilothouse\x1b\\";
+/// Device status: all is well.
+pub(super) const STATUS: &[u8] = b"\x1b[0n";
+
+/// Returns the answer to a command that asks for a colour: fixed ones, light on dark.
+pub(super) fn color(osc: &[u8]) -> Option<&'static [u8]> {
+    match osc {
+        b"10;?" => Some(b"\x1b]10;rgb:d0d0/d0d0/d0d0\x1b\\"),
+        b"11;?" => Some(b"\x1b]11;rgb:1010/1010/1010\x1b\\"),
+        _ => None,
+    }
+}
+
+/// Returns the report of the cursor's place; `top` is the row its numbers start at.
+pub(super) fn cursor(cursor: Cursor, top: u16) -> Vec<u8> {
+    format!("\x1b[{};{}R", cursor.row.saturating_sub(top) + 1, cursor.col + 1).into_bytes()
+}
+
+/// Returns the report of a mode (DECRQM); the marker is `?` for the private ones, 0 for those of ANSI.
+pub(super) fn mode(marker: u8, mode: u16, set: bool) -> Vec<u8> {
+    let marker = if marker == b'?' { "?" } else { "" };
+    format!("\x1b[{marker}{mode};{}$y", if set { 1 } else { 2 }).into_bytes()
+}

@@ -1,0 +1,344 @@
+//! One task's terminal: bytes in, a screen to draw and replies to write out. No clock, no file, no thread.
+
+use std::cell::Cell as Flag;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::cell::Cell;
+use super::checkpoint;
+use super::emulator::{Emulator, SCROLLBACK, Vt100};
+use super::facts::Facts;
+use super::modes::{Cursor, Modes};
+use super::normaliser::Normaliser;
+use super::size::Size;
+use super::skimmer::{Lines, skim};
+
+/// Rows that have to have left the scrollback before lines are left out. vt100 counts them and fills a growing
+/// screen by that count; with so many its count does not run out, whatever was left out.
+const MIN_DEPTH: u64 = 4096;
+
+/// What the program writes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Origin {
+    /// A PTY, whose line discipline has turned LF into CR LF.
+    Tty,
+    /// A pipe: LF means CR LF on the screen, and nobody can read a reply.
+    Pipe,
+}
+
+/// What feeding bytes has brought up besides the screen.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Fed {
+    /// Bytes to write to the program.
+    pub replies: Vec<u8>,
+    /// How many replies these are, at most [`Terminal::MAX_ANSWERS`]; the owner has a clock and drops them when
+    /// there were more than 32 in a second.
+    pub answers: u32,
+    /// The parser panicked and the screen is blank: call [`Terminal::rebuild`].
+    pub reset: bool,
+    /// Bells rung.
+    pub bells: u32,
+    /// The program is in the middle of a frame (?2026): do not draw for up to 150 ms.
+    pub hold_frames: bool,
+}
+
+/// A screen that follows a program's output.
+///
+/// Feed what there is in large pieces: of a piece with more lines than screen and scrollback hold, only the last
+/// lines are drawn.
+pub struct Terminal {
+    origin: Origin,
+    normaliser: Normaliser,
+    emulator: Vt100,
+    /// Lines may be left out once [`Vt100::rows_dropped`] has come to this.
+    skim_from: u64,
+    /// A resize panicked; the next [`Fed`] tells.
+    lost: bool,
+}
+
+impl Terminal {
+    /// Most replies one call of [`Terminal::feed`] gives.
+    pub const MAX_ANSWERS: u32 = 32;
+
+    /// Returns an empty terminal.
+    #[must_use]
+    pub fn new(size: Size, origin: Origin) -> Self {
+        Self {
+            origin,
+            normaliser: Normaliser::new(size, origin),
+            emulator: Vt100::new(size),
+            skim_from: MIN_DEPTH,
+            lost: false,
+        }
+    }
+
+    /// Takes output of the program. Never panics. Where the output is cut into pieces makes no difference to the
+    /// screen.
+    pub fn feed(&mut self, bytes: &[u8]) -> Fed {
+        let fed = contained(|| {
+            let mut fed = Fed { reset: std::mem::take(&mut self.lost), ..Fed::default() };
+            let rest = self.skim(bytes, &mut fed);
+            self.normaliser.feed(rest, &mut self.emulator, &mut fed);
+            if self.normaliser.take_scrollback_cleared() {
+                self.skim_from = self.emulator.rows_dropped() + MIN_DEPTH;
+            }
+            fed
+        });
+        fed.unwrap_or_else(|| {
+            *self = Self::new(self.size(), self.origin);
+            Fed { reset: true, ..Fed::default() }
+        })
+    }
+
+    /// Takes the beginning of `bytes` without drawing it, as far as that makes no difference; returns the rest.
+    fn skim<'b>(&mut self, bytes: &'b [u8], fed: &mut Fed) -> &'b [u8] {
+        if self.emulator.rows_dropped() < self.skim_from || !self.normaliser.scrolls_whole_lines() {
+            return bytes;
+        }
+        let lines = Lines {
+            rows: usize::from(self.size().rows()),
+            scrollback: SCROLLBACK,
+            feed_returns: self.origin == Origin::Pipe,
+        };
+        let Some(skim) = skim(bytes, lines) else { return bytes };
+        self.normaliser.feed(&skim.kept, &mut self.emulator, fed);
+        // Where the lines left out have brought the cursor.
+        let bottom = format!("\x1b[{};1H", lines.rows);
+        self.normaliser.feed(bottom.as_bytes(), &mut self.emulator, fed);
+        fed.bells += u32::from(skim.bell);
+        bytes.get(skim.resume..).unwrap_or_default()
+    }
+
+    /// Starts over from the tail of the raw log; replies it asks for are not given again.
+    pub fn rebuild(&mut self, log_tail: &[u8]) {
+        *self = Self::new(self.size(), self.origin);
+        let _ = self.feed(log_tail);
+    }
+
+    /// Changes the size. Rows are cut or padded; text is not flowed anew.
+    pub fn resize(&mut self, size: Size) {
+        // A taller screen takes rows back out of the scrollback.
+        self.skim_from += u64::from(size.rows().saturating_sub(self.size().rows()));
+        let resized = contained(|| {
+            self.emulator.resize(size);
+            self.normaliser.resize(size);
+        });
+        if resized.is_none() {
+            *self = Self { lost: true, ..Self::new(size, self.origin) };
+        }
+    }
+
+    /// Returns the size.
+    #[must_use]
+    pub fn size(&self) -> Size {
+        self.emulator.size()
+    }
+
+    /// Returns a cell as it may be drawn; a blank one outside the screen.
+    #[must_use]
+    pub fn cell(&self, row: u16, col: u16) -> Cell<'_> {
+        self.emulator.cell(row, col)
+    }
+
+    /// Returns the cursor.
+    #[must_use]
+    pub fn cursor(&self) -> Cursor {
+        self.emulator.cursor()
+    }
+
+    /// Returns the modes the program has set.
+    #[must_use]
+    pub fn modes(&self) -> Modes {
+        Modes { focus_events: self.normaliser.focus_events(), ..self.emulator.modes() }
+    }
+
+    /// Returns the title the program has set, without hidden characters.
+    #[must_use]
+    pub fn title(&self) -> Option<&str> {
+        self.facts().title.as_deref()
+    }
+
+    /// Returns what the program has said about itself.
+    #[must_use]
+    pub fn facts(&self) -> &Facts {
+        self.normaliser.facts()
+    }
+
+    /// Returns the text of the screen, rows trimmed at the end, without blank rows at the bottom.
+    #[must_use]
+    pub fn screen_text(&self) -> String {
+        let size = self.size();
+        let mut text = String::new();
+        for row in 0..size.rows() {
+            for col in 0..size.cols() {
+                text.push_str(&self.cell(row, col).text);
+            }
+            text.truncate(text.trim_end_matches(' ').len());
+            text.push('\n');
+        }
+        text.truncate(text.trim_end_matches('\n').len());
+        text
+    }
+
+    /// Returns bytes that draw this very screen, cursor and modes included, on a fresh terminal of the same size.
+    #[must_use]
+    pub fn checkpoint(&self) -> Vec<u8> {
+        checkpoint::of(self)
+    }
+}
+
+impl Emulator for Terminal {
+    fn feed(&mut self, bytes: &[u8]) {
+        let _ = Self::feed(self, bytes);
+    }
+
+    fn resize(&mut self, size: Size) {
+        Self::resize(self, size);
+    }
+
+    fn size(&self) -> Size {
+        Self::size(self)
+    }
+
+    fn cell(&self, row: u16, col: u16) -> Cell<'_> {
+        Self::cell(self, row, col)
+    }
+
+    fn cursor(&self) -> Cursor {
+        Self::cursor(self)
+    }
+
+    fn modes(&self) -> Modes {
+        Self::modes(self)
+    }
+}
+
+thread_local! {
+    static CONTAINED: Flag<bool> = const { Flag::new(false) };
+}
+
+/// Tells whether a panic on this thread, right now, would be caught by a [`Terminal`] and healed: a panic hook
+/// stays silent then.
+#[must_use]
+pub fn is_contained() -> bool {
+    CONTAINED.get()
+}
+
+/// Runs `work`; `None` when it panicked.
+fn contained<R>(work: impl FnOnce() -> R) -> Option<R> {
+    let outer = CONTAINED.replace(true);
+    // What a panic leaves behind in the emulator is thrown away by the caller.
+    let result = catch_unwind(AssertUnwindSafe(work));
+    CONTAINED.set(outer);
+    result.ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Everything a reader can see, and what a taller screen brings back.
+    fn all_of(terminal: &mut Terminal) -> (Vec<Cell<'static>>, Cursor, Modes, Vec<Cell<'static>>) {
+        let cells = |terminal: &Terminal| {
+            let size = terminal.size();
+            let places = (0..size.rows()).flat_map(|row| (0..size.cols()).map(move |col| (row, col)));
+            places.map(|(row, col)| terminal.cell(row, col).into_owned()).collect()
+        };
+        let seen = (cells(terminal), terminal.cursor(), terminal.modes());
+        terminal.feed(b"\x1b[3bX\x1b[4h");
+        terminal.resize(Size::clamped(terminal.size().cols(), terminal.size().rows() + 190));
+        (seen.0, seen.1, seen.2, cells(terminal))
+    }
+
+    fn cases(few: u32, many: u32) -> ProptestConfig {
+        let cases = if std::env::var_os("PILOTHOUSE_LONG").is_some() { many } else { few };
+        ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+    }
+
+    fn piece() -> impl Strategy<Value = Vec<u8>> {
+        let fixed = |text: &'static str| Just(text.as_bytes().to_vec());
+        prop_oneof![
+            12 => (1_usize..400).prop_map(|count| (0..count).flat_map(|n| format!("l{n}\r\n").into_bytes()).collect()),
+            6 => "[ -~é好]{0,12}".prop_map(String::into_bytes),
+            4 => fixed("\r\n"),
+            2 => fixed("\n"),
+            2 => (0..110_u8).prop_map(|n| format!("\x1b[{n}m").into_bytes()),
+            1 => fixed("\x1b[m"),
+            1 => fixed("\x1b(0"),
+            1 => fixed("\x1b(B"),
+            1 => fixed("\x0e"),
+            1 => fixed("\x1b]0;title\x07"),
+            1 => fixed("\x1b]0;cut\r\n"),
+            1 => fixed("\t\x08\x07"),
+            1 => fixed("\x1b[K\x1b[3C\x1b[2D\x1b[2P\x1b[@"),
+            1 => fixed("\x1b[2A"),
+            1 => fixed("\x1b[H"),
+            1 => fixed("\x1b[2;3r"),
+            1 => fixed("\x1b[r"),
+            1 => fixed("\x1b[?1049h"),
+            1 => fixed("\x1b[?1049l"),
+            1 => fixed("\x1b7"),
+            1 => fixed("\x1b8"),
+            1 => fixed("\x1b[4h"),
+            1 => fixed("\x1b[4l"),
+            1 => fixed("\x1b[?7l"),
+            1 => fixed("\x1b[?7h"),
+            1 => fixed("\x1b[?6h"),
+            1 => Just(b"\xff\xef\xb8\x8f".to_vec()),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(cases(400, 10_000))]
+
+        #[test]
+        fn leaving_lines_out_changes_nothing(
+            pieces in proptest::collection::vec(piece(), 1..12),
+            cuts in proptest::collection::vec(1_usize..6000, 1..4),
+            cols in 2_u16..20,
+            rows in 2_u16..12,
+            pipe: bool,
+        ) {
+            let origin = if pipe { Origin::Pipe } else { Origin::Tty };
+            let mut skimming = Terminal::new(Size::clamped(cols, rows), origin);
+            let mut drawing = Terminal::new(Size::clamped(cols, rows), origin);
+            skimming.skim_from = 0;
+            drawing.skim_from = u64::MAX;
+            let bytes = pieces.concat();
+            drawing.feed(&bytes);
+            let mut rest = bytes.as_slice();
+            for cut in cuts.iter().cycle() {
+                let (now, later) = rest.split_at((*cut).min(rest.len()));
+                skimming.feed(now);
+                rest = later;
+                if rest.is_empty() {
+                    break;
+                }
+            }
+            drawing.skim_from = 0;
+            prop_assert_eq!(skimming.title(), drawing.title());
+            prop_assert_eq!(all_of(&mut skimming), all_of(&mut drawing));
+        }
+    }
+
+    #[test]
+    fn most_of_a_flood_is_left_out() {
+        let mut terminal = Terminal::new(Size::default(), Origin::Tty);
+        let flood = b"a line of output\r\n".repeat(20_000);
+        terminal.feed(&flood);
+        let before = terminal.emulator.rows_dropped();
+        terminal.feed(&flood);
+        assert!(terminal.emulator.rows_dropped() - before < 300);
+    }
+
+    #[test]
+    fn a_panic_is_contained_and_tells_so() {
+        assert!(!is_contained());
+        assert_eq!(contained(is_contained), Some(true));
+        let hook = std::panic::take_hook();
+        std::panic::set_hook(Box::new(|_| {}));
+        assert_eq!(contained(|| -> u8 { panic!("contained") }), None);
+        std::panic::set_hook(hook);
+        assert!(!is_contained());
+    }
+}

@@ -1,0 +1,295 @@
+//! What was printed, as text: carriage returns, backspaces, cursor motion and erasing resolved as a terminal shows
+//! it, escapes gone. Rows a terminal would still show can change; all above them are final. Output of the alternate
+//! screen leaves nothing behind. Text that is cleared away was printed: it stays.
+
+mod row;
+mod rows;
+mod sequences;
+
+use unicode_width::UnicodeWidthChar;
+
+use super::charset::Charsets;
+use super::scanner::Scanner;
+use super::size::Size;
+use super::terminal::Origin;
+use rows::Rows;
+
+/// Builds the text of what a program printed.
+#[derive(Debug)]
+pub struct Transcript {
+    scanner: Scanner,
+    page: Page,
+}
+
+/// The screen in memory, as far as text goes.
+#[derive(Debug)]
+struct Page {
+    size: Size,
+    origin: Origin,
+    rows: Rows,
+    cursor: Place,
+    saved: Place,
+    /// First and last row of the scroll region, when it is not the whole screen.
+    region: Option<(usize, usize)>,
+    alternate: bool,
+    /// What REP repeats.
+    last: Option<char>,
+}
+
+/// The cursor with the character sets that are saved with it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Place {
+    row: usize,
+    /// Equal to the width when the next character goes to the next row.
+    col: usize,
+    charsets: Charsets,
+}
+
+impl Transcript {
+    /// Returns an empty transcript. `size` is that of the terminal; a pipe has no width.
+    #[must_use]
+    pub fn new(origin: Origin, size: Size) -> Self {
+        let page = Page {
+            size,
+            origin,
+            rows: Rows::default(),
+            cursor: Place::default(),
+            saved: Place::default(),
+            region: None,
+            alternate: false,
+            last: None,
+        };
+        Self { scanner: Scanner::default(), page }
+    }
+
+    /// Takes output of the program. Where it is cut into pieces makes no difference.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        self.scanner.scan(bytes, &mut self.page);
+    }
+
+    /// Changes the size from here on.
+    pub fn resize(&mut self, size: Size) {
+        self.page.resize(size);
+    }
+
+    /// Returns the text; no control characters but line feeds and tabs.
+    #[must_use]
+    pub fn finish(mut self) -> String {
+        self.scanner.finish(&mut self.page);
+        self.page.rows.into_text()
+    }
+}
+
+/// Returns the text of what a program printed.
+#[must_use]
+pub fn clean(bytes: &[u8], origin: Origin, size: Size) -> String {
+    let mut transcript = Transcript::new(origin, size);
+    transcript.feed(bytes);
+    transcript.finish()
+}
+
+impl Page {
+    /// The column at which text wraps.
+    fn width(&self) -> Option<usize> {
+        (self.origin == Origin::Tty).then_some(usize::from(self.size.cols()))
+    }
+
+    fn height(&self) -> usize {
+        usize::from(self.size.rows())
+    }
+
+    fn resize(&mut self, size: Size) {
+        self.size = size;
+        self.region = None;
+        while self.rows.len() > self.height() {
+            self.rows.finish_first();
+            self.cursor.row = self.cursor.row.saturating_sub(1);
+            self.saved.row = self.saved.row.saturating_sub(1);
+        }
+        let (last_row, width) = (self.height() - 1, self.width().unwrap_or(usize::MAX));
+        for place in [&mut self.cursor, &mut self.saved] {
+            place.row = place.row.min(last_row);
+            place.col = place.col.min(width);
+        }
+    }
+
+    /// Prints text without controls.
+    fn print(&mut self, text: &str) {
+        let shown = self.cursor.charsets.shown(text);
+        if shown.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+            return self.print_ascii(&shown);
+        }
+        for c in shown.chars() {
+            self.print_one(c);
+        }
+    }
+
+    fn print_ascii(&mut self, text: &str) {
+        let mut rest = text;
+        while !rest.is_empty() {
+            self.make_room(1);
+            let col = self.cursor.col;
+            let room = self.width().map_or(rest.len(), |width| width - col).min(rest.len());
+            let (piece, later) = rest.split_at(room);
+            self.rows.at(self.cursor.row).put_ascii(col, piece);
+            self.cursor.col += room;
+            self.last = piece.chars().next_back();
+            rest = later;
+        }
+    }
+
+    fn print_one(&mut self, c: char) {
+        let (row, col) = (self.cursor.row, self.cursor.col);
+        match c.width() {
+            None => {}
+            Some(0) => self.rows.at(row).mark(col, c),
+            Some(columns) => {
+                self.make_room(columns);
+                let Place { row, col, .. } = self.cursor;
+                self.rows.at(row).put(col, c, columns);
+                self.cursor.col += columns;
+                self.last = Some(c);
+            }
+        }
+    }
+
+    /// Wraps when so many columns do not fit any more.
+    fn make_room(&mut self, columns: usize) {
+        let Place { row, col, .. } = self.cursor;
+        if self.width().is_some_and(|width| col + columns > width) {
+            self.rows.at(row).wrapped = true;
+            self.line_feed();
+            self.cursor.col = 0;
+        } else if !self.rows.at(row).can_edit(col) {
+            self.line_feed();
+            self.cursor.col = 0;
+        }
+    }
+
+    fn control(&mut self, byte: u8) {
+        match byte {
+            0x08 => self.left(1),
+            b'\t' => self.tab(),
+            b'\n' | 0x0b | 0x0c => {
+                if self.origin == Origin::Pipe {
+                    self.cursor.col = 0;
+                }
+                self.line_feed();
+            }
+            b'\r' => self.cursor.col = 0,
+            0x0e => self.cursor.charsets.shift(true),
+            0x0f => self.cursor.charsets.shift(false),
+            _ => {}
+        }
+    }
+
+    fn left(&mut self, count: usize) {
+        let shown = self.width().map_or(self.cursor.col, |width| self.cursor.col.min(width - 1));
+        self.cursor.col = shown.saturating_sub(count);
+    }
+
+    fn tab(&mut self) {
+        let Place { row, col, .. } = self.cursor;
+        let last = self.width().map_or(usize::MAX, |width| width - 1);
+        if col < last {
+            self.cursor.col = self.rows.at(row).tab(col).min(last);
+        }
+    }
+
+    /// The scroll region, or the whole screen.
+    fn margins(&self) -> (usize, usize) {
+        self.region.unwrap_or((0, self.height() - 1))
+    }
+
+    fn line_feed(&mut self) {
+        let (top, bottom) = self.margins();
+        if self.cursor.row == bottom {
+            self.rows.scroll_up(top, bottom);
+        } else if self.cursor.row + 1 < self.height() {
+            self.cursor.row += 1;
+        }
+        self.rows.at(self.cursor.row);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tty(text: &str) -> String {
+        clean(text.as_bytes(), Origin::Tty, Size::clamped(10, 4))
+    }
+
+    fn pipe(text: &str) -> String {
+        clean(text.as_bytes(), Origin::Pipe, Size::clamped(10, 4))
+    }
+
+    #[test]
+    fn plain_text_stays_as_it_is() {
+        for text in ["", "a", "a\n", "\n\n", "a\n\nb\n", "tab\tbed\n\tx\n", "  spaces  \n", "e\u{301}好\n"] {
+            assert_eq!(pipe(text), text);
+            assert_eq!(tty(&text.replace('\n', "\r\n")), text);
+        }
+    }
+
+    #[test]
+    fn a_progress_bar_shows_its_last_state() {
+        assert_eq!(pipe(" 10%\r 50%\r100%\ndone\n"), "100%\ndone\n");
+        assert_eq!(tty("working\r\x1b[Kok\r\n"), "ok\n");
+        assert_eq!(pipe("abc\x08\x08X\n"), "aXc\n");
+    }
+
+    #[test]
+    fn cursor_motion_edits_what_is_still_on_the_screen() {
+        assert_eq!(pipe("one\ntwo\n\x1b[2A\x1b[2KONE\n\x1b[Bend"), "ONE\ntwo\nend");
+        assert_eq!(tty("1\r\n2\r\n3\r\n4\r\n5\r\n6\x1b[99A\rX"), "1\n2\nX\n4\n5\n6");
+        assert_eq!(tty("a\x1b[3;3Hb"), "a\n\n  b");
+    }
+
+    #[test]
+    fn a_pipe_has_no_width_and_wrapped_rows_of_a_tty_are_joined() {
+        let long = "0123456789abcdefghijklmnopqrst";
+        assert_eq!(pipe(long), long);
+        assert_eq!(tty(long), long);
+        assert_eq!(tty("012345678好x"), "012345678好x");
+        assert_eq!(tty("0123456789\r\nx"), "0123456789\nx");
+    }
+
+    #[test]
+    fn the_alternate_screen_leaves_nothing_behind() {
+        assert_eq!(tty("a\r\n\x1b[?1049h\x1b[2Jsecret\x1b[5;5H\x1b[?1049lb\r\n"), "a\nb\n");
+        assert_eq!(tty("a\x1b[?47hx\x1b[?47lb"), "ab");
+    }
+
+    #[test]
+    fn cleared_text_was_printed_and_stays() {
+        assert_eq!(tty("result\r\n\x1b[H\x1b[2Jnext\r\n"), "result\nnext\n");
+        assert_eq!(tty("result\r\n\x1b[H\x1b[Jnext\r\n"), "result\nnext\n");
+    }
+
+    #[test]
+    fn an_unterminated_string_hides_one_line_at_most() {
+        assert_eq!(tty("a\x1b]0;hidden\r\nseen"), "a\nseen");
+    }
+
+    #[test]
+    fn scroll_regions_move_rows() {
+        assert_eq!(tty("1\r\n2\r\n3\r\n4\x1b[2;3r\x1b[3;1H\nx\x1b[r"), "1\n3\nx\n4");
+        assert_eq!(tty("1\r\n2\r\n3\x1b[2;1H\x1b[Lnew"), "1\nnew\n2\n3");
+        assert_eq!(tty("1\r\n2\r\n3\x1b[1;1H\x1b[M"), "2\n3");
+    }
+
+    #[test]
+    fn invalid_bytes_are_replaced_and_line_drawing_is_drawn() {
+        assert_eq!(clean(b"a\xffb\xe4\xbd", Origin::Pipe, Size::default()), "a\u{FFFD}b\u{FFFD}");
+        assert_eq!(tty("\x1b(0lqk\x1b(Bq\x1b[3b"), "┌─┐qqqq");
+    }
+
+    #[test]
+    fn a_line_of_any_length_is_edited_in_place() {
+        let long = "x".repeat(100_000);
+        assert_eq!(pipe(&format!("{long}\rab")), format!("ab{}", &long[2..]));
+        let wide = "好".repeat(100_000);
+        assert_eq!(pipe(&format!("{wide}\rab")), format!("{wide}\nab"));
+    }
+}

@@ -1,0 +1,104 @@
+//! The rows of a transcript that can still change, and the text above them, which cannot.
+
+use std::collections::VecDeque;
+
+use super::row::Row;
+
+/// The rows a screen would show, made as they are needed, over the finished text.
+#[derive(Debug, Default)]
+pub(super) struct Rows {
+    finished: String,
+    rows: VecDeque<Row>,
+}
+
+impl Rows {
+    /// Returns a row, made when it is not there yet.
+    pub(super) fn at(&mut self, row: usize) -> &mut Row {
+        if self.rows.len() <= row {
+            self.rows.resize_with(row + 1, Row::default);
+        }
+        &mut self.rows[row]
+    }
+
+    /// Returns a row that is there.
+    pub(super) fn get(&mut self, row: usize) -> Option<&mut Row> {
+        self.rows.get_mut(row)
+    }
+
+    /// Returns how many there are.
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Finishes the first row.
+    pub(super) fn finish_first(&mut self) {
+        if let Some(row) = self.rows.pop_front() {
+            let wrapped = row.wrapped;
+            self.finished.push_str(&row.into_text());
+            if !wrapped {
+                self.finished.push('\n');
+            }
+        }
+    }
+
+    /// Finishes all rows, as far as there is text in them.
+    pub(super) fn finish_all(&mut self) {
+        while self.rows.back_mut().is_some_and(|row| row.width() == 0) {
+            self.rows.pop_back();
+        }
+        if let Some(last) = self.rows.back_mut() {
+            last.wrapped = false;
+        }
+        while !self.rows.is_empty() {
+            self.finish_first();
+        }
+    }
+
+    /// Moves the rows from `top` to `bottom` up by one. What leaves the screen at its top is finished.
+    pub(super) fn scroll_up(&mut self, top: usize, bottom: usize) {
+        if top > 0 {
+            return self.remove(top, bottom);
+        }
+        self.at(0);
+        self.finish_first();
+        self.fill(bottom);
+    }
+
+    /// Takes a row away; those after it, to `bottom`, move up.
+    pub(super) fn remove(&mut self, row: usize, bottom: usize) {
+        if self.rows.remove(row).is_some() {
+            self.fill(bottom);
+        }
+    }
+
+    /// Puts an empty row at `bottom`, if there are rows from there on.
+    fn fill(&mut self, bottom: usize) {
+        if self.rows.len() > bottom {
+            self.rows.insert(bottom, Row::default());
+        }
+    }
+
+    /// Moves the rows from `top` to `bottom` down by one; the last one is lost.
+    pub(super) fn scroll_down(&mut self, top: usize, bottom: usize) {
+        if top < self.rows.len() {
+            self.rows.insert(top, Row::default());
+            self.rows.remove(bottom + 1);
+        }
+    }
+
+    /// Takes the rows from `row` on away.
+    pub(super) fn truncate(&mut self, row: usize) {
+        self.rows.truncate(row);
+    }
+
+    /// Returns the text.
+    pub(super) fn into_text(mut self) -> String {
+        while self.rows.len() > 1 {
+            self.finish_first();
+        }
+        if let Some(last) = self.rows.pop_front() {
+            self.finished.push_str(&last.into_text());
+        }
+        self.finished
+    }
+}

@@ -1,0 +1,259 @@
+//! Sequences that move the cursor or change text on the page.
+
+use super::super::csi::{Csi, Parameter};
+use super::super::scanner::Sink;
+use super::super::size::Size;
+use super::{Page, Place};
+
+impl Sink for Page {
+    fn text(&mut self, text: &str) {
+        if self.alternate {
+            return;
+        }
+        let mut rest = text;
+        while let Some(at) = rest.find(|c| c < ' ') {
+            let (plain, from) = rest.split_at(at);
+            if !plain.is_empty() {
+                self.print(plain);
+            }
+            let mut chars = from.chars();
+            self.control(chars.next().and_then(|c| u8::try_from(c).ok()).unwrap_or(0));
+            rest = chars.as_str();
+        }
+        if !rest.is_empty() {
+            self.print(rest);
+        }
+    }
+
+    fn invalid(&mut self) {
+        self.text("\u{FFFD}");
+    }
+
+    fn control(&mut self, byte: u8) {
+        if !self.alternate {
+            Page::control(self, byte);
+        }
+    }
+
+    fn escape(&mut self, intermediate: u8, last: u8) {
+        if (intermediate, last) == (0, b'c') {
+            return self.reset();
+        }
+        if self.alternate {
+            return;
+        }
+        match (intermediate, last) {
+            (0, b'7') => self.saved = self.cursor,
+            (0, b'8') => self.cursor = self.saved,
+            (0, b'D') => self.line_feed(),
+            (0, b'E') => {
+                self.cursor.col = 0;
+                self.line_feed();
+            }
+            (0, b'M') => self.reverse_feed(),
+            _ => self.cursor.charsets.designate(intermediate, last),
+        }
+    }
+
+    fn csi(&mut self, csi: Csi<'_>) {
+        if csi.marker == b'?' && matches!(csi.last, b'h' | b'l') {
+            return self.modes(&csi, csi.last == b'h');
+        }
+        if self.alternate || csi.intermediate != 0 {
+            return;
+        }
+        match csi.marker {
+            0 if self.motion(&csi) => {}
+            0 => self.change(&csi),
+            b'?' if matches!(csi.last, b'J' | b'K') => self.change(&csi),
+            _ => {}
+        }
+    }
+
+    fn osc(&mut self, _: &[u8]) {}
+}
+
+impl Page {
+    fn modes(&mut self, csi: &Csi<'_>, on: bool) {
+        for mode in csi.parameters().map(Parameter::value) {
+            match mode {
+                47 | 1047 | 1049 if on && !self.alternate => {
+                    if mode == 1049 {
+                        self.saved = self.cursor;
+                    }
+                    self.alternate = true;
+                }
+                47 | 1047 | 1049 if !on && self.alternate => {
+                    self.alternate = false;
+                    if mode == 1049 {
+                        self.cursor = self.saved;
+                    }
+                }
+                1048 if on && !self.alternate => self.saved = self.cursor,
+                1048 if !on && !self.alternate => self.cursor = self.saved,
+                _ => {}
+            }
+        }
+    }
+
+    fn reset(&mut self) {
+        self.rows.finish_all();
+        (self.cursor, self.saved) = (Place::default(), Place::default());
+        (self.region, self.alternate) = (None, false);
+    }
+
+    /// Moves the cursor; returns whether that was it.
+    fn motion(&mut self, csi: &Csi<'_>) -> bool {
+        let count = usize::from(csi.parameter(0, 1));
+        match csi.last {
+            b'A' => self.up(count),
+            b'B' | b'e' => self.down(count),
+            b'C' | b'a' => self.go_to_column(self.cursor.col.saturating_add(count)),
+            b'D' => self.left(count),
+            b'E' => {
+                self.cursor.col = 0;
+                self.down(count);
+            }
+            b'F' => {
+                self.cursor.col = 0;
+                self.up(count);
+            }
+            b'G' | b'`' => self.go_to_column(count - 1),
+            b'H' | b'f' => {
+                self.cursor.row = (count - 1).min(self.height() - 1);
+                self.go_to_column(usize::from(csi.parameter(1, 1)) - 1);
+            }
+            b'd' => self.cursor.row = (count - 1).min(self.height() - 1),
+            b's' => self.saved = self.cursor,
+            b'u' => self.cursor = self.saved,
+            _ => return false,
+        }
+        true
+    }
+
+    fn up(&mut self, count: usize) {
+        let (top, _) = self.margins();
+        let limit = if self.cursor.row >= top { top } else { 0 };
+        self.cursor.row = self.cursor.row.saturating_sub(count).max(limit);
+        self.go_to_column(self.cursor.col);
+    }
+
+    fn down(&mut self, count: usize) {
+        let (_, bottom) = self.margins();
+        let limit = if self.cursor.row <= bottom { bottom } else { self.height() - 1 };
+        self.cursor.row = self.cursor.row.saturating_add(count).min(limit);
+        self.go_to_column(self.cursor.col);
+    }
+
+    /// Goes to a column; on a pipe no further than a terminal could be wide, or the row is.
+    fn go_to_column(&mut self, col: usize) {
+        let row_width = self.rows.get(self.cursor.row).map_or(0, |row| row.width());
+        let last = self.width().map_or_else(|| row_width.max(usize::from(Size::MAX)), |width| width - 1);
+        self.cursor.col = col.min(last);
+    }
+
+    fn change(&mut self, csi: &Csi<'_>) {
+        let count = usize::from(csi.parameter(0, 1));
+        let Place { row, col, .. } = self.cursor;
+        match csi.last {
+            b'J' => self.erase_page(csi.parameter(0, 0)),
+            b'K' => self.erase_row(csi.parameter(0, 0)),
+            b'X' => {
+                if let Some(row) = self.rows.get(row) {
+                    row.erase(col, col + count);
+                }
+            }
+            b'@' => {
+                let limit = self.width().unwrap_or(usize::MAX);
+                let count = count.min(usize::from(Size::MAX));
+                if let Some(row) = self.rows.get(row) {
+                    row.insert(col, count, limit);
+                }
+            }
+            b'P' => {
+                if let Some(row) = self.rows.get(row) {
+                    row.delete(col, count);
+                }
+            }
+            b'b' => self.repeat(count.min(usize::from(self.size.cols()))),
+            b'L' | b'M' | b'S' | b'T' => self.shift_rows(csi.last, count),
+            b'r' => self.scroll_region(csi),
+            _ => {}
+        }
+    }
+
+    fn repeat(&mut self, count: usize) {
+        if let Some(last) = self.last {
+            for _ in 0..count {
+                self.print_one(last);
+            }
+        }
+    }
+
+    fn erase_row(&mut self, what: u16) {
+        let Place { row, col, .. } = self.cursor;
+        let Some(row) = self.rows.get(row) else { return };
+        match what {
+            0 => row.erase(col, usize::MAX),
+            1 => row.erase(0, col + 1),
+            2 => row.erase(0, usize::MAX),
+            _ => {}
+        }
+    }
+
+    fn erase_page(&mut self, what: u16) {
+        let Place { row, col, .. } = self.cursor;
+        match what {
+            // As good as clearing all of it.
+            0 if (row, col) == (0, 0) => self.rows.finish_all(),
+            2 => self.rows.finish_all(),
+            0 => {
+                self.erase_row(0);
+                self.rows.truncate(row + 1);
+            }
+            1 => {
+                for above in 0..row {
+                    if let Some(above) = self.rows.get(above) {
+                        above.erase(0, usize::MAX);
+                    }
+                }
+                self.erase_row(1);
+            }
+            _ => {}
+        }
+    }
+
+    fn shift_rows(&mut self, what: u8, count: usize) {
+        let (top, bottom) = self.margins();
+        let row = self.cursor.row;
+        let inside = (top..=bottom).contains(&row);
+        for _ in 0..count.min(self.height()) {
+            match what {
+                b'L' if inside => self.rows.scroll_down(row, bottom),
+                b'M' if inside => self.rows.remove(row, bottom),
+                b'S' => self.rows.scroll_up(top, bottom),
+                b'T' => self.rows.scroll_down(top, bottom),
+                _ => {}
+            }
+        }
+    }
+
+    fn reverse_feed(&mut self) {
+        let (top, bottom) = self.margins();
+        if self.cursor.row == top {
+            self.rows.scroll_down(top, bottom);
+        } else {
+            self.cursor.row = self.cursor.row.saturating_sub(1);
+        }
+    }
+
+    fn scroll_region(&mut self, csi: &Csi<'_>) {
+        let height = self.height();
+        let top = usize::from(csi.parameter(0, 1)) - 1;
+        let bottom = usize::from(csi.parameter(1, self.size.rows())).min(height) - 1;
+        if top < bottom {
+            self.region = Some((top, bottom)).filter(|region| *region != (0, height - 1));
+            (self.cursor.row, self.cursor.col) = (0, 0);
+        }
+    }
+}
