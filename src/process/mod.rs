@@ -1,1 +1,47 @@
-//! Operating-system processes: spawner, task host, PTY pair, tree end, workdir, environment.
+//! Operating-system processes: one command, its descriptors, its whole tree, its end.
+//!
+//! A command never runs under the runtime itself. [`Spawner`] starts a small *task host* (this
+//! program again, `__host`), which starts the command through a second stage (`__exec`) and stays
+//! its child subreaper: every descendant, however it detached itself, ends up below the host. No
+//! output flows through the host. When the control socket closes, because the runtime ended the
+//! command or died, the host ends the tree and writes `exit.json`.
+//!
+//! The runtime is no subreaper: it never reaps a process it did not start. What a killed host
+//! leaves behind goes to init and is found by session, descent and `PILOTHOUSE_TASK_ID`
+//! ([`end_strays`]).
+//!
+//! Linux 5.9 or newer: `close_range`, `openat2`, pidfds.
+
+#[cfg(not(target_os = "linux"))]
+compile_error!("pilothouse runs on Linux only: it relies on subreapers, pidfds and /proc");
+
+mod command;
+pub mod environment;
+mod exec;
+mod exit_record;
+mod host;
+mod ladder;
+mod limits;
+mod pty;
+mod running;
+mod signal;
+mod spawner;
+mod start;
+mod stray;
+mod sys;
+mod tree;
+mod wire;
+pub mod workdir;
+
+pub use command::{Command, Leftovers, Scope, Stdio};
+pub use exec::exec_main;
+pub use exit_record::{EndReason, ExitRecord};
+pub use host::host_main;
+pub use limits::{keep_descriptors, raise_descriptor_limit};
+pub use pty::{InputMode, Pty};
+pub use running::{Host, HostEvent, Io, Running};
+pub use signal::{ExitStatus, Signal, UnknownSignal};
+pub use spawner::{SpawnError, Spawner};
+pub use stray::{Strays, end_strays};
+pub use wire::Stage;
+pub use workdir::{Workdir, WorkdirError};

@@ -1,0 +1,143 @@
+//! The environment and the shell of a command. Pure: what to take from where is passed in.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::envelope::TaskId;
+
+/// The variable that marks every process of a task.
+pub const TASK_ID: &str = "PILOTHOUSE_TASK_ID";
+
+/// Shell hooks: run as code by a shell that was asked for something else.
+const HOOKS: [&str; 3] = ["BASH_ENV", "ENV", "PROMPT_COMMAND"];
+const LOADER_PREFIX: &[u8] = b"LD_";
+
+const PAGERS: [(&str, &str); 3] = [("PAGER", "cat"), ("GIT_PAGER", "cat"), ("GH_PAGER", "cat")];
+/// Nobody sees a prompt on pipes.
+const UNATTENDED: [(&str, &str); 5] = [
+    ("TERM", "dumb"),
+    ("NO_COLOR", "1"),
+    ("GIT_EDITOR", "true"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("DEBIAN_FRONTEND", "noninteractive"),
+];
+const ON_TERMINAL: [(&str, &str); 1] = [("TERM", "xterm-256color")];
+
+/// Returns the environment of a task: `base` without loader variables and shell hooks, with what
+/// keeps programs from waiting for a person, and the task's id.
+#[must_use]
+pub fn for_task(
+    base: impl Iterator<Item = (OsString, OsString)>,
+    tty: bool,
+    task_id: &TaskId,
+) -> Vec<(OsString, OsString)> {
+    let fixed: &[(&str, &str)] = if tty { &ON_TERMINAL } else { &UNATTENDED };
+    let set: Vec<(&str, &str)> =
+        fixed.iter().chain(&PAGERS).copied().chain([(TASK_ID, task_id.as_str())]).collect();
+    let is_kept = |name: &OsStr| {
+        let is_hook = HOOKS.iter().any(|hook| name == *hook);
+        let is_set = set.iter().any(|(own, _)| name == *own);
+        !is_hook && !is_set && !name.as_bytes().starts_with(LOADER_PREFIX)
+    };
+    let kept: Vec<_> = base.filter(|(name, _)| is_kept(name)).collect();
+    kept.into_iter().chain(set.iter().map(|(name, value)| (name.into(), value.into()))).collect()
+}
+
+/// Returns the shell: as asked, else `$SHELL` when it is bash, zsh or sh by file name, else `/bin/sh`.
+#[must_use]
+pub fn choose_shell(asked: Option<&str>, env_shell: Option<&OsStr>) -> PathBuf {
+    if let Some(asked) = asked {
+        return PathBuf::from(asked);
+    }
+    let is_known = |shell: &&OsStr| {
+        let name = Path::new(shell).file_name();
+        ["bash", "zsh", "sh"].iter().any(|known| name == Some(OsStr::new(known)))
+    };
+    env_shell.filter(is_known).map_or_else(|| PathBuf::from("/bin/sh"), PathBuf::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn task() -> TaskId {
+        TaskId::from_random([1; 8])
+    }
+
+    fn environment(base: &[(&str, &str)], tty: bool) -> Vec<(String, String)> {
+        let base = base.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        let text = |os: OsString| os.into_string().expect("UTF-8");
+        for_task(base, tty, &task()).into_iter().map(|(name, value)| (text(name), text(value))).collect()
+    }
+
+    fn value<'a>(environment: &'a [(String, String)], name: &str) -> Option<&'a str> {
+        let mut found = environment.iter().filter(|(own, _)| own == name);
+        let first = found.next().map(|(_, value)| value.as_str());
+        assert!(found.next().is_none(), "{name} stands twice");
+        first
+    }
+
+    #[test]
+    fn loader_variables_and_shell_hooks_are_dropped_and_the_rest_is_kept() {
+        let base = [
+            ("LD_PRELOAD", "/evil.so"),
+            ("LD_LIBRARY_PATH", "/x"),
+            ("BASH_ENV", "x"),
+            ("ENV", "x"),
+            ("PROMPT_COMMAND", "x"),
+            ("HOME", "/home/ada"),
+            ("ENVIRONMENT", "test"),
+            ("API_TOKEN", "t"),
+        ];
+        let environment = environment(&base, false);
+        for gone in ["LD_PRELOAD", "LD_LIBRARY_PATH", "BASH_ENV", "ENV", "PROMPT_COMMAND"] {
+            assert_eq!(value(&environment, gone), None, "{gone}");
+        }
+        assert_eq!(value(&environment, "HOME"), Some("/home/ada"));
+        assert_eq!(value(&environment, "ENVIRONMENT"), Some("test"));
+        assert_eq!(value(&environment, "API_TOKEN"), Some("t"));
+    }
+
+    #[test]
+    fn a_command_on_pipes_is_told_that_nobody_is_there() {
+        let environment = environment(&[("TERM", "xterm-kitty"), ("PAGER", "less")], false);
+        let expected = [
+            ("TERM", "dumb"),
+            ("NO_COLOR", "1"),
+            ("PAGER", "cat"),
+            ("GIT_PAGER", "cat"),
+            ("GH_PAGER", "cat"),
+            ("GIT_EDITOR", "true"),
+            ("GIT_TERMINAL_PROMPT", "0"),
+            ("DEBIAN_FRONTEND", "noninteractive"),
+            (TASK_ID, "task_11111111"),
+        ];
+        for (name, expected) in expected {
+            assert_eq!(value(&environment, name), Some(expected), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_command_on_a_terminal_keeps_colour_and_prompts() {
+        let environment = environment(&[("TERM", "xterm-kitty"), (TASK_ID, "task_of_outside")], true);
+        assert_eq!(value(&environment, "TERM"), Some("xterm-256color"));
+        assert_eq!(value(&environment, "GIT_PAGER"), Some("cat"));
+        assert_eq!(value(&environment, TASK_ID), Some("task_11111111"));
+        for absent in ["NO_COLOR", "GIT_TERMINAL_PROMPT", "DEBIAN_FRONTEND", "GIT_EDITOR"] {
+            assert_eq!(value(&environment, absent), None, "{absent}");
+        }
+    }
+
+    #[test]
+    fn the_shell_is_the_asked_one_else_a_known_one_else_bin_sh() {
+        let shell = |asked, env: Option<&str>| choose_shell(asked, env.map(OsStr::new));
+        assert_eq!(shell(Some("/opt/fish"), Some("/bin/bash")), Path::new("/opt/fish"));
+        for known in ["/bin/bash", "/usr/bin/zsh", "/bin/sh"] {
+            assert_eq!(shell(None, Some(known)), Path::new(known));
+        }
+        for other in [Some("/usr/bin/fish"), Some("/opt/bash/bin/nu"), Some("bash2"), Some(""), None] {
+            assert_eq!(shell(None, other), Path::new("/bin/sh"), "{other:?}");
+        }
+    }
+}

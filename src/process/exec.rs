@@ -1,0 +1,158 @@
+//! The second stage of a start (`__exec`): one process that turns itself into the command. What
+//! fails on the way goes back over its control socket; success closes the socket.
+
+use std::convert::Infallible;
+use std::ffi::{CString, OsStr, OsString};
+use std::io::{self, Write as _};
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use rustix::fs::{CWD, MemfdFlags, Mode, OFlags, fstat, memfd_create, openat};
+use rustix::io::{Errno, FdFlags, fcntl_dupfd_cloexec, fcntl_setfd};
+use rustix::process::{fchdir, ioctl_tiocsctty, setsid};
+use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
+
+use super::wire::{self, Failure, Octets, Spec, Stage};
+use super::{limits, sys};
+
+/// The kernel's limit for one argument, its final NUL included.
+const MAX_ARGUMENT: usize = 128 << 10;
+/// dash knows descriptors of one digit only.
+const MAX_SHELL_DESCRIPTOR: i32 = 9;
+
+/// Runs `pilothouse __exec`. Returns only when the command could not be started.
+#[must_use]
+pub fn exec_main() -> ExitCode {
+    // A copy above the streams, which the command's take the place of. It closes on exec.
+    let Ok(control) = fcntl_dupfd_cloexec(io::stdin(), 3) else { return ExitCode::FAILURE };
+    let Err(failure) = become_command(&control);
+    // Nobody to tell: the host is gone and so, at once, are we.
+    let _ = wire::send(&control, &failure, &[]);
+    ExitCode::FAILURE
+}
+
+fn become_command(control: &OwnedFd) -> Result<Infallible, Failure> {
+    let prepare = |error: io::Error| Stage::Prepare.failed(error);
+    let received = wire::receive::<Spec>(control).map_err(prepare)?;
+    let (spec, fds) = received.ok_or(Stage::Prepare.failed(Errno::PIPE))?;
+    setsid().map_err(|errno| Stage::Prepare.failed(errno))?;
+    let workdir = take_streams(&spec, fds)?;
+    limits::apply(spec.descriptor_limit);
+    enter(&workdir).map_err(|errno| Stage::Workdir.failed(errno))?;
+    drop(workdir);
+    sys::close_on_exec().map_err(prepare)?;
+    let script = match needs_script(&spec.cmd) {
+        true => Some(Script::write(&spec.cmd).map_err(prepare)?),
+        false => None,
+    };
+    sys::reset_signals();
+    execute(spec, script.as_ref()).map_err(|error| Stage::Exec.failed(error))
+}
+
+/// Puts the passed descriptors in the place of the standard streams; returns the workdir.
+fn take_streams(spec: &Spec, fds: Vec<OwnedFd>) -> Result<OwnedFd, Failure> {
+    let mut fds = fds.into_iter();
+    let mut next = || fds.next().ok_or(Stage::Prepare.failed(Errno::BADF));
+    let workdir = next()?;
+    let streams = |stdin: &OwnedFd, stdout: &OwnedFd, stderr: &OwnedFd| {
+        dup2_stdin(stdin).and_then(|()| dup2_stdout(stdout)).and_then(|()| dup2_stderr(stderr))
+    };
+    let taken = if spec.tty {
+        let terminal = next()?;
+        ioctl_tiocsctty(&terminal).map_err(|errno| Stage::Terminal.failed(errno))?;
+        streams(&terminal, &terminal, &terminal)
+    } else {
+        let stdin =
+            if spec.stdin { next()? } else { nothing().map_err(|errno| Stage::Prepare.failed(errno))? };
+        streams(&stdin, &next()?, &next()?)
+    };
+    taken.map_err(|errno| Stage::Prepare.failed(errno))?;
+    Ok(workdir)
+}
+
+fn nothing() -> rustix::io::Result<OwnedFd> {
+    openat(CWD, c"/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+}
+
+/// Enters the workdir. One that was deleted can still be entered, so that is asked for.
+fn enter(workdir: &OwnedFd) -> rustix::io::Result<()> {
+    if fstat(workdir)?.st_nlink == 0 {
+        return Err(Errno::NOENT);
+    }
+    fchdir(workdir)
+}
+
+fn needs_script(cmd: &str) -> bool {
+    cmd.len() >= MAX_ARGUMENT
+}
+
+/// The text of a command too long for an argument, in memory. The shell reads it as a file, which
+/// leaves its `$0`, standard input and exit status as they would be.
+struct Script {
+    fd: OwnedFd,
+}
+
+impl Script {
+    fn write(cmd: &str) -> io::Result<Self> {
+        let mut file = std::fs::File::from(memfd_create(c"command", MemfdFlags::CLOEXEC)?);
+        let number = file.as_raw_fd();
+        if number > MAX_SHELL_DESCRIPTOR {
+            return Err(Errno::MFILE.into());
+        }
+        // On the first line, so that the lines the shell reports stay true; the shell reads on from
+        // a descriptor of its own, which no child inherits.
+        write!(file, "exec {number}<&-; {cmd}")?;
+        Ok(Self { fd: file.into() })
+    }
+
+    fn command(&self) -> String {
+        format!(". /proc/self/fd/{}", self.fd.as_raw_fd())
+    }
+}
+
+/// Executes the shell: the one of this path, or the first of this name in the command's `PATH`.
+fn execute(spec: Spec, script: Option<&Script>) -> io::Result<Infallible> {
+    let shell = spec.shell.into_os();
+    let flag = if spec.login { c"-lc" } else { c"-c" };
+    let cmd = script.map_or(spec.cmd, Script::command);
+    let args = [c_string(shell.clone())?, flag.to_owned(), c_string(cmd.into())?];
+    let env = variables(spec.env)?;
+    if let Some(script) = script {
+        fcntl_setfd(script.fd.as_fd(), FdFlags::empty())?;
+    }
+    let mut refused = Errno::NOENT.into();
+    for candidate in candidates(&shell, &env) {
+        let Err(error) = sys::execve(&c_string(candidate.into())?, &args, &env);
+        match Errno::from_io_error(&error) {
+            Some(Errno::NOENT) => {}
+            Some(Errno::ACCESS | Errno::NOTDIR) => refused = error,
+            _ => return Err(error),
+        }
+    }
+    Err(refused)
+}
+
+fn variables(env: Vec<(Octets, Octets)>) -> io::Result<Vec<CString>> {
+    let variable = |(name, value): (Octets, Octets)| {
+        let mut text = name.into_os();
+        text.push("=");
+        text.push(value.into_os());
+        c_string(text)
+    };
+    env.into_iter().map(variable).collect()
+}
+
+fn candidates(shell: &OsStr, env: &[CString]) -> Vec<PathBuf> {
+    let path = Path::new(shell);
+    if path.components().count() != 1 || path.is_absolute() {
+        return vec![path.to_owned()];
+    }
+    let search = env.iter().find_map(|variable| variable.to_str().ok()?.strip_prefix("PATH="));
+    std::env::split_paths(search.unwrap_or("/usr/bin:/bin")).map(|folder| folder.join(path)).collect()
+}
+
+fn c_string(text: OsString) -> io::Result<CString> {
+    CString::new(text.into_vec()).map_err(|_| Errno::INVAL.into())
+}

@@ -1,0 +1,107 @@
+//! `exit.json`: how a command ended, left in the task's folder by its host. Written whole or not at
+//! all; read by a runtime that was not there when it happened.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::ExitStatus;
+
+const FILE: &str = "exit.json";
+
+/// The end of a command as its host saw it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExitRecord {
+    /// The shell's process id.
+    pub pid: u32,
+    /// The shell's start in clock ticks since boot: with the pid, its identity.
+    pub start: u64,
+    /// When the host had started it.
+    pub started_at: Timestamp,
+    /// How the shell ended; absent when even it could not be killed.
+    pub exit: Option<ExitStatus>,
+    /// When the shell ended.
+    pub exited_at: Option<Timestamp>,
+    /// When nothing was left.
+    pub ended_at: Timestamp,
+    /// Names of the processes that outlived a shell which ended by itself.
+    pub leftovers: Vec<String>,
+    /// Names of the processes that could not be killed.
+    pub survivors: Vec<String>,
+    /// Why it ended.
+    pub reason: EndReason,
+}
+
+/// Why a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndReason {
+    /// By itself.
+    Exited,
+    /// The runtime ordered it.
+    Ordered,
+    /// The runtime went away.
+    RuntimeGone,
+}
+
+impl ExitRecord {
+    /// Reads the record of a task folder; `None` when there is none.
+    ///
+    /// # Errors
+    /// When the file cannot be read or is no record.
+    pub fn read(folder: &Path) -> io::Result<Option<Self>> {
+        match fs::read(folder.join(FILE)) {
+            Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes)?)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Writes the record: to a file beside, then renamed over.
+    pub(super) fn write(&self, folder: &Path) -> io::Result<()> {
+        let beside = folder.join(format!(".{FILE}.{}", std::process::id()));
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside)?;
+        let written = serde_json::to_vec(self)
+            .map_err(io::Error::from)
+            .and_then(|bytes| file.write_all(&bytes))
+            .and_then(|()| fs::rename(&beside, folder.join(FILE)));
+        if written.is_err() {
+            let _ = fs::remove_file(&beside);
+        }
+        written
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+    use crate::process::Signal;
+
+    #[test]
+    fn a_record_reads_back_is_private_and_leaves_nothing_beside() {
+        let folder = tempfile::tempdir().expect("temp dir");
+        assert_eq!(ExitRecord::read(folder.path()).expect("reads"), None);
+        let record = ExitRecord {
+            pid: 7,
+            start: 99,
+            started_at: Timestamp::UNIX_EPOCH,
+            exit: Some(ExitStatus::Signal(Signal::KILL)),
+            exited_at: Some(Timestamp::UNIX_EPOCH),
+            ended_at: Timestamp::UNIX_EPOCH,
+            leftovers: vec!["sleep".to_owned()],
+            survivors: Vec::new(),
+            reason: EndReason::RuntimeGone,
+        };
+        record.write(folder.path()).expect("writes");
+        assert_eq!(ExitRecord::read(folder.path()).expect("reads"), Some(record));
+        let names: Vec<_> = fs::read_dir(folder.path()).expect("lists").flatten().collect();
+        assert_eq!(names.len(), 1);
+        assert_eq!(names[0].metadata().expect("metadata").permissions().mode() & 0o777, 0o600);
+    }
+}

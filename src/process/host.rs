@@ -1,0 +1,254 @@
+//! The task host (`__host`): one thread that starts one command, reaps its whole tree, ends it on
+//! order or when the control socket closes, and leaves `exit.json`. No output flows through it and
+//! no wait of it is unbounded while something is due.
+
+use std::io::{self, Read as _};
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, WaitOptions, WaitStatus, getpid, set_child_subreaper, setsid, wait};
+
+use super::ladder::{Act, Ladder};
+use super::start::{self, PATIENCE};
+use super::tree::{self, Process};
+use super::wire::{self, Frames, Order, Report, Spec};
+use super::{EndReason, ExitRecord, ExitStatus, Scope, Signal, sys};
+use crate::clock::Clock;
+
+/// Signals that would end or stop the host. A command may send them to everything it can reach.
+const IGNORED: [libc::c_int; 11] = [
+    libc::SIGHUP,
+    libc::SIGINT,
+    libc::SIGQUIT,
+    libc::SIGPIPE,
+    libc::SIGALRM,
+    libc::SIGTERM,
+    libc::SIGUSR1,
+    libc::SIGUSR2,
+    libc::SIGTSTP,
+    libc::SIGTTIN,
+    libc::SIGTTOU,
+];
+
+/// Runs `pilothouse __host` with the control socket as standard input.
+#[must_use]
+pub fn host_main() -> ExitCode {
+    match TaskHost::begin() {
+        Ok(Some(host)) => host.run(),
+        // The runtime knows: it was told, or its socket closes without a word.
+        Ok(None) | Err(_) => ExitCode::FAILURE,
+    }
+}
+
+struct TaskHost {
+    control: UnixStream,
+    frames: Frames,
+    child_signals: OwnedFd,
+    clock: Clock,
+    ladder: Ladder,
+    tty: bool,
+    folder: PathBuf,
+    shell: Pid,
+    shell_start: u64,
+    started_at: Timestamp,
+    exited_at: Option<Timestamp>,
+    leftovers: Vec<String>,
+    runtime_gone: bool,
+}
+
+impl TaskHost {
+    /// Becomes a task host and starts the command; `None` when it could not be started.
+    fn begin() -> io::Result<Option<Self>> {
+        sys::close_inherited()?;
+        setsid()?;
+        set_child_subreaper(Some(getpid()))?;
+        sys::ignore(&IGNORED);
+        let child_signals = sys::child_signals()?;
+        rustix::process::chdir("/")?;
+        rustix::thread::set_name(c"pilothouse-host")?;
+        let control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+        control.set_read_timeout(Some(PATIENCE))?;
+        let Some((spec, fds)) = wire::receive::<Spec>(&control)? else { return Ok(None) };
+        let started = start::start(&spec, fds, &control);
+        let report = match &started {
+            Ok(pid) => Report::Started { pid: pid.as_raw_nonzero().get().unsigned_abs() },
+            Err(failure) => Report::NotStarted(*failure),
+        };
+        control.set_nonblocking(true)?;
+        let _ = wire::send_now(&control, &report);
+        let Ok(shell) = started else { return Ok(None) };
+        let clock = Clock::start();
+        Ok(Some(Self {
+            control,
+            frames: Frames::default(),
+            child_signals,
+            ladder: Ladder::default(),
+            tty: spec.tty,
+            folder: spec.folder.into_os().into(),
+            shell,
+            shell_start: Process::read(shell.as_raw_pid()).map_or(0, |shell| shell.start),
+            started_at: clock.now().wall,
+            exited_at: None,
+            leftovers: Vec::new(),
+            runtime_gone: false,
+            clock,
+        }))
+    }
+
+    fn run(mut self) -> ExitCode {
+        loop {
+            let childless = self.reap();
+            let now = self.clock.now().mono;
+            for act in self.ladder.due(now, childless) {
+                match act {
+                    Act::NameLeftovers => self.name_leftovers(),
+                    Act::Ask => self.ask(),
+                    Act::Kill => tree::kill(family),
+                    Act::Leave => return self.leave(),
+                }
+            }
+            self.rest();
+            self.read_orders();
+        }
+    }
+
+    /// Reaps what has ended; returns whether nothing is left.
+    fn reap(&mut self) -> bool {
+        loop {
+            match wait(WaitOptions::NOHANG) {
+                Ok(Some((pid, status))) if pid == self.shell => self.shell_ended(status),
+                Ok(Some(_)) | Err(Errno::INTR) => {}
+                Ok(None) => return false,
+                // Every descendant hangs on a child of the subreaper: no child, no tree.
+                Err(_) => return true,
+            }
+        }
+    }
+
+    fn shell_ended(&mut self, status: WaitStatus) {
+        let signal =
+            status.terminating_signal().map(|number| ExitStatus::Signal(Signal::from_number(number)));
+        let Some(exit) = status.exit_status().map(ExitStatus::Code).or(signal) else { return };
+        self.ladder.shell_ended(exit);
+        self.exited_at = Some(self.clock.now().wall);
+        self.report(&Report::Exited(exit));
+    }
+
+    /// Names who outlived a shell that ended by itself. In a tree that is being ended as a whole the
+    /// order of deaths says nothing.
+    fn name_leftovers(&mut self) {
+        if self.ladder.reason() == EndReason::Exited {
+            self.leftovers = tree::names(&family());
+        }
+        self.report(&Report::Leftovers { names: self.leftovers.clone() });
+    }
+
+    /// Asks everyone at once: who would only start later, to clean up, is not asked.
+    fn ask(&self) {
+        let request: &[Signal] = if self.tty { &[Signal::HUP, Signal::TERM] } else { &[Signal::TERM] };
+        let everyone = tree::settled(family);
+        for signal in request.iter().chain(&[Signal::CONT]) {
+            everyone.iter().for_each(|process| process.send(*signal));
+        }
+    }
+
+    fn leave(mut self) -> ExitCode {
+        let survivors = tree::names(&family());
+        let record = ExitRecord {
+            pid: self.shell.as_raw_nonzero().get().unsigned_abs(),
+            start: self.shell_start,
+            started_at: self.started_at,
+            exit: self.ladder.shell(),
+            exited_at: self.exited_at,
+            ended_at: self.clock.now().wall,
+            leftovers: std::mem::take(&mut self.leftovers),
+            survivors: survivors.clone(),
+            reason: self.ladder.reason(),
+        };
+        // Without a record (disk full, folder gone) the runtime still has the report.
+        let _ = record.write(&self.folder);
+        self.report(&Report::Ended { survivors });
+        ExitCode::SUCCESS
+    }
+
+    /// Rests until an order, the end of a child, or what is due.
+    fn rest(&self) {
+        let now = self.clock.now().mono;
+        let until = self.ladder.deadline(now).map(|deadline| deadline.saturating_sub(now));
+        let timeout = until.and_then(|until| Timespec::try_from(until).ok());
+        let mut fds = vec![PollFd::new(&self.child_signals, PollFlags::IN)];
+        if !self.runtime_gone {
+            fds.push(PollFd::new(&self.control, PollFlags::IN));
+        }
+        let _ = poll(&mut fds, timeout.as_ref());
+        let mut pending = [0; 1024];
+        while rustix::io::read(&self.child_signals, &mut pending).is_ok_and(|read| read == pending.len()) {}
+    }
+
+    fn read_orders(&mut self) {
+        let mut bytes = [0; 4096];
+        while !self.runtime_gone {
+            match self.control.read(&mut bytes) {
+                Ok(read @ 1..) if self.take_orders(bytes.get(..read).unwrap_or_default()) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                _ => {
+                    self.runtime_gone = true;
+                    self.ladder.runtime_gone(self.clock.now().mono);
+                }
+            }
+        }
+    }
+
+    /// Follows the orders in what was read; false when they make no sense.
+    fn take_orders(&mut self, bytes: &[u8]) -> bool {
+        self.frames.push(bytes);
+        loop {
+            match self.frames.next() {
+                Ok(Some(order)) => self.follow(order),
+                Ok(None) => return true,
+                Err(_) => return false,
+            }
+        }
+    }
+
+    fn follow(&mut self, order: Order) {
+        match order {
+            Order::Signal { signal, scope } => self.signal(signal, scope),
+            Order::End { grace_ms } => {
+                self.ladder.end(self.clock.now().mono, Duration::from_millis(grace_ms));
+            }
+            Order::Finish(leftovers) => self.ladder.finish(leftovers),
+        }
+    }
+
+    fn signal(&self, signal: Signal, scope: Scope) {
+        let everyone = tree::settled(family);
+        let own = self.shell.as_raw_pid();
+        let foreground =
+            everyone.iter().find(|process| process.session == own).map(|process| process.foreground);
+        let group = match scope {
+            Scope::Tree => None,
+            Scope::Group => Some(own),
+            Scope::Foreground => Some(foreground.filter(|group| *group > 0).unwrap_or(own)),
+        };
+        let meant = everyone.iter().filter(|process| group.is_none_or(|group| process.group == group));
+        meant.for_each(|process| process.send(signal));
+    }
+
+    /// Reports to the runtime. One that does not read is about to close or be given up.
+    fn report(&self, report: &Report) {
+        let _ = wire::send_now(&self.control, report);
+    }
+}
+
+/// Lists everything below this host.
+fn family() -> Vec<Process> {
+    tree::descendants(getpid().as_raw_pid())
+}

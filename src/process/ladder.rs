@@ -1,0 +1,253 @@
+//! How a command ends, decided purely: what was ordered, what is left, what is due. Touches no
+//! process; `host` carries out what is decided here.
+
+use std::time::Duration;
+
+use super::{EndReason, ExitStatus, Leftovers};
+
+/// What is left after the shell, or after the runtime, gets this long.
+const SHORT_GRACE: Duration = Duration::from_millis(200);
+/// Who outlives a SIGKILL this long is stuck in the kernel.
+const UNKILLABLE_AFTER: Duration = Duration::from_secs(10);
+/// How often the tree is looked at while it is being killed.
+const KILL_INTERVAL: Duration = Duration::from_millis(20);
+
+/// What the host must do now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Act {
+    /// Report who outlived the shell.
+    NameLeftovers,
+    /// Ask every process to end.
+    Ask,
+    /// Kill every process.
+    Kill,
+    /// Report the end and leave.
+    Leave,
+}
+
+/// Where a command is on its way to the end. Times are monotonic.
+#[derive(Debug, Default)]
+pub(super) struct Ladder {
+    shell: Option<ExitStatus>,
+    finish: Option<Leftovers>,
+    runtime_gone: bool,
+    leftovers_named: bool,
+    reason: Option<EndReason>,
+    step: Step,
+}
+
+#[derive(Debug, Default, Clone, Copy)]
+enum Step {
+    /// Nobody asked for an end.
+    #[default]
+    None,
+    /// An end is ordered, nobody was asked yet.
+    Ordered {
+        kill_at: Duration,
+    },
+    Asked {
+        kill_at: Duration,
+    },
+    Killing {
+        give_up_at: Duration,
+    },
+}
+
+impl Ladder {
+    /// The shell ended.
+    pub(super) fn shell_ended(&mut self, status: ExitStatus) {
+        self.shell.get_or_insert(status);
+        self.reason.get_or_insert(EndReason::Exited);
+    }
+
+    /// The runtime ordered an end; a later order can only shorten the grace.
+    pub(super) fn end(&mut self, now: Duration, grace: Duration) {
+        self.reason.get_or_insert(EndReason::Ordered);
+        self.descend(now.saturating_add(grace));
+    }
+
+    /// The runtime has drained the output and says what becomes of the rest.
+    pub(super) fn finish(&mut self, leftovers: Leftovers) {
+        self.finish = Some(leftovers);
+    }
+
+    /// The lifeline closed.
+    pub(super) fn runtime_gone(&mut self, now: Duration) {
+        self.runtime_gone = true;
+        self.reason.get_or_insert(EndReason::RuntimeGone);
+        self.descend(now + SHORT_GRACE);
+    }
+
+    /// Decides what is due. `childless`: nothing of the command is left, not even a zombie.
+    pub(super) fn due(&mut self, now: Duration, childless: bool) -> Vec<Act> {
+        let mut acts = Vec::new();
+        let released = self.finish.is_some() || self.runtime_gone;
+        if self.shell.is_some() && released && !self.leftovers_named {
+            self.leftovers_named = true;
+            acts.push(Act::NameLeftovers);
+        }
+        if self.shell.is_some() && self.finish == Some(Leftovers::End) && matches!(self.step, Step::None) {
+            self.descend(now + SHORT_GRACE);
+        }
+        if childless {
+            // Nothing is due any more but the runtime's word; without a shell it waits for none.
+            self.step = Step::None;
+            acts.extend((self.leftovers_named || self.shell.is_none()).then_some(Act::Leave));
+        } else {
+            acts.extend(self.next_step(now));
+        }
+        acts
+    }
+
+    /// Returns when something is due next, if nothing happens before.
+    pub(super) fn deadline(&self, now: Duration) -> Option<Duration> {
+        match self.step {
+            Step::None => None,
+            Step::Ordered { .. } => Some(now),
+            Step::Asked { kill_at } => Some(kill_at),
+            Step::Killing { give_up_at } => Some(give_up_at.min(now + KILL_INTERVAL)),
+        }
+    }
+
+    /// Returns how the shell ended.
+    pub(super) fn shell(&self) -> Option<ExitStatus> {
+        self.shell
+    }
+
+    /// Returns the first cause of the end.
+    pub(super) fn reason(&self) -> EndReason {
+        self.reason.unwrap_or(EndReason::Exited)
+    }
+
+    fn descend(&mut self, by: Duration) {
+        match &mut self.step {
+            Step::None => self.step = Step::Ordered { kill_at: by },
+            Step::Ordered { kill_at } | Step::Asked { kill_at } => *kill_at = by.min(*kill_at),
+            Step::Killing { .. } => {}
+        }
+    }
+
+    fn next_step(&mut self, now: Duration) -> Option<Act> {
+        match self.step {
+            Step::Ordered { kill_at } if now < kill_at => {
+                self.step = Step::Asked { kill_at };
+                Some(Act::Ask)
+            }
+            Step::Ordered { kill_at } | Step::Asked { kill_at } if now >= kill_at => {
+                self.step = Step::Killing { give_up_at: now + UNKILLABLE_AFTER };
+                Some(Act::Kill)
+            }
+            Step::Killing { give_up_at } => Some(if now < give_up_at { Act::Kill } else { Act::Leave }),
+            Step::None | Step::Ordered { .. } | Step::Asked { .. } => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EXIT: ExitStatus = ExitStatus::Code(0);
+
+    fn at(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn a_command_that_leaves_nothing_is_over_when_the_runtime_has_drained_it() {
+        let mut ladder = Ladder::default();
+        ladder.shell_ended(EXIT);
+        assert_eq!(ladder.due(at(0), true), []);
+        ladder.finish(Leftovers::End);
+        assert_eq!(ladder.due(at(1), true), [Act::NameLeftovers, Act::Leave]);
+        assert_eq!(ladder.reason(), EndReason::Exited);
+    }
+
+    #[test]
+    fn leftovers_are_named_then_asked_then_killed_after_a_short_grace() {
+        let mut ladder = Ladder::default();
+        ladder.finish(Leftovers::End);
+        assert_eq!(ladder.due(at(0), false), [], "the shell still runs");
+        ladder.shell_ended(EXIT);
+        assert_eq!(ladder.due(at(1000), false), [Act::NameLeftovers, Act::Ask]);
+        assert_eq!(ladder.due(at(1199), false), []);
+        assert_eq!(ladder.deadline(at(1199)), Some(at(1200)));
+        assert_eq!(ladder.due(at(1200), false), [Act::Kill]);
+        assert_eq!(ladder.due(at(1220), false), [Act::Kill], "and again until nothing is left");
+        assert_eq!(ladder.due(at(1221), true), [Act::Leave]);
+    }
+
+    #[test]
+    fn kept_leftovers_are_named_once_and_waited_for() {
+        let mut ladder = Ladder::default();
+        ladder.shell_ended(EXIT);
+        ladder.finish(Leftovers::Keep);
+        assert_eq!(ladder.due(at(0), false), [Act::NameLeftovers]);
+        assert_eq!((ladder.due(at(9000), false), ladder.deadline(at(9000))), (vec![], None));
+        ladder.end(at(9000), at(5000));
+        assert_eq!(ladder.due(at(9000), false), [Act::Ask]);
+        assert_eq!(ladder.due(at(9001), true), [Act::Leave]);
+    }
+
+    #[test]
+    fn a_second_end_shortens_the_grace_and_never_lengthens_it() {
+        let mut ladder = Ladder::default();
+        ladder.end(at(0), at(5000));
+        assert_eq!(ladder.due(at(0), false), [Act::Ask]);
+        ladder.end(at(100), at(9000));
+        assert_eq!(ladder.deadline(at(100)), Some(at(5000)));
+        ladder.end(at(100), at(0));
+        assert_eq!(ladder.due(at(100), false), [Act::Kill]);
+        assert_eq!(ladder.reason(), EndReason::Ordered);
+    }
+
+    #[test]
+    fn an_end_without_grace_kills_at_once() {
+        let mut ladder = Ladder::default();
+        ladder.end(at(7), Duration::ZERO);
+        assert_eq!(ladder.due(at(7), false), [Act::Kill]);
+    }
+
+    #[test]
+    fn a_finish_does_not_cut_the_grace_of_an_end() {
+        let mut ladder = Ladder::default();
+        ladder.end(at(0), at(5000));
+        assert_eq!(ladder.due(at(0), false), [Act::Ask]);
+        ladder.shell_ended(EXIT);
+        ladder.finish(Leftovers::End);
+        assert_eq!(ladder.due(at(10), false), [Act::NameLeftovers]);
+        assert_eq!(ladder.deadline(at(10)), Some(at(5000)));
+    }
+
+    #[test]
+    fn an_ended_tree_rests_until_the_runtime_has_drained_it() {
+        let mut ladder = Ladder::default();
+        ladder.end(at(0), at(100));
+        assert_eq!(ladder.due(at(0), false), [Act::Ask]);
+        ladder.shell_ended(EXIT);
+        assert_eq!((ladder.due(at(1), true), ladder.deadline(at(5000))), (vec![], None));
+        ladder.finish(Leftovers::End);
+        assert_eq!(ladder.due(at(5000), true), [Act::NameLeftovers, Act::Leave]);
+    }
+
+    #[test]
+    fn when_the_runtime_dies_the_tree_follows_without_any_order() {
+        let mut ladder = Ladder::default();
+        ladder.runtime_gone(at(0));
+        assert_eq!(ladder.due(at(0), false), [Act::Ask]);
+        assert_eq!(ladder.due(at(200), false), [Act::Kill]);
+        ladder.shell_ended(ExitStatus::Code(1));
+        assert_eq!(ladder.due(at(201), true), [Act::NameLeftovers, Act::Leave]);
+        assert_eq!(ladder.reason(), EndReason::RuntimeGone);
+    }
+
+    #[test]
+    fn who_cannot_be_killed_is_given_up_after_ten_seconds() {
+        let mut ladder = Ladder::default();
+        ladder.end(at(0), Duration::ZERO);
+        assert_eq!(ladder.due(at(0), false), [Act::Kill]);
+        assert_eq!(ladder.due(at(9999), false), [Act::Kill]);
+        assert_eq!(ladder.due(at(10_000), false), [Act::Leave]);
+        assert_eq!(ladder.shell(), None);
+    }
+}

@@ -1,0 +1,60 @@
+//! Descriptors: the limit, raised for the runtime and given back to what it starts; none inherited.
+
+use std::io;
+use std::sync::OnceLock;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+static ORIGINAL: OnceLock<Option<u64>> = OnceLock::new();
+
+/// Raises this process's soft descriptor limit to the hard one and returns it (`None` = no limit).
+/// Commands are started with the limit there was before.
+///
+/// # Errors
+/// When the kernel refuses.
+pub fn raise_descriptor_limit() -> io::Result<Option<u64>> {
+    let limit = getrlimit(Resource::Nofile);
+    ORIGINAL.get_or_init(|| limit.current);
+    setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit })?;
+    Ok(limit.maximum)
+}
+
+/// Keeps every descriptor above the standard streams, inherited ones as well, from what this process
+/// starts from now on.
+///
+/// # Errors
+/// When the kernel refuses.
+pub fn keep_descriptors() -> io::Result<()> {
+    super::sys::close_on_exec()
+}
+
+/// Returns the soft limit a command gets, when this process raised its own.
+pub(super) fn original() -> Option<u64> {
+    ORIGINAL.get().copied().flatten()
+}
+
+/// Gives this process, soon the command, its limits. A limit that cannot be set stays as it is: it
+/// protects the machine, not the command.
+pub(super) fn apply(descriptors: Option<u64>) {
+    if let Some(soft) = descriptors {
+        lower(Resource::Nofile, soft);
+    }
+    lower(Resource::Core, 0);
+    prefer_as_victim();
+}
+
+fn lower(resource: Resource, soft: u64) {
+    let limit = getrlimit(resource);
+    let soft = limit.maximum.map_or(soft, |hard| hard.min(soft));
+    let _ = setrlimit(resource, Rlimit { current: Some(soft), ..limit });
+}
+
+/// Tells the kernel to end a command rather than the console when memory runs out.
+fn prefer_as_victim() {
+    const FILE: &str = "/proc/self/oom_score_adj";
+    const SCORE: i32 = 500;
+    let present = std::fs::read_to_string(FILE).ok().and_then(|text| text.trim().parse::<i32>().ok());
+    if present.is_some_and(|present| present < SCORE) {
+        let _ = std::fs::write(FILE, SCORE.to_string());
+    }
+}

@@ -1,0 +1,165 @@
+//! Signals by number and name, and how a process ended.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+const NAMES: [&str; 31] = [
+    "SIGHUP",
+    "SIGINT",
+    "SIGQUIT",
+    "SIGILL",
+    "SIGTRAP",
+    "SIGABRT",
+    "SIGBUS",
+    "SIGFPE",
+    "SIGKILL",
+    "SIGUSR1",
+    "SIGSEGV",
+    "SIGUSR2",
+    "SIGPIPE",
+    "SIGALRM",
+    "SIGTERM",
+    "SIGSTKFLT",
+    "SIGCHLD",
+    "SIGCONT",
+    "SIGSTOP",
+    "SIGTSTP",
+    "SIGTTIN",
+    "SIGTTOU",
+    "SIGURG",
+    "SIGXCPU",
+    "SIGXFSZ",
+    "SIGVTALRM",
+    "SIGPROF",
+    "SIGWINCH",
+    "SIGIO",
+    "SIGPWR",
+    "SIGSYS",
+];
+
+/// A signal. Shown by name (`SIGTERM`), real-time signals by number (`SIG35`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Signal(i32);
+
+/// A name that is no signal.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a signal")]
+pub struct UnknownSignal(String);
+
+impl Signal {
+    /// The terminal went away.
+    pub const HUP: Self = Self(libc::SIGHUP);
+    /// Ctrl-C.
+    pub const INT: Self = Self(libc::SIGINT);
+    /// Ctrl-\.
+    pub const QUIT: Self = Self(libc::SIGQUIT);
+    /// Cannot be caught.
+    pub const KILL: Self = Self(libc::SIGKILL);
+    /// The program's own meaning.
+    pub const USR1: Self = Self(libc::SIGUSR1);
+    /// The program's own meaning.
+    pub const USR2: Self = Self(libc::SIGUSR2);
+    /// A polite request to end.
+    pub const TERM: Self = Self(libc::SIGTERM);
+    /// Lets a stopped process go on.
+    pub const CONT: Self = Self(libc::SIGCONT);
+    /// Stops a process; cannot be caught.
+    pub const STOP: Self = Self(libc::SIGSTOP);
+
+    /// Returns the signal of a number a wait status holds.
+    #[must_use]
+    pub(super) fn from_number(number: i32) -> Self {
+        Self(number)
+    }
+
+    /// Returns the number.
+    #[must_use]
+    pub fn number(self) -> i32 {
+        self.0
+    }
+
+    /// Returns what rustix sends; `None` for real-time signals, which nobody here sends.
+    pub(super) fn sendable(self) -> Option<rustix::process::Signal> {
+        rustix::process::Signal::from_named_raw(self.0)
+    }
+}
+
+impl fmt::Display for Signal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match usize::try_from(self.0 - 1).ok().and_then(|index| NAMES.get(index)) {
+            Some(name) => f.write_str(name),
+            None => write!(f, "SIG{}", self.0),
+        }
+    }
+}
+
+impl FromStr for Signal {
+    type Err = UnknownSignal;
+
+    /// Reads `TERM`, `SIGTERM` or `SIG35`.
+    fn from_str(text: &str) -> Result<Self, UnknownSignal> {
+        let short = text.strip_prefix("SIG").unwrap_or(text);
+        if let Ok(number @ 1..=64) = short.parse() {
+            return Ok(Self(number));
+        }
+        let is_named = |name: &str| name.strip_prefix("SIG") == Some(short);
+        let index = NAMES.iter().position(|name| is_named(name)).and_then(|index| i32::try_from(index).ok());
+        index.map(|index| Self(index + 1)).ok_or_else(|| UnknownSignal(text.to_owned()))
+    }
+}
+
+impl TryFrom<String> for Signal {
+    type Error = UnknownSignal;
+
+    fn try_from(text: String) -> Result<Self, UnknownSignal> {
+        text.parse()
+    }
+}
+
+impl From<Signal> for String {
+    fn from(signal: Signal) -> Self {
+        signal.to_string()
+    }
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExitStatus {
+    /// It exited with this code.
+    Code(i32),
+    /// This signal ended it.
+    Signal(Signal),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_signal_reads_back_from_its_name() {
+        for number in 1..=64 {
+            let signal = Signal::from_number(number);
+            assert_eq!(signal.to_string().parse(), Ok(signal));
+        }
+        assert_eq!("TERM".parse(), Ok(Signal::TERM));
+        assert_eq!(Signal::KILL.to_string(), "SIGKILL");
+    }
+
+    #[test]
+    fn a_name_that_is_no_signal_is_refused() {
+        for bad in ["", "SIG", "SIG0", "SIG65", "term", "SIGSIGTERM", "-9"] {
+            assert_eq!(bad.parse::<Signal>(), Err(UnknownSignal(bad.to_owned())), "{bad}");
+        }
+    }
+
+    #[test]
+    fn an_exit_status_is_a_code_or_a_signal_in_json() {
+        let json = |status| serde_json::to_string(&status).expect("serialises");
+        assert_eq!(json(ExitStatus::Code(3)), r#"{"code":3}"#);
+        assert_eq!(json(ExitStatus::Signal(Signal::KILL)), r#"{"signal":"SIGKILL"}"#);
+    }
+}

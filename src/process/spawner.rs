@@ -1,0 +1,325 @@
+//! Starts commands: opens their streams, runs a task host, hands the command over, waits for word.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::{fmt, process};
+
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::io::Errno;
+use rustix::pipe::{PipeFlags, pipe_with};
+use tokio::process::Child;
+use tokio::time::timeout;
+use tokio_util::task::TaskTracker;
+
+use super::environment::TASK_ID;
+use super::running::{Io, Link, Running};
+use super::start::PATIENCE;
+use super::wire::{self, Frames, Report, Spec, Stage};
+use super::{Command, Pty, Stdio, limits};
+
+/// Held while a descriptor may lack close-on-exec (`portable-pty` sets it after opening) and while
+/// a host is started. A lock, not a message: it must hold for the whole process, tests included.
+static SPAWNING: Mutex<()> = Mutex::new(());
+
+/// Starts commands under task hosts.
+#[derive(Debug, Clone)]
+pub struct Spawner {
+    program: PathBuf,
+    links: TaskTracker,
+}
+
+/// Why a command was not started.
+#[derive(Debug, thiserror::Error)]
+pub enum SpawnError {
+    /// The system's pseudo-terminals are used up.
+    #[error("open a terminal for the command: no pseudo-terminals left")]
+    NoTerminals,
+    /// The process's or the system's descriptors are used up.
+    #[error("open {what} for the command: no file descriptors left")]
+    NoDescriptors {
+        /// What was to be opened.
+        what: &'static str,
+    },
+    /// A terminal or a pipe could not be opened.
+    #[error("open {what} for the command")]
+    Streams {
+        /// What was to be opened.
+        what: &'static str,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The task host could not do its part.
+    #[error("{action} the task host")]
+    Host {
+        /// What was tried.
+        action: &'static str,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The command itself could not be started.
+    #[error("{stage} {}", shell.display())]
+    Start {
+        /// The step that failed.
+        stage: Stage,
+        /// The shell as asked for.
+        shell: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl SpawnError {
+    /// Tells whether the same command may start later: something was used up.
+    #[must_use]
+    pub fn is_exhaustion(&self) -> bool {
+        match self {
+            Self::NoTerminals | Self::NoDescriptors { .. } => true,
+            Self::Streams { source, .. } | Self::Host { source, .. } | Self::Start { source, .. } => {
+                matches!(
+                    Errno::from_io_error(source),
+                    Some(Errno::AGAIN | Errno::NOMEM | Errno::MFILE | Errno::NFILE)
+                )
+            }
+        }
+    }
+
+    fn opening(what: &'static str, source: io::Error) -> Self {
+        match Errno::from_io_error(&source) {
+            Some(Errno::NOSPC) if what == TERMINAL => Self::NoTerminals,
+            Some(Errno::MFILE | Errno::NFILE) => Self::NoDescriptors { what },
+            _ => Self::Streams { what, source },
+        }
+    }
+}
+
+const TERMINAL: &str = "a terminal";
+const PIPE: &str = "a pipe";
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Process => "make a process for",
+            Self::Prepare => "prepare the process of",
+            Self::Terminal => "give a controlling terminal to",
+            Self::Workdir => "enter the workdir of",
+            Self::Exec => "execute",
+        })
+    }
+}
+
+impl Default for Spawner {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Spawner {
+    /// Returns a spawner whose hosts are this very program, even when its file was replaced.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with_program(PathBuf::from("/proc/self/exe"))
+    }
+
+    /// Returns a spawner whose hosts are another build of the program.
+    #[must_use]
+    pub fn with_program(program: PathBuf) -> Self {
+        Self { program, links: TaskTracker::new() }
+    }
+
+    /// Starts a command. Dropping the future ends what it had started.
+    ///
+    /// # Errors
+    /// When the command does not run; nothing of it is left then.
+    pub async fn spawn(&self, command: Command) -> Result<Running, SpawnError> {
+        let program = self.program.clone();
+        let shell = command.shell.clone();
+        let launch = tokio::task::spawn_blocking(move || Launch::begin(&program, command));
+        let launch =
+            launch.await.map_err(|error| SpawnError::Host { action: "start", source: error.into() })??;
+        let (started, io) = launch.started(shell).await?;
+        let pid = started.shell;
+        let (link, host, events) = Link::new(started);
+        self.links.spawn(link.run());
+        Ok(Running { pid, io, host, events })
+    }
+
+    /// Waits until every host is gone and reaped. Order their ends first.
+    pub async fn drained(&self) {
+        self.links.close();
+        self.links.wait().await;
+        self.links.reopen();
+    }
+}
+
+/// What a running host is linked by.
+pub(super) struct Started {
+    pub(super) control: UnixControl,
+    pub(super) host: Child,
+    pub(super) shell: u32,
+    pub(super) task_id: Option<String>,
+    pub(super) frames: Frames,
+}
+
+type UnixControl = tokio::net::UnixStream;
+
+/// A host that has its command and has not answered yet.
+struct Launch {
+    control: UnixStream,
+    host: Child,
+    io: Io,
+    task_id: Option<String>,
+    /// The terminal's other side: kept open until the command has it, or its output could be lost.
+    _slave: Option<OwnedFd>,
+}
+
+impl Launch {
+    fn begin(program: &Path, command: Command) -> Result<Self, SpawnError> {
+        let streams = Streams::open(command.stdio)?;
+        let host_error = |action| move |source| SpawnError::Host { action, source };
+        let (control, theirs) = UnixStream::pair().map_err(host_error("connect"))?;
+        let host = start_host(program, theirs).map_err(host_error("start"))?;
+        let is_task_id = |name: &OsStr| name == TASK_ID;
+        let task_id = command.env.iter().find(|(name, _)| is_task_id(name));
+        let task_id = task_id.and_then(|(_, value)| value.to_str().map(str::to_owned));
+        let fds: Vec<_> =
+            [&command.workdir.fd].into_iter().chain(&streams.theirs).map(OwnedFd::as_fd).collect();
+        control
+            .set_write_timeout(Some(PATIENCE))
+            .and_then(|()| wire::send(&control, &spec(&command), &fds))
+            .and_then(|()| control.set_nonblocking(true))
+            .map_err(host_error("instruct"))?;
+        let slave = matches!(streams.io, Io::Pty(_)).then(|| streams.theirs.into_iter().next()).flatten();
+        Ok(Self { control, host, io: streams.io, task_id, _slave: slave })
+    }
+
+    /// Waits for the host's first word.
+    async fn started(mut self, shell: PathBuf) -> Result<(Started, Io), SpawnError> {
+        let host_error = |source| SpawnError::Host { action: "hear from", source };
+        let control = UnixControl::from_std(self.control).map_err(host_error)?;
+        let mut frames = Frames::default();
+        // The host bounds each of its steps by the same patience.
+        let report = timeout(3 * PATIENCE, first_report(&control, &mut frames)).await;
+        match report.unwrap_or_else(|late| Err(late.into())).map_err(host_error)? {
+            Report::Started { pid } => {
+                let started = Started { control, host: self.host, shell: pid, task_id: self.task_id, frames };
+                Ok((started, self.io))
+            }
+            Report::NotStarted(failure) => {
+                let _ = self.host.wait().await;
+                let source = io::Error::from_raw_os_error(failure.errno);
+                Err(SpawnError::Start { stage: failure.stage, shell, source })
+            }
+            _ => Err(host_error(io::ErrorKind::InvalidData.into())),
+        }
+    }
+}
+
+async fn first_report(control: &UnixControl, frames: &mut Frames) -> io::Result<Report> {
+    let mut bytes = [0; 4096];
+    loop {
+        control.readable().await?;
+        match control.try_read(&mut bytes) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(read) => frames.push(bytes.get(..read).unwrap_or_default()),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) => return Err(error),
+        }
+        if let Some(report) = frames.next()? {
+            return Ok(report);
+        }
+    }
+}
+
+/// Runs the program as a host with the control socket as its standard input: no descriptor needs
+/// to be inherited otherwise, so nothing has to run between fork and exec.
+fn start_host(program: &Path, control: UnixStream) -> io::Result<Child> {
+    let mut command = tokio::process::Command::new(program);
+    command.arg0("pilothouse").arg("__host").stdin(OwnedFd::from(control));
+    command.stdout(process::Stdio::null()).stderr(process::Stdio::null());
+    let _spawning = SPAWNING.lock().unwrap_or_else(PoisonError::into_inner);
+    command.spawn()
+}
+
+fn spec(command: &Command) -> Spec {
+    let env = command.env.iter().map(|(name, value)| (name.as_os_str().into(), value.as_os_str().into()));
+    Spec {
+        shell: command.shell.as_os_str().into(),
+        login: command.login,
+        cmd: command.cmd.clone(),
+        env: env.collect(),
+        tty: matches!(command.stdio, Stdio::Pty { .. }),
+        stdin: matches!(command.stdio, Stdio::Pipes { stdin: true }),
+        descriptor_limit: limits::original(),
+        folder: command.folder.as_os_str().into(),
+    }
+}
+
+/// Both ends of a command's streams.
+struct Streams {
+    io: Io,
+    theirs: Vec<OwnedFd>,
+}
+
+impl Streams {
+    fn open(stdio: Stdio) -> Result<Self, SpawnError> {
+        match stdio {
+            Stdio::Pty { size } => {
+                let _spawning = SPAWNING.lock().unwrap_or_else(PoisonError::into_inner);
+                let (pty, slave) = Pty::open(size).map_err(|source| SpawnError::opening(TERMINAL, source))?;
+                Ok(Self { io: Io::Pty(pty), theirs: vec![slave] })
+            }
+            Stdio::Pipes { stdin } => Self::pipes(stdin).map_err(|source| SpawnError::opening(PIPE, source)),
+        }
+    }
+
+    fn pipes(with_stdin: bool) -> io::Result<Self> {
+        let mut theirs = Vec::new();
+        let mut stdin = None;
+        if with_stdin {
+            let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
+            theirs.push(read);
+            stdin = Some(non_blocking(write)?);
+        }
+        let (stdout, write) = pipe_with(PipeFlags::CLOEXEC)?;
+        theirs.push(write);
+        let (stderr, write) = pipe_with(PipeFlags::CLOEXEC)?;
+        theirs.push(write);
+        let io = Io::Pipes { stdin, stdout: non_blocking(stdout)?, stderr: non_blocking(stderr)? };
+        Ok(Self { io, theirs })
+    }
+}
+
+/// Makes our end non-blocking; the command's end is another open file and stays as it is.
+fn non_blocking(fd: OwnedFd) -> io::Result<OwnedFd> {
+    fcntl_setfl(&fd, fcntl_getfl(&fd)? | OFlags::NONBLOCK)?;
+    Ok(fd)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_used_up_is_said_in_its_own_words() {
+        let refused = |what, errno: Errno| SpawnError::opening(what, errno.into());
+        let no_terminals = refused(TERMINAL, Errno::NOSPC);
+        assert_eq!(no_terminals.to_string(), "open a terminal for the command: no pseudo-terminals left");
+        let no_descriptors = refused(PIPE, Errno::MFILE);
+        assert_eq!(no_descriptors.to_string(), "open a pipe for the command: no file descriptors left");
+        assert!(no_terminals.is_exhaustion() && no_descriptors.is_exhaustion());
+        assert!(!refused(TERMINAL, Errno::IO).is_exhaustion());
+    }
+
+    #[test]
+    fn a_start_that_failed_for_want_of_processes_may_be_tried_again() {
+        let failed =
+            |stage, errno: Errno| SpawnError::Start { stage, shell: "/bin/sh".into(), source: errno.into() };
+        assert!(failed(Stage::Process, Errno::AGAIN).is_exhaustion());
+        let missing = failed(Stage::Exec, Errno::NOENT);
+        assert_eq!((missing.is_exhaustion(), missing.to_string().as_str()), (false, "execute /bin/sh"));
+    }
+}

@@ -1,0 +1,97 @@
+//! What a killed task host leaves behind: found and killed without it. Never reaps: these are
+//! children of init now.
+
+use std::collections::HashSet;
+use std::fs;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+use super::environment::TASK_ID;
+use super::tree::{self, Process};
+use crate::envelope::TaskId;
+
+/// How long a killed process may take to be gone.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What was found without its host.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Strays {
+    /// Names of the processes found.
+    pub names: Vec<String>,
+    /// Names of those that are still there.
+    pub survivors: Vec<String>,
+}
+
+/// Kills every process that carries the id of a task whose host is gone, and what they started.
+/// Blocks, for a few milliseconds as a rule and a few seconds at most.
+#[must_use]
+pub fn end_strays(task_id: &TaskId) -> Strays {
+    Trace { session: None, task_id: Some(task_id.as_str().to_owned()) }.end()
+}
+
+/// How the processes of a task are known when their host is gone.
+#[derive(Debug)]
+pub(super) struct Trace {
+    /// The shell's session, while the shell is known to live: later its number may be another's.
+    pub(super) session: Option<u32>,
+    /// The value of `PILOTHOUSE_TASK_ID`.
+    pub(super) task_id: Option<String>,
+}
+
+impl Trace {
+    /// Kills what is found.
+    pub(super) fn end(&self) -> Strays {
+        let names = tree::names(&tree::settled(|| self.look()));
+        if names.is_empty() {
+            return Strays::default();
+        }
+        tree::kill(|| self.look());
+        await_gone(&self.look());
+        Strays { names, survivors: tree::names(&self.look()) }
+    }
+
+    /// Lists the marked processes and all their descendants, but never this one.
+    fn look(&self) -> Vec<Process> {
+        let own = i32::try_from(std::process::id()).unwrap_or(0);
+        let all: Vec<Process> = tree::all().into_iter().filter(|found| found.pid != own).collect();
+        let mut found: HashSet<i32> =
+            all.iter().filter(|process| self.is_marked(process)).map(|process| process.pid).collect();
+        loop {
+            let is_child = |process: &&Process| found.contains(&process.parent);
+            let children: Vec<i32> = all.iter().filter(is_child).map(|process| process.pid).collect();
+            let before = found.len();
+            found.extend(children);
+            if found.len() == before {
+                break;
+            }
+        }
+        all.into_iter().filter(|process| found.contains(&process.pid) && !process.zombie).collect()
+    }
+
+    fn is_marked(&self, process: &Process) -> bool {
+        let in_session = self.session.is_some_and(|session| i64::from(process.session) == i64::from(session));
+        in_session || self.task_id.as_deref().is_some_and(|task_id| carries(process.pid, task_id))
+    }
+}
+
+fn carries(pid: i32, task_id: &str) -> bool {
+    let mark = format!("{TASK_ID}={task_id}");
+    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
+}
+
+/// Waits until each process has ended, all together no longer than the patience for one allows.
+fn await_gone(processes: &[Process]) {
+    let handle = |process: &Process| pidfd_open(Pid::from_raw(process.pid)?, PidfdFlags::empty()).ok();
+    let handles: Vec<OwnedFd> = processes.iter().filter_map(handle).collect();
+    let limit = Timespec::try_from(PATIENCE).ok();
+    for handle in &handles {
+        let mut fds = [PollFd::new(handle, PollFlags::IN)];
+        if !poll(&mut fds, limit.as_ref()).is_ok_and(|ready| ready == 1) {
+            return;
+        }
+    }
+}

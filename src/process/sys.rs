@@ -1,0 +1,107 @@
+//! The calls that no safe interface covers. The only unsafe code of the program: each block says
+//! what makes it sound, and nothing here decides anything.
+#![expect(
+    unsafe_code,
+    reason = "close_range, signal dispositions, signalfd, execve and a foreign descriptor"
+)]
+
+use std::convert::Infallible;
+use std::ffi::{CStr, CString, c_char};
+use std::io;
+use std::os::fd::{BorrowedFd, FromRawFd as _, OwnedFd};
+use std::ptr;
+
+use portable_pty::MasterPty;
+
+/// The first descriptor that is no standard stream.
+const FIRST: libc::c_uint = 3;
+
+/// Closes every descriptor above the standard streams. Only for the first lines of a `main`.
+pub(super) fn close_inherited() -> io::Result<()> {
+    close_range(0)
+}
+
+/// Makes every descriptor above the standard streams close on exec.
+pub(super) fn close_on_exec() -> io::Result<()> {
+    close_range(libc::CLOSE_RANGE_CLOEXEC)
+}
+
+fn close_range(flags: libc::c_uint) -> io::Result<()> {
+    // SAFETY: the call takes plain numbers. With CLOEXEC it invalidates nothing; without, it is made
+    // by `host_main` before that process owns any descriptor above 2.
+    let done = unsafe { libc::syscall(libc::SYS_close_range, FIRST, libc::c_uint::MAX, flags) };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Ignores each of `signals`.
+pub(super) fn ignore(signals: &[libc::c_int]) {
+    for signal in signals {
+        // SAFETY: SIG_IGN is no handler; no code of ours runs on the signal.
+        unsafe { libc::signal(*signal, libc::SIG_IGN) };
+    }
+}
+
+/// Gives every signal its default disposition and blocks none.
+pub(super) fn reset_signals() {
+    const DEFAULT: [u64; 8] = [0; 8];
+    const SET_BYTES: usize = 8;
+    for signal in 1..=64 {
+        // SAFETY: all zeros is SIG_DFL without flags or mask, and DEFAULT is larger than any kernel's
+        // sigaction; the old one is not asked for. Not libc's call, which refuses the two signals it
+        // keeps for itself but has posix_spawn ignore them in every child. KILL and STOP fail harmlessly.
+        unsafe {
+            libc::syscall(libc::SYS_rt_sigaction, signal, DEFAULT.as_ptr(), ptr::null::<u64>(), SET_BYTES)
+        };
+    }
+    let none = signal_set(&[]);
+    // SAFETY: `none` is an initialised set that outlives the call; the old mask is not asked for.
+    unsafe { libc::sigprocmask(libc::SIG_SETMASK, &raw const none, ptr::null_mut()) };
+}
+
+/// Blocks SIGCHLD and returns a non-blocking descriptor that is readable while one is pending.
+pub(super) fn child_signals() -> io::Result<OwnedFd> {
+    let set = signal_set(&[libc::SIGCHLD]);
+    // SAFETY: `set` is an initialised set that outlives the call.
+    if unsafe { libc::sigprocmask(libc::SIG_BLOCK, &raw const set, ptr::null_mut()) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: as above; -1 asks for a new descriptor.
+    let fd = unsafe { libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the descriptor was just made and belongs to nobody else.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+fn signal_set(signals: &[libc::c_int]) -> libc::sigset_t {
+    let mut set = std::mem::MaybeUninit::uninit();
+    // SAFETY: sigemptyset initialises the whole set.
+    let mut set = unsafe {
+        libc::sigemptyset(set.as_mut_ptr());
+        set.assume_init()
+    };
+    for signal in signals {
+        // SAFETY: `set` is initialised.
+        unsafe { libc::sigaddset(&raw mut set, *signal) };
+    }
+    set
+}
+
+/// Replaces this process by `program`. Unlike `execvp` it searches nothing and runs no file the
+/// kernel refuses.
+pub(super) fn execve(program: &CStr, args: &[CString], env: &[CString]) -> Result<Infallible, io::Error> {
+    let pointers = |texts: &[CString]| -> Vec<*const c_char> {
+        texts.iter().map(|text| text.as_ptr()).chain([ptr::null()]).collect()
+    };
+    let (args, env) = (pointers(args), pointers(env));
+    // SAFETY: both arrays end in null and point into strings that outlive the call.
+    unsafe { libc::execve(program.as_ptr(), args.as_ptr(), env.as_ptr()) };
+    Err(io::Error::last_os_error())
+}
+
+/// Borrows the descriptor of a PTY's master side.
+pub(super) fn descriptor(master: &(dyn MasterPty + Send)) -> Option<BorrowedFd<'_>> {
+    // SAFETY: the descriptor belongs to `master` and stays open for as long as it is borrowed.
+    master.as_raw_fd().map(|fd| unsafe { BorrowedFd::borrow_raw(fd) })
+}

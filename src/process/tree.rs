@@ -1,0 +1,171 @@
+//! The processes below a process, read from /proc. Finds and signals them; reaps nothing.
+
+use std::collections::HashSet;
+use std::fs;
+
+use rustix::process::{Pid, PidfdFlags, pidfd_open, pidfd_send_signal};
+
+use super::Signal;
+
+/// A tree that still grows after so many looks is a fork bomb: go on with what was seen.
+const MAX_LOOKS: usize = 100;
+
+/// One process as /proc showed it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Process {
+    pub(super) pid: i32,
+    pub(super) parent: i32,
+    pub(super) group: i32,
+    pub(super) session: i32,
+    /// The foreground process group of its terminal; -1 without one.
+    pub(super) foreground: i32,
+    /// When it started, in clock ticks since boot: with the pid, its identity.
+    pub(super) start: u64,
+    pub(super) name: String,
+    /// Its main thread is gone. Other threads, or a parent that does not reap, may keep it listed.
+    pub(super) zombie: bool,
+}
+
+impl Process {
+    /// Reads one process; `None` when there is none.
+    pub(super) fn read(pid: i32) -> Option<Self> {
+        parse(&fs::read(format!("/proc/{pid}/stat")).ok()?)
+    }
+
+    /// Sends a signal to this very process, never to another one that got its pid since.
+    pub(super) fn send(&self, signal: Signal) {
+        let Some((pid, signal)) = Pid::from_raw(self.pid).zip(signal.sendable()) else { return };
+        let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else { return };
+        if Self::read(self.pid).is_some_and(|now| now.start == self.start) {
+            // Refused (another user's process) or gone: the next look at the tree tells which.
+            let _ = pidfd_send_signal(handle, signal);
+        }
+    }
+}
+
+/// Reads a line of /proc/PID/stat. The name stands in parentheses and may hold anything.
+fn parse(stat: &[u8]) -> Option<Process> {
+    let open = stat.iter().position(|byte| *byte == b'(')?;
+    let close = stat.iter().rposition(|byte| *byte == b')')?;
+    let pid = std::str::from_utf8(stat.get(..open)?).ok()?.trim().parse().ok()?;
+    let name = String::from_utf8_lossy(stat.get(open + 1..close)?).into_owned();
+    let rest = std::str::from_utf8(stat.get(close + 1..)?).ok()?;
+    let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+    let number = |index: usize| fields.get(index)?.parse().ok();
+    Some(Process {
+        pid,
+        parent: number(1)?,
+        group: number(2)?,
+        session: number(3)?,
+        foreground: number(5)?,
+        start: fields.get(19)?.parse().ok()?,
+        name,
+        zombie: matches!(fields.first(), Some(&("Z" | "X"))),
+    })
+}
+
+/// Lists every descendant of `root`.
+pub(super) fn descendants(root: i32) -> Vec<Process> {
+    let mut queue = vec![root];
+    let mut seen = HashSet::from([root]);
+    let mut found = Vec::new();
+    while let Some(parent) = queue.pop() {
+        for pid in children(parent).into_iter().filter(|pid| seen.insert(*pid)) {
+            queue.push(pid);
+            found.extend(Process::read(pid));
+        }
+    }
+    found
+}
+
+/// Lists the children of every thread of a process. One that exits meanwhile may hide another for
+/// this look; every caller looks again until nothing changes.
+fn children(pid: i32) -> Vec<i32> {
+    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
+    let mut pids = Vec::new();
+    for thread in threads.flatten() {
+        match fs::read_to_string(thread.path().join("children")) {
+            Ok(text) => pids.extend(text.split_ascii_whitespace().filter_map(|pid| pid.parse::<i32>().ok())),
+            // A kernel built without these files.
+            Err(_) if thread.path().exists() => return children_by_parent(pid),
+            Err(_) => {}
+        }
+    }
+    pids
+}
+
+fn children_by_parent(parent: i32) -> Vec<i32> {
+    all().into_iter().filter(|process| process.parent == parent).map(|process| process.pid).collect()
+}
+
+/// Lists every process of the machine.
+pub(super) fn all() -> Vec<Process> {
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter_map(Process::read).collect()
+}
+
+/// Looks until two looks in a row see the same processes.
+pub(super) fn settled(look: impl Fn() -> Vec<Process>) -> Vec<Process> {
+    let pids = |processes: &[Process]| processes.iter().map(|process| process.pid).collect::<HashSet<_>>();
+    let mut seen = look();
+    for _ in 0..MAX_LOOKS {
+        let again = look();
+        let same = pids(&again) == pids(&seen);
+        seen = again;
+        if same {
+            break;
+        }
+    }
+    seen
+}
+
+/// Stops every process that `look` finds, and what they started meanwhile, then kills them all: a
+/// stopped process cannot start another one or answer the death of its child.
+pub(super) fn kill(look: impl Fn() -> Vec<Process>) {
+    let mut stopped = HashSet::new();
+    for _ in 0..MAX_LOOKS {
+        let fresh: Vec<Process> = look().into_iter().filter(|found| stopped.insert(found.pid)).collect();
+        if fresh.is_empty() {
+            break;
+        }
+        fresh.iter().for_each(|process| process.send(Signal::STOP));
+    }
+    look().iter().for_each(|process| process.send(Signal::KILL));
+}
+
+/// Returns the names of those that are alive, at most a thousand.
+pub(super) fn names(processes: &[Process]) -> Vec<String> {
+    const MAX_NAMES: usize = 1000;
+    let alive = processes.iter().filter(|process| !process.zombie);
+    alive.take(MAX_NAMES).map(|process| process.name.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_may_hold_parentheses_and_spaces() {
+        let stat = b"4242 (a) b (c) S 1 4242 4240 34816 4300 4194304 1 2 3 4 5 6 7 8 20 0 1 0 987654 1 2";
+        let process = parse(stat).expect("parses");
+        assert_eq!(process.name, "a) b (c");
+        assert_eq!((process.pid, process.parent, process.group, process.session), (4242, 1, 4242, 4240));
+        assert_eq!((process.foreground, process.start, process.zombie), (4300, 987_654, false));
+    }
+
+    #[test]
+    fn a_torn_line_is_no_process() {
+        for bad in ["", "1", "1 (", "1 (x", "1 (x)", "1 (x) S 1", ")("] {
+            assert_eq!(parse(bad.as_bytes()), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn this_process_is_among_all_and_reads_as_itself() {
+        let own = i32::try_from(std::process::id()).expect("a pid");
+        let process = Process::read(own).expect("reads");
+        assert!(all().iter().any(|found| found.pid == own && found.start == process.start));
+        assert!(!process.zombie);
+    }
+}

@@ -1,0 +1,272 @@
+//! What travels over the control sockets: one length-prefixed JSON value a message, descriptors
+//! beside it. Decides nothing.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags,
+};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::{ExitStatus, Leftovers, Scope, Signal};
+
+/// A longer message is a broken peer.
+const MAX_MESSAGE: usize = 64 << 20;
+/// Workdir and three streams.
+const MAX_DESCRIPTORS: usize = 4;
+const PREFIX: usize = 4;
+
+/// The first message, runtime to host and host to exec stage. Its descriptors are the workdir,
+/// then the terminal, or standard input (when `stdin`), output and error.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Spec {
+    pub(super) shell: Octets,
+    pub(super) login: bool,
+    pub(super) cmd: String,
+    pub(super) env: Vec<(Octets, Octets)>,
+    pub(super) tty: bool,
+    pub(super) stdin: bool,
+    /// The soft descriptor limit the runtime was started with, when it raised its own.
+    pub(super) descriptor_limit: Option<u64>,
+    pub(super) folder: Octets,
+}
+
+/// Runtime to host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Order {
+    Signal { signal: Signal, scope: Scope },
+    End { grace_ms: u64 },
+    Finish(Leftovers),
+}
+
+/// Host to runtime.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Report {
+    Started { pid: u32 },
+    NotStarted(Failure),
+    Exited(ExitStatus),
+    Leftovers { names: Vec<String> },
+    Ended { survivors: Vec<String> },
+}
+
+/// Why a command could not be started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Failure {
+    pub(super) stage: Stage,
+    pub(super) errno: i32,
+}
+
+/// The step of a start that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// Making a process for it.
+    Process,
+    /// Preparing that process: session, streams, the text of a long command.
+    Prepare,
+    /// Making the PTY its controlling terminal.
+    Terminal,
+    /// Entering the workdir.
+    Workdir,
+    /// Executing the shell.
+    Exec,
+}
+
+impl Stage {
+    /// Returns the failure of this stage.
+    pub(super) fn failed(self, error: impl Into<io::Error>) -> Failure {
+        Failure { stage: self, errno: error.into().raw_os_error().unwrap_or(libc::EIO) }
+    }
+}
+
+/// Bytes that JSON carries as text, each byte one character: paths and variables need not be UTF-8.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub(super) struct Octets(Vec<u8>);
+
+impl Octets {
+    pub(super) fn into_os(self) -> OsString {
+        OsString::from_vec(self.0)
+    }
+}
+
+impl From<&OsStr> for Octets {
+    fn from(text: &OsStr) -> Self {
+        Self(text.as_bytes().to_owned())
+    }
+}
+
+impl From<Octets> for String {
+    fn from(octets: Octets) -> Self {
+        octets.0.into_iter().map(char::from).collect()
+    }
+}
+
+impl TryFrom<String> for Octets {
+    type Error = std::num::TryFromIntError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.chars().map(|char| u8::try_from(u32::from(char))).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+/// Returns the bytes of a message.
+pub(super) fn encode(message: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; PREFIX];
+    serde_json::to_writer(&mut bytes, message)?;
+    let length = u32::try_from(bytes.len() - PREFIX).map_err(|_| io::ErrorKind::InvalidInput)?;
+    bytes[..PREFIX].copy_from_slice(&length.to_le_bytes());
+    Ok(bytes)
+}
+
+/// Sends a message and descriptors on a blocking socket.
+pub(super) fn send(socket: impl AsFd, message: &impl Serialize, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
+    let bytes = encode(message)?;
+    let mut rest = bytes.as_slice();
+    let mut fds = fds;
+    while !rest.is_empty() {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
+        let mut ancillary = SendAncillaryBuffer::new(&mut space);
+        if !fds.is_empty() && !ancillary.push(SendAncillaryMessage::ScmRights(fds)) {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let sent = rustix::io::retry_on_intr(|| {
+            rustix::net::sendmsg(&socket, &[IoSlice::new(rest)], &mut ancillary, SendFlags::NOSIGNAL)
+        })?;
+        rest = rest.get(sent..).unwrap_or_default();
+        fds = &[];
+    }
+    Ok(())
+}
+
+/// Sends what fits now and nothing otherwise: for a peer that may have stopped reading.
+pub(super) fn send_now(socket: impl AsFd, message: &impl Serialize) -> io::Result<()> {
+    let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+    rustix::net::send(socket, &encode(message)?, flags)?;
+    Ok(())
+}
+
+/// Receives one message and the descriptors beside it from a blocking socket; `None` at its end.
+pub(super) fn receive<T: DeserializeOwned>(socket: impl AsFd) -> io::Result<Option<(T, Vec<OwnedFd>)>> {
+    let mut frames = Frames::default();
+    let mut fds = Vec::new();
+    loop {
+        if let Some(message) = frames.next()? {
+            return Ok(Some((message, fds)));
+        }
+        let mut bytes = vec![0; frames.missing().min(64 << 10)];
+        let got = receive_some(&socket, &mut bytes, &mut fds)?;
+        if got == 0 {
+            return Ok(None);
+        }
+        frames.push(bytes.get(..got).unwrap_or_default());
+    }
+}
+
+fn receive_some(socket: impl AsFd, bytes: &mut [u8], fds: &mut Vec<OwnedFd>) -> io::Result<usize> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
+    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+    let received = rustix::io::retry_on_intr(|| {
+        let mut into = [IoSliceMut::new(bytes)];
+        rustix::net::recvmsg(&socket, &mut into, &mut ancillary, RecvFlags::CMSG_CLOEXEC)
+    })?;
+    for message in ancillary.drain() {
+        if let RecvAncillaryMessage::ScmRights(rights) = message {
+            fds.extend(rights);
+        }
+    }
+    Ok(received.bytes)
+}
+
+/// Cuts a stream of bytes into messages.
+#[derive(Debug, Default)]
+pub(super) struct Frames {
+    bytes: Vec<u8>,
+}
+
+impl Frames {
+    /// Takes in what was read.
+    pub(super) fn push(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Returns how many bytes the message being read still lacks, at least.
+    fn missing(&self) -> usize {
+        let whole = self.length().map_or(PREFIX, |length| PREFIX + length);
+        whole.saturating_sub(self.bytes.len())
+    }
+
+    fn length(&self) -> Option<usize> {
+        let prefix = self.bytes.first_chunk::<PREFIX>()?;
+        usize::try_from(u32::from_le_bytes(*prefix)).ok()
+    }
+
+    /// Takes the next whole message out.
+    pub(super) fn next<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
+        let Some(length) = self.length() else { return Ok(None) };
+        if length > MAX_MESSAGE {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        let Some(body) = self.bytes.get(PREFIX..PREFIX + length) else { return Ok(None) };
+        let message = serde_json::from_slice(body)?;
+        self.bytes.drain(..PREFIX + length);
+        Ok(Some(message))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_survive_any_cut_of_the_stream() {
+        let orders = [Order::End { grace_ms: 5000 }, Order::Finish(Leftovers::Keep)];
+        let bytes: Vec<u8> = orders.iter().flat_map(|order| encode(order).expect("encodes")).collect();
+        for size in 1..bytes.len() {
+            let mut frames = Frames::default();
+            let mut seen = Vec::new();
+            for piece in bytes.chunks(size) {
+                frames.push(piece);
+                while let Some(order) = frames.next::<Order>().expect("decodes") {
+                    seen.push(order);
+                }
+            }
+            assert_eq!(seen, orders, "cut every {size} bytes");
+        }
+    }
+
+    #[test]
+    fn a_variable_need_not_be_utf8() {
+        let all: Vec<u8> = (0..=255).collect();
+        let octets = Octets::from(OsStr::from_bytes(&all));
+        let json = serde_json::to_string(&octets).expect("serialises");
+        assert_eq!(serde_json::from_str::<Octets>(&json).expect("reads back"), octets);
+        assert!(serde_json::from_str::<Octets>(r#""€""#).is_err());
+    }
+
+    #[test]
+    fn an_absurd_length_is_an_error_and_no_allocation() {
+        let mut frames = Frames::default();
+        frames.push(&[0xff; 8]);
+        assert!(frames.next::<Order>().is_err());
+    }
+
+    #[test]
+    fn descriptors_arrive_with_a_message_larger_than_the_socket_buffer() {
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair().expect("pair");
+        let text = "x".repeat(1 << 20);
+        std::thread::scope(|scope| {
+            scope.spawn(|| send(&ours, &text, &[ours.as_fd(), ours.as_fd()]).expect("sends"));
+            let (message, fds) = receive::<String>(&theirs).expect("receives").expect("a message");
+            assert_eq!((message.len(), fds.len()), (text.len(), 2));
+        });
+    }
+}

@@ -1,0 +1,230 @@
+//! The directory a command starts in: resolved beneath the execution root and held open, so that
+//! nothing that happens to its path afterwards moves it. A starting place, not a jail.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, ResolveFlags, accessat, openat, openat2};
+use rustix::io::Errno;
+
+/// A directory inside the execution root.
+#[derive(Debug)]
+pub struct Workdir {
+    /// The directory itself, opened as a place only (`O_PATH`).
+    pub fd: OwnedFd,
+    /// Its canonical path when it was resolved.
+    pub path: PathBuf,
+}
+
+/// Why a directory is no workdir. `path` is always as asked.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkdirError {
+    /// It exists, or would, outside the execution root.
+    #[error("enter {}: it is outside {}", path.display(), root.display())]
+    OutsideRoot {
+        /// What was asked for.
+        path: PathBuf,
+        /// The execution root.
+        root: PathBuf,
+    },
+    /// There is no such directory.
+    #[error("enter {}: it does not exist", path.display())]
+    NotFound {
+        /// What was asked for.
+        path: PathBuf,
+    },
+    /// Something else is there.
+    #[error("enter {}: it is not a directory", path.display())]
+    NotDirectory {
+        /// What was asked for.
+        path: PathBuf,
+    },
+    /// It cannot be entered.
+    #[error("enter {}", path.display())]
+    Unreadable {
+        /// What was asked for.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// Finds the directory to start in: `asked`, relative to `root` or absolute, symbolic links
+/// followed; else `base`, the caller's directory, when it is inside `root`; else `root`.
+///
+/// # Errors
+/// When the directory is not there, cannot be entered, or lies outside `root`.
+pub fn resolve(root: &Path, base: &Path, asked: Option<&str>) -> Result<Workdir, WorkdirError> {
+    let canonical_root = root.canonicalize().map_err(|error| refuse(root, root, error))?;
+    let place = Place { root: canonical_root };
+    match asked {
+        Some(asked) => place.open(&place.root.join(asked)),
+        None => match place.open(base) {
+            Err(WorkdirError::OutsideRoot { .. }) => place.open(&place.root),
+            other => other,
+        },
+    }
+}
+
+struct Place {
+    root: PathBuf,
+}
+
+impl Place {
+    fn open(&self, asked: &Path) -> Result<Workdir, WorkdirError> {
+        let path = asked.canonicalize().map_err(|error| self.missing(asked, error))?;
+        let beneath = match path.strip_prefix(&self.root) {
+            Ok(beneath) if beneath.as_os_str().is_empty() => Path::new("."),
+            Ok(beneath) => beneath,
+            Err(_) => return Err(self.outside(asked)),
+        };
+        let fd = self.open_beneath(beneath).map_err(|error| refuse(asked, &self.root, error))?;
+        Ok(Workdir { fd, path })
+    }
+
+    /// Opens a path without a link in it. One that has a link now was swapped since it was resolved.
+    fn open_beneath(&self, path: &Path) -> io::Result<OwnedFd> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let root = openat(CWD, &self.root, flags, Mode::empty())?;
+        let within = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_SYMLINKS;
+        let fd = openat2(root, path, flags, Mode::empty(), within)?;
+        accessat(&fd, ".", Access::EXEC_OK, AtFlags::EACCESS)?;
+        Ok(fd)
+    }
+
+    /// Judges a path that does not resolve: outside when the part of it that exists is.
+    fn missing(&self, asked: &Path, error: io::Error) -> WorkdirError {
+        let existing = asked.ancestors().find_map(|ancestor| ancestor.canonicalize().ok());
+        if existing.is_some_and(|existing| !existing.starts_with(&self.root)) {
+            return self.outside(asked);
+        }
+        refuse(asked, &self.root, error)
+    }
+
+    fn outside(&self, asked: &Path) -> WorkdirError {
+        WorkdirError::OutsideRoot { path: asked.to_owned(), root: self.root.clone() }
+    }
+}
+
+fn refuse(asked: &Path, root: &Path, error: io::Error) -> WorkdirError {
+    let path = asked.to_owned();
+    match Errno::from_io_error(&error) {
+        Some(Errno::XDEV) => WorkdirError::OutsideRoot { path, root: root.to_owned() },
+        Some(Errno::NOTDIR) => WorkdirError::NotDirectory { path },
+        Some(Errno::NOENT | Errno::NAMETOOLONG) => WorkdirError::NotFound { path },
+        // No path holds a NUL.
+        None if error.kind() == io::ErrorKind::InvalidInput => WorkdirError::NotFound { path },
+        _ => WorkdirError::Unreadable { path, source: error },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    /// `root/` with `src/deep/` and a file, beside `root-evil/` and `outside/`.
+    struct Folders {
+        _keep: tempfile::TempDir,
+        all: PathBuf,
+        root: PathBuf,
+    }
+
+    impl Folders {
+        fn new() -> Self {
+            let keep = tempfile::tempdir().expect("temp dir");
+            let all = keep.path().canonicalize().expect("canonical");
+            let root = all.join("root");
+            for dir in ["root/src/deep", "root-evil", "outside"] {
+                std::fs::create_dir_all(all.join(dir)).expect("dir");
+            }
+            std::fs::write(root.join("file"), "").expect("file");
+            Self { _keep: keep, all, root }
+        }
+
+        fn ask(&self, asked: &str) -> Result<PathBuf, WorkdirError> {
+            resolve(&self.root, &self.root, Some(asked)).map(|workdir| workdir.path)
+        }
+
+        fn base(&self, base: &Path) -> Result<PathBuf, WorkdirError> {
+            resolve(&self.root, base, None).map(|workdir| workdir.path)
+        }
+    }
+
+    #[test]
+    fn a_path_is_relative_to_the_root_or_absolute_inside_it() {
+        let folders = Folders::new();
+        let deep = folders.root.join("src/deep");
+        for asked in ["src/deep", "./src//deep/", "src/../src/deep", deep.to_str().expect("UTF-8")] {
+            assert_eq!(folders.ask(asked).expect(asked), deep, "{asked}");
+        }
+        for asked in ["", ".", "src/.."] {
+            assert_eq!(folders.ask(asked).expect(asked), folders.root, "{asked}");
+        }
+    }
+
+    #[test]
+    fn what_lies_outside_is_outside_even_when_it_does_not_exist() {
+        let folders = Folders::new();
+        symlink(folders.all.join("outside"), folders.root.join("out")).expect("link");
+        let evil = folders.all.join("root-evil");
+        for asked in
+            ["..", "../outside", "../nowhere", "/", "/no/such", "out", "src/../../outside", "out/nothing"]
+        {
+            assert!(matches!(folders.ask(asked), Err(WorkdirError::OutsideRoot { .. })), "{asked}");
+        }
+        let asked = evil.to_str().expect("UTF-8");
+        assert!(matches!(folders.ask(asked), Err(WorkdirError::OutsideRoot { .. })));
+    }
+
+    #[test]
+    fn a_link_that_ends_inside_is_followed() {
+        let folders = Folders::new();
+        symlink(folders.root.join("src"), folders.root.join("link")).expect("link");
+        assert_eq!(folders.ask("link/deep").expect("resolves"), folders.root.join("src/deep"));
+    }
+
+    #[test]
+    fn nothing_there_a_file_and_absurd_names_are_told_apart() {
+        let folders = Folders::new();
+        let long = "x".repeat(5000);
+        for asked in ["nowhere", "~", "a\0b", long.as_str()] {
+            assert!(matches!(folders.ask(asked), Err(WorkdirError::NotFound { .. })), "{asked}");
+        }
+        for asked in ["file", "file/deeper"] {
+            assert!(matches!(folders.ask(asked), Err(WorkdirError::NotDirectory { .. })), "{asked}");
+        }
+        symlink(folders.root.join("loop"), folders.root.join("loop")).expect("link");
+        assert!(matches!(folders.ask("loop"), Err(WorkdirError::Unreadable { .. })));
+    }
+
+    #[test]
+    fn without_a_wish_it_is_the_callers_directory_when_inside_else_the_root() {
+        let folders = Folders::new();
+        let deep = folders.root.join("src/deep");
+        assert_eq!(folders.base(&deep).expect("inside"), deep);
+        assert_eq!(folders.base(&folders.all.join("outside")).expect("outside"), folders.root);
+    }
+
+    #[test]
+    fn a_deleted_directory_is_an_error_and_never_another_place() {
+        let folders = Folders::new();
+        let deep = folders.root.join("src/deep");
+        std::fs::remove_dir(&deep).expect("remove");
+        assert!(matches!(folders.base(&deep), Err(WorkdirError::NotFound { .. })));
+        std::fs::remove_dir_all(&folders.root).expect("remove");
+        assert!(matches!(folders.base(&deep), Err(WorkdirError::NotFound { .. })));
+    }
+
+    #[test]
+    fn a_path_swapped_for_a_link_after_it_was_resolved_is_refused() {
+        let folders = Folders::new();
+        let place = Place { root: folders.root.clone() };
+        std::fs::rename(folders.root.join("src"), folders.root.join("moved")).expect("rename");
+        symlink(folders.all.join("outside"), folders.root.join("src")).expect("link");
+        assert!(place.open_beneath(Path::new("src")).is_err());
+        assert!(place.open_beneath(Path::new("../outside")).is_err());
+    }
+}
