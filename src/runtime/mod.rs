@@ -1,7 +1,38 @@
-//! Tasks: supervisor (pure), driver, byte path, output log, lease, waiting, metrics, snapshots.
+//! Tasks: supervisor (pure), driver, byte path, output log, lease, metrics, snapshots.
 
+mod book;
+mod bytes;
+mod calls;
+mod driver;
+mod error;
+mod handle;
+mod log;
+mod metrics;
+mod order;
+mod output;
+mod publish;
+mod request;
+mod rows;
+mod screen;
+mod shared;
+mod start;
+mod supervisor;
+mod typing;
 mod view;
+mod waiting;
 
+pub use crate::process::Leftovers;
+pub use bytes::Viewer;
+pub use calls::CallRecord;
+pub use error::Error;
+pub use handle::{Handle, Options};
+pub use log::{log_path, marks_path, read_marks};
+pub use output::{Output, Stream};
+pub use request::{
+    ExecOutcome, ExecRequest, Input, InputOutcome, InputTarget, Rejection, RejectionReason, Stop, StopEffect,
+    StopOutcome, StopSignal, Until,
+};
+pub use screen::Screen;
 pub use view::{
     AgentView, CallSummary, Ended, Lease, Metrics, Notice, OutputView, Snapshot, StopView, TaskEvent,
     TaskStatus, TaskView, Waiting,

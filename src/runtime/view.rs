@@ -14,7 +14,9 @@ use crate::envelope::{Actor, TaskId};
 use crate::terminal::Size;
 
 /// Where a task stands. Only forward; the first terminal state wins (contracts 2.3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskStatus {
     /// Known, not started.
@@ -206,7 +208,8 @@ pub struct CallSummary {
     pub actor: Actor,
     /// Tool name, e.g. `ExecCommand`.
     pub tool: String,
-    /// Envelope status once answered: `success` or `error`; null while in flight.
+    /// Envelope status once answered: `success` or `error`; `abandoned` when the client stopped waiting;
+    /// null while in flight.
     pub status: Option<String>,
     /// Summary text of the envelope, or the first line of the input while in flight.
     pub summary: String,
@@ -256,7 +259,7 @@ pub struct Metrics {
     pub output_chars_sent: u64,
     /// Bytes not kept.
     pub output_bytes_dropped: u64,
-    /// Operator actions by name (`input`, `stop`, `start`, …).
+    /// What the operator did to tasks, by the word of the timeline (`start`, `input`, `stop`, …).
     pub operator_actions: BTreeMap<String, u64>,
     /// Inputs refused, by reason.
     pub input_refused: BTreeMap<String, u64>,

@@ -1,0 +1,311 @@
+//! The pool that feeds terminals from rings: the focused task first, then in turn.
+
+use std::collections::{HashSet, VecDeque};
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError, Weak};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use tokio::sync::{Notify, mpsc};
+
+use super::ByteEvent;
+use super::pump::Pump;
+use super::task_io::TaskIo;
+use crate::clock::Clock;
+use crate::envelope::TaskId;
+use crate::runtime::log;
+
+/// How long a parser holds a terminal before it looks whether somebody wants to read it.
+const SLICE: Duration = Duration::from_millis(1);
+const SLICE_BYTES: std::ops::RangeInclusive<usize> = 4 << 10..=256 << 10;
+/// How much of the log's end rebuilds a screen after a panic.
+const REBUILD_BYTES: u64 = 256 << 10;
+
+/// The handle of the pool.
+#[derive(Debug)]
+pub(crate) struct Parsers {
+    queue: Mutex<Queue>,
+    ready: Condvar,
+    viewers: Arc<Viewers>,
+    pump: OnceLock<Weak<Pump>>,
+    events: mpsc::Sender<ByteEvent>,
+    clock: Clock,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    tasks: VecDeque<Arc<TaskIo>>,
+    stop: bool,
+}
+
+impl Parsers {
+    /// Starts `min(4, cores / 2)` threads, at least one.
+    ///
+    /// # Errors
+    /// When a thread cannot be started.
+    pub(crate) fn start(
+        clock: Clock,
+        viewers: Arc<Viewers>,
+        events: mpsc::Sender<ByteEvent>,
+    ) -> std::io::Result<Arc<Self>> {
+        let parsers = Arc::new(Self {
+            queue: Mutex::default(),
+            ready: Condvar::new(),
+            viewers,
+            pump: OnceLock::new(),
+            events,
+            clock,
+            threads: Mutex::default(),
+        });
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        for number in 0..(cores / 2).clamp(1, 4) {
+            let own = parsers.clone();
+            let thread =
+                std::thread::Builder::new().name(format!("parser-{number}")).spawn(move || own.run())?;
+            parsers.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
+        }
+        Ok(parsers)
+    }
+
+    /// Names the pump to wake when a ring has room again.
+    pub(crate) fn connect(&self, pump: &Arc<Pump>) {
+        let _ = self.pump.set(Arc::downgrade(pump));
+    }
+
+    /// Has a task's ring parsed soon.
+    pub(super) fn submit(&self, io: &Arc<TaskIo>) {
+        let mut ring = io.lock_ring();
+        if ring.queued {
+            return;
+        }
+        ring.queued = true;
+        drop(ring);
+        self.enqueue(io.clone());
+    }
+
+    /// Ends the threads once their present slices are done.
+    pub(crate) fn stop(&self) {
+        self.lock_queue().stop = true;
+        self.ready.notify_all();
+        let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
+        for thread in threads {
+            if thread.join().is_err() {
+                tracing::error!("a parser thread had panicked");
+            }
+        }
+    }
+
+    fn enqueue(&self, io: Arc<TaskIo>) {
+        let focused = self.viewers.is_focused(&io.id);
+        let mut queue = self.lock_queue();
+        if focused {
+            queue.tasks.push_front(io)
+        } else {
+            queue.tasks.push_back(io)
+        }
+        drop(queue);
+        self.ready.notify_one();
+    }
+
+    fn run(&self) {
+        let mut slice = Slice { bytes: *SLICE_BYTES.start() };
+        while let Some(io) = self.next() {
+            self.parse(&io, &mut slice);
+        }
+    }
+
+    fn next(&self) -> Option<Arc<TaskIo>> {
+        let mut queue = self.lock_queue();
+        loop {
+            if queue.stop {
+                return None;
+            }
+            if let Some(io) = queue.tasks.pop_front() {
+                return Some(io);
+            }
+            queue = self.ready.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Parses what is in the ring, then hands the task back if more has come.
+    fn parse(&self, io: &Arc<TaskIo>, slice: &mut Slice) {
+        let (taken, blocked) = {
+            let mut ring = io.lock_ring();
+            let blocked = std::mem::take(&mut ring.blocked);
+            (std::mem::take(&mut ring.bytes), blocked)
+        };
+        if blocked && let Some(pump) = self.pump.get().and_then(Weak::upgrade) {
+            pump.unblock(&io.id);
+        }
+        let mut rest = taken.as_slice();
+        while !rest.is_empty() {
+            let (now, later) = rest.split_at(rest.len().min(slice.bytes));
+            rest = later;
+            self.feed(io, now, slice);
+            if !rest.is_empty() && self.focus_waits(io) {
+                break;
+            }
+        }
+        let mut ring = io.lock_ring();
+        if !rest.is_empty() {
+            ring.bytes.splice(..0, rest.iter().copied());
+        }
+        let more = !ring.bytes.is_empty();
+        ring.queued = more;
+        drop(ring);
+        if more {
+            self.lock_queue().tasks.push_back(io.clone());
+            self.ready.notify_one();
+        } else if io.is_closed() {
+            io.screen.drop_terminal();
+            self.viewers.changed(io.visible.load(Ordering::Relaxed));
+        }
+    }
+
+    fn feed(&self, io: &Arc<TaskIo>, bytes: &[u8], slice: &mut Slice) {
+        let started = self.clock.now().mono;
+        let fed = io.screen.feed(|terminal| {
+            let fed = terminal.feed(bytes);
+            if fed.reset {
+                terminal.rebuild(&log_tail(io));
+            }
+            fed
+        });
+        let spent = self.clock.now().mono.saturating_sub(started);
+        slice.adapt(bytes.len(), spent);
+        self.viewers.changed(io.visible.load(Ordering::Relaxed));
+        if let Some(fed) = fed {
+            if fed.reset {
+                let _ = self.events.blocking_send(ByteEvent::ScreenReset(io.id.clone()));
+            }
+            if !fed.replies.is_empty() {
+                self.reply(io, &fed.replies);
+            }
+        }
+        // Step back for a reader; it takes microseconds, and at most a slice is given away.
+        let until = self.clock.now().mono + SLICE;
+        while io.screen.is_wanted() && self.clock.now().mono < until {
+            std::thread::yield_now();
+        }
+    }
+
+    fn reply(&self, io: &TaskIo, bytes: &[u8]) {
+        let allowed = io.replies.lock().unwrap_or_else(PoisonError::into_inner).allow(self.clock.now().mono);
+        // A child that floods or does not read gets no answers: it would not see them.
+        if allowed
+            && io.queue(bytes).is_ok()
+            && let Some(pump) = self.pump.get().and_then(Weak::upgrade)
+        {
+            pump.write(&io.id);
+        }
+    }
+
+    fn focus_waits(&self, io: &TaskIo) -> bool {
+        let queue = self.lock_queue();
+        queue.tasks.front().is_some_and(|first| first.id != io.id && self.viewers.is_focused(&first.id))
+    }
+
+    fn lock_queue(&self) -> std::sync::MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The number of bytes that took about one slice of time lately.
+struct Slice {
+    bytes: usize,
+}
+
+impl Slice {
+    fn adapt(&mut self, fed: usize, spent: Duration) {
+        let next = if spent > SLICE * 2 {
+            self.bytes / 2
+        } else if fed == self.bytes && spent < SLICE {
+            self.bytes * 2
+        } else {
+            self.bytes
+        };
+        self.bytes = next.clamp(*SLICE_BYTES.start(), *SLICE_BYTES.end());
+    }
+}
+
+/// Returns the end of a task's log, for a rebuild; empty when it cannot be read.
+fn log_tail(io: &TaskIo) -> Vec<u8> {
+    let mut tail = Vec::new();
+    let read = std::fs::File::open(log::log_path(&io.folder)).and_then(|mut file| {
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(REBUILD_BYTES)))?;
+        file.read_to_end(&mut tail)
+    });
+    if let Err(error) = read {
+        tracing::warn!(%error, task = %io.id, "read the log to rebuild a screen; it starts blank");
+    }
+    tail
+}
+
+/// Who looks at which screens.
+// A lock, not a message: the parsers ask for each slice.
+#[derive(Debug, Default)]
+pub(crate) struct Viewers {
+    all: Mutex<Vec<Weak<Viewer>>>,
+}
+
+/// One console, here or attached: what it shows and how to wake it.
+#[derive(Debug, Default)]
+pub struct Viewer {
+    wake: Arc<Notify>,
+    shown: Mutex<Shown>,
+}
+
+#[derive(Debug, Default)]
+struct Shown {
+    tasks: HashSet<TaskId>,
+    focus: Option<TaskId>,
+}
+
+impl Viewer {
+    /// Says which screens are looked at, and which one is typed into.
+    pub(crate) fn show(&self, tasks: HashSet<TaskId>, focus: Option<TaskId>) {
+        *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = Shown { tasks, focus };
+    }
+
+    /// Returns what is notified when a shown screen has changed.
+    #[must_use]
+    pub fn wake(&self) -> Arc<Notify> {
+        self.wake.clone()
+    }
+}
+
+impl Viewers {
+    pub(crate) fn join(&self) -> Arc<Viewer> {
+        let viewer = Arc::new(Viewer::default());
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|viewer| viewer.strong_count() > 0);
+        all.push(Arc::downgrade(&viewer));
+        viewer
+    }
+
+    /// Marks in `io` whether anybody shows it.
+    pub(crate) fn refresh(&self, io: &TaskIo) {
+        io.visible.store(self.any(|shown| shown.tasks.contains(&io.id)), Ordering::Relaxed);
+    }
+
+    fn is_focused(&self, id: &TaskId) -> bool {
+        self.any(|shown| shown.focus.as_ref() == Some(id))
+    }
+
+    fn changed(&self, visible: bool) {
+        if visible {
+            let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+            all.iter().filter_map(Weak::upgrade).for_each(|viewer| viewer.wake.notify_one());
+        }
+    }
+
+    fn any(&self, fact: impl Fn(&Shown) -> bool) -> bool {
+        let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        all.iter()
+            .filter_map(Weak::upgrade)
+            .any(|viewer| fact(&viewer.shown.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+}

@@ -1,0 +1,334 @@
+//! The one thread that reads all tasks and types into them.
+
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::event::{EventfdFlags, Timespec, eventfd};
+use rustix::io::Errno;
+use tokio::sync::mpsc;
+
+use super::ByteEvent;
+use super::parsers::Parsers;
+use super::task_io::TaskIo;
+use super::watched::{DRAIN_LIMIT, Drain, QUIET, SLOTS, Watched, gather};
+use crate::clock::Clock;
+use crate::envelope::TaskId;
+use crate::terminal::Stream;
+
+/// Bytes gathered from one descriptor before the next one has its turn.
+const GATHER_BYTES: usize = 64 << 10;
+const WAKE: u64 = u64::MAX;
+const WRITER: u64 = 3;
+
+/// A descriptor to read and the stream it carries.
+pub(crate) type Source = (Stream, OwnedFd);
+
+/// The handle of the pump thread.
+#[derive(Debug)]
+pub(crate) struct Pump {
+    shared: Arc<Shared>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    orders: Mutex<Vec<Order>>,
+    wake: OwnedFd,
+}
+
+#[derive(Debug)]
+enum Order {
+    Watch { io: Arc<TaskIo>, sources: Vec<Source>, writer: Option<OwnedFd> },
+    Write(TaskId),
+    Unblock(TaskId),
+    Drain(TaskId),
+    Close(TaskId),
+    Quit,
+}
+
+impl Pump {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// When the system gives no epoll, eventfd or thread.
+    pub(crate) fn start(
+        clock: Clock,
+        parsers: Arc<Parsers>,
+        events: mpsc::Sender<ByteEvent>,
+    ) -> io::Result<Arc<Self>> {
+        let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        let shared = Arc::new(Shared { orders: Mutex::default(), wake });
+        let poll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        epoll::add(&poll, &shared.wake, EventData::new_u64(WAKE), EventFlags::IN)?;
+        let worker = Worker {
+            shared: shared.clone(),
+            poll,
+            clock,
+            parsers,
+            events,
+            entries: HashMap::new(),
+            names: HashMap::new(),
+            draining: Vec::new(),
+            next: 0,
+            buffer: vec![0; GATHER_BYTES],
+        };
+        let thread = std::thread::Builder::new().name("pump".into()).spawn(move || worker.run())?;
+        Ok(Arc::new(Self { shared, thread: Mutex::new(Some(thread)) }))
+    }
+
+    /// Reads these descriptors (non-blocking) from now on, and types through `writer`.
+    pub(crate) fn watch(&self, io: Arc<TaskIo>, sources: Vec<Source>, writer: Option<OwnedFd>) {
+        self.order(Order::Watch { io, sources, writer });
+    }
+
+    /// Writes what is queued for the task.
+    pub(crate) fn write(&self, id: &TaskId) {
+        self.order(Order::Write(id.clone()));
+    }
+
+    /// Reads a task again whose ring was full.
+    pub(super) fn unblock(&self, id: &TaskId) {
+        self.order(Order::Unblock(id.clone()));
+    }
+
+    /// Reports `Drained` once the task's output is quiet.
+    pub(crate) fn drain(&self, id: &TaskId) {
+        self.order(Order::Drain(id.clone()));
+    }
+
+    /// Takes what is left, ends the log and lets the descriptors go.
+    pub(crate) fn close(&self, id: &TaskId) {
+        self.order(Order::Close(id.clone()));
+    }
+
+    /// Ends the thread.
+    pub(crate) fn stop(&self) {
+        self.order(Order::Quit);
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread
+            && thread.join().is_err()
+        {
+            tracing::error!("the pump thread had panicked");
+        }
+    }
+
+    fn order(&self, order: Order) {
+        self.shared.orders.lock().unwrap_or_else(PoisonError::into_inner).push(order);
+        // Only a full counter can refuse the write, and then the thread is awake anyhow.
+        let _ = rustix::io::write(&self.shared.wake, &1u64.to_ne_bytes());
+    }
+}
+
+struct Worker {
+    shared: Arc<Shared>,
+    poll: OwnedFd,
+    clock: Clock,
+    parsers: Arc<Parsers>,
+    events: mpsc::Sender<ByteEvent>,
+    entries: HashMap<u64, Watched>,
+    names: HashMap<TaskId, u64>,
+    /// Tasks whose drain is under way.
+    draining: Vec<u64>,
+    next: u64,
+    buffer: Vec<u8>,
+}
+
+impl Worker {
+    fn run(mut self) {
+        let mut ready = Vec::with_capacity(64);
+        loop {
+            ready.clear();
+            let timeout = self.next_deadline();
+            match epoll::wait(&self.poll, rustix::buffer::spare_capacity(&mut ready), timeout.as_ref()) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => {
+                    tracing::error!(%error, "poll the tasks' descriptors");
+                    return;
+                }
+            }
+            for event in &ready {
+                let token = event.data.u64();
+                if token == WAKE {
+                    if self.take_orders() {
+                        return;
+                    }
+                } else if token % SLOTS == WRITER {
+                    self.write(token / SLOTS);
+                } else {
+                    self.read(token / SLOTS, token % SLOTS);
+                }
+            }
+            self.settle_drains();
+        }
+    }
+
+    /// Carries out the orders; returns whether to quit.
+    fn take_orders(&mut self) -> bool {
+        let mut count = [0; 8];
+        let _ = rustix::io::read(&self.shared.wake, &mut count);
+        let orders = std::mem::take(&mut *self.shared.orders.lock().unwrap_or_else(PoisonError::into_inner));
+        for order in orders {
+            match order {
+                Order::Watch { io, sources, writer } => self.add(io, sources, writer),
+                Order::Write(id) => self.by_name(&id, Self::write),
+                Order::Unblock(id) => self.by_name(&id, Self::resume),
+                Order::Drain(id) => self.by_name(&id, Self::begin_drain),
+                Order::Close(id) => {
+                    self.by_name(&id, Self::close);
+                    let _ = self.events.blocking_send(ByteEvent::Closed(id));
+                }
+                Order::Quit => return true,
+            }
+        }
+        false
+    }
+
+    fn by_name(&mut self, id: &TaskId, act: impl FnOnce(&mut Self, u64)) {
+        if let Some(&key) = self.names.get(id) {
+            act(self, key);
+        }
+    }
+
+    fn add(&mut self, io: Arc<TaskIo>, sources: Vec<Source>, writer: Option<OwnedFd>) {
+        let key = self.next;
+        self.next += 1;
+        let mut slots = [const { None }; 3];
+        for (slot, source) in sources.into_iter().take(3).enumerate() {
+            let data = EventData::new_u64(key * SLOTS + slot as u64);
+            if let Err(error) = epoll::add(&self.poll, &source.1, data, EventFlags::IN) {
+                tracing::error!(%error, task = %io.id, "watch an output descriptor");
+            }
+            slots[slot] = Some(source);
+        }
+        if let Some(writer) = &writer {
+            let data = EventData::new_u64(key * SLOTS + WRITER);
+            if let Err(error) = epoll::add(&self.poll, writer, data, EventFlags::empty()) {
+                tracing::error!(%error, task = %io.id, "watch an input descriptor");
+            }
+        }
+        self.names.insert(io.id.clone(), key);
+        self.entries.insert(key, Watched { io, sources: slots, writer, drain: None, paused: false });
+        self.write(key);
+    }
+
+    fn read(&mut self, key: u64, slot: u64) {
+        let Some(entry) = self.entries.get_mut(&key) else { return };
+        let Some(source) = usize::try_from(slot).ok().and_then(|slot| entry.sources.get_mut(slot)) else {
+            return;
+        };
+        let Some((stream, fd)) = source else { return };
+        let (length, ended) = gather(fd, &mut self.buffer);
+        let stream = *stream;
+        if ended {
+            let _ = epoll::delete(&self.poll, &*fd);
+            *source = None;
+        }
+        if length > 0 {
+            let full = entry.io.take_in(stream, &self.buffer[..length]);
+            if let Some(drain) = &mut entry.drain {
+                drain.last_byte = self.clock.now().mono;
+            }
+            self.parsers.submit(&entry.io);
+            if full {
+                entry.pause(&self.poll, key);
+            }
+        }
+    }
+
+    fn resume(&mut self, key: u64) {
+        if let Some(entry) = self.entries.get_mut(&key) {
+            entry.listen(&self.poll, key, EventFlags::IN);
+            entry.paused = false;
+        }
+    }
+
+    fn write(&mut self, key: u64) {
+        let Some(entry) = self.entries.get_mut(&key) else { return };
+        let mut typed = entry.io.lock_typed();
+        let Some(writer) = &entry.writer else {
+            typed.bytes.clear();
+            return;
+        };
+        let mut interest = EventFlags::empty();
+        while !typed.bytes.is_empty() {
+            match rustix::io::write(writer, &typed.bytes) {
+                Ok(written) => drop(typed.bytes.drain(..written)),
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => {
+                    interest = EventFlags::OUT;
+                    break;
+                }
+                // Nobody reads it any more: what was typed goes nowhere, as in any terminal.
+                Err(_) => {
+                    typed.bytes.clear();
+                    typed.close = true;
+                }
+            }
+        }
+        let data = EventData::new_u64(key * SLOTS + WRITER);
+        if typed.close && typed.bytes.is_empty() {
+            let _ = epoll::delete(&self.poll, writer);
+            drop(typed);
+            entry.writer = None;
+        } else {
+            let _ = epoll::modify(&self.poll, writer, data, interest);
+        }
+    }
+
+    fn begin_drain(&mut self, key: u64) {
+        let now = self.clock.now().mono;
+        if let Some(entry) = self.entries.get_mut(&key) {
+            entry.drain = Some(Drain { since: now, last_byte: now });
+            self.draining.push(key);
+        }
+    }
+
+    /// Reports the drains that are over.
+    fn settle_drains(&mut self) {
+        if self.draining.is_empty() {
+            return;
+        }
+        let now = self.clock.now().mono;
+        let (entries, events) = (&mut self.entries, &self.events);
+        self.draining.retain(|key| {
+            let Some(entry) = entries.get_mut(key) else { return false };
+            let over = entry.is_drained(now);
+            if over {
+                entry.drain = None;
+                let _ = events.blocking_send(ByteEvent::Drained(entry.io.id.clone()));
+            }
+            !over
+        });
+    }
+
+    fn next_deadline(&self) -> Option<Timespec> {
+        let now = self.clock.now().mono;
+        let drains = self.draining.iter().filter_map(|key| self.entries.get(key)?.drain.as_ref());
+        let next = drains.map(|drain| (drain.last_byte + QUIET).min(drain.since + DRAIN_LIMIT)).min()?;
+        let wait = next.saturating_sub(now);
+        Some(Timespec {
+            tv_sec: i64::try_from(wait.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: wait.subsec_nanos().into(),
+        })
+    }
+
+    fn close(&mut self, key: u64) {
+        let Some(entry) = self.entries.remove(&key) else { return };
+        self.names.remove(&entry.io.id);
+        for (stream, fd) in entry.sources.into_iter().flatten() {
+            // What came after the drain and before the end of the tree, bounded by the pipe's size.
+            let (length, _) = gather(&fd, &mut self.buffer);
+            if length > 0 {
+                entry.io.take_in(stream, &self.buffer[..length]);
+            }
+            let _ = epoll::delete(&self.poll, &fd);
+        }
+        entry.io.finish_log();
+        entry.io.close();
+        self.parsers.submit(&entry.io);
+    }
+}

@@ -1,0 +1,254 @@
+//! The byte side of one task, shared by pump, parsers and readers: log, counters, ring, screen and
+//! the queue of what is to be typed into it.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{Notify, watch};
+
+use crate::clock::Clock;
+use crate::envelope::TaskId;
+use crate::process::Pty;
+use crate::runtime::Error;
+use crate::runtime::log::OutputLog;
+use crate::runtime::screen::Screen;
+use crate::runtime::view::OutputView;
+use crate::terminal::{Origin, Size, Stream, Terminal};
+
+/// Bytes that may wait for a parser; at this the pump stops reading the task, which then blocks.
+pub(super) const RING_BYTES: usize = 256 << 10;
+
+/// Query replies to one child (contracts 8).
+const REPLIES_PER_SECOND: u32 = 32;
+
+/// How far a task's output has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Progress {
+    /// Bytes stored in the merged log.
+    pub(crate) stored: u64,
+    /// The task is terminal and all its output is in.
+    pub(crate) settled: bool,
+}
+
+/// The input queue of a task is full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Backlogged;
+
+/// What a task's byte side is made of.
+pub(crate) struct TaskIoSpec {
+    pub(crate) id: TaskId,
+    pub(crate) folder: PathBuf,
+    pub(crate) tty: bool,
+    pub(crate) size: Size,
+    pub(crate) head_bytes: u64,
+    pub(crate) tail_bytes: usize,
+    pub(crate) queue_bytes: usize,
+    pub(crate) clock: Clock,
+    pub(crate) nudge: Arc<Notify>,
+}
+
+/// The byte side of one task.
+// Locks, not messages: each guards a few appends or takes by one of two threads, never I/O that can
+// wait for a person or a child.
+#[derive(Debug)]
+pub(crate) struct TaskIo {
+    pub(crate) id: TaskId,
+    pub(crate) folder: PathBuf,
+    pub(crate) screen: Arc<Screen>,
+    pub(crate) progress: watch::Sender<Progress>,
+    /// Its terminal, once started with one.
+    pub(crate) pty: OnceLock<Pty>,
+    pub(super) replies: Mutex<Replies>,
+    pub(super) ring: Mutex<Ring>,
+    pub(super) typed: Mutex<Typed>,
+    /// Somebody has it on a screen.
+    pub(super) visible: AtomicBool,
+    closed: AtomicBool,
+    log: Mutex<OutputLog>,
+    bytes: AtomicU64,
+    lines: AtomicU64,
+    dropped: AtomicU64,
+    /// Milliseconds since the Unix epoch of the last byte; 0 before the first.
+    last_at: AtomicU64,
+    queue_bytes: usize,
+    clock: Clock,
+    since: Duration,
+    /// Tells the driver that counts have changed.
+    nudge: Arc<Notify>,
+}
+
+/// Bytes on their way from the pump to a parser.
+#[derive(Debug, Default)]
+pub(super) struct Ring {
+    pub(super) bytes: Vec<u8>,
+    /// A parser has it or will get it.
+    pub(super) queued: bool,
+    /// The pump stopped reading because it was full.
+    pub(super) blocked: bool,
+}
+
+/// Bytes on their way to the task.
+#[derive(Debug, Default)]
+pub(super) struct Typed {
+    pub(super) bytes: Vec<u8>,
+    /// Close stdin once they are written.
+    pub(super) close: bool,
+}
+
+/// Counts the query replies of the present second.
+#[derive(Debug, Default)]
+pub(super) struct Replies {
+    second: u64,
+    sent: u32,
+}
+
+impl Replies {
+    /// Tells whether one more may be sent now.
+    pub(super) fn allow(&mut self, now: Duration) -> bool {
+        if self.second != now.as_secs() {
+            *self = Self { second: now.as_secs(), sent: 0 };
+        }
+        self.sent += 1;
+        self.sent <= REPLIES_PER_SECOND
+    }
+}
+
+impl TaskIo {
+    /// Creates the log files and an empty screen.
+    ///
+    /// # Errors
+    /// When a file cannot be created.
+    pub(crate) fn create(spec: TaskIoSpec) -> Result<Arc<Self>, Error> {
+        let origin = if spec.tty { Origin::Tty } else { Origin::Pipe };
+        let log = OutputLog::create(&spec.folder, spec.head_bytes, spec.tail_bytes)?;
+        let since = spec.clock.now().mono;
+        let io = Self {
+            id: spec.id,
+            folder: spec.folder,
+            screen: Arc::new(Screen::detached(Terminal::new(spec.size, origin))),
+            progress: watch::Sender::new(Progress::default()),
+            pty: OnceLock::new(),
+            replies: Mutex::default(),
+            ring: Mutex::default(),
+            typed: Mutex::default(),
+            visible: AtomicBool::new(false),
+            closed: AtomicBool::new(false),
+            log: Mutex::new(log),
+            bytes: AtomicU64::new(0),
+            lines: AtomicU64::new(0),
+            dropped: AtomicU64::new(0),
+            last_at: AtomicU64::new(0),
+            queue_bytes: spec.queue_bytes,
+            clock: spec.clock,
+            since,
+            nudge: spec.nudge,
+        };
+        io.lock_log().resize(spec.size, 0);
+        Ok(Arc::new(io))
+    }
+
+    /// Stores a chunk, counts it and lays it into the ring; returns whether the ring is now full.
+    pub(super) fn take_in(&self, stream: Stream, bytes: &[u8]) -> bool {
+        let (dropped, stored) = {
+            let mut log = self.lock_log();
+            (log.append(stream, bytes, self.elapsed_ms()), log.position())
+        };
+        self.bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        self.lines.fetch_add(memchr::memchr_iter(b'\n', bytes).count() as u64, Ordering::Relaxed);
+        self.dropped.fetch_add(dropped, Ordering::Relaxed);
+        let now = u64::try_from(self.clock.now().wall.as_millisecond()).unwrap_or_default();
+        self.last_at.store(now, Ordering::Relaxed);
+        self.progress.send_if_modified(|progress| {
+            let moved = progress.stored != stored;
+            progress.stored = stored;
+            moved
+        });
+        self.nudge.notify_one();
+        let mut ring = self.lock_ring();
+        ring.bytes.extend_from_slice(bytes);
+        ring.blocked = ring.bytes.len() >= RING_BYTES;
+        ring.blocked
+    }
+
+    /// Ends the log after the last byte: tails behind heads.
+    pub(super) fn finish_log(&self) {
+        let mut log = self.lock_log();
+        log.finish(self.elapsed_ms());
+        let stored = log.position();
+        drop(log);
+        self.progress.send_modify(|progress| progress.stored = stored);
+    }
+
+    /// Queues bytes to be typed.
+    ///
+    /// # Errors
+    /// [`Backlogged`] when they do not fit; then none of them is queued.
+    pub(crate) fn queue(&self, bytes: &[u8]) -> Result<(), Backlogged> {
+        let mut typed = self.lock_typed();
+        if typed.bytes.len() + bytes.len() > self.queue_bytes {
+            return Err(Backlogged);
+        }
+        typed.bytes.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Asks for stdin to be closed once the queue is written.
+    pub(crate) fn queue_close(&self) {
+        self.lock_typed().close = true;
+    }
+
+    /// Sets the size of the screen and records it in the log.
+    pub(crate) fn resize(&self, size: Size) {
+        self.screen.update(|terminal| terminal.resize(size));
+        self.lock_log().resize(size, self.elapsed_ms());
+    }
+
+    /// Returns the counts so far.
+    pub(crate) fn output(&self) -> OutputView {
+        let last = i64::try_from(self.last_at.load(Ordering::Relaxed)).unwrap_or_default();
+        OutputView {
+            bytes: self.bytes.load(Ordering::Relaxed),
+            lines: self.lines.load(Ordering::Relaxed),
+            dropped_bytes: self.dropped.load(Ordering::Relaxed),
+            last_at: (last > 0).then(|| jiff::Timestamp::from_millisecond(last).ok()).flatten(),
+        }
+    }
+
+    /// Returns what is held in memory of a stream's end, past what is on disk.
+    pub(crate) fn live_tail(&self, stream: Stream) -> Option<Vec<u8>> {
+        self.lock_log().live_tail(stream)
+    }
+
+    /// Returns the end of the merged log on disk.
+    pub(crate) fn stored(&self) -> u64 {
+        self.lock_log().position()
+    }
+
+    /// Says that nothing more will come; the screen is dropped once the ring is empty.
+    pub(super) fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+
+    pub(super) fn lock_ring(&self) -> MutexGuard<'_, Ring> {
+        self.ring.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn lock_typed(&self) -> MutexGuard<'_, Typed> {
+        self.typed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock_log(&self) -> MutexGuard<'_, OutputLog> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn elapsed_ms(&self) -> u32 {
+        let elapsed = self.clock.now().mono.saturating_sub(self.since);
+        u32::try_from(elapsed.as_millis()).unwrap_or(u32::MAX)
+    }
+}

@@ -1,0 +1,163 @@
+//! The tool calls of a recording: recent ones in memory, counters of all.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::view::{CallSummary, Metrics};
+use crate::clock::Moment;
+use crate::envelope::{Actor, Envelope, TaskId};
+
+/// Durations kept of each tool for percentiles.
+const DURATIONS_KEPT: usize = 512;
+/// Characters of a summary while a call is in flight.
+const SUMMARY_CHARS: usize = 200;
+
+/// One tool call, whole: what was asked, the canonical envelope, and the receipt exactly as sent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CallRecord {
+    /// Number of the call in this recording, from 1.
+    pub seq: u64,
+    /// When it came in.
+    pub at: Timestamp,
+    /// Who called.
+    pub actor: Actor,
+    /// Tool name.
+    pub tool: String,
+    /// Its input as given; text typed while echo was off is replaced by its length.
+    pub input: Value,
+    /// The canonical envelope, once answered.
+    pub envelope: Option<Value>,
+    /// The receipt as sent, once answered.
+    pub receipt: Option<String>,
+    /// Milliseconds from call to answer.
+    pub duration_ms: Option<u64>,
+}
+
+/// Recent calls and the counters of all of them.
+#[derive(Debug, Default)]
+pub(super) struct CallBook {
+    next: u64,
+    capacity: usize,
+    calls: VecDeque<Entry>,
+    durations: std::collections::BTreeMap<String, VecDeque<u64>>,
+    /// Calls begun since the last tick.
+    pub(super) begun: u64,
+}
+
+#[derive(Debug)]
+struct Entry {
+    record: Arc<CallRecord>,
+    summary: Arc<CallSummary>,
+    begun: Duration,
+}
+
+impl CallBook {
+    pub(super) fn new(capacity: usize) -> Self {
+        Self { capacity, ..Self::default() }
+    }
+
+    /// Enters a call and returns its record.
+    pub(super) fn begin(&mut self, now: Moment, actor: &Actor, tool: &str, input: Value) -> Arc<CallRecord> {
+        self.next += 1;
+        self.begun += 1;
+        let record = Arc::new(CallRecord {
+            seq: self.next,
+            at: now.wall,
+            actor: actor.clone(),
+            tool: tool.to_owned(),
+            input,
+            envelope: None,
+            receipt: None,
+            duration_ms: None,
+        });
+        let summary = Arc::new(CallSummary {
+            seq: self.next,
+            at: now.wall,
+            actor: actor.clone(),
+            tool: tool.to_owned(),
+            status: None,
+            summary: in_flight(&record.input),
+            task: None,
+            duration_ms: None,
+        });
+        if self.calls.len() == self.capacity {
+            self.calls.pop_front();
+        }
+        self.calls.push_back(Entry { record: record.clone(), summary, begun: now.mono });
+        record
+    }
+
+    /// Completes a call; returns its whole record unless it was begun too long ago.
+    pub(super) fn end(
+        &mut self,
+        now: Moment,
+        seq: u64,
+        task: Option<&TaskId>,
+        envelope: &Envelope,
+        receipt: &str,
+    ) -> Option<Arc<CallRecord>> {
+        let entry = self.calls.iter_mut().find(|entry| entry.record.seq == seq)?;
+        let spent = now.mono.saturating_sub(entry.begun).as_millis();
+        let duration = u64::try_from(spent).unwrap_or(u64::MAX);
+        let record = Arc::make_mut(&mut entry.record);
+        record.envelope = Some(envelope.to_value());
+        record.receipt = Some(receipt.to_owned());
+        record.duration_ms = Some(duration);
+        let summary = Arc::make_mut(&mut entry.summary);
+        summary.status = Some(envelope.status().to_owned());
+        summary.summary = envelope.summary_text().to_owned();
+        summary.task = task.cloned();
+        summary.duration_ms = Some(duration);
+        let record = entry.record.clone();
+        let durations = self.durations.entry(record.tool.clone()).or_default();
+        if durations.len() == DURATIONS_KEPT {
+            durations.pop_front();
+        }
+        durations.push_back(duration);
+        Some(record)
+    }
+
+    /// Closes a call whose client stopped waiting; returns whether it was still open.
+    pub(super) fn abandon(&mut self, now: Moment, seq: u64) -> bool {
+        let open = |entry: &&mut Entry| entry.record.seq == seq && entry.summary.status.is_none();
+        let Some(entry) = self.calls.iter_mut().find(open) else { return false };
+        let spent = now.mono.saturating_sub(entry.begun).as_millis();
+        let duration = u64::try_from(spent).unwrap_or(u64::MAX);
+        Arc::make_mut(&mut entry.record).duration_ms = Some(duration);
+        let summary = Arc::make_mut(&mut entry.summary);
+        summary.status = Some("abandoned".to_owned());
+        summary.duration_ms = Some(duration);
+        true
+    }
+
+    pub(super) fn get(&self, seq: u64) -> Option<Arc<CallRecord>> {
+        self.calls.iter().find(|entry| entry.record.seq == seq).map(|entry| entry.record.clone())
+    }
+
+    pub(super) fn summaries(&self) -> Vec<Arc<CallSummary>> {
+        self.calls.iter().map(|entry| entry.summary.clone()).collect()
+    }
+
+    /// Writes count, p50, p95 and p99 of each tool's recent durations.
+    pub(super) fn percentiles(&self, metrics: &mut Metrics) {
+        for (tool, durations) in &self.durations {
+            let mut sorted: Vec<u64> = durations.iter().copied().collect();
+            sorted.sort_unstable();
+            let at = |percent: usize| sorted.get((sorted.len() * percent).div_ceil(100).max(1) - 1).copied();
+            let quantile = |percent| at(percent).unwrap_or_default();
+            let row = (sorted.len() as u64, quantile(50), quantile(95), quantile(99));
+            metrics.call_ms.insert(tool.clone(), row);
+        }
+    }
+}
+
+/// Shows the one thing of an input that tells calls apart while they are in flight.
+fn in_flight(input: &Value) -> String {
+    let field = ["cmd", "task_id"].into_iter().find_map(|key| input.get(key)?.as_str());
+    field.unwrap_or_default().lines().next().unwrap_or_default().chars().take(SUMMARY_CHARS).collect()
+}

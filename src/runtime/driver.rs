@@ -1,0 +1,360 @@
+//! Carries out what the supervisor decides: the one task that owns the state of all tasks.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
+
+use super::bytes::{ByteEvent, Parsers, TaskIo};
+use super::order::{Order, Reply};
+use super::request::{ExecOutcome, StopOutcome};
+use super::rows::Row;
+use super::shared::Shared;
+use super::supervisor::{Action, Exit, Input, Order as HostOrder, Supervisor, Timer};
+use super::view::{TaskEvent, TaskView};
+use super::waiting::{self, Looks, Second};
+use super::{Error, start, typing};
+use crate::clock::Moment;
+use crate::config::Limits;
+use crate::envelope::{Actor, TaskId};
+use crate::process::{ExitStatus, Host, HostEvent, Scope, Signal, Spawner};
+
+/// Changes that nobody waits for are published at most this often.
+const PUBLISH_EVERY: Duration = Duration::from_millis(50);
+/// History and waiting tasks are looked at this often while something runs.
+const SECOND: Duration = Duration::from_secs(1);
+
+/// The driver's state.
+pub(super) struct Driver {
+    pub(super) shared: Arc<Shared>,
+    pub(super) limits: Limits,
+    pub(super) supervisor: Supervisor,
+    pub(super) spawner: Arc<Spawner>,
+    pub(super) parsers: Arc<Parsers>,
+    pub(super) own: mpsc::Sender<Order>,
+    pub(super) live: HashMap<TaskId, Live>,
+    pub(super) finished: Vec<Arc<TaskView>>,
+    pub(super) published: u64,
+    pub(super) past_bytes: (u64, u64),
+    timers: BinaryHeap<Reverse<(Duration, TaskId, Timer, u32)>>,
+    jobs: JoinSet<()>,
+    closing: Vec<oneshot::Sender<()>>,
+}
+
+/// What a live task holds beyond its state.
+pub(super) struct Live {
+    pub(super) io: Arc<TaskIo>,
+    pub(super) host: Option<Host>,
+    waiter: Option<Reply<ExecOutcome>>,
+    pub(super) start_error: Option<Error>,
+    looks: Looks,
+}
+
+impl Driver {
+    pub(super) fn new(
+        shared: Arc<Shared>,
+        limits: Limits,
+        spawner: Spawner,
+        parsers: Arc<Parsers>,
+        own: mpsc::Sender<Order>,
+    ) -> Self {
+        Self {
+            supervisor: Supervisor::new(&limits),
+            shared,
+            limits,
+            spawner: Arc::new(spawner),
+            parsers,
+            own,
+            live: HashMap::new(),
+            finished: Vec::new(),
+            published: 0,
+            past_bytes: (0, 0),
+            timers: BinaryHeap::new(),
+            jobs: JoinSet::new(),
+            closing: Vec::new(),
+        }
+    }
+
+    /// Runs until a shutdown has ended every task.
+    pub(super) async fn run(
+        mut self,
+        mut orders: mpsc::Receiver<Order>,
+        mut bytes: mpsc::Receiver<ByteEvent>,
+    ) {
+        let mut second = tokio::time::interval(SECOND);
+        second.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let (mut quiet_until, mut stale) = (Duration::ZERO, false);
+        while !self.is_done() {
+            let now = self.shared.clock.now().mono;
+            let timer = self.timers.peek().map(|Reverse((at, ..))| self.shared.clock.instant(*at));
+            let waking = timer.unwrap_or_else(|| self.shared.clock.instant(now + SECOND * 3600));
+            let publishing = self.shared.clock.instant(quiet_until.max(now));
+            let message = tokio::select! {
+                biased;
+                order = orders.recv() => match order { Some(order) => Message::Order(order), None => break },
+                event = bytes.recv() => match event { Some(event) => Message::Bytes(event), None => break },
+                () = tokio::time::sleep_until(waking), if timer.is_some() => Message::Due,
+                _ = second.tick(), if self.second_matters() => Message::Second,
+                () = self.shared.nudge.notified(), if !stale => Message::Nudge,
+                () = tokio::time::sleep_until(publishing), if stale => Message::Publish,
+                Some(_) = self.jobs.join_next(), if !self.jobs.is_empty() => Message::JobEnded,
+            };
+            stale |= matches!(message, Message::Nudge);
+            if self.handle(message) {
+                self.publish();
+                stale = false;
+                quiet_until = self.shared.clock.now().mono + PUBLISH_EVERY;
+            }
+        }
+        self.close().await;
+    }
+
+    /// Handles one message; returns whether something that is shown may have changed.
+    fn handle(&mut self, message: Message) -> bool {
+        match message {
+            Message::Order(order) => self.order(order),
+            Message::Bytes(event) => self.byte_event(event),
+            Message::Due => self.fire(),
+            Message::Second => {
+                self.look();
+                return self.tick();
+            }
+            Message::Publish => {}
+            Message::Nudge | Message::JobEnded => return false,
+        }
+        true
+    }
+
+    fn order(&mut self, order: Order) {
+        match order {
+            Order::Exec { request, reply } => start::exec(self, *request, reply),
+            Order::Input { by, id, input, reply } => {
+                let _ = reply.send(typing::input(self, &by, &id, input));
+            }
+            Order::Stop { by, id, stop, reply } => {
+                let now = self.now();
+                let (effect, actions) = self.supervisor.stop(now, &id, &by, stop);
+                self.carry_out(actions);
+                let task = self.view(&id).ok_or(Error::UnknownTask(id));
+                let _ = reply.send(task.map(|task| StopOutcome { effect, task }));
+            }
+            Order::Release { id } => self.step(Input::Release { id, by: Actor::Operator }),
+            Order::Rename { id, name } => {
+                self.step(Input::Rename { id: id.clone(), name });
+                self.refresh_finished(&id);
+            }
+            Order::Dismiss { id } => {
+                if self.supervisor.dismiss(&id) {
+                    self.finished.retain(|view| view.id != id);
+                }
+            }
+            Order::CancelForeground { call, by } => self.cancel_foreground(call, &by),
+            Order::Started { id, running } => start::started(self, &id, *running),
+            Order::StartFailed { id, error } => start::failed(self, &id, error),
+            Order::Waiting { id, waiting } => self.step(Input::Waiting { id, waiting }),
+            Order::Host { id, event } => self.host_event(id, event),
+            Order::Shutdown { reply } => {
+                self.closing.push(reply);
+                self.step(Input::Shutdown);
+            }
+        }
+    }
+
+    pub(super) fn now(&self) -> Moment {
+        self.shared.clock.now()
+    }
+
+    pub(super) fn step(&mut self, input: Input) {
+        let now = self.now();
+        let actions = self.supervisor.step(now, input);
+        self.carry_out(actions);
+    }
+
+    pub(super) fn carry_out(&mut self, actions: Vec<Action>) {
+        for action in actions {
+            match action {
+                Action::Spawn(id) => start::spawn(self, &id),
+                Action::Order(id, order) => self.order_host(&id, &order),
+                Action::Wake { id, timer, epoch, at } => self.timers.push(Reverse((at, id, timer, epoch))),
+                Action::Drain(id) => self.shared.pump.drain(&id),
+                Action::Promote(id) => self.promote(&id),
+                Action::Close(id) => self.shared.pump.close(&id),
+                Action::Note(id, event) => self.note(&id, &event),
+            }
+        }
+    }
+
+    fn note(&self, id: &TaskId, event: &TaskEvent) {
+        // The lease comes with the input that takes it.
+        if event.actor == Actor::Operator && event.what != "lease" {
+            self.shared.book().counters.operator(&event.what);
+        }
+        self.shared.note(&Row::Task { task: id, event });
+    }
+
+    /// Runs work beside the loop; it is awaited on shutdown.
+    pub(super) fn job(&mut self, work: impl Future<Output = ()> + Send + 'static) {
+        self.jobs.spawn(work);
+    }
+
+    pub(super) fn adopt(&mut self, io: Arc<TaskIo>, waiter: Reply<ExecOutcome>) {
+        let id = io.id.clone();
+        self.shared.ios().insert(id.clone(), io.clone());
+        self.live.insert(
+            id,
+            Live { io, host: None, waiter: Some(waiter), start_error: None, looks: Looks::default() },
+        );
+        let live = self.live.len();
+        self.shared.book().counters.started(live);
+    }
+
+    fn host_event(&mut self, id: TaskId, event: HostEvent) {
+        self.step(match event {
+            HostEvent::Exited(ExitStatus::Code(code)) => Input::Exited { id, exit: Exit::Code(code) },
+            HostEvent::Exited(ExitStatus::Signal(signal)) => {
+                Input::Exited { id, exit: Exit::Signal(signal.to_string()) }
+            }
+            HostEvent::Leftovers { names } => Input::Leftovers { id, names },
+            HostEvent::Ended { survivors } => Input::Gone { id, survivors },
+            HostEvent::Lost => Input::HostLost { id },
+        });
+    }
+
+    /// Looks which quiet terminals want input, beside the loop.
+    fn look(&mut self) {
+        let (mut quiet, mut wrote) = (Vec::new(), Vec::new());
+        for live in self.live.values_mut().filter(|live| live.io.pty.get().is_some()) {
+            match live.looks.second(live.io.output().bytes) {
+                Second::Look => quiet.push(live.io.clone()),
+                Second::Wrote => wrote.push(live.io.id.clone()),
+                Second::Rest => {}
+            }
+        }
+        wrote.into_iter().for_each(|id| self.step(Input::Waiting { id, waiting: None }));
+        if quiet.is_empty() {
+            return;
+        }
+        let (own, now) = (self.own.clone(), self.now().wall);
+        self.jobs.spawn_blocking(move || {
+            for io in quiet {
+                let since = io.output().last_at.unwrap_or(now);
+                let waiting = io.pty.get().and_then(|pty| waiting::observe(pty, since));
+                if own.blocking_send(Order::Waiting { id: io.id.clone(), waiting }).is_err() {
+                    return;
+                }
+            }
+        });
+    }
+
+    fn order_host(&self, id: &TaskId, order: &HostOrder) {
+        let Some(host) = self.live.get(id).and_then(|live| live.host.as_ref()) else { return };
+        match order {
+            HostOrder::End(grace) => host.end(*grace),
+            HostOrder::Finish(leftovers) => host.finish(*leftovers),
+            HostOrder::Signal(signal) => {
+                let signal: Signal = (*signal).into();
+                host.signal(signal, Scope::Foreground);
+            }
+        }
+    }
+
+    fn promote(&mut self, id: &TaskId) {
+        self.shared.book().counters.metrics.promotions += 1;
+        let view = self.view(id);
+        let waiter = self.live.get_mut(id).and_then(|live| live.waiter.take());
+        if let (Some(waiter), Some(view)) = (waiter, view) {
+            // The caller may have gone away; the task stays.
+            let _ = waiter.send(Ok(ExecOutcome::Promoted(view)));
+        }
+    }
+
+    fn byte_event(&mut self, event: ByteEvent) {
+        match event {
+            ByteEvent::Drained(id) => self.step(Input::Drained { id }),
+            ByteEvent::Closed(id) => self.settle(&id),
+            ByteEvent::ScreenReset(id) => {
+                self.shared.book().counters.metrics.screen_resets += 1;
+                self.step(Input::ScreenReset { id });
+            }
+        }
+    }
+
+    /// A task is terminal and its log whole: answers its caller and lets go of what it held.
+    fn settle(&mut self, id: &TaskId) {
+        let Some(view) = self.view(id) else { return };
+        let Some(mut live) = self.live.remove(id) else { return };
+        live.io.progress.send_modify(|progress| progress.settled = true);
+        self.past_bytes.0 += view.output.bytes;
+        self.past_bytes.1 += view.output.dropped_bytes;
+        self.shared.book().counters.ended(view.status.as_str());
+        self.finished.push(view.clone());
+        self.publish();
+        self.shared.ios().remove(id);
+        if let Some(waiter) = live.waiter.take() {
+            let answer = live.start_error.take().map_or(Ok(ExecOutcome::Completed(view)), Err);
+            let _ = waiter.send(answer);
+        }
+    }
+
+    fn cancel_foreground(&mut self, call: u64, by: &Actor) {
+        let foreground = |task: &&super::supervisor::Task| task.request.call == call && !task.promoted;
+        let id = self.supervisor.live().find(foreground).map(|task| task.id.clone());
+        if let Some(id) = id {
+            let now = self.now();
+            let (_, actions) = self.supervisor.stop(now, &id, by, super::Stop::default());
+            self.carry_out(actions);
+        }
+    }
+
+    fn fire(&mut self) {
+        let now = self.now().mono;
+        while let Some(Reverse((at, ..))) = self.timers.peek() {
+            if *at > now {
+                break;
+            }
+            if let Some(Reverse((_, id, timer, epoch))) = self.timers.pop() {
+                self.step(Input::Due { id, timer, epoch });
+            }
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        !self.closing.is_empty() && self.live.is_empty()
+    }
+
+    async fn close(mut self) {
+        self.publish();
+        self.jobs.shutdown().await;
+        let at = self.now().wall;
+        self.shared.write(&Row::Closed { at }, crate::journal::Durability::Synced).await;
+        let shared = self.shared.clone();
+        let parsers = self.parsers.clone();
+        let ended = tokio::task::spawn_blocking(move || {
+            shared.pump.stop();
+            parsers.stop();
+            shared.journal.close();
+        });
+        if ended.await.is_err() {
+            tracing::error!("the threads of the byte path could not be ended");
+        }
+        for reply in self.closing {
+            let _ = reply.send(());
+        }
+    }
+}
+
+/// What woke the loop.
+enum Message {
+    Order(Order),
+    Bytes(ByteEvent),
+    Due,
+    Second,
+    /// Something outside the loop changed what is shown.
+    Nudge,
+    /// Such a change has waited long enough.
+    Publish,
+    JobEnded,
+}

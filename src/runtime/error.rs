@@ -1,0 +1,88 @@
+//! What the runtime could not do. Expected ends of a task (exit 1, timeout, stopped) are values.
+
+use std::path::PathBuf;
+
+use crate::envelope::{Actor, TaskId};
+
+/// Why the runtime refused or failed a request.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// No task of this recording has this id.
+    #[error("no task {0} in this recording")]
+    UnknownTask(TaskId),
+    /// An agent tried to drive a task that somebody else started.
+    #[error("task {id} was started by {owner}")]
+    NotOwner {
+        /// The task.
+        id: TaskId,
+        /// Who started it.
+        owner: Actor,
+    },
+    /// As many tasks as allowed are live.
+    #[error("{limit} tasks are running, which is the limit")]
+    TaskLimit {
+        /// The limit.
+        limit: usize,
+    },
+    /// The working directory does not end inside the execution root.
+    #[error("working directory {workdir} is outside the execution root {root}")]
+    OutsideRoot {
+        /// As asked.
+        workdir: String,
+        /// The execution root.
+        root: PathBuf,
+    },
+    /// The working directory does not exist or is no usable directory.
+    #[error("working directory {workdir}: {reason}")]
+    WorkdirNotFound {
+        /// As asked.
+        workdir: String,
+        /// Why.
+        reason: String,
+    },
+    /// The command's process could not be started.
+    #[error("start {shell} in {workdir}: {message}")]
+    Spawn {
+        /// The shell.
+        shell: String,
+        /// The resolved working directory.
+        workdir: PathBuf,
+        /// What the operating system said, and at which step.
+        message: String,
+    },
+    /// A line is longer than a terminal in line mode takes.
+    #[error("an input line of {length} bytes is longer than the {limit} a terminal in line mode takes")]
+    InputLineTooLong {
+        /// Bytes of the longest line.
+        length: usize,
+        /// Bytes allowed.
+        limit: usize,
+    },
+    /// Too little disk is left to start a task.
+    #[error("only {free_bytes} bytes are free where recordings are kept")]
+    LowDisk {
+        /// Bytes free.
+        free_bytes: u64,
+    },
+    /// The runtime is going away.
+    #[error("the runtime is shutting down")]
+    ShuttingDown,
+    /// A file of the recording could not be used.
+    #[error("{what} {path}")]
+    Io {
+        /// What was tried.
+        what: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// Why it failed.
+        source: std::io::Error,
+    },
+}
+
+impl Error {
+    /// Returns a closure that wraps an I/O error with what was tried on which path.
+    pub(crate) fn io(what: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Io { what, path, source }
+    }
+}

@@ -1,0 +1,342 @@
+//! The runtime's front: what tools, links and the console hold. Cheap to clone.
+
+use std::ffi::OsString;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::sync::{mpsc, oneshot, watch};
+
+use super::Error;
+use super::bytes::{Parsers, Pump, TaskIo, Viewer, Viewers};
+use super::calls::CallRecord;
+use super::driver::Driver;
+use super::order::{Order, Reply};
+use super::output::Output;
+use super::request::{ExecOutcome, ExecRequest, Input, InputOutcome, Stop, StopOutcome, Until};
+use super::rows::Row;
+use super::screen::Screen;
+use super::shared::Shared;
+use super::view::{Metrics, Snapshot, TaskView};
+use crate::clock::Clock;
+use crate::config::Limits;
+use crate::envelope::{Actor, Envelope, TaskId};
+use crate::journal::Journal;
+use crate::process::Spawner;
+use crate::terminal::Terminal;
+
+/// Orders that may wait for the driver.
+const ORDERS: usize = 1_024;
+/// Byte events that may wait for the driver; the pump waits beyond.
+const EVENTS: usize = 1_024;
+
+/// What a runtime is started with.
+#[derive(Debug)]
+pub struct Options {
+    /// The execution root.
+    pub workspace: PathBuf,
+    /// Folder for all recordings; a new one is made in it.
+    pub recordings: PathBuf,
+    /// The agents' socket, shown to the person.
+    pub socket: PathBuf,
+    /// No console lives in this process.
+    pub headless: bool,
+    /// What commands inherit, before overrides.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Starts task hosts.
+    pub spawner: Spawner,
+    /// Limits.
+    pub limits: Limits,
+}
+
+/// A handle of one runtime.
+#[derive(Debug, Clone)]
+pub struct Handle {
+    shared: Arc<Shared>,
+    orders: mpsc::Sender<Order>,
+}
+
+impl Handle {
+    /// Starts a runtime on the present tokio runtime.
+    ///
+    /// # Errors
+    /// When its folders, journal or threads cannot be made.
+    pub fn start(options: Options) -> Result<Self, Error> {
+        let clock = Clock::start();
+        let now = clock.now();
+        let recording = create_recording(&options.recordings, now.wall)?;
+        let journal = Journal::create(&recording).map_err(|error| Error::Io {
+            what: "create the journal of",
+            path: recording.clone(),
+            source: std::io::Error::other(error),
+        })?;
+        let threads = Error::io("start the byte path of", &recording);
+        let (events, byte_events) = mpsc::channel(EVENTS);
+        let viewers = Arc::new(Viewers::default());
+        let (parsers, pump) = start_bytes(&clock, &viewers, events).map_err(threads)?;
+        let first = Snapshot {
+            seq: 0,
+            workspace: options.workspace,
+            recording,
+            socket: options.socket,
+            started_at: now.wall,
+            headless: options.headless,
+            tasks: Vec::new(),
+            calls: Vec::new(),
+            agents: Vec::new(),
+            notices: Vec::new(),
+            metrics: Metrics::default(),
+        };
+        let recent = options.limits.recent_calls;
+        let shared = Shared::new(clock, options.environment, journal, (viewers, pump), (first, recent));
+        shared.note(&Row::Recording {
+            at: now.wall,
+            workspace: &shared.workspace,
+            pid: std::process::id(),
+            version: env!("CARGO_PKG_VERSION"),
+        });
+        let (orders, inbox) = mpsc::channel(ORDERS);
+        let driver = Driver::new(shared.clone(), options.limits, options.spawner, parsers, orders.clone());
+        tokio::spawn(driver.run(inbox, byte_events));
+        Ok(Self { shared, orders })
+    }
+
+    /// Starts a command and waits until it ends or becomes a task.
+    ///
+    /// # Errors
+    /// When it was refused or could not be started.
+    pub async fn exec(&self, request: ExecRequest) -> Result<ExecOutcome, Error> {
+        self.ask(|reply| Order::Exec { request: Box::new(request), reply }).await
+    }
+
+    /// Returns all tasks that were not dismissed, in order of creation.
+    #[must_use]
+    pub fn tasks(&self) -> Vec<Arc<TaskView>> {
+        let snapshot = self.shared.snapshot.borrow().clone();
+        snapshot.tasks.iter().map(|view| self.fresh(view)).collect()
+    }
+
+    /// Returns one task.
+    #[must_use]
+    pub fn task(&self, id: &TaskId) -> Option<Arc<TaskView>> {
+        let snapshot = self.shared.snapshot.borrow().clone();
+        snapshot.tasks.iter().find(|view| view.id == *id).map(|view| self.fresh(view))
+    }
+
+    /// Waits until a task has come as far as `until`, at most `timeout`; tells whether it has.
+    ///
+    /// # Errors
+    /// When there is no such task.
+    pub async fn wait(&self, id: &TaskId, until: Until, timeout: Duration) -> Result<bool, Error> {
+        let Some(io) = self.shared.io(id) else {
+            return self.task(id).map(|_| true).ok_or_else(|| Error::UnknownTask(id.clone()));
+        };
+        let mut progress = io.progress.subscribe();
+        let reached = progress.wait_for(|progress| match until {
+            Until::Terminal => progress.settled,
+            Until::Output { beyond } => progress.settled || progress.stored > beyond,
+        });
+        Ok(matches!(tokio::time::timeout(timeout, reached).await, Ok(Ok(_))))
+    }
+
+    /// Returns the stored output of a task.
+    ///
+    /// # Errors
+    /// When there is no such task.
+    pub fn output(&self, id: &TaskId) -> Result<Output, Error> {
+        let task = self.task(id).ok_or_else(|| Error::UnknownTask(id.clone()))?;
+        Output::new(task.folder.clone(), task.tty, self.shared.io(id))
+    }
+
+    /// Sends input to a task; a refusal is an outcome, not an error.
+    ///
+    /// # Errors
+    /// When there is no such task or the input is impossible.
+    pub async fn input(&self, by: &Actor, id: &TaskId, input: Input) -> Result<InputOutcome, Error> {
+        let (by, id) = (by.clone(), id.clone());
+        self.ask(|reply| Order::Input { by, id, input, reply }).await
+    }
+
+    /// Stops a task or sends it a signal.
+    ///
+    /// # Errors
+    /// When there is no such task.
+    pub async fn stop(&self, by: &Actor, id: &TaskId, stop: Stop) -> Result<StopOutcome, Error> {
+        let (by, id) = (by.clone(), id.clone());
+        self.ask(|reply| Order::Stop { by, id, stop, reply }).await
+    }
+
+    /// Gives the operator's lease of a task back.
+    pub async fn release(&self, id: &TaskId) {
+        self.tell(Order::Release { id: id.clone() }).await;
+    }
+
+    /// Names a task for the console.
+    pub async fn rename(&self, id: &TaskId, name: Option<String>) {
+        self.tell(Order::Rename { id: id.clone(), name }).await;
+    }
+
+    /// Takes a finished task off the list; the recording keeps it.
+    pub async fn dismiss(&self, id: &TaskId) {
+        self.tell(Order::Dismiss { id: id.clone() }).await;
+    }
+
+    /// Stops the command that a call waits for, if it still does: its client gave up.
+    pub fn cancel_foreground(&self, call: u64, by: &Actor) {
+        // A full queue means a driver in trouble; the command then ends by its own timeout or stop.
+        if self.orders.try_send(Order::CancelForeground { call, by: by.clone() }).is_err() {
+            tracing::warn!(call, "a cancelled call could not be passed on");
+        }
+    }
+
+    /// Returns the published state.
+    #[must_use]
+    pub fn snapshot(&self) -> watch::Receiver<Arc<Snapshot>> {
+        self.shared.snapshot.subscribe()
+    }
+
+    /// Returns the screen of a live task.
+    #[must_use]
+    pub fn screen(&self, id: &TaskId) -> Option<Arc<Screen>> {
+        self.shared.io(id).map(|io| io.screen.clone())
+    }
+
+    /// Returns the rendered screen of a live task and whether it is the alternate one.
+    #[must_use]
+    pub fn screen_text(&self, id: &TaskId) -> Option<(String, bool)> {
+        let read = |terminal: &Terminal| (terminal.screen_text(), terminal.modes().alternate_screen);
+        self.shared.io(id)?.screen.read(read)
+    }
+
+    /// Registers a console that looks at screens; it leaves when the viewer is dropped.
+    #[must_use]
+    pub fn viewer(&self) -> Arc<Viewer> {
+        self.shared.viewers.join()
+    }
+
+    /// Says which screens a viewer shows: the focused one is parsed first.
+    pub fn show(&self, viewer: &Viewer, visible: &[TaskId], focus: Option<&TaskId>) {
+        viewer.show(visible.iter().cloned().collect(), focus.cloned());
+        let ios: Vec<Arc<TaskIo>> = self.shared.ios().values().cloned().collect();
+        ios.iter().for_each(|io| self.shared.viewers.refresh(io));
+    }
+
+    /// Puts a call on record before its effect and returns its number.
+    pub async fn begin_call(&self, actor: &Actor, tool: &str, input: &Value) -> u64 {
+        self.shared.begin_call(actor, tool, input).await
+    }
+
+    /// Puts the answer of a call on record.
+    pub fn end_call(&self, seq: u64, task: Option<&TaskId>, envelope: &Envelope, receipt: &str) {
+        self.shared.end_call(seq, task, envelope, receipt);
+    }
+
+    /// Puts on record that nobody waits for a call's answer any more.
+    pub fn abandon_call(&self, seq: u64) {
+        self.shared.abandon_call(seq);
+    }
+
+    /// Returns a recent call.
+    #[must_use]
+    pub fn call(&self, seq: u64) -> Option<Arc<CallRecord>> {
+        self.shared.call(seq)
+    }
+
+    /// Counts executions from direct ExecCommand.
+    pub fn count_exec(&self) {
+        self.shared.book().counters.metrics.exec_command_items += 1;
+    }
+
+    /// Enters an agent's connection.
+    pub fn agent_connected(&self, label: &str, client: &str, pid: u32) {
+        self.agent(label, client, pid, true);
+    }
+
+    /// Marks an agent as gone; its tasks live on.
+    pub fn agent_gone(&self, label: &str, client: &str, pid: u32) {
+        self.agent(label, client, pid, false);
+    }
+
+    /// Shows the person a line.
+    pub fn notice(&self, text: impl Into<String>, is_error: bool) {
+        let at = self.shared.clock.now().wall;
+        self.shared.book().notice(at, text.into(), is_error);
+        self.shared.nudge.notify_one();
+    }
+
+    /// Says whether a console lives in this process.
+    pub fn set_headless(&self, headless: bool) {
+        self.shared.headless.store(headless, Ordering::Relaxed);
+        self.shared.nudge.notify_one();
+    }
+
+    /// Returns the execution root.
+    #[must_use]
+    pub fn workspace(&self) -> &Path {
+        &self.shared.workspace
+    }
+
+    /// Ends all tasks, then the runtime. Returns when nothing of it is left.
+    pub async fn shutdown(&self) {
+        let (reply, done) = oneshot::channel();
+        self.tell(Order::Shutdown { reply }).await;
+        // An error means that the driver has ended before: done as well.
+        let _ = done.await;
+    }
+
+    fn agent(&self, label: &str, client: &str, pid: u32, connected: bool) {
+        let at = self.shared.clock.now().wall;
+        {
+            let mut book = self.shared.book();
+            if connected {
+                book.agent_connected(label, client, pid);
+            } else {
+                book.agent_gone(label, pid);
+                book.notice(at, format!("agent {label} has disconnected; its tasks go on"), false);
+            }
+        }
+        self.shared.note(&Row::Agent { at, label, client, pid, connected });
+        self.shared.nudge.notify_one();
+    }
+
+    /// Adds the present counts to a published view.
+    fn fresh(&self, view: &Arc<TaskView>) -> Arc<TaskView> {
+        let Some(io) = self.shared.io(&view.id) else { return view.clone() };
+        let output = io.output();
+        if output == view.output { view.clone() } else { Arc::new(TaskView { output, ..(**view).clone() }) }
+    }
+
+    async fn ask<T>(&self, order: impl FnOnce(Reply<T>) -> Order) -> Result<T, Error> {
+        let (reply, answer) = oneshot::channel();
+        self.orders.send(order(reply)).await.map_err(|_| Error::ShuttingDown)?;
+        answer.await.map_err(|_| Error::ShuttingDown)?
+    }
+
+    async fn tell(&self, order: Order) {
+        // Nobody is there to tell only when the runtime has ended, and with it what this was about.
+        let _ = self.orders.send(order).await;
+    }
+}
+
+fn start_bytes(
+    clock: &Clock,
+    viewers: &Arc<Viewers>,
+    events: mpsc::Sender<super::bytes::ByteEvent>,
+) -> std::io::Result<(Arc<Parsers>, Arc<Pump>)> {
+    let parsers = Parsers::start(clock.clone(), viewers.clone(), events.clone())?;
+    let pump = Pump::start(clock.clone(), parsers.clone(), events)?;
+    parsers.connect(&pump);
+    Ok((parsers, pump))
+}
+
+/// Makes the folder of a new recording, named by the time and this process.
+fn create_recording(recordings: &Path, at: jiff::Timestamp) -> Result<PathBuf, Error> {
+    let folder = recordings.join(format!("{}-{}", at.strftime("%Y%m%dT%H%M%S%.3fZ"), std::process::id()));
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true).mode(0o700);
+    builder.create(folder.join("tasks")).map_err(Error::io("create the recording", &folder))?;
+    Ok(folder)
+}

@@ -1,0 +1,264 @@
+//! The raw log of one task: every byte in order of arrival, with its marks beside it.
+//!
+//! Per stream the first `head` bytes go to disk as they come; after that a ring in memory holds the
+//! last `tail` bytes, written behind the head when the task ends. What lies between is counted, not
+//! kept. Nothing here interprets the bytes.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use super::Error;
+use crate::terminal::{Mark, MarkKind, Size, Stream};
+
+/// Bytes after which a new mark is written even when the stream stays the same.
+const MARK_EVERY: u64 = 64 << 10;
+
+/// Returns the path of the raw log in a task's folder.
+#[must_use]
+pub fn log_path(folder: &Path) -> PathBuf {
+    folder.join("output.log")
+}
+
+/// Returns the path of the marks in a task's folder.
+#[must_use]
+pub fn marks_path(folder: &Path) -> PathBuf {
+    folder.join("output.marks")
+}
+
+/// Reads all whole marks of a task.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn read_marks(folder: &Path) -> Result<Vec<Mark>, Error> {
+    let path = marks_path(folder);
+    let bytes = std::fs::read(&path).map_err(Error::io("read the marks", &path))?;
+    let (whole, _torn) = bytes.as_chunks::<24>();
+    Ok(whole.iter().filter_map(Mark::decode).collect())
+}
+
+/// The writing side of a raw log.
+#[derive(Debug)]
+pub(crate) struct OutputLog {
+    file: File,
+    marks: File,
+    head: u64,
+    tail: usize,
+    position: u64,
+    lines: u64,
+    current: Option<Stream>,
+    marked: u64,
+    streams: Vec<Kept>,
+    /// A write failed: nothing more is stored, everything is counted as dropped.
+    broken: bool,
+}
+
+/// What is kept of one stream.
+#[derive(Debug)]
+struct Kept {
+    stream: Stream,
+    written: u64,
+    ring: Ring,
+}
+
+impl OutputLog {
+    /// Creates the log and its marks in `folder`.
+    ///
+    /// # Errors
+    /// When a file exists already or cannot be created.
+    pub(crate) fn create(folder: &Path, head: u64, tail: usize) -> Result<Self, Error> {
+        Ok(Self {
+            file: create_new(&log_path(folder))?,
+            marks: create_new(&marks_path(folder))?,
+            head,
+            tail,
+            position: 0,
+            lines: 0,
+            current: None,
+            marked: 0,
+            streams: Vec::new(),
+            broken: false,
+        })
+    }
+
+    /// Stores a chunk that came `at_ms` after the start; returns the bytes it displaced, for which
+    /// no room was left between head and tail.
+    pub(crate) fn append(&mut self, stream: Stream, bytes: &[u8], at_ms: u32) -> u64 {
+        if self.broken {
+            return bytes.len() as u64;
+        }
+        let (head, tail) = (self.head, self.tail);
+        let kept = kept(&mut self.streams, stream);
+        let room = usize::try_from(head - kept.written).unwrap_or(usize::MAX);
+        let (stored, rest) = bytes.split_at(bytes.len().min(room));
+        kept.written += stored.len() as u64;
+        let displaced = kept.ring.push(rest, tail);
+        if !stored.is_empty() && self.store(stream, stored, at_ms).is_err() {
+            self.broken = true;
+            return bytes.len() as u64;
+        }
+        displaced
+    }
+
+    /// Records a new size of the terminal.
+    pub(crate) fn resize(&mut self, size: Size, at_ms: u32) {
+        self.current = None;
+        self.broken |= self.mark(MarkKind::Resize(size), at_ms).is_err();
+    }
+
+    /// Writes the tails behind the heads. Call once, when nothing more comes.
+    pub(crate) fn finish(&mut self, at_ms: u32) {
+        for kept in std::mem::take(&mut self.streams) {
+            if kept.ring.is_empty() || self.broken {
+                continue;
+            }
+            let dropped = kept.ring.displaced;
+            let stored = self
+                .mark(MarkKind::Gap { dropped }, at_ms)
+                .and_then(|()| self.mark(MarkKind::Chunk(kept.stream), at_ms))
+                .and_then(|()| kept.ring.parts().into_iter().try_for_each(|part| self.write(part)));
+            self.broken |= stored.is_err();
+        }
+    }
+
+    /// Returns the end of the log on disk.
+    pub(crate) fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Returns what is held in memory of a stream's end, if its head is full.
+    pub(crate) fn live_tail(&self, stream: Stream) -> Option<Vec<u8>> {
+        let kept = self.streams.iter().find(|kept| kept.stream == stream)?;
+        (!kept.ring.is_empty()).then(|| kept.ring.parts().concat())
+    }
+
+    fn store(&mut self, stream: Stream, bytes: &[u8], at_ms: u32) -> std::io::Result<()> {
+        if self.current != Some(stream) || self.position - self.marked >= MARK_EVERY {
+            self.mark(MarkKind::Chunk(stream), at_ms)?;
+            self.current = Some(stream);
+            self.marked = self.position;
+        }
+        self.write(bytes)
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        self.file.write_all(bytes)?;
+        self.position += bytes.len() as u64;
+        self.lines += memchr::memchr_iter(b'\n', bytes).count() as u64;
+        Ok(())
+    }
+
+    fn mark(&mut self, kind: MarkKind, at_ms: u32) -> std::io::Result<()> {
+        let mark = Mark { offset: self.position, line: self.lines, at_ms, kind };
+        self.marks.write_all(&mark.encode())
+    }
+}
+
+fn kept(streams: &mut Vec<Kept>, stream: Stream) -> &mut Kept {
+    let at = streams.iter().position(|kept| kept.stream == stream).unwrap_or_else(|| {
+        streams.push(Kept { stream, written: 0, ring: Ring::default() });
+        streams.len() - 1
+    });
+    &mut streams[at]
+}
+
+fn create_new(path: &Path) -> Result<File, Error> {
+    let mut options = File::options();
+    options.create_new(true).append(true).mode(0o600);
+    options.open(path).map_err(Error::io("create", path))
+}
+
+/// The last bytes of a stream.
+#[derive(Debug, Default)]
+struct Ring {
+    bytes: Vec<u8>,
+    start: usize,
+    displaced: u64,
+}
+
+impl Ring {
+    fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Takes in bytes, keeping the last `capacity`; returns how many were displaced.
+    fn push(&mut self, bytes: &[u8], capacity: usize) -> u64 {
+        let skipped = bytes.len().saturating_sub(capacity);
+        let mut rest = &bytes[skipped..];
+        let grown = (capacity - self.bytes.len()).min(rest.len());
+        let (new, over) = rest.split_at(grown);
+        self.bytes.extend_from_slice(new);
+        rest = over;
+        let displaced = (skipped + rest.len()) as u64;
+        while !rest.is_empty() {
+            let room = (self.bytes.len() - self.start).min(rest.len());
+            let (now, later) = rest.split_at(room);
+            self.bytes[self.start..self.start + room].copy_from_slice(now);
+            self.start = (self.start + room) % self.bytes.len();
+            rest = later;
+        }
+        self.displaced += displaced;
+        displaced
+    }
+
+    fn parts(&self) -> [&[u8]; 2] {
+        let (newer, older) = self.bytes.split_at(self.start);
+        [older, newer]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn head_gap_and_tail_add_up_to_the_stream() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let mut log = OutputLog::create(dir.path(), 10, 4).expect("log");
+        let mut dropped = 0;
+        for chunk in ["0123", "4567", "89ab", "cdef", "ghij"] {
+            dropped += log.append(Stream::Stdout, chunk.as_bytes(), 0);
+        }
+        assert_eq!(log.live_tail(Stream::Stdout).as_deref(), Some(b"ghij".as_slice()));
+        log.finish(9);
+        assert_eq!(std::fs::read(log_path(dir.path())).expect("log"), b"0123456789ghij");
+        assert_eq!(dropped, 20 - 14);
+        let marks = read_marks(dir.path()).expect("marks");
+        let kinds: Vec<_> = marks.iter().map(|mark| (mark.offset, mark.kind)).collect();
+        assert_eq!(
+            kinds,
+            [
+                (0, MarkKind::Chunk(Stream::Stdout)),
+                (10, MarkKind::Gap { dropped: 6 }),
+                (10, MarkKind::Chunk(Stream::Stdout)),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_change_of_stream_is_marked() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let mut log = OutputLog::create(dir.path(), 100, 4).expect("log");
+        log.append(Stream::Stdout, b"out\n", 1);
+        log.append(Stream::Stdout, b"more\n", 2);
+        log.append(Stream::Stderr, b"err\n", 3);
+        let marks = read_marks(dir.path()).expect("marks");
+        let seen: Vec<_> = marks.iter().map(|mark| (mark.offset, mark.line, mark.kind)).collect();
+        assert_eq!(seen, [(0, 0, MarkKind::Chunk(Stream::Stdout)), (9, 2, MarkKind::Chunk(Stream::Stderr))]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_ring_keeps_the_end_of_what_was_pushed(chunks in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..12), 0..20), capacity in 1usize..9) {
+            let mut ring = Ring::default();
+            let all = chunks.concat();
+            let displaced: u64 = chunks.iter().map(|chunk| ring.push(chunk, capacity)).sum();
+            let kept = ring.parts().concat();
+            prop_assert_eq!(&kept[..], &all[all.len().saturating_sub(capacity)..]);
+            prop_assert_eq!(displaced as usize + kept.len(), all.len());
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! What handles ask of the driver, and what its helpers report back.
+
+use tokio::sync::oneshot;
+
+use super::Error;
+use super::request::{ExecOutcome, ExecRequest, Input, InputOutcome, Stop, StopOutcome};
+use super::view::Waiting;
+use crate::envelope::{Actor, TaskId};
+use crate::process::{HostEvent, Running};
+
+pub(super) type Reply<T> = oneshot::Sender<Result<T, Error>>;
+
+/// One message to the driver.
+#[derive(Debug)]
+pub(super) enum Order {
+    Exec { request: Box<ExecRequest>, reply: Reply<ExecOutcome> },
+    Input { by: Actor, id: TaskId, input: Input, reply: Reply<InputOutcome> },
+    Stop { by: Actor, id: TaskId, stop: Stop, reply: Reply<StopOutcome> },
+    Release { id: TaskId },
+    Rename { id: TaskId, name: Option<String> },
+    Dismiss { id: TaskId },
+    CancelForeground { call: u64, by: Actor },
+    Started { id: TaskId, running: Box<Running> },
+    StartFailed { id: TaskId, error: Error },
+    Waiting { id: TaskId, waiting: Option<Waiting> },
+    Host { id: TaskId, event: HostEvent },
+    Shutdown { reply: oneshot::Sender<()> },
+}

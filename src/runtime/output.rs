@@ -1,0 +1,296 @@
+//! What a task wrote, read back from its raw log: cleaned text for previews, files for artifacts.
+//!
+//! Memory is bounded by the window asked for, whatever the task wrote.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::bytes::TaskIo;
+use super::{Error, log};
+use crate::envelope::preview::Text;
+use crate::terminal::{self, Mark, MarkKind, Origin, Size, clean};
+
+/// Bytes read for each character of a window: room for escape sequences and wide encodings.
+const BYTES_PER_CHAR: usize = 4;
+/// Streams up to this size are cleaned whole.
+const WHOLE_BYTES: u64 = 1 << 20;
+/// How far back a reading may start to begin at a line.
+const LINE_BYTES: u64 = 4 << 10;
+
+/// A part of a task's output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stream {
+    /// Everything in order of arrival.
+    Merged,
+    /// Standard output, or the terminal.
+    Stdout,
+    /// Standard error.
+    Stderr,
+}
+
+/// The stored output of one task, as far as it had come when it was asked for.
+#[derive(Debug, Clone)]
+pub struct Output {
+    folder: PathBuf,
+    origin: Origin,
+    /// Where the merged log ended then: what comes later belongs to the next reading.
+    end: u64,
+    /// Its byte side while it lives: the ends of overlong streams are still in memory then.
+    io: Option<Arc<TaskIo>>,
+}
+
+/// Where the bytes of a stream lie in the log.
+#[derive(Debug, Default)]
+struct Layout {
+    segments: Vec<(u64, u64)>,
+    dropped: u64,
+    /// Other streams have bytes too.
+    shared: bool,
+    first_size: Size,
+    last_size: Size,
+}
+
+impl Output {
+    pub(super) fn new(folder: PathBuf, tty: bool, io: Option<Arc<TaskIo>>) -> Result<Self, Error> {
+        let origin = if tty { Origin::Tty } else { Origin::Pipe };
+        let log = log::log_path(&folder);
+        let end = match &io {
+            Some(io) => io.stored(),
+            None => std::fs::metadata(&log).map_err(Error::io("measure", &log))?.len(),
+        };
+        Ok(Self { folder, origin, end, io })
+    }
+
+    /// Returns the end of the merged log: the cursor after everything this reads.
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        self.end
+    }
+
+    /// Returns the cleaned text of a stream from `from` (an offset in the merged log; 0 for all),
+    /// whole when it is small, else its beginning and end of about `window_chars` each.
+    ///
+    /// # Errors
+    /// When the log cannot be read.
+    pub async fn text(&self, stream: Stream, from: u64, window_chars: usize) -> Result<Text, Error> {
+        let own = self.clone();
+        blocking(move || own.text_now(stream, from, window_chars)).await
+    }
+
+    /// Returns a file that holds exactly the stream's stored bytes, writing it if need be.
+    ///
+    /// # Errors
+    /// When the log cannot be read or the file not be written.
+    pub async fn artifact(&self, stream: Stream) -> Result<PathBuf, Error> {
+        let own = self.clone();
+        blocking(move || own.artifact_now(stream)).await
+    }
+
+    /// Returns how many bytes of a stream are not stored.
+    ///
+    /// # Errors
+    /// When the marks cannot be read.
+    pub fn dropped(&self, stream: Stream) -> Result<u64, Error> {
+        Ok(match &self.io {
+            Some(io) if stream == Stream::Merged => io.output().dropped_bytes,
+            _ => self.layout(stream)?.dropped,
+        })
+    }
+
+    fn text_now(&self, stream: Stream, from: u64, window_chars: usize) -> Result<Text, Error> {
+        let layout = self.layout(stream)?;
+        let file = self.open()?;
+        if from > 0 {
+            return self.text_since(&file, &layout, from, window_chars);
+        }
+        let live = self.io.as_ref().and_then(|io| live_tail(io, stream));
+        let total: u64 = layout.segments.iter().map(|(_, length)| length).sum();
+        let window = (window_chars * BYTES_PER_CHAR) as u64;
+        let complete = layout.dropped == 0 && live.is_none();
+        if complete && total <= WHOLE_BYTES.max(window) {
+            let bytes = self.read(&file, &layout, 0, total)?;
+            return Ok(Text::Whole(clean(&bytes, self.origin, layout.first_size)));
+        }
+        let head = self.read(&file, &layout, 0, window.min(total))?;
+        let tail = match live {
+            Some(live) => live,
+            None => self.read(&file, &layout, total.saturating_sub(window), window.min(total))?,
+        };
+        Ok(Text::Ends {
+            head: clean(&head, self.origin, layout.first_size),
+            tail: clean(after_line(&tail), self.origin, layout.last_size),
+        })
+    }
+
+    /// The text printed since a cursor, which may stand inside a line or an escape sequence: the
+    /// line is read from its start, and what was there before is taken off again.
+    fn text_since(
+        &self,
+        file: &File,
+        layout: &Layout,
+        from: u64,
+        window_chars: usize,
+    ) -> Result<Text, Error> {
+        let total: u64 = layout.segments.iter().map(|(_, length)| length).sum();
+        let from = from.min(total);
+        let back = from.min(LINE_BYTES);
+        let before = self.read(file, layout, from - back, back)?;
+        let line = memchr::memrchr(b'\n', &before).map_or(before.as_slice(), |at| &before[at + 1..]);
+        let window = ((window_chars * BYTES_PER_CHAR) as u64).max(WHOLE_BYTES);
+        let shown = clean(line, self.origin, layout.last_size);
+        if total - from <= window {
+            let fresh = self.read(file, layout, from, total - from)?;
+            let all = clean(&[line, &fresh].concat(), self.origin, layout.last_size);
+            return Ok(Text::Whole(all.strip_prefix(&shown).map_or(all.clone(), str::to_owned)));
+        }
+        let head = clean(&self.read(file, layout, from, window)?, self.origin, layout.last_size);
+        let tail = self.read(file, layout, total - window, window)?;
+        Ok(Text::Ends { head, tail: clean(after_line(&tail), self.origin, layout.last_size) })
+    }
+
+    fn artifact_now(&self, stream: Stream) -> Result<PathBuf, Error> {
+        let layout = self.layout(stream)?;
+        if stream == Stream::Merged || !layout.shared {
+            return Ok(self.log());
+        }
+        let name = if stream == Stream::Stderr { "stderr.log" } else { "stdout.log" };
+        let path = self.folder.join(name);
+        let file = self.open()?;
+        let mut options = File::options();
+        options.create(true).write(true).truncate(true).mode(0o600);
+        let mut artifact = options.open(&path).map_err(Error::io("create", &path))?;
+        for &(start, length) in &layout.segments {
+            let mut at = start;
+            while at < start + length {
+                let part = read_at(&file, at, (start + length - at).min(WHOLE_BYTES))
+                    .map_err(Error::io("read", self.log()))?;
+                artifact.write_all(&part).map_err(Error::io("write", &path))?;
+                at += part.len() as u64;
+            }
+        }
+        Ok(path)
+    }
+
+    fn layout(&self, stream: Stream) -> Result<Layout, Error> {
+        let marks = log::read_marks(&self.folder)?;
+        Ok(Layout::of(&marks, stream, self.end))
+    }
+
+    /// Reads `length` bytes of the stream from its own offset `skip`.
+    fn read(&self, file: &File, layout: &Layout, skip: u64, length: u64) -> Result<Vec<u8>, Error> {
+        let mut bytes = Vec::new();
+        let (mut skip, mut left) = (skip, length);
+        for &(start, size) in &layout.segments {
+            if skip >= size {
+                skip -= size;
+                continue;
+            }
+            let part = read_at(file, start + skip, (size - skip).min(left))
+                .map_err(Error::io("read", self.log()))?;
+            left -= part.len() as u64;
+            bytes.extend_from_slice(&part);
+            skip = 0;
+            if left == 0 {
+                break;
+            }
+        }
+        Ok(bytes)
+    }
+
+    fn log(&self) -> PathBuf {
+        log::log_path(&self.folder)
+    }
+
+    fn open(&self) -> Result<File, Error> {
+        let path = self.log();
+        File::open(&path).map_err(Error::io("open the output log", path))
+    }
+}
+
+impl Layout {
+    fn of(marks: &[Mark], wanted: Stream, end: u64) -> Self {
+        let mut layout = Self::default();
+        let ends = marks.iter().skip(1).map(|mark| mark.offset.min(end)).chain(std::iter::once(end));
+        let mut current = None;
+        let mut gap = 0;
+        for (at, (mark, next)) in marks.iter().zip(ends).enumerate() {
+            match mark.kind {
+                MarkKind::Chunk(stream) => {
+                    current = Some(stream);
+                    if belongs(stream, wanted) {
+                        layout.dropped += gap;
+                    }
+                    gap = 0;
+                }
+                MarkKind::Resize(size) => {
+                    layout.last_size = size;
+                    if at == 0 {
+                        layout.first_size = size;
+                    }
+                }
+                MarkKind::Gap { dropped } => gap = dropped,
+            }
+            if next > mark.offset {
+                match current {
+                    Some(stream) if belongs(stream, wanted) => layout.push(mark.offset, next - mark.offset),
+                    _ => layout.shared = true,
+                }
+            }
+        }
+        layout
+    }
+
+    fn push(&mut self, start: u64, length: u64) {
+        match self.segments.last_mut() {
+            Some((last, size)) if *last + *size == start => *size += length,
+            _ => self.segments.push((start, length)),
+        }
+    }
+}
+
+fn belongs(stream: terminal::Stream, wanted: Stream) -> bool {
+    match wanted {
+        Stream::Merged => true,
+        Stream::Stdout => stream != terminal::Stream::Stderr,
+        Stream::Stderr => stream == terminal::Stream::Stderr,
+    }
+}
+
+fn live_tail(io: &TaskIo, stream: Stream) -> Option<Vec<u8>> {
+    let of = |stream| io.live_tail(stream);
+    match stream {
+        Stream::Stderr => of(terminal::Stream::Stderr),
+        Stream::Stdout => of(terminal::Stream::Stdout).or_else(|| of(terminal::Stream::Tty)),
+        Stream::Merged => [terminal::Stream::Tty, terminal::Stream::Stdout, terminal::Stream::Stderr]
+            .into_iter()
+            .find_map(of),
+    }
+}
+
+/// Returns what follows the first line feed, or all when there is none.
+fn after_line(bytes: &[u8]) -> &[u8] {
+    memchr::memchr(b'\n', bytes).map_or(bytes, |at| &bytes[at + 1..])
+}
+
+fn read_at(file: &File, offset: u64, length: u64) -> std::io::Result<Vec<u8>> {
+    let mut bytes = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match file.read_at(&mut bytes[filled..], offset + filled as u64)? {
+            0 => break,
+            read => filled += read,
+        }
+    }
+    bytes.truncate(filled);
+    Ok(bytes)
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    // A join fails only when the work panicked or the runtime is being dropped.
+    tokio::task::spawn_blocking(work).await.unwrap_or(Err(Error::ShuttingDown))
+}

@@ -1,0 +1,134 @@
+//! Builds the snapshot others see, and ticks its histories.
+
+use std::sync::Arc;
+
+use super::driver::Driver;
+use super::supervisor::{Exit, Task};
+use super::view::{Ended, OutputView, Snapshot, TaskView};
+use crate::envelope::TaskId;
+
+/// The exit status of a command whose time ran out (contracts 2.1).
+const TIMED_OUT: i32 = 124;
+
+impl Driver {
+    /// Publishes the present state.
+    pub(super) fn publish(&mut self) {
+        self.published += 1;
+        let mut tasks = self.finished.clone();
+        let live: Vec<TaskId> = self.live.keys().cloned().collect();
+        tasks.extend(live.iter().filter_map(|id| self.view(id)));
+        tasks.sort_by_key(|task| task.number);
+        let bytes = tasks.iter().filter(|task| self.live.contains_key(&task.id));
+        let (read, dropped) = bytes.fold(self.past_bytes, |(read, dropped), task| {
+            (read + task.output.bytes, dropped + task.output.dropped_bytes)
+        });
+        let mut book = self.shared.book();
+        book.counters.bytes(read, dropped);
+        let mut metrics = book.counters.metrics.clone();
+        book.calls.percentiles(&mut metrics);
+        let before = self.shared.snapshot.borrow().clone();
+        let snapshot = Snapshot {
+            seq: self.published,
+            workspace: before.workspace.clone(),
+            recording: before.recording.clone(),
+            socket: before.socket.clone(),
+            started_at: before.started_at,
+            headless: self.shared.is_headless(),
+            tasks,
+            calls: book.calls.summaries(),
+            agents: book.agents.clone(),
+            notices: book.notices.iter().cloned().collect(),
+            metrics,
+        };
+        drop(book);
+        self.shared.snapshot.send_replace(Arc::new(snapshot));
+    }
+
+    /// Returns a task as others see it.
+    pub(super) fn view(&self, id: &TaskId) -> Option<Arc<TaskView>> {
+        if let Some(finished) = self.finished.iter().find(|view| view.id == *id) {
+            return Some(finished.clone());
+        }
+        let task = self.supervisor.get(id)?;
+        let output = self.live.get(id).map(|live| live.io.output()).unwrap_or_default();
+        Some(Arc::new(view_of(task, output)))
+    }
+
+    /// Shows a finished task's new name.
+    pub(super) fn refresh_finished(&mut self, id: &TaskId) {
+        let name = self.supervisor.get(id).and_then(|task| task.name.clone());
+        if let Some(view) = self.finished.iter_mut().find(|view| view.id == *id) {
+            Arc::make_mut(view).name = name;
+        }
+    }
+
+    /// Whether a second's end can change anything: not once all is quiet and the history empty.
+    pub(super) fn second_matters(&self) -> bool {
+        !self.live.is_empty() || self.history_shows()
+    }
+
+    /// Closes a second of history; returns whether it is worth publishing.
+    pub(super) fn tick(&mut self) -> bool {
+        let shown = self.history_shows();
+        let mut book = self.shared.book();
+        let calls = std::mem::take(&mut book.calls.begun);
+        book.counters.tick(calls) || shown
+    }
+
+    fn history_shows(&self) -> bool {
+        let book = self.shared.book();
+        let metrics = &book.counters.metrics;
+        book.calls.begun > 0
+            || metrics.calls_per_second.iter().chain(&metrics.bytes_per_second).any(|value| *value > 0)
+    }
+}
+
+fn view_of(task: &Task, output: OutputView) -> TaskView {
+    TaskView {
+        id: task.id.clone(),
+        number: task.number,
+        status: task.status,
+        cmd: task.request.cmd.clone(),
+        description: task.request.description.clone(),
+        name: task.name.clone(),
+        workdir: task.workdir.clone(),
+        shell: task.shell.clone(),
+        login: task.request.login,
+        tty: task.request.tty,
+        size: task.size,
+        size_asked: task.request.size.is_some(),
+        accepts_input: task.request.accepts_input,
+        started_by: task.request.actor.clone(),
+        call: task.request.call,
+        promoted: task.promoted,
+        lease: task.lease.as_ref().map(|(lease, _)| lease.clone()),
+        waiting: task.waiting.clone(),
+        created_at: task.created_at,
+        started_at: task.started_at,
+        updated_at: task.updated_at,
+        stop: task.stop.clone(),
+        ended: task.ended_at.map(|at| ended(task, at)),
+        output,
+        pid: task.pid,
+        folder: task.folder.clone(),
+        events: task.events.clone(),
+    }
+}
+
+fn ended(task: &Task, at: jiff::Timestamp) -> Ended {
+    let (exit_status, signal) = match (&task.exit, task.timed_out) {
+        (_, true) => (Some(TIMED_OUT), None),
+        (Some(Exit::Code(code)), _) => (Some(*code), None),
+        (Some(Exit::Signal(name)), _) => (None, Some(name.clone())),
+        (None, _) => (None, None),
+    };
+    Ended {
+        at,
+        exit_status,
+        signal,
+        timed_out: task.timed_out,
+        error: task.error.clone(),
+        leftovers: task.leftovers.clone(),
+        survivors: task.survivors.clone(),
+    }
+}

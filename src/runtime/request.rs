@@ -1,0 +1,214 @@
+//! What can be asked of the runtime, and what it answers.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::TaskView;
+use crate::envelope::Actor;
+use crate::process::{Leftovers, Signal};
+use crate::terminal::{KeyPress, Size};
+
+/// Starts a command. Defaults and clamps are the tool's business; here every field is decided.
+#[derive(Debug, Clone)]
+pub struct ExecRequest {
+    /// Who asks.
+    pub actor: Actor,
+    /// Number of the call this belongs to.
+    pub call: u64,
+    /// The command line, not blank.
+    pub cmd: String,
+    /// Shell to run it, or the default.
+    pub shell: Option<String>,
+    /// Run as a login shell.
+    pub login: bool,
+    /// Starting directory as asked.
+    pub workdir: Option<String>,
+    /// The caller's directory, used when `workdir` is absent.
+    pub base: PathBuf,
+    /// Give it a PTY.
+    pub tty: bool,
+    /// Size of the PTY when asked for.
+    pub size: Option<Size>,
+    /// Keep stdin open.
+    pub accepts_input: bool,
+    /// How long the caller waits before the command becomes a task; zero promotes at once.
+    pub yield_after: Duration,
+    /// Ends the tree after this long.
+    pub timeout: Option<Duration>,
+    /// What to do with processes that outlive the shell.
+    pub leftovers: Leftovers,
+    /// Why, in one line, for the operator.
+    pub description: Option<String>,
+}
+
+/// How the call that started a command ends.
+#[derive(Debug, Clone)]
+pub enum ExecOutcome {
+    /// The command ended within the wait.
+    Completed(Arc<TaskView>),
+    /// It runs on as a managed task.
+    Promoted(Arc<TaskView>),
+}
+
+/// What a wait is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Until {
+    /// The task is terminal and all its output is in.
+    Terminal,
+    /// More than `beyond` bytes are in the merged log, or the task is terminal.
+    Output {
+        /// A position in the merged log.
+        beyond: u64,
+    },
+}
+
+/// Something to send to a task.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Input {
+    /// Text, verbatim.
+    Text(String),
+    /// Keys by name, encoded as the terminal's modes ask (tty only).
+    Keys(Vec<KeyPress>),
+    /// End of input: closes stdin, or types the terminal's end-of-file character.
+    Eof,
+    /// A new size (tty only).
+    Resize(Size),
+    /// Bytes already encoded, typed by a person.
+    Raw(Vec<u8>),
+    /// A paste, bracketed when the program asked for that.
+    Paste(String),
+}
+
+/// Where input goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum InputTarget {
+    /// The pipe to its standard input.
+    Stdin,
+    /// Its terminal.
+    Tty,
+}
+
+/// What became of an input.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct InputOutcome {
+    /// It was taken.
+    pub accepted: bool,
+    /// Where it went or would have gone.
+    pub target: Option<InputTarget>,
+    /// Bytes handed to the task.
+    pub bytes_written: u64,
+    /// Why it was refused.
+    pub rejection: Option<Rejection>,
+    /// The task after it.
+    pub task: Arc<TaskView>,
+}
+
+/// Why an input was refused; the task is untouched.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rejection {
+    /// The reason in one word.
+    pub reason: RejectionReason,
+    /// The reason in a sentence, with what to do next.
+    pub message: String,
+}
+
+/// The reasons for refusing an input (contracts 2.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RejectionReason {
+    /// The task is not running.
+    TaskNotRunning,
+    /// Its stdin is not open.
+    InputNotEnabled,
+    /// The operator drives it now.
+    HeldByOperator,
+    /// It has not read what was sent before.
+    InputBacklogged,
+    /// Keys and sizes need a terminal.
+    TtyRequired,
+}
+
+impl RejectionReason {
+    /// Returns the word used on every surface.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::TaskNotRunning => "task_not_running",
+            Self::InputNotEnabled => "input_not_enabled",
+            Self::HeldByOperator => "held_by_operator",
+            Self::InputBacklogged => "input_backlogged",
+            Self::TtyRequired => "tty_required",
+        }
+    }
+}
+
+/// How a task is to be stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Stop {
+    /// KILL at once.
+    pub force: bool,
+    /// Only send this signal; the state does not change by itself.
+    pub signal: Option<StopSignal>,
+}
+
+/// Signals a caller may send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum StopSignal {
+    /// Interrupt.
+    Int,
+    /// Terminate.
+    Term,
+    /// Hang up.
+    Hup,
+    /// Quit.
+    Quit,
+    /// Kill.
+    Kill,
+    /// User-defined 1.
+    Usr1,
+    /// User-defined 2.
+    Usr2,
+}
+
+impl From<StopSignal> for Signal {
+    fn from(signal: StopSignal) -> Self {
+        match signal {
+            StopSignal::Int => Self::INT,
+            StopSignal::Term => Self::TERM,
+            StopSignal::Hup => Self::HUP,
+            StopSignal::Quit => Self::QUIT,
+            StopSignal::Kill => Self::KILL,
+            StopSignal::Usr1 => Self::USR1,
+            StopSignal::Usr2 => Self::USR2,
+        }
+    }
+}
+
+/// What a stop did.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct StopOutcome {
+    /// The effect so far.
+    pub effect: StopEffect,
+    /// The task after it.
+    pub task: Arc<TaskView>,
+}
+
+/// The effect of a stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopEffect {
+    /// Its tree is being ended.
+    Cancelling,
+    /// It has ended.
+    Cancelled,
+    /// The signal was sent.
+    Signalled,
+    /// It had ended before.
+    Noop,
+}

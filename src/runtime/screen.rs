@@ -1,0 +1,151 @@
+//! One task's terminal, shared between its parser and whoever draws it.
+//!
+//! Drawing must never wait for a flooding parser (measured: seconds with a plain mutex). The reader
+//! raises a flag and tries for a moment; the parser looks at the flag between slices and steps back.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
+
+use crate::terminal::{Fed, Terminal};
+
+/// How long a reader tries before it must draw what it had.
+const PATIENCE: Duration = Duration::from_micros(300);
+/// How long a program in the middle of a frame (mode 2026) may leave readers with their last picture.
+const HOLD: Duration = Duration::from_millis(150);
+
+/// A terminal with a generation that changes whenever there is something new to draw.
+// A lock, not a message: cells are read where they are, a copy of the grid for each frame would
+// cost as much as the frame.
+pub struct Screen {
+    shared: Mutex<Shared>,
+    wanted: AtomicBool,
+    generation: AtomicU64,
+}
+
+struct Shared {
+    terminal: Option<Terminal>,
+    /// Since when the program is in the middle of a frame.
+    held: Option<Instant>,
+}
+
+impl fmt::Debug for Screen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Screen").field("generation", &self.generation()).finish_non_exhaustive()
+    }
+}
+
+impl Screen {
+    /// Wraps a terminal that nobody else feeds.
+    #[must_use]
+    pub fn detached(terminal: Terminal) -> Self {
+        Self {
+            shared: Mutex::new(Shared { terminal: Some(terminal), held: None }),
+            wanted: AtomicBool::new(false),
+            generation: AtomicU64::new(1),
+        }
+    }
+
+    /// Returns a number that changes when there is something new to draw.
+    #[must_use]
+    pub fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+
+    /// Reads the terminal, waiting at most 0.3 ms for its parser; `None` when it is busy longer, the
+    /// program is in the middle of a frame, or the task has ended and its terminal was dropped.
+    #[expect(clippy::disallowed_methods, reason = "a spin limit of microseconds, not a decision")]
+    pub fn try_read<R>(&self, read: impl FnOnce(&Terminal) -> R) -> Option<R> {
+        let started = Instant::now();
+        self.wanted.store(true, Ordering::Release);
+        let guard = loop {
+            match self.shared.try_lock() {
+                Ok(guard) => break Some(guard),
+                Err(TryLockError::Poisoned(poisoned)) => break Some(poisoned.into_inner()),
+                Err(TryLockError::WouldBlock) if started.elapsed() > PATIENCE => break None,
+                Err(TryLockError::WouldBlock) => std::thread::yield_now(),
+            }
+        };
+        self.wanted.store(false, Ordering::Release);
+        let shared = guard?;
+        let is_held = shared.held.is_some_and(|since| started.saturating_duration_since(since) < HOLD);
+        shared.terminal.as_ref().filter(|_| !is_held).map(read)
+    }
+
+    /// Reads the terminal, however long its parser takes for its slice.
+    pub(crate) fn read<R>(&self, read: impl FnOnce(&Terminal) -> R) -> Option<R> {
+        self.wanted.store(true, Ordering::Release);
+        let guard = self.lock();
+        self.wanted.store(false, Ordering::Release);
+        guard.terminal.as_ref().map(read)
+    }
+
+    /// Changes the terminal and marks it as new to draw.
+    pub fn update<R>(&self, change: impl FnOnce(&mut Terminal) -> R) -> Option<R> {
+        let result = self.lock().terminal.as_mut().map(change);
+        self.generation.fetch_add(1, Ordering::AcqRel);
+        result
+    }
+
+    /// Changes the terminal with output of its program, which may be in the middle of a frame then.
+    #[expect(clippy::disallowed_methods, reason = "a limit for readers, who have no clock either")]
+    pub(crate) fn feed(&self, feed: impl FnOnce(&mut Terminal) -> Fed) -> Option<Fed> {
+        let mut shared = self.lock();
+        let fed = shared.terminal.as_mut().map(feed);
+        let since = fed.as_ref().filter(|fed| fed.hold_frames).map(|_| Instant::now());
+        shared.held = shared.held.filter(|_| since.is_some()).or(since);
+        drop(shared);
+        self.generation.fetch_add(1, Ordering::AcqRel);
+        fed
+    }
+
+    /// Drops the terminal of an ended task.
+    pub(crate) fn drop_terminal(&self) {
+        self.lock().terminal = None;
+        self.generation.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Tells a parser that somebody waits to read.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.wanted.load(Ordering::Acquire)
+    }
+
+    // A panic inside the parser is caught below us; a poisoned lock still holds a usable terminal.
+    fn lock(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terminal::{Origin, Size};
+
+    fn text(screen: &Screen) -> Option<String> {
+        screen.try_read(Terminal::screen_text)
+    }
+
+    #[test]
+    fn half_a_frame_is_not_read_until_it_is_whole() {
+        let screen = Screen::detached(Terminal::new(Size::default(), Origin::Tty));
+        let feed = |bytes: &[u8]| screen.feed(|terminal| terminal.feed(bytes));
+        feed(b"whole");
+        assert_eq!(text(&screen).as_deref(), Some("whole"));
+        feed(b"\x1b[?2026h\x1b[2J\x1b[Hhal");
+        feed(b"f");
+        assert_eq!(text(&screen), None);
+        assert_eq!(screen.read(Terminal::screen_text).as_deref(), Some("half"), "asked for as it is");
+        feed(b" no more\x1b[?2026l");
+        assert_eq!(text(&screen).as_deref(), Some("half no more"));
+    }
+
+    #[test]
+    fn a_frame_that_never_ends_is_read_after_a_while() {
+        let screen = Screen::detached(Terminal::new(Size::default(), Origin::Tty));
+        screen.feed(|terminal| terminal.feed(b"\x1b[?2026hforgotten"));
+        assert_eq!(text(&screen), None);
+        let read = std::iter::from_fn(|| Some(text(&screen))).flatten().next();
+        assert_eq!(read.as_deref(), Some("forgotten"));
+    }
+}

@@ -1,0 +1,175 @@
+//! What handle and driver share: the registry of byte sides, the books, the published snapshot.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::{Value, json};
+use tokio::sync::{Notify, watch};
+
+use super::book::Book;
+use super::bytes::{Pump, TaskIo, Viewers};
+use super::calls::CallRecord;
+use super::rows::Row;
+use super::view::Snapshot;
+use crate::clock::Clock;
+use crate::envelope::{Actor, Envelope, TaskId};
+use crate::journal::{self, Durability, Journal};
+
+/// Shared state of one runtime.
+// Locks, not messages: calls begin and end on many connections, screens are read by the console for
+// each frame; a round trip through the driver would make both wait for it. Each lock is held for a
+// few map operations, never across an await.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) clock: Clock,
+    pub(super) workspace: PathBuf,
+    /// What commands inherit, before overrides.
+    pub(super) environment: Vec<(OsString, OsString)>,
+    pub(super) recording: PathBuf,
+    pub(super) journal: Journal,
+    pub(super) viewers: Arc<Viewers>,
+    pub(super) pump: Arc<Pump>,
+    pub(super) snapshot: watch::Sender<Arc<Snapshot>>,
+    /// Something outside the driver changed what the snapshot shows.
+    pub(super) nudge: Arc<Notify>,
+    pub(super) headless: AtomicBool,
+    ios: Mutex<HashMap<TaskId, Arc<TaskIo>>>,
+    book: Mutex<Book>,
+}
+
+impl Shared {
+    pub(super) fn new(
+        clock: Clock,
+        environment: Vec<(OsString, OsString)>,
+        journal: Journal,
+        (viewers, pump): (Arc<Viewers>, Arc<Pump>),
+        (first, recent_calls): (Snapshot, usize),
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            clock,
+            workspace: first.workspace.clone(),
+            environment,
+            recording: first.recording.clone(),
+            journal,
+            viewers,
+            pump,
+            headless: AtomicBool::new(first.headless),
+            snapshot: watch::Sender::new(Arc::new(first)),
+            nudge: Arc::new(Notify::new()),
+            ios: Mutex::default(),
+            book: Mutex::new(Book::new(recent_calls)),
+        })
+    }
+
+    pub(super) fn book(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn ios(&self) -> MutexGuard<'_, HashMap<TaskId, Arc<TaskIo>>> {
+        self.ios.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn io(&self, id: &TaskId) -> Option<Arc<TaskIo>> {
+        self.ios().get(id).cloned()
+    }
+
+    pub(super) fn is_headless(&self) -> bool {
+        self.headless.load(Ordering::Relaxed)
+    }
+
+    /// Puts a call on record, on disk before it takes effect, and returns its number.
+    pub(super) async fn begin_call(&self, actor: &Actor, tool: &str, input: &Value) -> u64 {
+        let now = self.clock.now();
+        let input = self.without_secrets(actor, tool, input);
+        let record = {
+            let mut book = self.book();
+            if let Actor::Agent(label) = actor {
+                book.agent_called(label, now.wall);
+            }
+            book.calls.begin(now, actor, tool, input)
+        };
+        self.nudge.notify_one();
+        let durability = if takes_effect(tool) { Durability::Synced } else { Durability::Written };
+        self.write(&Row::Call(&record), durability).await;
+        record.seq
+    }
+
+    /// Puts the answer of a call on record.
+    pub(super) fn end_call(&self, seq: u64, task: Option<&TaskId>, envelope: &Envelope, receipt: &str) {
+        let record = {
+            let mut book = self.book();
+            // Model-visible calls only: what a person does is counted as operator actions.
+            let record = book.calls.end(self.clock.now(), seq, task, envelope, receipt);
+            if let Some(record) = &record
+                && record.actor != Actor::Operator
+            {
+                book.counters.call(&record.tool, envelope.status(), receipt.chars().count());
+            }
+            record
+        };
+        self.nudge.notify_one();
+        if let Some(record) = record {
+            self.note(&Row::Answer(&record));
+        }
+    }
+
+    /// Puts on record that nobody waits for a call's answer any more.
+    pub(super) fn abandon_call(&self, seq: u64) {
+        let now = self.clock.now();
+        let open = self.book().calls.abandon(now, seq);
+        if open {
+            self.nudge.notify_one();
+            self.note(&Row::Abandoned { at: now.wall, seq });
+        }
+    }
+
+    pub(super) fn call(&self, seq: u64) -> Option<Arc<CallRecord>> {
+        self.book().calls.get(seq)
+    }
+
+    /// Puts a row on record without waiting.
+    pub(super) fn note(&self, row: &Row<'_>) {
+        if let Err(error) = self.journal.note(row) {
+            report(&error);
+        }
+    }
+
+    pub(super) async fn write(&self, row: &Row<'_>, durability: Durability) {
+        if let Err(error) = self.journal.append(row, durability).await {
+            report(&error);
+            let text = format!("the record is incomplete: {error}");
+            self.book().notice(self.clock.now().wall, text, true);
+            self.nudge.notify_one();
+        }
+    }
+
+    /// Replaces text that the operator sends while the terminal has echo off by its length: it is
+    /// never on record anywhere (contracts 3).
+    fn without_secrets(&self, actor: &Actor, tool: &str, input: &Value) -> Value {
+        let mut input = input.clone();
+        let hidden = *actor == Actor::Operator && tool == "TaskInput" && self.echo_is_off(&input);
+        if hidden && let Some(text) = input.get("input").and_then(Value::as_str) {
+            input["input"] = json!({ "bytes": text.len(), "recorded": false });
+        }
+        input
+    }
+
+    fn echo_is_off(&self, input: &Value) -> bool {
+        let id = input.get("task_id").and_then(Value::as_str).and_then(|id| id.parse::<TaskId>().ok());
+        let io = id.and_then(|id| self.io(&id));
+        let mode = io.as_ref().and_then(|io| io.pty.get()).map(crate::process::Pty::input_mode);
+        // A terminal that cannot be asked counts as hiding: the safe side.
+        mode.is_some_and(|mode| mode.map_or(true, |mode| !mode.echo))
+    }
+}
+
+fn takes_effect(tool: &str) -> bool {
+    matches!(tool, "ExecCommand" | "ExecCommandBatch" | "TaskInput" | "TaskStop")
+}
+
+fn report(error: &journal::Error) {
+    tracing::error!(%error, "a row is not on record");
+}

@@ -1,0 +1,232 @@
+//! Starts a command: resolves where and how, makes its folder, records the intent, spawns.
+
+use std::ffi::OsString;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::Error;
+use super::bytes::{TaskIo, TaskIoSpec};
+use super::driver::Driver;
+use super::order::{Order, Reply};
+use super::request::{ExecOutcome, ExecRequest};
+use super::rows::Row;
+use super::shared::Shared;
+use super::supervisor::{Input, NewTask};
+use crate::envelope::TaskId;
+use crate::journal::Durability;
+use crate::process::{Command, Io, Running, SpawnError, Stdio, WorkdirError, environment, workdir};
+use crate::terminal::Stream;
+
+/// Below this much free disk no task is started (contracts 1 "Output kept").
+const FREE_BYTES: u64 = 256 << 20;
+
+/// Takes a request in, or refuses it before anything has happened.
+pub(super) fn exec(driver: &mut Driver, request: ExecRequest, reply: Reply<ExecOutcome>) {
+    match prepare(driver, request) {
+        Ok((io, new)) => {
+            driver.adopt(io, reply);
+            driver.step(Input::Start(Box::new(new)));
+        }
+        Err(error) => {
+            // The caller may have gone away meanwhile; nothing was started.
+            let _ = reply.send(Err(error));
+        }
+    }
+}
+
+fn prepare(driver: &Driver, request: ExecRequest) -> Result<(Arc<TaskIo>, NewTask), Error> {
+    if let Some(refusal) = driver.supervisor.refusal() {
+        return Err(refusal);
+    }
+    enough_disk(&driver.shared.recording)?;
+    let shared = &driver.shared;
+    let place = workdir::resolve(&shared.workspace, &request.base, request.workdir.as_deref())
+        .map_err(|error| refused_workdir(&request, &shared.workspace, &error))?;
+    let own_shell =
+        shared.environment.iter().find(|(name, _)| name == "SHELL").map(|(_, shell)| shell.as_os_str());
+    let shell = environment::choose_shell(request.shell.as_deref(), own_shell);
+    let id = new_id();
+    let folder = shared.recording.join("tasks").join(id.as_str());
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(&folder)
+        .map_err(Error::io("create the task's folder", &folder))?;
+    let io = TaskIo::create(TaskIoSpec {
+        id: id.clone(),
+        folder: folder.clone(),
+        tty: request.tty,
+        size: request.size.unwrap_or_default(),
+        head_bytes: driver.limits.stream_head_bytes,
+        tail_bytes: driver.limits.stream_tail_bytes,
+        queue_bytes: driver.limits.input_queue_bytes,
+        clock: shared.clock.clone(),
+        nudge: shared.nudge.clone(),
+    })?;
+    shared.viewers.refresh(&io);
+    let shell = shell.to_string_lossy().into_owned();
+    Ok((io, NewTask { id, request, workdir: place.path, shell, folder }))
+}
+
+/// Starts the process beside the loop; the driver hears of it by an order.
+pub(super) fn spawn(driver: &mut Driver, id: &TaskId) {
+    let Some(task) = driver.supervisor.get(id) else { return };
+    let intent = Intent {
+        id: id.clone(),
+        call: task.request.call,
+        cmd: task.request.cmd.clone(),
+        login: task.request.login,
+        tty: task.request.tty,
+        shell: PathBuf::from(&task.shell),
+        stdio: if task.request.tty {
+            Stdio::Pty { size: task.size }
+        } else {
+            Stdio::Pipes { stdin: task.request.accepts_input }
+        },
+        workdir: task.workdir.clone(),
+        folder: task.folder.clone(),
+    };
+    let (shared, spawner, own) = (driver.shared.clone(), driver.spawner.clone(), driver.own.clone());
+    driver.job(async move {
+        let id = intent.id.clone();
+        let order = match intent.start(&shared, &spawner).await {
+            Ok(running) => Order::Started { id, running: Box::new(running) },
+            Err(error) => Order::StartFailed { id, error },
+        };
+        // The driver is gone only when the runtime has ended, and then the host ends the task.
+        let _ = own.send(order).await;
+    });
+}
+
+/// Takes over a command that has started: its descriptors, and what its host says.
+pub(super) fn started(driver: &mut Driver, id: &TaskId, running: Running) {
+    let Running { pid, io: streams, host, mut events } = running;
+    if let Some(live) = driver.live.get_mut(id) {
+        live.host = Some(host);
+        watch(&driver.shared, &live.io, streams);
+    }
+    let (own, name) = (driver.own.clone(), id.clone());
+    driver.job(async move {
+        while let Some(event) = events.recv().await {
+            if own.send(Order::Host { id: name.clone(), event }).await.is_err() {
+                return;
+            }
+        }
+    });
+    driver.step(Input::Started { id: id.clone(), pid });
+}
+
+/// Ends a task whose command could not be started; its caller gets the error.
+pub(super) fn failed(driver: &mut Driver, id: &TaskId, error: Error) {
+    let row = ("command_spawn_failed".to_owned(), error.to_string());
+    if let Some(live) = driver.live.get_mut(id) {
+        live.start_error = Some(error);
+    }
+    driver.step(Input::StartFailed { id: id.clone(), error: row });
+}
+
+/// Hands a started command's descriptors to the pump.
+fn watch(shared: &Shared, io: &Arc<TaskIo>, streams: Io) {
+    match streams {
+        Io::Pipes { stdin, stdout, stderr } => {
+            let sources = vec![(Stream::Stdout, stdout), (Stream::Stderr, stderr)];
+            shared.pump.watch(io.clone(), sources, stdin);
+        }
+        Io::Pty(pty) => match (pty.reader(), pty.writer()) {
+            (Ok(reader), Ok(writer)) => {
+                shared.pump.watch(io.clone(), vec![(Stream::Tty, reader)], Some(writer));
+                let _ = io.pty.set(pty);
+            }
+            (Err(error), _) | (_, Err(error)) => {
+                tracing::error!(%error, task = %io.id, "duplicate the terminal's descriptor");
+            }
+        },
+    }
+}
+
+/// A command about to be started.
+struct Intent {
+    id: TaskId,
+    call: u64,
+    cmd: String,
+    login: bool,
+    tty: bool,
+    shell: PathBuf,
+    stdio: Stdio,
+    workdir: PathBuf,
+    folder: PathBuf,
+}
+
+impl Intent {
+    async fn start(self, shared: &Shared, spawner: &crate::process::Spawner) -> Result<Running, Error> {
+        let env = environment::for_task(shared.environment.iter().cloned(), self.tty, &self.id);
+        self.record(shared, &env).await;
+        let path = self.workdir.to_string_lossy().into_owned();
+        // Opened again right before the start: a directory swapped meanwhile is refused.
+        let place = workdir::resolve(&shared.workspace, &self.workdir, Some(&path))
+            .map_err(|error| Error::WorkdirNotFound { workdir: path, reason: error.to_string() })?;
+        let shell = self.shell.to_string_lossy().into_owned();
+        let command = Command {
+            shell: self.shell,
+            login: self.login,
+            cmd: self.cmd,
+            workdir: place,
+            env,
+            stdio: self.stdio,
+            folder: self.folder,
+        };
+        let workdir = self.workdir;
+        spawner.spawn(command).await.map_err(|error| spawn_error(&error, shell, workdir))
+    }
+
+    async fn record(&self, shared: &Shared, env: &[(OsString, OsString)]) {
+        let names = env.iter().filter_map(|(name, _)| name.to_str()).collect();
+        let shell = self.shell.to_string_lossy();
+        let row = Row::Start {
+            at: shared.clock.now().wall,
+            task: &self.id,
+            call: self.call,
+            cmd: &self.cmd,
+            workdir: &self.workdir,
+            shell: &shell,
+            env: names,
+        };
+        shared.write(&row, Durability::Synced).await;
+    }
+}
+
+fn spawn_error(error: &SpawnError, shell: String, workdir: PathBuf) -> Error {
+    let mut message = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        message = format!("{message}: {cause}");
+        source = cause.source();
+    }
+    Error::Spawn { shell, workdir, message }
+}
+
+fn refused_workdir(request: &ExecRequest, root: &Path, error: &WorkdirError) -> Error {
+    let workdir = request.workdir.clone().unwrap_or_else(|| request.base.display().to_string());
+    match error {
+        WorkdirError::OutsideRoot { .. } => Error::OutsideRoot { workdir, root: root.to_owned() },
+        other => Error::WorkdirNotFound { workdir, reason: other.to_string() },
+    }
+}
+
+fn enough_disk(recording: &Path) -> Result<(), Error> {
+    let Ok(disk) = rustix::fs::statvfs(recording) else {
+        // A file system that cannot be asked is written to until it refuses.
+        return Ok(());
+    };
+    let free = disk.f_bavail * disk.f_frsize;
+    let needed = FREE_BYTES.max(disk.f_blocks * disk.f_frsize / 100);
+    if free < needed { Err(Error::LowDisk { free_bytes: free }) } else { Ok(()) }
+}
+
+fn new_id() -> TaskId {
+    let mut random = [0; 8];
+    // Only an interrupted early boot leaves bytes unfilled; the id stays unique by the folder's creation.
+    let _ = rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty());
+    TaskId::from_random(random)
+}

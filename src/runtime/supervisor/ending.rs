@@ -1,0 +1,104 @@
+//! The way of a task to its end: exit, drained, leftovers, gone.
+
+use super::message::{Action, Exit, Order};
+use super::task::Task;
+use crate::clock::Moment;
+use crate::envelope::Actor;
+use crate::process::Leftovers;
+use crate::runtime::view::TaskStatus;
+
+impl Task {
+    pub(super) fn start_failed(&mut self, now: Moment, error: (String, String)) -> Vec<Action> {
+        if self.pid.is_some() || self.status.is_terminal() {
+            return Vec::new();
+        }
+        self.error = Some(error);
+        self.close(now)
+    }
+
+    /// The shell is gone. Its output may still be on the way: drain before anything is ended.
+    pub(super) fn exited(&mut self, now: Moment, exit: Exit) -> Vec<Action> {
+        if self.exit.is_some() || self.status.is_terminal() {
+            return Vec::new();
+        }
+        let note = match &exit {
+            Exit::Code(code) => format!("exit {code}"),
+            Exit::Signal(name) => name.clone(),
+        };
+        self.exit = Some(exit);
+        self.waiting = None;
+        // What was typed before it stands before it.
+        let mut actions = self.flush_burst(now);
+        actions.push(self.note(now, Actor::System, "exit", note, None));
+        actions.push(Action::Drain(self.id.clone()));
+        actions
+    }
+
+    pub(super) fn drained(&mut self) -> Vec<Action> {
+        if self.exit.is_none() || self.status.is_terminal() {
+            return Vec::new();
+        }
+        vec![Action::Order(self.id.clone(), Order::Finish(self.request.leftovers))]
+    }
+
+    pub(super) fn leftovers(&mut self, now: Moment, names: Vec<String>) -> Vec<Action> {
+        if names.is_empty() || self.status.is_terminal() {
+            return Vec::new();
+        }
+        let note = names.join(" ");
+        self.leftovers = names;
+        let mut actions = vec![self.note(now, Actor::System, "leftovers", note, None)];
+        if self.request.leftovers == Leftovers::Keep && !self.promoted {
+            // What was kept is the task from now on; its caller need not wait for that.
+            self.promoted = true;
+            actions.push(self.note(now, Actor::System, "promoted", "kept".into(), None));
+            actions.push(Action::Promote(self.id.clone()));
+        }
+        actions
+    }
+
+    pub(super) fn gone(&mut self, now: Moment, survivors: Vec<String>) -> Vec<Action> {
+        if self.status.is_terminal() {
+            return Vec::new();
+        }
+        self.survivors = survivors;
+        self.close(now)
+    }
+
+    pub(super) fn host_lost(&mut self, now: Moment) -> Vec<Action> {
+        if self.status.is_terminal() {
+            return Vec::new();
+        }
+        if self.exit.is_none() {
+            self.error = Some(("internal_error".into(), "the task host was killed".into()));
+        }
+        self.close(now)
+    }
+
+    fn close(&mut self, now: Moment) -> Vec<Action> {
+        let status = status(self);
+        let mut actions = self.flush_burst(now);
+        self.enter(now, status);
+        self.ended_at = Some(now.wall);
+        self.lease = None;
+        self.waiting = None;
+        actions.push(self.note(now, Actor::System, "end", status.as_str().into(), None));
+        actions.push(Action::Close(self.id.clone()));
+        actions
+    }
+}
+
+/// How ends map to states (contracts 2.3).
+pub(super) fn status(task: &Task) -> TaskStatus {
+    if task.interrupted {
+        TaskStatus::Interrupted
+    } else if task.stop.is_some() {
+        TaskStatus::Cancelled
+    } else if task.timed_out || task.error.is_some() {
+        TaskStatus::Failed
+    } else if task.exit == Some(Exit::Code(0)) {
+        TaskStatus::Completed
+    } else {
+        TaskStatus::Failed
+    }
+}

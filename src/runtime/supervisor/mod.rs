@@ -1,0 +1,160 @@
+//! Decides everything about tasks: transitions, promotion, stop ladder, lease, timeouts.
+//!
+//! Pure: a value comes in with the present moment, a list of actions goes out. It never touches a
+//! process, a file or a clock; the driver does what it decides.
+
+mod ending;
+mod message;
+mod task;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+pub(crate) use message::{Action, Exit, Input, NewTask, Order, Timer};
+pub(crate) use task::Task;
+
+use super::request::{Rejection, RejectionReason, Stop, StopEffect};
+use crate::clock::Moment;
+use crate::config::Limits;
+use crate::envelope::{Actor, TaskId};
+
+/// The state of all tasks of one recording.
+#[derive(Debug)]
+pub(crate) struct Supervisor {
+    stop_grace: Duration,
+    lease: Duration,
+    limit: usize,
+    tasks: BTreeMap<TaskId, Task>,
+    numbers: u32,
+    closing: bool,
+}
+
+impl Supervisor {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        Self {
+            stop_grace: limits.stop_grace,
+            lease: limits.lease,
+            limit: limits.tasks,
+            tasks: BTreeMap::new(),
+            numbers: 0,
+            closing: false,
+        }
+    }
+
+    /// Takes one input and returns what must be done, in order. Inputs about unknown tasks, late
+    /// ones and timers of a past epoch change nothing.
+    pub(crate) fn step(&mut self, now: Moment, input: Input) -> Vec<Action> {
+        match input {
+            Input::Start(new) => self.start(now, *new),
+            Input::Shutdown => self.shutdown(now),
+            Input::Started { id, pid } => self.with(&id, |task, _| task.started(now, pid)),
+            Input::StartFailed { id, error } => self.with(&id, |task, _| task.start_failed(now, error)),
+            Input::Exited { id, exit } => self.with(&id, |task, _| task.exited(now, exit)),
+            Input::Drained { id } => self.with(&id, |task, _| task.drained()),
+            Input::Leftovers { id, names } => self.with(&id, |task, _| task.leftovers(now, names)),
+            Input::Gone { id, survivors } => self.with(&id, |task, _| task.gone(now, survivors)),
+            Input::HostLost { id } => self.with(&id, |task, _| task.host_lost(now)),
+            Input::Typed { id, by, bytes } => self.with(&id, |task, lease| task.typed(now, by, bytes, lease)),
+            Input::Refused { id, by, reason } => self.with(&id, |task, _| task.refused(now, by, reason)),
+            Input::Resized { id, by, size } => self.with(&id, |task, _| task.resized(now, by, size)),
+            Input::Release { id, by } => self.with(&id, |task, _| task.release(now, by)),
+            Input::ScreenReset { id } => self.with(&id, |task, _| task.screen_reset(now)),
+            Input::Rename { id, name } => self.with(&id, |task, _| task.rename(name)),
+            Input::Waiting { id, waiting } => self.with(&id, |task, _| task.waits(waiting)),
+            Input::Due { id, timer, epoch } => {
+                let grace = self.stop_grace;
+                self.with(&id, |task, _| task.due(now, timer, epoch, grace))
+            }
+        }
+    }
+
+    /// Decides a stop and returns its effect with the actions.
+    pub(crate) fn stop(
+        &mut self,
+        now: Moment,
+        id: &TaskId,
+        by: &Actor,
+        stop: Stop,
+    ) -> (StopEffect, Vec<Action>) {
+        let grace = if stop.force { Duration::ZERO } else { self.stop_grace };
+        match self.tasks.get_mut(id) {
+            Some(task) => match stop.signal {
+                Some(signal) => task.signal(now, by, signal),
+                None => task.stop(now, by, grace, stop.force),
+            },
+            None => (StopEffect::Noop, Vec::new()),
+        }
+    }
+
+    /// Decides whether `by` may type into a task now. `needs_tty` is for keys and sizes.
+    pub(crate) fn admit(
+        &self,
+        now: Moment,
+        id: &TaskId,
+        by: &Actor,
+        needs_tty: bool,
+    ) -> Result<(), Rejection> {
+        let Some(task) = self.tasks.get(id) else {
+            return Err(Rejection {
+                reason: RejectionReason::TaskNotRunning,
+                message: "There is no such task.".into(),
+            });
+        };
+        task.admit(now, by, needs_tty)
+    }
+
+    /// Tells why no further task may start, if so.
+    pub(crate) fn refusal(&self) -> Option<super::Error> {
+        let live = self.tasks.values().filter(|task| !task.status.is_terminal()).count();
+        if self.closing {
+            Some(super::Error::ShuttingDown)
+        } else if live >= self.limit {
+            Some(super::Error::TaskLimit { limit: self.limit })
+        } else {
+            None
+        }
+    }
+
+    /// Forgets a finished task; a live one stays.
+    pub(crate) fn dismiss(&mut self, id: &TaskId) -> bool {
+        let finished = self.tasks.get(id).is_some_and(|task| task.status.is_terminal());
+        if finished {
+            self.tasks.entry(id.clone()).and_modify(|task| task.dismissed = true);
+        }
+        finished
+    }
+
+    pub(crate) fn get(&self, id: &TaskId) -> Option<&Task> {
+        self.tasks.get(id)
+    }
+
+    pub(crate) fn live(&self) -> impl Iterator<Item = &Task> {
+        self.tasks.values().filter(|task| !task.status.is_terminal())
+    }
+
+    fn start(&mut self, now: Moment, new: NewTask) -> Vec<Action> {
+        self.numbers += 1;
+        let id = new.id.clone();
+        let (task, mut actions) = Task::queued(now, self.numbers, new);
+        self.tasks.insert(id.clone(), task);
+        if let Some(task) = self.tasks.get_mut(&id)
+            && self.closing
+        {
+            actions.extend(task.interrupt(now));
+        }
+        actions
+    }
+
+    fn shutdown(&mut self, now: Moment) -> Vec<Action> {
+        self.closing = true;
+        self.tasks.values_mut().flat_map(|task| task.interrupt_with(now, self.stop_grace)).collect()
+    }
+
+    fn with(&mut self, id: &TaskId, act: impl FnOnce(&mut Task, Duration) -> Vec<Action>) -> Vec<Action> {
+        let lease = self.lease;
+        self.tasks.get_mut(id).map(|task| act(task, lease)).unwrap_or_default()
+    }
+}

@@ -1,0 +1,345 @@
+//! One task's state and its transitions.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::message::{Action, Exit, NewTask, Order, Timer};
+use crate::clock::Moment;
+use crate::envelope::{Actor, TaskId};
+use crate::runtime::request::{ExecRequest, Rejection, RejectionReason, StopEffect, StopSignal};
+use crate::runtime::view::{Lease, StopView, TaskEvent, TaskStatus, Waiting};
+use crate::terminal::Size;
+
+/// Keys that come within this time are one event.
+const BURST: Duration = Duration::from_millis(500);
+/// Timeline rows kept in memory for each task; all are on record.
+const EVENTS_KEPT: usize = 64;
+
+/// What the supervisor knows of one task.
+#[derive(Debug)]
+pub(crate) struct Task {
+    pub(crate) id: TaskId,
+    pub(crate) number: u32,
+    pub(crate) status: TaskStatus,
+    pub(crate) request: ExecRequest,
+    pub(crate) workdir: PathBuf,
+    pub(crate) shell: String,
+    pub(crate) folder: PathBuf,
+    pub(crate) size: Size,
+    pub(crate) name: Option<String>,
+    pub(crate) promoted: bool,
+    pub(crate) pid: Option<u32>,
+    pub(crate) created_at: Timestamp,
+    pub(crate) started_at: Option<Timestamp>,
+    pub(crate) updated_at: Timestamp,
+    pub(crate) ended_at: Option<Timestamp>,
+    pub(crate) lease: Option<(Lease, Duration)>,
+    pub(crate) waiting: Option<Waiting>,
+    pub(crate) stop: Option<StopView>,
+    pub(crate) exit: Option<Exit>,
+    pub(crate) timed_out: bool,
+    pub(crate) interrupted: bool,
+    pub(crate) error: Option<(String, String)>,
+    pub(crate) leftovers: Vec<String>,
+    pub(crate) survivors: Vec<String>,
+    pub(crate) events: Vec<TaskEvent>,
+    pub(crate) dismissed: bool,
+    /// Its caller's wait was over before it had started.
+    overdue: bool,
+    /// Bytes the operator typed that are not yet on the timeline.
+    burst: u64,
+    /// The epoch each timer was last set in, by `Timer`.
+    epochs: [u32; 4],
+}
+
+impl Task {
+    pub(super) fn queued(now: Moment, number: u32, new: NewTask) -> (Self, Vec<Action>) {
+        let NewTask { id, request, workdir, shell, folder } = new;
+        let mut task = Self {
+            id: id.clone(),
+            number,
+            status: TaskStatus::Queued,
+            size: request.size.unwrap_or_default(),
+            request,
+            workdir,
+            shell,
+            folder,
+            name: None,
+            promoted: false,
+            pid: None,
+            created_at: now.wall,
+            started_at: None,
+            updated_at: now.wall,
+            ended_at: None,
+            lease: None,
+            waiting: None,
+            stop: None,
+            exit: None,
+            timed_out: false,
+            interrupted: false,
+            error: None,
+            leftovers: Vec::new(),
+            survivors: Vec::new(),
+            events: Vec::new(),
+            dismissed: false,
+            epochs: [0; 4],
+            overdue: false,
+            burst: 0,
+        };
+        let mut actions = vec![Action::Spawn(id)];
+        let wait = task.request.yield_after;
+        actions.push(task.wake(now, Timer::Yield, wait));
+        (task, actions)
+    }
+
+    pub(super) fn started(&mut self, now: Moment, pid: u32) -> Vec<Action> {
+        if self.pid.is_some() || self.status.is_terminal() {
+            return Vec::new();
+        }
+        self.pid = Some(pid);
+        self.started_at = Some(now.wall);
+        let mut actions = vec![self.note(now, self.request.actor.clone(), "start", String::new(), None)];
+        if self.status == TaskStatus::Queued {
+            self.enter(now, TaskStatus::Running);
+            if let Some(timeout) = self.request.timeout {
+                actions.push(self.wake(now, Timer::Timeout, timeout));
+            }
+        } else {
+            // Stopped before it had started: nothing it does may count any more.
+            actions.push(Action::Order(self.id.clone(), Order::End(Duration::ZERO)));
+        }
+        if self.overdue {
+            actions.extend(self.promote(now));
+        }
+        actions
+    }
+
+    pub(super) fn typed(&mut self, now: Moment, by: Actor, bytes: u64, lease: Duration) -> Vec<Action> {
+        let mut actions = Vec::new();
+        if by == Actor::Operator {
+            let taken = self.lease.is_none();
+            let until = now.wall.checked_add(SignedDuration::try_from(lease).unwrap_or_default());
+            let view = Lease { holder: by.clone(), until: until.unwrap_or(now.wall) };
+            self.lease = Some((view, now.mono + lease));
+            if taken {
+                actions.push(self.note(now, by.clone(), "lease", "taken".into(), None));
+                actions.push(self.wake(now, Timer::Lease, lease));
+            }
+        }
+        self.waiting = None;
+        if by != Actor::Operator {
+            actions.push(self.note(now, by, "input", String::new(), Some(bytes)));
+        } else if self.burst == 0 {
+            self.burst = bytes;
+            actions.push(self.wake(now, Timer::Burst, BURST));
+        } else {
+            self.burst += bytes;
+        }
+        actions
+    }
+
+    /// Puts what the operator typed in a row on the timeline as one event.
+    pub(super) fn flush_burst(&mut self, now: Moment) -> Vec<Action> {
+        match std::mem::take(&mut self.burst) {
+            0 => Vec::new(),
+            bytes => vec![self.note(now, Actor::Operator, "input", String::new(), Some(bytes))],
+        }
+    }
+
+    pub(super) fn refused(&mut self, now: Moment, by: Actor, reason: RejectionReason) -> Vec<Action> {
+        vec![self.note(now, by, "refused", reason.as_str().into(), None)]
+    }
+
+    pub(super) fn resized(&mut self, now: Moment, by: Actor, size: Size) -> Vec<Action> {
+        self.size = size;
+        vec![self.note(now, by, "resize", format!("{}x{}", size.cols(), size.rows()), None)]
+    }
+
+    pub(super) fn release(&mut self, now: Moment, by: Actor) -> Vec<Action> {
+        match self.lease.take() {
+            Some(_) => vec![self.note(now, by, "released", String::new(), None)],
+            None => Vec::new(),
+        }
+    }
+
+    pub(super) fn rename(&mut self, name: Option<String>) -> Vec<Action> {
+        self.name = name;
+        Vec::new()
+    }
+
+    pub(super) fn waits(&mut self, waiting: Option<Waiting>) -> Vec<Action> {
+        self.waiting = waiting.filter(|_| self.status == TaskStatus::Running);
+        Vec::new()
+    }
+
+    pub(super) fn screen_reset(&mut self, now: Moment) -> Vec<Action> {
+        vec![self.note(now, Actor::System, "screen_reset", "rebuilt from the log".into(), None)]
+    }
+
+    pub(super) fn admit(&self, now: Moment, by: &Actor, needs_tty: bool) -> Result<(), Rejection> {
+        let refuse = |reason, message: String| Err(Rejection { reason, message });
+        if self.status != TaskStatus::Running {
+            let message = format!("The task is {}; nothing reads its input any more.", self.status.as_str());
+            return refuse(RejectionReason::TaskNotRunning, message);
+        }
+        if needs_tty && !self.request.tty {
+            let message = "Keys and sizes need a terminal; start the command with tty:true.".into();
+            return refuse(RejectionReason::TtyRequired, message);
+        }
+        if !needs_tty && !self.request.accepts_input {
+            let message =
+                "Its stdin is /dev/null; start the command with accepts_input:true or tty:true.".into();
+            return refuse(RejectionReason::InputNotEnabled, message);
+        }
+        match &self.lease {
+            Some((_, until)) if *by != Actor::Operator && now.mono < *until => {
+                let left = (*until - now.mono).as_secs_f32().ceil();
+                let message = format!(
+                    "The operator is typing into this task. Read with TaskOutput; retry in {left:.0} s or later."
+                );
+                refuse(RejectionReason::HeldByOperator, message)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn stop(
+        &mut self,
+        now: Moment,
+        by: &Actor,
+        grace: Duration,
+        force: bool,
+    ) -> (StopEffect, Vec<Action>) {
+        if self.status.is_terminal() {
+            return (StopEffect::Noop, Vec::new());
+        }
+        // A second stop skips the grace.
+        let force = force || self.stop.is_some();
+        let grace = if force { Duration::ZERO } else { grace };
+        let kill_at = now.wall.checked_add(SignedDuration::try_from(grace).unwrap_or_default()).ok();
+        let first = self.stop.take();
+        let by_first = first.map_or_else(|| by.clone(), |stop| stop.by);
+        self.stop = Some(StopView { by: by_first, at: now.wall, kill_at, force });
+        self.waiting = None;
+        let what = if force { "KILL" } else { "TERM" };
+        let mut actions = vec![self.note(now, by.clone(), "stop", what.into(), None)];
+        self.enter(now, TaskStatus::Cancelling);
+        actions.extend(self.end(grace));
+        (StopEffect::Cancelling, actions)
+    }
+
+    pub(super) fn signal(
+        &mut self,
+        now: Moment,
+        by: &Actor,
+        signal: StopSignal,
+    ) -> (StopEffect, Vec<Action>) {
+        if self.status.is_terminal() || self.pid.is_none() {
+            return (StopEffect::Noop, Vec::new());
+        }
+        let order = Action::Order(self.id.clone(), Order::Signal(signal));
+        let name = format!("{signal:?}").to_uppercase();
+        (StopEffect::Signalled, vec![self.note(now, by.clone(), "signal", name, None), order])
+    }
+
+    /// Ends the task because the runtime goes away.
+    pub(super) fn interrupt_with(&mut self, now: Moment, grace: Duration) -> Vec<Action> {
+        if self.status.is_terminal() {
+            return Vec::new();
+        }
+        self.interrupted = self.stop.is_none();
+        let force = self.stop.is_some();
+        self.stop(now, &Actor::System, grace, force).1
+    }
+
+    pub(super) fn interrupt(&mut self, now: Moment) -> Vec<Action> {
+        self.interrupt_with(now, Duration::ZERO)
+    }
+
+    pub(super) fn due(&mut self, now: Moment, timer: Timer, epoch: u32, grace: Duration) -> Vec<Action> {
+        if epoch != self.epochs[timer as usize] || self.status.is_terminal() {
+            return Vec::new();
+        }
+        match timer {
+            Timer::Yield => self.promote(now),
+            Timer::Timeout => self.time_out(now, grace),
+            Timer::Lease => self.lapse(now),
+            Timer::Burst => self.flush_burst(now),
+        }
+    }
+
+    fn promote(&mut self, now: Moment) -> Vec<Action> {
+        if self.promoted || self.exit.is_some() {
+            // An exit within the wait is answered as completed, once its output is in.
+            return Vec::new();
+        }
+        if self.pid.is_none() {
+            // Whether it can start at all is known in a moment, and the caller wants to know.
+            self.overdue = true;
+            return Vec::new();
+        }
+        self.promoted = true;
+        vec![self.note(now, Actor::System, "promoted", String::new(), None), Action::Promote(self.id.clone())]
+    }
+
+    fn time_out(&mut self, now: Moment, grace: Duration) -> Vec<Action> {
+        if self.exit.is_some() || self.stop.is_some() {
+            return Vec::new();
+        }
+        self.timed_out = true;
+        let mut actions = vec![self.note(now, Actor::System, "timeout", String::new(), None)];
+        self.enter(now, TaskStatus::Cancelling);
+        actions.extend(self.end(grace));
+        actions
+    }
+
+    fn lapse(&mut self, now: Moment) -> Vec<Action> {
+        match &self.lease {
+            Some((_, until)) if *until <= now.mono => self.release(now, Actor::System),
+            Some((_, until)) => {
+                let rest = until.saturating_sub(now.mono);
+                vec![self.wake(now, Timer::Lease, rest)]
+            }
+            None => Vec::new(),
+        }
+    }
+
+    fn end(&self, grace: Duration) -> Vec<Action> {
+        match self.pid {
+            Some(_) => vec![Action::Order(self.id.clone(), Order::End(grace))],
+            None => Vec::new(),
+        }
+    }
+
+    /// Moves forward; a move backwards or out of a terminal state is ignored.
+    pub(super) fn enter(&mut self, now: Moment, status: TaskStatus) {
+        if status > self.status && !self.status.is_terminal() {
+            self.status = status;
+            self.updated_at = now.wall;
+        }
+    }
+
+    fn wake(&mut self, now: Moment, timer: Timer, after: Duration) -> Action {
+        let epoch = &mut self.epochs[timer as usize];
+        *epoch += 1;
+        Action::Wake { id: self.id.clone(), timer, epoch: *epoch, at: now.mono + after }
+    }
+
+    pub(super) fn note(
+        &mut self,
+        now: Moment,
+        actor: Actor,
+        what: &str,
+        note: String,
+        bytes: Option<u64>,
+    ) -> Action {
+        let event = TaskEvent { at: now.wall, actor, what: what.into(), note, bytes };
+        if self.events.len() == EVENTS_KEPT {
+            self.events.remove(0);
+        }
+        self.events.push(event.clone());
+        Action::Note(self.id.clone(), event)
+    }
+}

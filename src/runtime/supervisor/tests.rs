@@ -1,0 +1,322 @@
+//! Every transition, by tables and by random interleavings.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use proptest::prelude::*;
+
+use super::*;
+use crate::process::Leftovers;
+use crate::runtime::request::{ExecRequest, StopSignal};
+use crate::runtime::view::TaskStatus;
+
+fn at(ms: u64) -> Moment {
+    Moment { mono: Duration::from_millis(ms), wall: Timestamp::UNIX_EPOCH }
+}
+
+fn id() -> TaskId {
+    TaskId::from_random([7; 8])
+}
+
+fn request(tty: bool, timeout: Option<Duration>) -> ExecRequest {
+    ExecRequest {
+        actor: Actor::Agent("a".into()),
+        call: 1,
+        cmd: "true".into(),
+        shell: None,
+        login: false,
+        workdir: None,
+        base: PathBuf::from("/"),
+        tty,
+        size: None,
+        accepts_input: tty,
+        yield_after: Duration::from_secs(10),
+        timeout,
+        leftovers: Leftovers::End,
+        description: None,
+    }
+}
+
+fn new_task(request: ExecRequest) -> Input {
+    Input::Start(Box::new(NewTask {
+        id: id(),
+        request,
+        workdir: PathBuf::from("/"),
+        shell: "/bin/sh".into(),
+        folder: PathBuf::from("/tmp"),
+    }))
+}
+
+fn running(tty: bool, timeout: Option<Duration>) -> Supervisor {
+    let mut supervisor = Supervisor::new(&Limits::default());
+    supervisor.step(at(0), new_task(request(tty, timeout)));
+    supervisor.step(at(1), Input::Started { id: id(), pid: 1 });
+    supervisor
+}
+
+fn status(supervisor: &Supervisor) -> TaskStatus {
+    supervisor.get(&id()).expect("the task").status
+}
+
+fn orders(actions: &[Action]) -> Vec<Order> {
+    let order = |action: &Action| match action {
+        Action::Order(_, order) => Some(order.clone()),
+        _ => None,
+    };
+    actions.iter().filter_map(order).collect()
+}
+
+fn end(supervisor: &mut Supervisor, exit: Exit) {
+    supervisor.step(at(50), Input::Exited { id: id(), exit });
+    supervisor.step(at(51), Input::Drained { id: id() });
+    supervisor.step(at(52), Input::Leftovers { id: id(), names: vec![] });
+    supervisor.step(at(53), Input::Gone { id: id(), survivors: vec![] });
+}
+
+#[test]
+fn exit_zero_completes_and_any_other_exit_fails() {
+    for (exit, expected) in [
+        (Exit::Code(0), TaskStatus::Completed),
+        (Exit::Code(7), TaskStatus::Failed),
+        (Exit::Signal("SIGSEGV".into()), TaskStatus::Failed),
+    ] {
+        let mut supervisor = running(false, None);
+        end(&mut supervisor, exit);
+        assert_eq!(status(&supervisor), expected);
+    }
+}
+
+#[test]
+fn a_task_ends_only_after_its_output_is_drained_and_its_tree_is_gone() {
+    let mut supervisor = running(false, None);
+    let actions = supervisor.step(at(5), Input::Exited { id: id(), exit: Exit::Code(0) });
+    assert!(actions.contains(&Action::Drain(id())));
+    assert_eq!(status(&supervisor), TaskStatus::Running);
+    let actions = supervisor.step(at(6), Input::Drained { id: id() });
+    assert_eq!(orders(&actions), [Order::Finish(Leftovers::End)]);
+    assert_eq!(status(&supervisor), TaskStatus::Running);
+    let actions = supervisor.step(at(7), Input::Gone { id: id(), survivors: vec![] });
+    assert!(actions.contains(&Action::Close(id())));
+    assert_eq!(status(&supervisor), TaskStatus::Completed);
+}
+
+#[test]
+fn a_stop_ends_the_tree_with_grace_and_a_second_one_at_once() {
+    let mut supervisor = running(false, None);
+    let agent = Actor::Agent("a".into());
+    let (effect, actions) = supervisor.stop(at(10), &id(), &Actor::Operator, Stop::default());
+    assert_eq!(
+        (effect, orders(&actions)),
+        (StopEffect::Cancelling, vec![Order::End(Duration::from_secs(5))])
+    );
+    assert_eq!(status(&supervisor), TaskStatus::Cancelling);
+    let (_, actions) = supervisor.stop(at(11), &id(), &agent, Stop::default());
+    assert_eq!(orders(&actions), [Order::End(Duration::ZERO)]);
+    end(&mut supervisor, Exit::Signal("SIGKILL".into()));
+    assert_eq!(status(&supervisor), TaskStatus::Cancelled);
+    let stop = supervisor.get(&id()).and_then(|task| task.stop.clone()).expect("the stop");
+    assert_eq!(stop.by, Actor::Operator, "the first who asked is named");
+    assert_eq!(supervisor.stop(at(90), &id(), &agent, Stop::default()).0, StopEffect::Noop);
+}
+
+#[test]
+fn a_stop_before_the_start_ends_the_process_as_soon_as_it_starts() {
+    let mut supervisor = Supervisor::new(&Limits::default());
+    supervisor.step(at(0), new_task(request(false, None)));
+    let (_, actions) = supervisor.stop(at(1), &id(), &Actor::Operator, Stop::default());
+    assert_eq!(orders(&actions), []);
+    let actions = supervisor.step(at(2), Input::Started { id: id(), pid: 9 });
+    assert_eq!(orders(&actions), [Order::End(Duration::ZERO)]);
+    end(&mut supervisor, Exit::Signal("SIGTERM".into()));
+    assert_eq!(status(&supervisor), TaskStatus::Cancelled);
+}
+
+#[test]
+fn a_signal_changes_no_state() {
+    let mut supervisor = running(true, None);
+    let stop = Stop { force: false, signal: Some(StopSignal::Int) };
+    let (effect, actions) = supervisor.stop(at(9), &id(), &Actor::Operator, stop);
+    assert_eq!((effect, orders(&actions)), (StopEffect::Signalled, vec![Order::Signal(StopSignal::Int)]));
+    assert_eq!(status(&supervisor), TaskStatus::Running);
+}
+
+#[test]
+fn a_command_is_promoted_once_its_wait_is_over_unless_it_has_exited() {
+    let mut supervisor = Supervisor::new(&Limits::default());
+    let actions = supervisor.step(at(0), new_task(request(false, None)));
+    let Some(Action::Wake { timer: Timer::Yield, epoch, at: due, .. }) = actions.last() else {
+        panic!("a yield timer was set: {actions:?}");
+    };
+    assert_eq!(*due, Duration::from_secs(10));
+    let yielded = Input::Due { id: id(), timer: Timer::Yield, epoch: *epoch };
+    supervisor.step(at(1), Input::Started { id: id(), pid: 1 });
+    assert!(supervisor.step(at(10_000), yielded).contains(&Action::Promote(id())));
+
+    let mut supervisor = running(false, None);
+    supervisor.step(at(2), Input::Exited { id: id(), exit: Exit::Code(0) });
+    let late = Input::Due { id: id(), timer: Timer::Yield, epoch: 1 };
+    assert_eq!(supervisor.step(at(10_000), late), []);
+}
+
+#[test]
+fn a_command_whose_wait_is_over_before_it_started_is_promoted_when_it_starts() {
+    let mut supervisor = Supervisor::new(&Limits::default());
+    supervisor.step(at(0), new_task(request(false, None)));
+    assert_eq!(supervisor.step(at(0), Input::Due { id: id(), timer: Timer::Yield, epoch: 1 }), []);
+    assert!(supervisor.step(at(1), Input::Started { id: id(), pid: 1 }).contains(&Action::Promote(id())));
+}
+
+#[test]
+fn kept_leftovers_are_the_task_from_then_on() {
+    let mut supervisor = Supervisor::new(&Limits::default());
+    supervisor.step(at(0), new_task(ExecRequest { leftovers: Leftovers::Keep, ..request(false, None) }));
+    supervisor.step(at(1), Input::Started { id: id(), pid: 1 });
+    supervisor.step(at(2), Input::Exited { id: id(), exit: Exit::Code(0) });
+    let actions = supervisor.step(at(3), Input::Drained { id: id() });
+    assert_eq!(orders(&actions), [Order::Finish(Leftovers::Keep)]);
+    let kept = Input::Leftovers { id: id(), names: vec!["sleep".into()] };
+    assert!(supervisor.step(at(4), kept).contains(&Action::Promote(id())));
+    assert_eq!(status(&supervisor), TaskStatus::Running);
+    supervisor.step(at(9), Input::Gone { id: id(), survivors: vec![] });
+    assert_eq!(status(&supervisor), TaskStatus::Completed);
+}
+
+#[test]
+fn a_timeout_ends_the_tree_and_the_task_has_failed() {
+    let mut supervisor = running(false, Some(Duration::from_secs(1)));
+    let actions = supervisor.step(at(1_001), Input::Due { id: id(), timer: Timer::Timeout, epoch: 1 });
+    assert_eq!(orders(&actions), [Order::End(Duration::from_secs(5))]);
+    end(&mut supervisor, Exit::Signal("SIGTERM".into()));
+    let task = supervisor.get(&id()).expect("the task");
+    assert_eq!((task.status, task.timed_out), (TaskStatus::Failed, true));
+}
+
+#[test]
+fn the_operators_lease_keeps_agents_out_until_ten_seconds_after_the_last_key() {
+    let mut supervisor = running(true, None);
+    let agent = Actor::Agent("a".into());
+    assert_eq!(supervisor.admit(at(5), &id(), &agent, false), Ok(()));
+    supervisor.step(at(10), Input::Typed { id: id(), by: Actor::Operator, bytes: 1 });
+    supervisor.step(at(6_000), Input::Typed { id: id(), by: Actor::Operator, bytes: 1 });
+    let refused = supervisor.admit(at(11_000), &id(), &agent, false).expect_err("held");
+    assert_eq!(refused.reason, RejectionReason::HeldByOperator);
+    assert_eq!(supervisor.admit(at(11_000), &id(), &Actor::Operator, true), Ok(()));
+    let actions = supervisor.step(at(10_010), Input::Due { id: id(), timer: Timer::Lease, epoch: 1 });
+    assert!(matches!(actions[..], [Action::Wake { timer: Timer::Lease, .. }]), "{actions:?}");
+    supervisor.step(at(16_000), Input::Due { id: id(), timer: Timer::Lease, epoch: 2 });
+    assert_eq!(supervisor.admit(at(16_000), &id(), &agent, false), Ok(()));
+}
+
+#[test]
+fn a_release_frees_the_input_at_once() {
+    let mut supervisor = running(true, None);
+    supervisor.step(at(10), Input::Typed { id: id(), by: Actor::Operator, bytes: 1 });
+    supervisor.step(at(11), Input::Release { id: id(), by: Actor::Operator });
+    assert_eq!(supervisor.admit(at(12), &id(), &Actor::Agent("a".into()), false), Ok(()));
+}
+
+#[test]
+fn a_shutdown_interrupts_what_lives_and_refuses_what_comes() {
+    let mut supervisor = running(false, None);
+    let actions = supervisor.step(at(5), Input::Shutdown);
+    assert_eq!(orders(&actions), [Order::End(Duration::from_secs(5))]);
+    assert!(matches!(supervisor.refusal(), Some(crate::runtime::Error::ShuttingDown)));
+    end(&mut supervisor, Exit::Signal("SIGTERM".into()));
+    assert_eq!(status(&supervisor), TaskStatus::Interrupted);
+}
+
+#[test]
+fn a_task_limit_is_a_limit_on_live_tasks() {
+    let mut supervisor = Supervisor::new(&Limits { tasks: 1, ..Limits::default() });
+    assert!(supervisor.refusal().is_none());
+    supervisor.step(at(0), new_task(request(false, None)));
+    assert!(matches!(supervisor.refusal(), Some(crate::runtime::Error::TaskLimit { limit: 1 })));
+    supervisor.step(at(1), Input::StartFailed { id: id(), error: ("k".into(), "m".into()) });
+    assert_eq!(status(&supervisor), TaskStatus::Failed);
+    assert!(supervisor.refusal().is_none());
+}
+
+#[derive(Debug, Clone)]
+enum Event {
+    Started,
+    StartFailed,
+    Exited(i32),
+    Drained,
+    Leftovers,
+    Gone,
+    HostLost,
+    Stop(bool),
+    Signal,
+    Typed(bool),
+    Timeout(u32),
+    Yield(u32),
+    Shutdown,
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        Just(Event::Started),
+        Just(Event::StartFailed),
+        (0..3i32).prop_map(Event::Exited),
+        Just(Event::Drained),
+        Just(Event::Leftovers),
+        Just(Event::Gone),
+        Just(Event::HostLost),
+        any::<bool>().prop_map(Event::Stop),
+        Just(Event::Signal),
+        any::<bool>().prop_map(Event::Typed),
+        (0..5u32).prop_map(Event::Timeout),
+        (0..5u32).prop_map(Event::Yield),
+        Just(Event::Shutdown),
+    ]
+}
+
+fn apply(supervisor: &mut Supervisor, now: Moment, event: Event) -> Vec<Action> {
+    let id = id();
+    let agent = Actor::Agent("a".into());
+    match event {
+        Event::Started => supervisor.step(now, Input::Started { id, pid: 1 }),
+        Event::StartFailed => {
+            supervisor.step(now, Input::StartFailed { id, error: ("k".into(), "m".into()) })
+        }
+        Event::Exited(code) => supervisor.step(now, Input::Exited { id, exit: Exit::Code(code) }),
+        Event::Drained => supervisor.step(now, Input::Drained { id }),
+        Event::Leftovers => supervisor.step(now, Input::Leftovers { id, names: vec!["sleep".into()] }),
+        Event::Gone => supervisor.step(now, Input::Gone { id, survivors: vec![] }),
+        Event::HostLost => supervisor.step(now, Input::HostLost { id }),
+        Event::Stop(force) => supervisor.stop(now, &id, &agent, Stop { force, signal: None }).1,
+        Event::Signal => {
+            supervisor.stop(now, &id, &agent, Stop { force: false, signal: Some(StopSignal::Hup) }).1
+        }
+        Event::Typed(operator) => {
+            let by = if operator { Actor::Operator } else { agent };
+            supervisor.step(now, Input::Typed { id, by, bytes: 3 })
+        }
+        Event::Timeout(epoch) => supervisor.step(now, Input::Due { id, timer: Timer::Timeout, epoch }),
+        Event::Yield(epoch) => supervisor.step(now, Input::Due { id, timer: Timer::Yield, epoch }),
+        Event::Shutdown => supervisor.step(now, Input::Shutdown),
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_task_only_moves_forward_and_closes_exactly_once(events in prop::collection::vec(event(), 0..40)) {
+        let mut supervisor = Supervisor::new(&Limits::default());
+        supervisor.step(at(0), new_task(request(true, Some(Duration::from_secs(1)))));
+        let mut closed = 0;
+        let mut before = status(&supervisor);
+        for (step, event) in events.into_iter().enumerate() {
+            let actions = apply(&mut supervisor, at(step as u64 * 500), event);
+            closed += actions.iter().filter(|action| **action == Action::Close(id())).count();
+            let after = status(&supervisor);
+            prop_assert!(after >= before, "{before:?} -> {after:?}");
+            if before.is_terminal() {
+                prop_assert_eq!(after, before, "the first terminal state wins");
+                prop_assert!(orders(&actions).is_empty(), "nothing is ordered after the end");
+            }
+            before = after;
+        }
+        prop_assert_eq!(closed, usize::from(before.is_terminal()));
+    }
+}

@@ -1,0 +1,120 @@
+//! Sends input to a task: the supervisor admits, the terminal's modes encode, the queue takes.
+
+use super::Error;
+use super::bytes::TaskIo;
+use super::driver::Driver;
+use super::request::{Input, InputOutcome, InputTarget, Rejection, RejectionReason};
+use super::supervisor;
+use crate::envelope::{Actor, TaskId};
+use crate::terminal::{self, Modes};
+
+/// The longest line a terminal in line mode takes; the kernel silently cuts longer ones.
+const CANONICAL_LINE: usize = 4_095;
+/// The end-of-file character of a terminal that has none set.
+const CTRL_D: u8 = 4;
+
+/// Sends `input`, or says why not; only unknown tasks and impossible input are errors.
+pub(super) fn input(
+    driver: &mut Driver,
+    by: &Actor,
+    id: &TaskId,
+    input: Input,
+) -> Result<InputOutcome, Error> {
+    let task = driver.supervisor.get(id).ok_or_else(|| Error::UnknownTask(id.clone()))?;
+    let target = target(task.request.tty, task.request.accepts_input);
+    let needs_tty = matches!(input, Input::Keys(_) | Input::Resize(_));
+    let admitted = driver.supervisor.admit(driver.now(), id, by, needs_tty);
+    let io = driver.live.get(id).map(|live| live.io.clone());
+    let sent = match (admitted, io) {
+        (Err(rejection), _) => Err(rejection),
+        (Ok(()), None) => Err(gone()),
+        (Ok(()), Some(io)) => send(driver, by, &io, input)?,
+    };
+    let (accepted, bytes_written, rejection) = match sent {
+        Ok(bytes) => (true, bytes, None),
+        Err(rejection) => {
+            driver.shared.book().counters.refused(rejection.reason.as_str());
+            let reason = rejection.reason;
+            driver.step(supervisor::Input::Refused { id: id.clone(), by: by.clone(), reason });
+            (false, 0, Some(rejection))
+        }
+    };
+    let task = driver.view(id).ok_or_else(|| Error::UnknownTask(id.clone()))?;
+    Ok(InputOutcome { accepted, target, bytes_written, rejection, task })
+}
+
+fn send(driver: &mut Driver, by: &Actor, io: &TaskIo, input: Input) -> Result<Result<u64, Rejection>, Error> {
+    let id = io.id.clone();
+    let bytes = match input {
+        Input::Resize(size) => {
+            if let Some(pty) = io.pty.get() {
+                pty.resize(size).map_err(Error::io("resize the terminal of", id.as_str()))?;
+            }
+            io.resize(size);
+            driver.step(supervisor::Input::Resized { id, by: by.clone(), size });
+            return Ok(Ok(0));
+        }
+        Input::Eof if io.pty.get().is_none() => {
+            io.queue_close();
+            driver.shared.pump.write(&id);
+            return Ok(Ok(0));
+        }
+        Input::Eof => vec![end_of_file(io)],
+        Input::Text(text) => text.into_bytes(),
+        Input::Raw(bytes) => bytes,
+        Input::Keys(keys) => {
+            let modes = modes(io);
+            keys.into_iter().flat_map(|key| key.encode(modes)).collect()
+        }
+        Input::Paste(text) => terminal::paste(&text, modes(io)),
+    };
+    refuse_long_lines(io, &bytes)?;
+    if io.queue(&bytes).is_err() {
+        return Ok(Err(backlogged()));
+    }
+    driver.shared.pump.write(&id);
+    let count = bytes.len() as u64;
+    driver.step(supervisor::Input::Typed { id, by: by.clone(), bytes: count });
+    Ok(Ok(count))
+}
+
+fn target(tty: bool, accepts_input: bool) -> Option<InputTarget> {
+    match (tty, accepts_input) {
+        (true, _) => Some(InputTarget::Tty),
+        (false, true) => Some(InputTarget::Stdin),
+        (false, false) => None,
+    }
+}
+
+fn modes(io: &TaskIo) -> Modes {
+    io.screen.read(crate::terminal::Terminal::modes).unwrap_or_default()
+}
+
+fn end_of_file(io: &TaskIo) -> u8 {
+    let mode = io.pty.get().and_then(|pty| pty.input_mode().ok());
+    mode.and_then(|mode| mode.eof).unwrap_or(CTRL_D)
+}
+
+/// A line over the kernel's limit would be cut without a word while the write succeeds (measured).
+fn refuse_long_lines(io: &TaskIo, bytes: &[u8]) -> Result<(), Error> {
+    let canonical = io.pty.get().and_then(|pty| pty.input_mode().ok()).is_some_and(|mode| mode.canonical);
+    let longest = bytes.split(|byte| matches!(byte, b'\r' | b'\n')).map(<[u8]>::len).max().unwrap_or(0);
+    if canonical && longest > CANONICAL_LINE {
+        return Err(Error::InputLineTooLong { length: longest, limit: CANONICAL_LINE });
+    }
+    Ok(())
+}
+
+fn gone() -> Rejection {
+    Rejection {
+        reason: RejectionReason::TaskNotRunning,
+        message: "The task has just ended; read its end with TaskOutput.".into(),
+    }
+}
+
+fn backlogged() -> Rejection {
+    Rejection {
+        reason: RejectionReason::InputBacklogged,
+        message: "The task has not read what was sent before; retry when it has.".into(),
+    }
+}

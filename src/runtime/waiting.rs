@@ -1,0 +1,116 @@
+//! Whether a quiet task wants input: seen from the kernel where it shows it, never guessed (contracts
+//! 2.3).
+//!
+//! A process of the terminal's foreground group that sleeps in a read of the terminal wants input; what
+//! kind follows from the terminal's modes.
+
+use std::fs;
+use std::path::Path;
+
+use jiff::Timestamp;
+
+use super::view::Waiting;
+use crate::process::Pty;
+
+/// Kernel functions a process sleeps in while it reads a terminal; in some of them also while it
+/// writes one.
+const TTY_SLEEPS: [&str; 3] = ["n_tty_read", "wait_woken", "tty_read"];
+
+/// Looks at a terminal; `since` is when its task last wrote.
+pub(super) fn observe(pty: &Pty, since: Timestamp) -> Option<Waiting> {
+    let mode = pty.input_mode().ok()?;
+    let group = pty.foreground_group()?;
+    let reads = members(group).any(|pid| reads_tty(&pid));
+    let hidden = !mode.echo && mode.canonical;
+    let (kind, evidence) = match (reads, hidden, mode.canonical) {
+        (true, true, _) => ("secret", "echo_off"),
+        (true, false, true) => ("line", "tty_read"),
+        // In raw mode an editor or a pager reads keys all day: that is not a question.
+        _ => return None,
+    };
+    Some(Waiting { kind: kind.into(), evidence: evidence.into(), since })
+}
+
+/// The processes of a group, by a scan of `/proc`.
+fn members(group: u32) -> impl Iterator<Item = String> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(move |entry| {
+        let name = entry.file_name().into_string().ok()?;
+        name.parse::<u32>().ok()?;
+        let stat = fs::read_to_string(Path::new("/proc").join(&name).join("stat")).ok()?;
+        // Field 5 is the group; the name before it may hold anything but ends at the last `)`.
+        let fields = stat.rsplit_once(')')?.1;
+        let own = fields.split_ascii_whitespace().nth(2)?.parse::<u32>().ok()?;
+        (own == group).then_some(name)
+    })
+}
+
+fn reads_tty(pid: &str) -> bool {
+    let of = |name: &str| fs::read_to_string(Path::new("/proc").join(pid).join(name));
+    let sleeps = of("wchan").is_ok_and(|function| TTY_SLEEPS.contains(&function.trim()));
+    // The call itself tells a read from a write, where the kernel lets us see it.
+    sleeps && of("syscall").map_or(true, |call| is_read(&call))
+}
+
+/// Tells whether a line of `/proc/PID/syscall` is a read.
+fn is_read(call: &str) -> bool {
+    let number = call.split_ascii_whitespace().next().and_then(|number| number.parse().ok());
+    number == Some(libc::SYS_read)
+}
+
+/// When to look at a task next: soon after it fell quiet, then at growing distances, so that
+/// hundreds of idle tasks cost nothing.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Looks {
+    bytes: u64,
+    quiet_seconds: u32,
+}
+
+impl Looks {
+    /// Takes note of one second with `bytes` written so far.
+    pub(super) fn second(&mut self, bytes: u64) -> Second {
+        if self.bytes != bytes {
+            *self = Self { bytes, quiet_seconds: 0 };
+            return Second::Wrote;
+        }
+        self.quiet_seconds = self.quiet_seconds.saturating_add(1);
+        let due = self.quiet_seconds.is_power_of_two() || self.quiet_seconds.is_multiple_of(60);
+        if due { Second::Look } else { Second::Rest }
+    }
+}
+
+/// What a second of a task's life calls for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Second {
+    /// It wrote: whatever it waited for is over.
+    Wrote,
+    /// It has been quiet long enough to be looked at.
+    Look,
+    /// Nothing.
+    Rest,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quiet_task_is_looked_at_ever_less_often_and_again_when_it_writes() {
+        let mut looks = Looks::default();
+        let at: Vec<u32> = (0..=20).filter(|_| looks.second(5) == Second::Look).collect();
+        assert_eq!(at, [1, 2, 4, 8, 16]);
+        assert_eq!(looks.second(6), Second::Wrote, "a second with output is no quiet one");
+        assert_eq!(looks.second(6), Second::Look, "and then it starts over");
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn a_process_that_sleeps_in_a_write_does_not_wait_for_input() {
+        assert!(is_read(
+            "0 0x0 0x7f9d4fa63000 0x20000 0x7f9d4faf6b60 0xffffffff 0x0 0x7ffc0e8ea268 0x7f9d4fbdf2ad"
+        ));
+        for other in ["1 0x1 0x55d0 0x2000 0x0 0x0 0x0 0x7ffe 0x7f12", "running", ""] {
+            assert!(!is_read(other), "{other}");
+        }
+    }
+}
