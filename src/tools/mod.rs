@@ -1,1 +1,28 @@
 //! The verbs, one file each: input schema, run, result, receipt; and the one table of them.
+//!
+//! An answer is made in three steps: what a tool found out is projected to a typed result inside the
+//! canonical envelope, and the receipt a model reads is made from that envelope alone. This layer
+//! reads no socket and draws nothing; whoever calls brings the runtime and says who it is.
+
+mod call;
+pub mod cli_args;
+mod errors;
+pub mod exec_command;
+mod input;
+mod reading;
+mod receipt;
+mod schema;
+mod table;
+mod task;
+pub mod task_input;
+pub mod task_list;
+pub mod task_output;
+pub mod task_status;
+pub mod task_stop;
+mod verb;
+
+pub use call::{Answer, call};
+pub use reading::{Cursor, Shown};
+pub use receipt::{RECEIPT_CHARS, render};
+pub use table::{Hints, TOOLS, Tool, find};
+pub use verb::Caller;

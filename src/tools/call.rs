@@ -1,0 +1,66 @@
+//! One call, from the record of its beginning to the record of its answer.
+
+use serde_json::{Value, json};
+
+use super::table::{self, TOOLS, Tool};
+use super::verb::{Caller, Context, Done};
+use super::{input, receipt};
+use crate::envelope::{Envelope, ErrorKind, ToolError};
+use crate::runtime::Handle;
+
+/// What a caller gets: the canonical envelope, and the receipt a model reads.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// Number of the call in the recording.
+    pub seq: u64,
+    /// The canonical record.
+    pub envelope: Envelope,
+    /// The text made from it.
+    pub receipt: String,
+}
+
+/// Calls a tool. The call is on record before anything happens. Dropping the future stops a command
+/// that is still in the foreground of its call; any other tool only stops waiting.
+pub async fn call(runtime: &Handle, caller: &Caller, name: &str, input: Value) -> Answer {
+    let seq = runtime.begin_call(&caller.actor, name, &input).await;
+    let open = Open { runtime, seq };
+    let cx = Context { runtime, caller, call: seq };
+    let done = match table::find(name) {
+        Some(tool) => run(tool, cx, input).await,
+        None => Done { envelope: Envelope::error(name, unknown_tool(name)), task: None },
+    };
+    let receipt = receipt::render(&done.envelope);
+    runtime.end_call(seq, done.task.as_ref(), &done.envelope, &receipt);
+    std::mem::forget(open);
+    Answer { seq, envelope: done.envelope, receipt }
+}
+
+/// A call without an answer yet. Dropped, it goes on record as abandoned: its client gave up.
+struct Open<'a> {
+    runtime: &'a Handle,
+    seq: u64,
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        self.runtime.abandon_call(self.seq);
+    }
+}
+
+async fn run(tool: &Tool, cx: Context<'_>, input: Value) -> Done {
+    let task = input.get("task_id").and_then(Value::as_str).and_then(|id| id.parse().ok());
+    (tool.run)(cx, input)
+        .await
+        .unwrap_or_else(|error| Done { envelope: Envelope::error(tool.name, error), task })
+}
+
+fn unknown_tool(name: &str) -> ToolError {
+    let names = TOOLS.iter().map(|tool| tool.name);
+    let hint = input::nearest(name, names.clone()).map_or_else(
+        || format!("the tools are {}", names.collect::<Vec<_>>().join(", ")),
+        |near| format!("did you mean {near}?"),
+    );
+    ToolError::new(ErrorKind::UnknownTool, "No tool has that name.")
+        .with_details(json!({ "tool_name": name }))
+        .with_hint(hint)
+}

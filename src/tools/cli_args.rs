@@ -1,0 +1,238 @@
+//! A tool's command line, derived from the schema of its input: required fields are positional,
+//! the rest are flags, and the whole input can be given as JSON instead. Reads no file itself.
+
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use serde_json::{Map, Value, json};
+
+use super::table::Tool;
+
+/// The flag that takes the whole input.
+const WHOLE: &str = "input";
+
+/// Where the whole input comes from, when it is given as JSON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// Standard input: `-`.
+    Stdin,
+    /// A file: `@path`.
+    File(String),
+}
+
+/// A command line that makes no input.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The JSON could not be fetched.
+    #[error("read the input from {from}")]
+    Read {
+        /// Where it should come from.
+        from: String,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// It is not JSON.
+    #[error("{what} is not JSON: {source}")]
+    Json {
+        /// The flag.
+        what: String,
+        /// Why not.
+        source: serde_json::Error,
+    },
+}
+
+/// Adds a tool's arguments to a command.
+#[must_use]
+pub fn declare(tool: &Tool, command: Command) -> Command {
+    let whole = Arg::new("whole")
+        .long(WHOLE)
+        .value_name("JSON|-|@FILE")
+        .help("The whole input as JSON: given here, read from stdin, or from a file");
+    let fields = fields(tool);
+    let whole = fields.iter().fold(whole, |whole, field| whole.conflicts_with(field.name.clone()));
+    fields.iter().map(Field::arg).fold(command, Command::arg).arg(whole)
+}
+
+/// Makes a tool's input from its parsed arguments. `fetch` reads what a source holds.
+///
+/// # Errors
+/// When what should be JSON cannot be read, or is none.
+pub fn input(
+    tool: &Tool,
+    matches: &ArgMatches,
+    fetch: impl FnOnce(&Source) -> std::io::Result<String>,
+) -> Result<Value, Error> {
+    if let Some(whole) = matches.get_one::<String>("whole") {
+        return whole_input(whole, fetch);
+    }
+    let mut input = Map::new();
+    for field in fields(tool) {
+        if let Some(value) = field.value(matches)? {
+            input.insert(field.name, value);
+        }
+    }
+    Ok(Value::Object(input))
+}
+
+fn whole_input(given: &str, fetch: impl FnOnce(&Source) -> std::io::Result<String>) -> Result<Value, Error> {
+    let source = match (given, given.strip_prefix('@')) {
+        ("-", _) => Some(Source::Stdin),
+        (_, Some(path)) => Some(Source::File(path.to_owned())),
+        _ => None,
+    };
+    let text = match source {
+        None => given.to_owned(),
+        Some(source) => {
+            fetch(&source).map_err(|error| Error::Read { from: given.to_owned(), source: error })?
+        }
+    };
+    serde_json::from_str(&text).map_err(|source| Error::Json { what: format!("--{WHOLE}"), source })
+}
+
+/// One field of a tool's input, as its schema has it.
+struct Field {
+    name: String,
+    schema: Value,
+    required: bool,
+}
+
+fn fields(tool: &Tool) -> Vec<Field> {
+    let schema = (tool.input_schema)();
+    let required =
+        |name: &str| schema["required"].as_array().is_some_and(|all| all.iter().any(|one| one == name));
+    let properties = schema["properties"].as_object().into_iter().flatten();
+    properties
+        .map(|(name, field)| Field { name: name.clone(), schema: field.clone(), required: required(name) })
+        .collect()
+}
+
+impl Field {
+    /// A field called as the flag for the whole input has no flag of its own.
+    fn is_positional(&self) -> bool {
+        self.required || self.name == WHOLE
+    }
+
+    fn flag(&self) -> String {
+        self.name.replace('_', "-")
+    }
+
+    fn arg(&self) -> Arg {
+        let help = self.schema["description"].as_str().unwrap_or_default().replace('\n', " ");
+        let arg = Arg::new(self.name.clone()).help(help).value_name(self.name.to_uppercase());
+        let arg = if self.is_positional() { arg } else { arg.long(self.flag()) };
+        let arg = if self.required { arg.required_unless_present("whole") } else { arg };
+        match self.schema["type"].as_str() {
+            Some("boolean") => arg
+                .num_args(0..=1)
+                .require_equals(true)
+                .default_missing_value("true")
+                .value_name("BOOL")
+                .value_parser(clap::value_parser!(bool)),
+            Some("integer") => arg.value_parser(clap::value_parser!(u64)),
+            Some("array") => arg.action(ArgAction::Append).allow_hyphen_values(true),
+            Some("object") => arg.value_name("JSON"),
+            _ => match self.schema["enum"].as_array() {
+                Some(words) => arg.value_parser(PossibleValuesParser::new(
+                    words.iter().filter_map(|word| word.as_str().map(str::to_owned)),
+                )),
+                None => arg.allow_hyphen_values(!self.is_positional()),
+            },
+        }
+    }
+
+    fn value(&self, matches: &ArgMatches) -> Result<Option<Value>, Error> {
+        Ok(match self.schema["type"].as_str() {
+            Some("boolean") => matches.get_one::<bool>(&self.name).map(|value| json!(value)),
+            Some("integer") => matches.get_one::<u64>(&self.name).map(|value| json!(value)),
+            Some("array") => {
+                matches.get_many::<String>(&self.name).map(|values| json!(values.collect::<Vec<_>>()))
+            }
+            Some("object") => {
+                let given = matches.get_one::<String>(&self.name);
+                let parse = |text: &String| serde_json::from_str(text);
+                given
+                    .map(parse)
+                    .transpose()
+                    .map_err(|source| Error::Json { what: format!("--{}", self.flag()), source })?
+            }
+            _ => matches.get_one::<String>(&self.name).map(|value| json!(value)),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::table::{TOOLS, find};
+    use super::*;
+
+    fn read(tool: &str, args: &[&str]) -> Result<Value, String> {
+        let tool = find(tool).unwrap();
+        let command = declare(tool, Command::new("x").no_binary_name(true));
+        let matches = command.try_get_matches_from(args).map_err(|error| error.to_string())?;
+        let fetch = |source: &Source| match source {
+            Source::Stdin => Ok(r#"{"from":"stdin"}"#.to_owned()),
+            Source::File(path) => Ok(json!({ "from": path }).to_string()),
+        };
+        input(tool, &matches, fetch).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn every_tool_has_a_sound_command_line() {
+        for tool in &TOOLS {
+            declare(tool, Command::new("x")).debug_assert();
+        }
+    }
+
+    #[test]
+    fn flags_become_the_input_they_name() {
+        let cases = [
+            ("ExecCommand", vec!["cargo test"], json!({"cmd": "cargo test"})),
+            (
+                "ExecCommand",
+                vec!["vi", "--tty", "--cols", "80", "--login=false", "--leftovers", "keep"],
+                json!({"cmd": "vi", "login": false, "tty": true, "cols": 80, "leftovers": "keep"}),
+            ),
+            ("TaskList", vec![], json!({})),
+            (
+                "TaskOutput",
+                vec!["task_x", "--block=false", "--since", "c1f"],
+                json!({"task_id": "task_x", "block": false, "since": "c1f"}),
+            ),
+            ("TaskInput", vec!["task_x", "hello\n"], json!({"task_id": "task_x", "input": "hello\n"})),
+            (
+                "TaskInput",
+                vec!["task_x", "--keys", "C-c", "--keys", "-"],
+                json!({"task_id": "task_x", "keys": ["C-c", "-"]}),
+            ),
+            (
+                "TaskInput",
+                vec!["task_x", "--resize", r#"{"cols":80,"rows":24}"#],
+                json!({"task_id": "task_x", "resize": {"cols": 80, "rows": 24}}),
+            ),
+        ];
+        for (tool, args, input) in cases {
+            assert_eq!(read(tool, &args), Ok(input), "{args:?}");
+        }
+    }
+
+    #[test]
+    fn the_whole_input_is_taken_as_json_from_anywhere() {
+        assert_eq!(read("ExecCommand", &["--input", r#"{"cmd":"ls"}"#]), Ok(json!({"cmd": "ls"})));
+        assert_eq!(read("ExecCommand", &["--input", "-"]), Ok(json!({"from": "stdin"})));
+        assert_eq!(read("ExecCommand", &["--input", "@in.json"]), Ok(json!({"from": "in.json"})));
+    }
+
+    #[test]
+    fn what_makes_no_input_is_refused() {
+        for (args, reason) in [
+            (vec![], "<CMD>"),
+            (vec!["ls", "--input", "{}"], "cannot be used with"),
+            (vec!["--input", "{"], "--input is not JSON"),
+            (vec!["ls", "--leftovers", "kill"], "possible values: end, keep"),
+            (vec!["ls", "--cols", "many"], "invalid value"),
+            (vec!["ls", "--bogus"], "unexpected argument"),
+        ] {
+            let refused = read("ExecCommand", &args).unwrap_err();
+            assert!(refused.contains(reason), "{args:?}: {refused}");
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! How the runtime's errors and bad input are told to a caller: kind, facts, and what to do next.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::envelope::{ErrorKind, ToolError};
+use crate::runtime;
+
+impl From<runtime::Error> for ToolError {
+    fn from(error: runtime::Error) -> Self {
+        use runtime::Error;
+        match error {
+            Error::UnknownTask(id) => task_not_found(id.as_str()),
+            Error::NotOwner { id, owner } => {
+                Self::new(ErrorKind::NotTaskOwner, format!("Task {id} was started by {owner}."))
+                    .with_details(json!({ "task_id": id }))
+                    .with_hint("you may read it with TaskOutput; only who started it, or the operator, may type into it or stop it")
+            }
+            Error::TaskLimit { limit } => {
+                Self::new(ErrorKind::TaskLimitReached, format!("{limit} tasks run already, as many as may."))
+                    .with_details(json!({ "limit": limit }))
+                    .with_hint("end a task with TaskStop, or wait for one to finish with TaskOutput")
+            }
+            Error::OutsideRoot { workdir, root } => {
+                Self::new(ErrorKind::ExecutionRootViolation, "The working directory lies outside the workspace.")
+                    .with_details(json!({ "workdir": workdir, "execution_root": root }))
+                    .with_hint("omit workdir, or give a path inside the workspace")
+            }
+            Error::WorkdirNotFound { workdir, reason } => {
+                let message = format!("The working directory {} cannot be entered.", shown(&workdir));
+                Self::new(ErrorKind::WorkdirNotFound, message)
+                    .with_details(json!({ "workdir": workdir, "reason": reason }))
+                    .with_hint("check the path: it is absolute, or relative to the workspace root")
+            }
+            Error::Spawn { shell, workdir, message } => {
+                let text = format!("The shell {} could not be started.", shown(&shell));
+                Self::new(ErrorKind::CommandSpawnFailed, text)
+                    .with_details(json!({ "shell": shell, "workdir": workdir, "os_error": message }))
+                    .with_hint("omit `shell` to use the default one")
+            }
+            Error::InputLineTooLong { length, limit } => {
+                let message =
+                    format!("A line of the input is longer than the {limit} bytes a terminal takes.");
+                Self::new(ErrorKind::InputLineTooLong, message)
+                    .with_details(json!({ "line_bytes": length, "limit_bytes": limit }))
+                    .with_hint("break the line up, or pass the data in a file")
+            }
+            Error::LowDisk { .. } => {
+                Self::new(ErrorKind::LowDiskSpace, "There is too little free disk space to start a task.")
+                    .with_hint("free some space; running tasks go on")
+            }
+            Error::ShuttingDown => {
+                Self::new(ErrorKind::RuntimeShuttingDown, "The runtime is shutting down.")
+                    .with_hint("call again: a new runtime starts with the next call")
+            }
+            error @ Error::Io { .. } => Self::new(ErrorKind::InternalError, "Pilothouse could not do this.")
+                .with_details(json!({ "reason": with_sources(&error) }))
+                .with_hint("this is a fault of Pilothouse or of the machine, not of your input"),
+        }
+    }
+}
+
+/// Tells that no task has an id, which may not even be the shape of one.
+pub(super) fn task_not_found(id: &str) -> ToolError {
+    ToolError::new(ErrorKind::TaskNotFound, "No pilothouse task has that id.")
+        .with_details(json!({ "task_id": id }))
+        .with_hint(
+            "call TaskList to see your pilothouse tasks; ids of your client's own tasks do not work here",
+        )
+}
+
+/// Tells that a value is of the right shape and still cannot be used.
+pub(super) fn unusable(tool: &str, field: &str, reason: impl Into<String>) -> ToolError {
+    let reason = reason.into();
+    ToolError::new(ErrorKind::InvalidToolInput, format!("The input of {tool} cannot be used: {reason}."))
+        .with_details(json!({ "tool_name": tool, "field": field, "validation_error": reason }))
+        .with_hint(format!("change `{field}` as the published schema of {tool} says"))
+}
+
+fn shown(path: impl AsRef<Path>) -> String {
+    path.as_ref().display().to_string()
+}
+
+fn with_sources(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bad_shell_and_a_bad_workdir_are_told_apart() {
+        let shell = ToolError::from(runtime::Error::Spawn {
+            shell: "/no/shell".into(),
+            workdir: "/w".into(),
+            message: "No such file or directory".into(),
+        });
+        assert_eq!(shell.kind, ErrorKind::CommandSpawnFailed);
+        assert_eq!(
+            shell.details.as_deref(),
+            Some(&json!({"shell": "/no/shell", "workdir": "/w", "os_error": "No such file or directory"}))
+        );
+        assert!(shell.recovery_hint.is_some_and(|hint| hint.contains("omit `shell`")));
+
+        let workdir = ToolError::from(runtime::Error::WorkdirNotFound {
+            workdir: "missing".into(),
+            reason: "no such directory".into(),
+        });
+        assert_eq!(workdir.kind, ErrorKind::WorkdirNotFound);
+        assert!(workdir.recovery_hint.is_some_and(|hint| !hint.contains("shell")));
+    }
+
+    #[test]
+    fn leaving_the_workspace_names_the_path_and_the_way_back() {
+        let error =
+            ToolError::from(runtime::Error::OutsideRoot { workdir: "../outside".into(), root: "/w".into() });
+        assert_eq!(error.details.as_deref(), Some(&json!({"workdir": "../outside", "execution_root": "/w"})));
+        assert!(error.recovery_hint.is_some_and(|hint| hint.starts_with("omit workdir")));
+        assert!(!error.retryable);
+    }
+
+    #[test]
+    fn a_full_house_may_be_tried_again() {
+        assert!(ToolError::from(runtime::Error::TaskLimit { limit: 64 }).retryable);
+        assert!(ToolError::from(runtime::Error::ShuttingDown).retryable);
+    }
+}

@@ -1,0 +1,438 @@
+//! ExecCommand: runs one command. A short one comes back complete; one that is still running after
+//! its yield time lives on as a managed task. Nothing is ever started twice.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::errors::unusable;
+use super::reading::{Artifact, Shown};
+use super::receipt::Receipt;
+use super::table::Hints;
+use super::task::{self, Notes, TaskHandle};
+use super::verb::{Caller, Context, Done, Verb};
+use crate::envelope::preview;
+use crate::envelope::{Actor, Envelope, TaskId, ToolError};
+use crate::runtime::{self, ExecOutcome, ExecRequest, Handle, Stream, TaskView};
+use crate::terminal::Size;
+
+/// Shortest and longest time a command may stay in the foreground of its call, in milliseconds.
+const YIELD_MS: (u64, u64) = (250, 30_000);
+
+pub(super) struct ExecCommand;
+
+/// What to run, and how.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {
+    /// The command line, run by the shell. Give it whole: pipes, `&&` and quotes work as usual.
+    cmd: String,
+    /// Starting directory inside the workspace: absolute, or relative to the workspace root. Default:
+    /// the directory you were started in. Set it instead of writing `cd … &&`.
+    workdir: Option<String>,
+    /// Shell to run it with. Default: the user's shell if that is bash, zsh or sh, else /bin/sh.
+    shell: Option<String>,
+    /// Run it as a login shell, so that the user's profile is loaded.
+    #[serde(default = "yes")]
+    login: bool,
+    /// Give it a terminal. For REPLs, prompts, full-screen programs; stdout and stderr are then one.
+    #[serde(default)]
+    tty: bool,
+    /// Columns of its terminal; only with `tty`. Default: 120.
+    #[schemars(range(min = 2, max = 1000))]
+    cols: Option<u16>,
+    /// Rows of its terminal; only with `tty`. Default: 40.
+    #[schemars(range(min = 2, max = 1000))]
+    rows: Option<u16>,
+    /// Keep its input open for TaskInput. Default: the value of `tty`. Without it, reading stdin finds
+    /// the end of the file at once.
+    accepts_input: Option<bool>,
+    /// How long to wait for it to end, in milliseconds, before it goes on as a task. From 250 to
+    /// 30000; 0 makes it a task at once, for servers and watchers.
+    #[serde(default = "default_yield")]
+    yield_time_ms: u64,
+    /// End it after so many milliseconds, whatever it does; its exit code is then 124. Default: never.
+    #[schemars(range(min = 1))]
+    timeout_ms: Option<u64>,
+    /// What to do with processes it leaves behind when its shell has exited: `end` them, or `keep` them.
+    #[serde(default)]
+    leftovers: Leftovers,
+    /// Most output to show, in tokens of about 4 characters, 64000 at most. Default: 8000. What is cut
+    /// is in a file the answer names.
+    max_output_tokens: Option<u64>,
+    /// Why you run it, in one line, for the operator who is watching.
+    description: Option<String>,
+}
+
+/// What to do with processes still alive after the shell has exited.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Leftovers {
+    #[default]
+    End,
+    Keep,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn default_yield() -> u64 {
+    10_000
+}
+
+/// What came of the command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "disposition", rename_all = "snake_case")]
+pub(super) enum ExecResult {
+    /// It ended in the foreground of the call.
+    Completed(Completed),
+    /// It goes on as a task.
+    PromotedToTask(Promoted),
+}
+
+/// A command that ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(super) struct Completed {
+    /// Its exit status; null when a signal ended it.
+    exit_status: Option<i32>,
+    /// The signal that ended it.
+    signal: Option<String>,
+    /// What it printed; null when that is blank.
+    stdout_preview: Option<String>,
+    /// What it printed as errors; null when that is blank.
+    stderr_preview: Option<String>,
+    /// Something was left out of a preview.
+    truncated: bool,
+    /// How long it ran, in milliseconds.
+    duration_ms: u64,
+    /// Files with exact streams; absent when nothing was left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    artifacts: Vec<Artifact>,
+    /// Place of stdout among the artifacts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    stdout_artifact: Option<usize>,
+    /// Place of stderr among the artifacts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    stderr_artifact: Option<usize>,
+    /// Bytes that even the files do not have; absent when they are whole.
+    #[serde(default, skip_serializing_if = "task::is_zero")]
+    dropped_bytes: u64,
+    #[serde(flatten)]
+    notes: Notes,
+}
+
+/// A command that goes on as a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(super) struct Promoted {
+    /// How to refer to it.
+    task_handle: TaskHandle,
+    /// What it printed so far; null when that is blank.
+    initial_output_preview: Option<String>,
+    /// Something was left out of the preview.
+    initial_output_truncated: bool,
+    /// Files with exact streams; absent when nothing was left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    artifacts: Vec<Artifact>,
+    /// Place of its output among the artifacts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    output_artifact: Option<usize>,
+}
+
+/// All there is to say about a command that was run.
+#[derive(Debug, Clone)]
+pub enum Complete {
+    /// It ended in the foreground of the call.
+    Ended {
+        /// The command.
+        task: Arc<TaskView>,
+        /// Its output; with a terminal all of it.
+        stdout: Shown,
+        /// Its errors.
+        stderr: Shown,
+    },
+    /// It goes on as a task.
+    Promoted {
+        /// The task.
+        task: Arc<TaskView>,
+        /// Its output so far.
+        output: Shown,
+    },
+}
+
+/// Projects what is known to the canonical envelope.
+#[must_use]
+pub fn project(complete: &Complete) -> Envelope {
+    let result = match complete {
+        Complete::Ended { task, stdout, stderr } => ExecResult::Completed(completed(task, stdout, stderr)),
+        Complete::Promoted { task, output } => ExecResult::PromotedToTask(promoted(task, output)),
+    };
+    ExecCommand::envelope(&result)
+}
+
+fn completed(task: &TaskView, stdout: &Shown, stderr: &Shown) -> Completed {
+    let mut artifacts = Vec::new();
+    let stdout_artifact = stdout.list_artifact(&mut artifacts);
+    let stderr_artifact = stderr.list_artifact(&mut artifacts);
+    let begun = task.started_at.unwrap_or(task.created_at);
+    Completed {
+        exit_status: task::exit_status(task),
+        signal: task::signal(task),
+        stdout_preview: stdout.text(),
+        stderr_preview: stderr.text(),
+        truncated: stdout.truncated() || stderr.truncated(),
+        duration_ms: task.ended.as_ref().map_or(0, |ended| task::millis_between(begun, ended.at)),
+        artifacts,
+        stdout_artifact,
+        stderr_artifact,
+        dropped_bytes: stdout.dropped_bytes + stderr.dropped_bytes,
+        notes: Notes::of(task),
+    }
+}
+
+fn promoted(task: &TaskView, output: &Shown) -> Promoted {
+    let mut artifacts = Vec::new();
+    let output_artifact = output.list_artifact(&mut artifacts);
+    Promoted {
+        task_handle: TaskHandle::of(task),
+        initial_output_preview: output.text(),
+        initial_output_truncated: output.truncated(),
+        artifacts,
+        output_artifact,
+    }
+}
+
+impl Verb for ExecCommand {
+    const NAME: &'static str = "ExecCommand";
+    const TITLE: &'static str = "Run a command";
+    const DESCRIPTION: &'static str = "\
+Runs one shell command in the workspace, where the operator sees it live. Use it for every command: one-off commands, \
+checks whose result decides your next step, interactive programs, and whatever runs long.
+
+A command that ends within `yield_time_ms` comes back complete, with its exit code, stdout and stderr. One that is still \
+running then becomes a pilothouse task and goes on untouched: the answer names its `task_id`. Read on with TaskOutput, type \
+with TaskInput, end it with TaskStop. Do not start it again, and do not use `&` or `nohup`: long commands need neither. \
+Pilothouse task ids work only with these tools; they are not ids of your client's own background tasks.
+
+Set `tty` for programs that want a terminal: REPLs, password prompts, full-screen programs, installers that ask. Leave it \
+off otherwise: stdout and stderr stay apart and nothing waits for a key. Set `accepts_input` without `tty` to feed lines to \
+a program that reads a plain stdin.
+
+An exit code other than 0 is a result, not an error of this tool. If the answer says that the operator stopped the \
+command, do not just run it again: ask, or go another way.";
+    const HINTS: Hints = Hints { read_only: false, destructive: true, idempotent: false, open_world: true };
+    const CLI: &'static [&'static str] = &["command", "run"];
+
+    type Input = Input;
+    type Result = ExecResult;
+
+    async fn run(cx: Context<'_>, input: Input) -> Result<Done, ToolError> {
+        let budget = preview::budget_chars(input.max_output_tokens);
+        let request = request(cx.caller, cx.call, input)?;
+        let foreground = Foreground { runtime: cx.runtime, actor: &cx.caller.actor, call: cx.call };
+        let outcome = cx.runtime.exec(request).await;
+        foreground.over();
+        let outcome = outcome?;
+        cx.runtime.count_exec();
+        let complete = match outcome {
+            ExecOutcome::Completed(task) => ended(cx.runtime, task, budget).await?,
+            ExecOutcome::Promoted(task) => {
+                let output = merged(cx.runtime, &task.id, budget).await?;
+                Complete::Promoted { task, output }
+            }
+        };
+        let (Complete::Ended { task, .. } | Complete::Promoted { task, .. }) = &complete;
+        Ok(Done { envelope: project(&complete), task: Some(task.id.clone()) })
+    }
+
+    fn summary(result: &ExecResult) -> String {
+        match result {
+            ExecResult::PromotedToTask(_) => "command promoted to managed task".to_owned(),
+            ExecResult::Completed(completed) => format!("command {}", completed.end("status")),
+        }
+    }
+
+    fn receipt(result: &ExecResult) -> Receipt {
+        match result {
+            ExecResult::Completed(completed) => completed.receipt(),
+            ExecResult::PromotedToTask(promoted) => promoted.receipt(),
+        }
+    }
+}
+
+impl Completed {
+    /// Says how it ended: `exited with code 3`, `terminated by SIGKILL (stopped by operator)`.
+    fn end(&self, code_word: &str) -> String {
+        let end = match (self.exit_status, &self.signal) {
+            (Some(status), _) => format!("exited with {code_word} {status}"),
+            (None, Some(signal)) => format!("terminated by {signal}"),
+            (None, None) => "ended without a status".to_owned(),
+        };
+        let timed_out = self.notes.timed_out.then(|| format!("timed out after {} ms", self.duration_ms));
+        let stopped = self.notes.stopped_by.as_ref().map(|by| format!("stopped by {by}"));
+        let error = self.notes.error.as_ref().map(|error| error.kind.clone());
+        let why: Vec<String> = [timed_out, stopped, error].into_iter().flatten().collect();
+        if why.is_empty() { end } else { format!("{end} ({})", why.join(", ")) }
+    }
+
+    fn receipt(&self) -> Receipt {
+        let receipt = Receipt::new(format!("Process {}", self.end("code")))
+            .lines(self.notes.error.as_ref().map(|error| error.message.clone()))
+            .lines(self.notes.lines())
+            .output("stdout", self.stdout_preview.as_deref())
+            .output("stderr", self.stderr_preview.as_deref());
+        task::with_files(receipt, &self.artifacts, self.dropped_bytes)
+    }
+}
+
+impl Promoted {
+    fn receipt(&self) -> Receipt {
+        let output = self.initial_output_preview.as_deref().unwrap_or("(none captured before promotion)");
+        Receipt::new("Command promoted to background task")
+            .line(format!("Task: {}", self.task_handle.task_id))
+            .output("Initial output", Some(output))
+            .artifacts(&self.artifacts)
+            .next(task::next_steps(self.task_handle.accepts_input))
+    }
+}
+
+fn request(caller: &Caller, call: u64, input: Input) -> Result<ExecRequest, ToolError> {
+    validate(&input)?;
+    let usual = Size::default();
+    let size = Size::clamped(input.cols.unwrap_or(usual.cols()), input.rows.unwrap_or(usual.rows()));
+    Ok(ExecRequest {
+        actor: caller.actor.clone(),
+        call,
+        cmd: input.cmd,
+        shell: input.shell,
+        login: input.login,
+        workdir: input.workdir,
+        base: caller.cwd.clone(),
+        tty: input.tty,
+        size: (input.cols.is_some() || input.rows.is_some()).then_some(size),
+        accepts_input: input.accepts_input.unwrap_or(input.tty),
+        yield_after: yield_after(input.yield_time_ms),
+        timeout: input.timeout_ms.map(Duration::from_millis),
+        leftovers: match input.leftovers {
+            Leftovers::End => runtime::Leftovers::End,
+            Leftovers::Keep => runtime::Leftovers::Keep,
+        },
+        description: input.description,
+    })
+}
+
+fn validate(input: &Input) -> Result<(), ToolError> {
+    let rules = [
+        ("cmd", input.cmd.trim().is_empty(), "`cmd` is blank"),
+        ("cmd", input.cmd.contains('\0'), "`cmd` contains a NUL character"),
+        ("cols", input.cols.is_some() && !input.tty, "`cols` needs `tty` to be true"),
+        ("rows", input.rows.is_some() && !input.tty, "`rows` needs `tty` to be true"),
+    ];
+    match rules.into_iter().find(|(_, broken, _)| *broken) {
+        Some((field, _, reason)) => Err(unusable(ExecCommand::NAME, field, reason)),
+        None => Ok(()),
+    }
+}
+
+fn yield_after(asked_ms: u64) -> Duration {
+    let (shortest, longest) = YIELD_MS;
+    Duration::from_millis(if asked_ms == 0 { 0 } else { asked_ms.clamp(shortest, longest) })
+}
+
+async fn ended(runtime: &Handle, task: Arc<TaskView>, budget: usize) -> Result<Complete, ToolError> {
+    if task.tty {
+        let stdout = merged(runtime, &task.id, budget).await?;
+        return Ok(Complete::Ended { task, stdout, stderr: Shown::default() });
+    }
+    let output = runtime.output(&task.id)?;
+    let stdout = output.text(Stream::Stdout, 0, budget).await?;
+    let stderr = output.text(Stream::Stderr, 0, budget).await?;
+    let (stdout, stderr) = Shown::pair(&stdout, &stderr, budget);
+    let stdout = stdout.keep(1, &output, Stream::Stdout).await;
+    let stderr = stderr.keep(1, &output, Stream::Stderr).await;
+    Ok(Complete::Ended { task, stdout, stderr })
+}
+
+/// Shows everything a task printed, in order of arrival.
+async fn merged(runtime: &Handle, id: &TaskId, budget: usize) -> Result<Shown, ToolError> {
+    let output = runtime.output(id)?;
+    let text = output.text(Stream::Merged, 0, budget).await?;
+    Ok(Shown::of(&text, budget).keep(0, &output, Stream::Merged).await)
+}
+
+/// While it lives, the command belongs to its call: a call that is dropped takes the command with it.
+struct Foreground<'a> {
+    runtime: &'a Handle,
+    actor: &'a Actor,
+    call: u64,
+}
+
+impl Foreground<'_> {
+    /// The runtime has answered: the command has ended, or stands on its own.
+    fn over(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Foreground<'_> {
+    fn drop(&mut self) {
+        self.runtime.cancel_foreground(self.call, self.actor);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::input;
+    use super::*;
+    use crate::envelope::{Actor, ErrorKind};
+
+    fn asked(given: serde_json::Value) -> Result<ExecRequest, ToolError> {
+        let caller = Caller { actor: Actor::Agent("claude".into()), cwd: "/w/sub".into() };
+        request(&caller, 7, input::parse::<ExecCommand>(given)?)
+    }
+
+    #[test]
+    fn a_bare_command_gets_the_documented_defaults() {
+        let request = asked(json!({"cmd": "ls"})).unwrap();
+        assert_eq!(request.base.to_str(), Some("/w/sub"));
+        assert!(request.login && !request.tty && !request.accepts_input);
+        assert_eq!((request.size, request.timeout, request.workdir, request.shell), (None, None, None, None));
+        assert_eq!(request.yield_after, Duration::from_secs(10));
+        assert_eq!(request.leftovers, runtime::Leftovers::End);
+    }
+
+    #[test]
+    fn yield_time_is_clamped_and_zero_promotes_at_once() {
+        for (asked, given) in [(0, 0), (1, 250), (250, 250), (9_000, 9_000), (90_000, 30_000)] {
+            assert_eq!(yield_after(asked), Duration::from_millis(given));
+        }
+    }
+
+    #[test]
+    fn a_terminal_accepts_input_unless_told_otherwise() {
+        assert!(asked(json!({"cmd": "vi", "tty": true})).unwrap().accepts_input);
+        assert!(!asked(json!({"cmd": "vi", "tty": true, "accepts_input": false})).unwrap().accepts_input);
+        let sized = asked(json!({"cmd": "vi", "tty": true, "rows": 10})).unwrap();
+        assert_eq!(sized.size, Some(Size::clamped(120, 10)));
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_refused_before_anything_runs() {
+        let cases = [
+            (json!({"cmd": " \n"}), "cmd", "`cmd` is blank"),
+            (json!({"cmd": "a\0b"}), "cmd", "`cmd` contains a NUL character"),
+            (json!({"cmd": "ls", "cols": 80}), "cols", "`cols` needs `tty` to be true"),
+            (json!({"cmd": "ls", "rows": 80}), "rows", "`rows` needs `tty` to be true"),
+        ];
+        for (given, field, reason) in cases {
+            let error = asked(given).unwrap_err();
+            assert_eq!(error.kind, ErrorKind::InvalidToolInput);
+            let details = json!({"tool_name": "ExecCommand", "field": field, "validation_error": reason});
+            assert_eq!(error.details.as_deref(), Some(&details));
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! Reads a tool's input. Refuses what the published schema does not have, and names the field, so
+//! that a caller can correct itself in one step.
+
+use serde_json::{Map, Value, json};
+
+use super::schema;
+use super::verb::Verb;
+use crate::envelope::{ErrorKind, ToolError};
+
+/// How alike two names must be for one to be suggested for the other, from 0 to 1.
+const NEAR: f64 = 0.7;
+
+/// Reads the input of a tool.
+pub(super) fn parse<V: Verb>(given: Value) -> Result<V::Input, ToolError> {
+    let schema = schema::input::<V::Input>();
+    let mut given = if given.is_null() { json!({}) } else { given };
+    if let Some(object) = given.as_object_mut() {
+        rename(object, V::ALIASES);
+    }
+    settle(&schema, &mut given);
+    let mut problems = Vec::new();
+    check(&schema, &given, "", &mut problems);
+    if let Some(first) = problems.first() {
+        return Err(refuse(V::NAME, first.field.clone(), &problems));
+    }
+    serde_json::from_value(given).map_err(|error| {
+        let problem = Problem { field: None, text: error.to_string(), hint: None };
+        refuse(V::NAME, None, &[problem])
+    })
+}
+
+/// Returns the known name most like the given one, if any is like it.
+pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let likeness = |other: &&str| {
+        if abbreviates(other, name) || abbreviates(name, other) {
+            1.0
+        } else {
+            strsim::jaro_winkler(name, other)
+        }
+    };
+    known
+        .map(|other| (likeness(&other), other))
+        .filter(|(likeness, _)| *likeness >= NEAR)
+        .max_by(|(a, _), (b, _)| a.total_cmp(b))
+        .map(|(_, other)| other)
+}
+
+/// Tells whether a name is another one with letters left out, as `cmd` is of `command`.
+fn abbreviates(short: &str, long: &str) -> bool {
+    let mut letters = long.chars();
+    let same_start = short.chars().next() == long.chars().next();
+    short.len() > 2 && same_start && short.chars().all(|letter| letters.any(|other| other == letter))
+}
+
+/// Something the schema does not allow.
+struct Problem {
+    field: Option<String>,
+    text: String,
+    hint: Option<String>,
+}
+
+fn refuse(tool: &str, field: Option<String>, problems: &[Problem]) -> ToolError {
+    let all = problems.iter().map(|problem| problem.text.as_str()).collect::<Vec<_>>().join("; ");
+    let hints: Vec<&str> = problems.iter().filter_map(|problem| problem.hint.as_deref()).collect();
+    let schema = format!("provide input for {tool} that matches its published schema");
+    let hint = if hints.is_empty() { schema } else { format!("{}; {schema}", hints.join("; ")) };
+    let mut details = Map::new();
+    details.insert("tool_name".into(), json!(tool));
+    if let Some(field) = field {
+        details.insert("field".into(), json!(field));
+    }
+    details.insert("parse_error".into(), json!(all));
+    ToolError::new(
+        ErrorKind::InvalidToolInput,
+        format!("The input does not match the schema of {tool}: {all}."),
+    )
+    .with_details(Value::Object(details))
+    .with_hint(hint)
+}
+
+fn rename(object: &mut Map<String, Value>, aliases: &[(&str, &str)]) {
+    for (alias, name) in aliases {
+        if !object.contains_key(*name)
+            && let Some(value) = object.remove(*alias)
+        {
+            object.insert((*name).to_owned(), value);
+        }
+    }
+}
+
+/// Takes the two liberties a caller has: null for a field it leaves out, digits for a number.
+fn settle(schema: &Value, given: &mut Value) {
+    let (Some(known), Some(object)) = (schema["properties"].as_object(), given.as_object_mut()) else {
+        return;
+    };
+    object.retain(|name, value| !(value.is_null() && known.contains_key(name)));
+    for (name, value) in object {
+        let Some(schema) = known.get(name) else { continue };
+        if schema["type"] == "integer"
+            && let Some(number) = value.as_str().and_then(digits)
+        {
+            *value = json!(number);
+        }
+        settle(schema, value);
+    }
+}
+
+fn digits(text: &str) -> Option<u64> {
+    let plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    plain.then(|| text.parse().ok()).flatten()
+}
+
+fn check(schema: &Value, given: &Value, path: &str, problems: &mut Vec<Problem>) {
+    let mut add = |text: String| problems.push(Problem { field: named(path), text, hint: None });
+    let Some(kind) = schema["type"].as_str() else { return };
+    if !is_a(kind, given) {
+        return add(format!("{} must be {}, not {}", subject(path), article(kind), describe(given)));
+    }
+    if let Some(words) = schema["enum"].as_array()
+        && !words.contains(given)
+    {
+        let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+        return add(format!("{} must be one of {}", subject(path), words.join(", ")));
+    }
+    if let Some(number) = given.as_f64() {
+        let limit = |key: &str| schema[key].as_f64();
+        if limit("minimum").is_some_and(|least| number < least)
+            || limit("maximum").is_some_and(|most| number > most)
+        {
+            return add(format!("{} must be {}", subject(path), range(schema)));
+        }
+    }
+    if let Some(items) = given.as_array() {
+        items.iter().for_each(|item| check(&schema["items"], item, path, problems));
+    }
+    if let (Some(known), Some(object)) = (schema["properties"].as_object(), given.as_object()) {
+        check_fields(schema, known, object, path, problems);
+    }
+}
+
+fn check_fields(
+    schema: &Value,
+    known: &Map<String, Value>,
+    object: &Map<String, Value>,
+    path: &str,
+    problems: &mut Vec<Problem>,
+) {
+    for (name, value) in object {
+        let inner = join(path, name);
+        match known.get(name) {
+            Some(schema) => check(schema, value, &inner, problems),
+            None => {
+                let free = known.keys().map(String::as_str).filter(|field| !object.contains_key(*field));
+                let near = nearest(name, free);
+                problems.push(Problem {
+                    text: format!("unknown field `{inner}`"),
+                    hint: near.map(|near| format!("use `{near}` instead of `{name}`")),
+                    field: Some(inner),
+                });
+            }
+        }
+    }
+    let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    for name in required.filter(|name| !object.contains_key(*name)) {
+        let inner = join(path, name);
+        problems.push(Problem { text: format!("missing field `{inner}`"), hint: None, field: Some(inner) });
+    }
+}
+
+fn is_a(kind: &str, value: &Value) -> bool {
+    match kind {
+        "string" => value.is_string(),
+        "integer" => value.is_u64() || value.is_i64(),
+        "boolean" => value.is_boolean(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        _ => true,
+    }
+}
+
+fn article(kind: &str) -> String {
+    match kind {
+        "integer" | "array" | "object" => format!("an {kind}"),
+        _ => format!("a {kind}"),
+    }
+}
+
+fn describe(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "another number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+fn range(schema: &Value) -> String {
+    match (&schema["minimum"], &schema["maximum"]) {
+        (least, Value::Null) => format!("at least {least}"),
+        (Value::Null, most) => format!("at most {most}"),
+        (least, most) => format!("from {least} to {most}"),
+    }
+}
+
+fn named(path: &str) -> Option<String> {
+    (!path.is_empty()).then(|| path.to_owned())
+}
+
+fn subject(path: &str) -> String {
+    if path.is_empty() { "the input".to_owned() } else { format!("`{path}`") }
+}
+
+fn join(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::exec_command::ExecCommand;
+    use super::super::task_input::TaskInput;
+    use super::super::task_output::TaskOutput;
+    use super::*;
+
+    fn refusal<V: Verb>(given: Value) -> (Value, String) {
+        let Err(error) = parse::<V>(given.clone()) else { panic!("accepted {given}") };
+        assert_eq!(error.kind, ErrorKind::InvalidToolInput);
+        (*error.details.unwrap(), error.recovery_hint.unwrap())
+    }
+
+    #[test]
+    fn a_refusal_names_the_field_and_the_problem() {
+        let cases = [
+            (json!({"command": "git status"}), "command", "unknown field `command`; missing field `cmd`"),
+            (json!({"cmd": "ls", "status": "running"}), "status", "unknown field `status`"),
+            (
+                json!({"cmd": "ls", "continue_on_result": true}),
+                "continue_on_result",
+                "unknown field `continue_on_result`",
+            ),
+            (json!({}), "cmd", "missing field `cmd`"),
+            (Value::Null, "cmd", "missing field `cmd`"),
+            (json!({"cmd": null}), "cmd", "missing field `cmd`"),
+            (json!({"cmd": 5}), "cmd", "`cmd` must be a string, not another number"),
+            (
+                json!({"cmd": "ls", "yield_time_ms": "two"}),
+                "yield_time_ms",
+                "`yield_time_ms` must be an integer, not a string",
+            ),
+            (
+                json!({"cmd": "ls", "yield_time_ms": -1}),
+                "yield_time_ms",
+                "`yield_time_ms` must be at least 0",
+            ),
+            (json!({"cmd": "ls", "tty": "yes"}), "tty", "`tty` must be a boolean, not a string"),
+            (json!({"cmd": "ls", "leftovers": "kill"}), "leftovers", "`leftovers` must be one of end, keep"),
+            (json!({"cmd": "ls", "tty": true, "cols": 1}), "cols", "`cols` must be from 2 to 1000"),
+        ];
+        for (given, field, problem) in cases {
+            let (details, hint) = refusal::<ExecCommand>(given.clone());
+            assert_eq!(
+                details,
+                json!({"tool_name": "ExecCommand", "field": field, "parse_error": problem}),
+                "{given}"
+            );
+            assert!(
+                hint.ends_with("provide input for ExecCommand that matches its published schema"),
+                "{hint}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_nearest_known_name_is_suggested() {
+        for (given, near) in [("command", "cmd"), ("work_dir", "workdir"), ("yield_ms", "yield_time_ms")] {
+            let (_, hint) = refusal::<ExecCommand>(json!({given: "x"}));
+            assert!(hint.starts_with(&format!("use `{near}` instead of `{given}`")), "{given}: {hint}");
+        }
+        let (_, hint) = refusal::<ExecCommand>(json!({"cmd": "ls", "cwd": "/"}));
+        assert!(hint.starts_with("provide input"), "{hint}");
+    }
+
+    #[test]
+    fn fields_inside_fields_are_named_by_their_path() {
+        let (details, _) = refusal::<TaskInput>(json!({"task_id": "t", "resize": {"cols": 80, "row": 24}}));
+        assert_eq!(details["field"], "resize.row");
+        let (details, _) = refusal::<TaskInput>(json!({"task_id": "t", "keys": ["Enter", 5]}));
+        assert_eq!(details["field"], "keys");
+    }
+
+    #[test]
+    fn digits_stand_for_a_number_and_never_the_other_way_round() {
+        assert!(parse::<ExecCommand>(json!({"cmd": "ls", "yield_time_ms": "500", "cols": null})).is_ok());
+        assert!(parse::<ExecCommand>(json!({"cmd": 500})).is_err());
+        assert!(parse::<ExecCommand>(json!({"cmd": "ls", "yield_time_ms": "+5"})).is_err());
+    }
+
+    #[test]
+    fn timeout_is_another_name_for_timeout_ms_of_task_output_alone() {
+        assert!(parse::<TaskOutput>(json!({"task_id": "t", "timeout": 5})).is_ok());
+        assert!(parse::<ExecCommand>(json!({"cmd": "ls", "timeout": 5})).is_err());
+        assert!(parse::<TaskOutput>(json!({"task_id": "t", "timeout": 5, "timeout_ms": 5})).is_err());
+    }
+
+    #[test]
+    fn an_input_that_is_no_object_is_refused() {
+        for given in [json!([]), json!("ls"), json!(5)] {
+            let (details, _) = refusal::<ExecCommand>(given);
+            assert!(details.get("field").is_none());
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! A task as results show it: the same few facts, said the same way by every tool. Never a process
+//! id: agents see names and counts.
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::reading::Artifact;
+use super::receipt::Receipt;
+use crate::envelope::{Actor, TaskId, one_line};
+use crate::runtime::{self, TaskStatus, TaskView};
+
+/// Most process names that are told.
+const MOST_NAMES: usize = 10;
+/// Longest reason of a failure inside a sentence.
+const REASON_CHARS: usize = 120;
+
+/// What sort of task it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Kind {
+    /// A command.
+    CommandTask,
+}
+
+/// How to refer to a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(super) struct TaskHandle {
+    /// Id of the pilothouse task.
+    #[schemars(with = "String")]
+    pub(super) task_id: TaskId,
+    /// Always `command_task`.
+    pub(super) kind: Kind,
+    /// Where it stands.
+    pub(super) status: TaskStatus,
+    /// TaskInput can type into it; absent when not.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(super) accepts_input: bool,
+}
+
+/// A task and how it stands, for answers about something else.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(super) struct TaskState {
+    /// Id of the pilothouse task.
+    #[schemars(with = "String")]
+    pub(super) task_id: TaskId,
+    /// Always `command_task`.
+    pub(super) kind: Kind,
+    /// Where it stands.
+    pub(super) status: TaskStatus,
+    /// Exit status once it has exited by itself; 124 after a timeout.
+    pub(super) exit_status: Option<i32>,
+    /// Signal that ended it, present only then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) signal: Option<String>,
+    #[serde(flatten)]
+    pub(super) notes: Notes,
+}
+
+/// What else is worth knowing about a task; each key is there only when it applies.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(super) struct Notes {
+    /// Its `timeout_ms` ran out.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(super) timed_out: bool,
+    /// Who stopped it: `operator`, `cli`, `agent:<label>` or `system`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub(super) stopped_by: Option<Actor>,
+    /// Who, other than the one who started it, typed into it last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub(super) typed_by: Option<Actor>,
+    /// Processes still alive after its shell had exited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) leftover_processes: Option<LeftoverProcesses>,
+    /// Why it failed, when that is not its own exit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) error: Option<Failure>,
+}
+
+/// Processes that outlived the shell of their command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(super) struct LeftoverProcesses {
+    /// How many there were.
+    pub(super) count: usize,
+    /// Their names, each once.
+    pub(super) names: Vec<String>,
+    /// What was done about them.
+    pub(super) action: LeftoverAction,
+}
+
+/// What was done about leftover processes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum LeftoverAction {
+    /// They were ended.
+    Ended,
+}
+
+/// A failure that is not the command's own exit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(super) struct Failure {
+    /// One of the error kinds.
+    pub(super) kind: String,
+    /// What happened.
+    pub(super) message: String,
+}
+
+/// Evidence that a task wants input.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(super) struct Waiting {
+    /// `line`, `key` or `secret`.
+    pub(super) kind: String,
+    /// How that is known: `tty_read`, `echo_off` or `quiet`.
+    pub(super) evidence: String,
+    /// For how long, in milliseconds.
+    pub(super) for_ms: u64,
+}
+
+impl TaskHandle {
+    pub(super) fn of(task: &TaskView) -> Self {
+        Self {
+            task_id: task.id.clone(),
+            kind: Kind::CommandTask,
+            status: task.status,
+            accepts_input: task.accepts_input,
+        }
+    }
+}
+
+impl TaskState {
+    pub(super) fn of(task: &TaskView) -> Self {
+        Self {
+            task_id: task.id.clone(),
+            kind: Kind::CommandTask,
+            status: task.status,
+            exit_status: exit_status(task),
+            signal: signal(task),
+            notes: Notes::of(task),
+        }
+    }
+
+    /// Says how it stands, as what `It` or `Task …` does.
+    pub(super) fn stands(&self) -> String {
+        let standing = standing(self.status, self.exit_status, self.signal.as_deref(), &self.notes);
+        stands(self.status, &standing)
+    }
+}
+
+impl Notes {
+    pub(super) fn of(task: &TaskView) -> Self {
+        let ended = task.ended.as_ref();
+        let stopped = matches!(task.status, TaskStatus::Cancelling | TaskStatus::Cancelled);
+        Self {
+            timed_out: ended.is_some_and(|ended| ended.timed_out),
+            stopped_by: task.stop.as_ref().filter(|_| stopped).map(|stop| stop.by.clone()),
+            typed_by: typed_by(task),
+            leftover_processes: ended.and_then(|ended| LeftoverProcesses::of(&ended.leftovers)),
+            error: ended
+                .and_then(|ended| ended.error.clone())
+                .map(|(kind, message)| Failure { kind, message: one_line(&message, REASON_CHARS * 4) }),
+        }
+    }
+
+    /// Returns the lines a receipt has for them, below the outcome.
+    pub(super) fn lines(&self) -> impl Iterator<Item = String> {
+        let typed = self.typed_by.as_ref().map(|by| format!("Typed into by {by}."));
+        let left = self.leftover_processes.as_ref().map(|left| {
+            let LeftoverProcesses { count, names, action: LeftoverAction::Ended } = left;
+            let noun = if *count == 1 { "process" } else { "processes" };
+            format!("Ended {count} leftover {noun}: {}", names.join(", "))
+        });
+        typed.into_iter().chain(left)
+    }
+}
+
+impl LeftoverProcesses {
+    fn of(names: &[String]) -> Option<Self> {
+        if names.is_empty() {
+            return None;
+        }
+        let distinct: BTreeSet<&String> = names.iter().collect();
+        Some(Self {
+            count: names.len(),
+            names: distinct.into_iter().take(MOST_NAMES).cloned().collect(),
+            action: LeftoverAction::Ended,
+        })
+    }
+}
+
+impl Waiting {
+    pub(super) fn of(waiting: Option<&runtime::Waiting>, now: Timestamp) -> Option<Self> {
+        waiting.map(|waiting| Self {
+            kind: waiting.kind.clone(),
+            evidence: waiting.evidence.clone(),
+            for_ms: millis_between(waiting.since, now),
+        })
+    }
+
+    /// Returns what a receipt says of it.
+    pub(super) fn sentence(&self) -> String {
+        let wants = match self.kind.as_str() {
+            "secret" => "a secret (echo is off)",
+            "key" => "a key",
+            _ => "a line of input",
+        };
+        format!("waiting for {wants} for {}", duration(self.for_ms))
+    }
+}
+
+pub(super) fn exit_status(task: &TaskView) -> Option<i32> {
+    task.ended.as_ref().and_then(|ended| ended.exit_status)
+}
+
+pub(super) fn signal(task: &TaskView) -> Option<String> {
+    task.ended.as_ref().and_then(|ended| ended.signal.clone())
+}
+
+/// Who, other than its starter, typed into a task last.
+fn typed_by(task: &TaskView) -> Option<Actor> {
+    let inputs = task.events.iter().rev().filter(|event| event.what == "input");
+    inputs.map(|event| &event.actor).find(|actor| **actor != task.started_by).cloned()
+}
+
+/// Says how a task stands: `running`, `completed (exit code 0)`, `cancelled (stopped by operator)`.
+pub(super) fn standing(
+    status: TaskStatus,
+    exit_status: Option<i32>,
+    signal: Option<&str>,
+    notes: &Notes,
+) -> String {
+    let stopped = notes.stopped_by.as_ref().map(|by| format!("stopped by {by}"));
+    match status {
+        TaskStatus::Queued | TaskStatus::Running => status.as_str().to_owned(),
+        TaskStatus::Cancelling => format!("being {}", stopped.as_deref().unwrap_or("stopped")),
+        TaskStatus::Completed | TaskStatus::Failed | TaskStatus::Cancelled | TaskStatus::Interrupted => {
+            let timed_out = notes.timed_out.then(|| "timed out".to_owned());
+            let error = notes.error.as_ref().map(|error| one_line(&error.message, REASON_CHARS));
+            let exit = exit_status.map(|code| format!("exit code {code}"));
+            with_reasons(status.as_str(), [stopped, timed_out, error, exit.or(signal.map(str::to_owned))])
+        }
+    }
+}
+
+/// Makes the verb of a sentence of how a task stands: `is running`, `completed (exit code 0)`.
+pub(super) fn stands(status: TaskStatus, standing: &str) -> String {
+    match status {
+        TaskStatus::Queued | TaskStatus::Running | TaskStatus::Cancelling => format!("is {standing}"),
+        TaskStatus::Cancelled | TaskStatus::Interrupted => format!("was {standing}"),
+        TaskStatus::Completed | TaskStatus::Failed => standing.to_owned(),
+    }
+}
+
+fn with_reasons<const N: usize>(standing: &str, reasons: [Option<String>; N]) -> String {
+    let reasons = reasons.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    if reasons.is_empty() { standing.to_owned() } else { format!("{standing} ({reasons})") }
+}
+
+pub(super) fn millis_between(from: Timestamp, to: Timestamp) -> u64 {
+    u64::try_from(to.duration_since(from).as_millis()).unwrap_or(0)
+}
+
+/// Says a length of time in few letters: `850 ms`, `12 s`, `3 min`, `2 h`.
+pub(super) fn duration(ms: u64) -> String {
+    match ms {
+        0..1_000 => format!("{ms} ms"),
+        1_000..120_000 => format!("{} s", ms / 1_000),
+        120_000..7_200_000 => format!("{} min", ms / 60_000),
+        _ => format!("{} h", ms / 3_600_000),
+    }
+}
+
+/// Says what a caller may do with a live task, in the order it usually does.
+pub(super) fn next_steps(accepts_input: bool) -> &'static str {
+    if accepts_input {
+        "TaskOutput to read on, TaskInput to type, TaskStop to end it."
+    } else {
+        "TaskOutput to read on, TaskStop to end it."
+    }
+}
+
+/// Tells of bytes that are kept nowhere.
+pub(super) fn dropped_line(dropped_bytes: u64) -> Option<String> {
+    (dropped_bytes > 0).then(|| format!("{dropped_bytes} bytes from the middle of the output were not kept."))
+}
+
+/// Ends a receipt with the files and the bytes they lack.
+pub(super) fn with_files(receipt: Receipt, artifacts: &[Artifact], dropped_bytes: u64) -> Receipt {
+    receipt.artifacts(artifacts).lines(dropped_line(dropped_bytes))
+}
+
+pub(super) fn is_false(value: &bool) -> bool {
+    !value
+}
+
+pub(super) fn is_zero(value: &u64) -> bool {
+    *value == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_stands_in_one_phrase() {
+        let none = Notes::default();
+        let by = |actor| Notes { stopped_by: Some(actor), ..Notes::default() };
+        let late = Notes { timed_out: true, ..Notes::default() };
+        let broken = Failure { kind: "output_limit_exceeded".into(), message: "It wrote too much.".into() };
+        let broken = Notes { error: Some(broken), ..Notes::default() };
+        let cases = [
+            (TaskStatus::Running, None, None, &none, "running"),
+            (TaskStatus::Cancelling, None, None, &by(Actor::Operator), "being stopped by operator"),
+            (TaskStatus::Completed, Some(0), None, &none, "completed (exit code 0)"),
+            (TaskStatus::Failed, Some(7), None, &none, "failed (exit code 7)"),
+            (TaskStatus::Failed, None, Some("SIGSEGV"), &none, "failed (SIGSEGV)"),
+            (TaskStatus::Failed, Some(124), None, &late, "failed (timed out, exit code 124)"),
+            (TaskStatus::Failed, None, None, &broken, "failed (It wrote too much.)"),
+            (
+                TaskStatus::Cancelled,
+                None,
+                Some("SIGTERM"),
+                &by(Actor::Operator),
+                "cancelled (stopped by operator, SIGTERM)",
+            ),
+            (TaskStatus::Interrupted, None, None, &none, "interrupted"),
+        ];
+        for (status, exit, signal, notes, phrase) in cases {
+            assert_eq!(standing(status, exit, signal, notes), phrase);
+        }
+    }
+
+    #[test]
+    fn lengths_of_time_take_few_letters() {
+        let cases = [
+            (0, "0 ms"),
+            (999, "999 ms"),
+            (1_000, "1 s"),
+            (119_999, "119 s"),
+            (120_000, "2 min"),
+            (7_200_000, "2 h"),
+        ];
+        for (ms, said) in cases {
+            assert_eq!(duration(ms), said);
+        }
+    }
+}

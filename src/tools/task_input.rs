@@ -1,0 +1,347 @@
+//! TaskInput: types into a running task. A task that does not take it now is an answer, not an error.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::errors::unusable;
+use super::reading::Cursor;
+use super::receipt::Receipt;
+use super::table::Hints;
+use super::task::TaskState;
+use super::task_output::{Asked, Read, View, read};
+use super::task_status::InputTarget;
+use super::verb::{Context, Done, Verb};
+use crate::clock::Clock;
+use crate::envelope::{Envelope, TaskId, ToolError, preview};
+use crate::runtime::{self, InputOutcome, RejectionReason, Until};
+use crate::terminal::{KeyPress, Size};
+
+/// Longest wait for a reaction, in milliseconds.
+const LONGEST_YIELD_MS: u64 = 30_000;
+/// A program that has been quiet for this long has had its say.
+const QUIET: Duration = Duration::from_millis(150);
+
+pub(super) struct TaskInput;
+
+/// What to type, and into which task.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {
+    /// Id of the pilothouse task, `task_…`.
+    task_id: String,
+    /// Text, sent exactly as it is: end a line with a newline yourself.
+    input: Option<String>,
+    /// Keys by name, only for a task with a terminal: `C-c`, `M-x`, `Enter`, `Tab`, `Up`, `F5`, `Space`,
+    /// or single characters.
+    #[schemars(length(min = 1))]
+    keys: Option<Vec<String>>,
+    /// End its input, as Ctrl-D does.
+    eof: Option<bool>,
+    /// Give its terminal another size.
+    resize: Option<Resize>,
+    /// Wait up to so many milliseconds, 30000 at most, for what the program prints then, and show it.
+    /// With 0 the answer comes at once.
+    #[serde(default)]
+    yield_time_ms: u64,
+}
+
+/// Another size for a terminal.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Resize {
+    /// Columns.
+    #[schemars(range(min = 2, max = 1000))]
+    cols: u16,
+    /// Rows.
+    #[schemars(range(min = 2, max = 1000))]
+    rows: u16,
+}
+
+/// What came of the input.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(super) struct Delivery {
+    /// The task as it stands then.
+    task: TaskState,
+    /// The task took the input.
+    accepted_input: bool,
+    /// Where it went: `stdin` or `tty`.
+    input_target: Option<InputTarget>,
+    /// How many bytes were written.
+    bytes_written: u64,
+    /// Why the task did not take it.
+    rejection: Option<Rejection>,
+    /// What the program printed then, when that was waited for and is not blank.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    output_preview: Option<String>,
+    /// Give it to TaskOutput as `since` to read what comes next; present when output was waited for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+/// Why a task did not take input.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+struct Rejection {
+    /// The reason, for programs.
+    reason: Reason,
+    /// The reason in words, and when to try again if that makes sense.
+    message: String,
+}
+
+/// Reasons not to take input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Reason {
+    /// It has ended, or is being ended.
+    TaskNotRunning,
+    /// It was started without input.
+    InputNotEnabled,
+    /// The operator is typing into it.
+    HeldByOperator,
+    /// It does not read what it was sent before.
+    InputBacklogged,
+    /// It has no terminal.
+    TtyRequired,
+}
+
+impl From<RejectionReason> for Reason {
+    fn from(reason: RejectionReason) -> Self {
+        match reason {
+            RejectionReason::TaskNotRunning => Self::TaskNotRunning,
+            RejectionReason::InputNotEnabled => Self::InputNotEnabled,
+            RejectionReason::HeldByOperator => Self::HeldByOperator,
+            RejectionReason::InputBacklogged => Self::InputBacklogged,
+            RejectionReason::TtyRequired => Self::TtyRequired,
+        }
+    }
+}
+
+impl Reason {
+    fn said_of(self, id: &TaskId) -> String {
+        match self {
+            Self::TaskNotRunning => format!("{id} is not running"),
+            Self::InputNotEnabled => format!("{id} takes no input"),
+            Self::HeldByOperator => format!("the operator is driving {id}"),
+            Self::InputBacklogged => format!("{id} has not read what it was sent before"),
+            Self::TtyRequired => format!("{id} has no terminal"),
+        }
+    }
+
+    fn next(self) -> &'static str {
+        match self {
+            Self::TaskNotRunning => "TaskOutput to see how it ended.",
+            Self::InputNotEnabled => {
+                "run the command with `accepts_input` or `tty` if it must be typed into; TaskStop to end this one."
+            }
+            Self::HeldByOperator => {
+                "TaskOutput to follow what the operator does; type again when the operator is done."
+            }
+            Self::InputBacklogged => "TaskOutput to see what it is doing; type again when it reads.",
+            Self::TtyRequired => {
+                "TaskInput with `input` or `eof`; `keys` and `resize` need a command run with `tty`."
+            }
+        }
+    }
+}
+
+/// All there is to say about an input.
+#[derive(Debug, Clone)]
+pub struct Complete {
+    /// What the runtime did.
+    pub outcome: InputOutcome,
+    /// What the program printed then, and where to read on, when that was waited for.
+    pub reaction: Option<(Option<String>, Cursor)>,
+}
+
+/// Projects what is known to the canonical envelope.
+#[must_use]
+pub fn project(complete: &Complete) -> Envelope {
+    let Complete { outcome, reaction } = complete;
+    let (output_preview, next_cursor) = match reaction {
+        Some((preview, next)) => (preview.clone(), Some(next.to_string())),
+        None => (None, None),
+    };
+    TaskInput::envelope(&Delivery {
+        task: TaskState::of(&outcome.task),
+        accepted_input: outcome.accepted,
+        input_target: outcome.target.map(|target| match target {
+            runtime::InputTarget::Stdin => InputTarget::Stdin,
+            runtime::InputTarget::Tty => InputTarget::Tty,
+        }),
+        bytes_written: outcome.bytes_written,
+        rejection: outcome.rejection.as_ref().map(|rejection| Rejection {
+            reason: rejection.reason.into(),
+            message: rejection.message.clone(),
+        }),
+        output_preview,
+        next_cursor,
+    })
+}
+
+impl Verb for TaskInput {
+    const NAME: &'static str = "TaskInput";
+    const TITLE: &'static str = "Type into a task";
+    const DESCRIPTION: &'static str = "\
+Types into a running pilothouse task, one that was started with `tty` or `accepts_input`. Give exactly one of `input` (text, \
+sent as it is: a line needs its own newline), `keys` (named keys such as C-c or Up, tty only), `eof`, or `resize`. Set \
+`yield_time_ms` to see in the same answer how the program reacts.
+
+A task that does not take input now is not an error: `accepted_input` is false and `rejection` says why. When the operator \
+is typing into the task (`held_by_operator`), leave it to them, and read with TaskOutput what came of it.";
+    const HINTS: Hints = Hints { read_only: false, destructive: true, idempotent: false, open_world: true };
+    const CLI: &'static [&'static str] = &["task", "input"];
+
+    type Input = Input;
+    type Result = Delivery;
+
+    async fn run(cx: Context<'_>, input: Input) -> Result<Done, ToolError> {
+        let wait = Duration::from_millis(input.yield_time_ms.min(LONGEST_YIELD_MS));
+        let (task_id, typed) = typed(input)?;
+        let id = cx.own_task(&task_id)?.id.clone();
+        let before = Cursor::at(cx.runtime.output(&id)?.position());
+        let mut outcome = cx.runtime.input(&cx.caller.actor, &id, typed).await?;
+        let mut reaction = None;
+        if outcome.accepted && !wait.is_zero() {
+            reacted(cx, &id, before, wait).await?;
+            outcome.task = cx.task(id.as_str())?;
+            let asked = Asked { since: Some(before), view: View::Auto, budget: preview::budget_chars(None) };
+            let Read { output, next, .. } = read(cx, &id, asked).await?;
+            reaction = Some((output.preview.map(|preview| preview.text), next));
+        }
+        Ok(Done { envelope: project(&Complete { outcome, reaction }), task: Some(id) })
+    }
+
+    fn summary(delivery: &Delivery) -> String {
+        let id = &delivery.task.task_id;
+        match &delivery.rejection {
+            Some(rejection) => format!("input refused: {}", rejection.reason.said_of(id)),
+            None => format!("input delivered to {id} ({} bytes)", delivery.bytes_written),
+        }
+    }
+
+    fn receipt(delivery: &Delivery) -> Receipt {
+        let task = &delivery.task;
+        match &delivery.rejection {
+            Some(rejection) => {
+                Receipt::new(format!("Input refused: {}", rejection.reason.said_of(&task.task_id)))
+                    .line(&rejection.message)
+                    .line(format!("It {}.", task.stands()))
+                    .lines(task.notes.lines())
+                    .next(rejection.reason.next())
+            }
+            None => delivery.accepted_receipt(),
+        }
+    }
+}
+
+impl Delivery {
+    fn accepted_receipt(&self) -> Receipt {
+        let task = &self.task;
+        let receipt =
+            Receipt::new(format!("Input delivered to {} ({} bytes)", task.task_id, self.bytes_written));
+        let Some(cursor) = &self.next_cursor else {
+            return receipt.next("TaskOutput to read how it reacts.");
+        };
+        let output = self.output_preview.as_deref().unwrap_or("(none yet)");
+        let receipt = receipt
+            .line(format!("It {}.", task.stands()))
+            .lines(task.notes.lines())
+            .output("Output", Some(output));
+        if task.status.is_terminal() {
+            receipt
+        } else {
+            receipt.next(&format!("TaskOutput with since={cursor} to read on, TaskInput to type more."))
+        }
+    }
+}
+
+/// Takes exactly one of the four forms of input.
+fn typed(input: Input) -> Result<(String, runtime::Input), ToolError> {
+    let refuse = |field, reason: String| Err(unusable(TaskInput::NAME, field, reason));
+    let eof = input.eof.filter(|eof| *eof);
+    let typed = match (input.input, input.keys, eof, input.resize) {
+        (Some(text), None, None, None) if text.is_empty() => {
+            return refuse("input", "`input` is empty".to_owned());
+        }
+        (Some(text), None, None, None) => runtime::Input::Text(text),
+        (None, Some(names), None, None) => runtime::Input::Keys(keys(&names)?),
+        (None, None, Some(_), None) => runtime::Input::Eof,
+        (None, None, None, Some(Resize { cols, rows })) => runtime::Input::Resize(Size::clamped(cols, rows)),
+        _ => return refuse("input", "give exactly one of `input`, `keys`, `eof` and `resize`".to_owned()),
+    };
+    Ok((input.task_id, typed))
+}
+
+fn keys(names: &[String]) -> Result<Vec<KeyPress>, ToolError> {
+    if names.is_empty() {
+        return Err(unusable(TaskInput::NAME, "keys", "`keys` is empty"));
+    }
+    let parse = |name: &String| {
+        KeyPress::parse(name).map_err(|error| unusable(TaskInput::NAME, "keys", error.to_string()))
+    };
+    names.iter().map(parse).collect()
+}
+
+/// Waits for the program to react and to fall quiet, or to end, or for the time to be over.
+async fn reacted(cx: Context<'_>, id: &TaskId, before: Cursor, limit: Duration) -> Result<(), ToolError> {
+    let clock = Clock::start();
+    let mut beyond = before.position();
+    let mut wait = limit;
+    while !wait.is_zero() {
+        let printed = cx.runtime.wait(id, Until::Output { beyond }, wait).await?;
+        if !printed || cx.task(id.as_str())?.status.is_terminal() {
+            break;
+        }
+        beyond = cx.runtime.output(id)?.position();
+        wait = QUIET.min(limit.saturating_sub(clock.now().mono));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::input;
+    use super::*;
+    use crate::envelope::ErrorKind;
+
+    fn given(fields: Value) -> Result<runtime::Input, ToolError> {
+        typed(input::parse::<TaskInput>(fields)?).map(|(_, typed)| typed)
+    }
+
+    #[test]
+    fn exactly_one_form_of_input_is_taken() {
+        assert!(
+            matches!(given(json!({"task_id": "t", "input": "hi\n"})), Ok(runtime::Input::Text(text)) if text == "hi\n")
+        );
+        assert!(
+            matches!(given(json!({"task_id": "t", "keys": ["C-c", "Enter"]})), Ok(runtime::Input::Keys(keys)) if keys.len() == 2)
+        );
+        assert!(matches!(given(json!({"task_id": "t", "eof": true})), Ok(runtime::Input::Eof)));
+        let size = Size::clamped(80, 24);
+        assert!(
+            matches!(given(json!({"task_id": "t", "resize": {"cols": 80, "rows": 24}})), Ok(runtime::Input::Resize(new)) if new == size)
+        );
+        assert!(given(json!({"task_id": "t", "input": "x", "eof": false})).is_ok());
+    }
+
+    #[test]
+    fn none_or_two_or_nothing_in_it_is_refused() {
+        let cases = [
+            (json!({"task_id": "t"}), "input"),
+            (json!({"task_id": "t", "eof": false}), "input"),
+            (json!({"task_id": "t", "input": "x", "eof": true}), "input"),
+            (json!({"task_id": "t", "input": ""}), "input"),
+            (json!({"task_id": "t", "keys": []}), "keys"),
+            (json!({"task_id": "t", "keys": ["NoSuchKey"]}), "keys"),
+            (json!({"task_id": "t", "resize": {"cols": 1, "rows": 24}}), "resize.cols"),
+        ];
+        for (fields, field) in cases {
+            let error = given(fields.clone()).unwrap_err();
+            assert_eq!(error.kind, ErrorKind::InvalidToolInput);
+            assert_eq!(error.details.unwrap()["field"], field, "{fields}");
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! TaskList: the tasks a caller may refer to, newest first, without any output.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::receipt::Receipt;
+use super::table::Hints;
+use super::task::{self, Kind, Waiting};
+use super::verb::{Context, Done, Verb};
+use crate::envelope::{Actor, Envelope, TaskId, ToolError, one_line};
+use crate::runtime::{TaskStatus, TaskView};
+
+/// Longest command shown in a list.
+const CMD_CHARS: usize = 120;
+/// Most tasks in one answer.
+const MOST: usize = 100;
+
+pub(super) struct TaskList;
+
+/// Which tasks to list.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {
+    /// `active` for those that still run, `all` to have finished ones too.
+    #[serde(default)]
+    scope: Scope,
+    /// Most tasks to list, the newest first.
+    #[serde(default = "default_limit")]
+    #[schemars(range(min = 1, max = 100))]
+    limit: usize,
+}
+
+/// Which tasks are listed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// Those that have not ended.
+    #[default]
+    Active,
+    /// Finished ones too.
+    All,
+}
+
+fn default_limit() -> usize {
+    20
+}
+
+/// The tasks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(super) struct Listing {
+    /// How many there are.
+    total: usize,
+    /// How many of them are listed.
+    returned: usize,
+    /// The newest first.
+    tasks: Vec<Row>,
+}
+
+/// One task of a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+struct Row {
+    /// Id of the pilothouse task.
+    #[schemars(with = "String")]
+    task_id: TaskId,
+    /// Always `command_task`.
+    kind: Kind,
+    /// Where it stands.
+    status: TaskStatus,
+    /// First line of its command.
+    cmd: String,
+    /// When it started; null while queued.
+    #[schemars(with = "Option<String>")]
+    started_at: Option<Timestamp>,
+    /// Milliseconds since it last printed something; null once it has ended.
+    quiet_ms: Option<u64>,
+    /// It seems to want input.
+    waiting: Option<Waiting>,
+    /// Who holds its input.
+    #[schemars(with = "Option<String>")]
+    controller: Option<Actor>,
+}
+
+/// All there is to say about the tasks of a caller.
+#[derive(Debug, Clone)]
+pub struct Complete {
+    /// Every task of the runtime.
+    pub tasks: Vec<Arc<TaskView>>,
+    /// Who asks: an agent sees its own.
+    pub actor: Actor,
+    /// Which are asked for.
+    pub scope: Scope,
+    /// Most to list.
+    pub limit: usize,
+    /// The time now.
+    pub now: Timestamp,
+}
+
+/// Projects what is known to the canonical envelope.
+#[must_use]
+pub fn project(complete: &Complete) -> Envelope {
+    let Complete { tasks, actor, scope, limit, now } = complete;
+    let mut listed: Vec<&Arc<TaskView>> = tasks
+        .iter()
+        .filter(|task| task.promoted && actor.may_drive(&task.started_by))
+        .filter(|task| *scope == Scope::All || !task.status.is_terminal())
+        .collect();
+    listed.sort_by_key(|task| std::cmp::Reverse(task.number));
+    let rows: Vec<Row> = listed.iter().take((*limit).min(MOST)).map(|task| Row::of(task, *now)).collect();
+    TaskList::envelope(&Listing { total: listed.len(), returned: rows.len(), tasks: rows })
+}
+
+impl Row {
+    fn of(task: &TaskView, now: Timestamp) -> Self {
+        let last = task.output.last_at.or(task.started_at);
+        Self {
+            task_id: task.id.clone(),
+            kind: Kind::CommandTask,
+            status: task.status,
+            cmd: first_line(&task.cmd),
+            started_at: task.started_at,
+            quiet_ms: last.filter(|_| !task.status.is_terminal()).map(|last| task::millis_between(last, now)),
+            waiting: Waiting::of(task.waiting.as_ref(), now),
+            controller: task.lease.as_ref().map(|lease| lease.holder.clone()),
+        }
+    }
+
+    fn line(&self) -> String {
+        let quiet = self.quiet_ms.map(|ms| format!("quiet {}", task::duration(ms)));
+        let waiting = self.waiting.as_ref().map(Waiting::sentence);
+        let driven = self.controller.as_ref().map(|by| format!("driven by {by}"));
+        let facts: Vec<String> = [quiet, waiting, driven].into_iter().flatten().collect();
+        let facts = if facts.is_empty() { String::new() } else { format!(", {}", facts.join(", ")) };
+        format!("{} {}{facts}: {}", self.task_id, self.status.as_str(), self.cmd)
+    }
+}
+
+/// Shows a command by its first line.
+fn first_line(cmd: &str) -> String {
+    let cmd = cmd.trim();
+    let first = one_line(cmd.lines().next().unwrap_or(""), CMD_CHARS);
+    match cmd.lines().count().saturating_sub(1) {
+        0 => first,
+        more => format!("{first} …(+{more} lines)"),
+    }
+}
+
+impl Verb for TaskList {
+    const NAME: &'static str = "TaskList";
+    const TITLE: &'static str = "List tasks";
+    const DESCRIPTION: &'static str = "\
+Lists your pilothouse tasks: commands that ExecCommand promoted and that you can read, type into or stop. Newest first, \
+without output. Use it when you lost a task_id, or to see what is still running before you finish; to follow one task, \
+use TaskOutput.";
+    const HINTS: Hints = Hints::READS;
+    const CLI: &'static [&'static str] = &["task", "list"];
+
+    type Input = Input;
+    type Result = Listing;
+
+    async fn run(cx: Context<'_>, input: Input) -> Result<Done, ToolError> {
+        let complete = Complete {
+            tasks: cx.runtime.tasks(),
+            actor: cx.caller.actor.clone(),
+            scope: input.scope,
+            limit: input.limit,
+            now: cx.now(),
+        };
+        Ok(Done { envelope: project(&complete), task: None })
+    }
+
+    fn summary(listing: &Listing) -> String {
+        listing.count_line()
+    }
+
+    fn receipt(listing: &Listing) -> Receipt {
+        let receipt = Receipt::new(listing.count_line()).block(listing.tasks.iter().map(Row::line));
+        let hidden = listing.total.saturating_sub(listing.returned);
+        let more = (hidden > 0).then(|| format!("Not shown: {hidden} older; raise `limit` to see them."));
+        let receipt = receipt.block(more);
+        if listing.tasks.iter().any(|row| !row.status.is_terminal()) {
+            receipt.next("TaskOutput to read one, TaskStatus for its details, TaskStop to end it.")
+        } else {
+            receipt
+        }
+    }
+}
+
+impl Listing {
+    fn count_line(&self) -> String {
+        let noun = if self.total == 1 { "task" } else { "tasks" };
+        let complete = self.total == self.returned;
+        let active = complete && self.tasks.iter().all(|row| !row.status.is_terminal());
+        match (self.total, active) {
+            (0, _) => "No tasks".to_owned(),
+            (total, true) => format!("{total} active {noun}"),
+            (total, false) => format!("{total} {noun}"),
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! TaskOutput: what a task printed, all of it or what came since a cursor; waits for it if asked.
+//! Only reads: neither a wait that runs out nor a call that is dropped touches the task.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::errors::unusable;
+use super::reading::{Artifact, Cursor, Shown};
+use super::receipt::Receipt;
+use super::table::Hints;
+use super::task::{self, Kind, Notes, Waiting};
+use super::verb::{Context, Done, Verb};
+use crate::envelope::preview::{self, Text};
+use crate::envelope::{Envelope, TaskId, ToolError};
+use crate::runtime::{Stream, TaskStatus, TaskView, Until};
+
+/// Longest wait, in milliseconds: below what any client allows a call.
+const LONGEST_WAIT_MS: u64 = 45_000;
+
+pub(super) struct TaskOutput;
+
+/// Which output, and how long to wait for it.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {
+    /// Id of the pilothouse task, `task_…`.
+    task_id: String,
+    /// Wait until the task has ended or, with `since`, until it prints something. With false the
+    /// answer comes at once.
+    #[serde(default = "yes")]
+    block: bool,
+    /// Longest wait in milliseconds, 45000 at most. Call again to wait longer.
+    #[serde(default = "default_wait")]
+    timeout_ms: u64,
+    /// The `next_cursor` of an earlier answer: show only what came after it. Default: everything.
+    since: Option<String>,
+    /// What to show: the cleaned `transcript`, the `screen` as it looks now, or `auto`: the screen
+    /// while a full-screen program runs, else the transcript.
+    #[serde(default)]
+    view: View,
+    /// Most output to show, in tokens of about 4 characters, 64000 at most. Default: 8000. What is cut
+    /// is in a file the answer names.
+    max_output_tokens: Option<u64>,
+}
+
+/// What of the output is asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum View {
+    #[default]
+    Auto,
+    Transcript,
+    Screen,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn default_wait() -> u64 {
+    30_000
+}
+
+/// What was read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(super) struct Retrieved {
+    /// `success`: what was asked for is there; `timeout`: the wait is over; `not_ready`: it is not
+    /// there yet and nobody waited. The output so far is shown in any case.
+    retrieval_status: Retrieval,
+    /// The task and its output.
+    task: TaskReading,
+}
+
+/// Whether what was asked for is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Retrieval {
+    /// It is.
+    Success,
+    /// The wait is over before.
+    Timeout,
+    /// Not yet, and nobody waited.
+    NotReady,
+}
+
+/// What is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Seen {
+    /// What was printed, as text.
+    Transcript,
+    /// The screen as it looks now.
+    Screen,
+}
+
+/// A task and what was read of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+struct TaskReading {
+    /// Id of the pilothouse task.
+    #[schemars(with = "String")]
+    task_id: TaskId,
+    /// Always `command_task`.
+    kind: Kind,
+    /// Where it stands.
+    status: TaskStatus,
+    /// Exit status once it has exited by itself; 124 after a timeout.
+    exit_status: Option<i32>,
+    /// The output; null when it is blank.
+    output_preview: Option<String>,
+    /// Something was left out of the preview.
+    output_truncated: bool,
+    /// Give it as `since` to read what comes next.
+    next_cursor: String,
+    /// What the preview shows.
+    view: Seen,
+    /// Files with the exact output; absent when nothing was left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    artifacts: Vec<Artifact>,
+    /// Place of the whole output among the artifacts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    output_artifact: Option<usize>,
+    /// Bytes that even the file does not have; absent when it is whole.
+    #[serde(default, skip_serializing_if = "task::is_zero")]
+    dropped_bytes: u64,
+    /// Signal that ended it, present only then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    signal: Option<String>,
+    /// It seems to want input; absent when not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    waiting: Option<Waiting>,
+    /// TaskInput can type into it now; absent when not.
+    #[serde(default, skip_serializing_if = "task::is_false")]
+    accepts_input: bool,
+    #[serde(flatten)]
+    notes: Notes,
+}
+
+/// All there is to say about what was read.
+#[derive(Debug, Clone)]
+pub struct Complete {
+    /// Whether what was asked for is there.
+    pub retrieval: Retrieval,
+    /// The task.
+    pub task: Arc<TaskView>,
+    /// What is shown of its output.
+    pub output: Shown,
+    /// Whether that is the transcript or the screen.
+    pub seen: Seen,
+    /// Where to read on.
+    pub next: Cursor,
+    /// The time now.
+    pub now: Timestamp,
+}
+
+/// Projects what is known to the canonical envelope.
+#[must_use]
+pub fn project(complete: &Complete) -> Envelope {
+    let Complete { retrieval, task, output, seen, next, now } = complete;
+    let mut artifacts = Vec::new();
+    let output_artifact = output.list_artifact(&mut artifacts);
+    let reading = TaskReading {
+        task_id: task.id.clone(),
+        kind: Kind::CommandTask,
+        status: task.status,
+        exit_status: task::exit_status(task),
+        output_preview: output.text(),
+        output_truncated: output.truncated(),
+        next_cursor: next.to_string(),
+        view: *seen,
+        artifacts,
+        output_artifact,
+        dropped_bytes: output.dropped_bytes,
+        signal: task::signal(task),
+        waiting: Waiting::of(task.waiting.as_ref(), *now),
+        accepts_input: task.accepts_input && task.status == TaskStatus::Running,
+        notes: Notes::of(task),
+    };
+    TaskOutput::envelope(&Retrieved { retrieval_status: *retrieval, task: reading })
+}
+
+impl Verb for TaskOutput {
+    const NAME: &'static str = "TaskOutput";
+    const TITLE: &'static str = "Read a task's output";
+    const DESCRIPTION: &'static str = "\
+Reads what a pilothouse task printed, and waits for it. Without `since` it waits for the task to end and shows its whole \
+output; with `since`, the `next_cursor` of an earlier answer, it comes back as soon as there is something new and shows only \
+that. Use it to follow a task instead of sleeping in a command. `block: false` looks without waiting.
+
+`retrieval_status` is `success` when what you asked for is there, else `timeout` or `not_ready`; the task goes on in \
+any case and the output so far is shown. A full-screen program is shown as the screen it draws. `task_id` is one that \
+ExecCommand gave you, not an id of your client's own tasks.";
+    const HINTS: Hints = Hints::READS;
+    const CLI: &'static [&'static str] = &["task", "output"];
+    const ALIASES: &'static [(&'static str, &'static str)] = &[("timeout", "timeout_ms")];
+
+    type Input = Input;
+    type Result = Retrieved;
+
+    async fn run(cx: Context<'_>, input: Input) -> Result<Done, ToolError> {
+        let id = cx.task(&input.task_id)?.id.clone();
+        let since = since(cx, &id, input.since.as_deref())?;
+        if input.block {
+            let wait = Duration::from_millis(input.timeout_ms.min(LONGEST_WAIT_MS));
+            cx.runtime.wait(&id, until(since), wait).await?;
+        }
+        // The task before its output: one that has ended is then shown to its last byte.
+        let task = cx.task(id.as_str())?;
+        let asked = Asked { since, view: input.view, budget: preview::budget_chars(input.max_output_tokens) };
+        let read = read(cx, &id, asked).await?;
+        let there = task.status.is_terminal() || since.is_some_and(|since| read.next > since);
+        let retrieval = retrieval(there, input.block);
+        let Read { output, seen, next } = read;
+        let complete = Complete { retrieval, task, output, seen, next, now: cx.now() };
+        Ok(Done { envelope: project(&complete), task: Some(id) })
+    }
+
+    fn summary(retrieved: &Retrieved) -> String {
+        let standing = retrieved.task.standing();
+        match retrieved.retrieval_status {
+            Retrieval::Success => format!("task {standing}"),
+            Retrieval::Timeout => format!("task {standing}; the wait is over"),
+            Retrieval::NotReady => format!("task {standing}; not ready"),
+        }
+    }
+
+    fn receipt(retrieved: &Retrieved) -> Receipt {
+        let task = &retrieved.task;
+        let id = &task.task_id;
+        let standing = task.standing();
+        let outcome = match retrieved.retrieval_status {
+            Retrieval::Success if task.status.is_terminal() => {
+                format!("Task {id} {}", task::stands(task.status, &standing))
+            }
+            Retrieval::Success => format!("New output of {id}, which is {standing}"),
+            Retrieval::Timeout => {
+                format!("Task {id} is still {standing}; the wait is over, the task goes on")
+            }
+            Retrieval::NotReady => format!("Task {id} is {standing}; not ready yet"),
+        };
+        let waiting = task.waiting.as_ref().map(|waiting| format!("It seems to be {}.", waiting.sentence()));
+        let title = match task.view {
+            Seen::Transcript => "Output",
+            Seen::Screen => "Screen",
+        };
+        let preview = task.output_preview.as_deref().unwrap_or("(none)");
+        let receipt =
+            Receipt::new(outcome).lines(task.notes.lines()).lines(waiting).output(title, Some(preview));
+        let receipt = task::with_files(receipt, &task.artifacts, task.dropped_bytes);
+        if task.status.is_terminal() { receipt } else { receipt.next(&task.next_step()) }
+    }
+}
+
+impl TaskReading {
+    fn standing(&self) -> String {
+        task::standing(self.status, self.exit_status, self.signal.as_deref(), &self.notes)
+    }
+
+    fn next_step(&self) -> String {
+        let type_into = if self.accepts_input { " TaskInput to type," } else { "" };
+        format!("TaskOutput with since={} to read on,{type_into} TaskStop to end it.", self.next_cursor)
+    }
+}
+
+fn retrieval(there: bool, waited: bool) -> Retrieval {
+    match (there, waited) {
+        (true, _) => Retrieval::Success,
+        (false, true) => Retrieval::Timeout,
+        (false, false) => Retrieval::NotReady,
+    }
+}
+
+fn since(cx: Context<'_>, id: &TaskId, given: Option<&str>) -> Result<Option<Cursor>, ToolError> {
+    let Some(given) = given else { return Ok(None) };
+    let end = Cursor::at(cx.runtime.output(id)?.position());
+    match given.parse::<Cursor>() {
+        Ok(cursor) if cursor <= end => Ok(Some(cursor)),
+        _ => Err(unusable(
+            TaskOutput::NAME,
+            "since",
+            "`since` must be the `next_cursor` of an earlier answer about this task",
+        )),
+    }
+}
+
+/// What is waited for: something new, or the end, which is always something new.
+fn until(since: Option<Cursor>) -> Until {
+    since.map_or(Until::Terminal, |since| Until::Output { beyond: since.position() })
+}
+
+/// Which part of the output, and how much of it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Asked {
+    pub(super) since: Option<Cursor>,
+    pub(super) view: View,
+    pub(super) budget: usize,
+}
+
+/// What was read of a task's output.
+pub(super) struct Read {
+    pub(super) output: Shown,
+    pub(super) seen: Seen,
+    pub(super) next: Cursor,
+}
+
+/// Reads a task's output as it is now.
+pub(super) async fn read(cx: Context<'_>, id: &TaskId, asked: Asked) -> Result<Read, ToolError> {
+    let output = cx.runtime.output(id)?;
+    let next = Cursor::at(output.position());
+    let screen = match asked.view {
+        View::Transcript => None,
+        View::Screen => cx.runtime.screen_text(id).map(|(text, _)| text),
+        View::Auto => {
+            cx.runtime.screen_text(id).filter(|(_, full_screen)| *full_screen).map(|(text, _)| text)
+        }
+    };
+    let seen = if screen.is_some() { Seen::Screen } else { Seen::Transcript };
+    let text = match screen {
+        Some(screen) => Text::Whole(screen),
+        None => {
+            let from = asked.since.map_or(0, Cursor::position);
+            output.text(Stream::Merged, from, asked.budget).await?
+        }
+    };
+    let output = Shown::of(&text, asked.budget).keep(0, &output, Stream::Merged).await;
+    Ok(Read { output, seen, next })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_there_is_a_success_whether_or_not_one_waited() {
+        assert_eq!(retrieval(true, true), Retrieval::Success);
+        assert_eq!(retrieval(true, false), Retrieval::Success);
+        assert_eq!(retrieval(false, true), Retrieval::Timeout);
+        assert_eq!(retrieval(false, false), Retrieval::NotReady);
+    }
+}

@@ -1,0 +1,225 @@
+//! TaskStatus: everything about one task but its output.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::receipt::Receipt;
+use super::table::Hints;
+use super::task::{self, Kind, Notes, Waiting};
+use super::verb::{Context, Done, Verb};
+use crate::envelope::{Actor, Envelope, TaskId, ToolError};
+use crate::runtime::{TaskStatus as Status, TaskView};
+
+pub(super) struct TaskStatus;
+
+/// Which task.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {
+    /// Id of the pilothouse task, `task_…`.
+    task_id: String,
+}
+
+/// How a task stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(super) struct Report {
+    /// The task.
+    task: TaskReport,
+}
+
+/// All about one task but its output.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+struct TaskReport {
+    /// Id of the pilothouse task.
+    #[schemars(with = "String")]
+    task_id: TaskId,
+    /// Always `command_task`.
+    kind: Kind,
+    /// Where it stands.
+    status: Status,
+    /// The same in one phrase.
+    summary: String,
+    /// When it was asked for.
+    #[schemars(with = "String")]
+    created_at: Timestamp,
+    /// When its status last changed.
+    #[schemars(with = "String")]
+    updated_at: Timestamp,
+    /// Who started it.
+    #[schemars(with = "String")]
+    started_by: Actor,
+    /// Who holds its input.
+    #[schemars(with = "Option<String>")]
+    controller: Option<Actor>,
+    /// It seems to want input.
+    waiting: Option<Waiting>,
+    /// Exit status once it has exited by itself; 124 after a timeout.
+    exit_status: Option<i32>,
+    /// Signal that ended it.
+    signal: Option<String>,
+    /// What runs.
+    command: CommandReport,
+    /// What it printed, in numbers.
+    output: OutputReport,
+    #[serde(flatten)]
+    notes: Notes,
+}
+
+/// What runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+struct CommandReport {
+    /// The command line as given.
+    cmd: String,
+    /// Directory it started in.
+    workdir: PathBuf,
+    /// Shell that runs it.
+    shell: String,
+    /// Run as a login shell.
+    login: bool,
+    /// It has a terminal.
+    tty: bool,
+    /// Columns of its terminal.
+    cols: Option<u16>,
+    /// Rows of its terminal.
+    rows: Option<u16>,
+    /// TaskInput can type into it.
+    accepts_input: bool,
+    /// Where input goes: `stdin` or `tty`.
+    input_target: Option<InputTarget>,
+}
+
+/// Where input goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum InputTarget {
+    /// A plain standard input.
+    Stdin,
+    /// A terminal.
+    Tty,
+}
+
+/// What a task printed, in numbers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+struct OutputReport {
+    /// Bytes printed.
+    bytes: u64,
+    /// Lines among them.
+    lines: u64,
+    /// Bytes not kept.
+    dropped_bytes: u64,
+}
+
+/// All there is to say about a task but its output.
+#[derive(Debug, Clone)]
+pub struct Complete {
+    /// The task.
+    pub task: Arc<TaskView>,
+    /// The time now.
+    pub now: Timestamp,
+}
+
+/// Projects what is known to the canonical envelope.
+#[must_use]
+pub fn project(complete: &Complete) -> Envelope {
+    let task = &complete.task;
+    let notes = Notes::of(task);
+    let (exit_status, signal) = (task::exit_status(task), task::signal(task));
+    let report = TaskReport {
+        task_id: task.id.clone(),
+        kind: Kind::CommandTask,
+        status: task.status,
+        summary: task::standing(task.status, exit_status, signal.as_deref(), &notes),
+        created_at: task.created_at,
+        updated_at: task.updated_at,
+        started_by: task.started_by.clone(),
+        controller: task.lease.as_ref().map(|lease| lease.holder.clone()),
+        waiting: Waiting::of(task.waiting.as_ref(), complete.now),
+        exit_status,
+        signal,
+        command: CommandReport::of(task),
+        output: OutputReport {
+            bytes: task.output.bytes,
+            lines: task.output.lines,
+            dropped_bytes: task.output.dropped_bytes,
+        },
+        notes,
+    };
+    TaskStatus::envelope(&Report { task: report })
+}
+
+impl CommandReport {
+    fn of(task: &TaskView) -> Self {
+        let size = task.tty.then_some(task.size);
+        let target = if task.tty { InputTarget::Tty } else { InputTarget::Stdin };
+        Self {
+            cmd: task.cmd.clone(),
+            workdir: task.workdir.clone(),
+            shell: task.shell.clone(),
+            login: task.login,
+            tty: task.tty,
+            cols: size.map(|size| size.cols()),
+            rows: size.map(|size| size.rows()),
+            accepts_input: task.accepts_input,
+            input_target: task.accepts_input.then_some(target),
+        }
+    }
+}
+
+impl Verb for TaskStatus {
+    const NAME: &'static str = "TaskStatus";
+    const TITLE: &'static str = "Look at a task";
+    const DESCRIPTION: &'static str = "\
+Tells how one pilothouse task stands, without its output: state, exit code, command, who drives it, whether it seems to wait \
+for input, and how much it printed. Cheap, never waits. To wait for a task or to read what it printed, use TaskOutput.";
+    const HINTS: Hints = Hints::READS;
+    const CLI: &'static [&'static str] = &["task", "status"];
+
+    type Input = Input;
+    type Result = Report;
+
+    async fn run(cx: Context<'_>, input: Input) -> Result<Done, ToolError> {
+        let task = cx.task(&input.task_id)?;
+        let id = task.id.clone();
+        Ok(Done { envelope: project(&Complete { task, now: cx.now() }), task: Some(id) })
+    }
+
+    fn summary(report: &Report) -> String {
+        format!("task {}", report.task.summary)
+    }
+
+    fn receipt(report: &Report) -> Receipt {
+        let TaskReport { task_id, summary, notes, command, output, .. } = &report.task;
+        let driven = report.task.controller.as_ref().map(|by| format!("Its input is held by {by}."));
+        let waiting =
+            report.task.waiting.as_ref().map(|waiting| format!("It seems to be {}.", waiting.sentence()));
+        let receipt = Receipt::new(format!("Task {task_id} {}", task::stands(report.task.status, summary)))
+            .lines(notes.lines())
+            .lines(driven)
+            .lines(waiting)
+            .line(format!("Started by {} at {:.0}", report.task.started_by, report.task.created_at))
+            .line(format!("Directory: {}", command.workdir.display()))
+            .line(command.terminal_line())
+            .line(format!("Output: {} bytes in {} lines", output.bytes, output.lines))
+            .lines(task::dropped_line(output.dropped_bytes))
+            .output("Command", Some(&command.cmd));
+        if report.task.status.is_terminal() {
+            receipt.next("TaskOutput to read what it printed.")
+        } else {
+            receipt.next(task::next_steps(command.accepts_input))
+        }
+    }
+}
+
+impl CommandReport {
+    fn terminal_line(&self) -> String {
+        let input = if self.accepts_input { "accepts input" } else { "takes no input" };
+        match (self.cols, self.rows) {
+            (Some(cols), Some(rows)) => format!("Terminal: {cols}x{rows}, {input}"),
+            _ => format!("Terminal: none, {input}"),
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! TaskStop: ends a task with everything it started, or sends it one signal.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::errors::unusable;
+use super::receipt::Receipt;
+use super::table::Hints;
+use super::task::TaskState;
+use super::verb::{Context, Done, Verb};
+use crate::envelope::{Envelope, ToolError};
+use crate::runtime::{self, StopEffect, StopOutcome, StopSignal};
+
+pub(super) struct TaskStop;
+
+/// Which task to stop, and how.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {
+    /// Id of the pilothouse task, `task_…`.
+    task_id: String,
+    /// Kill it at once, without the time to end by itself.
+    #[serde(default)]
+    force: bool,
+    /// Send this signal instead of stopping the task; the program decides what it does with it.
+    signal: Option<Signal>,
+}
+
+/// Signals that can be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+enum Signal {
+    Int,
+    Term,
+    Hup,
+    Quit,
+    Kill,
+    Usr1,
+    Usr2,
+}
+
+impl From<Signal> for StopSignal {
+    fn from(signal: Signal) -> Self {
+        match signal {
+            Signal::Int => Self::Int,
+            Signal::Term => Self::Term,
+            Signal::Hup => Self::Hup,
+            Signal::Quit => Self::Quit,
+            Signal::Kill => Self::Kill,
+            Signal::Usr1 => Self::Usr1,
+            Signal::Usr2 => Self::Usr2,
+        }
+    }
+}
+
+/// What came of the stop.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(super) struct Stopped {
+    /// The task as it stands then.
+    task: TaskState,
+    /// `cancelling`: it is being ended; `cancelled`: it has ended; `signalled`: the signal was sent;
+    /// `noop`: it had ended before.
+    effect: Effect,
+    /// It was to be killed at once.
+    force_stop_requested: bool,
+    /// Names of processes that could not be killed.
+    survivors: Vec<String>,
+}
+
+/// What a stop did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Effect {
+    Cancelling,
+    Cancelled,
+    Signalled,
+    Noop,
+}
+
+impl From<StopEffect> for Effect {
+    fn from(effect: StopEffect) -> Self {
+        match effect {
+            StopEffect::Cancelling => Self::Cancelling,
+            StopEffect::Cancelled => Self::Cancelled,
+            StopEffect::Signalled => Self::Signalled,
+            StopEffect::Noop => Self::Noop,
+        }
+    }
+}
+
+/// All there is to say about a stop.
+#[derive(Debug, Clone)]
+pub struct Complete {
+    /// What the runtime did.
+    pub outcome: StopOutcome,
+    /// It was to be killed at once.
+    pub force: bool,
+}
+
+/// Projects what is known to the canonical envelope.
+#[must_use]
+pub fn project(complete: &Complete) -> Envelope {
+    let Complete { outcome: StopOutcome { effect, task }, force } = complete;
+    TaskStop::envelope(&Stopped {
+        task: TaskState::of(task),
+        effect: (*effect).into(),
+        force_stop_requested: *force,
+        survivors: task.ended.as_ref().map(|ended| ended.survivors.clone()).unwrap_or_default(),
+    })
+}
+
+impl Verb for TaskStop {
+    const NAME: &'static str = "TaskStop";
+    const TITLE: &'static str = "Stop a task";
+    const DESCRIPTION: &'static str = "\
+Ends a pilothouse task and every process it started: asked to end first, killed after a grace of 5 seconds. The answer comes at \
+once; TaskOutput shows how it ended. `force`, or stopping it a second time, kills at once. `signal` only sends that signal, \
+for instance INT to interrupt what a shell is running. Stop what you no longer need, such as servers, before you finish. \
+Stopping a task that has ended does nothing. `task_id` is one that ExecCommand gave you.";
+    const HINTS: Hints = Hints { read_only: false, destructive: true, idempotent: true, open_world: false };
+    const CLI: &'static [&'static str] = &["task", "stop"];
+
+    type Input = Input;
+    type Result = Stopped;
+
+    async fn run(cx: Context<'_>, input: Input) -> Result<Done, ToolError> {
+        if input.force && input.signal.is_some() {
+            return Err(unusable(Self::NAME, "signal", "`signal` and `force` exclude each other"));
+        }
+        let id = cx.own_task(&input.task_id)?.id.clone();
+        let stop = runtime::Stop { force: input.force, signal: input.signal.map(Into::into) };
+        let outcome = cx.runtime.stop(&cx.caller.actor, &id, stop).await?;
+        Ok(Done { envelope: project(&Complete { outcome, force: input.force }), task: Some(id) })
+    }
+
+    fn summary(stopped: &Stopped) -> String {
+        let id = &stopped.task.task_id;
+        match stopped.effect {
+            Effect::Cancelling => format!("stop requested for {id}"),
+            Effect::Cancelled => format!("{id} stopped"),
+            Effect::Signalled => format!("signal sent to {id}"),
+            Effect::Noop => format!("nothing to stop: {id} {}", stopped.task.stands()),
+        }
+    }
+
+    fn receipt(stopped: &Stopped) -> Receipt {
+        let id = &stopped.task.task_id;
+        let forced = if stopped.force_stop_requested { ", without grace" } else { "" };
+        let outcome = match stopped.effect {
+            Effect::Cancelling => format!("Stop requested for {id}{forced}"),
+            Effect::Cancelled => format!("Stopped {id}"),
+            Effect::Signalled => format!("Signal sent to {id}"),
+            Effect::Noop => format!("Nothing to stop: {id} had ended before"),
+        };
+        let survivors = (!stopped.survivors.is_empty())
+            .then(|| format!("Could not be killed: {}", stopped.survivors.join(", ")));
+        let receipt = Receipt::new(outcome)
+            .line(format!("It {}.", stopped.task.stands()))
+            .lines(stopped.task.notes.lines())
+            .lines(survivors);
+        match stopped.effect {
+            Effect::Cancelling if stopped.force_stop_requested => {
+                receipt.next("TaskOutput to see how it ends.")
+            }
+            Effect::Cancelling => {
+                receipt.next("TaskOutput to see how it ends; TaskStop again to kill it at once.")
+            }
+            Effect::Signalled => receipt.next("TaskOutput to see how it reacts."),
+            Effect::Cancelled | Effect::Noop => receipt.next("TaskOutput to read what it printed."),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::input;
+    use super::*;
+
+    #[test]
+    fn signals_are_named_without_sig() {
+        let parsed = input::parse::<TaskStop>(json!({"task_id": "t", "signal": "USR1"})).unwrap();
+        assert_eq!(parsed.signal, Some(Signal::Usr1));
+        assert!(input::parse::<TaskStop>(json!({"task_id": "t", "signal": "SIGUSR1"})).is_err());
+    }
+}
