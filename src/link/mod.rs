@@ -1,1 +1,25 @@
 //! The runtime's sockets: hello, framing, client and server side, shared by the front doors.
+//!
+//! Two sockets, two planes. `agent.sock` admits the roles `mcp` and `cli`, which may only call
+//! tools; `operator.sock` admits the role `operator` and refuses every process that descends from
+//! a managed task, so that an agent's command cannot act as the person.
+
+mod ask;
+mod error;
+mod frame;
+mod hello;
+mod lineage;
+mod lines;
+mod operator;
+mod scripts;
+mod server;
+mod socket;
+
+pub use error::Error;
+pub use frame::{MAX_DEPTH, MAX_FRAME, depth_within};
+pub use hello::{Ack, Hello, Profile, Role, VERSION, dial};
+pub use lines::{Line, Lines};
+pub use operator::{Operator, serve as serve_operator};
+pub use scripts::{Scripts, serve as serve_scripts};
+pub use server::{Guest, Server};
+pub use socket::Doors;

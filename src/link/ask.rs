@@ -1,0 +1,90 @@
+//! What is said in frames: orders from consoles and scripts, news from the runtime.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::operator::Update;
+use crate::envelope::{Envelope, TaskId};
+use crate::runtime::{CallRecord, Input, InputOutcome};
+use crate::tools::Answer;
+
+/// From a console or script to the runtime.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Order {
+    /// Do something and say how it went.
+    Ask {
+        /// Names the answer.
+        id: u64,
+        /// What to do.
+        ask: Ask,
+    },
+    /// From now on these tasks are on the console's screen (role `operator`).
+    Show(Shown),
+    /// So many screens have been taken in since the start (role `operator`).
+    Taken(u64),
+}
+
+/// The tasks a console shows.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(super) struct Shown {
+    /// Those with a pane.
+    pub(super) visible: Vec<TaskId>,
+    /// The one the person looks at.
+    pub(super) focus: Option<TaskId>,
+}
+
+/// Something to do. A script may only `Call`.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Ask {
+    Call { tool: String, input: Value },
+    Send { task: TaskId, input: Input },
+    Release { task: TaskId },
+    Dismiss { task: TaskId },
+    Rename { task: TaskId, name: Option<String> },
+    Record { seq: u64 },
+    Shutdown,
+}
+
+/// From the runtime to a console or script.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum News {
+    /// How an [`Ask`] went; the error is a sentence.
+    Reply { id: u64, reply: Result<Reply, String> },
+    /// What changed since the last snapshot.
+    Update(Box<Update>),
+}
+
+/// The answer to an [`Ask`].
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Reply {
+    Answer(Answered),
+    Sent(InputOutcome),
+    Record(Option<Arc<CallRecord>>),
+    Done,
+}
+
+/// A tool's answer as it travels.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Answered {
+    seq: u64,
+    envelope: Envelope,
+    receipt: String,
+}
+
+impl From<Answer> for Answered {
+    fn from(Answer { seq, envelope, receipt }: Answer) -> Self {
+        Self { seq, envelope, receipt }
+    }
+}
+
+impl From<Answered> for Answer {
+    fn from(Answered { seq, envelope, receipt }: Answered) -> Self {
+        Self { seq, envelope, receipt }
+    }
+}

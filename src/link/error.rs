@@ -1,0 +1,87 @@
+//! What can go wrong between two processes of this program.
+
+use std::io;
+use std::path::PathBuf;
+
+/// A failure of a socket, a handshake or a conversation.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A file-system or socket call failed.
+    #[error("{verb} {path}")]
+    Io {
+        /// What was tried, e.g. `bind the socket`.
+        verb: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// The runtime folder cannot be trusted with sockets.
+    #[error("use the runtime folder {path}: it {problem}")]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// What is wrong with it, e.g. `is a symlink`.
+        problem: &'static str,
+    },
+    /// Another runtime holds the workspace.
+    #[error("another runtime already serves this workspace{}", pid.map_or_else(String::new, |pid| format!(" (pid {pid})")))]
+    Taken {
+        /// Its process id, when it could be read.
+        pid: Option<u32>,
+    },
+    /// Nobody listens on the socket.
+    #[error("no runtime listens on {path}")]
+    NoRuntime {
+        /// The socket.
+        path: PathBuf,
+    },
+    /// The other end belongs to another user.
+    #[error("the process behind {path} runs as uid {uid}, not as this user")]
+    Foreign {
+        /// The socket.
+        path: PathBuf,
+        /// The other end's user id.
+        uid: u32,
+    },
+    /// The runtime said no.
+    #[error("the runtime refused the connection: {reason}")]
+    Refused {
+        /// Its reason, a whole phrase.
+        reason: String,
+    },
+    /// The first line was missing, late or not a hello.
+    #[error("shake hands: {problem}")]
+    Handshake {
+        /// What was wrong.
+        problem: String,
+    },
+    /// A frame was too long, too deep or not what it said.
+    #[error("read a frame: {problem}")]
+    Frame {
+        /// What was wrong.
+        problem: String,
+    },
+    /// The connection failed in the middle of a conversation.
+    #[error("talk to the runtime")]
+    Talk(#[source] io::Error),
+    /// The runtime went away.
+    #[error("the runtime went away")]
+    Gone,
+    /// The runtime could not do what was asked.
+    #[error("{message}")]
+    Declined {
+        /// Its words.
+        message: String,
+    },
+}
+
+impl Error {
+    pub(super) fn handshake(problem: impl Into<String>) -> Self {
+        Self::Handshake { problem: problem.into() }
+    }
+
+    pub(super) fn frame(problem: impl Into<String>) -> Self {
+        Self::Frame { problem: problem.into() }
+    }
+}

@@ -1,0 +1,179 @@
+//! Frames for operators and scripts: length (u32, big endian), kind (one byte), payload.
+//!
+//! A length is never trusted: it is checked against the reader's limit before anything is
+//! allocated, and JSON is refused by depth before it is parsed.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+
+use super::Error;
+
+/// The largest frame the runtime accepts.
+pub const MAX_FRAME: usize = 1 << 20;
+/// The largest frame a console or script accepts from the runtime, whose snapshots and screens
+/// may be longer than any request.
+pub(super) const MAX_FROM_RUNTIME: usize = 8 << 20;
+/// How deep JSON from a connection may nest.
+pub const MAX_DEPTH: usize = 64;
+
+const JSON: u8 = 0;
+const SCREEN: u8 = 1;
+
+/// The payload of one frame.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Frame {
+    /// One JSON document.
+    Json(Vec<u8>),
+    /// One task's screen (see `operator::screen`).
+    Screen(Vec<u8>),
+}
+
+impl Frame {
+    /// Returns a frame with `value` as JSON.
+    pub(super) fn json(value: &impl Serialize) -> Result<Self, Error> {
+        serde_json::to_vec(value).map(Self::Json).map_err(|error| Error::frame(error.to_string()))
+    }
+
+    /// Reads the JSON of a frame.
+    pub(super) fn parse<T: DeserializeOwned>(&self) -> Result<T, Error> {
+        let Self::Json(bytes) = self else { return Err(Error::frame("a screen where JSON was due")) };
+        if !depth_within(bytes, MAX_DEPTH) {
+            return Err(Error::frame(format!("JSON nested deeper than {MAX_DEPTH}")));
+        }
+        serde_json::from_slice(bytes).map_err(|error| Error::frame(error.to_string()))
+    }
+
+    /// Writes the frame and flushes.
+    pub(super) async fn write(&self, writer: &mut (impl AsyncWrite + Unpin)) -> Result<(), Error> {
+        let (kind, payload) = match self {
+            Self::Json(bytes) => (JSON, bytes),
+            Self::Screen(bytes) => (SCREEN, bytes),
+        };
+        let length = u32::try_from(payload.len()).map_err(|_| Error::frame("longer than 4 GiB"))?;
+        let [a, b, c, d] = length.to_be_bytes();
+        writer.write_all(&[a, b, c, d, kind]).await.map_err(Error::Talk)?;
+        writer.write_all(payload).await.map_err(Error::Talk)?;
+        writer.flush().await.map_err(Error::Talk)
+    }
+
+    /// Reads one frame of at most `limit` bytes; `None` when the stream ended between frames.
+    pub(super) async fn read(
+        reader: &mut (impl AsyncRead + Unpin),
+        limit: usize,
+    ) -> Result<Option<Self>, Error> {
+        let mut head = [0; 5];
+        if reader.read(&mut head[..1]).await.map_err(Error::Talk)? == 0 {
+            return Ok(None);
+        }
+        reader.read_exact(&mut head[1..]).await.map_err(Error::Talk)?;
+        let [a, b, c, d, kind] = head;
+        let length = u32::from_be_bytes([a, b, c, d]) as usize;
+        if length > limit {
+            return Err(Error::frame(format!("{length} bytes announced, {limit} allowed")));
+        }
+        let mut payload = vec![0; length];
+        reader.read_exact(&mut payload).await.map_err(Error::Talk)?;
+        match kind {
+            JSON => Ok(Some(Self::Json(payload))),
+            SCREEN => Ok(Some(Self::Screen(payload))),
+            other => Err(Error::frame(format!("unknown kind {other}"))),
+        }
+    }
+}
+
+/// Tells whether arrays and objects in `json` nest at most `max` deep. Broken JSON may pass: it is
+/// the parser's to refuse.
+#[must_use]
+pub fn depth_within(json: &[u8], max: usize) -> bool {
+    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
+    for byte in json {
+        match (in_string, byte) {
+            (true, _) if escaped => escaped = false,
+            (true, b'\\') => escaped = true,
+            (true, b'"') => in_string = false,
+            (true, _) => {}
+            (false, b'"') => in_string = true,
+            (false, b'[' | b'{') => depth += 1,
+            (false, b']' | b'}') => depth = depth.saturating_sub(1),
+            (false, _) => {}
+        }
+        if depth > max {
+            return false;
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn block_on<F: Future>(future: F) -> F::Output {
+        tokio::runtime::Builder::new_current_thread().build().expect("a runtime").block_on(future)
+    }
+
+    #[test]
+    fn depth_counts_nesting_and_not_brackets_in_strings() {
+        for (json, max, within) in [
+            (r#"{"a":[1,{"b":2}]}"#, 3, true),
+            (r#"{"a":[1,{"b":2}]}"#, 2, false),
+            (r#"["[[[[[[","\"[[[["]"#, 1, true),
+            ("[][][][]", 1, true),
+            ("1", 0, true),
+        ] {
+            assert_eq!(depth_within(json.as_bytes(), max), within, "{json} in {max}");
+        }
+        assert!(!depth_within("[".repeat(10_000).as_bytes(), MAX_DEPTH));
+    }
+
+    #[test]
+    fn a_frame_longer_than_the_limit_is_refused_before_it_is_read() {
+        let announced = [0xff, 0xff, 0xff, 0xff, JSON];
+        let refused = block_on(Frame::read(&mut announced.as_slice(), MAX_FRAME));
+        assert!(matches!(refused, Err(Error::Frame { .. })), "{refused:?}");
+    }
+
+    #[test]
+    fn a_stream_that_ends_inside_a_frame_is_an_error_and_between_frames_is_not() {
+        assert!(matches!(block_on(Frame::read(&mut [0_u8, 0].as_slice(), 9)), Err(Error::Talk(_))));
+        assert!(matches!(block_on(Frame::read(&mut [].as_slice(), 9)), Ok(None)));
+    }
+
+    #[test]
+    fn deep_json_is_refused() {
+        let deep = Frame::Json([b"[".repeat(65), b"]".repeat(65)].concat());
+        assert!(matches!(deep.parse::<serde_json::Value>(), Err(Error::Frame { .. })));
+    }
+
+    proptest! {
+        #[test]
+        fn frames_read_back_in_order(payloads in prop::collection::vec((any::<bool>(), prop::collection::vec(any::<u8>(), 0..300)), 0..8)) {
+            let frames: Vec<Frame> = payloads
+                .into_iter()
+                .map(|(json, bytes)| if json { Frame::Json(bytes) } else { Frame::Screen(bytes) })
+                .collect();
+            let read = block_on(async {
+                let mut wire = Vec::new();
+                for frame in &frames {
+                    frame.write(&mut wire).await.expect("a vector takes everything");
+                }
+                let mut wire = wire.as_slice();
+                let mut read = Vec::new();
+                while let Some(frame) = Frame::read(&mut wire, 300).await.expect("whole frames") {
+                    read.push(frame);
+                }
+                read
+            });
+            prop_assert_eq!(read, frames);
+        }
+
+        #[test]
+        fn reading_noise_never_panics(noise in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = block_on(Frame::read(&mut noise.as_slice(), 64));
+            let _ = Frame::Json(noise).parse::<serde_json::Value>();
+        }
+    }
+}

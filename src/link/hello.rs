@@ -1,0 +1,182 @@
+//! The first line each way: who connects, and whether the runtime takes it.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tokio::io::AsyncWriteExt;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+
+use super::{Error, Line, Lines, socket};
+
+/// The version of the hello and of all that follows it.
+pub const VERSION: u32 = 1;
+/// The longest hello or ack.
+pub(super) const MAX_HELLO: usize = 64 << 10;
+/// How long a handshake may take.
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What a connection is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// An agent's stdio shim; MCP follows.
+    Mcp,
+    /// A command line; frames with tool calls follow.
+    Cli,
+    /// A console; frames of the operator link follow.
+    Operator,
+}
+
+/// What a tool result carries for the agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Profile {
+    /// The receipt as text; the envelope only in `_meta`.
+    #[default]
+    Receipt,
+    /// The receipt as text and the envelope as structured content, with output schemas.
+    Structured,
+}
+
+/// Who connects. One JSON line; the client sends nothing more before it has the [`Ack`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hello {
+    /// [`VERSION`].
+    pub v: u32,
+    /// What the connection is for.
+    pub role: Role,
+    /// The client's process, as it says.
+    pub pid: u32,
+    /// The process that started the client: of a shim, the agent.
+    pub ppid: u32,
+    /// Where the client was started; the default `workdir` of its commands.
+    pub cwd: PathBuf,
+    /// Form of the tool results (role `mcp`).
+    #[serde(default)]
+    pub profile: Profile,
+    /// The agent's label, when its user chose one (role `mcp`).
+    #[serde(default)]
+    pub label: Option<String>,
+}
+
+/// The runtime's answer to a [`Hello`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ack {
+    /// [`VERSION`] of the runtime.
+    pub v: u32,
+    /// The connection is admitted.
+    pub ok: bool,
+    /// Why not, otherwise.
+    #[serde(default)]
+    pub reason: Option<String>,
+    /// The runtime's workspace.
+    pub workspace: PathBuf,
+    /// The runtime's process.
+    pub runtime_pid: u32,
+}
+
+impl Hello {
+    /// Returns the hello of this very process.
+    #[must_use]
+    pub fn new(role: Role, cwd: PathBuf) -> Self {
+        let ppid = rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get().unsigned_abs());
+        Self {
+            v: VERSION,
+            role,
+            pid: std::process::id(),
+            ppid,
+            cwd,
+            profile: Profile::default(),
+            label: None,
+        }
+    }
+
+    /// Reads a hello. The version is looked at first: the rest of another version may differ.
+    pub(super) fn parse(line: &[u8]) -> Result<Self, Error> {
+        #[derive(Deserialize)]
+        struct Version {
+            v: u32,
+        }
+        let broken = |error: serde_json::Error| Error::handshake(format!("the hello is broken: {error}"));
+        let Version { v } = serde_json::from_slice(line).map_err(broken)?;
+        if v != VERSION {
+            let reason = format!(
+                "the client speaks version {v}, this runtime version {VERSION}; use one pilothouse for both"
+            );
+            return Err(Error::Refused { reason });
+        }
+        serde_json::from_slice(line).map_err(broken)
+    }
+}
+
+/// Connects to the runtime behind `socket`, says `hello` and waits to be admitted. The other end
+/// must be a process of this user.
+///
+/// # Errors
+/// When nobody listens, the other end is foreign or slow, or the runtime refuses.
+pub async fn dial(
+    socket: &Path,
+    hello: &Hello,
+) -> Result<(Ack, Lines<OwnedReadHalf>, OwnedWriteHalf), Error> {
+    let (reader, mut writer) = socket::connect(socket).await?.into_split();
+    let mut lines = Lines::new(reader, MAX_HELLO);
+    let shaken = tokio::time::timeout(PATIENCE, async {
+        send(&mut writer, hello).await?;
+        receive(&mut lines).await
+    });
+    let line = shaken.await.map_err(|_| Error::handshake("no answer within 5 s"))??;
+    let ack: Ack = serde_json::from_slice(&line)
+        .map_err(|error| Error::handshake(format!("the answer is broken: {error}")))?;
+    if ack.ok {
+        return Ok((ack, lines, writer));
+    }
+    Err(Error::Refused { reason: ack.reason.unwrap_or_else(|| "no reason given".into()) })
+}
+
+/// Reads the one line of a handshake.
+pub(super) async fn receive(lines: &mut Lines<OwnedReadHalf>) -> Result<Vec<u8>, Error> {
+    match lines.next().await.map_err(Error::Talk)? {
+        Some(Line::Whole(line)) => Ok(line),
+        Some(Line::TooLong) => Err(Error::handshake(format!("the first line is over {MAX_HELLO} bytes"))),
+        None => Err(Error::handshake("the other end hung up")),
+    }
+}
+
+/// Writes the one line of a handshake.
+pub(super) async fn send(writer: &mut OwnedWriteHalf, value: &impl Serialize) -> Result<(), Error> {
+    let mut line = serde_json::to_vec(value).map_err(|error| Error::handshake(error.to_string()))?;
+    line.push(b'\n');
+    writer.write_all(&line).await.map_err(Error::Talk)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_version_is_refused_whatever_its_hello_looks_like() {
+        let refused = Hello::parse(br#"{"v":2,"role":"hologram","who":{}}"#);
+        let Err(Error::Refused { reason }) = refused else { panic!("{refused:?}") };
+        assert_eq!(
+            reason,
+            "the client speaks version 2, this runtime version 1; use one pilothouse for both"
+        );
+    }
+
+    #[test]
+    fn a_hello_reads_back() {
+        let hello = Hello { label: Some("claude".into()), ..Hello::new(Role::Mcp, "/tmp".into()) };
+        let line = serde_json::to_vec(&hello).expect("serialises");
+        assert_eq!(Hello::parse(&line).expect("parses"), hello);
+    }
+
+    #[test]
+    fn noise_is_no_hello() {
+        for line in
+            ["", "{}", "GET / HTTP/1.1", r#"{"v":1}"#, r#"{"v":1,"role":"root","pid":1,"ppid":1,"cwd":"/"}"#]
+        {
+            assert!(matches!(Hello::parse(line.as_bytes()), Err(Error::Handshake { .. })), "{line}");
+        }
+    }
+}

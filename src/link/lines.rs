@@ -1,0 +1,102 @@
+//! Lines from a peer that is not trusted: bounded memory whatever it sends. Never interprets one.
+
+use std::io;
+
+use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
+
+/// One line as it came, without its line feed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Line {
+    /// A whole line.
+    Whole(Vec<u8>),
+    /// A line longer than the cap; its bytes were thrown away.
+    TooLong,
+}
+
+/// Reads lines of at most `cap` bytes. A reader dropped in the middle of `next` loses nothing.
+#[derive(Debug)]
+pub struct Lines<R> {
+    reader: BufReader<R>,
+    line: Vec<u8>,
+    cap: usize,
+    skipping: bool,
+}
+
+impl<R: AsyncRead + Unpin> Lines<R> {
+    /// Returns a reader of lines.
+    pub fn new(reader: R, cap: usize) -> Self {
+        Self { reader: BufReader::new(reader), line: Vec::new(), cap, skipping: false }
+    }
+
+    /// Returns the same stream with another cap.
+    #[must_use]
+    pub fn with_cap(mut self, cap: usize) -> Self {
+        self.cap = cap;
+        self
+    }
+
+    /// Returns the reader itself, for a conversation that goes on in frames. Bytes already read
+    /// beyond the last line stay in its buffer.
+    pub fn into_reader(self) -> BufReader<R> {
+        self.reader
+    }
+
+    /// Returns the next line, or `None` at the end of the stream. A last line without a line feed
+    /// is no line.
+    ///
+    /// # Errors
+    /// When the stream fails.
+    pub async fn next(&mut self) -> io::Result<Option<Line>> {
+        loop {
+            let seen = self.reader.fill_buf().await?;
+            if seen.is_empty() {
+                return Ok(None);
+            }
+            let feed = memchr::memchr(b'\n', seen);
+            let taken = feed.map_or(seen.len(), |at| at + 1);
+            let text = feed.unwrap_or(seen.len());
+            if !self.skipping && self.line.len() + text > self.cap {
+                self.skipping = true;
+                self.line = Vec::new();
+            }
+            if !self.skipping {
+                self.line.extend_from_slice(&seen[..text]);
+            }
+            self.reader.consume(taken);
+            if feed.is_some() {
+                let whole = std::mem::take(&mut self.line);
+                let skipped = std::mem::take(&mut self.skipping);
+                return Ok(Some(if skipped { Line::TooLong } else { Line::Whole(whole) }));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn all(bytes: &[u8], cap: usize) -> Vec<Line> {
+        let mut lines = Lines::new(bytes, cap);
+        let mut out = Vec::new();
+        while let Some(line) = lines.next().await.expect("a slice does not fail") {
+            out.push(line);
+        }
+        out
+    }
+
+    #[tokio::test]
+    async fn a_line_over_the_cap_is_refused_and_the_next_one_is_read() {
+        let read = all(b"abcd\nabcde\n\nx\nunfinished", 4).await;
+        let whole = |text: &[u8]| Line::Whole(text.to_vec());
+        assert_eq!(read, [whole(b"abcd"), Line::TooLong, whole(b""), whole(b"x")]);
+    }
+
+    #[tokio::test]
+    async fn an_endless_line_holds_no_memory() {
+        let flood = vec![b'x'; 1 << 20];
+        let mut lines = Lines::new(flood.as_slice(), 64);
+        assert_eq!(lines.next().await.expect("reads"), None);
+        assert_eq!(lines.line.capacity(), 0);
+    }
+}

@@ -1,0 +1,220 @@
+//! What a console holds: the runtime in its own process, or one attached over the operator socket.
+//! Both have the same methods and behave the same.
+
+mod delta;
+mod remote;
+mod screen;
+mod serve;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::Value;
+use tokio::sync::{Notify, watch};
+
+pub(super) use delta::Update;
+use remote::Remote;
+pub use serve::serve;
+
+use super::Error;
+use super::ask::{Ask, Reply, Shown};
+use crate::envelope::{Actor, TaskId};
+use crate::runtime::{self, CallRecord, Handle, Input, InputOutcome, Screen, Snapshot, Viewer};
+use crate::tools::{self, Answer, Caller};
+
+/// The operator's hold on a runtime. Clones are the same hold.
+#[derive(Clone)]
+pub enum Operator {
+    /// The runtime lives in this process.
+    Local(Local),
+    /// The runtime lives in another process of this user.
+    Remote(Remote),
+}
+
+/// A runtime in this process, with the operator as the actor.
+#[derive(Clone)]
+pub struct Local {
+    runtime: Handle,
+    viewer: Arc<Viewer>,
+    caller: Caller,
+    connected: Arc<watch::Sender<bool>>,
+}
+
+impl Operator {
+    /// Holds a runtime of this process; commands start in `cwd` unless they say otherwise.
+    #[must_use]
+    pub fn local(runtime: Handle, cwd: PathBuf) -> Self {
+        Self::Local(Local::new(runtime, cwd))
+    }
+
+    /// Attaches to the runtime behind an operator socket and waits for its first snapshot.
+    ///
+    /// # Errors
+    /// When nobody listens there, the runtime refuses, or it says nothing.
+    pub async fn attach(socket: &Path, cwd: PathBuf) -> Result<Self, Error> {
+        Remote::attach(socket, cwd).await.map(Self::Remote)
+    }
+
+    /// Tells whether the runtime lives in another process.
+    #[must_use]
+    pub fn is_remote(&self) -> bool {
+        matches!(self, Self::Remote(_))
+    }
+
+    /// Returns whether the runtime can be reached, live: false for good once it went away.
+    #[must_use]
+    pub fn connected(&self) -> watch::Receiver<bool> {
+        match self {
+            Self::Local(local) => local.connected.subscribe(),
+            Self::Remote(remote) => remote.connected(),
+        }
+    }
+
+    /// Returns everything a console shows but the screens, live.
+    #[must_use]
+    pub fn snapshot(&self) -> watch::Receiver<Arc<Snapshot>> {
+        match self {
+            Self::Local(local) => local.runtime.snapshot(),
+            Self::Remote(remote) => remote.snapshot(),
+        }
+    }
+
+    /// Says which tasks have a pane and which one the person looks at.
+    pub fn show(&self, visible: &[TaskId], focus: Option<&TaskId>) {
+        match self {
+            Self::Local(local) => local.runtime.show(&local.viewer, visible, focus),
+            Self::Remote(remote) => remote.show(Shown { visible: visible.to_vec(), focus: focus.cloned() }),
+        }
+    }
+
+    /// Returns the screen of a task, once there is one.
+    #[must_use]
+    pub fn screen(&self, task: &TaskId) -> Option<Arc<Screen>> {
+        match self {
+            Self::Local(local) => local.runtime.screen(task),
+            Self::Remote(remote) => remote.screen(task),
+        }
+    }
+
+    /// Returns what is notified when a shown screen has something new to draw. One may wait for it.
+    #[must_use]
+    pub fn screens_changed(&self) -> Arc<Notify> {
+        match self {
+            Self::Local(local) => local.viewer.wake(),
+            Self::Remote(remote) => remote.screens_changed(),
+        }
+    }
+
+    /// Calls a tool as the operator.
+    ///
+    /// # Errors
+    /// When the runtime went away.
+    pub async fn call(&self, tool: &str, input: Value) -> Result<Answer, Error> {
+        match self.ask(Ask::Call { tool: tool.to_owned(), input }).await? {
+            Reply::Answer(answer) => Ok(answer.into()),
+            _ => Err(odd()),
+        }
+    }
+
+    /// Sends what the person typed or pasted into a task.
+    ///
+    /// # Errors
+    /// When the runtime went away or knows no such task.
+    pub async fn send(&self, task: &TaskId, input: Input) -> Result<InputOutcome, Error> {
+        match self.ask(Ask::Send { task: task.clone(), input }).await? {
+            Reply::Sent(outcome) => Ok(outcome),
+            _ => Err(odd()),
+        }
+    }
+
+    /// Gives the operator's lease on a task back.
+    ///
+    /// # Errors
+    /// When the runtime went away.
+    pub async fn release(&self, task: &TaskId) -> Result<(), Error> {
+        self.ask(Ask::Release { task: task.clone() }).await.map(drop)
+    }
+
+    /// Takes an ended task off the list; the record keeps it.
+    ///
+    /// # Errors
+    /// When the runtime went away.
+    pub async fn dismiss(&self, task: &TaskId) -> Result<(), Error> {
+        self.ask(Ask::Dismiss { task: task.clone() }).await.map(drop)
+    }
+
+    /// Gives a task a name, or takes it away.
+    ///
+    /// # Errors
+    /// When the runtime went away.
+    pub async fn rename(&self, task: &TaskId, name: Option<String>) -> Result<(), Error> {
+        self.ask(Ask::Rename { task: task.clone(), name }).await.map(drop)
+    }
+
+    /// Returns the whole record of a call, when it is still known.
+    pub async fn record(&self, seq: u64) -> Option<Arc<CallRecord>> {
+        match self.ask(Ask::Record { seq }).await {
+            Ok(Reply::Record(record)) => record,
+            _ => None,
+        }
+    }
+
+    /// Stops all tasks and ends the runtime. A runtime embedded in another console refuses.
+    ///
+    /// # Errors
+    /// When the runtime refuses or had gone before.
+    pub async fn shutdown(&self) -> Result<(), Error> {
+        self.ask(Ask::Shutdown).await.map(drop)
+    }
+
+    async fn ask(&self, ask: Ask) -> Result<Reply, Error> {
+        match self {
+            Self::Local(local) => local.settle(ask).await,
+            Self::Remote(remote) => remote.ask(ask).await,
+        }
+    }
+}
+
+impl Local {
+    fn new(runtime: Handle, cwd: PathBuf) -> Self {
+        let caller = Caller { actor: Actor::Operator, cwd };
+        let viewer = runtime.viewer();
+        Self { runtime, viewer, caller, connected: Arc::new(watch::Sender::new(true)) }
+    }
+
+    /// Does what was asked.
+    async fn settle(&self, ask: Ask) -> Result<Reply, Error> {
+        let Self { runtime, caller, .. } = self;
+        let declined = |error: runtime::Error| Error::Declined { message: error.to_string() };
+        Ok(match ask {
+            Ask::Call { tool, input } => {
+                Reply::Answer(tools::call(runtime, caller, &tool, input).await.into())
+            }
+            Ask::Send { task, input } => {
+                Reply::Sent(runtime.input(&caller.actor, &task, input).await.map_err(declined)?)
+            }
+            Ask::Release { task } => {
+                runtime.release(&task).await;
+                Reply::Done
+            }
+            Ask::Dismiss { task } => {
+                runtime.dismiss(&task).await;
+                Reply::Done
+            }
+            Ask::Rename { task, name } => {
+                runtime.rename(&task, name).await;
+                Reply::Done
+            }
+            Ask::Record { seq } => Reply::Record(runtime.call(seq)),
+            Ask::Shutdown => {
+                runtime.shutdown().await;
+                self.connected.send_replace(false);
+                Reply::Done
+            }
+        })
+    }
+}
+
+fn odd() -> Error {
+    Error::frame("another reply than the one due")
+}

@@ -1,0 +1,206 @@
+//! The console's side of the operator link: a runtime in another process.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::io::BufReader;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::screen::Picture;
+use crate::envelope::TaskId;
+use crate::link::ask::{Ask, News, Order, Reply, Shown};
+use crate::link::frame::{Frame, MAX_FROM_RUNTIME};
+use crate::link::{Error, Hello, Role, dial};
+use crate::runtime::{Screen, Snapshot};
+
+/// Orders that may wait to be written; whoever asks more waits too.
+const ORDERS: usize = 64;
+/// How long the first snapshot may take.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A runtime in another process. Clones are the same connection; the last one dropped ends it.
+#[derive(Clone)]
+pub struct Remote {
+    state: Arc<State>,
+    orders: mpsc::Sender<Order>,
+    shown: Arc<watch::Sender<Shown>>,
+    _open: Arc<DropGuard>,
+}
+
+/// What the runtime has told so far.
+// Locks, not messages: the console reads screens while it draws and must not wait for a reply.
+struct State {
+    connected: watch::Sender<bool>,
+    snapshot: watch::Sender<Arc<Snapshot>>,
+    screens: Mutex<HashMap<TaskId, Arc<Screen>>>,
+    screens_changed: Arc<Notify>,
+    waiting: Mutex<HashMap<u64, oneshot::Sender<Result<Reply, String>>>>,
+    next_id: AtomicU64,
+}
+
+impl Remote {
+    pub(super) async fn attach(socket: &Path, cwd: PathBuf) -> Result<Self, Error> {
+        let (_, lines, writer) = dial(socket, &Hello::new(Role::Operator, cwd)).await?;
+        let mut reader = lines.into_reader();
+        let first = tokio::time::timeout(PATIENCE, first_snapshot(&mut reader));
+        let first = first.await.map_err(|_| Error::handshake("no snapshot within 5 s"))??;
+        let state = Arc::new(State {
+            connected: watch::Sender::new(true),
+            snapshot: watch::Sender::new(Arc::new(first)),
+            screens: Mutex::default(),
+            screens_changed: Arc::default(),
+            waiting: Mutex::default(),
+            next_id: AtomicU64::new(1),
+        });
+        let (orders, ordered) = mpsc::channel(ORDERS);
+        let shown = watch::Sender::default();
+        let open = CancellationToken::new();
+        // Ends with the connection or with the last clone, whichever comes first.
+        tokio::spawn(converse(Arc::clone(&state), reader, writer, ordered, shown.subscribe(), open.clone()));
+        Ok(Self { state, orders, shown: Arc::new(shown), _open: Arc::new(open.drop_guard()) })
+    }
+
+    pub(super) fn connected(&self) -> watch::Receiver<bool> {
+        self.state.connected.subscribe()
+    }
+
+    pub(super) fn snapshot(&self) -> watch::Receiver<Arc<Snapshot>> {
+        self.state.snapshot.subscribe()
+    }
+
+    pub(super) fn show(&self, shown: Shown) {
+        lock(&self.state.screens)
+            .retain(|task, _| shown.visible.contains(task) || shown.focus.as_ref() == Some(task));
+        self.shown.send_if_modified(|now| {
+            let changed = *now != shown;
+            *now = shown;
+            changed
+        });
+    }
+
+    pub(super) fn screen(&self, task: &TaskId) -> Option<Arc<Screen>> {
+        lock(&self.state.screens).get(task).cloned()
+    }
+
+    pub(super) fn screens_changed(&self) -> Arc<Notify> {
+        Arc::clone(&self.state.screens_changed)
+    }
+
+    pub(super) async fn ask(&self, ask: Ask) -> Result<Reply, Error> {
+        let id = self.state.next_id.fetch_add(1, Ordering::Relaxed);
+        let (answer, answered) = oneshot::channel();
+        lock(&self.state.waiting).insert(id, answer);
+        // The end of the connection drops the receiver first and forgets everyone who waits then,
+        // so that nobody waits for good.
+        if self.orders.send(Order::Ask { id, ask }).await.is_err() {
+            lock(&self.state.waiting).remove(&id);
+            return Err(Error::Gone);
+        }
+        answered.await.map_err(|_| Error::Gone)?.map_err(|message| Error::Declined { message })
+    }
+}
+
+/// Reads frames until the first snapshot is whole; nothing else comes before it.
+async fn first_snapshot(reader: &mut BufReader<OwnedReadHalf>) -> Result<Snapshot, Error> {
+    let frame = Frame::read(reader, MAX_FROM_RUNTIME).await?.ok_or(Error::Gone)?;
+    match frame.parse()? {
+        News::Update(update) => Ok(update.apply(None)),
+        News::Reply { .. } => Err(Error::frame("a reply before the first snapshot")),
+    }
+}
+
+/// Carries the conversation until either side ends it.
+async fn converse(
+    state: Arc<State>,
+    reader: BufReader<OwnedReadHalf>,
+    writer: OwnedWriteHalf,
+    ordered: mpsc::Receiver<Order>,
+    shown: watch::Receiver<Shown>,
+    open: CancellationToken,
+) {
+    let taken = watch::Sender::new(0);
+    let ended = tokio::select! {
+        ended = write(writer, ordered, shown, taken.subscribe()) => ended,
+        ended = read(&state, reader, &taken) => ended,
+        () = open.cancelled() => Ok(()),
+    };
+    if let Err(error) = ended {
+        tracing::warn!(%error, "the operator link broke");
+    }
+    state.connected.send_replace(false);
+    lock(&state.waiting).clear();
+    state.screens_changed.notify_one();
+}
+
+async fn write(
+    mut writer: OwnedWriteHalf,
+    mut ordered: mpsc::Receiver<Order>,
+    mut shown: watch::Receiver<Shown>,
+    mut taken: watch::Receiver<u64>,
+) -> Result<(), Error> {
+    loop {
+        let order = tokio::select! {
+            biased;
+            Some(order) = ordered.recv() => order,
+            Ok(()) = shown.changed() => Order::Show(shown.borrow_and_update().clone()),
+            Ok(()) = taken.changed() => Order::Taken(*taken.borrow_and_update()),
+            else => return Ok(()),
+        };
+        Frame::json(&order)?.write(&mut writer).await?;
+    }
+}
+
+async fn read(
+    state: &State,
+    mut reader: BufReader<OwnedReadHalf>,
+    taken: &watch::Sender<u64>,
+) -> Result<(), Error> {
+    while let Some(frame) = Frame::read(&mut reader, MAX_FROM_RUNTIME).await? {
+        match frame {
+            Frame::Screen(bytes) => {
+                state.hang(&Picture::decode(&bytes)?);
+                taken.send_modify(|count| *count += 1);
+            }
+            Frame::Json(_) => match frame.parse()? {
+                News::Update(update) => {
+                    state.snapshot.send_modify(|known| *known = Arc::new(update.apply(Some(known))));
+                }
+                News::Reply { id, reply } => {
+                    if let Some(waiting) = lock(&state.waiting).remove(&id) {
+                        // Whoever asked may have stopped waiting.
+                        let _ = waiting.send(reply);
+                    }
+                }
+            },
+        }
+    }
+    Ok(())
+}
+
+impl State {
+    /// Puts a picture where the console looks for it.
+    fn hang(&self, picture: &Picture) {
+        let terminal = picture.develop();
+        let mut screens = lock(&self.screens);
+        match screens.get(&picture.task) {
+            Some(screen) => {
+                screen.update(|shown| *shown = terminal);
+            }
+            None => {
+                screens.insert(picture.task.clone(), Arc::new(Screen::detached(terminal)));
+            }
+        }
+        drop(screens);
+        self.screens_changed.notify_one();
+    }
+}
+
+// Nothing under these locks can panic half-way through a change.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

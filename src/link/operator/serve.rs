@@ -1,0 +1,261 @@
+//! The runtime's side of one attached console.
+//!
+//! One future reads orders, one writes. What is written is looked at when its turn comes: a console
+//! that reads slowly sees fewer snapshots and screens, never older ones, and holds no memory here.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::BufReader;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::time::{Instant, sleep, sleep_until};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::screen::Picture;
+use super::{Local, Update};
+use crate::envelope::TaskId;
+use crate::link::ask::{Ask, News, Order, Shown};
+use crate::link::frame::{Frame, MAX_FRAME};
+use crate::link::{Error, Guest};
+use crate::runtime::{Handle, Snapshot};
+
+/// The shortest time between two snapshots.
+const SNAPSHOT_PACE: Duration = Duration::from_millis(100);
+/// The shortest time between two rounds of screens.
+const SCREEN_PACE: Duration = Duration::from_millis(33);
+/// Asks of one console in flight; more wait in the socket.
+const ASKS: usize = 64;
+
+/// Serves one console until it hangs up or `stop`. What it asked for is done even if it has gone.
+/// Cancels `end` once the console has shut the runtime down.
+///
+/// # Errors
+/// When the console breaks the protocol or cannot be written to.
+pub async fn serve(
+    guest: Guest,
+    runtime: Handle,
+    end: CancellationToken,
+    stop: CancellationToken,
+) -> Result<(), Error> {
+    let Guest { hello, lines, writer } = guest;
+    let local = Local::new(runtime, hello.cwd);
+    let (shown, taken) = (watch::Sender::default(), watch::Sender::new(0));
+    let (replies, replied) = mpsc::channel(ASKS);
+    let updates = Updates::new(&local);
+    let pictures = Pictures::new(&local, shown.subscribe(), taken.subscribe());
+    let reading = Reading { local, shown, taken, replies, asks: TaskTracker::new() };
+    let asks = reading.asks.clone();
+    let ended = tokio::select! {
+        ended = reading.run(lines.into_reader()) => ended,
+        written = write(writer, replied, updates, pictures, stop) => written.map(|wrote| {
+            if wrote == Wrote::Shutdown {
+                end.cancel();
+            }
+        }),
+    };
+    asks.close();
+    asks.wait().await;
+    ended
+}
+
+/// The orders of a console.
+struct Reading {
+    local: Local,
+    shown: watch::Sender<Shown>,
+    taken: watch::Sender<u64>,
+    replies: mpsc::Sender<Outgoing>,
+    asks: TaskTracker,
+}
+
+/// A reply on its way to the writer.
+enum Outgoing {
+    Reply(News),
+    /// The runtime has been shut down: nothing follows.
+    Last(News),
+}
+
+impl Reading {
+    async fn run(self, mut reader: BufReader<OwnedReadHalf>) -> Result<(), Error> {
+        let room = Arc::new(Semaphore::new(ASKS));
+        while let Some(frame) = Frame::read(&mut reader, MAX_FRAME).await? {
+            match frame.parse()? {
+                Order::Show(shown) => {
+                    self.local.runtime.show(&self.local.viewer, &shown.visible, shown.focus.as_ref());
+                    self.shown.send_replace(shown);
+                }
+                Order::Taken(count) => {
+                    self.taken.send_replace(count);
+                }
+                Order::Ask { id, ask } => {
+                    let Ok(place) = Arc::clone(&room).acquire_owned().await else { return Ok(()) };
+                    let (local, replies) = (self.local.clone(), self.replies.clone());
+                    self.asks.spawn(async move {
+                        let reply = answer(&local, id, ask).await;
+                        // A console that has gone needs no reply.
+                        let _ = replies.send(reply).await;
+                        drop(place);
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Does what was asked.
+async fn answer(local: &Local, id: u64, ask: Ask) -> Outgoing {
+    let shutdown = matches!(ask, Ask::Shutdown);
+    let reply = if shutdown && !local.runtime.snapshot().borrow().headless {
+        Err("this runtime lives in another console; quit that one".to_owned())
+    } else {
+        local.settle(ask).await.map_err(|error| error.to_string())
+    };
+    if shutdown && reply.is_ok() {
+        Outgoing::Last(News::Reply { id, reply })
+    } else {
+        Outgoing::Reply(News::Reply { id, reply })
+    }
+}
+
+/// What was written last.
+#[derive(PartialEq, Eq)]
+enum Wrote {
+    /// The reply to whoever has shut the runtime down.
+    Shutdown,
+    /// How everything ended.
+    Farewell,
+}
+
+/// Writes replies, snapshots and screens, in this order of urgency. Returns after the last reply, or
+/// on `stop` after the last snapshot.
+async fn write(
+    mut writer: OwnedWriteHalf,
+    mut replied: mpsc::Receiver<Outgoing>,
+    mut updates: Updates,
+    mut pictures: Pictures,
+    stop: CancellationToken,
+) -> Result<Wrote, Error> {
+    loop {
+        let frames = tokio::select! {
+            biased;
+            Some(outgoing) = replied.recv() => match outgoing {
+                Outgoing::Reply(news) => vec![Frame::json(&news)?],
+                Outgoing::Last(news) => {
+                    Frame::json(&news)?.write(&mut writer).await?;
+                    return Ok(Wrote::Shutdown);
+                }
+            },
+            () = stop.cancelled() => {
+                Frame::json(&News::Update(Box::new(updates.newest())))?.write(&mut writer).await?;
+                return Ok(Wrote::Farewell);
+            }
+            update = updates.next() => vec![Frame::json(&News::Update(Box::new(update?)))?],
+            pictures = pictures.next() => {
+                pictures.iter().map(|picture| Frame::Screen(picture.encode())).collect()
+            }
+        };
+        for frame in frames {
+            frame.write(&mut writer).await?;
+        }
+    }
+}
+
+/// The snapshots a console is told of.
+struct Updates {
+    snapshots: watch::Receiver<Arc<Snapshot>>,
+    known: Option<Arc<Snapshot>>,
+    due: Instant,
+}
+
+impl Updates {
+    fn new(local: &Local) -> Self {
+        let mut snapshots = local.runtime.snapshot();
+        snapshots.mark_changed();
+        Self { snapshots, known: None, due: Instant::now() }
+    }
+
+    /// Waits for the next change worth telling. Dropped before its end, it forgets nothing.
+    async fn next(&mut self) -> Result<Update, Error> {
+        sleep_until(self.due).await;
+        self.snapshots.changed().await.map_err(|_| Error::Gone)?;
+        self.due = Instant::now() + SNAPSHOT_PACE;
+        Ok(self.newest())
+    }
+
+    /// Returns what changed since the last one, without waiting.
+    fn newest(&mut self) -> Update {
+        let new = Arc::clone(&self.snapshots.borrow_and_update());
+        let update = Update::between(self.known.as_deref(), &new);
+        self.known = Some(new);
+        update
+    }
+}
+
+/// The screens a console is shown.
+struct Pictures {
+    local: Local,
+    shown: watch::Receiver<Shown>,
+    taken: watch::Receiver<u64>,
+    sent: u64,
+    /// Generation of each shown screen as it was sent.
+    drawn: HashMap<TaskId, u64>,
+    due: Instant,
+}
+
+impl Pictures {
+    fn new(local: &Local, shown: watch::Receiver<Shown>, taken: watch::Receiver<u64>) -> Self {
+        Self { local: local.clone(), shown, taken, sent: 0, drawn: HashMap::new(), due: Instant::now() }
+    }
+
+    /// Waits until the console has taken in what it was sent and a shown screen has changed.
+    /// Dropped before its end, it forgets nothing.
+    async fn next(&mut self) -> Vec<Picture> {
+        let changed = self.local.viewer.wake();
+        loop {
+            sleep_until(self.due).await;
+            let sent = self.sent;
+            if self.taken.wait_for(|taken| *taken >= sent).await.is_err() {
+                return std::future::pending().await;
+            }
+            let (pictures, is_later) = self.look();
+            if !pictures.is_empty() {
+                self.sent += pictures.len() as u64;
+                self.due = Instant::now() + SCREEN_PACE;
+                return pictures;
+            }
+            tokio::select! {
+                // A wake that came while nobody waited is kept by the notify.
+                () = changed.notified() => {}
+                () = sleep(SCREEN_PACE), if is_later => {}
+                told = self.shown.changed() => if told.is_err() { return std::future::pending().await },
+            }
+        }
+    }
+
+    /// Takes a picture of each shown screen that changed since it was last sent, and tells whether
+    /// one that is busy or in the middle of a frame is left for later.
+    fn look(&mut self) -> (Vec<Picture>, bool) {
+        let shown = self.shown.borrow_and_update().clone();
+        let tasks: Vec<TaskId> = shown.focus.into_iter().chain(shown.visible).collect();
+        self.drawn.retain(|task, _| tasks.contains(task));
+        let (mut pictures, mut is_later) = (Vec::new(), false);
+        for task in &tasks {
+            let Some(screen) = self.local.runtime.screen(task) else { continue };
+            let generation = screen.generation();
+            if self.drawn.get(task) == Some(&generation) {
+                continue;
+            }
+            if let Some(picture) = Picture::take(task, &screen) {
+                self.drawn.insert(task.clone(), generation);
+                pictures.push(picture);
+            } else {
+                let task = self.local.runtime.task(task);
+                is_later |= task.is_some_and(|task| !task.status.is_terminal());
+            }
+        }
+        (pictures, is_later)
+    }
+}

@@ -1,0 +1,308 @@
+//! Socket files: the runtime folder, the instance lock, binding and connecting.
+//!
+//! Nobody but this user may reach the sockets: the folder is 0700 and checked, the sockets are
+//! 0600 from birth, and both ends look at the other's uid. A socket file is replaced only by
+//! whoever holds the instance lock.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Seek, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::net::UnixListener as StdListener;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+use tokio::net::{UnixListener, UnixStream};
+
+use super::Error;
+use crate::paths::Places;
+
+/// The longest path a socket address holds.
+const MAX_ADDRESS: usize = 107;
+/// Connections that may wait to be accepted.
+const BACKLOG: i32 = 32;
+
+/// One of the two sockets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Door {
+    /// For agents and scripts.
+    Agent,
+    /// For consoles.
+    Operator,
+}
+
+/// The bound sockets of one runtime and the lock that makes it the only one of its workspace.
+/// Dropped, it removes the socket files and then releases the lock.
+#[derive(Debug)]
+pub struct Doors {
+    open: Option<[Listening; 2]>,
+    _lock: File,
+}
+
+impl Doors {
+    /// Takes the instance lock of a workspace and binds its sockets. Needs a tokio runtime.
+    ///
+    /// # Errors
+    /// [`Error::Taken`] when another runtime serves the workspace; otherwise when the folder cannot
+    /// be trusted or a socket cannot be bound.
+    pub fn open(places: &Places) -> Result<Self, Error> {
+        make_folder(&places.runtime_dir)?;
+        let lock = take_lock(&places.instance_lock())?;
+        let open = [Listening::on(places.agent_socket())?, Listening::on(places.operator_socket())?];
+        Ok(Self { open: Some(open), _lock: lock })
+    }
+
+    /// Waits for the next connection; for ever once closed.
+    pub(super) async fn accept(&self) -> (Door, io::Result<UnixStream>) {
+        let Some([agent, operator]) = &self.open else { return std::future::pending().await };
+        let (door, accepted) = tokio::select! {
+            accepted = agent.listener.accept() => (Door::Agent, accepted),
+            accepted = operator.listener.accept() => (Door::Operator, accepted),
+        };
+        (door, accepted.map(|(stream, _)| stream))
+    }
+
+    /// Closes and removes the sockets, and keeps the lock.
+    pub(super) fn close(&mut self) {
+        self.open = None;
+    }
+}
+
+/// A bound socket, removed when dropped.
+#[derive(Debug)]
+struct Listening {
+    listener: UnixListener,
+    path: PathBuf,
+}
+
+impl Listening {
+    fn on(path: PathBuf) -> Result<Self, Error> {
+        Ok(Self { listener: bind(&path)?, path })
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        // A file that somebody else removed is gone just as well.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// Creates the folder for sockets, or checks the one that is there.
+fn make_folder(path: &Path) -> Result<(), Error> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
+    made.map_err(|source| Error::Io { verb: "create the runtime folder", path: path.to_owned(), source })?;
+    // Without a sound parent the folder could be swapped for another after the check.
+    let parent = path.parent().unwrap_or(path);
+    for (folder, forbidden) in [(parent, 0o022), (path, 0o077)] {
+        if let Some(problem) = distrust(folder, forbidden)? {
+            return Err(Error::Folder { path: folder.to_owned(), problem });
+        }
+    }
+    Ok(())
+}
+
+/// Says why a folder must not hold sockets: not ours, not a folder, or open to others by any of
+/// the mode bits `forbidden`.
+fn distrust(folder: &Path, forbidden: u32) -> Result<Option<&'static str>, Error> {
+    let facts = std::fs::symlink_metadata(folder).map_err(|source| Error::Io {
+        verb: "look at the runtime folder",
+        path: folder.to_owned(),
+        source,
+    })?;
+    let me = rustix::process::geteuid().as_raw();
+    Ok(if facts.is_symlink() {
+        Some("is a symlink")
+    } else if !facts.is_dir() {
+        Some("is not a folder")
+    } else if facts.uid() != me {
+        Some("belongs to another user")
+    } else if facts.mode() & forbidden != 0 {
+        Some("is open to other users (chmod it to 0700)")
+    } else {
+        None
+    })
+}
+
+/// Takes the lock and writes this process's id into it.
+fn take_lock(path: &Path) -> Result<File, Error> {
+    let failed = |verb| move |source: io::Error| Error::Io { verb, path: path.to_owned(), source };
+    let mut lock = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
+        .open(path)
+        .map_err(failed("open the instance lock"))?;
+    match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => {}
+        Err(Errno::WOULDBLOCK) => {
+            let mut pid = String::new();
+            // The id is a courtesy: whoever holds the lock may not have written it yet.
+            let _ = (&lock).take(16).read_to_string(&mut pid);
+            return Err(Error::Taken { pid: pid.trim().parse().ok() });
+        }
+        Err(errno) => return Err(failed("take the instance lock")(errno.into())),
+    }
+    let write = |lock: &mut File| {
+        lock.set_len(0)?;
+        lock.rewind()?;
+        writeln!(lock, "{}", std::process::id())
+    };
+    write(&mut lock).map_err(failed("write the instance lock"))?;
+    Ok(lock)
+}
+
+/// Binds a socket that is 0600 from birth: on Linux the mode of the unbound socket becomes the
+/// mode of its file, so that neither the umask of the process nor a moment in between matters.
+fn bind(path: &Path) -> Result<UnixListener, Error> {
+    let failed = |verb| move |source: io::Error| Error::Io { verb, path: path.to_owned(), source };
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(failed("remove the stale socket")(error));
+        }
+        _ => {}
+    }
+    let address = Address::of(path)?;
+    let bound = || -> Result<OwnedFd, Errno> {
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+        rustix::fs::fchmod(&socket, Mode::RUSR | Mode::WUSR)?;
+        rustix::net::bind(&socket, &SocketAddrUnix::new(&address.path)?)?;
+        rustix::net::listen(&socket, BACKLOG)?;
+        Ok(socket)
+    };
+    let socket = bound().map_err(|errno| failed("bind the socket")(errno.into()))?;
+    UnixListener::from_std(StdListener::from(socket)).map_err(failed("watch the socket"))
+}
+
+/// Connects to a socket and makes sure that a process of this user listens there.
+pub(super) async fn connect(path: &Path) -> Result<UnixStream, Error> {
+    use io::ErrorKind::{ConnectionRefused, NotFound};
+    let failed = |verb| move |source: io::Error| Error::Io { verb, path: path.to_owned(), source };
+    let nobody = || Error::NoRuntime { path: path.to_owned() };
+    if !path.exists() {
+        return Err(nobody());
+    }
+    let address = Address::of(path)?;
+    let stream = UnixStream::connect(&address.path).await.map_err(|error| match error.kind() {
+        NotFound | ConnectionRefused => nobody(),
+        _ => failed("connect to")(error),
+    })?;
+    let uid = stream.peer_cred().map_err(failed("ask who listens on"))?.uid();
+    if uid == rustix::process::geteuid().as_raw() {
+        Ok(stream)
+    } else {
+        Err(Error::Foreign { path: path.to_owned(), uid })
+    }
+}
+
+/// A path short enough for a socket address. One that is not goes by way of its open folder.
+struct Address {
+    path: PathBuf,
+    _folder: Option<OwnedFd>,
+}
+
+impl Address {
+    fn of(path: &Path) -> Result<Self, Error> {
+        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+            let source = io::Error::from(io::ErrorKind::InvalidInput);
+            return Err(Error::Io { verb: "name the socket", path: path.to_owned(), source });
+        };
+        if path.as_os_str().len() <= MAX_ADDRESS {
+            return Ok(Self { path: path.to_owned(), _folder: None });
+        }
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let open = rustix::fs::open(folder, flags, Mode::empty()).map_err(|errno| Error::Io {
+            verb: "open the folder",
+            path: folder.to_owned(),
+            source: errno.into(),
+        })?;
+        let path = Path::new("/proc/self/fd").join(open.as_raw_fd().to_string()).join(name);
+        Ok(Self { path, _folder: Some(open) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    fn places(temp: &tempfile::TempDir) -> Places {
+        Places::beneath(temp.path(), &temp.path().join("state"), None).expect("places")
+    }
+
+    fn mode(path: &Path) -> u32 {
+        std::fs::symlink_metadata(path).expect("exists").mode() & 0o777
+    }
+
+    #[tokio::test]
+    async fn folder_and_sockets_are_for_this_user_alone() {
+        let temp = tempfile::tempdir().expect("temp dir");
+        let places = places(&temp);
+        let doors = Doors::open(&places).expect("opens");
+        assert_eq!(mode(&places.runtime_dir), 0o700);
+        assert_eq!(mode(&places.agent_socket()), 0o600);
+        assert_eq!(mode(&places.operator_socket()), 0o600);
+        drop(doors);
+        assert!(!places.agent_socket().exists() && !places.operator_socket().exists());
+    }
+
+    #[tokio::test]
+    async fn one_runtime_per_workspace_and_the_next_one_replaces_stale_sockets() {
+        let temp = tempfile::tempdir().expect("temp dir");
+        let places = places(&temp);
+        let first = Doors::open(&places).expect("opens");
+        let me = std::process::id();
+        assert!(matches!(Doors::open(&places), Err(Error::Taken { pid: Some(pid) }) if pid == me));
+        // As after kill -9: the lock is free, the files are still there.
+        let kept = temp.path().join("kept");
+        std::fs::rename(places.agent_socket(), &kept).expect("moves");
+        drop(first);
+        std::fs::rename(&kept, places.agent_socket()).expect("moves back");
+        drop(Doors::open(&places).expect("opens again"));
+    }
+
+    #[tokio::test]
+    async fn a_folder_open_to_others_or_a_symlink_is_refused() {
+        let temp = tempfile::tempdir().expect("temp dir");
+        let places = places(&temp);
+        std::fs::create_dir_all(&places.runtime_dir).expect("creates");
+        std::fs::set_permissions(&places.runtime_dir, PermissionsExt::from_mode(0o755)).expect("chmod");
+        let refused = Doors::open(&places).expect_err("open to others");
+        assert!(refused.to_string().contains("open to other users"), "{refused}");
+
+        std::fs::remove_dir(&places.runtime_dir).expect("removes");
+        let elsewhere = temp.path().join("elsewhere");
+        DirBuilder::new().mode(0o700).create(&elsewhere).expect("creates");
+        symlink(&elsewhere, &places.runtime_dir).expect("links");
+        assert!(matches!(Doors::open(&places), Err(Error::Folder { problem: "is a symlink", .. })));
+    }
+
+    #[tokio::test]
+    async fn a_socket_path_longer_than_an_address_works() {
+        let temp = tempfile::tempdir().expect("temp dir");
+        let deep = temp.path().join("d".repeat(100)).join("e".repeat(100));
+        let places = Places::beneath(temp.path(), &deep, None).expect("places");
+        let doors = Doors::open(&places).expect("opens");
+        let socket = places.agent_socket();
+        let (client, (door, served)) = tokio::join!(connect(&socket), doors.accept());
+        assert!(client.is_ok() && served.is_ok());
+        assert_eq!(door, Door::Agent);
+    }
+
+    #[tokio::test]
+    async fn nobody_listening_is_told_apart_from_a_failure() {
+        let temp = tempfile::tempdir().expect("temp dir");
+        let missing = connect(&temp.path().join("none.sock")).await;
+        assert!(matches!(missing, Err(Error::NoRuntime { .. })));
+        let stale = temp.path().join("stale.sock");
+        drop(bind(&stale).expect("binds"));
+        assert!(matches!(connect(&stale).await, Err(Error::NoRuntime { .. })));
+    }
+}
