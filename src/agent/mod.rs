@@ -1,1 +1,20 @@
-//! Agents: the MCP service over the tool table, its socket and the stdio shim.
+//! Agents: the MCP service over the tool table, its transport and the stdio shim.
+//!
+//! rmcp lives only here. Nothing in this layer writes to a terminal; the shim's standard output
+//! carries the protocol and nothing else.
+
+mod client;
+mod config;
+mod results;
+mod schema;
+mod script;
+mod service;
+mod shim;
+mod transport;
+
+pub use client::{Client, Error as ClientError};
+pub use config::{AGENTS, Snippet, snippet};
+pub use results::ENVELOPE_KEY;
+pub use script::{Error as ScriptError, Script};
+pub use service::serve;
+pub use shim::{Error as ShimError, Shim, Target};

@@ -1,0 +1,105 @@
+//! A small MCP client over the agents' socket: what an agent does, without an agent. For the demo.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+
+use super::results::ENVELOPE_KEY;
+use crate::envelope::Envelope;
+use crate::link::{self, Hello, Line, Lines, Role, dial};
+
+/// The longest answer taken in.
+const MAX_ANSWER: usize = 16 << 20;
+/// The protocol revision asked for.
+const REVISION: &str = "2025-11-25";
+
+/// One connection, one request at a time.
+pub struct Client {
+    lines: Lines<OwnedReadHalf>,
+    writer: OwnedWriteHalf,
+    asked: u64,
+}
+
+/// Why a request failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The runtime could not be reached.
+    #[error(transparent)]
+    Link(#[from] link::Error),
+    /// The connection broke.
+    #[error("talk to the runtime")]
+    Talk(#[source] std::io::Error),
+    /// The runtime hung up.
+    #[error("the runtime hung up")]
+    HungUp,
+    /// The runtime refused the request.
+    #[error("{method} was refused: {message}")]
+    Refused {
+        /// The request's method.
+        method: &'static str,
+        /// The runtime's words.
+        message: String,
+    },
+    /// The answer is not what the protocol says.
+    #[error("an answer that is none: {0}")]
+    Odd(String),
+}
+
+impl Client {
+    /// Connects as the agent `name`, whose commands start in `cwd`, and shakes hands.
+    ///
+    /// # Errors
+    /// When the runtime cannot be reached or refuses.
+    pub async fn connect(socket: &Path, cwd: PathBuf, name: &str) -> Result<Self, Error> {
+        let (_, lines, writer) = dial(socket, &Hello::new(Role::Mcp, cwd)).await?;
+        let mut client = Self { lines: lines.with_cap(MAX_ANSWER), writer, asked: 0 };
+        let params = json!({
+            "protocolVersion": REVISION,
+            "capabilities": {},
+            "clientInfo": { "name": name, "version": env!("CARGO_PKG_VERSION") },
+        });
+        client.request("initialize", params).await?;
+        client.write(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await?;
+        Ok(client)
+    }
+
+    /// Calls a tool and returns its canonical envelope.
+    ///
+    /// # Errors
+    /// When the connection breaks; an error of the tool is an envelope like any other.
+    pub async fn call(&mut self, tool: &str, arguments: Value) -> Result<Envelope, Error> {
+        let result = self.request("tools/call", json!({"name": tool, "arguments": arguments})).await?;
+        let envelope = result.pointer("/_meta").and_then(|meta| meta.get(ENVELOPE_KEY)).cloned();
+        let envelope = envelope.ok_or_else(|| Error::Odd("a result without an envelope".into()))?;
+        serde_json::from_value(envelope).map_err(|error| Error::Odd(error.to_string()))
+    }
+
+    async fn request(&mut self, method: &'static str, params: Value) -> Result<Value, Error> {
+        self.asked += 1;
+        let id = json!(self.asked);
+        self.write(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})).await?;
+        loop {
+            let line = match self.lines.next().await.map_err(Error::Talk)? {
+                Some(Line::Whole(line)) => line,
+                Some(Line::TooLong) => return Err(Error::Odd(format!("over {MAX_ANSWER} bytes"))),
+                None => return Err(Error::HungUp),
+            };
+            let mut message: Value =
+                serde_json::from_slice(&line).map_err(|error| Error::Odd(error.to_string()))?;
+            if message.get("id") != Some(&id) {
+                continue;
+            }
+            if let Some(message) = message.pointer("/error/message").and_then(Value::as_str) {
+                return Err(Error::Refused { method, message: message.to_owned() });
+            }
+            return Ok(message.get_mut("result").map(Value::take).unwrap_or_default());
+        }
+    }
+
+    async fn write(&mut self, message: &Value) -> Result<(), Error> {
+        let line = format!("{message}\n");
+        self.writer.write_all(line.as_bytes()).await.map_err(Error::Talk)
+    }
+}

@@ -1,0 +1,53 @@
+//! A tool's answer as an MCP result. The text is the receipt and stands alone; the canonical
+//! envelope goes where models do not read it, unless the profile asks for it.
+
+use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
+
+use crate::envelope::Envelope;
+use crate::link::Profile;
+
+/// The key of the canonical envelope in a result's `_meta`.
+pub const ENVELOPE_KEY: &str = "dev.pilothouse/envelope";
+
+/// Returns the result of a call. A command that exited with 1 is no error: the tool worked.
+pub(super) fn result(profile: Profile, envelope: &Envelope, receipt: String) -> CallToolResult {
+    let mut result = CallToolResult::success(vec![ContentBlock::text(receipt)]);
+    result.is_error = Some(envelope.is_error());
+    let mut meta = MetaObject::default();
+    meta.insert(ENVELOPE_KEY.to_owned(), envelope.to_value());
+    result.meta = Some(meta);
+    if profile == Profile::Structured {
+        result.structured_content = Some(envelope.to_value());
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::envelope::{ErrorKind, ToolError};
+
+    #[test]
+    fn the_receipt_is_the_text_and_the_envelope_is_out_of_the_models_sight() {
+        let envelope =
+            Envelope::success("ExecCommand", "command exited with status 3", &json!({"exit_status": 3}));
+        let plain =
+            serde_json::to_value(result(Profile::Receipt, &envelope, "Process exited with code 3".into()));
+        let plain = plain.expect("serialises");
+        assert_eq!(plain["content"], json!([{"type": "text", "text": "Process exited with code 3"}]));
+        assert_eq!(plain["isError"], json!(false));
+        assert_eq!(plain["_meta"][ENVELOPE_KEY], envelope.to_value());
+        assert_eq!(plain.get("structuredContent"), None);
+        let both =
+            serde_json::to_value(result(Profile::Structured, &envelope, String::new())).expect("serialises");
+        assert_eq!(both["structuredContent"], envelope.to_value());
+    }
+
+    #[test]
+    fn an_error_envelope_is_an_error_result() {
+        let envelope = Envelope::error("TaskStop", ToolError::new(ErrorKind::TaskNotFound, "No such task."));
+        assert_eq!(result(Profile::Receipt, &envelope, String::new()).is_error, Some(true));
+    }
+}

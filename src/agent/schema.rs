@@ -1,0 +1,134 @@
+//! The tool table as MCP tools: same order always, honest hints, schemas every client can read.
+
+use std::sync::Arc;
+
+use rmcp::model::{JsonObject, MetaObject, Tool as McpTool, ToolAnnotations};
+use serde_json::{Value, json};
+
+use crate::link::Profile;
+use crate::tools::{TOOLS, Tool};
+
+/// Asks Claude Code not to cut our results, which are cut already: a caller may ask for 64,000
+/// tokens, which is 256,000 characters.
+const CLAUDE_RESULT_KEY: &str = "anthropic/maxResultSizeChars";
+const CLAUDE_RESULT_CHARS: u64 = 300_000;
+
+/// Returns the tools as a client lists them.
+pub(super) fn list(profile: Profile) -> Vec<McpTool> {
+    TOOLS.iter().map(|tool| describe(tool, profile)).collect()
+}
+
+fn describe(tool: &Tool, profile: Profile) -> McpTool {
+    let hints = ToolAnnotations::from_raw(
+        Some(tool.title.to_owned()),
+        Some(tool.hints.read_only),
+        Some(tool.hints.destructive),
+        Some(tool.hints.idempotent),
+        Some(tool.hints.open_world),
+    );
+    let mut meta = MetaObject::default();
+    meta.insert(CLAUDE_RESULT_KEY.to_owned(), json!(CLAUDE_RESULT_CHARS));
+    let described = McpTool::new(tool.name, tool.description, object((tool.input_schema)()))
+        .with_title(tool.title)
+        .with_annotations(hints)
+        .with_meta(meta);
+    match profile {
+        Profile::Receipt => described,
+        Profile::Structured => described.with_raw_output_schema(object(envelope_schema(tool))),
+    }
+}
+
+/// Returns the schema of a tool's canonical envelope.
+fn envelope_schema(tool: &Tool) -> Value {
+    let mut result = (tool.result_schema)();
+    // References inside the result's schema point to the root of the document.
+    let definitions = result.as_object_mut().and_then(|schema| {
+        schema.remove("$schema");
+        schema.remove("$defs")
+    });
+    let mut schema = json!({
+        "type": "object",
+        "properties": {
+            "tool_name": { "const": tool.name },
+            "status": { "enum": ["success", "error"] },
+            "summary_text": { "type": "string" },
+            "result": { "anyOf": [result, { "type": "null" }] },
+            "error": { "anyOf": [{ "type": "object", "required": ["kind", "message", "retryable"] }, { "type": "null" }] },
+        },
+        "required": ["tool_name", "status", "summary_text", "result", "error"],
+    });
+    if let (Some(definitions), Some(schema)) = (definitions, schema.as_object_mut()) {
+        schema.insert("$defs".to_owned(), definitions);
+    }
+    schema
+}
+
+fn object(schema: Value) -> Arc<JsonObject> {
+    match schema {
+        Value::Object(object) => Arc::new(object),
+        _ => Arc::default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Walks every value of a document.
+    fn walk(value: &Value, visit: &mut impl FnMut(&str, &Value)) {
+        match value {
+            Value::Object(object) => {
+                for (key, value) in object {
+                    visit(key, value);
+                    walk(value, visit);
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|item| walk(item, visit)),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn the_list_is_the_table_in_its_order() {
+        let names: Vec<_> = list(Profile::Receipt).into_iter().map(|tool| tool.name).collect();
+        assert_eq!(names, TOOLS.iter().map(|tool| tool.name).collect::<Vec<_>>());
+        assert!(list(Profile::Receipt).iter().all(|tool| tool.output_schema.is_none()));
+        assert!(list(Profile::Structured).iter().all(|tool| tool.output_schema.is_some()));
+    }
+
+    #[test]
+    fn input_schemas_have_no_number_formats_and_no_null_unions() {
+        for tool in list(Profile::Receipt) {
+            let schema = Value::Object(tool.input_schema.as_ref().clone());
+            assert_eq!(schema["type"], "object", "{}", tool.name);
+            walk(&schema, &mut |key, value| {
+                assert!(key != "format", "{}: format {value}", tool.name);
+                assert!(key != "type" || value.is_string(), "{}: type {value}", tool.name);
+                assert!(key != "default" || !value.is_null(), "{}: default null", tool.name);
+            });
+        }
+    }
+
+    #[test]
+    fn every_reference_of_an_output_schema_is_defined_at_its_root() {
+        for tool in list(Profile::Structured) {
+            let schema = Value::Object(tool.output_schema.expect("declared").as_ref().clone());
+            walk(&schema, &mut |key, value| {
+                if let ("$ref", Some(target)) = (key, value.as_str()) {
+                    let found = schema.pointer(target.strip_prefix('#').unwrap_or(target));
+                    assert!(found.is_some(), "{}: {target}", tool.name);
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn hints_tell_what_only_reads_from_what_changes() {
+        for tool in list(Profile::Receipt) {
+            let hints = tool.annotations.expect("annotated");
+            let reads = matches!(tool.name.as_ref(), "TaskList" | "TaskStatus" | "TaskOutput");
+            assert_eq!(hints.read_only_hint, Some(reads), "{}", tool.name);
+            assert_eq!(hints.destructive_hint, Some(!reads), "{}", tool.name);
+        }
+    }
+}

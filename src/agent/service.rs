@@ -1,0 +1,243 @@
+//! The MCP service: the tool table for one agent's connection, in both protocol eras.
+
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, ErrorData, Implementation, InitializeRequestParams,
+    InitializeResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities,
+    ServerConfig,
+};
+use rmcp::service::RequestContext;
+use rmcp::{RoleServer, ServerHandler, ServiceExt};
+use serde_json::Value;
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::transport::Transport;
+use super::{results, schema};
+use crate::envelope::{Actor, one_line};
+use crate::link::{Guest, Hello, Profile};
+use crate::runtime::Handle;
+use crate::tools::{self, Caller};
+
+/// Time between two signs of life while a call blocks.
+const HEARTBEAT: Duration = Duration::from_secs(5);
+/// Longest label and client name kept.
+const NAME_CHARS: usize = 64;
+/// The label of an agent that does not say who it is.
+const NAMELESS: &str = "agent";
+
+/// What every agent is told once.
+const INSTRUCTIONS: &str = "\
+Pilothouse runs your commands where an operator watches them live and may type into them or stop them. \
+Run every command through these tools rather than through a built-in shell, so that the operator sees it.
+- ExecCommand runs one command and returns its output. A command still running after yield_time_ms goes on \
+as a managed pilothouse task; you get its task_id. Nothing is restarted or lost.
+- TaskOutput waits for a task or reads on, TaskInput types into it, TaskStop ends it, TaskStatus and TaskList \
+tell how things stand. Use task ids exactly as you got them.
+- Commands start in the directory you were started in unless you pass workdir.
+- The operator shares the tasks with you: `held_by_operator` means a person is typing, so wait and read the \
+output; `stopped by operator` means a person ended it on purpose, so do not just run it again.";
+
+/// An agent's names.
+struct Who {
+    label: String,
+    /// Its program and version, as it says.
+    client: String,
+}
+
+/// One agent's view of the runtime.
+struct Service {
+    runtime: Handle,
+    pid: u32,
+    cwd: PathBuf,
+    profile: Profile,
+    asked_label: Option<String>,
+    /// Who the agent is, once it has said so.
+    who: Arc<OnceLock<Who>>,
+    /// The agent has hung up or the runtime ends: what runs is not withdrawn by anyone.
+    gone: CancellationToken,
+    calls: TaskTracker,
+}
+
+/// Serves one agent until it hangs up or `stop`. Calls in flight when it hangs up are carried
+/// through: an agent that disconnects never ends a command.
+pub async fn serve(guest: Guest, runtime: Handle, stop: CancellationToken) {
+    let Guest { hello, lines, writer } = guest;
+    let Hello { pid, cwd, profile, label: asked_label, .. } = hello;
+    let (gone, calls, who) = (CancellationToken::new(), TaskTracker::new(), Arc::new(OnceLock::new()));
+    let service = Service {
+        runtime: runtime.clone(),
+        pid,
+        cwd,
+        profile,
+        asked_label,
+        who: Arc::clone(&who),
+        gone: gone.clone(),
+        calls: calls.clone(),
+    };
+    converse(service, Transport::new(lines, writer, gone.clone()), gone, stop).await;
+    calls.close();
+    calls.wait().await;
+    if let Some(Who { label, client }) = who.get() {
+        runtime.agent_gone(label, client, pid);
+    }
+}
+
+/// Speaks MCP until the agent hangs up or `stop`.
+async fn converse(service: Service, transport: Transport, gone: CancellationToken, stop: CancellationToken) {
+    let begun = tokio::select! {
+        begun = service.serve(transport) => begun,
+        () = stop.cancelled() => return,
+    };
+    let running = match begun {
+        Ok(running) => running,
+        Err(error) => {
+            tracing::info!(%error, "an agent left before it began");
+            return;
+        }
+    };
+    let cut = running.cancellation_token();
+    let ended = running.waiting();
+    tokio::pin!(ended);
+    tokio::select! {
+        _ = &mut ended => {}
+        () = stop.cancelled() => {
+            // First, so that no call takes the end of the connection for the agent's wish.
+            gone.cancel();
+            cut.cancel();
+            let _ = ended.await;
+        }
+    }
+}
+
+impl Service {
+    /// Returns who acts. The first request that says who the client is settles it.
+    fn actor(&self, client: Option<&Implementation>) -> Actor {
+        let who = self.who.get_or_init(|| {
+            let named = client.map(|client| client.name.as_str());
+            let label = label(self.asked_label.as_deref(), named);
+            let client = client.map_or_else(String::new, |client| {
+                one_line(&format!("{} {}", client.name, client.version), NAME_CHARS)
+            });
+            self.runtime.agent_connected(&label, &client, self.pid);
+            Who { label, client }
+        });
+        Actor::Agent(who.label.clone())
+    }
+}
+
+/// Returns an agent's label: the one its user chose, else the client's name. Both come from
+/// outside: one short line, whatever they hold.
+fn label(asked: Option<&str>, client: Option<&str>) -> String {
+    let clean = |text: &str| Some(one_line(text, NAME_CHARS)).filter(|text| !text.is_empty());
+    asked.and_then(clean).or_else(|| client.and_then(clean)).unwrap_or_else(|| NAMELESS.to_owned())
+}
+
+impl ServerHandler for Service {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        ServerConfig::new(capabilities)
+            .with_server_info(
+                Implementation::new("pilothouse", env!("CARGO_PKG_VERSION")).with_title("Pilothouse"),
+            )
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        self.actor(Some(&request.client_info));
+        let answer = self.negotiate_initialize(&request);
+        context.peer.set_peer_info(request);
+        answer
+    }
+
+    async fn list_tools(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        self.actor(context.client_info().as_ref());
+        Ok(ListToolsResult::with_all_items(schema::list(self.profile)))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(tool) = tools::find(&request.name) else {
+            return Err(ErrorData::invalid_params(format!("unknown tool: {}", request.name), None));
+        };
+        let caller = Caller { actor: self.actor(context.client_info().as_ref()), cwd: self.cwd.clone() };
+        let input = Value::Object(request.arguments.unwrap_or_default());
+        let withdrawn = CancellationToken::new();
+        let call =
+            self.calls.spawn({
+                let (runtime, withdrawn) = (self.runtime.clone(), withdrawn.clone());
+                async move {
+                    withdrawn.run_until_cancelled(tools::call(&runtime, &caller, tool.name, input)).await
+                }
+            });
+        tokio::select! {
+            answered = call => match answered {
+                Ok(Some(answer)) => Ok(results::result(self.profile, &answer.envelope, answer.receipt).into()),
+                Ok(None) => Err(withdrawal()),
+                Err(error) => Err(ErrorData::internal_error(format!("{} broke: {error}", tool.name), None)),
+            },
+            () = context.ct.cancelled() => {
+                if !self.gone.is_cancelled() {
+                    withdrawn.cancel();
+                }
+                Err(withdrawal())
+            }
+            never = heartbeat(&context, tool.name) => match never {},
+        }
+    }
+}
+
+/// Tells a client that asked for it that its call is alive, every 5 s.
+async fn heartbeat(context: &RequestContext<RoleServer>, tool: &str) -> std::convert::Infallible {
+    let Some(token) = context.meta.get_progress_token() else { return std::future::pending().await };
+    let started = Instant::now();
+    let mut beats = interval_at(started + HEARTBEAT, HEARTBEAT);
+    beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        let seconds = beats.tick().await.duration_since(started).as_secs();
+        let message = format!("{tool} has been running for {seconds} s");
+        #[expect(clippy::cast_precision_loss, reason = "seconds of one call")]
+        let sign = ProgressNotificationParam::new(token.clone(), seconds as f64).with_message(message);
+        // A client that cannot be told is about to be noticed by the transport.
+        let _ = context.peer.notify_progress(sign).await;
+    }
+}
+
+/// What a withdrawn call ends with; rmcp drops it, since nobody waits for it.
+fn withdrawal() -> ErrorData {
+    ErrorData::internal_error("the call was cancelled", None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_is_chosen_by_the_user_else_by_the_client() {
+        for (asked, client, expected) in [
+            (Some("ci"), Some("claude-code"), "ci"),
+            (None, Some("claude-code"), "claude-code"),
+            (Some(" \n"), Some("codex"), "codex"),
+            (None, Some("\u{1b}[31m evil\nname"), "[31m evil name"),
+            (None, None, "agent"),
+        ] {
+            assert_eq!(label(asked, client), expected);
+        }
+        assert_eq!(label(Some(&"x".repeat(999)), None).chars().count(), NAME_CHARS);
+    }
+}

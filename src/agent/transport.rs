@@ -1,0 +1,281 @@
+//! MCP lines over the agents' socket, bounded in every way a peer could stretch them.
+//!
+//! What is no message is answered with a JSON-RPC error instead of silence, so that no client waits
+//! for an answer that never comes.
+
+use std::collections::{HashSet, VecDeque};
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rmcp::RoleServer;
+use rmcp::model::{ClientNotification, ErrorCode, ErrorData, JsonRpcMessage, RequestId};
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport as McpTransport;
+use serde_json::error::Category;
+use tokio::io::AsyncWriteExt;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio_util::sync::CancellationToken;
+
+use crate::link::{Line, Lines, MAX_DEPTH, MAX_FRAME, depth_within};
+
+/// Calls one connection may have in flight.
+const IN_FLIGHT: usize = 64;
+/// The longest id of a request.
+const ID_BYTES: usize = 128;
+/// The JSON-RPC code for "not now".
+const BUSY: ErrorCode = ErrorCode(-32_000);
+
+/// One agent's connection.
+pub(super) struct Transport {
+    lines: Lines<OwnedReadHalf>,
+    outbox: Arc<tokio::sync::Mutex<Outbox>>,
+    in_flight: Arc<Mutex<HashSet<RequestId>>>,
+    /// Cancelled once the agent has hung up, before the service is told.
+    gone: CancellationToken,
+}
+
+/// What is being written. A write given up half-way is finished by the next one, so that lines
+/// never mix.
+struct Outbox {
+    writer: Option<OwnedWriteHalf>,
+    pending: VecDeque<u8>,
+}
+
+/// An error in place of an answer.
+struct Refusal {
+    /// The request, when it could be told.
+    id: Option<RequestId>,
+    error: ErrorData,
+}
+
+impl Refusal {
+    fn of(id: Option<RequestId>, error: ErrorData) -> Box<Self> {
+        Box::new(Self { id, error })
+    }
+}
+
+impl Transport {
+    pub(super) fn new(lines: Lines<OwnedReadHalf>, writer: OwnedWriteHalf, gone: CancellationToken) -> Self {
+        let outbox = Outbox { writer: Some(writer), pending: VecDeque::new() };
+        Self {
+            lines: lines.with_cap(MAX_FRAME),
+            outbox: Arc::new(tokio::sync::Mutex::new(outbox)),
+            in_flight: Arc::default(),
+            gone,
+        }
+    }
+
+    /// Reads a line as a message, or says how to answer it.
+    fn read(&self, line: &Line) -> Result<RxJsonRpcMessage<RoleServer>, Box<Refusal>> {
+        let refuse = |message: String| Refusal::of(None, ErrorData::invalid_request(message, None));
+        let Line::Whole(line) = line else {
+            return Err(refuse(format!("a message is at most {MAX_FRAME} bytes long")));
+        };
+        if !depth_within(line, MAX_DEPTH) {
+            return Err(refuse(format!("JSON nests at most {MAX_DEPTH} deep")));
+        }
+        let message = serde_json::from_slice(line).map_err(|error| match error.classify() {
+            Category::Syntax | Category::Eof | Category::Io => {
+                let error = ErrorData::new(ErrorCode::PARSE_ERROR, format!("not JSON: {error}"), None);
+                Refusal::of(None, error)
+            }
+            Category::Data => refuse("not a JSON-RPC message".to_owned()),
+        })?;
+        self.admit(&message).map_err(|error| match &message {
+            JsonRpcMessage::Request(request) if id_bytes(&request.id) <= ID_BYTES => {
+                Refusal::of(Some(request.id.clone()), error)
+            }
+            _ => Refusal::of(None, error),
+        })?;
+        Ok(message)
+    }
+
+    /// Counts a request in, or says why it cannot be taken.
+    fn admit(&self, message: &RxJsonRpcMessage<RoleServer>) -> Result<(), ErrorData> {
+        let mut in_flight = self.in_flight.lock().unwrap_or_else(PoisonError::into_inner);
+        match message {
+            JsonRpcMessage::Request(request) if id_bytes(&request.id) > ID_BYTES => {
+                Err(ErrorData::invalid_request(format!("an id is at most {ID_BYTES} bytes long"), None))
+            }
+            JsonRpcMessage::Request(_) if in_flight.len() >= IN_FLIGHT => {
+                Err(ErrorData::new(BUSY, format!("{IN_FLIGHT} requests are in flight; wait for one"), None))
+            }
+            JsonRpcMessage::Request(request) => {
+                if in_flight.insert(request.id.clone()) {
+                    Ok(())
+                } else {
+                    Err(ErrorData::invalid_request("a request with this id is in flight", None))
+                }
+            }
+            JsonRpcMessage::Notification(notification) => {
+                if let ClientNotification::CancelledNotification(cancelled) = &notification.notification {
+                    // A cancelled request gets no answer that would count it out.
+                    cancelled.params.request_id.as_ref().map(|id| in_flight.remove(id));
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl McpTransport<RoleServer> for Transport {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let (outbox, in_flight) = (Arc::clone(&self.outbox), Arc::clone(&self.in_flight));
+        async move {
+            let answered = match &message {
+                JsonRpcMessage::Response(response) => Some(&response.id),
+                JsonRpcMessage::Error(error) => error.id.as_ref(),
+                _ => None,
+            };
+            if let Some(id) = answered {
+                in_flight.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
+            }
+            let mut outbox = outbox.lock().await;
+            outbox.push(&message)?;
+            outbox.flush().await
+        }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        loop {
+            // A refusal whose writing was given up half-way goes first.
+            if self.outbox.lock().await.flush().await.is_err() {
+                break;
+            }
+            let line = match self.lines.next().await {
+                Ok(Some(line)) => line,
+                Ok(None) => break,
+                Err(error) => {
+                    tracing::debug!(%error, "read from an agent");
+                    break;
+                }
+            };
+            if line == Line::Whole(Vec::new()) {
+                continue;
+            }
+            match self.read(&line) {
+                Ok(message) => return Some(message),
+                // `push` happens under the same lock as the flush above and does not wait.
+                Err(refusal) => {
+                    let Refusal { id, error } = *refusal;
+                    self.outbox.lock().await.push(&JsonRpcMessage::error(error, id)).ok()?;
+                }
+            }
+        }
+        self.gone.cancel();
+        None
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        self.outbox.lock().await.writer = None;
+        Ok(())
+    }
+}
+
+impl Outbox {
+    fn push(&mut self, message: &TxJsonRpcMessage<RoleServer>) -> io::Result<()> {
+        self.pending.extend(serde_json::to_vec(message)?);
+        self.pending.push_back(b'\n');
+        Ok(())
+    }
+
+    async fn flush(&mut self) -> io::Result<()> {
+        let Some(writer) = &mut self.writer else { return Err(io::ErrorKind::NotConnected.into()) };
+        while !self.pending.is_empty() {
+            match writer.write(self.pending.as_slices().0).await? {
+                0 => return Err(io::ErrorKind::WriteZero.into()),
+                written => drop(self.pending.drain(..written)),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn id_bytes(id: &RequestId) -> usize {
+    match id {
+        RequestId::String(text) => text.len(),
+        RequestId::Number(_) => size_of::<i64>(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use tokio::net::UnixStream;
+
+    use super::*;
+
+    /// Sends lines to a transport and hangs up; returns what got through and what was answered.
+    async fn exchange(sent: &[String]) -> (usize, Vec<Value>) {
+        let (ours, theirs) = UnixStream::pair().expect("a pair");
+        let (reader, writer) = ours.into_split();
+        let gone = CancellationToken::new();
+        let mut transport = Transport::new(Lines::new(reader, MAX_FRAME), writer, gone.clone());
+        let (reader, mut writer) = theirs.into_split();
+        let speak = async {
+            for line in sent {
+                writer.write_all(format!("{line}\n").as_bytes()).await.expect("takes it");
+            }
+            drop(writer);
+        };
+        let hear = async {
+            let mut received = 0;
+            while transport.receive().await.is_some() {
+                received += 1;
+            }
+            transport.close().await.expect("closes");
+            received
+        };
+        let ((), received) = tokio::join!(speak, hear);
+        assert!(gone.is_cancelled());
+        drop(transport);
+        let mut answers = Vec::new();
+        let mut lines = Lines::new(reader, MAX_FRAME);
+        while let Ok(Some(Line::Whole(line))) = lines.next().await {
+            answers.push(serde_json::from_slice(&line).expect("JSON"));
+        }
+        (received, answers)
+    }
+
+    fn ping(id: impl Into<Value>) -> String {
+        json!({"jsonrpc": "2.0", "id": id.into(), "method": "ping"}).to_string()
+    }
+
+    #[tokio::test]
+    async fn what_is_no_message_is_answered_and_the_conversation_goes_on() {
+        let long = json!({"jsonrpc": "2.0", "id": 1, "method": "x".repeat(MAX_FRAME)}).to_string();
+        let deep = format!("{}{}", "[".repeat(100), "]".repeat(100));
+        let sent = [
+            long,
+            deep,
+            "not json".to_owned(),
+            "{}".to_owned(),
+            ping("x".repeat(200)),
+            String::new(),
+            ping(1),
+        ];
+        let (received, answers) = exchange(&sent).await;
+        assert_eq!(received, 1);
+        let codes: Vec<i64> = answers.iter().filter_map(|answer| answer["error"]["code"].as_i64()).collect();
+        assert_eq!(codes, [-32_600, -32_600, -32_700, -32_600, -32_600]);
+    }
+
+    #[tokio::test]
+    async fn one_request_too_many_and_a_repeated_id_are_refused_by_name() {
+        let mut sent: Vec<String> = (0..=IN_FLIGHT).map(ping).collect();
+        let cancelled =
+            json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 0}});
+        sent.extend([cancelled.to_string(), ping(5), ping("another")]);
+        let (received, answers) = exchange(&sent).await;
+        // The cancelled one makes room: for the repeated id it does not help, for a new one it does.
+        assert_eq!(received, IN_FLIGHT + 2);
+        let ids: Vec<&Value> = answers.iter().map(|answer| &answer["id"]).collect();
+        assert_eq!(ids, [&json!(IN_FLIGHT), &json!(5)]);
+    }
+}
