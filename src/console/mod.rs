@@ -1,1 +1,121 @@
 //! People: the terminal UI. ratatui and crossterm live only here.
+//!
+//! `App::update` decides (pure), `view::draw` shows (pure), the driver carries out. What a key does is
+//! in `assets/keymap.toml`, what a role looks like in `themes/default.toml`.
+
+pub mod action;
+pub mod app;
+pub mod calls;
+mod carrier;
+mod display;
+pub mod document;
+mod driver;
+mod keyboard;
+pub mod keymap;
+pub mod keys;
+pub mod msg;
+mod options;
+mod pages;
+pub mod picture;
+pub mod plan;
+pub mod search;
+mod signals;
+pub mod text;
+pub mod theme;
+pub mod toasts;
+pub mod tty;
+mod update;
+pub mod view;
+pub mod visible;
+
+use std::io;
+use std::sync::Arc;
+
+use jiff::tz::TimeZone;
+
+use crate::clock::Clock;
+use crate::link::Operator;
+
+use app::{App, Setup};
+use carrier::Carrier;
+use display::Display;
+use driver::{Driver, Ending, Times};
+use keymap::Keymap;
+use signals::Signals;
+use theme::Theme;
+
+use options::Left;
+pub use options::{Exit, Options};
+
+/// What keeps a console from running.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The terminal cannot be read, set or written to.
+    #[error("use the terminal")]
+    Terminal(#[source] io::Error),
+    /// Signals cannot be listened to.
+    #[error("listen to signals")]
+    Signals(#[source] io::Error),
+}
+
+/// Shows the runtime to the person until they leave, the terminal goes away or a signal comes. The
+/// terminal is given back before this returns. Ending an embedded runtime is left to the caller.
+///
+/// # Errors
+/// When there is no terminal, or it fails.
+pub async fn run(operator: Operator, options: Options) -> Result<Exit, Error> {
+    let signals = Signals::listen().map_err(Error::Signals)?;
+    let tty = tty::open().map_err(Error::Terminal)?;
+    let shown = show(&operator, &options, signals, tty).await;
+    tty::give_back();
+    let (ending, runtime) = shown?;
+    let code = match ending {
+        Ending::Left => 0,
+        Ending::Signal(code) => code,
+        Ending::Gone => 129,
+    };
+    let snapshot = operator.snapshot();
+    let last = snapshot.borrow();
+    Ok(Exit::new(code, &last, runtime))
+}
+
+async fn show(
+    operator: &Operator,
+    options: &Options,
+    signals: Signals,
+    tty: std::fs::File,
+) -> Result<(Ending, Left), Error> {
+    let clock = Clock::start();
+    tty::take(&tty, options.mouse).map_err(Error::Terminal)?;
+    let own = tty.try_clone().map_err(Error::Terminal)?;
+    let display = Display::new(own, clock.clone());
+    let (keys, ended) = keyboard::listen(&tty).map_err(Error::Terminal)?;
+    let setup = Setup {
+        theme: Theme::built_in(options.colours, options.ascii),
+        keymap: Keymap::built_in(),
+        zone: TimeZone::system(),
+        is_root: rustix::process::geteuid().is_root(),
+        is_remote: operator.is_remote(),
+    };
+    let size = crossterm::terminal::size().map_err(Error::Terminal)?;
+    let snapshot = Arc::clone(&operator.snapshot().borrow());
+    let mut app = App::new(setup, snapshot, size, clock.now().wall);
+    app.has_mouse = options.mouse;
+    let carrier = Carrier::new(operator.clone());
+    let operator = operator.clone();
+    let times = Times::default();
+    let mut driver = Driver { app, display, tty, clock, operator, carrier, keys, signals, times };
+    // tokio's budget ends with a yield, and a loop in which a screen is always new never yields: keys,
+    // signals and time would wait for good.
+    let ending = tokio::task::unconstrained(driver.run()).await?;
+    if ending == Ending::Gone {
+        // The watcher's deadline stays: ending the tasks may take too long for whoever took it away.
+        std::mem::forget(ended);
+    }
+    let runtime = match &driver.app {
+        app if app.is_lost => Left::Lost,
+        app if app.setup.is_remote && !app.is_leaving => Left::GoesOn,
+        _ => Left::Ends,
+    };
+    Ok((ending, runtime))
+}

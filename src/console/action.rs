@@ -1,0 +1,96 @@
+//! Everything a key can do, said once: name, hint, description and the same act elsewhere.
+//!
+//! The keymap binds keys to these names; help, hints and dialogs are made from this table. What an
+//! action does is decided in `update`, never here.
+
+use serde::Deserialize;
+
+macro_rules! actions {
+    ($($name:ident $hint:literal $about:literal $same:literal)*) => {
+        /// Something the person can ask for with a key.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum Action {
+            $(#[doc = $about] $name,)*
+        }
+
+        impl Action {
+            /// All actions, in the order help lists them.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// Returns the word or two that stand beside the key on the status line.
+            #[must_use]
+            pub fn hint(self) -> &'static str {
+                match self { $(Self::$name => $hint,)* }
+            }
+
+            /// Returns what the action does, for help.
+            #[must_use]
+            pub fn about(self) -> &'static str {
+                match self { $(Self::$name => $about,)* }
+            }
+
+            /// Returns the tool or command that does the same, or an empty text.
+            #[must_use]
+            pub fn equivalent(self) -> &'static str {
+                match self { $(Self::$name => $same,)* }
+            }
+        }
+    };
+}
+
+actions! {
+    Type "type" "Type into the task, every key" "TaskInput keys"
+    Line "line" "Write one line and send it" "TaskInput input"
+    Leave "leave" "Leave the task, back to observing" ""
+    Send "send" "Send what is written" "TaskInput input"
+    Newline "newline" "Put a line break into it" ""
+    Raw "raw" "Send each key as it is typed" "TaskInput keys"
+    Attend "go there" "To the task that waits longest" ""
+    Start "start" "Start a command here" "ExecCommand"
+    Run "run" "Start it" "ExecCommand"
+    Rerun "rerun" "Run the same command again" "ExecCommand"
+    Stop "stop" "Stop the task: TERM, then KILL" "TaskStop"
+    Kill "kill" "Kill the task at once" "TaskStop force"
+    Signal "signal" "Send it a signal" "TaskStop signal"
+    Interrupt "INT" "Interrupt, as Ctrl-C would" "TaskStop signal"
+    Terminate "TERM" "Ask it to end" "TaskStop signal"
+    HangUp "HUP" "Hang up; many servers reload" "TaskStop signal"
+    QuitSignal "QUIT" "Quit with a core dump or a trace" "TaskStop signal"
+    User1 "USR1" "First user signal" "TaskStop signal"
+    User2 "USR2" "Second user signal" "TaskStop signal"
+    Release "give back" "Give the input back to the agent" ""
+    Fit "fit" "Fit the task to its pane" "TaskInput resize"
+    Dismiss "dismiss" "Take a finished task off the list" ""
+    CopyId "copy id" "Copy the task's id" ""
+    Up "up" "One up" ""
+    Down "down" "One down" ""
+    PageUp "page up" "One page up" ""
+    PageDown "page down" "One page down" ""
+    First "first" "To the beginning" ""
+    Last "newest" "To the end, and follow it" ""
+    PanLeft "left" "Pan the pane left" ""
+    PanRight "right" "Pan the pane right" ""
+    PreviousTask "previous" "Previous task" ""
+    NextTask "next" "Next task" ""
+    Search "search" "Search the output, backwards" "TaskOutput"
+    Find "find" "Find it" ""
+    NextMatch "older" "Next match, further back" ""
+    PreviousMatch "newer" "Previous match, back to the end" ""
+    NextColumn "column" "Next column" ""
+    PreviousColumn "back" "Previous column" ""
+    OpenTask "task" "Go to the call's task" "TaskStatus"
+    CopyText "copy" "Copy the receipt or envelope shown" ""
+    Zoom "zoom" "The task alone, without the rest" ""
+    ShowTasks "tasks" "All tasks and their panes" "TaskList"
+    ShowFocus "focus" "The selected task, full size" "TaskOutput"
+    ShowReceipts "receipts" "Every call: receipt and envelope" ""
+    ShowMetrics "metrics" "The counters" ""
+    Mouse "mouse" "Mouse here, or the terminal's own" ""
+    Help "help" "The keys that work here" ""
+    Back "back" "Back, close, clear messages" ""
+    Confirm "yes" "Yes, do it" ""
+    LeaveRunning "leave running" "Close the console, tasks go on" ""
+    StopAll "stop all" "Stop all tasks and quit" "serve --stop"
+    Quit "quit" "Quit the console" ""
+}

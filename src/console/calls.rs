@@ -1,0 +1,72 @@
+//! The calls as the person reads them: which one is shown, which column is read, the texts laid out.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::runtime::CallRecord;
+
+use super::document::Document;
+
+/// The columns of the receipts screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Column {
+    /// The calls.
+    Calls,
+    /// The receipt of the selected one.
+    Receipt,
+    /// Its canonical envelope.
+    Envelope,
+}
+
+/// A call's texts, wrapped for where they are shown.
+#[derive(Debug, Clone)]
+pub struct Sheet {
+    /// The call.
+    pub seq: u64,
+    /// The call was answered.
+    pub is_answered: bool,
+    /// The receipt.
+    pub receipt: Document,
+    /// The envelope.
+    pub envelope: Document,
+    /// Characters of the receipt.
+    pub receipt_chars: u64,
+    /// Characters of the envelope as sent: compact.
+    pub envelope_chars: u64,
+}
+
+/// The receipts screen, and the receipt beside a task.
+#[derive(Debug, Clone)]
+pub struct Calls {
+    /// The selected call; none follows the newest.
+    pub selected: Option<u64>,
+    /// First item shown.
+    pub top: usize,
+    /// The column keys act on.
+    pub column: Column,
+    /// First row shown of the receipt.
+    pub receipt_top: usize,
+    /// First row shown of the envelope.
+    pub envelope_top: usize,
+    /// Records fetched so far, a few.
+    pub records: BTreeMap<u64, Arc<CallRecord>>,
+    /// Fetches under way, with whether the call was answered when they were asked for.
+    pub asked: BTreeMap<u64, bool>,
+    /// The texts of the call shown.
+    pub sheet: Option<Sheet>,
+}
+
+impl Calls {
+    pub(super) fn new() -> Self {
+        Self {
+            selected: None,
+            top: 0,
+            column: Column::Calls,
+            receipt_top: 0,
+            envelope_top: 0,
+            records: BTreeMap::new(),
+            asked: BTreeMap::new(),
+            sheet: None,
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Carries out what the console decided: calls, typing, pages. Each runs beside the loop and comes back
+//! as a message; what is typed goes out in the order it was typed.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+use crate::envelope::{Envelope, Outcome, TaskId};
+use crate::link::Operator;
+use crate::runtime::{Input, TaskView};
+use crate::terminal::Size;
+
+use super::msg::{Anchor, Answered, Msg};
+use super::pages;
+use super::search::Query;
+
+/// Keys that may wait for the runtime.
+const KEYS_AHEAD: usize = 256;
+/// Answers that may wait for the loop.
+const NEWS_AHEAD: usize = 64;
+
+/// What runs beside the loop.
+pub(super) struct Carrier {
+    operator: Operator,
+    running: JoinSet<Option<Msg>>,
+    typed: mpsc::Sender<(TaskId, Input)>,
+    refusals: mpsc::Receiver<Msg>,
+}
+
+impl Carrier {
+    /// Starts carrying for an operator.
+    pub(super) fn new(operator: Operator) -> Self {
+        let (typed, keys) = mpsc::channel(KEYS_AHEAD);
+        let (news, refusals) = mpsc::channel(NEWS_AHEAD);
+        let mut running = JoinSet::new();
+        let typist = type_in_order(operator.clone(), keys, news);
+        running.spawn(async move {
+            typist.await;
+            None
+        });
+        Self { operator, running, typed, refusals }
+    }
+
+    /// Returns what the next finished job has to say; most have nothing to say.
+    pub(super) async fn next(&mut self) -> Msg {
+        loop {
+            let said = tokio::select! {
+                Some(refused) = self.refusals.recv() => Some(refused),
+                Some(done) = self.running.join_next() => match done {
+                    Ok(msg) => msg,
+                    Err(error) => Some(Msg::Failed(format!("a job of the console broke off: {error}"))),
+                },
+                else => std::future::pending().await,
+            };
+            if let Some(msg) = said {
+                return msg;
+            }
+        }
+    }
+
+    /// Calls a tool.
+    pub(super) fn call(&mut self, tool: &'static str, input: Value) {
+        let operator = self.operator.clone();
+        self.running.spawn(async move {
+            Some(match operator.call(tool, input).await {
+                Ok(answer) => Msg::Answered(answered(tool, answer.seq, &answer.envelope)),
+                Err(error) => Msg::Failed(format!("{tool}: {error}")),
+            })
+        });
+    }
+
+    /// Types into a task, after what was typed before.
+    pub(super) fn send(&self, task: TaskId, input: Input) -> Option<Msg> {
+        let full = self.typed.try_send((task.clone(), input)).is_err();
+        full.then(|| Msg::Refused(task, "it does not keep up with the keys".to_owned()))
+    }
+
+    /// Gives a lease back.
+    pub(super) fn release(&mut self, task: TaskId) {
+        let operator = self.operator.clone();
+        self.running.spawn(async move { failed("give the input back", operator.release(&task).await) });
+    }
+
+    /// Takes a task off the list.
+    pub(super) fn dismiss(&mut self, task: TaskId) {
+        let operator = self.operator.clone();
+        self.running
+            .spawn(async move { failed("take the task off the list", operator.dismiss(&task).await) });
+    }
+
+    /// Fetches a call record.
+    pub(super) fn fetch(&mut self, seq: u64) {
+        let operator = self.operator.clone();
+        self.running.spawn(async move { operator.record(seq).await.map(Msg::Record) });
+    }
+
+    /// Reads a page of a task's log.
+    pub(super) fn page(&mut self, task: Arc<TaskView>, anchor: Anchor, size: Size) {
+        self.running.spawn_blocking(move || match pages::read(&task, anchor, size) {
+            Ok(page) => Some(Msg::Page(task.id.clone(), page)),
+            // A task that never started has no log, and that is no news.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(error) => Some(Msg::Failed(format!("read the log of the task: {error}"))),
+        });
+    }
+
+    /// Searches a task's log.
+    pub(super) fn search(&mut self, task: Arc<TaskView>, query: Query) {
+        self.running.spawn_blocking(move || match pages::search(&task, &query) {
+            Ok(line) => Some(Msg::Found(task.id.clone(), query, line)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Some(Msg::Found(task.id.clone(), query, None))
+            }
+            Err(error) => Some(Msg::Failed(format!("search the log of the task: {error}"))),
+        });
+    }
+
+    /// Stops all tasks and ends the runtime; the link goes with it.
+    pub(super) fn shut_down(&mut self) {
+        let operator = self.operator.clone();
+        self.running.spawn(async move {
+            Some(match operator.shutdown().await {
+                Ok(()) => Msg::Stopped,
+                Err(error) => Msg::Failed(error.to_string()),
+            })
+        });
+    }
+}
+
+fn failed<T>(what: &str, result: Result<T, crate::link::Error>) -> Option<Msg> {
+    result.err().map(|error| Msg::Failed(format!("{what}: {error}")))
+}
+
+fn answered(tool: &str, seq: u64, envelope: &Envelope) -> Answered {
+    let result = envelope.result();
+    let text = |pointer| result.and_then(|value| value.pointer(pointer)).and_then(Value::as_str);
+    let refused = result.and_then(|value| value.get("accepted_input")) == Some(&Value::Bool(false));
+    let why = text("/rejection/message").filter(|_| refused);
+    let message = match envelope.outcome() {
+        Outcome::Error(error) => Some(error.message.as_str()),
+        Outcome::Success(_) => None,
+    };
+    Answered {
+        seq,
+        tool: tool.to_owned(),
+        text: message.or(why).unwrap_or(envelope.summary_text()).to_owned(),
+        is_error: envelope.is_error() || refused,
+        started: text("/task_handle/task_id")
+            .and_then(|id| id.parse().ok())
+            .filter(|_| tool == "ExecCommand"),
+    }
+}
+
+/// Types what comes, one after the other; keys for the same task that wait together go together.
+async fn type_in_order(
+    operator: Operator,
+    mut keys: mpsc::Receiver<(TaskId, Input)>,
+    news: mpsc::Sender<Msg>,
+) {
+    let mut waiting: Option<(TaskId, Input)> = None;
+    loop {
+        let Some((task, mut input)) = (match waiting.take() {
+            Some(next) => Some(next),
+            None => keys.recv().await,
+        }) else {
+            return;
+        };
+        while let Ok((other, more)) = keys.try_recv() {
+            match (&mut input, more) {
+                (Input::Keys(keys), Input::Keys(more)) if other == task => keys.extend(more),
+                (_, more) => {
+                    waiting = Some((other, more));
+                    break;
+                }
+            }
+        }
+        let refusal = match operator.send(&task, input).await {
+            Ok(outcome) => outcome.rejection.map(|rejection| rejection.message),
+            Err(error) => Some(error.to_string()),
+        };
+        // With the loop gone nobody is left to be told.
+        if let Some(reason) = refusal
+            && news.send(Msg::Refused(task, reason)).await.is_err()
+        {
+            return;
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Frames on their way to the terminal: gathered whole, held together by mode 2026, written at once.
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::io::{self, Write};
+use std::rc::Rc;
+use std::time::Duration;
+
+use crossterm::cursor::{Hide, MoveTo, Show};
+use crossterm::queue;
+use crossterm::style::Print;
+use ratatui::backend::{Backend as _, CrosstermBackend};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use crate::clock::Clock;
+use crate::terminal::CursorShape;
+
+use super::app::App;
+use super::view::{self, Drawn};
+
+/// Hold what is shown until the frame is whole, and show it.
+const HOLD: &str = "\x1b[?2026h";
+const SHOW: &str = "\x1b[?2026l";
+/// Styles off and the screen blank.
+const WIPE: &str = "\x1b[0m\x1b[2J";
+/// Time between two frames when the terminal keeps up.
+const FRAME: Duration = Duration::from_millis(16);
+/// And when it does not.
+const SLOWEST: Duration = Duration::from_millis(66);
+
+/// The last frame, the next one, and the way to the terminal.
+///
+/// ratatui's own `Terminal` asks for the cursor's position when it clears: an answer that the thread
+/// reading keys would swallow. Two buffers and their difference are all that is needed of it.
+pub(super) struct Display {
+    backend: CrosstermBackend<Out>,
+    bytes: Rc<RefCell<Vec<u8>>>,
+    tty: File,
+    clock: Clock,
+    last: Buffer,
+    next: Buffer,
+    is_fresh: bool,
+    shape: CursorShape,
+    last_write: Duration,
+}
+
+/// Where ratatui writes: the bytes of one frame, shared with the display, which sends them in one piece.
+struct Out(Rc<RefCell<Vec<u8>>>);
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    /// A frame is whole only when `Display::draw` says so.
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Display {
+    /// Draws on `tty` from now on.
+    #[must_use]
+    pub(super) fn new(tty: File, clock: Clock) -> Self {
+        // Under NO_COLOR crossterm writes an empty SGR for each colour, which is a reset: colours
+        // are left out by the theme instead.
+        crossterm::style::force_color_output(true);
+        let bytes = Rc::default();
+        Self {
+            backend: CrosstermBackend::new(Out(Rc::clone(&bytes))),
+            bytes,
+            tty,
+            clock,
+            last: Buffer::default(),
+            next: Buffer::default(),
+            is_fresh: true,
+            shape: CursorShape::Default,
+            last_write: Duration::ZERO,
+        }
+    }
+
+    /// Draws a frame.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub(super) fn draw(&mut self, app: &App) -> io::Result<Drawn> {
+        let area = Rect::new(0, 0, app.size.0, app.size.1);
+        self.next.resize(area);
+        self.next.reset();
+        let drawn = view::draw(app, &mut self.next);
+        queue!(self.backend, Print(HOLD), Hide)?;
+        if std::mem::take(&mut self.is_fresh) || self.last.area != area {
+            queue!(self.backend, Print(WIPE))?;
+            self.last.resize(area);
+            self.last.reset();
+        }
+        self.backend.draw(self.last.diff(&self.next).into_iter())?;
+        if let Some((at, shape)) = drawn.cursor {
+            if shape != self.shape {
+                queue!(self.backend, Print(format!("\x1b[{} q", shape.parameter())))?;
+                self.shape = shape;
+            }
+            queue!(self.backend, MoveTo(at.x, at.y), Show)?;
+        }
+        queue!(self.backend, Print(SHOW))?;
+        std::mem::swap(&mut self.last, &mut self.next);
+        self.send()?;
+        Ok(drawn)
+    }
+
+    /// Makes the next frame a full one.
+    pub(super) fn clear(&mut self) {
+        self.is_fresh = true;
+        self.shape = CursorShape::Default;
+    }
+
+    /// Writes an escape sequence that is no part of a frame.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub(super) fn write(&mut self, bytes: &str) -> io::Result<()> {
+        queue!(self.backend, Print(bytes))?;
+        self.send()
+    }
+
+    /// Returns the least time between two frames: longer when the terminal takes its time.
+    pub(super) fn pace(&self) -> Duration {
+        (self.last_write * 2).clamp(FRAME, SLOWEST)
+    }
+
+    fn send(&mut self) -> io::Result<()> {
+        let before = self.clock.now().mono;
+        let mut bytes = self.bytes.borrow_mut();
+        self.tty.write_all(&bytes)?;
+        bytes.clear();
+        self.last_write = self.clock.now().mono.saturating_sub(before);
+        Ok(())
+    }
+}
+
+/// Returns the sequence that puts text on the clipboard of the person's own terminal (OSC 52).
+pub(super) fn copy_sequence(text: &str) -> String {
+    format!("\x1b]52;c;{}\x07", base64(text.as_bytes()))
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let word = (0..3).fold(0u32, |word, at| word << 8 | u32::from(chunk.get(at).copied().unwrap_or(0)));
+        for at in 0..4 {
+            let digit = DIGITS[(word >> (18 - 6 * at) & 63) as usize];
+            out.push(if at <= chunk.len() { char::from(digit) } else { '=' });
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::base64;
+
+    #[test]
+    fn base64_is_that_of_rfc_4648() {
+        for (plain, coded) in
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
+        {
+            assert_eq!(base64(plain.as_bytes()), coded);
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! A text to read: pieces with roles, wrapped once for its width, scrolled by rows.
+
+use serde_json::Value;
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::text::width;
+use super::theme::Role;
+use super::visible;
+
+/// A run of text in one role.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Piece {
+    /// The text, safe to show.
+    pub text: String,
+    /// Its role.
+    pub role: Role,
+}
+
+/// Lines of pieces and the rows they make at one width.
+#[derive(Debug, Clone, Default)]
+pub struct Document {
+    lines: Vec<Vec<Piece>>,
+    rows: Vec<Vec<Piece>>,
+    columns: usize,
+}
+
+impl Document {
+    /// Makes a document of lines.
+    #[must_use]
+    pub fn new(lines: Vec<Vec<Piece>>) -> Self {
+        Self { lines, rows: Vec::new(), columns: 0 }
+    }
+
+    /// Makes a document of plain text.
+    #[must_use]
+    pub fn plain(text: &str) -> Self {
+        let line = |line: &str| vec![piece(visible::in_text(line).into_owned(), Role::Text)];
+        Self::new(text.split('\n').map(line).collect())
+    }
+
+    /// Makes a document of a JSON value, indented, its keys set off.
+    #[must_use]
+    pub fn json(value: &Value) -> Self {
+        let mut lines = vec![Vec::new()];
+        write_json(&mut lines, value, 0);
+        Self::new(lines)
+    }
+
+    /// Wraps the text for `columns`.
+    pub fn wrap(&mut self, columns: usize) {
+        if self.columns != columns {
+            self.columns = columns;
+            self.rows = self.lines.iter().flat_map(|line| wrap(line, columns.max(1))).collect();
+        }
+    }
+
+    /// Returns the rows, once wrapped.
+    #[must_use]
+    pub fn rows(&self) -> &[Vec<Piece>] {
+        &self.rows
+    }
+}
+
+/// Makes a piece.
+#[must_use]
+pub fn piece(text: impl Into<String>, role: Role) -> Piece {
+    Piece { text: text.into(), role }
+}
+
+/// Wraps a line: after a blank where one stands in the row's second half, else where the row is full.
+fn wrap(line: &[Piece], columns: usize) -> Vec<Vec<Piece>> {
+    let clusters: Vec<(&str, Role)> =
+        line.iter().flat_map(|part| part.text.graphemes(true).map(|cluster| (cluster, part.role))).collect();
+    let mut rows = Vec::new();
+    let (mut start, mut used, mut blank) = (0, 0, None);
+    for (at, (cluster, _)) in clusters.iter().enumerate() {
+        let wide = width(cluster);
+        if used + wide > columns && at > start {
+            let end = blank.filter(|_| *cluster != " ").unwrap_or(at);
+            rows.push(row(&clusters[start..end]));
+            start = end;
+            used = clusters[start..at].iter().map(|(cluster, _)| width(cluster)).sum();
+            blank = None;
+        }
+        used += wide;
+        if *cluster == " " && used * 2 > columns {
+            blank = Some(at + 1);
+        }
+    }
+    rows.push(row(&clusters[start..]));
+    rows
+}
+
+fn row(clusters: &[(&str, Role)]) -> Vec<Piece> {
+    let mut row: Vec<Piece> = Vec::new();
+    for (cluster, role) in clusters {
+        match row.last_mut().filter(|last| last.role == *role) {
+            Some(last) => last.text.push_str(cluster),
+            None => row.push(piece(*cluster, *role)),
+        }
+    }
+    row
+}
+
+fn write_json(lines: &mut Vec<Vec<Piece>>, value: &Value, depth: usize) {
+    match value {
+        Value::Object(fields) if !fields.is_empty() => {
+            let fields: Vec<_> = fields.iter().map(|(key, value)| (Some(key.as_str()), value)).collect();
+            write_group(lines, &fields, depth, ["{", "}"]);
+        }
+        Value::Array(items) if !items.is_empty() => {
+            let items: Vec<_> = items.iter().map(|value| (None, value)).collect();
+            write_group(lines, &items, depth, ["[", "]"]);
+        }
+        Value::String(text) => push(lines, quoted(text), Role::Text),
+        Value::Null => push(lines, "null".to_owned(), Role::Faint),
+        Value::Object(_) => push(lines, "{}".to_owned(), Role::Faint),
+        Value::Array(_) => push(lines, "[]".to_owned(), Role::Faint),
+        Value::Bool(_) | Value::Number(_) => push(lines, value.to_string(), Role::Literal),
+    }
+}
+
+fn write_group(lines: &mut Vec<Vec<Piece>>, items: &[(Option<&str>, &Value)], depth: usize, ends: [&str; 2]) {
+    push(lines, ends[0].to_owned(), Role::Faint);
+    for (at, (key, value)) in items.iter().enumerate() {
+        lines.push(vec![piece(" ".repeat((depth + 1) * 2), Role::Text)]);
+        if let Some(key) = key {
+            push(lines, quoted(key), Role::Name);
+            push(lines, ": ".to_owned(), Role::Faint);
+        }
+        write_json(lines, value, depth + 1);
+        if at + 1 < items.len() {
+            push(lines, ",".to_owned(), Role::Faint);
+        }
+    }
+    lines.push(vec![piece(" ".repeat(depth * 2), Role::Text)]);
+    push(lines, ends[1].to_owned(), Role::Faint);
+}
+
+fn quoted(text: &str) -> String {
+    let json = Value::from(text).to_string();
+    visible::in_text(&json).into_owned()
+}
+
+fn push(lines: &mut [Vec<Piece>], text: String, role: Role) {
+    if let Some(line) = lines.last_mut() {
+        line.push(piece(text, role));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(document: &Document) -> Vec<String> {
+        let row = |row: &Vec<Piece>| row.iter().map(|piece| piece.text.as_str()).collect();
+        document.rows().iter().map(row).collect()
+    }
+
+    #[test]
+    fn json_is_laid_out_as_serde_lays_it_out() {
+        let value = serde_json::json!({"a":[1,true,null,"x\ny"],"b":{},"c":[],"d":{"e":"\u{202e}"}});
+        let mut document = Document::json(&value);
+        document.wrap(200);
+        let expected = serde_json::to_string_pretty(&value).expect("json").replace('\u{202e}', "⟨U+202E⟩");
+        assert_eq!(shown(&document).join("\n"), expected);
+    }
+
+    #[test]
+    fn a_line_wraps_after_a_blank_where_that_wastes_little() {
+        let mut document = Document::plain("one two three");
+        document.wrap(8);
+        assert_eq!(shown(&document), ["one two ", "three"]);
+        let mut document = Document::plain("a bcdefghijk");
+        document.wrap(8);
+        assert_eq!(shown(&document), ["a bcdefg", "hijk"]);
+    }
+
+    #[test]
+    fn a_long_line_wraps_by_columns_and_keeps_every_character() {
+        let mut document = Document::plain("abc你好def\n\nx");
+        document.wrap(4);
+        assert_eq!(shown(&document), ["abc", "你好", "def", "", "x"]);
+    }
+}

@@ -1,0 +1,153 @@
+//! What reaches the console and what it asks for: messages in, effects out, both plain data.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::envelope::TaskId;
+use crate::runtime::{CallRecord, Input, Snapshot};
+use crate::terminal::{KeyPress, MouseInput, Size};
+
+use super::picture::Picture;
+use super::search::Query;
+
+/// Something happened.
+#[derive(Debug, Clone)]
+pub enum Msg {
+    /// A key was pressed.
+    Key(KeyPress),
+    /// The mouse moved, clicked or turned its wheel.
+    Mouse(MouseInput),
+    /// Text was pasted.
+    Paste(String),
+    /// The terminal has this many columns and rows now.
+    Resize(u16, u16),
+    /// The terminal window got or lost the focus.
+    Focus(bool),
+    /// The runtime published a new state.
+    Snapshot(Arc<Snapshot>),
+    /// A shown task has a new picture.
+    Picture(TaskId, Picture),
+    /// A call of the person's was answered.
+    Answered(Answered),
+    /// What the person typed was not taken, and why.
+    Refused(TaskId, String),
+    /// A call record that was asked for.
+    Record(Arc<CallRecord>),
+    /// A page of a task's log that was asked for.
+    Page(TaskId, PageView),
+    /// The line of a task's log that a search found, if there is one.
+    Found(TaskId, Query, Option<u64>),
+    /// Something could not be done.
+    Failed(String),
+    /// It is this time now.
+    Tick(Timestamp),
+    /// The runtime went away.
+    LinkLost,
+    /// All tasks were stopped and the runtime has ended, as the person asked.
+    Stopped,
+}
+
+/// The answer to a call of the person's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answered {
+    /// The call's number.
+    pub seq: u64,
+    /// The tool called.
+    pub tool: String,
+    /// The envelope's summary, or the error's message.
+    pub text: String,
+    /// The call failed or was refused.
+    pub is_error: bool,
+    /// The task that the call started, if it did.
+    pub started: Option<TaskId>,
+}
+
+/// A page out of a task's log.
+#[derive(Debug, Clone)]
+pub struct PageView {
+    /// What was asked for.
+    pub anchor: Anchor,
+    /// Its rows.
+    pub picture: Picture,
+    /// The log line that each row is a part of.
+    pub rows: Vec<u64>,
+    /// The log line its first row belongs to.
+    pub first_line: u64,
+    /// The log line after its last row.
+    pub next_line: u64,
+    /// Lines in the log when it was read.
+    pub lines: u64,
+}
+
+/// Which page of a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Anchor {
+    /// The last one.
+    Tail,
+    /// The one that begins with this line.
+    From(u64),
+    /// The one that ends before this line.
+    Before(u64),
+    /// One that shows this line, with what stands around it.
+    Around(u64),
+}
+
+/// How the person leaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Leave {
+    /// Stop all tasks, end the runtime.
+    StopAll,
+    /// The runtime is another process and goes on.
+    LeaveRunning,
+}
+
+/// Something to be done outside.
+#[derive(Debug, Clone)]
+pub enum Effect {
+    /// Call a tool as the operator.
+    Call {
+        /// Its name.
+        tool: &'static str,
+        /// Its input.
+        input: Value,
+    },
+    /// Pass on what the person types.
+    Send {
+        /// To this task.
+        task: TaskId,
+        /// What is typed.
+        input: Input,
+    },
+    /// Give back the lease.
+    Release(TaskId),
+    /// Take a finished task off the list.
+    Dismiss(TaskId),
+    /// Fetch a call record.
+    Fetch(u64),
+    /// These panes are on screen now.
+    Show {
+        /// Tasks with a pane.
+        visible: Vec<TaskId>,
+        /// The one whose echo matters most.
+        focus: Option<TaskId>,
+    },
+    /// Read a page of a task's log.
+    Page {
+        /// The task.
+        task: TaskId,
+        /// Which page.
+        anchor: Anchor,
+        /// How large.
+        size: Size,
+    },
+    /// Search a task's log.
+    Search(TaskId, Query),
+    /// Put text on the clipboard.
+    Copy(String),
+    /// Take the mouse, or leave it to the terminal.
+    Mouse(bool),
+    /// End the console.
+    Quit(Leave),
+}

@@ -1,0 +1,119 @@
+//! The last picture of a task's screen: cells ready to be copied to the frame, so that drawing never
+//! waits for a parser and an ended task keeps its last screen.
+
+use ratatui::buffer::Cell;
+use ratatui::style::{Color as Ink, Modifier, Style};
+
+use crate::terminal::{self, CellStyle, Color, Cursor, Modes, Page, Terminal};
+
+/// Cells, cursor and modes of a screen at one moment.
+#[derive(Debug, Clone, Default)]
+pub struct Picture {
+    cells: Vec<Cell>,
+    columns: u16,
+    rows: u16,
+    used_rows: u16,
+    /// The cursor; a page of a log has none.
+    pub cursor: Option<Cursor>,
+    /// The modes that decide how input is written.
+    pub modes: Modes,
+    /// The generation of the screen it was taken of.
+    pub generation: u64,
+}
+
+impl Picture {
+    /// Takes the picture of a terminal, over this one.
+    pub fn take(&mut self, terminal: &Terminal, generation: u64) {
+        let size = terminal.size();
+        self.prepare(size.cols(), size.rows());
+        for row in 0..self.rows {
+            for column in 0..self.columns {
+                self.put(row, column, &terminal.cell(row, column));
+            }
+        }
+        let cursor = terminal.cursor();
+        self.used_rows = self.used_rows.max(cursor.row.saturating_add(1)).min(self.rows);
+        (self.cursor, self.modes, self.generation) = (Some(cursor), terminal.modes(), generation);
+    }
+
+    /// Makes the picture of a page out of a log.
+    #[must_use]
+    pub fn of_page(page: &Page) -> Self {
+        let mut picture = Self::default();
+        let widest = page.rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
+        let columns = u16::try_from(widest).unwrap_or(u16::MAX);
+        let rows = u16::try_from(page.rows.len()).unwrap_or(u16::MAX);
+        picture.prepare(columns, rows);
+        for (row, cells) in (0..rows).zip(&page.rows) {
+            for (column, cell) in (0..columns).zip(&cells.cells) {
+                picture.put(row, column, cell);
+            }
+        }
+        picture.used_rows = rows;
+        picture
+    }
+
+    fn prepare(&mut self, columns: u16, rows: u16) {
+        (self.columns, self.rows, self.used_rows) = (columns, rows, 0);
+        self.cells.resize(usize::from(columns) * usize::from(rows), Cell::EMPTY);
+        self.cells.iter_mut().for_each(Cell::reset);
+    }
+
+    fn put(&mut self, row: u16, column: u16, cell: &terminal::Cell<'_>) {
+        let at = usize::from(row) * usize::from(self.columns) + usize::from(column);
+        let Some(slot) = self.cells.get_mut(at) else { return };
+        let text: &str = if cell.width == 0 { " " } else { &cell.text };
+        let blank = text == " " && cell.style == CellStyle::default();
+        if !blank {
+            slot.set_symbol(text).set_style(style(cell.style));
+            self.used_rows = row + 1;
+        }
+    }
+
+    /// Returns columns and rows.
+    #[must_use]
+    pub fn size(&self) -> (u16, u16) {
+        (self.columns, self.rows)
+    }
+
+    /// Returns the row that stands at the top of a pane of so many rows: the last used rows are shown.
+    #[must_use]
+    pub fn top(&self, pane_rows: u16) -> u16 {
+        self.used_rows.saturating_sub(pane_rows)
+    }
+
+    /// Returns a cell.
+    #[must_use]
+    pub fn cell(&self, row: u16, column: u16) -> Option<&Cell> {
+        if column >= self.columns {
+            return None;
+        }
+        self.cells.get(usize::from(row) * usize::from(self.columns) + usize::from(column))
+    }
+
+    /// Tells whether a row has text beyond a column.
+    #[must_use]
+    pub fn goes_on(&self, row: u16, column: u16) -> bool {
+        (column..self.columns).any(|column| self.cell(row, column).is_some_and(|cell| cell.symbol() != " "))
+    }
+}
+
+fn style(style: CellStyle) -> Style {
+    let flags = [
+        (style.bold, Modifier::BOLD),
+        (style.dim, Modifier::DIM),
+        (style.italic, Modifier::ITALIC),
+        (style.underline, Modifier::UNDERLINED),
+        (style.inverse, Modifier::REVERSED),
+    ];
+    let plain = Style::new().fg(ink(style.fg)).bg(ink(style.bg));
+    flags.iter().filter(|(on, _)| *on).fold(plain, |style, (_, flag)| style.add_modifier(*flag))
+}
+
+fn ink(colour: Color) -> Ink {
+    match colour {
+        Color::Default => Ink::Reset,
+        Color::Indexed(number) => Ink::Indexed(number),
+        Color::Rgb(red, green, blue) => Ink::Rgb(red, green, blue),
+    }
+}

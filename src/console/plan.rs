@@ -1,0 +1,307 @@
+//! Where everything stands: the six areas of the console for a size and a state. Views draw into it,
+//! `update` asks it what was clicked and how large a pane is.
+
+use ratatui::layout::{Position, Rect};
+
+use crate::envelope::TaskId;
+use crate::terminal::Size;
+
+use super::app::{App, View};
+use super::calls::Column;
+
+/// How much room there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// Below 40x8: one sentence.
+    Sentence,
+    /// Below 60x15: a pane and the status line.
+    Small,
+    /// 80x24: the list above, the pane below.
+    Stacked,
+    /// 120x40: the list on the left, the timeline below.
+    Wide,
+    /// 200x60: four panes, receipt and envelope beside them.
+    Full,
+}
+
+/// A pane of one task: a title and cells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pane {
+    /// The task.
+    pub task: TaskId,
+    /// One row.
+    pub title: Rect,
+    /// The rest.
+    pub cells: Rect,
+}
+
+/// The areas. One that is not there is empty.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// How much room there is.
+    pub class: Class,
+    /// Name, agents, counts, clock.
+    pub bar: Rect,
+    /// The tasks, or the calls.
+    pub list: Rect,
+    /// Rows of one item of the list.
+    pub item_rows: u16,
+    /// The panes on screen.
+    pub panes: Vec<Pane>,
+    /// Where panes stand, or would.
+    pub stage: Rect,
+    /// The timeline of the selected task.
+    pub timeline: Rect,
+    /// What the shown call asked for.
+    pub asked: Rect,
+    /// The receipt.
+    pub receipt: Rect,
+    /// The canonical envelope.
+    pub envelope: Rect,
+    /// Vertical rules between the areas.
+    pub rules: Vec<Rect>,
+    /// Notice, composer or prompt.
+    pub notice: Rect,
+    /// Mode, driver, keys.
+    pub status: Rect,
+}
+
+const SMALL: (u16, u16) = (60, 15);
+const TINY: (u16, u16) = (40, 8);
+const WIDE: (u16, u16) = (110, 30);
+const FULL: (u16, u16) = (160, 45);
+const STACKED_LIST_ROWS: u16 = 8;
+const MOST_PANES: usize = 4;
+const ASKED_ROWS: u16 = 4;
+
+impl Class {
+    /// Returns the class of a terminal.
+    #[must_use]
+    pub fn of((columns, rows): (u16, u16)) -> Self {
+        let fits = |least: (u16, u16)| columns >= least.0 && rows >= least.1;
+        match () {
+            () if fits(FULL) => Self::Full,
+            () if fits(WIDE) => Self::Wide,
+            () if fits(SMALL) => Self::Stacked,
+            () if fits(TINY) => Self::Small,
+            () => Self::Sentence,
+        }
+    }
+}
+
+impl Plan {
+    /// Returns the plan for the state of a console.
+    #[must_use]
+    pub fn of(app: &App) -> Self {
+        let screen = Rect::new(0, 0, app.size.0, app.size.1);
+        let mut plan = Self::frame(screen);
+        let body = plan.stage;
+        if plan.class == Class::Sentence {
+            return plan;
+        }
+        match app.view {
+            View::Tasks => plan.tasks(app, body),
+            View::Focus => plan.focus(app, body),
+            View::Receipts => plan.receipts(app, body),
+            View::Metrics => {}
+        }
+        plan
+    }
+
+    /// Bar, notice and status; the body is left as the stage.
+    fn frame(screen: Rect) -> Self {
+        let class = Class::of((screen.width, screen.height));
+        let (rest, status) = cut_bottom(screen, 1);
+        let (rest, notice) = cut_bottom(rest, 1);
+        let (bar, body) = cut_top(rest, 1);
+        let empty = Self {
+            class,
+            bar: Rect::ZERO,
+            list: Rect::ZERO,
+            item_rows: 1,
+            panes: Vec::new(),
+            stage: screen,
+            timeline: Rect::ZERO,
+            asked: Rect::ZERO,
+            receipt: Rect::ZERO,
+            envelope: Rect::ZERO,
+            rules: Vec::new(),
+            notice: Rect::ZERO,
+            status: Rect::ZERO,
+        };
+        if class == Class::Sentence { empty } else { Self { bar, notice, status, stage: body, ..empty } }
+    }
+
+    fn tasks(&mut self, app: &App, body: Rect) {
+        if app.tasks().is_empty() {
+            return;
+        }
+        if app.is_zoomed || self.class == Class::Small {
+            return self.one_pane(app);
+        }
+        match self.class {
+            Class::Full => {
+                let (left, rest) = self.ruled_left(body, 34);
+                let (stage, side) = self.ruled_right(rest, 54);
+                let (stage, timeline) = cut_bottom(stage, 12);
+                let (receipt, envelope) = cut_top(side, side.height * 3 / 5);
+                (self.list, self.stage, self.timeline) = (left, stage, timeline);
+                (self.receipt, self.envelope, self.item_rows) = (receipt, envelope, 2);
+                self.grid(app);
+            }
+            Class::Wide => {
+                let (left, stage) = self.ruled_left(body, 30);
+                let (stage, timeline) = cut_bottom(stage, 7);
+                (self.list, self.stage, self.timeline, self.item_rows) = (left, stage, timeline, 2);
+                self.one_pane(app);
+            }
+            _ => {
+                let rows = STACKED_LIST_ROWS.max(body.height / 3);
+                (self.list, self.stage) = cut_top(body, rows.min(body.height / 2));
+                self.one_pane(app);
+            }
+        }
+    }
+
+    fn focus(&mut self, app: &App, body: Rect) {
+        match self.class {
+            Class::Full if !app.is_zoomed => {
+                let (stage, side) = self.ruled_right(body, 54);
+                let (timeline, receipt) = cut_top(side, side.height / 2);
+                (self.stage, self.timeline, self.receipt) = (stage, timeline, receipt);
+            }
+            Class::Wide if !app.is_zoomed => (self.stage, self.timeline) = cut_bottom(body, 7),
+            _ => {}
+        }
+        self.one_pane(app);
+    }
+
+    fn receipts(&mut self, app: &App, body: Rect) {
+        if app.snapshot.calls.is_empty() {
+            return;
+        }
+        self.stage = Rect::ZERO;
+        let alone = app.is_zoomed || matches!(self.class, Class::Stacked | Class::Small);
+        if alone {
+            match app.calls.column {
+                Column::Calls => self.list = body,
+                Column::Receipt => {
+                    (self.asked, self.receipt) = cut_top(body, ASKED_ROWS.min(body.height / 3))
+                }
+                Column::Envelope => self.envelope = body,
+            }
+            return;
+        }
+        let columns = if self.class == Class::Full { 56 } else { 34 };
+        let (list, rest) = self.ruled_left(body, columns);
+        let (receipt, envelope) = self.ruled_left(rest, rest.width.saturating_sub(1) / 2);
+        (self.asked, self.receipt) = cut_top(receipt, ASKED_ROWS);
+        (self.list, self.envelope) = (list, envelope);
+    }
+
+    fn one_pane(&mut self, app: &App) {
+        if let Some(task) = app.selected() {
+            self.panes = vec![pane(task.id.clone(), self.stage)];
+        }
+    }
+
+    /// Two panes stand one above the other, three or four in a square: the page with the selected task.
+    fn grid(&mut self, app: &App) {
+        let tasks = app.tasks();
+        let page = app.selected_at().unwrap_or(0) / MOST_PANES * MOST_PANES;
+        let shown: Vec<_> = tasks.iter().skip(page).take(MOST_PANES).map(|task| task.id.clone()).collect();
+        let stage = self.stage;
+        let areas = match shown.len() {
+            0 | 1 => vec![stage],
+            2 => {
+                let (above, below) = cut_top(stage, stage.height / 2);
+                vec![above, below]
+            }
+            _ => {
+                let (above, below) = cut_top(stage, stage.height / 2);
+                let half = stage.width.saturating_sub(1) / 2;
+                let (first, second) = self.ruled_left(above, half);
+                let (third, fourth) = self.ruled_left(below, half);
+                vec![first, second, third, fourth]
+            }
+        };
+        self.panes = shown.into_iter().zip(areas).map(|(task, area)| pane(task, area)).collect();
+    }
+
+    fn ruled_left(&mut self, area: Rect, columns: u16) -> (Rect, Rect) {
+        let (left, rest) = cut_left(area, columns);
+        let (rule, right) = cut_left(rest, 1);
+        self.rules.push(rule);
+        (left, right)
+    }
+
+    fn ruled_right(&mut self, area: Rect, columns: u16) -> (Rect, Rect) {
+        self.ruled_left(area, area.width.saturating_sub(columns + 1))
+    }
+
+    /// Returns the pane of a task.
+    #[must_use]
+    pub fn pane(&self, task: &TaskId) -> Option<&Pane> {
+        self.panes.iter().find(|pane| pane.task == *task)
+    }
+
+    /// Returns the pane at a position.
+    #[must_use]
+    pub fn pane_at(&self, at: Position) -> Option<&Pane> {
+        self.panes.iter().find(|pane| pane.cells.contains(at) || pane.title.contains(at))
+    }
+
+    /// Returns how many items of the list are shown at once.
+    #[must_use]
+    pub fn list_items(&self) -> usize {
+        usize::from(self.list_body().height / self.item_rows.max(1))
+    }
+
+    /// Returns the list without its head.
+    #[must_use]
+    pub fn list_body(&self) -> Rect {
+        cut_top(self.list, 1).1
+    }
+
+    /// Returns the place in the list, counted from the first item shown, of what stands at a position.
+    #[must_use]
+    pub fn item_at(&self, at: Position) -> Option<usize> {
+        let body = self.list_body();
+        body.contains(at).then(|| usize::from((at.y - body.y) / self.item_rows.max(1)))
+    }
+}
+
+impl Pane {
+    /// Returns the size a task needs to fill the pane.
+    #[must_use]
+    pub fn size(&self) -> Size {
+        Size::clamped(self.cells.width, self.cells.height)
+    }
+}
+
+fn pane(task: TaskId, area: Rect) -> Pane {
+    let (title, cells) = cut_top(area, 1);
+    Pane { task, title, cells }
+}
+
+/// Cuts rows off the top: what was cut, and the rest.
+#[must_use]
+pub fn cut_top(area: Rect, rows: u16) -> (Rect, Rect) {
+    let rows = rows.min(area.height);
+    let top = Rect { height: rows, ..area };
+    (top, Rect { y: area.y + rows, height: area.height - rows, ..area })
+}
+
+/// Cuts rows off the bottom: the rest, and what was cut.
+#[must_use]
+pub fn cut_bottom(area: Rect, rows: u16) -> (Rect, Rect) {
+    cut_top(area, area.height.saturating_sub(rows))
+}
+
+/// Cuts columns off the left: what was cut, and the rest.
+#[must_use]
+pub fn cut_left(area: Rect, columns: u16) -> (Rect, Rect) {
+    let columns = columns.min(area.width);
+    let left = Rect { width: columns, ..area };
+    (left, Rect { x: area.x + columns, width: area.width - columns, ..area })
+}

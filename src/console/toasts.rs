@@ -1,0 +1,89 @@
+//! Passing messages: at most three, newest last; errors stay until they are cleared.
+
+use jiff::{SignedDuration, Timestamp};
+
+const MOST: usize = 3;
+const SHOWN: SignedDuration = SignedDuration::from_secs(4);
+
+/// One message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Toast {
+    /// What is said, one line, made visible already.
+    pub text: String,
+    /// It reports a failure.
+    pub is_error: bool,
+    /// The call concerned.
+    pub call: Option<u64>,
+    until: Option<Timestamp>,
+}
+
+/// The messages on screen.
+#[derive(Debug, Clone, Default)]
+pub struct Toasts(Vec<Toast>);
+
+impl Toasts {
+    /// Adds a message that passes by itself.
+    pub fn say(&mut self, text: impl Into<String>, call: Option<u64>, now: Timestamp) {
+        let until = now.checked_add(SHOWN).ok();
+        self.push(Toast { text: text.into(), is_error: false, call, until });
+    }
+
+    /// Adds an error, which stays.
+    pub fn fail(&mut self, text: impl Into<String>, call: Option<u64>) {
+        self.push(Toast { text: text.into(), is_error: true, call, until: None });
+    }
+
+    fn push(&mut self, toast: Toast) {
+        self.0.retain(|other| other.text != toast.text);
+        self.0.push(toast);
+        if self.0.len() > MOST {
+            // A passing message gives way before an error does.
+            let at = self.0.iter().position(|toast| !toast.is_error).unwrap_or(0);
+            self.0.remove(at);
+        }
+    }
+
+    /// Takes away what has been shown long enough; tells whether that was anything.
+    pub fn expire(&mut self, now: Timestamp) -> bool {
+        let before = self.0.len();
+        self.0.retain(|toast| toast.until.is_none_or(|until| until > now));
+        before != self.0.len()
+    }
+
+    /// Takes all away; tells whether there was any.
+    pub fn clear(&mut self) -> bool {
+        !std::mem::take(&mut self.0).is_empty()
+    }
+
+    /// Returns the messages, oldest first.
+    #[must_use]
+    pub fn list(&self) -> &[Toast] {
+        &self.0
+    }
+
+    /// Returns when the next message passes.
+    #[must_use]
+    pub fn next(&self) -> Option<Timestamp> {
+        self.0.iter().filter_map(|toast| toast.until).min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_stay_and_the_rest_passes() {
+        let mut toasts = Toasts::default();
+        let start = Timestamp::UNIX_EPOCH;
+        toasts.fail("refused", Some(7));
+        for text in ["one", "two", "three"] {
+            toasts.say(text, None, start);
+        }
+        let texts: Vec<_> = toasts.list().iter().map(|toast| toast.text.as_str()).collect();
+        assert_eq!(texts, ["refused", "two", "three"]);
+        assert!(toasts.expire(toasts.next().expect("two pass")));
+        assert_eq!(toasts.list().len(), 1);
+        assert!(toasts.clear() && !toasts.clear());
+    }
+}

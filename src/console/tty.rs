@@ -1,0 +1,134 @@
+//! The person's terminal: taken over whole, given back whole, on every way out. Draws nothing.
+//!
+//! Whoever ends the program (the console itself, a signal, a panic on any thread) calls `give_back`;
+//! the first call does it, the others do nothing. A terminal that is gone is `forget`ted instead.
+
+use std::fs::File;
+use std::io::{self, IsTerminal as _};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, Once, PoisonError};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
+
+use crate::terminal;
+
+/// Alternate screen, cursor off, paste and focus told.
+const TAKE: &[u8] = b"\x1b[?1049h\x1b[2J\x1b[?25l\x1b[?2004h\x1b[?1004h";
+/// Everything that may be on goes off: frame held, styles, mouse, focus, paste, cursor, screen.
+const GIVE: &[u8] =
+    b"\x1b[?2026l\x1b[0m\x1b[?1000l\x1b[?1002l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[0 q\x1b[?25h\x1b[?1049l";
+/// Presses, drags and the wheel, in decimal numbers.
+const MOUSE: &[u8] = b"\x1b[?1000h\x1b[?1002h\x1b[?1006h";
+const NO_MOUSE: &[u8] = b"\x1b[?1000l\x1b[?1002l\x1b[?1006l";
+
+/// The terminal as it was found. A lock, not a message: a panic on any thread must reach it.
+static FOUND: Mutex<Option<Found>> = Mutex::new(None);
+/// The terminal is ours and has to be given back.
+static IS_TAKEN: AtomicBool = AtomicBool::new(false);
+static HOOK: Once = Once::new();
+
+struct Found {
+    fd: OwnedFd,
+    termios: Termios,
+}
+
+/// Opens the terminal of this process: standard output, else the controlling terminal.
+///
+/// # Errors
+/// When there is none.
+pub fn open() -> io::Result<File> {
+    let stdout = io::stdout();
+    if stdout.is_terminal() {
+        return Ok(File::from(stdout.as_fd().try_clone_to_owned()?));
+    }
+    File::options().read(true).write(true).open("/dev/tty")
+}
+
+/// Takes the terminal over, and again after it was given back.
+///
+/// # Errors
+/// When its state cannot be read or set.
+pub fn take(tty: &File, with_mouse: bool) -> io::Result<()> {
+    HOOK.call_once(give_back_on_panic);
+    let found = Found { fd: tty.as_fd().try_clone_to_owned()?, termios: tcgetattr(tty)? };
+    if IS_TAKEN.swap(true, Ordering::SeqCst) {
+        // Stopped from outside, its state changed by the shell meanwhile: crossterm forgets it first.
+        crossterm::terminal::disable_raw_mode()?;
+    } else {
+        *FOUND.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
+    }
+    // Through crossterm, whose reader tells Ctrl-J from Enter only when it knows of raw mode.
+    crossterm::terminal::enable_raw_mode()?;
+    write_all(tty.as_fd(), TAKE)?;
+    mouse(tty, with_mouse)
+}
+
+/// Takes the mouse, or leaves it to the terminal.
+///
+/// # Errors
+/// When the terminal cannot be written to.
+pub fn mouse(tty: &File, is_ours: bool) -> io::Result<()> {
+    write_all(tty.as_fd(), if is_ours { MOUSE } else { NO_MOUSE })
+}
+
+/// Gives the terminal back as it was found. Errors have nobody left to be told to.
+pub fn give_back() {
+    if !IS_TAKEN.swap(false, Ordering::SeqCst) {
+        return;
+    }
+    // A panic while the lock was held leaves what is needed in it.
+    let found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+    let _ = crossterm::terminal::disable_raw_mode();
+    if let Some(found) = &*found {
+        let _ = write_all(found.fd.as_fd(), GIVE);
+        let _ = tcsetattr(&found.fd, OptionalActions::Now, &found.termios);
+    }
+}
+
+/// The terminal is gone: from now on nothing is written to it.
+pub fn forget() {
+    IS_TAKEN.store(false, Ordering::SeqCst);
+}
+
+/// Blocks until the other end of the terminal is gone. crossterm's reader cannot tell: it spins.
+pub fn wait_until_gone(tty: &File) {
+    loop {
+        // No flag is asked for; a hang-up is reported all the same.
+        let mut fds = [PollFd::new(tty, PollFlags::empty())];
+        match poll(&mut fds, None) {
+            Ok(_) if fds[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) => return,
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return,
+        }
+    }
+}
+
+/// A panic outside of a contained parser leaves nothing that could go on: the terminal is given back,
+/// the report goes to the log and the normal screen, and the task hosts end the tasks.
+fn give_back_on_panic() {
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if terminal::is_contained() {
+            tracing::warn!("a screen's parser panicked and will be rebuilt: {panic}");
+            return;
+        }
+        give_back();
+        tracing::error!("panic: {panic}");
+        report(panic);
+        std::process::abort();
+    }));
+}
+
+fn write_all(fd: BorrowedFd<'_>, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match rustix::io::write(fd, bytes) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => bytes = bytes.get(written..).unwrap_or_default(),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,252 @@
+//! What the keys of the screens do, and when they can.
+
+use serde_json::{Value, json};
+
+use crate::envelope::{Actor, TaskId};
+use crate::runtime::{TaskStatus, TaskView};
+use crate::terminal::Size;
+
+use super::super::action::Action;
+use super::super::app::{App, Layer, Mode, View, alias, takes_input};
+use super::super::calls::Column;
+use super::super::msg::{Effect, Leave};
+
+impl App {
+    /// Tells whether an action makes sense now: hints and help show only such.
+    #[must_use]
+    pub fn can(&self, action: Action) -> bool {
+        let task = self.selected();
+        let is = |fact: fn(&TaskView) -> bool| task.is_some_and(|task| fact(task));
+        match action {
+            Action::Type | Action::Line => {
+                !self.is_lost && is(takes_input) || action == Action::Type && is(|_| true)
+            }
+            Action::Stop | Action::Kill => !self.is_lost && is(|task| !task.status.is_terminal()),
+            Action::Signal => !self.is_lost && is(|task| task.status == TaskStatus::Running),
+            Action::Release => !self.is_lost && is(is_held_by_operator),
+            Action::Fit => !self.is_lost && task.is_some_and(|task| self.fits_badly(task)),
+            Action::Dismiss | Action::Rerun => !self.is_lost && is(|task| task.status.is_terminal()),
+            Action::Start => !self.is_lost,
+            Action::LeaveRunning => self.setup.is_remote,
+            // A runtime inside another console is that one's to end.
+            Action::StopAll => !self.setup.is_remote || self.snapshot.headless,
+            Action::Attend => self.waiter().is_some(),
+            Action::Search => is(|_| true),
+            Action::NextMatch | Action::PreviousMatch => {
+                self.search.as_ref().is_some_and(|search| search.line().is_some())
+            }
+            Action::CopyId | Action::Zoom => task.is_some() || self.view == View::Receipts,
+            Action::PreviousTask | Action::NextTask => self.snapshot.tasks.len() > 1,
+            Action::OpenTask => self.shown_call().is_some_and(|call| call.task.is_some()),
+            Action::CopyText => self.calls.column != Column::Calls && self.calls.sheet.is_some(),
+            Action::NextColumn | Action::PreviousColumn => !self.snapshot.calls.is_empty(),
+            _ => true,
+        }
+    }
+
+    pub(super) fn act_in_view(&mut self, action: Action) -> Vec<Effect> {
+        match action {
+            Action::Up | Action::Down | Action::PageUp | Action::PageDown | Action::First | Action::Last => {
+                self.go(action)
+            }
+            Action::PreviousTask => self.step_task(-1),
+            Action::NextTask => self.step_task(1),
+            Action::NextColumn => self.turn_column(1),
+            Action::PreviousColumn => self.turn_column(2),
+            Action::PanLeft => self.pan(-1),
+            Action::PanRight => self.pan(1),
+            Action::ShowTasks => self.show(View::Tasks),
+            Action::ShowFocus => self.show(View::Focus),
+            Action::ShowReceipts => self.show(View::Receipts),
+            Action::ShowMetrics => self.show(View::Metrics),
+            Action::Zoom => {
+                self.is_zoomed = !self.is_zoomed;
+                Vec::new()
+            }
+            Action::Help => self.open(Layer::Help { about: self.view_context(), top: 0 }),
+            Action::Back => self.back(),
+            Action::Quit => self.ask_to_quit(),
+            Action::Start => {
+                self.mode = Mode::Start(tui_input::Input::default());
+                Vec::new()
+            }
+            Action::Attend => {
+                let waiter = self.waiter().map(|task| task.id.clone());
+                waiter.into_iter().for_each(|task| self.select(task));
+                self.show(if self.view == View::Tasks { View::Tasks } else { View::Focus })
+            }
+            Action::Mouse => {
+                self.has_mouse = !self.has_mouse;
+                vec![Effect::Mouse(self.has_mouse)]
+            }
+            Action::CopyText => self.copy_text(),
+            Action::OpenTask => self.open_task_of_call(),
+            other => self.act_on_task(other),
+        }
+    }
+
+    fn act_on_task(&mut self, action: Action) -> Vec<Effect> {
+        let Some(task) = self.selected().cloned() else { return Vec::new() };
+        let id = task.id.clone();
+        match action {
+            Action::Type => self.enter(&task),
+            Action::Line => {
+                self.thaw();
+                self.mode = Mode::Line(id, tui_input::Input::default());
+                Vec::new()
+            }
+            Action::Stop => self.open(Layer::Stop { task: id, kill: task.status == TaskStatus::Cancelling }),
+            Action::Kill => self.open(Layer::Stop { task: id, kill: true }),
+            Action::Signal => self.open(Layer::Signal(id)),
+            Action::Search => self.open_search(id),
+            Action::NextMatch => self.find_on(false),
+            Action::PreviousMatch => self.find_on(true),
+            Action::Rerun => vec![rerun(&task)],
+            Action::Release => vec![Effect::Release(id)],
+            Action::Fit => self.fit_call(&task).into_iter().collect(),
+            Action::Dismiss => vec![Effect::Dismiss(id)],
+            Action::CopyId => {
+                self.toasts.say(format!("copied {id}"), None, self.now);
+                vec![Effect::Copy(id.to_string())]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Opens the task full size and, when it takes input, types into it.
+    fn enter(&mut self, task: &TaskView) -> Vec<Effect> {
+        self.view = View::Focus;
+        self.thaw();
+        if takes_input(task) && !self.is_lost {
+            self.mode = Mode::Input(task.id.clone());
+        }
+        Vec::new()
+    }
+
+    pub(super) fn show(&mut self, view: View) -> Vec<Effect> {
+        self.view = view;
+        self.thaw();
+        Vec::new()
+    }
+
+    pub(super) fn select(&mut self, task: TaskId) {
+        if self.list.selected.as_ref() != Some(&task) {
+            self.thaw();
+            self.pan = 0;
+        }
+        self.list.selected = Some(task);
+        self.list.is_held = true;
+    }
+
+    /// Selects the task so many places further on.
+    pub(super) fn step_task(&mut self, by: isize) -> Vec<Effect> {
+        let last = self.snapshot.tasks.len().saturating_sub(1);
+        let at = self.selected_at().unwrap_or(0).saturating_add_signed(by).min(last);
+        let Some(id) = self.tasks().get(at).map(|task| task.id.clone()) else { return Vec::new() };
+        self.select(id);
+        Vec::new()
+    }
+
+    fn turn_column(&mut self, by: usize) -> Vec<Effect> {
+        const TURN: [Column; 3] = [Column::Calls, Column::Receipt, Column::Envelope];
+        let at = TURN.iter().position(|column| *column == self.calls.column).unwrap_or(0);
+        self.calls.column = TURN[(at + by) % TURN.len()];
+        Vec::new()
+    }
+
+    fn pan(&mut self, by: i16) -> Vec<Effect> {
+        const STEP: i16 = 16;
+        let widest = self.selected().and_then(|task| self.pictures.get(&task.id)).map_or(0, |p| p.size().0);
+        let shown = self.plan().panes.first().map_or(0, |pane| pane.cells.width);
+        self.pan = self.pan.saturating_add_signed(by * STEP).min(widest.saturating_sub(shown));
+        Vec::new()
+    }
+
+    fn back(&mut self) -> Vec<Effect> {
+        if self.toasts.clear() {
+            return Vec::new();
+        }
+        if self.thaw() {
+            return Vec::new();
+        }
+        if let Some(notice) = self.snapshot.notices.last()
+            && notice.seq > self.notices_seen
+        {
+            self.notices_seen = notice.seq;
+            return Vec::new();
+        }
+        if self.is_zoomed {
+            self.is_zoomed = false;
+            return Vec::new();
+        }
+        if self.view == View::Receipts && self.calls.column != Column::Calls {
+            self.calls.column = Column::Calls;
+            return Vec::new();
+        }
+        self.show(View::Tasks)
+    }
+
+    /// With nothing running there is nothing to lose: no question.
+    fn ask_to_quit(&mut self) -> Vec<Effect> {
+        if self.is_lost || (self.live() == 0 && self.setup.is_remote) {
+            return vec![Effect::Quit(Leave::LeaveRunning)];
+        }
+        if self.live() == 0 && !self.snapshot.agents.iter().any(|agent| agent.connected) {
+            return vec![Effect::Quit(Leave::StopAll)];
+        }
+        self.open(Layer::Quit)
+    }
+
+    fn copy_text(&mut self) -> Vec<Effect> {
+        let Some(call) = self.shown_call() else { return Vec::new() };
+        let Some(record) = self.calls.records.get(&call.seq) else { return Vec::new() };
+        let text = match self.calls.column {
+            Column::Envelope => record.envelope.as_ref().map(Value::to_string),
+            _ => record.receipt.clone(),
+        };
+        let Some(text) = text else { return Vec::new() };
+        self.toasts.say("copied", Some(record.seq), self.now);
+        vec![Effect::Copy(text)]
+    }
+
+    fn open_task_of_call(&mut self) -> Vec<Effect> {
+        let Some(task) = self.shown_call().and_then(|call| call.task.clone()) else { return Vec::new() };
+        if self.task(&task).is_none() {
+            self.toasts.say("that task is no longer on the list", None, self.now);
+            return Vec::new();
+        }
+        self.select(task);
+        self.show(View::Focus)
+    }
+
+    pub(super) fn fits_badly(&self, task: &TaskView) -> bool {
+        let has_pty = task.tty && task.status == TaskStatus::Running;
+        let wanted = self.plan().pane(&task.id).map(super::super::plan::Pane::size);
+        has_pty && wanted.is_some_and(|wanted| wanted != task.size)
+    }
+
+    fn fit_call(&self, task: &TaskView) -> Option<Effect> {
+        let size: Size = self.plan().pane(&task.id)?.size();
+        let resize = json!({"cols": size.cols(), "rows": size.rows()});
+        let input = json!({"task_id": task.id, "resize": resize});
+        Some(Effect::Call { tool: "TaskInput", input })
+    }
+}
+
+fn is_held_by_operator(task: &TaskView) -> bool {
+    task.lease.as_ref().is_some_and(|lease| lease.holder == Actor::Operator)
+}
+
+fn rerun(task: &TaskView) -> Effect {
+    let input = json!({
+        "cmd": task.cmd,
+        "workdir": task.workdir,
+        "shell": task.shell,
+        "login": task.login,
+        "tty": task.tty,
+        "accepts_input": task.accepts_input,
+        "yield_time_ms": 0,
+        "description": format!("rerun of {}", alias(task)),
+    });
+    Effect::Call { tool: "ExecCommand", input }
+}

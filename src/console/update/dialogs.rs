@@ -1,0 +1,86 @@
+//! What keys do in the dialogs. The safe key is always `Esc`; nothing is stopped by one stray key.
+
+use serde_json::json;
+
+use crate::envelope::TaskId;
+use crate::runtime::Input;
+
+use super::super::action::Action;
+use super::super::app::{App, Layer};
+use super::super::msg::{Effect, Leave};
+use super::super::plan::Class;
+use super::scroll::moved;
+
+impl App {
+    pub(super) fn act_in_dialog(&mut self, action: Action) -> Vec<Effect> {
+        let Some(layer) = self.layers.pop() else { return Vec::new() };
+        if action == Action::Back {
+            return Vec::new();
+        }
+        match layer {
+            Layer::Stop { task, kill } => self.stop(task, kill, action),
+            Layer::Signal(task) => signal(&task, action),
+            Layer::Quit => self.quit(action),
+            Layer::Paste(task, text) => vec![Effect::Send { task, input: Input::Paste(text) }],
+            Layer::Help { about, top } => {
+                let rows = super::super::view::help_rows(self, about);
+                let shown = usize::from(self.size.1.saturating_sub(4));
+                let top = moved(top, action, shown.max(2) - 1, rows.saturating_sub(shown));
+                self.open(Layer::Help { about, top })
+            }
+        }
+    }
+
+    fn stop(&mut self, task: TaskId, kill: bool, action: Action) -> Vec<Effect> {
+        match action {
+            // A dialog opened to kill has no gentle way: `s` there is a slip, and keeps it open.
+            Action::Stop if kill => self.open(Layer::Stop { task, kill }),
+            Action::Stop => vec![Effect::Call { tool: "TaskStop", input: json!({"task_id": task}) }],
+            Action::Kill => {
+                let input = json!({"task_id": task, "force": true});
+                vec![Effect::Call { tool: "TaskStop", input }]
+            }
+            Action::Signal => self.open(Layer::Signal(task)),
+            _ => self.open(Layer::Stop { task, kill }),
+        }
+    }
+
+    fn quit(&mut self, action: Action) -> Vec<Effect> {
+        match action {
+            Action::StopAll if self.can(action) => {
+                self.is_leaving = true;
+                vec![Effect::Quit(Leave::StopAll)]
+            }
+            Action::LeaveRunning if self.can(action) => vec![Effect::Quit(Leave::LeaveRunning)],
+            _ => self.open(Layer::Quit),
+        }
+    }
+
+    /// Closes dialogs about tasks that have ended meanwhile.
+    pub(super) fn close_outdated(&mut self) {
+        let ended = |task: &TaskId| self.task(task).is_none_or(|task| task.status.is_terminal());
+        let is_outdated = match self.layers.last() {
+            Some(Layer::Stop { task, .. } | Layer::Signal(task) | Layer::Paste(task, _)) => ended(task),
+            Some(Layer::Quit) => self.is_lost,
+            Some(Layer::Help { .. }) => self.plan().class == Class::Sentence,
+            None => false,
+        };
+        if is_outdated {
+            self.layers.pop();
+            self.is_dirty = true;
+        }
+    }
+}
+
+fn signal(task: &TaskId, action: Action) -> Vec<Effect> {
+    let name = match action {
+        Action::Interrupt => "INT",
+        Action::Terminate => "TERM",
+        Action::HangUp => "HUP",
+        Action::QuitSignal => "QUIT",
+        Action::User1 => "USR1",
+        Action::User2 => "USR2",
+        _ => return Vec::new(),
+    };
+    vec![Effect::Call { tool: "TaskStop", input: json!({"task_id": task, "signal": name}) }]
+}

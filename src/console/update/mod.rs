@@ -1,0 +1,180 @@
+//! The console's decisions: a message changes the state and says what to do outside. No clock, no I/O.
+
+mod acts;
+mod dialogs;
+mod mouse;
+mod scroll;
+mod search;
+mod settle;
+mod typing;
+
+pub(super) use typing::wants_secret;
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::runtime::{CallRecord, Snapshot};
+use crate::terminal::KeyPress;
+
+use super::action::Action;
+use super::app::{App, Layer, Mode, View};
+use super::msg::{Answered, Effect, Msg};
+use super::plan::Plan;
+use super::visible;
+
+/// Records kept for the receipts screen.
+const MOST_RECORDS: usize = 32;
+
+impl App {
+    /// Takes a message in and returns what is to be done.
+    #[must_use]
+    pub fn update(&mut self, msg: Msg) -> Vec<Effect> {
+        let mut effects = self.take(msg);
+        effects.extend(self.settle());
+        effects
+    }
+
+    fn take(&mut self, msg: Msg) -> Vec<Effect> {
+        match msg {
+            Msg::Tick(now) => {
+                self.tick(now);
+                return Vec::new();
+            }
+            Msg::Picture(task, picture) => {
+                self.pictures.insert(task, picture);
+            }
+            Msg::Snapshot(snapshot) => return self.snapshot(snapshot),
+            Msg::Key(key) => {
+                self.is_dirty = true;
+                return self.key(key);
+            }
+            Msg::Mouse(event) => return self.mouse(event),
+            Msg::Paste(text) => {
+                self.is_dirty = true;
+                return self.paste(text);
+            }
+            Msg::Resize(columns, rows) => {
+                self.size = (columns, rows);
+                self.is_dirty = true;
+                return Vec::new();
+            }
+            Msg::Focus(_) => return Vec::new(),
+            Msg::Answered(answer) => self.answered(answer),
+            Msg::Refused(task, reason) => self.refused(&task, &reason),
+            Msg::Record(record) => self.record(record),
+            Msg::Page(task, page) => self.page(task, page),
+            Msg::Found(task, query, line) => {
+                self.is_dirty = true;
+                return self.found(task, &query, line);
+            }
+            Msg::Failed(text) => {
+                self.is_leaving = false;
+                self.toasts.fail(visible::one_line(&text), None);
+            }
+            Msg::LinkLost | Msg::Stopped => self.is_lost = !self.is_leaving,
+        }
+        self.is_dirty = true;
+        Vec::new()
+    }
+
+    fn tick(&mut self, now: Timestamp) {
+        self.now = now;
+        self.is_dirty |= self.toasts.expire(now);
+    }
+
+    fn snapshot(&mut self, snapshot: Arc<Snapshot>) -> Vec<Effect> {
+        let old = std::mem::replace(&mut self.snapshot, snapshot);
+        let new = &self.snapshot;
+        // Counters alone change each second and are on screen in one view only.
+        self.is_dirty |= self.view == View::Metrics && old.metrics != new.metrics;
+        self.is_dirty |= old.tasks != new.tasks || old.calls.last() != new.calls.last();
+        self.is_dirty |= old.calls.len() != new.calls.len() || old.agents != new.agents;
+        self.is_dirty |= old.notices != new.notices || old.calls != new.calls;
+        let before = self.list.selected.clone();
+        let started = self.select_next.take_if(|task| new.tasks.iter().any(|other| other.id == *task));
+        if let Some(task) = started.filter(|_| self.typing_into().is_none()) {
+            self.list.selected = Some(task);
+            self.list.is_held = true;
+        }
+        self.follow();
+        if before != self.list.selected {
+            self.thaw();
+            self.pan = 0;
+        }
+        Vec::new()
+    }
+
+    fn key(&mut self, key: KeyPress) -> Vec<Effect> {
+        if self.is_leaving {
+            return Vec::new();
+        }
+        let action = self.setup.keymap.action(self.context(), key);
+        if let Some(effects) = self.type_key(key, action) {
+            return effects;
+        }
+        match action {
+            Some(action) => self.act(action),
+            None => Vec::new(),
+        }
+    }
+
+    /// Does what an action says, in whatever context it was asked for.
+    fn act(&mut self, action: Action) -> Vec<Effect> {
+        if !self.layers.is_empty() {
+            return self.act_in_dialog(action);
+        }
+        if !self.can(action) {
+            return Vec::new();
+        }
+        self.act_in_view(action)
+    }
+
+    fn answered(&mut self, answer: Answered) {
+        let text = visible::one_line(&answer.text).into_owned();
+        if answer.is_error {
+            self.toasts.fail(text, Some(answer.seq));
+        } else if answer.started.is_some() {
+            self.toasts.say("started", Some(answer.seq), self.now);
+        } else if answer.tool != "TaskInput" {
+            self.toasts.say(text, Some(answer.seq), self.now);
+        }
+        // Whoever types into another task meanwhile stays with that one.
+        if let Some(task) = answer.started.filter(|_| self.typing_into().is_none()) {
+            if self.task(&task).is_some() {
+                self.select(task);
+            } else {
+                self.select_next = Some(task);
+            }
+        }
+    }
+
+    fn refused(&mut self, task: &crate::envelope::TaskId, reason: &str) {
+        let name = self.task(task).map_or_else(|| task.to_string(), |task| super::app::alias(task));
+        self.toasts.fail(format!("{name} did not take the input: {}", visible::one_line(reason)), None);
+    }
+
+    fn record(&mut self, record: Arc<CallRecord>) {
+        self.calls.asked.remove(&record.seq);
+        let records = &mut self.calls.records;
+        records.insert(record.seq, record);
+        while records.len() > MOST_RECORDS {
+            records.pop_first();
+        }
+    }
+
+    /// Returns the plan of the screen as it is now.
+    #[must_use]
+    pub fn plan(&self) -> Plan {
+        Plan::of(self)
+    }
+
+    pub(super) fn open(&mut self, layer: Layer) -> Vec<Effect> {
+        self.layers.push(layer);
+        Vec::new()
+    }
+
+    pub(super) fn observe(&mut self) {
+        self.mode = Mode::Observe;
+    }
+}

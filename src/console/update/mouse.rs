@@ -1,0 +1,146 @@
+//! What the mouse does: select, scroll, enter; in INPUT it belongs to a child that asked for it.
+
+use jiff::SignedDuration;
+use ratatui::layout::Position;
+
+use crate::envelope::TaskId;
+use crate::runtime::Input;
+use crate::terminal::{Key, KeyPress, MouseButton, MouseInput, MouseKind, MouseMode};
+
+use super::super::action::Action;
+use super::super::app::{App, Mode, View};
+use super::super::calls::Column;
+use super::super::msg::Effect;
+use super::super::plan::{Pane, Plan};
+
+const DOUBLE: SignedDuration = SignedDuration::from_millis(400);
+const WHEEL_ROWS: usize = 3;
+
+impl App {
+    pub(super) fn mouse(&mut self, event: MouseInput) -> Vec<Effect> {
+        if !self.layers.is_empty() || self.is_leaving {
+            return Vec::new();
+        }
+        let plan = self.plan();
+        let at = Position::new(event.col, event.row);
+        if let Mode::Input(task) = self.mode.clone() {
+            match plan.pane(&task).filter(|pane| pane.cells.contains(at)) {
+                Some(pane) => {
+                    if let Some(effects) = self.forward(&task, pane, event) {
+                        return effects;
+                    }
+                }
+                None if matches!(event.kind, MouseKind::Press(_)) => self.observe(),
+                None => {}
+            }
+        }
+        match event.kind {
+            MouseKind::Press(MouseButton::Left) => {
+                self.is_dirty = true;
+                self.click(&plan, at)
+            }
+            MouseKind::ScrollUp => self.wheel(&plan, at, Action::Up),
+            MouseKind::ScrollDown => self.wheel(&plan, at, Action::Down),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Passes an event on to the child: as it asked for, or the wheel as arrows on its own full screen.
+    fn forward(&self, task: &TaskId, pane: &Pane, event: MouseInput) -> Option<Vec<Effect>> {
+        let picture = self.pictures.get(task).filter(|_| self.scroll.is_none())?;
+        let inside = MouseInput {
+            row: event.row - pane.cells.y + picture.top(pane.cells.height),
+            col: event.col - pane.cells.x + self.pan,
+            ..event
+        };
+        let send = |input| Some(vec![Effect::Send { task: task.clone(), input }]);
+        if picture.modes.mouse != MouseMode::Off {
+            return match inside.encode(picture.modes) {
+                Some(bytes) => send(Input::Raw(bytes)),
+                None => Some(Vec::new()),
+            };
+        }
+        let arrow = match event.kind {
+            MouseKind::ScrollUp => Key::Up,
+            MouseKind::ScrollDown => Key::Down,
+            _ => return None,
+        };
+        let keys = vec![KeyPress::from(arrow); WHEEL_ROWS];
+        if picture.modes.alternate_screen { send(Input::Keys(keys)) } else { None }
+    }
+
+    fn click(&mut self, plan: &Plan, at: Position) -> Vec<Effect> {
+        let is_double = self
+            .last_click
+            .is_some_and(|(when, x, y)| (x, y) == (at.x, at.y) && self.now.duration_since(when) <= DOUBLE);
+        self.last_click = Some((self.now, at.x, at.y));
+        if let Some(pane) = plan.pane_at(at) {
+            self.select(pane.task.clone());
+            return if is_double && self.mode_is_observe() { self.act(Action::Type) } else { Vec::new() };
+        }
+        if let Some(item) = plan.item_at(at) {
+            return self.click_item(item, is_double);
+        }
+        if plan.receipt.contains(at) && self.view == View::Receipts {
+            self.calls.column = Column::Receipt;
+        } else if plan.envelope.contains(at) && self.view == View::Receipts {
+            self.calls.column = Column::Envelope;
+        }
+        Vec::new()
+    }
+
+    fn click_item(&mut self, item: usize, is_double: bool) -> Vec<Effect> {
+        if self.view == View::Receipts {
+            let at = self.calls.top + item;
+            let seq = self.newest_calls().nth(at).map(|call| call.seq);
+            if let Some(seq) = seq {
+                self.calls.selected = if at == 0 { None } else { Some(seq) };
+                self.calls.column = Column::Calls;
+                (self.calls.receipt_top, self.calls.envelope_top) = (0, 0);
+            }
+            return Vec::new();
+        }
+        let Some(id) = self.tasks().get(self.list.top + item).map(|task| task.id.clone()) else {
+            return Vec::new();
+        };
+        self.select(id);
+        if is_double && self.mode_is_observe() { self.act(Action::Type) } else { Vec::new() }
+    }
+
+    fn wheel(&mut self, plan: &Plan, at: Position, action: Action) -> Vec<Effect> {
+        self.is_dirty = true;
+        let over_list = plan.list.contains(at);
+        match self.view {
+            View::Tasks if over_list => self.step_task(if action == Action::Up { -1 } else { 1 }),
+            View::Tasks => match plan.pane_at(at).map(|pane| pane.task.clone()) {
+                Some(task) => {
+                    self.select(task);
+                    self.scroll_rows(action)
+                }
+                None => Vec::new(),
+            },
+            View::Focus => self.scroll_rows(action),
+            View::Receipts => {
+                let column = match () {
+                    () if over_list => Column::Calls,
+                    () if plan.envelope.contains(at) => Column::Envelope,
+                    () => Column::Receipt,
+                };
+                let kept = std::mem::replace(&mut self.calls.column, column);
+                let times = if over_list { 1 } else { WHEEL_ROWS };
+                let effects = (0..times).flat_map(|_| self.go(action)).collect();
+                self.calls.column = kept;
+                effects
+            }
+            View::Metrics => Vec::new(),
+        }
+    }
+
+    fn scroll_rows(&mut self, action: Action) -> Vec<Effect> {
+        self.go_in_log(action)
+    }
+
+    fn mode_is_observe(&self) -> bool {
+        matches!(self.mode, Mode::Observe)
+    }
+}

@@ -1,0 +1,140 @@
+//! Moving through lists, texts and a task's past. At the end = follow; one step up = frozen.
+
+use crate::envelope::TaskId;
+use crate::terminal::Size;
+
+use super::super::action::Action;
+use super::super::app::{App, Scroll, View};
+use super::super::calls::Column;
+use super::super::msg::{Anchor, Effect, PageView};
+use super::super::search::matches;
+
+impl App {
+    /// Moves what the screen's keys move: the selection, a text, or the pane's view into the log.
+    pub(super) fn go(&mut self, action: Action) -> Vec<Effect> {
+        match (self.view, self.calls.column) {
+            (View::Tasks | View::Metrics, _) => self.go_in_tasks(action),
+            (View::Focus, _) => self.go_in_log(action),
+            (View::Receipts, Column::Calls) => self.go_in_calls(action),
+            (View::Receipts, column) => self.go_in_text(column, action),
+        }
+    }
+
+    fn go_in_tasks(&mut self, action: Action) -> Vec<Effect> {
+        let page = isize::try_from(self.plan().list_items().max(1)).unwrap_or(1);
+        match action {
+            Action::Up => self.step_task(-1),
+            Action::Down => self.step_task(1),
+            Action::PageUp => self.step_task(-page),
+            Action::PageDown => self.step_task(page),
+            Action::First => {
+                // The newest stands first: going there is following it.
+                let effects = self.step_task(isize::MIN);
+                self.list.is_held = false;
+                effects
+            }
+            _ => self.step_task(isize::MAX),
+        }
+    }
+
+    fn go_in_calls(&mut self, action: Action) -> Vec<Effect> {
+        let count = self.snapshot.calls.len();
+        let page = self.plan().list_items().max(1);
+        let to = moved(self.call_at(), action, page, count.saturating_sub(1));
+        let seq = self.newest_calls().nth(to).map(|call| call.seq);
+        self.calls.selected = if to == 0 { None } else { seq };
+        (self.calls.receipt_top, self.calls.envelope_top) = (0, 0);
+        Vec::new()
+    }
+
+    fn go_in_text(&mut self, column: Column, action: Action) -> Vec<Effect> {
+        let plan = self.plan();
+        let Some(sheet) = &self.calls.sheet else { return Vec::new() };
+        let (rows, area, top) = match column {
+            Column::Envelope => (sheet.envelope.rows().len(), plan.envelope, &mut self.calls.envelope_top),
+            _ => (sheet.receipt.rows().len(), plan.receipt, &mut self.calls.receipt_top),
+        };
+        let shown = usize::from(area.height.saturating_sub(1));
+        *top = moved(*top, action, shown.saturating_sub(1).max(1), rows.saturating_sub(shown));
+        Vec::new()
+    }
+
+    /// Freezes the pane on a page of the log, or moves the page.
+    pub(super) fn go_in_log(&mut self, action: Action) -> Vec<Effect> {
+        let Some(task) = self.selected().cloned() else { return Vec::new() };
+        let Some(pane) = self.plan().pane(&task.id).cloned() else { return Vec::new() };
+        let rows = u64::from(pane.cells.height);
+        let step =
+            if matches!(action, Action::Up | Action::Down) { 1 } else { rows.saturating_sub(1).max(1) };
+        let lines = self.scroll.as_ref().map_or(task.output.lines, |scroll| scroll.lines);
+        let page = self.scroll.as_ref().and_then(|scroll| scroll.page.as_ref());
+        // The line at the top of the pane when it follows.
+        let bottom = task.output.lines.saturating_sub(rows.saturating_sub(1));
+        let (first, next) = match page {
+            Some(page) => (page.first_line, page.next_line),
+            None => (bottom, task.output.lines + 1),
+        };
+        let wanted = match action {
+            Action::First => Anchor::From(0),
+            Action::Up if first == 0 => Anchor::From(0),
+            Action::Up => Anchor::From(first - 1),
+            Action::PageUp if first == 0 => Anchor::From(0),
+            Action::PageUp => Anchor::Before((first + 1).min(next)),
+            _ if self.scroll.is_none() => return Vec::new(),
+            Action::Down | Action::PageDown if first + step < bottom => Anchor::From(first + step),
+            _ => {
+                self.thaw();
+                return Vec::new();
+            }
+        };
+        self.freeze(task.id.clone(), wanted, lines);
+        vec![self.page_effect(task.id.clone(), wanted, pane.size())]
+    }
+
+    pub(super) fn freeze(&mut self, task: TaskId, wanted: Anchor, lines: u64) {
+        let page = self.scroll.take().filter(|scroll| scroll.task == task).and_then(|scroll| scroll.page);
+        self.scroll = Some(Scroll { task, wanted, page, lines, matches: Vec::new() });
+        self.mark_matches();
+    }
+
+    /// Finds the search's matches on the page shown.
+    pub(super) fn mark_matches(&mut self) {
+        let Some(scroll) = &mut self.scroll else { return };
+        let search = self.search.as_ref().filter(|search| search.task == scroll.task);
+        let found = scroll.page.as_ref().zip(search);
+        scroll.matches = found.map(|(page, search)| matches(page, &search.query.needle)).unwrap_or_default();
+    }
+
+    /// Pages are wrapped as the task's terminal wraps them, cut to the rows of the pane.
+    pub(super) fn page_effect(&self, task: TaskId, anchor: Anchor, pane: Size) -> Effect {
+        let columns = self.task(&task).map_or(pane.cols(), |task| task.size.cols());
+        Effect::Page { task, anchor, size: Size::clamped(columns, pane.rows()) }
+    }
+
+    pub(super) fn page(&mut self, task: TaskId, page: PageView) {
+        match &mut self.scroll {
+            Some(scroll) if scroll.task == task && scroll.wanted == page.anchor => {
+                scroll.page = Some(page);
+                self.mark_matches();
+            }
+            // An empty log has nothing better than the last live picture.
+            _ if page.anchor == Anchor::Tail && page.lines > 0 => {
+                self.pictures.insert(task, page.picture);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Returns where a position goes.
+pub(super) fn moved(at: usize, action: Action, page: usize, last: usize) -> usize {
+    let to = match action {
+        Action::Up => at.saturating_sub(1),
+        Action::Down => at.saturating_add(1),
+        Action::PageUp => at.saturating_sub(page),
+        Action::PageDown => at.saturating_add(page),
+        Action::First => 0,
+        _ => last,
+    };
+    to.min(last)
+}

@@ -1,0 +1,173 @@
+//! Where typed keys and pastes go: into the task, the composer, the prompt for a command.
+
+use serde_json::json;
+use tui_input::{Input as Editor, InputRequest};
+
+use crate::envelope::TaskId;
+use crate::runtime::{Input, TaskView};
+use crate::terminal::{Key, KeyPress};
+
+use super::super::action::Action;
+use super::super::app::{App, Layer, Mode, takes_input};
+use super::super::msg::Effect;
+
+impl App {
+    /// Handles a key while something is typed; `None` when keys mean actions now.
+    pub(super) fn type_key(&mut self, key: KeyPress, action: Option<Action>) -> Option<Vec<Effect>> {
+        if !self.layers.is_empty() {
+            return None;
+        }
+        match &self.mode {
+            Mode::Observe => self.literal_chord(key, action),
+            Mode::Input(task) => Some(self.input_key(&task.clone(), key, action)),
+            Mode::Line(task, _) => Some(self.line_key(&task.clone(), key, action)),
+            Mode::Start(_) => Some(self.start_key(key, action)),
+            Mode::Search(..) => Some(self.search_key(key, action)),
+        }
+    }
+
+    /// The chord that leaves INPUT, pressed again, goes to the task: `Ctrl-]` twice is one for the child.
+    fn literal_chord(&mut self, key: KeyPress, action: Option<Action>) -> Option<Vec<Effect>> {
+        let leaves =
+            self.setup.keymap.action(super::super::keymap::Context::Input, key) == Some(Action::Leave);
+        if action != Some(Action::Type) || !leaves {
+            return None;
+        }
+        let mut effects = self.act(Action::Type);
+        if let Mode::Input(task) = &self.mode {
+            effects.push(Effect::Send { task: task.clone(), input: Input::Keys(vec![key]) });
+        }
+        Some(effects)
+    }
+
+    fn input_key(&mut self, task: &TaskId, key: KeyPress, action: Option<Action>) -> Vec<Effect> {
+        if action == Some(Action::Leave) {
+            self.observe();
+            return Vec::new();
+        }
+        // A task that has ended under the fingers swallows the rest, so that no key becomes a command.
+        if self.is_lost || !self.task(task).is_some_and(|task| takes_input(task)) {
+            return Vec::new();
+        }
+        self.thaw();
+        vec![Effect::Send { task: task.clone(), input: Input::Keys(vec![key]) }]
+    }
+
+    fn line_key(&mut self, task: &TaskId, key: KeyPress, action: Option<Action>) -> Vec<Effect> {
+        match action {
+            Some(Action::Leave) => self.observe(),
+            Some(Action::Raw) => self.mode = Mode::Input(task.clone()),
+            Some(Action::Send) => return self.send_line(task),
+            Some(Action::Newline) => self.edit(InputRequest::InsertChar('\n')),
+            _ => self.edit_key(key),
+        }
+        Vec::new()
+    }
+
+    fn start_key(&mut self, key: KeyPress, action: Option<Action>) -> Vec<Effect> {
+        match action {
+            Some(Action::Leave) => self.observe(),
+            Some(Action::Run) => return self.run_command(),
+            _ => self.edit_key(key),
+        }
+        Vec::new()
+    }
+
+    fn search_key(&mut self, key: KeyPress, action: Option<Action>) -> Vec<Effect> {
+        match action {
+            Some(Action::Leave) => self.observe(),
+            Some(Action::Find) => return self.find(),
+            _ => self.edit_key(key),
+        }
+        Vec::new()
+    }
+
+    /// Sends the composed line. A secret goes the way of raw keys: its text is on no record.
+    fn send_line(&mut self, task: &TaskId) -> Vec<Effect> {
+        let Mode::Line(_, editor) = &mut self.mode else { return Vec::new() };
+        let text = editor.value_and_reset();
+        let Some(view) = self.task(task) else { return Vec::new() };
+        if !takes_input(view) {
+            self.toasts.fail(format!("{} has ended", super::super::app::alias(view)), None);
+            return Vec::new();
+        }
+        let text = if view.tty { format!("{}\r", text.replace('\n', "\r")) } else { format!("{text}\n") };
+        if wants_secret(view) {
+            return vec![Effect::Send { task: task.clone(), input: Input::Text(text) }];
+        }
+        vec![Effect::Call { tool: "TaskInput", input: json!({"task_id": task, "input": text}) }]
+    }
+
+    fn run_command(&mut self) -> Vec<Effect> {
+        let Mode::Start(editor) = &self.mode else { return Vec::new() };
+        let cmd = editor.value().trim().to_owned();
+        self.observe();
+        if cmd.is_empty() {
+            return Vec::new();
+        }
+        let input = json!({"cmd": cmd, "tty": true, "yield_time_ms": 0});
+        vec![Effect::Call { tool: "ExecCommand", input }]
+    }
+
+    pub(super) fn paste(&mut self, text: String) -> Vec<Effect> {
+        if !self.layers.is_empty() || self.is_leaving {
+            return Vec::new();
+        }
+        match &self.mode {
+            Mode::Observe => self.toasts.say("Enter to type into the task, then paste", None, self.now),
+            Mode::Input(task) => {
+                let task = task.clone();
+                if !self.task(&task).is_some_and(|task| takes_input(task)) {
+                    return Vec::new();
+                }
+                if text.trim_end_matches(['\r', '\n']).contains(['\r', '\n']) {
+                    return self.open(Layer::Paste(task, text));
+                }
+                return vec![Effect::Send { task, input: Input::Paste(text) }];
+            }
+            Mode::Line(..) | Mode::Start(_) | Mode::Search(..) => {
+                for c in text.replace("\r\n", "\n").replace('\r', "\n").trim_end().chars() {
+                    self.edit(InputRequest::InsertChar(c));
+                }
+            }
+        }
+        Vec::new()
+    }
+
+    fn edit_key(&mut self, press: KeyPress) {
+        let request = match (press.key, press.ctrl, press.alt) {
+            (Key::Char(c), false, false) => InputRequest::InsertChar(c),
+            (Key::Backspace, false, false) | (Key::Char('h'), true, _) => InputRequest::DeletePrevChar,
+            (Key::Delete, ..) | (Key::Char('d'), true, _) => InputRequest::DeleteNextChar,
+            (Key::Left, false, false) | (Key::Char('b'), true, _) => InputRequest::GoToPrevChar,
+            (Key::Right, false, false) | (Key::Char('f'), true, _) => InputRequest::GoToNextChar,
+            (Key::Left, ..) | (Key::Char('b'), _, true) => InputRequest::GoToPrevWord,
+            (Key::Right, ..) | (Key::Char('f'), _, true) => InputRequest::GoToNextWord,
+            (Key::Char('w'), true, _) | (Key::Backspace, ..) => InputRequest::DeletePrevWord,
+            (Key::Char('u'), true, _) => InputRequest::DeleteLine,
+            (Key::Char('k'), true, _) => InputRequest::DeleteTillEnd,
+            (Key::Home, ..) | (Key::Char('a'), true, _) => InputRequest::GoToStart,
+            (Key::End, ..) | (Key::Char('e'), true, _) => InputRequest::GoToEnd,
+            _ => return,
+        };
+        self.edit(request);
+    }
+
+    fn edit(&mut self, request: InputRequest) {
+        if let Some(editor) = self.editor() {
+            let _ = editor.handle(request);
+        }
+    }
+
+    fn editor(&mut self) -> Option<&mut Editor> {
+        match &mut self.mode {
+            Mode::Line(_, editor) | Mode::Start(editor) | Mode::Search(_, editor) => Some(editor),
+            Mode::Observe | Mode::Input(_) => None,
+        }
+    }
+}
+
+/// Tells whether what is typed into a task now is not to be seen.
+pub(in super::super) fn wants_secret(task: &TaskView) -> bool {
+    task.waiting.as_ref().is_some_and(|waiting| waiting.kind == "secret")
+}

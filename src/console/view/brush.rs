@@ -1,0 +1,232 @@
+//! What every view draws with: clipped text in roles, rules with titles, boxes, ages that say when they
+//! change. Nothing outside its area is ever touched.
+
+use jiff::Timestamp;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::terminal::CursorShape;
+
+use super::super::app::App;
+use super::super::document::{Piece, piece};
+use super::super::text;
+use super::super::theme::{Glyphs, Role};
+
+/// Columns a title keeps beside the facts.
+const TITLE_COLUMNS: u16 = 22;
+
+/// What a frame needs besides its cells.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Drawn {
+    /// Where the cursor stands, and its shape; hidden otherwise.
+    pub cursor: Option<(Position, CursorShape)>,
+    /// When a text on this frame will read differently.
+    pub wake: Option<Timestamp>,
+}
+
+/// The state, the frame and what was learnt while drawing.
+pub(super) struct Brush<'a> {
+    pub(super) app: &'a App,
+    pub(super) buf: &'a mut Buffer,
+    pub(super) drawn: Drawn,
+}
+
+impl Brush<'_> {
+    pub(super) fn style(&self, role: Role) -> Style {
+        self.app.setup.theme.style(role)
+    }
+
+    pub(super) fn glyphs(&self) -> Glyphs {
+        self.app.setup.theme.glyphs
+    }
+
+    /// Writes text into a row of `area` from column `x` on; returns the column after it.
+    pub(super) fn text(&mut self, area: Rect, at: (u16, u16), text: &str, style: Style) -> u16 {
+        let (mut x, y) = at;
+        if y >= area.height {
+            return x;
+        }
+        for cluster in text.graphemes(true) {
+            let wide = u16::try_from(text::width(cluster)).unwrap_or(u16::MAX);
+            if x.saturating_add(wide) > area.width {
+                break;
+            }
+            if wide == 0 {
+                continue;
+            }
+            if let Some(cell) = self.buf.cell_mut((area.x + x, area.y + y)) {
+                cell.reset();
+                cell.set_symbol(cluster).set_style(style);
+            }
+            for rest in 1..wide {
+                if let Some(cell) = self.buf.cell_mut((area.x + x + rest, area.y + y)) {
+                    cell.reset();
+                }
+            }
+            x += wide;
+        }
+        x
+    }
+
+    /// Writes pieces into a row of `area`; returns the column after them.
+    pub(super) fn row(&mut self, area: Rect, y: u16, pieces: &[Piece]) -> u16 {
+        self.row_from(area, (0, y), pieces)
+    }
+
+    /// The same from a column on.
+    pub(super) fn row_from(&mut self, area: Rect, at: (u16, u16), pieces: &[Piece]) -> u16 {
+        let mut x = at.0;
+        for part in pieces {
+            x = self.text(area, (x, at.1), &part.text, self.style(part.role));
+        }
+        x
+    }
+
+    /// Writes pieces so that they end at the right side of `area`.
+    pub(super) fn row_right(&mut self, area: Rect, y: u16, pieces: &[Piece]) {
+        let x = area.width.saturating_sub(columns(pieces));
+        self.row_from(area, (x, y), pieces);
+    }
+
+    /// Draws the head of an area: a rule with a title in it and, at its end, as many facts as fit.
+    pub(super) fn head(&mut self, area: Rect, title: &[Piece], facts: &[Piece]) {
+        let rule = self.style(Role::Rule);
+        let line = self.glyphs().rules[0].repeat(usize::from(area.width));
+        self.text(area, (0, 0), &line, rule);
+        let mut facts_from = area.width;
+        let room = area.width.saturating_sub(columns(title).min(TITLE_COLUMNS) + 8);
+        // The last fact is the least: facts go from the end until the rest fits.
+        let fits = (0..=facts.len()).rev().find(|many| columns(&joined_facts(&facts[..*many], self)) <= room);
+        let shown = joined_facts(&facts[..fits.unwrap_or(0)], self);
+        if !shown.is_empty() {
+            facts_from = area.width - columns(&shown) - 4;
+            let x = self.text(area, (facts_from, 0), " ", rule);
+            let x = self.row_from(area, (x, 0), &shown);
+            self.text(area, (x, 0), " ", rule);
+        }
+        let room = Rect { width: facts_from.saturating_sub(2), ..area };
+        let x = self.text(room, (2, 0), " ", rule);
+        let title = cut(title, usize::from(room.width.saturating_sub(x + 1)), self.glyphs().cut);
+        let x = self.row_from(room, (x, 0), &title);
+        self.text(room, (x, 0), " ", rule);
+    }
+
+    /// Makes a row stand out as the selected one: one style from side to side.
+    pub(super) fn select(&mut self, area: Rect) {
+        let style = self.style(Role::Selected);
+        let area = area.intersection(self.buf.area);
+        for position in area.positions() {
+            if let Some(cell) = self.buf.cell_mut(position) {
+                let bold = cell.modifier & ratatui::style::Modifier::BOLD;
+                let symbol = cell.symbol().to_owned();
+                cell.reset();
+                cell.set_symbol(&symbol).set_style(style.add_modifier(bold));
+            }
+        }
+    }
+
+    pub(super) fn clear(&mut self, area: Rect) {
+        let area = area.intersection(self.buf.area);
+        for position in area.positions() {
+            if let Some(cell) = self.buf.cell_mut(position) {
+                cell.reset();
+            }
+        }
+    }
+
+    /// Draws an empty box with a title; returns its inside, one column in from the sides.
+    pub(super) fn boxed(&mut self, area: Rect, title: &str) -> Rect {
+        self.clear(area);
+        let Glyphs { corners, rules, .. } = self.glyphs();
+        let (strong, last) = (self.style(Role::Strong), area.height.saturating_sub(1));
+        let inner = usize::from(area.width.saturating_sub(2));
+        for (y, [left, right]) in [(0, [corners[0], corners[1]]), (last, [corners[2], corners[3]])] {
+            self.text(area, (0, y), &format!("{left}{}{right}", rules[0].repeat(inner)), strong);
+        }
+        for y in 1..last {
+            self.text(area, (0, y), rules[1], strong);
+            self.text(area, (area.width.saturating_sub(1), y), rules[1], strong);
+        }
+        let title = text::cut(title, inner.saturating_sub(3), self.glyphs().cut);
+        self.text(area, (2, 0), &format!(" {title} "), strong);
+        Rect {
+            x: area.x.saturating_add(2),
+            y: area.y.saturating_add(1),
+            width: area.width.saturating_sub(4),
+            height: area.height.saturating_sub(2),
+        }
+    }
+
+    /// Returns the time since a moment, and sees to it that the frame is drawn anew when it changes.
+    pub(super) fn age(&mut self, since: Timestamp) -> String {
+        self.waking(text::age(since, self.app.now))
+    }
+
+    /// Returns the time left until a moment, likewise.
+    pub(super) fn countdown(&mut self, end: Timestamp) -> String {
+        self.waking(text::countdown(end, self.app.now))
+    }
+
+    fn waking(&mut self, age: text::Age) -> String {
+        self.wake_at(age.until);
+        age.text
+    }
+
+    pub(super) fn wake_at(&mut self, at: Timestamp) {
+        self.drawn.wake = Some(self.drawn.wake.map_or(at, |other| other.min(at)));
+    }
+
+    /// Returns a moment as local time of day.
+    pub(super) fn time(&self, at: Timestamp) -> String {
+        at.to_zoned(self.app.setup.zone.clone()).strftime("%H:%M:%S").to_string()
+    }
+}
+
+/// Returns the columns of a row of pieces.
+pub(super) fn columns(pieces: &[Piece]) -> u16 {
+    let sum = pieces.iter().map(|part| text::width(&part.text)).sum::<usize>();
+    u16::try_from(sum).unwrap_or(u16::MAX)
+}
+
+/// Cuts a row of pieces to so many columns, ending in `mark` when something was cut.
+pub(super) fn cut(pieces: &[Piece], room: usize, mark: &str) -> Vec<Piece> {
+    if usize::from(columns(pieces)) <= room {
+        return pieces.to_vec();
+    }
+    let mut left = room;
+    let mut out = Vec::new();
+    for part in pieces {
+        let wide = text::width(&part.text);
+        if wide < left {
+            left -= wide;
+            out.push(part.clone());
+            continue;
+        }
+        // Something follows, or this piece is too long itself: the mark must fit behind the rest.
+        let kept = text::prefix(&part.text, left.saturating_sub(text::width(mark)));
+        if left > 0 {
+            out.push(piece(format!("{}{mark}", kept.trim_end()), part.role));
+        }
+        break;
+    }
+    out
+}
+
+fn joined_facts(facts: &[Piece], brush: &Brush<'_>) -> Vec<Piece> {
+    let dot = piece(format!(" {} ", brush.glyphs().dot), Role::Rule);
+    joined(facts.iter().map(|fact| vec![fact.clone()]).collect(), &dot)
+}
+
+/// Joins groups of pieces with a separator.
+pub(super) fn joined(groups: Vec<Vec<Piece>>, separator: &Piece) -> Vec<Piece> {
+    let mut out = Vec::new();
+    for group in groups.into_iter().filter(|group| !group.is_empty()) {
+        if !out.is_empty() {
+            out.push(separator.clone());
+        }
+        out.extend(group);
+    }
+    out
+}

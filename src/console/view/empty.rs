@@ -1,0 +1,51 @@
+//! What is shown before anything happened: the ways to begin, to be pasted as they stand.
+
+use ratatui::layout::Rect;
+
+use super::super::action::Action;
+use super::super::document::{Piece, piece};
+use super::super::keymap::Context;
+use super::super::plan::{cut_left, cut_top};
+use super::super::text;
+use super::super::theme::Role;
+use super::super::visible;
+use super::brush::Brush;
+
+pub(super) fn tasks(brush: &mut Brush<'_>, area: Rect) {
+    let app = brush.app;
+    let key = app.setup.keymap.key(Context::Tasks, Action::Start).unwrap_or_default();
+    let socket = app.snapshot.socket.display().to_string();
+    let room = usize::from(area.width.saturating_sub(14));
+    let socket = text::cut_middle(&visible::one_line(&socket), room, brush.glyphs().cut);
+    let way = |name: &str, what: &str| vec![label(name), piece(what, Role::Strong)];
+    let also = |what: &str| vec![label(""), piece(what, Role::Faint)];
+    let rows = [
+        vec![piece("No tasks yet.", Role::Title), piece(" Four ways to begin:", Role::Text)],
+        Vec::new(),
+        way("agent", "pilothouse mcp"),
+        also("the MCP server to give it; pilothouse mcp config claude prints how"),
+        way("script", "pilothouse command run \"make test\""),
+        also("in any terminal of this workspace"),
+        vec![label("you"), piece(key, Role::Key), piece(" starts a command here", Role::Text)],
+        Vec::new(),
+        way("look", "pilothouse demo"),
+        also("a scripted agent at work, nothing to set up"),
+        Vec::new(),
+        vec![label("socket"), piece(socket, Role::Faint)],
+    ];
+    let top = area.height.saturating_sub(rows.len() as u16) / 3;
+    let inside = cut_left(cut_top(area, top).1, 3).1;
+    for (y, row) in (0..inside.height).zip(&rows) {
+        brush.row(inside, y, row);
+    }
+}
+
+pub(super) fn calls(brush: &mut Brush<'_>, area: Rect) {
+    let inside = cut_left(cut_top(area, area.height / 4).1, 3).1;
+    let text = " Each call of an agent will stand here: what it asked, the receipt it got, the envelope.";
+    brush.row(inside, 0, &[piece("No calls yet.", Role::Title), piece(text, Role::Text)]);
+}
+
+fn label(name: &str) -> Piece {
+    piece(text::column(name, 9, ""), Role::Accent)
+}

@@ -1,0 +1,167 @@
+//! The counters, live: tasks, calls, output, what was refused, and each task's share.
+
+use ratatui::layout::Rect;
+
+use super::super::app::alias;
+use super::super::document::{Piece, piece};
+use super::super::plan::{cut_left, cut_top};
+use super::super::text::{bytes, column, count, right};
+use super::super::theme::Role;
+use super::super::visible;
+use super::brush::Brush;
+use super::state::command;
+
+const LEFT: u16 = 30;
+
+type Rows = Vec<Vec<Piece>>;
+
+pub(super) fn draw(brush: &mut Brush<'_>, area: Rect) {
+    let left = [tasks(brush), output(brush)].concat();
+    let right = [calls(brush, area.width.saturating_sub(LEFT + 2)), refused(brush)].concat();
+    let (column, rest) = cut_left(area, LEFT.min(area.width));
+    let other = cut_left(rest, 2).1;
+    let used = write(brush, column, &left).max(write(brush, other, &right));
+    let below = cut_top(area, used + 1).1;
+    by_task(brush, below);
+}
+
+fn write(brush: &mut Brush<'_>, area: Rect, rows: &Rows) -> u16 {
+    for (y, row) in (0..area.height).zip(rows) {
+        brush.row(area, y, row);
+    }
+    u16::try_from(rows.len()).unwrap_or(u16::MAX).min(area.height)
+}
+
+fn heading(name: &str) -> Vec<Piece> {
+    vec![piece(format!(" {name}"), Role::Title)]
+}
+
+fn fact(name: &str, value: impl Into<String>) -> Vec<Piece> {
+    vec![
+        piece(format!(" {}", column(name, 13, "")), Role::Text),
+        piece(right(&value.into(), 15), Role::Strong),
+    ]
+}
+
+fn tasks(brush: &Brush<'_>) -> Rows {
+    let metrics = &brush.app.snapshot.metrics;
+    let ended = |status: &str| count(metrics.tasks_ended.get(status).copied().unwrap_or(0));
+    let commands = metrics.shell_commands();
+    vec![
+        heading("TASKS"),
+        fact("commands run", count(commands)),
+        fact("promoted", count(metrics.promotions)),
+        fact("live", format!("{}  peak {}", brush.app.live(), metrics.tasks_peak)),
+        fact("completed", ended("completed")),
+        fact("failed", ended("failed")),
+        fact("cancelled", ended("cancelled")),
+        fact("interrupted", ended("interrupted")),
+        Vec::new(),
+    ]
+}
+
+fn output(brush: &Brush<'_>) -> Rows {
+    let metrics = &brush.app.snapshot.metrics;
+    vec![
+        heading("OUTPUT"),
+        fact("from tasks", bytes(metrics.output_bytes_in)),
+        fact("to models", format!("{} chars", count(metrics.output_chars_sent))),
+        fact("not kept", bytes(metrics.output_bytes_dropped)),
+        graph(brush, &metrics.bytes_per_second, LEFT),
+    ]
+}
+
+fn calls(brush: &Brush<'_>, width: u16) -> Rows {
+    let metrics = &brush.app.snapshot.metrics;
+    let now = metrics.calls_per_second.iter().sum::<u64>();
+    let wide = usize::from(width).saturating_sub(36).clamp(11, 18);
+    let mut rows = vec![vec![
+        piece(column(" CALLS", wide + 1, ""), Role::Title),
+        piece("    ok  err  p50 ms     p95     p99", Role::Faint),
+    ]];
+    for (tool, statuses) in &metrics.tool_calls {
+        let of = |status: &str| statuses.get(status).copied().unwrap_or(0);
+        let role = if of("error") > 0 { Role::Failed } else { Role::Faint };
+        let (_, p50, p95, p99) = metrics.call_ms.get(tool).copied().unwrap_or_default();
+        let ms = [p50, p95, p99].map(|ms| right(&count(ms), 8)).concat();
+        rows.push(vec![
+            piece(format!(" {}", column(&visible::one_line(tool), wide, "…")), Role::Text),
+            piece(right(&count(of("success")), 6), Role::Strong),
+            piece(right(&count(of("error")), 5), role),
+            piece(ms, Role::Text),
+        ]);
+    }
+    if metrics.tool_calls.is_empty() {
+        rows.push(vec![piece(" no agent has called yet", Role::Faint)]);
+    }
+    rows.push(graph(brush, &metrics.calls_per_second, width.min(61)));
+    let calls = if now == 1 { "call" } else { "calls" };
+    rows.push(vec![piece(format!(" {now} {calls} in the last 60 s"), Role::Faint)]);
+    rows.push(Vec::new());
+    rows
+}
+
+fn refused(brush: &Brush<'_>) -> Rows {
+    let metrics = &brush.app.snapshot.metrics;
+    let list = |counts: &std::collections::BTreeMap<String, u64>| {
+        let each: Vec<_> =
+            counts.iter().map(|(name, n)| format!("{} {n}", visible::one_line(name))).collect();
+        if each.is_empty() { "none".to_owned() } else { each.join(", ").replace('_', " ") }
+    };
+    let line = |name: &str, text: String| {
+        vec![piece(format!(" {}", column(name, 16, "")), Role::Text), piece(text, Role::Strong)]
+    };
+    vec![
+        heading("PEOPLE"),
+        line("you did", list(&metrics.operator_actions)),
+        line("input refused", list(&metrics.input_refused)),
+        line("screens healed", count(metrics.screen_resets)),
+    ]
+}
+
+/// The last values as a row of bars, the highest of them full.
+fn graph(brush: &Brush<'_>, values: &[u64], width: u16) -> Vec<Piece> {
+    let room = usize::from(width.saturating_sub(1)).min(60);
+    let shown = &values[values.len().saturating_sub(room)..];
+    let highest = shown.iter().copied().max().unwrap_or(0);
+    let levels = brush.glyphs().levels;
+    let bar = |value: &u64| {
+        let at = (u128::from(*value) * 7).div_ceil(u128::from(highest.max(1)));
+        levels[usize::try_from(at).unwrap_or(7).min(7)]
+    };
+    vec![piece(" ", Role::Text), piece(shown.iter().map(bar).collect::<String>(), Role::Graph)]
+}
+
+fn by_task(brush: &mut Brush<'_>, area: Rect) {
+    if area.height < 3 {
+        return;
+    }
+    let app = brush.app;
+    let heading = format!(" {}       OUTPUT       LINES      AGE  COMMAND", column("BY TASK", 23, ""));
+    brush.row(area, 0, &[piece(heading, Role::Faint)]);
+    let body = cut_top(area, 1).1;
+    let shown = usize::from(body.height);
+    let at = app.selected_at().unwrap_or(0);
+    let top = (at + 1).saturating_sub(shown);
+    for (y, task) in (0..body.height).zip(app.tasks().into_iter().skip(top)) {
+        let item = Rect { y: body.y + y, height: 1, ..body };
+        let state = brush.state(task);
+        let is_selected = app.list.selected.as_ref() == Some(&task.id);
+        let mark = if is_selected { brush.glyphs().selected } else { " " };
+        let ran = brush.ran(task);
+        let mut row = vec![
+            piece(format!(" {mark} "), Role::Accent),
+            piece(column(&alias(task), 6, ""), Role::Text),
+            piece(column(&format!("{} {}", state.glyph, state.word), 13, "…"), state.role),
+            piece(right(&bytes(task.output.bytes), 14), Role::Text),
+            piece(right(&count(task.output.lines), 12), Role::Text),
+            piece(format!("{}  ", right(&ran, 9)), Role::Faint),
+        ];
+        row.extend(command(task));
+        let row = super::brush::cut(&row, usize::from(item.width.saturating_sub(1)), brush.glyphs().cut);
+        brush.row(item, 0, &row);
+        if is_selected {
+            brush.select(item);
+        }
+    }
+}

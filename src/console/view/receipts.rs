@@ -1,0 +1,213 @@
+//! The calls, the receipt exactly as sent and the canonical envelope; also beside a task.
+
+use ratatui::layout::Rect;
+
+use crate::runtime::CallSummary;
+
+use super::super::app::{View, alias};
+use super::super::calls::Column;
+use super::super::document::{Document, Piece, piece};
+use super::super::plan::{Plan, cut_left, cut_top};
+use super::super::text::{column, count, millis, right, tokens};
+use super::super::theme::Role;
+use super::super::visible;
+use super::brush::{Brush, cut};
+use super::state::who;
+
+/// Columns of a list that has room for the summaries.
+const SUMMED_UP: u16 = 76;
+/// Columns of `you`, `agt`, `cli`, `sys`.
+const SHORT_NAME: usize = 5;
+/// Columns of a duration.
+const TOOK: usize = 8;
+
+pub(super) fn draw(brush: &mut Brush<'_>, plan: &Plan) {
+    if brush.app.view == View::Receipts {
+        list(brush, plan);
+        asked(brush, plan.asked);
+    }
+    let app = brush.app;
+    let sheet = app.calls.sheet.as_ref();
+    let is_reading = |column| app.view == View::Receipts && app.calls.column == column;
+    let sides = [
+        (
+            plan.receipt,
+            "receipt",
+            Column::Receipt,
+            sheet.map(|s| (&s.receipt, s.receipt_chars)),
+            app.calls.receipt_top,
+        ),
+        (
+            plan.envelope,
+            "envelope",
+            Column::Envelope,
+            sheet.map(|s| (&s.envelope, s.envelope_chars)),
+            app.calls.envelope_top,
+        ),
+    ];
+    for (area, name, column, text, top) in sides {
+        if area.is_empty() {
+            continue;
+        }
+        let (head, body) = cut_top(area, 1);
+        let title = title(brush, name, is_reading(column));
+        let facts = text.map(|(_, chars)| sizes(chars)).unwrap_or_default();
+        brush.head(head, &title, &facts);
+        match text {
+            Some((document, _)) if sheet.is_some_and(|sheet| sheet.is_answered) => {
+                let top = if app.view == View::Receipts { top } else { 0 };
+                reading(brush, body, document, top);
+            }
+            _ => nothing_yet(brush, body),
+        }
+    }
+}
+
+fn title(brush: &Brush<'_>, name: &str, is_reading: bool) -> Vec<Piece> {
+    let app = brush.app;
+    let mark = if is_reading { format!("{} ", brush.glyphs().selected) } else { String::new() };
+    let mut title = vec![piece(mark, Role::Accent), piece(name, Role::Title)];
+    if app.view != View::Receipts
+        && let Some(call) = app.shown_call()
+    {
+        title
+            .push(piece(format!("  call {} {}", count(call.seq), visible::one_line(&call.tool)), Role::Text));
+    }
+    title
+}
+
+fn sizes(chars: u64) -> Vec<Piece> {
+    vec![piece(format!("{} chars, ~{} tokens", count(chars), count(tokens(chars))), Role::Faint)]
+}
+
+fn nothing_yet(brush: &mut Brush<'_>, area: Rect) {
+    let text = match brush.app.shown_call() {
+        Some(call) if call.status.is_none() => "not answered yet",
+        Some(call) if call.status.as_deref() == Some("abandoned") => "the client stopped waiting",
+        Some(_) => "",
+        None => "nothing was told about this task yet",
+    };
+    brush.row(area, 0, &[piece(format!(" {text}"), Role::Faint)]);
+}
+
+/// Draws a text from a row on, one column in; marks at its right foot that it goes on.
+fn reading(brush: &mut Brush<'_>, area: Rect, document: &Document, top: usize) {
+    let inside = cut_left(area, 1).1;
+    for (y, row) in (0..inside.height).zip(document.rows().iter().skip(top)) {
+        brush.row(inside, y, row);
+    }
+    let below = document.rows().len().saturating_sub(top + usize::from(area.height));
+    if below > 0 {
+        let more = format!(" +{} ", count(below as u64));
+        brush.row_right(area, area.height.saturating_sub(1), &[piece(more, Role::Mode)]);
+    }
+}
+
+/// What the call asked for: its input, as it came.
+fn asked(brush: &mut Brush<'_>, area: Rect) {
+    let app = brush.app;
+    let Some(call) = app.shown_call().filter(|_| !area.is_empty()) else { return };
+    let (head, body) = cut_top(area, 1);
+    let title = [
+        piece(format!("call {}", count(call.seq)), Role::Title),
+        piece(format!("  {}", visible::one_line(&call.tool)), Role::Text),
+    ];
+    let mut facts = format!("{}  {}", who(&call.actor), brush.time(call.at));
+    if let Some(ms) = call.duration_ms {
+        facts.push_str(&format!("  {}", millis(ms)));
+    }
+    brush.head(head, &title, &[piece(facts, Role::Faint)]);
+    let Some(record) = app.calls.records.get(&call.seq) else { return };
+    let text = record.input.to_string();
+    let inside = cut_left(body, 1).1;
+    let columns = usize::from(inside.width.saturating_sub(1));
+    let mut document = Document::plain(&text);
+    document.wrap(columns.max(1));
+    let rows = document.rows();
+    let dots = brush.glyphs().cut;
+    for (y, row) in (0..inside.height).zip(rows) {
+        let is_cut = y + 1 == inside.height && rows.len() > usize::from(inside.height);
+        let mut row: Vec<Piece> = row.iter().map(|part| piece(part.text.clone(), Role::Faint)).collect();
+        if is_cut {
+            row.push(piece(dots, Role::Faint));
+        }
+        brush.row(inside, y, &row);
+    }
+}
+
+fn list(brush: &mut Brush<'_>, plan: &Plan) {
+    if plan.list.is_empty() {
+        return;
+    }
+    let app = brush.app;
+    let (head, body) = (cut_top(plan.list, 1).0, plan.list_body());
+    brush.row(head, 0, &[piece(heading(plan.list.width), Role::Faint)]);
+    let at = app.call_at();
+    let calls = app.newest_calls().enumerate().skip(app.calls.top).take(plan.list_items());
+    for (y, (place, call)) in (0..body.height).zip(calls) {
+        let item = Rect { y: body.y + y, height: 1, ..body };
+        let row = row(brush, call, plan.list.width, place == at);
+        let row = cut(&row, usize::from(item.width), brush.glyphs().cut);
+        brush.row(item, 0, &row);
+        if place == at {
+            brush.select(item);
+        }
+    }
+}
+
+/// The widths of the columns after the call's mark: time, who, tool, task, and how long it took. A list
+/// that is too narrow for one leaves it out.
+fn widths(list: u16) -> [usize; 5] {
+    match list {
+        100.. => [10, 13, 13, 6, 10],
+        SUMMED_UP..100 => [10, SHORT_NAME, 13, 6, 10],
+        50..SUMMED_UP => [10, SHORT_NAME, 14, 5, TOOK],
+        _ => [0, SHORT_NAME, 13, 4, 0],
+    }
+}
+
+fn heading(list: u16) -> String {
+    let [time, by, tool, task, took] = widths(list);
+    let names = [("TIME", time), ("BY", by), ("TOOL", tool), ("TASK", task)];
+    let names: String = names.iter().map(|(name, columns)| column(name, *columns, "")).collect();
+    let took = if took > 0 { column(&right("TOOK", TOOK), took, "") } else { String::new() };
+    let summary = if list >= SUMMED_UP { "SUMMARY" } else { "" };
+    format!("{}   {names}{took}{summary}", right("CALL", 8))
+}
+
+fn row(brush: &Brush<'_>, call: &CallSummary, width: u16, is_selected: bool) -> Vec<Piece> {
+    let glyphs = brush.glyphs();
+    let (glyph, role) = match call.status.as_deref() {
+        None => (glyphs.states[1], Role::Running),
+        Some("success") => (glyphs.states[4], Role::Completed),
+        Some("abandoned") => (glyphs.states[3], Role::Cancelled),
+        Some(_) => (glyphs.states[5], Role::Failed),
+    };
+    let mark = if is_selected { glyphs.selected } else { " " };
+    let mut pieces = vec![
+        piece(format!(" {mark} "), Role::Accent),
+        piece(format!("{} ", right(&count(call.seq), 5)), Role::Text),
+        piece(format!("{glyph} "), role),
+    ];
+    let [time, by, tool, task, took] = widths(width);
+    let actor = if by > SHORT_NAME { who(&call.actor) } else { call.actor.short().to_owned() };
+    let duration = right(&call.duration_ms.map(millis).unwrap_or_default(), TOOK);
+    let cells = [
+        (brush.time(call.at), time, Role::Faint),
+        (actor, by, Role::Text),
+        (visible::one_line(&call.tool).into_owned(), tool, Role::Text),
+        (alias_of(brush, call), task, Role::Text),
+        (duration, took, Role::Faint),
+    ];
+    pieces.extend(cells.map(|(text, columns, role)| piece(column(&text, columns, glyphs.cut), role)));
+    if width >= SUMMED_UP {
+        pieces.push(piece(visible::one_line(&call.summary), Role::Faint));
+    }
+    pieces
+}
+
+/// Returns the short name of the task a call is about, if it is still on the list.
+fn alias_of(brush: &Brush<'_>, call: &CallSummary) -> String {
+    let task = call.task.as_ref().and_then(|id| brush.app.task(id));
+    task.map(|task| alias(task)).unwrap_or_default()
+}

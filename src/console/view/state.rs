@@ -1,0 +1,144 @@
+//! A task's state in a glyph, a word, a role and a note: said alike wherever a task is shown.
+
+use jiff::Timestamp;
+
+use crate::envelope::Actor;
+use crate::runtime::{Ended, TaskStatus, TaskView};
+
+use super::super::document::{Piece, piece};
+use super::super::text;
+use super::super::theme::Role;
+use super::super::visible;
+use super::brush::Brush;
+
+/// A state as shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Shown {
+    pub(super) glyph: &'static str,
+    pub(super) word: String,
+    pub(super) role: Role,
+}
+
+impl Brush<'_> {
+    pub(super) fn state(&self, task: &TaskView) -> Shown {
+        let states = self.glyphs().states;
+        let (at, word, role) = match task.status {
+            TaskStatus::Queued => (0, "queued".to_owned(), Role::Queued),
+            TaskStatus::Running => match &task.waiting {
+                // A mere silence is weak evidence: said, not called for.
+                Some(waiting) if waiting.evidence == "quiet" => (2, "waiting".to_owned(), Role::Faint),
+                Some(_) => (2, "waiting".to_owned(), Role::Waiting),
+                None => (1, "running".to_owned(), Role::Running),
+            },
+            TaskStatus::Cancelling => (3, "cancelling".to_owned(), Role::Cancelling),
+            TaskStatus::Completed => (4, how(task.ended.as_ref()), Role::Completed),
+            TaskStatus::Failed => (5, how(task.ended.as_ref()), Role::Failed),
+            TaskStatus::Cancelled => (3, "cancelled".to_owned(), Role::Cancelled),
+            TaskStatus::Interrupted => (6, "interrupted".to_owned(), Role::Interrupted),
+        };
+        Shown { glyph: states[at], word, role }
+    }
+
+    /// What the person must know of a task besides its state, if there is something.
+    pub(super) fn note(&mut self, task: &TaskView) -> Option<Piece> {
+        if let Some(ended) = &task.ended {
+            if !ended.survivors.is_empty() {
+                return Some(piece(format!("{} could not be killed", ended.survivors.len()), Role::Failed));
+            }
+            if let Some((_, message)) = &ended.error {
+                return Some(piece(visible::one_line(message), Role::Failed));
+            }
+            if !ended.leftovers.is_empty() {
+                return Some(piece(format!("{} left over, ended", ended.leftovers.len()), Role::Faint));
+            }
+        }
+        if let Some(stop) = &task.stop {
+            if let Some(kill_at) = stop.kill_at.filter(|_| task.status == TaskStatus::Cancelling) {
+                return Some(piece(format!("KILL in {}", self.countdown(kill_at)), Role::Cancelling));
+            }
+            return Some(piece(format!("by {}", who(&stop.by)), Role::Faint));
+        }
+        if task.output.dropped_bytes > 0 {
+            let capped = self.glyphs().states[7];
+            let dropped = text::bytes(task.output.dropped_bytes);
+            return Some(piece(format!("{capped} {dropped} not kept"), Role::Capped));
+        }
+        None
+    }
+
+    /// How long a task ran, or has been running.
+    pub(super) fn ran(&mut self, task: &TaskView) -> String {
+        let from = task.started_at.unwrap_or(task.created_at);
+        match ended_at(task) {
+            Some(at) => text::age(from, at).text,
+            None => self.age(from),
+        }
+    }
+
+    /// How long a task has been silent: since its last output, its start or its end.
+    pub(super) fn quiet(&mut self, task: &TaskView) -> String {
+        let from = ended_at(task).or(task.output.last_at).or(task.started_at).unwrap_or(task.created_at);
+        self.age(from)
+    }
+}
+
+/// Returns who someone is to the person at the console.
+pub(super) fn who(actor: &Actor) -> String {
+    match actor {
+        Actor::Agent(label) => visible::one_line(label).into_owned(),
+        Actor::Cli => "cli".to_owned(),
+        Actor::Operator => "you".to_owned(),
+        Actor::System => "pilothouse".to_owned(),
+    }
+}
+
+/// Returns the name of a task if it has one, and its command, on one line.
+pub(super) fn command(task: &TaskView) -> Vec<Piece> {
+    let cmd = piece(visible::one_line(task.cmd.trim()), Role::Text);
+    match &task.name {
+        Some(name) => vec![piece(format!("{}  ", visible::one_line(name)), Role::Strong), faint(cmd)],
+        None => vec![cmd],
+    }
+}
+
+/// Returns why a task was started, in the words of whoever started it.
+pub(super) fn why(task: &TaskView) -> Vec<Piece> {
+    let why = task.description.as_deref().map(str::trim).filter(|why| !why.is_empty());
+    why.map(|why| piece(visible::one_line(why), Role::Faint)).into_iter().collect()
+}
+
+fn faint(part: Piece) -> Piece {
+    Piece { role: Role::Faint, ..part }
+}
+
+fn ended_at(task: &TaskView) -> Option<Timestamp> {
+    task.ended.as_ref().map(|ended| ended.at)
+}
+
+fn how(ended: Option<&Ended>) -> String {
+    let Some(ended) = ended else { return "ended".to_owned() };
+    match (&ended.signal, ended.exit_status) {
+        _ if ended.timed_out => "timed out".to_owned(),
+        (Some(signal), _) => visible::one_line(signal).into_owned(),
+        (None, Some(status)) => format!("exit {status}"),
+        (None, None) => "not started".to_owned(),
+    }
+}
+
+/// Returns what a waiting task needs, in plain words.
+pub(super) fn need(kind: &str) -> &'static str {
+    match kind {
+        "key" => "needs a key",
+        "secret" => "needs a secret",
+        _ => "needs a line",
+    }
+}
+
+/// Returns where that is known from.
+pub(super) fn evidence(evidence: &str) -> &'static str {
+    match evidence {
+        "tty_read" => "tty read",
+        "echo_off" => "echo off",
+        _ => "only quiet",
+    }
+}

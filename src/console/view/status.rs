@@ -1,0 +1,300 @@
+//! The two rows at the bottom: the notice, or the line being written; and mode, driver, keys that work
+//! now, follow flag.
+
+use jiff::SignedDuration;
+use ratatui::layout::{Position, Rect};
+use tui_input::Input as Editor;
+
+use crate::envelope::Actor;
+use crate::terminal::CursorShape;
+
+use super::super::action::Action;
+use super::super::app::{App, Mode, View, alias, takes_input};
+use super::super::document::{Piece, piece};
+use super::super::keymap::Context;
+use super::super::search::{Outcome, Search};
+use super::super::text;
+use super::super::theme::Role;
+use super::super::update::wants_secret;
+use super::super::visible;
+use super::brush::{Brush, columns, cut, joined};
+use super::state::{need, who};
+
+/// How long a notice stays unless a newer one comes or `Esc` clears it.
+const NOTICE_SHOWN: SignedDuration = SignedDuration::from_mins(3);
+/// Columns of a text searched for.
+const MOST_NEEDLE: usize = 24;
+/// Keys shown at once.
+const MOST_HINTS: usize = 5;
+
+pub(super) fn draw(brush: &mut Brush<'_>, area: Rect) {
+    let app = brush.app;
+    let mode = [piece(format!(" {} ", mode_word(app)), Role::Mode), piece("  ", Role::Text)];
+    let mut x = brush.row(area, 0, &mode);
+    let flag = flag(app);
+    let flag_from = area.width.saturating_sub(columns(&flag) + 1);
+    brush.row_from(area, (flag_from, 0), &flag);
+    let driver = driver(brush);
+    let room = Rect { width: flag_from.saturating_sub(2), ..area };
+    let hints = hints(app, room.width.saturating_sub(x + columns(&driver) + 3));
+    x = brush.row_from(room, (x, 0), &driver);
+    brush.row_from(room, (x + if driver.is_empty() { 0 } else { 3 }, 0), &hints);
+}
+
+fn mode_word(app: &App) -> String {
+    let of = |task| app.task(task).map(|task| alias(task)).unwrap_or_default();
+    match (app.context(), &app.mode) {
+        _ if app.is_leaving => "STOPPING".to_owned(),
+        (Context::Stop, _) => "STOP?".to_owned(),
+        (Context::Signal, _) => "SIGNAL?".to_owned(),
+        (Context::Quit, _) => "QUIT?".to_owned(),
+        (Context::Paste, _) => "PASTE?".to_owned(),
+        (Context::Help, _) => "HELP".to_owned(),
+        (_, Mode::Input(task)) => format!("INPUT {}", of(task)),
+        (_, Mode::Line(task, _)) => format!("LINE {}", of(task)),
+        (_, Mode::Start(_)) => "START".to_owned(),
+        (_, Mode::Search(..)) => "SEARCH".to_owned(),
+        (_, Mode::Observe) if is_searching(app) => "SEARCH".to_owned(),
+        (_, Mode::Observe) => "OBSERVE".to_owned(),
+    }
+}
+
+/// A search is shown, and the keys of its screen hold.
+fn is_searching(app: &App) -> bool {
+    app.search.is_some() && matches!(app.context(), Context::Tasks | Context::Focus)
+}
+
+/// What came of a search.
+fn searched(search: &Search) -> Vec<Piece> {
+    let what = match (search.outcome, search.query.forward) {
+        (Outcome::Asked, _) => "searching",
+        (Outcome::At(_), _) => "found",
+        (Outcome::Nowhere(None), _) => "no match",
+        (Outcome::Nowhere(Some(_)), false) => "no older match",
+        (Outcome::Nowhere(Some(_)), true) => "no newer match",
+    };
+    let needle = text::cut(&visible::one_line(&search.query.needle), MOST_NEEDLE, "…");
+    vec![piece(format!("{what} "), Role::Strong), piece(needle, Role::Text)]
+}
+
+fn driver(brush: &mut Brush<'_>) -> Vec<Piece> {
+    let app = brush.app;
+    if let Some(search) = app.search.as_ref().filter(|_| is_searching(app)) {
+        return searched(search);
+    }
+    match app.view {
+        View::Receipts => {
+            let Some(call) = app.shown_call() else { return Vec::new() };
+            let (at, all) =
+                (text::count(call.seq), text::count(app.newest_calls().next().map_or(0, |c| c.seq)));
+            return vec![piece(format!("call {at} of {all}"), Role::Text)];
+        }
+        View::Metrics => return vec![piece("last 60 s", Role::Text)],
+        View::Tasks | View::Focus if app.is_lost => return Vec::new(),
+        View::Tasks | View::Focus => {}
+    }
+    let Some(task) = app.selected() else { return Vec::new() };
+    if task.status.is_terminal() {
+        return vec![piece(format!("{} has ended", alias(task)), Role::Faint)];
+    }
+    match &task.lease {
+        Some(lease) if lease.holder == Actor::Operator => {
+            let left = brush.countdown(lease.until);
+            vec![piece("you drive", Role::Strong), piece(format!(" {left}"), Role::Text)]
+        }
+        Some(lease) => vec![piece(format!("{} drives", who(&lease.holder)), Role::Text)],
+        None if task.started_by == Actor::Operator => vec![piece("you drive", Role::Text)],
+        None => vec![piece(format!("{} drives", who(&task.started_by)), Role::Text)],
+    }
+}
+
+/// The actions worth a hint in each context, most useful first.
+fn candidates(app: &App) -> &'static [Action] {
+    use Action::{
+        Back, CopyText, Dismiss, Down, Find, Fit, Last, Leave, Line, Newline, NextColumn, NextMatch,
+        NextTask, OpenTask, PageUp, PreviousMatch, Quit, Raw, Release, Rerun, Run, Search as SearchFor, Send,
+        ShowFocus, ShowReceipts, ShowTasks, Start, Stop, Type, Up, Zoom,
+    };
+    match app.context() {
+        Context::Tasks | Context::Focus if app.search.is_some() => &[NextMatch, PreviousMatch, Back],
+        Context::Tasks | Context::Focus if app.is_lost => &[Quit, ShowFocus, SearchFor, ShowReceipts],
+        Context::Tasks if app.snapshot.tasks.is_empty() => &[Start],
+        Context::Tasks => &[Type, Line, Release, Stop, Rerun, ShowFocus, Start, Dismiss],
+        Context::Focus if app.scroll.is_some() => &[Last, Up, Down, SearchFor, Back],
+        Context::Focus => &[Type, Line, Release, Stop, Rerun, Fit, SearchFor, PageUp, NextTask, ShowTasks],
+        Context::Receipts => &[NextColumn, CopyText, OpenTask, Zoom, ShowTasks],
+        Context::Metrics => &[Up, Down, ShowFocus, ShowTasks],
+        Context::Input => &[Leave],
+        Context::Line => &[Send, Newline, Raw, Leave],
+        Context::Start => &[Run, Leave],
+        Context::Search => &[Find, Leave],
+        Context::Help => &[Up, Down, Back],
+        Context::Observe | Context::Stop | Context::Signal | Context::Quit | Context::Paste => &[Back],
+    }
+}
+
+/// Tells whether a key would do something now; on an ended task `Enter` merely opens it.
+fn is_useful(app: &App, action: Action) -> bool {
+    let types = app.selected().is_some_and(|task| takes_input(task));
+    !app.layers.is_empty() || app.can(action) && (types || !matches!(action, Action::Type | Action::Line))
+}
+
+fn hints(app: &App, room: u16) -> Vec<Piece> {
+    if app.is_leaving {
+        return vec![piece("ending the tasks, then leaving", Role::Text)];
+    }
+    let context = app.context();
+    let keymap = &app.setup.keymap;
+    let hint = |action: Action| -> Option<Vec<Piece>> {
+        let key = keymap.key(context, action)?;
+        Some(vec![piece(key, Role::Key), piece(format!(" {}", action.hint()), Role::Text)])
+    };
+    let gap = piece("  ", Role::Text);
+    let help = hint(Action::Help).into_iter().collect::<Vec<_>>();
+    let mut groups: Vec<Vec<Piece>> = Vec::new();
+    for action in candidates(app).iter().filter(|action| is_useful(app, **action)) {
+        let Some(next) = hint(*action) else { continue };
+        let mut tried = groups.clone();
+        tried.push(next);
+        let whole = joined([tried.clone(), help.clone()].concat(), &gap);
+        if tried.len() + help.len() <= MOST_HINTS && columns(&whole) <= room {
+            groups = tried;
+        }
+    }
+    let whole = joined([groups, help].concat(), &gap);
+    if columns(&whole) <= room { whole } else { Vec::new() }
+}
+
+fn flag(app: &App) -> Vec<Piece> {
+    if let Some(scroll) = &app.scroll {
+        let lines = app.task(&scroll.task).map_or(0, |task| task.output.lines);
+        let new = text::count(lines.saturating_sub(scroll.lines));
+        // In the list the keys of a text move the selection.
+        let back = if app.view == View::Tasks { Action::Back } else { Action::Last };
+        let key = app.setup.keymap.key(app.view_context(), back).unwrap_or_default();
+        let new = if new == "0" { String::new() } else { format!(" +{new} new") };
+        return vec![
+            piece("frozen", Role::Strong),
+            piece(format!("{new}  "), Role::Text),
+            piece(key, Role::Key),
+        ];
+    }
+    let follows = match app.view {
+        View::Tasks => !app.list.is_held,
+        View::Focus => app.selected().is_some_and(|task| !task.status.is_terminal()),
+        View::Receipts => app.calls.selected.is_none(),
+        View::Metrics => return vec![piece("live", Role::Faint)],
+    };
+    vec![piece(if follows { "follow" } else { "" }, Role::Faint)]
+}
+
+/// The row above: what is being written, else what the person should know.
+pub(super) fn notice(brush: &mut Brush<'_>, area: Rect) {
+    let app = brush.app;
+    match &app.mode {
+        Mode::Line(task, editor) => {
+            let Some(task) = app.task(task) else { return };
+            let is_secret = wants_secret(task);
+            let label = if is_secret { "secret, not recorded" } else { "line" };
+            let label = [piece(format!(" {label} to {} ", alias(task)), Role::Faint), prompt(brush)];
+            write_line(brush, area, &label, editor, is_secret);
+        }
+        Mode::Start(editor) => {
+            let label = [piece(" run here ", Role::Faint), prompt(brush)];
+            write_line(brush, area, &label, editor, false);
+        }
+        Mode::Search(task, editor) => {
+            let of = app.task(task).map(|task| alias(task)).unwrap_or_default();
+            let label = [piece(format!(" search {of} "), Role::Faint), prompt(brush)];
+            write_line(brush, area, &label, editor, false);
+        }
+        Mode::Observe | Mode::Input(_) => {
+            let pieces = news(brush);
+            let pieces = cut(&pieces, usize::from(area.width.saturating_sub(1)), brush.glyphs().cut);
+            brush.row(area, 0, &pieces);
+        }
+    }
+}
+
+fn prompt(brush: &Brush<'_>) -> Piece {
+    piece(format!("{} ", brush.glyphs().selected), Role::Accent)
+}
+
+fn write_line(brush: &mut Brush<'_>, area: Rect, label: &[Piece], editor: &Editor, is_secret: bool) {
+    let from = brush.row(area, 0, label);
+    let room = usize::from(area.width.saturating_sub(from + 1));
+    let shown = |text: &str| match is_secret {
+        true => "*".repeat(text.chars().count()),
+        false => visible::one_line(text).replace("⏎ ", "⏎"),
+    };
+    let before: String = editor.value().chars().take(editor.cursor()).collect();
+    let after: String = editor.value().chars().skip(editor.cursor()).collect();
+    let (before, after) = (shown(&before), shown(&after));
+    // A long line keeps its cursor in sight: its beginning goes first.
+    let mut start = 0;
+    while text::width(&before[start..]) > room {
+        start += before[start..].chars().next().map_or(1, char::len_utf8);
+    }
+    let style = brush.style(Role::Text);
+    let x = brush.text(area, (from, 0), &before[start..], style);
+    brush.text(area, (x, 0), &after, style);
+    if x < area.width && area.height > 0 && brush.app.layers.is_empty() {
+        brush.drawn.cursor = Some((Position::new(area.x + x, area.y), CursorShape::Default));
+    }
+}
+
+/// The newest of: a task that needs the person, a notice of the runtime, an end under the fingers.
+fn news(brush: &mut Brush<'_>) -> Vec<Piece> {
+    let app = brush.app;
+    if app.is_lost {
+        let (action, word) = match app.mode {
+            Mode::Input(_) => (Action::Leave, "leaves"),
+            _ => (Action::Quit, "quits"),
+        };
+        let key = app.setup.keymap.key(app.context(), action).unwrap_or_default();
+        let text = " the runtime went away; this is the last that was known.";
+        return vec![
+            piece(text, Role::Failed),
+            piece(format!("  {key}"), Role::Key),
+            piece(format!(" {word}"), Role::Text),
+        ];
+    }
+    if let Mode::Input(task) = &app.mode
+        && let Some(task) = app.task(task).filter(|task| task.status.is_terminal())
+    {
+        let chord = app.setup.keymap.key(Context::Input, Action::Leave).unwrap_or_default();
+        let text = format!(" {} has ended: keys go nowhere.  {chord} leaves", alias(task));
+        return vec![piece(text, Role::Strong)];
+    }
+    let waiter = app.waiter().and_then(|task| task.waiting.as_ref().map(|waiting| (task, waiting)));
+    let notice = app.snapshot.notices.last().filter(|notice| notice.seq > app.notices_seen);
+    let until = notice.and_then(|notice| notice.at.checked_add(NOTICE_SHOWN).ok());
+    let notice = notice.filter(|_| until.is_some_and(|until| until > app.now));
+    if let Some(until) = until.filter(|_| notice.is_some()) {
+        brush.wake_at(until);
+    }
+    match (waiter, notice) {
+        (Some((_, waiting)), Some(notice)) if notice.at >= waiting.since => {
+            told(notice.is_error, &notice.text)
+        }
+        (None, Some(notice)) => told(notice.is_error, &notice.text),
+        (Some((task, waiting)), _) => {
+            let glyph = brush.glyphs().states[2];
+            let since = brush.time(waiting.since);
+            let text = format!(" {glyph} {} {} since {since}", alias(task), need(&waiting.kind));
+            let cmd = piece(format!("  {}", visible::one_line(&task.cmd)), Role::Faint);
+            let is_here =
+                matches!(app.view, View::Tasks | View::Focus) && app.list.selected.as_ref() == Some(&task.id);
+            let key = app.setup.keymap.key(app.context(), Action::Attend).filter(|_| !is_here);
+            let hint = key.map(|key| [piece(format!("  {key}"), Role::Key), piece(" go there", Role::Text)]);
+            let hint = hint.into_iter().flatten();
+            [piece(text, Role::Waiting)].into_iter().chain(hint).chain([cmd]).collect()
+        }
+        (None, None) => Vec::new(),
+    }
+}
+
+fn told(is_error: bool, text: &str) -> Vec<Piece> {
+    let role = if is_error { Role::Failed } else { Role::Text };
+    vec![piece(format!(" {}", visible::one_line(text)), role)]
+}

@@ -1,0 +1,110 @@
+//! The task list: one row a task where there is width, two where the list is a column.
+
+use ratatui::layout::Rect;
+
+use crate::runtime::TaskView;
+
+use super::super::app::alias;
+use super::super::document::{Piece, piece};
+use super::super::plan::{Plan, cut_top};
+use super::super::text::{column, right};
+use super::super::theme::Role;
+use super::brush::{Brush, columns, cut};
+use super::state::{command, why};
+
+const STATE: usize = 13;
+const MOST_NOTE: usize = 20;
+const LEAST_WHY: usize = 12;
+
+pub(super) fn draw(brush: &mut Brush<'_>, plan: &Plan) {
+    if plan.list.is_empty() {
+        return;
+    }
+    let (head, _) = cut_top(plan.list, 1);
+    let is_narrow = plan.item_rows > 1;
+    if is_narrow {
+        brush.row(head, 0, &[piece(narrow_head(brush, plan), Role::Faint)]);
+    } else {
+        let names = format!("   TASK  {} BY      AGE  QUIET  COMMAND", column("STATE", STATE, ""));
+        brush.row(head, 0, &[piece(names, Role::Faint)]);
+    }
+    let body = plan.list_body();
+    let app = brush.app;
+    for (at, task) in app.tasks().into_iter().skip(app.list.top).take(plan.list_items()).enumerate() {
+        let offset = u16::try_from(at).unwrap_or(u16::MAX).saturating_mul(plan.item_rows);
+        let item = cut_top(cut_top(body, offset).1, plan.item_rows).0;
+        let is_selected = app.list.selected.as_ref() == Some(&task.id);
+        if is_narrow {
+            narrow(brush, item, task, is_selected)
+        } else {
+            wide(brush, item, task, is_selected)
+        }
+        if is_selected {
+            brush.select(item);
+        }
+    }
+}
+
+fn narrow_head(brush: &Brush<'_>, plan: &Plan) -> String {
+    let count = brush.app.snapshot.tasks.len();
+    let (from, to) = (brush.app.list.top, brush.app.list.top + plan.list_items());
+    if count <= plan.list_items() {
+        return "   TASK STATE".to_owned();
+    }
+    format!("   TASK STATE   {}-{} of {count}", from + 1, to.min(count))
+}
+
+fn mark(brush: &Brush<'_>, is_selected: bool) -> Piece {
+    let mark = if is_selected { brush.glyphs().selected } else { " " };
+    piece(format!(" {mark} "), Role::Accent)
+}
+
+fn wide(brush: &mut Brush<'_>, area: Rect, task: &TaskView, is_selected: bool) {
+    let shown = brush.state(task);
+    let dots = brush.glyphs().cut;
+    let word = column(&format!("{} {}", shown.glyph, shown.word), STATE, dots);
+    let (ran, quiet) = (brush.ran(task), brush.quiet(task));
+    let fixed = [
+        mark(brush, is_selected),
+        piece(column(&alias(task), 6, dots), Role::Text),
+        piece(format!("{word} "), shown.role),
+        piece(column(task.started_by.short(), 4, dots), Role::Faint),
+        piece(right(&ran, 7), Role::Text),
+        piece(format!("{}  ", right(&quiet, 7)), Role::Faint),
+    ];
+    let x = brush.row(area, 0, &fixed);
+    let inside = Rect { width: area.width.saturating_sub(1), ..area };
+    let room = usize::from(inside.width.saturating_sub(x));
+    let cmd = command(task);
+    let note: Vec<_> = brush.note(task).into_iter().collect();
+    let note = cut(&note, (room / 2).max(MOST_NOTE).min(room), dots);
+    let taken = if note.is_empty() { 0 } else { usize::from(columns(&note)) + 2 };
+    brush.row_right(inside, 0, &note);
+    let x = brush.row_from(inside, (x, 0), &cut(&cmd, room.saturating_sub(taken), dots));
+    // Why it runs stands behind the command where both fit, never instead of a part of it.
+    let left = usize::from(inside.width.saturating_sub(x)).saturating_sub(taken + 2);
+    let why = why(task);
+    if !why.is_empty() && left >= LEAST_WHY.min(usize::from(columns(&why))) {
+        brush.row_from(inside, (x + 2, 0), &cut(&why, left, dots));
+    }
+}
+
+fn narrow(brush: &mut Brush<'_>, area: Rect, task: &TaskView, is_selected: bool) {
+    let shown = brush.state(task);
+    let dots = brush.glyphs().cut;
+    let time = if task.status.is_terminal() { brush.quiet(task) } else { brush.ran(task) };
+    let first = [
+        mark(brush, is_selected),
+        piece(column(&alias(task), 5, dots), Role::Text),
+        piece(format!("{} {}", shown.glyph, shown.word), shown.role),
+    ];
+    brush.row(area, 0, &first);
+    let inside = Rect { width: area.width.saturating_sub(1), ..area };
+    brush.row_right(inside, 0, &[piece(time, Role::Faint)]);
+    brush.row(area, 1, &[piece(format!("   {}  ", task.started_by.short()), Role::Faint)]);
+    let note = brush.note(task).filter(|_| !task.status.is_terminal());
+    let mut cmd: Vec<_> = note.into_iter().flat_map(|note| [note, piece("  ", Role::Text)]).collect();
+    cmd.extend(command(task));
+    let room = usize::from(area.width.saturating_sub(9));
+    brush.row_from(area, (8, 1), &cut(&cmd, room, dots));
+}
