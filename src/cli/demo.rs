@@ -1,0 +1,100 @@
+//! `pilothouse demo`: a throw-away workspace, a console, and a scripted agent that connects to it
+//! through the real socket.
+
+use std::fs::{self, DirBuilder};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use color_eyre::eyre::{Result, WrapErr, eyre};
+
+use super::house::House;
+use super::{Start, console};
+use crate::agent::Script;
+use crate::paths::Places;
+use crate::runtime::Handle;
+
+/// What the agent does.
+const SCRIPT: &str = include_str!("../../assets/demo/script.toml");
+/// The commands it runs: files of the demo's workspace.
+const COMMANDS: [(&str, &str); 4] = [
+    ("build", include_str!("../../assets/demo/harbour/build")),
+    ("check", include_str!("../../assets/demo/harbour/check")),
+    ("deploy", include_str!("../../assets/demo/harbour/deploy")),
+    ("preview", include_str!("../../assets/demo/harbour/preview")),
+];
+/// What the agent calls itself.
+const AGENT: &str = "demo-agent";
+
+/// Plays the demo until the person leaves the console.
+pub(super) async fn run(start: &Start) -> Result<ExitCode> {
+    let stage = Stage::set(&start.places.state_dir)?;
+    let script = Script::parse(SCRIPT)?;
+    let places = Places::beneath(&stage.workspace, &stage.folder.join("state"), None)?;
+    let house = House::open(&places, false)?.ok_or_else(|| eyre!("the demo's workspace is taken"))?;
+    let inside = Start { cwd: places.workspace.clone(), program: start.program.clone(), places };
+    let agent =
+        tokio::spawn(play(script, inside.places.agent_socket(), inside.cwd.clone(), house.runtime.clone()));
+    let shown = console::embed(&inside, house).await;
+    agent.abort();
+    // No word of the recording: it goes with the demo's folder.
+    Ok(ExitCode::from(shown?.code))
+}
+
+async fn play(script: Script, socket: PathBuf, cwd: PathBuf, runtime: Handle) {
+    let narrate = |line: &str| runtime.notice(format!("demo: {line}"), false);
+    if let Err(error) = script.play(&socket, cwd, AGENT, narrate).await {
+        // Said, unless the person has left and the runtime with them.
+        runtime.notice(format!("demo: the agent broke off: {error}"), true);
+    }
+}
+
+/// The demo's folder, removed at the end.
+struct Stage {
+    folder: PathBuf,
+    workspace: PathBuf,
+}
+
+impl Stage {
+    fn set(state: &Path) -> Result<Self> {
+        let folder = state.join("demo").join(std::process::id().to_string());
+        let workspace = folder.join("harbour");
+        let stage = Self { folder, workspace };
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(stage.workspace.join(".git"));
+        // The empty .git makes it a workspace of its own, even beneath a repository.
+        made.wrap_err_with(|| format!("create the demo's workspace {}", stage.workspace.display()))?;
+        for (name, text) in COMMANDS {
+            let path = stage.workspace.join(name);
+            let written = fs::write(&path, text)
+                .and_then(|()| fs::set_permissions(&path, fs::Permissions::from_mode(0o700)));
+            written.wrap_err_with(|| format!("write the demo's command {}", path.display()))?;
+        }
+        Ok(stage)
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        if let Err(error) = fs::remove_dir_all(&self.folder) {
+            tracing::warn!(%error, folder = %self.folder.display(), "remove the demo's folder");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_demos_commands_are_posix_sh_and_the_script_runs_no_others() {
+        for (name, text) in COMMANDS {
+            let checked =
+                std::process::Command::new("sh").args(["-n", "-c", text]).output().expect("sh runs");
+            assert!(checked.status.success(), "{name}\n{}", String::from_utf8_lossy(&checked.stderr));
+        }
+        let started: Vec<&str> =
+            SCRIPT.split("cmd = \"./").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+        assert!(started.len() == 4, "{started:?}");
+        assert!(started.iter().all(|name| COMMANDS.iter().any(|(known, _)| known == name)), "{started:?}");
+    }
+}

@@ -1,0 +1,111 @@
+//! A runtime with its sockets: what a console embeds, `serve` keeps and the demo plays in.
+
+use std::path::Path;
+
+use color_eyre::eyre::{Result, WrapErr};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent;
+use crate::config::Limits;
+use crate::link::Error;
+use crate::link::{self, Doors, Guest, Role, Server};
+use crate::paths::Places;
+use crate::process::{Spawner, raise_descriptor_limit};
+use crate::runtime::{Handle, Options};
+
+/// A running runtime, its sockets open.
+pub(super) struct House {
+    /// The runtime.
+    pub(super) runtime: Handle,
+    /// Cancelled when a console has shut the runtime down.
+    pub(super) ended: CancellationToken,
+    guests: watch::Receiver<usize>,
+    close: CancellationToken,
+    stop: CancellationToken,
+    server: JoinHandle<()>,
+}
+
+/// Who answers the door.
+#[derive(Clone)]
+struct Host {
+    runtime: Handle,
+    ended: CancellationToken,
+    stop: CancellationToken,
+}
+
+impl House {
+    /// Starts a runtime for a workspace and opens its sockets; `None` when another one serves it.
+    pub(super) fn open(places: &Places, headless: bool) -> Result<Option<Self>> {
+        let doors = match Doors::open(places) {
+            Ok(doors) => doors,
+            Err(Error::Taken { .. }) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let limits = Limits::default();
+        let server = Server::new(doors, places.workspace.clone(), limits.connections);
+        let runtime = start(places, headless, limits)?;
+        let (ended, close, stop) =
+            (CancellationToken::new(), CancellationToken::new(), CancellationToken::new());
+        let host = Host { runtime: runtime.clone(), ended: ended.clone(), stop: stop.clone() };
+        let guests = server.guests();
+        let served = server.run(close.clone(), stop.clone(), move |guest| host.clone().welcome(guest));
+        Ok(Some(Self { runtime, ended, guests, close, stop, server: tokio::spawn(served) }))
+    }
+
+    /// Returns the number of connected agents, scripts and consoles, live.
+    pub(super) fn guests(&self) -> watch::Receiver<usize> {
+        self.guests.clone()
+    }
+
+    /// Ends it in order: nobody comes in, tasks are stopped, those inside hear of it and leave, and
+    /// only then another runtime may take over.
+    pub(super) async fn close(self) -> Result<()> {
+        self.close.cancel();
+        self.runtime.shutdown().await;
+        self.stop.cancel();
+        self.server.await.wrap_err("serve the sockets")
+    }
+}
+
+impl Host {
+    async fn welcome(self, guest: Guest) {
+        let Self { runtime, ended, stop } = self;
+        let talk = match guest.hello.role {
+            Role::Mcp => {
+                agent::serve(guest, runtime, stop).await;
+                Ok(())
+            }
+            Role::Operator => link::serve_operator(guest, runtime, ended, stop).await,
+            Role::Cli => tokio::select! {
+                talk = link::serve_scripts(guest, &runtime) => talk,
+                () = stop.cancelled() => Ok(()),
+            },
+        };
+        if let Err(error) = talk {
+            tracing::info!(%error, "a conversation broke off");
+        }
+    }
+}
+
+fn start(places: &Places, headless: bool, limits: Limits) -> Result<Handle> {
+    if let Err(error) = raise_descriptor_limit() {
+        // Fewer tasks fit at once; each that does not is refused with its reason.
+        tracing::warn!(%error, "raise the limit of open descriptors");
+    }
+    let options = Options {
+        workspace: places.workspace.clone(),
+        recordings: places.recordings(),
+        socket: places.agent_socket(),
+        headless,
+        environment: std::env::vars_os().collect(),
+        spawner: Spawner::new(),
+        limits,
+    };
+    Handle::start(options).wrap_err_with(|| format!("start a runtime in {}", show(&places.workspace)))
+}
+
+fn show(path: &Path) -> std::path::Display<'_> {
+    path.display()
+}

@@ -1,0 +1,155 @@
+//! `pilothouse serve`: the runtime without a console.
+
+use std::io::Write;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::ArgMatches;
+use color_eyre::eyre::Result;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+
+use super::house::House;
+use super::signals::Ending;
+use super::{Start, say};
+use crate::link::{Error, Operator};
+use crate::runtime::Snapshot;
+
+/// How long a runtime that is just ending may keep its successor waiting.
+const SUCCESSION: Duration = Duration::from_secs(8);
+/// Pause between two looks at the lock meanwhile.
+const RETRY: Duration = Duration::from_millis(50);
+
+/// Serves the workspace until nobody needs it, a signal comes or a console ends it.
+pub(super) async fn run(start: &Start, args: &ArgMatches) -> Result<ExitCode> {
+    if args.get_flag("stop") {
+        return stop(start).await;
+    }
+    let detached = args.get_flag("detached");
+    if detached {
+        // Whoever started us may end, and its terminal with it.
+        rustix::process::setsid().ok();
+    }
+    let mut ending = Ending::listen()?;
+    let Some(house) = take_over(start, detached).await? else {
+        writeln!(
+            std::io::stderr(),
+            "pilothouse: a runtime already serves {}",
+            start.places.workspace.display()
+        )?;
+        return Ok(if detached { ExitCode::SUCCESS } else { ExitCode::from(6) });
+    };
+    writeln!(
+        std::io::stderr(),
+        "pilothouse: serving {} at {}",
+        start.places.workspace.display(),
+        start.places.agent_socket().display()
+    )?;
+    let seconds = args.get_one::<u64>("idle").copied().unwrap_or_default();
+    let unneeded = unneeded(house.guests(), house.runtime.snapshot(), Duration::from_secs(seconds));
+    let code = tokio::select! {
+        code = ending.wait() => code,
+        () = unneeded => ExitCode::SUCCESS,
+        () = house.ended.cancelled() => ExitCode::SUCCESS,
+    };
+    house.close().await?;
+    Ok(code)
+}
+
+/// Opens the house. A detached runtime was started because nobody answered: should the lock be
+/// held all the same, its holder is ending, and this one waits to follow.
+async fn take_over(start: &Start, patient: bool) -> Result<Option<House>> {
+    let deadline = Instant::now() + SUCCESSION;
+    loop {
+        let house = House::open(&start.places, true)?;
+        if house.is_some() || !patient || Instant::now() >= deadline {
+            return Ok(house);
+        }
+        if Operator::attach(&start.places.operator_socket(), start.cwd.clone()).await.is_ok() {
+            return Ok(None);
+        }
+        sleep(RETRY).await;
+    }
+}
+
+/// Waits until nobody has needed the runtime for so long.
+async fn unneeded(
+    mut guests: watch::Receiver<usize>,
+    mut snapshot: watch::Receiver<Arc<Snapshot>>,
+    patience: Duration,
+) {
+    let mut since = None;
+    loop {
+        let needed = is_needed(*guests.borrow_and_update(), &snapshot.borrow_and_update());
+        since = if needed { None } else { since.or_else(|| Some(Instant::now())) };
+        let over = async {
+            match since {
+                Some(since) => sleep_until(since + patience).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = over => return,
+            changed = guests.changed() => if changed.is_err() { return },
+            changed = snapshot.changed() => if changed.is_err() { return },
+        }
+    }
+}
+
+fn is_needed(guests: usize, snapshot: &Snapshot) -> bool {
+    guests > 0 || snapshot.tasks.iter().any(|task| !task.status.is_terminal())
+}
+
+/// Ends the runtime that serves the workspace.
+async fn stop(start: &Start) -> Result<ExitCode> {
+    let operator = match Operator::attach(&start.places.operator_socket(), start.cwd.clone()).await {
+        Ok(operator) => operator,
+        Err(Error::NoRuntime { .. }) => return say("no runtime serves this workspace"),
+        Err(error) => return Err(error.into()),
+    };
+    operator.shutdown().await?;
+    let mut connected = operator.connected();
+    // It has ended its tasks; that it hangs up as well is a courtesy not to be waited for long.
+    let _ = timeout(SUCCESSION, connected.wait_for(|connected| !connected)).await;
+    say("stopped")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn snapshot() -> Snapshot {
+        Snapshot {
+            seq: 0,
+            workspace: "/w".into(),
+            recording: "/r".into(),
+            socket: "/s".into(),
+            started_at: jiff::Timestamp::UNIX_EPOCH,
+            headless: true,
+            tasks: Vec::new(),
+            calls: Vec::new(),
+            agents: Vec::new(),
+            notices: Vec::new(),
+            metrics: crate::runtime::Metrics::default(),
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_runtime_nobody_needs_ends_after_its_patience_and_not_before() {
+        let guests = watch::Sender::new(1);
+        let snapshots = watch::Sender::new(Arc::new(snapshot()));
+        let patience = Duration::from_secs(600);
+        let started = Instant::now();
+        let ended = tokio::spawn(unneeded(guests.subscribe(), snapshots.subscribe(), patience));
+        sleep(Duration::from_secs(3_000)).await;
+        guests.send_replace(0);
+        for _ in 0..10 {
+            // Snapshots that change nothing do not make it needed.
+            sleep(Duration::from_secs(30)).await;
+            snapshots.send_modify(|_| {});
+        }
+        ended.await.expect("ends");
+        assert_eq!(started.elapsed().as_secs(), 3_600);
+    }
+}

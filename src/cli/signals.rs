@@ -1,0 +1,35 @@
+//! Signals that ask the program to end.
+
+use std::process::ExitCode;
+
+use color_eyre::eyre::{Result, WrapErr};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// Waits for the first signal that asks for the end.
+pub(super) struct Ending {
+    terminate: Signal,
+    interrupt: Signal,
+    hangup: Signal,
+}
+
+impl Ending {
+    /// Listens from now on; the signals no longer end the process by themselves.
+    pub(super) fn listen() -> Result<Self> {
+        let listen = |kind| signal(kind).wrap_err("listen to signals");
+        Ok(Self {
+            terminate: listen(SignalKind::terminate())?,
+            interrupt: listen(SignalKind::interrupt())?,
+            hangup: listen(SignalKind::hangup())?,
+        })
+    }
+
+    /// Returns the exit code that tells which signal it was.
+    pub(super) async fn wait(&mut self) -> ExitCode {
+        let number = tokio::select! {
+            _ = self.terminate.recv() => 15,
+            _ = self.interrupt.recv() => 2,
+            _ = self.hangup.recv() => 1,
+        };
+        ExitCode::from(128 + number)
+    }
+}
