@@ -1,3 +1,32 @@
 //! The integration tests: one binary, a module per front.
 
+mod architecture;
+mod console_fixture;
+mod console_robust;
+mod console_screens;
+mod console_tty;
+mod console_update;
+mod e2e_attached;
+mod e2e_demo;
+mod e2e_hostile;
+mod e2e_leaving;
+mod e2e_main_job;
+mod e2e_output;
+mod e2e_pane;
+mod e2e_programs;
+mod e2e_races;
+mod e2e_secret;
+mod e2e_sockets;
+mod link_commands;
+mod link_operator;
+mod mcp_python;
+mod mcp_shim;
+mod process;
+mod runtime;
 mod support;
+mod terminal_conformance;
+mod terminal_history;
+mod terminal_screen;
+mod tools_catalogue;
+mod tools_live;
+mod tools_receipts;

@@ -1,8 +1,19 @@
 //! What several integration tests share: waiting for facts, the built program, throw-away folders.
-#![expect(dead_code, reason = "each part of the suite uses its own share")]
+
+mod agent;
+mod console;
+mod home;
+mod runtime;
+mod tag;
 
 use std::path::PathBuf;
 use std::time::Duration;
+
+pub(crate) use agent::Agent;
+pub(crate) use console::Console;
+pub(crate) use home::Home;
+pub(crate) use runtime::start_runtime;
+pub(crate) use tag::{HOLDERS, Tag};
 
 /// The program under test.
 pub(crate) fn program() -> PathBuf {
@@ -10,12 +21,18 @@ pub(crate) fn program() -> PathBuf {
 }
 
 /// Waits until `fact` holds, at most 20 s; panics with `what` otherwise.
+#[track_caller]
+pub(crate) fn wait_until(what: &str, fact: impl FnMut() -> bool) {
+    wait_until_or(|| what.to_owned(), fact);
+}
+
+/// Waits like `wait_until`; what is said of a wait in vain is looked up then.
 #[expect(clippy::disallowed_methods, reason = "the one place that polls")]
 #[track_caller]
-pub(crate) fn wait_until(what: &str, mut fact: impl FnMut() -> bool) {
+pub(crate) fn wait_until_or(what: impl Fn() -> String, mut fact: impl FnMut() -> bool) {
     let started = std::time::Instant::now();
     while !fact() {
-        assert!(started.elapsed() < Duration::from_secs(20), "waited 20 s for: {what}");
+        assert!(started.elapsed() < Duration::from_secs(20), "waited 20 s for: {}", what());
         std::thread::sleep(Duration::from_millis(5));
     }
 }

@@ -1,0 +1,162 @@
+//! The house keeps its shape: imports go downwards only, files stay small, no test is forgotten.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The layers from top to bottom. A layer imports only from those below it; those in one row are
+/// peers and never import each other.
+const LAYERS: [&[&str]; 10] = [
+    &["cli"],
+    &["console", "agent"],
+    &["link"],
+    &["tools"],
+    &["runtime"],
+    &["journal"],
+    &["process"],
+    &["terminal"],
+    &["envelope"],
+    &["config", "clock", "paths"],
+];
+
+/// Crates that live in one layer only.
+const AT_HOME: [(&str, &str); 4] =
+    [("ratatui", "console"), ("crossterm", "console"), ("rmcp", "agent"), ("clap", "cli")];
+
+/// Lines of a file before its tests.
+const LINES: usize = 400;
+
+/// Where a crate is used beside its home, and why.
+const EXCEPTIONS: [(&str, &str); 1] =
+    // A tool's command line follows from its schema; the parser itself runs in `cli`.
+    [("clap", "tools/cli_args.rs")];
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn files_below(dir: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![dir.to_owned()];
+    while let Some(dir) = open.pop() {
+        for entry in fs::read_dir(&dir).expect("a readable folder").flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|own| own == ending) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Source files by their path below `src`, with what stands before their tests.
+fn sources() -> BTreeMap<String, String> {
+    let src = root().join("src");
+    let read = |path: PathBuf| {
+        let text = fs::read_to_string(&path).expect("a source file");
+        let code = text.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or_default().to_owned();
+        let name = path.strip_prefix(&src).expect("below src").display().to_string();
+        (name, code)
+    };
+    files_below(&src, "rs").into_iter().map(read).collect()
+}
+
+fn layer(file: &str) -> Option<&str> {
+    let top = file.split(['/', '.']).next()?;
+    (!matches!(top, "lib" | "main")).then_some(top)
+}
+
+fn rank(layer: &str) -> usize {
+    LAYERS
+        .iter()
+        .position(|row| row.contains(&layer))
+        .unwrap_or_else(|| panic!("the layer `{layer}` stands in no row: name it here and in the docs"))
+}
+
+/// The layers a text names after `crate::`, comments left out.
+fn imports(code: &str) -> Vec<String> {
+    let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let after = |line: &str| -> Vec<String> {
+        line.split("crate::")
+            .skip(1)
+            .filter(|rest| !rest.starts_with('{'))
+            .map(|rest| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect())
+            .collect()
+    };
+    lines.flat_map(after).collect()
+}
+
+#[test]
+fn imports_go_downwards_only() {
+    let mut wrong = Vec::new();
+    for (file, code) in sources() {
+        let Some(own) = layer(&file) else { continue };
+        for import in imports(&code) {
+            if import != own && rank(&import) <= rank(own) {
+                wrong.push(format!("{file} ({own}) imports {import}"));
+            }
+        }
+        assert!(!code.contains("crate::{"), "{file}: write one `use crate::layer` for each layer");
+    }
+    assert!(wrong.is_empty(), "imports against the order of the layers:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_crate_stays_in_its_layer() {
+    let mut wrong = Vec::new();
+    for (file, code) in sources() {
+        for (name, home) in AT_HOME {
+            let named = code.contains(&format!("{name}::")) && !EXCEPTIONS.contains(&(name, file.as_str()));
+            if named && layer(&file) != Some(home) {
+                wrong.push(format!("{file} uses {name}, which belongs to {home}"));
+            }
+        }
+        let reads_process = code.contains("env::var") || code.contains("env::args");
+        if reads_process && !matches!(layer(&file), Some("cli") | None) {
+            wrong.push(format!("{file} reads the environment, which is the business of cli"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_file_has_one_noun_and_says_what_it_owns() {
+    let mut wrong = Vec::new();
+    for (file, code) in sources() {
+        let lines = code.lines().count();
+        if lines > LINES {
+            wrong.push(format!("{file} has {lines} lines before its tests: which noun wants its own room?"));
+        }
+        let own_words = code.lines().find(|line| !line.starts_with("#!") && !line.is_empty());
+        if !own_words.is_some_and(|line| line.starts_with("//!")) {
+            wrong.push(format!("{file} does not open with `//!`"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn unsafe_code_stands_in_one_file() {
+    let named = |code: &str| code.contains("unsafe {") || code.contains("unsafe fn");
+    let found: Vec<String> =
+        sources().into_iter().filter(|(_, code)| named(code)).map(|(file, _)| file).collect();
+    assert_eq!(found, ["process/sys.rs"]);
+}
+
+#[test]
+fn no_test_file_is_forgotten() {
+    let it = root().join("tests/it");
+    let main = fs::read_to_string(it.join("main.rs")).expect("main.rs");
+    for entry in fs::read_dir(&it).expect("tests/it").flatten() {
+        let path = entry.path();
+        let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+        let holds_code =
+            path.is_dir() && path.join("mod.rs").exists() || path.extension().is_some_and(|e| e == "rs");
+        if holds_code && name != "main" {
+            assert!(main.contains(&format!("mod {name};")), "tests/it/main.rs does not name {name}");
+        }
+    }
+}

@@ -1,0 +1,453 @@
+//! A workspace in the middle of its day: what the console's tests look at.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use serde_json::{Value, json};
+
+use pilothouse::console::app::{App, Setup};
+use pilothouse::console::keymap::Keymap;
+use pilothouse::console::msg::{Effect, Msg};
+use pilothouse::console::picture::Picture;
+use pilothouse::console::theme::{Colours, Theme};
+use pilothouse::console::view::{self, Drawn};
+use pilothouse::envelope::{Actor, TaskId};
+use pilothouse::runtime::{
+    AgentView, CallRecord, CallSummary, Ended, Lease, Metrics, Notice, OutputView, Snapshot, StopView,
+    TaskEvent, TaskStatus, TaskView, Waiting,
+};
+use pilothouse::terminal::{KeyPress, Origin, Size, Terminal};
+
+/// The time at which every picture is taken.
+pub(crate) fn now() -> Timestamp {
+    "2026-11-21T12:04:31Z".parse().expect("a time")
+}
+
+pub(crate) fn ago(seconds: i64) -> Timestamp {
+    now() - SignedDuration::from_secs(seconds)
+}
+
+pub(crate) fn id(number: u32) -> TaskId {
+    format!("task_{number:08}").parse().expect("an id")
+}
+
+fn claude() -> Actor {
+    Actor::Agent("claude".into())
+}
+
+/// A running task without a terminal, started by the agent.
+pub(crate) fn task(number: u32, cmd: &str, age: i64, quiet: i64) -> TaskView {
+    TaskView {
+        id: id(number),
+        number,
+        status: TaskStatus::Running,
+        cmd: cmd.into(),
+        description: None,
+        name: None,
+        workdir: PathBuf::from("/home/ana/demo-repo"),
+        shell: "/bin/bash".into(),
+        login: true,
+        tty: false,
+        size: Size::default(),
+        size_asked: false,
+        accepts_input: false,
+        started_by: claude(),
+        call: u64::from(number) + 300,
+        promoted: true,
+        lease: None,
+        waiting: None,
+        created_at: ago(age),
+        started_at: Some(ago(age)),
+        updated_at: ago(age),
+        stop: None,
+        ended: None,
+        output: OutputView { bytes: 41_200, lines: 512, dropped_bytes: 0, last_at: Some(ago(quiet)) },
+        pid: Some(4_200 + number),
+        folder: PathBuf::from("/nowhere"),
+        events: vec![event(age, claude(), "start", "bash -lc", None)],
+    }
+}
+
+fn event(age: i64, actor: Actor, what: &str, note: &str, bytes: Option<u64>) -> TaskEvent {
+    TaskEvent { at: ago(age), actor, what: what.into(), note: note.into(), bytes }
+}
+
+/// The same task, ended so many seconds ago.
+pub(crate) fn ended(task: TaskView, status: TaskStatus, exit: Option<i32>, ago_seconds: i64) -> TaskView {
+    let ended = Ended {
+        at: ago(ago_seconds),
+        exit_status: exit,
+        signal: None,
+        timed_out: false,
+        error: None,
+        leftovers: Vec::new(),
+        survivors: Vec::new(),
+    };
+    TaskView { status, ended: Some(ended), pid: None, updated_at: ago(ago_seconds), ..task }
+}
+
+fn npm_init() -> TaskView {
+    TaskView {
+        tty: true,
+        accepts_input: true,
+        size: Size::clamped(80, 24),
+        waiting: Some(Waiting { kind: "line".into(), evidence: "tty_read".into(), since: ago(38) }),
+        description: Some("scaffold the package".into()),
+        output: OutputView { bytes: 439, lines: 11, dropped_bytes: 0, last_at: Some(ago(38)) },
+        events: vec![
+            event(42, claude(), "start", "bash -lc, tty 80x24", None),
+            event(32, claude(), "promoted", "after 10 s", None),
+            event(30, Actor::Operator, "lease", "was nobody's", None),
+            event(29, Actor::Operator, "input", "keys", Some(9)),
+            event(20, claude(), "refused", "held by operator", None),
+            event(12, Actor::Operator, "released", "10 s without a key", None),
+        ],
+        ..task(7, "npm init", 42, 38)
+    }
+}
+
+fn cargo_test() -> TaskView {
+    TaskView {
+        tty: true,
+        accepts_input: true,
+        description: Some("whole suite before the refactoring".into()),
+        output: OutputView { bytes: 1_310_201, lines: 10_233, dropped_bytes: 0, last_at: Some(ago(0)) },
+        ..task(6, "cargo test --workspace", 130, 0)
+    }
+}
+
+fn python() -> TaskView {
+    TaskView {
+        tty: true,
+        accepts_input: true,
+        size: Size::clamped(80, 24),
+        size_asked: true,
+        started_by: Actor::Operator,
+        lease: Some(Lease { holder: Actor::Operator, until: now() + SignedDuration::from_secs(8) }),
+        ..task(5, "python3 -q", 895, 3)
+    }
+}
+
+fn server() -> TaskView {
+    TaskView {
+        status: TaskStatus::Cancelling,
+        stop: Some(StopView {
+            by: Actor::Operator,
+            at: ago(2),
+            kill_at: Some(now() + SignedDuration::from_secs(3)),
+            force: false,
+        }),
+        ..task(8, "./target/debug/server --port 8080 --log info", 301, 2)
+    }
+}
+
+fn tail() -> TaskView {
+    let stop = StopView { by: Actor::Operator, at: ago(541), kill_at: None, force: false };
+    let task = TaskView { stop: Some(stop), ..task(2, "tail -f log/app.log", 741, 545) };
+    ended(task, TaskStatus::Cancelled, None, 540)
+}
+
+fn find() -> TaskView {
+    let mut task =
+        ended(task(10, "find / -name '*.rs' -exec wc -l {} +", 71, 12), TaskStatus::Completed, Some(0), 12);
+    task.output.dropped_bytes = 12 << 20;
+    task
+}
+
+/// Ten tasks, every state among them.
+pub(crate) fn tasks() -> Vec<TaskView> {
+    vec![
+        ended(task(1, "docker compose up db", 9_100, 7_400), TaskStatus::Interrupted, None, 7_399),
+        tail(),
+        TaskView { description: Some("the page under test".into()), ..task(3, "npm run dev", 1_862, 1) },
+        ended(
+            task(4, "cargo clippy --all-targets -- -D warnings", 312, 305),
+            TaskStatus::Failed,
+            Some(101),
+            305,
+        ),
+        python(),
+        cargo_test(),
+        npm_init(),
+        server(),
+        TaskView {
+            status: TaskStatus::Queued,
+            started_at: None,
+            pid: None,
+            output: OutputView::default(),
+            ..task(9, "git push --force-with-lease origin refactor/parser", 4, 4)
+        },
+        find(),
+    ]
+}
+
+/// The calls that led there.
+pub(crate) fn calls() -> Vec<CallSummary> {
+    let call =
+        |seq: u64, age, tool: &str, task: Option<u32>, status: Option<&str>, summary: &str, ms| CallSummary {
+            seq,
+            at: ago(age),
+            actor: if tool == "TaskStop" { Actor::Operator } else { claude() },
+            tool: tool.into(),
+            status: status.map(Into::into),
+            summary: summary.into(),
+            task: task.map(id),
+            duration_ms: ms,
+        };
+    let ok = Some("success");
+    vec![
+        call(303, 1_862, "ExecCommand", Some(3), ok, "command promoted to managed task", Some(10_004)),
+        call(304, 312, "ExecCommand", Some(4), ok, "command exited with status 101", Some(6_911)),
+        call(305, 301, "ExecCommand", Some(8), ok, "command promoted to managed task", Some(10_002)),
+        call(306, 130, "ExecCommand", Some(6), ok, "command promoted to managed task", Some(10_003)),
+        call(307, 90, "TaskOutput", Some(6), ok, "task is still running", Some(30_000)),
+        call(308, 71, "ExecCommand", Some(10), ok, "command exited with status 0", Some(58_210)),
+        call(309, 60, "TaskInput", None, Some("error"), "no task task_zzzzzzzz", Some(1)),
+        call(310, 42, "ExecCommand", Some(7), ok, "command promoted to managed task", Some(10_001)),
+        call(311, 20, "TaskInput", Some(7), ok, "input refused: the operator is driving the task", Some(2)),
+        call(312, 2, "TaskStop", Some(8), ok, "stop requested for the task", Some(3)),
+        call(313, 1, "TaskOutput", Some(7), None, "block, 30000 ms", None),
+    ]
+}
+
+fn metrics() -> Metrics {
+    let by = |success, error| BTreeMap::from([("success".to_owned(), success), ("error".to_owned(), error)]);
+    let counts = |pairs: &[(&str, u64)]| pairs.iter().map(|(name, n)| ((*name).to_owned(), *n)).collect();
+    Metrics {
+        tool_calls: BTreeMap::from([
+            ("ExecCommand".to_owned(), by(128, 0)),
+            ("TaskInput".to_owned(), by(19, 1)),
+            ("TaskOutput".to_owned(), by(402, 0)),
+            ("TaskStop".to_owned(), by(4, 0)),
+        ]),
+        exec_command_items: 128,
+        promotions: 41,
+        tasks_started: 41,
+        tasks_ended: counts(&[("completed", 31), ("failed", 5), ("cancelled", 2), ("interrupted", 1)]),
+        tasks_peak: 9,
+        output_bytes_in: 193_200_000,
+        output_chars_sent: 3_201_455,
+        output_bytes_dropped: 12 << 20,
+        operator_actions: counts(&[("input", 57), ("start", 2), ("stop", 3)]),
+        input_refused: counts(&[("held_by_operator", 1)]),
+        call_ms: BTreeMap::from([
+            ("ExecCommand".to_owned(), (128, 212, 10_003, 10_009)),
+            ("TaskInput".to_owned(), (20, 1, 2, 9)),
+            ("TaskOutput".to_owned(), (402, 4, 30_000, 30_000)),
+            ("TaskStop".to_owned(), (4, 3, 4, 4)),
+        ]),
+        calls_per_second: (0..60).map(|at| [0, 0, 1, 0, 3, 2, 0, 5, 1, 0][at % 10]).collect(),
+        bytes_per_second: (0..60).map(|at| (at as u64 * 7_919) % 40_000).collect(),
+        ..Metrics::default()
+    }
+}
+
+/// The whole state.
+pub(crate) fn snapshot() -> Snapshot {
+    Snapshot {
+        seq: 2_291,
+        workspace: PathBuf::from("/home/ana/demo-repo"),
+        recording: PathBuf::from("/home/ana/.local/state/pilothouse/recordings/1"),
+        socket: PathBuf::from("/run/user/1000/pilothouse/3f9a0c41be77/agent.sock"),
+        started_at: ago(8_047),
+        headless: true,
+        tasks: tasks().into_iter().map(Arc::new).collect(),
+        calls: calls().into_iter().map(Arc::new).collect(),
+        agents: vec![agent("claude", true, 1), agent("ci", false, 240)],
+        notices: vec![Notice { seq: 1, at: ago(240), is_error: false, text: "agent ci disconnected".into() }],
+        metrics: metrics(),
+    }
+}
+
+fn agent(label: &str, connected: bool, last_call: i64) -> AgentView {
+    AgentView {
+        label: label.into(),
+        client: format!("{label} 1.0"),
+        pid: 812,
+        connected,
+        last_call: Some(ago(last_call)),
+        calls: 553,
+    }
+}
+
+/// The state before anything happened.
+pub(crate) fn empty() -> Snapshot {
+    Snapshot {
+        tasks: Vec::new(),
+        calls: Vec::new(),
+        agents: Vec::new(),
+        notices: Vec::new(),
+        metrics: Metrics::default(),
+        ..snapshot()
+    }
+}
+
+/// The answered call 311, whole: an input that was refused.
+pub(crate) fn refusal() -> CallRecord {
+    let rejection = json!({
+        "reason": "held_by_operator",
+        "message": "the operator drives this task; try again 10 s after their last key"
+    });
+    let result = json!({
+        "task": {"task_id": id(7), "kind": "command_task", "status": "running"},
+        "accepted_input": false,
+        "input_target": "tty",
+        "bytes_written": 0,
+        "rejection": rejection
+    });
+    CallRecord {
+        seq: 311,
+        at: ago(20),
+        tool: "TaskInput".into(),
+        input: json!({"task_id": id(7), "input": "demo-cli\r"}),
+        envelope: Some(json!({
+            "tool_name": "TaskInput",
+            "status": "success",
+            "summary_text": "input refused: the operator is driving the task",
+            "result": result,
+            "error": Value::Null
+        })),
+        receipt: Some(
+            "Input refused: the operator is driving task_00000007\n\nNext: TaskOutput to see what they do; try again \
+             10 s after their last key."
+                .into(),
+        ),
+        duration_ms: Some(2),
+        ..record()
+    }
+}
+
+/// The answered call 310, whole.
+pub(crate) fn record() -> CallRecord {
+    let result = json!({
+        "disposition": "promoted_to_task",
+        "task_handle": {"task_id": id(7), "kind": "command_task", "status": "running"},
+        "initial_output_preview": "This utility will walk you through creating a package.json file.\npackage name: (demo-repo) ",
+        "initial_output_truncated": false
+    });
+    CallRecord {
+        seq: 310,
+        at: ago(42),
+        actor: claude(),
+        tool: "ExecCommand".into(),
+        input: json!({"cmd": "npm init", "tty": true, "cols": 80, "rows": 24, "description": "scaffold the package"}),
+        envelope: Some(json!({
+            "tool_name": "ExecCommand",
+            "status": "success",
+            "summary_text": "command promoted to managed task",
+            "result": result,
+            "error": Value::Null
+        })),
+        receipt: Some(
+            "Command promoted to background task\nTask: task_00000007\n\nInitial output:\nThis utility will walk you \
+             through creating a package.json file.\npackage name: (demo-repo) \n\nNext: TaskOutput to read on, \
+             TaskInput to type, TaskStop to end it."
+                .into(),
+        ),
+        duration_ms: Some(10_001),
+    }
+}
+
+pub(crate) fn setup(colours: Colours) -> Setup {
+    Setup {
+        theme: Theme::built_in(colours, false),
+        keymap: Keymap::built_in(),
+        zone: TimeZone::UTC,
+        is_root: false,
+        is_remote: true,
+    }
+}
+
+/// A console on a state, its panes painted.
+pub(crate) fn console(snapshot: Snapshot, size: (u16, u16)) -> App {
+    let mut app = App::new(setup(Colours::Named), Arc::new(snapshot), size, now());
+    for (number, picture) in pictures() {
+        let _ = app.update(Msg::Picture(id(*number), picture.clone()));
+    }
+    app
+}
+
+/// The screens as taken, once for all tests.
+fn pictures() -> &'static [(u32, Picture)] {
+    static PICTURES: std::sync::OnceLock<Vec<(u32, Picture)>> = std::sync::OnceLock::new();
+    PICTURES.get_or_init(|| {
+        let take = |(number, size, bytes): (u32, Size, String)| {
+            let mut terminal = Terminal::new(size, Origin::Tty);
+            let _ = terminal.feed(bytes.as_bytes());
+            let mut picture = Picture::default();
+            picture.take(&terminal, 1);
+            (number, picture)
+        };
+        screens().into_iter().map(take).collect()
+    })
+}
+
+fn screens() -> Vec<(u32, Size, String)> {
+    let npm = "This utility will walk you through creating a package.json file.\r\n\
+        It only covers the most common items, and tries to guess sensible defaults.\r\n\r\n\
+        See `npm help init` for definitive documentation on these fields\r\nand exactly what they do.\r\n\r\n\
+        Use `npm install <pkg>` afterwards to install a package and\r\nsave it as a dependency in the \
+        package.json file.\r\n\r\nPress ^C at any time to quit.\r\npackage name: (demo-repo) ";
+    let mut cargo = String::from("\x1b[1m\x1b[32m   Compiling\x1b[0m demo v0.1.0 (/home/ana/demo-repo)\r\n");
+    for test in 0..60 {
+        cargo.push_str(&format!("test parser::tests::case_{test:02} ... \x1b[32mok\x1b[0m\r\n"));
+    }
+    let python = ">>> import math\r\n>>> math.tau / 4\r\n1.5707963267948966\r\n>>> ";
+    let dev = "  \x1b[32mVITE\x1b[0m v5.2.0  ready in 412 ms\r\n\r\n  Local:   http://localhost:5173/\r\n\
+        12:03:58 [vite] hmr update /src/app.tsx, /src/components/receipt-with-a-very-long-name-that-goes-on.tsx (x3), and more\r\n";
+    let server = "2026-11-21T12:04:29Z INFO server: shutting down, 3 requests in flight\r\n";
+    vec![
+        (7, Size::clamped(80, 24), npm.into()),
+        (6, Size::default(), cargo),
+        (5, Size::clamped(80, 24), python.into()),
+        (3, Size::default(), dev.into()),
+        (8, Size::default(), server.into()),
+    ]
+}
+
+/// Presses keys by their names and gathers what is to be done.
+pub(crate) fn press(app: &mut App, keys: &[&str]) -> Vec<Effect> {
+    keys.iter().flat_map(|name| app.update(Msg::Key(KeyPress::parse(name).expect("a key")))).collect()
+}
+
+/// Selects a task with the list's keys.
+pub(crate) fn select(app: &mut App, number: u32) {
+    let _ = press(app, &["g"]);
+    for _ in 0..app.snapshot.tasks.len() {
+        if app.selected().is_some_and(|task| task.number == number) {
+            return;
+        }
+        let _ = press(app, &["j"]);
+    }
+    panic!("no task {number} in the list");
+}
+
+/// Draws the console.
+pub(crate) fn draw(app: &App) -> (Buffer, Drawn) {
+    let mut buffer = Buffer::empty(Rect::new(0, 0, app.size.0, app.size.1));
+    let drawn = view::draw(app, &mut buffer);
+    (buffer, drawn)
+}
+
+/// Returns what is on screen as text, a line a row.
+pub(crate) fn shown(app: &App) -> String {
+    let (buffer, _) = draw(app);
+    let mut out = String::new();
+    for y in 0..buffer.area.height {
+        let mut row = String::new();
+        let mut x = 0;
+        while x < buffer.area.width {
+            let symbol = buffer[(x, y)].symbol();
+            row.push_str(symbol);
+            x += u16::try_from(unicode_width::UnicodeWidthStr::width(symbol)).unwrap_or(1).max(1);
+        }
+        out.push_str(row.trim_end());
+        out.push('\n');
+    }
+    out
+}

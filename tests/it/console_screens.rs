@@ -1,0 +1,156 @@
+//! What the console looks like: every screen at the three sizes, as a person sees it.
+
+use std::sync::Arc;
+
+use pilothouse::console::app::App;
+use pilothouse::console::msg::Msg;
+use pilothouse::console::theme::Colours;
+
+use crate::console_fixture::{
+    console, draw, empty, now, press, record, refusal, select, setup, shown, snapshot,
+};
+
+const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
+
+fn at_each_size(name: &str, prepare: impl Fn(&mut App)) {
+    for (columns, rows) in SIZES {
+        let mut app = console(snapshot(), (columns, rows));
+        prepare(&mut app);
+        insta::assert_snapshot!(format!("{name}_{columns}x{rows}"), shown(&app));
+    }
+}
+
+#[test]
+fn tasks() {
+    at_each_size("tasks", |app| {
+        let _ = app.update(Msg::Record(Arc::new(refusal())));
+        select(app, 7);
+    });
+}
+
+#[test]
+fn focus() {
+    at_each_size("focus", |app| {
+        select(app, 6);
+        let _ = press(app, &["2"]);
+    });
+}
+
+#[test]
+fn typing() {
+    at_each_size("typing", |app| {
+        select(app, 7);
+        let _ = press(app, &["Enter"]);
+    });
+}
+
+#[test]
+fn receipts() {
+    at_each_size("receipts", |app| {
+        let _ = press(app, &["3", "j", "j", "j"]);
+        let _ = app.update(Msg::Record(Arc::new(record())));
+    });
+}
+
+#[test]
+fn one_column_at_a_time_where_it_is_narrow() {
+    let mut app = console(snapshot(), (80, 24));
+    let _ = press(&mut app, &["3", "j", "j", "j", "Tab"]);
+    let _ = app.update(Msg::Record(Arc::new(record())));
+    insta::assert_snapshot!("receipt_80x24", shown(&app));
+    let _ = press(&mut app, &["Tab"]);
+    insta::assert_snapshot!("envelope_80x24", shown(&app));
+}
+
+#[test]
+fn metrics() {
+    at_each_size("metrics", |app| drop(press(app, &["4"])));
+}
+
+#[test]
+fn help() {
+    at_each_size("help", |app| drop(press(app, &["?"])));
+}
+
+#[test]
+fn the_stop_dialog() {
+    at_each_size("stop", |app| {
+        select(app, 6);
+        let _ = press(app, &["s"]);
+    });
+}
+
+#[test]
+fn the_quit_dialog() {
+    at_each_size("quit", |app| drop(press(app, &["q"])));
+}
+
+#[test]
+fn nothing_yet() {
+    for (columns, rows) in SIZES {
+        let app = console(empty(), (columns, rows));
+        insta::assert_snapshot!(format!("empty_{columns}x{rows}"), shown(&app));
+    }
+}
+
+#[test]
+fn writing_a_line_and_a_command() {
+    let mut app = console(snapshot(), (80, 24));
+    select(&mut app, 7);
+    let _ = press(&mut app, &["i", "d", "e", "m", "o"]);
+    insta::assert_snapshot!("line_80x24", shown(&app));
+    let _ = press(&mut app, &["Esc", "o", "m", "a", "k", "e", "Space", "a", "l", "l"]);
+    insta::assert_snapshot!("start_80x24", shown(&app));
+}
+
+#[test]
+fn searching() {
+    at_each_size("search", |app| {
+        select(app, 6);
+        let _ = press(app, &["2", "/", "c", "a", "s", "e", "_"]);
+    });
+}
+
+#[test]
+fn small_and_too_small() {
+    for (columns, rows) in [(59, 14), (40, 8), (39, 8), (9, 3), (1, 1)] {
+        let mut app = console(snapshot(), (columns, rows));
+        select(&mut app, 7);
+        insta::assert_snapshot!(format!("small_{columns}x{rows}"), shown(&app));
+    }
+}
+
+#[test]
+fn the_looks_of_the_default_theme() {
+    let mut app = console(snapshot(), (80, 24));
+    select(&mut app, 7);
+    insta::assert_snapshot!("style_colour_80x24", format!("{:?}", draw(&app).0));
+}
+
+#[test]
+fn the_looks_without_colour() {
+    let mut app = App::new(setup(Colours::None), Arc::new(snapshot()), (80, 24), now());
+    select(&mut app, 7);
+    insta::assert_snapshot!("style_plain_80x24", format!("{:?}", draw(&app).0));
+}
+
+#[test]
+fn the_heads_of_the_calls_stand_over_their_columns() {
+    for columns in [80, 100, 120, 200] {
+        let mut app = console(snapshot(), (columns, 60));
+        let _ = press(&mut app, &["3", "G"]);
+        let text = shown(&app);
+        let rows: Vec<Vec<char>> = text.lines().map(|line| line.chars().collect()).collect();
+        let at = |row: &[char], word: &str| {
+            let word: Vec<char> = word.chars().collect();
+            row.windows(word.len()).position(|part| *part == word[..])
+        };
+        let row = rows.iter().skip(2).find(|row| at(row, "303").is_some()).expect("the oldest call");
+        let by = if columns == 100 { "claude" } else { "agt" };
+        for (head, cell) in [("TIME", "11:33:29"), ("BY", by), ("TOOL", "ExecCommand"), ("TASK", "t03")] {
+            let there = at(&rows[1], head);
+            assert!(there.is_none() || there == at(row, cell), "{head} at {columns} columns\n{text}");
+        }
+        assert_eq!(at(&rows[1], "CALL").map(|at| at + 4), at(row, "303").map(|at| at + 3), "CALL ends there");
+    }
+}

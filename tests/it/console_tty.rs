@@ -1,0 +1,262 @@
+//! The real console in a real terminal: what a person sees, types, and gets back in the end.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::os::fd::AsFd as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pilothouse::console::tty;
+use pilothouse::terminal::{Origin, Size, Terminal};
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Termios, Winsize, tcgetattr, tcsetwinsize};
+
+use crate::support::{Home, program, wait_until};
+
+/// A program in a terminal of its own, and the eyes and hands of a person at it.
+struct Person {
+    child: Child,
+    /// `None` once the terminal was taken away.
+    master: Option<File>,
+    /// Kept open so that the terminal's state can be read after the program's end.
+    slave: Option<File>,
+    before: Termios,
+    seen: Arc<Mutex<Seen>>,
+}
+
+struct Seen {
+    terminal: Terminal,
+    bytes: Vec<u8>,
+}
+
+impl Person {
+    /// Sits down at the program's console.
+    fn at_console(home: &Home, variables: &[(&str, &str)]) -> Self {
+        let mut command = Command::new("setsid");
+        command.arg("--ctty").arg(program());
+        home.settle(&mut command);
+        command.envs(variables.iter().copied());
+        let person = Self::start(command);
+        person.wait_for("the first frame", "OBSERVE");
+        person
+    }
+
+    fn start(mut command: Command) -> Self {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a pty");
+        grantpt(&master).and_then(|()| unlockpt(&master)).expect("unlocked");
+        let path = ptsname(&master, Vec::new()).expect("a name").into_string().expect("UTF-8");
+        let slave = File::options().read(true).write(true).open(path).expect("the terminal");
+        let master = File::from(master);
+        resize(&master, 80, 24);
+        let before = tcgetattr(&slave).expect("its state");
+        let stdio = || Stdio::from(slave.try_clone().expect("a copy"));
+        let child =
+            command.stdin(stdio()).stdout(stdio()).stderr(stdio()).spawn().expect("the program starts");
+        let seen = Arc::new(Mutex::new(Seen {
+            terminal: Terminal::new(Size::clamped(80, 24), Origin::Tty),
+            bytes: Vec::new(),
+        }));
+        let (mut eyes, memory) = (master.try_clone().expect("a copy"), Arc::clone(&seen));
+        std::thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            while let Ok(count @ 1..) = eyes.read(&mut buffer) {
+                let mut seen = memory.lock().unwrap_or_else(PoisonError::into_inner);
+                let _ = seen.terminal.feed(&buffer[..count]);
+                seen.bytes.extend_from_slice(&buffer[..count]);
+            }
+        });
+        Self { child, master: Some(master), slave: Some(slave), before, seen }
+    }
+
+    fn screen(&self) -> String {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).terminal.screen_text()
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).bytes.clone()
+    }
+
+    #[track_caller]
+    fn wait_for(&self, what: &str, text: &str) {
+        let found = std::panic::catch_unwind(|| wait_until(what, || self.screen().contains(text)));
+        assert!(found.is_ok(), "waited for {what} ({text:?}); on screen:\n{}", self.screen());
+    }
+
+    fn types(&mut self, keys: &str) {
+        self.master.as_mut().expect("a terminal").write_all(keys.as_bytes()).expect("typed");
+    }
+
+    fn resizes(&self, columns: u16, rows: u16) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.terminal.resize(Size::clamped(columns, rows));
+        resize(self.master.as_ref().expect("a terminal"), columns, rows);
+    }
+
+    fn signals(&self, signal: Signal) {
+        kill_process(self.pid(), signal).expect("signalled");
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+
+    fn end(&mut self) -> ExitStatus {
+        let mut status = None;
+        wait_until("the program ends", || {
+            status = self.child.try_wait().expect("its status");
+            status.is_some()
+        });
+        status.expect("waited for")
+    }
+
+    /// The terminal is as it was found: its modes, the screen, the cursor, the mouse.
+    #[track_caller]
+    fn assert_restored(&self) {
+        let after = tcgetattr(self.slave.as_ref().expect("the terminal")).expect("its state");
+        let modes = |t: &Termios| (t.input_modes, t.output_modes, t.local_modes, t.control_modes);
+        assert_eq!(modes(&after), modes(&self.before));
+        let read = || String::from_utf8_lossy(&self.bytes()).into_owned();
+        wait_until("the screen is given back", || read().contains("\x1b[?1049l"));
+        let text = read();
+        for (on, off) in
+            [("\x1b[?1049h", "\x1b[?1049l"), ("\x1b[?25l", "\x1b[?25h"), ("\x1b[?1006h", "\x1b[?1006l")]
+        {
+            assert!(text.rfind(off) > text.rfind(on), "{off:?} comes last");
+        }
+        for off in ["\x1b[?2004l", "\x1b[?1004l", "\x1b[?1002l"] {
+            assert!(text.contains(off), "{off:?}");
+        }
+    }
+}
+
+impl Drop for Person {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn resize(master: &File, columns: u16, rows: u16) {
+    let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+    tcsetwinsize(master.as_fd(), size).expect("resized");
+}
+
+#[test]
+fn a_command_is_started_typed_into_and_stopped_and_the_terminal_given_back() {
+    let home = Home::new();
+    let mut person = Person::at_console(&home, &[]);
+    person.types("ostty -echo; printf rea%s dy; read a; echo got:$a; exec sleep 1000\r");
+    person.wait_for("the task runs", "ready");
+    person.types("\r");
+    person.wait_for("INPUT", "INPUT t01");
+    person.types("hi\r");
+    person.wait_for("the program's reaction", "got:hi");
+    person.types("q\x1d");
+    person.wait_for("the chord leaves", "OBSERVE");
+    person.types("ss");
+    person.wait_for("its end", "cancelled");
+    person.types("q");
+    assert_eq!(person.end().code(), Some(0));
+    person.assert_restored();
+    wait_until("the farewell", || person.screen().contains("Tasks: 1 cancelled."));
+}
+
+#[test]
+fn the_task_takes_the_size_of_its_pane_and_follows_it() {
+    let home = Home::new();
+    let mut person = Person::at_console(&home, &[]);
+    person.types("owhile :; do stty size; sleep 0.05; done\r");
+    person.wait_for("the task is there", "t01");
+    person.types("2");
+    person.wait_for("the size of the pane", "20 80");
+    person.resizes(100, 30);
+    person.wait_for("the new size", "26 100");
+}
+
+#[test]
+fn every_signal_that_ends_it_gives_the_terminal_back() {
+    for (signal, code) in [(Signal::TERM, 143), (Signal::INT, 130), (Signal::QUIT, 131), (Signal::HUP, 129)] {
+        let home = Home::new();
+        let mut person = Person::at_console(&home, &[]);
+        person.signals(signal);
+        let status = person.end();
+        assert_eq!((status.code(), status.signal()), (Some(code), None), "{signal:?}");
+        person.assert_restored();
+    }
+}
+
+#[test]
+fn a_stop_gives_the_terminal_back_and_continuing_takes_it_again() {
+    let home = Home::new();
+    let mut person = Person::at_console(&home, &[]);
+    person.signals(Signal::TSTP);
+    wait_until("the terminal is given back", || {
+        String::from_utf8_lossy(&person.bytes()).contains("\x1b[?1049l")
+    });
+    let stat = format!("/proc/{}/stat", person.child.id());
+    wait_until("it stands still", || std::fs::read_to_string(&stat).is_ok_and(|stat| stat.contains(") T ")));
+    person.signals(Signal::CONT);
+    person.wait_for("the frame again", "OBSERVE");
+    person.types("?");
+    person.wait_for("help", "HELP");
+    person.types("\x1b");
+    person.wait_for("help closes", "OBSERVE");
+    person.types("q");
+    assert_eq!(person.end().code(), Some(0));
+    person.assert_restored();
+}
+
+#[test]
+fn a_terminal_that_goes_away_ends_the_console_and_its_tasks() {
+    let home = Home::new();
+    let mut person = Person::at_console(&home, &[]);
+    let mark = home.workspace().join("alive");
+    person.types(&format!("osh -c 'echo $$ > {0}.new; mv {0}.new {0}; exec sleep 1000'\r", mark.display()));
+    wait_until("the task runs", || mark.exists());
+    let task = std::fs::read_to_string(&mark).expect("its pid");
+    person.slave = None;
+    // The eyes hold the other copy of the master: a hang-up needs the program to lose its terminal for good.
+    rustix::process::kill_process(person.pid(), Signal::HUP).expect("signalled");
+    person.master = None;
+    assert_eq!(person.end().code(), Some(129));
+    let proc = format!("/proc/{}", task.trim());
+    wait_until("the task ends with it", || !std::path::Path::new(&proc).exists());
+}
+
+#[test]
+fn without_colour_there_is_none_and_the_mode_still_stands_out() {
+    let home = Home::new();
+    let mut person = Person::at_console(&home, &[("NO_COLOR", "1")]);
+    person.types("q");
+    person.end();
+    let bytes = person.bytes();
+    let text = String::from_utf8_lossy(&bytes);
+    assert!(!text.contains("38;5;") && !text.contains("48;5;"), "no colour: {text:?}");
+    assert!(!text.contains("\x1b[m"), "no empty SGR: {text:?}");
+    assert!(text.contains("\x1b[7m"), "reverse: {text:?}");
+}
+
+#[test]
+fn a_panic_on_any_thread_gives_the_terminal_back() {
+    let mut command = Command::new(std::env::current_exe().expect("this program"));
+    command.args(["--exact", "console_tty::takes_the_terminal_and_panics", "--ignored", "--nocapture"]);
+    let mut person = Person::start(command);
+    let status = person.end();
+    assert_eq!(status.signal(), Some(6), "aborted: {status:?}");
+    person.assert_restored();
+    wait_until("the report", || String::from_utf8_lossy(&person.bytes()).contains("it broke"));
+    let text = String::from_utf8_lossy(&person.bytes()).into_owned();
+    assert!(text.rfind("it broke") > text.rfind("\x1b[?1049l"), "the report stands on the normal screen");
+}
+
+/// Run by the test above, in a terminal of its own.
+#[test]
+#[ignore = "ends its process; run by another test"]
+fn takes_the_terminal_and_panics() {
+    let terminal = tty::open().expect("a terminal");
+    tty::take(&terminal, true).expect("taken");
+    let broken = std::thread::spawn(|| panic!("it broke"));
+    let _ = broken.join();
+}

@@ -1,0 +1,525 @@
+//! What the console decides: keys, mouse and news in, effects and a new state out.
+
+use std::sync::Arc;
+
+use pilothouse::console::app::{App, Layer, Mode, View};
+use pilothouse::console::msg::{Anchor, Answered, Effect, Leave, Msg, PageView};
+use pilothouse::console::picture::Picture;
+use pilothouse::runtime::{Input, TaskStatus, Waiting};
+use pilothouse::terminal::{KeyPress, MouseButton, MouseInput, MouseKind, Origin, Size, Terminal};
+
+use crate::console_fixture::{
+    ago, console, draw, empty, ended, id, now, press, select, shown, snapshot, task,
+};
+
+fn opened() -> App {
+    console(snapshot(), (80, 24))
+}
+
+/// Says what is to be done outside, leaving out which panes are shown and what is fetched for them.
+fn acts(effects: &[Effect]) -> Vec<String> {
+    let is_act =
+        |effect: &&Effect| !matches!(effect, Effect::Show { .. } | Effect::Fetch(_) | Effect::Page { .. });
+    effects.iter().filter(is_act).map(say).collect()
+}
+
+fn say(effect: &Effect) -> String {
+    match effect {
+        Effect::Call { tool, input } => format!("{tool} {input}"),
+        Effect::Send { task, input: Input::Keys(keys) } => format!("keys {} to {task}", keys.len()),
+        Effect::Send { task, input } => format!("{input:?} to {task}"),
+        other => format!("{other:?}"),
+    }
+}
+
+fn changed(app: &mut App, change: impl FnOnce(&mut pilothouse::runtime::Snapshot)) -> Vec<Effect> {
+    let mut next = pilothouse::runtime::Snapshot::clone(&app.snapshot);
+    next.seq += 1;
+    change(&mut next);
+    app.update(Msg::Snapshot(Arc::new(next)))
+}
+
+#[test]
+fn each_key_of_a_task_does_what_help_says() {
+    let stop = r#"TaskStop {"task_id":"task_00000006"}"#;
+    let kill = r#"TaskStop {"task_id":"task_00000006","force":true}"#;
+    let usr1 = r#"TaskStop {"task_id":"task_00000006","signal":"USR1"}"#;
+    let table: &[(&[&str], &[&str])] = &[
+        (&["s", "s"], &[stop]),
+        (&["s", "S"], &[kill]),
+        (&["S", "S"], &[kill]),
+        (&["S", "s", "S"], &[kill]),
+        (&["s", "Esc"], &[]),
+        (&["s", "y"], &[]),
+        (&["S", "y", "Enter"], &[]),
+        (&["x", "1"], &[usr1]),
+        (&["s", "x", "1"], &[usr1]),
+        (&["x", "Esc"], &[]),
+        (&["y"], &["Copy(\"task_00000006\")"]),
+        (&["m"], &["Mouse(false)"]),
+        (&["u"], &[]),
+        (&["r"], &[]),
+    ];
+    for (keys, expected) in table {
+        let mut app = opened();
+        select(&mut app, 6);
+        assert_eq!(acts(&press(&mut app, keys)), *expected, "{keys:?}");
+    }
+}
+
+#[test]
+fn every_key_but_the_chord_goes_to_the_task_in_input() {
+    let mut app = opened();
+    select(&mut app, 5);
+    assert_eq!(
+        acts(&press(&mut app, &["Enter"])),
+        Vec::<String>::new(),
+        "its size was asked for: not fitted"
+    );
+    assert!(matches!(&app.mode, Mode::Input(task) if *task == id(5)));
+    for key in ["q", "s", "Esc", "C-c", "Tab", "?", "1", "PageUp"] {
+        assert_eq!(acts(&press(&mut app, &[key])), ["keys 1 to task_00000005"], "{key}");
+    }
+    assert_eq!(acts(&press(&mut app, &["C-]"])), Vec::<String>::new());
+    assert!(matches!(app.mode, Mode::Observe));
+    assert_eq!(app.view, View::Focus);
+}
+
+#[test]
+fn the_chord_pressed_again_is_typed_into_the_task() {
+    let mut app = opened();
+    select(&mut app, 5);
+    let effects = press(&mut app, &["Enter", "C-]", "C-]"]);
+    let chord = KeyPress::parse("C-]").expect("a key");
+    assert!(
+        matches!(effects.last(), Some(Effect::Send { input: Input::Keys(keys), .. }) if *keys == [chord])
+    );
+    assert!(matches!(app.mode, Mode::Input(_)));
+}
+
+#[test]
+fn a_task_that_ends_under_the_fingers_swallows_keys_until_the_chord() {
+    let mut app = opened();
+    select(&mut app, 5);
+    let _ = press(&mut app, &["Enter"]);
+    let _ = changed(&mut app, |next| {
+        let done = ended(next.tasks[4].as_ref().clone(), TaskStatus::Completed, Some(0), 0);
+        next.tasks[4] = Arc::new(done);
+    });
+    assert_eq!(acts(&press(&mut app, &["q", "s", "s"])), Vec::<String>::new());
+    assert!(shown(&app).contains("t05 has ended: keys go nowhere.  Ctrl-] leaves"));
+    let _ = press(&mut app, &["C-]"]);
+    assert!(matches!(app.mode, Mode::Observe));
+}
+
+#[test]
+fn the_stage_stays_on_the_task_typed_into_though_it_ended_and_others_start() {
+    for (view, enter) in [(View::Focus, "Enter"), (View::Tasks, "i")] {
+        let mut app = opened();
+        let _ = changed(&mut app, |next| {
+            let asks =
+                pilothouse::runtime::TaskView { tty: true, accepts_input: true, ..task(11, "sh", 1, 1) };
+            next.tasks.push(Arc::new(asks));
+        });
+        assert_eq!(app.selected().map(|task| task.number), Some(11), "followed, not selected by hand");
+        let _ = press(&mut app, &[enter]);
+        let answer = Answered {
+            seq: 315,
+            tool: "ExecCommand".into(),
+            text: "command promoted to managed task".into(),
+            is_error: false,
+            started: Some(id(12)),
+        };
+        let _ = app.update(Msg::Answered(answer));
+        let _ = changed(&mut app, |next| {
+            let done = ended(next.tasks[10].as_ref().clone(), TaskStatus::Completed, Some(0), 0);
+            next.tasks[10] = Arc::new(done);
+            next.tasks.push(Arc::new(task(12, "make", 0, 0)));
+        });
+        assert_eq!((app.view, app.selected().map(|task| task.number)), (view, Some(11)), "{enter}");
+    }
+}
+
+#[test]
+fn a_task_looked_at_full_size_stays_though_it_ended_and_others_start() {
+    let mut app = opened();
+    let _ = press(&mut app, &["2"]);
+    let _ = changed(&mut app, |next| {
+        let done = ended(next.tasks[8].as_ref().clone(), TaskStatus::Completed, Some(0), 0);
+        next.tasks[8] = Arc::new(done);
+        next.tasks.push(Arc::new(task(11, "make", 0, 0)));
+    });
+    assert_eq!(app.selected().map(|task| task.number), Some(9));
+    let _ = press(&mut app, &["1"]);
+    let _ = changed(&mut app, |next| next.tasks.push(Arc::new(task(12, "make", 0, 0))));
+    assert_eq!(app.selected().map(|task| task.number), Some(12), "the list follows again");
+}
+
+#[test]
+fn entering_a_task_fits_it_unless_its_size_was_asked_for() {
+    let mut app = opened();
+    select(&mut app, 6);
+    let effects = press(&mut app, &["2"]);
+    let resize = Input::Resize(Size::clamped(80, 20));
+    assert_eq!(acts(&effects), [format!("{resize:?} to task_00000006")]);
+    assert_eq!(acts(&press(&mut app, &["[", "]"])).len(), 2, "t07 and again t06");
+    let mut app = opened();
+    select(&mut app, 5);
+    assert_eq!(acts(&press(&mut app, &["2"])), Vec::<String>::new());
+    let fit = r#"TaskInput {"task_id":"task_00000005","resize":{"cols":80,"rows":20}}"#;
+    assert_eq!(acts(&press(&mut app, &["F"])), [fit], "but by key it is, on record");
+}
+
+#[test]
+fn a_line_is_one_call_and_a_secret_is_on_no_record() {
+    let mut app = opened();
+    select(&mut app, 7);
+    let line = press(&mut app, &["i", "o", "k", "Enter"]);
+    assert_eq!(acts(&line), [r#"TaskInput {"task_id":"task_00000007","input":"ok\r"}"#]);
+    let _ = changed(&mut app, |next| {
+        let mut asks = next.tasks[6].as_ref().clone();
+        asks.waiting = Some(Waiting { kind: "secret".into(), evidence: "echo_off".into(), since: ago(1) });
+        next.tasks[6] = Arc::new(asks);
+    });
+    let _ = press(&mut app, &["p", "w"]);
+    assert!(shown(&app).contains("secret, not recorded to t07 ▸ **"));
+    assert_eq!(acts(&press(&mut app, &["Enter"])), [r#"Text("pw\r") to task_00000007"#]);
+    assert_eq!(acts(&press(&mut app, &["Esc"])), Vec::<String>::new());
+}
+
+#[test]
+fn a_command_started_here_is_selected_once_it_is_there() {
+    let mut app = opened();
+    let effects = press(&mut app, &["o", "l", "s", "Enter"]);
+    assert_eq!(acts(&effects), [r#"ExecCommand {"cmd":"ls","tty":true,"yield_time_ms":0}"#]);
+    let answer = Answered {
+        seq: 314,
+        tool: "ExecCommand".into(),
+        text: "command promoted to managed task".into(),
+        is_error: false,
+        started: Some(id(11)),
+    };
+    let _ = app.update(Msg::Answered(answer));
+    let _ = changed(&mut app, |next| next.tasks.push(Arc::new(task(11, "ls", 0, 0))));
+    assert_eq!(app.selected().map(|task| task.number), Some(11));
+}
+
+#[test]
+fn several_pasted_lines_ask_once_and_one_line_does_not() {
+    let mut app = opened();
+    select(&mut app, 5);
+    let _ = press(&mut app, &["Enter"]);
+    assert_eq!(acts(&app.update(Msg::Paste("x = 1\n".into()))), [r#"Paste("x = 1\n") to task_00000005"#]);
+    assert_eq!(acts(&app.update(Msg::Paste("x = 1\ny = 2".into()))), Vec::<String>::new());
+    assert!(matches!(app.layers.last(), Some(Layer::Paste(..))));
+    assert_eq!(acts(&press(&mut app, &["p"])), [r#"Paste("x = 1\ny = 2") to task_00000005"#]);
+    let _ = app.update(Msg::Paste("a\nb".into()));
+    assert_eq!(acts(&press(&mut app, &["Esc"])), Vec::<String>::new());
+}
+
+#[test]
+fn quitting_asks_while_tasks_run_and_ctrl_c_never_kills() {
+    let mut app = opened();
+    assert_eq!(acts(&press(&mut app, &["C-c", "C-c", "C-c"])), Vec::<String>::new());
+    assert!(matches!(app.layers[..], [Layer::Quit]));
+    assert_eq!(acts(&press(&mut app, &["Esc", "q", "k"])), ["Quit(LeaveRunning)"]);
+    assert_eq!(acts(&press(&mut app, &["q", "s"])), ["Quit(StopAll)"]);
+    let mut app = console(empty(), (80, 24));
+    assert!(matches!(press(&mut app, &["q"])[..], [Effect::Quit(Leave::LeaveRunning)]));
+}
+
+#[test]
+fn an_embedded_runtime_cannot_be_left_running() {
+    let mut app = opened();
+    app.setup.is_remote = false;
+    assert_eq!(acts(&press(&mut app, &["q", "k"])), Vec::<String>::new());
+    assert!(!shown(&app).contains("leave running"));
+}
+
+#[test]
+fn the_selection_follows_the_newest_live_task_until_it_is_moved() {
+    let mut app = opened();
+    assert_eq!(app.selected().map(|task| task.number), Some(9));
+    let _ = changed(&mut app, |next| next.tasks.push(Arc::new(task(11, "ls", 0, 0))));
+    assert_eq!(app.selected().map(|task| task.number), Some(11));
+    let _ = press(&mut app, &["j"]);
+    let _ = changed(&mut app, |next| next.tasks.push(Arc::new(task(12, "ls", 0, 0))));
+    assert_eq!(app.selected().map(|task| task.number), Some(9));
+    let _ = press(&mut app, &["g"]);
+    let _ = changed(&mut app, |next| next.tasks.push(Arc::new(task(13, "ls", 0, 0))));
+    assert_eq!(app.selected().map(|task| task.number), Some(13));
+}
+
+#[test]
+fn scrolling_back_freezes_the_pane_and_the_end_thaws_it() {
+    let mut app = opened();
+    select(&mut app, 6);
+    let _ = press(&mut app, &["2"]);
+    let effects = press(&mut app, &["PageUp"]);
+    let wanted = effects.iter().find_map(|effect| match effect {
+        Effect::Page { anchor, .. } => Some(*anchor),
+        _ => None,
+    });
+    assert_eq!(wanted, Some(Anchor::Before(10_215)));
+    let _ = changed(&mut app, |next| {
+        let mut busy = next.tasks[5].as_ref().clone();
+        busy.output.lines += 1_280;
+        next.tasks[5] = Arc::new(busy);
+    });
+    assert!(shown(&app).contains("frozen +1,280 new  G"), "{}", shown(&app));
+    let _ = press(&mut app, &["G"]);
+    assert!(app.scroll.is_none() && shown(&app).contains("follow"));
+}
+
+#[test]
+fn a_pane_that_comes_back_into_sight_takes_a_new_picture() {
+    let mut app = opened();
+    select(&mut app, 6);
+    assert_eq!(app.pictures[&id(6)].generation, 0);
+    let mut picture = app.pictures[&id(6)].clone();
+    picture.generation = 1;
+    let _ = app.update(Msg::Picture(id(6), picture));
+    let _ = press(&mut app, &["j"]);
+    assert_eq!(app.pictures[&id(6)].generation, 1, "kept while it is out of sight");
+    let _ = press(&mut app, &["k"]);
+    assert_eq!(app.pictures[&id(6)].generation, 0, "a screen sent anew begins at 1 again");
+}
+
+#[test]
+fn one_key_goes_to_the_task_that_waits_longest() {
+    let mut app = opened();
+    assert_eq!(app.waiter().map(|task| task.number), Some(7));
+    assert!(shown(&app).contains("t07 needs a line since 12:03:53  a go there"), "{}", shown(&app));
+    let _ = press(&mut app, &["3", "a"]);
+    assert_eq!((app.view, app.selected().map(|task| task.number)), (View::Focus, Some(7)));
+    let _ = press(&mut app, &["Enter"]);
+    assert!(app.waiter().is_none(), "somebody is there");
+}
+
+#[test]
+fn the_mouse_selects_enters_and_leaves() {
+    let mouse =
+        |kind, col, row| Msg::Mouse(MouseInput { kind, row, col, shift: false, alt: false, ctrl: false });
+    let click = |col, row| mouse(MouseKind::Press(MouseButton::Left), col, row);
+    let mut app = opened();
+    let _ = app.update(click(10, 4));
+    assert_eq!(app.selected().map(|task| task.number), Some(7), "third row of the list");
+    let _ = app.update(click(10, 14));
+    let _ = app.update(click(10, 14));
+    assert!(matches!(&app.mode, Mode::Input(task) if *task == id(7)), "a double click on the pane enters");
+    let _ = app.update(click(10, 0));
+    assert!(matches!(app.mode, Mode::Observe), "a click outside leaves");
+    let _ = press(&mut app, &["1"]);
+    let _ = app.update(mouse(MouseKind::ScrollDown, 10, 4));
+    assert_eq!(app.selected().map(|task| task.number), Some(6));
+}
+
+#[test]
+fn nothing_is_drawn_anew_when_nothing_shown_changed() {
+    let mut app = opened();
+    app.drawn();
+    let _ = app.update(Msg::Tick(now()));
+    let _ = changed(&mut app, |next| next.metrics.calls_per_second.push(7));
+    let _ = app.update(Msg::Focus(false));
+    assert!(!app.is_dirty());
+    let _ = press(&mut app, &["4"]);
+    app.drawn();
+    let _ = changed(&mut app, |next| next.metrics.calls_per_second.push(7));
+    assert!(app.is_dirty(), "but the counters are, where they are on screen");
+}
+
+#[test]
+fn an_idle_console_wakes_when_a_text_changes_and_not_before() {
+    let mut app = console(empty(), (80, 24));
+    let next_minute: jiff::Timestamp = "2026-11-21T12:05:00Z".parse().expect("a time");
+    assert_eq!(draw(&app).1.wake, Some(next_minute), "the clock alone");
+    let _ = changed(&mut app, |next| next.tasks.push(Arc::new(task(1, "sleep 9", 125, 125))));
+    assert_eq!(draw(&app).1.wake, Some(next_minute.min(ago(125) + jiff::SignedDuration::from_secs(180))));
+}
+
+#[test]
+fn hostile_names_are_named_and_never_drawn() {
+    let mut app = console(empty(), (80, 24));
+    let cmd = "echo \x1b]52;c;aGk=\x07\u{202e}txt.exe\nrm -rf ~";
+    let _ = changed(&mut app, |next| next.tasks.push(Arc::new(task(1, cmd, 1, 1))));
+    let text = shown(&app);
+    assert!(text.contains("⟨U+001B⟩") && text.contains("⟨U+202E⟩"), "{text}");
+    assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{text}");
+}
+
+/// What a repository of strangers may name: breaks, tabs, escapes, reversed text, one word without end.
+const FOREIGN: [&str; 4] = [
+    "printf x # a\tb \x1b[31m\x1b]0;root\x07 \u{202e}txt.exe\r\n\nrm -rf ~\u{9b}2J",
+    "./averyveryverylongwordwithoutanyblankaveryveryverylongwordwithoutanyblankaveryveryverylongwordwithoutanyblank",
+    "日本語日本語日本語日本語日本語日本語日本語日本語日本語日本語日本語日本語日本語日本語日本語日本語 ✔ 👩\u{200d}💻",
+    "e\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}   \u{feff}\u{2066}z",
+];
+
+#[test]
+fn foreign_commands_stay_in_their_rows_on_every_screen_and_in_every_dialog() {
+    for size in [(60, 15), (80, 24), (120, 40), (200, 60)] {
+        for (cmd, keys) in FOREIGN.into_iter().flat_map(|cmd| {
+            let ways: [&[&str]; 8] = [&[], &["2"], &["3"], &["4"], &["s"], &["x"], &["q"], &["i"]];
+            ways.map(|keys| (cmd, keys))
+        }) {
+            let mut app = console(empty(), size);
+            let foreign = pilothouse::runtime::TaskView {
+                tty: true,
+                accepts_input: true,
+                name: Some(cmd.into()),
+                description: Some(cmd.into()),
+                waiting: Some(Waiting { kind: "line".into(), evidence: "tty_read".into(), since: ago(9) }),
+                ..task(1, cmd, 1, 1)
+            };
+            let _ = changed(&mut app, |next| {
+                next.tasks.push(Arc::new(foreign));
+                next.workspace = cmd.into();
+            });
+            let _ = press(&mut app, keys);
+            let text = shown(&app);
+            for line in text.lines() {
+                let columns = unicode_width::UnicodeWidthStr::width(line);
+                assert!(columns <= usize::from(size.0), "{columns} columns at {size:?} {keys:?}\n{text}");
+                let is_unsafe = |c: char| c.is_control() || "\u{202e}\u{200d}\u{feff}\u{2066}".contains(c);
+                assert!(!line.contains(is_unsafe), "{line:?} at {size:?} {keys:?}");
+            }
+            let is_dialog = !app.layers.is_empty();
+            let corners = text.matches(['┌', '┐', '└', '┘']).count();
+            assert_eq!(corners, if is_dialog { 4 } else { 0 }, "{size:?} {keys:?}\n{text}");
+            let sides: Vec<usize> = text
+                .lines()
+                .filter(|line| is_dialog && (line.contains('┌') || line.contains('└')))
+                .map(|line| {
+                    unicode_width::UnicodeWidthStr::width(line.split(['┌', '└']).next().unwrap_or(""))
+                })
+                .collect();
+            assert!(sides.windows(2).all(|pair| pair[0] == pair[1]), "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_lost_runtime_names_the_key_that_works() {
+    let mut app = opened();
+    select(&mut app, 5);
+    let _ = press(&mut app, &["Enter"]);
+    let _ = app.update(Msg::LinkLost);
+    assert!(shown(&app).contains("this is the last that was known.  Ctrl-] leaves"), "{}", shown(&app));
+    let _ = press(&mut app, &["C-]"]);
+    assert!(shown(&app).contains("this is the last that was known.  q quits"), "{}", shown(&app));
+    assert!(!shown(&app).contains("you drive"), "nobody drives it now");
+}
+
+#[test]
+fn what_becomes_of_the_tasks_is_said_before_leaving() {
+    let mut app = opened();
+    let _ = press(&mut app, &["q"]);
+    assert!(shown(&app).contains("The tasks go on when this console is left."));
+    let mut app = opened();
+    app.setup.is_remote = false;
+    let _ = press(&mut app, &["q"]);
+    assert!(shown(&app).contains("its tasks end with it."));
+    let mut app = opened();
+    let _ = changed(&mut app, |next| next.headless = false);
+    assert_eq!(acts(&press(&mut app, &["q", "s"])), Vec::<String>::new(), "that console's to end");
+    assert!(!shown(&app).contains("stop all"));
+}
+
+#[test]
+fn a_lost_runtime_is_said_and_starts_nothing() {
+    let mut app = opened();
+    let _ = app.update(Msg::LinkLost);
+    select(&mut app, 6);
+    assert_eq!(acts(&press(&mut app, &["s", "s", "o", "l", "Enter", "Esc", "1"])), Vec::<String>::new());
+    assert!(shown(&app).contains("the runtime went away"));
+    assert_eq!(acts(&press(&mut app, &["q"])), ["Quit(LeaveRunning)"]);
+}
+
+/// A page of t06's log as it is read for a search: from a line on, a test a line.
+fn page_around(app: &App, line: u64) -> PageView {
+    let first = line - 6;
+    let text: Vec<String> = (first..first + 20).map(|at| format!("test case_{at} ... ok")).collect();
+    let mut terminal = Terminal::new(Size::default(), Origin::Pipe);
+    let _ = terminal.feed(text.join("\n").as_bytes());
+    let mut picture = Picture::default();
+    picture.take(&terminal, 1);
+    let wanted = app.scroll.as_ref().map(|scroll| scroll.wanted);
+    let anchor = wanted.expect("frozen");
+    let rows = (first..first + 20).collect();
+    PageView { anchor, picture, rows, first_line: first, next_line: first + 20, lines: 10_233 }
+}
+
+/// Returns the searches asked for: text, line and way.
+fn searches(effects: &[Effect]) -> Vec<(String, u64, bool)> {
+    let search = |effect: &Effect| match effect {
+        Effect::Search(_, query) => Some((query.needle.clone(), query.from, query.forward)),
+        _ => None,
+    };
+    effects.iter().filter_map(search).collect()
+}
+
+fn found(app: &mut App, line: Option<u64>) -> Vec<Effect> {
+    let search = app.search.clone().expect("searched");
+    app.update(Msg::Found(search.task, search.query, line))
+}
+
+#[test]
+fn a_search_goes_backwards_from_the_view_and_freezes_it_on_a_match() {
+    let mut app = opened();
+    select(&mut app, 6);
+    let effects = press(&mut app, &["2", "/", "c", "a", "s", "e", "_", "4", "2", "Enter"]);
+    assert_eq!(searches(&effects), [("case_42".to_owned(), 10_233, false)]);
+    assert!(app.scroll.is_none(), "the pane follows until there is something to show");
+    let effects = found(&mut app, Some(4_200));
+    let is_around = |effect: &&Effect| matches!(effect, Effect::Page { anchor: Anchor::Around(4_200), .. });
+    assert_eq!(effects.iter().filter(is_around).count(), 1);
+    let page = page_around(&app, 4_200);
+    let _ = app.update(Msg::Page(id(6), page));
+    let text = shown(&app);
+    assert!(text.contains("match in line 4,201 of 10,233") && text.contains("frozen"), "{text}");
+    assert!(text.contains(" SEARCH   found case_42   n older  N newer"), "{text}");
+    let reversed = ratatui::style::Modifier::REVERSED;
+    let (buffer, _) = draw(&app);
+    let marked: String = (2..22)
+        .flat_map(|y| (0..80).map(move |x| (x, y)))
+        .filter(|at| buffer[*at].modifier.contains(reversed))
+        .map(|at| buffer[at].symbol().to_owned())
+        .collect();
+    assert_eq!(marked, "case_42".repeat(14), "case_4200 to case_4213, all on the page");
+
+    let effects = press(&mut app, &["n"]);
+    assert_eq!(searches(&effects), [("case_42".to_owned(), 4_199, false)]);
+    let _ = found(&mut app, None);
+    assert!(shown(&app).contains(" SEARCH   no older match case_42"), "{}", shown(&app));
+    assert_eq!(searches(&press(&mut app, &["N"])), [("case_42".to_owned(), 4_201, true)]);
+    let effects = found(&mut app, Some(4_201));
+    assert!(!effects.iter().any(|effect| matches!(effect, Effect::Page { .. })), "it is on the page");
+    let _ = press(&mut app, &["Esc"]);
+    assert!(app.scroll.is_none() && app.search.is_none());
+    assert!(shown(&app).contains("OBSERVE") && shown(&app).contains("follow"));
+}
+
+#[test]
+fn a_search_without_a_match_says_so_and_leaves_the_pane() {
+    let mut app = opened();
+    select(&mut app, 6);
+    let _ = press(&mut app, &["/", "m", "o", "o", "n", "Enter"]);
+    let _ = found(&mut app, None);
+    assert!(app.scroll.is_none());
+    assert!(shown(&app).contains(" SEARCH   no match moon"), "{}", shown(&app));
+    assert_eq!(searches(&press(&mut app, &["n", "N"])), [], "nowhere to go on from");
+    let _ = press(&mut app, &["Esc"]);
+    assert!(shown(&app).contains("OBSERVE"));
+}
+
+#[test]
+fn a_search_left_or_outdated_changes_nothing() {
+    let mut app = opened();
+    assert_eq!(searches(&press(&mut app, &["/", "x", "Esc", "/", "Enter"])), []);
+    assert!(matches!(app.mode, Mode::Observe) && app.search.is_none());
+    let _ = press(&mut app, &["/", "x", "Enter"]);
+    let old = app.search.clone().expect("searched");
+    let _ = press(&mut app, &["/", "y", "Enter"]);
+    let _ = app.update(Msg::Found(old.task, old.query, Some(3)));
+    assert!(app.scroll.is_none(), "the answer to an older question");
+}

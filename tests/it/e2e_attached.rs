@@ -1,0 +1,118 @@
+//! Consoles and agents come and go; what runs goes on until somebody ends it on purpose.
+
+use std::io::Read;
+use std::process::Stdio;
+
+use rustix::process::Signal;
+use serde_json::json;
+
+use crate::support::{Agent, Console, Home, Tag, wait_until};
+
+const SIZE: (u16, u16) = (80, 24);
+
+/// A task of an agent that carries a tag and shows it is there.
+fn tagged_task(agent: &Agent, tag: &Tag) -> String {
+    agent.task(&format!("echo it-runs; exec sleep {}", tag.0))
+}
+
+#[test]
+fn two_attached_consoles_show_the_same_and_either_may_type() {
+    let home = Home::new();
+    let agent = Agent::connect(&home, &[]);
+    let (first, second) = (Console::open(&home, &[], SIZE), Console::open(&home, &[], (120, 40)));
+    agent.task("while read -r line; do echo \"<$line>\"; done");
+    for (console, word) in [(&first, "one"), (&second, "two")] {
+        console.shows("needs a line");
+        console.keys(b"\r");
+        console.shows(" INPUT t01");
+        console.keys(format!("{word}\r").as_bytes());
+        first.shows(&format!("<{word}>"));
+        second.shows(&format!("<{word}>"));
+        console.keys(b"\x1d");
+        console.shows(" OBSERVE ");
+    }
+}
+
+#[test]
+fn an_attached_console_that_is_killed_or_quits_leaves_the_tasks_running() {
+    let home = Home::new();
+    let tag = Tag::new();
+    let agent = Agent::connect(&home, &[]);
+    tagged_task(&agent, &tag);
+    let mut killed = Console::open(&home, &[], SIZE);
+    let mut left = Console::open(&home, &[], SIZE);
+    killed.shows("it-runs");
+    killed.kill(Signal::KILL);
+    assert_eq!(killed.exit(), 128 + 9);
+
+    left.shows("it-runs");
+    left.keys(b"q");
+    left.shows("leave running");
+    left.keys(b"k");
+    assert_eq!(left.exit(), 0);
+    left.is_as_it_was();
+
+    let again = Console::open(&home, &[], SIZE);
+    again.shows("it-runs");
+    assert_eq!(tag.holders().len(), 1);
+    assert!(home.run(&["serve", "--stop"]).status.success());
+    assert_eq!(tag.holders(), Vec::<u32>::new());
+    again.shows("RUNTIME GONE");
+}
+
+#[test]
+fn an_agent_outlives_the_console_that_held_its_runtime() {
+    let home = Home::new();
+    let tag = Tag::new();
+    let mut console = Console::open(&home, &[], SIZE);
+    console.shows("no agent yet");
+    let agent = Agent::connect(&home, &[]);
+    let task = tagged_task(&agent, &tag);
+    console.shows("it-runs");
+    let waiting = agent.ask("TaskOutput", &json!({"task_id": task}));
+    console.keys(b"3");
+    console.shows("TaskOutput");
+    console.keys(b"q");
+    console.shows("stop all and quit");
+    console.keys(b"s");
+    assert_eq!(console.exit(), 0);
+    console.is_as_it_was();
+    assert_eq!(tag.holders(), Vec::<u32>::new());
+    let answer = agent.answer(waiting);
+    let kind = &answer.envelope["error"]["kind"];
+    let ended = answer.envelope["result"]["task"]["status"] == "interrupted";
+    assert!(kind == "runtime_shutting_down" || ended, "{}", answer.envelope);
+
+    let again = agent.call("ExecCommand", &json!({"cmd": "echo again"}));
+    assert_eq!(again.result("/stdout_preview"), "again\n");
+    assert!(agent.errors().contains("started a headless one"), "{}", agent.errors());
+}
+
+#[test]
+fn the_shim_ends_when_its_agent_closes_its_end() {
+    let home = Home::new();
+    let mut served = home.serve();
+    let mut shim = home.command(&["mcp"]);
+    let mut shim = shim.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("starts");
+    drop(shim.stdin.take());
+    wait_until("the shim ends", || shim.try_wait().expect("asked").is_some());
+    assert!(served.try_wait().expect("asked").is_none(), "the runtime stays");
+    assert!(home.run(&["serve", "--stop"]).status.success());
+    served.wait().expect("ends");
+}
+
+#[test]
+fn a_headless_runtime_holds_no_descriptor_of_the_agent_that_started_it() {
+    let home = Home::new();
+    let program = crate::support::program();
+    // The agent's own pipe, left open to the shim by a careless parent.
+    let mut shell = std::process::Command::new("sh");
+    home.settle(&mut shell);
+    let line = format!("{} mcp 3>&1 >/dev/null 2>&1", program.display());
+    let mut shell = shell.args(["-c", &line]).stdout(Stdio::piped()).spawn().expect("starts");
+    let mut pipe = shell.stdout.take().expect("a pipe");
+    let reading = std::thread::spawn(move || pipe.read_to_end(&mut Vec::new()));
+    shell.wait().expect("the shim ends with its input");
+    assert!(home.places().agent_socket().exists(), "a runtime was started");
+    wait_until("nobody holds the pipe", || reading.is_finished());
+}

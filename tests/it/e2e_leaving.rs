@@ -1,0 +1,62 @@
+//! Every way out of a busy console: the terminal is as it was, and nothing runs on.
+
+use rustix::process::Signal;
+
+use crate::support::{Agent, Console, HOLDERS, Home, Tag, wait_until};
+
+/// A console in INPUT on a full-screen task, with a second task behind it.
+fn busy(home: &Home, tag: &Tag) -> Console {
+    let console = Console::open(home, &[], (80, 24));
+    console.shows("no agent yet");
+    let agent = Agent::connect(home, &[]);
+    agent.task(&format!("sleep {}", tag.0));
+    agent.task(&format!("printf '\\033[?1049h\\033[?1000h\\033[?2004hfull screen'; sleep {}", tag.0));
+    console.shows("full screen");
+    console.keys(b"\r");
+    console.shows(" INPUT t02");
+    agent.leave();
+    console
+}
+
+#[test]
+fn a_signal_ends_a_busy_console_and_its_tasks_and_restores_the_terminal() {
+    for (signal, code) in [(Signal::TERM, 143), (Signal::INT, 130), (Signal::HUP, 129)] {
+        let home = Home::new();
+        let tag = Tag::new();
+        let mut console = busy(&home, &tag);
+        assert!(tag.holders().len() >= 2);
+        console.kill(signal);
+        assert_eq!(console.exit(), code, "{signal:?}");
+        assert_eq!(tag.holders(), Vec::<u32>::new(), "{signal:?}");
+        console.is_as_it_was();
+    }
+}
+
+/// Processor time of a process so far, in clock ticks (a hundredth of a second).
+fn ticks(pid: u32) -> Option<u64> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
+    Some(fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?)
+}
+
+#[test]
+fn a_window_that_is_closed_ends_the_console_and_its_tasks_without_spinning() {
+    let home = Home::new();
+    let tag = Tag::new();
+    let mut console = Console::open(&home, &[], (80, 24));
+    console.shows("no agent yet");
+    let agent = Agent::connect(&home, &[]);
+    // Tasks that have to be killed keep the console waiting with its terminal gone.
+    agent.task(&tag.hostile_tree());
+    wait_until("the tree is there", || tag.holders().len() >= HOLDERS);
+    let pid = console.pid();
+    let before = ticks(pid).expect("alive");
+    console.hang_up();
+    let mut last = before;
+    wait_until("nothing is left of the tasks", || {
+        last = ticks(pid).unwrap_or(last);
+        tag.holders().is_empty()
+    });
+    assert_eq!(console.exit(), 129);
+    assert!(last - before < 100, "{} ticks of processor time with the terminal gone", last - before);
+}

@@ -1,0 +1,55 @@
+//! Nothing of what a command wrote is lost when it exits.
+
+use serde_json::json;
+
+use crate::support::{Agent, Home};
+
+/// Runs `seq 20000` so many times, in all four ways an agent may run it.
+fn count_to_twenty_thousand(runs: usize) {
+    let home = Home::new();
+    let agent = Agent::connect(&home, &[]);
+    for run in 0..runs {
+        for tty in [false, true] {
+            // Now within its call, now as a task: the boundary must lose nothing either.
+            let wait = if run % 2 == 0 { 30_000 } else { 0 };
+            let input = json!({"cmd": "seq 20000", "tty": tty, "yield_time_ms": wait, "login": false});
+            let ran = agent.call("ExecCommand", &input);
+            if ran.result("/disposition") == "completed" {
+                let artifact = ran.result("/stdout_artifact").as_u64().expect("an artifact");
+                ends_well(
+                    ran.result("/stdout_preview"),
+                    ran.result(&format!("/artifacts/{artifact}/path")),
+                    tty,
+                );
+            } else {
+                let read = agent.call("TaskOutput", &json!({"task_id": ran.task()}));
+                assert_eq!(read.result("/retrieval_status"), "success");
+                let artifact = read.result("/task/output_artifact").as_u64().expect("an artifact");
+                let path = read.result(&format!("/task/artifacts/{artifact}/path"));
+                ends_well(read.result("/task/output_preview"), path, tty);
+            }
+        }
+    }
+}
+
+/// Asserts that the last line is in the transcript and every line in the artifact.
+fn ends_well(preview: &serde_json::Value, artifact: &serde_json::Value, tty: bool) {
+    let preview = preview.as_str().expect("a preview");
+    assert!(preview.starts_with("1\n2\n3\n") && preview.ends_with("\n19999\n20000\n"), "{preview}");
+    let kept = std::fs::read_to_string(artifact.as_str().expect("a path")).expect("readable");
+    let ending = if tty { "\r\n" } else { "\n" };
+    let whole: String = (1..=20_000).map(|number| format!("{number}{ending}")).collect();
+    assert!(kept == whole, "{} bytes of {} kept, tty {tty}", kept.len(), whole.len());
+}
+
+#[test]
+fn the_last_line_is_in_transcript_and_artifact() {
+    count_to_twenty_thousand(20);
+}
+
+#[test]
+#[ignore = "minutes; .ci/long runs it"]
+fn long_the_last_line_is_in_transcript_and_artifact_500_times() {
+    count_to_twenty_thousand(500);
+    eprintln!("seq 20000: 500 runs each on pipe and terminal, every line kept");
+}

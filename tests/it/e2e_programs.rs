@@ -1,0 +1,130 @@
+//! Full-screen and line programs in the Focus screen: started, typed into, resized, left.
+
+use crate::support::{Console, Home, Tag};
+
+/// A program, opened in the console by a person.
+struct Opened<'a> {
+    console: Console,
+    home: &'a Home,
+}
+
+impl<'a> Opened<'a> {
+    /// Starts `cmd` with `o` and enters it; `None` where its program is missing.
+    fn start(home: &'a Home, cmd: &str) -> Option<Self> {
+        let program = cmd.split_whitespace().next().expect("a program");
+        if !home.run(&["command", "run", &format!("command -v {program}")]).status.success() {
+            eprintln!("SKIPPED: no {program} on this machine");
+            return None;
+        }
+        let console = Console::open(home, &[], (80, 24));
+        console.shows("o starts a command here");
+        console.keys(format!("o{cmd}\r").as_bytes());
+        console.wait_for("it runs", |screen| {
+            let screen = screen.contents();
+            screen.contains("● running") || screen.contains("◐ waiting")
+        });
+        console.keys(b"\r");
+        console.shows(" INPUT t01");
+        Some(Self { console, home })
+    }
+
+    fn types(&self, keys: &str) -> &Self {
+        self.console.keys(keys.as_bytes());
+        self
+    }
+
+    #[track_caller]
+    fn shows(&self, text: &str) -> &Self {
+        self.console.shows(text);
+        self
+    }
+
+    /// The window becomes 100 x 30: 26 rows are left for the program, whose `answer` fills them.
+    #[track_caller]
+    fn grows(&self, answer: &str) -> &Self {
+        self.console.resize(100, 30);
+        self.shows("100x26").shows(answer)
+    }
+
+    /// The program has ended by itself; the console goes on, and leaves no trace on the terminal.
+    #[track_caller]
+    fn has_ended_well(mut self) {
+        self.shows("t01 has ended: keys go nowhere")
+            .types("qqq\x1d")
+            .shows(" OBSERVE ")
+            .shows("exit 0 · ran");
+        self.types("q");
+        assert_eq!(self.console.exit(), 0);
+        self.console.is_as_it_was();
+        assert!(!self.home.places().agent_socket().exists());
+    }
+}
+
+#[test]
+fn vim_is_typed_into_resized_and_left() {
+    let home = Home::new();
+    let Some(vim) = Opened::start(&home, "vim -u NONE -N harbour.txt") else { return };
+    vim.shows("\n~\n~\n").types("iline one\rline two\x1b").shows("line two");
+    vim.grows(&"\n~".repeat(23)).types(":echo &columns 'by' &lines\r").shows("100 by 26");
+    vim.types(":s/two/three/\r").shows("line three").types(":wq\r");
+    let path = home.workspace().join("harbour.txt");
+    vim.has_ended_well();
+    assert_eq!(std::fs::read_to_string(path).expect("written"), "line one\nline three\n");
+}
+
+#[test]
+fn less_pages_searches_and_leaves() {
+    let home = Home::new();
+    std::fs::write(
+        home.workspace().join("log"),
+        (1..=2_000).map(|n| format!("row {n}\n")).collect::<String>(),
+    )
+    .expect("written");
+    let Some(less) = Opened::start(&home, "less log") else { return };
+    less.shows("row 1\n").types("G").shows("row 2000").types("g").shows("row 1\n");
+    less.grows("\nrow 25\n").types("/row 777\r").shows("row 777").types("q");
+    less.has_ended_well();
+}
+
+#[test]
+fn python_is_a_conversation() {
+    let home = Home::new();
+    let Some(python) = Opened::start(&home, "python3 -q") else { return };
+    // What is typed before the prompt is edited by the terminal, not by the program.
+    python.shows(">>>").types("6 * 7\r").shows("\n42\n>>>");
+    python.types("print('x' * 5 + '!')\x1b[D\x1b[D\x7f9\r").shows("\nxxxxx9\n>>>");
+    python.grows(">>>").types("import os; os.get_terminal_size()\r").shows("columns=100, lines=26");
+    python.types("exit()\r");
+    python.has_ended_well();
+}
+
+#[test]
+fn htop_or_top_draws_and_follows_the_window() {
+    for (cmd, leave) in [("htop", "q"), ("top -d 1", "q")] {
+        let home = Home::new();
+        let Some(top) = Opened::start(&home, cmd) else { continue };
+        top.shows("PID").grows("PID").types(leave);
+        top.has_ended_well();
+    }
+}
+
+#[test]
+fn bash_is_a_shell_with_jobs_and_an_interrupt() {
+    let home = Home::new();
+    let Some(bash) = Opened::start(&home, "bash --norc --noprofile -i") else { return };
+    let tag = Tag::new();
+    bash.shows("\nbash-").types("echo $((40 + 2))\r").shows("\n42\nbash-");
+    bash.types(&format!("sleep {}\r", tag.0));
+    tag.asleep();
+    bash.types("\x03").shows("^C\nbash-").types("echo interrupted $?\r").shows("interrupted 130\nbash-");
+    bash.types("sleep 300 &\r")
+        .shows("[1] ")
+        .types("jobs\r")
+        .shows("Running")
+        .types("kill %1; wait; clear\r");
+    bash.grows("bash-").types("stty size\r").shows("26 100\nbash-");
+    // The chord twice reaches the program: ^] as the shell's quoted insert shows it.
+    bash.types("echo \x16\x1d").shows(" OBSERVE ").types("\x1d").shows(" INPUT t01").shows("echo ^]");
+    bash.types("\rexit\r");
+    bash.has_ended_well();
+}

@@ -1,0 +1,90 @@
+//! What a person types while the terminal does not echo is on no record, in no file, in no answer.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::support::{Agent, Console, Home};
+
+/// Asks for a secret, says how long it was, then waits for an ordinary line.
+const ASKING: &str = "printf 'Password: '; stty -echo; read -r p; stty echo; echo; \
+    echo \"length ${#p}\"; read -r more; echo \"then $more\"";
+const SECRET: &str = "hunter2-4711";
+
+/// Files below a folder that hold a text.
+fn holders(folder: &Path, text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(path) = open.pop() {
+        if path.is_dir() {
+            open.extend(path.read_dir().expect("lists").flatten().map(|entry| entry.path()));
+        } else if let Ok(bytes) = std::fs::read(&path)
+            && bytes.windows(text.len()).any(|window| window == text.as_bytes())
+        {
+            found.push(path.display().to_string());
+        }
+    }
+    found
+}
+
+/// Types the secret in one of the two ways, then an ordinary line.
+fn answer(keys: impl Fn(&Console)) {
+    let home = Home::new();
+    let console = Console::open(&home, &[], (80, 24));
+    console.shows("no agent yet");
+    let agent = Agent::connect(&home, &[]);
+    let task = agent.task(ASKING);
+    console.shows("echo off");
+    keys(&console);
+    console.shows(&format!("length {}", SECRET.len()));
+    console.keys(b"\x1d");
+    console.shows(" OBSERVE ");
+    console.keys(b"\r");
+    console.shows(" INPUT t01");
+    console.keys(b"visible-word\r");
+    let read = agent.call("TaskOutput", &json!({"task_id": task}));
+    assert_eq!(read.result("/task/status"), "completed");
+    let said = read.envelope.to_string();
+    assert!(said.contains("then visible-word") && !said.contains(SECRET), "{said}");
+    assert!(!console.text().contains(SECRET));
+    drop(agent);
+    drop(console);
+    let everything = home.workspace().join("..");
+    assert!(!holders(&everything, "Password: ").is_empty(), "the output is on record");
+    assert_eq!(holders(&everything, SECRET), Vec::<String>::new());
+    // Neither key by key, nor from its second half on.
+    assert_eq!(holders(&everything, &SECRET[6..]), Vec::<String>::new());
+}
+
+#[test]
+fn a_secret_typed_key_by_key_is_nowhere() {
+    answer(|console| {
+        console.keys(b"\r");
+        console.shows(" INPUT t01");
+        for key in SECRET.bytes() {
+            console.keys(&[key]);
+        }
+        console.keys(b"\r");
+    });
+}
+
+#[test]
+fn a_secret_written_as_a_line_is_nowhere() {
+    answer(|console| {
+        console.keys(b"i");
+        console.shows("secret, not recorded");
+        console.keys(SECRET.as_bytes());
+        console.shows(&"*".repeat(SECRET.len()));
+        console.keys(b"\r");
+    });
+}
+
+#[test]
+fn a_pasted_secret_is_nowhere() {
+    answer(|console| {
+        console.keys(b"\r");
+        console.shows(" INPUT t01");
+        console.keys(format!("\x1b[200~{SECRET}\x1b[201~").as_bytes());
+        console.keys(b"\r");
+    });
+}

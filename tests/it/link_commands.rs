@@ -1,0 +1,60 @@
+//! The commands of the tools: in the workspace's runtime, or in one of their own.
+
+use crate::support::Home;
+
+fn said(output: &std::process::Output) -> (Option<i32>, String) {
+    (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[test]
+fn a_command_runs_without_a_runtime_and_its_exit_code_tells_the_end() {
+    let home = Home::new();
+    assert_eq!(
+        said(&home.run(&["command", "run", "true"])),
+        (Some(0), "Process exited with code 0\n".to_owned())
+    );
+    assert_eq!(said(&home.run(&["command", "run", "exit 3"])).0, Some(79));
+    assert_eq!(said(&home.run(&["task", "status", "task_00000000"])).0, Some(5));
+    assert!(!home.places().agent_socket().exists());
+}
+
+#[test]
+fn a_task_that_cannot_stay_is_named() {
+    let home = Home::new();
+    let ran = home.run(&["command", "run", "sleep 60", "--yield-time-ms", "250"]);
+    let warned = String::from_utf8_lossy(&ran.stderr);
+    assert!(warned.contains("ends with this command") && warned.contains("task_"), "{warned}");
+}
+
+#[test]
+fn commands_share_the_runtime_of_the_workspace() {
+    let home = Home::new();
+    let mut served = home.serve();
+    home.run(&["command", "run", "sleep 60", "--yield-time-ms", "0"]);
+    let (code, list) = said(&home.run(&["task", "list", "--json"]));
+    assert_eq!(code, Some(0));
+    assert!(list.contains("\"total\":1"), "{list}");
+    // A second runtime is refused as long as the first one lives.
+    assert_eq!(home.run(&["serve"]).status.code(), Some(6));
+    assert_eq!(said(&home.run(&["serve", "--stop"])), (Some(0), "stopped\n".to_owned()));
+    served.wait().expect("ends");
+    assert_eq!(said(&home.run(&["serve", "--stop"])).1, "no runtime serves this workspace\n");
+}
+
+#[test]
+fn a_headless_runtime_ends_by_itself_when_nobody_needs_it() {
+    let home = Home::new();
+    let served = home.command(&["serve", "--idle-seconds", "0"]).output().expect("runs");
+    assert!(served.status.success());
+    assert!(!home.places().agent_socket().exists());
+}
+
+#[test]
+fn every_agents_snippet_is_printed() {
+    let home = Home::new();
+    for agent in pilothouse::agent::AGENTS {
+        let (code, text) = said(&home.run(&["mcp", "config", agent]));
+        assert!(code == Some(0) && text.contains("pilothouse"), "{agent}: {text}");
+    }
+    assert_eq!(home.run(&["mcp", "config", "emacs"]).status.code(), Some(2));
+}

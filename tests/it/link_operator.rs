@@ -1,0 +1,90 @@
+//! Consoles attached to a headless runtime: what they see, what they may do, and who may not.
+
+use pilothouse::envelope::TaskId;
+use pilothouse::link::{Error, Operator};
+use pilothouse::runtime::Input;
+use serde_json::json;
+
+use crate::support::Home;
+
+async fn attach(home: &Home) -> Operator {
+    Operator::attach(&home.places().operator_socket(), home.workspace()).await.expect("attaches")
+}
+
+/// Starts a command on a terminal as the operator.
+async fn start(operator: &Operator, cmd: &str) -> TaskId {
+    let input = json!({"cmd": cmd, "tty": true, "cols": 40, "rows": 6, "yield_time_ms": 0});
+    let answer = operator.call("ExecCommand", input).await.expect("an answer");
+    let id = answer.envelope.result().expect("success")["task_handle"]["task_id"].clone();
+    id.as_str().expect("a task").parse().expect("an id")
+}
+
+/// Waits until a task's screen shows a text.
+async fn shows(operator: &Operator, task: &TaskId, text: &str) {
+    let changed = operator.screens_changed();
+    let seen = async {
+        loop {
+            let screen = operator.screen(task);
+            let shown = screen.and_then(|screen| screen.try_read(|terminal| terminal.screen_text()));
+            if shown.is_some_and(|shown| shown.contains(text)) {
+                return;
+            }
+            changed.notified().await;
+        }
+    };
+    let waited = tokio::time::timeout(std::time::Duration::from_secs(20), seen).await;
+    assert!(waited.is_ok(), "{task} never showed {text}");
+}
+
+#[tokio::test]
+async fn two_consoles_see_the_same_task_and_both_can_type() {
+    let home = Home::new();
+    let mut served = home.serve();
+    let (first, second) = (attach(&home).await, attach(&home).await);
+    assert!(first.is_remote());
+    let task = start(&first, "while read -r line; do echo \"<$line>\"; done").await;
+    for console in [&first, &second] {
+        console.show(std::slice::from_ref(&task), Some(&task));
+    }
+    first.send(&task, Input::Raw(b"one\r".to_vec())).await.expect("typed");
+    shows(&second, &task, "<one>").await;
+    second.send(&task, Input::Paste("two\r".to_owned())).await.expect("pasted");
+    shows(&first, &task, "<two>").await;
+
+    first.rename(&task, Some("echo".to_owned())).await.expect("renamed");
+    let mut snapshot = second.snapshot();
+    let named = snapshot.wait_for(|snapshot| {
+        snapshot.tasks.iter().any(|view| view.id == task && view.name.as_deref() == Some("echo"))
+    });
+    let seq = named.await.expect("told").calls.last().expect("a call").seq;
+    assert_eq!(second.record(seq).await.map(|record| record.tool.clone()), Some("ExecCommand".to_owned()));
+
+    // A console that goes away, even in the middle, leaves everything as it is.
+    drop(first);
+    assert!(second.snapshot().borrow().tasks.iter().any(|view| !view.status.is_terminal()));
+    let mut connected = second.connected();
+    let witness = attach(&home).await;
+    let mut left_alone = witness.connected();
+    second.shutdown().await.expect("a headless runtime can be ended");
+    left_alone.wait_for(|connected| !connected).await.expect("told");
+    let ends =
+        |snapshot: &pilothouse::runtime::Snapshot| snapshot.tasks.iter().all(|view| view.ended.is_some());
+    assert!(ends(&witness.snapshot().borrow()), "the last a console hears is how its tasks ended");
+    connected.wait_for(|connected| !connected).await.expect("told");
+    assert!(served.wait().expect("ends").success());
+    assert!(matches!(second.call("TaskList", json!({})).await, Err(Error::Gone)));
+}
+
+#[tokio::test]
+async fn a_managed_task_cannot_act_as_the_operator() {
+    let home = Home::new();
+    let mut served = home.serve();
+    let program = crate::support::program();
+    let escaped = format!("{} serve --stop; (setsid {} serve --stop)", program.display(), program.display());
+    let ran = home.run(&["command", "run", &escaped]);
+    let said = String::from_utf8_lossy(&ran.stdout);
+    assert_eq!(said.matches("cannot act as the operator").count(), 2, "{said}");
+    assert!(served.try_wait().expect("asked").is_none(), "the runtime still serves");
+    assert!(home.run(&["serve", "--stop"]).status.success());
+    served.wait().expect("ends");
+}

@@ -1,0 +1,218 @@
+//! Commands under task hosts: what they get, how they end, that nothing of them is left. Here: the
+//! bench the tests run them on.
+
+mod end;
+mod io;
+mod start;
+mod tree;
+
+use std::ffi::OsString;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use pilothouse::process::{
+    Command, ExitStatus, Host, HostEvent, Io, Leftovers, Pty, Running, SpawnError, Spawner, Stage, Stdio,
+    workdir,
+};
+use pilothouse::terminal::Size;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+use crate::support::program;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+const PIPES: Stdio = Stdio::Pipes { stdin: false };
+
+fn pty() -> Stdio {
+    Stdio::Pty { size: Size::clamped(93, 31) }
+}
+
+/// A folder for one command and what it is started with.
+struct Bench {
+    folder: tempfile::TempDir,
+    spawner: Spawner,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("temp dir");
+        Self { folder, spawner: Spawner::with_program(program()) }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().canonicalize().expect("canonical")
+    }
+
+    fn command(&self, cmd: &str, stdio: Stdio) -> Command {
+        let path = std::env::var_os("PATH").expect("PATH");
+        Command {
+            shell: PathBuf::from("/bin/sh"),
+            login: false,
+            cmd: cmd.to_owned(),
+            workdir: workdir::resolve(&self.path(), &self.path(), None).expect("workdir"),
+            env: vec![(OsString::from("PATH"), path), (OsString::from("HOME"), self.path().into())],
+            stdio,
+            folder: self.path(),
+        }
+    }
+
+    async fn start(&self, cmd: &str, stdio: Stdio) -> Task {
+        Task::of(self.spawner.spawn(self.command(cmd, stdio)).await.expect("starts"))
+    }
+
+    async fn run(&self, cmd: &str, stdio: Stdio) -> Outcome {
+        self.start(cmd, stdio).await.outcome().await
+    }
+
+    async fn finish(&self, command: Command) -> Outcome {
+        Task::of(self.spawner.spawn(command).await.expect("starts")).outcome().await
+    }
+
+    async fn refusal(&self, command: Command) -> (Stage, PathBuf, Option<i32>) {
+        match self.spawner.spawn(command).await {
+            Err(SpawnError::Start { stage, shell, source }) => (stage, shell, source.raw_os_error()),
+            Err(other) => panic!("refused as {other}"),
+            Ok(_) => panic!("started"),
+        }
+    }
+}
+
+/// A running command whose output is being collected.
+struct Task {
+    pid: u32,
+    host: Host,
+    events: mpsc::Receiver<HostEvent>,
+    pty: Option<Pty>,
+    stdin: Option<OwnedFd>,
+    stdout: Output,
+    stderr: Option<Output>,
+}
+
+struct Outcome {
+    exit: ExitStatus,
+    stdout: String,
+    stderr: String,
+    leftovers: Vec<String>,
+    survivors: Vec<String>,
+}
+
+impl Task {
+    fn of(running: Running) -> Self {
+        let Running { pid, io, host, events } = running;
+        let (pty, stdin, stdout, stderr) = match io {
+            Io::Pipes { stdin, stdout, stderr } => {
+                (None, stdin, Output::of(stdout), Some(Output::of(stderr)))
+            }
+            Io::Pty(pty) => {
+                let reader = Output::of(pty.reader().expect("reader"));
+                (Some(pty), None, reader, None)
+            }
+        };
+        Self { pid, host, events, pty, stdin, stdout, stderr }
+    }
+
+    fn pty(&self) -> &Pty {
+        self.pty.as_ref().expect("a terminal")
+    }
+
+    async fn event(&mut self) -> HostEvent {
+        timeout(PATIENCE, self.events.recv()).await.expect("an event in time").expect("an event")
+    }
+
+    async fn exit(&mut self) -> ExitStatus {
+        match self.event().await {
+            HostEvent::Exited(status) => status,
+            other => panic!("{other:?} before the exit"),
+        }
+    }
+
+    /// Follows the order of life to its end; output is read to its end.
+    async fn outcome(mut self) -> Outcome {
+        let exit = self.exit().await;
+        let (leftovers, survivors) = self.finish(Leftovers::End).await;
+        let stdout = self.stdout.all().await;
+        let stderr = match &mut self.stderr {
+            Some(stderr) => stderr.all().await,
+            None => String::new(),
+        };
+        Outcome { exit, stdout, stderr, leftovers, survivors }
+    }
+
+    /// Orders the finish; returns the names of leftovers and survivors.
+    async fn finish(&mut self, leftovers: Leftovers) -> (Vec<String>, Vec<String>) {
+        self.host.finish(leftovers);
+        (self.leftovers().await, self.survivors().await)
+    }
+
+    async fn leftovers(&mut self) -> Vec<String> {
+        match self.event().await {
+            HostEvent::Leftovers { names } => names,
+            other => panic!("{other:?} instead of leftovers"),
+        }
+    }
+
+    async fn survivors(&mut self) -> Vec<String> {
+        match self.event().await {
+            HostEvent::Ended { survivors } => survivors,
+            other => panic!("{other:?} instead of the end"),
+        }
+    }
+
+    /// Reads until the output holds `text`.
+    async fn read_until(&mut self, text: &str) -> String {
+        let mut seen = String::new();
+        while !seen.contains(text) {
+            let piece = timeout(PATIENCE, self.stdout.pieces.recv()).await;
+            match piece.unwrap_or_else(|_| panic!("waited for {text:?}, saw {seen:?}")) {
+                Some(piece) => seen.push_str(&piece),
+                None => panic!("the output ended before {text:?}: {seen:?}"),
+            }
+        }
+        seen
+    }
+
+    fn type_in(&self, text: &str) {
+        let pty = self.pty.as_ref().map(|pty| pty.writer().expect("writer"));
+        let to = pty.as_ref().or(self.stdin.as_ref()).expect("an input");
+        assert_eq!(rustix::io::write(to, text.as_bytes()), Ok(text.len()));
+    }
+}
+
+/// What a stream delivers, read on a thread of its own.
+struct Output {
+    pieces: mpsc::Receiver<String>,
+}
+
+impl Output {
+    fn of(fd: OwnedFd) -> Self {
+        let (sender, pieces) = mpsc::channel(1);
+        std::thread::spawn(
+            move || while read_some(&fd).is_some_and(|piece| sender.blocking_send(piece).is_ok()) {},
+        );
+        Self { pieces }
+    }
+
+    async fn all(&mut self) -> String {
+        let mut text = String::new();
+        while let Some(piece) = timeout(PATIENCE, self.pieces.recv()).await.expect("output in time") {
+            text.push_str(&piece);
+        }
+        text
+    }
+}
+
+/// Reads what comes next; `None` at the end, which a terminal tells as EIO.
+fn read_some(fd: &OwnedFd) -> Option<String> {
+    let mut bytes = vec![0; 65536];
+    loop {
+        match rustix::io::read(fd, &mut bytes) {
+            Ok(0) | Err(Errno::IO) => return None,
+            Ok(read) => return Some(String::from_utf8_lossy(&bytes[..read]).into_owned()),
+            Err(Errno::AGAIN) => poll(&mut [PollFd::new(fd, PollFlags::IN)], None).map(drop).expect("polls"),
+            Err(errno) => panic!("read: {errno}"),
+        }
+    }
+}

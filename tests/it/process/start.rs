@@ -1,0 +1,247 @@
+//! How a command starts: what it finds, and what is said when it cannot.
+
+use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use pilothouse::process::{ExitStatus, Signal, SpawnError, Spawner, Stage};
+use rustix::io::{Errno, FdFlags, fcntl_setfd};
+
+use super::{Bench, PIPES, pty};
+
+fn write_program(path: &Path, text: &str, mode: u32) {
+    std::fs::write(path, text).expect("writes");
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("permits");
+}
+
+#[tokio::test]
+async fn streams_and_exit_code_come_back() {
+    let outcome = Bench::new().run("echo out; echo err >&2; exit 3", PIPES).await;
+    assert_eq!(outcome.exit, ExitStatus::Code(3));
+    assert_eq!((outcome.stdout.as_str(), outcome.stderr.as_str()), ("out\n", "err\n"));
+    assert!(outcome.leftovers.is_empty() && outcome.survivors.is_empty());
+}
+
+#[tokio::test]
+async fn the_signal_that_ended_a_command_is_known() {
+    let bench = Bench::new();
+    assert_eq!(bench.run("kill -KILL $$", PIPES).await.exit, ExitStatus::Signal(Signal::KILL));
+    assert_eq!(bench.run("kill -TERM $$", pty()).await.exit, ExitStatus::Signal(Signal::TERM));
+    assert_eq!(
+        bench.run("kill -34 $$", PIPES).await.exit,
+        ExitStatus::Signal("SIG34".parse().expect("signal"))
+    );
+}
+
+#[tokio::test]
+async fn codes_126_and_127_of_a_command_are_ordinary_exits() {
+    let bench = Bench::new();
+    assert_eq!(bench.run("/no/such/program", PIPES).await.exit, ExitStatus::Code(127));
+    assert_eq!(bench.run("/", PIPES).await.exit, ExitStatus::Code(126));
+}
+
+#[tokio::test]
+async fn a_shell_that_cannot_be_executed_is_named_with_the_reason() {
+    let bench = Bench::new();
+    let at = |name: &str| bench.path().join(name);
+    write_program(&at("no-interpreter"), "#!/no/such/interpreter\n", 0o755);
+    write_program(&at("no-permission"), "#!/bin/sh\n", 0o644);
+    write_program(&at("no-format"), "echo this is no program\n", 0o755);
+    let cases = [
+        (at("missing"), Errno::NOENT),
+        (at("no-interpreter"), Errno::NOENT),
+        (at("no-permission"), Errno::ACCESS),
+        (at("no-format"), Errno::NOEXEC),
+        (at("no-format/below"), Errno::NOTDIR),
+        (bench.path(), Errno::ACCESS),
+        ("no-such-name".into(), Errno::NOENT),
+    ];
+    for (shell, errno) in cases {
+        for stdio in [PIPES, pty()] {
+            let mut command = bench.command("true", stdio);
+            command.shell.clone_from(&shell);
+            let refusal = bench.refusal(command).await;
+            assert_eq!(refusal, (Stage::Exec, shell.clone(), Some(errno.raw_os_error())));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_shell_may_be_a_name_in_the_commands_path() {
+    let bench = Bench::new();
+    let mut command = bench.command("echo $0 ${BASH_VERSION:+is bash}", PIPES);
+    command.shell = "bash".into();
+    assert_eq!(bench.finish(command).await.stdout, "bash is bash\n");
+}
+
+#[tokio::test]
+async fn a_workdir_deleted_before_the_start_is_an_error_and_never_another_place() {
+    let bench = Bench::new();
+    let gone = bench.path().join("gone");
+    std::fs::create_dir(&gone).expect("dir");
+    let mut command = bench.command("pwd", PIPES);
+    command.workdir = pilothouse::process::workdir::resolve(&bench.path(), &gone, None).expect("workdir");
+    std::fs::remove_dir(&gone).expect("remove");
+    let (stage, _, errno) = bench.refusal(command).await;
+    assert_eq!((stage, errno), (Stage::Workdir, Some(Errno::NOENT.raw_os_error())));
+}
+
+#[tokio::test]
+async fn a_workdir_that_moves_is_followed_and_what_takes_its_path_is_not() {
+    let bench = Bench::new();
+    let (meant, moved) = (bench.path().join("meant"), bench.path().join("moved"));
+    std::fs::create_dir(&meant).expect("dir");
+    let mut command = bench.command("pwd", PIPES);
+    command.workdir = pilothouse::process::workdir::resolve(&bench.path(), &meant, None).expect("workdir");
+    std::fs::rename(&meant, &moved).expect("rename");
+    std::os::unix::fs::symlink("/", &meant).expect("link");
+    assert_eq!(bench.finish(command).await.stdout, format!("{}\n", moved.display()));
+}
+
+#[tokio::test]
+async fn a_nul_in_a_command_is_refused() {
+    let bench = Bench::new();
+    let (stage, _, errno) = bench.refusal(bench.command("echo a\0b", PIPES)).await;
+    assert_eq!((stage, errno), (Stage::Exec, Some(Errno::INVAL.raw_os_error())));
+}
+
+#[tokio::test]
+async fn a_missing_program_is_an_error_of_the_host() {
+    let bench = Bench { spawner: Spawner::with_program("/no/such/pilothouse".into()), ..Bench::new() };
+    let error = bench.spawner.spawn(bench.command("true", pty())).await.expect_err("refused");
+    assert!(
+        matches!(error, SpawnError::Host { .. }) && error.to_string() == "start the task host",
+        "{error}"
+    );
+    let silent = Spawner::with_program("/bin/true".into());
+    let error = silent.spawn(bench.command("true", PIPES)).await.expect_err("refused");
+    assert!(matches!(error, SpawnError::Host { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_command_inherits_three_streams_and_no_other_descriptor() {
+    let leaked = std::fs::File::open("/dev/zero").expect("opens");
+    fcntl_setfd(&leaked, FdFlags::empty()).expect("leaks");
+    assert!(leaked.as_raw_fd() > 2);
+    let bench = Bench::new();
+    // `ls` itself opens the folder it lists.
+    let outcome = bench.run("exec ls /proc/self/fd", PIPES).await;
+    assert_eq!(outcome.stdout, "0\n1\n2\n3\n");
+    let outcome = bench.run("exec ls /proc/self/fd", pty()).await;
+    assert_eq!(outcome.stdout.split_whitespace().collect::<Vec<_>>(), ["0", "1", "2", "3"]);
+}
+
+#[tokio::test]
+async fn a_command_starts_with_default_signals_and_leads_its_own_session() {
+    let report = "cat /proc/self/status | grep -E '^Sig(Blk|Ign|Cgt)'; cut -d' ' -f1,5,6 /proc/$$/stat";
+    let bench = Bench::new();
+    let mut command = bench.command(&format!("{report}; echo $$"), PIPES);
+    command.shell = "bash".into();
+    let outcome = bench.finish(command).await;
+    let lines: Vec<&str> = outcome.stdout.lines().collect();
+    let [blocked, ignored, caught, ids, pid] = lines[..] else { panic!("{lines:?}") };
+    for (line, name) in [(blocked, "SigBlk"), (ignored, "SigIgn"), (caught, "SigCgt")] {
+        assert_eq!(line, format!("{name}:\t{:016x}", 0));
+    }
+    assert_eq!(ids, format!("{pid} {pid} {pid}"));
+}
+
+#[tokio::test]
+async fn a_command_dumps_no_core_and_dies_before_the_console_when_memory_runs_out() {
+    let outcome = Bench::new().run("ulimit -c; cat /proc/self/oom_score_adj", PIPES).await;
+    assert_eq!(outcome.stdout, "0\n500\n");
+}
+
+#[tokio::test]
+async fn a_command_gets_the_descriptor_limit_the_runtime_was_started_with() {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    pilothouse::process::raise_descriptor_limit().expect("raises");
+    let outcome = Bench::new().run("ulimit -n", PIPES).await;
+    assert_eq!(outcome.stdout.trim().parse().ok(), limit.current);
+}
+
+#[tokio::test]
+async fn the_environment_is_exactly_what_was_given() {
+    let bench = Bench::new();
+    let mut command = bench.command("/usr/bin/env -0", PIPES);
+    command.env.push(("PLAIN".into(), "a=b c\n".into()));
+    let value = std::os::unix::ffi::OsStringExt::from_vec(vec![0xff, b'x']);
+    command.env.push(("RAW".into(), value));
+    let outcome = bench.finish(command).await;
+    let path = std::env::var("PATH").expect("PATH");
+    let mut variables: Vec<&str> = outcome.stdout.split_terminator('\0').collect();
+    variables.retain(|variable| !variable.starts_with("PWD="));
+    variables.sort_unstable();
+    let home = format!("HOME={}", bench.path().display());
+    assert_eq!(variables, [home.as_str(), format!("PATH={path}").as_str(), "PLAIN=a=b c\n", "RAW=\u{fffd}x"]);
+}
+
+#[tokio::test]
+async fn twenty_commands_start_at_once() {
+    let bench = Bench::new();
+    let runs = (0..20).map(|number| {
+        let stdio = if number % 2 == 0 { PIPES } else { pty() };
+        let bench = &bench;
+        async move { (number, bench.run(&format!("exit {number}"), stdio).await.exit) }
+    });
+    for (number, exit) in futures_util::future::join_all(runs).await {
+        assert_eq!(exit, ExitStatus::Code(number));
+    }
+}
+
+mod long {
+    //! Commands longer than the kernel takes as one argument.
+
+    use super::*;
+
+    /// 300 KB of comment between the two lines.
+    fn long(first: &str, last: &str) -> String {
+        format!("{first}\n{}{last}", format!("# {}\n", "x".repeat(997)).repeat(300))
+    }
+
+    async fn run(shell: &str, login: bool, cmd: String) -> super::super::Outcome {
+        let bench = Bench::new();
+        let mut command = bench.command(&cmd, PIPES);
+        command.shell = shell.into();
+        command.login = login;
+        bench.finish(command).await
+    }
+
+    #[tokio::test]
+    async fn it_runs_like_a_short_one() {
+        for (shell, login) in
+            [("/bin/sh", false), ("/bin/sh", true), ("/bin/bash", false), ("/bin/bash", true)]
+        {
+            let outcome = run(shell, login, long("echo $0 $#", "cat; echo end >&2; exit 7")).await;
+            assert_eq!(outcome.exit, ExitStatus::Code(7), "{shell}");
+            assert_eq!(outcome.stdout, format!("{shell} 0\n"));
+            assert_eq!(outcome.stderr, "end\n");
+        }
+    }
+
+    #[tokio::test]
+    async fn its_status_is_that_of_its_last_command() {
+        for shell in ["/bin/sh", "/bin/bash"] {
+            assert_eq!(run(shell, false, long("true", "false")).await.exit, ExitStatus::Code(1));
+            let signalled = run(shell, false, long("true", "kill -KILL $$")).await;
+            assert_eq!(signalled.exit, ExitStatus::Signal(Signal::KILL));
+        }
+    }
+
+    #[tokio::test]
+    async fn it_leaves_no_descriptor_behind() {
+        for shell in ["/bin/sh", "/bin/bash"] {
+            let outcome = run(shell, false, long("ls /proc/self/fd", "ls /proc/self/fd")).await;
+            assert_eq!(outcome.stdout, "0\n1\n2\n3\n0\n1\n2\n3\n", "{shell}");
+        }
+    }
+
+    #[tokio::test]
+    async fn the_border_lies_where_the_kernels_does() {
+        for length in [(128 << 10) - 2, (128 << 10) - 1, 128 << 10, (128 << 10) + 1] {
+            let head = "exit 9 #";
+            let cmd = format!("{head}{}", "x".repeat(length - head.len()));
+            assert_eq!(run("/bin/sh", false, cmd).await.exit, ExitStatus::Code(9), "{length} bytes");
+        }
+    }
+}

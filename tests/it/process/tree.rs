@@ -1,0 +1,135 @@
+//! Hostile trees: processes that ignore, detach, hide and stop. None survives its end, its host or
+//! its runtime.
+
+use std::path::Path;
+use std::process::Stdio as Streams;
+use std::time::Duration;
+
+use pilothouse::envelope::TaskId;
+use pilothouse::process::{EndReason, ExitRecord, HostEvent, Leftovers, end_strays};
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::{Bench, PIPES, Task, pty};
+use crate::support::{HOLDERS, Tag, wait_until};
+
+fn assembled(tag: &Tag) {
+    wait_until("the whole tree is there", || tag.holders().len() >= HOLDERS);
+}
+
+#[tokio::test]
+async fn nothing_of_a_hostile_tree_survives_its_end() {
+    for stdio in [PIPES, pty()] {
+        let bench = Bench::new();
+        let tag = Tag::new();
+        let mut task = bench.start(&tag.hostile_tree(), stdio).await;
+        assembled(&tag);
+        task.host.end(Duration::from_millis(50));
+        task.exit().await;
+        let (_, survivors) = task.finish(Leftovers::End).await;
+        assert_eq!((survivors, tag.holders()), (vec![], vec![]), "{stdio:?}");
+    }
+}
+
+#[tokio::test]
+async fn nothing_of_a_hostile_tree_survives_the_finish() {
+    let bench = Bench::new();
+    let tag = Tag::new();
+    let cmd = tag.hostile_tree().replace("while :; do sleep", ": # ");
+    let mut task = bench.start(&cmd, PIPES).await;
+    task.exit().await;
+    tag.asleep();
+    let (leftovers, survivors) = task.finish(Leftovers::End).await;
+    assert!(leftovers.len() >= 5 && leftovers.contains(&"sleep".to_owned()), "{leftovers:?}");
+    assert_eq!((survivors, tag.holders()), (vec![], vec![]));
+}
+
+#[tokio::test]
+async fn a_tree_that_keeps_growing_is_ended() {
+    let bench = Bench::new();
+    let tag = Tag::new();
+    let grow = format!("trap '' TERM; while :; do sleep {} & sleep 0.005; done", tag.0);
+    let mut task =
+        bench.start(&format!("for i in 1 2 3 4; do setsid -f sh -c \"{grow}\"; done; {grow}"), PIPES).await;
+    wait_until("the tree has grown", || tag.holders().len() > 40);
+    task.host.end(Duration::ZERO);
+    task.exit().await;
+    assert_eq!(task.finish(Leftovers::End).await, (vec![], vec![]));
+    assert!(tag.holders().is_empty());
+}
+
+#[tokio::test]
+async fn when_its_host_is_killed_the_tree_is_found_and_killed() {
+    let bench = Bench::new();
+    let tag = Tag::new();
+    let task_id =
+        TaskId::from_random(std::process::id().to_le_bytes().repeat(2).try_into().expect("8 bytes"));
+    let mut command = bench.command(&tag.hostile_tree(), PIPES);
+    command.env.push(("PILOTHOUSE_TASK_ID".into(), task_id.as_str().into()));
+    let mut task = Task::of(bench.spawner.spawn(command).await.expect("starts"));
+    assembled(&tag);
+    kill_process(parent(task.pid), Signal::KILL).expect("kills the host");
+    assert_eq!(task.event().await, HostEvent::Lost);
+    assert!(tag.holders().is_empty());
+    assert_eq!(end_strays(&task_id).names, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_host_shrugs_off_what_would_end_it() {
+    let bench = Bench::new();
+    let task = bench
+        .start("kill -HUP $PPID; kill -TERM $PPID; kill -INT $PPID; kill -USR1 $PPID; exit 6", PIPES)
+        .await;
+    assert_eq!(task.outcome().await.exit, pilothouse::process::ExitStatus::Code(6));
+}
+
+fn parent(pid: u32) -> Pid {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("stat");
+    let fields: Vec<&str> = stat.rsplit(')').next().expect("fields").split_whitespace().collect();
+    Pid::from_raw(fields[1].parse().expect("a pid")).expect("a parent")
+}
+
+const DOOMED: &str = "PILOTHOUSE_TEST_DOOMED_RUNTIME";
+
+/// Not a test: the process the next test kills. It starts a hostile tree and never ends by itself.
+#[tokio::test]
+#[ignore = "run by when_the_runtime_is_killed_nothing_survives_and_the_end_is_on_record"]
+async fn a_doomed_runtime() {
+    let Ok(cmd) = std::env::var(DOOMED) else { return };
+    let bench = Bench::new();
+    let folder = std::env::current_dir().expect("a folder");
+    let mut tasks = Vec::new();
+    for stdio in [PIPES, pty()] {
+        let mut command = bench.command(&cmd, stdio);
+        command.folder = folder.join(if stdio == PIPES { "pipes" } else { "pty" });
+        std::fs::create_dir(&command.folder).expect("dir");
+        tasks.push(Task::of(bench.spawner.spawn(command).await.expect("starts")));
+    }
+    std::future::pending::<()>().await;
+}
+
+#[test]
+fn when_the_runtime_is_killed_nothing_survives_and_the_end_is_on_record() {
+    let bench = Bench::new();
+    let tag = Tag::new();
+    let mut runtime = std::process::Command::new(std::env::current_exe().expect("this test"))
+        .args(["--ignored", "--exact", "process::tree::a_doomed_runtime"])
+        .env(DOOMED, tag.hostile_tree())
+        .env("TMPDIR", bench.path())
+        .current_dir(bench.path())
+        .stdout(Streams::null())
+        .stderr(Streams::null())
+        .spawn()
+        .expect("starts");
+    wait_until("both trees are there", || tag.holders().len() >= 2 * HOLDERS);
+    runtime.kill().expect("kills the runtime");
+    runtime.wait().expect("reaps it");
+    wait_until("nothing survives", || tag.holders().is_empty());
+    for folder in ["pipes", "pty"] {
+        let read = |folder: &Path| ExitRecord::read(folder).expect("reads");
+        let folder = bench.path().join(folder);
+        wait_until("the end is on record", || read(&folder).is_some());
+        let record = read(&folder).expect("a record");
+        assert_eq!((record.reason, record.survivors), (EndReason::RuntimeGone, vec![]));
+        assert!(record.exit.is_some());
+    }
+}

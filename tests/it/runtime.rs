@@ -1,0 +1,329 @@
+//! The runtime with real processes: promotion, input, lease, stop, output, shutdown.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pilothouse::envelope::preview::Text;
+use pilothouse::envelope::{Actor, TaskId};
+use pilothouse::runtime::{
+    Error, ExecOutcome, ExecRequest, Handle, Input, Leftovers, RejectionReason, Stop, StopEffect, Stream,
+    TaskStatus, TaskView, Until,
+};
+
+use crate::support::start_runtime;
+
+const LONG: Duration = Duration::from_secs(20);
+
+/// A runtime in a throw-away workspace.
+struct Bench {
+    runtime: Handle,
+    dir: tempfile::TempDir,
+}
+
+impl Bench {
+    fn start() -> Self {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let (runtime, _) = start_runtime(dir.path());
+        Self { runtime, dir }
+    }
+
+    fn request(&self, cmd: &str) -> ExecRequest {
+        ExecRequest {
+            actor: agent(),
+            call: 1,
+            cmd: cmd.into(),
+            shell: Some("/bin/sh".into()),
+            login: false,
+            workdir: None,
+            base: self.dir.path().join("work"),
+            tty: false,
+            size: None,
+            accepts_input: false,
+            yield_after: LONG,
+            timeout: None,
+            leftovers: Leftovers::End,
+            description: None,
+        }
+    }
+
+    async fn completed(&self, request: ExecRequest) -> Arc<TaskView> {
+        match self.runtime.exec(request).await.expect("exec") {
+            ExecOutcome::Completed(task) => task,
+            ExecOutcome::Promoted(task) => panic!("promoted: {task:?}"),
+        }
+    }
+
+    async fn promoted(&self, request: ExecRequest) -> TaskId {
+        let request = ExecRequest { yield_after: Duration::ZERO, ..request };
+        match self.runtime.exec(request).await.expect("exec") {
+            ExecOutcome::Promoted(task) => task.id.clone(),
+            ExecOutcome::Completed(task) => panic!("completed: {task:?}"),
+        }
+    }
+
+    async fn text(&self, id: &TaskId, stream: Stream) -> String {
+        let output = self.runtime.output(id).expect("output");
+        match output.text(stream, 0, 100_000).await.expect("text") {
+            Text::Whole(text) => text,
+            Text::Ends { head, tail } => format!("{head}…{tail}"),
+        }
+    }
+
+    /// Waits until the task's text contains `part`.
+    async fn shows(&self, id: &TaskId, part: &str) -> String {
+        let mut beyond = 0;
+        loop {
+            let text = self.text(id, Stream::Merged).await;
+            if text.contains(part) {
+                return text;
+            }
+            let more = self.runtime.wait(id, Until::Output { beyond }, LONG).await.expect("wait");
+            assert!(more, "waited for {part:?}, saw {text:?}");
+            let reached = self.runtime.output(id).expect("output").position();
+            assert!(reached > beyond || !self.is_over(id), "ended without {part:?}: {text:?}");
+            beyond = reached;
+        }
+    }
+
+    fn is_over(&self, id: &TaskId) -> bool {
+        self.runtime.task(id).is_some_and(|task| task.status.is_terminal())
+    }
+
+    async fn end(&self, id: &TaskId) -> Arc<TaskView> {
+        assert!(self.runtime.wait(id, Until::Terminal, LONG).await.expect("wait"), "the task ends");
+        self.runtime.task(id).expect("the task")
+    }
+}
+
+fn agent() -> Actor {
+    Actor::Agent("test".into())
+}
+
+#[tokio::test]
+async fn a_quick_command_completes_with_both_streams_apart() {
+    let bench = Bench::start();
+    let task = bench.completed(bench.request("printf out; printf err >&2; exit 7")).await;
+    let ended = task.ended.clone().expect("ended");
+    assert_eq!((task.status, ended.exit_status, ended.signal), (TaskStatus::Failed, Some(7), None));
+    assert_eq!(bench.text(&task.id, Stream::Stdout).await, "out");
+    assert_eq!(bench.text(&task.id, Stream::Stderr).await, "err");
+    let artifact = bench.runtime.output(&task.id).expect("output").artifact(Stream::Stderr).await;
+    assert_eq!(std::fs::read(artifact.expect("artifact")).expect("file"), b"err");
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn nothing_is_lost_or_restarted_at_promotion() {
+    let bench = Bench::start();
+    let request = ExecRequest {
+        accepts_input: true,
+        yield_after: Duration::from_millis(250),
+        ..bench.request("printf start; read line; printf \"done $line\"; echo x >> runs")
+    };
+    let ExecOutcome::Promoted(task) = bench.runtime.exec(request).await.expect("exec") else {
+        panic!("it waits for a line, so it is promoted");
+    };
+    assert_eq!(bench.text(&task.id, Stream::Merged).await, "start");
+    let sent = bench.runtime.input(&agent(), &task.id, Input::Text("now\n".into())).await.expect("input");
+    assert!(sent.accepted, "{sent:?}");
+    assert_eq!(sent.bytes_written, 4);
+    assert_eq!(bench.end(&task.id).await.status, TaskStatus::Completed);
+    assert_eq!(bench.text(&task.id, Stream::Merged).await, "startdone now");
+    let runs = std::fs::read_to_string(bench.dir.path().join("work/runs")).expect("runs");
+    assert_eq!(runs, "x\n", "one process only");
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_background_child_that_holds_the_pipe_delays_nothing_and_is_named() {
+    let bench = Bench::start();
+    let task = bench.completed(bench.request("(sleep 300) & printf done")).await;
+    assert_eq!(task.status, TaskStatus::Completed);
+    assert_eq!(task.ended.clone().expect("ended").leftovers, ["sleep"]);
+    assert_eq!(bench.text(&task.id, Stream::Stdout).await, "done");
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn kept_leftovers_go_on_as_the_task_and_can_be_stopped() {
+    let bench = Bench::start();
+    let request = ExecRequest { leftovers: Leftovers::Keep, ..bench.request("(sleep 300) & printf done") };
+    let ExecOutcome::Promoted(task) = bench.runtime.exec(request).await.expect("exec") else {
+        panic!("what is kept becomes the task");
+    };
+    assert_eq!(bench.text(&task.id, Stream::Stdout).await, "done");
+    bench.runtime.stop(&agent(), &task.id, Stop { force: true, signal: None }).await.expect("stop");
+    assert_eq!(bench.end(&task.id).await.status, TaskStatus::Cancelled);
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_stop_by_the_operator_ends_a_stubborn_tree_and_is_named() {
+    let bench = Bench::start();
+    let id = bench.promoted(bench.request("trap '' TERM HUP; setsid sleep 300 & echo up; sleep 300")).await;
+    bench.shows(&id, "up").await;
+    let stop = Stop { force: true, signal: None };
+    let stopped = bench.runtime.stop(&Actor::Operator, &id, stop).await.expect("stop");
+    assert_eq!(stopped.effect, StopEffect::Cancelling);
+    let task = bench.end(&id).await;
+    assert_eq!(task.status, TaskStatus::Cancelled);
+    assert_eq!(task.stop.clone().expect("stop").by, Actor::Operator);
+    assert!(task.ended.clone().expect("ended").survivors.is_empty());
+    let again = bench.runtime.stop(&agent(), &id, Stop::default()).await.expect("stop");
+    assert_eq!(again.effect, StopEffect::Noop);
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn while_the_operator_drives_the_agents_input_is_refused_not_queued() {
+    let bench = Bench::start();
+    let request = ExecRequest { tty: true, accepts_input: true, ..bench.request("read a; echo \"got $a\"") };
+    let id = bench.promoted(request).await;
+    let typed = bench.runtime.input(&Actor::Operator, &id, Input::Raw(b"per".to_vec())).await.expect("input");
+    assert!(typed.accepted);
+    let refused = bench.runtime.input(&agent(), &id, Input::Text("agent\n".into())).await.expect("input");
+    let rejection = refused.rejection.expect("a rejection");
+    assert_eq!((refused.accepted, rejection.reason), (false, RejectionReason::HeldByOperator));
+    bench.runtime.release(&id).await;
+    let taken = bench.runtime.input(&agent(), &id, Input::Text("son\r".into())).await.expect("input");
+    assert!(taken.accepted, "{taken:?}");
+    assert!(bench.shows(&id, "got").await.contains("got person"));
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_terminal_has_the_size_asked_for_and_follows_a_resize() {
+    let bench = Bench::start();
+    let request = ExecRequest {
+        tty: true,
+        accepts_input: true,
+        size: Some(pilothouse::terminal::Size::clamped(90, 30)),
+        ..bench.request("stty size; read x; stty size")
+    };
+    let id = bench.promoted(request).await;
+    bench.shows(&id, "30 90").await;
+    let size = pilothouse::terminal::Size::clamped(70, 20);
+    bench.runtime.input(&agent(), &id, Input::Resize(size)).await.expect("resize");
+    bench.runtime.input(&agent(), &id, Input::Text("\r".into())).await.expect("enter");
+    bench.shows(&id, "20 70").await;
+    assert_eq!(bench.end(&id).await.size, size);
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_timeout_ends_the_tree_and_keeps_the_output() {
+    let bench = Bench::start();
+    let request =
+        ExecRequest { timeout: Some(Duration::from_millis(300)), ..bench.request("echo before; sleep 300") };
+    let task = bench.completed(request).await;
+    let ended = task.ended.clone().expect("ended");
+    assert_eq!((task.status, ended.exit_status, ended.timed_out), (TaskStatus::Failed, Some(124), true));
+    assert_eq!(bench.text(&task.id, Stream::Stdout).await, "before\n");
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_start_that_fails_is_an_error_and_the_task_has_failed() {
+    let bench = Bench::start();
+    let request = ExecRequest { shell: Some("/definitely/not/a/shell".into()), ..bench.request("true") };
+    let error = bench.runtime.exec(request).await.expect_err("no such shell");
+    assert!(matches!(&error, Error::Spawn { shell, .. } if shell == "/definitely/not/a/shell"), "{error:?}");
+    let outside = ExecRequest { workdir: Some("../outside".into()), ..bench.request("true") };
+    let error = bench.runtime.exec(outside).await.expect_err("outside");
+    assert!(matches!(&error, Error::OutsideRoot { workdir, .. } if workdir == "../outside"), "{error:?}");
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn the_last_line_is_never_lost() {
+    let bench = Bench::start();
+    for round in 0..10 {
+        let tty = round % 2 == 1;
+        let request = ExecRequest { tty, accepts_input: tty, ..bench.request("seq 20000") };
+        let task = bench.completed(request).await;
+        assert!(bench.text(&task.id, Stream::Stdout).await.trim_end().ends_with("\n20000"), "round {round}");
+        let log = std::fs::read(pilothouse::runtime::log_path(&task.folder)).expect("log");
+        assert_eq!(task.output.bytes, log.len() as u64);
+    }
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_screen_shows_what_was_written_and_goes_when_the_task_ends() {
+    let bench = Bench::start();
+    let request = ExecRequest {
+        tty: true,
+        accepts_input: true,
+        ..bench.request("printf '\\033[2J\\033[5;3Hhello'; read x")
+    };
+    let id = bench.promoted(request).await;
+    bench.shows(&id, "hello").await;
+    let screen = bench.runtime.screen(&id).expect("a screen");
+    let runtime = bench.runtime.clone();
+    let seen = || runtime.screen_text(&id).is_some_and(|(text, _)| text.ends_with("hello"));
+    crate::support::wait_until("the screen shows it", seen);
+    assert!(screen.generation() > 1);
+    bench.runtime.input(&agent(), &id, Input::Text("\r".into())).await.expect("enter");
+    bench.end(&id).await;
+    assert!(bench.runtime.screen(&id).is_none());
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_task_that_reads_a_line_or_a_secret_is_seen_to_wait() {
+    let bench = Bench::start();
+    for (cmd, kind, evidence) in
+        [("read line", "line", "tty_read"), ("stty -echo; read secret", "secret", "echo_off")]
+    {
+        let id = bench.promoted(ExecRequest { tty: true, accepts_input: true, ..bench.request(cmd) }).await;
+        let mut snapshot = bench.runtime.snapshot();
+        let waits = snapshot.wait_for(|snapshot| {
+            let task = snapshot.tasks.iter().find(|task| task.id == id);
+            task.and_then(|task| task.waiting.as_ref())
+                .is_some_and(|waiting| (waiting.kind.as_str(), waiting.evidence.as_str()) == (kind, evidence))
+        });
+        tokio::time::timeout(LONG, waits).await.expect("it is seen to wait").expect("the runtime lives");
+    }
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_task_that_floods_its_terminal_is_never_seen_to_wait() {
+    let bench = Bench::start();
+    let flood = bench.promoted(ExecRequest { tty: true, accepts_input: true, ..bench.request("yes") }).await;
+    // Both are looked at in the same rounds: once the reader is seen, the flood was looked at too.
+    let reader =
+        bench.promoted(ExecRequest { tty: true, accepts_input: true, ..bench.request("read x") }).await;
+    let mut snapshot = bench.runtime.snapshot();
+    let seen =
+        snapshot.wait_for(|now| now.tasks.iter().any(|task| task.id == reader && task.waiting.is_some()));
+    let seen = tokio::time::timeout(LONG, seen).await.expect("the reader waits").expect("the runtime lives");
+    assert!(seen.tasks.iter().all(|task| task.id != flood || task.waiting.is_none()));
+    drop(seen);
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_shutdown_ends_every_task_and_is_on_record() {
+    let bench = Bench::start();
+    let id = bench.promoted(bench.request("sleep 300")).await;
+    let folder = bench.runtime.task(&id).expect("task").folder.clone();
+    bench.runtime.shutdown().await;
+    let journal =
+        std::fs::read_to_string(recording(bench.dir.path()).join("journal.jsonl")).expect("journal");
+    let rows: Vec<serde_json::Value> =
+        journal.lines().map(|line| serde_json::from_str(line).expect("a row")).collect();
+    assert_eq!(rows.first().expect("rows")["row"], "recording");
+    assert_eq!(rows.last().expect("rows")["row"], "closed");
+    let end = rows.iter().rfind(|row| row["row"] == "task" && row["what"] == "end").expect("the end");
+    assert_eq!((end["task"].as_str(), end["note"].as_str()), (Some(id.as_str()), Some("interrupted")));
+    assert!(folder.join("exit.json").exists());
+    let request = bench.request("true");
+    assert!(matches!(bench.runtime.exec(request).await, Err(Error::ShuttingDown)));
+}
+
+fn recording(dir: &Path) -> std::path::PathBuf {
+    let mut entries = std::fs::read_dir(dir.join("recordings")).expect("recordings");
+    entries.next().expect("one recording").expect("entry").path()
+}

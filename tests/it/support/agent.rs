@@ -1,0 +1,112 @@
+//! An agent: the official Rust client of the protocol over the real `pilothouse mcp`.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use rmcp::model::{CallToolRequestParams, CallToolResult};
+use rmcp::service::RunningService;
+use rmcp::transport::TokioChildProcess;
+use rmcp::{RoleClient, ServiceExt};
+use serde_json::Value;
+use tokio::runtime::Runtime;
+use tokio::task::JoinHandle;
+
+use super::Home;
+
+/// A connected agent. Its calls block the test; those `ask`ed go on beside it.
+pub(crate) struct Agent {
+    service: RunningService<RoleClient, ()>,
+    runtime: Runtime,
+    errors: PathBuf,
+}
+
+/// An answer: what the model is given, and the canonical envelope.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) receipt: String,
+    pub(crate) envelope: Value,
+}
+
+impl Agent {
+    /// Connects with arguments for `pilothouse mcp`.
+    #[track_caller]
+    pub(crate) fn connect(home: &Home, args: &[&str]) -> Self {
+        let errors = home.workspace().join("../shim.stderr");
+        let stderr = File::create(&errors).expect("a file");
+        let mut command = home.command(&["mcp"]);
+        command.args(args).stdin(Stdio::piped());
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+        let runtime = runtime.expect("a runtime");
+        let service = runtime.block_on(async {
+            let (shim, _) = TokioChildProcess::builder(tokio::process::Command::from(command))
+                .stderr(Stdio::from(stderr))
+                .spawn()
+                .expect("the shim starts");
+            ().serve(shim).await.expect("the conversation opens")
+        });
+        Self { service, runtime, errors }
+    }
+
+    /// Calls a tool and waits for the answer.
+    #[track_caller]
+    pub(crate) fn call(&self, tool: &'static str, arguments: &Value) -> Answer {
+        self.runtime.block_on(self.ask(tool, arguments)).expect("joins")
+    }
+
+    /// Calls a tool; the answer comes when it comes.
+    pub(crate) fn ask(&self, tool: &'static str, arguments: &Value) -> JoinHandle<Answer> {
+        let arguments = arguments.as_object().cloned().unwrap_or_default();
+        let peer = self.service.peer().clone();
+        self.runtime.spawn(async move {
+            let asked = CallToolRequestParams::new(tool).with_arguments(arguments);
+            Answer::of(&peer.call_tool(asked).await.expect("an answer"))
+        })
+    }
+
+    /// Waits for an answer asked for.
+    #[track_caller]
+    pub(crate) fn answer(&self, asked: JoinHandle<Answer>) -> Answer {
+        self.runtime.block_on(asked).expect("joins")
+    }
+
+    /// Starts a command on a terminal that outlives its call; returns its task.
+    #[track_caller]
+    pub(crate) fn task(&self, cmd: &str) -> String {
+        let answer =
+            self.call("ExecCommand", &serde_json::json!({"cmd": cmd, "tty": true, "yield_time_ms": 0}));
+        answer.task()
+    }
+
+    /// What the shim has said on standard error.
+    pub(crate) fn errors(&self) -> String {
+        std::fs::read_to_string(&self.errors).expect("readable")
+    }
+
+    /// Leaves.
+    pub(crate) fn leave(self) {
+        self.runtime.block_on(self.service.cancel()).expect("leaves");
+    }
+}
+
+impl Answer {
+    fn of(result: &CallToolResult) -> Self {
+        let meta = result.meta.as_ref().expect("meta");
+        let content = serde_json::to_value(&result.content).expect("content");
+        let receipt = content[0]["text"].as_str().expect("a receipt").to_owned();
+        Self { receipt, envelope: meta["dev.pilothouse/envelope"].clone() }
+    }
+
+    /// The result at a JSON pointer.
+    #[track_caller]
+    pub(crate) fn result(&self, pointer: &str) -> &Value {
+        let result = &self.envelope["result"];
+        result.pointer(pointer).unwrap_or_else(|| panic!("no {pointer} in {}", self.envelope))
+    }
+
+    /// The task a command has become.
+    #[track_caller]
+    pub(crate) fn task(&self) -> String {
+        self.result("/task_handle/task_id").as_str().expect("an id").to_owned()
+    }
+}

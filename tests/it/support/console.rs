@@ -1,0 +1,241 @@
+//! The real program in a real terminal: what it draws, what it is typed, how it leaves.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::num::NonZeroU16;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
+use rustix::termios::{Termios, Winsize, tcgetattr, tcsetwinsize};
+use vt100::{Parser, Screen};
+
+use super::Home;
+
+/// How long a fact may take to come true.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A program that owns a terminal of its own, and whoever sits in front of it.
+pub(crate) struct Console {
+    child: Child,
+    master: Option<File>,
+    /// Kept open: the terminal outlives the program, so its state can be looked at afterwards.
+    slave: OwnedFd,
+    before: Termios,
+    seen: Arc<(Mutex<Seen>, Condvar)>,
+    reading: Option<(JoinHandle<()>, OwnedFd)>,
+}
+
+/// What has come out of the terminal.
+struct Seen {
+    parser: Parser,
+    bytes: Vec<u8>,
+}
+
+impl Console {
+    /// Opens `pilothouse` with arguments in a terminal of `columns` x `rows`.
+    #[track_caller]
+    pub(crate) fn open(home: &Home, args: &[&str], (columns, rows): (u16, u16)) -> Self {
+        let mut program = home.command(args);
+        program.env("TERM", "xterm-256color").env("LANG", "C.UTF-8").env_remove("LC_ALL");
+        program.env_remove("NO_COLOR").env_remove("CLICOLOR");
+        Self::of(&program, (columns, rows))
+    }
+
+    /// Opens any program in a terminal.
+    pub(crate) fn of(program: &Command, (columns, rows): (u16, u16)) -> Self {
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        let master = openpt(flags).expect("a terminal");
+        grantpt(&master).expect("granted");
+        unlockpt(&master).expect("unlocked");
+        let slave = ioctl_tiocgptpeer(&master, flags).expect("its other side");
+        tcsetwinsize(&master, winsize(columns, rows)).expect("sized");
+        let before = tcgetattr(&slave).expect("a state");
+        let stream = || Stdio::from(slave.try_clone().expect("a descriptor"));
+        let mut command = in_own_session(program);
+        let child = command.stdin(stream()).stdout(stream()).stderr(stream()).spawn().expect("starts");
+        let seen = Seen { parser: Parser::new(cells(rows), cells(columns), 0), bytes: Vec::new() };
+        let seen = Arc::new((Mutex::new(seen), Condvar::new()));
+        let master = File::from(master);
+        let reading = Some(read(master.try_clone().expect("a descriptor"), Arc::clone(&seen)));
+        Self { child, master: Some(master), slave, before, seen, reading }
+    }
+
+    /// Waits until the screen satisfies `fact`; panics with `what` and the screen otherwise.
+    #[expect(clippy::disallowed_methods, reason = "patience is measured in real time")]
+    #[track_caller]
+    pub(crate) fn wait_for(&self, what: &str, fact: impl Fn(&Screen) -> bool) {
+        let (seen, changed) = &*self.seen;
+        let deadline = Instant::now() + PATIENCE;
+        let mut seen = seen.lock().expect("seen");
+        while !fact(seen.parser.screen()) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                let screen = picture(seen.parser.screen());
+                drop(seen);
+                panic!("waited 20 s for: {what}; the screen shows:\n{screen}\n");
+            }
+            seen = changed.wait_timeout(seen, left).expect("seen").0;
+        }
+    }
+
+    /// Waits until the screen shows a text.
+    #[track_caller]
+    pub(crate) fn shows(&self, text: &str) {
+        self.wait_for(&format!("{text:?}"), |screen| picture(screen).contains(text));
+    }
+
+    /// Returns the text of the screen.
+    pub(crate) fn text(&self) -> String {
+        picture(self.seen.0.lock().expect("seen").parser.screen())
+    }
+
+    /// Types.
+    #[track_caller]
+    pub(crate) fn keys(&self, keys: &[u8]) {
+        self.master.as_ref().expect("a terminal").write_all(keys).expect("typed");
+    }
+
+    /// Gives the terminal another size, as its window would.
+    pub(crate) fn resize(&self, columns: u16, rows: u16) {
+        self.seen.0.lock().expect("seen").parser.screen_mut().set_size(cells(rows), cells(columns));
+        tcsetwinsize(self.master.as_ref().expect("a terminal"), winsize(columns, rows)).expect("sized");
+    }
+
+    /// Closes the window: the terminal is gone for the program.
+    pub(crate) fn hang_up(&mut self) {
+        self.stop_reading();
+        self.master = None;
+    }
+
+    /// The program's process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Sends the program a signal.
+    pub(crate) fn kill(&self, signal: Signal) {
+        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw).expect("a pid");
+        kill_process(pid, signal).expect("sent");
+    }
+
+    /// Waits for the program's end: its exit code, or 128 and the signal.
+    #[track_caller]
+    pub(crate) fn exit(&mut self) -> i32 {
+        let mut status: Option<ExitStatus> = None;
+        let (seen, child) = (&self.seen.0, &mut self.child);
+        let shown = || picture(seen.lock().expect("seen").parser.screen());
+        super::wait_until_or(
+            || format!("the program ends; the screen shows:\n{}\n", shown()),
+            || {
+                status = child.try_wait().expect("asked");
+                status.is_some()
+            },
+        );
+        let status = status.expect("an end");
+        status.code().or_else(|| status.signal().map(|signal| 128 + signal)).expect("a code")
+    }
+
+    /// Asserts that the program, ended, has left the terminal as it found it.
+    #[track_caller]
+    pub(crate) fn is_as_it_was(&self) {
+        // What the program wrote last may still be on its way here.
+        self.wait_for("the normal screen", |screen| !screen.alternate_screen());
+        let after = tcgetattr(&self.slave).expect("a state");
+        assert_eq!(format!("{after:?}"), format!("{:?}", self.before), "termios");
+        let seen = self.seen.0.lock().expect("seen");
+        assert_eq!(modes_left_on(&seen.bytes), BTreeSet::from(["25".to_owned()]), "private modes");
+    }
+
+    fn stop_reading(&mut self) {
+        if let Some((thread, wake)) = self.reading.take() {
+            drop(wake);
+            thread.join().expect("the reader ends");
+        }
+    }
+}
+
+impl Drop for Console {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        self.stop_reading();
+    }
+}
+
+/// `setsid --ctty` becomes the program, with a session and the terminal of its own.
+fn in_own_session(program: &Command) -> Command {
+    let mut command = Command::new("setsid");
+    command.arg("--ctty").arg(program.get_program()).args(program.get_args());
+    for (name, value) in program.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    if let Some(dir) = program.get_current_dir() {
+        command.current_dir(dir);
+    }
+    command
+}
+
+/// The rows of a screen as they look: what is blank at their ends is not there.
+fn picture(screen: &Screen) -> String {
+    let rows: Vec<String> = screen.rows(0, u16::MAX).map(|row| row.trim_end().to_owned()).collect();
+    rows.join("\n")
+}
+
+fn cells(count: u16) -> NonZeroU16 {
+    NonZeroU16::new(count).expect("a size")
+}
+
+fn winsize(columns: u16, rows: u16) -> Winsize {
+    Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }
+}
+
+/// Reads the terminal until its other end is gone or the returned descriptor is closed.
+fn read(mut master: File, seen: Arc<(Mutex<Seen>, Condvar)>) -> (JoinHandle<()>, OwnedFd) {
+    let (closed, wake) = pipe_with(PipeFlags::CLOEXEC).expect("a pipe");
+    let reading = std::thread::spawn(move || {
+        let mut chunk = vec![0; 65_536];
+        loop {
+            let mut fds = [PollFd::new(&master, PollFlags::IN), PollFd::new(&closed, PollFlags::empty())];
+            poll(&mut fds, None).expect("polls");
+            if !fds[1].revents().is_empty() {
+                return;
+            }
+            let Ok(count @ 1..) = master.read(&mut chunk) else { return };
+            let mut seen_now = seen.0.lock().expect("seen");
+            seen_now.parser.process(&chunk[..count]);
+            seen_now.bytes.extend_from_slice(&chunk[..count]);
+            seen.1.notify_all();
+        }
+    });
+    (reading, wake)
+}
+
+/// The private modes (`ESC [ ? n h`) that were set and not reset again.
+fn modes_left_on(bytes: &[u8]) -> BTreeSet<String> {
+    let mut on = BTreeSet::new();
+    for sequence in bytes.split(|byte| *byte == 0x1b) {
+        let Some(rest) = sequence.strip_prefix(b"[?") else { continue };
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b';').count();
+        let (numbers, end) = rest.split_at(digits);
+        for mode in String::from_utf8_lossy(numbers).split(';') {
+            match end.first() {
+                Some(b'h') => drop(on.insert(mode.to_owned())),
+                Some(b'l') => drop(on.remove(mode)),
+                _ => {}
+            }
+        }
+    }
+    on
+}

@@ -1,0 +1,80 @@
+//! A throw-away user: workspace, state and runtime folder of its own, ended with all it started.
+
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+
+use pilothouse::paths::Places;
+use tempfile::TempDir;
+
+use super::{program, wait_until};
+
+/// Folders of one test, and the environment that points there.
+pub(crate) struct Home {
+    temp: TempDir,
+}
+
+impl Home {
+    /// Makes the folders.
+    pub(crate) fn new() -> Self {
+        let home = Self { temp: tempfile::tempdir().expect("temp dir") };
+        for folder in ["workspace", "run"] {
+            std::fs::create_dir(home.temp.path().join(folder)).expect("folder");
+        }
+        home
+    }
+
+    /// The workspace.
+    pub(crate) fn workspace(&self) -> PathBuf {
+        self.temp.path().join("workspace")
+    }
+
+    /// Where the program finds and leaves things.
+    pub(crate) fn places(&self) -> Places {
+        let state = self.temp.path().join("state/pilothouse");
+        Places::beneath(&self.workspace(), &state, Some(&self.temp.path().join("run"))).expect("places")
+    }
+
+    /// The program with arguments, ready to start in the workspace.
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(program());
+        self.settle(&mut command);
+        command.args(args);
+        command
+    }
+
+    /// Lets a command live here.
+    pub(crate) fn settle(&self, command: &mut Command) {
+        command
+            .current_dir(self.workspace())
+            .env("HOME", self.temp.path())
+            .env("XDG_STATE_HOME", self.temp.path().join("state"))
+            .env("XDG_RUNTIME_DIR", self.temp.path().join("run"))
+            .env_remove("PILOTHOUSE_SOCKET")
+            .stdin(Stdio::null());
+    }
+
+    /// Runs the program to its end.
+    pub(crate) fn run(&self, args: &[&str]) -> Output {
+        self.command(args).output().expect("the program runs")
+    }
+
+    /// Starts a headless runtime and waits until it can be reached.
+    pub(crate) fn serve(&self) -> Child {
+        let served = self.command(&["serve"]).stderr(Stdio::null()).spawn().expect("serve starts");
+        let socket = self.places().operator_socket();
+        wait_until("the runtime listens", || std::os::unix::net::UnixStream::connect(&socket).is_ok());
+        served
+    }
+
+    /// The process of the runtime.
+    pub(crate) fn runtime_pid(&self) -> i32 {
+        let lock = std::fs::read_to_string(self.places().instance_lock()).expect("a lock");
+        lock.trim().parse().expect("a pid")
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        let _ = self.run(&["serve", "--stop"]);
+    }
+}

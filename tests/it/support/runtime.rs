@@ -1,0 +1,25 @@
+//! A runtime of its own for a test: in a throw-away folder, with the built program as task host.
+
+use std::path::{Path, PathBuf};
+
+use pilothouse::config::Limits;
+use pilothouse::process::Spawner;
+use pilothouse::runtime::{Handle, Options};
+
+use super::program;
+
+/// Starts a runtime whose workspace and recordings lie in `dir`; returns it with the workspace.
+pub(crate) fn start_runtime(dir: &Path) -> (Handle, PathBuf) {
+    let workspace = dir.canonicalize().expect("a folder").join("work");
+    std::fs::create_dir(&workspace).expect("workspace");
+    let runtime = Handle::start(Options {
+        workspace: workspace.clone(),
+        recordings: dir.join("recordings"),
+        socket: dir.join("agent.sock"),
+        headless: true,
+        environment: std::env::vars_os().collect(),
+        spawner: Spawner::with_program(program()),
+        limits: Limits::default(),
+    });
+    (runtime.expect("runtime"), workspace)
+}

@@ -1,0 +1,42 @@
+//! What agents are told before they call: descriptions, hints and schemas of the tools.
+
+use pilothouse::tools::{TOOLS, Tool};
+
+fn entry(tool: &Tool) -> String {
+    let hints = tool.hints;
+    let input = serde_json::to_string_pretty(&(tool.input_schema)()).expect("a schema");
+    format!(
+        "# {} ({}), `pilothouse {}`\n\nread_only={} destructive={} idempotent={} open_world={}\n\n{}\n\n{input}\n",
+        tool.name,
+        tool.title,
+        tool.cli.join(" "),
+        hints.read_only,
+        hints.destructive,
+        hints.idempotent,
+        hints.open_world,
+        tool.description,
+    )
+}
+
+#[test]
+fn descriptions_and_input_schemas() {
+    for tool in &TOOLS {
+        let entry = entry(tool);
+        insta::assert_snapshot!(tool.name, entry);
+    }
+}
+
+#[test]
+fn result_schemas() {
+    for tool in &TOOLS {
+        let schema = serde_json::to_string_pretty(&(tool.result_schema)()).unwrap();
+        insta::assert_snapshot!(format!("{}_result", tool.name), schema);
+    }
+}
+
+#[test]
+fn every_tool_about_tasks_says_whose_task_ids_it_means() {
+    for tool in &TOOLS {
+        assert!(tool.description.to_lowercase().contains("pilothouse task"), "{}", tool.name);
+    }
+}

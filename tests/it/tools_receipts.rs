@@ -1,0 +1,491 @@
+//! What agents get: the canonical envelope and the receipt made from it, side by side. The command
+//! lines and outputs are made up; everything between them and the answer is the real thing.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pilothouse::envelope::preview::Text;
+use pilothouse::envelope::{Actor, Envelope, ErrorKind, ToolError};
+use pilothouse::runtime::{
+    self, Ended, InputOutcome, InputTarget, Lease, OutputView, Rejection, RejectionReason, StopEffect,
+    StopOutcome, StopView, TaskEvent, TaskStatus, TaskView, Waiting,
+};
+use pilothouse::terminal::Size;
+use pilothouse::tools::task_output::{Retrieval, Seen};
+use pilothouse::tools::{
+    Cursor, RECEIPT_CHARS, Shown, exec_command, render, task_input, task_list, task_output, task_status,
+    task_stop,
+};
+
+const START: &str = "2026-11-20T12:00:00Z";
+
+fn at(seconds: i64) -> jiff::Timestamp {
+    START.parse::<jiff::Timestamp>().expect("a time") + jiff::SignedDuration::from_secs(seconds)
+}
+
+fn agent() -> Actor {
+    Actor::Agent("claude".into())
+}
+
+/// A task of the agent that has run for a while.
+fn running(cmd: &str) -> TaskView {
+    TaskView {
+        id: "task_4k2m9x7a".parse().expect("an id"),
+        number: 7,
+        status: TaskStatus::Running,
+        cmd: cmd.into(),
+        description: Some("why".into()),
+        name: None,
+        workdir: "/home/ada/widgets".into(),
+        shell: "/bin/bash".into(),
+        login: true,
+        tty: false,
+        size: Size::default(),
+        size_asked: false,
+        accepts_input: false,
+        started_by: agent(),
+        call: 12,
+        promoted: true,
+        lease: None,
+        waiting: None,
+        created_at: at(0),
+        started_at: Some(at(0)),
+        updated_at: at(0),
+        stop: None,
+        ended: None,
+        output: OutputView { bytes: 2048, lines: 40, dropped_bytes: 0, last_at: Some(at(30)) },
+        pid: Some(4242),
+        folder: "/state/tasks/task_4k2m9x7a".into(),
+        events: Vec::new(),
+    }
+}
+
+fn with_tty(mut task: TaskView) -> TaskView {
+    task.tty = true;
+    task.accepts_input = true;
+    task
+}
+
+fn ended(mut task: TaskView, status: TaskStatus, exit_status: Option<i32>, signal: Option<&str>) -> TaskView {
+    task.status = status;
+    task.updated_at = at(42);
+    task.ended = Some(Ended {
+        at: at(42),
+        exit_status,
+        signal: signal.map(str::to_owned),
+        timed_out: false,
+        error: None,
+        leftovers: Vec::new(),
+        survivors: Vec::new(),
+    });
+    task
+}
+
+fn stopped_by_operator(mut task: TaskView) -> TaskView {
+    task.stop = Some(StopView { by: Actor::Operator, at: at(40), kill_at: None, force: false });
+    task
+}
+
+fn amend(mut task: TaskView, change: impl FnOnce(&mut Ended)) -> TaskView {
+    change(task.ended.as_mut().expect("an end"));
+    task
+}
+
+fn text(text: &str) -> Text {
+    Text::Whole(text.into())
+}
+
+/// What the file sink would have done.
+fn filed(mut shown: Shown, others: usize, path: &str) -> Shown {
+    if shown.leaves_out(others) {
+        shown.artifact = Some(PathBuf::from(path));
+    }
+    shown
+}
+
+fn exec(task: TaskView, stdout: &str, stderr: &str, budget: usize) -> Envelope {
+    let (stdout, stderr) = Shown::pair(&text(stdout), &text(stderr), budget);
+    let stdout = filed(stdout, 1, "/state/tasks/task_4k2m9x7a/stdout.log");
+    let stderr = filed(stderr, 1, "/state/tasks/task_4k2m9x7a/stderr.log");
+    exec_command::project(&exec_command::Complete::Ended { task: Arc::new(task), stdout, stderr })
+}
+
+fn promoted(task: TaskView, output: &str) -> Envelope {
+    let output = Shown::of(&text(output), 32_000);
+    exec_command::project(&exec_command::Complete::Promoted { task: Arc::new(task), output })
+}
+
+fn read(retrieval: Retrieval, task: TaskView, output: &str, seen: Seen) -> Envelope {
+    let output = filed(Shown::of(&text(output), 400), 0, "/state/tasks/task_4k2m9x7a/output.log");
+    let next = Cursor::at(4096);
+    task_output::project(&task_output::Complete {
+        retrieval,
+        task: Arc::new(task),
+        output,
+        seen,
+        next,
+        now: at(42),
+    })
+}
+
+fn typed(task: TaskView, bytes: u64, reaction: Option<&str>) -> Envelope {
+    let target = Some(if task.tty { InputTarget::Tty } else { InputTarget::Stdin });
+    let outcome =
+        InputOutcome { accepted: true, target, bytes_written: bytes, rejection: None, task: Arc::new(task) };
+    let reaction = reaction.map(|text| (Some(text.to_owned()), Cursor::at(4096)));
+    task_input::project(&task_input::Complete { outcome, reaction })
+}
+
+fn refused(task: TaskView, reason: RejectionReason, message: &str) -> Envelope {
+    let rejection = Some(Rejection { reason, message: message.into() });
+    let outcome =
+        InputOutcome { accepted: false, target: None, bytes_written: 0, rejection, task: Arc::new(task) };
+    task_input::project(&task_input::Complete { outcome, reaction: None })
+}
+
+fn stop(task: TaskView, effect: StopEffect, force: bool) -> Envelope {
+    let outcome = StopOutcome { effect, task: Arc::new(task) };
+    task_stop::project(&task_stop::Complete { outcome, force })
+}
+
+fn status(task: TaskView) -> Envelope {
+    task_status::project(&task_status::Complete { task: Arc::new(task), now: at(42) })
+}
+
+fn list(tasks: Vec<TaskView>, scope: task_list::Scope, limit: usize) -> Envelope {
+    let tasks = tasks.into_iter().map(Arc::new).collect();
+    task_list::project(&task_list::Complete { tasks, actor: agent(), scope, limit, now: at(42) })
+}
+
+fn renumbered(mut task: TaskView, number: u32, id: &str) -> TaskView {
+    task.number = number;
+    task.id = id.parse().expect("an id");
+    task
+}
+
+/// Lays both forms out as one block, and checks what holds for every answer.
+fn answer(title: &str, envelope: &Envelope) -> String {
+    let receipt = render(envelope);
+    assert!(receipt.chars().count() <= RECEIPT_CHARS, "{title}");
+    assert!(!receipt.ends_with('\n'), "{title}");
+    let json = serde_json::to_string_pretty(envelope).expect("JSON");
+    for hidden in ["4242", "\"pid\"", "why"] {
+        assert!(!json.contains(hidden) && !receipt.contains(hidden), "{title} shows {hidden}");
+    }
+    let again: Envelope = serde_json::from_str(&json).expect("an envelope");
+    assert_eq!(render(&again), receipt, "{title}: the receipt comes from the envelope alone");
+    format!("## {title}\n\n{json}\n\n{receipt}\n\n")
+}
+
+fn page<const N: usize>(answers: [(&str, Envelope); N]) -> String {
+    answers.iter().map(|(title, envelope)| answer(title, envelope)).collect()
+}
+
+#[test]
+fn exec_command_completed() {
+    let done = |code| {
+        let status = if code == 0 { TaskStatus::Completed } else { TaskStatus::Failed };
+        ended(running("make widgets"), status, Some(code), None)
+    };
+    let killed = || ended(running("make widgets"), TaskStatus::Failed, None, Some("SIGKILL"));
+    let by_operator = ended(running("make widgets"), TaskStatus::Cancelled, None, Some("SIGTERM"));
+    let many = "o\n".repeat(30_000);
+    let answers = page([
+        ("exit 0 with output", exec(done(0), "shell", "", 32_000)),
+        ("exit 0 without output", exec(done(0), " \n", "", 32_000)),
+        ("exit 3 with errors", exec(done(3), "", "no such target: widgets\n", 32_000)),
+        ("JSON output", exec(done(0), "{\"a\":[1,2.50],\"b\":{}}\n", "", 32_000)),
+        ("both streams cut", exec(done(7), &"o".repeat(120), &"e".repeat(120), 200)),
+        ("killed", exec(killed(), "started\n", "", 32_000)),
+        ("stopped by the operator", exec(stopped_by_operator(by_operator), "", "", 32_000)),
+        ("timed out", exec(amend(done(124), |ended| ended.timed_out = true), "so far\n", "", 32_000)),
+        (
+            "leftover processes",
+            exec(
+                amend(done(0), |ended| ended.leftovers = vec!["sleep".into(), "sleep".into(), "cat".into()]),
+                "done\n",
+                "",
+                32_000,
+            ),
+        ),
+        (
+            "wrote too much",
+            exec(
+                amend(killed(), |ended| {
+                    ended.error =
+                        Some(("output_limit_exceeded".into(), "The command wrote more than 1 GiB.".into()));
+                }),
+                "yes\n",
+                "",
+                32_000,
+            ),
+        ),
+    ]);
+    insta::assert_snapshot!(answers);
+
+    let whole = exec(done(0), &many, "", 256_000);
+    let result = whole.result().expect("a success");
+    assert_eq!(result["stdout_preview"], many.as_str());
+    assert_eq!((&result["truncated"], &result["stdout_artifact"]), (&false.into(), &0.into()));
+    let receipt = render(&whole);
+    assert!(receipt.chars().count() <= RECEIPT_CHARS);
+    assert!(receipt.contains("[output truncated: showing first ") && receipt.ends_with("stdout.log"));
+}
+
+#[test]
+fn exec_command_promoted() {
+    let answers = page([
+        ("with output", promoted(running("npm start"), "Starting server on :3000\n")),
+        ("without output", promoted(running("sleep 100"), "")),
+        ("with a terminal", promoted(with_tty(running("python3 -q")), ">>> ")),
+        ("promoted while it is being stopped", {
+            let mut task = stopped_by_operator(running("sleep 100"));
+            task.status = TaskStatus::Cancelling;
+            promoted(task, "")
+        }),
+    ]);
+    insta::assert_snapshot!(answers);
+}
+
+#[test]
+fn task_output_success() {
+    let finished = || ended(running("make widgets"), TaskStatus::Completed, Some(0), None);
+    let typed_into = |mut task: TaskView| {
+        task.events.push(TaskEvent {
+            at: at(5),
+            actor: Actor::Operator,
+            what: "input".into(),
+            note: String::new(),
+            bytes: Some(4),
+        });
+        task
+    };
+    let lines: String = (1..=200).map(|n| format!("line {n}\n")).collect();
+    let prompt = |kind: &str, evidence: &str| {
+        let mut task = with_tty(running("./install"));
+        task.waiting = Some(Waiting { kind: kind.into(), evidence: evidence.into(), since: at(38) });
+        task
+    };
+    let answers = page([
+        ("finished", read(Retrieval::Success, finished(), "done\n", Seen::Transcript)),
+        ("finished without output", read(Retrieval::Success, finished(), "", Seen::Transcript)),
+        ("cut", read(Retrieval::Success, finished(), &lines, Seen::Transcript)),
+        (
+            "failed",
+            read(
+                Retrieval::Success,
+                ended(running("x"), TaskStatus::Failed, Some(7), None),
+                "before_fail",
+                Seen::Transcript,
+            ),
+        ),
+        (
+            "stopped by the operator",
+            read(
+                Retrieval::Success,
+                stopped_by_operator(ended(running("x"), TaskStatus::Cancelled, None, Some("SIGTERM"))),
+                "partial",
+                Seen::Transcript,
+            ),
+        ),
+        (
+            "something new, after the operator typed",
+            read(
+                Retrieval::Success,
+                typed_into(with_tty(running("./ask"))),
+                "heard: blue\n",
+                Seen::Transcript,
+            ),
+        ),
+        (
+            "a full-screen program",
+            read(
+                Retrieval::Success,
+                with_tty(running("top")),
+                "top - 12:00:00 up 1 day\nTasks: 3",
+                Seen::Screen,
+            ),
+        ),
+        (
+            "waiting for a line",
+            read(Retrieval::Success, prompt("line", "tty_read"), "Colour? ", Seen::Transcript),
+        ),
+        (
+            "waiting for a secret",
+            read(Retrieval::Success, prompt("secret", "echo_off"), "Password: ", Seen::Transcript),
+        ),
+    ]);
+    insta::assert_snapshot!(answers);
+}
+
+#[test]
+fn task_output_not_there_yet() {
+    let mut cancelling = running("sleep 10");
+    cancelling.status = TaskStatus::Cancelling;
+    cancelling.stop = Some(StopView { by: agent(), at: at(40), kill_at: Some(at(45)), force: false });
+    let answers = page([
+        ("not ready", read(Retrieval::NotReady, running("sleep 5"), "", Seen::Transcript)),
+        ("timeout", read(Retrieval::Timeout, running("sleep 5"), "so far\n", Seen::Transcript)),
+        ("being stopped", read(Retrieval::NotReady, cancelling, "so far\n", Seen::Transcript)),
+    ]);
+    insta::assert_snapshot!(answers);
+}
+
+#[test]
+fn a_task_of_one_endless_line_is_cut_and_filed() {
+    let finished = ended(running("x"), TaskStatus::Completed, Some(0), None);
+    let envelope = read(Retrieval::Success, finished, &"x".repeat(9000), Seen::Transcript);
+    let task = &envelope.result().expect("a success")["task"];
+    assert_eq!(task["output_truncated"], true);
+    assert_eq!(task["output_artifact"], 0);
+    assert!(task["output_preview"].as_str().unwrap().contains("[output truncated: showing first "));
+    assert!(!envelope.summary_text().contains("xx"));
+}
+
+#[test]
+fn task_input_answers() {
+    let finished = || ended(running("read line"), TaskStatus::Completed, Some(0), None);
+    let mut piped = running("read line");
+    piped.accepts_input = true;
+    let mut held = with_tty(running("python3 -q"));
+    held.lease = Some(Lease { holder: Actor::Operator, until: at(50) });
+    let answers = page([
+        ("delivered to stdin", typed(piped.clone(), 6, None)),
+        (
+            "delivered to a terminal, with what came of it",
+            typed(with_tty(running("cat")), 6, Some("hello\n")),
+        ),
+        ("not running", refused(finished(), RejectionReason::TaskNotRunning, "It completed 3 s ago.")),
+        (
+            "no input",
+            refused(running("sleep 9"), RejectionReason::InputNotEnabled, "Its stdin is /dev/null."),
+        ),
+        (
+            "the operator is driving",
+            refused(held, RejectionReason::HeldByOperator, "Try again in 8 s, unless more is typed."),
+        ),
+        ("backlogged", refused(piped, RejectionReason::InputBacklogged, "65536 bytes wait to be read.")),
+        (
+            "keys without a terminal",
+            refused(running("cat"), RejectionReason::TtyRequired, "It reads a plain stdin."),
+        ),
+    ]);
+    insta::assert_snapshot!(answers);
+}
+
+#[test]
+fn task_stop_answers() {
+    let mut stopping = running("sleep 10");
+    stopping.status = TaskStatus::Cancelling;
+    stopping.stop = Some(StopView { by: agent(), at: at(40), kill_at: Some(at(45)), force: false });
+    let by_operator =
+        || stopped_by_operator(ended(running("x"), TaskStatus::Cancelled, None, Some("SIGTERM")));
+    let survived = amend(by_operator(), |ended| ended.survivors = vec!["stuck-on-nfs".into()]);
+    let answers = page([
+        ("requested", stop(stopping.clone(), StopEffect::Cancelling, false)),
+        ("forced", stop(stopping, StopEffect::Cancelling, true)),
+        ("signalled", stop(with_tty(running("python3 -q")), StopEffect::Signalled, false)),
+        ("ended with a survivor", stop(survived, StopEffect::Cancelled, true)),
+        ("already stopped by the operator", stop(by_operator(), StopEffect::Noop, false)),
+        (
+            "already finished",
+            stop(ended(running("x"), TaskStatus::Completed, Some(0), None), StopEffect::Noop, false),
+        ),
+    ]);
+    insta::assert_snapshot!(answers);
+}
+
+#[test]
+fn task_status_answers() {
+    let mut held = with_tty(running("./install"));
+    held.lease = Some(Lease { holder: Actor::Operator, until: at(50) });
+    held.waiting = Some(Waiting { kind: "secret".into(), evidence: "echo_off".into(), since: at(38) });
+    let mut dropped =
+        ended(running("for i in 1 2 3; do\n  make $i\ndone"), TaskStatus::Failed, Some(7), None);
+    dropped.output.dropped_bytes = 123_456;
+    let answers = page([
+        ("running", status(running("cargo watch"))),
+        ("waiting, held by the operator", status(held)),
+        ("failed", status(dropped)),
+        (
+            "stopped by the operator",
+            status(stopped_by_operator(ended(running("x"), TaskStatus::Cancelled, None, Some("SIGTERM")))),
+        ),
+    ]);
+    insta::assert_snapshot!(answers);
+}
+
+#[test]
+fn task_list_shows_own_tasks_newest_first() {
+    let mut foreign = renumbered(running("secret work"), 3, "task_00000003");
+    foreign.started_by = Actor::Agent("codex".into());
+    let mut foreground = renumbered(running("ls"), 4, "task_00000004");
+    foreground.promoted = false;
+    let mut waiting = renumbered(with_tty(running("./install\n--all")), 5, "task_00000005");
+    waiting.waiting = Some(Waiting { kind: "line".into(), evidence: "tty_read".into(), since: at(38) });
+    waiting.lease = Some(Lease { holder: Actor::Operator, until: at(50) });
+    let tasks = || {
+        vec![
+            renumbered(running("cargo watch"), 1, "task_00000001"),
+            renumbered(ended(running("make"), TaskStatus::Failed, Some(2), None), 2, "task_00000002"),
+            foreign.clone(),
+            foreground.clone(),
+            waiting.clone(),
+        ]
+    };
+    let answers = page([
+        ("active", list(tasks(), task_list::Scope::Active, 20)),
+        ("all", list(tasks(), task_list::Scope::All, 2)),
+        ("none", list(Vec::new(), task_list::Scope::Active, 20)),
+    ]);
+    insta::assert_snapshot!(answers);
+}
+
+#[test]
+fn errors() {
+    let id = || "task_00000001".parse().expect("an id");
+    let of = |tool: &str, error: runtime::Error| Envelope::error(tool, ToolError::from(error));
+    let long = ToolError::new(ErrorKind::InternalError, "Pilothouse could not do this.")
+        .with_details(serde_json::json!({ "reason": "x".repeat(2000) }));
+    let answers = page([
+        (
+            "outside the workspace",
+            of(
+                "ExecCommand",
+                runtime::Error::OutsideRoot { workdir: "../outside".into(), root: "/w".into() },
+            ),
+        ),
+        (
+            "no such directory",
+            of(
+                "ExecCommand",
+                runtime::Error::WorkdirNotFound {
+                    workdir: "missing".into(),
+                    reason: "no such directory".into(),
+                },
+            ),
+        ),
+        (
+            "no such shell",
+            of(
+                "ExecCommand",
+                runtime::Error::Spawn {
+                    shell: "/definitely/not/a/real/shell".into(),
+                    workdir: "/w".into(),
+                    message: "No such file or directory (os error 2)".into(),
+                },
+            ),
+        ),
+        ("too many", of("ExecCommand", runtime::Error::TaskLimit { limit: 64 })),
+        ("no such task", of("TaskInput", runtime::Error::UnknownTask(id()))),
+        (
+            "someone else's task",
+            of("TaskStop", runtime::Error::NotOwner { id: id(), owner: Actor::Agent("codex".into()) }),
+        ),
+        ("a line too long", of("TaskInput", runtime::Error::InputLineTooLong { length: 5000, limit: 4095 })),
+        ("shutting down", of("TaskOutput", runtime::Error::ShuttingDown)),
+        ("long details", Envelope::error("ExecCommand", long)),
+    ])
+    .replace(&"x".repeat(2000), "<2000 x>");
+    insta::assert_snapshot!(answers);
+}
