@@ -1,0 +1,114 @@
+//! The program in a terminal, in a workspace of its own, with tasks started from outside as scripts do.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use portable_pty::CommandBuilder;
+use serde_json::{Value, json};
+
+use super::tty::Tty;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_pilothouse");
+/// The console's terminal, and the size of each task.
+pub(crate) const CONSOLE: (u16, u16) = (200, 60);
+pub(crate) const PANE: (u16, u16) = (200, 50);
+/// What an idle task runs.
+pub(crate) const IDLE: &str = "printf ready; exec sleep 100000";
+
+/// An open console.
+pub(crate) struct House {
+    pub(crate) tty: Tty,
+    dir: tempfile::TempDir,
+}
+
+impl House {
+    /// Opens a console and waits for its first frame.
+    pub(crate) fn open() -> Self {
+        let dir = tempfile::tempdir().expect("make a folder");
+        let tty = Tty::start(console(dir.path()), CONSOLE);
+        tty.wait("the first frame", |seen| seen.frames > 0);
+        Self { tty, dir }
+    }
+
+    /// Returns a path for a file of this run.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// Returns the program as another process of this workspace.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(PROGRAM);
+        command.current_dir(self.dir.path()).env_clear().envs(environment(self.dir.path()));
+        command
+    }
+
+    /// Starts a task with a terminal; it is one at once.
+    pub(crate) fn start(&self, cmd: &str) -> String {
+        let (cols, rows) = PANE;
+        let input = json!({
+            "cmd": cmd, "tty": true, "cols": cols, "rows": rows, "login": false, "yield_time_ms": 0,
+        });
+        let mut run = self.command();
+        run.args(["command", "run", "--json", "--input", &input.to_string()]);
+        let output = run.output().expect("run the command line");
+        let envelope: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+        let id = find(&envelope, "task_id").and_then(Value::as_str);
+        id.unwrap_or_else(|| panic!("a task id in {envelope} {}", String::from_utf8_lossy(&output.stderr)))
+            .to_owned()
+    }
+
+    /// Starts so many idle tasks.
+    pub(crate) fn start_idle(&self, count: usize) {
+        for _ in 0..count {
+            self.start(IDLE);
+        }
+    }
+}
+
+/// Returns the program's environment: nothing of the caller's but the path.
+pub(crate) fn environment(dir: &Path) -> Vec<(&'static str, String)> {
+    let folder = |name: &str| {
+        let folder = dir.join(name);
+        std::fs::create_dir_all(&folder).expect("make a folder");
+        folder.to_string_lossy().into_owned()
+    };
+    vec![
+        ("PATH", std::env::var("PATH").unwrap_or_default()),
+        ("HOME", folder("home")),
+        ("XDG_STATE_HOME", folder("state")),
+        ("XDG_RUNTIME_DIR", folder("run")),
+        ("SHELL", "/bin/sh".to_owned()),
+        ("TERM", "xterm-256color".to_owned()),
+        ("LANG", "C.UTF-8".to_owned()),
+    ]
+}
+
+/// Returns the command that opens a console in `dir`.
+pub(crate) fn console(dir: &Path) -> CommandBuilder {
+    let mut command = CommandBuilder::new(PROGRAM);
+    command.cwd(dir);
+    command.env_clear();
+    for (name, value) in environment(dir) {
+        command.env(name, value);
+    }
+    command
+}
+
+/// Waits for a fact that nobody tells us.
+#[track_caller]
+pub(crate) fn until(what: &str, mut fact: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !fact() {
+        assert!(started.elapsed() < Duration::from_secs(600), "waited for {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn find<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
+    match value {
+        Value::Object(map) => map.get(key).or_else(|| map.values().find_map(|inner| find(inner, key))),
+        Value::Array(all) => all.iter().find_map(|inner| find(inner, key)),
+        _ => None,
+    }
+}

@@ -1,0 +1,52 @@
+//! What it costs when nothing happens, and when little does.
+
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use super::house::House;
+use super::proc;
+use super::report::{self, Target};
+
+const PANES: usize = 64;
+const WINDOW: Duration = Duration::from_secs(10);
+const TICKING: &str = "while :; do echo one more line; sleep 1; done";
+
+pub(crate) fn run() {
+    report::head("64 idle panes, 10 s");
+    let house = House::open();
+    house.start_idle(PANES);
+    // Ages below a minute are shown in seconds.
+    house.tty.rest(Duration::from_secs(61));
+    let (frames, share, hosts) = watch(&house);
+    report::line("frames", frames, "", Target::AtMost(0.0));
+    report::line("processor, the program", share, "%", Target::AtMost(0.1));
+    report::line("processor, the task hosts together", hosts, "%", Target::None);
+    drop(house);
+
+    report::head("64 panes with a line a second each, 10 s");
+    let house = House::open();
+    for _ in 0..PANES {
+        house.start(TICKING);
+    }
+    house.tty.rest(Duration::from_secs(61));
+    let (frames, share, _) = watch(&house);
+    report::line("frames a second", frames / WINDOW.as_secs_f64(), "", Target::AtMost(60.0));
+    report::line("processor, the program", share, "%", Target::AtMost(2.0));
+}
+
+/// Returns frames and percent of a processor, of the program and of its hosts.
+fn watch(house: &House) -> (f64, f64, f64) {
+    // The clock on the screen shows minutes: that frame is no idle one.
+    let second = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs() % 60);
+    if !(5..45).contains(&second) {
+        house.tty.rest(Duration::from_secs((65 - second) % 60));
+    }
+    let pid = house.tty.pid();
+    let hosts = proc::hosts(pid);
+    let cpu = || (proc::cpu(pid), hosts.iter().copied().map(proc::cpu).sum::<Duration>());
+    let (started, frames, before) = (Instant::now(), house.tty.seen(|seen| seen.frames), cpu());
+    house.tty.rest(WINDOW);
+    let (after, elapsed) = (cpu(), started.elapsed().as_secs_f64());
+    let percent = |after: Duration, before: Duration| (after - before).as_secs_f64() / elapsed * 100.0;
+    let frames = house.tty.seen(|seen| seen.frames) - frames;
+    (frames as f64, percent(after.0, before.0), percent(after.1, before.1))
+}

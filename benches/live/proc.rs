@@ -1,0 +1,41 @@
+//! What the kernel says about processes: memory, processor time, children.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+fn file(pid: u32, name: &str) -> String {
+    fs::read_to_string(PathBuf::from(format!("/proc/{pid}")).join(name)).unwrap_or_default()
+}
+
+/// Resident memory in MiB.
+pub(crate) fn resident(pid: u32) -> f64 {
+    kib(&file(pid, "status"), "VmRSS:") / 1024.0
+}
+
+/// Memory in MiB, of what is shared only this process's share.
+pub(crate) fn share(pid: u32) -> f64 {
+    kib(&file(pid, "smaps_rollup"), "Pss:") / 1024.0
+}
+
+fn kib(text: &str, key: &str) -> f64 {
+    let line = text.lines().find(|line| line.starts_with(key)).unwrap_or_default();
+    line.split_ascii_whitespace().nth(1).and_then(|number| number.parse().ok()).unwrap_or(f64::NAN)
+}
+
+/// Processor time of all its threads so far.
+pub(crate) fn cpu(pid: u32) -> Duration {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let spent = threads.filter_map(|thread| {
+        let stat = fs::read_to_string(thread.path().join("schedstat")).ok()?;
+        stat.split_ascii_whitespace().next()?.parse::<u64>().ok()
+    });
+    Duration::from_nanos(spent.sum())
+}
+
+/// The task hosts that a runtime has started.
+pub(crate) fn hosts(of: u32) -> Vec<u32> {
+    let all = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    pids.filter(|pid| kib(&file(*pid, "status"), "PPid:") == f64::from(of)).collect()
+}

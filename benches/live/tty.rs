@@ -1,0 +1,164 @@
+//! A program in a terminal of its own, drained all the time: what came out, when, and in how many frames.
+
+use std::io::{Read, Write};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+
+/// The console holds each frame together with mode 2026: this ends one.
+const FRAME_END: &[u8] = b"\x1b[?2026l";
+/// So much of the output is kept to look into.
+const KEPT: usize = 1 << 20;
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A program in a terminal.
+pub(crate) struct Tty {
+    seen: Arc<(Mutex<Seen>, Condvar)>,
+    writer: Box<dyn Write + Send>,
+    child: Box<dyn Child + Send + Sync>,
+    _master: Box<dyn MasterPty + Send>,
+}
+
+/// What has come out so far.
+#[derive(Default)]
+pub(crate) struct Seen {
+    pub(crate) bytes: u64,
+    pub(crate) frames: u64,
+    /// When the first bytes came, and the end of the first frame.
+    pub(crate) first: (Option<Instant>, Option<Instant>),
+    text: Vec<u8>,
+    /// Wanted inside a whole frame, and when it came.
+    needle: Option<Vec<u8>>,
+    found: Option<Instant>,
+    ended: bool,
+}
+
+impl Seen {
+    /// Tells whether a text is among the last output, unbroken by cursor motion.
+    pub(crate) fn shows(&self, text: &str) -> bool {
+        memchr::memmem::find(&self.text, text.as_bytes()).is_some()
+    }
+
+    fn take(&mut self, bytes: &[u8], now: Instant) {
+        self.bytes += bytes.len() as u64;
+        self.first.0.get_or_insert(now);
+        // A mark may be cut in two by a read.
+        let from = self.text.len().saturating_sub(FRAME_END.len() - 1);
+        self.text.extend_from_slice(bytes);
+        let ends = memchr::memmem::find_iter(&self.text[from..], FRAME_END).count() as u64;
+        self.frames += ends;
+        if ends > 0 {
+            self.first.1.get_or_insert(now);
+        }
+        if let Some(needle) = &self.needle
+            && let Some(at) = memchr::memmem::find(&self.text, needle)
+            && memchr::memmem::find(&self.text[at..], FRAME_END).is_some()
+        {
+            (self.needle, self.found) = (None, Some(now));
+        }
+        if self.text.len() > KEPT {
+            self.text.drain(..self.text.len() - KEPT / 2);
+        }
+    }
+}
+
+impl Tty {
+    /// Starts a program in a terminal of so many columns and rows.
+    pub(crate) fn start(command: CommandBuilder, (cols, rows): (u16, u16)) -> Self {
+        let size = PtySize { cols, rows, pixel_width: 0, pixel_height: 0 };
+        let pair = native_pty_system().openpty(size).expect("open a terminal");
+        let child = pair.slave.spawn_command(command).expect("start the program");
+        drop(pair.slave);
+        let mut reader = pair.master.try_clone_reader().expect("read the terminal");
+        let writer = pair.master.take_writer().expect("write to the terminal");
+        let seen = Arc::new((Mutex::new(Seen::default()), Condvar::new()));
+        let shared = seen.clone();
+        std::thread::spawn(move || {
+            let mut buffer = vec![0; 64 << 10];
+            loop {
+                let length = reader.read(&mut buffer).unwrap_or(0);
+                let now = Instant::now();
+                let mut seen = shared.0.lock().unwrap_or_else(PoisonError::into_inner);
+                seen.ended = length == 0;
+                seen.take(&buffer[..length], now);
+                shared.1.notify_all();
+                if length == 0 {
+                    return;
+                }
+            }
+        });
+        Self { seen, writer, child, _master: pair.master }
+    }
+
+    /// Returns the process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.process_id().expect("a started program has a pid")
+    }
+
+    /// Returns what `read` finds in what was seen.
+    pub(crate) fn seen<R>(&self, read: impl FnOnce(&Seen) -> R) -> R {
+        read(&self.seen.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Waits for a fact about the output.
+    #[track_caller]
+    pub(crate) fn wait(&self, what: &str, fact: impl Fn(&Seen) -> bool) {
+        let seen = self.seen.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.seen.1.wait_timeout_while(seen, PATIENCE, |seen| !fact(seen) && !seen.ended);
+        let (seen, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        assert!(fact(&seen), "waited for {what}; the last output is {:?}", end_of(&seen.text));
+    }
+
+    /// Lets so much time pass, while the output is drained.
+    pub(crate) fn rest(&self, time: Duration) {
+        std::thread::sleep(time);
+    }
+
+    /// Types.
+    pub(crate) fn type_in(&mut self, keys: &str) {
+        self.writer.write_all(keys.as_bytes()).expect("type");
+        self.writer.flush().expect("type");
+    }
+
+    /// Types, and returns how long it took until a whole frame with `needle` had come out.
+    pub(crate) fn time_to(&mut self, keys: &str, needle: &str) -> Duration {
+        {
+            let mut seen = self.seen.0.lock().unwrap_or_else(PoisonError::into_inner);
+            seen.text.clear();
+            (seen.needle, seen.found) = (Some(needle.as_bytes().to_vec()), None);
+        }
+        let started = Instant::now();
+        self.type_in(keys);
+        self.wait(needle, |seen| seen.found.is_some());
+        self.seen(|seen| seen.found.map_or(Duration::MAX, |found| found - started))
+    }
+
+    /// Waits until nothing came out for so long.
+    pub(crate) fn settle(&self, quiet: Duration) {
+        loop {
+            let before = self.seen(|seen| seen.bytes);
+            self.rest(quiet);
+            if self.seen(|seen| seen.bytes) == before {
+                return;
+            }
+        }
+    }
+
+    /// Waits until the program has ended.
+    pub(crate) fn end(&mut self) {
+        self.child.wait().expect("wait for the program");
+    }
+}
+
+impl Drop for Tty {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn end_of(text: &[u8]) -> String {
+    String::from_utf8_lossy(&text[text.len().saturating_sub(2000)..]).into_owned()
+}
