@@ -10,6 +10,7 @@ pub mod cli;
 pub mod agent;
 #[cfg(feature = "console")]
 pub mod console;
+pub mod dispatch;
 
 pub mod link;
 

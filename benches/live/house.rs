@@ -50,7 +50,7 @@ impl House {
             "cmd": cmd, "tty": true, "cols": cols, "rows": rows, "login": false, "yield_time_ms": 0,
         });
         let mut run = self.command();
-        run.args(["command", "run", "--json", "--input", &input.to_string()]);
+        run.args(["command", "run", "--input", &input.to_string()]);
         let output = run.output().expect("run the command line");
         let envelope: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
         let id = find(&envelope, "task_id").and_then(Value::as_str);

@@ -4,7 +4,6 @@
 //! carries the protocol and nothing else.
 
 mod client;
-mod config;
 mod results;
 mod schema;
 mod script;
@@ -13,7 +12,6 @@ mod shim;
 mod transport;
 
 pub use client::{Client, Error as ClientError};
-pub use config::{AGENTS, Snippet, snippet};
 pub use results::ENVELOPE_KEY;
 pub use script::{Error as ScriptError, Script};
 pub use service::serve;

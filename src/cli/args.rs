@@ -1,140 +1,169 @@
-//! What can be typed after `pilothouse`. The commands of the tools derive from the tool table.
-
-use std::path::PathBuf;
+//! What can be typed after `pilothouse`: the clap tree, derived from the registry of commands.
 
 use clap::builder::PossibleValuesParser;
-use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Command as Clap};
 
-use super::tools::{TOOLS, Tool, cli_args};
-use crate::agent::AGENTS;
+use super::fields;
+use crate::dispatch::exec::LINE_FLAGS;
+use crate::dispatch::{COMMANDS, Command, Failure, Flags, find, parse_timeout};
 
-/// The flag that prints the canonical envelope in place of the receipt.
-pub(super) const JSON: &str = "json";
+/// The flag that says how to answer.
+pub(super) const OUTPUT: &str = "output";
+/// The forms of an answer.
+pub(super) const FORMS: [&str; 4] = ["json", "jsonl", "table", "plain"];
 
-/// Returns the whole command tree.
-pub(super) fn command() -> Command {
-    let root = Command::new("pilothouse")
+/// A command as it was typed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Typed<'a> {
+    /// Which one.
+    pub(super) command: &'static Command,
+    /// Its arguments.
+    pub(super) args: &'a ArgMatches,
+}
+
+/// Returns the whole tree.
+pub(super) fn tree() -> Clap {
+    let root = Clap::new("pilothouse")
         .version(env!("CARGO_PKG_VERSION"))
         .about("The operator's console for coding agents")
         .long_about(
             "Opens the console of this workspace: with the runtime inside, or attached to the one that \
-             already runs. Agents connect with `pilothouse mcp`.",
-        )
-        .subcommand(mcp())
-        .subcommand(serve())
-        .subcommand(Command::new("version").about("Print the version"));
-    #[cfg(feature = "console")]
-    let root = root.subcommand(
-        Command::new("demo")
-            .about("Open the console in a throw-away workspace and watch a scripted agent at work"),
-    );
-    TOOLS.iter().fold(root, with_tool)
+             already runs. Agents connect with `pilothouse mcp`, scripts with `pilothouse exec`.",
+        );
+    COMMANDS.iter().fold(root, |root, command| {
+        let words: Vec<&str> = command.words().collect();
+        grow(root, command, &words)
+    })
 }
 
-fn mcp() -> Command {
-    let config = Command::new("config").about("Print what an agent needs in its configuration").arg(
-        Arg::new("agent").required(true).value_name("AGENT").value_parser(PossibleValuesParser::new(AGENTS)),
-    );
-    Command::new("mcp")
-        .about("Serve an agent over standard input and output (its configuration starts this)")
-        .arg(
-            Arg::new("label")
-                .long("label")
-                .help("The agent's name; under the same name it regains its tasks"),
-        )
-        .arg(
-            Arg::new("profile")
-                .long("profile")
-                .value_parser(PossibleValuesParser::new(["receipt", "structured"]))
-                .default_value("receipt")
-                .help("What results carry: the receipt alone, or structured content as well"),
-        )
-        .arg(
-            Arg::new("socket")
-                .long("socket")
-                .value_name("PATH")
-                .value_parser(value_parser!(PathBuf))
-                .help("The runtime's socket, in place of the workspace's [env: PILOTHOUSE_SOCKET]"),
-        )
-        .subcommand(config)
-}
-
-fn serve() -> Command {
-    Command::new("serve")
-        .about("Run without a console, until nobody has needed it for 10 minutes")
-        .arg(
-            Arg::new("stop")
-                .long("stop")
-                .action(ArgAction::SetTrue)
-                .help("Stop all tasks and end the runtime that serves this workspace"),
-        )
-        .arg(Arg::new("detached").long("detached").action(ArgAction::SetTrue).hide(true))
-        .arg(
-            Arg::new("idle")
-                .long("idle-seconds")
-                .value_name("SECONDS")
-                .value_parser(value_parser!(u64))
-                .default_value("600")
-                .help("How long nobody may need it before it ends"),
-        )
-}
-
-/// Adds a tool's command to the tree, beneath a group that it may share.
-fn with_tool(root: Command, tool: &'static Tool) -> Command {
-    let Some((group, verb)) = path(tool) else { return root };
-    let about = tool.title;
-    let json =
-        Arg::new(JSON).long(JSON).action(ArgAction::SetTrue).help("Print the canonical envelope as JSON");
-    let leaf = cli_args::declare(tool, Command::new(verb).about(about)).arg(json);
-    if root.get_subcommands().any(|known| known.get_name() == group) {
-        return root.mut_subcommand(group, |known| known.subcommand(leaf));
+/// Adds a command beneath the groups its path names.
+fn grow(parent: Clap, command: &'static Command, words: &[&str]) -> Clap {
+    let Some((word, rest)) = words.split_first() else {
+        return declare(command, parent);
+    };
+    if parent.get_subcommands().any(|known| known.get_name() == *word) {
+        return parent.mut_subcommand(*word, |known| grow(known, command, rest));
     }
-    root.subcommand(
-        Command::new(group).about(format!("Tools: {group}")).subcommand_required(true).subcommand(leaf),
-    )
+    let fresh = Clap::new((*word).to_owned());
+    let fresh = if rest.is_empty() { fresh } else { group(fresh, word) };
+    parent.subcommand(grow(fresh, command, rest))
 }
 
-/// Finds the tool of a parsed command.
-pub(super) fn tool<'a>(group: &str, matches: &'a ArgMatches) -> Option<(&'static Tool, &'a ArgMatches)> {
-    let (verb, args) = matches.subcommand()?;
-    let tool = TOOLS.iter().find(|tool| path(tool) == Some((group, verb)))?;
-    Some((tool, args))
+fn group(clap: Clap, word: &str) -> Clap {
+    let verbs: Vec<&str> =
+        COMMANDS.iter().filter_map(|command| command.path.strip_prefix(word)?.strip_prefix('.')).collect();
+    clap.about(format!("{}: {}", capital(word), verbs.join(", "))).subcommand_required(true)
 }
 
-fn path(tool: &Tool) -> Option<(&'static str, &'static str)> {
-    match tool.cli {
-        [group, verb] => Some((group, verb)),
-        _ => None,
+fn capital(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or_else(String::new, |first| format!("{}{}", first.to_uppercase(), letters.as_str()))
+}
+
+fn declare(command: &'static Command, clap: Clap) -> Clap {
+    let output = Arg::new(OUTPUT)
+        .long(OUTPUT)
+        .visible_alias("format")
+        .value_name("FORM")
+        .value_parser(PossibleValuesParser::new(FORMS))
+        .help("How to answer. Default: plain on a terminal, json otherwise");
+    let aliases = command.aliases.iter().filter_map(|alias| alias.rsplit('.').next());
+    let clap = fields::declare(command.input_schema(), clap.about(command.about))
+        .visible_aliases(aliases.map(str::to_owned).collect::<Vec<_>>())
+        .arg(output);
+    LINE_FLAGS.iter().fold(clap, |clap, flag| {
+        let arg = Arg::new(flag.name).long(flag.name).help(flag.about);
+        clap.arg(match flag.kind {
+            "boolean" => arg.action(ArgAction::SetTrue),
+            _ => arg.value_name(flag.name.to_uppercase()),
+        })
+    })
+}
+
+/// Finds the command that was typed; `None` when none was.
+pub(super) fn typed(matches: &ArgMatches) -> Option<Typed<'_>> {
+    let mut path = String::new();
+    let mut at = matches;
+    while let Some((word, deeper)) = at.subcommand() {
+        path = if path.is_empty() { word.to_owned() } else { format!("{path}.{word}") };
+        at = deeper;
+    }
+    find(&path).map(|command| Typed { command, args: at })
+}
+
+impl Typed<'_> {
+    /// Returns what was typed for the flags that every command has.
+    pub(super) fn flags(&self) -> Result<Flags, Failure> {
+        let text = |name: &str| self.args.get_one::<String>(name).cloned();
+        let timeout = text("timeout").map(|given| {
+            parse_timeout(&given).ok_or_else(|| {
+                let message = format!("--timeout {given} is not a time.");
+                Failure::new(crate::dispatch::Code::ArgError, message)
+                    .with("opt", "timeout")
+                    .fix("write 500ms, 30s, 2m, or seconds as a number")
+            })
+        });
+        Ok(Flags {
+            dry_run: self.args.get_flag("dry-run"),
+            timeout: timeout.transpose()?,
+            once: text("idempotency-key"),
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
-    #[test]
-    fn the_tree_is_sound_and_every_tool_is_in_it() {
-        command().debug_assert();
-        for tool in &TOOLS {
-            let (group, verb) = path(tool).expect("a group and a verb");
-            let group = command().find_subcommand(group).cloned().expect(group);
-            assert!(group.find_subcommand(verb).is_some(), "{}", tool.name);
+    fn leaves(clap: &Clap, path: &str, found: &mut BTreeMap<String, Clap>) {
+        for inner in clap.get_subcommands() {
+            let name = inner.get_name();
+            let path = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+            found.insert(path.clone(), inner.clone());
+            leaves(inner, &path, found);
         }
     }
 
     #[test]
-    fn a_typed_command_finds_its_tool() {
-        let matches =
-            command().try_get_matches_from(["pilothouse", "task", "list", "--json"]).expect("parses");
-        let (group, rest) = matches.subcommand().expect("a group");
-        let (found, args) = tool(group, rest).expect("a tool");
-        assert_eq!((found.name, args.get_flag(JSON)), ("TaskList", true));
+    fn the_tree_is_sound_and_every_command_is_in_it() {
+        tree().debug_assert();
+        let mut found = BTreeMap::new();
+        leaves(&tree(), "", &mut found);
+        for command in COMMANDS.iter() {
+            let clap =
+                found.get(&command.path).unwrap_or_else(|| panic!("{} is not in the tree", command.path));
+            for flag in ["input", OUTPUT, "dry-run", "timeout"] {
+                assert!(
+                    clap.get_arguments().any(|arg| arg.get_long() == Some(flag)),
+                    "{} {flag}",
+                    command.path
+                );
+            }
+        }
     }
 
     #[test]
-    fn only_known_agents_have_a_configuration() {
-        let typed = |agent| command().try_get_matches_from(["pilothouse", "mcp", "config", agent]);
-        assert!(AGENTS.iter().all(|agent| typed(agent).is_ok()));
-        assert!(typed("emacs").is_err());
+    fn a_typed_command_is_found_with_its_flags() {
+        let line = ["pilothouse", "task", "list", "--format", "table", "--timeout", "2s"];
+        let matches = tree().try_get_matches_from(line).expect("parses");
+        let typed = typed(&matches).expect("a command");
+        assert_eq!(typed.command.path, "task.list");
+        assert_eq!(typed.args.get_one::<String>(OUTPUT).map(String::as_str), Some("table"));
+        assert_eq!(typed.flags().expect("flags").timeout, Some(std::time::Duration::from_secs(2)));
+    }
+
+    #[test]
+    fn a_command_may_be_a_group_as_well() {
+        let path = |line: &[&str]| {
+            let matches = tree().try_get_matches_from(line).map_err(|error| error.to_string())?;
+            Ok::<_, String>(typed(&matches).map(|typed| typed.command.path.clone()))
+        };
+        assert_eq!(path(&["pilothouse", "mcp", "--label", "x"]), Ok(Some("mcp".into())));
+        assert_eq!(path(&["pilothouse", "mcp", "config", "zed"]), Ok(Some("mcp.config".into())));
+        assert_eq!(path(&["pilothouse"]), Ok(None));
+        assert!(path(&["pilothouse", "mcp", "config", "emacs"]).is_err());
+        assert!(path(&["pilothouse", "task"]).is_err());
     }
 }

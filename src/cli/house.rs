@@ -1,6 +1,7 @@
 //! A runtime with its sockets: what a console embeds, `serve` keeps and the demo plays in.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use color_eyre::eyre::{Result, WrapErr};
 use tokio::sync::watch;
@@ -14,6 +15,7 @@ use crate::link::{self, Doors, Guest, Role, Server};
 use crate::paths::Places;
 use crate::process::{Spawner, raise_descriptor_limit};
 use crate::runtime::{Handle, Options};
+use crate::tools::Repeats;
 
 /// A running runtime, its sockets open.
 pub(super) struct House {
@@ -21,6 +23,8 @@ pub(super) struct House {
     pub(super) runtime: Handle,
     /// Cancelled when a console has shut the runtime down.
     pub(super) ended: CancellationToken,
+    /// Its answers to requests that must not be done twice.
+    pub(super) repeats: Arc<Repeats>,
     guests: watch::Receiver<usize>,
     close: CancellationToken,
     stop: CancellationToken,
@@ -32,6 +36,7 @@ pub(super) struct House {
 struct Host {
     runtime: Handle,
     ended: CancellationToken,
+    repeats: Arc<Repeats>,
     stop: CancellationToken,
 }
 
@@ -48,10 +53,16 @@ impl House {
         let runtime = start(places, headless, limits)?;
         let (ended, close, stop) =
             (CancellationToken::new(), CancellationToken::new(), CancellationToken::new());
-        let host = Host { runtime: runtime.clone(), ended: ended.clone(), stop: stop.clone() };
+        let repeats = Arc::new(Repeats::default());
+        let host = Host {
+            runtime: runtime.clone(),
+            ended: ended.clone(),
+            repeats: repeats.clone(),
+            stop: stop.clone(),
+        };
         let guests = server.guests();
         let served = server.run(close.clone(), stop.clone(), move |guest| host.clone().welcome(guest));
-        Ok(Some(Self { runtime, ended, guests, close, stop, server: tokio::spawn(served) }))
+        Ok(Some(Self { runtime, ended, repeats, guests, close, stop, server: tokio::spawn(served) }))
     }
 
     /// Returns the number of connected agents, scripts and consoles, live.
@@ -71,7 +82,7 @@ impl House {
 
 impl Host {
     async fn welcome(self, guest: Guest) {
-        let Self { runtime, ended, stop } = self;
+        let Self { runtime, ended, repeats, stop } = self;
         let talk = match guest.hello.role {
             Role::Mcp => {
                 agent::serve(guest, runtime, stop).await;
@@ -79,7 +90,7 @@ impl Host {
             }
             Role::Operator => link::serve_operator(guest, runtime, ended, stop).await,
             Role::Cli => tokio::select! {
-                talk = link::serve_scripts(guest, &runtime) => talk,
+                talk = link::serve_scripts(guest, &runtime, &repeats) => talk,
                 () = stop.cancelled() => Ok(()),
             },
         };

@@ -1,30 +1,38 @@
 //! The command line: the only reader of argv and environment; composes everything below.
 
+mod answer;
 mod args;
 #[cfg(feature = "console")]
 mod console;
 #[cfg(feature = "console")]
 mod demo;
+mod exec;
+mod fields;
 mod house;
 mod log;
 mod mcp;
+mod one;
+mod outside;
 mod serve;
 mod signals;
-mod tool;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::ArgMatches;
 use color_eyre::eyre::{Result, WrapErr, eyre};
 
+use self::answer::Form;
+use self::args::Typed;
+use self::outside::Outside;
+use crate::dispatch::{Code, Danger, Failure, Reach, Response};
 use crate::paths::Places;
 use crate::process;
-use crate::tools;
 
 /// How long blocking work (a read of standard input) may hold up the end of the program.
 const LINGER: Duration = Duration::from_millis(100);
@@ -48,13 +56,9 @@ pub fn run(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some("__exec") => return process::exec_main(),
         _ => {}
     }
-    let matches = match args::command().try_get_matches_from(argv) {
+    let matches = match args::tree().try_get_matches_from(argv) {
         Ok(matches) => matches,
-        Err(refusal) => {
-            // Nobody is left to tell when this cannot be printed.
-            let _ = refusal.print();
-            return ExitCode::from(u8::try_from(refusal.exit_code()).unwrap_or(1));
-        }
+        Err(refusal) => return refuse(&refusal),
     };
     match prepared(&matches) {
         Ok(code) => code,
@@ -65,43 +69,73 @@ pub fn run(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// Does what needs no place and no runtime; hands the rest on.
+/// Answers a command line that says nothing: with help that was asked for, or with what is wrong.
+fn refuse(refusal: &clap::Error) -> ExitCode {
+    let code = u8::try_from(refusal.exit_code()).unwrap_or(1);
+    // Nobody is left to tell when this cannot be printed.
+    let _ = refusal.print();
+    if code == 0 || Form::usual() == Form::Plain {
+        return ExitCode::from(code);
+    }
+    let text = refusal.render().to_string();
+    let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+    let failure = Failure::new(Code::ArgError, first)
+        .detail(text.trim_end())
+        .fix("see `pilothouse help`, or `pilothouse manifest` for all commands as JSON");
+    answer::print(&Response::failure(failure), Form::Json)
+}
+
+/// Runs what was typed, on a runtime of its own.
 fn prepared(matches: &ArgMatches) -> Result<ExitCode> {
     color_eyre::install()?;
-    match matches.subcommand() {
-        Some(("version", _)) => return say(concat!("pilothouse ", env!("CARGO_PKG_VERSION"))),
-        Some(("mcp", mcp)) => {
-            if let Some(("config", config)) = mcp.subcommand() {
-                return mcp::config(config);
-            }
-        }
-        _ => {}
-    }
-    let start = Start::find()?;
-    log::start(&start.places.state_dir)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()
         .wrap_err("start the async runtime")?;
-    let ended = runtime.block_on(dispatch(matches, &start));
+    let ended = runtime.block_on(dispatch(args::typed(matches)));
     runtime.shutdown_timeout(LINGER);
     ended
 }
 
-async fn dispatch(matches: &ArgMatches, start: &Start) -> Result<ExitCode> {
-    match matches.subcommand() {
-        None => open(start).await,
-        Some(("mcp", args)) => mcp::run(start, args).await,
-        Some(("serve", args)) => serve::run(start, args).await,
-        #[cfg(feature = "console")]
-        Some(("demo", _)) => demo::run(start).await,
-        Some((group, rest)) => {
-            let (tool, args) =
-                args::tool(group, rest).ok_or_else(|| eyre!("no command is called {group}"))?;
-            tool::run(start, tool, args).await
-        }
+async fn dispatch(typed: Option<Typed<'_>>) -> Result<ExitCode> {
+    let outside = Arc::new(Outside::default());
+    let Some(typed) = typed else { return open(&settled()?).await };
+    let told_only = typed.args.get_flag("dry-run") && typed.command.danger != Danger::Safe;
+    match typed.command.reach {
+        Reach::Anywhere => one::run(outside, typed).await,
+        _ if told_only => one::run(outside, typed).await,
+        Reach::Exec => exec::run(outside, typed).await,
+        Reach::Alone(_) => alone(typed).await,
     }
+}
+
+/// Runs a command that owns standard input or the terminal.
+async fn alone(typed: Typed<'_>) -> Result<ExitCode> {
+    let form = Form::of(typed.args);
+    let asked = one::input(typed).and_then(|input| {
+        typed.command.check(input.clone())?;
+        Ok(input)
+    });
+    let input = match asked {
+        Ok(input) => input,
+        Err(failure) => return Ok(answer::print(&Response::failure(failure), form)),
+    };
+    let start = settled()?;
+    match typed.command.path.as_str() {
+        "mcp" => mcp::run(&start, serde_json::from_value(input)?).await,
+        "serve" => serve::run(&start, &serde_json::from_value(input)?, form).await,
+        #[cfg(feature = "console")]
+        "demo" => demo::run(&start).await,
+        other => Err(eyre!("this program was built without what {other} needs")),
+    }
+}
+
+/// Finds the place of a program that stays, and opens its log.
+fn settled() -> Result<Start> {
+    let start = Start::find()?;
+    log::start(&start.places.state_dir)?;
+    Ok(start)
 }
 
 #[cfg(feature = "console")]

@@ -5,14 +5,17 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::ArgMatches;
 use color_eyre::eyre::Result;
+use serde_json::json;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
+use super::Start;
+use super::answer::{self, Form};
 use super::house::House;
 use super::signals::Ending;
-use super::{Start, say};
+use crate::dispatch::Response;
+use crate::dispatch::owned::ServeInput;
 use crate::link::{Error, Operator};
 use crate::runtime::Snapshot;
 
@@ -22,11 +25,11 @@ const SUCCESSION: Duration = Duration::from_secs(8);
 const RETRY: Duration = Duration::from_millis(50);
 
 /// Serves the workspace until nobody needs it, a signal comes or a console ends it.
-pub(super) async fn run(start: &Start, args: &ArgMatches) -> Result<ExitCode> {
-    if args.get_flag("stop") {
-        return stop(start).await;
+pub(super) async fn run(start: &Start, input: &ServeInput, form: Form) -> Result<ExitCode> {
+    if input.stop {
+        return stop(start, form).await;
     }
-    let detached = args.get_flag("detached");
+    let detached = input.detached;
     if detached {
         // Whoever started us may end, and its terminal with it.
         rustix::process::setsid().ok();
@@ -46,10 +49,10 @@ pub(super) async fn run(start: &Start, args: &ArgMatches) -> Result<ExitCode> {
         start.places.workspace.display(),
         start.places.agent_socket().display()
     )?;
-    let seconds = args.get_one::<u64>("idle").copied().unwrap_or_default();
-    let unneeded = unneeded(house.guests(), house.runtime.snapshot(), Duration::from_secs(seconds));
+    let patience = Duration::from_secs(input.idle_seconds);
+    let unneeded = unneeded(house.guests(), house.runtime.snapshot(), patience);
     let code = tokio::select! {
-        code = ending.wait() => code,
+        signal = ending.wait() => ExitCode::from(128 + signal),
         () = unneeded => ExitCode::SUCCESS,
         () = house.ended.cancelled() => ExitCode::SUCCESS,
     };
@@ -102,17 +105,20 @@ fn is_needed(guests: usize, snapshot: &Snapshot) -> bool {
 }
 
 /// Ends the runtime that serves the workspace.
-async fn stop(start: &Start) -> Result<ExitCode> {
+async fn stop(start: &Start, form: Form) -> Result<ExitCode> {
+    let said = |effect: &str, text: &str| {
+        answer::print(&Response::success(json!({ "effect": effect }), text.to_owned()), form)
+    };
     let operator = match Operator::attach(&start.places.operator_socket(), start.cwd.clone()).await {
         Ok(operator) => operator,
-        Err(Error::NoRuntime { .. }) => return say("no runtime serves this workspace"),
+        Err(Error::NoRuntime { .. }) => return Ok(said("noop", "no runtime serves this workspace")),
         Err(error) => return Err(error.into()),
     };
     operator.shutdown().await?;
     let mut connected = operator.connected();
     // It has ended its tasks; that it hangs up as well is a courtesy not to be waited for long.
     let _ = timeout(SUCCESSION, connected.wait_for(|connected| !connected)).await;
-    say("stopped")
+    Ok(said("stopped", "stopped"))
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! Signals that ask the program to end.
 
-use std::process::ExitCode;
-
 use color_eyre::eyre::{Result, WrapErr};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -23,13 +21,12 @@ impl Ending {
         })
     }
 
-    /// Returns the exit code that tells which signal it was.
-    pub(super) async fn wait(&mut self) -> ExitCode {
-        let number = tokio::select! {
+    /// Returns the number of the signal that came.
+    pub(super) async fn wait(&mut self) -> u8 {
+        tokio::select! {
             _ = self.terminate.recv() => 15,
             _ = self.interrupt.recv() => 2,
             _ = self.hangup.recv() => 1,
-        };
-        ExitCode::from(128 + number)
+        }
     }
 }

@@ -69,6 +69,8 @@ error_kinds! {
     RuntimeShuttingDown { name: "runtime_shutting_down", retryable: true, exit: 12 }
     /// A line of input longer than a terminal can take.
     InputLineTooLong { name: "input_line_too_long", retryable: false, exit: 2 }
+    /// An idempotency key stands for another request already.
+    IdempotencyConflict { name: "idempotency_conflict", retryable: false, exit: 6 }
     /// A fault of Pilothouse itself.
     InternalError { name: "internal_error", retryable: false, exit: 1 }
 }

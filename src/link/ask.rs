@@ -40,12 +40,30 @@ pub(super) struct Shown {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Ask {
-    Call { tool: String, input: Value },
-    Send { task: TaskId, input: Input },
-    Release { task: TaskId },
-    Dismiss { task: TaskId },
-    Rename { task: TaskId, name: Option<String> },
-    Record { seq: u64 },
+    Call {
+        tool: String,
+        input: Value,
+        /// The request's idempotency key.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        once: Option<String>,
+    },
+    Send {
+        task: TaskId,
+        input: Input,
+    },
+    Release {
+        task: TaskId,
+    },
+    Dismiss {
+        task: TaskId,
+    },
+    Rename {
+        task: TaskId,
+        name: Option<String>,
+    },
+    Record {
+        seq: u64,
+    },
     Shutdown,
 }
 
@@ -75,16 +93,18 @@ pub(super) struct Answered {
     seq: u64,
     envelope: Envelope,
     receipt: String,
+    #[serde(default)]
+    repeated: bool,
 }
 
 impl From<Answer> for Answered {
-    fn from(Answer { seq, envelope, receipt }: Answer) -> Self {
-        Self { seq, envelope, receipt }
+    fn from(Answer { seq, envelope, receipt, repeated }: Answer) -> Self {
+        Self { seq, envelope, receipt, repeated }
     }
 }
 
 impl From<Answered> for Answer {
-    fn from(Answered { seq, envelope, receipt }: Answered) -> Self {
-        Self { seq, envelope, receipt }
+    fn from(Answered { seq, envelope, receipt, repeated }: Answered) -> Self {
+        Self { seq, envelope, receipt, repeated }
     }
 }

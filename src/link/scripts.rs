@@ -11,7 +11,7 @@ use super::frame::{Frame, MAX_FRAME, MAX_FROM_RUNTIME};
 use super::{Error, Guest, Hello, Role, dial};
 use crate::envelope::Actor;
 use crate::runtime::Handle;
-use crate::tools::{self, Answer, Caller};
+use crate::tools::{self, Answer, Caller, Repeats};
 
 /// A script's connection to a runtime.
 #[derive(Debug)]
@@ -31,13 +31,14 @@ impl Scripts {
         Ok(Self { reader: lines.into_reader(), writer, asked: 0 })
     }
 
-    /// Calls a tool and waits for its answer.
+    /// Calls a tool and waits for its answer; `once` is the request's idempotency key.
     ///
     /// # Errors
     /// When the runtime goes away or answers something else.
-    pub async fn call(&mut self, tool: &str, input: Value) -> Result<Answer, Error> {
+    pub async fn call(&mut self, tool: &str, input: Value, once: Option<&str>) -> Result<Answer, Error> {
         self.asked += 1;
-        let order = Order::Ask { id: self.asked, ask: Ask::Call { tool: tool.to_owned(), input } };
+        let ask = Ask::Call { tool: tool.to_owned(), input, once: once.map(str::to_owned) };
+        let order = Order::Ask { id: self.asked, ask };
         Frame::json(&order)?.write(&mut self.writer).await?;
         let frame = Frame::read(&mut self.reader, MAX_FROM_RUNTIME).await?.ok_or(Error::Gone)?;
         match frame.parse()? {
@@ -56,7 +57,7 @@ impl Scripts {
 ///
 /// # Errors
 /// When the script breaks the protocol or cannot be answered.
-pub async fn serve(guest: Guest, runtime: &Handle) -> Result<(), Error> {
+pub async fn serve(guest: Guest, runtime: &Handle, repeats: &Repeats) -> Result<(), Error> {
     let Guest { hello, lines, mut writer } = guest;
     let caller = Caller { actor: Actor::Cli, cwd: hello.cwd };
     let mut reader = lines.into_reader();
@@ -65,8 +66,8 @@ pub async fn serve(guest: Guest, runtime: &Handle) -> Result<(), Error> {
             return Err(Error::frame("an order for consoles"));
         };
         let reply = match ask {
-            Ask::Call { tool, input } => {
-                let call = tools::call(runtime, &caller, &tool, input);
+            Ask::Call { tool, input, once } => {
+                let call = tools::call_once(runtime, &caller, repeats, once.as_deref(), &tool, input);
                 match unless_hung_up(&mut reader, call).await? {
                     Some(answer) => Ok(Reply::Answer(answer.into())),
                     None => return Ok(()),

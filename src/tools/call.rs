@@ -17,6 +17,8 @@ pub struct Answer {
     pub envelope: Envelope,
     /// The text made from it.
     pub receipt: String,
+    /// Nothing was done: it is the answer to an earlier request with the same idempotency key.
+    pub repeated: bool,
 }
 
 /// Calls a tool. The call is on record before anything happens. Dropping the future stops a command
@@ -32,7 +34,7 @@ pub async fn call(runtime: &Handle, caller: &Caller, name: &str, input: Value) -
     let receipt = receipt::render(&done.envelope);
     runtime.end_call(seq, done.task.as_ref(), &done.envelope, &receipt);
     std::mem::forget(open);
-    Answer { seq, envelope: done.envelope, receipt }
+    Answer { seq, envelope: done.envelope, receipt, repeated: false }
 }
 
 /// A call without an answer yet. Dropped, it goes on record as abandoned: its client gave up.

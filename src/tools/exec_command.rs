@@ -224,9 +224,17 @@ An exit code other than 0 is a result, not an error of this tool. If the answer 
 command, do not just run it again: ask, or go another way.";
     const HINTS: Hints = Hints { read_only: false, destructive: true, idempotent: false, open_world: true };
     const CLI: &'static [&'static str] = &["command", "run"];
+    const EXAMPLES: &'static [(&'static str, &'static str)] = &[
+        ("Run the tests and wait for them", r#"{"cmd":"cargo test","yield_time_ms":30000}"#),
+        ("Start a server as a task", r#"{"cmd":"npm run dev","yield_time_ms":0}"#),
+    ];
 
     type Input = Input;
     type Result = ExecResult;
+
+    fn check(input: Input) -> Result<(), ToolError> {
+        validate(&input)
+    }
 
     async fn run(cx: Context<'_>, input: Input) -> Result<Done, ToolError> {
         let budget = preview::budget_chars(input.max_output_tokens);

@@ -1,6 +1,7 @@
 //! Reads a tool's input. Refuses what the published schema does not have, and names the field, so
 //! that a caller can correct itself in one step.
 
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::schema;
@@ -12,25 +13,39 @@ const NEAR: f64 = 0.7;
 
 /// Reads the input of a tool.
 pub(super) fn parse<V: Verb>(given: Value) -> Result<V::Input, ToolError> {
-    let schema = schema::input::<V::Input>();
+    read(V::NAME, &schema::input::<V::Input>(), V::ALIASES, given)
+}
+
+/// Reads what `subject` takes, as its published `schema` has it. `aliases` are (other, real) names of
+/// fields.
+///
+/// # Errors
+/// When the schema does not allow it; every field that is wrong is named.
+pub fn read<T: DeserializeOwned>(
+    subject: &str,
+    schema: &Value,
+    aliases: &[(&str, &str)],
+    given: Value,
+) -> Result<T, ToolError> {
     let mut given = if given.is_null() { json!({}) } else { given };
     if let Some(object) = given.as_object_mut() {
-        rename(object, V::ALIASES);
+        rename(object, aliases);
     }
-    settle(&schema, &mut given);
+    settle(schema, &mut given);
     let mut problems = Vec::new();
-    check(&schema, &given, "", &mut problems);
+    check(schema, &given, "", &mut problems);
     if let Some(first) = problems.first() {
-        return Err(refuse(V::NAME, first.field.clone(), &problems));
+        return Err(refuse(subject, first.field.clone(), &problems));
     }
     serde_json::from_value(given).map_err(|error| {
         let problem = Problem { field: None, text: error.to_string(), hint: None };
-        refuse(V::NAME, None, &[problem])
+        refuse(subject, None, &[problem])
     })
 }
 
 /// Returns the known name most like the given one, if any is like it.
-pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+#[must_use]
+pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let likeness = |other: &&str| {
         if abbreviates(other, name) || abbreviates(name, other) {
             1.0

@@ -5,12 +5,12 @@
 //! reads no socket and draws nothing; whoever calls brings the runtime and says who it is.
 
 mod call;
-pub mod cli_args;
 mod errors;
 pub mod exec_command;
 mod input;
 mod reading;
 mod receipt;
+mod repeats;
 mod schema;
 mod table;
 mod task;
@@ -22,7 +22,10 @@ pub mod task_stop;
 mod verb;
 
 pub use call::{Answer, call};
+pub use input::{nearest, read as read_input};
 pub use reading::{Cursor, Shown};
 pub use receipt::{RECEIPT_CHARS, render};
+pub use repeats::{Repeats, call_once};
+pub use schema::{input as input_schema, result as output_schema};
 pub use table::{Hints, TOOLS, Tool, find};
 pub use verb::Caller;

@@ -5,13 +5,15 @@ use schemars::JsonSchema;
 use schemars::generate::{Contract, SchemaSettings};
 use serde_json::{Map, Value, json};
 
-/// Makes the schema of a tool's input.
-pub(super) fn input<T: JsonSchema>() -> Value {
+/// Makes the schema of what a tool or command takes.
+#[must_use]
+pub fn input<T: JsonSchema>() -> Value {
     generate::<T>(Contract::Deserialize)
 }
 
-/// Makes the schema of a tool's `result`. Null stays where a key is always there and may hold none.
-pub(super) fn result<T: JsonSchema>() -> Value {
+/// Makes the schema of what it answers. Null stays where a key is always there and may hold none.
+#[must_use]
+pub fn result<T: JsonSchema>() -> Value {
     generate::<T>(Contract::Serialize)
 }
 

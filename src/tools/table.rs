@@ -54,6 +54,10 @@ pub struct Tool {
     pub input_schema: fn() -> Value,
     /// Makes the JSON Schema of its `result`.
     pub result_schema: fn() -> Value,
+    /// Inputs as JSON that a reader may start from, each with what it does.
+    pub examples: &'static [(&'static str, &'static str)],
+    /// Tells what is wrong with an input, without doing anything.
+    pub check: fn(Value) -> Result<(), ToolError>,
     pub(super) run: for<'a> fn(Context<'a>, Value) -> Running<'a>,
     pub(super) receipt: fn(&Value) -> Option<Receipt>,
 }
@@ -84,6 +88,8 @@ impl Tool {
             cli: V::CLI,
             input_schema: schema::input::<V::Input>,
             result_schema: schema::result::<V::Result>,
+            examples: V::EXAMPLES,
+            check: |given| V::check(input::parse::<V>(given)?),
             run: run::<V>,
             receipt: |result| V::Result::deserialize(result).ok().map(|result| V::receipt(&result)),
         }

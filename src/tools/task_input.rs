@@ -191,9 +191,17 @@ A task that does not take input now is not an error: `accepted_input` is false a
 is typing into the task (`held_by_operator`), leave it to them, and read with TaskOutput what came of it.";
     const HINTS: Hints = Hints { read_only: false, destructive: true, idempotent: false, open_world: true };
     const CLI: &'static [&'static str] = &["task", "input"];
+    const EXAMPLES: &'static [(&'static str, &'static str)] = &[
+        ("Answer a question", r#"{"task_id":"task_4k2m9x7q","input":"yes\n"}"#),
+        ("Interrupt it as a person would", r#"{"task_id":"task_4k2m9x7q","keys":["C-c"]}"#),
+    ];
 
     type Input = Input;
     type Result = Delivery;
+
+    fn check(input: Input) -> Result<(), ToolError> {
+        typed(input).map(drop)
+    }
 
     async fn run(cx: Context<'_>, input: Input) -> Result<Done, ToolError> {
         let wait = Duration::from_millis(input.yield_time_ms.min(LONGEST_YIELD_MS));

@@ -156,6 +156,8 @@ without output. Use it when you lost a task_id, or to see what is still running 
 use TaskOutput.";
     const HINTS: Hints = Hints::READS;
     const CLI: &'static [&'static str] = &["task", "list"];
+    const EXAMPLES: &'static [(&'static str, &'static str)] =
+        &[("List what runs", "{}"), ("List finished tasks too", r#"{"scope":"all","limit":100}"#)];
 
     type Input = Input;
     type Result = Listing;

@@ -195,6 +195,10 @@ any case and the output so far is shown. A full-screen program is shown as the s
 ExecCommand gave you, not an id of your client's own tasks.";
     const HINTS: Hints = Hints::READS;
     const CLI: &'static [&'static str] = &["task", "output"];
+    const EXAMPLES: &'static [(&'static str, &'static str)] = &[
+        ("Wait for the end and read all", r#"{"task_id":"task_4k2m9x7q"}"#),
+        ("Read what is there now", r#"{"task_id":"task_4k2m9x7q","block":false}"#),
+    ];
     const ALIASES: &'static [(&'static str, &'static str)] = &[("timeout", "timeout_ms")];
 
     type Input = Input;

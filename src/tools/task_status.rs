@@ -177,6 +177,8 @@ Tells how one pilothouse task stands, without its output: state, exit code, comm
 for input, and how much it printed. Cheap, never waits. To wait for a task or to read what it printed, use TaskOutput.";
     const HINTS: Hints = Hints::READS;
     const CLI: &'static [&'static str] = &["task", "status"];
+    const EXAMPLES: &'static [(&'static str, &'static str)] =
+        &[("See where a task stands", r#"{"task_id":"task_4k2m9x7q"}"#)];
 
     type Input = Input;
     type Result = Report;

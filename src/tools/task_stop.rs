@@ -119,14 +119,18 @@ for instance INT to interrupt what a shell is running. Stop what you no longer n
 Stopping a task that has ended does nothing. `task_id` is one that ExecCommand gave you.";
     const HINTS: Hints = Hints { read_only: false, destructive: true, idempotent: true, open_world: false };
     const CLI: &'static [&'static str] = &["task", "stop"];
+    const EXAMPLES: &'static [(&'static str, &'static str)] =
+        &[("End a task and all it started", r#"{"task_id":"task_4k2m9x7q"}"#)];
 
     type Input = Input;
     type Result = Stopped;
 
+    fn check(input: Input) -> Result<(), ToolError> {
+        sound(&input)
+    }
+
     async fn run(cx: Context<'_>, input: Input) -> Result<Done, ToolError> {
-        if input.force && input.signal.is_some() {
-            return Err(unusable(Self::NAME, "signal", "`signal` and `force` exclude each other"));
-        }
+        sound(&input)?;
         let id = cx.own_task(&input.task_id)?.id.clone();
         let stop = runtime::Stop { force: input.force, signal: input.signal.map(Into::into) };
         let outcome = cx.runtime.stop(&cx.caller.actor, &id, stop).await?;
@@ -169,6 +173,13 @@ Stopping a task that has ended does nothing. `task_id` is one that ExecCommand g
             Effect::Cancelled | Effect::Noop => receipt.next("TaskOutput to read what it printed."),
         }
     }
+}
+
+fn sound(input: &Input) -> Result<(), ToolError> {
+    if input.force && input.signal.is_some() {
+        return Err(unusable(TaskStop::NAME, "signal", "`signal` and `force` exclude each other"));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -75,11 +75,18 @@ pub(super) trait Verb: 'static {
     const CLI: &'static [&'static str];
     /// Other names a field is known by: (other, real).
     const ALIASES: &'static [(&'static str, &'static str)] = &[];
+    /// Inputs as JSON that a reader may start from: (what it does, input).
+    const EXAMPLES: &'static [(&'static str, &'static str)] = &[];
 
     /// What it takes.
     type Input: DeserializeOwned + JsonSchema + Send;
     /// What it answers.
     type Result: Serialize + DeserializeOwned + JsonSchema;
+
+    /// Tells what the schema cannot: values that do not go together.
+    fn check(_input: Self::Input) -> Result<(), ToolError> {
+        Ok(())
+    }
 
     /// Does it.
     fn run(cx: Context<'_>, input: Self::Input) -> impl Future<Output = Result<Done, ToolError>> + Send;

@@ -43,9 +43,9 @@ async fn task(agent: &Agent, cmd: &str) -> String {
 }
 
 fn status(home: &Home, task: &str) -> Value {
-    let shown = home.run(&["task", "status", task, "--json"]);
-    let envelope: Value = serde_json::from_slice(&shown.stdout).expect("an envelope");
-    envelope["result"]["task"].clone()
+    let shown = home.run(&["task", "status", task]);
+    let envelope: Value = serde_json::from_slice(&shown.stdout).expect("a response");
+    envelope["data"]["task"].clone()
 }
 
 fn kill(pid: i32) {
@@ -79,7 +79,7 @@ async fn a_call_in_flight_is_answered_when_the_runtime_dies_and_the_next_one_get
     let blocked = tokio::spawn(async move {
         waiting.call_tool(ask("TaskOutput", &json!({"task_id": task, "timeout_ms": 45_000}))).await
     });
-    let listed = || String::from_utf8(home.run(&["task", "list"]).stdout).expect("text");
+    let listed = || String::from_utf8(home.run(&["task", "list", "--output", "plain"]).stdout).expect("text");
     wait_until("the task is listed", || listed().contains("1 active task"));
     kill(first);
     let answer = blocked.await.expect("joins").expect("an answer, not silence");

@@ -110,7 +110,7 @@ impl Operator {
     /// # Errors
     /// When the runtime went away.
     pub async fn call(&self, tool: &str, input: Value) -> Result<Answer, Error> {
-        match self.ask(Ask::Call { tool: tool.to_owned(), input }).await? {
+        match self.ask(Ask::Call { tool: tool.to_owned(), input, once: None }).await? {
             Reply::Answer(answer) => Ok(answer.into()),
             _ => Err(odd()),
         }
@@ -187,7 +187,7 @@ impl Local {
         let Self { runtime, caller, .. } = self;
         let declined = |error: runtime::Error| Error::Declined { message: error.to_string() };
         Ok(match ask {
-            Ask::Call { tool, input } => {
+            Ask::Call { tool, input, .. } => {
                 Reply::Answer(tools::call(runtime, caller, &tool, input).await.into())
             }
             Ask::Send { task, input } => {

@@ -1,18 +1,16 @@
-//! A tool's command line, derived from the schema of its input: required fields are positional,
+//! The arguments of a command, derived from the schema of its input: required fields are positional,
 //! the rest are flags, and the whole input can be given as JSON instead. Reads no file itself.
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Map, Value, json};
 
-use super::table::Tool;
-
 /// The flag that takes the whole input.
 const WHOLE: &str = "input";
 
 /// Where the whole input comes from, when it is given as JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
+pub(super) enum Source {
     /// Standard input: `-`.
     Stdin,
     /// A file: `@path`.
@@ -21,7 +19,7 @@ pub enum Source {
 
 /// A command line that makes no input.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub(super) enum Error {
     /// The JSON could not be fetched.
     #[error("read the input from {from}")]
     Read {
@@ -40,24 +38,23 @@ pub enum Error {
     },
 }
 
-/// Adds a tool's arguments to a command.
-#[must_use]
-pub fn declare(tool: &Tool, command: Command) -> Command {
+/// Adds the arguments for an input to a command.
+pub(super) fn declare(schema: &Value, command: Command) -> Command {
     let whole = Arg::new("whole")
         .long(WHOLE)
         .value_name("JSON|-|@FILE")
         .help("The whole input as JSON: given here, read from stdin, or from a file");
-    let fields = fields(tool);
+    let fields = fields(schema);
     let whole = fields.iter().fold(whole, |whole, field| whole.conflicts_with(field.name.clone()));
     fields.iter().map(Field::arg).fold(command, Command::arg).arg(whole)
 }
 
-/// Makes a tool's input from its parsed arguments. `fetch` reads what a source holds.
+/// Makes an input from its parsed arguments. `fetch` reads what a source holds.
 ///
 /// # Errors
 /// When what should be JSON cannot be read, or is none.
-pub fn input(
-    tool: &Tool,
+pub(super) fn input(
+    schema: &Value,
     matches: &ArgMatches,
     fetch: impl FnOnce(&Source) -> std::io::Result<String>,
 ) -> Result<Value, Error> {
@@ -65,7 +62,7 @@ pub fn input(
         return whole_input(whole, fetch);
     }
     let mut input = Map::new();
-    for field in fields(tool) {
+    for field in fields(schema) {
         if let Some(value) = field.value(matches)? {
             input.insert(field.name, value);
         }
@@ -95,8 +92,7 @@ struct Field {
     required: bool,
 }
 
-fn fields(tool: &Tool) -> Vec<Field> {
-    let schema = (tool.input_schema)();
+fn fields(schema: &Value) -> Vec<Field> {
     let required =
         |name: &str| schema["required"].as_array().is_some_and(|all| all.iter().any(|one| one == name));
     let properties = schema["properties"].as_object().into_iter().flatten();
@@ -139,13 +135,25 @@ impl Field {
         }
     }
 
+    /// Reads one item of a list: a word as it is, anything else as JSON.
+    fn item(&self, text: &str) -> Result<Value, Error> {
+        if self.schema["items"]["type"] == "string" {
+            return Ok(json!(text));
+        }
+        serde_json::from_str(text)
+            .map_err(|source| Error::Json { what: format!("--{}", self.flag()), source })
+    }
+
     fn value(&self, matches: &ArgMatches) -> Result<Option<Value>, Error> {
         Ok(match self.schema["type"].as_str() {
             Some("boolean") => matches.get_one::<bool>(&self.name).map(|value| json!(value)),
             Some("integer") => matches.get_one::<u64>(&self.name).map(|value| json!(value)),
-            Some("array") => {
-                matches.get_many::<String>(&self.name).map(|values| json!(values.collect::<Vec<_>>()))
-            }
+            Some("array") => match matches.get_many::<String>(&self.name) {
+                Some(values) => {
+                    Some(Value::Array(values.map(|text| self.item(text)).collect::<Result<_, _>>()?))
+                }
+                None => None,
+            },
             Some("object") => {
                 let given = matches.get_one::<String>(&self.name);
                 let parse = |text: &String| serde_json::from_str(text);
@@ -161,24 +169,24 @@ impl Field {
 
 #[cfg(test)]
 mod tests {
-    use super::super::table::{TOOLS, find};
     use super::*;
+    use crate::tools::{TOOLS, find};
 
     fn read(tool: &str, args: &[&str]) -> Result<Value, String> {
-        let tool = find(tool).unwrap();
-        let command = declare(tool, Command::new("x").no_binary_name(true));
+        let schema = (find(tool).unwrap().input_schema)();
+        let command = declare(&schema, Command::new("x").no_binary_name(true));
         let matches = command.try_get_matches_from(args).map_err(|error| error.to_string())?;
         let fetch = |source: &Source| match source {
             Source::Stdin => Ok(r#"{"from":"stdin"}"#.to_owned()),
             Source::File(path) => Ok(json!({ "from": path }).to_string()),
         };
-        input(tool, &matches, fetch).map_err(|error| error.to_string())
+        input(&schema, &matches, fetch).map_err(|error| error.to_string())
     }
 
     #[test]
     fn every_tool_has_a_sound_command_line() {
         for tool in &TOOLS {
-            declare(tool, Command::new("x")).debug_assert();
+            declare(&(tool.input_schema)(), Command::new("x")).debug_assert();
         }
     }
 

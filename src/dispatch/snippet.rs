@@ -5,8 +5,59 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// An agent with a snippet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Agent {
+    /// Claude Code.
+    Claude,
+    /// Codex CLI.
+    Codex,
+    /// Gemini CLI.
+    Gemini,
+    /// opencode.
+    Opencode,
+    /// Cursor.
+    Cursor,
+    /// VS Code.
+    Vscode,
+    /// Zed.
+    Zed,
+    /// Goose.
+    Goose,
+}
+
 /// The agents with a snippet, in the order of help texts.
-pub const AGENTS: [&str; 8] = ["claude", "codex", "gemini", "opencode", "cursor", "vscode", "zed", "goose"];
+pub const AGENTS: [Agent; 8] = [
+    Agent::Claude,
+    Agent::Codex,
+    Agent::Gemini,
+    Agent::Opencode,
+    Agent::Cursor,
+    Agent::Vscode,
+    Agent::Zed,
+    Agent::Goose,
+];
+
+impl Agent {
+    /// Returns the word it is called by, which is the name of its program but for VS Code.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Claude => "claude",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+            Self::Opencode => "opencode",
+            Self::Cursor => "cursor",
+            Self::Vscode => "vscode",
+            Self::Zed => "zed",
+            Self::Goose => "goose",
+        }
+    }
+}
 
 /// How to connect one agent.
 #[derive(Debug)]
@@ -32,21 +83,20 @@ enum Body {
     None,
 }
 
-/// Returns the snippet of an agent in [`AGENTS`].
+/// Returns the snippet of an agent.
 #[must_use]
-pub fn snippet(agent: &str) -> Option<Snippet> {
+pub fn snippet(agent: Agent) -> Snippet {
     let parts: &[Part] = match agent {
-        "claude" => CLAUDE,
-        "codex" => CODEX,
-        "gemini" => GEMINI,
-        "opencode" => OPENCODE,
-        "cursor" => CURSOR,
-        "vscode" => VSCODE,
-        "zed" => ZED,
-        "goose" => GOOSE,
-        _ => return None,
+        Agent::Claude => CLAUDE,
+        Agent::Codex => CODEX,
+        Agent::Gemini => GEMINI,
+        Agent::Opencode => OPENCODE,
+        Agent::Cursor => CURSOR,
+        Agent::Vscode => VSCODE,
+        Agent::Zed => ZED,
+        Agent::Goose => GOOSE,
     };
-    Some(Snippet { parts })
+    Snippet { parts }
 }
 
 impl fmt::Display for Snippet {
@@ -213,17 +263,17 @@ mod tests {
     #[test]
     fn every_agent_has_a_snippet_that_starts_the_shim_and_speaks_of_its_own_shell() {
         for agent in AGENTS {
-            let text = snippet(agent).expect("listed").to_string();
-            assert!(text.contains("pilothouse") && text.contains("mcp"), "{agent}: {text}");
+            let text = snippet(agent).to_string();
+            assert!(text.contains("pilothouse") && text.contains("mcp"), "{agent:?}: {text}");
             let speaks = ["shell", "terminal", "Bash"].iter().any(|word| text.contains(word));
-            assert!(speaks, "{agent}: {text}");
+            assert!(speaks, "{agent:?}: {text}");
+            assert_eq!(serde_json::to_value(agent).expect("a word"), agent.as_str());
         }
-        assert!(snippet("emacs").is_none());
     }
 
     #[test]
     fn every_body_is_what_it_says() {
-        for part in AGENTS.iter().flat_map(|agent| snippet(agent).expect("listed").parts) {
+        for part in AGENTS.iter().flat_map(|agent| snippet(*agent).parts) {
             match part.body {
                 Body::Json(text) => drop(serde_json::from_str::<serde_json::Value>(text).expect(text)),
                 Body::Toml(text) => drop(text.parse::<toml::Table>().expect(text)),

@@ -1,0 +1,70 @@
+//! One command: from what was typed to its answer.
+
+use std::io::Read;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use color_eyre::eyre::Result;
+use serde_json::Value;
+
+use super::answer::{self, Form};
+use super::args::Typed;
+use super::fields::{self, Source};
+use super::outside::Outside;
+use super::signals::Ending;
+use crate::dispatch::{self, Code, Context, Failure, Response};
+
+/// The largest input taken from standard input or a file.
+const MAX_INPUT: u64 = 1 << 20;
+
+/// Runs a command and prints its answer.
+pub(super) async fn run(outside: Arc<Outside>, typed: Typed<'_>) -> Result<ExitCode> {
+    let mut ending = Ending::listen()?;
+    let response = tokio::select! {
+        response = answer(outside.clone(), typed) => response,
+        signal = ending.wait() => {
+            let mut response = Response::failure(cancelled(signal));
+            response.meta.cmd = Some(typed.command.path.clone());
+            response
+        }
+    };
+    let code = answer::print(&response, Form::of(typed.args));
+    outside.close().await;
+    Ok(code)
+}
+
+async fn answer(outside: Arc<Outside>, typed: Typed<'_>) -> Response {
+    let asked = input(typed).and_then(|input| Ok((input, typed.flags()?)));
+    match asked {
+        Ok((input, flags)) => dispatch::run(&mut Context::new(outside), typed.command, input, &flags).await,
+        Err(failure) => {
+            let mut response = Response::failure(failure);
+            response.meta.cmd = Some(typed.command.path.clone());
+            response
+        }
+    }
+}
+
+/// Returns the input that was typed.
+pub(super) fn input(typed: Typed<'_>) -> Result<Value, Failure> {
+    fields::input(typed.command.input_schema(), typed.args, read).map_err(|error| {
+        let source = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
+        Failure::new(Code::ArgError, error.to_string()).detail(source).with("opt", "input")
+    })
+}
+
+/// Tells that a signal ended it.
+pub(super) fn cancelled(signal: u8) -> Failure {
+    let code = if signal == 2 { Code::Interrupted } else { Code::Terminated };
+    Failure::running(code, format!("Signal {signal} ended it before it had an answer."))
+        .with("signal", signal)
+}
+
+fn read(source: &Source) -> std::io::Result<String> {
+    let mut text = String::new();
+    match source {
+        Source::Stdin => std::io::stdin().lock().take(MAX_INPUT).read_to_string(&mut text)?,
+        Source::File(path) => std::fs::File::open(path)?.take(MAX_INPUT).read_to_string(&mut text)?,
+    };
+    Ok(text)
+}

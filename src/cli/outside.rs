@@ -1,0 +1,93 @@
+//! The world as commands see it: environment, folders, and a runtime in this process when they need
+//! one and none serves the workspace.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use super::house::House;
+use super::{Start, args, log};
+use crate::dispatch::completions::Shell;
+use crate::dispatch::{Code, Embedded, Failure, Host};
+use crate::paths::Places;
+
+/// What lies outside.
+#[derive(Default)]
+pub(super) struct Outside {
+    start: OnceLock<Start>,
+    house: Mutex<Option<House>>,
+}
+
+impl Outside {
+    /// Returns where the program was started.
+    pub(super) fn start(&self) -> Result<&Start, Failure> {
+        if let Some(start) = self.start.get() {
+            return Ok(start);
+        }
+        let start = Start::find().map_err(|error| Failure::new(Code::Precondition, format!("{error:#}")))?;
+        Ok(self.start.get_or_init(|| start))
+    }
+
+    /// Ends the runtime of this process, if there is one, and names the tasks that end with it.
+    pub(super) async fn close(&self) {
+        let house = self.house.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(house) = house else { return };
+        let snapshot = house.runtime.snapshot().borrow().clone();
+        for task in snapshot.tasks.iter().filter(|task| !task.status.is_terminal()) {
+            // Nobody to tell is no reason to leave the task behind.
+            let _ = writeln!(
+                std::io::stderr(),
+                "pilothouse: no runtime serves this workspace, so {} ends with this command; \
+                 start `pilothouse` or `pilothouse serve` first to keep it",
+                task.id
+            );
+        }
+        if let Err(error) = house.close().await {
+            let _ = writeln!(std::io::stderr(), "pilothouse: {error:#}");
+        }
+    }
+}
+
+impl Host for Outside {
+    fn variable(&self, name: &str) -> Option<OsString> {
+        std::env::var_os(name)
+    }
+
+    fn places(&self) -> Result<Places, Failure> {
+        self.start().map(|start| start.places.clone())
+    }
+
+    fn cwd(&self) -> Result<PathBuf, Failure> {
+        self.start().map(|start| start.cwd.clone())
+    }
+
+    fn embed(&self) -> Result<Option<Embedded>, Failure> {
+        let start = self.start()?;
+        let failed = |error| Failure::running(Code::InternalError, format!("{error:#}"));
+        let mut kept = self.house.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(house) = House::open(&start.places, true).map_err(failed)? else { return Ok(None) };
+        log::start(&start.places.state_dir).map_err(failed)?;
+        let embedded = Embedded { runtime: house.runtime.clone(), repeats: house.repeats.clone() };
+        *kept = Some(house);
+        Ok(Some(embedded))
+    }
+
+    fn completions(&self, shell: Shell) -> String {
+        let shell = match shell {
+            Shell::Bash => clap_complete::Shell::Bash,
+            Shell::Zsh => clap_complete::Shell::Zsh,
+            Shell::Fish => clap_complete::Shell::Fish,
+        };
+        let mut script = Vec::new();
+        clap_complete::generate(shell, &mut args::tree(), "pilothouse", &mut script);
+        String::from_utf8_lossy(&script).into_owned()
+    }
+
+    fn man_page(&self) -> String {
+        let mut page = Vec::new();
+        // A vector takes whatever is written.
+        let _ = clap_mangen::Man::new(args::tree().flatten_help(true)).render(&mut page);
+        String::from_utf8_lossy(&page).into_owned()
+    }
+}

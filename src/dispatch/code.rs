@@ -1,0 +1,126 @@
+//! The one table of what can be wrong beside the errors of tools, and the one table of exit codes.
+
+use crate::envelope::ErrorKind;
+
+/// Declares the codes and everything derived from them, so that each fact stands in one row.
+macro_rules! codes {
+    ($($(#[$doc:meta])* $code:ident { name: $name:literal, exit: $exit:literal, retryable: $retryable:literal })+) => {
+        /// Why a command line or a line of `exec` has no answer.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Code {
+            $($(#[$doc])* $code,)+
+        }
+
+        impl Code {
+            /// Returns the word of `error.code`.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$code => $name,)+ }
+            }
+
+            /// Returns the exit code.
+            #[must_use]
+            pub fn exit_code(self) -> u8 {
+                match self { $(Self::$code => $exit,)+ }
+            }
+
+            /// Tells whether the same request may succeed later.
+            #[must_use]
+            pub fn is_retryable(self) -> bool {
+                match self { $(Self::$code => $retryable,)+ }
+            }
+        }
+    };
+}
+
+codes! {
+    /// A line of the stream is no request.
+    DispatchParseError { name: "DISPATCH_PARSE_ERROR", exit: 2, retryable: false }
+    /// No command has that path.
+    UnknownCommand { name: "UNKNOWN_COMMAND", exit: 2, retryable: false }
+    /// The command owns standard input or the terminal.
+    NotDispatchable { name: "NOT_DISPATCHABLE", exit: 4, retryable: false }
+    /// An option or argument is wrong.
+    ArgError { name: "ARG_ERROR", exit: 2, retryable: false }
+    /// One field is given twice.
+    ArgConflict { name: "ARG_CONFLICT", exit: 2, retryable: false }
+    /// The stream holds no line.
+    EmptyStream { name: "EMPTY_STREAM", exit: 2, retryable: false }
+    /// Nobody pipes anything into standard input.
+    StdinIsTty { name: "STDIN_IS_TTY", exit: 2, retryable: false }
+    /// Standard input holds more than may be drained.
+    StdinTooLarge { name: "STDIN_TOO_LARGE", exit: 2, retryable: false }
+    /// The input file cannot be read.
+    InputFileUnreadable { name: "INPUT_FILE_UNREADABLE", exit: 2, retryable: false }
+    /// The command ran and failed; its result is in `data`.
+    ChildExitNonzero { name: "CHILD_EXIT_NONZERO", exit: 79, retryable: false }
+    /// Some items were refused; the result is in `data`.
+    PartialFailure { name: "PARTIAL_FAILURE", exit: 3, retryable: false }
+    /// It took longer than `--timeout`.
+    Timeout { name: "TIMEOUT", exit: 10, retryable: true }
+    /// SIGINT came.
+    Interrupted { name: "CANCELLED", exit: 130, retryable: true }
+    /// SIGTERM or SIGHUP came.
+    Terminated { name: "CANCELLED", exit: 143, retryable: true }
+    /// An idempotency key stands for another request already.
+    IdempotencyConflict { name: "IDEMPOTENCY_CONFLICT", exit: 6, retryable: false }
+    /// What was asked for does not exist.
+    NotFound { name: "NOT_FOUND", exit: 5, retryable: false }
+    /// Something that must be so first is not.
+    Precondition { name: "PRECONDITION", exit: 4, retryable: false }
+    /// It cannot be done right now.
+    Unavailable { name: "UNAVAILABLE", exit: 12, retryable: true }
+    /// A fault of Pilothouse or of the machine.
+    InternalError { name: "INTERNAL_ERROR", exit: 1, retryable: false }
+}
+
+/// Exit codes and their names, in ascending order.
+pub const EXITS: [(u8, &str); 15] = [
+    (0, "SUCCESS"),
+    (1, "GENERAL_ERROR"),
+    (2, "ARG_ERROR"),
+    (3, "PARTIAL_FAILURE"),
+    (4, "PRECONDITION"),
+    (5, "NOT_FOUND"),
+    (6, "CONFLICT"),
+    (7, "PERMISSION_DENIED"),
+    (10, "TIMEOUT"),
+    (11, "RATE_LIMITED"),
+    (12, "UNAVAILABLE"),
+    (79, "CHILD_EXIT_NONZERO"),
+    (130, "CANCELLED_SIGINT"),
+    (141, "OUTPUT_CLOSED"),
+    (143, "CANCELLED_SIGTERM"),
+];
+
+/// Exit codes every command may end with.
+pub(super) const COMMON: [u8; 7] = [0, 1, 2, 10, 130, 141, 143];
+
+/// Returns the name of an exit code in [`EXITS`].
+#[must_use]
+pub fn exit_name(code: u8) -> Option<&'static str> {
+    EXITS.iter().find(|(known, _)| *known == code).map(|(_, name)| *name)
+}
+
+/// Returns the word a tool's error has on the command line.
+pub(super) fn of_kind(kind: ErrorKind) -> String {
+    kind.as_str().to_uppercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_error_ends_with_an_exit_code_that_has_a_name() {
+        for kind in ErrorKind::ALL {
+            assert!(exit_name(kind.exit_code()).is_some(), "{kind}");
+        }
+        for code in [Code::DispatchParseError, Code::Timeout, Code::IdempotencyConflict, Code::PartialFailure]
+        {
+            assert!(exit_name(code.exit_code()).is_some(), "{}", code.as_str());
+        }
+        assert!(COMMON.iter().all(|code| exit_name(*code).is_some()));
+        assert!(EXITS.is_sorted());
+    }
+}

@@ -1,0 +1,267 @@
+//! What a command declares and how it runs. A tool becomes a command by its row in the table of
+//! tools; every other command implements [`Local`].
+
+use std::pin::Pin;
+use std::sync::OnceLock;
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::code::{self, Code};
+use super::context::Context;
+use super::response::Failure;
+use crate::envelope::ToolError;
+use crate::tools::{self, Tool};
+
+/// What a command may do to the world.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Danger {
+    /// It only reads, or what it does is judged line by line, call by call.
+    Safe,
+    /// It changes things.
+    Mutating,
+    /// It may change or end things that cannot be brought back.
+    Destructive,
+}
+
+/// An input that a reader may start from.
+#[derive(Debug, Clone, Copy)]
+pub struct Example {
+    /// What it does.
+    pub about: &'static str,
+    /// The input as JSON.
+    pub input: &'static str,
+}
+
+/// Where a command can run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// Anywhere: alone or as a line of `exec`.
+    Anywhere,
+    /// Alone only, because of what it owns, e.g. `the terminal`.
+    Alone(&'static str),
+    /// It is `exec` itself, which no line may name.
+    Exec,
+}
+
+/// A command that is no tool. Fill this in, and add the row to [`super::COMMANDS`].
+pub trait Local: 'static {
+    /// Its path: the words of its command line, joined by dots.
+    const PATH: &'static str;
+    /// What it does, in one line without a full stop.
+    const ABOUT: &'static str;
+    /// What it may do to the world.
+    const DANGER: Danger = Danger::Safe;
+    /// Exit codes beside those every command has.
+    const EXITS: &'static [u8] = &[];
+    /// Inputs a reader may start from.
+    const EXAMPLES: &'static [Example];
+    /// Other paths it is known by.
+    const ALIASES: &'static [&'static str] = &[];
+    /// Where it can run. One that does not run anywhere is run by `cli`, and [`Local::run`] is not called.
+    const REACH: Reach = Reach::Anywhere;
+
+    /// What it takes: one field for each argument.
+    type Input: DeserializeOwned + JsonSchema + Send;
+    /// What it answers: the `data` of the response.
+    type Output: Serialize + JsonSchema + Send;
+
+    /// Does it.
+    fn run(
+        cx: &mut Context,
+        input: Self::Input,
+    ) -> impl Future<Output = Result<Self::Output, Failure>> + Send;
+
+    /// Tells what it would do, without doing it; the effect is called `would_…`. Commands that are
+    /// not safe must have it.
+    fn would(_cx: &mut Context, _input: Self::Input) -> impl Future<Output = Result<Value, Failure>> + Send {
+        std::future::ready(Err(no_dry_run(Self::PATH)))
+    }
+
+    /// Says the answer to a person.
+    fn text(output: &Self::Output) -> String;
+}
+
+fn no_dry_run(path: &str) -> Failure {
+    Failure::new(Code::InternalError, format!("{path} cannot tell what it would do."))
+}
+
+/// What a local command did: its data, and that as text.
+pub(super) type Said = Result<(Value, String), Failure>;
+type Saying<'a> = Pin<Box<dyn Future<Output = Said> + Send + 'a>>;
+type Telling<'a> = Pin<Box<dyn Future<Output = Result<Value, Failure>> + Send + 'a>>;
+
+/// How a command runs.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Way {
+    /// As a tool call, in the runtime of the workspace.
+    Tool(&'static Tool),
+    /// In this process.
+    Local {
+        run: for<'a> fn(&'a mut Context, Value) -> Saying<'a>,
+        would: for<'a> fn(&'a mut Context, Value) -> Telling<'a>,
+        check: fn(Value) -> Result<(), ToolError>,
+    },
+}
+
+/// One row of the registry.
+#[derive(Debug)]
+pub struct Command {
+    /// Its path, e.g. `task.list`.
+    pub path: String,
+    /// What it does.
+    pub about: &'static str,
+    /// What it may do to the world.
+    pub danger: Danger,
+    /// Inputs a reader may start from.
+    pub examples: Vec<Example>,
+    /// Other paths it is known by.
+    pub aliases: &'static [&'static str],
+    /// Where it can run.
+    pub reach: Reach,
+    pub(super) way: Way,
+    exits: Vec<u8>,
+    make_input: fn() -> Value,
+    make_output: fn() -> Value,
+    input: OnceLock<Value>,
+    output: OnceLock<Value>,
+}
+
+impl Command {
+    /// Makes the row of a tool.
+    pub(super) fn of_tool(tool: &'static Tool) -> Self {
+        let danger = match (tool.hints.read_only, tool.hints.destructive) {
+            (true, _) => Danger::Safe,
+            (false, false) => Danger::Mutating,
+            (false, true) => Danger::Destructive,
+        };
+        let examples = tool.examples.iter().map(|&(about, input)| Example { about, input });
+        let mut exits = vec![4, 5, 6, 7, 11, 12];
+        if runs_children(tool) {
+            exits.extend([3, 79]);
+        }
+        Self {
+            path: tool.cli.join("."),
+            about: tool.title,
+            danger,
+            examples: examples.collect(),
+            aliases: &[],
+            reach: Reach::Anywhere,
+            way: Way::Tool(tool),
+            exits: with_common(exits),
+            make_input: tool.input_schema,
+            make_output: tool.result_schema,
+            input: OnceLock::new(),
+            output: OnceLock::new(),
+        }
+    }
+
+    /// Makes the row of any other command.
+    pub(super) fn of<L: Local>() -> Self {
+        Self {
+            path: L::PATH.to_owned(),
+            about: L::ABOUT,
+            danger: L::DANGER,
+            examples: L::EXAMPLES.to_vec(),
+            aliases: L::ALIASES,
+            reach: L::REACH,
+            way: Way::Local { run: run::<L>, would: would::<L>, check: |given| read::<L>(given).map(drop) },
+            exits: with_common(L::EXITS.to_vec()),
+            make_input: tools::input_schema::<L::Input>,
+            make_output: tools::output_schema::<L::Output>,
+            input: OnceLock::new(),
+            output: OnceLock::new(),
+        }
+    }
+
+    /// Returns the words of its command line.
+    pub fn words(&self) -> impl Iterator<Item = &str> {
+        self.path.split('.')
+    }
+
+    /// Returns the exit codes it may end with, in ascending order.
+    #[must_use]
+    pub fn exits(&self) -> &[u8] {
+        &self.exits
+    }
+
+    /// Returns the JSON Schema of its input.
+    pub fn input_schema(&self) -> &Value {
+        self.input.get_or_init(|| {
+            let mut schema = (self.make_input)();
+            if self.runs_children() {
+                schema["properties"]["ok_exit_codes"] = json!({
+                    "type": "array",
+                    "items": { "type": "integer", "minimum": 0, "maximum": 255 },
+                    "description": "Exit codes of the command that count as success. Default: 0 alone.",
+                });
+            }
+            schema
+        })
+    }
+
+    /// Returns the JSON Schema of its `data`; that of a dry run is among them.
+    pub fn output_schema(&self) -> &Value {
+        self.output.get_or_init(|| {
+            let schema = (self.make_output)();
+            if self.danger == Danger::Safe {
+                return schema;
+            }
+            let effect = json!({ "type": "string", "pattern": "^would_" });
+            let would = json!({
+                "type": "object",
+                "description": "The answer to a dry run.",
+                "properties": { "effect": effect },
+                "required": ["effect"],
+            });
+            json!({ "anyOf": [schema, would] })
+        })
+    }
+
+    /// Tells whether its failure may be that of a command it ran.
+    #[must_use]
+    pub fn runs_children(&self) -> bool {
+        matches!(self.way, Way::Tool(tool) if runs_children(tool))
+    }
+
+    /// Tells what is wrong with an input, without doing anything.
+    ///
+    /// # Errors
+    /// When it does not match the schema, or its values do not go together.
+    pub fn check(&self, input: Value) -> Result<(), ToolError> {
+        match self.way {
+            Way::Tool(tool) => (tool.check)(input),
+            Way::Local { check, .. } => check(input),
+        }
+    }
+}
+
+fn with_common(mut exits: Vec<u8>) -> Vec<u8> {
+    exits.extend(code::COMMON);
+    exits.sort_unstable();
+    exits.dedup();
+    exits
+}
+
+fn runs_children(tool: &Tool) -> bool {
+    tool.cli.first() == Some(&"command")
+}
+
+fn read<L: Local>(given: Value) -> Result<L::Input, ToolError> {
+    tools::read_input(L::PATH, &tools::input_schema::<L::Input>(), &[], given)
+}
+
+fn run<L: Local>(cx: &mut Context, given: Value) -> Saying<'_> {
+    Box::pin(async move {
+        let output = L::run(cx, read::<L>(given)?).await?;
+        let data = serde_json::to_value(&output).map_err(|error| Failure::internal(&error))?;
+        Ok((data, L::text(&output)))
+    })
+}
+
+fn would<L: Local>(cx: &mut Context, given: Value) -> Telling<'_> {
+    Box::pin(async move { L::would(cx, read::<L>(given)?).await })
+}

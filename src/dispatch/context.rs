@@ -1,0 +1,157 @@
+//! What a command has at hand: the outside world through one trait, and the runtime of the
+//! workspace, joined or embedded when the first command needs it.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::time::{Instant, sleep};
+
+use super::code::Code;
+use super::response::Failure;
+use crate::envelope::Actor;
+use crate::link::{Error, Scripts};
+use crate::paths::Places;
+use crate::runtime::Handle;
+use crate::tools::{self, Answer, Caller, Repeats};
+
+/// How long a runtime that is starting or ending may keep a command waiting.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Pause between two attempts meanwhile.
+const RETRY: Duration = Duration::from_millis(20);
+
+/// What lies outside: implemented where argv and environment are read.
+pub trait Host: Send + Sync {
+    /// Returns an environment variable.
+    fn variable(&self, name: &str) -> Option<OsString>;
+
+    /// Returns the folders of the workspace.
+    ///
+    /// # Errors
+    /// When there is no working directory or no home.
+    fn places(&self) -> Result<Places, Failure>;
+
+    /// Returns the directory commands start in.
+    ///
+    /// # Errors
+    /// When it is gone.
+    fn cwd(&self) -> Result<PathBuf, Failure>;
+
+    /// Starts a runtime in this process, whose tasks end with it; `None` while another one holds the
+    /// workspace.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    fn embed(&self) -> Result<Option<Embedded>, Failure>;
+
+    /// Returns the completion script for a shell.
+    fn completions(&self, shell: super::completions::Shell) -> String;
+
+    /// Returns the manual page.
+    fn man_page(&self) -> String;
+}
+
+/// A runtime in this process.
+#[derive(Debug, Clone)]
+pub struct Embedded {
+    /// The runtime.
+    pub runtime: Handle,
+    /// Its answers to requests that must not be done twice.
+    pub repeats: Arc<Repeats>,
+}
+
+/// What commands run with, one after the other.
+pub struct Context {
+    /// The outside world.
+    pub host: Arc<dyn Host>,
+    engine: Engine,
+}
+
+enum Engine {
+    Unused,
+    Joined(Scripts),
+    Embedded(Embedded),
+}
+
+impl Context {
+    /// Returns a context that has not needed a runtime yet.
+    #[must_use]
+    pub fn new(host: Arc<dyn Host>) -> Self {
+        Self { host, engine: Engine::Unused }
+    }
+
+    /// Calls a tool as the actor `cli`: in the runtime of the workspace, else in an embedded one. With
+    /// `once`, a request with the same key has been or is done at most once in its recording.
+    /// Dropping the future gives the call up, and ends a command still in the foreground of it.
+    ///
+    /// # Errors
+    /// When no runtime can be reached or started. A tool's own error is an answer.
+    pub async fn call(&mut self, tool: &str, input: Value, once: Option<&str>) -> Result<Answer, Failure> {
+        self.engage().await?;
+        // Taken out for the call: a connection with an answer still to come is of no use to the next.
+        match std::mem::replace(&mut self.engine, Engine::Unused) {
+            Engine::Joined(mut scripts) => {
+                let answer = scripts.call(tool, input, once).await.map_err(|error| broken(&error))?;
+                self.engine = Engine::Joined(scripts);
+                Ok(answer)
+            }
+            Engine::Embedded(embedded) => {
+                let Embedded { runtime, repeats } = embedded.clone();
+                self.engine = Engine::Embedded(embedded);
+                let caller = Caller { actor: Actor::Cli, cwd: self.host.cwd()? };
+                Ok(tools::call_once(&runtime, &caller, &repeats, once, tool, input).await)
+            }
+            Engine::Unused => Err(Failure::running(Code::InternalError, "No runtime was engaged.")),
+        }
+    }
+
+    /// Joins the runtime of the workspace, or starts one.
+    async fn engage(&mut self) -> Result<(), Failure> {
+        if !matches!(self.engine, Engine::Unused) {
+            return Ok(());
+        }
+        let socket = self.host.places()?.agent_socket();
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            match Scripts::dial(&socket, self.host.cwd()?).await {
+                Ok(scripts) => {
+                    self.engine = Engine::Joined(scripts);
+                    return Ok(());
+                }
+                Err(Error::NoRuntime { .. }) => {
+                    if let Some(embedded) = self.host.embed()? {
+                        self.engine = Engine::Embedded(embedded);
+                        return Ok(());
+                    }
+                }
+                Err(error @ (Error::Handshake { .. } | Error::Talk(_) | Error::Gone)) => {
+                    if Instant::now() >= deadline {
+                        return Err(broken(&error));
+                    }
+                }
+                Err(error) => return Err(broken(&error)),
+            }
+            if Instant::now() >= deadline {
+                let message = "Another runtime of this workspace is starting or ending.";
+                return Err(Failure::running(Code::Unavailable, message).fix("try again in a moment"));
+            }
+            // Its holder answers, or is on its way in or out.
+            sleep(RETRY).await;
+        }
+    }
+}
+
+/// Tells that the way to the runtime is broken.
+fn broken(error: &Error) -> Failure {
+    let failure = Failure::internal(error);
+    match error {
+        Error::Gone | Error::Talk(_) => {
+            Failure::running(Code::Unavailable, "The runtime of this workspace went away during the call.")
+                .fix("try again: another runtime takes over")
+                .detail(failure.text())
+        }
+        _ => failure,
+    }
+}

@@ -1,0 +1,197 @@
+//! One line of the stream: a request, nothing, or what is wrong with it. Hostile until proven.
+
+use serde_json::{Map, Value};
+
+use super::strict::Strict;
+use crate::dispatch::code::Code;
+use crate::dispatch::response::Failure;
+use crate::link::{MAX_DEPTH, depth_within};
+
+/// The longest line, in bytes: what a runtime takes in one frame, less the frame's own words.
+pub(super) const MAX_LINE: usize = (1 << 20) - 4_096;
+/// What some programs put at the start of a text.
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// A request as its line has it.
+#[derive(Debug, PartialEq)]
+pub(super) struct Line {
+    /// The path of the command.
+    pub(super) cmd: String,
+    /// Flags of this line.
+    pub(super) opts: Map<String, Value>,
+    /// The input of the command.
+    pub(super) payload: Map<String, Value>,
+}
+
+/// What a line turned out to be.
+#[derive(Debug, PartialEq)]
+pub(super) enum Read {
+    /// Nothing to do.
+    Blank,
+    /// A request.
+    Line(Line),
+    /// No request, and why; with its command where that could be read.
+    Malformed(Option<String>, Box<Failure>),
+}
+
+impl Read {
+    /// Returns the command, where it could be read.
+    pub(super) fn cmd(&self) -> Option<&str> {
+        match self {
+            Self::Blank => None,
+            Self::Line(line) => Some(&line.cmd),
+            Self::Malformed(cmd, _) => cmd.as_deref(),
+        }
+    }
+
+    /// Tells whether it is a request.
+    pub(super) fn is_well_formed(&self) -> bool {
+        matches!(self, Self::Line(_))
+    }
+}
+
+/// Reads a line without its line feed. `None` is one that was too long to be kept.
+pub(super) fn read(bytes: Option<&[u8]>, is_first: bool) -> Read {
+    let Some(bytes) = bytes else {
+        let failure = malformed(format!("The line is longer than {MAX_LINE} bytes."));
+        return Read::Malformed(None, Box::new(failure.with("limit_bytes", MAX_LINE)));
+    };
+    let bytes = if is_first { bytes.strip_prefix(BOM).unwrap_or(bytes) } else { bytes };
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Read::Blank;
+    }
+    let mut cmd = None;
+    match parse(bytes.trim_ascii(), &mut cmd) {
+        Ok(line) => Read::Line(line),
+        Err(failure) => Read::Malformed(cmd, Box::new(failure)),
+    }
+}
+
+fn parse(bytes: &[u8], cmd: &mut Option<String>) -> Result<Line, Failure> {
+    if !depth_within(bytes, MAX_DEPTH) {
+        return Err(malformed(format!("The line nests deeper than {MAX_DEPTH} levels.")));
+    }
+    let text = std::str::from_utf8(bytes)
+        .map_err(|error| malformed("The line is not UTF-8.").detail(error.to_string()))?;
+    let Strict(value) = serde_json::from_str(text)
+        .map_err(|error| malformed("The line is not JSON.").detail(error.to_string()))?;
+    let Value::Object(mut payload) = value else {
+        return Err(malformed("The line is not a JSON object."));
+    };
+    let path = match payload.shift_remove("_cmd") {
+        Some(Value::String(path)) if is_path(&path) => path,
+        Some(Value::String(path)) => {
+            let shown: String = path.chars().take(80).collect();
+            let near = crate::dispatch::registry::near(&path.to_lowercase().replace(['/', ' ', ':'], "."));
+            return Err(malformed("`_cmd` is not a path of words joined by dots.")
+                .with("_cmd", shown)
+                .suggest(near));
+        }
+        Some(_) => return Err(malformed("`_cmd` is not a string.")),
+        None => return Err(malformed("The line has no `_cmd`.")),
+    };
+    *cmd = Some(path.clone());
+    let opts = match payload.shift_remove("_opts") {
+        None => Map::new(),
+        Some(Value::Object(opts)) => opts,
+        Some(_) => return Err(malformed("`_opts` is not an object.").with("opt", "_opts")),
+    };
+    for (name, value) in &opts {
+        if !is_option(name) {
+            let shown: String = name.chars().take(80).collect();
+            return Err(malformed("A key of `_opts` is not the name of an option.").with("opt", shown));
+        }
+        if !(value.is_boolean() || value.is_string() || value.is_number()) {
+            let message = format!("The option `{name}` is neither true, false, a string nor a number.");
+            return Err(malformed(message).with("opt", name.as_str()));
+        }
+    }
+    Ok(Line { cmd: path, opts, payload })
+}
+
+fn malformed(message: impl Into<String>) -> Failure {
+    Failure::new(Code::DispatchParseError, message)
+        .fix(r#"write one JSON object a line: {"_cmd":"task.list"}"#)
+}
+
+/// Tells whether a text has the form of a command's path.
+#[must_use]
+pub fn is_path(text: &str) -> bool {
+    let word = |word: &str| {
+        let mut letters = word.bytes();
+        letters.next().is_some_and(|first| first.is_ascii_lowercase())
+            && letters.all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == b'-')
+    };
+    text.split('.').all(word)
+}
+
+fn is_option(text: &str) -> bool {
+    let mut letters = text.bytes();
+    letters.next().is_some_and(|first| first.is_ascii_lowercase())
+        && letters
+            .all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || b"_-".contains(&letter))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn refused(bytes: &[u8]) -> (Option<String>, Value) {
+        match read(Some(bytes), false) {
+            Read::Malformed(cmd, failure) => {
+                assert_eq!(failure.code(), "DISPATCH_PARSE_ERROR");
+                (cmd, crate::dispatch::Response::failure(*failure).to_value()["error"].clone())
+            }
+            other => panic!("{other:?} of {}", String::from_utf8_lossy(bytes)),
+        }
+    }
+
+    #[test]
+    fn a_request_is_taken_apart() {
+        let line = br#" {"_cmd":"command.run","_opts":{"dry-run":true},"cmd":"true"} "#;
+        let Read::Line(line) = read(Some(line), false) else { panic!("refused") };
+        assert_eq!(line.cmd, "command.run");
+        assert_eq!(Value::Object(line.opts), json!({"dry-run": true}));
+        assert_eq!(Value::Object(line.payload), json!({"cmd": "true"}));
+    }
+
+    #[test]
+    fn what_is_no_request_is_refused_with_what_could_be_read() {
+        let deep = format!(r#"{{"_cmd":"version","x":{}{}}}"#, "[".repeat(100), "]".repeat(100));
+        let cases: [(&[u8], Option<&str>); 16] = [
+            (b"not json", None),
+            (b"{", None),
+            (b"[]", None),
+            (b"{}", None),
+            (b"null", None),
+            (br#"{"_cmd":5}"#, None),
+            (br#"{"_cmd":"account/create"}"#, None),
+            (br#"{"_cmd":"Task.List"}"#, None),
+            (br#"{"_cmd":"a..b"}"#, None),
+            (br#"{"_cmd":"version","_cmd":"version"}"#, None),
+            (br#"{"_cmd":"version","x":NaN}"#, None),
+            (br#"{"_cmd":"version"} {}"#, None),
+            (b"{\"_cmd\":\"version\",\"x\":\"\xff\"}", None),
+            (deep.as_bytes(), None),
+            (br#"{"_cmd":"version","_opts":[]}"#, Some("version")),
+            (br#"{"_cmd":"version","_opts":{"x":null}}"#, Some("version")),
+        ];
+        for (line, cmd) in cases {
+            assert_eq!(refused(line).0.as_deref(), cmd, "{}", String::from_utf8_lossy(line));
+        }
+        assert_eq!(refused(br#"{"_cmd":"v","_opts":{"x":{}}}"#).1["context"]["opt"], "x");
+        assert_eq!(refused(br#"{"_cmd":"v","_opts":[]}"#).1["context"]["opt"], "_opts");
+        assert_eq!(refused(br#"{"_cmd":"Task/List"}"#).1["suggestion"], "task.list");
+        assert!(matches!(read(None, false), Read::Malformed(None, _)));
+    }
+
+    #[test]
+    fn a_mark_of_order_is_taken_off_the_first_line_only_and_returns_off_all() {
+        let marked = b"\xef\xbb\xbf{\"_cmd\":\"version\"}\r";
+        assert!(read(Some(marked), true).is_well_formed());
+        assert!(!read(Some(marked), false).is_well_formed());
+        assert_eq!(read(Some(b" \t\r"), false), Read::Blank);
+    }
+}

@@ -1,0 +1,204 @@
+//! `exec`: a stream of commands, one JSON object a line, each answered by one line (contracts 5).
+//!
+//! One line after the other, in this process: a line is read, checked, run and answered before the
+//! next one is looked at. Nothing a line says changes another line, and no line is ever run twice.
+
+mod line;
+mod opts;
+mod source;
+mod strict;
+mod tally;
+
+use std::io;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncWrite, AsyncWriteExt};
+
+pub use line::is_path;
+pub use opts::LINE_FLAGS;
+pub use source::{Feed, stdin_limit};
+
+use self::line::{Line, Read};
+use self::tally::Tally;
+use super::code::Code;
+use super::command::{Command, Reach};
+use super::context::Context;
+use super::owned::ExecInput;
+use super::registry;
+use super::response::{Failure, Response};
+use super::run::{Flags, accepted_exits, run as run_command};
+use crate::clock::Clock;
+
+/// The exit code of a stream whose reader has gone.
+pub const OUTPUT_CLOSED: u8 = 141;
+
+/// How a whole stream is run.
+#[derive(Debug, Default)]
+pub struct Options {
+    /// Its own input.
+    pub input: ExecInput,
+    /// What holds for every line unless the line says otherwise; a dry run cannot be lifted.
+    pub flags: Flags,
+}
+
+/// Runs the lines of `feed` and writes an answer for each to `out`. `cancelled` ends it in the middle
+/// with the failure it yields. Returns the exit code.
+///
+/// # Errors
+/// When an answer cannot be written, for another reason than that nobody reads.
+pub async fn run(
+    cx: &mut Context,
+    options: &Options,
+    feed: &mut Feed,
+    out: &mut (impl AsyncWrite + Unpin),
+    cancelled: impl Future<Output = Failure>,
+) -> io::Result<u8> {
+    let mut stream = Stream { cx, options, out, tally: Tally::default() };
+    match stream.run(feed, cancelled).await {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(OUTPUT_CLOSED),
+        other => other,
+    }
+}
+
+struct Stream<'a, W> {
+    cx: &'a mut Context,
+    options: &'a Options,
+    out: &'a mut W,
+    tally: Tally,
+}
+
+impl<W: AsyncWrite + Unpin> Stream<'_, W> {
+    async fn run(&mut self, feed: &mut Feed, cancelled: impl Future<Output = Failure>) -> io::Result<u8> {
+        tokio::pin!(cancelled);
+        let mut number = 0;
+        loop {
+            let next = tokio::select! {
+                next = feed.next() => next,
+                failure = &mut cancelled => return self.end(failure).await,
+            };
+            let Some(bytes) = (match next {
+                Ok(bytes) => bytes,
+                Err(error) => return self.end(broken_off(&error)).await,
+            }) else {
+                break;
+            };
+            number += 1;
+            let read = line::read(bytes.as_deref(), number == 1);
+            if read == Read::Blank {
+                continue;
+            }
+            let (cmd, well_formed, clock) =
+                (read.cmd().map(str::to_owned), read.is_well_formed(), Clock::start());
+            let (mut response, is_over) = tokio::select! {
+                response = self.answer(read) => (response, false),
+                failure = &mut cancelled => (Response::failure(failure), true),
+            };
+            response.meta.cmd = cmd;
+            response.meta.line = Some(number);
+            response.meta.duration_ms = millis(&clock);
+            self.write(&response).await?;
+            if is_over {
+                return Ok(response.exit_code());
+            }
+            self.tally.count(well_formed, response.outcome.is_ok());
+            if self.tally.has_failed() && !self.goes_on() {
+                break;
+            }
+        }
+        if self.tally.is_empty() {
+            return self.end(empty_stream()).await;
+        }
+        Ok(self.tally.exit_code(self.options.input.validate_only))
+    }
+
+    fn goes_on(&self) -> bool {
+        self.options.input.ignore_errors || self.options.input.validate_only
+    }
+
+    async fn answer(&mut self, read: Read) -> Response {
+        match read {
+            Read::Line(line) => self.dispatch(line).await,
+            Read::Malformed(_, failure) => Response::failure(*failure),
+            Read::Blank => Response::success(Value::Null, String::new()),
+        }
+    }
+
+    async fn dispatch(&mut self, line: Line) -> Response {
+        let Line { cmd, opts, mut payload } = line;
+        let command = match route(&cmd) {
+            Ok(command) => command,
+            Err(failure) => return Response::failure(failure),
+        };
+        let mut flags = self.options.flags.clone();
+        let warnings = match opts::apply(command, opts, &mut payload, &mut flags) {
+            Ok(warnings) => warnings,
+            Err(failure) => return Response::failure(failure),
+        };
+        let input = Value::Object(payload);
+        let mut response = if self.options.input.validate_only {
+            validate(command, input)
+        } else {
+            run_command(self.cx, command, input, &flags).await
+        };
+        response.warnings.extend(warnings);
+        response
+    }
+
+    /// Ends the stream with an answer that belongs to no line.
+    async fn end(&mut self, failure: Failure) -> io::Result<u8> {
+        let response = Response::failure(failure);
+        self.write(&response).await?;
+        Ok(response.exit_code())
+    }
+
+    async fn write(&mut self, response: &Response) -> io::Result<()> {
+        let value =
+            if self.options.input.echo_top_level { response.to_echoed() } else { response.to_value() };
+        let mut line = value.to_string().into_bytes();
+        line.push(b'\n');
+        self.out.write_all(&line).await?;
+        self.out.flush().await
+    }
+}
+
+/// Finds the command of a line.
+fn route(cmd: &str) -> Result<&'static Command, Failure> {
+    let unknown = || {
+        Failure::new(Code::UnknownCommand, format!("No command has the path {cmd}."))
+            .suggest(registry::near(cmd))
+            .fix("`pilothouse manifest` lists all paths under data.commands")
+    };
+    let command = registry::find(cmd).ok_or_else(unknown)?;
+    match command.reach {
+        Reach::Anywhere => Ok(command),
+        Reach::Exec => Err(unknown()),
+        Reach::Alone(owns) => {
+            Err(Failure::new(Code::NotDispatchable, format!("{cmd} cannot be a line: it owns {owns}."))
+                .fix(format!("start `pilothouse {}` by itself", cmd.replace('.', " "))))
+        }
+    }
+}
+
+/// Checks a line without running it.
+fn validate(command: &Command, input: Value) -> Response {
+    let mut input = input;
+    let checked = accepted_exits(command, &mut input).map(drop);
+    match checked.and_then(|()| command.check(input).map_err(Failure::from)) {
+        Ok(()) => Response::success(json!({ "effect": "would_dispatch" }), String::new()),
+        Err(failure) => Response::failure(failure),
+    }
+}
+
+fn broken_off(error: &io::Error) -> Failure {
+    Failure::running(Code::InputFileUnreadable, "The input cannot be read on.").detail(error.to_string())
+}
+
+/// What is said of a stream without a line.
+fn empty_stream() -> Failure {
+    Failure::new(Code::EmptyStream, "The stream holds no line.")
+        .fix(r#"write one JSON object a line, for instance {"_cmd":"task.list"}"#)
+}
+
+fn millis(clock: &Clock) -> u64 {
+    u64::try_from(clock.now().mono.as_millis()).unwrap_or(u64::MAX)
+}

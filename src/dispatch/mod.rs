@@ -1,0 +1,39 @@
+//! Scripts: the one registry of commands, what each answers, and the stream of them (`exec`).
+//!
+//! The clap tree, the manifest, the routing of `exec`, completions, the manual page and the reference
+//! derive from [`COMMANDS`]. This layer reads neither argv nor environment; whoever does hands them in
+//! through [`Host`].
+
+mod code;
+pub mod command;
+pub mod completions;
+mod context;
+pub mod exec;
+mod manifest;
+mod mcp_config;
+pub mod owned;
+mod reference;
+mod registry;
+mod response;
+mod run;
+mod snippet;
+mod table;
+mod version;
+mod would;
+
+pub use code::{Code, EXITS, exit_name};
+pub use command::{Command, Danger, Example, Reach};
+pub use context::{Context, Embedded, Host};
+pub use reference::reference;
+pub use registry::{COMMANDS, find};
+pub use response::{Failure, Meta, Phase, Response};
+pub use run::{Flags, parse_timeout, run};
+pub use snippet::{AGENTS, Snippet, snippet};
+pub use table::table;
+
+/// Version of the shapes scripts rely on: response, manifest, lines of `exec`.
+pub const SCHEMA_VERSION: &str = "1.0";
+/// Most bytes of standard input that are drained before the first line runs.
+pub const STDIN_BYTES: usize = 65_536;
+/// The variable that changes [`STDIN_BYTES`].
+pub const STDIN_BYTES_VARIABLE: &str = "PILOTHOUSE_MAX_STDIN_BYTES";

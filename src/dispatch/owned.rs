@@ -1,0 +1,188 @@
+//! Commands that own standard input or the terminal: declared here like all others, run by `cli`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::command::{Danger, Example, Local, Reach};
+use super::context::Context;
+use super::response::Failure;
+
+/// What a command answers that talks to its caller in its own way.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Own {
+    /// What it did, e.g. `stopped`.
+    effect: &'static str,
+}
+
+fn not_here(path: &str) -> Failure {
+    Failure::new(super::Code::NotDispatchable, format!("{path} does not run inside another command."))
+}
+
+/// `exec`: the stream of commands.
+pub struct Exec;
+
+/// Where the lines come from and how to go about them.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExecInput {
+    /// The file with the lines, read as it grows (a FIFO works line by line); `-` is standard input.
+    pub input_file: Option<String>,
+    /// Go on after a line that failed.
+    #[serde(default)]
+    pub ignore_errors: bool,
+    /// Check every line and run none.
+    #[serde(default)]
+    pub validate_only: bool,
+    /// Repeat `_cmd` and `_line` beside the five keys of each answer.
+    #[serde(default)]
+    pub echo_top_level: bool,
+}
+
+impl Local for Exec {
+    const PATH: &'static str = "exec";
+    const ABOUT: &'static str = "Run a stream of commands, one JSON object a line";
+    const EXITS: &'static [u8] = &[4];
+    const EXAMPLES: &'static [Example] = &[
+        Example { about: "Run the lines of standard input", input: "{}" },
+        Example {
+            about: "Run a plan and go on after failures",
+            input: r#"{"input_file":"plan.jsonl","ignore_errors":true}"#,
+        },
+    ];
+    const REACH: Reach = Reach::Exec;
+
+    type Input = ExecInput;
+    type Output = Own;
+
+    async fn run(_cx: &mut Context, _input: ExecInput) -> Result<Own, Failure> {
+        Err(not_here(Self::PATH))
+    }
+
+    fn text(output: &Own) -> String {
+        output.effect.to_owned()
+    }
+}
+
+/// `mcp`: the shim an agent starts.
+pub struct Mcp;
+
+/// Who the agent is and where its runtime is.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct McpInput {
+    /// The agent's name; under the same name it regains its tasks.
+    pub label: Option<String>,
+    /// What results carry: the receipt alone, or structured content as well.
+    #[serde(default)]
+    pub profile: Profile,
+    /// The runtime's socket, in place of the workspace's [env: `PILOTHOUSE_SOCKET`].
+    pub socket: Option<String>,
+}
+
+/// What results carry for the agent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Profile {
+    /// The receipt as text.
+    #[default]
+    Receipt,
+    /// Structured content as well.
+    Structured,
+}
+
+impl Local for Mcp {
+    const PATH: &'static str = "mcp";
+    const ABOUT: &'static str =
+        "Serve an agent over standard input and output (its configuration starts this)";
+    const EXAMPLES: &'static [Example] =
+        &[Example { about: "What an agent's configuration starts", input: r#"{"label":"claude"}"# }];
+    const REACH: Reach = Reach::Alone("standard input and output");
+
+    type Input = McpInput;
+    type Output = Own;
+
+    async fn run(_cx: &mut Context, _input: McpInput) -> Result<Own, Failure> {
+        Err(not_here(Self::PATH))
+    }
+
+    fn text(output: &Own) -> String {
+        output.effect.to_owned()
+    }
+}
+
+/// `serve`: the runtime without a console.
+pub struct Serve;
+
+/// Whether to serve or to stop, and for how long.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ServeInput {
+    /// Stop all tasks and end the runtime that serves this workspace.
+    #[serde(default)]
+    pub stop: bool,
+    /// Leave the terminal it is started from, and wait for a runtime that is just ending.
+    #[serde(default)]
+    pub detached: bool,
+    /// How long nobody may need it before it ends, in seconds.
+    #[serde(default = "ten_minutes")]
+    pub idle_seconds: u64,
+}
+
+fn ten_minutes() -> u64 {
+    600
+}
+
+impl Local for Serve {
+    const PATH: &'static str = "serve";
+    const ABOUT: &'static str = "Run without a console, until nobody has needed it for 10 minutes";
+    const DANGER: Danger = Danger::Destructive;
+    const EXITS: &'static [u8] = &[6];
+    const EXAMPLES: &'static [Example] = &[
+        Example { about: "Keep tasks running without a console", input: "{}" },
+        Example { about: "End it and all its tasks", input: r#"{"stop":true}"# },
+    ];
+    const REACH: Reach = Reach::Alone("the runtime of the workspace");
+
+    type Input = ServeInput;
+    type Output = Own;
+
+    async fn run(_cx: &mut Context, _input: ServeInput) -> Result<Own, Failure> {
+        Err(not_here(Self::PATH))
+    }
+
+    async fn would(_cx: &mut Context, input: ServeInput) -> Result<Value, Failure> {
+        Ok(json!({ "effect": if input.stop { "would_stop" } else { "would_serve" } }))
+    }
+
+    fn text(output: &Own) -> String {
+        output.effect.to_owned()
+    }
+}
+
+/// `demo`: a scripted agent in a throw-away workspace.
+pub struct Demo;
+
+/// Nothing.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DemoInput {}
+
+impl Local for Demo {
+    const PATH: &'static str = "demo";
+    const ABOUT: &'static str =
+        "Open the console in a throw-away workspace and watch a scripted agent at work";
+    const EXAMPLES: &'static [Example] = &[Example { about: "See it at work", input: "{}" }];
+    const REACH: Reach = Reach::Alone("the terminal");
+
+    type Input = DemoInput;
+    type Output = Own;
+
+    async fn run(_cx: &mut Context, _input: DemoInput) -> Result<Own, Failure> {
+        Err(not_here(Self::PATH))
+    }
+
+    fn text(output: &Own) -> String {
+        output.effect.to_owned()
+    }
+}

@@ -1,0 +1,151 @@
+//! The one registry of commands.
+//!
+//! **To add a command**: a tool is here as soon as it stands in `tools::TOOLS`; give its `Verb` some
+//! `EXAMPLES`. For anything else write one file beside this one with a type that implements
+//! [`Local`](super::command::Local) (`version.rs` is the shortest), and add `Command::of::<It>()` to
+//! the list below, in the order a reader expects. Everything else follows: the flags of the command
+//! line from the fields of its `Input` (required ones are positional), help, `exec` routing, the
+//! manifest, completions, the manual page. `pilothouse manifest --output plain > docs/reference/cli.md`
+//! renews the reference. A command that is not `Danger::Safe` tells in `would` what it would do.
+
+use std::sync::LazyLock;
+
+use super::command::Command;
+use super::completions::{Completions, Man};
+use super::manifest::Manifest;
+use super::mcp_config::McpConfig;
+use super::owned::{Demo, Exec, Mcp, Serve};
+use super::version::Version;
+use crate::tools::{TOOLS, nearest};
+
+/// Every command, in the order of help texts.
+pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
+    let mut commands: Vec<Command> = TOOLS.iter().map(Command::of_tool).collect();
+    commands.extend([
+        Command::of::<Exec>(),
+        Command::of::<Manifest>(),
+        Command::of::<Mcp>(),
+        Command::of::<McpConfig>(),
+        Command::of::<Serve>(),
+        Command::of::<Demo>(),
+        Command::of::<Completions>(),
+        Command::of::<Man>(),
+        Command::of::<Version>(),
+    ]);
+    commands
+});
+
+/// Finds a command by its path or one of its aliases.
+#[must_use]
+pub fn find(path: &str) -> Option<&'static Command> {
+    COMMANDS.iter().find(|command| command.path == path || command.aliases.contains(&path))
+}
+
+/// Returns the path most like a given one, if any is like it.
+pub(super) fn near(path: &str) -> Option<&'static str> {
+    nearest(path, COMMANDS.iter().map(|command| command.path.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+    use std::path::PathBuf;
+    use std::sync::Arc;
+
+    use serde_json::Value;
+
+    use super::super::command::{Danger, Reach};
+    use super::super::completions::Shell;
+    use super::super::context::{Context, Embedded, Host};
+    use super::super::{Failure, Flags, code, run};
+    use super::*;
+    use crate::paths::Places;
+
+    /// A world without a runtime.
+    pub(crate) struct Nowhere;
+
+    impl Host for Nowhere {
+        fn variable(&self, _name: &str) -> Option<OsString> {
+            None
+        }
+        fn places(&self) -> Result<Places, Failure> {
+            Err(Failure::new(code::Code::Precondition, "There is no place."))
+        }
+        fn cwd(&self) -> Result<PathBuf, Failure> {
+            Ok(std::env::temp_dir())
+        }
+        fn embed(&self) -> Result<Option<Embedded>, Failure> {
+            panic!("a runtime was asked for");
+        }
+        fn completions(&self, _shell: Shell) -> String {
+            String::new()
+        }
+        fn man_page(&self) -> String {
+            String::new()
+        }
+    }
+
+    #[test]
+    fn paths_are_unique_and_of_the_form_that_a_line_may_have() {
+        let mut seen = std::collections::BTreeSet::new();
+        for command in COMMANDS.iter() {
+            for path in std::iter::once(command.path.as_str()).chain(command.aliases.iter().copied()) {
+                assert!(super::super::exec::is_path(path), "{path}");
+                assert!(seen.insert(path.to_owned()), "{path} twice");
+            }
+        }
+    }
+
+    #[test]
+    fn every_command_declares_what_readers_and_programs_need() {
+        for command in COMMANDS.iter() {
+            let path = &command.path;
+            assert!(!command.about.is_empty() && !command.about.ends_with('.'), "{path}: about");
+            assert!(!command.examples.is_empty(), "{path} has no example");
+            assert!(command.exits().contains(&0) && command.exits().len() > 1, "{path}: exit codes");
+            assert!(command.exits().iter().all(|code| code::exit_name(*code).is_some()), "{path}");
+            assert_eq!(command.input_schema()["type"], "object", "{path}: input schema");
+            assert!(command.output_schema().is_object(), "{path}: output schema");
+            for example in &command.examples {
+                let input: Value = serde_json::from_str(example.input).expect(example.input);
+                let checked = command.check(input);
+                assert!(checked.is_ok(), "{path}: {}: {checked:?}", example.input);
+            }
+        }
+    }
+
+    #[test]
+    fn every_field_teaches_and_none_is_called_as_a_flag_of_all_commands() {
+        for command in COMMANDS.iter() {
+            for (field, schema) in command.input_schema()["properties"].as_object().into_iter().flatten() {
+                assert!(schema["description"].is_string(), "{}.{field}", command.path);
+                let taken = ["output", "format", "dry_run", "timeout", "idempotency_key", "help"];
+                assert!(!taken.contains(&field.as_str()), "{}.{field}", command.path);
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_command_that_is_not_safe_tells_what_it_would_do() {
+        for command in COMMANDS.iter().filter(|command| command.danger != Danger::Safe) {
+            let takes_task = command.input_schema()["properties"].get("task_id").is_some();
+            if takes_task {
+                // Told by the runtime that has the task: see tests/it/exec_dry_run.rs.
+                continue;
+            }
+            let input = serde_json::from_str(command.examples[0].input).expect("an input");
+            let flags = Flags { dry_run: true, ..Flags::default() };
+            let told = run(&mut Context::new(Arc::new(Nowhere)), command, input, &flags).await;
+            let effect = told.data()["effect"].as_str().unwrap_or_default();
+            assert!(effect.starts_with("would_"), "{}: {}", command.path, told.to_value());
+        }
+    }
+
+    #[test]
+    fn what_owns_a_terminal_says_so() {
+        for (path, owns) in [("mcp", true), ("serve", true), ("demo", true), ("version", false)] {
+            let command = find(path).expect(path);
+            assert_eq!(matches!(command.reach, Reach::Alone(_)), owns, "{path}");
+        }
+    }
+}

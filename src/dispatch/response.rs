@@ -1,0 +1,322 @@
+//! What a command line answers: five keys, always all five (contracts 5). Every answer of the
+//! command line and every line of `exec` is one of these.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::code::{self, Code};
+use crate::envelope::{ErrorKind, ToolError};
+
+/// When something went wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Before anything was done.
+    Validation,
+    /// While it was done.
+    Execution,
+    /// After it was done.
+    Cleanup,
+}
+
+/// Why a command has no answer, or not a good one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Failure(Box<Facts>);
+
+#[derive(Debug, Clone, PartialEq)]
+struct Facts {
+    code: Cow<'static, str>,
+    exit_code: u8,
+    message: String,
+    retryable: bool,
+    phase: Phase,
+    detail: Option<String>,
+    fix: Option<String>,
+    suggestion: Option<String>,
+    context: Map<String, Value>,
+    data: Value,
+}
+
+impl Failure {
+    /// Makes a failure that is known before anything is done.
+    #[must_use]
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self(Box::new(Facts {
+            code: Cow::Borrowed(code.as_str()),
+            exit_code: code.exit_code(),
+            message: message.into(),
+            retryable: code.is_retryable(),
+            phase: Phase::Validation,
+            detail: None,
+            fix: None,
+            suggestion: None,
+            context: Map::new(),
+            data: Value::Null,
+        }))
+    }
+
+    /// Makes a failure that came up while something was done.
+    #[must_use]
+    pub fn running(code: Code, message: impl Into<String>) -> Self {
+        let mut failure = Self::new(code, message);
+        failure.0.phase = Phase::Execution;
+        failure
+    }
+
+    /// Makes a failure of the machine or of Pilothouse from an error and its causes.
+    #[must_use]
+    pub fn internal(error: &(dyn std::error::Error + 'static)) -> Self {
+        let causes = std::iter::successors(Some(error), |error| error.source());
+        let text = causes.map(ToString::to_string).collect::<Vec<_>>().join(": ");
+        Self::running(Code::InternalError, text)
+    }
+
+    /// Adds the words of whoever found it, e.g. a parser.
+    #[must_use]
+    pub fn detail(mut self, detail: impl Into<String>) -> Self {
+        self.0.detail = Some(detail.into());
+        self
+    }
+
+    /// Adds what to do about it.
+    #[must_use]
+    pub fn fix(mut self, fix: impl Into<String>) -> Self {
+        self.0.fix = Some(fix.into());
+        self
+    }
+
+    /// Adds what was probably meant.
+    #[must_use]
+    pub fn suggest(mut self, near: Option<impl Into<String>>) -> Self {
+        self.0.suggestion = near.map(Into::into);
+        self
+    }
+
+    /// Adds a fact of this case.
+    #[must_use]
+    pub fn with(mut self, name: &str, fact: impl Into<Value>) -> Self {
+        self.0.context.insert(name.to_owned(), fact.into());
+        self
+    }
+
+    /// Adds the result that there is all the same.
+    #[must_use]
+    pub fn with_data(mut self, data: Value) -> Self {
+        self.0.data = data;
+        self
+    }
+
+    /// Returns the word of its kind.
+    #[must_use]
+    pub fn code(&self) -> &str {
+        &self.0.code
+    }
+
+    /// Returns the exit code it ends a command line with.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        self.0.exit_code
+    }
+
+    /// Says it to a person: the message, then what to do.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let Facts { message, suggestion, fix, .. } = &*self.0;
+        let near = suggestion.as_ref().map(|near| format!("\ndid you mean {near}?"));
+        let fix = fix.as_ref().map(|fix| format!("\nfix: {fix}"));
+        format!("{message}{}{}", near.unwrap_or_default(), fix.unwrap_or_default())
+    }
+
+    fn to_value(&self) -> Value {
+        let Facts { code, message, retryable, phase, detail, fix, suggestion, context, .. } = &*self.0;
+        let mut error = Map::new();
+        error.insert("code".into(), json!(code));
+        error.insert("message".into(), json!(message));
+        error.insert("retryable".into(), json!(retryable));
+        error.insert("phase".into(), json!(phase));
+        for (key, text) in [("detail", detail), ("fix_required", fix), ("suggestion", suggestion)] {
+            if let Some(text) = text {
+                error.insert(key.into(), json!(text));
+            }
+        }
+        if !context.is_empty() {
+            error.insert("context".into(), Value::Object(context.clone()));
+        }
+        Value::Object(error)
+    }
+}
+
+impl From<ToolError> for Failure {
+    fn from(error: ToolError) -> Self {
+        let at_once = matches!(
+            error.kind,
+            ErrorKind::InvalidToolInput | ErrorKind::UnknownTool | ErrorKind::InputLineTooLong
+        );
+        let context = match error.details.map(|details| *details) {
+            Some(Value::Object(details)) => details,
+            Some(other) => Map::from_iter([("details".to_owned(), other)]),
+            None => Map::new(),
+        };
+        Self(Box::new(Facts {
+            code: Cow::Owned(code::of_kind(error.kind)),
+            exit_code: error.kind.exit_code(),
+            message: error.message,
+            retryable: error.retryable,
+            phase: if at_once { Phase::Validation } else { Phase::Execution },
+            detail: None,
+            fix: error.recovery_hint,
+            suggestion: None,
+            context,
+            data: Value::Null,
+        }))
+    }
+}
+
+/// What is known about an answer beside the answer.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Meta {
+    /// The command, where it could be read.
+    pub cmd: Option<String>,
+    /// The line of the stream, from 1.
+    pub line: Option<u64>,
+    /// Milliseconds from request to answer.
+    pub duration_ms: u64,
+    /// Number of the tool call in the recording.
+    pub call: Option<u64>,
+    /// What it did beside what the data says: `noop` for a repeated request.
+    pub effect: Option<&'static str>,
+}
+
+/// One answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Response {
+    /// The data, or why there is none.
+    pub outcome: Result<Value, Failure>,
+    /// What the caller should know all the same.
+    pub warnings: Vec<String>,
+    /// What is known beside.
+    pub meta: Meta,
+    /// The data as text for a person.
+    pub text: String,
+}
+
+impl Response {
+    /// Makes the answer of a success, with its text for people.
+    #[must_use]
+    pub fn success(data: Value, text: String) -> Self {
+        Self { outcome: Ok(data), warnings: Vec::new(), meta: Meta::default(), text }
+    }
+
+    /// Makes the answer of a failure.
+    #[must_use]
+    pub fn failure(failure: Failure) -> Self {
+        Self { outcome: Err(failure), warnings: Vec::new(), meta: Meta::default(), text: String::new() }
+    }
+
+    /// Returns the data, also of a failure that has some.
+    #[must_use]
+    pub fn data(&self) -> &Value {
+        match &self.outcome {
+            Ok(data) => data,
+            Err(failure) => &failure.0.data,
+        }
+    }
+
+    /// Returns the exit code it ends a command line with.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        self.outcome.as_ref().err().map_or(0, Failure::exit_code)
+    }
+
+    /// Returns the five keys, in order.
+    #[must_use]
+    pub fn to_value(&self) -> Value {
+        json!({
+            "ok": self.outcome.is_ok(),
+            "data": self.data(),
+            "error": self.outcome.as_ref().err().map(Failure::to_value),
+            "warnings": self.warnings,
+            "meta": self.meta(),
+        })
+    }
+
+    /// Returns the five keys after `_cmd` and `_line`, as `--echo-top-level` asks.
+    #[must_use]
+    pub fn to_echoed(&self) -> Value {
+        let mut whole = Map::new();
+        whole.insert("_cmd".into(), json!(self.meta.cmd));
+        whole.insert("_line".into(), json!(self.meta.line));
+        if let Value::Object(keys) = self.to_value() {
+            whole.extend(keys);
+        }
+        Value::Object(whole)
+    }
+
+    fn meta(&self) -> Value {
+        let Meta { cmd, line, duration_ms, call, effect } = &self.meta;
+        let mut meta = Map::new();
+        let mut put = |key: &str, value: Option<Value>| {
+            if let Some(value) = value {
+                meta.insert(key.to_owned(), value);
+            }
+        };
+        put("_cmd", cmd.as_ref().map(|cmd| json!(cmd)));
+        put("_line", line.map(|line| json!(line)));
+        put("duration_ms", Some(json!(duration_ms)));
+        put("exit_code", Some(json!(self.exit_code())));
+        put("schema_version", Some(json!(super::SCHEMA_VERSION)));
+        put("call", call.map(|call| json!(call)));
+        put("effect", effect.map(|effect| json!(effect)));
+        put("truncated", self.is_truncated().then(|| json!(true)));
+        Value::Object(meta)
+    }
+
+    fn is_truncated(&self) -> bool {
+        let data = self.data();
+        let flags = ["/truncated", "/task/output_truncated", "/initial_output_truncated"];
+        let items = data["items"].as_array().into_iter().flatten();
+        flags.iter().any(|flag| data.pointer(flag) == Some(&Value::Bool(true)))
+            || items.into_iter().any(|item| item["truncated"] == true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_five_keys_stand_in_order() {
+        let success = Response::success(json!({"a": 1}), String::new());
+        assert_eq!(
+            success.to_value().to_string(),
+            r#"{"ok":true,"data":{"a":1},"error":null,"warnings":[],"meta":{"duration_ms":0,"exit_code":0,"schema_version":"1.0"}}"#
+        );
+        let failure =
+            Failure::new(Code::EmptyStream, "The stream is empty.").fix("write a line").with("n", 1);
+        assert_eq!(
+            Response::failure(failure).to_value().to_string(),
+            r#"{"ok":false,"data":null,"error":{"code":"EMPTY_STREAM","message":"The stream is empty.","retryable":false,"phase":"validation","fix_required":"write a line","context":{"n":1}},"warnings":[],"meta":{"duration_ms":0,"exit_code":2,"schema_version":"1.0"}}"#
+        );
+    }
+
+    #[test]
+    fn a_tools_error_keeps_its_facts_and_its_hint() {
+        let error = ToolError::new(ErrorKind::TaskNotFound, "No pilothouse task has that id.")
+            .with_details(json!({"task_id": "task_x"}))
+            .with_hint("call TaskList");
+        let value = Response::failure(error.into()).to_value();
+        assert_eq!(value["error"]["code"], "TASK_NOT_FOUND");
+        assert_eq!(value["error"]["context"]["task_id"], "task_x");
+        assert_eq!(value["error"]["fix_required"], "call TaskList");
+        assert_eq!((&value["error"]["phase"], &value["meta"]["exit_code"]), (&json!("execution"), &json!(5)));
+    }
+
+    #[test]
+    fn the_guides_form_has_the_command_and_the_line_first() {
+        let mut response = Response::success(json!({}), String::new());
+        response.meta.line = Some(3);
+        assert!(response.to_echoed().to_string().starts_with(r#"{"_cmd":null,"_line":3,"ok":true,"#));
+    }
+}

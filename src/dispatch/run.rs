@@ -1,0 +1,232 @@
+//! One command from its input to its response: the same for a command line and a line of `exec`.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use super::code::Code;
+use super::command::{Command, Danger, Way};
+use super::context::Context;
+use super::response::{Failure, Meta, Response};
+use super::would;
+use crate::clock::Clock;
+use crate::envelope::Outcome;
+use crate::tools::{Answer, Tool};
+
+/// What holds for one run beside its input.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Flags {
+    /// Only tell what would be done.
+    pub dry_run: bool,
+    /// Give up after so long.
+    pub timeout: Option<Duration>,
+    /// The request's idempotency key.
+    pub once: Option<String>,
+}
+
+/// Runs a command. Dropping the future gives it up, and ends what it runs in the foreground.
+pub async fn run(cx: &mut Context, command: &Command, input: Value, flags: &Flags) -> Response {
+    let clock = Clock::start();
+    let running = perform(cx, command, input, flags);
+    let mut response = match flags.timeout {
+        None => running.await,
+        Some(limit) => timeout(limit, running).await.unwrap_or_else(|_| Response::failure(too_long(limit))),
+    };
+    let spent = clock.now().mono.as_millis();
+    response.meta.duration_ms = u64::try_from(spent).unwrap_or(u64::MAX);
+    response.meta.cmd = Some(command.path.clone());
+    response
+}
+
+async fn perform(cx: &mut Context, command: &Command, mut input: Value, flags: &Flags) -> Response {
+    let accepted = match accepted_exits(command, &mut input) {
+        Ok(accepted) => accepted,
+        Err(failure) => return Response::failure(failure),
+    };
+    if flags.dry_run && command.danger != Danger::Safe {
+        return match would::tell(cx, command, input).await {
+            Ok(data) => {
+                let text = super::table::pairs(&data);
+                Response::success(data, text)
+            }
+            Err(failure) => Response::failure(failure),
+        };
+    }
+    match command.way {
+        Way::Local { run, .. } => match run(cx, input).await {
+            Ok((data, text)) => Response::success(data, text),
+            Err(failure) => Response::failure(failure),
+        },
+        Way::Tool(tool) => call(cx, tool, input, flags, &accepted).await,
+    }
+}
+
+async fn call(cx: &mut Context, tool: &Tool, input: Value, flags: &Flags, accepted: &[i64]) -> Response {
+    // What only reads is done again: its answer is about now.
+    let once = flags.once.as_deref().filter(|_| !tool.hints.read_only);
+    match cx.call(tool.name, input, once).await {
+        Ok(answer) => of_answer(answer, accepted),
+        Err(failure) => Response::failure(failure),
+    }
+}
+
+/// Makes a response of a tool's answer.
+fn of_answer(answer: Answer, accepted: &[i64]) -> Response {
+    let call = (answer.seq > 0).then_some(answer.seq);
+    let effect = answer.repeated.then_some("noop");
+    let mut response = match answer.envelope.outcome() {
+        Outcome::Error(error) => Response::failure(error.clone().into()),
+        Outcome::Success(data) => match child_failure(data, accepted) {
+            Some(failure) => Response::failure(failure.with_data(data.clone())),
+            None => Response::success(data.clone(), String::new()),
+        },
+    };
+    response.text = answer.receipt;
+    response.meta = Meta { call, effect, ..Meta::default() };
+    response.warnings = cut_streams(response.data());
+    response
+}
+
+/// Takes the exit codes that count as success out of the input.
+pub(super) fn accepted_exits(command: &Command, input: &mut Value) -> Result<Vec<i64>, Failure> {
+    let given = match input.as_object_mut() {
+        Some(fields) if command.runs_children() => fields.remove("ok_exit_codes"),
+        _ => None,
+    };
+    let Some(given) = given else { return Ok(vec![0]) };
+    let codes = given.as_array().map(|all| all.iter().map(Value::as_i64).collect::<Option<Vec<_>>>());
+    match codes.flatten() {
+        Some(codes) if codes.iter().all(|code| (0..=255).contains(code)) => Ok(codes),
+        _ => Err(Failure::new(Code::ArgError, "`ok_exit_codes` must be a list of numbers from 0 to 255.")
+            .with("field", "ok_exit_codes")
+            .fix("give for instance [0,1]")),
+    }
+}
+
+/// Tells how the command that a tool ran has failed, if it has.
+fn child_failure(data: &Value, accepted: &[i64]) -> Option<Failure> {
+    if let Some(items) = data["items"].as_array() {
+        return item_failure(items, accepted);
+    }
+    if data["disposition"] != "completed" {
+        return None;
+    }
+    let status = data["exit_status"].as_i64();
+    if status.is_some_and(|status| accepted.contains(&status)) {
+        return None;
+    }
+    let message = match (status, data["signal"].as_str()) {
+        (Some(status), _) => format!("The command exited with status {status}."),
+        (None, Some(signal)) => format!("The command was terminated by {signal}."),
+        (None, None) => "The command ended without a status.".to_owned(),
+    };
+    let failure = Failure::running(Code::ChildExitNonzero, message);
+    Some(failure.with("exit_status", data["exit_status"].clone()).with("signal", data["signal"].clone()))
+}
+
+fn item_failure(items: &[Value], accepted: &[i64]) -> Option<Failure> {
+    let is_good = |item: &Value| {
+        item["status"] == "completed"
+            || item["exit_status"].as_i64().is_some_and(|code| accepted.contains(&code))
+    };
+    let of = |status: &str| {
+        let bad = items.iter().filter(|item| item["status"] == status && !is_good(item));
+        bad.filter_map(|item| item["index"].as_u64()).collect::<Vec<_>>()
+    };
+    let (failed, rejected) = (of("failed"), of("rejected"));
+    let code = match (failed.is_empty(), rejected.is_empty()) {
+        (true, true) => return None,
+        (false, _) => Code::ChildExitNonzero,
+        (true, false) => Code::PartialFailure,
+    };
+    let message = format!("{} of {} items failed.", failed.len() + rejected.len(), items.len());
+    Some(Failure::running(code, message).with("failed", failed).with("rejected", rejected))
+}
+
+/// Names what the data leaves out and where all of it is.
+fn cut_streams(data: &Value) -> Vec<String> {
+    let holders = [data, &data["task"]];
+    let mut warnings = Vec::new();
+    for holder in holders.into_iter().chain(data["items"].as_array().into_iter().flatten()) {
+        for (stream, index) in
+            [("stdout", "stdout_artifact"), ("stderr", "stderr_artifact"), ("output", "output_artifact")]
+        {
+            let place = holder[index].as_u64().and_then(|at| usize::try_from(at).ok());
+            let path = place.and_then(|at| holder["artifacts"][at]["path"].as_str());
+            if let Some(path) = path {
+                warnings.push(format!("{stream} is cut here; all of it is in {path}"));
+            }
+        }
+    }
+    warnings
+}
+
+fn too_long(limit: Duration) -> Failure {
+    let ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+    Failure::running(Code::Timeout, format!("There was no answer within {ms} ms."))
+        .with("timeout_ms", json!(ms))
+        .fix("give it a longer --timeout, or start it as a task with yield_time_ms 0")
+}
+
+/// Reads how long a command may take: `500ms`, `30s`, `2m`, or seconds as a plain number.
+#[must_use]
+pub fn parse_timeout(text: &str) -> Option<Duration> {
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let number: f64 = digits.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0)?;
+    let seconds = match &text[digits.len()..] {
+        "ms" => number / 1_000.0,
+        "" | "s" => number,
+        "m" => number * 60.0,
+        "h" => number * 3_600.0,
+        _ => return None,
+    };
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_the_command_decides_and_a_list_of_codes_widens_success() {
+        for (data, accepted, code) in [
+            (json!({"disposition": "completed", "exit_status": 0}), vec![0], None),
+            (json!({"disposition": "completed", "exit_status": 3}), vec![0], Some(79)),
+            (json!({"disposition": "completed", "exit_status": 3}), vec![0, 3], None),
+            (json!({"disposition": "completed", "exit_status": 0}), vec![1], Some(79)),
+            (
+                json!({"disposition": "completed", "exit_status": null, "signal": "SIGKILL"}),
+                vec![0],
+                Some(79),
+            ),
+            (json!({"disposition": "promoted_to_task"}), vec![0], None),
+            (json!({"task": {"exit_status": 1}}), vec![0], None),
+            (json!({"items": [{"status": "completed"}, {"status": "skipped"}]}), vec![0], None),
+            (json!({"items": [{"index": 1, "status": "failed", "exit_status": 7}]}), vec![0], Some(79)),
+            (json!({"items": [{"index": 1, "status": "failed", "exit_status": 7}]}), vec![7], None),
+            (json!({"items": [{"index": 1, "status": "rejected"}]}), vec![0], Some(3)),
+        ] {
+            let failed = child_failure(&data, &accepted).map(|failure| failure.exit_code());
+            assert_eq!(failed, code, "{data}");
+        }
+    }
+
+    #[test]
+    fn a_time_has_a_unit_or_is_in_seconds() {
+        for (text, ms) in
+            [("500ms", 500), ("30s", 30_000), ("2m", 120_000), ("1.5", 1_500), ("1h", 3_600_000)]
+        {
+            assert_eq!(parse_timeout(text), Some(Duration::from_millis(ms)), "{text}");
+        }
+        for bad in ["", "s", "0", "-1", "1d", "1 s", "nan", "inf", "1e300h", "5é"] {
+            assert_eq!(parse_timeout(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_cut_stream_is_named_with_its_file() {
+        let data = json!({"truncated": true, "artifacts": [{"path": "/r/stdout.log"}], "stdout_artifact": 0});
+        assert_eq!(cut_streams(&data), ["stdout is cut here; all of it is in /r/stdout.log"]);
+    }
+}

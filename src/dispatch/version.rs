@@ -1,0 +1,47 @@
+//! `version`: the example of a command that is no tool.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::command::{Example, Local};
+use super::context::Context;
+use super::response::Failure;
+
+pub(super) struct Version;
+
+/// Nothing.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {}
+
+/// Which program this is.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Output {
+    /// The program.
+    name: &'static str,
+    /// Its version.
+    version: &'static str,
+    /// Version of the shapes scripts rely on.
+    schema_version: &'static str,
+}
+
+impl Local for Version {
+    const PATH: &'static str = "version";
+    const ABOUT: &'static str = "Print the version";
+    const EXAMPLES: &'static [Example] = &[Example { about: "See which program answers", input: "{}" }];
+
+    type Input = Input;
+    type Output = Output;
+
+    async fn run(_cx: &mut Context, _input: Input) -> Result<Output, Failure> {
+        Ok(Output {
+            name: env!("CARGO_PKG_NAME"),
+            version: env!("CARGO_PKG_VERSION"),
+            schema_version: super::SCHEMA_VERSION,
+        })
+    }
+
+    fn text(output: &Output) -> String {
+        format!("{} {}", output.name, output.version)
+    }
+}

@@ -1,0 +1,65 @@
+//! Dry runs: what a command would do, told without doing it. Tools need no work of their own for it:
+//! their input is checked as for a call, and only what reads is called.
+
+use serde_json::{Map, Value, json};
+
+use super::command::{Command, Way};
+use super::context::Context;
+use super::response::Failure;
+use crate::envelope::{Outcome, ToolError};
+use crate::process::{WorkdirError, workdir};
+use crate::runtime;
+
+/// The tool that reads how a task stands.
+const STATUS: &str = "TaskStatus";
+
+/// Tells what a command that is not safe would do.
+pub(super) async fn tell(cx: &mut Context, command: &Command, input: Value) -> Result<Value, Failure> {
+    match command.way {
+        Way::Local { would, .. } => would(cx, input).await,
+        Way::Tool(_) => tool(cx, command, input).await,
+    }
+}
+
+async fn tool(cx: &mut Context, command: &Command, input: Value) -> Result<Value, Failure> {
+    command.check(input.clone())?;
+    let verb = command.words().last().unwrap_or_default().to_owned();
+    let mut told = Map::new();
+    told.insert("effect".into(), json!(format!("would_{verb}")));
+    if let Some(id) = input["task_id"].as_str() {
+        told.insert("task".into(), task(cx, id).await?);
+    }
+    if command.runs_children() {
+        enter(cx, &input)?;
+    }
+    told.insert("input".into(), input);
+    Ok(Value::Object(told))
+}
+
+/// Looks at the task it is about.
+async fn task(cx: &mut Context, id: &str) -> Result<Value, Failure> {
+    let answer = cx.call(STATUS, json!({ "task_id": id }), None).await?;
+    match answer.envelope.outcome() {
+        Outcome::Success(result) => {
+            let task = &result["task"];
+            Ok(json!({ "task_id": id, "status": task["status"], "controller": task["controller"] }))
+        }
+        Outcome::Error(error) => Err(error.clone().into()),
+    }
+}
+
+/// Looks for the directory a command would start in.
+fn enter(cx: &Context, input: &Value) -> Result<(), Failure> {
+    let Some(asked) = input["workdir"].as_str() else { return Ok(()) };
+    let (root, base) = (cx.host.places()?.workspace, cx.host.cwd()?);
+    let refused = match workdir::resolve(&root, &base, Some(asked)) {
+        Ok(_) => return Ok(()),
+        Err(WorkdirError::OutsideRoot { .. }) => {
+            runtime::Error::OutsideRoot { workdir: asked.to_owned(), root }
+        }
+        Err(other) => {
+            runtime::Error::WorkdirNotFound { workdir: asked.to_owned(), reason: other.to_string() }
+        }
+    };
+    Err(ToolError::from(refused).into())
+}

@@ -1,0 +1,112 @@
+//! Requests that must not be done twice: the first answer of each idempotency key of a recording.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::{Value, json};
+
+use super::call::{Answer, call};
+use super::verb::Caller;
+use crate::envelope::{Envelope, ErrorKind, ToolError};
+use crate::runtime::Handle;
+
+/// Bytes of receipts and envelopes that are kept; beyond, an answer is remembered by its number.
+const KEPT_BYTES: usize = 64 << 20;
+/// Longest key, in bytes.
+const KEY_BYTES: usize = 256;
+
+/// The keys of one recording.
+#[derive(Debug, Default)]
+pub struct Repeats {
+    // A lock, not messages: looked up once a call, held for a map operation.
+    book: Mutex<Book>,
+}
+
+#[derive(Debug, Default)]
+struct Book {
+    entries: HashMap<String, Arc<tokio::sync::Mutex<Entry>>>,
+    bytes: usize,
+}
+
+/// One key. Its lock is held while its request is done, so that a second one waits for the first.
+#[derive(Debug, Default)]
+struct Entry {
+    first: Option<First>,
+}
+
+#[derive(Debug)]
+struct First {
+    tool: String,
+    input: Value,
+    answer: Answer,
+}
+
+impl Repeats {
+    fn entry(&self, key: &str) -> Arc<tokio::sync::Mutex<Entry>> {
+        self.book().entries.entry(key.to_owned()).or_default().clone()
+    }
+
+    /// Takes room for an answer; without room only its number is kept.
+    fn kept(&self, answer: &Answer) -> Answer {
+        let size = answer.receipt.len() * 3;
+        let mut book = self.book();
+        if book.bytes + size <= KEPT_BYTES {
+            book.bytes += size;
+            return answer.clone();
+        }
+        let note = json!({ "call": answer.seq, "answer": "no longer in memory; it is in the recording" });
+        let summary = "done before; the first answer is in the recording";
+        let envelope = Envelope::success(answer.envelope.tool_name(), summary, &note);
+        Answer { receipt: summary.to_owned(), envelope, ..answer.clone() }
+    }
+
+    fn book(&self) -> std::sync::MutexGuard<'_, Book> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Calls a tool; a request with a key that stands for an answer already gets that answer, and
+/// nothing is done. Only successes stand: what failed may be tried again under its key.
+pub async fn call_once(
+    runtime: &Handle,
+    caller: &Caller,
+    repeats: &Repeats,
+    key: Option<&str>,
+    tool: &str,
+    input: Value,
+) -> Answer {
+    let Some(key) = key else { return call(runtime, caller, tool, input).await };
+    if key.is_empty() || key.len() > KEY_BYTES {
+        let reason = format!("An idempotency key has 1 to {KEY_BYTES} bytes.");
+        return refused(tool, ErrorKind::InvalidToolInput, reason, key);
+    }
+    let entry = repeats.entry(key);
+    let mut entry = entry.lock().await;
+    match &entry.first {
+        Some(first) if first.tool == tool && first.input == input => {
+            Answer { repeated: true, ..first.answer.clone() }
+        }
+        Some(_) => {
+            let reason = "This idempotency key stands for another request already.".to_owned();
+            refused(tool, ErrorKind::IdempotencyConflict, reason, key)
+        }
+        None => {
+            let answer = call(runtime, caller, tool, input.clone()).await;
+            if !answer.envelope.is_error() {
+                let answer = repeats.kept(&answer);
+                entry.first = Some(First { tool: tool.to_owned(), input, answer });
+            }
+            answer
+        }
+    }
+}
+
+fn refused(tool: &str, kind: ErrorKind, reason: String, key: &str) -> Answer {
+    let shown: String = key.chars().take(64).collect();
+    let error = ToolError::new(kind, reason)
+        .with_details(json!({ "field": "idempotency-key", "idempotency_key": shown }))
+        .with_hint("use one key for one request: a new key for a new request");
+    let envelope = Envelope::error(tool, error);
+    let receipt = super::render(&envelope);
+    Answer { seq: 0, envelope, receipt, repeated: false }
+}
