@@ -115,7 +115,7 @@ impl Driver {
     /// Handles one message; returns whether something that is shown may have changed.
     fn handle(&mut self, message: Message) -> bool {
         match message {
-            Message::Order(order) => self.order(order),
+            Message::Order(order) => return self.order(order),
             Message::Bytes(event) => self.byte_event(event),
             Message::Due => self.fire(),
             Message::Second => {
@@ -128,7 +128,8 @@ impl Driver {
         true
     }
 
-    fn order(&mut self, order: Order) {
+    /// Carries out an order; returns whether something that is shown may have changed.
+    fn order(&mut self, order: Order) -> bool {
         match order {
             Order::Exec { request, reply } => start::exec(self, *request, reply),
             Order::Input { by, id, input, reply } => {
@@ -154,13 +155,14 @@ impl Driver {
             Order::CancelForeground { call, by } => self.cancel_foreground(call, &by),
             Order::Started { id, running } => start::started(self, &id, *running),
             Order::StartFailed { id, error } => start::failed(self, &id, error),
-            Order::Waiting { id, waiting } => self.step(Input::Waiting { id, waiting }),
+            Order::Waiting { seen } => return self.seen(seen),
             Order::Host { id, event } => self.host_event(id, event),
             Order::Shutdown { reply } => {
                 self.closing.push(reply);
                 self.step(Input::Shutdown);
             }
         }
+        true
     }
 
     pub(super) fn now(&self) -> Moment {
@@ -239,14 +241,23 @@ impl Driver {
         }
         let (own, now) = (self.own.clone(), self.now().wall);
         self.jobs.spawn_blocking(move || {
-            for io in quiet {
+            let groups = waiting::Groups::scan();
+            let look = |io: Arc<TaskIo>| {
                 let since = io.output().last_at.unwrap_or(now);
-                let waiting = io.pty.get().and_then(|pty| waiting::observe(pty, since));
-                if own.blocking_send(Order::Waiting { id: io.id.clone(), waiting }).is_err() {
-                    return;
-                }
-            }
+                let waiting = io.pty.get().and_then(|pty| waiting::observe(pty, since, &groups));
+                (io.id.clone(), waiting)
+            };
+            // With the driver gone nobody shows it.
+            let _ = own.blocking_send(Order::Waiting { seen: quiet.into_iter().map(look).collect() });
         });
+    }
+
+    /// Takes in what quiet tasks wait for; returns whether any of it is news.
+    fn seen(&mut self, mut seen: Vec<(TaskId, Option<super::view::Waiting>)>) -> bool {
+        seen.retain(|(id, waiting)| self.supervisor.get(id).is_some_and(|task| task.waiting != *waiting));
+        let is_news = !seen.is_empty();
+        seen.into_iter().for_each(|(id, waiting)| self.step(Input::Waiting { id, waiting }));
+        is_news
     }
 
     fn order_host(&self, id: &TaskId, order: &HostOrder) {

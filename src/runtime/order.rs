@@ -22,7 +22,7 @@ pub(super) enum Order {
     CancelForeground { call: u64, by: Actor },
     Started { id: TaskId, running: Box<Running> },
     StartFailed { id: TaskId, error: Error },
-    Waiting { id: TaskId, waiting: Option<Waiting> },
+    Waiting { seen: Vec<(TaskId, Option<Waiting>)> },
     Host { id: TaskId, event: HostEvent },
     Shutdown { reply: oneshot::Sender<()> },
 }

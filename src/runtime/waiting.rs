@@ -17,10 +17,10 @@ use crate::process::Pty;
 const TTY_SLEEPS: [&str; 3] = ["n_tty_read", "wait_woken", "tty_read"];
 
 /// Looks at a terminal; `since` is when its task last wrote.
-pub(super) fn observe(pty: &Pty, since: Timestamp) -> Option<Waiting> {
+pub(super) fn observe(pty: &Pty, since: Timestamp, groups: &Groups) -> Option<Waiting> {
     let mode = pty.input_mode().ok()?;
     let group = pty.foreground_group()?;
-    let reads = members(group).any(|pid| reads_tty(&pid));
+    let reads = groups.members(group).any(reads_tty);
     let hidden = !mode.echo && mode.canonical;
     let (kind, evidence) = match (reads, hidden, mode.canonical) {
         (true, true, _) => ("secret", "echo_off"),
@@ -31,18 +31,27 @@ pub(super) fn observe(pty: &Pty, since: Timestamp) -> Option<Waiting> {
     Some(Waiting { kind: kind.into(), evidence: evidence.into(), since })
 }
 
-/// The processes of a group, by a scan of `/proc`.
-fn members(group: u32) -> impl Iterator<Item = String> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries.filter_map(move |entry| {
-        let name = entry.file_name().into_string().ok()?;
-        name.parse::<u32>().ok()?;
-        let stat = fs::read_to_string(Path::new("/proc").join(&name).join("stat")).ok()?;
-        // Field 5 is the group; the name before it may hold anything but ends at the last `)`.
-        let fields = stat.rsplit_once(')')?.1;
-        let own = fields.split_ascii_whitespace().nth(2)?.parse::<u32>().ok()?;
-        (own == group).then_some(name)
-    })
+/// The processes of the machine by group: one scan of `/proc`, however many terminals are looked at.
+pub(super) struct Groups(Vec<(u32, String)>);
+
+impl Groups {
+    pub(super) fn scan() -> Self {
+        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+        Self(entries.filter_map(|entry| grouped(entry.file_name().into_string().ok()?)).collect())
+    }
+
+    fn members(&self, group: u32) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(move |(own, _)| *own == group).map(|(_, pid)| pid.as_str())
+    }
+}
+
+fn grouped(pid: String) -> Option<(u32, String)> {
+    pid.parse::<u32>().ok()?;
+    let stat = fs::read_to_string(Path::new("/proc").join(&pid).join("stat")).ok()?;
+    // Field 5 is the group; the name before it may hold anything but ends at the last `)`.
+    let fields = stat.rsplit_once(')')?.1;
+    let group = fields.split_ascii_whitespace().nth(2)?.parse().ok()?;
+    Some((group, pid))
 }
 
 fn reads_tty(pid: &str) -> bool {
