@@ -222,6 +222,7 @@ impl Handle {
         viewer.show(visible.iter().cloned().collect(), focus.cloned());
         let ios: Vec<Arc<TaskIo>> = self.shared.ios().values().cloned().collect();
         ios.iter().for_each(|io| self.shared.viewers.refresh(io));
+        self.shared.pump.favour(self.shared.viewers.focused());
     }
 
     /// Puts a call on record before its effect and returns its number.

@@ -5,13 +5,16 @@
 
 mod parsers;
 mod pump;
+mod ring;
 mod task_io;
+mod viewers;
 mod watched;
 
-pub use parsers::Viewer;
-pub(crate) use parsers::{Parsers, Viewers};
+pub(crate) use parsers::Parsers;
 pub(crate) use pump::Pump;
 pub(crate) use task_io::{TaskIo, TaskIoSpec};
+pub use viewers::Viewer;
+pub(crate) use viewers::Viewers;
 
 use crate::envelope::TaskId;
 

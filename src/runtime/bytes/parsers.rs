@@ -1,24 +1,21 @@
 //! The pool that feeds terminals from rings: the focused task first, then in turn.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError, Weak};
 use std::thread::JoinHandle;
-use std::time::Duration;
 
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::mpsc;
 
 use super::ByteEvent;
 use super::pump::Pump;
+use super::ring::{SLICE, Slice};
 use super::task_io::TaskIo;
+use super::viewers::Viewers;
 use crate::clock::Clock;
-use crate::envelope::TaskId;
 use crate::runtime::log;
 
-/// How long a parser holds a terminal before it looks whether somebody wants to read it.
-const SLICE: Duration = Duration::from_millis(1);
-const SLICE_BYTES: std::ops::RangeInclusive<usize> = 4 << 10..=256 << 10;
 /// How much of the log's end rebuilds a screen after a panic.
 const REBUILD_BYTES: u64 = 256 << 10;
 
@@ -110,9 +107,9 @@ impl Parsers {
     }
 
     fn run(&self) {
-        let mut slice = Slice { bytes: *SLICE_BYTES.start() };
+        let mut piece = Vec::new();
         while let Some(io) = self.next() {
-            self.parse(&io, &mut slice);
+            self.parse(&io, &mut piece);
         }
     }
 
@@ -129,31 +126,27 @@ impl Parsers {
         }
     }
 
-    /// Parses what is in the ring, then hands the task back if more has come.
-    fn parse(&self, io: &Arc<TaskIo>, slice: &mut Slice) {
-        let (taken, blocked) = {
+    /// Parses what is in the ring, then hands the task back if more has come. `piece` is empty before and after.
+    fn parse(&self, io: &Arc<TaskIo>, piece: &mut Vec<u8>) {
+        let (blocked, mut slice) = {
             let mut ring = io.lock_ring();
-            let blocked = std::mem::take(&mut ring.blocked);
-            (std::mem::take(&mut ring.bytes), blocked)
+            (ring.give(piece), ring.slice)
         };
         if blocked && let Some(pump) = self.pump.get().and_then(Weak::upgrade) {
             pump.unblock(&io.id);
         }
-        let mut rest = taken.as_slice();
-        while !rest.is_empty() {
-            let (now, later) = rest.split_at(rest.len().min(slice.bytes));
-            rest = later;
-            self.feed(io, now, slice);
-            if !rest.is_empty() && self.focus_waits(io) {
+        let mut parsed = 0;
+        while parsed < piece.len() {
+            let until = piece.len().min(parsed + slice.bytes());
+            self.feed(io, &piece[parsed..until], &mut slice);
+            parsed = until;
+            if parsed < piece.len() && self.focus_waits(io) {
                 break;
             }
         }
         let mut ring = io.lock_ring();
-        if !rest.is_empty() {
-            ring.bytes.splice(..0, rest.iter().copied());
-        }
-        let more = !ring.bytes.is_empty();
-        ring.queued = more;
+        ring.slice = slice;
+        let more = ring.take_back(piece, parsed);
         drop(ring);
         if more {
             self.lock_queue().tasks.push_back(io.clone());
@@ -212,24 +205,6 @@ impl Parsers {
     }
 }
 
-/// The number of bytes that took about one slice of time lately.
-struct Slice {
-    bytes: usize,
-}
-
-impl Slice {
-    fn adapt(&mut self, fed: usize, spent: Duration) {
-        let next = if spent > SLICE * 2 {
-            self.bytes / 2
-        } else if fed == self.bytes && spent < SLICE {
-            self.bytes * 2
-        } else {
-            self.bytes
-        };
-        self.bytes = next.clamp(*SLICE_BYTES.start(), *SLICE_BYTES.end());
-    }
-}
-
 /// Returns the end of a task's log, for a rebuild; empty when it cannot be read.
 fn log_tail(io: &TaskIo) -> Vec<u8> {
     let mut tail = Vec::new();
@@ -242,70 +217,4 @@ fn log_tail(io: &TaskIo) -> Vec<u8> {
         tracing::warn!(%error, task = %io.id, "read the log to rebuild a screen; it starts blank");
     }
     tail
-}
-
-/// Who looks at which screens.
-// A lock, not a message: the parsers ask for each slice.
-#[derive(Debug, Default)]
-pub(crate) struct Viewers {
-    all: Mutex<Vec<Weak<Viewer>>>,
-}
-
-/// One console, here or attached: what it shows and how to wake it.
-#[derive(Debug, Default)]
-pub struct Viewer {
-    wake: Arc<Notify>,
-    shown: Mutex<Shown>,
-}
-
-#[derive(Debug, Default)]
-struct Shown {
-    tasks: HashSet<TaskId>,
-    focus: Option<TaskId>,
-}
-
-impl Viewer {
-    /// Says which screens are looked at, and which one is typed into.
-    pub(crate) fn show(&self, tasks: HashSet<TaskId>, focus: Option<TaskId>) {
-        *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = Shown { tasks, focus };
-    }
-
-    /// Returns what is notified when a shown screen has changed.
-    #[must_use]
-    pub fn wake(&self) -> Arc<Notify> {
-        self.wake.clone()
-    }
-}
-
-impl Viewers {
-    pub(crate) fn join(&self) -> Arc<Viewer> {
-        let viewer = Arc::new(Viewer::default());
-        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        all.retain(|viewer| viewer.strong_count() > 0);
-        all.push(Arc::downgrade(&viewer));
-        viewer
-    }
-
-    /// Marks in `io` whether anybody shows it.
-    pub(crate) fn refresh(&self, io: &TaskIo) {
-        io.visible.store(self.any(|shown| shown.tasks.contains(&io.id)), Ordering::Relaxed);
-    }
-
-    fn is_focused(&self, id: &TaskId) -> bool {
-        self.any(|shown| shown.focus.as_ref() == Some(id))
-    }
-
-    fn changed(&self, visible: bool) {
-        if visible {
-            let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-            all.iter().filter_map(Weak::upgrade).for_each(|viewer| viewer.wake.notify_one());
-        }
-    }
-
-    fn any(&self, fact: impl Fn(&Shown) -> bool) -> bool {
-        let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        all.iter()
-            .filter_map(Weak::upgrade)
-            .any(|viewer| fact(&viewer.shown.lock().unwrap_or_else(PoisonError::into_inner)))
-    }
 }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
@@ -19,8 +20,8 @@ use crate::clock::Clock;
 use crate::envelope::TaskId;
 use crate::terminal::Stream;
 
-/// Bytes gathered from one descriptor before the next one has its turn.
-const GATHER_BYTES: usize = 64 << 10;
+/// As much as a pipe holds.
+const BUFFER_BYTES: usize = 64 << 10;
 const WAKE: u64 = u64::MAX;
 const WRITER: u64 = 3;
 
@@ -37,6 +38,8 @@ pub(crate) struct Pump {
 #[derive(Debug)]
 struct Shared {
     orders: Mutex<Vec<Order>>,
+    /// There are orders: cheaper to look at than the list, between any two reads.
+    has_orders: AtomicBool,
     wake: OwnedFd,
 }
 
@@ -47,6 +50,7 @@ enum Order {
     Unblock(TaskId),
     Drain(TaskId),
     Close(TaskId),
+    Favour(Vec<TaskId>),
     Quit,
 }
 
@@ -61,7 +65,7 @@ impl Pump {
         events: mpsc::Sender<ByteEvent>,
     ) -> io::Result<Arc<Self>> {
         let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        let shared = Arc::new(Shared { orders: Mutex::default(), wake });
+        let shared = Arc::new(Shared { orders: Mutex::default(), has_orders: AtomicBool::new(false), wake });
         let poll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         epoll::add(&poll, &shared.wake, EventData::new_u64(WAKE), EventFlags::IN)?;
         let worker = Worker {
@@ -73,8 +77,9 @@ impl Pump {
             entries: HashMap::new(),
             names: HashMap::new(),
             draining: Vec::new(),
+            favoured: Vec::new(),
             next: 0,
-            buffer: vec![0; GATHER_BYTES],
+            buffer: vec![0; BUFFER_BYTES],
         };
         let thread = std::thread::Builder::new().name("pump".into()).spawn(move || worker.run())?;
         Ok(Arc::new(Self { shared, thread: Mutex::new(Some(thread)) }))
@@ -105,6 +110,11 @@ impl Pump {
         self.order(Order::Close(id.clone()));
     }
 
+    /// Has these tasks read before all others: a person types into them.
+    pub(crate) fn favour(&self, ids: Vec<TaskId>) {
+        self.order(Order::Favour(ids));
+    }
+
     /// Ends the thread.
     pub(crate) fn stop(&self) {
         self.order(Order::Quit);
@@ -118,6 +128,7 @@ impl Pump {
 
     fn order(&self, order: Order) {
         self.shared.orders.lock().unwrap_or_else(PoisonError::into_inner).push(order);
+        self.shared.has_orders.store(true, Ordering::Release);
         // Only a full counter can refuse the write, and then the thread is awake anyhow.
         let _ = rustix::io::write(&self.shared.wake, &1u64.to_ne_bytes());
     }
@@ -133,6 +144,8 @@ struct Worker {
     names: HashMap<TaskId, u64>,
     /// Tasks whose drain is under way.
     draining: Vec<u64>,
+    /// Tasks that are read before all others.
+    favoured: Vec<TaskId>,
     next: u64,
     buffer: Vec<u8>,
 }
@@ -153,23 +166,37 @@ impl Worker {
             for event in &ready {
                 let token = event.data.u64();
                 if token == WAKE {
-                    if self.take_orders() {
-                        return;
-                    }
+                    self.clear_wake();
                 } else if token % SLOTS == WRITER {
                     self.write(token / SLOTS);
                 } else {
                     self.read(token / SLOTS, token % SLOTS);
                 }
+                // A key must not wait until dozens of floods have had their turn, nor must its echo.
+                if self.shared.has_orders.swap(false, Ordering::Acquire) && self.take_orders() {
+                    return;
+                }
+                self.read_favoured();
             }
             self.settle_drains();
         }
     }
 
-    /// Carries out the orders; returns whether to quit.
-    fn take_orders(&mut self) -> bool {
+    fn clear_wake(&self) {
         let mut count = [0; 8];
         let _ = rustix::io::read(&self.shared.wake, &mut count);
+    }
+
+    fn read_favoured(&mut self) {
+        for at in 0..self.favoured.len() {
+            let Some(&key) = self.names.get(&self.favoured[at]) else { continue };
+            let is_read = self.entries.get(&key).is_some_and(|entry| !entry.paused);
+            (0..WRITER).filter(|_| is_read).for_each(|slot| self.read(key, slot));
+        }
+    }
+
+    /// Carries out the orders; returns whether to quit.
+    fn take_orders(&mut self) -> bool {
         let orders = std::mem::take(&mut *self.shared.orders.lock().unwrap_or_else(PoisonError::into_inner));
         for order in orders {
             match order {
@@ -181,6 +208,7 @@ impl Worker {
                     self.by_name(&id, Self::close);
                     let _ = self.events.blocking_send(ByteEvent::Closed(id));
                 }
+                Order::Favour(ids) => self.favoured = ids,
                 Order::Quit => return true,
             }
         }
@@ -320,10 +348,17 @@ impl Worker {
         let Some(entry) = self.entries.remove(&key) else { return };
         self.names.remove(&entry.io.id);
         for (stream, fd) in entry.sources.into_iter().flatten() {
-            // What came after the drain and before the end of the tree, bounded by the pipe's size.
-            let (length, _) = gather(&fd, &mut self.buffer);
-            if length > 0 {
-                entry.io.take_in(stream, &self.buffer[..length]);
+            // What came after the drain and before the end of the tree, as much as the system may hold.
+            let mut taken = 0;
+            while taken < BUFFER_BYTES {
+                let (length, ended) = gather(&fd, &mut self.buffer);
+                if length > 0 {
+                    entry.io.take_in(stream, &self.buffer[..length]);
+                }
+                taken += length;
+                if length == 0 || ended {
+                    break;
+                }
             }
             let _ = epoll::delete(&self.poll, &fd);
         }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use tokio::sync::{Notify, watch};
 
+use super::ring::Ring;
 use crate::clock::Clock;
 use crate::envelope::TaskId;
 use crate::process::Pty;
@@ -16,9 +17,6 @@ use crate::runtime::log::OutputLog;
 use crate::runtime::screen::Screen;
 use crate::runtime::view::OutputView;
 use crate::terminal::{Origin, Size, Stream, Terminal};
-
-/// Bytes that may wait for a parser; at this the pump stops reading the task, which then blocks.
-pub(super) const RING_BYTES: usize = 256 << 10;
 
 /// Query replies to one child (contracts 8).
 const REPLIES_PER_SECOND: u32 = 32;
@@ -77,16 +75,6 @@ pub(crate) struct TaskIo {
     since: Duration,
     /// Tells the driver that counts have changed.
     nudge: Arc<Notify>,
-}
-
-/// Bytes on their way from the pump to a parser.
-#[derive(Debug, Default)]
-pub(super) struct Ring {
-    pub(super) bytes: Vec<u8>,
-    /// A parser has it or will get it.
-    pub(super) queued: bool,
-    /// The pump stopped reading because it was full.
-    pub(super) blocked: bool,
 }
 
 /// Bytes on their way to the task.
@@ -166,10 +154,7 @@ impl TaskIo {
             moved
         });
         self.nudge.notify_one();
-        let mut ring = self.lock_ring();
-        ring.bytes.extend_from_slice(bytes);
-        ring.blocked = ring.bytes.len() >= RING_BYTES;
-        ring.blocked
+        self.lock_ring().take_in(bytes)
     }
 
     /// Ends the log after the last byte: tails behind heads.

@@ -14,6 +14,8 @@ use super::task_io::TaskIo;
 pub(super) const QUIET: Duration = Duration::from_millis(100);
 /// After the exit of a shell: no longer than this, quiet or not.
 pub(super) const DRAIN_LIMIT: Duration = Duration::from_secs(2);
+/// Reads of one descriptor before the next one has its turn.
+const READS: usize = 4;
 /// Descriptors of one task: two to read, one to write.
 pub(super) const SLOTS: u64 = 4;
 
@@ -64,13 +66,14 @@ impl Watched {
     }
 }
 
-/// Reads until the buffer is full or nothing is there; returns the length and whether it ended.
-/// Fewer, larger chunks also make the writing process faster (measured: up to 1.6 times).
+/// Reads until nothing is there, a few times at most; returns the length and whether it ended. Fewer, larger chunks
+/// also make the writing process faster (measured: up to 1.6 times), but a key must not wait for them: a terminal
+/// gives 4 KiB a time, and more than 16 KiB of a flood in a row were felt.
 pub(super) fn gather(fd: &OwnedFd, buffer: &mut [u8]) -> (usize, bool) {
     let mut length = 0;
-    while length < buffer.len() {
+    for _ in 0..READS {
         match rustix::io::read(fd, &mut buffer[length..]) {
-            Ok(0) => return (length, true),
+            Ok(0) => return (length, length < buffer.len()),
             Ok(read) => length += read,
             Err(Errno::INTR) => {}
             Err(Errno::AGAIN) => return (length, false),

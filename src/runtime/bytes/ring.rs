@@ -1,0 +1,122 @@
+//! One task's bytes on their way from the pump to a parser.
+
+use std::time::Duration;
+
+/// Bytes that may wait for a parser; at this the pump stops reading the task, which then blocks.
+const RING_BYTES: usize = 256 << 10;
+/// How long a parser holds a terminal before it looks whether somebody wants to read it.
+pub(super) const SLICE: Duration = Duration::from_millis(1);
+const SLICE_BYTES: std::ops::RangeInclusive<usize> = 4 << 10..=RING_BYTES;
+
+/// The bytes, and who has them.
+#[derive(Debug, Default)]
+pub(super) struct Ring {
+    pub(super) bytes: Vec<u8>,
+    /// A parser has it or will get it.
+    pub(super) queued: bool,
+    /// The pump stopped reading because it was full.
+    pub(super) blocked: bool,
+    pub(super) slice: Slice,
+}
+
+impl Ring {
+    /// Takes bytes in; returns whether it is full.
+    pub(super) fn take_in(&mut self, bytes: &[u8]) -> bool {
+        self.bytes.extend_from_slice(bytes);
+        self.blocked = self.bytes.len() >= RING_BYTES;
+        self.blocked
+    }
+
+    /// Gives the bytes for an empty buffer, which takes the next ones; returns whether it was full.
+    pub(super) fn give(&mut self, piece: &mut Vec<u8>) -> bool {
+        std::mem::swap(&mut self.bytes, piece);
+        std::mem::take(&mut self.blocked)
+    }
+
+    /// Takes back what was not parsed of a piece, and empties it; returns whether there is more to parse.
+    pub(super) fn take_back(&mut self, piece: &mut Vec<u8>, parsed: usize) -> bool {
+        if parsed < piece.len() {
+            self.bytes.splice(..0, piece.drain(parsed..));
+        }
+        piece.clear();
+        if self.bytes.is_empty() && self.bytes.capacity() > 0 {
+            // A quiet task holds no memory: the larger buffer stays with the parser.
+            let own = std::mem::take(&mut self.bytes);
+            if own.capacity() > piece.capacity() {
+                *piece = own;
+            }
+        }
+        self.queued = !self.bytes.is_empty();
+        self.queued
+    }
+}
+
+/// The number of bytes of a task that took about one slice of time lately.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Slice(usize);
+
+impl Default for Slice {
+    fn default() -> Self {
+        Self(*SLICE_BYTES.start())
+    }
+}
+
+impl Slice {
+    pub(super) fn bytes(self) -> usize {
+        self.0
+    }
+
+    /// Learns from a slice that took `spent`.
+    pub(super) fn adapt(&mut self, fed: usize, spent: Duration) {
+        let next = if spent > SLICE * 2 {
+            self.0 / 2
+        } else if fed == self.0 && spent < SLICE {
+            self.0 * 2
+        } else {
+            self.0
+        };
+        self.0 = next.clamp(*SLICE_BYTES.start(), *SLICE_BYTES.end());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_parsed_comes_before_what_has_come_since() {
+        let (mut ring, mut piece) = (Ring::default(), Vec::new());
+        ring.take_in(b"abcdef");
+        assert!(!ring.give(&mut piece));
+        ring.take_in(b"gh");
+        assert!(ring.take_back(&mut piece, 4));
+        assert_eq!((ring.bytes.as_slice(), piece.as_slice()), (&b"efgh"[..], &b""[..]));
+    }
+
+    #[test]
+    fn a_full_ring_says_so_and_a_quiet_one_holds_no_memory() {
+        let (mut ring, mut piece) = (Ring::default(), Vec::new());
+        assert!(ring.take_in(&vec![b'y'; RING_BYTES]));
+        assert!(ring.give(&mut piece));
+        ring.take_in(b"more");
+        let parsed = piece.len();
+        assert!(ring.take_back(&mut piece, parsed));
+        assert!(!ring.give(&mut piece));
+        assert!(!ring.take_back(&mut piece, 4));
+        assert_eq!(ring.bytes.capacity(), 0);
+        assert!(piece.capacity() >= RING_BYTES, "kept for the next task");
+    }
+
+    #[test]
+    fn a_slice_grows_while_it_is_quick_and_shrinks_when_it_is_not() {
+        let mut slice = Slice::default();
+        let first = slice.bytes();
+        slice.adapt(first, SLICE / 2);
+        assert_eq!(slice.bytes(), first * 2);
+        slice.adapt(first, SLICE / 2);
+        assert_eq!(slice.bytes(), first * 2, "less than a slice tells nothing");
+        slice.adapt(first * 2, SLICE * 3);
+        slice.adapt(first, SLICE * 3);
+        assert_eq!(slice.bytes(), first, "never below the least");
+    }
+}
