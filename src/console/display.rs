@@ -11,7 +11,7 @@ use crossterm::queue;
 use crossterm::style::Print;
 use ratatui::backend::{Backend as _, CrosstermBackend};
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 
 use crate::clock::Clock;
 use crate::terminal::CursorShape;
@@ -41,6 +41,8 @@ pub(super) struct Display {
     last: Buffer,
     next: Buffer,
     is_fresh: bool,
+    /// Where the cursor stands since the last frame.
+    cursor: Option<(Position, CursorShape)>,
     shape: CursorShape,
     last_write: Duration,
 }
@@ -76,12 +78,13 @@ impl Display {
             last: Buffer::default(),
             next: Buffer::default(),
             is_fresh: true,
+            cursor: None,
             shape: CursorShape::Default,
             last_write: Duration::ZERO,
         }
     }
 
-    /// Draws a frame.
+    /// Draws a frame; one that would show nothing new is not sent.
     ///
     /// # Errors
     /// When the terminal is gone.
@@ -90,13 +93,17 @@ impl Display {
         self.next.resize(area);
         self.next.reset();
         let drawn = view::draw(app, &mut self.next);
-        queue!(self.backend, Print(HOLD), Hide)?;
-        if std::mem::take(&mut self.is_fresh) || self.last.area != area {
-            queue!(self.backend, Print(WIPE))?;
+        let is_whole = std::mem::take(&mut self.is_fresh) || self.last.area != area;
+        if is_whole {
             self.last.resize(area);
             self.last.reset();
         }
-        self.backend.draw(self.last.diff(&self.next).into_iter())?;
+        let changes = self.last.diff(&self.next);
+        if !is_whole && changes.is_empty() && drawn.cursor == self.cursor {
+            return Ok(drawn);
+        }
+        queue!(self.backend, Print(HOLD), Hide, Print(if is_whole { WIPE } else { "" }))?;
+        self.backend.draw(changes.into_iter())?;
         if let Some((at, shape)) = drawn.cursor {
             if shape != self.shape {
                 queue!(self.backend, Print(format!("\x1b[{} q", shape.parameter())))?;
@@ -105,6 +112,7 @@ impl Display {
             queue!(self.backend, MoveTo(at.x, at.y), Show)?;
         }
         queue!(self.backend, Print(SHOW))?;
+        self.cursor = drawn.cursor;
         std::mem::swap(&mut self.last, &mut self.next);
         self.send()?;
         Ok(drawn)

@@ -45,7 +45,10 @@ pub(super) struct Driver {
 #[derive(Debug, Default)]
 pub(super) struct Times {
     last_frame: Duration,
+    /// When a key came whose echo was not drawn yet.
     last_key: Option<Duration>,
+    /// The next frame does not wait for its time.
+    is_urgent: bool,
     /// A text on the last frame reads differently then.
     wake: Option<Duration>,
     resize: Option<Duration>,
@@ -97,7 +100,7 @@ impl Driver {
                 return Ok(ending);
             }
             let event = self.next(&mut snapshots, &mut connected, &changed).await;
-            let _ = self.app.update(Msg::Tick(self.clock.now().wall));
+            self.app.tick(self.clock.now().wall);
             if let Some(ending) = self.take(event, &snapshots, &connected)? {
                 return Ok(ending);
             }
@@ -114,6 +117,8 @@ impl Driver {
         let wake = self.next_time().unwrap_or_else(|| self.clock.now().mono + LONG);
         let wake = self.clock.instant(wake);
         let is_lost = self.app.is_lost;
+        // A flood has something new for each frame: once that is known, only an echo is news.
+        let is_open = !self.times.screens_changed || self.times.last_key.is_some();
         tokio::select! {
             biased;
             heard = self.keys.recv() => Event::Heard(heard.unwrap_or(Heard::Gone)),
@@ -121,7 +126,7 @@ impl Driver {
             msg = self.carrier.next() => Event::Msg(msg),
             Ok(()) = snapshots.changed() => Event::Snapshot,
             Ok(()) = connected.changed(), if !is_lost => Event::Link,
-            () = changed.notified() => Event::Screens,
+            () = changed.notified(), if is_open => Event::Screens,
             () = tokio::time::sleep_until(wake) => Event::Time,
         }
     }
@@ -132,6 +137,7 @@ impl Driver {
         snapshots: &watch::Receiver<Arc<Snapshot>>,
         connected: &watch::Receiver<bool>,
     ) -> Result<Option<Ending>, Error> {
+        let is_heard = matches!(event, Event::Heard(_));
         let msg = match event {
             Event::Heard(Heard::Gone) => return Ok(Some(Ending::Gone)),
             Event::Heard(Heard::Msg(msg)) => {
@@ -143,6 +149,9 @@ impl Driver {
             Event::Msg(msg) => msg,
             Event::Screens => {
                 self.times.screens_changed = true;
+                if self.is_echo() {
+                    (self.times.is_urgent, self.times.last_key) = (true, None);
+                }
                 return Ok(None);
             }
             Event::Snapshot => Msg::Snapshot(Arc::clone(&snapshots.borrow())),
@@ -152,7 +161,20 @@ impl Driver {
             Event::Time => return Ok(None),
         };
         let effects = self.app.update(msg);
+        self.times.is_urgent |= is_heard && self.app.is_dirty();
         self.carry_out(effects)
+    }
+
+    /// Tells whether the task that has the keys has answered one: one frame for each key goes out at once. A flood
+    /// in the same pane gets no more than that.
+    fn is_echo(&mut self) -> bool {
+        let now = self.clock.now().mono;
+        self.times.last_key.take_if(|at| now.saturating_sub(*at) >= ECHO);
+        let task = self.app.typing_into().filter(|_| self.times.last_key.is_some());
+        task.is_some_and(|task| {
+            let seen = self.app.pictures.get(task).map(|picture| picture.generation);
+            self.operator.screen(task).map(|screen| screen.generation()) != seen
+        })
     }
 
     fn on_time(&mut self) -> Result<Option<Ending>, Error> {
@@ -244,24 +266,27 @@ impl Driver {
     fn next_time(&self) -> Option<Duration> {
         let times = &self.times;
         let is_new = self.app.is_dirty() || times.screens_changed;
-        let frame = is_new.then(|| times.last_frame + self.display.pace());
+        let pace = if times.is_urgent { Duration::ZERO } else { self.display.pace() };
+        let frame = is_new.then(|| times.last_frame + pace);
         [frame, times.wake, times.resize, times.give_up].into_iter().flatten().min()
     }
 
-    /// Draws when something is new and the last frame is old enough, or a key waits for its echo.
+    /// Draws when something is new and the last frame is old enough, or somebody waits for it.
     fn draw_if_due(&mut self) -> Result<Option<Ending>, Error> {
         if !self.app.is_dirty() && !self.times.screens_changed {
             return Ok(None);
         }
         let now = self.clock.now().mono;
         // Keys that wait go first: a frame for each of them would put off the last one.
-        let is_behind = !self.keys.is_empty();
-        let is_echo = !is_behind && self.times.last_key.is_some_and(|at| now.saturating_sub(at) < ECHO);
-        let pace = if is_behind { ECHO } else { self.display.pace() };
-        if now < self.times.last_frame + pace && !is_echo {
+        let pace = match (self.keys.is_empty(), self.times.is_urgent) {
+            (false, _) => ECHO,
+            (true, true) => Duration::ZERO,
+            (true, false) => self.display.pace(),
+        };
+        if now < self.times.last_frame + pace {
             return Ok(None);
         }
-        self.times.screens_changed = false;
+        (self.times.screens_changed, self.times.is_urgent) = (false, false);
         self.take_pictures();
         if !self.app.is_dirty() {
             // A screen that could not be read is looked at again in a while, not at once.

@@ -137,14 +137,21 @@ pub struct Age {
 pub fn age(since: Timestamp, now: Timestamp) -> Age {
     let ms = now.as_millisecond().saturating_sub(since.as_millisecond()).max(0);
     let seconds = ms / 1000;
-    let (text, step) = match seconds {
-        0..60 => (format!("{seconds}s"), 1),
-        60..3_600 => (format!("{}m", seconds / 60), 60),
-        3_600..86_400 => (format!("{}h{:02}m", seconds / 3_600, seconds / 60 % 60), 60),
-        _ => (format!("{}d{:02}h", seconds / 86_400, seconds / 3_600 % 24), 3_600),
+    let (text, is_coarse) = match seconds {
+        0..60 => (format!("{seconds}s"), false),
+        60..3_600 => (format!("{}m", seconds / 60), true),
+        3_600..86_400 => (format!("{}h{:02}m", seconds / 3_600, seconds / 60 % 60), true),
+        _ => (format!("{}d{:02}h", seconds / 86_400, seconds / 3_600 % 24), true),
     };
-    let next = (seconds / step + 1) * step;
-    Age { text, until: later(since, next) }
+    // Minutes change together, with the clock: an idle screen is drawn once a minute, not once for each task.
+    let until = if is_coarse { next_minute(now) } else { later(since, seconds + 1) };
+    Age { text, until }
+}
+
+/// Returns when the clock shows the next minute.
+#[must_use]
+pub fn next_minute(now: Timestamp) -> Timestamp {
+    Timestamp::from_second((now.as_second().div_euclid(60) + 1) * 60).unwrap_or(Timestamp::MAX)
 }
 
 /// Returns the seconds left until `end`, and when that number changes.
@@ -173,10 +180,10 @@ mod tests {
         for (seconds, text, until) in [
             (0, "0s", 1),
             (42, "42s", 43),
-            (60, "1m", 120),
-            (179, "2m", 180),
-            (3_720, "1h02m", 3_780),
-            (273_700, "3d04h", 277_200),
+            (60, "1m", 80),
+            (179, "2m", 200),
+            (3_720, "1h02m", 3_740),
+            (273_700, "3d04h", 273_740),
         ] {
             let shown = age(at(1_000), at(1_000 + seconds));
             assert_eq!((shown.text.as_str(), shown.until), (text, at(1_000 + until)), "{seconds}");

@@ -46,8 +46,11 @@ impl App {
             }
             Msg::Snapshot(snapshot) => return self.snapshot(snapshot),
             Msg::Key(key) => {
-                self.is_dirty = true;
-                return self.key(key);
+                let was_sent_on = self.sends_keys_on();
+                let effects = self.key(key);
+                // A key for the task shows when the task answers it: a frame before that only delays the answer.
+                self.is_dirty |= !(was_sent_on && self.sends_keys_on());
+                return effects;
             }
             Msg::Mouse(event) => return self.mouse(event),
             Msg::Paste(text) => {
@@ -78,7 +81,8 @@ impl App {
         Vec::new()
     }
 
-    fn tick(&mut self, now: Timestamp) {
+    /// Takes note of the time.
+    pub(in crate::console) fn tick(&mut self, now: Timestamp) {
         self.now = now;
         self.is_dirty |= self.toasts.expire(now);
     }
@@ -117,6 +121,11 @@ impl App {
             Some(action) => self.act(action),
             None => Vec::new(),
         }
+    }
+
+    /// Tells whether keys go to a task, and nothing on screen follows from them.
+    fn sends_keys_on(&self) -> bool {
+        matches!(self.mode, Mode::Input(_)) && self.layers.is_empty() && self.scroll.is_none()
     }
 
     /// Does what an action says, in whatever context it was asked for.

@@ -40,10 +40,7 @@ fn right(brush: &mut Brush<'_>, width: u16) -> Vec<Piece> {
         groups.push(vec![piece(format!("call {}", text::count(call.seq)), Role::Faint)]);
     }
     let clock = brush.app.now.to_zoned(brush.app.setup.zone.clone()).strftime("%H:%M ").to_string();
-    let minute = brush.app.now.as_second().div_euclid(60) + 1;
-    if let Ok(next) = jiff::Timestamp::from_second(minute * 60) {
-        brush.wake_at(next);
-    }
+    brush.wake_at(text::next_minute(brush.app.now));
     groups.push(vec![piece(clock, Role::Text)]);
     joined(groups, &gap)
 }
