@@ -21,6 +21,8 @@ pub struct Limits {
     pub stop_grace: Duration,
     /// How long the operator keeps the lease after the last key.
     pub lease: Duration,
+    /// How long a batch may go on starting items.
+    pub batch_deadline: Duration,
     /// Calls kept in memory for the console; all are in the journal.
     pub recent_calls: usize,
 }
@@ -36,6 +38,7 @@ impl Default for Limits {
             frame_bytes: 1 << 20,
             stop_grace: Duration::from_secs(5),
             lease: Duration::from_secs(10),
+            batch_deadline: Duration::from_secs(110),
             recent_calls: 1_000,
         }
     }

@@ -124,6 +124,7 @@ impl Field {
                 .value_name("BOOL")
                 .value_parser(clap::value_parser!(bool)),
             Some("integer") => arg.value_parser(clap::value_parser!(u64)),
+            Some("array") if self.is_positional() => arg.num_args(1..).action(ArgAction::Append),
             Some("array") => arg.action(ArgAction::Append).allow_hyphen_values(true),
             Some("object") => arg.value_name("JSON"),
             _ => match self.schema["enum"].as_array() {
@@ -135,13 +136,20 @@ impl Field {
         }
     }
 
-    /// Reads one item of a list: a word as it is, anything else as JSON.
+    /// Reads one item of a list: a word as it is, anything else as JSON. Where objects are wanted, what is no
+    /// JSON stands for their one required field.
     fn item(&self, text: &str) -> Result<Value, Error> {
-        if self.schema["items"]["type"] == "string" {
+        let schema = &self.schema["items"];
+        if schema["type"] == "string" {
             return Ok(json!(text));
         }
-        serde_json::from_str(text)
-            .map_err(|source| Error::Json { what: format!("--{}", self.flag()), source })
+        match (serde_json::from_str(text), schema["required"].as_array().map(Vec::as_slice)) {
+            (Ok(value), _) => Ok(value),
+            (Err(_), Some([Value::String(only)])) if !text.trim_start().starts_with('{') => {
+                Ok(json!({ only: text }))
+            }
+            (Err(source), _) => Err(Error::Json { what: format!("--{}", self.flag()), source }),
+        }
     }
 
     fn value(&self, matches: &ArgMatches) -> Result<Option<Value>, Error> {
@@ -198,6 +206,11 @@ mod tests {
                 "ExecCommand",
                 vec!["vi", "--tty", "--cols", "80", "--login=false", "--leftovers", "keep"],
                 json!({"cmd": "vi", "login": false, "tty": true, "cols": 80, "leftovers": "keep"}),
+            ),
+            (
+                "ExecCommandBatch",
+                vec!["git status", r#"{"cmd":"ls","workdir":"src"}"#, "--stop-on-error"],
+                json!({"items": [{"cmd": "git status"}, {"cmd": "ls", "workdir": "src"}], "stop_on_error": true}),
             ),
             ("TaskList", vec![], json!({})),
             (

@@ -13,7 +13,7 @@ use super::Error;
 pub const MAX_FRAME: usize = 1 << 20;
 /// The largest frame a console or script accepts from the runtime, whose snapshots and screens
 /// may be longer than any request.
-pub(super) const MAX_FROM_RUNTIME: usize = 8 << 20;
+pub(super) const MAX_FROM_RUNTIME: usize = 16 << 20;
 /// How deep JSON from a connection may nest.
 pub const MAX_DEPTH: usize = 64;
 

@@ -122,17 +122,30 @@ impl CallBook {
         Some(record)
     }
 
-    /// Closes a call whose client stopped waiting; returns whether it was still open.
-    pub(super) fn abandon(&mut self, now: Moment, seq: u64) -> bool {
-        let open = |entry: &&mut Entry| entry.record.seq == seq && entry.summary.status.is_none();
-        let Some(entry) = self.calls.iter_mut().find(open) else { return false };
+    /// Keeps what an open call has come to, though nobody will be told.
+    pub(super) fn leave_behind(&mut self, seq: u64, envelope: &Envelope, receipt: &str) {
+        if let Some(entry) = self.open(seq) {
+            let record = Arc::make_mut(&mut entry.record);
+            record.envelope = Some(envelope.to_value());
+            record.receipt = Some(receipt.to_owned());
+            Arc::make_mut(&mut entry.summary).summary = envelope.summary_text().to_owned();
+        }
+    }
+
+    /// Closes a call whose client stopped waiting; returns its record if it was still open.
+    pub(super) fn abandon(&mut self, now: Moment, seq: u64) -> Option<Arc<CallRecord>> {
+        let entry = self.open(seq)?;
         let spent = now.mono.saturating_sub(entry.begun).as_millis();
         let duration = u64::try_from(spent).unwrap_or(u64::MAX);
         Arc::make_mut(&mut entry.record).duration_ms = Some(duration);
         let summary = Arc::make_mut(&mut entry.summary);
         summary.status = Some("abandoned".to_owned());
         summary.duration_ms = Some(duration);
-        true
+        Some(entry.record.clone())
+    }
+
+    fn open(&mut self, seq: u64) -> Option<&mut Entry> {
+        self.calls.iter_mut().find(|entry| entry.record.seq == seq && entry.summary.status.is_none())
     }
 
     pub(super) fn get(&self, seq: u64) -> Option<Arc<CallRecord>> {
@@ -159,5 +172,7 @@ impl CallBook {
 /// Shows the one thing of an input that tells calls apart while they are in flight.
 fn in_flight(input: &Value) -> String {
     let field = ["cmd", "task_id"].into_iter().find_map(|key| input.get(key)?.as_str());
-    field.unwrap_or_default().lines().next().unwrap_or_default().chars().take(SUMMARY_CHARS).collect()
+    let line = field.unwrap_or_default().lines().next().unwrap_or_default();
+    let items = input.get("items").and_then(Value::as_array).map(|items| format!("{} items", items.len()));
+    items.as_deref().unwrap_or(line).chars().take(SUMMARY_CHARS).collect()
 }

@@ -90,8 +90,8 @@ impl Handle {
             notices: Vec::new(),
             metrics: Metrics::default(),
         };
-        let recent = options.limits.recent_calls;
-        let shared = Shared::new(clock, options.environment, journal, (viewers, pump), (first, recent));
+        let shared =
+            Shared::new(clock, options.environment, journal, (viewers, pump), (first, &options.limits));
         shared.note(&Row::Recording {
             at: now.wall,
             workspace: &shared.workspace,
@@ -235,6 +235,11 @@ impl Handle {
         self.shared.end_call(seq, task, envelope, receipt);
     }
 
+    /// Notes what a call that is being abandoned has come to; it is sent to nobody.
+    pub fn leave_behind(&self, seq: u64, envelope: &Envelope, receipt: &str) {
+        self.shared.leave_behind(seq, envelope, receipt);
+    }
+
     /// Puts on record that nobody waits for a call's answer any more.
     pub fn abandon_call(&self, seq: u64) {
         self.shared.abandon_call(seq);
@@ -244,11 +249,6 @@ impl Handle {
     #[must_use]
     pub fn call(&self, seq: u64) -> Option<Arc<CallRecord>> {
         self.shared.call(seq)
-    }
-
-    /// Counts executions from direct ExecCommand.
-    pub fn count_exec(&self) {
-        self.shared.book().counters.metrics.exec_command_items += 1;
     }
 
     /// Enters an agent's connection.
@@ -272,6 +272,12 @@ impl Handle {
     pub fn set_headless(&self, headless: bool) {
         self.shared.headless.store(headless, Ordering::Relaxed);
         self.shared.nudge.notify_one();
+    }
+
+    /// Returns how long a batch may go on starting items.
+    #[must_use]
+    pub fn batch_deadline(&self) -> Duration {
+        self.shared.batch_deadline
     }
 
     /// Returns the execution root.

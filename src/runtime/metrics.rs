@@ -24,6 +24,14 @@ impl Counters {
         self.metrics.output_chars_sent += receipt_chars as u64;
     }
 
+    /// Counts a command that has started.
+    pub(super) fn executed(&mut self, in_batch: bool) {
+        let metrics = &mut self.metrics;
+        let executions =
+            if in_batch { &mut metrics.batched_exec_command_items } else { &mut metrics.exec_command_items };
+        *executions += 1;
+    }
+
     pub(super) fn operator(&mut self, action: &str) {
         *self.metrics.operator_actions.entry(action.to_owned()).or_default() += 1;
     }

@@ -101,6 +101,7 @@ fn view_of(task: &Task, output: OutputView) -> TaskView {
         started_by: task.request.actor.clone(),
         call: task.request.call,
         promoted: task.promoted,
+        item: task.request.item,
         lease: task.lease.as_ref().map(|(lease, _)| lease.clone()),
         waiting: task.waiting.clone(),
         created_at: task.created_at,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::TaskView;
+use super::{BatchItem, TaskView};
 use crate::envelope::Actor;
 use crate::process::{Leftovers, Signal};
 use crate::terminal::{KeyPress, Size};
@@ -34,14 +34,16 @@ pub struct ExecRequest {
     pub size: Option<Size>,
     /// Keep stdin open.
     pub accepts_input: bool,
-    /// How long the caller waits before the command becomes a task; zero promotes at once.
-    pub yield_after: Duration,
+    /// How long the caller waits before the command becomes a task; zero promotes at once, `None` never.
+    pub yield_after: Option<Duration>,
     /// Ends the tree after this long.
     pub timeout: Option<Duration>,
     /// What to do with processes that outlive the shell.
     pub leftovers: Leftovers,
     /// Why, in one line, for the operator.
     pub description: Option<String>,
+    /// Its place in a batch, if it is an item of one.
+    pub item: Option<BatchItem>,
 }
 
 /// How the call that started a command ends.

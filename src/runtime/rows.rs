@@ -4,6 +4,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::calls::CallRecord;
 use super::view::TaskEvent;
@@ -29,8 +30,15 @@ pub(super) enum Row<'a> {
         shell: &'a str,
         env: Vec<&'a str>,
     },
-    /// The client of a call stopped waiting; it was not answered.
-    Abandoned { at: Timestamp, seq: u64 },
+    /// The client of a call stopped waiting; it was not answered. What it had come to, where that is known.
+    Abandoned {
+        at: Timestamp,
+        seq: u64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        envelope: Option<&'a Value>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        receipt: Option<&'a str>,
+    },
     /// Something happened to a task.
     Task {
         task: &'a TaskId,

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
@@ -15,6 +16,7 @@ use super::calls::CallRecord;
 use super::rows::Row;
 use super::view::Snapshot;
 use crate::clock::Clock;
+use crate::config::Limits;
 use crate::envelope::{Actor, Envelope, TaskId};
 use crate::journal::{self, Durability, Journal};
 
@@ -36,6 +38,7 @@ pub(super) struct Shared {
     /// Something outside the driver changed what the snapshot shows.
     pub(super) nudge: Arc<Notify>,
     pub(super) headless: AtomicBool,
+    pub(super) batch_deadline: Duration,
     ios: Mutex<HashMap<TaskId, Arc<TaskIo>>>,
     book: Mutex<Book>,
 }
@@ -46,7 +49,7 @@ impl Shared {
         environment: Vec<(OsString, OsString)>,
         journal: Journal,
         (viewers, pump): (Arc<Viewers>, Arc<Pump>),
-        (first, recent_calls): (Snapshot, usize),
+        (first, limits): (Snapshot, &Limits),
     ) -> Arc<Self> {
         Arc::new(Self {
             clock,
@@ -60,7 +63,8 @@ impl Shared {
             snapshot: watch::Sender::new(Arc::new(first)),
             nudge: Arc::new(Notify::new()),
             ios: Mutex::default(),
-            book: Mutex::new(Book::new(recent_calls)),
+            book: Mutex::new(Book::new(limits.recent_calls)),
+            batch_deadline: limits.batch_deadline,
         })
     }
 
@@ -119,11 +123,31 @@ impl Shared {
     /// Puts on record that nobody waits for a call's answer any more.
     pub(super) fn abandon_call(&self, seq: u64) {
         let now = self.clock.now();
-        let open = self.book().calls.abandon(now, seq);
-        if open {
+        let record = {
+            let mut book = self.book();
+            let record = book.calls.abandon(now, seq);
+            if let Some(record) = &record
+                && record.actor != Actor::Operator
+            {
+                book.counters.call(&record.tool, "abandoned", 0);
+            }
+            record
+        };
+        if let Some(record) = record {
+            let CallRecord { envelope, receipt, .. } = &*record;
             self.nudge.notify_one();
-            self.note(&Row::Abandoned { at: now.wall, seq });
+            self.note(&Row::Abandoned {
+                at: now.wall,
+                seq,
+                envelope: envelope.as_ref(),
+                receipt: receipt.as_deref(),
+            });
         }
+    }
+
+    /// Keeps what a call that is being abandoned has come to.
+    pub(super) fn leave_behind(&self, seq: u64, envelope: &Envelope, receipt: &str) {
+        self.book().calls.leave_behind(seq, envelope, receipt);
     }
 
     pub(super) fn call(&self, seq: u64) -> Option<Arc<CallRecord>> {

@@ -92,6 +92,8 @@ pub struct TaskView {
     pub call: u64,
     /// It outlived its call and has a handle (false while in the foreground of its call).
     pub promoted: bool,
+    /// Its place in a batch: such a command belongs to its call to the end.
+    pub item: Option<BatchItem>,
     /// Who holds its input, if anyone.
     pub lease: Option<Lease>,
     /// It seems to want input.
@@ -114,6 +116,15 @@ pub struct TaskView {
     pub folder: PathBuf,
     /// Last events of its timeline, oldest first, bounded.
     pub events: Vec<TaskEvent>,
+}
+
+/// The place of a command among the items of a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BatchItem {
+    /// Its number, from 1.
+    pub index: usize,
+    /// How many items the batch has.
+    pub count: usize,
 }
 
 /// The operator's hold on a task's input (contracts 3).
@@ -239,7 +250,7 @@ pub struct AgentView {
 /// Counters and short histories (contracts 4).
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Metrics {
-    /// Model-visible calls by tool, then by status `success` / `error`.
+    /// Model-visible calls by tool, then by status `success`, `error` or `abandoned`.
     pub tool_calls: BTreeMap<String, BTreeMap<String, u64>>,
     /// Executions from direct ExecCommand.
     pub exec_command_items: u64,
@@ -278,6 +289,14 @@ impl Metrics {
     #[must_use]
     pub fn shell_commands(&self) -> u64 {
         self.exec_command_items + self.batched_exec_command_items
+    }
+
+    /// Returns how many more calls the batch items would have taken one by one. Below zero when batches ran
+    /// fewer items than there were batches.
+    #[must_use]
+    pub fn model_rounds_saved(&self) -> i64 {
+        let batches = self.tool_calls.get("ExecCommandBatch").map_or(0, |by_status| by_status.values().sum());
+        self.batched_exec_command_items.checked_signed_diff(batches).unwrap_or_default()
     }
 }
 

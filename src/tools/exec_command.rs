@@ -176,14 +176,13 @@ fn completed(task: &TaskView, stdout: &Shown, stderr: &Shown) -> Completed {
     let mut artifacts = Vec::new();
     let stdout_artifact = stdout.list_artifact(&mut artifacts);
     let stderr_artifact = stderr.list_artifact(&mut artifacts);
-    let begun = task.started_at.unwrap_or(task.created_at);
     Completed {
         exit_status: task::exit_status(task),
         signal: task::signal(task),
         stdout_preview: stdout.text(),
         stderr_preview: stderr.text(),
         truncated: stdout.truncated() || stderr.truncated(),
-        duration_ms: task.ended.as_ref().map_or(0, |ended| task::millis_between(begun, ended.at)),
+        duration_ms: task::ran_ms(task),
         artifacts,
         stdout_artifact,
         stderr_artifact,
@@ -243,7 +242,6 @@ command, do not just run it again: ask, or go another way.";
         let outcome = cx.runtime.exec(request).await;
         foreground.over();
         let outcome = outcome?;
-        cx.runtime.count_exec();
         let complete = match outcome {
             ExecOutcome::Completed(task) => ended(cx.runtime, task, budget).await?,
             ExecOutcome::Promoted(task) => {
@@ -321,13 +319,14 @@ fn request(caller: &Caller, call: u64, input: Input) -> Result<ExecRequest, Tool
         tty: input.tty,
         size: (input.cols.is_some() || input.rows.is_some()).then_some(size),
         accepts_input: input.accepts_input.unwrap_or(input.tty),
-        yield_after: yield_after(input.yield_time_ms),
+        yield_after: Some(yield_after(input.yield_time_ms)),
         timeout: input.timeout_ms.map(Duration::from_millis),
         leftovers: match input.leftovers {
             Leftovers::End => runtime::Leftovers::End,
             Leftovers::Keep => runtime::Leftovers::Keep,
         },
         description: input.description,
+        item: None,
     })
 }
 
@@ -355,9 +354,7 @@ async fn ended(runtime: &Handle, task: Arc<TaskView>, budget: usize) -> Result<C
         return Ok(Complete::Ended { task, stdout, stderr: Shown::default() });
     }
     let output = runtime.output(&task.id)?;
-    let stdout = output.text(Stream::Stdout, 0, budget).await?;
-    let stderr = output.text(Stream::Stderr, 0, budget).await?;
-    let (stdout, stderr) = Shown::pair(&stdout, &stderr, budget);
+    let (stdout, stderr) = Shown::streams(&output, budget).await?;
     let stdout = stdout.keep(1, &output, Stream::Stdout).await;
     let stderr = stderr.keep(1, &output, Stream::Stderr).await;
     Ok(Complete::Ended { task, stdout, stderr })
@@ -409,7 +406,7 @@ mod tests {
         assert_eq!(request.base.to_str(), Some("/w/sub"));
         assert!(request.login && !request.tty && !request.accepts_input);
         assert_eq!((request.size, request.timeout, request.workdir, request.shell), (None, None, None, None));
-        assert_eq!(request.yield_after, Duration::from_secs(10));
+        assert_eq!(request.yield_after, Some(Duration::from_secs(10)));
         assert_eq!(request.leftovers, runtime::Leftovers::End);
     }
 

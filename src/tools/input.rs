@@ -75,8 +75,8 @@ struct Problem {
 }
 
 fn refuse(tool: &str, field: Option<String>, problems: &[Problem]) -> ToolError {
-    let all = problems.iter().map(|problem| problem.text.as_str()).collect::<Vec<_>>().join("; ");
-    let hints: Vec<&str> = problems.iter().filter_map(|problem| problem.hint.as_deref()).collect();
+    let all = each_once(problems.iter().map(|problem| problem.text.as_str())).join("; ");
+    let hints = each_once(problems.iter().filter_map(|problem| problem.hint.as_deref()));
     let schema = format!("provide input for {tool} that matches its published schema");
     let hint = if hints.is_empty() { schema } else { format!("{}; {schema}", hints.join("; ")) };
     let mut details = Map::new();
@@ -93,6 +93,17 @@ fn refuse(tool: &str, field: Option<String>, problems: &[Problem]) -> ToolError 
     .with_hint(hint)
 }
 
+/// Several items of an array may have the same problem.
+fn each_once<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut distinct = Vec::new();
+    texts.for_each(|text| {
+        if !distinct.contains(&text) {
+            distinct.push(text);
+        }
+    });
+    distinct
+}
+
 fn rename(object: &mut Map<String, Value>, aliases: &[(&str, &str)]) {
     for (alias, name) in aliases {
         if !object.contains_key(*name)
@@ -105,6 +116,9 @@ fn rename(object: &mut Map<String, Value>, aliases: &[(&str, &str)]) {
 
 /// Takes the two liberties a caller has: null for a field it leaves out, digits for a number.
 fn settle(schema: &Value, given: &mut Value) {
+    if let Some(items) = given.as_array_mut() {
+        items.iter_mut().for_each(|item| settle(&schema["items"], item));
+    }
     let (Some(known), Some(object)) = (schema["properties"].as_object(), given.as_object_mut()) else {
         return;
     };

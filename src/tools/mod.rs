@@ -7,6 +7,7 @@
 mod call;
 mod errors;
 pub mod exec_command;
+pub mod exec_command_batch;
 mod input;
 mod reading;
 mod receipt;

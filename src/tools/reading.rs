@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::receipt::OUTPUT_ROOM;
 use crate::envelope::preview::{self, Preview, Text};
-use crate::runtime::{Output, Stream};
+use crate::runtime::{Error, Output, Stream};
 
 /// A file with an exact stream, for what a preview left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -45,17 +45,38 @@ impl Shown {
         (shown(a), shown(b))
     }
 
+    /// Reads both streams of a command and cuts them to one budget.
+    pub(super) async fn streams(output: &Output, budget_chars: usize) -> Result<(Self, Self), Error> {
+        let stdout = output.text(Stream::Stdout, 0, budget_chars).await?;
+        let stderr = output.text(Stream::Stderr, 0, budget_chars).await?;
+        Ok(Self::pair(&stdout, &stderr, budget_chars))
+    }
+
     /// Tells whether a reader will miss something: the preview was cut, or a receipt has no room
     /// for all of it beside `others` more streams.
     #[must_use]
     pub fn leaves_out(&self, others: usize) -> bool {
-        let room = OUTPUT_ROOM / (others + 1);
-        self.preview.as_ref().is_some_and(|shown| shown.truncated || shown.text.chars().count() > room)
+        self.exceeds(OUTPUT_ROOM / (others + 1))
+    }
+
+    /// Tells whether the preview was cut, or has more characters than there is room for.
+    pub(super) fn exceeds(&self, room: usize) -> bool {
+        self.truncated() || self.chars() > room
+    }
+
+    /// Characters of the preview.
+    pub(super) fn chars(&self) -> usize {
+        self.preview.as_ref().map_or(0, |preview| preview.text.chars().count())
     }
 
     /// Makes the file, when something is left out. A file that cannot be made is not offered.
-    pub(super) async fn keep(mut self, others: usize, output: &Output, stream: Stream) -> Self {
-        if self.leaves_out(others) {
+    pub(super) async fn keep(self, others: usize, output: &Output, stream: Stream) -> Self {
+        self.keep_beyond(OUTPUT_ROOM / (others + 1), output, stream).await
+    }
+
+    /// Makes the file, when the preview was cut or there is not room for all of it.
+    pub(super) async fn keep_beyond(mut self, room: usize, output: &Output, stream: Stream) -> Self {
+        if self.exceeds(room) {
             match output.artifact(stream).await {
                 Ok(path) => self.artifact = Some(path),
                 Err(error) => tracing::warn!(%error, "the answer goes without the file of its output"),

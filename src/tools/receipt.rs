@@ -44,6 +44,8 @@ enum Block {
         title: &'static str,
         text: String,
     },
+    /// Lines and output that fit already.
+    Fitted(String),
 }
 
 impl Receipt {
@@ -84,6 +86,12 @@ impl Receipt {
         self
     }
 
+    /// Adds a block whose maker sees to it that the receipt is not too long.
+    pub(super) fn fitted(mut self, block: String) -> Self {
+        self.blocks.push(Block::Fitted(block));
+        self
+    }
+
     /// Adds the files that hold what was cut.
     pub(super) fn artifacts(self, artifacts: &[Artifact]) -> Self {
         if artifacts.is_empty() {
@@ -103,6 +111,7 @@ impl Receipt {
         self.fit();
         let blocks = self.blocks.iter().map(|block| match block {
             Block::Lines(lines) => lines.join("\n"),
+            Block::Fitted(text) => text.clone(),
             Block::Output { title, text } => format!("{title}:\n{}", text.trim_end_matches('\n')),
         });
         let text = blocks.collect::<Vec<_>>().join("\n\n");
@@ -117,6 +126,7 @@ impl Receipt {
                 Block::Lines(lines) => {
                     fixed += lines.iter().map(|line| line.chars().count() + 1).sum::<usize>() + 1
                 }
+                Block::Fitted(text) => fixed += text.chars().count() + 2,
                 Block::Output { title, text } => {
                     fixed += title.len() + 4;
                     outputs.push(text);

@@ -6,14 +6,15 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::exec_command::ExecCommand;
+use super::exec_command_batch::ExecCommandBatch;
 use super::receipt::Receipt;
+use super::schema;
 use super::task_input::TaskInput;
 use super::task_list::TaskList;
 use super::task_output::TaskOutput;
 use super::task_status::TaskStatus;
 use super::task_stop::TaskStop;
 use super::verb::{Context, Done, Verb};
-use super::{input, schema};
 use crate::envelope::ToolError;
 
 /// What a client may assume of a tool before it calls it.
@@ -63,8 +64,9 @@ pub struct Tool {
 }
 
 /// Every tool, in the order clients list them.
-pub static TOOLS: [Tool; 6] = [
+pub static TOOLS: [Tool; 7] = [
     Tool::of::<ExecCommand>(),
+    Tool::of::<ExecCommandBatch>(),
     Tool::of::<TaskList>(),
     Tool::of::<TaskStatus>(),
     Tool::of::<TaskOutput>(),
@@ -89,7 +91,7 @@ impl Tool {
             input_schema: schema::input::<V::Input>,
             result_schema: schema::result::<V::Result>,
             examples: V::EXAMPLES,
-            check: |given| V::check(input::parse::<V>(given)?),
+            check: |given| V::check(V::parse(given)?),
             run: run::<V>,
             receipt: |result| V::Result::deserialize(result).ok().map(|result| V::receipt(&result)),
         }
@@ -98,7 +100,7 @@ impl Tool {
 
 fn run<V: Verb>(cx: Context<'_>, given: Value) -> Running<'_> {
     Box::pin(async move {
-        let input = input::parse::<V>(given)?;
+        let input = V::parse(given)?;
         V::run(cx, input).await
     })
 }

@@ -168,16 +168,19 @@ impl Notes {
     /// Returns the lines a receipt has for them, below the outcome.
     pub(super) fn lines(&self) -> impl Iterator<Item = String> {
         let typed = self.typed_by.as_ref().map(|by| format!("Typed into by {by}."));
-        let left = self.leftover_processes.as_ref().map(|left| {
-            let LeftoverProcesses { count, names, action: LeftoverAction::Ended } = left;
-            let noun = if *count == 1 { "process" } else { "processes" };
-            format!("Ended {count} leftover {noun}: {}", names.join(", "))
-        });
+        let left = self.leftover_processes.as_ref().map(LeftoverProcesses::sentence);
         typed.into_iter().chain(left)
     }
 }
 
 impl LeftoverProcesses {
+    /// Returns what a receipt says of them.
+    pub(super) fn sentence(&self) -> String {
+        let Self { count, names, action: LeftoverAction::Ended } = self;
+        let noun = if *count == 1 { "process" } else { "processes" };
+        format!("Ended {count} leftover {noun}: {}", names.join(", "))
+    }
+
     fn of(names: &[String]) -> Option<Self> {
         if names.is_empty() {
             return None;
@@ -257,6 +260,12 @@ pub(super) fn stands(status: TaskStatus, standing: &str) -> String {
 fn with_reasons<const N: usize>(standing: &str, reasons: [Option<String>; N]) -> String {
     let reasons = reasons.into_iter().flatten().collect::<Vec<_>>().join(", ");
     if reasons.is_empty() { standing.to_owned() } else { format!("{standing} ({reasons})") }
+}
+
+/// How long a task that has ended had run.
+pub(super) fn ran_ms(task: &TaskView) -> u64 {
+    let begun = task.started_at.unwrap_or(task.created_at);
+    task.ended.as_ref().map_or(0, |ended| millis_between(begun, ended.at))
 }
 
 pub(super) fn millis_between(from: Timestamp, to: Timestamp) -> u64 {

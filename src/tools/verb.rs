@@ -1,4 +1,4 @@
-//! What a tool consists of. Each of the six files fills this in; the table lists who did.
+//! What a tool consists of. Each tool fills this in; the table lists who did.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,8 +7,10 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::errors::task_not_found;
+use super::input;
 use super::receipt::Receipt;
 use super::table::Hints;
 use crate::clock::Clock;
@@ -62,7 +64,7 @@ pub(super) struct Done {
 }
 
 /// One tool.
-pub(super) trait Verb: 'static {
+pub(super) trait Verb: Sized + 'static {
     /// Public name.
     const NAME: &'static str;
     /// Name for people.
@@ -82,6 +84,11 @@ pub(super) trait Verb: 'static {
     type Input: DeserializeOwned + JsonSchema + Send;
     /// What it answers.
     type Result: Serialize + DeserializeOwned + JsonSchema;
+
+    /// Reads its input.
+    fn parse(given: Value) -> Result<Self::Input, ToolError> {
+        input::parse::<Self>(given)
+    }
 
     /// Tells what the schema cannot: values that do not go together.
     fn check(_input: Self::Input) -> Result<(), ToolError> {

@@ -59,6 +59,7 @@ pub(crate) fn task(number: u32, cmd: &str, age: i64, quiet: i64) -> TaskView {
         started_by: claude(),
         call: u64::from(number) + 300,
         promoted: true,
+        item: None,
         lease: None,
         waiting: None,
         created_at: ago(age),

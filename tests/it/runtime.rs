@@ -40,10 +40,11 @@ impl Bench {
             tty: false,
             size: None,
             accepts_input: false,
-            yield_after: LONG,
+            yield_after: Some(LONG),
             timeout: None,
             leftovers: Leftovers::End,
             description: None,
+            item: None,
         }
     }
 
@@ -55,7 +56,7 @@ impl Bench {
     }
 
     async fn promoted(&self, request: ExecRequest) -> TaskId {
-        let request = ExecRequest { yield_after: Duration::ZERO, ..request };
+        let request = ExecRequest { yield_after: Some(Duration::ZERO), ..request };
         match self.runtime.exec(request).await.expect("exec") {
             ExecOutcome::Promoted(task) => task.id.clone(),
             ExecOutcome::Completed(task) => panic!("completed: {task:?}"),
@@ -118,7 +119,7 @@ async fn nothing_is_lost_or_restarted_at_promotion() {
     let bench = Bench::start();
     let request = ExecRequest {
         accepts_input: true,
-        yield_after: Duration::from_millis(250),
+        yield_after: Some(Duration::from_millis(250)),
         ..bench.request("printf start; read line; printf \"done $line\"; echo x >> runs")
     };
     let ExecOutcome::Promoted(task) = bench.runtime.exec(request).await.expect("exec") else {

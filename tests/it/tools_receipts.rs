@@ -46,6 +46,7 @@ fn running(cmd: &str) -> TaskView {
         started_by: agent(),
         call: 12,
         promoted: true,
+        item: None,
         lease: None,
         waiting: None,
         created_at: at(0),

@@ -20,8 +20,9 @@ use ledger::{Heard, Ledger, Loss};
 use crate::link::{self, Hello, Line, Lines};
 use crate::paths::Places;
 
-/// The longest line taken from either side; the runtime itself takes less.
-const MAX_LINE: usize = 16 << 20;
+/// The longest line taken from either side; the runtime itself takes less, and the answer of a large batch
+/// carries its envelope twice in the profile `structured`.
+const MAX_LINE: usize = 32 << 20;
 /// Lines that may wait for the agent to read them.
 const BACKLOG: usize = 64;
 /// How long answers in flight are waited for once the agent has closed its end.

@@ -98,6 +98,7 @@ mod tests {
             started_by: Actor::Cli,
             call: 1,
             promoted: true,
+            item: None,
             lease: None,
             waiting: None,
             created_at: jiff::Timestamp::UNIX_EPOCH,

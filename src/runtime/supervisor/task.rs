@@ -89,8 +89,9 @@ impl Task {
             burst: 0,
         };
         let mut actions = vec![Action::Spawn(id)];
-        let wait = task.request.yield_after;
-        actions.push(task.wake(now, Timer::Yield, wait));
+        if let Some(wait) = task.request.yield_after {
+            actions.push(task.wake(now, Timer::Yield, wait));
+        }
         (task, actions)
     }
 

@@ -31,10 +31,11 @@ fn request(tty: bool, timeout: Option<Duration>) -> ExecRequest {
         tty,
         size: None,
         accepts_input: tty,
-        yield_after: Duration::from_secs(10),
+        yield_after: Some(Duration::from_secs(10)),
         timeout,
         leftovers: Leftovers::End,
         description: None,
+        item: None,
     }
 }
 

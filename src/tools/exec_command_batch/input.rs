@@ -1,0 +1,216 @@
+//! What a batch takes: items, each a restricted ExecCommand. A field for interaction is let through with its
+//! item, which is then rejected alone; any other surprise fails the whole call before anything runs.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::super::errors::unusable;
+use super::super::input;
+use super::super::verb::Verb;
+use super::ExecCommandBatch;
+use crate::envelope::ToolError;
+
+/// Most items of one batch.
+const MOST_ITEMS: usize = 12;
+/// Shortest and longest time an item may run, in milliseconds.
+const YIELD_MS: (u64, u64) = (250, 30_000);
+/// What ExecCommand has and an item has not.
+const INTERACTIVE: [&str; 2] = ["tty", "accepts_input"];
+
+/// What to run, in order.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in super::super) struct Input {
+    /// The commands, 1 to 12. They run one after the other, in this order.
+    #[schemars(length(min = 1, max = 12))]
+    pub(super) items: Vec<Item>,
+    /// Skip the rest after the first item that is rejected or fails. An exit code other than 0 is a failure.
+    #[serde(default)]
+    pub(super) stop_on_error: bool,
+}
+
+/// One command of a batch.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in super::super) struct Item {
+    /// The command line, run by the shell. Give it whole: pipes, `&&` and quotes work as usual.
+    pub(super) cmd: String,
+    /// Starting directory inside the workspace: absolute, or relative to the workspace root. Default: the
+    /// directory you were started in.
+    pub(super) workdir: Option<String>,
+    /// Shell to run it with. Default: the user's shell if that is bash, zsh or sh, else /bin/sh.
+    pub(super) shell: Option<String>,
+    /// Run it as a login shell, so that the user's profile is loaded.
+    #[serde(default = "yes")]
+    pub(super) login: bool,
+    /// How long it may run, in milliseconds, from 250 to 30000. Then it is ended, and what it printed so far is
+    /// kept.
+    #[serde(default = "default_yield")]
+    yield_time_ms: u64,
+    /// Most output to show of it, in tokens of about 4 characters, 64000 at most. Default: 8000. What is cut is in
+    /// a file the answer names.
+    pub(super) max_output_tokens: Option<u64>,
+    /// The fields for interaction that stood beside these.
+    #[serde(skip)]
+    pub(super) interactive: Vec<&'static str>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn default_yield() -> u64 {
+    10_000
+}
+
+impl Item {
+    /// Returns how long it may run.
+    pub(super) fn time(&self) -> Duration {
+        let (shortest, longest) = YIELD_MS;
+        Duration::from_millis(self.yield_time_ms.clamp(shortest, longest))
+    }
+}
+
+/// Reads the input of a batch.
+pub(super) fn parse(mut given: Value) -> Result<Input, ToolError> {
+    let is_single = given.get("cmd").is_some();
+    let interactive = take_interactive(&mut given);
+    let mut input: Input = input::parse::<ExecCommandBatch>(given).map_err(|error| match is_single {
+        true => error.with_hint("use ExecCommand to run one command; a batch has its commands in `items`"),
+        false => error,
+    })?;
+    for (item, fields) in input.items.iter_mut().zip(interactive) {
+        item.interactive = fields;
+    }
+    match input.items.len() {
+        1..=MOST_ITEMS => Ok(input),
+        0 => Err(wrong_number(format!("`items` is empty; a batch takes 1 to {MOST_ITEMS} items"))),
+        many => Err(wrong_number(format!("`items` has {many} items; a batch takes 1 to {MOST_ITEMS}"))),
+    }
+}
+
+fn wrong_number(reason: String) -> ToolError {
+    unusable(ExecCommandBatch::NAME, "items", reason)
+}
+
+/// Takes the fields for interaction out of the items, so that they fail no more than their item. A null
+/// stands for a field left out, here as everywhere.
+fn take_interactive(given: &mut Value) -> Vec<Vec<&'static str>> {
+    let items = given.get_mut("items").and_then(Value::as_array_mut);
+    let mut take = |item: &mut Value| {
+        let Some(fields) = item.as_object_mut() else { return Vec::new() };
+        let named =
+            INTERACTIVE.into_iter().filter(|name| fields.get(*name).is_some_and(|value| !value.is_null()));
+        let named: Vec<_> = named.collect();
+        INTERACTIVE.iter().for_each(|name| drop(fields.shift_remove(*name)));
+        named
+    };
+    items.into_iter().flatten().map(&mut take).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::envelope::ErrorKind;
+
+    fn refusal(given: Value) -> (Value, String) {
+        let Err(error) = parse(given.clone()) else { panic!("accepted {given}") };
+        assert_eq!(error.kind, ErrorKind::InvalidToolInput);
+        (*error.details.unwrap(), error.recovery_hint.unwrap())
+    }
+
+    #[test]
+    fn an_item_gets_the_documented_defaults() {
+        let input =
+            parse(json!({"items": [{"cmd": "ls", "workdir": null, "yield_time_ms": "500"}, {"cmd": "pwd"}]}));
+        let input = input.unwrap();
+        assert!(
+            !input.stop_on_error && input.items.iter().all(|item| item.login && item.interactive.is_empty())
+        );
+        assert_eq!(
+            input.items.iter().map(Item::time).collect::<Vec<_>>(),
+            [500, 10_000].map(Duration::from_millis)
+        );
+    }
+
+    #[test]
+    fn the_time_of_an_item_is_clamped() {
+        for (asked, given) in [(0, 250), (1, 250), (9_000, 9_000), (90_000, 30_000)] {
+            let input = parse(json!({"items": [{"cmd": "ls", "yield_time_ms": asked}]})).unwrap();
+            assert_eq!(input.items[0].time(), Duration::from_millis(given));
+        }
+    }
+
+    #[test]
+    fn a_field_for_interaction_stays_with_its_item_whatever_its_value() {
+        for value in [json!(true), json!(false), json!("yes"), json!(5), json!({})] {
+            let items = json!([{"cmd": "a", "tty": value, "accepts_input": value}, {"cmd": "b"}, {"cmd": "c", "tty": null}]);
+            let input = parse(json!({"items": items})).unwrap();
+            let interactive: Vec<_> = input.items.iter().map(|item| item.interactive.clone()).collect();
+            assert_eq!(interactive, [vec!["tty", "accepts_input"], vec![], vec![]], "{value}");
+        }
+    }
+
+    #[test]
+    fn any_other_surprise_fails_the_call_and_is_named() {
+        let cases = [
+            (
+                json!({"items": [{"cmd": "ls"}, {"command": "ls"}]}),
+                "items.command",
+                "unknown field `items.command`; missing field `items.cmd`",
+            ),
+            (
+                json!({"items": [{"cmd": "a", "x": 1}, {"cmd": "b", "x": 1}]}),
+                "items.x",
+                "unknown field `items.x`",
+            ),
+            (
+                json!({"items": [{"cmd": "ls", "timeout_ms": 5}]}),
+                "items.timeout_ms",
+                "unknown field `items.timeout_ms`",
+            ),
+            (json!({"items": [{"cmd": 5}]}), "items.cmd", "`items.cmd` must be a string, not another number"),
+            (json!({"items": ["ls"]}), "items", "`items` must be an object, not a string"),
+            (json!({"items": [{"cmd": "ls"}], "tty": true}), "tty", "unknown field `tty`"),
+            (json!({}), "items", "missing field `items`"),
+        ];
+        for (given, field, problem) in cases {
+            let (details, _) = refusal(given.clone());
+            let expected = json!({"tool_name": "ExecCommandBatch", "field": field, "parse_error": problem});
+            assert_eq!(details, expected, "{given}");
+        }
+        let (_, hint) = refusal(json!({"items": [{"command": "ls"}]}));
+        assert!(hint.starts_with("use `cmd` instead of `command`"), "{hint}");
+    }
+
+    #[test]
+    fn none_and_thirteen_items_are_refused_with_the_limits() {
+        let thirteen = vec![json!({"cmd": "ls"}); 13];
+        let cases = [
+            (json!({"items": []}), "`items` is empty; a batch takes 1 to 12 items"),
+            (json!({"items": thirteen}), "`items` has 13 items; a batch takes 1 to 12"),
+        ];
+        for (given, reason) in cases {
+            let (details, _) = refusal(given);
+            assert_eq!(
+                details,
+                json!({"tool_name": "ExecCommandBatch", "field": "items", "validation_error": reason})
+            );
+        }
+        assert!(parse(json!({"items": vec![json!({"cmd": "ls"}); 12]})).is_ok());
+    }
+
+    #[test]
+    fn one_command_belongs_to_exec_command() {
+        for given in [json!({"cmd": "ls"}), json!({"cmd": "ls", "items": [{"cmd": "pwd"}]})] {
+            let (details, hint) = refusal(given);
+            assert_eq!(details["field"], "cmd");
+            assert!(hint.starts_with("use ExecCommand to run one command"), "{hint}");
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! What came of a batch: what is known of each item, and the typed result made of it.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::super::reading::{Artifact, Shown};
+use super::super::task::{self, Failure, LeftoverProcesses, Notes};
+use super::super::verb::Verb;
+use super::ExecCommandBatch;
+use crate::envelope::{Actor, Envelope};
+use crate::runtime::{TaskStatus, TaskView};
+
+/// All there is to say about a batch.
+#[derive(Debug, Clone)]
+pub struct Complete {
+    /// The rest was to be skipped after a failure.
+    pub stop_on_error: bool,
+    /// The commands as given, each with what came of it.
+    pub items: Vec<(String, ItemOutcome)>,
+}
+
+/// What came of one item.
+#[derive(Debug, Clone)]
+pub enum ItemOutcome {
+    /// It ran, and ended in whatever way.
+    Ended {
+        /// The command.
+        task: Arc<TaskView>,
+        /// Its output.
+        stdout: Shown,
+        /// Its errors.
+        stderr: Shown,
+    },
+    /// It could not be run, or not to its end: kind and message.
+    Failed(String, String),
+    /// It was refused when its turn came: kind and message.
+    Rejected(String, String),
+    /// Its turn never came.
+    Skipped(SkipReason),
+}
+
+/// Why an item's turn never came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SkipReason {
+    /// One before it was rejected or failed, and `stop_on_error` was set.
+    StopOnError,
+    /// The time of the whole batch was over.
+    BatchDeadline,
+    /// The batch was cancelled: its call was withdrawn, an item was stopped, or the runtime ended.
+    Cancelled,
+}
+
+impl SkipReason {
+    /// Returns the word used on every surface.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::StopOnError => "stop_on_error",
+            Self::BatchDeadline => "batch_deadline",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// The result of a batch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(in super::super) struct BatchResult {
+    /// How many items there are.
+    pub(super) item_count: usize,
+    /// How many exited with 0.
+    pub(super) completed_count: usize,
+    /// How many ended otherwise, or could not be started.
+    pub(super) failed_count: usize,
+    /// How many were refused.
+    pub(super) rejected_count: usize,
+    /// How many never had their turn.
+    pub(super) skipped_count: usize,
+    /// The rest was to be skipped after a failure.
+    pub(super) stop_on_error: bool,
+    /// The items, in order.
+    pub(super) items: Vec<ItemResult>,
+}
+
+/// How an item stands at the end of its batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ItemStatus {
+    /// It exited with 0.
+    Completed,
+    /// It ended otherwise, or could not be started.
+    Failed,
+    /// It was refused.
+    Rejected,
+    /// It never had its turn.
+    Skipped,
+}
+
+/// The result of one item.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(super) struct ItemResult {
+    /// Its number, from 1.
+    pub(super) index: usize,
+    /// The command line as given.
+    pub(super) cmd: String,
+    /// What became of it.
+    pub(super) status: ItemStatus,
+    /// Its exit status, 124 after a timeout; null when a signal ended it or it did not run.
+    pub(super) exit_status: Option<i32>,
+    /// What it printed; null when that is blank.
+    pub(super) stdout_preview: Option<String>,
+    /// What it printed as errors; null when that is blank.
+    pub(super) stderr_preview: Option<String>,
+    /// Something was left out of a preview.
+    pub(super) truncated: bool,
+    /// It ran longer than it might, and was ended.
+    pub(super) timed_out: bool,
+    /// How long it ran, in milliseconds; null when it did not.
+    pub(super) duration_ms: Option<u64>,
+    /// Why it was rejected or could not be run; null for one that ran, and for one that was skipped.
+    pub(super) error: Option<Failure>,
+    /// Why it was skipped, present only then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) reason: Option<SkipReason>,
+    /// The signal that ended it, present only then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) signal: Option<String>,
+    /// Who stopped it, present only then: `operator`, `cli`, `agent:<label>` or `system`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub(super) stopped_by: Option<Actor>,
+    /// Processes still alive after its shell had exited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) leftover_processes: Option<LeftoverProcesses>,
+    /// Files with exact streams; absent when nothing was left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) artifacts: Vec<Artifact>,
+    /// Place of stdout among the artifacts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    stdout_artifact: Option<usize>,
+    /// Place of stderr among the artifacts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    stderr_artifact: Option<usize>,
+    /// Bytes that even the files do not have; absent when they are whole.
+    #[serde(default, skip_serializing_if = "task::is_zero")]
+    pub(super) dropped_bytes: u64,
+}
+
+/// Projects what is known to the canonical envelope.
+#[must_use]
+pub fn project(complete: &Complete) -> Envelope {
+    ExecCommandBatch::envelope(&BatchResult::of(complete))
+}
+
+impl BatchResult {
+    pub(super) fn of(complete: &Complete) -> Self {
+        let items = complete.items.iter().zip(1..);
+        let items: Vec<_> =
+            items.map(|((cmd, outcome), index)| ItemResult::of(index, cmd, outcome)).collect();
+        let count = |status| items.iter().filter(|item| item.status == status).count();
+        Self {
+            item_count: items.len(),
+            completed_count: count(ItemStatus::Completed),
+            failed_count: count(ItemStatus::Failed),
+            rejected_count: count(ItemStatus::Rejected),
+            skipped_count: count(ItemStatus::Skipped),
+            stop_on_error: complete.stop_on_error,
+            items,
+        }
+    }
+
+    /// Says in one line what came of it.
+    pub(super) fn summary(&self) -> String {
+        format!("ExecCommandBatch completed {}/{} items", self.completed_count, self.item_count)
+    }
+}
+
+impl ItemOutcome {
+    /// Tells whether an item that ended so counts as an error for `stop_on_error`.
+    pub(super) fn is_error(&self) -> bool {
+        match self {
+            Self::Ended { task, .. } => !is_completed(task),
+            Self::Failed(..) | Self::Rejected(..) => true,
+            Self::Skipped(_) => false,
+        }
+    }
+}
+
+fn is_completed(task: &TaskView) -> bool {
+    task.status == TaskStatus::Completed && task::exit_status(task) == Some(0)
+}
+
+impl ItemResult {
+    fn of(index: usize, cmd: &str, outcome: &ItemOutcome) -> Self {
+        let plain = |status, error, reason| Self::without_run(index, cmd, status, error, reason);
+        let failure =
+            |kind: &String, message: &String| Some(Failure { kind: kind.clone(), message: message.clone() });
+        match outcome {
+            ItemOutcome::Ended { task, stdout, stderr } => {
+                plain(ItemStatus::Failed, None, None).with_run(task, stdout, stderr)
+            }
+            ItemOutcome::Failed(kind, message) => plain(ItemStatus::Failed, failure(kind, message), None),
+            ItemOutcome::Rejected(kind, message) => plain(ItemStatus::Rejected, failure(kind, message), None),
+            ItemOutcome::Skipped(reason) => plain(ItemStatus::Skipped, None, Some(*reason)),
+        }
+    }
+
+    fn without_run(
+        index: usize,
+        cmd: &str,
+        status: ItemStatus,
+        error: Option<Failure>,
+        reason: Option<SkipReason>,
+    ) -> Self {
+        Self {
+            index,
+            cmd: cmd.to_owned(),
+            status,
+            exit_status: None,
+            stdout_preview: None,
+            stderr_preview: None,
+            truncated: false,
+            timed_out: false,
+            duration_ms: None,
+            error,
+            reason,
+            signal: None,
+            stopped_by: None,
+            leftover_processes: None,
+            artifacts: Vec::new(),
+            stdout_artifact: None,
+            stderr_artifact: None,
+            dropped_bytes: 0,
+        }
+    }
+
+    fn with_run(self, task: &TaskView, stdout: &Shown, stderr: &Shown) -> Self {
+        let notes = Notes::of(task);
+        let mut artifacts = Vec::new();
+        let stdout_artifact = stdout.list_artifact(&mut artifacts);
+        let stderr_artifact = stderr.list_artifact(&mut artifacts);
+        let interrupted = (task.status == TaskStatus::Interrupted).then(|| Failure {
+            kind: "runtime_shutting_down".to_owned(),
+            message: "The runtime was shut down while this item ran.".to_owned(),
+        });
+        Self {
+            status: if is_completed(task) { ItemStatus::Completed } else { ItemStatus::Failed },
+            exit_status: task::exit_status(task),
+            stdout_preview: stdout.text(),
+            stderr_preview: stderr.text(),
+            truncated: stdout.truncated() || stderr.truncated(),
+            timed_out: notes.timed_out,
+            duration_ms: Some(task::ran_ms(task)),
+            error: interrupted.or(notes.error),
+            signal: task::signal(task),
+            stopped_by: notes.stopped_by,
+            leftover_processes: notes.leftover_processes,
+            artifacts,
+            stdout_artifact,
+            stderr_artifact,
+            dropped_bytes: stdout.dropped_bytes + stderr.dropped_bytes,
+            ..self
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Runs the items of a batch, one after the other. Each is a command in the foreground of the call: it never
+//! becomes a task, and a call that is dropped takes the one in flight with it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::super::reading::Shown;
+use super::super::receipt;
+use super::super::verb::Context;
+use super::input::{Input, Item};
+use super::receipt::sure_rooms;
+use super::result::{BatchResult, Complete, ItemOutcome, SkipReason, project};
+use crate::clock::Clock;
+use crate::envelope::{ErrorKind, ToolError, preview};
+use crate::runtime::{BatchItem, ExecOutcome, ExecRequest, Leftovers, Output, Stream, TaskStatus, TaskView};
+
+/// The kind of error of an item that wants to be interactive.
+const UNSUPPORTED_FIELD: &str = "unsupported_batch_command_field";
+/// The kind of error of the item in flight when the call is withdrawn.
+const CANCELLED: &str = "cancelled";
+/// Longest name of a file below a command's folder, with the slash before it.
+const FILE_CHARS: usize = 11;
+
+/// Runs a batch to its end.
+pub(super) async fn run(cx: Context<'_>, input: Input) -> Complete {
+    let mut batch = Batch {
+        cx,
+        clock: Clock::start(),
+        stop_on_error: input.stop_on_error,
+        items: input.items,
+        outcomes: Vec::new(),
+        is_over: false,
+    };
+    let mut halted = None;
+    while let Some(item) = batch.items.get(batch.outcomes.len()).cloned() {
+        let outcome = match halted.or_else(|| batch.is_late().then_some(SkipReason::BatchDeadline)) {
+            Some(reason) => ItemOutcome::Skipped(reason),
+            None => batch.turn(&item).await,
+        };
+        halted = halted.or_else(|| batch.halts(&outcome));
+        batch.outcomes.push(outcome);
+    }
+    batch.file().await;
+    batch.is_over = true;
+    batch.complete()
+}
+
+/// A batch under way.
+struct Batch<'a> {
+    cx: Context<'a>,
+    clock: Clock,
+    stop_on_error: bool,
+    items: Vec<Item>,
+    /// What came of the first of them so far.
+    outcomes: Vec<ItemOutcome>,
+    is_over: bool,
+}
+
+impl Batch<'_> {
+    fn left(&self) -> Duration {
+        self.cx.runtime.batch_deadline().saturating_sub(self.clock.now().mono)
+    }
+
+    fn is_late(&self) -> bool {
+        self.left().is_zero()
+    }
+
+    /// Tells whether an item that ended so is the last to have its turn, and why.
+    fn halts(&self, outcome: &ItemOutcome) -> Option<SkipReason> {
+        let ended = match outcome {
+            ItemOutcome::Ended { task, .. } => Some(task.status),
+            _ => None,
+        };
+        match (outcome, ended) {
+            // Somebody stopped what the agent had running: not only this one command.
+            (_, Some(TaskStatus::Cancelled | TaskStatus::Interrupted)) => Some(SkipReason::Cancelled),
+            (ItemOutcome::Skipped(reason), _) => Some(*reason),
+            (outcome, _) => (self.stop_on_error && outcome.is_error()).then_some(SkipReason::StopOnError),
+        }
+    }
+
+    /// An item's turn: it is checked, then run.
+    async fn turn(&self, item: &Item) -> ItemOutcome {
+        if let Some((kind, message)) = refusal(item) {
+            return ItemOutcome::Rejected(kind, message);
+        }
+        let task = match self.cx.runtime.exec(self.request(item)).await {
+            // An item is never promoted; were it, what it printed so far would be told.
+            Ok(ExecOutcome::Completed(task) | ExecOutcome::Promoted(task)) => task,
+            Err(error) => return not_run(error.into()),
+        };
+        let read = async {
+            let output = self.cx.runtime.output(&task.id)?;
+            Shown::streams(&output, preview::budget_chars(item.max_output_tokens)).await
+        };
+        match read.await {
+            Ok((stdout, stderr)) => ItemOutcome::Ended { task, stdout, stderr },
+            Err(error) => not_run(error.into()),
+        }
+    }
+
+    fn request(&self, item: &Item) -> ExecRequest {
+        let Context { caller, call, .. } = self.cx;
+        ExecRequest {
+            actor: caller.actor.clone(),
+            call,
+            cmd: item.cmd.clone(),
+            shell: item.shell.clone(),
+            login: item.login,
+            workdir: item.workdir.clone(),
+            base: caller.cwd.clone(),
+            tty: false,
+            size: None,
+            accepts_input: false,
+            yield_after: None,
+            timeout: Some(item.time().min(self.left())),
+            leftovers: Leftovers::End,
+            description: None,
+            item: Some(BatchItem { index: self.outcomes.len() + 1, count: self.items.len() }),
+        }
+    }
+
+    /// Makes files of the streams that a reader of the answer would miss a part of.
+    async fn file(&mut self) {
+        let result = BatchResult::of(&self.complete());
+        let folder = |outcome: &ItemOutcome| match outcome {
+            ItemOutcome::Ended { task, .. } => task.folder.as_os_str().len(),
+            _ => 0,
+        };
+        let longest = self.outcomes.iter().map(folder).max().unwrap_or_default();
+        let rooms = sure_rooms(&result, longest + FILE_CHARS);
+        for (outcome, (for_stdout, for_stderr)) in self.outcomes.iter_mut().zip(rooms) {
+            if let ItemOutcome::Ended { task, stdout, stderr } = outcome
+                && let Some(output) = output(&self.cx, task)
+            {
+                *stdout = stdout.clone().keep_beyond(for_stdout, &output, Stream::Stdout).await;
+                *stderr = stderr.clone().keep_beyond(for_stderr, &output, Stream::Stderr).await;
+            }
+        }
+    }
+
+    fn complete(&self) -> Complete {
+        let cmds = self.items.iter().map(|item| item.cmd.clone());
+        let items = cmds.zip(self.outcomes.iter().cloned()).collect();
+        Complete { stop_on_error: self.stop_on_error, items }
+    }
+}
+
+impl Drop for Batch<'_> {
+    /// The call was withdrawn: the command in flight ends, and what came of the batch stays on record.
+    fn drop(&mut self) {
+        if self.is_over {
+            return;
+        }
+        self.cx.runtime.cancel_foreground(self.cx.call, &self.cx.caller.actor);
+        if self.outcomes.len() < self.items.len() {
+            let message = "The call was withdrawn while this item ran, and the item was ended.";
+            self.outcomes.push(ItemOutcome::Failed(CANCELLED.to_owned(), message.to_owned()));
+        }
+        self.outcomes.resize(self.items.len(), ItemOutcome::Skipped(SkipReason::Cancelled));
+        let envelope = project(&self.complete());
+        self.cx.runtime.leave_behind(self.cx.call, &envelope, &receipt::render(&envelope));
+    }
+}
+
+fn output(cx: &Context<'_>, task: &Arc<TaskView>) -> Option<Output> {
+    let output = cx.runtime.output(&task.id);
+    output.map_err(|error| tracing::warn!(%error, "a batch goes without the files of an item")).ok()
+}
+
+/// Tells why an item cannot have its turn: kind and message.
+fn refusal(item: &Item) -> Option<(String, String)> {
+    if !item.interactive.is_empty() {
+        let fields: Vec<String> = item.interactive.iter().map(|field| format!("`{field}`")).collect();
+        let message = format!(
+            "ExecCommandBatch items do not support {}; use ExecCommand for this one.",
+            fields.join(" and ")
+        );
+        return Some((UNSUPPORTED_FIELD.to_owned(), message));
+    }
+    let rules = [
+        (item.cmd.trim().is_empty(), "`cmd` is blank."),
+        (item.cmd.contains('\0'), "`cmd` contains a NUL character."),
+    ];
+    let broken = rules.into_iter().find(|(broken, _)| *broken);
+    broken.map(|(_, message)| (ErrorKind::InvalidToolInput.to_string(), message.to_owned()))
+}
+
+/// Tells what an item that the runtime did not run counts as.
+fn not_run(error: ToolError) -> ItemOutcome {
+    let message = match &error.recovery_hint {
+        Some(hint) => format!("{} Hint: {hint}.", error.message),
+        None => error.message,
+    };
+    match error.kind {
+        ErrorKind::ExecutionRootViolation | ErrorKind::WorkdirNotFound => {
+            ItemOutcome::Rejected(error.kind.to_string(), message)
+        }
+        ErrorKind::RuntimeShuttingDown => ItemOutcome::Skipped(SkipReason::Cancelled),
+        kind => ItemOutcome::Failed(kind.to_string(), message),
+    }
+}
