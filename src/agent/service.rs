@@ -36,6 +36,7 @@ Pilothouse runs your commands where an operator watches them live and may type i
 Run every command through these tools rather than through a built-in shell, so that the operator sees it.
 - ExecCommand runs one command and returns its output. A command still running after yield_time_ms goes on \
 as a managed pilothouse task; you get its task_id. Nothing is restarted or lost.
+- ExecCommandBatch runs several short commands in one call, when you need them all before your next decision.
 - TaskOutput waits for a task or reads on, TaskInput types into it, TaskStop ends it, TaskStatus and TaskList \
 tell how things stand. Use task ids exactly as you got them.
 - Commands start in the directory you were started in unless you pass workdir.

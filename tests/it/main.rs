@@ -27,6 +27,8 @@ mod support;
 mod terminal_conformance;
 mod terminal_history;
 mod terminal_screen;
+mod tools_batch;
+mod tools_batch_receipts;
 mod tools_catalogue;
 mod tools_live;
 mod tools_receipts;

@@ -13,7 +13,7 @@ import anyio
 from mcp import Client, MCPError, StdioServerParameters, stdio_client
 
 ENVELOPE = "dev.pilothouse/envelope"
-TOOLS = ["ExecCommand", "TaskList", "TaskStatus", "TaskOutput", "TaskInput", "TaskStop"]
+TOOLS = ["ExecCommand", "ExecCommandBatch", "TaskList", "TaskStatus", "TaskOutput", "TaskInput", "TaskStop"]
 
 
 class Agent:
@@ -52,6 +52,14 @@ async def a_quick_command(agent):
     assert receipt.startswith("Process exited with code 3"), receipt
     assert envelope["result"]["exit_status"] == 3, envelope
     assert envelope["result"]["stdout_preview"] == "out\n", envelope
+
+
+async def several_commands_in_one_call(agent):
+    items = [{"cmd": "echo one"}, {"cmd": "exit 3"}, {"cmd": "python3", "tty": True}]
+    receipt, envelope = await agent.call("ExecCommandBatch", {"items": items})
+    assert receipt.startswith("ExecCommandBatch completed 1/3 items\n\n[1] echo one\nexit=0\n"), receipt
+    statuses = [item["status"] for item in envelope["result"]["items"]]
+    assert statuses == ["completed", "failed", "rejected"], envelope
 
 
 async def a_conversation_with_a_task(agent):
@@ -111,6 +119,7 @@ async def main(program, mode, profile):
         agent = Agent(client, profile)
         await listing(agent)
         await a_quick_command(agent)
+        await several_commands_in_one_call(agent)
         await a_conversation_with_a_task(agent)
         await what_cannot_be_done(agent)
         print(f"ok {mode} {profile} {client.protocol_version}")

@@ -12,7 +12,7 @@ use std::time::Duration;
 pub(crate) use agent::Agent;
 pub(crate) use console::Console;
 pub(crate) use home::Home;
-pub(crate) use runtime::start_runtime;
+pub(crate) use runtime::{start_limited, start_runtime};
 pub(crate) use tag::{HOLDERS, Tag};
 
 /// The program under test.

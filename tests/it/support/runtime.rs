@@ -10,6 +10,11 @@ use super::program;
 
 /// Starts a runtime whose workspace and recordings lie in `dir`; returns it with the workspace.
 pub(crate) fn start_runtime(dir: &Path) -> (Handle, PathBuf) {
+    start_limited(dir, Limits::default())
+}
+
+/// The same with other limits than the usual ones.
+pub(crate) fn start_limited(dir: &Path, limits: Limits) -> (Handle, PathBuf) {
     let workspace = dir.canonicalize().expect("a folder").join("work");
     std::fs::create_dir(&workspace).expect("workspace");
     let runtime = Handle::start(Options {
@@ -19,7 +24,7 @@ pub(crate) fn start_runtime(dir: &Path) -> (Handle, PathBuf) {
         headless: true,
         environment: std::env::vars_os().collect(),
         spawner: Spawner::with_program(program()),
-        limits: Limits::default(),
+        limits,
     });
     (runtime.expect("runtime"), workspace)
 }

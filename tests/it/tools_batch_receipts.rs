@@ -1,0 +1,239 @@
+//! What agents get of a batch: the canonical envelope and the receipt made from it, for made-up ends of items.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pilothouse::envelope::preview::{Text, budget_chars};
+use pilothouse::envelope::{Actor, Envelope};
+use pilothouse::runtime::{BatchItem, Ended, OutputView, StopView, TaskStatus, TaskView};
+use pilothouse::terminal::Size;
+use pilothouse::tools::exec_command_batch::{Complete, ItemOutcome, SkipReason, project};
+use pilothouse::tools::{RECEIPT_CHARS, Shown, render};
+use proptest::prelude::*;
+
+fn at(millis: i64) -> jiff::Timestamp {
+    let start: jiff::Timestamp = "2026-11-20T12:00:00Z".parse().expect("a time");
+    start + jiff::SignedDuration::from_millis(millis)
+}
+
+/// A command that ran as an item for 12 ms.
+fn ran(exit_status: Option<i32>, signal: Option<&str>) -> TaskView {
+    let status = if exit_status == Some(0) { TaskStatus::Completed } else { TaskStatus::Failed };
+    TaskView {
+        id: "task_4k2m9x7a".parse().expect("an id"),
+        number: 7,
+        status,
+        cmd: "not shown".into(),
+        description: None,
+        name: None,
+        workdir: "/home/ada/widgets".into(),
+        shell: "/bin/bash".into(),
+        login: true,
+        tty: false,
+        size: Size::default(),
+        size_asked: false,
+        accepts_input: false,
+        started_by: Actor::Agent("claude".into()),
+        call: 12,
+        promoted: false,
+        item: Some(BatchItem { index: 1, count: 1 }),
+        lease: None,
+        waiting: None,
+        created_at: at(0),
+        started_at: Some(at(0)),
+        updated_at: at(12),
+        stop: None,
+        ended: Some(Ended {
+            at: at(12),
+            exit_status,
+            signal: signal.map(str::to_owned),
+            timed_out: false,
+            error: None,
+            leftovers: Vec::new(),
+            survivors: Vec::new(),
+        }),
+        output: OutputView::default(),
+        pid: Some(4242),
+        folder: "/state/tasks/task_4k2m9x7a".into(),
+        events: Vec::new(),
+    }
+}
+
+fn amend(mut task: TaskView, change: impl FnOnce(&mut Ended)) -> TaskView {
+    change(task.ended.as_mut().expect("an end"));
+    task
+}
+
+fn stopped(task: TaskView, by: Actor) -> TaskView {
+    let stop = StopView { by, at: at(10), kill_at: None, force: false };
+    TaskView { status: TaskStatus::Cancelled, stop: Some(stop), ..task }
+}
+
+fn shown(task: TaskView, stdout: &str, stderr: &str, tokens: Option<u64>) -> ItemOutcome {
+    let text = |text: &str| Text::Whole(text.to_owned());
+    let (stdout, stderr) = Shown::pair(&text(stdout), &text(stderr), budget_chars(tokens));
+    let filed = |mut shown: Shown, name: &str| {
+        if shown.leaves_out(23) {
+            shown.artifact = Some(PathBuf::from(format!("/state/tasks/task_4k2m9x7a/{name}.log")));
+        }
+        shown
+    };
+    ItemOutcome::Ended {
+        task: Arc::new(task),
+        stdout: filed(stdout, "stdout"),
+        stderr: filed(stderr, "stderr"),
+    }
+}
+
+fn batch<const N: usize>(stop_on_error: bool, items: [(&str, ItemOutcome); N]) -> Envelope {
+    let items = items.into_iter().map(|(cmd, outcome)| (cmd.to_owned(), outcome)).collect();
+    project(&Complete { stop_on_error, items })
+}
+
+fn rejected(kind: &str, message: &str) -> ItemOutcome {
+    ItemOutcome::Rejected(kind.into(), message.into())
+}
+
+/// Lays both forms out as one block, and checks what holds for every answer.
+fn answer(envelope: &Envelope) -> String {
+    let receipt = render(envelope);
+    let json = serde_json::to_string_pretty(envelope).expect("JSON");
+    assert!(!json.contains("4242") && !receipt.contains("4242"), "a process id");
+    format!("{json}\n\n{receipt}\n")
+}
+
+#[test]
+fn every_end_of_an_item() {
+    let timed_out = amend(ran(Some(124), None), |ended| ended.timed_out = true);
+    let leftovers = amend(ran(Some(0), None), |ended| ended.leftovers = vec!["sleep".into(), "sleep".into()]);
+    let lost =
+        |ended: &mut Ended| ended.error = Some(("internal_error".into(), "the task host was killed".into()));
+    let spawn = "The shell /no/shell could not be started. Hint: omit `shell` to use the default one.";
+    let envelope = batch(
+        false,
+        [
+            ("git status --short", shown(ran(Some(0), None), " M src/run.rs\n", "", None)),
+            ("curl -s api", shown(ran(Some(0), None), "{\"a\":[1,2.50],\"b\":{}}\n", "", None)),
+            ("grep -c x f", shown(ran(Some(1), None), "0\n", "a warning\n\n", None)),
+            ("cargo test slow", shown(timed_out, "running\n", "", None)),
+            ("./crash", shown(ran(None, Some("SIGSEGV")), "", "", None)),
+            ("server & printf up", shown(leftovers, "up", "", None)),
+            (
+                "python3 -i",
+                rejected(
+                    "unsupported_batch_command_field",
+                    "ExecCommandBatch items do not support `tty`; use ExecCommand for this one.",
+                ),
+            ),
+            ("", rejected("invalid_tool_input", "`cmd` is blank.")),
+            ("ls", ItemOutcome::Failed("command_spawn_failed".into(), spawn.into())),
+            ("ls", shown(amend(ran(None, None), lost), "half", "", None)),
+            ("cat <<E\none\ntwo\nE", shown(ran(Some(0), None), "one\ntwo\n", "", None)),
+            (
+                "seq 1 300",
+                shown(
+                    ran(Some(0), None),
+                    &(1..300).map(|n| format!("{n}\n")).collect::<String>(),
+                    "",
+                    Some(50),
+                ),
+            ),
+        ],
+    );
+    insta::assert_snapshot!(answer(&envelope));
+}
+
+#[test]
+fn batches_that_were_cut_short() {
+    let skipped = |reason| ItemOutcome::Skipped(reason);
+    let killed = || stopped(ran(None, Some("SIGTERM")), Actor::Operator);
+    let withdrawn = ItemOutcome::Failed("cancelled".into(), "The call was withdrawn.".into());
+    let envelopes = [
+        batch(
+            true,
+            [("exit 9", shown(ran(Some(9), None), "", "", None)), ("ls", skipped(SkipReason::StopOnError))],
+        ),
+        batch(false, [("ls", skipped(SkipReason::BatchDeadline))]),
+        batch(
+            false,
+            [("sleep 60", shown(killed(), "so far", "", None)), ("ls", skipped(SkipReason::Cancelled))],
+        ),
+        batch(false, [("sleep 60", withdrawn), ("ls", skipped(SkipReason::Cancelled))]),
+        batch(
+            false,
+            [(
+                "sleep 60",
+                shown(
+                    TaskView { status: TaskStatus::Interrupted, ..ran(None, Some("SIGTERM")) },
+                    "",
+                    "",
+                    None,
+                ),
+            )],
+        ),
+    ];
+    insta::assert_snapshot!(envelopes.iter().map(answer).collect::<Vec<_>>().join("\n"));
+}
+
+/// An item that printed so much, in lines of so many characters.
+fn printed() -> impl Strategy<Value = ItemOutcome> {
+    let stream =
+        || (0_usize..300_000, 1_usize..400, prop_oneof![Just("x"), Just("é"), Just("{\""), Just("\n")]);
+    let exit = prop_oneof![Just(Some(0)), Just(Some(7)), Just(None)];
+    (stream(), stream(), exit, 1_u64..70_000, any::<bool>()).prop_map(
+        |(stdout, stderr, exit, tokens, errors)| {
+            let text = |(length, line, letter): (usize, usize, &str)| {
+                let line = format!("{}\n", letter.repeat(line));
+                line.chars().cycle().take(length).collect::<String>()
+            };
+            let signal = exit.is_none().then_some("SIGKILL");
+            let stderr = if errors { text(stderr) } else { String::new() };
+            shown(ran(exit, signal), &text(stdout), &stderr, Some(tokens))
+        },
+    )
+}
+
+fn outcomes() -> impl Strategy<Value = ItemOutcome> {
+    let message = || "\\PC{0,2000}";
+    let reason = prop_oneof![
+        Just(SkipReason::StopOnError),
+        Just(SkipReason::BatchDeadline),
+        Just(SkipReason::Cancelled)
+    ];
+    prop_oneof![
+        4 => printed(),
+        1 => message().prop_map(|text| ItemOutcome::Rejected("invalid_tool_input".into(), text)),
+        1 => message().prop_map(|text| ItemOutcome::Failed("command_spawn_failed".into(), text)),
+        1 => reason.prop_map(ItemOutcome::Skipped),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn whatever_items_print_the_receipt_fits_and_shows_each_of_them(
+        items in prop::collection::vec(("[\\PC\n]{0,300}", outcomes()), 1..=12),
+        stop_on_error in any::<bool>(),
+    ) {
+        let count = items.len();
+        let envelope = project(&Complete { stop_on_error, items });
+        let receipt = render(&envelope);
+        let length = receipt.chars().count();
+        prop_assert!(length <= RECEIPT_CHARS, "{length}");
+        let mut rest = receipt.as_str();
+        for index in 1..=count {
+            let Some((_, after)) = rest.split_once(&format!("\n\n[{index}] ")) else {
+                return Err(TestCaseError::fail(format!("no item {index} of {count}")));
+            };
+            rest = after;
+        }
+        let result = envelope.result().expect("a success");
+        let number = |name: &str| result[name].as_u64().expect("a count");
+        let parts = ["completed_count", "failed_count", "rejected_count", "skipped_count"].map(number);
+        prop_assert_eq!(parts.iter().sum::<u64>(), number("item_count"));
+        prop_assert_eq!(number("item_count"), count as u64);
+        let stored = serde_json::to_string(&envelope).expect("JSON");
+        let again: Envelope = serde_json::from_str(&stored).expect("an envelope");
+        prop_assert_eq!(render(&again), receipt);
+    }
+}
