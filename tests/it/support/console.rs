@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::num::NonZeroU16;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
@@ -12,6 +12,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::retry_on_intr;
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
@@ -208,11 +209,16 @@ fn read(mut master: File, seen: Arc<(Mutex<Seen>, Condvar)>) -> (JoinHandle<()>,
         let mut chunk = vec![0; 65_536];
         loop {
             let mut fds = [PollFd::new(&master, PollFlags::IN), PollFd::new(&closed, PollFlags::empty())];
-            poll(&mut fds, None).expect("polls");
+            // Children of other tests end in this process too, and their signals come to any thread.
+            retry_on_intr(|| poll(&mut fds, None)).expect("polls");
             if !fds[1].revents().is_empty() {
                 return;
             }
-            let Ok(count @ 1..) = master.read(&mut chunk) else { return };
+            let count = match master.read(&mut chunk) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Ok(count @ 1..) => count,
+                _ => return,
+            };
             let mut seen_now = seen.0.lock().expect("seen");
             seen_now.parser.process(&chunk[..count]);
             seen_now.bytes.extend_from_slice(&chunk[..count]);
