@@ -268,6 +268,10 @@ impl App {
         }
         // Beside a task: what its agent was told last.
         let task = self.selected()?;
+        // The batch it belongs to is told about all its items at once, and shows how far it is until then.
+        if task.item.is_some() {
+            return self.newest_calls().find(|call| call.seq == task.call);
+        }
         let mut about = self.newest_calls().filter(|call| call.task.as_ref() == Some(&task.id));
         about.find(|call| call.actor != Actor::Operator && call.status.is_some())
     }

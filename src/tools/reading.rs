@@ -56,27 +56,19 @@ impl Shown {
     /// for all of it beside `others` more streams.
     #[must_use]
     pub fn leaves_out(&self, others: usize) -> bool {
-        self.exceeds(OUTPUT_ROOM / (others + 1))
-    }
-
-    /// Tells whether the preview was cut, or has more characters than there is room for.
-    pub(super) fn exceeds(&self, room: usize) -> bool {
-        self.truncated() || self.chars() > room
-    }
-
-    /// Characters of the preview.
-    pub(super) fn chars(&self) -> usize {
-        self.preview.as_ref().map_or(0, |preview| preview.text.chars().count())
+        let room = OUTPUT_ROOM / (others + 1);
+        self.preview.as_ref().is_some_and(|shown| shown.truncated || shown.text.chars().count() > room)
     }
 
     /// Makes the file, when something is left out. A file that cannot be made is not offered.
     pub(super) async fn keep(self, others: usize, output: &Output, stream: Stream) -> Self {
-        self.keep_beyond(OUTPUT_ROOM / (others + 1), output, stream).await
+        let is_cut = self.leaves_out(others);
+        self.keep_if(is_cut, output, stream).await
     }
 
-    /// Makes the file, when the preview was cut or there is not room for all of it.
-    pub(super) async fn keep_beyond(mut self, room: usize, output: &Output, stream: Stream) -> Self {
-        if self.exceeds(room) {
+    /// Makes the file, when the preview was cut or the receipt will cut it.
+    pub(super) async fn keep_if(mut self, is_cut: bool, output: &Output, stream: Stream) -> Self {
+        if is_cut || self.truncated() {
             match output.artifact(stream).await {
                 Ok(path) => self.artifact = Some(path),
                 Err(error) => tracing::warn!(%error, "the answer goes without the file of its output"),

@@ -1,6 +1,7 @@
 //! The integration tests: one binary, a module per front.
 
 mod architecture;
+mod console_batch;
 mod console_fixture;
 mod console_robust;
 mod console_screens;

@@ -96,7 +96,7 @@ async fn every_item_has_its_own_end_and_none_becomes_a_task() {
     let bench = Bench::start();
     let answer = bench
         .call(json!({"items": [
-            item("printf ok"),
+            item("echo ok"),
             item("printf no >&2; exit 7"),
             with(item("touch interactive"), json!({"tty": true})),
             with(item("printf '%0300d' 5"), json!({"max_output_tokens": 20})),
@@ -106,7 +106,7 @@ async fn every_item_has_its_own_end_and_none_becomes_a_task() {
     assert_eq!(answer.envelope.summary_text(), "ExecCommandBatch completed 2/4 items");
     assert_eq!(statuses(&answer), ["completed", "failed", "rejected", "completed"]);
     let items = &result(&answer)["items"];
-    assert_eq!((&items[0]["stdout_preview"], &items[0]["stderr_preview"]), (&json!("ok"), &Value::Null));
+    assert_eq!((&items[0]["stdout_preview"], &items[0]["stderr_preview"]), (&json!("ok\n"), &Value::Null));
     assert_eq!((&items[1]["exit_status"], &items[1]["stderr_preview"]), (&json!(7), &json!("no")));
     assert_eq!(items[2]["error"]["kind"], "unsupported_batch_command_field");
     assert_eq!((&items[3]["truncated"], &items[3]["stdout_preview"]), (&json!(true), &json!("0".repeat(80))));

@@ -47,9 +47,13 @@ fn tasks(brush: &Brush<'_>) -> Rows {
     let metrics = &brush.app.snapshot.metrics;
     let ended = |status: &str| count(metrics.tasks_ended.get(status).copied().unwrap_or(0));
     let commands = metrics.shell_commands();
-    vec![
-        heading("TASKS"),
-        fact("commands run", count(commands)),
+    let batched = metrics.batched_exec_command_items;
+    let mut rows = vec![heading("TASKS"), fact("commands run", count(commands))];
+    if batched > 0 {
+        rows.push(fact("in batches", count(batched)));
+        rows.push(fact("rounds saved", metrics.model_rounds_saved().to_string()));
+    }
+    rows.extend([
         fact("promoted", count(metrics.promotions)),
         fact("live", format!("{}  peak {}", brush.app.live(), metrics.tasks_peak)),
         fact("completed", ended("completed")),
@@ -57,7 +61,8 @@ fn tasks(brush: &Brush<'_>) -> Rows {
         fact("cancelled", ended("cancelled")),
         fact("interrupted", ended("interrupted")),
         Vec::new(),
-    ]
+    ]);
+    rows
 }
 
 fn output(brush: &Brush<'_>) -> Rows {

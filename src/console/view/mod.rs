@@ -1,6 +1,7 @@
 //! The screen, drawn from the state alone: same state, same time, same cells. No clock, no I/O.
 
 mod bar;
+mod batch;
 mod brush;
 mod empty;
 mod layers;

@@ -11,6 +11,7 @@ use super::super::plan::{Plan, cut_left, cut_top};
 use super::super::text::{column, count, millis, right, tokens};
 use super::super::theme::Role;
 use super::super::visible;
+use super::batch;
 use super::brush::{Brush, cut};
 use super::state::who;
 
@@ -18,6 +19,8 @@ use super::state::who;
 const SUMMED_UP: u16 = 76;
 /// Columns of `you`, `agt`, `cli`, `sys`.
 const SHORT_NAME: usize = 5;
+/// Columns of the longest tool name, and a blank.
+const LONGEST_TOOL: usize = 17;
 /// Columns of a duration.
 const TOOK: usize = 8;
 
@@ -58,6 +61,7 @@ pub(super) fn draw(brush: &mut Brush<'_>, plan: &Plan) {
                 let top = if app.view == View::Receipts { top } else { 0 };
                 reading(brush, body, document, top);
             }
+            _ if column == Column::Receipt && batch::is_under_way(app) => batch::draw(brush, body),
             _ => nothing_yet(brush, body),
         }
     }
@@ -159,9 +163,9 @@ fn list(brush: &mut Brush<'_>, plan: &Plan) {
 /// that is too narrow for one leaves it out.
 fn widths(list: u16) -> [usize; 5] {
     match list {
-        100.. => [10, 13, 13, 6, 10],
-        SUMMED_UP..100 => [10, SHORT_NAME, 13, 6, 10],
-        50..SUMMED_UP => [10, SHORT_NAME, 14, 5, TOOK],
+        100.. => [10, 13, LONGEST_TOOL, 6, 10],
+        SUMMED_UP..100 => [10, SHORT_NAME, LONGEST_TOOL, 6, 10],
+        50..SUMMED_UP => [10, SHORT_NAME, LONGEST_TOOL, 5, TOOK],
         _ => [0, SHORT_NAME, 13, 4, 0],
     }
 }
@@ -201,7 +205,8 @@ fn row(brush: &Brush<'_>, call: &CallSummary, width: u16, is_selected: bool) -> 
     ];
     pieces.extend(cells.map(|(text, columns, role)| piece(column(&text, columns, glyphs.cut), role)));
     if width >= SUMMED_UP {
-        pieces.push(piece(visible::one_line(&call.summary), Role::Faint));
+        let summary = batch::standing(brush.app, call).unwrap_or_else(|| call.summary.clone());
+        pieces.push(piece(visible::one_line(&summary), Role::Faint));
     }
     pieces
 }

@@ -92,13 +92,25 @@ pub(super) fn who(actor: &Actor) -> String {
     }
 }
 
-/// Returns the name of a task if it has one, and its command, on one line.
+/// Returns the name of a task if it has one, and its command, on one line; before them its place in its
+/// batch if it has one.
 pub(super) fn command(task: &TaskView) -> Vec<Piece> {
+    placed(task, "batch ")
+}
+
+/// Returns the same where there is little room.
+pub(super) fn short_command(task: &TaskView) -> Vec<Piece> {
+    placed(task, "")
+}
+
+fn placed(task: &TaskView, word: &str) -> Vec<Piece> {
+    let place = task.item.map(|item| piece(format!("{word}{}/{}  ", item.index, item.count), Role::Faint));
     let cmd = piece(visible::one_line(task.cmd.trim()), Role::Text);
-    match &task.name {
+    let named = match &task.name {
         Some(name) => vec![piece(format!("{}  ", visible::one_line(name)), Role::Strong), faint(cmd)],
         None => vec![cmd],
-    }
+    };
+    place.into_iter().chain(named).collect()
 }
 
 /// Returns why a task was started, in the words of whoever started it.

@@ -10,7 +10,7 @@ use super::super::plan::{Plan, cut_top};
 use super::super::text::{column, right};
 use super::super::theme::Role;
 use super::brush::{Brush, columns, cut};
-use super::state::{command, why};
+use super::state::{command, short_command, why};
 
 const STATE: usize = 13;
 const MOST_NOTE: usize = 20;
@@ -104,7 +104,7 @@ fn narrow(brush: &mut Brush<'_>, area: Rect, task: &TaskView, is_selected: bool)
     brush.row(area, 1, &[piece(format!("   {}  ", task.started_by.short()), Role::Faint)]);
     let note = brush.note(task).filter(|_| !task.status.is_terminal());
     let mut cmd: Vec<_> = note.into_iter().flat_map(|note| [note, piece("  ", Role::Text)]).collect();
-    cmd.extend(command(task));
+    cmd.extend(short_command(task));
     let room = usize::from(area.width.saturating_sub(9));
     brush.row_from(area, (8, 1), &cut(&cmd, room, dots));
 }

@@ -24,15 +24,19 @@ pub(super) fn receipt(result: &BatchResult) -> Receipt {
     blocks.fold(Receipt::new(summary), Receipt::fitted)
 }
 
-/// Returns the room that a receipt surely has for the streams of each item, whatever files it will name:
+/// Tells which streams of each item a receipt may have to cut (stdout, stderr), whatever files it will name:
 /// paths of at most `path_chars` characters.
-pub(super) fn sure_rooms(result: &BatchResult, path_chars: usize) -> Vec<(usize, usize)> {
+pub(super) fn may_cut(result: &BatchResult, path_chars: usize) -> Vec<(bool, bool)> {
     let mut blocks: Vec<Block> = result.items.iter().map(Block::of).collect();
     for block in blocks.iter_mut().filter(|block| !block.outputs.is_empty()) {
         let path = "/".repeat(path_chars.min(PATH_CHARS));
         block.after = vec!["artifacts:".to_owned(), path.clone(), path, " ".repeat(DROPPED_CHARS)];
     }
-    rooms(&result.summary(), &blocks)
+    let cut = |(block, room): (&Block, (usize, usize))| {
+        let wanted = block.wanted();
+        (wanted.0 > room.0, wanted.1 > room.1)
+    };
+    blocks.iter().zip(rooms(&result.summary(), &blocks)).map(cut).collect()
 }
 
 /// What stands in the receipt for one item.

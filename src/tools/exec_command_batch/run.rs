@@ -8,7 +8,7 @@ use super::super::reading::Shown;
 use super::super::receipt;
 use super::super::verb::Context;
 use super::input::{Input, Item};
-use super::receipt::sure_rooms;
+use super::receipt::may_cut;
 use super::result::{BatchResult, Complete, ItemOutcome, SkipReason, project};
 use crate::clock::Clock;
 use crate::envelope::{ErrorKind, ToolError, preview};
@@ -128,13 +128,13 @@ impl Batch<'_> {
             _ => 0,
         };
         let longest = self.outcomes.iter().map(folder).max().unwrap_or_default();
-        let rooms = sure_rooms(&result, longest + FILE_CHARS);
-        for (outcome, (for_stdout, for_stderr)) in self.outcomes.iter_mut().zip(rooms) {
+        let cuts = may_cut(&result, longest + FILE_CHARS);
+        for (outcome, (cut_stdout, cut_stderr)) in self.outcomes.iter_mut().zip(cuts) {
             if let ItemOutcome::Ended { task, stdout, stderr } = outcome
                 && let Some(output) = output(&self.cx, task)
             {
-                *stdout = stdout.clone().keep_beyond(for_stdout, &output, Stream::Stdout).await;
-                *stderr = stderr.clone().keep_beyond(for_stderr, &output, Stream::Stderr).await;
+                *stdout = stdout.clone().keep_if(cut_stdout, &output, Stream::Stdout).await;
+                *stderr = stderr.clone().keep_if(cut_stderr, &output, Stream::Stderr).await;
             }
         }
     }
