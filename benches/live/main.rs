@@ -8,6 +8,7 @@
     reason = "a benchmark measures time, and waits for programs it does not own"
 )]
 
+mod batch;
 mod drain;
 mod echo;
 mod house;
@@ -21,9 +22,10 @@ mod tty;
 
 use std::process::ExitCode;
 
-const PARTS: [(&str, fn()); 6] = [
+const PARTS: [(&str, fn()); 7] = [
     ("start", start::run),
     ("spawn", spawn::run),
+    ("batch", batch::run),
     ("drain", drain::run),
     ("echo", echo::run),
     ("memory", memory::run),

@@ -35,7 +35,7 @@ pub(crate) fn run() {
 }
 
 /// A client of `pilothouse mcp`.
-struct Agent {
+pub(crate) struct Agent {
     shim: Child,
     requests: ChildStdin,
     answers: BufReader<ChildStdout>,
@@ -43,7 +43,7 @@ struct Agent {
 }
 
 impl Agent {
-    fn connect(house: &House) -> Self {
+    pub(crate) fn connect(house: &House) -> Self {
         let mut command = house.command();
         command.arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut shim = command.spawn().expect("start the shim");
@@ -62,7 +62,7 @@ impl Agent {
     }
 
     /// Asks, and waits for the answer.
-    fn call(&mut self, method: &str, params: Value) -> Value {
+    pub(crate) fn call(&mut self, method: &str, params: Value) -> Value {
         self.last += 1;
         self.send(&json!({ "jsonrpc": "2.0", "id": self.last, "method": method, "params": params }));
         loop {
