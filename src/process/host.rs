@@ -15,7 +15,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, WaitOptions, WaitStatus, getpid, set_child_subreaper, setsid, wait};
 
 use super::ladder::{Act, Ladder};
-use super::start::{self, PATIENCE};
+use super::start;
 use super::tree::{self, Process};
 use super::wire::{self, Frames, Order, Report, Spec};
 use super::{EndReason, ExitRecord, ExitStatus, Scope, Signal, sys};
@@ -73,9 +73,10 @@ impl TaskHost {
         rustix::process::chdir("/")?;
         rustix::thread::set_name(c"pilothouse-host")?;
         let control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-        control.set_read_timeout(Some(PATIENCE))?;
+        let stage = start::prepare();
+        // For as long as the runtime wants: the command may first have to be put on record.
         let Some((spec, fds)) = wire::receive::<Spec>(&control)? else { return Ok(None) };
-        let started = start::start(&spec, fds, &control);
+        let started = stage.and_then(|stage| start::start(stage, &spec, fds, &control));
         let report = match &started {
             Ok(pid) => Report::Started { pid: pid.as_raw_nonzero().get().unsigned_abs() },
             Err(failure) => Report::NotStarted(*failure),

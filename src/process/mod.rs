@@ -41,7 +41,7 @@ pub use limits::{keep_descriptors, raise_descriptor_limit};
 pub use pty::{InputMode, Pty};
 pub use running::{Host, HostEvent, Io, Running};
 pub use signal::{ExitStatus, Signal, UnknownSignal};
-pub use spawner::{SpawnError, Spawner};
+pub use spawner::{PreparedHost, SpawnError, Spawner};
 pub use stray::{Strays, end_strays};
 pub use wire::Stage;
 pub use workdir::{Workdir, WorkdirError};

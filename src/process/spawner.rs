@@ -135,11 +135,26 @@ impl Spawner {
     /// # Errors
     /// When the command does not run; nothing of it is left then.
     pub async fn spawn(&self, command: Command) -> Result<Running, SpawnError> {
+        let host = self.prepare().await?;
+        self.start(host, command).await
+    }
+
+    /// Starts a host that has no command yet. It does nothing until it gets one, and leaves when it is dropped.
+    ///
+    /// # Errors
+    /// When there is no process to be had.
+    pub async fn prepare(&self) -> Result<PreparedHost, SpawnError> {
         let program = self.program.clone();
+        blocking(move || PreparedHost::begin(&program)).await
+    }
+
+    /// Starts a command under a host that waits for one. Dropping the future ends what it had started.
+    ///
+    /// # Errors
+    /// When the command does not run; nothing of it is left then.
+    pub async fn start(&self, host: PreparedHost, command: Command) -> Result<Running, SpawnError> {
         let shell = command.shell.clone();
-        let launch = tokio::task::spawn_blocking(move || Launch::begin(&program, command));
-        let launch =
-            launch.await.map_err(|error| SpawnError::Host { action: "start", source: error.into() })??;
+        let launch = blocking(move || Launch::begin(host, command)).await?;
         let (started, io) = launch.started(shell).await?;
         let pid = started.shell;
         let (link, host, events) = Link::new(started);
@@ -152,6 +167,29 @@ impl Spawner {
         self.links.close();
         self.links.wait().await;
         self.links.reopen();
+    }
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, SpawnError> + Send + 'static,
+) -> Result<T, SpawnError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| SpawnError::Host { action: "start", source: error.into() })?
+}
+
+/// A host that waits for its command. It can be started while the command may not be yet.
+#[derive(Debug)]
+pub struct PreparedHost {
+    control: UnixStream,
+    host: Child,
+}
+
+impl PreparedHost {
+    fn begin(program: &Path) -> Result<Self, SpawnError> {
+        let host_error = |action| move |source| SpawnError::Host { action, source };
+        let (control, theirs) = UnixStream::pair().map_err(host_error("connect"))?;
+        let host = start_host(program, theirs).map_err(host_error("start"))?;
+        Ok(Self { control, host })
     }
 }
 
@@ -177,11 +215,9 @@ struct Launch {
 }
 
 impl Launch {
-    fn begin(program: &Path, command: Command) -> Result<Self, SpawnError> {
+    fn begin(host: PreparedHost, command: Command) -> Result<Self, SpawnError> {
+        let PreparedHost { control, host } = host;
         let streams = Streams::open(command.stdio)?;
-        let host_error = |action| move |source| SpawnError::Host { action, source };
-        let (control, theirs) = UnixStream::pair().map_err(host_error("connect"))?;
-        let host = start_host(program, theirs).map_err(host_error("start"))?;
         let is_task_id = |name: &OsStr| name == TASK_ID;
         let task_id = command.env.iter().find(|(name, _)| is_task_id(name));
         let task_id = task_id.and_then(|(_, value)| value.to_str().map(str::to_owned));
@@ -191,7 +227,7 @@ impl Launch {
             .set_write_timeout(Some(PATIENCE))
             .and_then(|()| wire::send(&control, &spec(&command), &fds))
             .and_then(|()| control.set_nonblocking(true))
-            .map_err(host_error("instruct"))?;
+            .map_err(|source| SpawnError::Host { action: "instruct", source })?;
         let slave = matches!(streams.io, Io::Pty(_)).then(|| streams.theirs.into_iter().next()).flatten();
         Ok(Self { control, host, io: streams.io, task_id, _slave: slave })
     }

@@ -16,12 +16,29 @@ use super::wire::{self, Failure, Spec, Stage};
 /// No step of a start takes longer, unless a file system hangs.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Starts the command of `spec`. Gives up when `lifeline` closes meanwhile.
-pub(super) fn start(spec: &Spec, fds: Vec<OwnedFd>, lifeline: &UnixStream) -> Result<Pid, Failure> {
+/// The second stage, waiting for the command it will become. It leaves when this is dropped.
+pub(super) struct SecondStage {
+    control: UnixStream,
+    pid: Pid,
+}
+
+/// Runs the second stage, before it is known what it will become: that takes longer than anything else.
+pub(super) fn prepare() -> Result<SecondStage, Failure> {
     let failed = |error: io::Error| Stage::Process.failed(error);
-    let (ours, theirs) = UnixStream::pair().map_err(failed)?;
+    let (control, theirs) = UnixStream::pair().map_err(failed)?;
     let pid = run_second_stage(theirs).map_err(failed)?;
-    let started = hand_over(&ours, spec, fds).and_then(|()| outcome(&ours, lifeline));
+    Ok(SecondStage { control, pid })
+}
+
+/// Starts the command of `spec`. Gives up when `lifeline` closes meanwhile.
+pub(super) fn start(
+    stage: SecondStage,
+    spec: &Spec,
+    fds: Vec<OwnedFd>,
+    lifeline: &UnixStream,
+) -> Result<Pid, Failure> {
+    let SecondStage { control, pid } = stage;
+    let started = hand_over(&control, spec, fds).and_then(|()| outcome(&control, lifeline));
     if started.is_err() {
         let _ = kill_process(pid, Signal::KILL);
         let _ = waitpid(Some(pid), WaitOptions::empty());

@@ -96,7 +96,7 @@ impl Shared {
             book.calls.begin(now, actor, tool, input)
         };
         self.nudge.notify_one();
-        let durability = if takes_effect(tool) { Durability::Synced } else { Durability::Written };
+        let durability = if acts_at_once(tool) { Durability::Synced } else { Durability::Written };
         self.write(&Row::Call(&record), durability).await;
         record.seq
     }
@@ -190,8 +190,10 @@ impl Shared {
     }
 }
 
-fn takes_effect(tool: &str) -> bool {
-    matches!(tool, "ExecCommand" | "ExecCommandBatch" | "TaskInput" | "TaskStop")
+/// Tells whether the row of a call must be on disk by itself. That of a call that starts commands gets there
+/// with the row of the start, which stands after it and is synced before anything runs.
+fn acts_at_once(tool: &str) -> bool {
+    matches!(tool, "TaskInput" | "TaskStop")
 }
 
 fn report(error: &journal::Error) {

@@ -163,7 +163,8 @@ struct Intent {
 impl Intent {
     async fn start(self, shared: &Shared, spawner: &crate::process::Spawner) -> Result<Running, Error> {
         let env = environment::for_task(shared.environment.iter().cloned(), self.tty, &self.id);
-        self.record(shared, &env).await;
+        // The host comes up while the start goes on record; the command waits for both.
+        let ((), host) = tokio::join!(self.record(shared, &env), spawner.prepare());
         let path = self.workdir.to_string_lossy().into_owned();
         // Opened again right before the start: a directory swapped meanwhile is refused.
         let place = workdir::resolve(&shared.workspace, &self.workdir, Some(&path))
@@ -179,7 +180,11 @@ impl Intent {
             folder: self.folder,
         };
         let workdir = self.workdir;
-        spawner.spawn(command).await.map_err(|error| spawn_error(&error, shell, workdir))
+        let started = match host {
+            Ok(host) => spawner.start(host, command).await,
+            Err(error) => Err(error),
+        };
+        started.map_err(|error| spawn_error(&error, shell, workdir))
     }
 
     async fn record(&self, shared: &Shared, env: &[(OsString, OsString)]) {

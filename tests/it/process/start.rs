@@ -7,7 +7,8 @@ use std::path::Path;
 use pilothouse::process::{ExitStatus, Signal, SpawnError, Spawner, Stage};
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
 
-use super::{Bench, PIPES, pty};
+use super::{Bench, PIPES, Task, pty};
+use crate::support::{program, wait_until};
 
 fn write_program(path: &Path, text: &str, mode: u32) {
     std::fs::write(path, text).expect("writes");
@@ -20,6 +21,39 @@ async fn streams_and_exit_code_come_back() {
     assert_eq!(outcome.exit, ExitStatus::Code(3));
     assert_eq!((outcome.stdout.as_str(), outcome.stderr.as_str()), ("out\n", "err\n"));
     assert!(outcome.leftovers.is_empty() && outcome.survivors.is_empty());
+}
+
+#[tokio::test]
+async fn a_host_without_a_command_waits_and_leaves_when_it_is_dropped() {
+    let bench = Bench::new();
+    let (named, wrapper) = (bench.path().join("host"), bench.path().join("wrapper"));
+    let text = format!("#!/bin/sh\necho $$ > {}\nexec {} \"$@\"\n", named.display(), program().display());
+    write_program(&wrapper, &text, 0o755);
+    let spawner = Spawner::with_program(wrapper);
+    let read = |path: &Path| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
+    let (mut host, mut stage) = (String::new(), String::new());
+
+    let prepared = spawner.prepare().await.expect("starts");
+    wait_until("the host has its second stage", || {
+        host = read(&named);
+        stage = read(Path::new(&format!("/proc/{host}/task/{host}/children")));
+        !stage.is_empty()
+    });
+    let running = spawner.start(prepared, bench.command("touch ran", PIPES)).await.expect("starts");
+    assert_eq!(running.pid.to_string(), stage, "the second stage became the command");
+    Task::of(running).outcome().await;
+    assert!(bench.path().join("ran").exists());
+
+    std::fs::remove_file(&named).expect("removes");
+    let unused = spawner.prepare().await.expect("starts");
+    wait_until("the next host has its second stage", || {
+        host = read(&named);
+        stage = read(Path::new(&format!("/proc/{host}/task/{host}/children")));
+        !stage.is_empty()
+    });
+    drop(unused);
+    let is_there = |pid: &str| !read(Path::new(&format!("/proc/{pid}/cmdline"))).is_empty();
+    wait_until("both are gone", || !is_there(&host) && !is_there(&stage));
 }
 
 #[tokio::test]
