@@ -2,6 +2,7 @@
 
 mod agent;
 mod console;
+mod exec;
 mod home;
 mod runtime;
 mod tag;
@@ -11,6 +12,7 @@ use std::time::Duration;
 
 pub(crate) use agent::Agent;
 pub(crate) use console::Console;
+pub(crate) use exec::{check_line, command as exec_command, exec, exec_by, exec_text, ran as exec_ran};
 pub(crate) use home::Home;
 pub(crate) use runtime::{start_limited, start_runtime};
 pub(crate) use tag::{HOLDERS, Tag};

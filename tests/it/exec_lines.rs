@@ -1,0 +1,265 @@
+//! `pilothouse exec`, line by line: what each kind of line is answered with.
+
+use serde_json::{Value, json};
+
+use crate::support::{Home, Tag, exec, exec_command, exec_ran, exec_text, wait_until};
+
+const RUN: &str = r#"{"_cmd":"command.run","cmd":"true"}"#;
+const FAIL: &str = r#"{"_cmd":"command.run","cmd":"false"}"#;
+const LIST: &str = r#"{"_cmd":"task.list"}"#;
+const VERSION: &str = r#"{"_cmd":"version"}"#;
+
+fn lines(lines: &[&str]) -> String {
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+fn line(value: &Value) -> String {
+    format!("{value}\n")
+}
+
+#[test]
+fn each_line_is_answered_in_order() {
+    let ran = exec(&Home::new(), &[], lines(&[RUN, LIST, VERSION]));
+    assert_eq!(ran.code, Some(0));
+    let told: Vec<_> =
+        ran.lines.iter().map(|line| (line["meta"]["_line"].clone(), line["meta"]["_cmd"].clone())).collect();
+    let expected = [(1, "command.run"), (2, "task.list"), (3, "version")];
+    assert_eq!(told, expected.map(|(line, cmd)| (json!(line), json!(cmd))));
+}
+
+#[test]
+fn the_stream_stops_at_the_first_line_that_fails() {
+    let ran = exec(&Home::new(), &[], lines(&[FAIL, LIST]));
+    assert_eq!((ran.code, ran.exits()), (Some(1), vec![79]));
+    assert_eq!(ran.of(1)["data"]["exit_status"], 1);
+    let ran = exec(&Home::new(), &[], lines(&[LIST, "not json", LIST]));
+    assert_eq!((ran.code, ran.codes()), (Some(1), vec!["ok", "DISPATCH_PARSE_ERROR"]));
+}
+
+#[test]
+fn told_to_go_on_it_answers_every_line() {
+    let ran = exec(
+        &Home::new(),
+        &["--ignore-errors"],
+        lines(&[FAIL, "not json", r#"{"_cmd":"nope.nothing"}"#, LIST]),
+    );
+    assert_eq!(ran.code, Some(1));
+    assert_eq!(ran.codes(), ["CHILD_EXIT_NONZERO", "DISPATCH_PARSE_ERROR", "UNKNOWN_COMMAND", "ok"]);
+    let malformed = ran.of(2);
+    assert_eq!(
+        (&malformed["error"]["phase"], &malformed["meta"]["exit_code"]),
+        (&json!("validation"), &json!(2))
+    );
+    assert!(malformed["meta"].get("_cmd").is_none());
+    let first_bad = exec(&Home::new(), &["--ignore-errors"], lines(&["not json", LIST]));
+    assert_eq!((first_bad.code, first_bad.codes()), (Some(1), vec!["DISPATCH_PARSE_ERROR", "ok"]));
+}
+
+#[test]
+fn a_stream_of_nothing_but_malformed_lines_ends_with_2() {
+    for bad in [
+        vec!["{", "[]"],
+        vec!["{}", r#"{"_cmd":5}"#, r#"{"_cmd":"account/create"}"#, r#"{"_cmd":"Task.List"}"#],
+        vec![r#"{"_cmd":"version","_cmd":"version"}"#],
+        vec![r#"{"_cmd":"version","x":NaN}"#],
+    ] {
+        let ran = exec(&Home::new(), &["--ignore-errors"], lines(&bad));
+        assert_eq!((ran.code, ran.codes()), (Some(2), vec!["DISPATCH_PARSE_ERROR"; bad.len()]), "{bad:?}");
+    }
+}
+
+#[test]
+fn options_of_the_wrong_form_are_named() {
+    for (opts, named) in [("[]", "_opts"), (r#"{"x":{}}"#, "x"), (r#"{"x":null}"#, "x")] {
+        let ran = exec(&Home::new(), &[], format!(r#"{{"_cmd":"version","_opts":{opts}}}"#));
+        assert_eq!((ran.code, ran.codes()), (Some(2), vec!["DISPATCH_PARSE_ERROR"]), "{opts}");
+        assert_eq!(ran.lines[0]["error"]["context"]["opt"], named);
+    }
+    let ran = exec(&Home::new(), &[], r#"{"_cmd":"command.run","_opts":{"dry-run":"true"},"cmd":"true"}"#);
+    assert_eq!((ran.code, ran.codes()), (Some(1), vec!["ARG_ERROR"]));
+    let twice = r#"{"_cmd":"command.run","_opts":{"cmd":"true"},"cmd":"true"}"#;
+    let ran = exec(&Home::new(), &[], twice);
+    assert_eq!((ran.code, ran.codes()), (Some(1), vec!["ARG_CONFLICT"]));
+}
+
+#[test]
+fn a_dry_run_touches_nothing_and_cannot_be_lifted() {
+    let home = Home::new();
+    let touch = |opts: Value| line(&json!({"_cmd": "command.run", "_opts": opts, "cmd": "touch made"}));
+    let ran = exec(&home, &[], touch(json!({"dry-run": true})));
+    assert_eq!((ran.code, &ran.of(1)["data"]["effect"]), (Some(0), &json!("would_run")));
+    let ran = exec(&home, &["--dry-run"], format!("{}{LIST}\n", touch(json!({"dry-run": false}))));
+    assert_eq!(ran.code, Some(0));
+    assert_eq!(ran.of(1)["data"]["effect"], "would_run");
+    assert!(ran.of(1)["warnings"][0].as_str().is_some_and(|text| text.contains("cannot lift")));
+    assert_eq!(ran.of(2)["data"]["total"], 0);
+    assert!(!home.workspace().join("made").exists());
+    assert_eq!(exec(&home, &[], touch(json!({}))).code, Some(0));
+    assert!(home.workspace().join("made").exists());
+}
+
+#[test]
+fn a_dry_run_finds_what_a_run_would_be_refused_for() {
+    let ran = exec(
+        &Home::new(),
+        &["--dry-run", "--ignore-errors"],
+        lines(&[
+            r#"{"_cmd":"command.run","cmd":"true","workdir":"nowhere"}"#,
+            r#"{"_cmd":"command.run","cmd":"true","workdir":"/"}"#,
+            r#"{"_cmd":"command.run","cmd":" "}"#,
+            r#"{"_cmd":"task.stop","task_id":"task_00000000"}"#,
+            r#"{"_cmd":"command.run","bogus":1,"cmd":"true"}"#,
+        ]),
+    );
+    let codes = [
+        "WORKDIR_NOT_FOUND",
+        "EXECUTION_ROOT_VIOLATION",
+        "INVALID_TOOL_INPUT",
+        "TASK_NOT_FOUND",
+        "INVALID_TOOL_INPUT",
+    ];
+    assert_eq!((ran.code, ran.codes()), (Some(1), codes.to_vec()));
+}
+
+#[test]
+fn wrong_input_names_its_fields() {
+    let ran = exec(
+        &Home::new(),
+        &["--ignore-errors"],
+        lines(&[
+            r#"{"_cmd":"command.run","cmd":"true","yield_time_ms":"two"}"#,
+            r#"{"_cmd":"command.run","cmd":"true","bogus":1}"#,
+            r#"{"_cmd":"command.run"}"#,
+            r#"{"_cmd":"command.run","cmd":5,"bogus":1}"#,
+        ]),
+    );
+    assert_eq!((ran.code, ran.exits()), (Some(1), vec![2, 2, 2, 2]));
+    let context = |line: u64| ran.of(line)["error"]["context"].clone();
+    assert_eq!(context(1)["field"], "yield_time_ms");
+    assert_eq!(context(2)["field"], "bogus");
+    assert_eq!(context(3)["parse_error"], "missing field `cmd`");
+    let both = context(4)["parse_error"].as_str().map(str::to_owned).expect("an error");
+    assert!(both.contains("`cmd`") && both.contains("`bogus`"), "{both}");
+}
+
+#[test]
+fn exec_has_no_name_inside_a_stream_and_what_owns_the_terminal_says_so() {
+    let ran = exec(&Home::new(), &[], r#"{"_cmd":"exec"}"#);
+    assert_eq!((ran.code, ran.codes()), (Some(1), vec!["UNKNOWN_COMMAND"]));
+    let owners = ["mcp", "serve", "demo"].map(|cmd| line(&json!({ "_cmd": cmd }))).concat();
+    let ran = exec(&Home::new(), &["--ignore-errors"], owners);
+    assert_eq!((ran.code, ran.codes()), (Some(1), vec!["NOT_DISPATCHABLE"; 3]));
+    let ran = exec(&Home::new(), &[], r#"{"_cmd":"tasks.list"}"#);
+    assert_eq!(ran.lines[0]["error"]["suggestion"], "task.list");
+}
+
+#[test]
+fn returns_marks_and_a_missing_last_line_feed_do_no_harm() {
+    let ran = exec(&Home::new(), &[], format!("\u{feff}{VERSION}\r\n\r\n  \n{VERSION}\r\n{VERSION}"));
+    assert_eq!((ran.code, ran.lines.len()), (Some(0), 3));
+    assert_eq!(ran.of(5)["meta"]["_cmd"], "version");
+}
+
+#[test]
+fn hostile_lines_are_answered_one_by_one() {
+    let deep = format!(r#"{{"_cmd":"version","x":{}{}}}"#, "[".repeat(5_000), "]".repeat(5_000));
+    let long = format!(r#"{{"_cmd":"version","x":"{}"}}"#, "x".repeat(1 << 20));
+    let mut stream = Vec::new();
+    for line in
+        [deep.as_bytes(), b"\xff\xfe{", b"\0", long.as_bytes(), b"{\"_cmd\":\"version\",\"x\":\"\x1b[2J\"}"]
+    {
+        stream.extend_from_slice(line);
+        stream.push(b'\n');
+    }
+    stream.extend_from_slice(VERSION.as_bytes());
+    let home = Home::new();
+    let file = home.workspace().join("hostile.jsonl");
+    std::fs::write(&file, stream).expect("written");
+    let output = home.run(&["exec", "--ignore-errors", "--input-file", "hostile.jsonl"]);
+    let ran = exec_ran(output);
+    assert_eq!(ran.codes(), [&["DISPATCH_PARSE_ERROR"; 5][..], &["ok"]].concat());
+    assert!(!ran.stdout.contains('\u{1b}'));
+}
+
+#[test]
+fn no_escape_of_a_child_reaches_standard_output() {
+    let cmd = r"printf '\033[31mred\033[0m\r\nover\rUNDER\n\033]0;title\007'";
+    let ran = exec(&Home::new(), &[], line(&json!({"_cmd": "command.run", "cmd": cmd})));
+    assert_eq!(ran.code, Some(0));
+    assert!(!ran.stdout.contains('\u{1b}') && !ran.stdout.contains("\\u001b"), "{}", ran.stdout);
+    assert_eq!(ran.of(1)["data"]["stdout_preview"], "red\nUNDER\n");
+}
+
+#[test]
+fn five_megabytes_are_one_short_line_and_the_whole_is_named() {
+    let home = Home::new();
+    let cmd = "head -c 5000000 /dev/zero | tr '\\0' x | fold -w 99";
+    let ran = exec(&home, &[], line(&json!({"_cmd": "command.run", "cmd": cmd})));
+    assert_eq!((ran.code, ran.lines.len()), (Some(0), 1));
+    assert!(ran.stdout.len() < 1 << 20, "{}", ran.stdout.len());
+    let answer = ran.of(1);
+    assert_eq!((&answer["data"]["truncated"], &answer["meta"]["truncated"]), (&json!(true), &json!(true)));
+    let path = answer["data"]["artifacts"][0]["path"].as_str().expect("a path");
+    assert!(answer["warnings"][0].as_str().is_some_and(|warning| warning.ends_with(path)), "{answer}");
+    let whole = std::fs::metadata(path).expect("the hint works").len();
+    assert_eq!(whole, 5_000_000 + 5_000_000 / 99);
+}
+
+#[test]
+fn exit_codes_can_be_declared_a_success() {
+    let run = |codes: Value| line(&json!({"_cmd": "command.run", "cmd": "exit 1", "ok_exit_codes": codes}));
+    let ran = exec(&Home::new(), &[], run(json!([0, 1])));
+    assert_eq!((ran.code, &ran.of(1)["data"]["exit_status"]), (Some(0), &json!(1)));
+    let ran = exec(&Home::new(), &[], run(json!(["one"])));
+    assert_eq!((ran.code, ran.codes()), (Some(1), vec!["ARG_ERROR"]));
+}
+
+#[test]
+fn a_request_with_a_key_is_done_once() {
+    let home = Home::new();
+    let once = |cmd: &str, key: &str| {
+        line(&json!({"_cmd": "command.run", "_opts": {"idempotency-key": key}, "cmd": cmd}))
+    };
+    let twice = once("echo done >> log", "k1").repeat(2);
+    let ran =
+        exec(&home, &["--ignore-errors"], twice + &once("echo other", "k1") + &once("echo other", "k2"));
+    assert_eq!(ran.codes(), ["ok", "ok", "IDEMPOTENCY_CONFLICT", "ok"]);
+    assert_eq!(ran.of(1)["data"], ran.of(2)["data"]);
+    assert!(ran.of(1)["meta"].get("effect").is_none());
+    assert_eq!(ran.of(2)["meta"]["effect"], "noop");
+    assert_eq!(ran.of(3)["meta"]["exit_code"], 6);
+    assert_eq!(std::fs::read_to_string(home.workspace().join("log")).expect("a log"), "done\n");
+}
+
+#[test]
+fn a_line_that_takes_too_long_is_given_up_and_its_command_ended() {
+    let home = Home::new();
+    let tag = Tag::new();
+    let slow = line(&json!({"_cmd": "command.run", "cmd": format!("sleep {}", tag.0)}));
+    let ran = exec(&home, &["--timeout", "700ms"], slow + VERSION);
+    assert_eq!((ran.code, ran.codes(), ran.exits()), (Some(1), vec!["TIMEOUT"], vec![10]));
+    assert_eq!(ran.of(1)["error"]["retryable"], true);
+    wait_until("the command is gone", || tag.holders().is_empty());
+    // A line may take another time than the stream.
+    let patient = line(&json!({"_cmd": "command.run", "_opts": {"timeout": "20s"}, "cmd": "sleep 0.3"}));
+    assert_eq!(exec(&home, &["--timeout", "100ms"], patient).code, Some(0));
+}
+
+#[test]
+fn only_checking_finds_everything_and_runs_nothing() {
+    let home = Home::new();
+    let touch = r#"{"_cmd":"command.run","cmd":"touch made"}"#;
+    let bogus = r#"{"_cmd":"command.run","cmd":"touch made","bogus":1}"#;
+    let ran = exec(&home, &["--validate-only"], lines(&[touch, "not json", bogus, LIST]));
+    assert_eq!((ran.code, ran.exits()), (Some(2), vec![0, 2, 2, 0]));
+    let ran = exec(&home, &["--validate-only"], lines(&[touch, LIST]));
+    assert_eq!((ran.code, ran.codes()), (Some(0), vec!["ok", "ok"]));
+    assert!(!home.workspace().join("made").exists() && !home.workspace().join("../state").exists());
+}
+
+#[test]
+fn the_guides_form_repeats_command_and_line() {
+    let home = Home::new();
+    let text = exec_text(&mut exec_command(&home, &["--echo-top-level"]), VERSION);
+    assert!(text.starts_with(r#"{"_cmd":"version","_line":1,"ok":true,"data":{"#), "{text}");
+}

@@ -1,0 +1,166 @@
+//! What derives from the registry: manifest, reference, completions, manual page, and answers of the
+//! single command lines.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::support::{Home, check_line, exec};
+
+fn answer(home: &Home, args: &[&str]) -> Value {
+    let output = home.run(args);
+    let value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
+        panic!("{args:?}: {error} in {}", String::from_utf8_lossy(&output.stdout));
+    });
+    check_line(&value);
+    let code = value["meta"]["exit_code"].as_i64();
+    assert_eq!(output.status.code().map(i64::from), code, "{args:?}");
+    value
+}
+
+#[test]
+fn the_manifest_tells_all_about_every_command() {
+    let manifest = answer(&Home::new(), &["manifest"]);
+    let data = &manifest["data"];
+    assert_eq!(data["schema_version"], "1.0");
+    assert!(data["etag"].as_str().is_some_and(|etag| etag.len() == 16));
+    for (path, entry) in data["commands"].as_object().expect("commands") {
+        for key in
+            ["description", "danger_level", "aliases", "flags", "exit_codes", "input_schema", "output_schema"]
+        {
+            assert!(!entry[key].is_null(), "{path} has no {key}");
+        }
+        assert!(entry["examples"].as_array().is_some_and(|examples| !examples.is_empty()), "{path}");
+        assert_eq!(entry["exit_codes"]["0"], "SUCCESS", "{path}");
+    }
+    let entry = &data["commands"]["exec"];
+    assert_eq!((&entry["danger_level"], &entry["stdin_input"]), (&json!("safe"), &json!(65_536)));
+    assert_eq!(data["commands"]["command.run"]["danger_level"], "destructive");
+    assert_eq!(data["commands"]["task.list"]["danger_level"], "safe");
+    assert_eq!(data["commands"]["serve"]["dispatchable"], false);
+    // The same from a line, and the same every time.
+    let home = Home::new();
+    let ran = exec(&home, &[], "{\"_cmd\":\"manifest\"}\n{\"_cmd\":\"manifest\"}\n");
+    assert_eq!((&ran.of(1)["data"], &ran.of(2)["data"]), (data, data));
+}
+
+#[test]
+fn every_path_of_the_manifest_is_known_to_exec() {
+    let home = Home::new();
+    let manifest = answer(&home, &["manifest"]);
+    let paths: Vec<&String> = manifest["data"]["commands"].as_object().expect("commands").keys().collect();
+    let lines: String = paths.iter().map(|path| format!("{}\n", json!({ "_cmd": path }))).collect();
+    let ran = exec(&home, &["--dry-run", "--ignore-errors"], lines);
+    assert_eq!(ran.lines.len(), paths.len());
+    let unknown: BTreeSet<_> = ran
+        .lines
+        .iter()
+        .filter(|line| line["error"]["code"] == "UNKNOWN_COMMAND")
+        .map(|line| line["meta"]["_cmd"].as_str().expect("its path"))
+        .collect();
+    assert_eq!(unknown, BTreeSet::from(["exec"]));
+    let not_dispatchable = |path: &str| manifest["data"]["commands"][path]["dispatchable"] == false;
+    for line in &ran.lines {
+        let path = line["meta"]["_cmd"].as_str().expect("its path");
+        let refused =
+            ["UNKNOWN_COMMAND", "NOT_DISPATCHABLE"].iter().any(|code| line["error"]["code"] == *code);
+        assert_eq!(refused, not_dispatchable(path), "{line}");
+    }
+}
+
+#[test]
+fn the_examples_of_the_manifest_can_be_pasted_into_a_shell() {
+    let home = Home::new();
+    let manifest = answer(&home, &["manifest"]);
+    for (path, entry) in manifest["data"]["commands"].as_object().expect("commands") {
+        if entry["dispatchable"] == false {
+            continue;
+        }
+        for example in entry["examples"].as_array().expect("examples") {
+            let line = example["cli"].as_str().expect("a command line");
+            let mut sh = std::process::Command::new("sh");
+            home.settle(&mut sh);
+            let program = crate::support::program();
+            let aliased = format!("pilothouse() {{ {} \"$@\"; }}\n{line} --dry-run", program.display());
+            let output = sh.args(["-c", &aliased]).output().expect("sh runs");
+            let answer: Value = serde_json::from_slice(&output.stdout).expect("an answer");
+            let found_nothing = answer["error"]["code"] == "TASK_NOT_FOUND";
+            assert!(answer["ok"] == true || found_nothing, "{path}: {line}: {answer}");
+        }
+    }
+}
+
+#[test]
+fn the_reference_is_written_from_the_registry() {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("docs/reference/cli.md");
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    let now = format!("{}\n", pilothouse::dispatch::reference().trim_end());
+    assert!(written == now, "renew it: cargo run -- manifest --output plain > docs/reference/cli.md");
+}
+
+#[test]
+fn completions_and_the_manual_page_are_written_from_the_registry() {
+    let home = Home::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let output = home.run(&["completions", shell, "--output", "plain"]);
+        let script = String::from_utf8(output.stdout).expect("text");
+        assert!(output.status.success() && script.contains("validate-only"), "{shell}: {script}");
+        assert_eq!(answer(&home, &["completions", shell])["data"]["script"], script, "{shell}");
+    }
+    let script = home.run(&["completions", "bash", "--output", "plain"]).stdout;
+    let file = home.workspace().join("completions.bash");
+    std::fs::write(&file, script).expect("written");
+    let checked = std::process::Command::new("bash").arg("-n").arg(&file).status();
+    assert!(checked.is_ok_and(|status| status.success()), "bash reads the script");
+    let page = String::from_utf8(home.run(&["man", "--output", "plain"]).stdout).expect("text");
+    assert!(page.contains(".TH pilothouse 1") && page.contains("manifest"), "{page}");
+}
+
+#[test]
+fn a_single_command_answers_with_five_keys_and_its_exit_code() {
+    let home = Home::new();
+    for (args, code) in [
+        (vec!["version"], "ok"),
+        (vec!["command", "run", "exit 3"], "CHILD_EXIT_NONZERO"),
+        (vec!["command", "run", "exit 3", "--ok-exit-codes", "3"], "ok"),
+        (vec!["command", "run", "touch made", "--dry-run"], "ok"),
+        (vec!["command", "run", "--input", "{"], "ARG_ERROR"),
+        (vec!["command", "run", "--input", r#"{"cmd":"true","bogus":1}"#], "INVALID_TOOL_INPUT"),
+        (vec!["command", "run", "sleep 30", "--timeout", "600ms"], "TIMEOUT"),
+        (vec!["command", "run", "true", "--timeout", "soon"], "ARG_ERROR"),
+        (vec!["task", "status", "task_00000000"], "TASK_NOT_FOUND"),
+        (vec!["task", "nothing"], "ARG_ERROR"),
+        (vec!["nothing"], "ARG_ERROR"),
+        (vec!["exec", "--output", "table"], "ARG_ERROR"),
+        (vec!["serve", "--stop", "--dry-run"], "ok"),
+        (vec!["serve", "--stop"], "ok"),
+        (vec!["mcp", "config", "claude"], "ok"),
+    ] {
+        let answer = answer(&home, &args);
+        assert_eq!(answer["error"]["code"].as_str().unwrap_or("ok"), code, "{args:?}: {answer}");
+    }
+    assert!(!home.workspace().join("made").exists());
+}
+
+#[test]
+fn the_forms_of_an_answer_are_chosen_by_a_flag() {
+    let home = Home::new();
+    let text = |args: &[&str]| String::from_utf8(home.run(args).stdout).expect("text");
+    let version = env!("CARGO_PKG_VERSION");
+    assert_eq!(text(&["version", "--output", "plain"]), format!("pilothouse {version}\n"));
+    assert!(text(&["version", "--format", "table"]).starts_with("name            pilothouse\nversion"));
+    assert_eq!(text(&["version", "--output", "jsonl"]).lines().count(), 1);
+    // What is no data goes to standard error.
+    let refused = home.run(&["task", "status", "task_00000000", "--output", "plain"]);
+    assert_eq!((refused.stdout.len(), refused.status.code()), (0, Some(5)));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("fix: call TaskList"));
+}
+
+#[test]
+fn the_whole_input_comes_from_standard_input_or_a_file_too() {
+    let home = Home::new();
+    std::fs::write(home.workspace().join("in.json"), r#"{"cmd":"echo from a file"}"#).expect("written");
+    let answer = answer(&home, &["command", "run", "--input", "@in.json"]);
+    assert_eq!(answer["data"]["stdout_preview"], "from a file\n");
+}

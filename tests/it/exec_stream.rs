@@ -1,0 +1,286 @@
+//! `pilothouse exec`, the stream: where lines come from, where answers go, and how it ends.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, WaitIdOptions, kill_process, waitid};
+use serde_json::{Value, json};
+
+use crate::support::{Home, Tag, exec, exec_by, exec_command, exec_ran, wait_until};
+
+const VERSION: &str = r#"{"_cmd":"version"}"#;
+const CAP: usize = 65_536;
+
+/// One line of just so many bytes.
+fn padded(bytes: usize) -> String {
+    format!("{VERSION}{}", " ".repeat(bytes - VERSION.len()))
+}
+
+#[test]
+fn a_stream_without_a_line_says_so() {
+    for input in ["", "   ", "\n\n \n"] {
+        let ran = exec(&Home::new(), &[], input);
+        assert_eq!((ran.code, ran.codes()), (Some(2), vec!["EMPTY_STREAM"]), "{input:?}");
+    }
+    // The support of these tests gives every other program /dev/null.
+    let ran = exec_ran(Home::new().run(&["exec"]));
+    assert_eq!((ran.code, ran.codes()), (Some(2), vec!["EMPTY_STREAM"]));
+}
+
+#[test]
+fn a_terminal_is_no_stream() {
+    let home = Home::new();
+    let flags = rustix::pty::OpenptFlags::RDWR | rustix::pty::OpenptFlags::NOCTTY;
+    let master = rustix::pty::openpt(flags).expect("a terminal");
+    rustix::pty::grantpt(&master).expect("granted");
+    rustix::pty::unlockpt(&master).expect("unlocked");
+    let slave = rustix::pty::ioctl_tiocgptpeer(&master, flags).expect("its other side");
+    let output = exec_command(&home, &[]).stdin(Stdio::from(slave)).output().expect("ends");
+    let ran = exec_ran(output);
+    assert_eq!((ran.code, ran.codes()), (Some(2), vec!["STDIN_IS_TTY"]));
+    assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
+}
+
+#[test]
+fn standard_input_is_drained_up_to_its_cap() {
+    let home = Home::new();
+    assert_eq!(exec(&home, &[], padded(CAP)).code, Some(0));
+    let ran = exec(&home, &[], padded(CAP + 1));
+    assert_eq!((ran.code, ran.codes()), (Some(2), vec!["STDIN_TOO_LARGE"]));
+    assert_eq!(ran.lines[0]["error"]["context"]["limit_bytes"], CAP);
+    assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
+    let touches = format!("{}\n", json!({"_cmd": "command.run", "cmd": "touch made"})).repeat(2_000);
+    for args in [&[][..], &["--input-file", "-"]] {
+        let ran = exec(&home, args, &touches);
+        assert_eq!((ran.code, ran.codes()), (Some(2), vec!["STDIN_TOO_LARGE"]));
+    }
+    assert!(!home.workspace().join("made").exists());
+}
+
+#[test]
+fn the_cap_is_a_variable_and_a_number() {
+    let home = Home::new();
+    let capped = |cap: &str| {
+        let mut command = exec_command(&home, &[]);
+        command.env("PILOTHOUSE_MAX_STDIN_BYTES", cap);
+        exec_by(&mut command, padded(100))
+    };
+    assert_eq!(capped("100").code, Some(0));
+    assert_eq!(capped("99").codes(), ["STDIN_TOO_LARGE"]);
+    let lots = capped("lots");
+    assert_eq!((lots.code, lots.codes()), (Some(2), vec!["ARG_ERROR"]));
+    assert_eq!(lots.lines[0]["error"]["context"]["source"], "PILOTHOUSE_MAX_STDIN_BYTES");
+}
+
+#[test]
+fn a_file_has_no_cap_and_one_that_cannot_be_read_is_named() {
+    let home = Home::new();
+    let line = format!("{}\n", padded(2_000));
+    let count = (10 << 20) / line.len();
+    std::fs::write(home.workspace().join("plan.jsonl"), line.repeat(count)).expect("written");
+    let ran = exec_ran(home.run(&["exec", "--input-file", "plan.jsonl"]));
+    assert_eq!((ran.code, ran.lines.len()), (Some(0), count));
+    for missing in ["/no", "."] {
+        let ran = exec_ran(home.run(&["exec", "--input-file", missing]));
+        assert_eq!((ran.code, ran.codes()), (Some(2), vec!["INPUT_FILE_UNREADABLE"]), "{missing}");
+    }
+}
+
+/// Starts exec with its answers in a file, waits for its end and returns the page faults of the
+/// processes it waited for: none when it started none.
+fn faults_of_children(home: &Home, plan: &str) -> u64 {
+    std::fs::write(home.workspace().join("plan.jsonl"), plan).expect("written");
+    let answers = File::create(home.workspace().join("answers.jsonl")).expect("a file");
+    let mut child = exec_command(home, &["--input-file", "plan.jsonl"])
+        .stdout(answers)
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("starts");
+    let pid = Pid::from_child(&child);
+    waitid(rustix::process::WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT).expect("ends");
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).expect("a zombie's figures");
+    assert!(child.wait().expect("reaped").success());
+    let (_, rest) = stat.rsplit_once(')').expect("a name");
+    rest.split_ascii_whitespace()
+        .nth(8)
+        .and_then(|field| field.parse().ok())
+        .expect("minor faults of children")
+}
+
+#[test]
+fn twelve_thousand_lines_start_no_process() {
+    let home = Home::new();
+    assert_eq!(faults_of_children(&home, &format!("{VERSION}\n").repeat(12_000)), 0);
+    let answers = std::fs::read_to_string(home.workspace().join("answers.jsonl")).expect("answers");
+    assert_eq!(answers.lines().count(), 12_000);
+    // The measure sees a process when there is one.
+    assert!(faults_of_children(&home, "{\"_cmd\":\"command.run\",\"cmd\":\"true\"}\n") > 0);
+}
+
+#[test]
+fn a_caller_may_write_everything_before_it_reads() {
+    let home = Home::new();
+    let mut command = exec_command(&home, &[]);
+    command.env("PILOTHOUSE_MAX_STDIN_BYTES", "1000000");
+    // All is written before anything is read: 240 kB, then as many lines.
+    let ran = exec_by(&mut command, format!("{VERSION}\n").repeat(12_000));
+    assert_eq!((ran.code, ran.lines.len()), (Some(0), 12_000));
+    assert_eq!(ran.lines[11_999]["meta"]["_line"], 12_000);
+}
+
+#[test]
+fn a_fifo_is_answered_line_by_line() {
+    let home = Home::new();
+    let path = home.workspace().join("lines");
+    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+    rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, mode, 0).expect("a fifo");
+    let mut child = exec_command(&home, &["--input-file", "lines"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("starts");
+    let mut answers = BufReader::new(child.stdout.take().expect("piped")).lines();
+    let mut lines = OpenOptions::new().write(true).open(&path).expect("its writer");
+    for number in 1..=3 {
+        writeln!(lines, "{VERSION}").expect("written");
+        let answer: Value =
+            serde_json::from_str(&answers.next().expect("an answer").expect("read")).expect("JSON");
+        assert_eq!(answer["meta"]["_line"], number);
+    }
+    drop(lines);
+    assert!(child.wait().expect("ends").success());
+    assert!(answers.next().is_none());
+}
+
+fn signal(child: &Child, signal: Signal) {
+    kill_process(Pid::from_child(child), signal).expect("signalled");
+}
+
+fn cancelled(serve: bool, by: Signal, code: i32) {
+    let home = Home::new();
+    let mut served = serve.then(|| home.serve());
+    let tag = Tag::new();
+    let plan = format!(
+        "{VERSION}\n{}\n{VERSION}\n",
+        json!({"_cmd": "command.run", "cmd": format!("sleep {}", tag.0), "yield_time_ms": 30_000})
+    );
+    std::fs::write(home.workspace().join("plan.jsonl"), plan).expect("written");
+    let child = exec_command(&home, &["--input-file", "plan.jsonl"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("starts");
+    tag.asleep();
+    signal(&child, by);
+    let ran = exec_ran(child.wait_with_output().expect("ends"));
+    assert_eq!((ran.code, ran.codes()), (Some(code), vec!["ok", "CANCELLED"]), "{}", ran.stderr);
+    assert_eq!(ran.of(2)["meta"]["exit_code"], code);
+    wait_until("the command is gone", || tag.holders().is_empty());
+    if let Some(served) = &mut served {
+        assert!(home.run(&["serve", "--stop"]).status.success());
+        served.wait().expect("ends");
+    }
+}
+
+#[test]
+fn a_signal_ends_the_line_in_flight_and_its_command() {
+    cancelled(false, Signal::TERM, 143);
+    cancelled(false, Signal::INT, 130);
+}
+
+#[test]
+fn a_signal_ends_a_line_in_the_workspaces_runtime_too() {
+    cancelled(true, Signal::TERM, 143);
+}
+
+#[test]
+fn a_signal_between_two_lines_is_answered_as_well() {
+    let home = Home::new();
+    let path = home.workspace().join("lines");
+    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+    rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, mode, 0).expect("a fifo");
+    let mut child = exec_command(&home, &["--input-file", "lines"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("starts");
+    let mut lines = OpenOptions::new().write(true).open(&path).expect("its writer");
+    writeln!(lines, "{VERSION}").expect("written");
+    let mut answers = BufReader::new(child.stdout.take().expect("piped"));
+    let mut first = String::new();
+    answers.read_line(&mut first).expect("read");
+    signal(&child, Signal::TERM);
+    let mut rest = String::new();
+    answers.read_to_string(&mut rest).expect("read");
+    let last: Value = serde_json::from_str(&rest).expect("one more line");
+    assert_eq!(last["error"]["code"], "CANCELLED");
+    assert_eq!(child.wait().expect("ends").code(), Some(143));
+    drop(lines);
+}
+
+#[test]
+fn a_closed_pipe_ends_it_without_a_word_and_nothing_more_is_run() {
+    let home = Home::new();
+    let touch = |name: &str| json!({"_cmd": "command.run", "cmd": format!("touch {name}")}).to_string();
+    let plan = format!("{VERSION}\n{}\n{}\n", touch("first"), touch("second"));
+    std::fs::write(home.workspace().join("plan.jsonl"), plan).expect("written");
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let output = exec_command(&home, &["--input-file", "plan.jsonl"])
+        .stdout(writer)
+        .stderr(Stdio::piped())
+        .output()
+        .expect("ends");
+    assert_eq!(output.status.code(), Some(141));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert!(!home.workspace().join("second").exists());
+}
+
+#[test]
+fn no_command_reads_the_stream() {
+    let read = format!("{}\n", json!({"_cmd": "command.run", "cmd": "cat"}));
+    let ran = exec(&Home::new(), &[], read + VERSION);
+    assert_eq!((ran.code, ran.lines.len()), (Some(0), 2));
+    assert_eq!(ran.of(1)["data"]["stdout_preview"], Value::Null);
+}
+
+#[test]
+fn tasks_of_a_stream_without_a_runtime_end_with_it_and_are_named() {
+    let home = Home::new();
+    let tag = Tag::new();
+    let cmd = format!("sleep {}", tag.0);
+    let ran = exec(&home, &[], json!({"_cmd": "command.run", "cmd": cmd, "yield_time_ms": 0}).to_string());
+    let task = ran.of(1)["data"]["task_handle"]["task_id"].as_str().expect("a task");
+    assert!(ran.stderr.contains(task) && ran.stderr.contains("ends with this command"), "{}", ran.stderr);
+    wait_until("the task is gone", || tag.holders().is_empty());
+}
+
+#[test]
+fn lines_run_in_the_runtime_of_the_workspace_and_keys_hold_across_streams() {
+    let home = Home::new();
+    let mut served = home.serve();
+    let once = json!({
+        "_cmd": "command.run", "_opts": {"idempotency_key": "start"}, "cmd": "sleep 60", "yield_time_ms": 0,
+    });
+    let first = exec(&home, &[], once.to_string());
+    let second = exec(&home, &[], format!("{once}\n{}", json!({"_cmd": "task.list"})));
+    assert_eq!(first.of(1)["data"], second.of(1)["data"]);
+    assert_eq!(second.of(1)["meta"]["effect"], "noop");
+    assert_eq!((&second.of(2)["data"]["total"], second.stderr.as_str()), (&json!(1), ""));
+    let task = first.of(1)["data"]["task_handle"]["task_id"].clone();
+    let told = exec(&home, &["--dry-run"], json!({"_cmd": "task.stop", "task_id": task}).to_string());
+    assert_eq!(told.of(1)["data"]["effect"], "would_stop");
+    assert_eq!(told.of(1)["data"]["task"]["status"], "running");
+    assert!(home.run(&["serve", "--stop"]).status.success());
+    served.wait().expect("ends");
+}
+
+#[test]
+fn an_empty_stream_is_answered_at_once() {
+    let started = std::time::SystemTime::now();
+    let ran = exec_ran(Home::new().run(&["exec"]));
+    assert_eq!(ran.code, Some(2));
+    assert!(started.elapsed().expect("a clock") < Duration::from_secs(1));
+}

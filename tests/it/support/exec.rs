@@ -1,0 +1,125 @@
+//! `pilothouse exec` as a script uses it: lines in, lines out. Every line that comes out is held
+//! against the shape all lines have.
+
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Map, Value};
+
+use super::Home;
+
+/// What a stream came to.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) lines: Vec<Value>,
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+/// Runs the lines of `input` through standard input.
+#[track_caller]
+pub(crate) fn exec(home: &Home, args: &[&str], input: impl AsRef<[u8]>) -> Ran {
+    exec_by(&mut command(home, args), input)
+}
+
+/// Returns `pilothouse exec` with arguments, ready to start.
+pub(crate) fn command(home: &Home, args: &[&str]) -> Command {
+    let mut command = home.command(&["exec"]);
+    command.args(args);
+    command
+}
+
+/// Runs a prepared command with `input` in standard input, all of it written before anything is read.
+#[track_caller]
+pub(crate) fn exec_by(command: &mut Command, input: impl AsRef<[u8]>) -> Ran {
+    ran(output(command, input))
+}
+
+/// Runs it and returns what it printed, of whatever shape.
+#[track_caller]
+pub(crate) fn exec_text(command: &mut Command, input: impl AsRef<[u8]>) -> String {
+    String::from_utf8(output(command, input).stdout).expect("stdout is UTF-8")
+}
+
+fn output(command: &mut Command, input: impl AsRef<[u8]>) -> Output {
+    let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = piped.spawn().expect("exec starts");
+    let mut stdin = child.stdin.take().expect("piped");
+    // A stream that is refused closes its input early.
+    let _ = stdin.write_all(input.as_ref());
+    drop(stdin);
+    child.wait_with_output().expect("exec ends")
+}
+
+/// Reads what a stream printed.
+#[track_caller]
+pub(crate) fn ran(output: Output) -> Ran {
+    let stdout = String::from_utf8(output.stdout).expect("stdout is UTF-8");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    let lines: Vec<Value> = stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error} in {line}")))
+        .collect();
+    lines.iter().for_each(check_line);
+    Ran { lines, code: output.status.code(), stdout, stderr }
+}
+
+impl Ran {
+    /// The answer to a line of the input.
+    #[track_caller]
+    pub(crate) fn of(&self, line: u64) -> &Value {
+        let found = self.lines.iter().find(|answer| answer["meta"]["_line"] == line);
+        found.unwrap_or_else(|| panic!("no answer to line {line} in {self:#?}"))
+    }
+
+    /// The words of the errors, in order; `ok` where there is none.
+    pub(crate) fn codes(&self) -> Vec<&str> {
+        self.lines.iter().map(|line| line["error"]["code"].as_str().unwrap_or("ok")).collect()
+    }
+
+    /// The exit codes of the lines.
+    pub(crate) fn exits(&self) -> Vec<u64> {
+        self.lines.iter().map(|line| line["meta"]["exit_code"].as_u64().expect("a code")).collect()
+    }
+}
+
+/// The shape of a line: five keys and what may stand under each.
+#[track_caller]
+pub(crate) fn check_line(line: &Value) {
+    let keys = |value: &Value| -> Vec<String> {
+        value.as_object().map(|map| map.keys().cloned().collect()).unwrap_or_default()
+    };
+    assert_eq!(keys(line), ["ok", "data", "error", "warnings", "meta"], "{line}");
+    let ok = line["ok"].as_bool().expect("ok is a boolean");
+    assert!(line["data"].is_object() || line["data"].is_array() || line["data"].is_null(), "{line}");
+    let warnings = line["warnings"].as_array().expect("warnings is a list");
+    assert!(warnings.iter().all(Value::is_string), "{line}");
+    let meta = line["meta"].as_object().expect("meta is an object");
+    let code = meta["exit_code"].as_u64().expect("exit_code is a number");
+    let is_known = matches!(code, 0..=13 | 79..=125 | 130 | 141 | 143);
+    assert!(is_known && (code == 0) == ok, "{line}");
+    assert!(meta["duration_ms"].is_u64(), "{line}");
+    let is_text = |key: &str| meta.get(key).is_none_or(Value::is_string);
+    assert!(is_text("_cmd") && meta.get("_line").is_none_or(|line| line.as_u64() >= Some(1)), "{line}");
+    assert!(meta.get("truncated").is_none_or(Value::is_boolean), "{line}");
+    match line["error"].as_object() {
+        Some(error) => check_error(error),
+        None => assert!(ok && line["error"].is_null(), "{line}"),
+    }
+}
+
+fn check_error(error: &Map<String, Value>) {
+    let text = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or_default();
+    let code = text("code");
+    let is_word = code.len() > 1
+        && code.starts_with(|first: char| first.is_ascii_uppercase())
+        && code.chars().all(|letter| letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '_');
+    assert!(is_word && !text("message").is_empty(), "{error:?}");
+    assert!(error["retryable"].is_boolean(), "{error:?}");
+    assert!(["validation", "execution", "cleanup"].contains(&text("phase")), "{error:?}");
+    for key in ["detail", "fix_required", "suggestion"] {
+        assert!(error.get(key).is_none_or(Value::is_string), "{key} of {error:?}");
+    }
+    assert!(error.get("context").is_none_or(Value::is_object), "{error:?}");
+}
