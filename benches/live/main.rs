@@ -11,6 +11,7 @@
 mod batch;
 mod drain;
 mod echo;
+mod exec;
 mod house;
 mod idle;
 mod memory;
@@ -27,6 +28,7 @@ const PARTS: [(&str, fn()); 7] = [
     ("spawn", spawn::run),
     ("batch", batch::run),
     ("drain", drain::run),
+    ("exec", exec::run),
     ("echo", echo::run),
     ("memory", memory::run),
     ("idle", idle::run),

@@ -11,6 +11,7 @@ use super::args::{OUTPUT, Typed};
 use super::one;
 use super::outside::Outside;
 use super::signals::Ending;
+use super::stdout::Lines;
 use crate::dispatch::exec::{Feed, Options, run as run_stream, stdin_limit};
 use crate::dispatch::owned::ExecInput;
 use crate::dispatch::{Code, Context, Failure, Host, Response, STDIN_BYTES_VARIABLE};
@@ -28,7 +29,7 @@ pub(super) async fn run(outside: Arc<Outside>, typed: Typed<'_>) -> Result<ExitC
     };
     let mut cx = Context::new(outside.clone());
     let cancelled = async { one::cancelled(ending.wait().await) };
-    let mut out = tokio::io::stdout();
+    let mut out = Lines::new();
     let ended = run_stream(&mut cx, &options, &mut feed, &mut out, cancelled).await;
     drop(cx);
     outside.close().await;

@@ -13,8 +13,10 @@ mod log;
 mod mcp;
 mod one;
 mod outside;
+mod probe;
 mod serve;
 mod signals;
+mod stdout;
 
 use std::ffi::OsString;
 use std::io::{self, Write};

@@ -1,15 +1,16 @@
 //! The world as commands see it: environment, folders, and a runtime in this process when they need
 //! one and none serves the workspace.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::house::House;
-use super::{Start, args, log};
+use super::{Start, args, log, probe};
 use crate::dispatch::completions::Shell;
-use crate::dispatch::{Code, Embedded, Failure, Host};
+use crate::dispatch::{Code, Embedded, Failure, Host, Probe};
 use crate::paths::Places;
 
 /// What lies outside.
@@ -17,6 +18,7 @@ use crate::paths::Places;
 pub(super) struct Outside {
     start: OnceLock<Start>,
     house: Mutex<Option<House>>,
+    promised: Mutex<BTreeSet<String>>,
 }
 
 impl Outside {
@@ -34,13 +36,15 @@ impl Outside {
         let house = self.house.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(house) = house else { return };
         let snapshot = house.runtime.snapshot().borrow().clone();
-        for task in snapshot.tasks.iter().filter(|task| !task.status.is_terminal()) {
+        let is_over =
+            |id: &str| snapshot.tasks.iter().any(|task| task.id.as_str() == id && task.status.is_terminal());
+        let promised = self.promised.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for task in promised.iter().filter(|id| !is_over(id)) {
             // Nobody to tell is no reason to leave the task behind.
             let _ = writeln!(
                 std::io::stderr(),
-                "pilothouse: no runtime serves this workspace, so {} ends with this command; \
+                "pilothouse: no runtime serves this workspace, so {task} ends with this command; \
                  start `pilothouse` or `pilothouse serve` first to keep it",
-                task.id
             );
         }
         if let Err(error) = house.close().await {
@@ -71,6 +75,14 @@ impl Host for Outside {
         let embedded = Embedded { runtime: house.runtime.clone(), repeats: house.repeats.clone() };
         *kept = Some(house);
         Ok(Some(embedded))
+    }
+
+    fn probe_terminal(&self) -> Option<Probe> {
+        probe::probe()
+    }
+
+    fn promised(&self, task: &str) {
+        self.promised.lock().unwrap_or_else(PoisonError::into_inner).insert(task.to_owned());
     }
 
     fn completions(&self, shell: Shell) -> String {

@@ -101,9 +101,9 @@ pub(super) enum Way {
     Tool(&'static Tool),
     /// In this process.
     Local {
-        run: for<'a> fn(&'a mut Context, Value) -> Saying<'a>,
-        would: for<'a> fn(&'a mut Context, Value) -> Telling<'a>,
-        check: fn(Value) -> Result<(), ToolError>,
+        run: for<'a> fn(&'a mut Context, &'a Value, Value) -> Saying<'a>,
+        would: for<'a> fn(&'a mut Context, &'a Value, Value) -> Telling<'a>,
+        check: fn(&Value, Value) -> Result<(), ToolError>,
     },
 }
 
@@ -168,7 +168,11 @@ impl Command {
             examples: L::EXAMPLES.to_vec(),
             aliases: L::ALIASES,
             reach: L::REACH,
-            way: Way::Local { run: run::<L>, would: would::<L>, check: |given| read::<L>(given).map(drop) },
+            way: Way::Local {
+                run: run::<L>,
+                would: would::<L>,
+                check: |schema, given| read::<L>(schema, given).map(drop),
+            },
             exits: with_common(L::EXITS.to_vec()),
             make_input: tools::input_schema::<L::Input>,
             make_output: tools::output_schema::<L::Output>,
@@ -234,7 +238,7 @@ impl Command {
     pub fn check(&self, input: Value) -> Result<(), ToolError> {
         match self.way {
             Way::Tool(tool) => (tool.check)(input),
-            Way::Local { check, .. } => check(input),
+            Way::Local { check, .. } => check(self.input_schema(), input),
         }
     }
 }
@@ -250,18 +254,18 @@ fn runs_children(tool: &Tool) -> bool {
     tool.cli.first() == Some(&"command")
 }
 
-fn read<L: Local>(given: Value) -> Result<L::Input, ToolError> {
-    tools::read_input(L::PATH, &tools::input_schema::<L::Input>(), &[], given)
+fn read<L: Local>(schema: &Value, given: Value) -> Result<L::Input, ToolError> {
+    tools::read_input(L::PATH, schema, &[], given)
 }
 
-fn run<L: Local>(cx: &mut Context, given: Value) -> Saying<'_> {
+fn run<'a, L: Local>(cx: &'a mut Context, schema: &'a Value, given: Value) -> Saying<'a> {
     Box::pin(async move {
-        let output = L::run(cx, read::<L>(given)?).await?;
+        let output = L::run(cx, read::<L>(schema, given)?).await?;
         let data = serde_json::to_value(&output).map_err(|error| Failure::internal(&error))?;
         Ok((data, L::text(&output)))
     })
 }
 
-fn would<L: Local>(cx: &mut Context, given: Value) -> Telling<'_> {
-    Box::pin(async move { L::would(cx, read::<L>(given)?).await })
+fn would<'a, L: Local>(cx: &'a mut Context, schema: &'a Value, given: Value) -> Telling<'a> {
+    Box::pin(async move { L::would(cx, read::<L>(schema, given)?).await })
 }

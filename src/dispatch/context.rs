@@ -46,6 +46,12 @@ pub trait Host: Send + Sync {
     /// When it cannot be started.
     fn embed(&self) -> Result<Option<Embedded>, Failure>;
 
+    /// Asks the terminal what it can; `None` when there is none.
+    fn probe_terminal(&self) -> Option<super::Probe>;
+
+    /// Takes note of a task that the caller has been given a handle of, and that ends with this process.
+    fn promised(&self, task: &str);
+
     /// Returns the completion script for a shell.
     fn completions(&self, shell: super::completions::Shell) -> String;
 
@@ -101,7 +107,13 @@ impl Context {
                 let Embedded { runtime, repeats } = embedded.clone();
                 self.engine = Engine::Embedded(embedded);
                 let caller = Caller { actor: Actor::Cli, cwd: self.host.cwd()? };
-                Ok(tools::call_once(&runtime, &caller, &repeats, once, tool, input).await)
+                let answer = tools::call_once(&runtime, &caller, &repeats, once, tool, input).await;
+                let handle =
+                    answer.envelope.result().and_then(|result| result.pointer("/task_handle/task_id"));
+                if let Some(task) = handle.and_then(Value::as_str) {
+                    self.host.promised(task);
+                }
+                Ok(answer)
             }
             Engine::Unused => Err(Failure::running(Code::InternalError, "No runtime was engaged.")),
         }

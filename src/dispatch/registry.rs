@@ -12,6 +12,7 @@ use std::sync::LazyLock;
 
 use super::command::Command;
 use super::completions::{Completions, Man};
+use super::doctor::Doctor;
 use super::manifest::Manifest;
 use super::mcp_config::McpConfig;
 use super::owned::{Demo, Exec, Mcp, Serve};
@@ -28,6 +29,7 @@ pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
         Command::of::<McpConfig>(),
         Command::of::<Serve>(),
         Command::of::<Demo>(),
+        Command::of::<Doctor>(),
         Command::of::<Completions>(),
         Command::of::<Man>(),
         Command::of::<Version>(),
@@ -77,6 +79,10 @@ mod tests {
         fn embed(&self) -> Result<Option<Embedded>, Failure> {
             panic!("a runtime was asked for");
         }
+        fn probe_terminal(&self) -> Option<super::super::Probe> {
+            None
+        }
+        fn promised(&self, _task: &str) {}
         fn completions(&self, _shell: Shell) -> String {
             String::new()
         }

@@ -54,7 +54,7 @@ async fn perform(cx: &mut Context, command: &Command, mut input: Value, flags: &
         };
     }
     match command.way {
-        Way::Local { run, .. } => match run(cx, input).await {
+        Way::Local { run, .. } => match run(cx, command.input_schema(), input).await {
             Ok((data, text)) => Response::success(data, text),
             Err(failure) => Response::failure(failure),
         },

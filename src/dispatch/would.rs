@@ -16,7 +16,7 @@ const STATUS: &str = "TaskStatus";
 /// Tells what a command that is not safe would do.
 pub(super) async fn tell(cx: &mut Context, command: &Command, input: Value) -> Result<Value, Failure> {
     match command.way {
-        Way::Local { would, .. } => would(cx, input).await,
+        Way::Local { would, .. } => would(cx, command.input_schema(), input).await,
         Way::Tool(_) => tool(cx, command, input).await,
     }
 }

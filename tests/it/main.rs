@@ -20,6 +20,7 @@ mod e2e_secret;
 mod e2e_sockets;
 mod exec_lines;
 mod exec_manifest;
+mod exec_python;
 mod exec_stream;
 mod link_commands;
 mod link_operator;

@@ -1,0 +1,106 @@
+//! Asks the terminal what it can: its size, its keys, and how wide it draws. Only a terminal that is
+//! also read by a person is asked, and it is left as it was.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, IsTerminal, Read, Write};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::termios::{OptionalActions, tcgetattr, tcgetwinsize, tcsetattr};
+
+use crate::dispatch::Probe;
+
+/// Asks for the keyboard protocol, draws a wide character on the empty line and asks where the
+/// cursor is then, cleans the line, and asks what every terminal answers.
+const QUESTIONS: &[u8] = "\x1b[?u\r界\x1b[6n\r\x1b[K\x1b[c".as_bytes();
+/// How long a terminal may think.
+const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 300_000_000 };
+/// Most bytes of an answer.
+const MOST: usize = 512;
+
+/// Asks the terminal; `None` when there is none.
+pub(super) fn probe() -> Option<Probe> {
+    if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
+        return None;
+    }
+    let tty = OpenOptions::new().read(true).write(true).open("/dev/tty").ok()?;
+    let size = tcgetwinsize(&tty).ok()?;
+    let answer = ask(&tty).unwrap_or_default();
+    Some(Probe {
+        size: (size.ws_col, size.ws_row),
+        kitty_keys: has_kitty_keys(&answer),
+        wide_columns: cursor_column(&answer).map(|column| column.saturating_sub(1)),
+    })
+}
+
+fn ask(mut tty: &File) -> io::Result<Vec<u8>> {
+    let before = tcgetattr(tty)?;
+    let mut raw = before.clone();
+    raw.make_raw();
+    tcsetattr(tty, OptionalActions::Flush, &raw)?;
+    let answer = tty.write_all(QUESTIONS).and_then(|()| listen(tty));
+    tcsetattr(tty, OptionalActions::Flush, &before)?;
+    answer
+}
+
+/// Reads until the last question is answered or nothing more comes.
+fn listen(mut tty: &File) -> io::Result<Vec<u8>> {
+    let mut answer = Vec::new();
+    while answer.len() < MOST && !ends(&answer) {
+        let mut ready = [PollFd::new(tty, PollFlags::IN)];
+        if poll(&mut ready, Some(&PATIENCE))? == 0 {
+            break;
+        }
+        let mut piece = [0; 64];
+        let read = tty.read(&mut piece)?;
+        answer.extend_from_slice(&piece[..read]);
+        if read == 0 {
+            break;
+        }
+    }
+    Ok(answer)
+}
+
+/// The sequences in an answer: what stands between `ESC [` and the letter, and the letter.
+fn sequences(answer: &[u8]) -> Vec<(String, char)> {
+    let text = String::from_utf8_lossy(answer);
+    let pieces = text.split("\x1b[").skip(1);
+    pieces
+        .filter_map(|piece| {
+            let end = piece.find(|letter: char| letter.is_ascii_alphabetic())?;
+            Some((piece.get(..end)?.to_owned(), piece.get(end..)?.chars().next()?))
+        })
+        .collect()
+}
+
+fn ends(answer: &[u8]) -> bool {
+    sequences(answer).iter().any(|(body, letter)| *letter == 'c' && body.starts_with('?'))
+}
+
+fn has_kitty_keys(answer: &[u8]) -> bool {
+    sequences(answer).iter().any(|(body, letter)| *letter == 'u' && body.starts_with('?'))
+}
+
+fn cursor_column(answer: &[u8]) -> Option<u16> {
+    sequences(answer).iter().find_map(|(body, letter)| match (letter, body.split_once(';')) {
+        ('R', Some((_, column))) => column.parse().ok(),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_told_apart() {
+        let kitty = b"\x1b[?0u\x1b[12;3R\x1b[?62;22c";
+        assert!(ends(kitty) && has_kitty_keys(kitty));
+        assert_eq!(cursor_column(kitty), Some(3));
+        let plain = b"\x1b[1;2R\x1b[?1;2c";
+        assert!(ends(plain) && !has_kitty_keys(plain));
+        assert_eq!(cursor_column(plain), Some(2));
+        for noise in [&b""[..], b"\x1b[", b"\x1b[?1;2", b"abc", b"\xff\x1b[R"] {
+            assert!(!ends(noise) && cursor_column(noise).is_none());
+        }
+    }
+}

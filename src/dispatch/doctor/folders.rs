@@ -1,0 +1,129 @@
+//! Where sockets and recordings lie, and who answers there.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use super::{Area, Finding};
+use crate::dispatch::context::Host;
+use crate::link::{Error, Scripts};
+use crate::paths::Places;
+
+/// The least free space tasks are started with.
+const FREE_BYTES: u64 = 256 << 20;
+
+/// Looks at the folders and knocks at the runtime's door.
+pub(super) async fn look(host: &dyn Host) -> Vec<Finding> {
+    let places = match host.places() {
+        Ok(places) => places,
+        Err(failure) => {
+            let fix = "set HOME, and start it in a directory that exists";
+            return vec![Finding::problem(Area::Folders, "workspace", failure.text(), fix)];
+        }
+    };
+    let mut all = vec![Finding::ok(Area::Folders, "workspace", shown(&places.workspace))];
+    all.push(folder("runtime folder", &places.runtime_dir));
+    all.push(folder("state folder", &places.state_dir));
+    all.extend(room(&places));
+    all.push(runtime(host, &places).await);
+    all
+}
+
+fn folder(check: &'static str, path: &Path) -> Finding {
+    match std::fs::symlink_metadata(path) {
+        Ok(facts) => {
+            let me = rustix::process::geteuid().as_raw();
+            judge(check, path, facts.is_dir(), facts.uid() == me, facts.mode() & 0o777)
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => missing(check, path),
+        Err(error) => {
+            let fix = format!("make {} readable for this user", shown(path));
+            Finding::problem(Area::Folders, check, format!("{}: {error}", shown(path)), fix)
+        }
+    }
+}
+
+fn judge(check: &'static str, path: &Path, is_dir: bool, is_mine: bool, mode: u32) -> Finding {
+    let path = shown(path);
+    let (found, fix) = match (is_dir, is_mine) {
+        (false, _) => (format!("{path} is not a folder"), format!("mv {path} {path}.old")),
+        (_, false) => (format!("{path} belongs to another user"), format!("chown $(id -u) {path}")),
+        _ if mode & 0o077 != 0 => {
+            (format!("{path} is open to others ({mode:o})"), format!("chmod 700 {path}"))
+        }
+        _ if mode & 0o700 != 0o700 => {
+            (format!("{path} cannot be written ({mode:o})"), format!("chmod 700 {path}"))
+        }
+        _ => return Finding::ok(Area::Folders, check, path),
+    };
+    Finding::problem(Area::Folders, check, found, fix)
+}
+
+fn missing(check: &'static str, path: &Path) -> Finding {
+    let standing = path.ancestors().skip(1).find(|parent| parent.exists()).unwrap_or(Path::new("/"));
+    let found = format!("{}: not there yet, made when it is needed", shown(path));
+    if rustix::fs::access(standing, rustix::fs::Access::WRITE_OK).is_ok() {
+        return Finding::ok(Area::Folders, check, found);
+    }
+    let found = format!("{}: cannot be made, {} is not writable", shown(path), shown(standing));
+    Finding::problem(Area::Folders, check, found, format!("chmod u+w {}", shown(standing)))
+}
+
+fn room(places: &Places) -> Option<Finding> {
+    let standing = places.state_dir.ancestors().find(|path| path.exists())?;
+    let disk = rustix::fs::statvfs(standing).ok()?;
+    let (free, all) = (disk.f_bavail * disk.f_frsize, disk.f_blocks * disk.f_frsize);
+    let found = format!("{} MiB free", free >> 20);
+    Some(if free < FREE_BYTES.max(all / 100) {
+        let found = format!("{found}: too little to start tasks");
+        Finding::problem(
+            Area::Folders,
+            "disk",
+            found,
+            format!("free space on the disk of {}", shown(standing)),
+        )
+    } else {
+        Finding::ok(Area::Folders, "disk", found)
+    })
+}
+
+async fn runtime(host: &dyn Host, places: &Places) -> Finding {
+    let check = "runtime";
+    let Ok(cwd) = host.cwd() else {
+        return Finding::problem(
+            Area::Folders,
+            check,
+            "the working directory is gone",
+            "cd to another directory",
+        );
+    };
+    match Scripts::dial(&places.agent_socket(), cwd).await {
+        Ok(_) => Finding::ok(Area::Folders, check, format!("serves at {}", shown(&places.agent_socket()))),
+        Err(Error::NoRuntime { .. }) => {
+            Finding::ok(Area::Folders, check, "none runs; the console or an agent starts one")
+        }
+        Err(error) => {
+            let fix = "pilothouse serve --stop, then start it again with one version of the program";
+            Finding::problem(Area::Folders, check, error.to_string(), fix)
+        }
+    }
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::State;
+    use super::*;
+
+    #[test]
+    fn a_folder_that_others_may_enter_is_a_problem_with_a_fix() {
+        let judged = |is_dir, is_mine, mode| judge("state folder", Path::new("/s"), is_dir, is_mine, mode);
+        assert_eq!(judged(true, true, 0o700).state, State::Ok);
+        assert_eq!(judged(true, true, 0o755).fix.as_deref(), Some("chmod 700 /s"));
+        assert_eq!(judged(true, false, 0o700).state, State::Problem);
+        assert_eq!(judged(false, true, 0o700).state, State::Problem);
+        assert_eq!(judged(true, true, 0o500).state, State::Problem);
+    }
+}

@@ -1,0 +1,133 @@
+//! `doctor`: what the console, the runtime and the agents need from this machine, what of it is
+//! there, and how to get the rest. Looks and asks; changes nothing.
+
+mod agents;
+mod folders;
+mod system;
+mod terminal;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use self::terminal::Probe;
+use super::command::{Example, Local};
+use super::context::Context;
+use super::response::Failure;
+
+pub(super) struct Doctor;
+
+/// Nothing.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {}
+
+/// What was found.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Output {
+    /// Findings that should be mended.
+    problems: usize,
+    /// Everything that was looked at, in this order always.
+    findings: Vec<Finding>,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub(super) struct Finding {
+    /// What it belongs to.
+    area: Area,
+    /// What was looked at.
+    check: &'static str,
+    /// Whether it is well.
+    state: State,
+    /// What was found.
+    found: String,
+    /// What to do about it, to be typed or written as it stands; null when nothing is to be done.
+    fix: Option<String>,
+}
+
+/// What a finding belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Area {
+    /// What the console draws on and is typed into.
+    Terminal,
+    /// The kernel and its limits.
+    System,
+    /// Sockets and recordings.
+    Folders,
+    /// The programs that should run their commands here.
+    Agents,
+}
+
+/// Whether a finding is well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum State {
+    /// It is.
+    Ok,
+    /// Good to know.
+    Note,
+    /// It should be mended.
+    Problem,
+}
+
+impl Finding {
+    fn ok(area: Area, check: &'static str, found: impl Into<String>) -> Self {
+        Self { area, check, state: State::Ok, found: found.into(), fix: None }
+    }
+
+    fn note(area: Area, check: &'static str, found: impl Into<String>) -> Self {
+        Self { state: State::Note, ..Self::ok(area, check, found) }
+    }
+
+    fn problem(area: Area, check: &'static str, found: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { state: State::Problem, fix: Some(fix.into()), ..Self::ok(area, check, found) }
+    }
+
+    fn fix(self, fix: impl Into<String>) -> Self {
+        Self { fix: Some(fix.into()), ..self }
+    }
+}
+
+impl Local for Doctor {
+    const PATH: &'static str = "doctor";
+    const ABOUT: &'static str =
+        "Look at terminal, system, folders and agents, and tell how to mend what is wrong";
+    const EXAMPLES: &'static [Example] = &[Example { about: "Look at everything", input: "{}" }];
+
+    type Input = Input;
+    type Output = Output;
+
+    async fn run(cx: &mut Context, _input: Input) -> Result<Output, Failure> {
+        let mut findings = terminal::findings(&terminal::Facts::gather(&*cx.host).await);
+        findings.extend(system::findings(&system::Facts::gather(&*cx.host)));
+        findings.extend(folders::look(&*cx.host).await);
+        findings.extend(agents::findings(&agents::Facts::gather(&*cx.host)));
+        let problems = findings.iter().filter(|finding| finding.state == State::Problem).count();
+        Ok(Output { problems, findings })
+    }
+
+    fn text(output: &Output) -> String {
+        let mut lines = Vec::new();
+        let mut area = None;
+        for finding in &output.findings {
+            if area.replace(finding.area) != Some(finding.area) {
+                lines.push(format!("{}{:?}", if lines.is_empty() { "" } else { "\n" }, finding.area));
+            }
+            let mark = match finding.state {
+                State::Ok => "ok     ",
+                State::Note => "note   ",
+                State::Problem => "PROBLEM",
+            };
+            lines.push(format!("  {mark}  {:<18} {}", finding.check, finding.found));
+            lines.extend(finding.fix.iter().map(|fix| format!("{:<30} fix: {fix}", "")));
+        }
+        let sum = match output.problems {
+            0 => "Nothing to mend.".to_owned(),
+            1 => "One problem.".to_owned(),
+            count => format!("{count} problems."),
+        };
+        lines.push(format!("\n{sum}"));
+        lines.join("\n")
+    }
+}
