@@ -263,3 +263,21 @@ fn the_guides_form_repeats_command_and_line() {
     let text = exec_text(&mut exec_command(&home, &["--echo-top-level"]), VERSION);
     assert!(text.starts_with(r#"{"_cmd":"version","_line":1,"ok":true,"data":{"#), "{text}");
 }
+
+#[test]
+fn an_item_that_outstays_its_time_fails_its_line_and_not_the_next() {
+    if pilothouse::dispatch::find("command.batch").is_none() {
+        eprintln!("SKIPPED: there is no command.batch yet");
+        return;
+    }
+    let batch = json!({
+        "_cmd": "command.batch",
+        "items": [{"cmd": "printf begun; sleep 60", "yield_time_ms": 300}, {"cmd": "printf next"}],
+    });
+    let ran = exec(&Home::new(), &["--ignore-errors"], format!("{VERSION}\n{batch}\n{VERSION}\n"));
+    assert_eq!((ran.code, ran.codes()), (Some(1), vec!["ok", "CHILD_EXIT_NONZERO", "ok"]));
+    let item = &ran.of(2)["data"]["items"][0];
+    assert_eq!((&item["exit_status"], &item["timed_out"]), (&json!(124), &json!(true)));
+    assert_eq!(item["stdout_preview"], "begun");
+    assert_eq!(ran.of(2)["data"]["items"][1]["status"], "completed");
+}

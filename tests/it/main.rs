@@ -7,6 +7,7 @@ mod console_robust;
 mod console_screens;
 mod console_tty;
 mod console_update;
+mod doctor;
 mod e2e_attached;
 mod e2e_demo;
 mod e2e_hostile;
