@@ -1,11 +1,13 @@
-//! Pure: who acts, what a task is called, the canonical envelope, errors, previews.
+//! Pure: who acts, what a task is called, the canonical envelope, errors, previews, masking.
 
 mod canonical;
 mod error;
 mod ids;
+mod mask;
 mod pretty;
 pub mod preview;
 
 pub use canonical::{Envelope, InvalidEnvelope, Outcome, SUMMARY_CHARS, one_line};
 pub use error::{ErrorKind, ToolError};
 pub use ids::{Actor, InvalidTaskId, TaskId};
+pub use mask::{MASKED, mask, mask_strings};

@@ -1,0 +1,200 @@
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+
+#[track_caller]
+fn shows(text: &str, shown: &str) {
+    assert_eq!(mask(text), shown, "of {text}");
+    assert_eq!(mask(shown), shown, "again");
+}
+
+#[track_caller]
+fn leaves(texts: &[&str]) {
+    for text in texts {
+        assert!(matches!(mask(text), Cow::Borrowed(same) if same == *text), "{text} -> {}", mask(text));
+    }
+}
+
+#[test]
+fn assignments_with_a_secret_name_are_masked() {
+    for name in [
+        "token",
+        "API_TOKEN",
+        "client-secret",
+        "Password",
+        "PGPASSWORD",
+        "db_passwd",
+        "API_KEY",
+        "apiKey",
+        "AWS_ACCESS_KEY_ID",
+        "SSH_PRIVATE_KEY",
+        "credentials",
+        "-Dspring.datasource.password",
+    ] {
+        shows(&format!("{name}=hunter2 run"), &format!("{name}=[masked] run"));
+        shows(&format!("export {name}=hunter2; run"), &format!("export {name}=[masked]; run"));
+    }
+    shows("TOKEN+=abc x", "TOKEN+=[masked] x");
+    shows("curl -d 'user[password]=abc&x=1' h", "curl -d 'user[password]=[masked]&x=1' h");
+    shows("A_TOKEN=a B_SECRET=b c=d", "A_TOKEN=[masked] B_SECRET=[masked] c=d");
+    shows("curl https://h/?access_token=abc&page=2", "curl https://h/?access_token=[masked]&page=2");
+}
+
+#[test]
+fn a_value_reaches_to_the_end_of_its_shell_word() {
+    shows("PASSWORD='a b' run", "PASSWORD=[masked] run");
+    shows("PASSWORD=\"a \\\" b\" run", "PASSWORD=[masked] run");
+    shows("PASSWORD=a\\ b run", "PASSWORD=[masked] run");
+    shows("PASSWORD=a'b c'\"d e\" run", "PASSWORD=[masked] run");
+    shows("TOKEN=$(printf '%s' 'a b') run", "TOKEN=[masked] run");
+    shows("TOKEN=`cat a b` run", "TOKEN=[masked] run");
+    shows("sh -c 'cd x; TOKEN=abc run' && next", "sh -c 'cd x; TOKEN=[masked] run' && next");
+    shows("docker run -e \"PASSWORD=my pass\" img", "docker run -e \"PASSWORD=[masked]\" img");
+    shows("mysql '--password=my pass' db", "mysql '--password=[masked]' db");
+    shows("env 'TOKEN=a'\\''b c' run", "env 'TOKEN=[masked]' run");
+    shows("TOKEN='never closed run", "TOKEN=[masked]");
+    shows("PRIVATE_KEY='-----BEGIN\nabc\n-----END' run", "PRIVATE_KEY=[masked] run");
+    shows("PASSWORD=pässwörd run", "PASSWORD=[masked] run");
+    shows("PASSWORD=\\é run", "PASSWORD=[masked] run");
+    shows("PASSWORD=\\", "PASSWORD=[masked]");
+}
+
+#[test]
+fn values_of_flags_with_a_secret_name_are_masked() {
+    shows("login --password hunter2 --user me", "login --password [masked] --user me");
+    shows("login --password=hunter2 --user me", "login --password=[masked] --user me");
+    shows("login --api-key 'a b' x", "login --api-key [masked] x");
+    shows("login --token  \\\n  abc x", "login --token  \\\n  [masked] x");
+    shows("vault -token abc x", "vault -token [masked] x");
+    shows("login '--password' 'a b' x", "login '--password' [masked] x");
+    shows("sh -c 'login --password hunter2' x", "sh -c 'login --password [masked]' x");
+}
+
+#[test]
+fn a_password_in_a_url_is_masked() {
+    shows("git clone https://me:abc@host/x.git", "git clone https://me:[masked]@host/x.git");
+    shows("psql postgres://u:p@ss@h:5432/db?x=a@b", "psql postgres://u:[masked]@h:5432/db?x=a@b");
+    shows("psql 'postgres://u:p/s#s@h/db' x", "psql 'postgres://u:[masked]@h/db' x");
+    shows("redis-cli -u redis://:abc@h", "redis-cli -u redis://:[masked]@h");
+    shows("x a://b:c@d e://f:g@h", "x a://b:[masked]@d e://f:[masked]@h");
+}
+
+#[test]
+fn authorization_headers_are_masked() {
+    shows("curl -H \"Authorization: Bearer abc\" h", "curl -H \"Authorization: [masked]\" h");
+    shows("curl -H 'authorization:Basic a=' h", "curl -H 'authorization:[masked]' h");
+    shows("GET /\nAuthorization: Bearer a b\nHost: h", "GET /\nAuthorization: [masked]\nHost: h");
+    shows("curl -H 'Proxy-Authorization: abc' h", "curl -H 'Proxy-Authorization: [masked]' h");
+    shows("py -c 'h={\"Authorization\": \"Bearer a\"}'", "py -c 'h={\"Authorization\": [masked]'");
+    shows(
+        "git -c http.extraheader=\"AUTHORIZATION: x y\" f",
+        "git -c http.extraheader=\"AUTHORIZATION: [masked]\" f",
+    );
+}
+
+#[test]
+fn what_is_no_secret_stays() {
+    leaves(&[
+        "",
+        "git show 9fceb02d0ae598e95dc970b74767f19372d61af8",
+        "COMMIT=9fceb02d0ae598e95dc970b74767f19372d61af8 make",
+        "git log --author=secretary --grep token",
+        "grep -rn password src; echo 'the secret is out' token",
+        "tokenize=1 make",
+        "run --tokenizer bpe",
+        "run --tokenizer=bpe",
+        "PASSWORD= run",
+        "PASSWORD=",
+        "PASSWORD='' ".trim_end_matches("'' "),
+        "grep \"password=\" src",
+        "grep 'token=' src",
+        "login --token-file path/to/file",
+        "KEY_FILE=x PASSWORD_FILE=/run/secrets/pw run",
+        "docker login --password-stdin registry",
+        "sudo --no-password ls",
+        "login --password --verbose",
+        "login --password; ls",
+        "login --password",
+        "llm --max-tokens 4096 --max_tokens=10",
+        "git -c credential.helper=store fetch",
+        "git clone ssh://git@host/x",
+        "curl http://host:8080/@scope/x",
+        "https://host/a:b@c",
+        "[ \"$TOKEN\" = x ]",
+        "if [ -n \"$PASSWORD\" ]; then ls; fi",
+        "echo authorization is hard",
+        "make AUTHOR=me",
+    ]);
+}
+
+#[test]
+fn where_a_place_is_no_plain_path_its_value_is_hidden() {
+    shows("login --password-file <(x)", "login --password-file <(x)");
+    shows("TOKEN_FILE='a b' x", "TOKEN_FILE=[masked] x");
+}
+
+#[test]
+fn a_json_value_keeps_its_shape() {
+    let mut input = json!({"cmd": "TOKEN=a x", "items": [{"cmd": "--password b"}], "n": 1, "token": null});
+    mask_strings(&mut input);
+    assert_eq!(
+        input,
+        json!({"cmd": "TOKEN=[masked] x", "items": [{"cmd": "--password [masked]"}], "n": 1, "token": null})
+    );
+}
+
+#[test]
+fn hostile_text_takes_linear_time() {
+    // A quarter of a megabyte each: anything worse than linear would take minutes.
+    for part in [
+        "=",
+        "token",
+        "token=",
+        "token= ",
+        "'token='",
+        "\"token=\\",
+        "--token ",
+        "--token",
+        "://",
+        "a://b:",
+        "a://b:c@",
+        "authorization:",
+        "authorization:'",
+        "$(",
+        "token=$(",
+        "`",
+        "token=`",
+        "\\",
+        "token='\\''",
+        "-",
+        "token]=",
+        "-token \\\n",
+    ] {
+        let text = part.repeat((1 << 18) / part.len());
+        assert!(mask(&text).len() <= text.len() * 4, "{part}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn masking_twice_is_masking_once(text in "(?s)([-a-z=:/@&;'\"\\\\ \n$()`\\]]|token|--password |Authorization: |://|é){0,24}") {
+        let once = mask(&text).into_owned();
+        prop_assert_eq!(mask(&once), once.as_str());
+    }
+
+    #[test]
+    fn a_secret_never_survives_in_any_quotes(
+        before in "[a-z ]{0,8}", name in "(DB_PASSWORD=|--token |--api-key=|X_SECRET_Y=)", secret in "[A-Z0-9 $#%!]{6,12}",
+        quote in "['\"]", after in "( [a-z]{0,6}){0,3}",
+    ) {
+        let text = format!("{before} {name}{quote}{secret}{quote}{after}");
+        let shown = mask(&text).into_owned();
+        prop_assert_eq!(shown, format!("{before} {name}[masked]{after}"));
+    }
+
+    #[test]
+    fn text_without_names_and_signs_is_borrowed(text in "[^=:-]{0,80}") {
+        prop_assert!(matches!(mask(&text), Cow::Borrowed(_)));
+    }
+}
