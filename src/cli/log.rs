@@ -1,12 +1,16 @@
-//! The log of this process: a file in the state folder. Never the terminal, never standard output.
+//! The log of this process: a file in the state folder, secrets masked. Never the terminal, never
+//! standard output.
 
 use std::fs::{DirBuilder, File};
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Mutex;
 
 use color_eyre::eyre::{Result, WrapErr};
 use tracing_subscriber::EnvFilter;
+
+use crate::envelope::mask;
 
 /// The log starts over beyond this size.
 const MAX_BYTES: u64 = 4 << 20;
@@ -24,6 +28,57 @@ pub(super) fn start(state: &Path) -> Result<()> {
     let file = options.open(&path).wrap_err_with(|| format!("open the log {}", path.display()))?;
     let asked = std::env::var("PILOTHOUSE_LOG").unwrap_or_else(|_| DEFAULT.to_owned());
     let filter = EnvFilter::try_new(&asked).wrap_err_with(|| format!("read PILOTHOUSE_LOG={asked}"))?;
-    tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(Mutex::new(file)).init();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(false)
+        .with_writer(Mutex::new(Masked(file)))
+        .init();
     Ok(())
+}
+
+/// Masks what is written. The subscriber writes each event in one piece.
+struct Masked<W>(W);
+
+impl<W: Write> Write for Masked<W> {
+    fn write(&mut self, event: &[u8]) -> io::Result<usize> {
+        self.0.write_all(mask(&String::from_utf8_lossy(event)).as_bytes())?;
+        Ok(event.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Sink(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Sink {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().expect("sink").write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn an_event_of_the_log_is_masked() {
+        let sink = Sink::default();
+        let writer = Mutex::new(Masked(sink.clone()));
+        let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(writer).finish();
+        tracing::subscriber::with_default(subscriber, || {
+            tracing::warn!(cmd = "API_TOKEN=hunter2 run --password hunter2", "it did not start");
+        });
+        let logged = String::from_utf8(sink.0.lock().expect("sink").clone()).expect("text");
+        assert!(logged.contains("API_TOKEN=[masked]") && logged.ends_with('\n'), "{logged}");
+        assert!(!logged.contains("hunter2"), "{logged}");
+    }
 }

@@ -2,6 +2,8 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::envelope::mask;
+
 const MOST: usize = 3;
 const SHOWN: SignedDuration = SignedDuration::from_secs(4);
 
@@ -34,6 +36,7 @@ impl Toasts {
     }
 
     fn push(&mut self, toast: Toast) {
+        let toast = Toast { text: mask(&toast.text).into_owned(), ..toast };
         self.0.retain(|other| other.text != toast.text);
         self.0.push(toast);
         if self.0.len() > MOST {

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use unicode_width::UnicodeWidthChar;
 
+use crate::envelope::mask;
 use crate::terminal;
 
 /// Blanks in a row that are shown as they are; more are counted.
@@ -41,6 +42,12 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
     }
     push_spaces(&mut out, spaces);
     Cow::Owned(out)
+}
+
+/// Returns what somebody said of a task (its command, name or reason) on one line, secrets masked.
+#[must_use]
+pub fn told(text: &str) -> String {
+    one_line(&mask(text)).into_owned()
 }
 
 /// Returns one line of a longer text: as `one_line`, but blanks stay and tabs reach their stop.

@@ -28,7 +28,7 @@ pub struct CallRecord {
     pub actor: Actor,
     /// Tool name.
     pub tool: String,
-    /// Its input as given; text typed while echo was off is replaced by its length.
+    /// Its input, secrets masked; text typed while echo was off is replaced by its length.
     pub input: Value,
     /// The canonical envelope, once answered.
     pub envelope: Option<Value>,

@@ -20,7 +20,8 @@ pub(super) enum Row<'a> {
     Call(&'a CallRecord),
     /// A call was answered.
     Answer(&'a CallRecord),
-    /// A command is about to be started; stands before its effect. Names of variables, not values.
+    /// A command is about to be started; stands before its effect. Its secrets are masked; names of
+    /// variables, not values.
     Start {
         at: Timestamp,
         task: &'a TaskId,

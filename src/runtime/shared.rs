@@ -17,7 +17,7 @@ use super::rows::Row;
 use super::view::Snapshot;
 use crate::clock::Clock;
 use crate::config::Limits;
-use crate::envelope::{Actor, Envelope, TaskId};
+use crate::envelope::{Actor, Envelope, TaskId, mask_strings};
 use crate::journal::{self, Durability, Journal};
 
 /// Shared state of one runtime.
@@ -87,7 +87,7 @@ impl Shared {
     /// Puts a call on record, on disk before it takes effect, and returns its number.
     pub(super) async fn begin_call(&self, actor: &Actor, tool: &str, input: &Value) -> u64 {
         let now = self.clock.now();
-        let input = self.without_secrets(actor, tool, input);
+        let input = self.as_recorded(actor, tool, input);
         let record = {
             let mut book = self.book();
             if let Actor::Agent(label) = actor {
@@ -170,14 +170,15 @@ impl Shared {
         }
     }
 
-    /// Replaces text that the operator sends while the terminal has echo off by its length: it is
-    /// never on record anywhere (contracts 3).
-    fn without_secrets(&self, actor: &Actor, tool: &str, input: &Value) -> Value {
+    /// Returns an input as it goes on record: secrets masked (contracts 6), and text that the operator
+    /// sends while the terminal has echo off replaced by its length (contracts 3).
+    fn as_recorded(&self, actor: &Actor, tool: &str, input: &Value) -> Value {
         let mut input = input.clone();
         let hidden = *actor == Actor::Operator && tool == "TaskInput" && self.echo_is_off(&input);
         if hidden && let Some(text) = input.get("input").and_then(Value::as_str) {
             input["input"] = json!({ "bytes": text.len(), "recorded": false });
         }
+        mask_strings(&mut input);
         input
     }
 

@@ -13,7 +13,7 @@ use super::request::{ExecOutcome, ExecRequest};
 use super::rows::Row;
 use super::shared::Shared;
 use super::supervisor::{Input, NewTask};
-use crate::envelope::TaskId;
+use crate::envelope::{TaskId, mask};
 use crate::journal::Durability;
 use crate::process::{Command, Io, Running, SpawnError, Stdio, WorkdirError, environment, workdir};
 use crate::terminal::Stream;
@@ -194,7 +194,7 @@ impl Intent {
             at: shared.clock.now().wall,
             task: &self.id,
             call: self.call,
-            cmd: &self.cmd,
+            cmd: &mask(&self.cmd),
             workdir: &self.workdir,
             shell: &shell,
             env: names,

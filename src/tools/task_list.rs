@@ -10,7 +10,7 @@ use super::receipt::Receipt;
 use super::table::Hints;
 use super::task::{self, Kind, Waiting};
 use super::verb::{Context, Done, Verb};
-use crate::envelope::{Actor, Envelope, TaskId, ToolError, one_line};
+use crate::envelope::{Actor, Envelope, TaskId, ToolError, mask, one_line};
 use crate::runtime::{TaskStatus, TaskView};
 
 /// Longest command shown in a list.
@@ -119,7 +119,7 @@ impl Row {
             task_id: task.id.clone(),
             kind: Kind::CommandTask,
             status: task.status,
-            cmd: first_line(&task.cmd),
+            cmd: first_line(&mask(&task.cmd)),
             started_at: task.started_at,
             quiet_ms: last.filter(|_| !task.status.is_terminal()).map(|last| task::millis_between(last, now)),
             waiting: Waiting::of(task.waiting.as_ref(), now),

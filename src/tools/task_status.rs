@@ -11,7 +11,7 @@ use super::receipt::Receipt;
 use super::table::Hints;
 use super::task::{self, Kind, Notes, Waiting};
 use super::verb::{Context, Done, Verb};
-use crate::envelope::{Actor, Envelope, TaskId, ToolError};
+use crate::envelope::{Actor, Envelope, TaskId, ToolError, mask};
 use crate::runtime::{TaskStatus as Status, TaskView};
 
 pub(super) struct TaskStatus;
@@ -72,7 +72,7 @@ struct TaskReport {
 /// What runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 struct CommandReport {
-    /// The command line as given.
+    /// The command line, secrets masked.
     cmd: String,
     /// Directory it started in.
     workdir: PathBuf,
@@ -156,7 +156,7 @@ impl CommandReport {
         let size = task.tty.then_some(task.size);
         let target = if task.tty { InputTarget::Tty } else { InputTarget::Stdin };
         Self {
-            cmd: task.cmd.clone(),
+            cmd: mask(&task.cmd).into_owned(),
             workdir: task.workdir.clone(),
             shell: task.shell.clone(),
             login: task.login,

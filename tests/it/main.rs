@@ -25,6 +25,7 @@ mod exec_python;
 mod exec_stream;
 mod link_commands;
 mod link_operator;
+mod masking;
 mod mcp_python;
 mod mcp_shim;
 mod process;

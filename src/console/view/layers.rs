@@ -64,7 +64,7 @@ fn dialog(brush: &mut Brush<'_>, plan: &Plan, title: &str, rows: &[Vec<Piece>]) 
 
 /// The command in full, wrapped, at most so many rows.
 fn command_rows(task: &TaskView, width: u16, most: usize) -> Vec<Vec<Piece>> {
-    let shown = visible::one_line(task.cmd.trim()).into_owned();
+    let shown = visible::told(task.cmd.trim());
     let mut document = super::super::document::Document::new(vec![vec![piece(shown, Role::Strong)]]);
     document.wrap(usize::from(width));
     let mut rows: Vec<_> = document.rows().iter().take(most).cloned().collect();
@@ -160,7 +160,7 @@ fn quit(brush: &mut Brush<'_>, plan: &Plan) {
         rows.push(vec![
             piece(format!("{} ", state.glyph), state.role),
             piece(column(&alias(task), 6, dots), Role::Text),
-            piece(visible::one_line(&task.cmd), Role::Text),
+            piece(visible::told(&task.cmd), Role::Text),
         ]);
     }
     if live.len() > 6 {

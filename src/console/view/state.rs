@@ -105,9 +105,9 @@ pub(super) fn short_command(task: &TaskView) -> Vec<Piece> {
 
 fn placed(task: &TaskView, word: &str) -> Vec<Piece> {
     let place = task.item.map(|item| piece(format!("{word}{}/{}  ", item.index, item.count), Role::Faint));
-    let cmd = piece(visible::one_line(task.cmd.trim()), Role::Text);
+    let cmd = piece(visible::told(task.cmd.trim()), Role::Text);
     let named = match &task.name {
-        Some(name) => vec![piece(format!("{}  ", visible::one_line(name)), Role::Strong), faint(cmd)],
+        Some(name) => vec![piece(format!("{}  ", visible::told(name)), Role::Strong), faint(cmd)],
         None => vec![cmd],
     };
     place.into_iter().chain(named).collect()
@@ -116,7 +116,7 @@ fn placed(task: &TaskView, word: &str) -> Vec<Piece> {
 /// Returns why a task was started, in the words of whoever started it.
 pub(super) fn why(task: &TaskView) -> Vec<Piece> {
     let why = task.description.as_deref().map(str::trim).filter(|why| !why.is_empty());
-    why.map(|why| piece(visible::one_line(why), Role::Faint)).into_iter().collect()
+    why.map(|why| piece(visible::told(why), Role::Faint)).into_iter().collect()
 }
 
 fn faint(part: Piece) -> Piece {

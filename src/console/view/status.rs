@@ -282,7 +282,7 @@ fn news(brush: &mut Brush<'_>) -> Vec<Piece> {
             let glyph = brush.glyphs().states[2];
             let since = brush.time(waiting.since);
             let text = format!(" {glyph} {} {} since {since}", alias(task), need(&waiting.kind));
-            let cmd = piece(format!("  {}", visible::one_line(&task.cmd)), Role::Faint);
+            let cmd = piece(format!("  {}", visible::told(&task.cmd)), Role::Faint);
             let is_here =
                 matches!(app.view, View::Tasks | View::Focus) && app.list.selected.as_ref() == Some(&task.id);
             let key = app.setup.keymap.key(app.context(), Action::Attend).filter(|_| !is_here);
@@ -296,5 +296,5 @@ fn news(brush: &mut Brush<'_>) -> Vec<Piece> {
 
 fn told(is_error: bool, text: &str) -> Vec<Piece> {
     let role = if is_error { Role::Failed } else { Role::Text };
-    vec![piece(format!(" {}", visible::one_line(text)), role)]
+    vec![piece(format!(" {}", visible::told(text)), role)]
 }

@@ -1,0 +1,111 @@
+//! Masking against a real runtime: what is told of a command hides its secrets, what runs and what it
+//! prints is untouched.
+
+use pilothouse::envelope::Actor;
+use pilothouse::runtime::Handle;
+use pilothouse::tools::{Answer, Caller, call};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use serde_json::{Value, json};
+
+use crate::support::start_runtime;
+
+const SECRET: &str = "hunter2-a1b2c3";
+
+struct Bench {
+    runtime: Handle,
+    caller: Caller,
+    _dir: tempfile::TempDir,
+}
+
+impl Bench {
+    fn start() -> Self {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let (runtime, cwd) = start_runtime(dir.path());
+        Self { runtime, caller: Caller { actor: Actor::Agent("claude".into()), cwd }, _dir: dir }
+    }
+
+    async fn call(&self, tool: &str, input: Value) -> Answer {
+        call(&self.runtime, &self.caller, tool, input).await
+    }
+
+    async fn exec(&self, cmd: &str, yield_time_ms: u64) -> Answer {
+        let input = json!({"cmd": cmd, "shell": "/bin/sh", "login": false, "yield_time_ms": yield_time_ms});
+        self.call("ExecCommand", input).await
+    }
+
+    fn result(answer: &Answer) -> &Value {
+        answer.envelope.result().unwrap_or_else(|| panic!("failed: {}", answer.receipt))
+    }
+
+    /// Every byte of the recording's record, once all is on disk.
+    async fn recorded(self) -> String {
+        let recording = self.runtime.snapshot().borrow().recording.clone();
+        self.runtime.shutdown().await;
+        let files = std::fs::read_dir(recording).expect("a recording").flatten();
+        let files = files.filter(|file| file.path().is_file());
+        files
+            .map(|file| String::from_utf8_lossy(&std::fs::read(file.path()).expect("readable")).into_owned())
+            .collect()
+    }
+}
+
+#[tokio::test]
+async fn a_secret_runs_and_is_told_nowhere() {
+    let bench = Bench::start();
+    // The command proves that it has the secret without printing it: by its length.
+    let cmd = format!(
+        "export API_TOKEN={SECRET}; set -- --password '{SECRET}'; printf '%s.%s' ${{#API_TOKEN}} ${{#2}}"
+    );
+    let answer = bench.exec(&cmd, 10_000).await;
+    assert_eq!(Bench::result(&answer)["stdout_preview"], format!("{0}.{0}", SECRET.len()));
+
+    let waiting = bench.exec(&format!("TOKEN={SECRET}; sleep 100"), 0).await;
+    let id = Bench::result(&waiting)["task_handle"]["task_id"].clone();
+    let status = bench.call("TaskStatus", json!({ "task_id": id })).await;
+    let told = "TOKEN=[masked]; sleep 100";
+    assert_eq!(Bench::result(&status)["task"]["command"]["cmd"], told);
+    assert!(status.receipt.contains(told), "{}", status.receipt);
+    let list = bench.call("TaskList", json!({})).await;
+    assert_eq!(Bench::result(&list)["tasks"][0]["cmd"], told);
+    let asked = bench.runtime.call(waiting.seq).expect("on record");
+    assert_eq!(asked.input["cmd"], told);
+    // The task itself has the command as it came: the operator may run it again.
+    let id = id.as_str().expect("an id").parse().expect("an id");
+    assert_eq!(bench.runtime.task(&id).expect("the task").cmd, format!("TOKEN={SECRET}; sleep 100"));
+    bench.call("TaskStop", json!({ "task_id": id, "force": true })).await;
+
+    let recorded = bench.recorded().await;
+    assert!(
+        recorded.contains("API_TOKEN=[masked]") && recorded.contains("--password [masked]"),
+        "{recorded}"
+    );
+    assert!(!recorded.contains(SECRET), "{recorded}");
+}
+
+#[test]
+fn masking_leaves_execution_and_output_untouched() {
+    let tokio = tokio::runtime::Runtime::new().expect("a runtime");
+    let bench = tokio.block_on(async { Bench::start() });
+    let mut runner = TestRunner::new(Config { cases: 24, failure_persistence: None, ..Config::default() });
+    let part = prop_oneof![
+        Just("API_TOKEN="),
+        Just("--password "),
+        Just("https://me:pw@host/"),
+        Just("Authorization: "),
+        Just("9fceb02d0ae598e95dc970b74767f19372d61af8"),
+        Just("secret"),
+        Just(" "),
+        Just("\n"),
+        Just("a=b"),
+    ];
+    let text = prop::collection::vec(part, 1..12).prop_map(|parts| format!("x{}x", parts.concat()));
+    let outcome = runner.run(&text, |text| {
+        let answer = tokio.block_on(bench.exec(&format!("printf '%s' '{text}'"), 10_000));
+        prop_assert_eq!(&Bench::result(&answer)["stdout_preview"], &json!(text));
+        prop_assert_eq!(&answer.receipt, &format!("Process exited with code 0\n\nstdout:\n{text}"));
+        Ok(())
+    });
+    tokio.block_on(bench.runtime.shutdown());
+    outcome.expect("holds");
+}
