@@ -119,6 +119,11 @@ impl Envelope {
         }
     }
 
+    /// Returns this envelope with another outcome in place of its own.
+    pub(super) fn with_outcome(&self, outcome: Outcome) -> Self {
+        Self { outcome, ..self.clone() }
+    }
+
     /// Returns the JSON form, keys in order.
     #[must_use]
     pub fn to_value(&self) -> Value {

@@ -84,14 +84,34 @@ pub fn cut_pair(a: &Text, b: &Text, budget_chars: usize) -> (Option<Preview>, Op
 /// Cuts a preview again, to less room. What it said about first and last lines stays true.
 #[must_use]
 pub fn recut(preview: &str, budget_chars: usize) -> String {
-    if count(preview) <= budget_chars {
-        return preview.to_owned();
+    Recut::of(preview).to(budget_chars)
+}
+
+/// A preview, taken apart to be cut again.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Recut<'a> {
+    preview: &'a str,
+    chars: usize,
+    head: &'a str,
+    tail: &'a str,
+}
+
+impl<'a> Recut<'a> {
+    pub(super) fn of(preview: &'a str) -> Self {
+        let (head, tail) = at_marker(preview).unwrap_or((preview, preview));
+        Self { preview, chars: count(preview), head, tail }
     }
-    let readable = match at_marker(preview) {
-        Some((head, tail)) => Readable::Ends { head, tail },
-        None => Readable::Whole(preview.into()),
-    };
-    readable.cut(budget_chars).text
+
+    pub(super) fn chars(&self) -> usize {
+        self.chars
+    }
+
+    pub(super) fn to(self, budget_chars: usize) -> String {
+        if self.chars <= budget_chars {
+            return self.preview.to_owned();
+        }
+        Readable::Ends { head: self.head, tail: self.tail }.cut(budget_chars).text
+    }
 }
 
 /// A text that is not blank, as it is shown.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::errors::unusable;
 use super::reading::{Artifact, Shown};
-use super::receipt::Receipt;
+use super::receipt::{LEFT_OUT, Receipt};
 use super::table::Hints;
 use super::task::{self, Notes, TaskHandle};
 use super::verb::{Caller, Context, Done, Verb};
@@ -284,18 +284,22 @@ impl Completed {
     }
 
     fn receipt(&self) -> Receipt {
+        let is_left_out = self.truncated && self.stdout_preview.is_none() && self.stderr_preview.is_none();
         let receipt = Receipt::new(format!("Process {}", self.end("code")))
             .lines(self.notes.error.as_ref().map(|error| error.message.clone()))
             .lines(self.notes.lines())
             .output("stdout", self.stdout_preview.as_deref())
-            .output("stderr", self.stderr_preview.as_deref());
+            .output("stderr", self.stderr_preview.as_deref())
+            .output("Output", is_left_out.then_some(LEFT_OUT));
         task::with_files(receipt, &self.artifacts, self.dropped_bytes)
     }
 }
 
 impl Promoted {
     fn receipt(&self) -> Receipt {
-        let output = self.initial_output_preview.as_deref().unwrap_or("(none captured before promotion)");
+        let nothing =
+            if self.initial_output_truncated { LEFT_OUT } else { "(none captured before promotion)" };
+        let output = self.initial_output_preview.as_deref().unwrap_or(nothing);
         Receipt::new("Command promoted to background task")
             .line(format!("Task: {}", self.task_handle.task_id))
             .output("Initial output", Some(output))

@@ -11,6 +11,8 @@ use crate::envelope::{Envelope, Outcome, ToolError, one_line, preview};
 pub const RECEIPT_CHARS: usize = 40_000;
 /// Output that surely fits into a receipt beside everything else.
 pub(super) const OUTPUT_ROOM: usize = 36_000;
+/// Stands for output that an envelope no longer holds: it was compacted.
+pub(super) const LEFT_OUT: &str = "(left out)";
 /// Longest line that is not output.
 const LINE_CHARS: usize = 1_000;
 /// Longest error details that are shown.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::errors::unusable;
 use super::reading::{Artifact, Cursor, Shown};
-use super::receipt::Receipt;
+use super::receipt::{LEFT_OUT, Receipt};
 use super::table::Hints;
 use super::task::{self, Kind, Notes, Waiting};
 use super::verb::{Context, Done, Verb};
@@ -250,7 +250,8 @@ ExecCommand gave you, not an id of your client's own tasks.";
             Seen::Transcript => "Output",
             Seen::Screen => "Screen",
         };
-        let preview = task.output_preview.as_deref().unwrap_or("(none)");
+        let nothing = if task.output_truncated { LEFT_OUT } else { "(none)" };
+        let preview = task.output_preview.as_deref().unwrap_or(nothing);
         let receipt =
             Receipt::new(outcome).lines(task.notes.lines()).lines(waiting).output(title, Some(preview));
         let receipt = task::with_files(receipt, &task.artifacts, task.dropped_bytes);

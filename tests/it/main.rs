@@ -39,3 +39,4 @@ mod tools_batch_receipts;
 mod tools_catalogue;
 mod tools_live;
 mod tools_receipts;
+mod tools_rendering;

@@ -178,20 +178,37 @@ fn answer(title: &str, envelope: &Envelope) -> String {
     format!("## {title}\n\n{json}\n\n{receipt}\n\n")
 }
 
-fn page<const N: usize>(answers: [(&str, Envelope); N]) -> String {
+/// Answers with what they show.
+type Cases = Vec<(&'static str, Envelope)>;
+
+fn page(answers: Cases) -> String {
     answers.iter().map(|(title, envelope)| answer(title, envelope)).collect()
 }
 
-#[test]
-fn exec_command_completed() {
+/// Every answer of this file: all tools, all forms, all kinds of errors.
+pub(crate) fn gallery() -> Cases {
+    [
+        exec_command_completed_cases(),
+        exec_command_promoted_cases(),
+        task_output_success_cases(),
+        task_output_not_there_yet_cases(),
+        task_input_answers_cases(),
+        task_stop_answers_cases(),
+        task_status_answers_cases(),
+        task_list_shows_own_tasks_newest_first_cases(),
+        errors_cases(),
+    ]
+    .concat()
+}
+
+fn exec_command_completed_cases() -> Cases {
     let done = |code| {
         let status = if code == 0 { TaskStatus::Completed } else { TaskStatus::Failed };
         ended(running("make widgets"), status, Some(code), None)
     };
     let killed = || ended(running("make widgets"), TaskStatus::Failed, None, Some("SIGKILL"));
     let by_operator = ended(running("make widgets"), TaskStatus::Cancelled, None, Some("SIGTERM"));
-    let many = "o\n".repeat(30_000);
-    let answers = page([
+    vec![
         ("exit 0 with output", exec(done(0), "shell", "", 32_000)),
         ("exit 0 without output", exec(done(0), " \n", "", 32_000)),
         ("exit 3 with errors", exec(done(3), "", "no such target: widgets\n", 32_000)),
@@ -221,10 +238,20 @@ fn exec_command_completed() {
                 32_000,
             ),
         ),
-    ]);
-    insta::assert_snapshot!(answers);
+    ]
+}
 
-    let whole = exec(done(0), &many, "", 256_000);
+#[test]
+fn exec_command_completed() {
+    let answers = page(exec_command_completed_cases());
+    insta::assert_snapshot!(answers);
+}
+
+#[test]
+fn a_receipt_cuts_what_a_large_budget_let_through() {
+    let many = "o\n".repeat(30_000);
+    let finished = ended(running("make widgets"), TaskStatus::Completed, Some(0), None);
+    let whole = exec(finished, &many, "", 256_000);
     let result = whole.result().expect("a success");
     assert_eq!(result["stdout_preview"], many.as_str());
     assert_eq!((&result["truncated"], &result["stdout_artifact"]), (&false.into(), &0.into()));
@@ -233,9 +260,8 @@ fn exec_command_completed() {
     assert!(receipt.contains("[output truncated: showing first ") && receipt.ends_with("stdout.log"));
 }
 
-#[test]
-fn exec_command_promoted() {
-    let answers = page([
+fn exec_command_promoted_cases() -> Cases {
+    vec![
         ("with output", promoted(running("npm start"), "Starting server on :3000\n")),
         ("without output", promoted(running("sleep 100"), "")),
         ("with a terminal", promoted(with_tty(running("python3 -q")), ">>> ")),
@@ -244,12 +270,16 @@ fn exec_command_promoted() {
             task.status = TaskStatus::Cancelling;
             promoted(task, "")
         }),
-    ]);
-    insta::assert_snapshot!(answers);
+    ]
 }
 
 #[test]
-fn task_output_success() {
+fn exec_command_promoted() {
+    let answers = page(exec_command_promoted_cases());
+    insta::assert_snapshot!(answers);
+}
+
+fn task_output_success_cases() -> Cases {
     let finished = || ended(running("make widgets"), TaskStatus::Completed, Some(0), None);
     let typed_into = |mut task: TaskView| {
         task.events.push(TaskEvent {
@@ -267,7 +297,7 @@ fn task_output_success() {
         task.waiting = Some(Waiting { kind: kind.into(), evidence: evidence.into(), since: at(38) });
         task
     };
-    let answers = page([
+    vec![
         ("finished", read(Retrieval::Success, finished(), "done\n", Seen::Transcript)),
         ("finished without output", read(Retrieval::Success, finished(), "", Seen::Transcript)),
         ("cut", read(Retrieval::Success, finished(), &lines, Seen::Transcript)),
@@ -315,20 +345,29 @@ fn task_output_success() {
             "waiting for a secret",
             read(Retrieval::Success, prompt("secret", "echo_off"), "Password: ", Seen::Transcript),
         ),
-    ]);
+    ]
+}
+
+#[test]
+fn task_output_success() {
+    let answers = page(task_output_success_cases());
     insta::assert_snapshot!(answers);
+}
+
+fn task_output_not_there_yet_cases() -> Cases {
+    let mut cancelling = running("sleep 10");
+    cancelling.status = TaskStatus::Cancelling;
+    cancelling.stop = Some(StopView { by: agent(), at: at(40), kill_at: Some(at(45)), force: false });
+    vec![
+        ("not ready", read(Retrieval::NotReady, running("sleep 5"), "", Seen::Transcript)),
+        ("timeout", read(Retrieval::Timeout, running("sleep 5"), "so far\n", Seen::Transcript)),
+        ("being stopped", read(Retrieval::NotReady, cancelling, "so far\n", Seen::Transcript)),
+    ]
 }
 
 #[test]
 fn task_output_not_there_yet() {
-    let mut cancelling = running("sleep 10");
-    cancelling.status = TaskStatus::Cancelling;
-    cancelling.stop = Some(StopView { by: agent(), at: at(40), kill_at: Some(at(45)), force: false });
-    let answers = page([
-        ("not ready", read(Retrieval::NotReady, running("sleep 5"), "", Seen::Transcript)),
-        ("timeout", read(Retrieval::Timeout, running("sleep 5"), "so far\n", Seen::Transcript)),
-        ("being stopped", read(Retrieval::NotReady, cancelling, "so far\n", Seen::Transcript)),
-    ]);
+    let answers = page(task_output_not_there_yet_cases());
     insta::assert_snapshot!(answers);
 }
 
@@ -343,14 +382,13 @@ fn a_task_of_one_endless_line_is_cut_and_filed() {
     assert!(!envelope.summary_text().contains("xx"));
 }
 
-#[test]
-fn task_input_answers() {
+fn task_input_answers_cases() -> Cases {
     let finished = || ended(running("read line"), TaskStatus::Completed, Some(0), None);
     let mut piped = running("read line");
     piped.accepts_input = true;
     let mut held = with_tty(running("python3 -q"));
     held.lease = Some(Lease { holder: Actor::Operator, until: at(50) });
-    let answers = page([
+    vec![
         ("delivered to stdin", typed(piped.clone(), 6, None)),
         (
             "delivered to a terminal, with what came of it",
@@ -370,19 +408,23 @@ fn task_input_answers() {
             "keys without a terminal",
             refused(running("cat"), RejectionReason::TtyRequired, "It reads a plain stdin."),
         ),
-    ]);
-    insta::assert_snapshot!(answers);
+    ]
 }
 
 #[test]
-fn task_stop_answers() {
+fn task_input_answers() {
+    let answers = page(task_input_answers_cases());
+    insta::assert_snapshot!(answers);
+}
+
+fn task_stop_answers_cases() -> Cases {
     let mut stopping = running("sleep 10");
     stopping.status = TaskStatus::Cancelling;
     stopping.stop = Some(StopView { by: agent(), at: at(40), kill_at: Some(at(45)), force: false });
     let by_operator =
         || stopped_by_operator(ended(running("x"), TaskStatus::Cancelled, None, Some("SIGTERM")));
     let survived = amend(by_operator(), |ended| ended.survivors = vec!["stuck-on-nfs".into()]);
-    let answers = page([
+    vec![
         ("requested", stop(stopping.clone(), StopEffect::Cancelling, false)),
         ("forced", stop(stopping, StopEffect::Cancelling, true)),
         ("signalled", stop(with_tty(running("python3 -q")), StopEffect::Signalled, false)),
@@ -392,19 +434,23 @@ fn task_stop_answers() {
             "already finished",
             stop(ended(running("x"), TaskStatus::Completed, Some(0), None), StopEffect::Noop, false),
         ),
-    ]);
-    insta::assert_snapshot!(answers);
+    ]
 }
 
 #[test]
-fn task_status_answers() {
+fn task_stop_answers() {
+    let answers = page(task_stop_answers_cases());
+    insta::assert_snapshot!(answers);
+}
+
+fn task_status_answers_cases() -> Cases {
     let mut held = with_tty(running("./install"));
     held.lease = Some(Lease { holder: Actor::Operator, until: at(50) });
     held.waiting = Some(Waiting { kind: "secret".into(), evidence: "echo_off".into(), since: at(38) });
     let mut dropped =
         ended(running("for i in 1 2 3; do\n  make $i\ndone"), TaskStatus::Failed, Some(7), None);
     dropped.output.dropped_bytes = 123_456;
-    let answers = page([
+    vec![
         ("running", status(running("cargo watch"))),
         ("waiting, held by the operator", status(held)),
         ("failed", status(dropped)),
@@ -412,12 +458,16 @@ fn task_status_answers() {
             "stopped by the operator",
             status(stopped_by_operator(ended(running("x"), TaskStatus::Cancelled, None, Some("SIGTERM")))),
         ),
-    ]);
-    insta::assert_snapshot!(answers);
+    ]
 }
 
 #[test]
-fn task_list_shows_own_tasks_newest_first() {
+fn task_status_answers() {
+    let answers = page(task_status_answers_cases());
+    insta::assert_snapshot!(answers);
+}
+
+fn task_list_shows_own_tasks_newest_first_cases() -> Cases {
     let mut foreign = renumbered(running("secret work"), 3, "task_00000003");
     foreign.started_by = Actor::Agent("codex".into());
     let mut foreground = renumbered(running("ls"), 4, "task_00000004");
@@ -434,21 +484,25 @@ fn task_list_shows_own_tasks_newest_first() {
             waiting.clone(),
         ]
     };
-    let answers = page([
+    vec![
         ("active", list(tasks(), task_list::Scope::Active, 20)),
         ("all", list(tasks(), task_list::Scope::All, 2)),
         ("none", list(Vec::new(), task_list::Scope::Active, 20)),
-    ]);
-    insta::assert_snapshot!(answers);
+    ]
 }
 
 #[test]
-fn errors() {
+fn task_list_shows_own_tasks_newest_first() {
+    let answers = page(task_list_shows_own_tasks_newest_first_cases());
+    insta::assert_snapshot!(answers);
+}
+
+fn errors_cases() -> Cases {
     let id = || "task_00000001".parse().expect("an id");
     let of = |tool: &str, error: runtime::Error| Envelope::error(tool, ToolError::from(error));
     let long = ToolError::new(ErrorKind::InternalError, "Pilothouse could not do this.")
         .with_details(serde_json::json!({ "reason": "x".repeat(2000) }));
-    let answers = page([
+    vec![
         (
             "outside the workspace",
             of(
@@ -486,7 +540,11 @@ fn errors() {
         ("a line too long", of("TaskInput", runtime::Error::InputLineTooLong { length: 5000, limit: 4095 })),
         ("shutting down", of("TaskOutput", runtime::Error::ShuttingDown)),
         ("long details", Envelope::error("ExecCommand", long)),
-    ])
-    .replace(&"x".repeat(2000), "<2000 x>");
+    ]
+}
+
+#[test]
+fn errors() {
+    let answers = page(errors_cases()).replace(&"x".repeat(2000), "<2000 x>");
     insta::assert_snapshot!(answers);
 }

@@ -1,0 +1,241 @@
+//! Compaction: the same envelope in fewer characters, for whoever keeps it (contracts 1).
+//!
+//! Everything a reader needs to go on stays: names, status, summary, the error, ids, handles,
+//! artifacts, flags. Output gives way first, in steps that do not depend on the budget: the result is
+//! the first step that fits. That makes it stable (what fits is not touched again) and monotone (less
+//! room never yields more).
+
+use std::io::{self, Write};
+
+use serde_json::Value;
+
+use super::canonical::{Envelope, Outcome, one_line};
+use super::preview::Recut;
+
+/// Largest cap of the steps; no preview is longer.
+const MOST: usize = 1 << 18;
+/// Smallest cap before a preview is dropped altogether.
+const LEAST: usize = 32;
+/// How much a cap shrinks from one step to the next, as one part of so many.
+const FINENESS: usize = 16;
+/// What is kept of the command an answer repeats, when nothing else is left to give.
+const CMD_CHARS: usize = 120;
+
+/// Returns the envelope in at most `budget_chars` characters of JSON, or in as few as it can be said.
+#[must_use]
+pub fn compact(envelope: &Envelope, budget_chars: usize) -> Envelope {
+    let whole = length(envelope);
+    if whole <= budget_chars {
+        return envelope.clone();
+    }
+    let previews = Previews::of(envelope);
+    let beside = whole - previews.length(&Step::WHOLE);
+    let fits = |step: &Step| beside + previews.length(step) <= budget_chars;
+    match previews.steps().find(fits) {
+        Some(step) => step.applied(envelope),
+        None => {
+            let without_details = Step::WITHOUT_DETAILS.applied(envelope);
+            let is_enough = length(&without_details) <= budget_chars;
+            if is_enough { without_details } else { Step::BARE.applied(envelope) }
+        }
+    }
+}
+
+/// Returns how many characters an envelope takes as JSON: what a budget is compared with.
+#[must_use]
+pub fn length(envelope: &Envelope) -> usize {
+    let mut count = Count(0);
+    // Counting cannot fail, and an envelope always has a JSON form.
+    let _ = serde_json::to_writer(&mut count, &envelope.to_value());
+    count.0
+}
+
+/// One step: what may stay.
+#[derive(Debug, Clone, Copy)]
+struct Step {
+    /// Characters of each preview of the result itself; none drops them.
+    previews: Option<usize>,
+    /// The same for the previews of batch items.
+    item_previews: Option<usize>,
+    details: bool,
+    long_commands: bool,
+}
+
+impl Step {
+    const WHOLE: Self = Self {
+        previews: Some(usize::MAX),
+        item_previews: Some(usize::MAX),
+        details: true,
+        long_commands: true,
+    };
+    const WITHOUT_PREVIEWS: Self = Self { previews: None, ..Self::WHOLE };
+    const WITHOUT_DETAILS: Self = Self { item_previews: None, details: false, ..Self::WITHOUT_PREVIEWS };
+    const BARE: Self = Self { long_commands: false, ..Self::WITHOUT_DETAILS };
+}
+
+/// The previews of an envelope, to try caps on.
+#[derive(Default)]
+struct Previews<'a> {
+    own: Vec<Preview<'a>>,
+    of_items: Vec<Preview<'a>>,
+}
+
+struct Preview<'a> {
+    recut: Recut<'a>,
+    /// Characters of the whole as JSON.
+    length: usize,
+}
+
+impl<'a> Previews<'a> {
+    fn of(envelope: &'a Envelope) -> Self {
+        let mut previews = Self::default();
+        if let Some(result) = envelope.result() {
+            previews.collect(result, false);
+        }
+        previews
+    }
+
+    fn collect(&mut self, value: &'a Value, in_items: bool) {
+        match value {
+            Value::Array(items) => items.iter().for_each(|item| self.collect(item, in_items)),
+            Value::Object(fields) => {
+                for (name, field) in fields {
+                    match field {
+                        Value::String(text) if is_preview(name) => {
+                            let list = if in_items { &mut self.of_items } else { &mut self.own };
+                            list.push(Preview { recut: Recut::of(text), length: length_of(text) });
+                        }
+                        _ => self.collect(field, in_items || name == "items"),
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The steps that shorten previews, in their order.
+    fn steps(&self) -> impl Iterator<Item = Step> {
+        let own = caps(&self.own).map(|cap| Step { previews: cap, ..Step::WHOLE });
+        let items = caps(&self.of_items).map(|cap| Step { item_previews: cap, ..Step::WITHOUT_PREVIEWS });
+        own.chain(items)
+    }
+
+    /// Characters all previews take at a step, as JSON.
+    fn length(&self, step: &Step) -> usize {
+        let of = |previews: &[Preview<'_>], cap| previews.iter().map(|each| each.length(cap)).sum::<usize>();
+        of(&self.own, step.previews) + of(&self.of_items, step.item_previews)
+    }
+}
+
+impl Preview<'_> {
+    fn length(&self, cap: Option<usize>) -> usize {
+        match cap {
+            None => self.length.min("null".len()),
+            Some(cap) if self.recut.chars() <= cap => self.length,
+            Some(cap) => length_of(&self.recut.to(cap)),
+        }
+    }
+}
+
+/// The caps that take something away from these, largest first, and the one that drops them.
+fn caps(previews: &[Preview<'_>]) -> impl Iterator<Item = Option<usize>> + use<> {
+    let longest = previews.iter().map(|preview| preview.recut.chars()).max();
+    let next = |cap: &usize| Some(cap - cap.div_ceil(FINENESS)).filter(|cap| *cap >= LEAST);
+    let caps = std::iter::successors(longest.map(|_| MOST), next);
+    let smaller = caps.filter(move |cap| longest.is_some_and(|longest| *cap < longest)).map(Some);
+    smaller.chain(longest.map(|_| None))
+}
+
+impl Step {
+    fn applied(&self, envelope: &Envelope) -> Envelope {
+        let outcome = match envelope.outcome() {
+            Outcome::Success(result) => {
+                let mut result = result.clone();
+                self.trim(&mut result, self.previews);
+                Outcome::Success(result)
+            }
+            Outcome::Error(error) => {
+                let mut error = error.clone();
+                if !self.details {
+                    error.details = None;
+                }
+                Outcome::Error(error)
+            }
+        };
+        envelope.with_outcome(outcome)
+    }
+
+    fn trim(&self, value: &mut Value, cap: Option<usize>) {
+        match value {
+            Value::Array(items) => items.iter_mut().for_each(|item| self.trim(item, cap)),
+            Value::Object(fields) => {
+                let mut is_cut = false;
+                for (name, field) in fields.iter_mut() {
+                    match name.as_str() {
+                        name if is_preview(name) => is_cut |= trim_preview(field, cap),
+                        "cmd" if !self.long_commands => trim_command(field),
+                        "items" => self.trim(field, self.item_previews),
+                        _ => self.trim(field, cap),
+                    }
+                }
+                if is_cut {
+                    let flags = fields
+                        .iter_mut()
+                        .filter(|(name, flag)| name.ends_with("truncated") && flag.is_boolean());
+                    flags.for_each(|(_, flag)| *flag = true.into());
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Cuts a preview; tells whether that took anything away.
+fn trim_preview(field: &mut Value, cap: Option<usize>) -> bool {
+    let Value::String(text) = field else { return false };
+    let shorter = match cap {
+        // Such a text is no longer than what would stand in its place.
+        None if length_of(text) <= "null".len() => return false,
+        None => Value::Null,
+        Some(cap) if text.chars().nth(cap).is_none() => return false,
+        Some(cap) => Recut::of(text).to(cap).into(),
+    };
+    *field = shorter;
+    true
+}
+
+fn trim_command(field: &mut Value) {
+    if let Value::String(cmd) = field
+        && cmd.chars().nth(CMD_CHARS).is_some()
+    {
+        *cmd = one_line(cmd, CMD_CHARS);
+    }
+}
+
+fn is_preview(name: &str) -> bool {
+    name.ends_with("_preview")
+}
+
+fn length_of(text: &str) -> usize {
+    let mut count = Count(0);
+    // Counting cannot fail.
+    let _ = serde_json::to_writer(&mut count, text);
+    count.0
+}
+
+/// Counts the characters of UTF-8 written to it.
+struct Count(usize);
+
+impl Write for Count {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.iter().filter(|byte| **byte & 0xc0 != 0x80).count();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;
