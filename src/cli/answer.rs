@@ -8,7 +8,7 @@ use clap::ArgMatches;
 
 use super::args;
 use crate::dispatch::exec::OUTPUT_CLOSED;
-use crate::dispatch::{Response, table};
+use crate::dispatch::{PROMETHEUS, Response, own_form, table};
 
 /// A form of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +21,8 @@ pub(super) enum Form {
     Table,
     /// The data as text.
     Plain,
+    /// The data as Prometheus reads them, where a command has that form.
+    Prometheus,
 }
 
 impl Form {
@@ -31,6 +33,7 @@ impl Form {
             Some("jsonl") => Self::Jsonl,
             Some("table") => Self::Table,
             Some("plain") => Self::Plain,
+            Some(PROMETHEUS) => Self::Prometheus,
             _ => Self::usual(),
         }
     }
@@ -56,10 +59,12 @@ pub(super) fn print(response: &Response, form: Form) -> ExitCode {
 
 fn write(response: &Response, form: Form) -> io::Result<()> {
     let value = response.to_value();
+    let own = |name| own_form(response.meta.cmd.as_deref().unwrap_or_default(), name, response.data());
     let text = match form {
         Form::Json if io::stdout().is_terminal() => format!("{value:#}"),
         Form::Json | Form::Jsonl => value.to_string(),
-        Form::Table if !response.data().is_null() => table(response.data()),
+        Form::Prometheus => own(PROMETHEUS).unwrap_or_default(),
+        Form::Table if !response.data().is_null() => own("table").unwrap_or_else(|| table(response.data())),
         Form::Plain if !response.data().is_null() => response.text.clone(),
         Form::Table | Form::Plain => String::new(),
     };
@@ -68,7 +73,7 @@ fn write(response: &Response, form: Form) -> io::Result<()> {
         writeln!(out, "{}", text.trim_end_matches('\n'))?;
     }
     out.flush()?;
-    if matches!(form, Form::Table | Form::Plain) {
+    if matches!(form, Form::Table | Form::Plain | Form::Prometheus) {
         aside(response)?;
     }
     Ok(())

@@ -5,7 +5,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command as Clap};
 
 use super::fields;
 use crate::dispatch::exec::LINE_FLAGS;
-use crate::dispatch::{COMMANDS, Command, Failure, Flags, find, parse_timeout};
+use crate::dispatch::{COMMANDS, Command, Failure, Flags, PROMETHEUS, find, parse_timeout};
 
 /// The flag that says how to answer.
 pub(super) const OUTPUT: &str = "output";
@@ -65,7 +65,7 @@ fn declare(command: &'static Command, clap: Clap) -> Clap {
         .long(OUTPUT)
         .visible_alias("format")
         .value_name("FORM")
-        .value_parser(PossibleValuesParser::new(FORMS))
+        .value_parser(PossibleValuesParser::new(forms(command)))
         .help("How to answer. Default: plain on a terminal, json otherwise");
     let aliases = command.aliases.iter().filter_map(|alias| alias.rsplit('.').next());
     let clap = fields::declare(command.input_schema(), clap.about(command.about))
@@ -78,6 +78,12 @@ fn declare(command: &'static Command, clap: Clap) -> Clap {
             _ => arg.value_name(flag.name.to_uppercase()),
         })
     })
+}
+
+/// The forms a command can answer in.
+fn forms(command: &Command) -> impl Iterator<Item = &'static str> {
+    let own = (command.path == "metrics.show").then_some(PROMETHEUS);
+    FORMS.into_iter().chain(own)
 }
 
 /// Finds the command that was typed; `None` when none was.

@@ -101,7 +101,8 @@ fn prepared(matches: &ArgMatches) -> Result<ExitCode> {
 }
 
 async fn dispatch(typed: Option<Typed<'_>>) -> Result<ExitCode> {
-    let outside = Arc::new(Outside::default());
+    let is_stream = typed.is_some_and(|typed| typed.command.reach == Reach::Exec);
+    let outside = Arc::new(Outside::new(is_stream));
     let Some(typed) = typed else { return open(&settled()?).await };
     let told_only = typed.args.get_flag("dry-run") && typed.command.danger != Danger::Safe;
     match typed.command.reach {

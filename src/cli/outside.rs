@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::io::Write;
+use std::io::{IsTerminal, Read, Write};
 use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -19,9 +19,16 @@ pub(super) struct Outside {
     start: OnceLock<Start>,
     house: Mutex<Option<House>>,
     promised: Mutex<BTreeSet<String>>,
+    /// Standard input carries lines of `exec`.
+    is_stream: bool,
 }
 
 impl Outside {
+    /// Takes the world as it is found; `is_stream` says that standard input carries lines of `exec`.
+    pub(super) fn new(is_stream: bool) -> Self {
+        Self { is_stream, ..Self::default() }
+    }
+
     /// Returns where the program was started.
     pub(super) fn start(&self) -> Result<&Start, Failure> {
         if let Some(start) = self.start.get() {
@@ -94,6 +101,21 @@ impl Host for Outside {
         let mut script = Vec::new();
         clap_complete::generate(shell, &mut args::tree(), "pilothouse", &mut script);
         String::from_utf8_lossy(&script).into_owned()
+    }
+
+    fn standard_input(&self, limit: u64) -> Result<Vec<u8>, Failure> {
+        if self.is_stream || std::io::stdin().is_terminal() {
+            let owner = if self.is_stream { "the stream of commands" } else { "the terminal" };
+            return Err(Failure::new(Code::ArgError, format!("Standard input belongs to {owner}."))
+                .fix("give the path of a file, or pipe the input in"));
+        }
+        let mut bytes = Vec::new();
+        let read = std::io::stdin().lock().take(limit + 1).read_to_end(&mut bytes);
+        let failed = |error: std::io::Error| {
+            Failure::new(Code::InputFileUnreadable, "Standard input cannot be read.")
+                .detail(error.to_string())
+        };
+        read.map(|_| bytes).map_err(failed)
     }
 
     fn man_page(&self) -> String {

@@ -14,7 +14,7 @@ use super::response::Failure;
 use crate::envelope::Actor;
 use crate::link::{Error, Scripts};
 use crate::paths::Places;
-use crate::runtime::Handle;
+use crate::runtime::{Handle, Metrics};
 use crate::tools::{self, Answer, Caller, Repeats};
 
 /// How long a runtime that is starting or ending may keep a command waiting.
@@ -57,6 +57,15 @@ pub trait Host: Send + Sync {
 
     /// Returns the manual page.
     fn man_page(&self) -> String;
+
+    /// Reads standard input to its end, at most so many bytes and one more. Blocks.
+    ///
+    /// # Errors
+    /// When it belongs to something else: a stream of commands, or a terminal.
+    fn standard_input(&self, _limit: u64) -> Result<Vec<u8>, Failure> {
+        let message = "Standard input is not this command's to read.";
+        Err(Failure::new(Code::ArgError, message).fix("give the path of a file"))
+    }
 }
 
 /// A runtime in this process.
@@ -117,6 +126,39 @@ impl Context {
             }
             Engine::Unused => Err(Failure::running(Code::InternalError, "No runtime was engaged.")),
         }
+    }
+
+    /// Reads the counters of the runtime that serves the workspace; starts none.
+    ///
+    /// # Errors
+    /// When none runs, or it cannot be reached.
+    pub async fn metrics(&mut self) -> Result<Metrics, Failure> {
+        match std::mem::replace(&mut self.engine, Engine::Unused) {
+            Engine::Embedded(embedded) => {
+                let metrics = embedded.runtime.metrics();
+                self.engine = Engine::Embedded(embedded);
+                Ok(metrics)
+            }
+            Engine::Joined(scripts) => self.read_metrics(scripts).await,
+            Engine::Unused => {
+                let socket = self.host.places()?.agent_socket();
+                match Scripts::dial(&socket, self.host.cwd()?).await {
+                    Ok(scripts) => self.read_metrics(scripts).await,
+                    Err(Error::NoRuntime { .. }) => Err(Failure::new(
+                        Code::Precondition,
+                        "No runtime serves this workspace, so nothing is counted.",
+                    )
+                    .fix("start `pilothouse` or `pilothouse serve` first")),
+                    Err(error) => Err(broken(&error)),
+                }
+            }
+        }
+    }
+
+    async fn read_metrics(&mut self, mut scripts: Scripts) -> Result<Metrics, Failure> {
+        let metrics = scripts.metrics().await.map_err(|error| broken(&error))?;
+        self.engine = Engine::Joined(scripts);
+        Ok(metrics)
     }
 
     /// Joins the runtime of the workspace, or starts one.

@@ -12,7 +12,9 @@ mod doctor;
 pub mod exec;
 mod manifest;
 mod mcp_config;
+mod metrics_show;
 pub mod owned;
+mod receipt_file;
 mod reference;
 mod registry;
 mod response;
@@ -26,12 +28,19 @@ pub use code::{Code, EXITS, exit_name};
 pub use command::{Command, Danger, Example, Reach};
 pub use context::{Context, Embedded, Host};
 pub use doctor::Probe;
+pub use metrics_show::PROMETHEUS;
 pub use reference::reference;
 pub use registry::{COMMANDS, find};
 pub use response::{Failure, Meta, Phase, Response};
 pub use run::{Flags, parse_timeout, run};
 pub use snippet::{AGENTS, Snippet, snippet};
 pub use table::table;
+
+/// Returns the data of an answer in a form that only its command has.
+#[must_use]
+pub fn own_form(path: &str, form: &str, data: &serde_json::Value) -> Option<String> {
+    if path == "metrics.show" { metrics_show::MetricsShow::form(form, data) } else { None }
+}
 
 /// Version of the shapes scripts rely on: response, manifest, lines of `exec`.
 pub const SCHEMA_VERSION: &str = "1.0";

@@ -15,7 +15,9 @@ use super::completions::{Completions, Man};
 use super::doctor::Doctor;
 use super::manifest::Manifest;
 use super::mcp_config::McpConfig;
+use super::metrics_show::MetricsShow;
 use super::owned::{Demo, Exec, Mcp, Serve};
+use super::receipt_file::{ReceiptCompact, ReceiptRender};
 use super::version::Version;
 use crate::tools::{TOOLS, nearest};
 
@@ -23,6 +25,9 @@ use crate::tools::{TOOLS, nearest};
 pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
     let mut commands: Vec<Command> = TOOLS.iter().map(Command::of_tool).collect();
     commands.extend([
+        Command::of::<ReceiptRender>(),
+        Command::of::<ReceiptCompact>(),
+        Command::of::<MetricsShow>(),
         Command::of::<Exec>(),
         Command::of::<Manifest>(),
         Command::of::<Mcp>(),

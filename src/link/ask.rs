@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::operator::Update;
 use crate::envelope::{Envelope, TaskId};
-use crate::runtime::{CallRecord, Input, InputOutcome};
+use crate::runtime::{CallRecord, Input, InputOutcome, Metrics};
 use crate::tools::Answer;
 
 /// From a console or script to the runtime.
@@ -36,7 +36,7 @@ pub(super) struct Shown {
     pub(super) focus: Option<TaskId>,
 }
 
-/// Something to do. A script may only `Call`.
+/// Something to do. A script may only `Call`, and read the `Metrics`.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Ask {
@@ -65,6 +65,7 @@ pub(super) enum Ask {
         seq: u64,
     },
     Shutdown,
+    Metrics,
 }
 
 /// From the runtime to a console or script.
@@ -84,6 +85,7 @@ pub(super) enum Reply {
     Answer(Answered),
     Sent(InputOutcome),
     Record(Option<Arc<CallRecord>>),
+    Metrics(Box<Metrics>),
     Done,
 }
 

@@ -1,4 +1,4 @@
-//! The role `cli`: tool calls in frames, nothing else.
+//! The role `cli`: tool calls in frames and the counters, nothing else.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use super::ask::{Ask, News, Order, Reply};
 use super::frame::{Frame, MAX_FRAME, MAX_FROM_RUNTIME};
 use super::{Error, Guest, Hello, Role, dial};
 use crate::envelope::Actor;
-use crate::runtime::Handle;
+use crate::runtime::{Handle, Metrics};
 use crate::tools::{self, Answer, Caller, Repeats};
 
 /// A script's connection to a runtime.
@@ -36,17 +36,33 @@ impl Scripts {
     /// # Errors
     /// When the runtime goes away or answers something else.
     pub async fn call(&mut self, tool: &str, input: Value, once: Option<&str>) -> Result<Answer, Error> {
-        self.asked += 1;
         let ask = Ask::Call { tool: tool.to_owned(), input, once: once.map(str::to_owned) };
+        match self.ask(ask).await? {
+            Reply::Answer(answer) => Ok(answer.into()),
+            _ => Err(Error::frame("another reply than an answer")),
+        }
+    }
+
+    /// Reads the counters.
+    ///
+    /// # Errors
+    /// When the runtime goes away or answers something else.
+    pub async fn metrics(&mut self) -> Result<Metrics, Error> {
+        match self.ask(Ask::Metrics).await? {
+            Reply::Metrics(metrics) => Ok(*metrics),
+            _ => Err(Error::frame("another reply than the counters")),
+        }
+    }
+
+    async fn ask(&mut self, ask: Ask) -> Result<Reply, Error> {
+        self.asked += 1;
         let order = Order::Ask { id: self.asked, ask };
         Frame::json(&order)?.write(&mut self.writer).await?;
         let frame = Frame::read(&mut self.reader, MAX_FROM_RUNTIME).await?.ok_or(Error::Gone)?;
         match frame.parse()? {
-            News::Reply { id, reply } if id == self.asked => match reply {
-                Ok(Reply::Answer(answer)) => Ok(answer.into()),
-                Ok(_) => Err(Error::frame("another reply than an answer")),
-                Err(message) => Err(Error::Declined { message }),
-            },
+            News::Reply { id, reply } if id == self.asked => {
+                reply.map_err(|message| Error::Declined { message })
+            }
             _ => Err(Error::frame("news nobody asked for")),
         }
     }
@@ -73,6 +89,7 @@ pub async fn serve(guest: Guest, runtime: &Handle, repeats: &Repeats) -> Result<
                     None => return Ok(()),
                 }
             }
+            Ask::Metrics => Ok(Reply::Metrics(Box::new(runtime.metrics()))),
             _ => Err("a script may only call tools".to_owned()),
         };
         Frame::json(&News::Reply { id, reply })?.write(&mut writer).await?;

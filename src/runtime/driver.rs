@@ -300,7 +300,7 @@ impl Driver {
         live.io.progress.send_modify(|progress| progress.settled = true);
         self.past_bytes.0 += view.output.bytes;
         self.past_bytes.1 += view.output.dropped_bytes;
-        self.shared.book().counters.ended(view.status.as_str());
+        self.shared.book().counters.ended(view.status.as_str(), view.lived_ms());
         self.finished.push(view.clone());
         self.publish();
         self.shared.ios().remove(id);

@@ -251,6 +251,15 @@ impl Handle {
         self.shared.call(seq)
     }
 
+    /// Returns the counters as they stand.
+    #[must_use]
+    pub fn metrics(&self) -> Metrics {
+        let book = self.shared.book();
+        let mut metrics = book.counters.metrics.clone();
+        book.calls.percentiles(&mut metrics);
+        metrics
+    }
+
     /// Enters an agent's connection.
     pub fn agent_connected(&self, label: &str, client: &str, pid: u32) {
         self.agent(label, client, pid, true);

@@ -18,10 +18,12 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    pub(super) fn call(&mut self, tool: &str, status: &str, receipt_chars: usize) {
+    pub(super) fn call(&mut self, tool: &str, status: &str, receipt: &str, duration_ms: u64) {
         let by_status = self.metrics.tool_calls.entry(tool.to_owned()).or_default();
         *by_status.entry(status.to_owned()).or_default() += 1;
-        self.metrics.output_chars_sent += receipt_chars as u64;
+        self.metrics.output_chars_sent += receipt.chars().count() as u64;
+        self.metrics.output_bytes_sent += receipt.len() as u64;
+        self.metrics.tool_ms.entry(tool.to_owned()).or_default().add(duration_ms);
     }
 
     /// Counts a command that has started.
@@ -45,8 +47,17 @@ impl Counters {
         self.metrics.tasks_peak = self.metrics.tasks_peak.max(live as u64);
     }
 
-    pub(super) fn ended(&mut self, status: &str) {
+    pub(super) fn ended(&mut self, status: &str, lived_ms: u64) {
         *self.metrics.tasks_ended.entry(status.to_owned()).or_default() += 1;
+        self.metrics.task_ms.entry(status.to_owned()).or_default().add(lived_ms);
+    }
+
+    /// Sets how many tasks live, by status.
+    pub(super) fn live(&mut self, statuses: impl Iterator<Item = &'static str>) {
+        self.metrics.tasks_live.clear();
+        for status in statuses {
+            *self.metrics.tasks_live.entry(status.to_owned()).or_default() += 1;
+        }
     }
 
     /// Sets the totals of bytes over all tasks.

@@ -24,6 +24,8 @@ impl Driver {
         });
         let mut book = self.shared.book();
         book.counters.bytes(read, dropped);
+        let live = tasks.iter().filter(|task| !task.status.is_terminal());
+        book.counters.live(live.map(|task| task.status.as_str()));
         let mut metrics = book.counters.metrics.clone();
         book.calls.percentiles(&mut metrics);
         let before = self.shared.snapshot.borrow().clone();

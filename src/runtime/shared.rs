@@ -110,7 +110,8 @@ impl Shared {
             if let Some(record) = &record
                 && record.actor != Actor::Operator
             {
-                book.counters.call(&record.tool, envelope.status(), receipt.chars().count());
+                let spent = record.duration_ms.unwrap_or_default();
+                book.counters.call(&record.tool, envelope.status(), receipt, spent);
             }
             record
         };

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::histogram::Histogram;
 use crate::envelope::{Actor, TaskId};
 use crate::terminal::Size;
 
@@ -125,6 +126,16 @@ pub struct BatchItem {
     pub index: usize,
     /// How many items the batch has.
     pub count: usize,
+}
+
+impl TaskView {
+    /// Returns how long it has lived, in milliseconds, once it has ended.
+    #[must_use]
+    pub fn lived_ms(&self) -> u64 {
+        let Some(ended) = &self.ended else { return 0 };
+        let begun = self.started_at.unwrap_or(self.created_at);
+        u64::try_from(ended.at.duration_since(begun).as_millis()).unwrap_or(0)
+    }
 }
 
 /// The operator's hold on a task's input (contracts 3).
@@ -248,7 +259,7 @@ pub struct AgentView {
 }
 
 /// Counters and short histories (contracts 4).
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Metrics {
     /// Model-visible calls by tool, then by status `success`, `error` or `abandoned`.
     pub tool_calls: BTreeMap<String, BTreeMap<String, u64>>,
@@ -256,6 +267,8 @@ pub struct Metrics {
     pub exec_command_items: u64,
     /// Executions from batch items.
     pub batched_exec_command_items: u64,
+    /// Live tasks, by status.
+    pub tasks_live: BTreeMap<String, u64>,
     /// Commands that outlived their call.
     pub promotions: u64,
     /// Tasks ever started.
@@ -268,6 +281,8 @@ pub struct Metrics {
     pub output_bytes_in: u64,
     /// Characters of receipts sent to models.
     pub output_chars_sent: u64,
+    /// Bytes of receipts sent to models.
+    pub output_bytes_sent: u64,
     /// Bytes not kept.
     pub output_bytes_dropped: u64,
     /// What the operator did to tasks, by the word of the timeline (`start`, `input`, `stop`, …).
@@ -276,6 +291,10 @@ pub struct Metrics {
     pub input_refused: BTreeMap<String, u64>,
     /// Panics of a terminal parser, each healed from the log.
     pub screen_resets: u64,
+    /// From call to answer, by tool.
+    pub tool_ms: BTreeMap<String, Histogram>,
+    /// From start to end of a task, by final status.
+    pub task_ms: BTreeMap<String, Histogram>,
     /// Tool-call durations in ms, by tool: (count, p50, p95, p99) over the recent calls.
     pub call_ms: BTreeMap<String, (u64, u64, u64, u64)>,
     /// Calls in each of the last 60 seconds, oldest first; updated at most once a second.
@@ -291,12 +310,20 @@ impl Metrics {
         self.exec_command_items + self.batched_exec_command_items
     }
 
+<<<<<<< HEAD
     /// Returns how many more calls the batch items would have taken one by one. Below zero when batches ran
     /// fewer items than there were batches.
     #[must_use]
     pub fn model_rounds_saved(&self) -> i64 {
         let batches = self.tool_calls.get("ExecCommandBatch").map_or(0, |by_status| by_status.values().sum());
         self.batched_exec_command_items.checked_signed_diff(batches).unwrap_or_default()
+=======
+    /// Returns how many rounds of a model batches have saved: their executions less their calls.
+    #[must_use]
+    pub fn model_rounds_saved(&self) -> u64 {
+        let calls = self.tool_calls.get("ExecCommandBatch").map_or(0, |by| by.values().sum());
+        self.batched_exec_command_items.saturating_sub(calls)
+>>>>>>> 985c7e9 (metrics: counted whole, and read from the command line)
     }
 }
 

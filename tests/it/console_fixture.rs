@@ -16,10 +16,10 @@ use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::console::picture::Picture;
 use pilothouse::console::theme::{Colours, Theme};
 use pilothouse::console::view::{self, Drawn};
-use pilothouse::envelope::{Actor, TaskId};
+use pilothouse::envelope::{Actor, Envelope, TaskId};
 use pilothouse::runtime::{
-    AgentView, CallRecord, CallSummary, Ended, Lease, Metrics, Notice, OutputView, Snapshot, StopView,
-    TaskEvent, TaskStatus, TaskView, Waiting,
+    AgentView, CallRecord, CallSummary, Ended, Histogram, Lease, Metrics, Notice, OutputView, Snapshot,
+    StopView, TaskEvent, TaskStatus, TaskView, Waiting,
 };
 use pilothouse::terminal::{KeyPress, Origin, Size, Terminal};
 
@@ -219,20 +219,33 @@ pub(crate) fn calls() -> Vec<CallSummary> {
 fn metrics() -> Metrics {
     let by = |success, error| BTreeMap::from([("success".to_owned(), success), ("error".to_owned(), error)]);
     let counts = |pairs: &[(&str, u64)]| pairs.iter().map(|(name, n)| ((*name).to_owned(), *n)).collect();
+    let took = |count, ms| {
+        let mut histogram = Histogram::default();
+        (0..count).for_each(|_| histogram.add(ms));
+        histogram
+    };
     Metrics {
         tool_calls: BTreeMap::from([
             ("ExecCommand".to_owned(), by(128, 0)),
+            ("ExecCommandBatch".to_owned(), by(12, 1)),
             ("TaskInput".to_owned(), by(19, 1)),
             ("TaskOutput".to_owned(), by(402, 0)),
             ("TaskStop".to_owned(), by(4, 0)),
         ]),
         exec_command_items: 128,
+        batched_exec_command_items: 46,
+        tasks_live: counts(&[("cancelling", 1), ("queued", 1), ("running", 4)]),
         promotions: 41,
         tasks_started: 41,
         tasks_ended: counts(&[("completed", 31), ("failed", 5), ("cancelled", 2), ("interrupted", 1)]),
         tasks_peak: 9,
         output_bytes_in: 193_200_000,
         output_chars_sent: 3_201_455,
+        output_bytes_sent: 3_250_881,
+        task_ms: BTreeMap::from([
+            ("completed".to_owned(), took(31, 800)),
+            ("failed".to_owned(), took(5, 7_000)),
+        ]),
         output_bytes_dropped: 12 << 20,
         operator_actions: counts(&[("input", 57), ("start", 2), ("stop", 3)]),
         input_refused: counts(&[("held_by_operator", 1)]),
@@ -351,6 +364,32 @@ pub(crate) fn record() -> CallRecord {
                 .into(),
         ),
         duration_ms: Some(10_001),
+    }
+}
+
+/// The answered call 308, whole: a command that printed much.
+pub(crate) fn build() -> CallRecord {
+    let line = |n: usize| {
+        format!("   Compiling widget-{n:02} v0.{n}.0 (/home/ana/demo-repo/crates/widget-{n:02})\n")
+    };
+    let stdout: String = (1..=40).map(line).collect();
+    let stderr =
+        "warning: unused variable: `left`\n  --> src/run.rs:212:9\n\nerror: could not compile `demo` (lib)\n";
+    let result = json!({
+        "disposition": "completed", "exit_status": 101, "signal": null, "stdout_preview": stdout,
+        "stderr_preview": stderr, "truncated": true, "duration_ms": 58_201,
+        "artifacts": [{"path": "/home/ana/.local/state/pilothouse/recordings/1/tasks/task_0000000a/stdout.log"}],
+        "stdout_artifact": 0
+    });
+    let envelope = Envelope::success("ExecCommand", "command exited with status 101", &result);
+    CallRecord {
+        seq: 308,
+        at: ago(71),
+        input: json!({"cmd": "cargo build --workspace", "max_output_tokens": 1000}),
+        receipt: Some(pilothouse::tools::render(&envelope)),
+        envelope: Some(envelope.to_value()),
+        duration_ms: Some(58_210),
+        ..record()
     }
 }
 

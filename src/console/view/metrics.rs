@@ -2,6 +2,8 @@
 
 use ratatui::layout::Rect;
 
+use crate::runtime::{Histogram, Metrics};
+
 use super::super::app::alias;
 use super::super::document::{Piece, piece};
 use super::super::plan::{cut_left, cut_top};
@@ -46,23 +48,22 @@ fn fact(name: &str, value: impl Into<String>) -> Vec<Piece> {
 fn tasks(brush: &Brush<'_>) -> Rows {
     let metrics = &brush.app.snapshot.metrics;
     let ended = |status: &str| count(metrics.tasks_ended.get(status).copied().unwrap_or(0));
+    let live = |status: &str| count(metrics.tasks_live.get(status).copied().unwrap_or(0));
     let commands = metrics.shell_commands();
-    let batched = metrics.batched_exec_command_items;
-    let mut rows = vec![heading("TASKS"), fact("commands run", count(commands))];
-    if batched > 0 {
-        rows.push(fact("in batches", count(batched)));
-        rows.push(fact("rounds saved", metrics.model_rounds_saved().to_string()));
-    }
-    rows.extend([
+    vec![
+        heading("TASKS"),
+        fact("commands run", count(commands)),
+        fact("in batches", count(metrics.batched_exec_command_items)),
+        fact("rounds saved", count(metrics.model_rounds_saved())),
         fact("promoted", count(metrics.promotions)),
         fact("live", format!("{}  peak {}", brush.app.live(), metrics.tasks_peak)),
+        fact("queued", format!("{}  ending {}", live("queued"), live("cancelling"))),
         fact("completed", ended("completed")),
         fact("failed", ended("failed")),
         fact("cancelled", ended("cancelled")),
         fact("interrupted", ended("interrupted")),
         Vec::new(),
-    ]);
-    rows
+    ]
 }
 
 fn output(brush: &Brush<'_>) -> Rows {
@@ -70,7 +71,7 @@ fn output(brush: &Brush<'_>) -> Rows {
     vec![
         heading("OUTPUT"),
         fact("from tasks", bytes(metrics.output_bytes_in)),
-        fact("to models", format!("{} chars", count(metrics.output_chars_sent))),
+        fact("to models", bytes(metrics.output_bytes_sent)),
         fact("not kept", bytes(metrics.output_bytes_dropped)),
         graph(brush, &metrics.bytes_per_second, LEFT),
     ]
@@ -99,11 +100,30 @@ fn calls(brush: &Brush<'_>, width: u16) -> Rows {
     if metrics.tool_calls.is_empty() {
         rows.push(vec![piece(" no agent has called yet", Role::Faint)]);
     }
+    rows.extend(whole_tasks(metrics, wide));
     rows.push(graph(brush, &metrics.calls_per_second, width.min(61)));
     let calls = if now == 1 { "call" } else { "calls" };
     rows.push(vec![piece(format!(" {now} {calls} in the last 60 s"), Role::Faint)]);
     rows.push(Vec::new());
     rows
+}
+
+/// The ended tasks as one more row: their shares are known by the buckets they fall into.
+fn whole_tasks(metrics: &Metrics, wide: usize) -> Option<Vec<Piece>> {
+    let mut all = Histogram::default();
+    metrics.task_ms.values().for_each(|histogram| all.merge(histogram));
+    if all.count == 0 {
+        return None;
+    }
+    let of = |status: &str| metrics.tasks_ended.get(status).copied().unwrap_or(0);
+    let at_most = |percent| all.at_most(percent).map_or("longer".to_owned(), |ms| format!("<{}", count(ms)));
+    let ms = [50, 95, 99].map(|percent| right(&at_most(percent), 8)).concat();
+    Some(vec![
+        piece(format!(" {}", column("tasks, whole", wide, "…")), Role::Text),
+        piece(right(&count(of("completed")), 6), Role::Strong),
+        piece(right(&count(of("failed")), 5), if of("failed") > 0 { Role::Failed } else { Role::Faint }),
+        piece(ms, Role::Text),
+    ])
 }
 
 fn refused(brush: &Brush<'_>) -> Rows {

@@ -206,6 +206,7 @@ impl Local {
                 Reply::Done
             }
             Ask::Record { seq } => Reply::Record(runtime.call(seq)),
+            Ask::Metrics => Reply::Metrics(Box::new(runtime.metrics())),
             Ask::Shutdown => {
                 runtime.shutdown().await;
                 self.connected.send_replace(false);

@@ -1,0 +1,149 @@
+//! `metrics show`: the counters of the runtime that serves the workspace.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::command::{Example, Local};
+use super::context::Context;
+use super::response::Failure;
+use crate::runtime::{Histogram, Metrics, prometheus};
+
+/// The form of its own that this command has beside those of all.
+pub const PROMETHEUS: &str = "prometheus";
+
+pub(super) struct MetricsShow;
+
+/// Nothing.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {}
+
+/// The counters since the runtime has started.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(super) struct Output {
+    /// All executions: direct ones and batch items.
+    shell_commands: u64,
+    /// Rounds of a model that batches have saved.
+    model_rounds_saved: u64,
+    #[serde(flatten)]
+    metrics: Metrics,
+}
+
+impl Local for MetricsShow {
+    const PATH: &'static str = "metrics.show";
+    const ABOUT: &'static str = "Print the counters of the running runtime (also --output prometheus)";
+    const EXITS: &'static [u8] = &[4, 12];
+    const EXAMPLES: &'static [Example] = &[Example { about: "See what has been counted", input: "{}" }];
+
+    type Input = Input;
+    type Output = Output;
+
+    async fn run(cx: &mut Context, _input: Input) -> Result<Output, Failure> {
+        let metrics = cx.metrics().await?;
+        let (shell_commands, model_rounds_saved) = (metrics.shell_commands(), metrics.model_rounds_saved());
+        Ok(Output { shell_commands, model_rounds_saved, metrics })
+    }
+
+    fn text(output: &Output) -> String {
+        table(output)
+    }
+}
+
+impl MetricsShow {
+    /// Returns the data of an answer in a form of its own; none when it has no such form.
+    pub(super) fn form(name: &str, data: &Value) -> Option<String> {
+        let output = Output::deserialize(data).ok()?;
+        match name {
+            PROMETHEUS => Some(prometheus(&output.metrics)),
+            "table" => Some(table(&output)),
+            _ => None,
+        }
+    }
+}
+
+/// Lays the counters out for a person: one a line, those that belong together under one another.
+fn table(output: &Output) -> String {
+    let metrics = &output.metrics;
+    let mut rows: Vec<(String, String)> = Vec::new();
+    let mut row = |name: &str, value: u64| rows.push((name.to_owned(), value.to_string()));
+    row("exec_command_items", metrics.exec_command_items);
+    row("batched_exec_command_items", metrics.batched_exec_command_items);
+    row("shell_commands", output.shell_commands);
+    row("model_rounds_saved", output.model_rounds_saved);
+    row("promotions", metrics.promotions);
+    row("tasks_started", metrics.tasks_started);
+    row("tasks_peak", metrics.tasks_peak);
+    row("output_bytes_in", metrics.output_bytes_in);
+    row("output_bytes_sent", metrics.output_bytes_sent);
+    row("output_chars_sent", metrics.output_chars_sent);
+    row("output_bytes_dropped", metrics.output_bytes_dropped);
+    row("screen_resets", metrics.screen_resets);
+    for (tool, statuses) in &metrics.tool_calls {
+        statuses.iter().for_each(|(status, count)| row(&format!("tool_calls {tool} {status}"), *count));
+    }
+    let families = [
+        ("tasks", &metrics.tasks_live),
+        ("tasks_ended", &metrics.tasks_ended),
+        ("operator_actions", &metrics.operator_actions),
+        ("input_refused", &metrics.input_refused),
+    ];
+    for (name, counts) in families {
+        counts.iter().for_each(|(what, count)| row(&format!("{name} {what}"), *count));
+    }
+    rows.extend(durations("tool_ms", &metrics.tool_ms));
+    rows.extend(durations("task_ms", &metrics.task_ms));
+    let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let lines = rows.iter().map(|(name, value)| format!("{name:<width$}  {value}"));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn durations(name: &str, all: &BTreeMap<String, Histogram>) -> impl Iterator<Item = (String, String)> {
+    all.iter().map(move |(what, histogram)| {
+        let share = |percent| histogram.at_most(percent).map_or("longer".to_owned(), |ms| format!("<={ms}"));
+        let value = format!("count {}  p50 {}  p95 {}", histogram.count, share(50), share(95));
+        (format!("{name} {what}"), value)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn output() -> Output {
+        let mut took = Histogram::default();
+        took.add(7);
+        let metrics = Metrics {
+            exec_command_items: 3,
+            tool_calls: BTreeMap::from([("ExecCommand".into(), BTreeMap::from([("success".into(), 3)]))]),
+            tool_ms: BTreeMap::from([("ExecCommand".into(), took)]),
+            ..Metrics::default()
+        };
+        Output { shell_commands: 3, model_rounds_saved: 0, metrics }
+    }
+
+    #[test]
+    fn a_person_reads_one_counter_a_line() {
+        let text = table(&output());
+        let line = |start: &str| text.lines().find(|line| line.starts_with(start)).map(str::to_owned);
+        assert_eq!(line("shell_commands").as_deref(), Some("shell_commands                  3"));
+        assert_eq!(line("tool_calls").as_deref(), Some("tool_calls ExecCommand success  3"));
+        assert_eq!(
+            line("tool_ms").as_deref(),
+            Some("tool_ms ExecCommand             count 1  p50 <=10  p95 <=10")
+        );
+    }
+
+    #[test]
+    fn prometheus_reads_the_same_data() {
+        let data = serde_json::to_value(output()).expect("JSON");
+        let page = MetricsShow::form(PROMETHEUS, &data).expect("a page");
+        assert!(page.contains("\npilothouse_shell_commands_total 3\n"), "{page}");
+        assert_eq!(MetricsShow::form("plain", &data), None);
+        assert_eq!(MetricsShow::form("table", &json!({})), None);
+    }
+}

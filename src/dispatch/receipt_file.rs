@@ -1,0 +1,191 @@
+//! `receipt render` and `receipt compact`: a canonical envelope from a file, as a receipt or in fewer
+//! characters.
+
+use std::fs::File;
+use std::io::Read;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::code::Code;
+use super::command::{Example, Local};
+use super::context::{Context, Host};
+use super::response::Failure;
+use crate::envelope::{Envelope, compact, length};
+use crate::tools;
+
+/// The largest file that is read: a batch of twelve items with the largest budgets fits.
+const LIMIT_BYTES: u64 = 32 << 20;
+
+pub(super) struct ReceiptRender;
+pub(super) struct ReceiptCompact;
+
+/// Which envelope, in how much room.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {
+    /// The file with the canonical envelope as JSON; `-` is standard input.
+    file: String,
+    /// Compact it to so many characters of JSON first. What must stay may take more.
+    budget: Option<u64>,
+}
+
+/// A receipt.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Rendered {
+    /// The text a model reads.
+    receipt: String,
+    /// Its characters.
+    chars: usize,
+}
+
+/// An envelope in fewer characters.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Compacted {
+    /// The envelope.
+    envelope: Value,
+    /// Its characters as JSON.
+    chars: usize,
+    /// Those it had before.
+    chars_before: usize,
+}
+
+impl Local for ReceiptRender {
+    const PATH: &'static str = "receipt.render";
+    const ABOUT: &'static str = "Print the receipt of a canonical envelope";
+    const EXITS: &'static [u8] = &[5];
+    const EXAMPLES: &'static [Example] = &[
+        Example { about: "What a model would read", input: r#"{"file":"envelope.json"}"# },
+        Example {
+            about: "What is left of it in little room",
+            input: r#"{"file":"envelope.json","budget":1000}"#,
+        },
+    ];
+
+    type Input = Input;
+    type Output = Rendered;
+
+    async fn run(cx: &mut Context, input: Input) -> Result<Rendered, Failure> {
+        let (envelope, _) = read(cx, input).await?;
+        let receipt = tools::render(&envelope);
+        let chars = receipt.chars().count();
+        Ok(Rendered { receipt, chars })
+    }
+
+    fn text(output: &Rendered) -> String {
+        output.receipt.clone()
+    }
+}
+
+impl Local for ReceiptCompact {
+    const PATH: &'static str = "receipt.compact";
+    const ABOUT: &'static str = "Print a canonical envelope in fewer characters";
+    const EXITS: &'static [u8] = &[5];
+    const EXAMPLES: &'static [Example] = &[Example {
+        about: "Keep names, ids, ends and artifacts, cut output",
+        input: r#"{"file":"envelope.json","budget":1000}"#,
+    }];
+
+    type Input = Input;
+    type Output = Compacted;
+
+    async fn run(cx: &mut Context, input: Input) -> Result<Compacted, Failure> {
+        let (envelope, chars_before) = read(cx, input).await?;
+        Ok(Compacted { envelope: envelope.to_value(), chars: length(&envelope), chars_before })
+    }
+
+    fn text(output: &Compacted) -> String {
+        output.envelope.to_string()
+    }
+}
+
+/// Reads an envelope and compacts it; returns it with the characters it had.
+async fn read(cx: &Context, Input { file, budget }: Input) -> Result<(Envelope, usize), Failure> {
+    let host = cx.host.clone();
+    let name = file.clone();
+    let bytes = tokio::task::spawn_blocking(move || fetch(&host, &name)).await;
+    let bytes = bytes.map_err(|error| Failure::internal(&error))??;
+    let envelope = parse(&bytes, &file)?;
+    let before = length(&envelope);
+    let budget = budget.map(|budget| usize::try_from(budget).unwrap_or(usize::MAX));
+    Ok((budget.map_or(envelope.clone(), |budget| compact(&envelope, budget)), before))
+}
+
+fn fetch(host: &Arc<dyn Host>, file: &str) -> Result<Vec<u8>, Failure> {
+    let bytes = if file == "-" {
+        host.standard_input(LIMIT_BYTES)?
+    } else {
+        let path = host.cwd()?.join(file);
+        let mut bytes = Vec::new();
+        let reading = File::open(path).and_then(|open| open.take(LIMIT_BYTES + 1).read_to_end(&mut bytes));
+        reading.map_err(|error| unreadable(file, &error))?;
+        bytes
+    };
+    if bytes.len() as u64 > LIMIT_BYTES {
+        let message = format!("{} is larger than {LIMIT_BYTES} bytes, which no envelope is.", named(file));
+        return Err(Failure::new(Code::ArgError, message)
+            .with("field", "file")
+            .with("limit_bytes", LIMIT_BYTES));
+    }
+    Ok(bytes)
+}
+
+fn unreadable(file: &str, error: &std::io::Error) -> Failure {
+    let code = match error.kind() {
+        std::io::ErrorKind::NotFound => Code::NotFound,
+        _ => Code::InputFileUnreadable,
+    };
+    Failure::new(code, format!("The file {file} cannot be read."))
+        .detail(error.to_string())
+        .with("field", "file")
+        .fix("give the path of a file with a canonical envelope, or - for standard input")
+}
+
+fn parse(bytes: &[u8], file: &str) -> Result<Envelope, Failure> {
+    let given: Result<Value, _> = serde_json::from_slice(bytes);
+    let refused = |detail: String| {
+        Failure::new(Code::ArgError, format!("{} is not a canonical envelope.", named(file)))
+            .detail(detail)
+            .with("field", "file")
+            .fix(
+                "give one JSON object with tool_name, status, summary_text, result and error, all five; \
+                 the rows of a recording have it under `envelope`",
+            )
+    };
+    let given = given.map_err(|error| refused(error.to_string()))?;
+    if !given.is_object() {
+        return Err(refused("it is no JSON object".to_owned()));
+    }
+    Envelope::deserialize(&given).map_err(|error| refused(error.to_string()))
+}
+
+fn named(file: &str) -> String {
+    if file == "-" { "Standard input".to_owned() } else { format!("The file {file}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_envelope_is_refused_with_the_reason() {
+        for (text, reason) in [
+            ("", "EOF"),
+            ("{", "EOF"),
+            ("[]", "no JSON object"),
+            ("{}", "missing field `tool_name`"),
+            (
+                r#"{"tool_name":"T","status":"success","summary_text":"s","result":null,"error":null}"#,
+                "needs a result",
+            ),
+        ] {
+            let failure = parse(text.as_bytes(), "-").expect_err(text);
+            let told = super::super::Response::failure(failure).to_value();
+            assert_eq!(told["error"]["code"], "ARG_ERROR", "{told}");
+            assert!(told["error"]["detail"].as_str().is_some_and(|detail| detail.contains(reason)), "{told}");
+            assert!(told["error"]["fix_required"].is_string(), "{told}");
+        }
+    }
+}

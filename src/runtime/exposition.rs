@@ -1,0 +1,200 @@
+//! The counters in the text format that Prometheus reads.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Write as _};
+
+use super::histogram::{BOUNDS_MS, Histogram};
+use super::view::Metrics;
+
+/// Writes the counters, one family after the other.
+#[must_use]
+pub fn prometheus(metrics: &Metrics) -> String {
+    let mut page = Page(String::new());
+    page.by_two("tool_calls", "Model-visible tool calls.", ["tool", "status"], &metrics.tool_calls);
+    let totals = [
+        ("exec_command_items", "Executions from direct ExecCommand.", metrics.exec_command_items),
+        ("batched_exec_command_items", "Executions from batch items.", metrics.batched_exec_command_items),
+        ("shell_commands", "All executions.", metrics.shell_commands()),
+        ("model_rounds_saved", "Rounds that batches saved the model.", metrics.model_rounds_saved()),
+        ("promotions", "Commands that outlived their call.", metrics.promotions),
+        ("tasks_started", "Tasks ever started.", metrics.tasks_started),
+        ("output_bytes_in", "Bytes read from tasks.", metrics.output_bytes_in),
+        ("output_bytes_sent", "Bytes of receipts sent to models.", metrics.output_bytes_sent),
+        ("output_bytes_dropped", "Bytes of output not kept.", metrics.output_bytes_dropped),
+        ("screen_resets", "Terminal parsers that were healed.", metrics.screen_resets),
+    ];
+    for (name, help, value) in totals {
+        page.total(name, help, value);
+    }
+    page.by_one("tasks_ended", "Tasks ended.", "status", &metrics.tasks_ended);
+    page.by_one("operator_actions", "What the operator did to tasks.", "action", &metrics.operator_actions);
+    page.by_one("input_refused", "Inputs that were refused.", "reason", &metrics.input_refused);
+    page.family("tasks", "Live tasks.", "gauge");
+    for (status, count) in &metrics.tasks_live {
+        page.sample("tasks", &[("status", status)], count);
+    }
+    page.family("tasks_peak", "Most tasks live at once.", "gauge");
+    page.sample("tasks_peak", &[], metrics.tasks_peak);
+    page.durations("tool_duration_seconds", "From call to answer.", "tool", &metrics.tool_ms);
+    page.durations("task_duration_seconds", "From start to end of a task.", "status", &metrics.task_ms);
+    page.0
+}
+
+type Counts = BTreeMap<String, u64>;
+
+struct Page(String);
+
+impl Page {
+    fn family(&mut self, name: &str, help: &str, kind: &str) {
+        self.line(format_args!("# HELP pilothouse_{name} {help}"));
+        self.line(format_args!("# TYPE pilothouse_{name} {kind}"));
+    }
+
+    fn total(&mut self, name: &str, help: &str, value: u64) {
+        let name = format!("{name}_total");
+        self.family(&name, help, "counter");
+        self.sample(&name, &[], value);
+    }
+
+    fn by_one(&mut self, name: &str, help: &str, label: &str, counts: &Counts) {
+        let name = format!("{name}_total");
+        self.family(&name, help, "counter");
+        for (value, count) in counts {
+            self.sample(&name, &[(label, value)], count);
+        }
+    }
+
+    fn by_two(&mut self, name: &str, help: &str, labels: [&str; 2], counts: &BTreeMap<String, Counts>) {
+        let name = format!("{name}_total");
+        self.family(&name, help, "counter");
+        for (first, counts) in counts {
+            for (second, count) in counts {
+                self.sample(&name, &[(labels[0], first), (labels[1], second)], count);
+            }
+        }
+    }
+
+    fn durations(&mut self, name: &str, help: &str, label: &str, all: &BTreeMap<String, Histogram>) {
+        self.family(name, help, "histogram");
+        for (value, histogram) in all {
+            let mut upto = 0;
+            for (bound, count) in BOUNDS_MS.iter().zip(histogram.buckets) {
+                upto += count;
+                let bound = seconds(*bound);
+                self.sample(&format!("{name}_bucket"), &[(label, value), ("le", &bound)], upto);
+            }
+            self.sample(&format!("{name}_bucket"), &[(label, value), ("le", "+Inf")], histogram.count);
+            self.sample(&format!("{name}_sum"), &[(label, value)], seconds(histogram.sum_ms));
+            self.sample(&format!("{name}_count"), &[(label, value)], histogram.count);
+        }
+    }
+
+    fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: impl fmt::Display) {
+        let labels: Vec<String> =
+            labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();
+        let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
+        self.line(format_args!("pilothouse_{name}{labels} {value}"));
+    }
+
+    fn line(&mut self, line: fmt::Arguments<'_>) {
+        // A string takes whatever is written.
+        let _ = writeln!(self.0, "{line}");
+    }
+}
+
+/// Milliseconds as seconds, exactly.
+fn seconds(ms: u64) -> String {
+    let text = format!("{}.{:03}", ms / 1_000, ms % 1_000);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn escaped(value: &str) -> String {
+    value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn metrics() -> Metrics {
+        let counts = |pairs: &[(&str, u64)]| pairs.iter().map(|(name, n)| ((*name).to_owned(), *n)).collect();
+        let mut took = Histogram::default();
+        [3, 400, 9_000_000].into_iter().for_each(|ms| took.add(ms));
+        Metrics {
+            tool_calls: BTreeMap::from([("ExecCommandBatch".to_owned(), counts(&[("success", 2)]))]),
+            exec_command_items: 4,
+            batched_exec_command_items: 9,
+            tasks_live: counts(&[("running", 1)]),
+            input_refused: counts(&[("a \"quoted\" \\ \n reason", 1)]),
+            tool_ms: BTreeMap::from([("ExecCommand".to_owned(), took)]),
+            ..Metrics::default()
+        }
+    }
+
+    #[test]
+    fn derived_counters_are_written_too() {
+        let page = prometheus(&metrics());
+        for line in [
+            "pilothouse_tool_calls_total{tool=\"ExecCommandBatch\",status=\"success\"} 2",
+            "pilothouse_shell_commands_total 13",
+            "pilothouse_model_rounds_saved_total 7",
+            "pilothouse_tasks{status=\"running\"} 1",
+            "pilothouse_input_refused_total{reason=\"a \\\"quoted\\\" \\\\ \\n reason\"} 1",
+            "pilothouse_tool_duration_seconds_bucket{tool=\"ExecCommand\",le=\"0.005\"} 1",
+            "pilothouse_tool_duration_seconds_bucket{tool=\"ExecCommand\",le=\"0.5\"} 2",
+            "pilothouse_tool_duration_seconds_bucket{tool=\"ExecCommand\",le=\"3600\"} 2",
+            "pilothouse_tool_duration_seconds_bucket{tool=\"ExecCommand\",le=\"+Inf\"} 3",
+            "pilothouse_tool_duration_seconds_sum{tool=\"ExecCommand\"} 9000.403",
+        ] {
+            assert!(page.lines().any(|own| own == line), "{line} is not in\n{page}");
+        }
+    }
+
+    /// Reads a sample line as Prometheus does: name, labels, value.
+    fn sample(line: &str) -> Option<(String, String, f64)> {
+        let end = line.find(['{', ' '])?;
+        let (name, rest) = line.split_at(end);
+        let (labels, value) = match rest.strip_prefix('{') {
+            None => ("", rest.strip_prefix(' ')?),
+            Some(rest) => {
+                let mut is_escaped = false;
+                let mut is_quoted = false;
+                let close = rest.char_indices().find_map(|(at, c)| {
+                    let closes = c == '}' && !is_quoted;
+                    is_quoted ^= c == '"' && !is_escaped;
+                    is_escaped = c == '\\' && !is_escaped;
+                    closes.then_some(at)
+                })?;
+                (&rest[..close], rest[close + 1..].strip_prefix(' ')?)
+            }
+        };
+        let is_name = |name: &str| {
+            name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+                && !name.starts_with(|c: char| c.is_ascii_digit())
+        };
+        is_name(name).then_some((name.to_owned(), labels.to_owned(), value.parse().ok()?))
+    }
+
+    #[test]
+    fn every_line_is_of_the_format_and_every_family_is_declared_once() {
+        let page = prometheus(&metrics());
+        assert!(page.ends_with('\n'));
+        let mut families = std::collections::BTreeSet::new();
+        let mut seen = std::collections::BTreeSet::new();
+        for line in page.lines() {
+            if let Some(declared) = line.strip_prefix("# TYPE ") {
+                let (name, kind) = declared.split_once(' ').expect("a kind");
+                assert!(["counter", "gauge", "histogram"].contains(&kind), "{line}");
+                assert!(families.insert(name.to_owned()), "{name} twice");
+            } else if !line.starts_with("# HELP ") {
+                let (name, labels, value) = sample(line).unwrap_or_else(|| panic!("{line}"));
+                let base = ["_bucket", "_sum", "_count"]
+                    .iter()
+                    .find_map(|end| name.strip_suffix(end))
+                    .unwrap_or(&name);
+                assert!(families.contains(&name) || families.contains(base), "{name} is not declared");
+                assert!(value >= 0.0 && seen.insert((name, labels)), "{line}");
+            }
+        }
+    }
+}
