@@ -25,14 +25,22 @@ pub struct Sheet {
     pub seq: u64,
     /// The call was answered.
     pub is_answered: bool,
+    /// The room the texts were given, if not all.
+    pub budget: Option<u64>,
     /// The receipt.
     pub receipt: Document,
     /// The envelope.
     pub envelope: Document,
     /// Characters of the receipt.
     pub receipt_chars: u64,
-    /// Characters of the envelope as sent: compact.
+    /// Characters of the envelope on one line.
     pub envelope_chars: u64,
+    /// Characters of the envelope as it is on record.
+    pub whole_chars: u64,
+    /// The receipt as text.
+    pub receipt_text: String,
+    /// The envelope on one line.
+    pub envelope_text: String,
 }
 
 /// The receipts screen, and the receipt beside a task.
@@ -54,6 +62,8 @@ pub struct Calls {
     pub asked: BTreeMap<u64, bool>,
     /// The texts of the call shown.
     pub sheet: Option<Sheet>,
+    /// The room the texts are given, in characters of the envelope; all of it unless set.
+    pub budget: Option<u64>,
 }
 
 impl Calls {
@@ -67,6 +77,7 @@ impl Calls {
             records: BTreeMap::new(),
             asked: BTreeMap::new(),
             sheet: None,
+            budget: None,
         }
     }
 }

@@ -46,6 +46,29 @@ impl Document {
         Self::new(lines)
     }
 
+    /// Makes a document of a shortened JSON value, each field marked with what became of it.
+    #[must_use]
+    pub fn marked(value: &Value, marks: &Marks<'_>) -> Self {
+        let mut lines = vec![Vec::new()];
+        write_json(&mut lines, value, 0);
+        let mut fates = Vec::new();
+        tell_fates(&mut fates, value, Some(marks.whole));
+        let gutter = |fate: &Option<Fate>| match fate {
+            None => piece("  ", Role::Text),
+            Some(Fate::Kept) => piece(format!("{} ", marks.kept), Role::Faint),
+            Some(Fate::Cut) => piece(format!("{} ", marks.cut), Role::Capped),
+            Some(Fate::Gone) => piece(format!("{} ", marks.gone), Role::Failed),
+        };
+        let marked = lines.into_iter().zip(&fates).map(|(line, fate)| [vec![gutter(fate)], line].concat());
+        Self::new(marked.collect())
+    }
+
+    /// Puts lines before all others.
+    pub fn head(&mut self, lines: Vec<Vec<Piece>>) {
+        self.lines.splice(0..0, lines);
+        self.columns = 0;
+    }
+
     /// Wraps the text for `columns`.
     pub fn wrap(&mut self, columns: usize) {
         if self.columns != columns {
@@ -58,6 +81,51 @@ impl Document {
     #[must_use]
     pub fn rows(&self) -> &[Vec<Piece>] {
         &self.rows
+    }
+}
+
+/// The marks of a shortened value, and the whole one.
+#[derive(Debug, Clone, Copy)]
+pub struct Marks<'a> {
+    /// A field that is as it was.
+    pub kept: &'static str,
+    /// A text that is shorter.
+    pub cut: &'static str,
+    /// A field that is gone.
+    pub gone: &'static str,
+    /// The value as it was.
+    pub whole: &'a Value,
+}
+
+/// What became of a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Kept,
+    Cut,
+    Gone,
+}
+
+/// Tells for each line of the layout what became of the field on it; brackets have none.
+fn tell_fates(fates: &mut Vec<Option<Fate>>, value: &Value, whole: Option<&Value>) {
+    match value {
+        Value::Object(fields) if !fields.is_empty() => {
+            fates.push(None);
+            fields.iter().for_each(|(key, field)| tell_fates(fates, field, whole.and_then(|w| w.get(key))));
+            fates.push(None);
+        }
+        Value::Array(items) if !items.is_empty() => {
+            fates.push(None);
+            items
+                .iter()
+                .enumerate()
+                .for_each(|(at, item)| tell_fates(fates, item, whole.and_then(|w| w.get(at))));
+            fates.push(None);
+        }
+        Value::Null if whole.is_some_and(|whole| !whole.is_null()) => fates.push(Some(Fate::Gone)),
+        Value::String(text) if whole.and_then(Value::as_str).is_some_and(|whole| whole != text) => {
+            fates.push(Some(Fate::Cut));
+        }
+        _ => fates.push(Some(Fate::Kept)),
     }
 }
 
@@ -164,6 +232,20 @@ mod tests {
         document.wrap(200);
         let expected = serde_json::to_string_pretty(&value).expect("json").replace('\u{202e}', "⟨U+202E⟩");
         assert_eq!(shown(&document).join("\n"), expected);
+    }
+
+    #[test]
+    fn a_shortened_value_says_what_became_of_each_field() {
+        let whole = serde_json::json!({"a": "long text", "b": {"c": [1], "d": "x"}, "e": null, "f": false});
+        let short = serde_json::json!({"a": "lo", "b": {"c": [1], "d": null}, "e": null, "f": true});
+        let marks = Marks { kept: "+", cut: "^", gone: "x", whole: &whole };
+        let mut document = Document::marked(&short, &marks);
+        document.wrap(80);
+        let gutter: Vec<String> = shown(&document).iter().map(|row| row.chars().take(1).collect()).collect();
+        assert_eq!(gutter.concat(), " ^  + x ++ ");
+        let rows = shown(&document);
+        assert!(rows.iter().any(|row| row.starts_with("^   \"a\": \"lo\"")), "{rows:?}");
+        assert!(rows.iter().any(|row| row.starts_with("x     \"d\": null")), "{rows:?}");
     }
 
     #[test]

@@ -7,6 +7,7 @@ pub mod action;
 pub mod app;
 pub mod calls;
 mod carrier;
+mod compacted;
 mod display;
 pub mod document;
 mod driver;

@@ -7,7 +7,7 @@ use pilothouse::console::msg::Msg;
 use pilothouse::console::theme::Colours;
 
 use crate::console_fixture::{
-    console, draw, empty, now, press, record, refusal, select, setup, shown, snapshot,
+    build, console, draw, empty, now, press, record, refusal, select, setup, shown, snapshot,
 };
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
@@ -50,6 +50,61 @@ fn receipts() {
         let _ = press(app, &["3", "j", "j", "j"]);
         let _ = app.update(Msg::Record(Arc::new(record())));
     });
+}
+
+#[test]
+fn a_call_in_a_budget() {
+    at_each_size("budget", |app| {
+        let _ = press(app, &["3", "j", "j", "j", "j", "j"]);
+        let _ = app.update(Msg::Record(Arc::new(build())));
+        let _ = press(app, &["Tab", "-", "-", "-", "-", "-", "-"]);
+    });
+    let mut app = console(snapshot(), (80, 24));
+    let _ = press(&mut app, &["3", "j", "j", "j", "j", "j"]);
+    let _ = app.update(Msg::Record(Arc::new(build())));
+    let _ = press(&mut app, &["Tab", "Tab", "-", "-", "-", "-", "-", "-", "-", "-", "-"]);
+    insta::assert_snapshot!("budget_envelope_80x24", shown(&app));
+}
+
+#[test]
+fn a_budget_turns_down_and_up_and_off() {
+    let mut app = console(snapshot(), (120, 40));
+    let _ = press(&mut app, &["3", "j", "j", "j", "j", "j"]);
+    let _ = app.update(Msg::Record(Arc::new(build())));
+    let whole = shown(&app);
+    let sizes = |app: &App| app.calls.sheet.as_ref().map(|sheet| (sheet.receipt_chars, sheet.envelope_chars));
+    let mut before = sizes(&app).expect("a sheet");
+    for _ in 0..30 {
+        let _ = press(&mut app, &["-"]);
+        let now = sizes(&app).expect("a sheet");
+        assert!(now.0 <= before.0 + 20 && now.1 <= before.1, "{before:?} then {now:?}");
+        before = now;
+    }
+    let least = shown(&app);
+    assert!(least.contains("✗") && least.contains("✓"), "{least}");
+    for _ in 0..60 {
+        let _ = press(&mut app, &["+"]);
+    }
+    assert_eq!(app.calls.budget, None, "turned up to all of it");
+    assert_eq!(shown(&app), whole);
+    let _ = press(&mut app, &["-", "0"]);
+    assert_eq!(shown(&app), whole);
+}
+
+#[test]
+fn a_secret_in_a_command_is_on_no_screen() {
+    let mut state = snapshot();
+    for task in &mut state.tasks {
+        Arc::make_mut(task).cmd = "API_TOKEN=hunter2 run --password hunter2 https://me:hunter2@host".into();
+    }
+    for (columns, rows) in SIZES {
+        let mut app = console(state.clone(), (columns, rows));
+        for keys in [&["1"][..], &["2"], &["s"], &["Esc"], &["q"], &["Esc"], &["4"], &["3"]] {
+            let _ = press(&mut app, keys);
+            let screen = shown(&app);
+            assert!(!screen.contains("hunter2"), "{keys:?} at {columns}x{rows}\n{screen}");
+        }
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What the keys of the screens do, and when they can.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::envelope::{Actor, TaskId};
 use crate::runtime::{TaskStatus, TaskView};
@@ -9,6 +9,7 @@ use crate::terminal::Size;
 use super::super::action::Action;
 use super::super::app::{App, Layer, Mode, View, alias, takes_input};
 use super::super::calls::Column;
+use super::super::compacted;
 use super::super::msg::{Effect, Leave};
 
 impl App {
@@ -40,6 +41,10 @@ impl App {
             Action::OpenTask => self.shown_call().is_some_and(|call| call.task.is_some()),
             Action::CopyText => self.calls.column != Column::Calls && self.calls.sheet.is_some(),
             Action::NextColumn | Action::PreviousColumn => !self.snapshot.calls.is_empty(),
+            Action::LessRoom => self.calls.sheet.as_ref().is_some_and(|sheet| {
+                sheet.is_answered && sheet.budget.is_none_or(|budget| sheet.envelope_chars <= budget)
+            }),
+            Action::MoreRoom | Action::AllRoom => self.calls.budget.is_some(),
             _ => true,
         }
     }
@@ -80,6 +85,7 @@ impl App {
                 vec![Effect::Mouse(self.has_mouse)]
             }
             Action::CopyText => self.copy_text(),
+            Action::LessRoom | Action::MoreRoom | Action::AllRoom => self.turn_budget(action),
             Action::OpenTask => self.open_task_of_call(),
             other => self.act_on_task(other),
         }
@@ -198,15 +204,32 @@ impl App {
     }
 
     fn copy_text(&mut self) -> Vec<Effect> {
-        let Some(call) = self.shown_call() else { return Vec::new() };
-        let Some(record) = self.calls.records.get(&call.seq) else { return Vec::new() };
-        let text = match self.calls.column {
-            Column::Envelope => record.envelope.as_ref().map(Value::to_string),
-            _ => record.receipt.clone(),
+        let Some(sheet) = self.calls.sheet.as_ref().filter(|sheet| sheet.is_answered) else {
+            return Vec::new();
         };
-        let Some(text) = text else { return Vec::new() };
-        self.toasts.say("copied", Some(record.seq), self.now);
+        let text = match self.calls.column {
+            Column::Envelope => sheet.envelope_text.clone(),
+            _ => sheet.receipt_text.clone(),
+        };
+        self.toasts.say("copied", Some(sheet.seq), self.now);
         vec![Effect::Copy(text)]
+    }
+
+    /// Gives the texts less or more room, or all.
+    fn turn_budget(&mut self, action: Action) -> Vec<Effect> {
+        if self.can(action)
+            && let Some(sheet) = &self.calls.sheet
+        {
+            let whole = sheet.whole_chars;
+            let now = self.calls.budget.unwrap_or(whole).min(whole);
+            self.calls.budget = match action {
+                Action::LessRoom => Some(compacted::less(now)),
+                Action::MoreRoom => compacted::more(now, whole),
+                _ => None,
+            };
+            (self.calls.receipt_top, self.calls.envelope_top) = (0, 0);
+        }
+        Vec::new()
     }
 
     fn open_task_of_call(&mut self) -> Vec<Effect> {

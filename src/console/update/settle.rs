@@ -2,15 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
-
 use crate::envelope::TaskId;
 use crate::runtime::Input;
 use crate::terminal::Size;
 
 use super::super::app::{App, Mode, View};
-use super::super::calls::Sheet;
-use super::super::document::Document;
+use super::super::compacted;
 use super::super::msg::{Anchor, Effect};
 use super::super::plan::{Class, Plan};
 
@@ -132,20 +129,11 @@ impl App {
             return;
         };
         let is_answered = record.envelope.is_some();
-        let is_same =
-            self.calls.sheet.as_ref().is_some_and(|s| s.seq == record.seq && s.is_answered == is_answered);
+        let budget = self.calls.budget.filter(|_| self.view == View::Receipts);
+        let wanted = (record.seq, is_answered, budget);
+        let is_same = self.calls.sheet.as_ref().is_some_and(|s| (s.seq, s.is_answered, s.budget) == wanted);
         if !is_same {
-            let receipt = record.receipt.as_deref().unwrap_or_default();
-            let envelope = record.envelope.as_ref();
-            let compact = envelope.map(Value::to_string).unwrap_or_default();
-            self.calls.sheet = Some(Sheet {
-                seq: record.seq,
-                is_answered,
-                receipt: Document::plain(receipt),
-                envelope: envelope.map(Document::json).unwrap_or_default(),
-                receipt_chars: chars(receipt),
-                envelope_chars: chars(&compact),
-            });
+            self.calls.sheet = Some(compacted::sheet(&record, budget, self.setup.theme.glyphs));
         }
         if let Some(sheet) = &mut self.calls.sheet {
             sheet.receipt.wrap(text_columns(plan.receipt.width));
@@ -157,10 +145,6 @@ impl App {
 /// Texts stand one column in from either side.
 fn text_columns(width: u16) -> usize {
     usize::from(width.saturating_sub(2))
-}
-
-fn chars(text: &str) -> u64 {
-    text.chars().count() as u64
 }
 
 /// Returns the first item to show so that the selected one is on screen and no room is wasted.

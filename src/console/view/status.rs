@@ -87,7 +87,11 @@ fn driver(brush: &mut Brush<'_>) -> Vec<Piece> {
             let Some(call) = app.shown_call() else { return Vec::new() };
             let (at, all) =
                 (text::count(call.seq), text::count(app.newest_calls().next().map_or(0, |c| c.seq)));
-            return vec![piece(format!("call {at} of {all}"), Role::Text)];
+            let mut said = vec![piece(format!("call {at} of {all}"), Role::Text)];
+            if let Some(budget) = app.calls.budget {
+                said.push(piece(format!("  budget {}", text::count(budget)), Role::Strong));
+            }
+            return said;
         }
         View::Metrics => return vec![piece("last 60 s", Role::Text)],
         View::Tasks | View::Focus if app.is_lost => return Vec::new(),
@@ -111,9 +115,9 @@ fn driver(brush: &mut Brush<'_>) -> Vec<Piece> {
 /// The actions worth a hint in each context, most useful first.
 fn candidates(app: &App) -> &'static [Action] {
     use Action::{
-        Back, CopyText, Dismiss, Down, Find, Fit, Last, Leave, Line, Newline, NextColumn, NextMatch,
-        NextTask, OpenTask, PageUp, PreviousMatch, Quit, Raw, Release, Rerun, Run, Search as SearchFor, Send,
-        ShowFocus, ShowReceipts, ShowTasks, Start, Stop, Type, Up, Zoom,
+        AllRoom, Back, CopyText, Dismiss, Down, Find, Fit, Last, Leave, LessRoom, Line, MoreRoom, Newline,
+        NextColumn, NextMatch, NextTask, OpenTask, PageUp, PreviousMatch, Quit, Raw, Release, Rerun, Run,
+        Search as SearchFor, Send, ShowFocus, ShowReceipts, ShowTasks, Start, Stop, Type, Up, Zoom,
     };
     match app.context() {
         Context::Tasks | Context::Focus if app.search.is_some() => &[NextMatch, PreviousMatch, Back],
@@ -122,7 +126,10 @@ fn candidates(app: &App) -> &'static [Action] {
         Context::Tasks => &[Type, Line, Release, Stop, Rerun, ShowFocus, Start, Dismiss],
         Context::Focus if app.scroll.is_some() => &[Last, Up, Down, SearchFor, Back],
         Context::Focus => &[Type, Line, Release, Stop, Rerun, Fit, SearchFor, PageUp, NextTask, ShowTasks],
-        Context::Receipts => &[NextColumn, CopyText, OpenTask, Zoom, ShowTasks],
+        Context::Receipts if app.calls.budget.is_some() => {
+            &[LessRoom, MoreRoom, AllRoom, NextColumn, CopyText]
+        }
+        Context::Receipts => &[NextColumn, CopyText, LessRoom, OpenTask, Zoom, ShowTasks],
         Context::Metrics => &[Up, Down, ShowFocus, ShowTasks],
         Context::Input => &[Leave],
         Context::Line => &[Send, Newline, Raw, Leave],
