@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -10,7 +11,7 @@ use serde_json::Value;
 macro_rules! error_kinds {
     ($($(#[$doc:meta])* $kind:ident { name: $name:literal, retryable: $retryable:literal, exit: $exit:literal })+) => {
         /// Why a tool could not do what was asked (contracts 2.4).
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
         pub enum ErrorKind {
             $($(#[$doc])* #[serde(rename = $name)] $kind,)+
         }
@@ -82,7 +83,7 @@ impl fmt::Display for ErrorKind {
 }
 
 /// The `error` of an envelope: what went wrong and what to do next.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ToolError {
     /// The kind, for programs.

@@ -9,6 +9,7 @@ mod errors;
 pub mod exec_command;
 pub mod exec_command_batch;
 mod input;
+mod published;
 mod reading;
 mod receipt;
 mod repeats;
@@ -24,6 +25,7 @@ mod verb;
 
 pub use call::{Answer, call};
 pub use input::{nearest, read as read_input};
+pub use published::schemas;
 pub use reading::{Cursor, Shown};
 pub use receipt::{RECEIPT_CHARS, render};
 pub use repeats::{Repeats, call_once};

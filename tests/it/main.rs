@@ -2,6 +2,7 @@
 
 mod architecture;
 mod console_batch;
+mod cli_surfaces;
 mod console_fixture;
 mod console_robust;
 mod console_screens;
@@ -10,6 +11,7 @@ mod console_update;
 mod doctor;
 mod e2e_attached;
 mod e2e_demo;
+mod e2e_flood;
 mod e2e_hostile;
 mod e2e_leaving;
 mod e2e_main_job;
@@ -29,6 +31,7 @@ mod masking;
 mod mcp_python;
 mod mcp_shim;
 mod process;
+mod reference_schemas;
 mod runtime;
 mod support;
 mod terminal_conformance;

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
 
-use crate::support::start_runtime;
+use crate::support::{must_be_an_envelope, start_runtime};
 
 const SECRET: &str = "hunter2-a1b2c3";
 
@@ -26,7 +26,9 @@ impl Bench {
     }
 
     async fn call(&self, tool: &str, input: Value) -> Answer {
-        call(&self.runtime, &self.caller, tool, input).await
+        let answer = call(&self.runtime, &self.caller, tool, input).await;
+        must_be_an_envelope(&answer.envelope.to_value());
+        answer
     }
 
     async fn exec(&self, cmd: &str, yield_time_ms: u64) -> Answer {

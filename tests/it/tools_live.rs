@@ -8,7 +8,7 @@ use pilothouse::runtime::Handle;
 use pilothouse::tools::{Answer, Caller, call};
 use serde_json::{Value, json};
 
-use crate::support::start_runtime;
+use crate::support::{must_be_an_envelope, start_runtime};
 
 /// A runtime in a throw-away workspace, and two agents that use it.
 struct Bench {
@@ -33,7 +33,9 @@ impl Bench {
     }
 
     async fn call_as(&self, agent: &str, tool: &str, input: Value) -> Answer {
-        call(&self.runtime, &self.caller(Actor::Agent(agent.into())), tool, input).await
+        let answer = call(&self.runtime, &self.caller(Actor::Agent(agent.into())), tool, input).await;
+        must_be_an_envelope(&answer.envelope.to_value());
+        answer
     }
 
     /// Runs a command by /bin/sh, without a profile; `more` overrides.

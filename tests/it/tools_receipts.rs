@@ -17,6 +17,8 @@ use pilothouse::tools::{
     task_stop,
 };
 
+use crate::support::must_be_an_envelope;
+
 const START: &str = "2026-11-20T12:00:00Z";
 
 fn at(seconds: i64) -> jiff::Timestamp {
@@ -166,6 +168,7 @@ fn renumbered(mut task: TaskView, number: u32, id: &str) -> TaskView {
 
 /// Lays both forms out as one block, and checks what holds for every answer.
 fn answer(title: &str, envelope: &Envelope) -> String {
+    must_be_an_envelope(&envelope.to_value());
     let receipt = render(envelope);
     assert!(receipt.chars().count() <= RECEIPT_CHARS, "{title}");
     assert!(!receipt.ends_with('\n'), "{title}");

@@ -1,3 +1,5 @@
+//! Masking by table: what is hidden, how far, and what is no secret; and against random text.
+
 use proptest::prelude::*;
 use serde_json::json;
 

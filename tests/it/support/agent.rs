@@ -12,7 +12,7 @@ use serde_json::Value;
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 
-use super::Home;
+use super::{Home, must_be_an_envelope};
 
 /// A connected agent. Its calls block the test; those `ask`ed go on beside it.
 pub(crate) struct Agent {
@@ -94,7 +94,9 @@ impl Answer {
         let meta = result.meta.as_ref().expect("meta");
         let content = serde_json::to_value(&result.content).expect("content");
         let receipt = content[0]["text"].as_str().expect("a receipt").to_owned();
-        Self { receipt, envelope: meta["dev.pilothouse/envelope"].clone() }
+        let envelope = meta["dev.pilothouse/envelope"].clone();
+        must_be_an_envelope(&envelope);
+        Self { receipt, envelope }
     }
 
     /// The result at a JSON pointer.

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Output, Stdio};
 use pilothouse::paths::Places;
 use tempfile::TempDir;
 
-use super::{program, wait_until};
+use super::{program, recorded_envelopes_are_valid, wait_until};
 
 /// Folders of one test, and the environment that points there.
 pub(crate) struct Home {
@@ -76,5 +76,9 @@ impl Home {
 impl Drop for Home {
     fn drop(&mut self) {
         let _ = self.run(&["serve", "--stop"]);
+        if !std::thread::panicking() {
+            // Whatever the test was about: all that went on record is as published.
+            recorded_envelopes_are_valid(&self.places().recordings());
+        }
     }
 }

@@ -1,0 +1,125 @@
+//! What an answer costs: from a megabyte of output to the receipt, as ratios to checking the same
+//! megabyte for UTF-8 in the same run.
+#![expect(clippy::print_stdout, reason = "the report is the purpose")]
+#![expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::Instant;
+
+use pilothouse::envelope::preview::Text;
+use pilothouse::envelope::{Actor, Envelope, compact, mask};
+use pilothouse::runtime::{Ended, OutputView, TaskStatus, TaskView};
+use pilothouse::terminal::{Origin, Size, clean};
+use pilothouse::tools::{Shown, exec_command, render};
+
+const OUTPUT: usize = 1 << 20;
+const RUNS: usize = 15;
+/// Budgets in characters: the usual one and the largest.
+const BUDGETS: [usize; 2] = [32_000, 256_000];
+
+fn main() {
+    let log: String = (0..)
+        .map(line)
+        .scan(0, |length, line| {
+            *length += line.len();
+            (*length <= OUTPUT).then_some(line)
+        })
+        .collect();
+    let list: Vec<_> =
+        (0..OUTPUT / 24).map(|n| serde_json::json!({ "index": n, "ok": n % 3 == 0 })).collect();
+    let json = serde_json::to_string(&list).unwrap_or_default();
+    println!("1 MiB of output, median of {RUNS} runs; ratio to the UTF-8 check of the same bytes");
+    for (name, text) in [("log", &log), ("one JSON document", &json)] {
+        let check = median(|| black_box(std::str::from_utf8(black_box(text.as_bytes()))).is_ok());
+        let copy = median(|| black_box(black_box(text).clone()).is_empty());
+        println!(
+            "\n{name}, {} KiB: UTF-8 check {:.0} us, copy {:.0} us",
+            text.len() >> 10,
+            check * 1e6,
+            copy * 1e6
+        );
+        row("clean (bytes to text)", check, || {
+            clean(black_box(text.as_bytes()), Origin::Pipe, Size::default()).is_empty()
+        });
+        row("mask", check, || mask(black_box(text)).is_empty());
+        for budget in BUDGETS {
+            let envelope = answer(text, budget);
+            row(&format!("project, {budget} chars"), check, || answer(black_box(text), budget).is_error());
+            row(&format!("render, {budget} chars"), check, || render(black_box(&envelope)).is_empty());
+            row(&format!("project + render, {budget} chars"), check, || {
+                render(&answer(black_box(text), budget)).is_empty()
+            });
+            row(&format!("compact {budget} to 4000"), check, || {
+                compact(black_box(&envelope), 4_000).is_error()
+            });
+        }
+    }
+}
+
+fn row(what: &str, check: f64, work: impl FnMut() -> bool) {
+    let time = median(work);
+    println!("  {what:<34} {:>8.0} us {:>8.1} x", time * 1e6, time / check);
+}
+
+fn median(mut work: impl FnMut() -> bool) -> f64 {
+    let mut times: Vec<f64> = (0..RUNS)
+        .map(|_| {
+            let started = Instant::now();
+            let _ = black_box(work());
+            started.elapsed().as_secs_f64()
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    times[RUNS / 2]
+}
+
+fn line(n: usize) -> String {
+    format!("2026-11-22T12:00:{:02}Z INFO worker {n}: request finished, 200 in {} ms\n", n % 60, n % 97)
+}
+
+fn answer(stdout: &str, budget: usize) -> Envelope {
+    let (stdout, stderr) = Shown::pair(&Text::Whole(stdout.to_owned()), &Text::Whole(String::new()), budget);
+    exec_command::project(&exec_command::Complete::Ended { task: Arc::new(task()), stdout, stderr })
+}
+
+fn task() -> TaskView {
+    let now = jiff::Timestamp::UNIX_EPOCH;
+    TaskView {
+        id: "task_4k2m9x7a".parse().expect("an id"),
+        number: 1,
+        status: TaskStatus::Completed,
+        cmd: "make".into(),
+        description: None,
+        name: None,
+        workdir: "/w".into(),
+        shell: "/bin/sh".into(),
+        login: false,
+        tty: false,
+        size: Size::default(),
+        size_asked: false,
+        accepts_input: false,
+        started_by: Actor::Cli,
+        call: 1,
+        promoted: false,
+        lease: None,
+        waiting: None,
+        created_at: now,
+        started_at: Some(now),
+        updated_at: now,
+        stop: None,
+        ended: Some(Ended {
+            at: now,
+            exit_status: Some(0),
+            signal: None,
+            timed_out: false,
+            error: None,
+            leftovers: Vec::new(),
+            survivors: Vec::new(),
+        }),
+        output: OutputView::default(),
+        pid: None,
+        folder: "/r".into(),
+        events: Vec::new(),
+    }
+}

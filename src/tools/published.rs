@@ -1,0 +1,66 @@
+//! The published JSON Schemas: of the canonical envelope, of errors, of each tool's input and result.
+//! Checked in under docs/reference/schemas; a test compares.
+
+use serde_json::{Value, json};
+
+use super::schema;
+use super::table::TOOLS;
+use crate::envelope::{SUMMARY_CHARS, ToolError};
+
+/// Returns every schema with the name of its file.
+#[must_use]
+pub fn schemas() -> Vec<(String, Value)> {
+    let error = schema::result::<ToolError>();
+    let mut all = vec![
+        named("envelope", "The canonical envelope of a tool's answer.", envelope(&error)),
+        named("error", "The `error` of an envelope.", error),
+    ];
+    for tool in &TOOLS {
+        all.push(named(&format!("{}.input", tool.name), tool.title, (tool.input_schema)()));
+        let about = format!("The `result` of {}.", tool.name);
+        all.push(named(&format!("{}.result", tool.name), &about, (tool.result_schema)()));
+    }
+    all
+}
+
+fn named(name: &str, about: &str, schema: Value) -> (String, Value) {
+    let mut whole = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": name,
+        "description": about,
+    });
+    if let (Some(whole), Value::Object(schema)) = (whole.as_object_mut(), schema) {
+        whole.extend(schema);
+    }
+    (format!("{name}.json"), whole)
+}
+
+/// Five keys, and of result and error exactly the one that goes with the status.
+fn envelope(error: &Value) -> Value {
+    let form = |status: &str, result: Value, error: &Value| {
+        json!({
+            "properties": { "status": { "const": status }, "result": result, "error": error },
+        })
+    };
+    json!({
+        "type": "object",
+        "properties": {
+            "tool_name": { "type": "string", "description": "Public name of the tool." },
+            "status": { "type": "string", "enum": ["success", "error"] },
+            "summary_text": {
+                "type": "string",
+                "description": "What came of it, in one line; never output.",
+                "maxLength": SUMMARY_CHARS,
+                "pattern": "^[^\\n\\r]*$",
+            },
+            "result": { "description": "What the tool answers; see the schema of its result." },
+            "error": { "description": "Why it could not do what was asked." },
+        },
+        "required": ["tool_name", "status", "summary_text", "result", "error"],
+        "additionalProperties": false,
+        "oneOf": [
+            form("success", json!({ "type": "object" }), &json!({ "type": "null" })),
+            form("error", json!({ "type": "null" }), error),
+        ],
+    })
+}

@@ -1,0 +1,139 @@
+//! A stream of any size: what is kept, what is counted, what is shown of it, and what it costs.
+#![expect(clippy::disallowed_methods, reason = "the long form measures time")]
+
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use crate::support::{Agent, Answer, Home};
+
+/// Kept of a stream: the first 64 MiB and the last one.
+const KEPT: u64 = 65 << 20;
+/// What the runtime may grow by meanwhile.
+const GROWTH_KIB: u64 = 32 << 10;
+
+/// Bytes that `seq numbers` prints.
+fn length(numbers: u64) -> u64 {
+    let mut total = 0;
+    let (mut from, mut digits) = (1, 1);
+    while from <= numbers {
+        let upto = (from * 10 - 1).min(numbers);
+        total += (upto - from + 1) * (digits + 1);
+        (from, digits) = (from * 10, digits + 1);
+    }
+    total
+}
+
+/// A line of the runtime's status, in KiB.
+fn memory(home: &Home, field: &str) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", home.runtime_pid())).expect("a status");
+    let line = status.lines().find_map(|line| line.strip_prefix(field)).expect("a field");
+    line.trim_matches(|c: char| !c.is_ascii_digit()).parse().expect("a number")
+}
+
+/// What is told about a stream, as a command within its call or as a task.
+struct Told {
+    preview: String,
+    kept: u64,
+    dropped: u64,
+}
+
+impl Told {
+    fn of(holder: &Value, names: [&str; 2]) -> Self {
+        let [preview, artifact] = names;
+        let at = holder[artifact].as_u64().and_then(|at| usize::try_from(at).ok()).expect("an artifact");
+        let path = holder["artifacts"][at]["path"].as_str().expect("a path");
+        Self {
+            preview: holder[preview].as_str().expect("a preview").to_owned(),
+            kept: std::fs::metadata(path).expect("the file").len(),
+            dropped: holder["dropped_bytes"].as_u64().unwrap_or(0),
+        }
+    }
+}
+
+/// Waits for a task as long as it takes.
+fn ended(agent: &Agent, task: &str) -> Answer {
+    loop {
+        let read = agent.call("TaskOutput", &json!({"task_id": task, "timeout_ms": 45_000}));
+        if *read.result("/retrieval_status") == "success" {
+            return read;
+        }
+    }
+}
+
+/// Lets a command count as far as `numbers`, and holds what is told and kept against what it printed.
+/// Returns how many KiB the runtime grew by, and whether it stayed within its call.
+fn count_to(home: &Home, agent: &Agent, numbers: u64, wait_ms: u64) -> (u64, bool) {
+    let before = memory(home, "VmRSS:");
+    // From here on the peak is that of this stream.
+    std::fs::write(format!("/proc/{}/clear_refs", home.runtime_pid()), "5").expect("the peak is reset");
+    let input = json!({"cmd": format!("seq {numbers}"), "login": false, "yield_time_ms": wait_ms});
+    let ran = agent.call("ExecCommand", &input);
+    let is_within = *ran.result("/disposition") == "completed";
+    let told = if is_within {
+        Told::of(ran.result(""), ["stdout_preview", "stdout_artifact"])
+    } else {
+        let read = ended(agent, &ran.task());
+        let status = agent.call("TaskStatus", &json!({"task_id": ran.task()}));
+        let output = status.result("/task/output").clone();
+        let total = length(numbers);
+        assert_eq!(output, json!({"bytes": total, "lines": numbers, "dropped_bytes": total - KEPT}));
+        Told::of(read.result("/task"), ["output_preview", "output_artifact"])
+    };
+    assert_eq!((told.kept, told.dropped), (KEPT, length(numbers) - KEPT));
+    assert!(told.preview.starts_with("1\n2\n3\n4\n"), "{}", &told.preview[..80]);
+    let end = format!("\n{}\n{}\n", numbers - 1, numbers);
+    assert!(told.preview.ends_with(&end), "{}", &told.preview[told.preview.len() - 80..]);
+    let marker = told.preview.lines().find(|line| line.starts_with("[output truncated: ")).expect("a marker");
+    let counts: Vec<u64> =
+        marker.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok()).collect();
+    let shown = told.preview.lines().filter(|line| line.bytes().all(|byte| byte.is_ascii_digit())).count();
+    assert_eq!(counts.iter().sum::<u64>(), shown as u64, "{marker}");
+    let grown = memory(home, "VmHWM:").saturating_sub(before);
+    assert!(grown < GROWTH_KIB, "the runtime grew by {grown} KiB over {} bytes", length(numbers));
+    (grown, is_within)
+}
+
+fn settled() -> (Home, Agent) {
+    let home = Home::new();
+    let agent = Agent::connect(&home, &[]);
+    // The first command pays for what every later one finds there.
+    let _ = agent.call("ExecCommand", &json!({"cmd": "seq 200000", "login": false}));
+    (home, agent)
+}
+
+#[test]
+fn the_length_of_a_count_is_known() {
+    assert_eq!([length(1), length(9), length(10), length(1_000)], [2, 18, 21, 3_893]);
+}
+
+#[test]
+fn a_stream_beyond_the_caps_is_counted_exactly_and_shown_truly() {
+    let (home, agent) = settled();
+    let _ = count_to(&home, &agent, 11_000_000, 0);
+    agent.leave();
+}
+
+#[test]
+#[ignore = "minutes; .ci/long runs it"]
+fn long_ten_gigabytes_through_a_call_and_through_a_task() {
+    let numbers = 1_010_112_000;
+    assert!(length(numbers) >= 10_000_000_000);
+    let (home, agent) = settled();
+    for (how, numbers, wait_ms) in [
+        ("1 GB in a call", 112_000_000, 30_000),
+        ("10 GB in a call", numbers, 30_000),
+        ("10 GB as a task", numbers, 0),
+    ] {
+        let started = Instant::now();
+        let (grown, is_within) = count_to(&home, &agent, numbers, wait_ms);
+        let spent = started.elapsed().as_secs_f64();
+        let rate = length(numbers) as f64 / spent / 1e6;
+        let end = if is_within { "complete within the call" } else { "promoted" };
+        eprintln!(
+            "{how}: {} bytes in {spent:.0} s ({rate:.0} MB/s), {end}; the runtime grew by {grown} KiB",
+            length(numbers)
+        );
+    }
+    agent.leave();
+}
