@@ -26,8 +26,8 @@ pub(super) struct Input {}
 pub(super) struct Output {
     /// All executions: direct ones and batch items.
     shell_commands: u64,
-    /// Rounds of a model that batches have saved.
-    model_rounds_saved: u64,
+    /// Rounds of a model that batches have saved; below zero when they ran less than they were.
+    model_rounds_saved: i64,
     #[serde(flatten)]
     metrics: Metrics,
 }
@@ -68,21 +68,21 @@ impl MetricsShow {
 fn table(output: &Output) -> String {
     let metrics = &output.metrics;
     let mut rows: Vec<(String, String)> = Vec::new();
-    let mut row = |name: &str, value: u64| rows.push((name.to_owned(), value.to_string()));
-    row("exec_command_items", metrics.exec_command_items);
-    row("batched_exec_command_items", metrics.batched_exec_command_items);
-    row("shell_commands", output.shell_commands);
-    row("model_rounds_saved", output.model_rounds_saved);
-    row("promotions", metrics.promotions);
-    row("tasks_started", metrics.tasks_started);
-    row("tasks_peak", metrics.tasks_peak);
-    row("output_bytes_in", metrics.output_bytes_in);
-    row("output_bytes_sent", metrics.output_bytes_sent);
-    row("output_chars_sent", metrics.output_chars_sent);
-    row("output_bytes_dropped", metrics.output_bytes_dropped);
-    row("screen_resets", metrics.screen_resets);
+    let mut row = |name: &str, value: &dyn ToString| rows.push((name.to_owned(), value.to_string()));
+    row("exec_command_items", &metrics.exec_command_items);
+    row("batched_exec_command_items", &metrics.batched_exec_command_items);
+    row("shell_commands", &output.shell_commands);
+    row("model_rounds_saved", &output.model_rounds_saved);
+    row("promotions", &metrics.promotions);
+    row("tasks_started", &metrics.tasks_started);
+    row("tasks_peak", &metrics.tasks_peak);
+    row("output_bytes_in", &metrics.output_bytes_in);
+    row("output_bytes_sent", &metrics.output_bytes_sent);
+    row("output_chars_sent", &metrics.output_chars_sent);
+    row("output_bytes_dropped", &metrics.output_bytes_dropped);
+    row("screen_resets", &metrics.screen_resets);
     for (tool, statuses) in &metrics.tool_calls {
-        statuses.iter().for_each(|(status, count)| row(&format!("tool_calls {tool} {status}"), *count));
+        statuses.iter().for_each(|(status, count)| row(&format!("tool_calls {tool} {status}"), count));
     }
     let families = [
         ("tasks", &metrics.tasks_live),
@@ -91,7 +91,7 @@ fn table(output: &Output) -> String {
         ("input_refused", &metrics.input_refused),
     ];
     for (name, counts) in families {
-        counts.iter().for_each(|(what, count)| row(&format!("{name} {what}"), *count));
+        counts.iter().for_each(|(what, count)| row(&format!("{name} {what}"), count));
     }
     rows.extend(durations("tool_ms", &metrics.tool_ms));
     rows.extend(durations("task_ms", &metrics.task_ms));

@@ -15,7 +15,6 @@ pub fn prometheus(metrics: &Metrics) -> String {
         ("exec_command_items", "Executions from direct ExecCommand.", metrics.exec_command_items),
         ("batched_exec_command_items", "Executions from batch items.", metrics.batched_exec_command_items),
         ("shell_commands", "All executions.", metrics.shell_commands()),
-        ("model_rounds_saved", "Rounds that batches saved the model.", metrics.model_rounds_saved()),
         ("promotions", "Commands that outlived their call.", metrics.promotions),
         ("tasks_started", "Tasks ever started.", metrics.tasks_started),
         ("output_bytes_in", "Bytes read from tasks.", metrics.output_bytes_in),
@@ -26,6 +25,8 @@ pub fn prometheus(metrics: &Metrics) -> String {
     for (name, help, value) in totals {
         page.total(name, help, value);
     }
+    page.family("model_rounds_saved", "Rounds that batches saved the model.", "gauge");
+    page.sample("model_rounds_saved", &[], metrics.model_rounds_saved());
     page.by_one("tasks_ended", "Tasks ended.", "status", &metrics.tasks_ended);
     page.by_one("operator_actions", "What the operator did to tasks.", "action", &metrics.operator_actions);
     page.by_one("input_refused", "Inputs that were refused.", "reason", &metrics.input_refused);
@@ -137,7 +138,7 @@ mod tests {
         for line in [
             "pilothouse_tool_calls_total{tool=\"ExecCommandBatch\",status=\"success\"} 2",
             "pilothouse_shell_commands_total 13",
-            "pilothouse_model_rounds_saved_total 7",
+            "pilothouse_model_rounds_saved 7",
             "pilothouse_tasks{status=\"running\"} 1",
             "pilothouse_input_refused_total{reason=\"a \\\"quoted\\\" \\\\ \\n reason\"} 1",
             "pilothouse_tool_duration_seconds_bucket{tool=\"ExecCommand\",le=\"0.005\"} 1",

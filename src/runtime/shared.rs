@@ -130,7 +130,7 @@ impl Shared {
             if let Some(record) = &record
                 && record.actor != Actor::Operator
             {
-                book.counters.call(&record.tool, "abandoned", 0);
+                book.counters.call(&record.tool, "abandoned", "", record.duration_ms.unwrap_or_default());
             }
             record
         };

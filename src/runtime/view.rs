@@ -310,20 +310,12 @@ impl Metrics {
         self.exec_command_items + self.batched_exec_command_items
     }
 
-<<<<<<< HEAD
     /// Returns how many more calls the batch items would have taken one by one. Below zero when batches ran
     /// fewer items than there were batches.
     #[must_use]
     pub fn model_rounds_saved(&self) -> i64 {
         let batches = self.tool_calls.get("ExecCommandBatch").map_or(0, |by_status| by_status.values().sum());
         self.batched_exec_command_items.checked_signed_diff(batches).unwrap_or_default()
-=======
-    /// Returns how many rounds of a model batches have saved: their executions less their calls.
-    #[must_use]
-    pub fn model_rounds_saved(&self) -> u64 {
-        let calls = self.tool_calls.get("ExecCommandBatch").map_or(0, |by| by.values().sum());
-        self.batched_exec_command_items.saturating_sub(calls)
->>>>>>> 985c7e9 (metrics: counted whole, and read from the command line)
     }
 }
 

@@ -54,7 +54,7 @@ fn tasks(brush: &Brush<'_>) -> Rows {
         heading("TASKS"),
         fact("commands run", count(commands)),
         fact("in batches", count(metrics.batched_exec_command_items)),
-        fact("rounds saved", count(metrics.model_rounds_saved())),
+        fact("rounds saved", metrics.model_rounds_saved().to_string()),
         fact("promoted", count(metrics.promotions)),
         fact("live", format!("{}  peak {}", brush.app.live(), metrics.tasks_peak)),
         fact("queued", format!("{}  ending {}", live("queued"), live("cancelling"))),
