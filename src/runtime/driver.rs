@@ -144,6 +144,7 @@ impl Driver {
             }
             Order::Release { id } => self.step(Input::Release { id, by: Actor::Operator }),
             Order::Rename { id, name } => {
+                self.shared.note_late(&Row::Named { task: &id, name: name.as_deref() });
                 self.step(Input::Rename { id: id.clone(), name });
                 self.refresh_finished(&id);
             }
@@ -301,6 +302,7 @@ impl Driver {
         self.past_bytes.0 += view.output.bytes;
         self.past_bytes.1 += view.output.dropped_bytes;
         self.shared.book().counters.ended(view.status.as_str());
+        self.shared.note(&Row::Ended { task: &view });
         self.finished.push(view.clone());
         self.publish();
         self.shared.ios().remove(id);
@@ -339,8 +341,9 @@ impl Driver {
     async fn close(mut self) {
         self.publish();
         self.jobs.shutdown().await;
-        let at = self.now().wall;
-        self.shared.write(&Row::Closed { at }, crate::journal::Durability::Synced).await;
+        let closed = Row::Closed { recovered: false };
+        // What could not be written is tried once more when the journal is closed.
+        let _ = self.shared.write(&closed, crate::journal::Durability::Synced).await;
         let shared = self.shared.clone();
         let parsers = self.parsers.clone();
         let ended = tokio::task::spawn_blocking(move || {

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 
 use super::Error;
 use super::bytes::{Parsers, Pump, TaskIo, Viewer, Viewers};
@@ -20,12 +20,12 @@ use super::request::{ExecOutcome, ExecRequest, Input, InputOutcome, Stop, StopOu
 use super::rows::Row;
 use super::screen::Screen;
 use super::shared::Shared;
-use super::view::{Metrics, Snapshot, TaskView};
+use super::view::{Metrics, RecordView, Snapshot, TaskView};
 use crate::clock::Clock;
 use crate::config::Limits;
 use crate::envelope::{Actor, Envelope, TaskId};
-use crate::journal::Journal;
-use crate::process::Spawner;
+use crate::journal::{Journal, META_VERSION, Meta};
+use crate::process::{Identity, Spawner};
 use crate::terminal::Terminal;
 
 /// Orders that may wait for the driver.
@@ -68,11 +68,10 @@ impl Handle {
         let clock = Clock::start();
         let now = clock.now();
         let recording = create_recording(&options.recordings, now.wall)?;
-        let journal = Journal::create(&recording).map_err(|error| Error::Io {
-            what: "create the journal of",
-            path: recording.clone(),
-            source: std::io::Error::other(error),
-        })?;
+        let nudge = Arc::new(Notify::new());
+        let meta = meta(&options.workspace, now.wall);
+        let journal = Journal::create(&recording, &meta, clock.clone(), nudge.clone())
+            .map_err(|error| Error::io("create the journal of", &recording)(std::io::Error::other(error)))?;
         let threads = Error::io("start the byte path of", &recording);
         let (events, byte_events) = mpsc::channel(EVENTS);
         let viewers = Arc::new(Viewers::default());
@@ -89,14 +88,21 @@ impl Handle {
             agents: Vec::new(),
             notices: Vec::new(),
             metrics: Metrics::default(),
+            record: RecordView::default(),
         };
-        let recent = options.limits.recent_calls;
-        let shared = Shared::new(clock, options.environment, journal, (viewers, pump), (first, recent));
+        let (recent, audit) = (options.limits.recent_calls, options.limits.record.audit);
+        let shared = Shared::new(
+            clock,
+            options.environment,
+            journal,
+            (viewers, pump),
+            (first, recent),
+            (nudge, audit),
+        );
         shared.note(&Row::Recording {
-            at: now.wall,
             workspace: &shared.workspace,
             pid: std::process::id(),
-            version: env!("CARGO_PKG_VERSION"),
+            program: env!("CARGO_PKG_VERSION"),
         });
         let (orders, inbox) = mpsc::channel(ORDERS);
         let driver = Driver::new(shared.clone(), options.limits, options.spawner, parsers, orders.clone());
@@ -299,7 +305,7 @@ impl Handle {
                 book.notice(at, format!("agent {label} has disconnected; its tasks go on"), false);
             }
         }
-        self.shared.note(&Row::Agent { at, label, client, pid, connected });
+        self.shared.note_late(&Row::Agent { label, client, pid, connected });
         self.shared.nudge.notify_one();
     }
 
@@ -331,6 +337,12 @@ fn start_bytes(
     let pump = Pump::start(clock.clone(), parsers.clone(), events)?;
     parsers.connect(&pump);
     Ok((parsers, pump))
+}
+
+fn meta(workspace: &Path, started_at: jiff::Timestamp) -> Meta {
+    let Identity { pid, start, boot_id } = Identity::own();
+    let program = env!("CARGO_PKG_VERSION").to_owned();
+    Meta { version: META_VERSION, workspace: workspace.to_owned(), pid, start, boot_id, started_at, program }
 }
 
 /// Makes the folder of a new recording, named by the time and this process.

@@ -34,6 +34,6 @@ pub use request::{
 };
 pub use screen::Screen;
 pub use view::{
-    AgentView, CallSummary, Ended, Lease, Metrics, Notice, OutputView, Snapshot, StopView, TaskEvent,
-    TaskStatus, TaskView, Waiting,
+    AgentView, CallSummary, Ended, Lease, Metrics, Notice, OutputView, RecordView, Snapshot, StopView,
+    TaskEvent, TaskStatus, TaskView, Waiting,
 };

@@ -9,14 +9,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
 
+use super::Error;
 use super::book::Book;
 use super::bytes::{Pump, TaskIo, Viewers};
 use super::calls::CallRecord;
-use super::rows::Row;
+use super::rows::{Answered, Row};
 use super::view::Snapshot;
 use crate::clock::Clock;
+use crate::config::Audit;
 use crate::envelope::{Actor, Envelope, TaskId};
-use crate::journal::{self, Durability, Journal};
+use crate::journal::{self, Degraded, Durability, Journal};
 
 /// Shared state of one runtime.
 // Locks, not messages: calls begin and end on many connections, screens are read by the console for
@@ -36,6 +38,7 @@ pub(super) struct Shared {
     /// Something outside the driver changed what the snapshot shows.
     pub(super) nudge: Arc<Notify>,
     pub(super) headless: AtomicBool,
+    audit: Audit,
     ios: Mutex<HashMap<TaskId, Arc<TaskIo>>>,
     book: Mutex<Book>,
 }
@@ -47,6 +50,7 @@ impl Shared {
         journal: Journal,
         (viewers, pump): (Arc<Viewers>, Arc<Pump>),
         (first, recent_calls): (Snapshot, usize),
+        (nudge, audit): (Arc<Notify>, Audit),
     ) -> Arc<Self> {
         Arc::new(Self {
             clock,
@@ -58,7 +62,8 @@ impl Shared {
             pump,
             headless: AtomicBool::new(first.headless),
             snapshot: watch::Sender::new(Arc::new(first)),
-            nudge: Arc::new(Notify::new()),
+            nudge,
+            audit,
             ios: Mutex::default(),
             book: Mutex::new(Book::new(recent_calls)),
         })
@@ -93,26 +98,28 @@ impl Shared {
         };
         self.nudge.notify_one();
         let durability = if takes_effect(tool) { Durability::Synced } else { Durability::Written };
-        self.write(&Row::Call(&record), durability).await;
+        // What must not happen unrecorded asks for itself: `check`.
+        let _ = self.write(&Row::Call(&record), durability).await;
+        self.book().calls.admitted(self.clock.now(), record.seq);
         record.seq
     }
 
     /// Puts the answer of a call on record.
     pub(super) fn end_call(&self, seq: u64, task: Option<&TaskId>, envelope: &Envelope, receipt: &str) {
-        let record = {
+        let ended = {
             let mut book = self.book();
             // Model-visible calls only: what a person does is counted as operator actions.
-            let record = book.calls.end(self.clock.now(), seq, task, envelope, receipt);
-            if let Some(record) = &record
+            let ended = book.calls.end(self.clock.now(), seq, task, envelope, receipt);
+            if let Some((record, _)) = &ended
                 && record.actor != Actor::Operator
             {
                 book.counters.call(&record.tool, envelope.status(), receipt.chars().count());
             }
-            record
+            ended
         };
         self.nudge.notify_one();
-        if let Some(record) = record {
-            self.note(&Row::Answer(&record));
+        if let Some((record, latency_ms)) = ended {
+            self.note(&Row::Answer(Answered { record: &record, latency_ms, task }));
         }
     }
 
@@ -122,7 +129,7 @@ impl Shared {
         let open = self.book().calls.abandon(now, seq);
         if open {
             self.nudge.notify_one();
-            self.note(&Row::Abandoned { at: now.wall, seq });
+            self.note(&Row::Abandoned { seq });
         }
     }
 
@@ -132,17 +139,36 @@ impl Shared {
 
     /// Puts a row on record without waiting.
     pub(super) fn note(&self, row: &Row<'_>) {
-        if let Err(error) = self.journal.note(row) {
+        if let Err(error) = self.journal.note(row, Durability::Written) {
             report(&error);
         }
     }
 
-    pub(super) async fn write(&self, row: &Row<'_>, durability: Durability) {
-        if let Err(error) = self.journal.append(row, durability).await {
+    /// Puts a row on record that nobody would miss after a loss of power.
+    pub(super) fn note_late(&self, row: &Row<'_>) {
+        if let Err(error) = self.journal.note(row, Durability::Late) {
             report(&error);
-            let text = format!("the record is incomplete: {error}");
-            self.book().notice(self.clock.now().wall, text, true);
-            self.nudge.notify_one();
+        }
+    }
+
+    /// Puts a row on record and waits until it is.
+    ///
+    /// # Errors
+    /// When it is not, and what it announces must not happen then.
+    pub(super) async fn write(&self, row: &Row<'_>, durability: Durability) -> Result<(), Error> {
+        let Err(error) = self.journal.append(row, durability).await else { return Ok(()) };
+        report(&error);
+        self.nudge.notify_one();
+        self.check()
+    }
+
+    /// Tells whether something new may happen: not while the record cannot be written.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        match self.journal.health().degraded {
+            Some(Degraded { reason, is_full, .. }) if self.audit == Audit::Required => {
+                Err(Error::Unrecorded { reason, is_full })
+            }
+            _ => Ok(()),
         }
     }
 

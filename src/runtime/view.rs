@@ -319,4 +319,18 @@ pub struct Snapshot {
     pub notices: Vec<Notice>,
     /// Counters.
     pub metrics: Metrics,
+    /// How the record is.
+    #[serde(default)]
+    pub record: RecordView,
+}
+
+/// How the record is.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct RecordView {
+    /// Number of its last row.
+    pub seq: u64,
+    /// The first 8 digits of that row's hash; noted elsewhere, they show later whether it is still there.
+    pub head: String,
+    /// Why rows are not on disk, while they are not (`audit_degraded`).
+    pub degraded: Option<String>,
 }

@@ -18,8 +18,8 @@ use pilothouse::console::theme::{Colours, Theme};
 use pilothouse::console::view::{self, Drawn};
 use pilothouse::envelope::{Actor, TaskId};
 use pilothouse::runtime::{
-    AgentView, CallRecord, CallSummary, Ended, Lease, Metrics, Notice, OutputView, Snapshot, StopView,
-    TaskEvent, TaskStatus, TaskView, Waiting,
+    AgentView, CallRecord, CallSummary, Ended, Lease, Metrics, Notice, OutputView, RecordView, Snapshot,
+    StopView, TaskEvent, TaskStatus, TaskView, Waiting,
 };
 use pilothouse::terminal::{KeyPress, Origin, Size, Terminal};
 
@@ -283,6 +283,7 @@ pub(crate) fn empty() -> Snapshot {
         agents: Vec::new(),
         notices: Vec::new(),
         metrics: Metrics::default(),
+        record: RecordView::default(),
         ..snapshot()
     }
 }
