@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 /// The version of the lines written.
-pub const VERSION: u64 = 1;
+pub(super) const VERSION: u64 = 1;
 /// What every line begins with; the version follows.
 const START: &[u8] = b"{\"v\":";
 /// What stands between the hashed bytes and their hash.

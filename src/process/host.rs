@@ -199,6 +199,8 @@ impl TaskHost {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 _ => {
+                    // A shell that had ended before has ended by itself.
+                    self.reap();
                     self.runtime_gone = true;
                     self.ladder.runtime_gone(self.clock.now().mono);
                 }

@@ -44,6 +44,6 @@ pub use pty::{InputMode, Pty};
 pub use running::{Host, HostEvent, Io, Running};
 pub use signal::{ExitStatus, Signal, UnknownSignal};
 pub use spawner::{SpawnError, Spawner};
-pub use stray::{Strays, end_strays};
+pub use stray::{Remains, Strays, end_strays};
 pub use wire::Stage;
 pub use workdir::{Workdir, WorkdirError};

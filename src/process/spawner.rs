@@ -181,10 +181,10 @@ impl Launch {
         let streams = Streams::open(command.stdio)?;
         let host_error = |action| move |source| SpawnError::Host { action, source };
         let (control, theirs) = UnixStream::pair().map_err(host_error("connect"))?;
-        let host = start_host(program, theirs).map_err(host_error("start"))?;
         let is_task_id = |name: &OsStr| name == TASK_ID;
         let task_id = command.env.iter().find(|(name, _)| is_task_id(name));
         let task_id = task_id.and_then(|(_, value)| value.to_str().map(str::to_owned));
+        let host = start_host(program, theirs, task_id.as_deref()).map_err(host_error("start"))?;
         let fds: Vec<_> =
             [&command.workdir.fd].into_iter().chain(&streams.theirs).map(OwnedFd::as_fd).collect();
         control
@@ -236,8 +236,10 @@ async fn first_report(control: &UnixControl, frames: &mut Frames) -> io::Result<
 
 /// Runs the program as a host with the control socket as its standard input: no descriptor needs
 /// to be inherited otherwise, so nothing has to run between fork and exec.
-fn start_host(program: &Path, control: UnixStream) -> io::Result<Child> {
+fn start_host(program: &Path, control: UnixStream, task_id: Option<&str>) -> io::Result<Child> {
     let mut command = tokio::process::Command::new(program);
+    // A later runtime knows it by this, and by nothing else.
+    command.envs(task_id.map(|id| (TASK_ID, id)));
     command.arg0("pilothouse").arg("__host").stdin(OwnedFd::from(control));
     command.stdout(process::Stdio::null()).stderr(process::Stdio::null());
     let _spawning = SPAWNING.lock().unwrap_or_else(PoisonError::into_inner);

@@ -16,10 +16,11 @@ use super::calls::CallRecord;
 use super::driver::Driver;
 use super::order::{Order, Reply};
 use super::output::Output;
-use super::request::{ExecOutcome, ExecRequest, Input, InputOutcome, Stop, StopOutcome, Until};
+use super::request::{ExecOutcome, ExecRequest, Input, InputOutcome, Stop, StopEffect, StopOutcome, Until};
 use super::rows::Row;
 use super::screen::Screen;
 use super::shared::Shared;
+use super::typing;
 use super::view::{Metrics, RecordView, Snapshot, TaskView};
 use crate::clock::Clock;
 use crate::config::Limits;
@@ -132,13 +133,21 @@ impl Handle {
         snapshot.tasks.iter().find(|view| view.id == *id).map(|view| self.fresh(view))
     }
 
+    /// Finds a task of this recording or of a past one of the workspace, whose tasks have all ended.
+    pub async fn find(&self, id: &TaskId) -> Option<Arc<TaskView>> {
+        match self.task(id) {
+            Some(task) => Some(task),
+            None => self.shared.find_past(id).await,
+        }
+    }
+
     /// Waits until a task has come as far as `until`, at most `timeout`; tells whether it has.
     ///
     /// # Errors
     /// When there is no such task.
     pub async fn wait(&self, id: &TaskId, until: Until, timeout: Duration) -> Result<bool, Error> {
         let Some(io) = self.shared.io(id) else {
-            return self.task(id).map(|_| true).ok_or_else(|| Error::UnknownTask(id.clone()));
+            return self.known(id).map(|_| true);
         };
         let mut progress = io.progress.subscribe();
         let reached = progress.wait_for(|progress| match until {
@@ -153,7 +162,7 @@ impl Handle {
     /// # Errors
     /// When there is no such task.
     pub fn output(&self, id: &TaskId) -> Result<Output, Error> {
-        let task = self.task(id).ok_or_else(|| Error::UnknownTask(id.clone()))?;
+        let task = self.known(id)?;
         Output::new(task.folder.clone(), task.tty, self.shared.io(id))
     }
 
@@ -162,6 +171,9 @@ impl Handle {
     /// # Errors
     /// When there is no such task or the input is impossible.
     pub async fn input(&self, by: &Actor, id: &TaskId, input: Input) -> Result<InputOutcome, Error> {
+        if let Some(task) = self.past(id) {
+            return Ok(typing::to_past(task));
+        }
         let (by, id) = (by.clone(), id.clone());
         self.ask(|reply| Order::Input { by, id, input, reply }).await
     }
@@ -171,6 +183,9 @@ impl Handle {
     /// # Errors
     /// When there is no such task.
     pub async fn stop(&self, by: &Actor, id: &TaskId, stop: Stop) -> Result<StopOutcome, Error> {
+        if let Some(task) = self.past(id) {
+            return Ok(StopOutcome { effect: StopEffect::Noop, task });
+        }
         let (by, id) = (by.clone(), id.clone());
         self.ask(|reply| Order::Stop { by, id, stop, reply }).await
     }
@@ -307,6 +322,16 @@ impl Handle {
         }
         self.shared.note_late(&Row::Agent { label, client, pid, connected });
         self.shared.nudge.notify_one();
+    }
+
+    /// Returns a task that is known by now: of this recording, or found in a past one.
+    fn known(&self, id: &TaskId) -> Result<Arc<TaskView>, Error> {
+        let task = self.task(id).or_else(|| self.shared.past_task(id));
+        task.ok_or_else(|| Error::UnknownTask(id.clone()))
+    }
+
+    fn past(&self, id: &TaskId) -> Option<Arc<TaskView>> {
+        if self.task(id).is_some() { None } else { self.shared.past_task(id) }
     }
 
     /// Adds the present counts to a published view.

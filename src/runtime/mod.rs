@@ -10,6 +10,7 @@ mod log;
 mod metrics;
 mod order;
 mod output;
+pub mod past;
 mod publish;
 mod request;
 mod rows;

@@ -13,12 +13,16 @@ use super::Error;
 use super::book::Book;
 use super::bytes::{Pump, TaskIo, Viewers};
 use super::calls::CallRecord;
+use super::past::{self, Recovery};
 use super::rows::{Answered, Row};
-use super::view::Snapshot;
+use super::view::{Snapshot, TaskView};
 use crate::clock::Clock;
-use crate::config::Audit;
+use crate::config::{self, Audit};
 use crate::envelope::{Actor, Envelope, TaskId};
 use crate::journal::{self, Degraded, Durability, Journal};
+
+/// Tasks of past recordings kept in memory.
+const PAST_TASKS: usize = 256;
 
 /// Shared state of one runtime.
 // Locks, not messages: calls begin and end on many connections, screens are read by the console for
@@ -39,6 +43,10 @@ pub(super) struct Shared {
     pub(super) nudge: Arc<Notify>,
     pub(super) headless: AtomicBool,
     audit: Audit,
+    /// Past recordings were brought to their end: what they tell is final.
+    recovered: watch::Sender<bool>,
+    /// Tasks of past recordings that somebody asked for.
+    past: Mutex<HashMap<TaskId, Arc<TaskView>>>,
     ios: Mutex<HashMap<TaskId, Arc<TaskIo>>>,
     book: Mutex<Book>,
 }
@@ -64,6 +72,8 @@ impl Shared {
             snapshot: watch::Sender::new(Arc::new(first)),
             nudge,
             audit,
+            recovered: watch::Sender::new(false),
+            past: Mutex::default(),
             ios: Mutex::default(),
             book: Mutex::new(Book::new(recent_calls)),
         })
@@ -170,6 +180,44 @@ impl Shared {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Looks after past recordings. Blocks.
+    pub(super) fn tend(&self, limits: &config::Record) {
+        let recoveries = past::recover(&self.recording, &self.workspace, &self.clock);
+        for Recovery { recording, repaired, tasks } in &recoveries {
+            self.note(&Row::Recovery { recording, repaired, tasks });
+        }
+        let now = self.clock.now().wall;
+        if let Some(text) = past::notice(&recoveries) {
+            self.book().notice(now, text, false);
+            self.nudge.notify_one();
+        }
+        self.recovered.send_replace(true);
+        past::keep(&self.recording, limits, &self.journal, now);
+    }
+
+    /// Returns a task of a past recording that was asked for before.
+    pub(super) fn past_task(&self, id: &TaskId) -> Option<Arc<TaskView>> {
+        self.past.lock().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
+    }
+
+    /// Looks for a task in past recordings, once those are final.
+    pub(super) async fn find_past(&self, id: &TaskId) -> Option<Arc<TaskView>> {
+        // The sender lives as long as `self`.
+        let _ = self.recovered.subscribe().wait_for(|recovered| *recovered).await;
+        if let Some(known) = self.past_task(id) {
+            return Some(known);
+        }
+        let (own, workspace, asked) = (self.recording.clone(), self.workspace.clone(), id.clone());
+        let look = move || past::find_task(&own, &workspace, &asked);
+        let found = Arc::new(tokio::task::spawn_blocking(look).await.ok().flatten()?);
+        let mut past = self.past.lock().unwrap_or_else(PoisonError::into_inner);
+        if past.len() >= PAST_TASKS {
+            past.clear();
+        }
+        past.insert(id.clone(), found.clone());
+        Some(found)
     }
 
     /// Replaces text that the operator sends while the terminal has echo off by its length: it is

@@ -42,6 +42,14 @@ impl TaskStatus {
         matches!(self, Self::Completed | Self::Failed | Self::Cancelled | Self::Interrupted)
     }
 
+    /// Reads the word used on every surface.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        use TaskStatus::{Cancelled, Cancelling, Completed, Failed, Interrupted, Queued, Running};
+        let all = [Queued, Running, Cancelling, Completed, Failed, Cancelled, Interrupted];
+        all.into_iter().find(|status| status.as_str() == word)
+    }
+
     /// Returns the word used on every surface.
     #[must_use]
     pub fn as_str(self) -> &'static str {

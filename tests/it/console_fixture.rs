@@ -261,6 +261,7 @@ pub(crate) fn snapshot() -> Snapshot {
         agents: vec![agent("claude", true, 1), agent("ci", false, 240)],
         notices: vec![Notice { seq: 1, at: ago(240), is_error: false, text: "agent ci disconnected".into() }],
         metrics: metrics(),
+        record: RecordView::default(),
     }
 }
 

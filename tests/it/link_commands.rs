@@ -36,7 +36,10 @@ fn commands_share_the_runtime_of_the_workspace() {
     assert_eq!(home.run(&["serve"]).status.code(), Some(6));
     assert_eq!(said(&home.run(&["serve", "--stop", "--output", "plain"])), (Some(0), "stopped\n".to_owned()));
     served.wait().expect("ends");
-    assert_eq!(said(&home.run(&["serve", "--stop", "--output", "plain"])).1, "no runtime serves this workspace\n");
+    assert_eq!(
+        said(&home.run(&["serve", "--stop", "--output", "plain"])).1,
+        "no runtime serves this workspace\n"
+    );
 }
 
 #[test]

@@ -22,6 +22,7 @@ mod link_operator;
 mod mcp_python;
 mod mcp_shim;
 mod process;
+mod record;
 mod runtime;
 mod support;
 mod terminal_conformance;
