@@ -4,6 +4,7 @@
 //! derive from [`COMMANDS`]. This layer reads neither argv nor environment; whoever does hands them in
 //! through [`Host`].
 
+mod audit;
 mod code;
 pub mod command;
 pub mod completions;
@@ -12,6 +13,8 @@ pub mod exec;
 mod manifest;
 mod mcp_config;
 pub mod owned;
+mod receipts;
+mod recorded;
 mod reference;
 mod registry;
 mod response;

@@ -10,11 +10,13 @@
 
 use std::sync::LazyLock;
 
+use super::audit::{AuditExport, AuditList, AuditShow, AuditVerify};
 use super::command::Command;
 use super::completions::{Completions, Man};
 use super::manifest::Manifest;
 use super::mcp_config::McpConfig;
 use super::owned::{Demo, Exec, Mcp, Serve};
+use super::receipts::{ReceiptList, ReceiptShow};
 use super::version::Version;
 use crate::tools::{TOOLS, nearest};
 
@@ -22,6 +24,12 @@ use crate::tools::{TOOLS, nearest};
 pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
     let mut commands: Vec<Command> = TOOLS.iter().map(Command::of_tool).collect();
     commands.extend([
+        Command::of::<ReceiptList>(),
+        Command::of::<ReceiptShow>(),
+        Command::of::<AuditList>(),
+        Command::of::<AuditShow>(),
+        Command::of::<AuditVerify>(),
+        Command::of::<AuditExport>(),
         Command::of::<Exec>(),
         Command::of::<Manifest>(),
         Command::of::<Mcp>(),

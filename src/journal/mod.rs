@@ -31,7 +31,7 @@ pub use error::Error;
 pub use layout::{Head, META_VERSION, Meta, is_held};
 pub use ledger::Bounds;
 pub use parts::Part;
-pub use reader::{Item, Problem, ProblemKind, Reader, Record};
+pub use reader::{Item, Problem, ProblemKind, Reader, Record, last};
 pub use repair::{Repaired, repair};
 pub use verify::{Report, verify};
 pub use writer::{Degraded, Health};

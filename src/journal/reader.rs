@@ -325,6 +325,20 @@ impl Iterator for Reader {
     }
 }
 
+/// Returns the last line of a recording, when it is whole; the lines before it are not looked at.
+#[must_use]
+pub fn last(recording: &Path) -> Option<Record> {
+    let number = layout::segments(recording).ok()?.pop()?;
+    let bytes = read_plain(&layout::segment_path(recording, number), SEGMENT_BYTES).ok()?;
+    let whole = bytes.strip_suffix(b"\n")?;
+    let start = memchr::memrchr(b'\n', whole).map_or(0, |at| at + 1);
+    let line = whole.get(start..)?.to_vec();
+    match chain::read(&line) {
+        Line::Valid(header, hash) => Some(Record { header, hash, line }),
+        _ => None,
+    }
+}
+
 impl Known {
     fn last(&self) -> u64 {
         (self.first + self.hashes.len() as u64).saturating_sub(1)

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::story;
 use crate::envelope::TaskId;
-use crate::journal::{Meta, is_held};
+use crate::journal::{self, Meta, is_held};
 use crate::runtime::view::TaskView;
 
 /// One recording, as a list shows it.
@@ -20,6 +20,42 @@ pub struct Listed {
     pub meta: Option<Meta>,
     /// A runtime writes it now.
     pub live: bool,
+}
+
+/// How a recording stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// A runtime writes it now.
+    Live,
+    /// Its runtime closed it.
+    Closed,
+    /// Its runtime had died; a later one brought it to its end.
+    Recovered,
+    /// Its runtime had died, and nobody has looked after it yet.
+    Unfinished,
+}
+
+impl Listed {
+    /// Tells how it stands, from its last row.
+    #[must_use]
+    pub fn state(&self) -> State {
+        if self.live {
+            return State::Live;
+        }
+        let last = journal::last(&self.folder).filter(|last| last.header.kind == "closed");
+        match last.map(|last| last.data::<Closed>(&self.folder)) {
+            Some(Ok(Closed { recovered: true })) => State::Recovered,
+            Some(_) => State::Closed,
+            None => State::Unfinished,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Closed {
+    #[serde(default)]
+    recovered: bool,
 }
 
 /// What a name turned out to mean.

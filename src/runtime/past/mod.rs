@@ -7,7 +7,7 @@ mod recover;
 mod story;
 mod untold;
 
-pub use find::{Finding, Listed, list, resolve};
+pub use find::{Finding, Listed, State, list, resolve};
 pub use story::{PastAgent, PastCall, PastEvent, Story, read};
 
 pub(super) use find::task as find_task;
