@@ -15,7 +15,7 @@ use super::command::Command;
 use super::completions::{Completions, Man};
 use super::manifest::Manifest;
 use super::mcp_config::McpConfig;
-use super::owned::{Demo, Exec, Mcp, Serve};
+use super::owned::{Demo, Exec, Mcp, Open, Serve};
 use super::receipts::{ReceiptList, ReceiptShow};
 use super::version::Version;
 use crate::tools::{TOOLS, nearest};
@@ -35,6 +35,7 @@ pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
         Command::of::<Mcp>(),
         Command::of::<McpConfig>(),
         Command::of::<Serve>(),
+        Command::of::<Open>(),
         Command::of::<Demo>(),
         Command::of::<Completions>(),
         Command::of::<Man>(),

@@ -362,6 +362,7 @@ pub(crate) fn setup(colours: Colours) -> Setup {
         zone: TimeZone::UTC,
         is_root: false,
         is_remote: true,
+        recording: None,
     }
 }
 

@@ -4,6 +4,7 @@
 mod find;
 mod keep;
 mod recover;
+mod shown;
 mod story;
 mod untold;
 

@@ -9,7 +9,7 @@ mod tag;
 use std::path::PathBuf;
 use std::time::Duration;
 
-pub(crate) use agent::Agent;
+pub(crate) use agent::{Agent, Answer};
 pub(crate) use console::Console;
 pub(crate) use home::Home;
 pub(crate) use runtime::start_runtime;
