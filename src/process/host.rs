@@ -135,6 +135,8 @@ impl TaskHost {
         let signal =
             status.terminating_signal().map(|number| ExitStatus::Signal(Signal::from_number(number)));
         let Some(exit) = status.exit_status().map(ExitStatus::Code).or(signal) else { return };
+        // A terminal that goes with the runtime hangs its shell up: that is no end of its own.
+        self.read_orders();
         self.ladder.shell_ended(exit);
         self.exited_at = Some(self.clock.now().wall);
         self.report(&Report::Exited(exit));
@@ -199,8 +201,6 @@ impl TaskHost {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 _ => {
-                    // A shell that had ended before has ended by itself.
-                    self.reap();
                     self.runtime_gone = true;
                     self.ladder.runtime_gone(self.clock.now().mono);
                 }

@@ -142,9 +142,11 @@ fn a_command_that_had_ended_while_its_runtime_died_keeps_its_real_exit() {
     rustix::fs::mknodat(rustix::fs::CWD, &go, pipe, mode, 0).expect("a pipe");
     let agent = Agent::connect(&home, &[]);
     let task = agent.task(&format!(": {}; read -r word < go; exit 7", tag.0));
+    wait_until("the command runs", || !tag.holders().is_empty());
+    let shell = PathBuf::from(format!("/proc/{}", tag.holders()[0]));
     signal(serve.id(), Signal::STOP);
     std::fs::write(&go, "go\n").expect("told");
-    wait_until("the command ends", || tag.holders().is_empty());
+    wait_until("the command has ended and its host knows", || !shell.exists());
     kill(serve);
     let status = call_next(&agent, "TaskStatus", &json!({"task_id": task}));
     assert_eq!(status.result("/task/status"), "failed", "{}", status.envelope);

@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 
 use crate::envelope::Actor;
-use crate::process::{EndReason, ExitRecord, ExitStatus};
+use crate::process::{EndReason, ExitRecord, ExitStatus, Signal};
 use crate::runtime::view::{Ended, StopView, TaskEvent, TaskStatus, TaskView};
 
 /// Why a task is `interrupted` after its runtime had died (contracts 7).
@@ -74,8 +74,10 @@ pub(super) fn decide(
 ) -> TaskView {
     let at = left.map_or(now, |left| left.ended_at);
     let exit = left.and_then(|left| left.exit);
-    let by_itself =
-        left.is_some_and(|left| left.reason == EndReason::Exited) || task.ended.as_ref().is_some_and(is_exit);
+    let was_seen = task.ended.as_ref().is_some_and(is_exit);
+    // A terminal that goes with its runtime hangs up whoever had it, perhaps before the host knows.
+    let hung_up = task.tty && exit == Some(ExitStatus::Signal(Signal::HUP));
+    let by_itself = was_seen || !hung_up && left.is_some_and(|left| left.reason == EndReason::Exited);
     let status = match (&task.stop, task.ended.as_ref().is_some_and(|ended| ended.timed_out)) {
         (Some(stop), _) if stop.by != Actor::System => TaskStatus::Cancelled,
         (None, true) => TaskStatus::Failed,
@@ -105,4 +107,135 @@ pub(super) fn decide(
 
 fn is_exit(ended: &Ended) -> bool {
     ended.exit_status.is_some() || ended.signal.is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::envelope::TaskId;
+    use crate::runtime::view::OutputView;
+    use crate::terminal::Size;
+
+    fn task(tty: bool, events: &[(&str, &str, Actor)]) -> TaskView {
+        let mut task = TaskView {
+            id: TaskId::from_random([1; 8]),
+            number: 1,
+            status: TaskStatus::Queued,
+            cmd: "true".into(),
+            description: None,
+            name: None,
+            workdir: "/".into(),
+            shell: "/bin/sh".into(),
+            login: false,
+            tty,
+            size: Size::default(),
+            size_asked: false,
+            accepts_input: tty,
+            started_by: Actor::Cli,
+            call: 1,
+            promoted: false,
+            lease: None,
+            waiting: None,
+            created_at: Timestamp::UNIX_EPOCH,
+            started_at: None,
+            updated_at: Timestamp::UNIX_EPOCH,
+            stop: None,
+            ended: None,
+            output: OutputView::default(),
+            pid: None,
+            folder: "/nowhere".into(),
+            events: Vec::new(),
+        };
+        for (what, note, actor) in events {
+            let (what, note) = ((*what).to_owned(), (*note).to_owned());
+            let event =
+                TaskEvent { at: Timestamp::UNIX_EPOCH, actor: actor.clone(), what, note, bytes: None };
+            happen(&mut task, &event);
+        }
+        task
+    }
+
+    fn left(reason: EndReason, exit: ExitStatus) -> ExitRecord {
+        let at = Timestamp::UNIX_EPOCH;
+        ExitRecord {
+            pid: 2,
+            start: 3,
+            started_at: at,
+            exit: Some(exit),
+            exited_at: Some(at),
+            ended_at: at,
+            leftovers: Vec::new(),
+            survivors: Vec::new(),
+            reason,
+        }
+    }
+
+    #[test]
+    fn an_untold_end_is_decided_by_what_is_left() {
+        let start = || ("start", "", Actor::Cli);
+        let (code, signal) = (ExitStatus::Code, |signal| ExitStatus::Signal(signal));
+        let gone = EndReason::RuntimeGone;
+        let by = |actor| [start(), ("stop", "TERM", actor)];
+        let timeout = [start(), ("timeout", "", Actor::System)];
+        let exited = [start(), ("exit", "exit 3", Actor::System)];
+        for (what, task, left, status, exit) in [
+            ("nothing is left", task(false, &[start()]), None, TaskStatus::Interrupted, None),
+            ("never started", task(false, &[]), None, TaskStatus::Interrupted, None),
+            (
+                "by itself",
+                task(false, &[start()]),
+                Some(left(EndReason::Exited, code(0))),
+                TaskStatus::Completed,
+                Some(0),
+            ),
+            (
+                "by itself, badly",
+                task(false, &[start()]),
+                Some(left(EndReason::Exited, code(7))),
+                TaskStatus::Failed,
+                Some(7),
+            ),
+            (
+                "with the runtime",
+                task(false, &[start()]),
+                Some(left(gone, signal(Signal::TERM))),
+                TaskStatus::Interrupted,
+                None,
+            ),
+            (
+                "hung up",
+                task(true, &[start()]),
+                Some(left(EndReason::Exited, signal(Signal::HUP))),
+                TaskStatus::Interrupted,
+                None,
+            ),
+            ("seen to exit", task(false, &exited), Some(left(gone, code(3))), TaskStatus::Failed, Some(3)),
+            (
+                "stopped",
+                task(false, &by(Actor::Operator)),
+                Some(left(EndReason::Ordered, signal(Signal::TERM))),
+                TaskStatus::Cancelled,
+                None,
+            ),
+            (
+                "shut down",
+                task(false, &by(Actor::System)),
+                Some(left(EndReason::Ordered, signal(Signal::TERM))),
+                TaskStatus::Interrupted,
+                None,
+            ),
+            (
+                "timed out",
+                task(false, &timeout),
+                Some(left(EndReason::Ordered, signal(Signal::TERM))),
+                TaskStatus::Failed,
+                Some(124),
+            ),
+        ] {
+            let ended = decide(task, left.as_ref(), &[], Timestamp::UNIX_EPOCH);
+            let facts = ended.ended.expect("an end");
+            assert_eq!((ended.status, facts.exit_status), (status, exit), "{what}");
+            assert_eq!(facts.error.is_some(), status == TaskStatus::Interrupted, "{what}");
+        }
+    }
 }
