@@ -102,6 +102,7 @@ fn task() -> TaskView {
         started_by: Actor::Cli,
         call: 1,
         promoted: false,
+        item: None,
         lease: None,
         waiting: None,
         created_at: now,

@@ -25,6 +25,42 @@ pub struct Limits {
     pub batch_deadline: Duration,
     /// Calls kept in memory for the console; all are in the journal.
     pub recent_calls: usize,
+    /// The record.
+    pub record: Record,
+}
+
+/// How the record is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Record {
+    /// What happens when it cannot be written.
+    pub audit: Audit,
+    /// Bytes of all recordings together.
+    pub keep_bytes: u64,
+    /// How old a recording may become.
+    pub keep_for: Duration,
+    /// How many recordings are kept.
+    pub keep_recordings: usize,
+}
+
+/// What happens when the record cannot be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Audit {
+    /// Running tasks go on; no new command starts.
+    #[default]
+    Required,
+    /// Everything goes on, and the console says that it is not on record.
+    BestEffort,
+}
+
+impl Default for Record {
+    fn default() -> Self {
+        Self {
+            audit: Audit::default(),
+            keep_bytes: 2 << 30,
+            keep_for: Duration::from_secs(30 * 24 * 3_600),
+            keep_recordings: 200,
+        }
+    }
 }
 
 impl Default for Limits {
@@ -40,6 +76,7 @@ impl Default for Limits {
             lease: Duration::from_secs(10),
             batch_deadline: Duration::from_secs(110),
             recent_calls: 1_000,
+            record: Record::default(),
         }
     }
 }

@@ -39,13 +39,13 @@ pub(super) async fn embed(start: &Start, house: House) -> Result<Exit> {
     shown
 }
 
-async fn show(operator: Operator) -> Result<Exit> {
+pub(super) async fn show(operator: Operator) -> Result<Exit> {
     let options = Options::from_environment(|name| std::env::var_os(name));
     Ok(console::run(operator, options).await?)
 }
 
 /// Says goodbye on the normal screen.
-fn leave(exit: Exit) -> ExitCode {
+pub(super) fn leave(exit: Exit) -> ExitCode {
     if !exit.farewell.is_empty() {
         // Nobody reads it when the terminal is gone; the exit code still tells.
         let _ = super::say(&exit.farewell);

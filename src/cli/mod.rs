@@ -12,6 +12,8 @@ mod house;
 mod log;
 mod mcp;
 mod one;
+#[cfg(feature = "console")]
+mod open;
 mod outside;
 mod probe;
 mod serve;
@@ -128,6 +130,8 @@ async fn alone(typed: Typed<'_>) -> Result<ExitCode> {
     match typed.command.path.as_str() {
         "mcp" => mcp::run(&start, serde_json::from_value(input)?).await,
         "serve" => serve::run(&start, &serde_json::from_value(input)?, form).await,
+        #[cfg(feature = "console")]
+        "open" => open::run(&start, &serde_json::from_value(input)?).await,
         #[cfg(feature = "console")]
         "demo" => demo::run(&start).await,
         other => Err(eyre!("this program was built without what {other} needs")),

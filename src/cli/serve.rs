@@ -138,6 +138,7 @@ mod tests {
             agents: Vec::new(),
             notices: Vec::new(),
             metrics: crate::runtime::Metrics::default(),
+            record: crate::runtime::RecordView::default(),
         }
     }
 

@@ -5,6 +5,15 @@
 
 use serde::Deserialize;
 
+impl Action {
+    /// Tells whether it does something to a task or starts one: what a recording refuses.
+    #[must_use]
+    pub fn changes(self) -> bool {
+        use Action::{Dismiss, Fit, Kill, Line, Release, Rerun, Run, Signal, Start, Stop};
+        matches!(self, Line | Start | Run | Rerun | Stop | Kill | Signal | Release | Fit | Dismiss)
+    }
+}
+
 macro_rules! actions {
     ($($name:ident $hint:literal $about:literal $same:literal)*) => {
         /// Something the person can ask for with a key.

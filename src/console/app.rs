@@ -32,6 +32,8 @@ pub struct Setup {
     pub is_root: bool,
     /// The runtime is another process and can go on without this console.
     pub is_remote: bool,
+    /// The recording that is looked at; nothing can be done to it.
+    pub recording: Option<String>,
 }
 
 /// The four screens.

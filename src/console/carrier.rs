@@ -66,7 +66,7 @@ impl Carrier {
         self.running.spawn(async move {
             Some(match operator.call(tool, input).await {
                 Ok(answer) => Msg::Answered(answered(tool, answer.seq, &answer.envelope)),
-                Err(error) => Msg::Failed(format!("{tool}: {error}")),
+                Err(error) => Msg::Failed(said(tool, &error)),
             })
         });
     }
@@ -130,7 +130,15 @@ impl Carrier {
 }
 
 fn failed<T>(what: &str, result: Result<T, crate::link::Error>) -> Option<Msg> {
-    result.err().map(|error| Msg::Failed(format!("{what}: {error}")))
+    result.err().map(|error| Msg::Failed(said(what, &error)))
+}
+
+/// Says what did not work; that nothing can be done to a recording needs no more words.
+fn said(what: &str, error: &crate::link::Error) -> String {
+    match error {
+        crate::link::Error::ReadOnly => error.to_string(),
+        _ => format!("{what}: {error}"),
+    }
 }
 
 fn answered(tool: &str, seq: u64, envelope: &Envelope) -> Answered {

@@ -97,6 +97,7 @@ async fn show(
         zone: TimeZone::system(),
         is_root: rustix::process::geteuid().is_root(),
         is_remote: operator.is_remote(),
+        recording: operator.recording().map(str::to_owned),
     };
     let size = crossterm::terminal::size().map_err(Error::Terminal)?;
     let snapshot = Arc::clone(&operator.snapshot().borrow());
@@ -115,6 +116,7 @@ async fn show(
     }
     let runtime = match &driver.app {
         app if app.is_lost => Left::Lost,
+        app if app.setup.recording.is_some() => Left::Read,
         app if app.setup.is_remote && !app.is_leaving => Left::GoesOn,
         _ => Left::Ends,
     };

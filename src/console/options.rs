@@ -46,6 +46,8 @@ pub(super) enum Left {
     GoesOn,
     /// It ended first.
     Lost,
+    /// There was none: a recording was looked at.
+    Read,
 }
 
 /// What to tell on the normal screen when a console has closed.
@@ -60,6 +62,9 @@ pub struct Exit {
 impl Exit {
     /// Sums up what was last known. The runtime may have been lost, or go on without the console.
     pub(super) fn new(code: u8, last: &Snapshot, runtime: Left) -> Self {
+        if runtime == Left::Read {
+            return Self { code, farewell: String::new() };
+        }
         let count = |status| last.tasks.iter().filter(|task| task.status == status).count();
         let states = [
             TaskStatus::Running,
@@ -88,7 +93,7 @@ impl Exit {
                     "They go on: pilothouse shows them again, pilothouse serve --stop ends them.".into(),
                 );
             }
-            Left::GoesOn | Left::Ends => {}
+            Left::GoesOn | Left::Ends | Left::Read => {}
         }
         let failed = last.calls.iter().filter(|call| call.status.as_deref() == Some("error")).count();
         if failed > 0 {

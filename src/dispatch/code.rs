@@ -70,6 +70,8 @@ codes! {
     Precondition { name: "PRECONDITION", exit: 4, retryable: false }
     /// It cannot be done right now.
     Unavailable { name: "UNAVAILABLE", exit: 12, retryable: true }
+    /// A recording is not as it was written; what is wrong is in `data`.
+    RecordDamaged { name: "RECORD_DAMAGED", exit: 1, retryable: false }
     /// A fault of Pilothouse or of the machine.
     InternalError { name: "INTERNAL_ERROR", exit: 1, retryable: false }
 }

@@ -4,6 +4,7 @@
 //! derive from [`COMMANDS`]. This layer reads neither argv nor environment; whoever does hands them in
 //! through [`Host`].
 
+mod audit;
 mod code;
 pub mod command;
 pub mod completions;
@@ -15,6 +16,8 @@ mod mcp_config;
 mod metrics_show;
 pub mod owned;
 mod receipt_file;
+mod receipts;
+mod recorded;
 mod reference;
 mod registry;
 mod response;

@@ -186,3 +186,33 @@ impl Local for Demo {
         output.effect.to_owned()
     }
 }
+
+/// `open`: the console on a recording that is over.
+pub struct Open;
+
+/// Which recording.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OpenInput {
+    /// The recording: `latest`, a name, or the beginning of one.
+    pub recording: String,
+}
+
+impl Local for Open {
+    const PATH: &'static str = "open";
+    const ABOUT: &'static str = "Open a recording that is over in the console, to look at";
+    const EXAMPLES: &'static [Example] =
+        &[Example { about: "The last one of this workspace", input: r#"{"recording":"latest"}"# }];
+    const REACH: Reach = Reach::Alone("the terminal");
+
+    type Input = OpenInput;
+    type Output = Own;
+
+    async fn run(_cx: &mut Context, _input: OpenInput) -> Result<Own, Failure> {
+        Err(not_here(Self::PATH))
+    }
+
+    fn text(output: &Own) -> String {
+        output.effect.to_owned()
+    }
+}

@@ -10,14 +10,16 @@
 
 use std::sync::LazyLock;
 
+use super::audit::{AuditExport, AuditList, AuditShow, AuditVerify};
 use super::command::Command;
 use super::completions::{Completions, Man};
 use super::doctor::Doctor;
 use super::manifest::Manifest;
 use super::mcp_config::McpConfig;
 use super::metrics_show::MetricsShow;
-use super::owned::{Demo, Exec, Mcp, Serve};
+use super::owned::{Demo, Exec, Mcp, Open, Serve};
 use super::receipt_file::{ReceiptCompact, ReceiptRender};
+use super::receipts::{ReceiptList, ReceiptShow};
 use super::version::Version;
 use crate::tools::{TOOLS, nearest};
 
@@ -25,14 +27,21 @@ use crate::tools::{TOOLS, nearest};
 pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
     let mut commands: Vec<Command> = TOOLS.iter().map(Command::of_tool).collect();
     commands.extend([
+        Command::of::<ReceiptList>(),
+        Command::of::<ReceiptShow>(),
         Command::of::<ReceiptRender>(),
         Command::of::<ReceiptCompact>(),
         Command::of::<MetricsShow>(),
+        Command::of::<AuditList>(),
+        Command::of::<AuditShow>(),
+        Command::of::<AuditVerify>(),
+        Command::of::<AuditExport>(),
         Command::of::<Exec>(),
         Command::of::<Manifest>(),
         Command::of::<Mcp>(),
         Command::of::<McpConfig>(),
         Command::of::<Serve>(),
+        Command::of::<Open>(),
         Command::of::<Demo>(),
         Command::of::<Doctor>(),
         Command::of::<Completions>(),

@@ -65,6 +65,9 @@ pub enum Error {
     /// The connection failed in the middle of a conversation.
     #[error("talk to the runtime")]
     Talk(#[source] io::Error),
+    /// A recording that is over can only be looked at.
+    #[error("read-only recording")]
+    ReadOnly,
     /// The runtime went away.
     #[error("the runtime went away")]
     Gone,

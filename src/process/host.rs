@@ -136,6 +136,8 @@ impl TaskHost {
         let signal =
             status.terminating_signal().map(|number| ExitStatus::Signal(Signal::from_number(number)));
         let Some(exit) = status.exit_status().map(ExitStatus::Code).or(signal) else { return };
+        // A terminal that goes with the runtime hangs its shell up: that is no end of its own.
+        self.read_orders();
         self.ladder.shell_ended(exit);
         self.exited_at = Some(self.clock.now().wall);
         self.report(&Report::Exited(exit));

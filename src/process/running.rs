@@ -167,7 +167,7 @@ impl Link {
             let _ = host.wait().await;
         }
         if parting == Parting::Lost {
-            let trace = Trace { session: (!watch.shell_gone).then_some(shell), task_id };
+            let trace = Trace { session: (!watch.shell_gone).then_some(shell), task_id, since: 0 };
             let strays = tokio::task::spawn_blocking(move || trace.end()).await;
             tracing::warn!(shell, ?strays, "the task host is gone; what it left was killed");
             let _ = events.try_send(HostEvent::Lost);

@@ -135,17 +135,20 @@ impl Spawner {
     /// # Errors
     /// When the command does not run; nothing of it is left then.
     pub async fn spawn(&self, command: Command) -> Result<Running, SpawnError> {
-        let host = self.prepare().await?;
+        let is_task_id = |name: &OsStr| name == TASK_ID;
+        let task_id = command.env.iter().find(|(name, _)| is_task_id(name));
+        let host = self.prepare(task_id.and_then(|(_, value)| value.to_str())).await?;
         self.start(host, command).await
     }
 
-    /// Starts a host that has no command yet. It does nothing until it gets one, and leaves when it is dropped.
+    /// Starts a host for a task that has no command yet. It does nothing until it gets one, and leaves when it is
+    /// dropped.
     ///
     /// # Errors
     /// When there is no process to be had.
-    pub async fn prepare(&self) -> Result<PreparedHost, SpawnError> {
-        let program = self.program.clone();
-        blocking(move || PreparedHost::begin(&program)).await
+    pub async fn prepare(&self, task_id: Option<&str>) -> Result<PreparedHost, SpawnError> {
+        let (program, task_id) = (self.program.clone(), task_id.map(str::to_owned));
+        blocking(move || PreparedHost::begin(&program, task_id)).await
     }
 
     /// Starts a command under a host that waits for one. Dropping the future ends what it had started.
@@ -182,14 +185,15 @@ async fn blocking<T: Send + 'static>(
 pub struct PreparedHost {
     control: UnixStream,
     host: Child,
+    task_id: Option<String>,
 }
 
 impl PreparedHost {
-    fn begin(program: &Path) -> Result<Self, SpawnError> {
+    fn begin(program: &Path, task_id: Option<String>) -> Result<Self, SpawnError> {
         let host_error = |action| move |source| SpawnError::Host { action, source };
         let (control, theirs) = UnixStream::pair().map_err(host_error("connect"))?;
-        let host = start_host(program, theirs).map_err(host_error("start"))?;
-        Ok(Self { control, host })
+        let host = start_host(program, theirs, task_id.as_deref()).map_err(host_error("start"))?;
+        Ok(Self { control, host, task_id })
     }
 }
 
@@ -216,11 +220,8 @@ struct Launch {
 
 impl Launch {
     fn begin(host: PreparedHost, command: Command) -> Result<Self, SpawnError> {
-        let PreparedHost { control, host } = host;
+        let PreparedHost { control, host, task_id } = host;
         let streams = Streams::open(command.stdio)?;
-        let is_task_id = |name: &OsStr| name == TASK_ID;
-        let task_id = command.env.iter().find(|(name, _)| is_task_id(name));
-        let task_id = task_id.and_then(|(_, value)| value.to_str().map(str::to_owned));
         let fds: Vec<_> =
             [&command.workdir.fd].into_iter().chain(&streams.theirs).map(OwnedFd::as_fd).collect();
         control
@@ -272,8 +273,10 @@ async fn first_report(control: &UnixControl, frames: &mut Frames) -> io::Result<
 
 /// Runs the program as a host with the control socket as its standard input: no descriptor needs
 /// to be inherited otherwise, so nothing has to run between fork and exec.
-fn start_host(program: &Path, control: UnixStream) -> io::Result<Child> {
+fn start_host(program: &Path, control: UnixStream, task_id: Option<&str>) -> io::Result<Child> {
     let mut command = tokio::process::Command::new(program);
+    // A later runtime knows it by this, and by nothing else.
+    command.envs(task_id.map(|id| (TASK_ID, id)));
     command.arg0("pilothouse").arg("__host").stdin(OwnedFd::from(control));
     command.stdout(process::Stdio::null()).stderr(process::Stdio::null());
     let _spawning = SPAWNING.lock().unwrap_or_else(PoisonError::into_inner);

@@ -15,6 +15,8 @@ use crate::envelope::TaskId;
 
 /// How long a killed process may take to be gone.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// What a task host calls itself: the kernel keeps 15 bytes.
+const HOST: &str = "pilothouse-host";
 
 /// What was found without its host.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -29,7 +31,42 @@ pub struct Strays {
 /// Blocks, for a few milliseconds as a rule and a few seconds at most.
 #[must_use]
 pub fn end_strays(task_id: &TaskId) -> Strays {
-    Trace { session: None, task_id: Some(task_id.as_str().to_owned()) }.end()
+    Trace { session: None, task_id: Some(task_id.as_str().to_owned()), since: 0 }.end()
+}
+
+/// What the tasks of a dead runtime may have left behind.
+#[derive(Debug)]
+pub struct Remains {
+    /// The tasks, by the id their processes carry.
+    pub tasks: Vec<TaskId>,
+    /// When the runtime started, in clock ticks since this boot: what is older is not theirs.
+    pub since: u64,
+}
+
+impl Remains {
+    /// Gives their hosts time to end them, then ends what is left; what was found, by task. Blocks.
+    #[must_use]
+    pub fn end(&self, patience: Duration) -> Vec<Strays> {
+        let trace =
+            |id: &TaskId| Trace { session: None, task_id: Some(id.as_str().to_owned()), since: self.since };
+        let traces: Vec<Trace> = self.tasks.iter().map(trace).collect();
+        let found: Vec<Vec<Process>> = traces.iter().map(Trace::look).collect();
+        await_gone(&found.concat(), patience);
+        let end = |(trace, found): (&Trace, Vec<Process>)| {
+            let left = trace.end();
+            let hosts = |process: &Process| process.name == HOST;
+            // A host is no process of the command.
+            let commands: Vec<Process> = found.into_iter().filter(|process| !hosts(process)).collect();
+            let mut names = tree::names(&commands);
+            names.extend(
+                left.names
+                    .into_iter()
+                    .filter(|name| name != HOST && !commands.iter().any(|known| known.name == *name)),
+            );
+            Strays { names, survivors: left.survivors }
+        };
+        traces.iter().zip(found).map(end).collect()
+    }
 }
 
 /// How the processes of a task are known when their host is gone.
@@ -39,6 +76,8 @@ pub(super) struct Trace {
     pub(super) session: Option<u32>,
     /// The value of `PILOTHOUSE_TASK_ID`.
     pub(super) task_id: Option<String>,
+    /// Nothing older is meant, in clock ticks since boot.
+    pub(super) since: u64,
 }
 
 impl Trace {
@@ -49,7 +88,7 @@ impl Trace {
             return Strays::default();
         }
         tree::kill(|| self.look());
-        await_gone(&self.look());
+        await_gone(&self.look(), PATIENCE);
         Strays { names, survivors: tree::names(&self.look()) }
     }
 
@@ -72,6 +111,9 @@ impl Trace {
     }
 
     fn is_marked(&self, process: &Process) -> bool {
+        if process.start < self.since {
+            return false;
+        }
         let in_session = self.session.is_some_and(|session| i64::from(process.session) == i64::from(session));
         in_session || self.task_id.as_deref().is_some_and(|task_id| carries(process.pid, task_id))
     }
@@ -84,10 +126,10 @@ fn carries(pid: i32, task_id: &str) -> bool {
 }
 
 /// Waits until each process has ended, all together no longer than the patience for one allows.
-fn await_gone(processes: &[Process]) {
+fn await_gone(processes: &[Process], patience: Duration) {
     let handle = |process: &Process| pidfd_open(Pid::from_raw(process.pid)?, PidfdFlags::empty()).ok();
     let handles: Vec<OwnedFd> = processes.iter().filter_map(handle).collect();
-    let limit = Timespec::try_from(PATIENCE).ok();
+    let limit = Timespec::try_from(patience).ok();
     for handle in &handles {
         let mut fds = [PollFd::new(handle, PollFlags::IN)];
         if !poll(&mut fds, limit.as_ref()).is_ok_and(|ready| ready == 1) {

@@ -54,6 +54,8 @@ struct Entry {
     record: Arc<CallRecord>,
     summary: Arc<CallSummary>,
     begun: Duration,
+    /// When it was on record and could take effect.
+    admitted: Option<Duration>,
 }
 
 impl CallBook {
@@ -88,11 +90,18 @@ impl CallBook {
         if self.calls.len() == self.capacity {
             self.calls.pop_front();
         }
-        self.calls.push_back(Entry { record: record.clone(), summary, begun: now.mono });
+        self.calls.push_back(Entry { record: record.clone(), summary, begun: now.mono, admitted: None });
         record
     }
 
-    /// Completes a call; returns its whole record unless it was begun too long ago.
+    /// Notes that a call is on record and may take effect.
+    pub(super) fn admitted(&mut self, now: Moment, seq: u64) {
+        if let Some(entry) = self.calls.iter_mut().rfind(|entry| entry.record.seq == seq) {
+            entry.admitted = Some(now.mono);
+        }
+    }
+
+    /// Completes a call; returns its whole record and its latency unless it was begun too long ago.
     pub(super) fn end(
         &mut self,
         now: Moment,
@@ -100,10 +109,9 @@ impl CallBook {
         task: Option<&TaskId>,
         envelope: &Envelope,
         receipt: &str,
-    ) -> Option<Arc<CallRecord>> {
+    ) -> Option<(Arc<CallRecord>, Option<u64>)> {
         let entry = self.calls.iter_mut().find(|entry| entry.record.seq == seq)?;
-        let spent = now.mono.saturating_sub(entry.begun).as_millis();
-        let duration = u64::try_from(spent).unwrap_or(u64::MAX);
+        let duration = millis(now.mono.saturating_sub(entry.begun));
         let record = Arc::make_mut(&mut entry.record);
         record.envelope = Some(envelope.to_value());
         record.receipt = Some(receipt.to_owned());
@@ -114,12 +122,13 @@ impl CallBook {
         summary.task = task.cloned();
         summary.duration_ms = Some(duration);
         let record = entry.record.clone();
+        let latency = entry.admitted.map(|admitted| millis(admitted.saturating_sub(entry.begun)));
         let durations = self.durations.entry(record.tool.clone()).or_default();
         if durations.len() == DURATIONS_KEPT {
             durations.pop_front();
         }
         durations.push_back(duration);
-        Some(record)
+        Some((record, latency))
     }
 
     /// Keeps what an open call has come to, though nobody will be told.
@@ -135,8 +144,7 @@ impl CallBook {
     /// Closes a call whose client stopped waiting; returns its record if it was still open.
     pub(super) fn abandon(&mut self, now: Moment, seq: u64) -> Option<Arc<CallRecord>> {
         let entry = self.open(seq)?;
-        let spent = now.mono.saturating_sub(entry.begun).as_millis();
-        let duration = u64::try_from(spent).unwrap_or(u64::MAX);
+        let duration = millis(now.mono.saturating_sub(entry.begun));
         Arc::make_mut(&mut entry.record).duration_ms = Some(duration);
         let summary = Arc::make_mut(&mut entry.summary);
         summary.status = Some("abandoned".to_owned());
@@ -167,6 +175,10 @@ impl CallBook {
             metrics.call_ms.insert(tool.clone(), row);
         }
     }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Shows the one thing of an input that tells calls apart while they are in flight.

@@ -26,6 +26,8 @@ use crate::process::{ExitStatus, Host, HostEvent, Scope, Signal, Spawner};
 const PUBLISH_EVERY: Duration = Duration::from_millis(50);
 /// History and waiting tasks are looked at this often while something runs.
 const SECOND: Duration = Duration::from_secs(1);
+/// Past recordings are looked after this often.
+const TEND: Duration = Duration::from_secs(3_600);
 
 /// The driver's state.
 pub(super) struct Driver {
@@ -84,6 +86,8 @@ impl Driver {
         mut orders: mpsc::Receiver<Order>,
         mut bytes: mpsc::Receiver<ByteEvent>,
     ) {
+        self.tend();
+        let mut tending = tokio::time::interval_at(self.shared.clock.instant(self.now().mono + TEND), TEND);
         let mut second = tokio::time::interval(SECOND);
         second.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let (mut quiet_until, mut stale) = (Duration::ZERO, false);
@@ -98,6 +102,7 @@ impl Driver {
                 event = bytes.recv() => match event { Some(event) => Message::Bytes(event), None => break },
                 () = tokio::time::sleep_until(waking), if timer.is_some() => Message::Due,
                 _ = second.tick(), if self.second_matters() => Message::Second,
+                _ = tending.tick() => Message::Tend,
                 () = self.shared.nudge.notified(), if !stale => Message::Nudge,
                 () = tokio::time::sleep_until(publishing), if stale => Message::Publish,
                 Some(_) = self.jobs.join_next(), if !self.jobs.is_empty() => Message::JobEnded,
@@ -123,9 +128,19 @@ impl Driver {
                 return self.tick();
             }
             Message::Publish => {}
+            Message::Tend => {
+                self.tend();
+                return false;
+            }
             Message::Nudge | Message::JobEnded => return false,
         }
         true
+    }
+
+    /// Brings past recordings to their end and removes what is too old, beside the loop.
+    fn tend(&mut self) {
+        let (shared, limits) = (self.shared.clone(), self.limits.record);
+        self.jobs.spawn_blocking(move || shared.tend(&limits));
     }
 
     /// Carries out an order; returns whether something that is shown may have changed.
@@ -144,6 +159,7 @@ impl Driver {
             }
             Order::Release { id } => self.step(Input::Release { id, by: Actor::Operator }),
             Order::Rename { id, name } => {
+                self.shared.note_late(&Row::Named { task: &id, name: name.as_deref() });
                 self.step(Input::Rename { id: id.clone(), name });
                 self.refresh_finished(&id);
             }
@@ -301,6 +317,7 @@ impl Driver {
         self.past_bytes.0 += view.output.bytes;
         self.past_bytes.1 += view.output.dropped_bytes;
         self.shared.book().counters.ended(view.status.as_str(), view.lived_ms());
+        self.shared.note(&Row::Ended { task: &view });
         self.finished.push(view.clone());
         self.publish();
         self.shared.ios().remove(id);
@@ -339,8 +356,9 @@ impl Driver {
     async fn close(mut self) {
         self.publish();
         self.jobs.shutdown().await;
-        let at = self.now().wall;
-        self.shared.write(&Row::Closed { at }, crate::journal::Durability::Synced).await;
+        let closed = Row::Closed { recovered: false };
+        // What could not be written is tried once more when the journal is closed.
+        let _ = self.shared.write(&closed, crate::journal::Durability::Synced).await;
         let shared = self.shared.clone();
         let parsers = self.parsers.clone();
         let ended = tokio::task::spawn_blocking(move || {
@@ -367,5 +385,7 @@ enum Message {
     Nudge,
     /// Such a change has waited long enough.
     Publish,
+    /// The past is due to be looked after.
+    Tend,
     JobEnded,
 }

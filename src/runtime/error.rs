@@ -64,6 +64,14 @@ pub enum Error {
         /// Bytes free.
         free_bytes: u64,
     },
+    /// The record cannot be written, and what is not on record does not start.
+    #[error("the record cannot be written: {reason}")]
+    Unrecorded {
+        /// What the operating system said.
+        reason: String,
+        /// The disk is full.
+        is_full: bool,
+    },
     /// The runtime is going away.
     #[error("the runtime is shutting down")]
     ShuttingDown,

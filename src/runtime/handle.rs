@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 
 use super::Error;
 use super::bytes::{Parsers, Pump, TaskIo, Viewer, Viewers};
@@ -16,16 +16,17 @@ use super::calls::CallRecord;
 use super::driver::Driver;
 use super::order::{Order, Reply};
 use super::output::Output;
-use super::request::{ExecOutcome, ExecRequest, Input, InputOutcome, Stop, StopOutcome, Until};
+use super::request::{ExecOutcome, ExecRequest, Input, InputOutcome, Stop, StopEffect, StopOutcome, Until};
 use super::rows::Row;
 use super::screen::Screen;
 use super::shared::Shared;
-use super::view::{Metrics, Snapshot, TaskView};
+use super::typing;
+use super::view::{Metrics, RecordView, Snapshot, TaskView};
 use crate::clock::Clock;
 use crate::config::Limits;
 use crate::envelope::{Actor, Envelope, TaskId};
-use crate::journal::Journal;
-use crate::process::Spawner;
+use crate::journal::{Journal, META_VERSION, Meta};
+use crate::process::{Identity, Spawner};
 use crate::terminal::Terminal;
 
 /// Orders that may wait for the driver.
@@ -68,11 +69,10 @@ impl Handle {
         let clock = Clock::start();
         let now = clock.now();
         let recording = create_recording(&options.recordings, now.wall)?;
-        let journal = Journal::create(&recording).map_err(|error| Error::Io {
-            what: "create the journal of",
-            path: recording.clone(),
-            source: std::io::Error::other(error),
-        })?;
+        let nudge = Arc::new(Notify::new());
+        let meta = meta(&options.workspace, now.wall);
+        let journal = Journal::create(&recording, &meta, clock.clone(), nudge.clone())
+            .map_err(|error| Error::io("create the journal of", &recording)(std::io::Error::other(error)))?;
         let threads = Error::io("start the byte path of", &recording);
         let (events, byte_events) = mpsc::channel(EVENTS);
         let viewers = Arc::new(Viewers::default());
@@ -89,14 +89,21 @@ impl Handle {
             agents: Vec::new(),
             notices: Vec::new(),
             metrics: Metrics::default(),
+            record: RecordView::default(),
         };
-        let shared =
-            Shared::new(clock, options.environment, journal, (viewers, pump), (first, &options.limits));
+        let audit = options.limits.record.audit;
+        let shared = Shared::new(
+            clock,
+            options.environment,
+            journal,
+            (viewers, pump),
+            (first, &options.limits),
+            (nudge, audit),
+        );
         shared.note(&Row::Recording {
-            at: now.wall,
             workspace: &shared.workspace,
             pid: std::process::id(),
-            version: env!("CARGO_PKG_VERSION"),
+            program: env!("CARGO_PKG_VERSION"),
         });
         let (orders, inbox) = mpsc::channel(ORDERS);
         let driver = Driver::new(shared.clone(), options.limits, options.spawner, parsers, orders.clone());
@@ -126,13 +133,21 @@ impl Handle {
         snapshot.tasks.iter().find(|view| view.id == *id).map(|view| self.fresh(view))
     }
 
+    /// Finds a task of this recording or of a past one of the workspace, whose tasks have all ended.
+    pub async fn find(&self, id: &TaskId) -> Option<Arc<TaskView>> {
+        match self.task(id) {
+            Some(task) => Some(task),
+            None => self.shared.find_past(id).await,
+        }
+    }
+
     /// Waits until a task has come as far as `until`, at most `timeout`; tells whether it has.
     ///
     /// # Errors
     /// When there is no such task.
     pub async fn wait(&self, id: &TaskId, until: Until, timeout: Duration) -> Result<bool, Error> {
         let Some(io) = self.shared.io(id) else {
-            return self.task(id).map(|_| true).ok_or_else(|| Error::UnknownTask(id.clone()));
+            return self.known(id).map(|_| true);
         };
         let mut progress = io.progress.subscribe();
         let reached = progress.wait_for(|progress| match until {
@@ -147,7 +162,7 @@ impl Handle {
     /// # Errors
     /// When there is no such task.
     pub fn output(&self, id: &TaskId) -> Result<Output, Error> {
-        let task = self.task(id).ok_or_else(|| Error::UnknownTask(id.clone()))?;
+        let task = self.known(id)?;
         Output::new(task.folder.clone(), task.tty, self.shared.io(id))
     }
 
@@ -156,6 +171,9 @@ impl Handle {
     /// # Errors
     /// When there is no such task or the input is impossible.
     pub async fn input(&self, by: &Actor, id: &TaskId, input: Input) -> Result<InputOutcome, Error> {
+        if let Some(task) = self.past(id) {
+            return Ok(typing::to_past(task));
+        }
         let (by, id) = (by.clone(), id.clone());
         self.ask(|reply| Order::Input { by, id, input, reply }).await
     }
@@ -165,6 +183,9 @@ impl Handle {
     /// # Errors
     /// When there is no such task.
     pub async fn stop(&self, by: &Actor, id: &TaskId, stop: Stop) -> Result<StopOutcome, Error> {
+        if let Some(task) = self.past(id) {
+            return Ok(StopOutcome { effect: StopEffect::Noop, task });
+        }
         let (by, id) = (by.clone(), id.clone());
         self.ask(|reply| Order::Stop { by, id, stop, reply }).await
     }
@@ -314,8 +335,18 @@ impl Handle {
                 book.notice(at, format!("agent {label} has disconnected; its tasks go on"), false);
             }
         }
-        self.shared.note(&Row::Agent { at, label, client, pid, connected });
+        self.shared.note_late(&Row::Agent { label, client, pid, connected });
         self.shared.nudge.notify_one();
+    }
+
+    /// Returns a task that is known by now: of this recording, or found in a past one.
+    fn known(&self, id: &TaskId) -> Result<Arc<TaskView>, Error> {
+        let task = self.task(id).or_else(|| self.shared.past_task(id));
+        task.ok_or_else(|| Error::UnknownTask(id.clone()))
+    }
+
+    fn past(&self, id: &TaskId) -> Option<Arc<TaskView>> {
+        if self.task(id).is_some() { None } else { self.shared.past_task(id) }
     }
 
     /// Adds the present counts to a published view.
@@ -346,6 +377,12 @@ fn start_bytes(
     let pump = Pump::start(clock.clone(), parsers.clone(), events)?;
     parsers.connect(&pump);
     Ok((parsers, pump))
+}
+
+fn meta(workspace: &Path, started_at: jiff::Timestamp) -> Meta {
+    let Identity { pid, start, boot_id } = Identity::own();
+    let program = env!("CARGO_PKG_VERSION").to_owned();
+    Meta { version: META_VERSION, workspace: workspace.to_owned(), pid, start, boot_id, started_at, program }
 }
 
 /// Makes the folder of a new recording, named by the time and this process.

@@ -5,15 +5,18 @@
 //! kept. Nothing here interprets the bytes.
 
 use std::fs::File;
-use std::io::Write as _;
+use std::io::{BufRead as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use super::Error;
+use super::view::OutputView;
 use crate::terminal::{Mark, MarkKind, Size, Stream};
 
 /// Bytes after which a new mark is written even when the stream stays the same.
 const MARK_EVERY: u64 = 64 << 10;
+/// Bytes counted at a time.
+const COUNT_BYTES: usize = 64 << 10;
 
 /// Returns the path of the raw log in a task's folder.
 #[must_use]
@@ -36,6 +39,25 @@ pub fn read_marks(folder: &Path) -> Result<Vec<Mark>, Error> {
     let bytes = std::fs::read(&path).map_err(Error::io("read the marks", &path))?;
     let (whole, _torn) = bytes.as_chunks::<24>();
     Ok(whole.iter().filter_map(Mark::decode).collect())
+}
+
+/// Counts what a log holds, for a task whose counts nobody put on record.
+pub(super) fn measure(folder: &Path, known: OutputView) -> OutputView {
+    let Ok(file) = File::open(log_path(folder)) else { return known };
+    let gaps = read_marks(folder).unwrap_or_default().into_iter().map(|mark| match mark.kind {
+        MarkKind::Gap { dropped } => dropped,
+        _ => 0,
+    });
+    let dropped_bytes = gaps.sum::<u64>();
+    let (mut bytes, mut lines) = (0, 0);
+    let mut file = std::io::BufReader::with_capacity(COUNT_BYTES, file);
+    while let Ok(chunk @ [_, ..]) = file.fill_buf() {
+        let length = chunk.len();
+        bytes += length as u64;
+        lines += memchr::memchr_iter(b'\n', chunk).count() as u64;
+        file.consume(length);
+    }
+    OutputView { bytes: bytes + dropped_bytes, lines, dropped_bytes, ..known }
 }
 
 /// The writing side of a raw log.

@@ -12,6 +12,7 @@ mod log;
 mod metrics;
 mod order;
 mod output;
+pub mod past;
 mod publish;
 mod request;
 mod rows;
@@ -38,6 +39,6 @@ pub use request::{
 };
 pub use screen::Screen;
 pub use view::{
-    AgentView, BatchItem, CallSummary, Ended, Lease, Metrics, Notice, OutputView, Snapshot, StopView,
-    TaskEvent, TaskStatus, TaskView, Waiting,
+    AgentView, BatchItem, CallSummary, Ended, Lease, Metrics, Notice, OutputView, RecordView, Snapshot,
+    StopView, TaskEvent, TaskStatus, TaskView, Waiting,
 };

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use super::driver::Driver;
 use super::supervisor::{Exit, Task};
-use super::view::{Ended, OutputView, Snapshot, TaskView};
+use super::view::{Ended, OutputView, RecordView, Snapshot, TaskView};
 use crate::envelope::TaskId;
+use crate::journal::Health;
 
 /// The exit status of a command whose time ran out (contracts 2.1).
 const TIMED_OUT: i32 = 124;
@@ -22,13 +23,18 @@ impl Driver {
         let (read, dropped) = bytes.fold(self.past_bytes, |(read, dropped), task| {
             (read + task.output.bytes, dropped + task.output.dropped_bytes)
         });
+        let before = self.shared.snapshot.borrow().clone();
+        let record = record_view(self.shared.journal.health());
+        let at = self.now().wall;
         let mut book = self.shared.book();
+        if let Some((text, is_error)) = turn(&before.record, &record) {
+            book.notice(at, text, is_error);
+        }
         book.counters.bytes(read, dropped);
         let live = tasks.iter().filter(|task| !task.status.is_terminal());
         book.counters.live(live.map(|task| task.status.as_str()));
         let mut metrics = book.counters.metrics.clone();
         book.calls.percentiles(&mut metrics);
-        let before = self.shared.snapshot.borrow().clone();
         let snapshot = Snapshot {
             seq: self.published,
             workspace: before.workspace.clone(),
@@ -41,6 +47,7 @@ impl Driver {
             agents: book.agents.clone(),
             notices: book.notices.iter().cloned().collect(),
             metrics,
+            record,
         };
         drop(book);
         self.shared.snapshot.send_replace(Arc::new(snapshot));
@@ -82,6 +89,23 @@ impl Driver {
         let metrics = &book.counters.metrics;
         book.calls.begun > 0
             || metrics.calls_per_second.iter().chain(&metrics.bytes_per_second).any(|value| *value > 0)
+    }
+}
+
+fn record_view(health: Health) -> RecordView {
+    let degraded = health.degraded.map(|why| match (why.held, why.lost) {
+        (held, 0) => format!("{}; {held} rows wait in memory", why.reason),
+        (held, lost) => format!("{}; {held} rows wait in memory, {lost} are lost", why.reason),
+    });
+    RecordView { seq: health.seq, head: health.hash.short(), degraded }
+}
+
+/// Says that the record became degraded or whole again.
+fn turn(before: &RecordView, now: &RecordView) -> Option<(String, bool)> {
+    match (&before.degraded, &now.degraded) {
+        (None, Some(why)) => Some((format!("the record cannot be written: {why}"), true)),
+        (Some(_), None) => Some(("the record is written again".to_owned(), false)),
+        _ => None,
     }
 }
 

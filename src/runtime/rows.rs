@@ -1,39 +1,36 @@
-//! The rows of the record (contracts 7): one for each call, answer and task event.
+//! The rows of the record (contracts 7): one for each call, answer and task event. What they say is
+//! read back in `runtime/past`.
 
+use std::borrow::Cow;
 use std::path::Path;
 
-use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::calls::CallRecord;
-use super::view::TaskEvent;
-use crate::envelope::TaskId;
+use super::view::{TaskEvent, TaskView};
+use crate::envelope::{TaskId, mask};
+use crate::journal::Repaired;
 
 /// One row of the journal.
 #[derive(Debug, Serialize)]
-#[serde(tag = "row", rename_all = "snake_case")]
+#[serde(tag = "kind", content = "data", rename_all = "snake_case")]
 pub(super) enum Row<'a> {
     /// The first row of a recording.
-    Recording { at: Timestamp, workspace: &'a Path, pid: u32, version: &'static str },
+    Recording { workspace: &'a Path, pid: u32, program: &'static str },
     /// A call came in; stands before its effect.
     Call(&'a CallRecord),
     /// A call was answered.
-    Answer(&'a CallRecord),
+    Answer(Answered<'a>),
     /// A command is about to be started; stands before its effect. Its secrets are masked; names of
     /// variables, not values.
     Start {
-        at: Timestamp,
-        task: &'a TaskId,
-        call: u64,
-        cmd: &'a str,
-        workdir: &'a Path,
-        shell: &'a str,
+        #[serde(serialize_with = "masked")]
+        task: &'a TaskView,
         env: Vec<&'a str>,
     },
     /// The client of a call stopped waiting; it was not answered. What it had come to, where that is known.
     Abandoned {
-        at: Timestamp,
         seq: u64,
         #[serde(skip_serializing_if = "Option::is_none")]
         envelope: Option<&'a Value>,
@@ -46,8 +43,51 @@ pub(super) enum Row<'a> {
         #[serde(flatten)]
         event: &'a TaskEvent,
     },
+    /// A task has ended and its log is whole. Its secrets are masked.
+    Ended {
+        #[serde(serialize_with = "masked")]
+        task: &'a TaskView,
+    },
+    /// A person gave a task a name, or took it away.
+    Named { task: &'a TaskId, name: Option<&'a str> },
     /// An agent came or went.
-    Agent { at: Timestamp, label: &'a str, client: &'a str, pid: u32, connected: bool },
-    /// The last row of a recording that was closed in order.
-    Closed { at: Timestamp },
+    Agent { label: &'a str, client: &'a str, pid: u32, connected: bool },
+    /// What was done about a recording whose runtime had died.
+    Recovery { recording: &'a str, repaired: &'a Repaired, tasks: &'a [Recovered] },
+    /// A recording was removed.
+    Pruned { recording: &'a str, seq: u64, hash: Option<crate::journal::Hash>, bytes: u64, reason: &'a str },
+    /// The last row of a recording.
+    Closed { recovered: bool },
+}
+
+/// Writes a task with the secrets of its command and its description masked (contracts 6).
+fn masked<S: Serializer>(task: &TaskView, serializer: S) -> Result<S::Ok, S::Error> {
+    let (cmd, description) = (mask(&task.cmd), task.description.as_deref().map(mask));
+    if matches!((&cmd, &description), (Cow::Borrowed(_), None | Some(Cow::Borrowed(_)))) {
+        return task.serialize(serializer);
+    }
+    let (cmd, description) = (cmd.into_owned(), description.map(Cow::into_owned));
+    TaskView { cmd, description, ..task.clone() }.serialize(serializer)
+}
+
+/// An answered call.
+#[derive(Debug, Serialize)]
+pub(super) struct Answered<'a> {
+    #[serde(flatten)]
+    pub(super) record: &'a CallRecord,
+    /// Milliseconds from the call to where it could take effect: what Pilothouse itself took.
+    pub(super) latency_ms: Option<u64>,
+    /// The task it was about.
+    pub(super) task: Option<&'a TaskId>,
+}
+
+/// A task whose end was decided after its runtime had died.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Recovered {
+    pub(super) task: TaskId,
+    pub(super) status: super::view::TaskStatus,
+    /// Names of the processes that were still there.
+    pub(super) found: Vec<String>,
+    /// Names of those that could not be ended.
+    pub(super) survivors: Vec<String>,
 }

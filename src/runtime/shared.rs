@@ -10,15 +10,20 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
 
+use super::Error;
 use super::book::Book;
 use super::bytes::{Pump, TaskIo, Viewers};
 use super::calls::CallRecord;
-use super::rows::Row;
-use super::view::Snapshot;
+use super::past::{self, Recovery};
+use super::rows::{Answered, Row};
+use super::view::{Snapshot, TaskView};
 use crate::clock::Clock;
-use crate::config::Limits;
+use crate::config::{self, Audit, Limits};
 use crate::envelope::{Actor, Envelope, TaskId, mask_strings};
-use crate::journal::{self, Durability, Journal};
+use crate::journal::{self, Degraded, Durability, Journal};
+
+/// Tasks of past recordings kept in memory.
+const PAST_TASKS: usize = 256;
 
 /// Shared state of one runtime.
 // Locks, not messages: calls begin and end on many connections, screens are read by the console for
@@ -39,6 +44,11 @@ pub(super) struct Shared {
     pub(super) nudge: Arc<Notify>,
     pub(super) headless: AtomicBool,
     pub(super) batch_deadline: Duration,
+    audit: Audit,
+    /// Past recordings were brought to their end: what they tell is final.
+    recovered: watch::Sender<bool>,
+    /// Tasks of past recordings that somebody asked for.
+    past: Mutex<HashMap<TaskId, Arc<TaskView>>>,
     ios: Mutex<HashMap<TaskId, Arc<TaskIo>>>,
     book: Mutex<Book>,
 }
@@ -50,6 +60,7 @@ impl Shared {
         journal: Journal,
         (viewers, pump): (Arc<Viewers>, Arc<Pump>),
         (first, limits): (Snapshot, &Limits),
+        (nudge, audit): (Arc<Notify>, Audit),
     ) -> Arc<Self> {
         Arc::new(Self {
             clock,
@@ -61,7 +72,10 @@ impl Shared {
             pump,
             headless: AtomicBool::new(first.headless),
             snapshot: watch::Sender::new(Arc::new(first)),
-            nudge: Arc::new(Notify::new()),
+            nudge,
+            audit,
+            recovered: watch::Sender::new(false),
+            past: Mutex::default(),
             ios: Mutex::default(),
             book: Mutex::new(Book::new(limits.recent_calls)),
             batch_deadline: limits.batch_deadline,
@@ -97,27 +111,29 @@ impl Shared {
         };
         self.nudge.notify_one();
         let durability = if acts_at_once(tool) { Durability::Synced } else { Durability::Written };
-        self.write(&Row::Call(&record), durability).await;
+        // What must not happen unrecorded asks for itself: `check`.
+        let _ = self.write(&Row::Call(&record), durability).await;
+        self.book().calls.admitted(self.clock.now(), record.seq);
         record.seq
     }
 
     /// Puts the answer of a call on record.
     pub(super) fn end_call(&self, seq: u64, task: Option<&TaskId>, envelope: &Envelope, receipt: &str) {
-        let record = {
+        let ended = {
             let mut book = self.book();
             // Model-visible calls only: what a person does is counted as operator actions.
-            let record = book.calls.end(self.clock.now(), seq, task, envelope, receipt);
-            if let Some(record) = &record
+            let ended = book.calls.end(self.clock.now(), seq, task, envelope, receipt);
+            if let Some((record, _)) = &ended
                 && record.actor != Actor::Operator
             {
                 let spent = record.duration_ms.unwrap_or_default();
                 book.counters.call(&record.tool, envelope.status(), receipt, spent);
             }
-            record
+            ended
         };
         self.nudge.notify_one();
-        if let Some(record) = record {
-            self.note(&Row::Answer(&record));
+        if let Some((record, latency_ms)) = ended {
+            self.note(&Row::Answer(Answered { record: &record, latency_ms, task }));
         }
     }
 
@@ -137,12 +153,7 @@ impl Shared {
         if let Some(record) = record {
             let CallRecord { envelope, receipt, .. } = &*record;
             self.nudge.notify_one();
-            self.note(&Row::Abandoned {
-                at: now.wall,
-                seq,
-                envelope: envelope.as_ref(),
-                receipt: receipt.as_deref(),
-            });
+            self.note(&Row::Abandoned { seq, envelope: envelope.as_ref(), receipt: receipt.as_deref() });
         }
     }
 
@@ -157,18 +168,75 @@ impl Shared {
 
     /// Puts a row on record without waiting.
     pub(super) fn note(&self, row: &Row<'_>) {
-        if let Err(error) = self.journal.note(row) {
+        if let Err(error) = self.journal.note(row, Durability::Written) {
             report(&error);
         }
     }
 
-    pub(super) async fn write(&self, row: &Row<'_>, durability: Durability) {
-        if let Err(error) = self.journal.append(row, durability).await {
+    /// Puts a row on record that nobody would miss after a loss of power.
+    pub(super) fn note_late(&self, row: &Row<'_>) {
+        if let Err(error) = self.journal.note(row, Durability::Late) {
             report(&error);
-            let text = format!("the record is incomplete: {error}");
-            self.book().notice(self.clock.now().wall, text, true);
+        }
+    }
+
+    /// Puts a row on record and waits until it is.
+    ///
+    /// # Errors
+    /// When it is not, and what it announces must not happen then.
+    pub(super) async fn write(&self, row: &Row<'_>, durability: Durability) -> Result<(), Error> {
+        let Err(error) = self.journal.append(row, durability).await else { return Ok(()) };
+        report(&error);
+        self.nudge.notify_one();
+        self.check()
+    }
+
+    /// Tells whether something new may happen: not while the record cannot be written.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        match self.journal.health().degraded {
+            Some(Degraded { reason, is_full, .. }) if self.audit == Audit::Required => {
+                Err(Error::Unrecorded { reason, is_full })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Looks after past recordings. Blocks.
+    pub(super) fn tend(&self, limits: &config::Record) {
+        let recoveries = past::recover(&self.recording, &self.workspace, &self.clock);
+        for Recovery { recording, repaired, tasks } in &recoveries {
+            self.note(&Row::Recovery { recording, repaired, tasks });
+        }
+        let now = self.clock.now().wall;
+        if let Some(text) = past::notice(&recoveries) {
+            self.book().notice(now, text, false);
             self.nudge.notify_one();
         }
+        self.recovered.send_replace(true);
+        past::keep(&self.recording, limits, &self.journal, now);
+    }
+
+    /// Returns a task of a past recording that was asked for before.
+    pub(super) fn past_task(&self, id: &TaskId) -> Option<Arc<TaskView>> {
+        self.past.lock().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
+    }
+
+    /// Looks for a task in past recordings, once those are final.
+    pub(super) async fn find_past(&self, id: &TaskId) -> Option<Arc<TaskView>> {
+        // The sender lives as long as `self`.
+        let _ = self.recovered.subscribe().wait_for(|recovered| *recovered).await;
+        if let Some(known) = self.past_task(id) {
+            return Some(known);
+        }
+        let (own, workspace, asked) = (self.recording.clone(), self.workspace.clone(), id.clone());
+        let look = move || past::find_task(&own, &workspace, &asked);
+        let found = Arc::new(tokio::task::spawn_blocking(look).await.ok().flatten()?);
+        let mut past = self.past.lock().unwrap_or_else(PoisonError::into_inner);
+        if past.len() >= PAST_TASKS {
+            past.clear();
+        }
+        past.insert(id.clone(), found.clone());
+        Some(found)
     }
 
     /// Returns an input as it goes on record: secrets masked (contracts 6), and text that the operator

@@ -13,7 +13,8 @@ use super::request::{ExecOutcome, ExecRequest};
 use super::rows::Row;
 use super::shared::Shared;
 use super::supervisor::{Input, NewTask};
-use crate::envelope::{TaskId, mask};
+use super::view::TaskView;
+use crate::envelope::TaskId;
 use crate::journal::Durability;
 use crate::process::{Command, Io, Running, SpawnError, Stdio, WorkdirError, environment, workdir};
 use crate::terminal::Stream;
@@ -39,6 +40,7 @@ fn prepare(driver: &Driver, request: ExecRequest) -> Result<(Arc<TaskIo>, NewTas
     if let Some(refusal) = driver.supervisor.refusal() {
         return Err(refusal);
     }
+    driver.shared.check()?;
     enough_disk(&driver.shared.recording)?;
     let shared = &driver.shared;
     let place = workdir::resolve(&shared.workspace, &request.base, request.workdir.as_deref())
@@ -71,10 +73,10 @@ fn prepare(driver: &Driver, request: ExecRequest) -> Result<(Arc<TaskIo>, NewTas
 
 /// Starts the process beside the loop; the driver hears of it by an order.
 pub(super) fn spawn(driver: &mut Driver, id: &TaskId) {
-    let Some(task) = driver.supervisor.get(id) else { return };
+    let (Some(task), Some(view)) = (driver.supervisor.get(id), driver.view(id)) else { return };
     let intent = Intent {
         id: id.clone(),
-        call: task.request.call,
+        view,
         cmd: task.request.cmd.clone(),
         login: task.request.login,
         tty: task.request.tty,
@@ -150,7 +152,7 @@ fn watch(shared: &Shared, io: &Arc<TaskIo>, streams: Io) {
 /// A command about to be started.
 struct Intent {
     id: TaskId,
-    call: u64,
+    view: Arc<TaskView>,
     cmd: String,
     login: bool,
     tty: bool,
@@ -164,7 +166,9 @@ impl Intent {
     async fn start(self, shared: &Shared, spawner: &crate::process::Spawner) -> Result<Running, Error> {
         let env = environment::for_task(shared.environment.iter().cloned(), self.tty, &self.id);
         // The host comes up while the start goes on record; the command waits for both.
-        let ((), host) = tokio::join!(self.record(shared, &env), spawner.prepare());
+        let (recorded, host) =
+            tokio::join!(self.record(shared, &env), spawner.prepare(Some(self.id.as_str())));
+        recorded?;
         let path = self.workdir.to_string_lossy().into_owned();
         // Opened again right before the start: a directory swapped meanwhile is refused.
         let place = workdir::resolve(&shared.workspace, &self.workdir, Some(&path))
@@ -187,19 +191,9 @@ impl Intent {
         started.map_err(|error| spawn_error(&error, shell, workdir))
     }
 
-    async fn record(&self, shared: &Shared, env: &[(OsString, OsString)]) {
+    async fn record(&self, shared: &Shared, env: &[(OsString, OsString)]) -> Result<(), Error> {
         let names = env.iter().filter_map(|(name, _)| name.to_str()).collect();
-        let shell = self.shell.to_string_lossy();
-        let row = Row::Start {
-            at: shared.clock.now().wall,
-            task: &self.id,
-            call: self.call,
-            cmd: &mask(&self.cmd),
-            workdir: &self.workdir,
-            shell: &shell,
-            env: names,
-        };
-        shared.write(&row, Durability::Synced).await;
+        shared.write(&Row::Start { task: &self.view, env: names }, Durability::Synced).await
     }
 }
 

@@ -1,10 +1,13 @@
 //! Sends input to a task: the supervisor admits, the terminal's modes encode, the queue takes.
 
+use std::sync::Arc;
+
 use super::Error;
 use super::bytes::TaskIo;
 use super::driver::Driver;
 use super::request::{Input, InputOutcome, InputTarget, Rejection, RejectionReason};
 use super::supervisor;
+use super::view::TaskView;
 use crate::envelope::{Actor, TaskId};
 use crate::terminal::{self, Modes};
 
@@ -103,6 +106,18 @@ fn refuse_long_lines(io: &TaskIo, bytes: &[u8]) -> Result<(), Error> {
         return Err(Error::InputLineTooLong { length: longest, limit: CANONICAL_LINE });
     }
     Ok(())
+}
+
+/// Refuses input to a task of a past recording.
+pub(super) fn to_past(task: Arc<TaskView>) -> InputOutcome {
+    let message = format!("The task is {}; nothing reads its input any more.", task.status.as_str());
+    InputOutcome {
+        accepted: false,
+        target: target(task.tty, task.accepts_input),
+        bytes_written: 0,
+        rejection: Some(Rejection { reason: RejectionReason::TaskNotRunning, message }),
+        task,
+    }
 }
 
 fn gone() -> Rejection {

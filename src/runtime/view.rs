@@ -43,6 +43,14 @@ impl TaskStatus {
         matches!(self, Self::Completed | Self::Failed | Self::Cancelled | Self::Interrupted)
     }
 
+    /// Reads the word used on every surface.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        use TaskStatus::{Cancelled, Cancelling, Completed, Failed, Interrupted, Queued, Running};
+        let all = [Queued, Running, Cancelling, Completed, Failed, Cancelled, Interrupted];
+        all.into_iter().find(|status| status.as_str() == word)
+    }
+
     /// Returns the word used on every surface.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -357,4 +365,18 @@ pub struct Snapshot {
     pub notices: Vec<Notice>,
     /// Counters.
     pub metrics: Metrics,
+    /// How the record is.
+    #[serde(default)]
+    pub record: RecordView,
+}
+
+/// How the record is.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct RecordView {
+    /// Number of its last row.
+    pub seq: u64,
+    /// The first 8 digits of that row's hash; noted elsewhere, they show later whether it is still there.
+    pub head: String,
+    /// Why rows are not on disk, while they are not (`audit_degraded`).
+    pub degraded: Option<String>,
 }

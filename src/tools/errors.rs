@@ -50,6 +50,7 @@ impl From<runtime::Error> for ToolError {
                 Self::new(ErrorKind::LowDiskSpace, "There is too little free disk space to start a task.")
                     .with_hint("free some space; running tasks go on")
             }
+            Error::Unrecorded { reason, is_full } => unrecorded(&reason, is_full),
             Error::ShuttingDown => {
                 Self::new(ErrorKind::RuntimeShuttingDown, "The runtime is shutting down.")
                     .with_hint("call again: a new runtime starts with the next call")
@@ -59,6 +60,19 @@ impl From<runtime::Error> for ToolError {
                 .with_hint("this is a fault of Pilothouse or of the machine, not of your input"),
         }
     }
+}
+
+/// Tells that nothing starts while the record cannot be written.
+fn unrecorded(reason: &str, is_full: bool) -> ToolError {
+    let kind = if is_full { ErrorKind::LowDiskSpace } else { ErrorKind::InternalError };
+    let hint = if is_full {
+        "free some space where Pilothouse keeps its recordings; running tasks go on"
+    } else {
+        "the operator sees the reason in the console; running tasks go on, and can be read and stopped"
+    };
+    ToolError::new(kind, "The record cannot be written, so no new command is started.")
+        .with_details(json!({ "reason": reason }))
+        .with_hint(hint)
 }
 
 /// Tells that no task has an id, which may not even be the shape of one.

@@ -206,13 +206,13 @@ is typing into the task (`held_by_operator`), leave it to them, and read with Ta
     async fn run(cx: Context<'_>, input: Input) -> Result<Done, ToolError> {
         let wait = Duration::from_millis(input.yield_time_ms.min(LONGEST_YIELD_MS));
         let (task_id, typed) = typed(input)?;
-        let id = cx.own_task(&task_id)?.id.clone();
+        let id = cx.own_task(&task_id).await?.id.clone();
         let before = Cursor::at(cx.runtime.output(&id)?.position());
         let mut outcome = cx.runtime.input(&cx.caller.actor, &id, typed).await?;
         let mut reaction = None;
         if outcome.accepted && !wait.is_zero() {
             reacted(cx, &id, before, wait).await?;
-            outcome.task = cx.task(id.as_str())?;
+            outcome.task = cx.task(id.as_str()).await?;
             let asked = Asked { since: Some(before), view: View::Auto, budget: preview::budget_chars(None) };
             let Read { output, next, .. } = read(cx, &id, asked).await?;
             reaction = Some((output.preview.map(|preview| preview.text), next));
@@ -298,7 +298,7 @@ async fn reacted(cx: Context<'_>, id: &TaskId, before: Cursor, limit: Duration) 
     let mut wait = limit;
     while !wait.is_zero() {
         let printed = cx.runtime.wait(id, Until::Output { beyond }, wait).await?;
-        if !printed || cx.task(id.as_str())?.status.is_terminal() {
+        if !printed || cx.task(id.as_str()).await?.status.is_terminal() {
             break;
         }
         beyond = cx.runtime.output(id)?.position();

@@ -205,14 +205,14 @@ ExecCommand gave you, not an id of your client's own tasks.";
     type Result = Retrieved;
 
     async fn run(cx: Context<'_>, input: Input) -> Result<Done, ToolError> {
-        let id = cx.task(&input.task_id)?.id.clone();
+        let id = cx.task(&input.task_id).await?.id.clone();
         let since = since(cx, &id, input.since.as_deref())?;
         if input.block {
             let wait = Duration::from_millis(input.timeout_ms.min(LONGEST_WAIT_MS));
             cx.runtime.wait(&id, until(since), wait).await?;
         }
         // The task before its output: one that has ended is then shown to its last byte.
-        let task = cx.task(id.as_str())?;
+        let task = cx.task(id.as_str()).await?;
         let asked = Asked { since, view: input.view, budget: preview::budget_chars(input.max_output_tokens) };
         let read = read(cx, &id, asked).await?;
         let there = task.status.is_terminal() || since.is_some_and(|since| read.next > since);

@@ -184,7 +184,7 @@ for input, and how much it printed. Cheap, never waits. To wait for a task or to
     type Result = Report;
 
     async fn run(cx: Context<'_>, input: Input) -> Result<Done, ToolError> {
-        let task = cx.task(&input.task_id)?;
+        let task = cx.task(&input.task_id).await?;
         let id = task.id.clone();
         Ok(Done { envelope: project(&Complete { task, now: cx.now() }), task: Some(id) })
     }

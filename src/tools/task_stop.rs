@@ -131,7 +131,7 @@ Stopping a task that has ended does nothing. `task_id` is one that ExecCommand g
 
     async fn run(cx: Context<'_>, input: Input) -> Result<Done, ToolError> {
         sound(&input)?;
-        let id = cx.own_task(&input.task_id)?.id.clone();
+        let id = cx.own_task(&input.task_id).await?.id.clone();
         let stop = runtime::Stop { force: input.force, signal: input.signal.map(Into::into) };
         let outcome = cx.runtime.stop(&cx.caller.actor, &id, stop).await?;
         Ok(Done { envelope: project(&Complete { outcome, force: input.force }), task: Some(id) })

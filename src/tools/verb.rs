@@ -41,14 +41,14 @@ impl Context<'_> {
     }
 
     /// Finds a task by the id a caller gave.
-    pub(super) fn task(&self, id: &str) -> Result<Arc<TaskView>, ToolError> {
-        let known = id.parse().ok().and_then(|id| self.runtime.task(&id));
-        known.ok_or_else(|| task_not_found(id))
+    pub(super) async fn task(&self, id: &str) -> Result<Arc<TaskView>, ToolError> {
+        let Ok(known) = id.parse() else { return Err(task_not_found(id)) };
+        self.runtime.find(&known).await.ok_or_else(|| task_not_found(id))
     }
 
     /// Finds a task that the caller may type into or stop.
-    pub(super) fn own_task(&self, id: &str) -> Result<Arc<TaskView>, ToolError> {
-        let task = self.task(id)?;
+    pub(super) async fn own_task(&self, id: &str) -> Result<Arc<TaskView>, ToolError> {
+        let task = self.task(id).await?;
         if self.caller.actor.may_drive(&task.started_by) {
             return Ok(task);
         }

@@ -18,8 +18,8 @@ use pilothouse::console::theme::{Colours, Theme};
 use pilothouse::console::view::{self, Drawn};
 use pilothouse::envelope::{Actor, Envelope, TaskId};
 use pilothouse::runtime::{
-    AgentView, CallRecord, CallSummary, Ended, Histogram, Lease, Metrics, Notice, OutputView, Snapshot,
-    StopView, TaskEvent, TaskStatus, TaskView, Waiting,
+    AgentView, CallRecord, CallSummary, Ended, Histogram, Lease, Metrics, Notice, OutputView, RecordView,
+    Snapshot, StopView, TaskEvent, TaskStatus, TaskView, Waiting,
 };
 use pilothouse::terminal::{KeyPress, Origin, Size, Terminal};
 
@@ -275,6 +275,7 @@ pub(crate) fn snapshot() -> Snapshot {
         agents: vec![agent("claude", true, 1), agent("ci", false, 240)],
         notices: vec![Notice { seq: 1, at: ago(240), is_error: false, text: "agent ci disconnected".into() }],
         metrics: metrics(),
+        record: RecordView::default(),
     }
 }
 
@@ -297,6 +298,7 @@ pub(crate) fn empty() -> Snapshot {
         agents: Vec::new(),
         notices: Vec::new(),
         metrics: Metrics::default(),
+        record: RecordView::default(),
         ..snapshot()
     }
 }
@@ -400,6 +402,7 @@ pub(crate) fn setup(colours: Colours) -> Setup {
         zone: TimeZone::UTC,
         is_root: false,
         is_remote: true,
+        recording: None,
     }
 }
 

@@ -1,8 +1,8 @@
 //! The integration tests: one binary, a module per front.
 
 mod architecture;
-mod console_batch;
 mod cli_surfaces;
+mod console_batch;
 mod console_fixture;
 mod console_robust;
 mod console_screens;
@@ -31,6 +31,7 @@ mod masking;
 mod mcp_python;
 mod mcp_shim;
 mod process;
+mod record;
 mod reference_schemas;
 mod runtime;
 mod support;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use pilothouse::envelope::preview::Text;
 use pilothouse::envelope::{Actor, TaskId};
+use pilothouse::journal;
 use pilothouse::runtime::{
     Error, ExecOutcome, ExecRequest, Handle, Input, Leftovers, RejectionReason, Stop, StopEffect, Stream,
     TaskStatus, TaskView, Until,
@@ -311,13 +312,16 @@ async fn a_shutdown_ends_every_task_and_is_on_record() {
     let id = bench.promoted(bench.request("sleep 300")).await;
     let folder = bench.runtime.task(&id).expect("task").folder.clone();
     bench.runtime.shutdown().await;
-    let journal =
-        std::fs::read_to_string(recording(bench.dir.path()).join("journal.jsonl")).expect("journal");
+    let recording = recording(bench.dir.path());
+    let report = journal::verify(&recording).expect("verifies");
+    assert!(report.is_whole() && report.closed && !report.live, "{report:?}");
+    let journal = std::fs::read_to_string(recording.join("journal-0001.jsonl")).expect("journal");
     let rows: Vec<serde_json::Value> =
         journal.lines().map(|line| serde_json::from_str(line).expect("a row")).collect();
-    assert_eq!(rows.first().expect("rows")["row"], "recording");
-    assert_eq!(rows.last().expect("rows")["row"], "closed");
-    let end = rows.iter().rfind(|row| row["row"] == "task" && row["what"] == "end").expect("the end");
+    assert_eq!(rows.first().expect("rows")["kind"], "recording");
+    assert_eq!(rows.last().expect("rows")["kind"], "closed");
+    let is_end = |row: &&serde_json::Value| row["kind"] == "task" && row["data"]["what"] == "end";
+    let end = &rows.iter().rfind(is_end).expect("the end")["data"];
     assert_eq!((end["task"].as_str(), end["note"].as_str()), (Some(id.as_str()), Some("interrupted")));
     assert!(folder.join("exit.json").exists());
     let request = bench.request("true");

@@ -16,6 +16,9 @@ impl App {
     /// Tells whether an action makes sense now: hints and help show only such.
     #[must_use]
     pub fn can(&self, action: Action) -> bool {
+        if self.setup.recording.is_some() && action.changes() {
+            return false;
+        }
         let task = self.selected();
         let is = |fact: fn(&TaskView) -> bool| task.is_some_and(|task| fact(task));
         match action {

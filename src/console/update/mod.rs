@@ -133,6 +133,10 @@ impl App {
         if !self.layers.is_empty() {
             return self.act_in_dialog(action);
         }
+        if self.setup.recording.is_some() && action.changes() {
+            self.toasts.say("read-only recording", None, self.now);
+            return Vec::new();
+        }
         if !self.can(action) {
             return Vec::new();
         }

@@ -30,6 +30,12 @@ fn right(brush: &mut Brush<'_>, width: u16) -> Vec<Piece> {
     if brush.app.is_lost {
         groups.push(vec![piece("RUNTIME GONE", Role::Interrupted)]);
     }
+    if brush.app.setup.recording.is_some() {
+        groups.push(vec![piece("READ-ONLY RECORDING", Role::Strong)]);
+    }
+    if brush.app.snapshot.record.degraded.is_some() {
+        groups.push(vec![piece("NOT ON RECORD", Role::Interrupted)]);
+    }
     if brush.app.setup.is_root {
         groups.push(vec![piece("ROOT", Role::Strong)]);
     }
@@ -38,6 +44,9 @@ fn right(brush: &mut Brush<'_>, width: u16) -> Vec<Piece> {
         && let Some(call) = brush.app.newest_calls().next()
     {
         groups.push(vec![piece(format!("call {}", text::count(call.seq)), Role::Faint)]);
+        // Noted elsewhere, it shows later whether the record still has this row.
+        let head = &brush.app.snapshot.record.head;
+        groups.extend((width >= 120 && !head.is_empty()).then(|| vec![piece(head.clone(), Role::Faint)]));
     }
     let clock = brush.app.now.to_zoned(brush.app.setup.zone.clone()).strftime("%H:%M ").to_string();
     brush.wake_at(text::next_minute(brush.app.now));

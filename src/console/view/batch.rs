@@ -25,7 +25,7 @@ pub(super) fn is_under_way(app: &App) -> bool {
 
 /// Says which item a batch under way is at.
 pub(super) fn standing(app: &App, call: &CallSummary) -> Option<String> {
-    let task = begun(app, call.seq).filter(|_| call.status.is_none()).next_back()?;
+    let task = begun(app, call.seq).next_back().filter(|_| call.status.is_none())?;
     let item = task.item?;
     Some(format!("item {}/{}  {}", item.index, item.count, visible::one_line(task.cmd.trim())))
 }

@@ -55,6 +55,7 @@ fn mode_word(app: &App) -> String {
         (_, Mode::Start(_)) => "START".to_owned(),
         (_, Mode::Search(..)) => "SEARCH".to_owned(),
         (_, Mode::Observe) if is_searching(app) => "SEARCH".to_owned(),
+        (_, Mode::Observe) if app.setup.recording.is_some() => "RECORDING".to_owned(),
         (_, Mode::Observe) => "OBSERVE".to_owned(),
     }
 }

@@ -46,6 +46,7 @@ impl Update {
                 agents: new.agents.clone(),
                 notices: new.notices.clone(),
                 metrics: new.metrics.clone(),
+                record: new.record.clone(),
                 ..*new
             },
         }
@@ -145,6 +146,7 @@ mod tests {
             agents: Vec::new(),
             notices: Vec::new(),
             metrics: Metrics::default(),
+            record: crate::runtime::RecordView::default(),
         }
     }
 

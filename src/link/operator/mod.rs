@@ -2,6 +2,7 @@
 //! Both have the same methods and behave the same.
 
 mod delta;
+mod recorded;
 mod remote;
 mod screen;
 mod serve;
@@ -13,12 +14,14 @@ use serde_json::Value;
 use tokio::sync::{Notify, watch};
 
 pub(super) use delta::Update;
+use recorded::Recorded;
 use remote::Remote;
 pub use serve::serve;
 
 use super::Error;
 use super::ask::{Ask, Reply, Shown};
 use crate::envelope::{Actor, TaskId};
+use crate::runtime::past::Story;
 use crate::runtime::{self, CallRecord, Handle, Input, InputOutcome, Screen, Snapshot, Viewer};
 use crate::tools::{self, Answer, Caller};
 
@@ -29,6 +32,8 @@ pub enum Operator {
     Local(Local),
     /// The runtime lives in another process of this user.
     Remote(Remote),
+    /// The runtime is gone; its recording is looked at.
+    Recorded(Recorded),
 }
 
 /// A runtime in this process, with the operator as the actor.
@@ -55,10 +60,25 @@ impl Operator {
         Remote::attach(socket, cwd).await.map(Self::Remote)
     }
 
-    /// Tells whether the runtime lives in another process.
+    /// Holds a recording that is over.
+    #[must_use]
+    pub fn recorded(story: &Story) -> Self {
+        Self::Recorded(Recorded::new(story))
+    }
+
+    /// Tells whether the runtime lives in another process, or none does.
     #[must_use]
     pub fn is_remote(&self) -> bool {
-        matches!(self, Self::Remote(_))
+        !matches!(self, Self::Local(_))
+    }
+
+    /// Returns the name of the recording that is looked at, when it is over.
+    #[must_use]
+    pub fn recording(&self) -> Option<&str> {
+        match self {
+            Self::Recorded(recorded) => Some(recorded.name()),
+            Self::Local(_) | Self::Remote(_) => None,
+        }
     }
 
     /// Returns whether the runtime can be reached, live: false for good once it went away.
@@ -67,6 +87,7 @@ impl Operator {
         match self {
             Self::Local(local) => local.connected.subscribe(),
             Self::Remote(remote) => remote.connected(),
+            Self::Recorded(recorded) => recorded.connected(),
         }
     }
 
@@ -76,6 +97,7 @@ impl Operator {
         match self {
             Self::Local(local) => local.runtime.snapshot(),
             Self::Remote(remote) => remote.snapshot(),
+            Self::Recorded(recorded) => recorded.snapshot(),
         }
     }
 
@@ -84,6 +106,7 @@ impl Operator {
         match self {
             Self::Local(local) => local.runtime.show(&local.viewer, visible, focus),
             Self::Remote(remote) => remote.show(Shown { visible: visible.to_vec(), focus: focus.cloned() }),
+            Self::Recorded(_) => {}
         }
     }
 
@@ -93,6 +116,7 @@ impl Operator {
         match self {
             Self::Local(local) => local.runtime.screen(task),
             Self::Remote(remote) => remote.screen(task),
+            Self::Recorded(_) => None,
         }
     }
 
@@ -102,6 +126,7 @@ impl Operator {
         match self {
             Self::Local(local) => local.viewer.wake(),
             Self::Remote(remote) => remote.screens_changed(),
+            Self::Recorded(recorded) => recorded.screens_changed(),
         }
     }
 
@@ -171,6 +196,7 @@ impl Operator {
         match self {
             Self::Local(local) => local.settle(ask).await,
             Self::Remote(remote) => remote.ask(ask).await,
+            Self::Recorded(recorded) => recorded.settle(&ask),
         }
     }
 }

@@ -33,7 +33,7 @@ async fn a_host_without_a_command_waits_and_leaves_when_it_is_dropped() {
     let read = |path: &Path| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
     let (mut host, mut stage) = (String::new(), String::new());
 
-    let prepared = spawner.prepare().await.expect("starts");
+    let prepared = spawner.prepare(None).await.expect("starts");
     wait_until("the host has its second stage", || {
         host = read(&named);
         stage = read(Path::new(&format!("/proc/{host}/task/{host}/children")));
@@ -45,7 +45,7 @@ async fn a_host_without_a_command_waits_and_leaves_when_it_is_dropped() {
     assert!(bench.path().join("ran").exists());
 
     std::fs::remove_file(&named).expect("removes");
-    let unused = spawner.prepare().await.expect("starts");
+    let unused = spawner.prepare(None).await.expect("starts");
     wait_until("the next host has its second stage", || {
         host = read(&named);
         stage = read(Path::new(&format!("/proc/{host}/task/{host}/children")));

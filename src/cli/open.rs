@@ -1,0 +1,33 @@
+//! `pilothouse open`: the console on a recording that is over.
+
+use std::process::ExitCode;
+
+use color_eyre::eyre::{Result, eyre};
+
+use super::Start;
+use super::console::{leave, show};
+use crate::dispatch::owned::OpenInput;
+use crate::link::Operator;
+use crate::runtime::past::{self, Finding};
+
+/// Shows a recording until the person leaves.
+pub(super) async fn run(start: &Start, input: &OpenInput) -> Result<ExitCode> {
+    let places = &start.places;
+    let listed = match past::resolve(&places.recordings(), &places.workspace, &input.recording) {
+        Finding::One(listed) => listed,
+        Finding::None => {
+            return Err(eyre!(
+                "no recording is called {}; `pilothouse audit list` names them",
+                input.recording
+            ));
+        }
+        Finding::Many(names) => {
+            return Err(eyre!("more than one recording begins like that:\n{}", names.join("\n")));
+        }
+    };
+    if listed.live {
+        return Err(eyre!("{} is being written; `pilothouse` opens its console", listed.name));
+    }
+    let story = tokio::task::spawn_blocking(move || past::read(&listed.folder)).await??;
+    show(Operator::recorded(&story)).await.map(leave)
+}

@@ -1,0 +1,360 @@
+//! `audit list|show|verify|export`: the record itself, of any runtime of this user.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::code::Code;
+use super::command::{Example, Local};
+use super::context::Context;
+use super::recorded::{self, off_loop};
+use super::response::Failure;
+use super::table::table;
+use crate::journal::{Item, Reader, Record, Report};
+use crate::runtime::past::{self, State};
+
+/// Rows shown unless somebody asks for more.
+const SHOWN: usize = 100;
+/// Characters of what a row says.
+const WORDS: usize = 120;
+
+pub(super) struct AuditList;
+
+/// Whose recordings.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ListInput {
+    /// Those of all workspaces, not of this one alone.
+    #[serde(default)]
+    all: bool,
+}
+
+/// Recordings, oldest first.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ListOutput {
+    /// The recordings.
+    recordings: Vec<Listed>,
+}
+
+/// One recording.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Listed {
+    /// Its name.
+    recording: String,
+    /// `live`, `closed`, `recovered` or `unfinished`.
+    #[schemars(with = "String")]
+    state: State,
+    /// When its runtime started.
+    #[schemars(with = "Option<String>")]
+    started_at: Option<Timestamp>,
+    /// The workspace it is of.
+    workspace: Option<String>,
+    /// Its folder.
+    folder: String,
+}
+
+impl Local for AuditList {
+    const PATH: &'static str = "audit.list";
+    const ABOUT: &'static str = "List recordings";
+    const EXITS: &'static [u8] = &[4];
+    const EXAMPLES: &'static [Example] = &[
+        Example { about: "Those of this workspace", input: "{}" },
+        Example { about: "Those of all workspaces", input: r#"{"all":true}"# },
+    ];
+
+    type Input = ListInput;
+    type Output = ListOutput;
+
+    async fn run(cx: &mut Context, input: ListInput) -> Result<ListOutput, Failure> {
+        let places = cx.host.places()?;
+        let workspace = (!input.all).then_some(places.workspace.clone());
+        let recordings = off_loop(move || {
+            let listed = past::list(&places.recordings(), workspace.as_deref()).into_iter();
+            Ok(listed
+                .map(|listed| Listed {
+                    state: listed.state(),
+                    started_at: listed.meta.as_ref().map(|meta| meta.started_at),
+                    workspace: listed.meta.as_ref().map(|meta| meta.workspace.display().to_string()),
+                    folder: listed.folder.display().to_string(),
+                    recording: listed.name,
+                })
+                .collect())
+        });
+        Ok(ListOutput { recordings: recordings.await? })
+    }
+
+    fn text(output: &ListOutput) -> String {
+        let row = |listed: &Listed| json!({ "recording": listed.recording, "state": listed.state, "workspace": listed.workspace });
+        match output.recordings.as_slice() {
+            [] => "no recordings".to_owned(),
+            recordings => table(&recordings.iter().map(row).collect()),
+        }
+    }
+}
+
+/// Which recording.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OneInput {
+    /// The recording: `latest`, a name, or the beginning of one.
+    recording: String,
+}
+
+pub(super) struct AuditShow;
+
+/// Which rows of which recording.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ShowInput {
+    /// The recording: `latest`, a name, or the beginning of one.
+    recording: String,
+    /// Only rows of this kind, e.g. `call`, `answer`, `start`, `task`, `ended`.
+    #[serde(default)]
+    kind: Option<String>,
+    /// How many rows, the newest.
+    #[serde(default = "shown")]
+    limit: usize,
+}
+
+fn shown() -> usize {
+    SHOWN
+}
+
+/// Rows of a recording in short.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ShowOutput {
+    /// The recording.
+    recording: String,
+    /// How many rows there are of those asked for.
+    total: usize,
+    /// The newest of them, oldest first.
+    rows: Vec<Row>,
+}
+
+/// One row in short.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Row {
+    /// Its number.
+    seq: u64,
+    /// When it was made.
+    #[schemars(with = "String")]
+    ts: Timestamp,
+    /// Its kind.
+    kind: String,
+    /// What it says, in a few words.
+    says: String,
+}
+
+impl Local for AuditShow {
+    const PATH: &'static str = "audit.show";
+    const ABOUT: &'static str = "Show what happened in a recording, row by row";
+    const EXITS: &'static [u8] = &[4, 5];
+    const EXAMPLES: &'static [Example] = &[
+        Example { about: "The end of the last recording", input: r#"{"recording":"latest"}"# },
+        Example { about: "Its calls", input: r#"{"recording":"latest","kind":"call","limit":1000}"# },
+    ];
+
+    type Input = ShowInput;
+    type Output = ShowOutput;
+
+    async fn run(cx: &mut Context, input: ShowInput) -> Result<ShowOutput, Failure> {
+        let listed = recorded::find(cx, &input.recording)?;
+        let folder = listed.folder.clone();
+        let (total, rows) = off_loop(move || {
+            let wanted = records(&folder)?.into_iter();
+            let wanted: Vec<Record> = wanted
+                .filter(|row| input.kind.as_ref().is_none_or(|kind| row.header.kind == *kind))
+                .collect();
+            let skipped = wanted.len().saturating_sub(input.limit);
+            let row = |record: &Record| Row {
+                seq: record.header.seq,
+                ts: record.header.ts,
+                kind: record.header.kind.clone(),
+                says: words(&record.data::<Value>(&folder).unwrap_or_default()),
+            };
+            Ok((wanted.len(), wanted.iter().skip(skipped).map(row).collect()))
+        })
+        .await?;
+        Ok(ShowOutput { recording: listed.name, total, rows })
+    }
+
+    fn text(output: &ShowOutput) -> String {
+        let line = |row: &Row| format!("{:>6}  {}  {:<9}  {}", row.seq, row.ts, row.kind, row.says);
+        output.rows.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// Says in a few words what a row says: who, what about, how it came out.
+fn words(data: &Value) -> String {
+    let pointers = [
+        "/task/id",
+        "/task",
+        "/seq",
+        "/actor",
+        "/tool",
+        "/what",
+        "/note",
+        "/label",
+        "/input/cmd",
+        "/task/cmd",
+        "/input/task_id",
+        "/task/status",
+        "/envelope/summary_text",
+        "/workspace",
+        "/recording",
+    ];
+    let word = |pointer: &&str| match data.pointer(pointer)? {
+        Value::String(text) => {
+            Some(text.lines().next().unwrap_or_default().to_owned()).filter(|text| !text.is_empty())
+        }
+        Value::Number(number) if *pointer == "/seq" => Some(format!("#{number}")),
+        _ => None,
+    };
+    let text = pointers.iter().filter_map(word).collect::<Vec<_>>().join(" ");
+    text.chars().filter(|char| !char.is_control()).take(WORDS).collect()
+}
+
+pub(super) struct AuditVerify;
+
+/// What a check found.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct VerifyOutput {
+    /// The recording.
+    recording: String,
+    /// Everything is as it was written.
+    whole: bool,
+    /// Rows that are as they were written.
+    rows: u64,
+    /// Number of the last one.
+    seq: u64,
+    /// Its hash: noted elsewhere, it shows later whether this end is still there.
+    head: String,
+    /// A runtime writes it now.
+    live: bool,
+    /// Its last row says that it was closed.
+    closed: bool,
+    /// What is not as it was written, in order.
+    problems: Vec<Found>,
+}
+
+/// Something that is not as it was written.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Found {
+    /// The kind of change.
+    kind: Value,
+    /// The first row concerned.
+    first: u64,
+    /// The last row concerned.
+    last: u64,
+    /// The same in a sentence.
+    says: String,
+}
+
+impl VerifyOutput {
+    fn of(recording: String, report: &Report) -> Self {
+        let found = report.problems.iter().map(|problem| Found {
+            kind: json!(problem.kind),
+            first: problem.first,
+            last: problem.last,
+            says: problem.to_string(),
+        });
+        Self {
+            recording,
+            whole: report.is_whole(),
+            rows: report.records,
+            seq: report.seq,
+            head: report.hash.to_string(),
+            live: report.live,
+            closed: report.closed,
+            problems: found.collect(),
+        }
+    }
+}
+
+impl Local for AuditVerify {
+    const PATH: &'static str = "audit.verify";
+    const ABOUT: &'static str = "Check that a recording is as it was written";
+    const EXITS: &'static [u8] = &[4, 5];
+    const EXAMPLES: &'static [Example] =
+        &[Example { about: "The last recording that is over", input: r#"{"recording":"latest"}"# }];
+
+    type Input = OneInput;
+    type Output = VerifyOutput;
+
+    async fn run(cx: &mut Context, input: OneInput) -> Result<VerifyOutput, Failure> {
+        let listed = recorded::find(cx, &input.recording)?;
+        let report = recorded::verify(listed.folder).await?;
+        let output = VerifyOutput::of(listed.name, &report);
+        if output.whole {
+            return Ok(output);
+        }
+        let said: Vec<&str> = output.problems.iter().map(|found| found.says.as_str()).collect();
+        Err(Failure::running(Code::RecordDamaged, "The recording is not as it was written.")
+            .detail(said.join("\n"))
+            .with("recording", output.recording.clone())
+            .with_data(json!(output)))
+    }
+
+    fn text(output: &VerifyOutput) -> String {
+        let head = output.head.get(..8).unwrap_or_default();
+        let end = match (output.live, output.closed) {
+            (true, _) => "being written",
+            (false, true) => "closed",
+            (false, false) => "not closed: its runtime died",
+        };
+        format!(
+            "{}: all {} rows are as they were written; head {} at row {}; {end}\n\
+             This shows changes, it does not prevent them: whoever has your rights can write a whole new record.",
+            output.recording, output.rows, head, output.seq
+        )
+    }
+}
+
+pub(super) struct AuditExport;
+
+/// A recording, row by row.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ExportOutput {
+    /// The recording.
+    recording: String,
+    /// Its rows, each as it stands in the journal; parts that stand in files are named, not included.
+    rows: Vec<Value>,
+    #[serde(skip)]
+    #[schemars(skip)]
+    lines: String,
+}
+
+impl Local for AuditExport {
+    const PATH: &'static str = "audit.export";
+    const ABOUT: &'static str = "Print the rows of a recording exactly as they were written";
+    const EXITS: &'static [u8] = &[4, 5];
+    const EXAMPLES: &'static [Example] =
+        &[Example { about: "The last recording that is over", input: r#"{"recording":"latest"}"# }];
+
+    type Input = OneInput;
+    type Output = ExportOutput;
+
+    async fn run(cx: &mut Context, input: OneInput) -> Result<ExportOutput, Failure> {
+        let listed = recorded::find(cx, &input.recording)?;
+        let folder = listed.folder.clone();
+        let lines = off_loop(move || {
+            let lines = records(&folder)?
+                .into_iter()
+                .map(|record| String::from_utf8_lossy(record.line()).into_owned());
+            Ok(lines.collect::<Vec<_>>().join("\n"))
+        })
+        .await?;
+        let rows = lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        Ok(ExportOutput { recording: listed.name, rows, lines })
+    }
+
+    fn text(output: &ExportOutput) -> String {
+        output.lines.clone()
+    }
+}
+
+fn records(folder: &std::path::Path) -> Result<Vec<Record>, crate::journal::Error> {
+    let items = Reader::open(folder)?;
+    Ok(items.filter_map(|item| if let Item::Record(record) = item { Some(record) } else { None }).collect())
+}

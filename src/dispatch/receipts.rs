@@ -1,0 +1,226 @@
+//! `receipt list` and `receipt show`: what was answered, out of any recording, also of a runtime
+//! that died.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::code::Code;
+use super::command::{Example, Local};
+use super::context::Context;
+use super::recorded;
+use super::response::Failure;
+use super::table::table;
+use crate::envelope::{Actor, TaskId};
+use crate::runtime::past::{Listed, PastCall};
+
+/// Receipts listed unless somebody asks for more.
+const LISTED: usize = 20;
+
+pub(super) struct ReceiptList;
+
+/// Which receipts.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ListInput {
+    /// The recording: `latest`, a name, or the beginning of one. Default: the newest of the workspace.
+    #[serde(default)]
+    recording: Option<String>,
+    /// Only calls about this task.
+    #[serde(default)]
+    task_id: Option<String>,
+    /// How many, the newest.
+    #[serde(default = "listed")]
+    limit: usize,
+}
+
+fn listed() -> usize {
+    LISTED
+}
+
+/// Receipts of one recording.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ListOutput {
+    /// The recording.
+    recording: String,
+    /// How many there are.
+    total: usize,
+    /// The newest of them, newest first.
+    receipts: Vec<Row>,
+}
+
+/// One receipt in short.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Row {
+    /// What `receipt show` takes.
+    id: String,
+    /// When the call came in.
+    #[schemars(with = "String")]
+    at: Timestamp,
+    /// Who called.
+    #[schemars(with = "String")]
+    actor: Actor,
+    /// The tool.
+    tool: String,
+    /// `success`, `error`, `abandoned` or `unanswered`.
+    status: String,
+    /// Summary of the envelope.
+    summary: String,
+    /// The task it was about.
+    #[schemars(with = "Option<String>")]
+    task_id: Option<TaskId>,
+    /// Milliseconds from call to answer.
+    duration_ms: Option<u64>,
+}
+
+impl Row {
+    fn of(recording: &str, call: &PastCall) -> Self {
+        let record = &call.record;
+        let said = |key: &str| record.envelope.as_ref().and_then(|envelope| envelope[key].as_str());
+        let open = if call.abandoned { "abandoned" } else { "unanswered" };
+        Self {
+            id: format!("{recording}/{}", record.seq),
+            at: record.at,
+            actor: record.actor.clone(),
+            tool: record.tool.clone(),
+            status: said("status").unwrap_or(open).to_owned(),
+            summary: said("summary_text").unwrap_or_default().to_owned(),
+            task_id: call.task.clone(),
+            duration_ms: record.duration_ms,
+        }
+    }
+}
+
+impl Local for ReceiptList {
+    const PATH: &'static str = "receipt.list";
+    const ABOUT: &'static str = "List the receipts of a recording";
+    const EXITS: &'static [u8] = &[4, 5];
+    const EXAMPLES: &'static [Example] = &[
+        Example { about: "What was answered last", input: "{}" },
+        Example { about: "The last recording that is over", input: r#"{"recording":"latest","limit":100}"# },
+    ];
+
+    type Input = ListInput;
+    type Output = ListOutput;
+
+    async fn run(cx: &mut Context, input: ListInput) -> Result<ListOutput, Failure> {
+        let listed = recording(cx, input.recording.as_deref())?;
+        let story = recorded::story(&listed).await?;
+        let task = input.task_id.as_deref();
+        let is_meant = |call: &&PastCall| {
+            task.is_none()
+                || call.task.as_ref().map(TaskId::as_str) == task
+                || call.record.input["task_id"].as_str() == task
+        };
+        let meant: Vec<&PastCall> = story.calls.values().filter(is_meant).collect();
+        let receipts = meant.iter().rev().take(input.limit).map(|call| Row::of(&listed.name, call)).collect();
+        Ok(ListOutput { recording: listed.name, total: meant.len(), receipts })
+    }
+
+    fn text(output: &ListOutput) -> String {
+        if output.receipts.is_empty() {
+            return format!("no receipts in {}", output.recording);
+        }
+        table(&json!(output.receipts))
+    }
+}
+
+pub(super) struct ReceiptShow;
+
+/// Which receipt.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ShowInput {
+    /// The number of the call in the newest recording, `RECORDING/NUMBER`, or `latest`.
+    id: String,
+}
+
+/// One call, whole.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ShowOutput {
+    /// What `receipt show` takes.
+    id: String,
+    /// The recording.
+    recording: String,
+    /// Number of the call in it.
+    seq: u64,
+    /// When it came in.
+    #[schemars(with = "String")]
+    at: Timestamp,
+    /// Who called.
+    #[schemars(with = "String")]
+    actor: Actor,
+    /// The tool.
+    tool: String,
+    /// The input as recorded.
+    input: Value,
+    /// The canonical envelope; null when it was never answered.
+    envelope: Option<Value>,
+    /// The receipt exactly as sent.
+    receipt: Option<String>,
+    /// Milliseconds from call to answer.
+    duration_ms: Option<u64>,
+    /// Milliseconds until it was on record and could take effect.
+    latency_ms: Option<u64>,
+    /// The task it was about.
+    #[schemars(with = "Option<String>")]
+    task_id: Option<TaskId>,
+}
+
+impl Local for ReceiptShow {
+    const PATH: &'static str = "receipt.show";
+    const ABOUT: &'static str = "Show a receipt as it was sent, with its envelope";
+    const EXITS: &'static [u8] = &[4, 5];
+    const EXAMPLES: &'static [Example] = &[
+        Example { about: "The newest receipt", input: r#"{"id":"latest"}"# },
+        Example { about: "Call 17 of the newest recording", input: r#"{"id":"17"}"# },
+    ];
+
+    type Input = ShowInput;
+    type Output = ShowOutput;
+
+    async fn run(cx: &mut Context, input: ShowInput) -> Result<ShowOutput, Failure> {
+        let (named, number) = match input.id.rsplit_once('/') {
+            Some((recording, number)) => (Some(recording), number),
+            None => (None, input.id.as_str()),
+        };
+        let listed = recording(cx, named)?;
+        let story = recorded::story(&listed).await?;
+        let call = match number {
+            "latest" => story.calls.values().rfind(|call| call.record.receipt.is_some()),
+            number => number.parse().ok().and_then(|seq: u64| story.calls.get(&seq)),
+        };
+        let Some(PastCall { record, latency_ms, task, .. }) = call.cloned() else {
+            return Err(Failure::new(Code::NotFound, "No call of that recording has that number.")
+                .with("recording", listed.name)
+                .with("id", input.id)
+                .fix("`pilothouse receipt list` names the calls"));
+        };
+        Ok(ShowOutput {
+            id: format!("{}/{}", listed.name, record.seq),
+            recording: listed.name,
+            seq: record.seq,
+            at: record.at,
+            actor: record.actor,
+            tool: record.tool,
+            input: record.input,
+            envelope: record.envelope,
+            receipt: record.receipt,
+            duration_ms: record.duration_ms,
+            latency_ms,
+            task_id: task,
+        })
+    }
+
+    fn text(output: &ShowOutput) -> String {
+        output.receipt.clone().unwrap_or_else(|| format!("call {} was never answered", output.id))
+    }
+}
+
+fn recording(cx: &Context, asked: Option<&str>) -> Result<Listed, Failure> {
+    match asked {
+        Some(asked) => recorded::find(cx, asked),
+        None => recorded::newest(cx),
+    }
+}

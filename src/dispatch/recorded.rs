@@ -1,0 +1,56 @@
+//! What the commands that read recordings share: which one is meant, and reading it off the loop.
+
+use std::path::PathBuf;
+
+use super::code::Code;
+use super::context::Context;
+use super::response::Failure;
+use crate::journal;
+use crate::runtime::past::{self, Finding, Listed, Story};
+
+/// Finds the recording somebody means by `latest`, a name, or the beginning of one.
+pub(super) fn find(cx: &Context, asked: &str) -> Result<Listed, Failure> {
+    let places = cx.host.places()?;
+    match past::resolve(&places.recordings(), &places.workspace, asked) {
+        Finding::One(listed) => Ok(*listed),
+        Finding::None => Err(Failure::new(Code::NotFound, "No recording has that name.")
+            .with("recording", asked)
+            .fix("`pilothouse audit list` names the recordings of this workspace, `--all` those of all")),
+        Finding::Many(names) => {
+            Err(Failure::new(Code::ArgError, "More than one recording begins like that.")
+                .with("recordings", names)
+                .fix("give more of the name"))
+        }
+    }
+}
+
+/// The newest recording of the workspace, whether it is being written or not.
+pub(super) fn newest(cx: &Context) -> Result<Listed, Failure> {
+    let places = cx.host.places()?;
+    let newest = past::list(&places.recordings(), Some(&places.workspace)).pop();
+    newest.ok_or_else(|| {
+        Failure::new(Code::NotFound, "This workspace has no recording yet.")
+            .fix("a recording begins with `pilothouse`, `pilothouse serve` or an agent")
+    })
+}
+
+/// Reads a recording.
+pub(super) async fn story(listed: &Listed) -> Result<Story, Failure> {
+    let folder = listed.folder.clone();
+    off_loop(move || past::read(&folder)).await
+}
+
+/// Checks a recording.
+pub(super) async fn verify(folder: PathBuf) -> Result<journal::Report, Failure> {
+    off_loop(move || journal::verify(&folder)).await
+}
+
+/// Does something that reads files where it holds up nobody.
+pub(super) async fn off_loop<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, journal::Error> + Send + 'static,
+) -> Result<T, Failure> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done.map_err(|error| Failure::internal(&error)),
+        Err(error) => Err(Failure::internal(&error)),
+    }
+}

@@ -1,0 +1,214 @@
+//! The file-system calls of the record, through one seam: a test makes the k-th of them fail.
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::path::Path;
+
+/// What the record asks of a file system.
+pub(super) trait Disk: Send {
+    /// Creates a file to append to; it must not exist.
+    fn create(&self, path: &Path) -> io::Result<File>;
+    /// Opens an existing file to append to.
+    fn open(&self, path: &Path) -> io::Result<File>;
+    /// Opens a file to write over, creating it if need be.
+    fn open_over(&self, path: &Path) -> io::Result<File>;
+    /// Writes once; may write less.
+    fn write(&self, file: &File, bytes: &[u8]) -> io::Result<usize>;
+    /// Writes over the beginning of a file that is not opened to append.
+    fn overwrite(&self, file: &File, bytes: &[u8]) -> io::Result<()>;
+    /// Puts what was written on disk.
+    fn sync(&self, file: &File) -> io::Result<()>;
+    /// Cuts a file.
+    fn truncate(&self, file: &File, length: u64) -> io::Result<()>;
+    /// Gives a file another name.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Puts the names in a folder on disk.
+    fn sync_folder(&self, folder: &Path) -> io::Result<()>;
+    /// Removes a file.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+}
+
+/// The real one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Os;
+
+impl Disk for Os {
+    fn create(&self, path: &Path) -> io::Result<File> {
+        File::options().create_new(true).append(true).mode(0o600).open(path)
+    }
+
+    fn open(&self, path: &Path) -> io::Result<File> {
+        File::options().append(true).custom_flags(libc::O_NOFOLLOW).open(path)
+    }
+
+    fn open_over(&self, path: &Path) -> io::Result<File> {
+        let mut options = File::options();
+        options.read(true).write(true).create(true).truncate(false);
+        options.mode(0o600).custom_flags(libc::O_NOFOLLOW).open(path)
+    }
+
+    fn write(&self, mut file: &File, bytes: &[u8]) -> io::Result<usize> {
+        file.write(bytes)
+    }
+
+    fn overwrite(&self, file: &File, bytes: &[u8]) -> io::Result<()> {
+        file.write_all_at(bytes, 0)
+    }
+
+    fn sync(&self, file: &File) -> io::Result<()> {
+        file.sync_data()
+    }
+
+    fn truncate(&self, file: &File, length: u64) -> io::Result<()> {
+        file.set_len(length)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        std::fs::rename(from, to)
+    }
+
+    fn sync_folder(&self, folder: &Path) -> io::Result<()> {
+        File::open(folder)?.sync_all()
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        std::fs::remove_file(path)
+    }
+}
+
+/// Writes all of `bytes` in one call; less than all is an error.
+pub(super) fn write_once(disk: &dyn Disk, file: &File, bytes: &[u8]) -> io::Result<()> {
+    loop {
+        match disk.write(file, bytes) {
+            Ok(written) if written == bytes.len() => return Ok(()),
+            // The rest would not have fitted either: a regular file is cut short only for want of room.
+            Ok(_) => return Err(io::Error::from(io::ErrorKind::StorageFull)),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod failing {
+    //! A disk on which one call fails, or all from one on.
+
+    use std::collections::BTreeMap;
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    /// The calls that can be made to fail.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub(in crate::journal) enum Call {
+        Open,
+        Write,
+        Overwrite,
+        Sync,
+        Truncate,
+        Rename,
+    }
+
+    /// How a call fails.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(in crate::journal) enum Way {
+        Full,
+        Broken,
+        /// Half is written, then the disk is full.
+        Short,
+    }
+
+    /// Which calls fail, counted from 1.
+    #[derive(Debug, Clone)]
+    pub(in crate::journal) struct Failing {
+        pub(in crate::journal) call: Call,
+        pub(in crate::journal) from: usize,
+        pub(in crate::journal) count: usize,
+        pub(in crate::journal) way: Way,
+        pub(in crate::journal) seen: Arc<Mutex<BTreeMap<Call, usize>>>,
+    }
+
+    impl Failing {
+        pub(in crate::journal) fn nth(call: Call, from: usize, count: usize, way: Way) -> Self {
+            Self { call, from, count, way, seen: Arc::default() }
+        }
+
+        /// How often the failing call was made.
+        pub(in crate::journal) fn made(&self) -> usize {
+            self.seen.lock().expect("seen").get(&self.call).copied().unwrap_or_default()
+        }
+
+        fn fails(&self, call: Call) -> bool {
+            let mut seen = self.seen.lock().expect("seen");
+            let made = seen.entry(call).or_default();
+            *made += 1;
+            call == self.call && (self.from..self.from + self.count).contains(made)
+        }
+
+        fn check(&self, call: Call) -> io::Result<()> {
+            if self.fails(call) { Err(self.error()) } else { Ok(()) }
+        }
+
+        fn error(&self) -> io::Error {
+            let code = if self.way == Way::Broken { libc::EIO } else { libc::ENOSPC };
+            io::Error::from_raw_os_error(code)
+        }
+    }
+
+    impl Disk for Failing {
+        fn create(&self, path: &Path) -> io::Result<File> {
+            self.check(Call::Open)?;
+            Os.create(path)
+        }
+
+        fn open(&self, path: &Path) -> io::Result<File> {
+            self.check(Call::Open)?;
+            Os.open(path)
+        }
+
+        fn open_over(&self, path: &Path) -> io::Result<File> {
+            self.check(Call::Open)?;
+            Os.open_over(path)
+        }
+
+        fn write(&self, file: &File, bytes: &[u8]) -> io::Result<usize> {
+            if self.fails(Call::Write) {
+                return match self.way {
+                    Way::Short => Os.write(file, &bytes[..bytes.len() / 2]),
+                    _ => Err(self.error()),
+                };
+            }
+            Os.write(file, bytes)
+        }
+
+        fn overwrite(&self, file: &File, bytes: &[u8]) -> io::Result<()> {
+            self.check(Call::Overwrite)?;
+            Os.overwrite(file, bytes)
+        }
+
+        fn sync(&self, file: &File) -> io::Result<()> {
+            // No real sync: these tests kill no machine, and there are thousands of them.
+            let _ = file;
+            self.check(Call::Sync)
+        }
+
+        fn truncate(&self, file: &File, length: u64) -> io::Result<()> {
+            self.check(Call::Truncate)?;
+            Os.truncate(file, length)
+        }
+
+        fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+            self.check(Call::Rename)?;
+            Os.rename(from, to)
+        }
+
+        fn sync_folder(&self, _folder: &Path) -> io::Result<()> {
+            self.check(Call::Sync)
+        }
+
+        fn remove(&self, path: &Path) -> io::Result<()> {
+            Os.remove(path)
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! The files of a recording, and the two small ones beside its lines: what it is, and where it ends.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use rustix::event::{Timespec, poll};
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+
+use super::Error;
+use super::chain::{Hash, VERSION};
+use super::disk::{Disk, write_once};
+
+/// Bytes of `head.json`: always the same, so that writing over it leaves nothing of the old one.
+const HEAD_BYTES: usize = 128;
+/// The largest small file that is read.
+const SMALL_BYTES: u64 = 64 << 10;
+/// How often a lock is tried, and the pause between.
+const ATTEMPTS: u32 = 10;
+const PAUSE: Duration = Duration::from_millis(3);
+
+/// What a recording is: `meta.json`, written once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Meta {
+    /// Version of the recording's form.
+    pub version: u64,
+    /// The workspace it is of.
+    pub workspace: PathBuf,
+    /// The runtime's process id: for people, and only together with the next two.
+    pub pid: u32,
+    /// When that process started, in clock ticks since boot.
+    pub start: u64,
+    /// Which boot of the machine it ran in.
+    pub boot_id: String,
+    /// When it started.
+    pub started_at: Timestamp,
+    /// The program's version.
+    pub program: String,
+}
+
+impl Meta {
+    /// Reads the description of a recording; `None` when it has none that can be read.
+    #[must_use]
+    pub fn read(recording: &Path) -> Option<Self> {
+        serde_json::from_slice(&read_small(&recording.join("meta.json")).ok()?).ok()
+    }
+
+    /// Writes it whole or not at all.
+    pub(super) fn write(&self, disk: &dyn Disk, recording: &Path) -> Result<(), Error> {
+        let (path, beside) = (recording.join("meta.json"), recording.join(".meta.json"));
+        let mut bytes = serde_json::to_vec(self).map_err(Error::Encode)?;
+        bytes.push(b'\n');
+        let written = disk.create(&beside).and_then(|file| {
+            write_once(disk, &file, &bytes)?;
+            disk.sync(&file)?;
+            disk.rename(&beside, &path)
+        });
+        written.map_err(Error::io("write", path))
+    }
+}
+
+/// The version every recording of this program has.
+pub const META_VERSION: u64 = VERSION;
+
+/// Where a recording ended when it was last synced: `head.json`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Head {
+    /// Number of the line.
+    pub seq: u64,
+    /// Its hash.
+    pub hash: Hash,
+}
+
+impl Head {
+    /// Reads where a recording ended; `None` when nothing tells.
+    #[must_use]
+    pub fn read(recording: &Path) -> Option<Self> {
+        serde_json::from_slice(&read_small(&head_path(recording)).ok()?).ok()
+    }
+
+    /// Returns the file's content, always of one length.
+    pub(super) fn to_bytes(self) -> Vec<u8> {
+        let mut text = format!("{{\"seq\":{},\"hash\":\"{}\"}}", self.seq, self.hash).into_bytes();
+        text.resize(HEAD_BYTES - 1, b' ');
+        text.push(b'\n');
+        text
+    }
+}
+
+/// Holds a recording for its one writer. Gone with the process, however that ends.
+#[derive(Debug)]
+pub(super) struct Hold(pub(super) File);
+
+impl Hold {
+    /// Takes hold of a recording.
+    pub(super) fn take(disk: &dyn Disk, recording: &Path) -> Result<Self, Error> {
+        let path = head_path(recording);
+        let file = disk.open_over(&path).map_err(Error::io("open", &path))?;
+        for _ in 0..ATTEMPTS {
+            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(Self(file)),
+                // Somebody writes it, or looks for an instant whether somebody does.
+                Err(Errno::WOULDBLOCK) => pause(),
+                Err(error) => return Err(Error::io("lock", path)(error.into())),
+            }
+        }
+        Err(Error::Held { recording: recording.to_owned() })
+    }
+}
+
+fn pause() {
+    let _ = poll(&mut [], Timespec::try_from(PAUSE).ok().as_ref());
+}
+
+/// Tells whether somebody writes a recording now.
+#[must_use]
+pub fn is_held(recording: &Path) -> bool {
+    let mut options = File::options();
+    let Ok(file) = options.read(true).custom_flags(libc::O_NOFOLLOW).open(head_path(recording)) else {
+        return false;
+    };
+    // Shared, so that two who ask at once do not take each other for the writer.
+    matches!(flock(&file, FlockOperation::NonBlockingLockShared), Err(Errno::WOULDBLOCK))
+}
+
+pub(super) fn head_path(recording: &Path) -> PathBuf {
+    recording.join("head.json")
+}
+
+pub(super) fn segment_name(number: u32) -> String {
+    format!("journal-{number:04}.jsonl")
+}
+
+pub(super) fn segment_path(recording: &Path, number: u32) -> PathBuf {
+    recording.join(segment_name(number))
+}
+
+/// Lists the segments of a recording in order.
+pub(super) fn segments(recording: &Path) -> io::Result<Vec<u32>> {
+    let number = |name: &str| {
+        let number = name.strip_prefix("journal-")?.strip_suffix(".jsonl")?.parse().ok()?;
+        (segment_name(number) == name).then_some(number)
+    };
+    let names = fs::read_dir(recording)?.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let mut numbers: Vec<u32> = names.filter_map(|name| number(&name)).collect();
+    numbers.sort_unstable();
+    Ok(numbers)
+}
+
+/// Reads a plain file; a folder, a FIFO or a link in its place is an error, not a trap.
+pub(super) fn read_plain(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    let file = File::options().read(true).custom_flags(flags).open(path)?;
+    let facts = file.metadata()?;
+    if !facts.is_file() || facts.len() > limit {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(facts.len()).unwrap_or_default());
+    file.take(limit).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn read_small(path: &Path) -> io::Result<Vec<u8>> {
+    read_plain(path, SMALL_BYTES)
+}

@@ -1,0 +1,276 @@
+//! The chain as it grows: rows in, lines on disk. Knows what to do when a call fails; never waits,
+//! never decides whether the program may go on.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde_json::json;
+
+use super::Error;
+use super::chain::{self, Entry, Hash};
+use super::disk::{Disk, write_once};
+use super::layout::{self, Head, Hold};
+use super::parts;
+
+/// How large things may become.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    /// Bytes of a line; what is larger goes to files beside.
+    pub line: usize,
+    /// Bytes of a segment.
+    pub segment: u64,
+    /// Bytes of all segments of a recording; beyond, the oldest is removed.
+    pub journal: u64,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self { line: 64 << 10, segment: 16 << 20, journal: 64 << 20 }
+    }
+}
+
+/// Bytes that the chain adds to a body, at most.
+const ENVELOPE_BYTES: usize = 512;
+/// Bytes not yet synced that force a sync, whatever waits for it.
+const UNSYNCED_BYTES: usize = 4 << 20;
+
+/// The writing end of a recording.
+pub(super) struct Ledger {
+    disk: Box<dyn Disk>,
+    recording: PathBuf,
+    session: String,
+    bounds: Bounds,
+    hold: Hold,
+    /// When the last row was made.
+    ts: Timestamp,
+    seq: u64,
+    hash: Hash,
+    segment: Option<Segment>,
+    next_segment: u32,
+    /// Segments that are full, oldest first.
+    full: VecDeque<Segment>,
+    line: Vec<u8>,
+    /// The lines since the last sync, to be written again when a sync fails.
+    unsynced: Vec<u8>,
+    unsynced_rows: usize,
+    parts: Vec<File>,
+    parts_made: u32,
+}
+
+struct Segment {
+    number: u32,
+    file: File,
+    /// Where the next line begins: the end of the last whole one.
+    length: u64,
+    /// The last line in it.
+    last: (u64, Hash),
+}
+
+/// Where a chain goes on after a repair.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct End {
+    pub(super) seq: u64,
+    pub(super) hash: Hash,
+    /// The segment to append to and its length; none begins a new one.
+    pub(super) segment: Option<(u32, u64)>,
+    pub(super) next_segment: u32,
+}
+
+impl Ledger {
+    /// Begins a chain in an empty recording.
+    pub(super) fn create(disk: Box<dyn Disk>, recording: &Path, bounds: Bounds) -> Result<Self, Error> {
+        let hold = Hold::take(&*disk, recording)?;
+        let end = End { seq: 0, hash: Hash::NONE, segment: None, next_segment: 1 };
+        let mut ledger = Self::at(disk, recording, bounds, (hold, end));
+        let path = layout::segment_path(recording, 1);
+        ledger.open_segment().map_err(Error::io("create", path))?;
+        Ok(ledger)
+    }
+
+    /// Goes on with a chain that was read to its end.
+    pub(super) fn resume(
+        disk: Box<dyn Disk>,
+        recording: &Path,
+        (hold, end): (Hold, End),
+    ) -> Result<Self, Error> {
+        let mut ledger = Self::at(disk, recording, Bounds::default(), (hold, end));
+        if let Some((number, length)) = end.segment {
+            let path = layout::segment_path(recording, number);
+            let file = ledger.disk.open(&path).map_err(Error::io("open", path))?;
+            ledger.segment = Some(Segment { number, file, length, last: (end.seq, end.hash) });
+        }
+        Ok(ledger)
+    }
+
+    fn at(disk: Box<dyn Disk>, recording: &Path, bounds: Bounds, (hold, end): (Hold, End)) -> Self {
+        let name = recording.file_name().unwrap_or_default().to_string_lossy();
+        let quoted = json!(name).to_string();
+        Self {
+            disk,
+            recording: recording.to_owned(),
+            session: quoted.trim_matches('"').to_owned(),
+            bounds,
+            hold,
+            ts: Timestamp::UNIX_EPOCH,
+            seq: end.seq,
+            hash: end.hash,
+            segment: None,
+            next_segment: end.next_segment,
+            full: VecDeque::new(),
+            line: Vec::new(),
+            unsynced: Vec::new(),
+            unsynced_rows: 0,
+            parts: Vec::new(),
+            parts_made: 0,
+        }
+    }
+
+    /// The last line.
+    pub(super) fn head(&self) -> Head {
+        Head { seq: self.seq, hash: self.hash }
+    }
+
+    /// Rows written since the last sync.
+    pub(super) fn unsynced_rows(&self) -> usize {
+        self.unsynced_rows
+    }
+
+    /// Writes a row as the next line. After a failure the chain ends where it did before.
+    pub(super) fn append(&mut self, entry: &Entry) -> io::Result<()> {
+        let limit = self.bounds.line - ENVELOPE_BYTES;
+        if entry.body.len() <= limit {
+            return self.append_line(entry);
+        }
+        let (seq, made) = (self.seq + 1, &mut self.parts_made);
+        let name = || {
+            *made += 1;
+            format!("{seq}-{}-{made}.json", std::process::id())
+        };
+        let (body, files) = parts::spill(&*self.disk, &self.recording, (&entry.body, limit), name)?;
+        self.append_line(&Entry { body, ..entry.clone() })?;
+        self.parts.extend(files);
+        Ok(())
+    }
+
+    /// Puts everything written so far on disk.
+    pub(super) fn sync(&mut self) -> io::Result<()> {
+        if self.unsynced_rows == 0 && self.parts.is_empty() {
+            return Ok(());
+        }
+        while let Some(part) = self.parts.pop() {
+            // Never tried again on the same file, as with segments.
+            self.disk.sync(&part)?;
+        }
+        self.sync_lines()?;
+        self.unsynced.clear();
+        self.unsynced_rows = 0;
+        if let Err(error) = self.disk.overwrite(&self.hold.0, &self.head().to_bytes()) {
+            // The rows are safe; only a cut end could not be told from a whole one.
+            tracing::warn!(%error, "write the record's head");
+        }
+        Ok(())
+    }
+
+    fn append_line(&mut self, entry: &Entry) -> io::Result<()> {
+        let needed = (entry.body.len() + ENVELOPE_BYTES) as u64;
+        let is_full = |segment: &Segment| segment.length > 0 && segment.length + needed > self.bounds.segment;
+        if self.segment.as_ref().is_some_and(is_full) {
+            self.turn()?;
+        }
+        if self.segment.is_none() {
+            self.open_segment()?;
+        }
+        self.write_line(entry)
+    }
+
+    fn write_line(&mut self, entry: &Entry) -> io::Result<()> {
+        self.ts = entry.ts;
+        let hash = chain::write(&mut self.line, entry, &self.session, self.seq + 1, self.hash);
+        let Some(segment) = &mut self.segment else { return Err(io::ErrorKind::NotFound.into()) };
+        if let Err(error) = write_once(&*self.disk, &segment.file, &self.line) {
+            if self.disk.truncate(&segment.file, segment.length).is_err() {
+                // Its end cannot be trusted: it is left as it is, and the next line begins a new segment.
+                self.seal();
+            }
+            return Err(error);
+        }
+        segment.length += self.line.len() as u64;
+        segment.last = (self.seq + 1, hash);
+        (self.seq, self.hash) = (self.seq + 1, hash);
+        self.unsynced.extend_from_slice(&self.line);
+        self.unsynced_rows += 1;
+        if self.unsynced.len() > UNSYNCED_BYTES {
+            // The line is written: that it is not synced is said by the next sync that somebody waits for.
+            let _ = self.sync();
+        }
+        Ok(())
+    }
+
+    /// Syncs the lines; where that fails, in a new segment that repeats them.
+    fn sync_lines(&mut self) -> io::Result<()> {
+        if let Some(segment) = &self.segment {
+            let Err(error) = self.disk.sync(&segment.file) else { return Ok(()) };
+            tracing::error!(%error, segment = segment.number, "sync the journal; the segment is given up");
+            self.seal();
+        }
+        self.open_segment()?;
+        let Some(segment) = &self.segment else { return Err(io::ErrorKind::NotFound.into()) };
+        let synced = self.disk.sync(&segment.file);
+        if synced.is_err() {
+            self.seal();
+        }
+        synced
+    }
+
+    /// Begins a new segment after a full one.
+    fn turn(&mut self) -> io::Result<()> {
+        self.sync()?;
+        self.seal();
+        self.open_segment()?;
+        self.prune()
+    }
+
+    /// Opens the next segment; it begins with the lines that are not known to be on disk.
+    fn open_segment(&mut self) -> io::Result<()> {
+        let number = self.next_segment;
+        self.next_segment += 1;
+        let file = self.disk.create(&layout::segment_path(&self.recording, number))?;
+        self.disk.sync_folder(&self.recording)?;
+        if !self.unsynced.is_empty() {
+            write_once(&*self.disk, &file, &self.unsynced)?;
+        }
+        let length = self.unsynced.len() as u64;
+        self.segment = Some(Segment { number, file, length, last: (self.seq, self.hash) });
+        Ok(())
+    }
+
+    fn seal(&mut self) {
+        self.full.extend(self.segment.take());
+    }
+
+    /// Removes the oldest segments while there are too many; the chain says where it begins now.
+    fn prune(&mut self) -> io::Result<()> {
+        let size = |ledger: &Self| ledger.full.iter().map(|segment| segment.length).sum::<u64>();
+        while size(self) + self.bounds.segment > self.bounds.journal {
+            let Some(oldest) = self.full.pop_front() else { break };
+            let (seq, hash) = oldest.last;
+            let data = json!({
+                "segment": layout::segment_name(oldest.number), "seq": seq, "hash": hash, "bytes": oldest.length,
+            });
+            self.write_line(&own_row("pruned", &data, self.ts))?;
+            self.sync()?;
+            if let Err(error) = self.disk.remove(&layout::segment_path(&self.recording, oldest.number)) {
+                tracing::warn!(%error, segment = oldest.number, "remove the oldest segment");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Makes a row of the journal's own.
+pub(super) fn own_row(kind: &str, data: &serde_json::Value, ts: Timestamp) -> Entry {
+    Entry { ts, mono: 0, body: format!("\"kind\":\"{kind}\",\"data\":{data}").into_bytes() }
+}

@@ -1,0 +1,366 @@
+//! Reads a recording line by line and says where it is not what was written. Changes nothing; a
+//! writer may go on meanwhile.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::Error;
+use super::chain::{self, Hash, Header, Line};
+use super::layout::{self, read_plain};
+use super::parts::{self, Part};
+
+/// The largest segment that is read; a writer never makes one half as large.
+const SEGMENT_BYTES: u64 = 64 << 20;
+
+/// One line, whole and as it was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// What stands before what the row says.
+    pub header: Header,
+    /// Its hash.
+    pub hash: Hash,
+    line: Vec<u8>,
+}
+
+impl Record {
+    /// Reads what the row says; parts that stand in files are read from the recording.
+    ///
+    /// # Errors
+    /// When it says something else, or a file is not what was put there.
+    pub fn data<T: DeserializeOwned>(&self, recording: &Path) -> Result<T, Error> {
+        let seq = self.header.seq;
+        let decode = |source| Error::Decode { seq, source };
+        let parts = self.parts().map_err(decode)?;
+        if parts.is_empty() {
+            return chain::data(&self.line).map_err(decode);
+        }
+        let mut data: Value = chain::data(&self.line).map_err(decode)?;
+        parts::restore(recording, &mut data, &parts)
+            .map_err(|path| Error::Part { seq, path: PathBuf::from(path) })?;
+        serde_json::from_value(data).map_err(decode)
+    }
+
+    /// Returns the line as it stands in the journal, without its line feed.
+    #[must_use]
+    pub fn line(&self) -> &[u8] {
+        &self.line
+    }
+
+    fn parts(&self) -> serde_json::Result<Vec<Part>> {
+        #[derive(Deserialize)]
+        struct Named {
+            #[serde(default)]
+            parts: Vec<Part>,
+        }
+        serde_json::from_slice::<Named>(&self.line).map(|named| named.parts)
+    }
+}
+
+/// Something about a recording that is not as it was written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// What it is.
+    pub kind: ProblemKind,
+    /// The first line concerned.
+    pub first: u64,
+    /// The last line concerned.
+    pub last: u64,
+    /// The file.
+    pub segment: String,
+    /// Where in it.
+    pub offset: u64,
+}
+
+/// What is not as it was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProblemKind {
+    /// The lines were changed.
+    Changed,
+    /// The lines are not there.
+    Missing,
+    /// The line does not follow from the one before it.
+    Unlinked,
+    /// A line that does not belong there.
+    Foreign,
+    /// The end is torn: what was being written when the writer died.
+    Torn,
+    /// The line was written by a newer program; nothing after it is read.
+    Version,
+    /// The file cannot be read.
+    Unreadable,
+    /// Lines that were synced are no longer at the end.
+    CutOff,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kind, first, last, segment, offset } = self;
+        let rows = if first == last { format!("row {first}") } else { format!("rows {first} to {last}") };
+        let what = match kind {
+            ProblemKind::Changed => format!("{rows}: changed since written"),
+            ProblemKind::Missing => format!("{rows}: missing"),
+            ProblemKind::Unlinked => format!("{rows}: does not follow from the row before"),
+            ProblemKind::Foreign => format!("{rows}: a line that does not belong there"),
+            ProblemKind::Torn => format!("{rows}: torn, the writer died while it was written"),
+            ProblemKind::Version => format!("{rows}: written by a newer program, not read"),
+            ProblemKind::Unreadable => format!("{rows}: the file cannot be read"),
+            ProblemKind::CutOff => format!("{rows}: cut off the end"),
+        };
+        write!(f, "{what} ({segment}, byte {offset})")
+    }
+}
+
+/// What a reader comes upon.
+#[derive(Debug)]
+pub enum Item {
+    /// A line.
+    Record(Record),
+    /// Something wrong, at this place.
+    Problem(Problem),
+}
+
+/// Reads a recording from its beginning.
+#[derive(Debug)]
+pub struct Reader {
+    recording: PathBuf,
+    segments: VecDeque<u32>,
+    bytes: Vec<u8>,
+    at: usize,
+    number: u32,
+    known: Known,
+    /// Lines that are none, since the last good one.
+    bad: Option<Bad>,
+    ready: VecDeque<Item>,
+    version: Option<u64>,
+    is_stopped: bool,
+}
+
+/// The lines read so far, by number.
+#[derive(Debug, Default)]
+struct Known {
+    first: u64,
+    hashes: Vec<Hash>,
+}
+
+/// A run of lines that are none.
+#[derive(Debug, Clone, Copy)]
+struct Bad {
+    number: u32,
+    offset: u64,
+    lines: u64,
+    /// The last of them ends as a line does.
+    has_end: bool,
+}
+
+/// Where the believable part of a recording ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Reached {
+    pub(super) seq: u64,
+    pub(super) hash: Hash,
+    pub(super) segment: u32,
+}
+
+impl Reader {
+    /// Opens a recording.
+    ///
+    /// # Errors
+    /// When its folder cannot be listed.
+    pub fn open(recording: &Path) -> Result<Self, Error> {
+        let segments = layout::segments(recording).map_err(Error::io("list", recording))?;
+        Ok(Self {
+            recording: recording.to_owned(),
+            segments: segments.into(),
+            bytes: Vec::new(),
+            at: 0,
+            number: 0,
+            known: Known::default(),
+            bad: None,
+            ready: VecDeque::new(),
+            version: None,
+            is_stopped: false,
+        })
+    }
+
+    /// Returns where the believable part ends, once everything is read.
+    pub(super) fn reached(&self) -> Reached {
+        Reached { seq: self.known.last(), hash: self.known.last_hash(), segment: self.number }
+    }
+
+    /// Returns the version of the first line that a newer program wrote.
+    pub(super) fn newer_version(&self) -> Option<u64> {
+        self.version
+    }
+
+    /// Returns the hash of a line read before.
+    pub(super) fn hash_of(&self, seq: u64) -> Option<Hash> {
+        self.known.get(seq)
+    }
+
+    /// Reads until something is ready; false at the end.
+    fn advance(&mut self) -> bool {
+        if self.is_stopped {
+            return false;
+        }
+        if self.at >= self.bytes.len() {
+            return self.next_segment();
+        }
+        let offset = self.at;
+        let rest = self.bytes.get(offset..).unwrap_or_default();
+        let end = memchr::memchr(b'\n', rest);
+        let line = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+        self.at = offset + line.len() + usize::from(end.is_some());
+        // Without its line feed even a whole line may be the beginning of a longer one.
+        let read = if end.is_some() { chain::read(line) } else { Line::Invalid };
+        let line = line.to_vec();
+        match read {
+            Line::Valid(header, hash) => self.valid(Record { header, hash, line }, offset as u64),
+            Line::Invalid => {
+                let bad = Bad { number: self.number, offset: offset as u64, lines: 0, has_end: false };
+                let bad = self.bad.unwrap_or(bad);
+                self.bad = Some(Bad { lines: bad.lines + 1, has_end: end.is_some(), ..bad });
+            }
+            Line::Version(version) => {
+                self.version = Some(version);
+                let seq = self.known.last() + 1;
+                self.report(ProblemKind::Version, (seq, seq), (self.number, offset as u64));
+                self.is_stopped = true;
+            }
+        }
+        true
+    }
+
+    fn next_segment(&mut self) -> bool {
+        let Some(number) = self.segments.pop_front() else {
+            self.is_stopped = true;
+            return self.end();
+        };
+        (self.number, self.at) = (number, 0);
+        match read_plain(&layout::segment_path(&self.recording, number), SEGMENT_BYTES) {
+            Ok(bytes) => self.bytes = bytes,
+            Err(error) => {
+                tracing::warn!(%error, segment = number, "read a segment");
+                self.bytes.clear();
+                let seq = self.known.last() + 1;
+                self.report(ProblemKind::Unreadable, (seq, seq), (number, 0));
+            }
+        }
+        true
+    }
+
+    /// The last thing to say: how the end looks.
+    fn end(&mut self) -> bool {
+        let Some(bad) = self.bad.take() else { return false };
+        let seq = self.known.last() + 1;
+        let kind = if bad.has_end { ProblemKind::Changed } else { ProblemKind::Torn };
+        self.report(kind, (seq, seq + bad.lines - 1), (bad.number, bad.offset));
+        true
+    }
+
+    fn valid(&mut self, record: Record, offset: u64) {
+        let (seq, last) = (record.header.seq, self.known.last());
+        let place = (self.number, offset);
+        if self.known.hashes.is_empty() {
+            self.first(record, place);
+            return;
+        }
+        if seq <= last {
+            // A segment begins with the lines its predecessor may have lost.
+            if self.known.get(seq) != Some(record.hash) {
+                self.report(ProblemKind::Foreign, (seq, seq), place);
+            }
+            return;
+        }
+        let follows = seq == last + 1 && record.header.prev == self.known.last_hash();
+        match self.bad.take() {
+            // A later segment has taken over from a torn end.
+            Some(bad) if follows && bad.number < self.number => {}
+            Some(bad) if follows => self.report(ProblemKind::Foreign, (seq, seq), (bad.number, bad.offset)),
+            Some(bad) => {
+                let end = seq.saturating_sub(1).max(last + 1);
+                self.report(ProblemKind::Changed, (last + 1, end), (bad.number, bad.offset));
+            }
+            None if follows => {}
+            None if seq == last + 1 => self.report(ProblemKind::Unlinked, (seq, seq), place),
+            None => self.report(ProblemKind::Missing, (last + 1, seq - 1), place),
+        }
+        self.known.pass_to(seq, record.hash);
+        self.ready.push_back(Item::Record(record));
+    }
+
+    fn first(&mut self, record: Record, place: (u32, u64)) {
+        let seq = record.header.seq;
+        let begins = seq == 1 && record.header.prev == Hash::NONE;
+        match self.bad.take() {
+            Some(bad) if begins && bad.number < self.number => {}
+            Some(bad) => {
+                let end = seq.saturating_sub(1).max(1);
+                self.report(ProblemKind::Changed, (1, end), (bad.number, bad.offset));
+            }
+            // Where the oldest segments were removed, a later row says so: `verify` knows.
+            None if seq > 1 => self.report(ProblemKind::Missing, (1, seq - 1), place),
+            None => {}
+        }
+        self.known = Known { first: seq, hashes: vec![record.hash] };
+        self.ready.push_back(Item::Record(record));
+    }
+
+    fn report(&mut self, kind: ProblemKind, (first, last): (u64, u64), (number, offset): (u32, u64)) {
+        let segment = layout::segment_name(number);
+        self.ready.push_back(Item::Problem(Problem { kind, first, last, segment, offset }));
+    }
+}
+
+impl Iterator for Reader {
+    type Item = Item;
+
+    fn next(&mut self) -> Option<Item> {
+        while self.ready.is_empty() && self.advance() {}
+        self.ready.pop_front()
+    }
+}
+
+/// Returns the last line of a recording, when it is whole; the lines before it are not looked at.
+#[must_use]
+pub fn last(recording: &Path) -> Option<Record> {
+    let number = layout::segments(recording).ok()?.pop()?;
+    let bytes = read_plain(&layout::segment_path(recording, number), SEGMENT_BYTES).ok()?;
+    let whole = bytes.strip_suffix(b"\n")?;
+    let start = memchr::memrchr(b'\n', whole).map_or(0, |at| at + 1);
+    let line = whole.get(start..)?.to_vec();
+    match chain::read(&line) {
+        Line::Valid(header, hash) => Some(Record { header, hash, line }),
+        _ => None,
+    }
+}
+
+impl Known {
+    fn last(&self) -> u64 {
+        (self.first + self.hashes.len() as u64).saturating_sub(1)
+    }
+
+    fn last_hash(&self) -> Hash {
+        self.hashes.last().copied().unwrap_or(Hash::NONE)
+    }
+
+    fn get(&self, seq: u64) -> Option<Hash> {
+        let at = usize::try_from(seq.checked_sub(self.first)?).ok()?;
+        self.hashes.get(at).copied()
+    }
+
+    /// Notes a line; of those skipped nothing is known.
+    fn pass_to(&mut self, seq: u64, hash: Hash) {
+        let skipped = seq.saturating_sub(self.last() + 1);
+        if skipped > 0 {
+            // No line before this one can be repeated by a later segment.
+            *self = Self { first: seq, hashes: vec![hash] };
+        } else {
+            self.hashes.push(hash);
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Makes a recording whose writer died one that ends in a whole line, and goes on with it.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::json;
+use tokio::sync::Notify;
+
+use super::disk::{Disk, Os, write_once};
+use super::layout::{self, Hold, read_plain};
+use super::ledger::{End, Ledger, own_row};
+use super::reader::{Item, Problem, ProblemKind, Reader};
+use super::{Error, Journal};
+use crate::clock::Clock;
+
+/// The largest torn end that is kept: a line is shorter, a segment not longer.
+const TORN_BYTES: u64 = 64 << 20;
+
+/// What was done to a recording.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Repaired {
+    /// What was found.
+    pub problems: Vec<Problem>,
+    /// Bytes of the torn end, and the file they were moved to.
+    pub torn: Option<(u64, PathBuf)>,
+    /// The segment that was made read-only because a line in it is not as it was written.
+    pub sealed: Option<String>,
+}
+
+/// Repairs a recording that nobody writes and returns its journal, to be gone on with.
+///
+/// # Errors
+/// When somebody writes it, a newer program did, or the repair fails.
+pub fn repair(recording: &Path, clock: Clock) -> Result<(Journal, Repaired), Error> {
+    repair_with(Box::new(Os), recording, clock)
+}
+
+pub(super) fn repair_with(
+    disk: Box<dyn Disk>,
+    recording: &Path,
+    clock: Clock,
+) -> Result<(Journal, Repaired), Error> {
+    let hold = Hold::take(&*disk, recording)?;
+    let mut reader = Reader::open(recording)?;
+    let problems: Vec<Problem> = reader
+        .by_ref()
+        .filter_map(|item| match item {
+            Item::Problem(problem) => Some(problem),
+            Item::Record(_) => None,
+        })
+        .collect();
+    if let Some(version) = reader.newer_version() {
+        return Err(Error::Version { recording: recording.to_owned(), version });
+    }
+    let reached = reader.reached();
+    let number = layout::segments(recording).map_err(Error::io("list", recording))?.last().copied();
+    let mut repaired = Repaired { problems, ..Repaired::default() };
+    // What stands behind the last good line, torn or changed, is no part of the chain.
+    let is_end = |problem: &Problem| {
+        matches!(problem.kind, ProblemKind::Torn | ProblemKind::Changed) && problem.first > reached.seq
+    };
+    if let Some(problem) = repaired.problems.iter().find(|problem| is_end(problem)).cloned() {
+        repaired.torn = Some(cut(&*disk, recording, &problem)?);
+    }
+    let mut end =
+        End { seq: reached.seq, hash: reached.hash, segment: None, next_segment: number.unwrap_or(0) + 1 };
+    if let Some(number) = number {
+        let path = layout::segment_path(recording, number);
+        if repaired.problems.iter().all(is_end) {
+            let length = fs::metadata(&path).map_err(Error::io("measure", &path))?.len();
+            end.segment = Some((number, length));
+        } else {
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o400))
+                .map_err(Error::io("seal", &path))?;
+            repaired.sealed = Some(layout::segment_name(number));
+        }
+    }
+    let mut ledger = Ledger::resume(disk, recording, (hold, end))?;
+    if !repaired.problems.is_empty() {
+        let row = own_row("repair", &json!(repaired), clock.now().wall);
+        ledger.append(&row).and_then(|()| ledger.sync()).map_err(Error::Append)?;
+    }
+    let journal = Journal::start(ledger, recording, (clock, Arc::new(Notify::new())))?;
+    Ok((journal, repaired))
+}
+
+/// Moves a torn end to `quarantine/` and cuts it off.
+fn cut(disk: &dyn Disk, recording: &Path, problem: &Problem) -> Result<(u64, PathBuf), Error> {
+    let path = recording.join(&problem.segment);
+    let bytes = read_plain(&path, TORN_BYTES).map_err(Error::io("read", &path))?;
+    let offset = usize::try_from(problem.offset).unwrap_or(usize::MAX);
+    let torn = bytes.get(offset..).unwrap_or_default();
+    let folder = recording.join("quarantine");
+    let kept = folder.join(format!("{}.{offset}", problem.segment));
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(&folder)
+        .and_then(|()| keep(disk, &kept, torn))
+        .map_err(Error::io("keep the torn end in", &kept))?;
+    let file = disk.open(&path).map_err(Error::io("open", &path))?;
+    disk.truncate(&file, problem.offset).and_then(|()| disk.sync(&file)).map_err(Error::io("cut", &path))?;
+    Ok((torn.len() as u64, kept))
+}
+
+/// Writes the torn bytes whole or not at all: an earlier repair may have died here.
+fn keep(disk: &dyn Disk, kept: &Path, torn: &[u8]) -> io::Result<()> {
+    let beside = kept.with_extension("part");
+    match fs::remove_file(&beside) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let file: File = disk.create(&beside)?;
+    write_once(disk, &file, torn)?;
+    disk.sync(&file)?;
+    disk.rename(&beside, kept)
+}

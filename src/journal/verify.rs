@@ -1,0 +1,112 @@
+//! Whether a recording is as it was written: everything that can be told without trusting anyone.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::chain::Hash;
+use super::layout::{self, Head, is_held};
+use super::reader::{Item, Problem, ProblemKind, Reader};
+use super::{Error, Record};
+
+/// What a check of a recording found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// Lines that are as they were written.
+    pub records: u64,
+    /// Number of the last of them.
+    pub seq: u64,
+    /// Its hash.
+    pub hash: Hash,
+    /// Somebody writes it now.
+    pub live: bool,
+    /// Its last row says that it was closed.
+    pub closed: bool,
+    /// What is not as it was written, in order.
+    pub problems: Vec<Problem>,
+}
+
+impl Report {
+    /// Tells whether everything is as it was written.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.problems.is_empty()
+    }
+}
+
+/// A row that says where the journal begins, since its oldest segment was removed.
+#[derive(Deserialize)]
+struct Pruned {
+    seq: u64,
+}
+
+/// Checks a recording: each line, the links between them, the files they name, and the end.
+///
+/// # Errors
+/// When its folder cannot be listed.
+pub fn verify(recording: &Path) -> Result<Report, Error> {
+    let live = is_held(recording);
+    // Read before the lines: what is written meanwhile only adds to them.
+    let head = Head::read(recording);
+    let mut reader = Reader::open(recording)?;
+    let (mut problems, mut records, mut closed) = (Vec::new(), 0, false);
+    let mut pruned = 0;
+    for item in reader.by_ref() {
+        match item {
+            Item::Problem(problem) => problems.push(problem),
+            Item::Record(record) => {
+                records += 1;
+                closed = record.header.kind == "closed";
+                if record.header.kind == "pruned"
+                    && let Ok(row) = record.data::<Pruned>(recording)
+                {
+                    pruned = pruned.max(row.seq);
+                }
+                problems.extend(broken_part(&record, recording));
+            }
+        }
+    }
+    let reached = reader.reached();
+    problems.retain(|problem| {
+        let is_pruned = problem.kind == ProblemKind::Missing && problem.first == 1 && problem.last <= pruned;
+        // The end of a live recording is being written.
+        !(is_pruned || live && problem.kind == ProblemKind::Torn)
+    });
+    if let Some(head) = head {
+        // Of bad lines at the end, no more were rows than were synced.
+        for end in problems.iter_mut().filter(|problem| problem.first > reached.seq) {
+            end.last = end.last.min(head.seq.max(end.first));
+        }
+        let told = problems.iter().map(|problem| problem.last).fold(reached.seq, u64::max);
+        problems.extend(cut_off(&reader, head, told, reached.segment));
+    }
+    Ok(Report { records, seq: reached.seq, hash: reached.hash, live, closed, problems })
+}
+
+fn broken_part(record: &Record, recording: &Path) -> Option<Problem> {
+    let seq = record.header.seq;
+    match record.data::<serde_json::Value>(recording) {
+        Err(Error::Part { path, .. }) => Some(Problem {
+            kind: ProblemKind::Changed,
+            first: seq,
+            last: seq,
+            segment: format!("parts/{}", path.display()),
+            offset: 0,
+        }),
+        _ => None,
+    }
+}
+
+/// Compares the end with what was last synced: the chain alone cannot tell that it was cut.
+fn cut_off(reader: &Reader, head: Head, seq: u64, segment: u32) -> Option<Problem> {
+    let problem = |kind, first, last| {
+        Some(Problem { kind, first, last, segment: layout::segment_name(segment), offset: 0 })
+    };
+    if head.seq > seq {
+        return problem(ProblemKind::CutOff, seq + 1, head.seq);
+    }
+    match reader.hash_of(head.seq) {
+        Some(hash) if hash != head.hash => problem(ProblemKind::Changed, head.seq, head.seq),
+        _ => None,
+    }
+}

@@ -1,0 +1,262 @@
+//! The one thread that writes: takes rows in order, shares syncs among them, holds what the disk
+//! refuses.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::sync::{Notify, oneshot, watch};
+
+use super::Durability;
+use super::chain::{Entry, Hash};
+use super::ledger::{Ledger, own_row};
+use crate::clock::Clock;
+
+/// A written row is on disk after this long at the latest.
+const GROUP_TIME: Duration = Duration::from_millis(50);
+/// And after so many rows.
+const GROUP_ROWS: usize = 64;
+/// Rows kept in memory while the disk refuses them.
+const HELD_ROWS: usize = 1_000;
+/// Pause before what is held is tried again when no row comes.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// How the record is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Health {
+    /// Number of the last line.
+    pub seq: u64,
+    /// Its hash.
+    pub hash: Hash,
+    /// Why rows are not on disk, while they are not.
+    pub degraded: Option<Degraded>,
+}
+
+/// Why rows are not on disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Degraded {
+    /// What the operating system said.
+    pub reason: String,
+    /// The disk is full.
+    pub is_full: bool,
+    /// Rows that wait in memory.
+    pub held: usize,
+    /// Rows that were dropped from there.
+    pub lost: u64,
+}
+
+/// A row on its way.
+pub(super) struct Row {
+    pub(super) entry: Entry,
+    pub(super) durability: Durability,
+    pub(super) done: Option<Done>,
+}
+
+type Done = oneshot::Sender<io::Result<()>>;
+
+pub(super) struct Writer {
+    ledger: Ledger,
+    clock: Clock,
+    health: watch::Sender<Health>,
+    changed: Arc<Notify>,
+    held: VecDeque<Entry>,
+    lost: u64,
+    trouble: Option<io::Error>,
+    failed_at: Duration,
+    /// Nothing comes any more: what is left is tried at once.
+    is_last: bool,
+    /// Rows that wait for the next sync.
+    waiting: Vec<Done>,
+    /// When the rows written must be on disk.
+    due: Option<Duration>,
+}
+
+impl Writer {
+    pub(super) fn new(ledger: Ledger, clock: Clock, changed: Arc<Notify>) -> Self {
+        let head = ledger.head();
+        let health = Health { seq: head.seq, hash: head.hash, degraded: None };
+        Self {
+            ledger,
+            clock,
+            health: watch::Sender::new(health),
+            changed,
+            held: VecDeque::new(),
+            lost: 0,
+            trouble: None,
+            failed_at: Duration::ZERO,
+            is_last: false,
+            waiting: Vec::new(),
+            due: None,
+        }
+    }
+
+    pub(super) fn health(&self) -> watch::Receiver<Health> {
+        self.health.subscribe()
+    }
+
+    /// Writes until nobody can send any more, then syncs.
+    pub(super) fn run(mut self, queue: &Receiver<Row>) {
+        loop {
+            match self.next(queue) {
+                Ok(row) => {
+                    self.take(row);
+                    let rest = GROUP_ROWS.saturating_sub(1);
+                    queue.try_iter().take(rest).for_each(|row| self.take(row));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            self.settle();
+            self.tell();
+        }
+        self.is_last = true;
+        self.flush_held();
+        self.sync();
+    }
+
+    fn next(&self, queue: &Receiver<Row>) -> Result<Row, RecvTimeoutError> {
+        let now = self.clock.now().mono;
+        let retry = self.trouble.is_some().then_some(RETRY);
+        match self.due.map(|due| due.saturating_sub(now)).or(retry) {
+            Some(wait) => queue.recv_timeout(wait),
+            None => queue.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        }
+    }
+
+    fn take(&mut self, row: Row) {
+        let Row { entry, durability, done } = row;
+        let written = if self.rests() || !self.flush_held() {
+            Err(self.trouble.as_ref().map_or(io::ErrorKind::StorageFull.into(), again))
+        } else {
+            self.ledger.append(&entry).map_err(|error| {
+                let told = again(&error);
+                self.stumble(error);
+                told
+            })
+        };
+        if let Err(error) = written {
+            self.hold(entry);
+            self.tell();
+            return answer(done, Err(error));
+        }
+        match durability {
+            Durability::Synced => {
+                self.waiting.extend(done);
+                self.due = Some(Duration::ZERO);
+            }
+            Durability::Written => {
+                answer(done, Ok(()));
+                let latest = self.clock.now().mono + GROUP_TIME;
+                self.due = Some(self.due.map_or(latest, |due| due.min(latest)));
+            }
+            Durability::Late => answer(done, Ok(())),
+        }
+    }
+
+    /// Syncs when somebody waits for it, the group is large enough, or its time has come.
+    fn settle(&mut self) {
+        let now = self.clock.now().mono;
+        let is_due = self.due.is_some_and(|due| due <= now);
+        let is_tried_again = self.trouble.is_some() && !self.rests() && self.flush_held();
+        if is_tried_again || is_due || self.ledger.unsynced_rows() >= GROUP_ROWS {
+            self.sync();
+        }
+    }
+
+    fn sync(&mut self) {
+        self.due = None;
+        let synced = match &self.trouble {
+            Some(error) if self.rests() => Err(again(error)),
+            _ => self.ledger.sync().map_err(|error| {
+                let told = again(&error);
+                self.stumble(error);
+                told
+            }),
+        };
+        if synced.is_ok() && self.held.is_empty() {
+            self.trouble = None;
+        }
+        // Whoever hears of a failure finds it told.
+        self.tell();
+        for done in self.waiting.drain(..) {
+            // Whoever did not wait has dropped the receiver.
+            let _ = done.send(synced.as_ref().map_err(again).copied());
+        }
+    }
+
+    fn stumble(&mut self, error: io::Error) {
+        if self.trouble.is_none() {
+            tracing::error!(%error, "the record is degraded");
+        }
+        self.trouble = Some(error);
+        self.failed_at = self.clock.now().mono;
+    }
+
+    /// Tells whether the disk is left alone after a failure: each attempt may leave a file behind.
+    fn rests(&self) -> bool {
+        !self.is_last && self.trouble.is_some() && self.clock.now().mono < self.failed_at + RETRY
+    }
+
+    fn hold(&mut self, entry: Entry) {
+        if self.held.len() == HELD_ROWS {
+            self.held.pop_front();
+            self.lost += 1;
+        }
+        self.held.push_back(entry);
+    }
+
+    /// Writes what the disk refused before; tells whether nothing waits any more.
+    fn flush_held(&mut self) -> bool {
+        while let Some(entry) = self.held.front() {
+            if self.lost > 0 {
+                let gap = own_row("gap", &json!({ "rows": self.lost }), entry.ts);
+                if let Err(error) = self.ledger.append(&gap) {
+                    self.stumble(error);
+                    return false;
+                }
+                self.lost = 0;
+            }
+            if let Err(error) = self.ledger.append(entry) {
+                self.stumble(error);
+                return false;
+            }
+            self.held.pop_front();
+        }
+        true
+    }
+
+    /// Tells how the record is.
+    fn tell(&self) {
+        let head = self.ledger.head();
+        let degraded = self.trouble.as_ref().map(|error| Degraded {
+            reason: error.to_string(),
+            is_full: is_full(error),
+            held: self.held.len(),
+            lost: self.lost,
+        });
+        let turned = self.health.borrow().degraded.is_some() != degraded.is_some();
+        self.health.send_replace(Health { seq: head.seq, hash: head.hash, degraded });
+        if turned {
+            self.changed.notify_one();
+        }
+    }
+}
+
+fn answer(done: Option<Done>, result: io::Result<()>) {
+    if let Some(done) = done {
+        // Whoever asked may have gone away.
+        let _ = done.send(result);
+    }
+}
+
+/// Returns an error that says the same.
+fn again(error: &io::Error) -> io::Error {
+    error.raw_os_error().map_or_else(|| error.kind().into(), io::Error::from_raw_os_error)
+}
+
+fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}

@@ -1,0 +1,61 @@
+//! A console's hold on a past recording: everything to look at, nothing to act on.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tokio::sync::{Notify, watch};
+
+use super::super::Error;
+use super::super::ask::{Ask, Reply};
+use crate::runtime::past::Story;
+use crate::runtime::{CallRecord, Snapshot};
+
+/// A recording that is over.
+#[derive(Clone)]
+pub struct Recorded {
+    name: String,
+    snapshot: Arc<watch::Sender<Arc<Snapshot>>>,
+    connected: Arc<watch::Sender<bool>>,
+    calls: Arc<BTreeMap<u64, Arc<CallRecord>>>,
+    /// Never notified: nothing on screen changes any more.
+    screens: Arc<Notify>,
+}
+
+impl Recorded {
+    pub(super) fn new(story: &Story) -> Self {
+        let calls = story.calls.iter().map(|(seq, call)| (*seq, Arc::new(call.record.clone())));
+        Self {
+            name: story.name(),
+            snapshot: Arc::new(watch::Sender::new(Arc::new(story.snapshot()))),
+            connected: Arc::new(watch::Sender::new(true)),
+            calls: Arc::new(calls.collect()),
+            screens: Arc::new(Notify::new()),
+        }
+    }
+
+    /// Returns the recording's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) fn connected(&self) -> watch::Receiver<bool> {
+        self.connected.subscribe()
+    }
+
+    pub(super) fn snapshot(&self) -> watch::Receiver<Arc<Snapshot>> {
+        self.snapshot.subscribe()
+    }
+
+    pub(super) fn screens_changed(&self) -> Arc<Notify> {
+        Arc::clone(&self.screens)
+    }
+
+    /// Answers what only looks; anything else is refused.
+    pub(super) fn settle(&self, ask: &Ask) -> Result<Reply, Error> {
+        match ask {
+            Ask::Record { seq } => Ok(Reply::Record(self.calls.get(seq).cloned())),
+            _ => Err(Error::ReadOnly),
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Which recordings there are, and the one that somebody means.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::story;
+use crate::envelope::TaskId;
+use crate::journal::{self, Meta, is_held};
+use crate::runtime::view::TaskView;
+
+/// One recording, as a list shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Listed {
+    /// Its name: when it began, and its runtime's process id.
+    pub name: String,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// What it is; none when that cannot be read.
+    pub meta: Option<Meta>,
+    /// A runtime writes it now.
+    pub live: bool,
+}
+
+/// How a recording stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// A runtime writes it now.
+    Live,
+    /// Its runtime closed it.
+    Closed,
+    /// Its runtime had died; a later one brought it to its end.
+    Recovered,
+    /// Its runtime had died, and nobody has looked after it yet.
+    Unfinished,
+}
+
+impl Listed {
+    /// Tells how it stands, from its last row.
+    #[must_use]
+    pub fn state(&self) -> State {
+        if self.live {
+            return State::Live;
+        }
+        let last = journal::last(&self.folder).filter(|last| last.header.kind == "closed");
+        match last.map(|last| last.data::<Closed>(&self.folder)) {
+            Some(Ok(Closed { recovered: true })) => State::Recovered,
+            Some(_) => State::Closed,
+            None => State::Unfinished,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Closed {
+    #[serde(default)]
+    recovered: bool,
+}
+
+/// What a name turned out to mean.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Finding {
+    /// This one.
+    One(Box<Listed>),
+    /// None begins like that.
+    None,
+    /// More than one does.
+    Many(Vec<String>),
+}
+
+/// Lists the recordings in a folder, oldest first: those of one workspace, or all.
+#[must_use]
+pub fn list(recordings: &Path, workspace: Option<&Path>) -> Vec<Listed> {
+    let entries = std::fs::read_dir(recordings).into_iter().flatten().flatten();
+    let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    let listed = folders.filter_map(|entry| {
+        let (name, folder) = (entry.file_name().into_string().ok()?, entry.path());
+        let meta = Meta::read(&folder);
+        let is_meant =
+            workspace.is_none_or(|wanted| meta.as_ref().is_some_and(|meta| meta.workspace == wanted));
+        is_meant.then(|| Listed { live: is_held(&folder), name, folder, meta })
+    });
+    let mut listed: Vec<Listed> = listed.collect();
+    listed.sort_by(|a, b| a.name.cmp(&b.name));
+    listed
+}
+
+/// Finds the recording that `asked` means: `latest` is the newest that is not being written (else the
+/// newest of all), anything else is a name or the only beginning of one.
+#[must_use]
+pub fn resolve(recordings: &Path, workspace: &Path, asked: &str) -> Finding {
+    let own = list(recordings, Some(workspace));
+    if asked == "latest" {
+        let latest = own.iter().rfind(|listed| !listed.live).or(own.last());
+        return latest.map_or(Finding::None, |listed| Finding::One(Box::new(listed.clone())));
+    }
+    let mut meant: Vec<Listed> = list(recordings, None);
+    meant.retain(|listed| !asked.is_empty() && listed.name.starts_with(asked));
+    if let Some(exact) = meant.iter().find(|listed| listed.name == asked) {
+        return Finding::One(Box::new(exact.clone()));
+    }
+    match <[Listed; 1]>::try_from(meant) {
+        Ok([one]) => Finding::One(Box::new(one)),
+        Err(many) if many.is_empty() => Finding::None,
+        Err(many) => Finding::Many(many.into_iter().map(|listed| listed.name).collect()),
+    }
+}
+
+/// Finds a task in the past recordings of a workspace, `own` left out.
+pub(in crate::runtime) fn task(own: &Path, workspace: &Path, id: &TaskId) -> Option<TaskView> {
+    let recordings = own.parent()?;
+    let names = std::fs::read_dir(recordings).ok()?.flatten().map(|entry| entry.path());
+    // One look for each recording: only the one that has the task's folder is read.
+    let mut holders = names.filter(|folder| folder != own && folder.join("tasks").join(id.as_str()).is_dir());
+    holders.find_map(|folder| {
+        let story = story::read(&folder).ok()?;
+        let is_ours = story.meta.as_ref().is_some_and(|meta| meta.workspace == workspace);
+        story.task(id).filter(|_| is_ours).cloned()
+    })
+}

@@ -1,0 +1,122 @@
+//! Brings recordings to their end whose runtime had died (decision 09): repairs them, decides how
+//! their tasks ended, ends what still runs by proof of what it is. Blocks.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::find::{Listed, list};
+use super::story::{self, Story};
+use super::untold;
+use crate::clock::Clock;
+use crate::envelope::{Actor, TaskId};
+use crate::journal::{Durability, Error, Journal, Meta, Repaired, repair};
+use crate::process::{ExitRecord, Remains, Strays, boot_id};
+use crate::runtime::log;
+use crate::runtime::rows::{Recovered, Row};
+use crate::runtime::view::{TaskEvent, TaskStatus, TaskView};
+
+/// How long the hosts of a dead runtime may take to end their trees by themselves.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// What was done about one recording.
+#[derive(Debug)]
+pub(in crate::runtime) struct Recovery {
+    pub(in crate::runtime) recording: String,
+    pub(in crate::runtime) repaired: Repaired,
+    pub(in crate::runtime) tasks: Vec<Recovered>,
+}
+
+/// Recovers every recording of the workspace whose runtime had died; `own` is never touched.
+pub(in crate::runtime) fn recover(own: &Path, workspace: &Path, clock: &Clock) -> Vec<Recovery> {
+    let Some(recordings) = own.parent() else { return Vec::new() };
+    let dead =
+        list(recordings, Some(workspace)).into_iter().filter(|listed| !listed.live && listed.folder != own);
+    let recovered = dead.filter_map(|listed| {
+        let name = listed.name.clone();
+        match one(&listed, clock) {
+            Ok(recovery) => recovery,
+            Err(error) => {
+                tracing::warn!(%error, recording = name, "a past recording stays as it is");
+                None
+            }
+        }
+    });
+    recovered.collect()
+}
+
+/// Recovers one recording, unless it is closed.
+fn one(listed: &Listed, clock: &Clock) -> Result<Option<Recovery>, Error> {
+    let story = story::read(&listed.folder)?;
+    if story.closed.is_some() {
+        return Ok(None);
+    }
+    let (journal, repaired) = repair(&listed.folder, clock.clone())?;
+    let tasks = settle(&story, &journal, clock);
+    put(&journal, &Row::Closed { recovered: true });
+    journal.close();
+    Ok(Some(Recovery { recording: listed.name.clone(), repaired, tasks }))
+}
+
+/// Decides the end of each task that has none and puts it on record.
+fn settle(story: &Story, journal: &Journal, clock: &Clock) -> Vec<Recovered> {
+    let open: Vec<&TaskView> = story.tasks.iter().filter(|task| !task.status.is_terminal()).collect();
+    let ids: Vec<TaskId> = open.iter().map(|task| task.id.clone()).collect();
+    let strays = end_remains(story.meta.as_ref(), ids);
+    let decide = |(task, strays): (&TaskView, Strays)| {
+        let left = ExitRecord::read(&task.folder).unwrap_or_else(|error| {
+            tracing::warn!(%error, task = %task.id, "read how a task ended");
+            None
+        });
+        let now = clock.now().wall;
+        let mut ended = untold::decide(task.clone(), left.as_ref(), &strays.survivors, now);
+        ended.output = log::measure(&ended.folder, ended.output);
+        let note = ended.status.as_str().to_owned();
+        let event = TaskEvent { at: now, actor: Actor::System, what: "end".into(), note, bytes: None };
+        ended.events.push(event.clone());
+        put(journal, &Row::Task { task: &task.id, event: &event });
+        put(journal, &Row::Ended { task: &ended });
+        Recovered {
+            task: task.id.clone(),
+            status: ended.status,
+            found: strays.names,
+            survivors: strays.survivors,
+        }
+    };
+    open.into_iter().zip(strays).map(decide).collect()
+}
+
+/// Ends what still runs of the tasks: nothing, when the machine was booted since.
+fn end_remains(meta: Option<&Meta>, tasks: Vec<TaskId>) -> Vec<Strays> {
+    match meta {
+        Some(meta) if meta.boot_id == boot_id() && !meta.boot_id.is_empty() => {
+            Remains { tasks, since: meta.start }.end(PATIENCE)
+        }
+        _ => tasks.iter().map(|_| Strays::default()).collect(),
+    }
+}
+
+fn put(journal: &Journal, row: &Row<'_>) {
+    if let Err(error) = journal.note(row, Durability::Written) {
+        tracing::error!(%error, "a recovered row is not on record");
+    }
+}
+
+/// Says what was recovered in one line, for the person.
+pub(in crate::runtime) fn notice(recoveries: &[Recovery]) -> Option<String> {
+    let tasks: Vec<&Recovered> = recoveries.iter().flat_map(|recovery| &recovery.tasks).collect();
+    let interrupted = tasks.iter().filter(|task| task.status == TaskStatus::Interrupted).count();
+    let ended: usize = tasks.iter().map(|task| task.found.len()).sum();
+    let latest = recoveries.last()?;
+    let noun =
+        |count: usize, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
+    let mut text = match (interrupted, tasks.len()) {
+        (_, 0) => format!("the runtime of {} had died; it was running no task", latest.recording),
+        (count, _) => {
+            format!("the last runtime had died: {} interrupted", noun(count, "task was", "tasks were"))
+        }
+    };
+    if ended > 0 {
+        text = format!("{text}, {} ended", noun(ended, "process was", "processes were"));
+    }
+    if tasks.is_empty() { Some(text) } else { Some(format!("{text} (recording {})", latest.recording)) }
+}

@@ -1,0 +1,168 @@
+//! A recording as a console shows it: the snapshot its runtime would publish now. Pure.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::story::{PastCall, Story};
+use super::untold;
+use crate::envelope::Actor;
+use crate::process::ExitRecord;
+use crate::runtime::view::{AgentView, CallSummary, Metrics, Notice, RecordView, Snapshot, TaskView};
+
+/// Characters of a summary.
+const SUMMARY_CHARS: usize = 200;
+
+impl Story {
+    /// Returns what a console shows of it. A task whose end nobody put on record is shown as one that
+    /// was interrupted.
+    #[must_use]
+    pub fn snapshot(&self) -> Snapshot {
+        let last = self.last_at.unwrap_or(Timestamp::UNIX_EPOCH);
+        let started_at = self.meta.as_ref().map_or(last, |meta| meta.started_at);
+        let tasks: Vec<Arc<TaskView>> = self.tasks.iter().map(|task| Arc::new(shown(task, last))).collect();
+        Snapshot {
+            seq: 1,
+            workspace: self.meta.as_ref().map(|meta| meta.workspace.clone()).unwrap_or_default(),
+            recording: self.recording.clone(),
+            socket: std::path::PathBuf::new(),
+            started_at,
+            headless: true,
+            metrics: self.metrics(&tasks),
+            tasks,
+            calls: self.calls.values().map(|call| Arc::new(summary(call))).collect(),
+            agents: self.agents(),
+            notices: self.notices(last),
+            record: RecordView::default(),
+        }
+    }
+
+    fn agents(&self) -> Vec<AgentView> {
+        let mut agents: Vec<AgentView> = Vec::new();
+        for past in &self.agents {
+            if agents.iter().all(|agent| agent.label != past.label) {
+                let of = |call: &&PastCall| matches!(&call.record.actor, Actor::Agent(label) if *label == past.label);
+                agents.push(AgentView {
+                    label: past.label.clone(),
+                    client: past.client.clone(),
+                    pid: past.pid,
+                    connected: false,
+                    last_call: self.calls.values().filter(of).map(|call| call.record.at).next_back(),
+                    calls: self.calls.values().filter(of).count() as u64,
+                });
+            }
+        }
+        agents
+    }
+
+    /// Says what is not as it was written.
+    fn notices(&self, at: Timestamp) -> Vec<Notice> {
+        let texts = self.problems.iter().map(ToString::to_string);
+        (1..).zip(texts).map(|(seq, text)| Notice { seq, at, is_error: true, text }).collect()
+    }
+
+    fn metrics(&self, tasks: &[Arc<TaskView>]) -> Metrics {
+        let mut metrics = Metrics::default();
+        let mut durations: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+        for PastCall { record, .. } in self.calls.values() {
+            let status = record.envelope.as_ref().and_then(|envelope| envelope["status"].as_str());
+            if let Some(status) = status.filter(|_| record.actor != Actor::Operator) {
+                let by_status = metrics.tool_calls.entry(record.tool.clone()).or_default();
+                *by_status.entry(status.to_owned()).or_default() += 1;
+                let receipt = record.receipt.as_deref().unwrap_or_default();
+                metrics.output_chars_sent += receipt.chars().count() as u64;
+            }
+            if let (Some(spent), Some(_)) = (record.duration_ms, status) {
+                durations.entry(record.tool.clone()).or_default().push(spent);
+            }
+            executions(&mut metrics, record.tool.as_str(), record.envelope.as_ref());
+        }
+        for row in &self.events {
+            match row.event.what.as_str() {
+                "promoted" => metrics.promotions += 1,
+                "screen_reset" => metrics.screen_resets += 1,
+                "refused" => *metrics.input_refused.entry(row.event.note.clone()).or_default() += 1,
+                _ => {}
+            }
+            if row.event.actor == Actor::Operator && row.event.what != "lease" {
+                *metrics.operator_actions.entry(row.event.what.clone()).or_default() += 1;
+            }
+        }
+        metrics.tasks_started = tasks.len() as u64;
+        metrics.tasks_peak = peak(tasks);
+        for task in tasks {
+            *metrics.tasks_ended.entry(task.status.as_str().to_owned()).or_default() += 1;
+            metrics.output_bytes_in += task.output.bytes;
+            metrics.output_bytes_dropped += task.output.dropped_bytes;
+        }
+        metrics.call_ms = durations.into_iter().map(|(tool, spent)| (tool, quantiles(spent))).collect();
+        metrics
+    }
+}
+
+/// Counts what ran: what was refused or skipped did not.
+fn executions(metrics: &mut Metrics, tool: &str, envelope: Option<&serde_json::Value>) {
+    let Some(result) =
+        envelope.and_then(|envelope| envelope.get("result")).filter(|result| result.is_object())
+    else {
+        return;
+    };
+    match tool {
+        "ExecCommand" => metrics.exec_command_items += 1,
+        "ExecCommandBatch" => {
+            let count = |key: &str| result[key].as_u64().unwrap_or_default();
+            metrics.batched_exec_command_items += count("completed_count") + count("failed_count");
+        }
+        _ => {}
+    }
+}
+
+fn shown(task: &TaskView, last: Timestamp) -> TaskView {
+    if task.status.is_terminal() {
+        return task.clone();
+    }
+    let left = ExitRecord::read(&task.folder).ok().flatten();
+    untold::decide(task.clone(), left.as_ref(), &[], last)
+}
+
+fn summary(call: &PastCall) -> CallSummary {
+    let record = &call.record;
+    let said = |key: &str| record.envelope.as_ref().and_then(|envelope| envelope[key].as_str());
+    let asked = ["cmd", "task_id"].into_iter().find_map(|key| record.input.get(key)?.as_str());
+    let text = said("summary_text").or(asked).unwrap_or_default();
+    CallSummary {
+        seq: record.seq,
+        at: record.at,
+        actor: record.actor.clone(),
+        tool: record.tool.clone(),
+        // What was still open when the runtime ended is nobody's to answer any more.
+        status: Some(said("status").unwrap_or("abandoned").to_owned()),
+        summary: text.lines().next().unwrap_or_default().chars().take(SUMMARY_CHARS).collect(),
+        task: call.task.clone(),
+        duration_ms: record.duration_ms,
+    }
+}
+
+/// Returns the most tasks that were live at once.
+fn peak(tasks: &[Arc<TaskView>]) -> u64 {
+    let mut turns: Vec<(Timestamp, i64)> = Vec::new();
+    for task in tasks {
+        turns.push((task.created_at, 1));
+        turns.extend(task.ended.as_ref().map(|ended| (ended.at, -1)));
+    }
+    turns.sort_unstable();
+    let (mut live, mut most) = (0_i64, 0_i64);
+    for (_, turn) in turns {
+        live += turn;
+        most = most.max(live);
+    }
+    u64::try_from(most).unwrap_or_default()
+}
+
+fn quantiles(mut spent: Vec<u64>) -> (u64, u64, u64, u64) {
+    spent.sort_unstable();
+    let at = |percent: usize| spent.get((spent.len() * percent).div_ceil(100).max(1) - 1).copied();
+    let quantile = |percent| at(percent).unwrap_or_default();
+    (spent.len() as u64, quantile(50), quantile(95), quantile(99))
+}

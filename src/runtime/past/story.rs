@@ -1,0 +1,224 @@
+//! What a recording tells: its calls, its tasks and everything that happened to them, read back from
+//! the rows. Pure but for the reading itself.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::untold;
+use crate::envelope::TaskId;
+use crate::journal::{self, Error, Item, Meta, Problem, Reader, Record};
+use crate::runtime::calls::CallRecord;
+use crate::runtime::view::{TaskEvent, TaskView};
+
+/// What a recording tells.
+#[derive(Debug, Clone)]
+pub struct Story {
+    /// Its folder.
+    pub recording: PathBuf,
+    /// What it is.
+    pub meta: Option<Meta>,
+    /// Its calls by number.
+    pub calls: BTreeMap<u64, PastCall>,
+    /// Its tasks in order of creation; one whose end is not on record stands where it last stood.
+    pub tasks: Vec<TaskView>,
+    /// Everything that happened to its tasks, in order.
+    pub events: Vec<PastEvent>,
+    /// Agents that came and went.
+    pub agents: Vec<PastAgent>,
+    /// When its last row was made.
+    pub last_at: Option<Timestamp>,
+    /// Number of rows.
+    pub rows: u64,
+    /// Its last row says that it was closed; and whether that was done after its runtime had died.
+    pub closed: Option<bool>,
+    /// What is not as it was written.
+    pub problems: Vec<Problem>,
+}
+
+/// One call of a recording.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PastCall {
+    /// The call, as far as it was answered.
+    #[serde(flatten)]
+    pub record: CallRecord,
+    /// Milliseconds from the call to where it could take effect.
+    #[serde(default)]
+    pub latency_ms: Option<u64>,
+    /// The task it was about.
+    #[serde(default)]
+    pub task: Option<TaskId>,
+    /// Its client stopped waiting.
+    #[serde(default)]
+    pub abandoned: bool,
+}
+
+/// Something that happened to a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PastEvent {
+    /// The task.
+    pub task: TaskId,
+    /// What.
+    #[serde(flatten)]
+    pub event: TaskEvent,
+}
+
+/// An agent came or went.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PastAgent {
+    /// When.
+    #[serde(default)]
+    pub at: Option<Timestamp>,
+    /// Its label.
+    pub label: String,
+    /// Its name and version.
+    pub client: String,
+    /// Process id of its shim.
+    pub pid: u32,
+    /// It came.
+    pub connected: bool,
+}
+
+/// Reads a recording. What cannot be read is left out and told among the problems.
+///
+/// # Errors
+/// When its folder cannot be listed.
+pub fn read(recording: &Path) -> Result<Story, Error> {
+    let mut story = Story {
+        recording: recording.to_owned(),
+        meta: Meta::read(recording),
+        calls: BTreeMap::new(),
+        tasks: Vec::new(),
+        events: Vec::new(),
+        agents: Vec::new(),
+        last_at: None,
+        rows: 0,
+        closed: None,
+        problems: Vec::new(),
+    };
+    for item in Reader::open(recording)? {
+        match item {
+            Item::Record(record) => story.tell(&record),
+            Item::Problem(problem) => story.problems.push(problem),
+        }
+    }
+    Ok(story)
+}
+
+impl Story {
+    /// Returns a task.
+    #[must_use]
+    pub fn task(&self, id: &TaskId) -> Option<&TaskView> {
+        self.tasks.iter().find(|task| task.id == *id)
+    }
+
+    /// Returns the recording's name.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.recording.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    fn tell(&mut self, record: &Record) {
+        self.rows += 1;
+        self.last_at = Some(record.header.ts);
+        self.closed = None;
+        match record.header.kind.as_str() {
+            "call" => self.with(record, |story, record| {
+                let call = PastCall { record, latency_ms: None, task: None, abandoned: false };
+                story.calls.insert(call.record.seq, call);
+            }),
+            "answer" => self.with(record, |story, call: PastCall| {
+                story.calls.insert(call.record.seq, call);
+            }),
+            "abandoned" => self.with(record, |story, row: Abandoned| {
+                story.calls.entry(row.seq).and_modify(|call| {
+                    call.abandoned = true;
+                    call.record.envelope = row.envelope;
+                    call.record.receipt = row.receipt;
+                });
+            }),
+            "start" => self.with(record, |story, row: Whole| story.tasks.push(story.at_home(row.task))),
+            "task" => self.with(record, Self::happened),
+            "ended" => self.with(record, |story, row: Whole| {
+                let ended = story.at_home(row.task);
+                match story.tasks.iter_mut().find(|task| task.id == ended.id) {
+                    Some(task) => *task = TaskView { events: std::mem::take(&mut task.events), ..ended },
+                    None => story.tasks.push(ended),
+                }
+            }),
+            "named" => self.with(record, |story, row: Named| {
+                let task = story.tasks.iter_mut().find(|task| task.id == row.task);
+                task.into_iter().for_each(|task| task.name.clone_from(&row.name));
+            }),
+            "agent" => self.with(record, |story, agent: PastAgent| {
+                story.agents.push(PastAgent { at: Some(record.header.ts), ..agent });
+            }),
+            "closed" => self.with(record, |story, row: Closed| story.closed = Some(row.recovered)),
+            _ => {}
+        }
+    }
+
+    fn happened(&mut self, row: PastEvent) {
+        if let Some(task) = self.tasks.iter_mut().find(|task| task.id == row.task) {
+            untold::happen(task, &row.event);
+        }
+        self.events.push(row);
+    }
+
+    /// Reads what a row says; a row that says something else is passed over and told.
+    fn with<T: DeserializeOwned>(&mut self, record: &Record, take: impl FnOnce(&mut Self, T)) {
+        match record.data(&self.recording) {
+            Ok(row) => take(self, row),
+            Err(error) => {
+                let seq = record.header.seq;
+                tracing::warn!(%error, seq, "a row tells nothing this program knows");
+                self.problems.extend(matches!(error, journal::Error::Part { .. }).then(|| Problem {
+                    kind: journal::ProblemKind::Changed,
+                    first: seq,
+                    last: seq,
+                    segment: "parts".to_owned(),
+                    offset: 0,
+                }));
+            }
+        }
+    }
+
+    /// Returns a task whose folder lies where the recording lies now.
+    fn at_home(&self, task: TaskView) -> TaskView {
+        TaskView { folder: self.recording.join("tasks").join(task.id.as_str()), ..task }
+    }
+}
+
+#[derive(Deserialize)]
+struct Whole {
+    task: TaskView,
+    #[serde(default)]
+    #[expect(dead_code, reason = "names of variables, on record for people")]
+    env: IgnoredAny,
+}
+
+#[derive(Deserialize)]
+struct Abandoned {
+    seq: u64,
+    /// What it had come to.
+    #[serde(default)]
+    envelope: Option<Value>,
+    #[serde(default)]
+    receipt: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Named {
+    task: TaskId,
+    name: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Closed {
+    #[serde(default)]
+    recovered: bool,
+}

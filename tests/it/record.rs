@@ -1,0 +1,388 @@
+//! The record of a runtime that died: nothing acknowledged is lost, every task has an end, nothing runs on.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+
+use pilothouse::clock::Clock;
+use pilothouse::envelope::Envelope;
+use pilothouse::journal::{self, Durability, Item, Journal, META_VERSION, Meta, Reader};
+use pilothouse::runtime::past::{self, Listed, Story};
+use pilothouse::runtime::{TaskStatus, TaskView};
+use pilothouse::tools;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use crate::support::{Agent, Answer, Console, Home, Tag, wait_until};
+
+fn signal(pid: u32, signal: Signal) {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).expect("a pid");
+    kill_process(pid, signal).expect("sent");
+}
+
+fn recordings(home: &Home) -> Vec<Listed> {
+    past::list(&home.places().recordings(), Some(&home.places().workspace))
+}
+
+/// Kills a runtime this test has started, as nothing else could.
+fn kill(mut serve: Child) {
+    signal(serve.id(), Signal::KILL);
+    serve.wait().expect("gone");
+}
+
+/// Calls a tool; again, while the shim still finds out that its runtime is gone.
+fn call_next(agent: &Agent, tool: &'static str, input: &Value) -> Answer {
+    let mut answer = agent.call(tool, input);
+    wait_until("another runtime answers", || {
+        let gone = answer.envelope["error"]["kind"] == "runtime_shutting_down";
+        if gone {
+            answer = agent.call(tool, input);
+        }
+        !gone
+    });
+    answer
+}
+
+fn rows(recording: &Path, kind: &str) -> Vec<Value> {
+    let records = Reader::open(recording).expect("opens").filter_map(|item| match item {
+        Item::Record(record) if record.header.kind == kind => Some(record),
+        _ => None,
+    });
+    records.map(|record| record.data(recording).expect("data")).collect()
+}
+
+/// What must hold of every recording whose runtime is gone.
+fn holds(story: &Story) {
+    let report = journal::verify(&story.recording).expect("verifies");
+    // I2 and I5: the chain, and the files it names.
+    assert!(report.is_whole() && report.closed && !report.live, "{report:?}");
+    for TaskView { id, status, .. } in &story.tasks {
+        // I4: no start without an end. I3: one end.
+        assert!(status.is_terminal(), "{id} is {status:?}");
+        let ends = story.events.iter().filter(|row| row.task == *id && row.event.what == "end").count();
+        assert_eq!(ends, 1, "{id}");
+    }
+    // I6: a receipt follows from its envelope alone.
+    for call in story.calls.values().filter(|call| call.record.receipt.is_some()) {
+        let envelope: Envelope =
+            serde_json::from_value(call.record.envelope.clone().expect("an envelope")).expect("reads");
+        assert_eq!(call.record.receipt.as_deref(), Some(tools::render(&envelope).as_str()));
+    }
+}
+
+#[test]
+fn a_killed_runtimes_tasks_are_interrupted_and_that_is_said_once() {
+    let home = Home::new();
+    let (serve, tag) = (home.serve(), Tag::new());
+    let agent = Agent::connect(&home, &[]);
+    let mut answered = 0;
+    let mut call = |tool, input: Value| {
+        answered += 1;
+        agent.call(tool, &input)
+    };
+    let command = format!("echo it-runs; exec sleep {}", tag.0);
+    let tasks: Vec<String> = (0..4)
+        .map(|_| call("ExecCommand", json!({"cmd": command, "tty": true, "yield_time_ms": 0})).task())
+        .collect();
+    let done = call("ExecCommand", json!({"cmd": "echo done", "yield_time_ms": 20_000}));
+    assert_eq!(done.result("/disposition"), "completed");
+    wait_until("all run", || tag.holders().len() == tasks.len());
+    kill(serve);
+
+    let status = call_next(&agent, "TaskStatus", &json!({"task_id": tasks[0]}));
+    assert_eq!(status.result("/task/status"), "interrupted", "{}", status.envelope);
+    assert_eq!(status.result("/task/error/kind"), "runtime_restarted", "{}", status.envelope);
+    assert!(status.receipt.contains("the runtime that ran it had died"), "{}", status.receipt);
+    assert_eq!(tag.holders(), Vec::<u32>::new());
+    let input = agent.call("TaskInput", &json!({"task_id": tasks[1], "input": "x\n"}));
+    assert_eq!(input.result("/accepted_input"), false);
+    assert_eq!(input.result("/rejection/reason"), "task_not_running");
+    let output = agent.call("TaskOutput", &json!({"task_id": tasks[2]}));
+    assert_eq!(output.result("/retrieval_status"), "success");
+    assert_eq!(output.result("/task/output_preview"), "it-runs\n");
+    let stop = agent.call("TaskStop", &json!({"task_id": tasks[3]}));
+    assert_eq!(
+        (stop.result("/effect"), stop.result("/task/status")),
+        (&json!("noop"), &json!("interrupted"))
+    );
+
+    let console = Console::open(&home, &[], (120, 40));
+    console.shows("4 tasks were interrupted");
+    drop(console);
+    agent.leave();
+    assert!(home.run(&["serve", "--stop"]).status.success());
+
+    let all = recordings(&home);
+    assert_eq!(all.len(), 2);
+    let dead = past::read(&all[0].folder).expect("reads");
+    holds(&dead);
+    assert_eq!(dead.closed, Some(true));
+    // I1: what was answered is on record, answer and all.
+    let told = dead.calls.values().filter(|call| call.record.receipt.is_some()).count();
+    assert_eq!(told, answered);
+    let recoveries = rows(&all[1].folder, "recovery");
+    assert_eq!(recoveries.len(), 1);
+    assert_eq!(recoveries[0]["tasks"].as_array().map(Vec::len), Some(tasks.len()), "{recoveries:?}");
+    holds(&past::read(&all[1].folder).expect("reads"));
+
+    // Once: a third runtime has nothing to say.
+    let console = Console::open(&home, &[], (120, 40));
+    console.shows("no agent yet");
+    assert!(!console.text().contains("interrupted"), "{}", console.text());
+    assert!(recordings(&home).iter().all(|listed| rows(&listed.folder, "recovery").len() <= 1));
+}
+
+#[test]
+fn a_command_that_had_ended_while_its_runtime_died_keeps_its_real_exit() {
+    let home = Home::new();
+    let (serve, tag) = (home.serve(), Tag::new());
+    let go = home.workspace().join("go");
+    let (pipe, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::from_raw_mode(0o600));
+    rustix::fs::mknodat(rustix::fs::CWD, &go, pipe, mode, 0).expect("a pipe");
+    let agent = Agent::connect(&home, &[]);
+    let task = agent.task(&format!(": {}; read -r word < go; exit 7", tag.0));
+    wait_until("the command runs", || !tag.holders().is_empty());
+    let shell = PathBuf::from(format!("/proc/{}", tag.holders()[0]));
+    signal(serve.id(), Signal::STOP);
+    std::fs::write(&go, "go\n").expect("told");
+    wait_until("the command has ended and its host knows", || !shell.exists());
+    kill(serve);
+    let status = call_next(&agent, "TaskStatus", &json!({"task_id": task}));
+    assert_eq!(status.result("/task/status"), "failed", "{}", status.envelope);
+    assert_eq!(status.result("/task/exit_status"), 7, "{}", status.envelope);
+    agent.leave();
+}
+
+/// The parent of a process.
+fn parent(pid: u32) -> u32 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("a process");
+    let rest = stat.rsplit_once(')').expect("a name").1;
+    rest.split_ascii_whitespace().nth(1).expect("a parent").parse().expect("a pid")
+}
+
+#[test]
+fn what_outlives_runtime_and_host_is_ended_by_proof_of_what_it_is() {
+    let home = Home::new();
+    let (serve, tag) = (home.serve(), Tag::new());
+    let agent = Agent::connect(&home, &[]);
+    // On pipes: a terminal that is gone hangs up whoever had it.
+    let input = json!({"cmd": format!("exec sleep {}", tag.0), "yield_time_ms": 0});
+    let task = agent.call("ExecCommand", &input).task();
+    tag.asleep();
+    let host = parent(tag.holders()[0]);
+    signal(serve.id(), Signal::STOP);
+    signal(host, Signal::KILL);
+    kill(serve);
+    assert_eq!(tag.holders().len(), 1, "nobody is left to end it");
+    let status = call_next(&agent, "TaskStatus", &json!({"task_id": task}));
+    assert_eq!(status.result("/task/status"), "interrupted", "{}", status.envelope);
+    assert_eq!(tag.holders(), Vec::<u32>::new());
+    agent.leave();
+    let recoveries = rows(&recordings(&home)[1].folder, "recovery");
+    assert_eq!(recoveries[0]["tasks"][0]["found"], json!(["sleep"]), "{recoveries:?}");
+}
+
+#[test]
+fn an_orderly_end_interrupts_too_and_the_next_runtime_knows() {
+    let home = Home::new();
+    let (mut serve, tag) = (home.serve(), Tag::new());
+    let agent = Agent::connect(&home, &[]);
+    let task = agent.task(&format!("exec sleep {}", tag.0));
+    assert!(home.run(&["serve", "--stop"]).status.success());
+    serve.wait().expect("gone");
+    assert_eq!(tag.holders(), Vec::<u32>::new());
+    let status = call_next(&agent, "TaskStatus", &json!({"task_id": task}));
+    assert_eq!(status.result("/task/status"), "interrupted");
+    let all = recordings(&home);
+    let story = past::read(&all[0].folder).expect("reads");
+    holds(&story);
+    assert_eq!((story.closed, story.tasks[0].status), (Some(false), TaskStatus::Interrupted));
+    assert!(rows(&all[1].folder, "recovery").is_empty());
+    agent.leave();
+}
+
+/// Set in a process that writes until it is killed: the recording's folder and the size of a row.
+const WRITER: &str = "PILOTHOUSE_TEST_WRITER";
+
+#[test]
+#[ignore = "the part of a process that the tests below kill"]
+fn writer() {
+    let Ok(told) = std::env::var(WRITER) else { return };
+    let (filling, folder) = told.split_once(':').expect("size and folder");
+    let filling: usize = filling.parse().expect("a size");
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    runtime.block_on(async {
+        let journal = new_journal(Path::new(folder));
+        for n in 1_u64.. {
+            let durability = if n % 50 == 0 { Durability::Synced } else { Durability::Written };
+            let row = json!({"kind": "row", "data": {"n": n, "text": "x".repeat(filling)}});
+            journal.append(&row, durability).await.expect("appends");
+            eprintln!("acknowledged {n}");
+        }
+    });
+}
+
+fn new_journal(folder: &Path) -> Journal {
+    let meta = Meta {
+        version: META_VERSION,
+        workspace: PathBuf::from("/w"),
+        pid: std::process::id(),
+        start: 0,
+        boot_id: String::new(),
+        started_at: jiff::Timestamp::UNIX_EPOCH,
+        program: "test".into(),
+    };
+    Journal::create(folder, &meta, Clock::start(), Arc::default()).expect("a journal")
+}
+
+/// Kills a writer once it has acknowledged so many rows, at whatever it does then; returns how many
+/// were acknowledged in all, and whether its end was torn.
+fn kill_a_writer(filling: usize, after: u64) -> (u64, bool) {
+    let dir = tempfile::tempdir().expect("temp dir");
+    let mut command = Command::new(std::env::current_exe().expect("this test"));
+    command.args(["--ignored", "--exact", "record::writer", "--nocapture", "--test-threads=1"]);
+    command.env(WRITER, format!("{filling}:{}", dir.path().display()));
+    let mut writer = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the writer starts");
+    let mut acknowledged = 0;
+    for line in BufReader::new(writer.stderr.take().expect("its words")).lines().map_while(Result::ok) {
+        if let Some(n) = line.strip_prefix("acknowledged ") {
+            acknowledged = n.parse().expect("a number");
+            if acknowledged == after {
+                writer.kill().expect("killed");
+            }
+        }
+    }
+    writer.wait().expect("gone");
+    assert!(acknowledged >= after, "the writer ended by itself after {acknowledged}");
+    let (journal, repaired) = journal::repair(dir.path(), Clock::start()).expect("repairs");
+    journal.close();
+    let report = journal::verify(dir.path()).expect("verifies");
+    assert!(report.is_whole(), "{report:?}");
+    let said: Vec<u64> = rows(dir.path(), "row").iter().map(|row| row["n"].as_u64().expect("n")).collect();
+    assert!(said.iter().copied().eq(1..=said.len() as u64), "a gap");
+    assert!(said.len() as u64 >= acknowledged, "{acknowledged} were acknowledged, {} are there", said.len());
+    (acknowledged, repaired.torn.is_some())
+}
+
+#[test]
+fn a_killed_writer_loses_nothing_it_has_acknowledged() {
+    for filling in [500, 8_000, 64_000] {
+        for after in [1, 37] {
+            kill_a_writer(filling, after);
+        }
+    }
+}
+
+#[test]
+#[ignore = "minutes; .ci/long runs it"]
+fn long_a_thousand_killed_writers_of_each_size_lose_nothing() {
+    let rounds = std::env::var("PILOTHOUSE_ROUNDS").map_or(1_000, |rounds| rounds.parse().expect("a number"));
+    for filling in [500, 8_000, 64_000] {
+        let (mut rows, mut torn) = (0, 0);
+        for round in 0..rounds {
+            // A fixed spread over the first hundred rows; the scheduler adds the rest of the chance.
+            let (acknowledged, was_torn) = kill_a_writer(filling, 1 + round * 37 % 101);
+            rows += acknowledged;
+            torn += u64::from(was_torn);
+        }
+        eprintln!(
+            "{filling} bytes: {rounds} kills, {rows} rows acknowledged, 0 lost, {torn} torn ends repaired, 0 unreadable"
+        );
+    }
+}
+
+#[test]
+fn a_recording_that_is_over_opens_read_only_with_all_it_has() {
+    let home = Home::new();
+    let serve = home.serve();
+    let agent = Agent::connect(&home, &[]);
+    let lines = agent.call("ExecCommand", &json!({"cmd": "seq 1 400", "yield_time_ms": 20_000}));
+    assert_eq!(lines.result("/exit_status"), 0);
+    let task = agent.task("printf 'last words'; exec sleep 300");
+    let seen = agent.call("TaskOutput", &json!({"task_id": task, "since": "c0", "timeout_ms": 20_000}));
+    assert_eq!(seen.result("/task/output_preview"), "last words");
+    agent.leave();
+    kill(serve);
+
+    // Nobody has recovered it: it is shown as it ended all the same.
+    let name = recordings(&home)[0].name.clone();
+    for asked in ["latest", &name, &name[..name.len() - 1]] {
+        let console = Console::open(&home, &["open", asked], (120, 40));
+        console.shows("READ-ONLY RECORDING");
+        console.shows("last words");
+        console.keys(b"s");
+        console.shows("read-only recording");
+        console.keys(b"o");
+        console.shows("read-only recording");
+    }
+    let mut console = Console::open(&home, &["open", "latest"], (120, 40));
+    console.shows("t02");
+    console.keys(b"k\r");
+    console.shows("400");
+    console.keys(b"g");
+    console.wait_for("the first line of the log", |screen| {
+        screen.rows(0, 120).any(|row| row.split_whitespace().any(|word| word == "1"))
+    });
+    console.keys(b"3");
+    console.keys(b"jj");
+    console.shows("Process exited with code 0");
+    console.keys(b"4");
+    console.shows("ExecCommand");
+    console.keys(b"q");
+    assert_eq!(console.exit(), 0);
+    console.is_as_it_was();
+    let refused = home.run(&["open", "nonesuch"]);
+    assert!(!refused.status.success());
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("audit list"), "{refused:?}");
+}
+
+/// Runs the program and returns the `data` of its answer, with its exit code.
+fn answer(home: &Home, args: &[&str]) -> (Value, i32) {
+    let output = home.run(args);
+    let value: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
+    (value, output.status.code().expect("a code"))
+}
+
+#[test]
+fn the_commands_read_the_record_of_a_dead_runtime_and_see_what_was_changed() {
+    let home = Home::new();
+    let serve = home.serve();
+    let agent = Agent::connect(&home, &[]);
+    let done = agent.call("ExecCommand", &json!({"cmd": "echo on record", "yield_time_ms": 20_000}));
+    agent.leave();
+    kill(serve);
+
+    let (listed, _) = answer(&home, &["audit", "list"]);
+    assert_eq!(listed["data"]["recordings"][0]["state"], "unfinished", "{listed}");
+    let (receipts, _) = answer(&home, &["receipt", "list"]);
+    assert_eq!(receipts["data"]["receipts"][0]["summary"], "command exited with status 0", "{receipts}");
+    let id = receipts["data"]["receipts"][0]["id"].as_str().expect("an id");
+    let (shown, _) = answer(&home, &["receipt", "show", id]);
+    assert_eq!(shown["data"]["receipt"], done.receipt);
+    assert_eq!(shown["data"]["envelope"], done.envelope);
+    assert_eq!(shown["data"]["actor"], "agent:rmcp");
+    let (rows, _) = answer(&home, &["audit", "show", "latest"]);
+    let kinds: Vec<&str> = rows["data"]["rows"]
+        .as_array()
+        .expect("rows")
+        .iter()
+        .filter_map(|row| row["kind"].as_str())
+        .collect();
+    assert!(
+        kinds.starts_with(&["recording"]) && kinds.contains(&"start") && kinds.contains(&"answer"),
+        "{rows}"
+    );
+    let (exported, _) = answer(&home, &["audit", "export", "latest"]);
+    assert_eq!(exported["data"]["rows"].as_array().map(Vec::len), Some(kinds.len()));
+    let (verified, code) = answer(&home, &["audit", "verify", "latest"]);
+    assert_eq!((&verified["data"]["whole"], code), (&json!(true), 0), "{verified}");
+
+    let segment = recordings(&home)[0].folder.join("journal-0001.jsonl");
+    let text = std::fs::read_to_string(&segment).expect("text");
+    std::fs::write(&segment, text.replacen("on record", "0n record", 1)).expect("changed");
+    let (verified, code) = answer(&home, &["audit", "verify", "latest"]);
+    assert_eq!((&verified["error"]["code"], code), (&json!("RECORD_DAMAGED"), 1), "{verified}");
+    let seq = 1 + text.lines().position(|line| line.contains("on record")).expect("the row");
+    assert_eq!(verified["data"]["problems"][0]["first"], seq, "{verified}");
+}
