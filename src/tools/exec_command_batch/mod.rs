@@ -37,6 +37,16 @@ An exit code other than 0 is a result of the item, not an error of this tool. If
 item, the rest was not run on purpose: ask, or go another way.";
     const HINTS: Hints = Hints { read_only: false, destructive: true, idempotent: false, open_world: true };
     const CLI: &'static [&'static str] = &["command", "batch"];
+    const EXAMPLES: &'static [(&'static str, &'static str)] = &[
+        (
+            "Run two commands, whatever becomes of the first",
+            r#"{"items":[{"cmd":"git status --short"},{"cmd":"ls"}]}"#,
+        ),
+        (
+            "Stop at the first that fails",
+            r#"{"items":[{"cmd":"cargo check"},{"cmd":"cargo test --lib","yield_time_ms":30000}],"stop_on_error":true}"#,
+        ),
+    ];
 
     type Input = input::Input;
     type Result = result::BatchResult;
