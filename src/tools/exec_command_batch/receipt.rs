@@ -4,7 +4,7 @@
 use super::super::receipt::{RECEIPT_CHARS, Receipt};
 use super::super::task::{self, Failure};
 use super::result::{BatchResult, ItemResult, ItemStatus};
-use crate::envelope::{one_line, preview};
+use crate::envelope::{mask, one_line, preview};
 
 /// Longest command shown; of several lines only the first is.
 const CMD_CHARS: usize = 120;
@@ -141,9 +141,9 @@ fn outcome(item: &ItemResult) -> Vec<String> {
     vec![one_line(&end, MESSAGE_CHARS)]
 }
 
-/// Shows a command in one line.
+/// Shows a command in one line, its secrets hidden before anything is cut.
 fn echo(cmd: &str) -> String {
-    let cmd = cmd.trim();
+    let cmd = mask(cmd.trim());
     let mut lines = cmd.lines();
     let first = lines.next().unwrap_or("(blank)").trim_end();
     let more = lines.count();
@@ -177,6 +177,16 @@ mod tests {
         for (cmd, shown) in cases {
             assert_eq!(echo(cmd), shown);
         }
+    }
+
+    #[test]
+    fn secrets_of_a_command_are_hidden_before_it_is_cut() {
+        let long = format!("API_TOKEN=topsecret ./deploy {}", "--verbose ".repeat(20));
+        for cmd in [&long, "login --password hunter2", "curl https://ada:hunter2@example.org/x"] {
+            let shown = echo(cmd);
+            assert!(!shown.contains("topsecret") && !shown.contains("hunter2"), "{shown}");
+        }
+        assert!(echo(&long).ends_with(" …") && echo(&long).chars().count() <= CMD_CHARS + 2);
     }
 
     #[test]
