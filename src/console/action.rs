@@ -89,7 +89,7 @@ actions! {
     NextColumn "column" "Next column" ""
     PreviousColumn "back" "Previous column" ""
     OpenTask "task" "Go to the call's task" "TaskStatus"
-    LessRoom "less room" "Compact the answer: a smaller budget" "receipt compact --budget"
+    LessRoom "less room" "Compact it: a smaller budget" "receipt compact --budget"
     MoreRoom "more room" "A larger budget, up to all of it" "receipt compact --budget"
     AllRoom "all of it" "The answer as it was sent" "receipt render"
     CopyText "copy" "Copy the receipt or envelope shown" ""

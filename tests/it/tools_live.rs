@@ -95,6 +95,20 @@ async fn both_streams_are_cut_to_one_budget_and_filed_exactly() {
 }
 
 #[tokio::test]
+async fn a_tasks_cut_output_is_in_its_file_to_the_byte() {
+    let bench = Bench::start();
+    let id = bench.task("head -c 9000 /dev/zero | tr '\\0' x", json!({})).await;
+    let answer = bench.call("TaskOutput", json!({"task_id": id, "max_output_tokens": 500})).await;
+    let task = &result(&answer)["task"];
+    assert_eq!((&task["output_truncated"], &task["output_artifact"]), (&json!(true), &json!(0)));
+    assert!(
+        task["output_preview"].as_str().expect("a preview").contains("[output truncated: showing first ")
+    );
+    let path = task["artifacts"][0]["path"].as_str().expect("a path");
+    assert_eq!(std::fs::read(path).expect("the file"), [b'x'; 9000]);
+}
+
+#[tokio::test]
 async fn what_cannot_start_is_told_apart_and_starts_nothing() {
     let bench = Bench::start();
     let cases = [

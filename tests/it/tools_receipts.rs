@@ -30,7 +30,7 @@ fn agent() -> Actor {
 }
 
 /// A task of the agent that has run for a while.
-fn running(cmd: &str) -> TaskView {
+pub(crate) fn running(cmd: &str) -> TaskView {
     TaskView {
         id: "task_4k2m9x7a".parse().expect("an id"),
         number: 7,
@@ -69,7 +69,12 @@ fn with_tty(mut task: TaskView) -> TaskView {
     task
 }
 
-fn ended(mut task: TaskView, status: TaskStatus, exit_status: Option<i32>, signal: Option<&str>) -> TaskView {
+pub(crate) fn ended(
+    mut task: TaskView,
+    status: TaskStatus,
+    exit_status: Option<i32>,
+    signal: Option<&str>,
+) -> TaskView {
     task.status = status;
     task.updated_at = at(42);
     task.ended = Some(Ended {
@@ -106,7 +111,7 @@ fn filed(mut shown: Shown, others: usize, path: &str) -> Shown {
     shown
 }
 
-fn exec(task: TaskView, stdout: &str, stderr: &str, budget: usize) -> Envelope {
+pub(crate) fn exec(task: TaskView, stdout: &str, stderr: &str, budget: usize) -> Envelope {
     let (stdout, stderr) = Shown::pair(&text(stdout), &text(stderr), budget);
     let stdout = filed(stdout, 1, "/state/tasks/task_4k2m9x7a/stdout.log");
     let stderr = filed(stderr, 1, "/state/tasks/task_4k2m9x7a/stderr.log");

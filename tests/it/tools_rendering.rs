@@ -1,11 +1,16 @@
 //! Rendering and compaction of every answer there is: a receipt for each, never too long, the same
 //! after writing and reading; and in every budget an envelope of the same shape again.
 
+use pilothouse::envelope::preview::Text;
 use pilothouse::envelope::{Envelope, ErrorKind, ToolError, compact, length};
-use pilothouse::tools::{RECEIPT_CHARS, render};
+use pilothouse::runtime::TaskStatus;
+use pilothouse::terminal::{Origin, Size, Transcript};
+use pilothouse::tools::{RECEIPT_CHARS, Shown, render};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::tools_receipts::gallery;
+use crate::support::judged;
+use crate::tools_receipts::{ended, exec, gallery, running};
 
 const BUDGETS: [usize; 9] = [0, 200, 300, 400, 500, 700, 1_000, 4_000, 100_000];
 
@@ -111,5 +116,94 @@ fn no_text_makes_a_receipt_too_long_or_lose_its_outcome() {
             assert!(length <= RECEIPT_CHARS, "{title}: {length}");
             assert!(receipt.lines().next().is_some_and(|line| !line.is_empty()), "{title}");
         }
+    }
+}
+
+/// What a program may print: prose, logs, one endless line, JSON, nothing much.
+fn stream() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "(?s)\\PC{0,300}",
+        prop::collection::vec("[a-zé\u{1F600}\"\\\\ ]{0,70}", 0..120).prop_map(|lines| lines.join("\n")),
+        (0_usize..9_000).prop_map(|run| format!("start\n{}\nend\n", "x".repeat(run))),
+        (0_usize..400).prop_map(|many| json!((0..many).collect::<Vec<_>>()).to_string()),
+        "[ \n]{0,5}",
+    ]
+}
+
+/// Returns the beginning and the end of a preview that was cut, without the marker.
+fn ends(preview: &str) -> Option<(&str, &str)> {
+    let (head, rest) = preview.split_once("...\n[output truncated: ")?;
+    Some((head, rest.split_once("]\n...\n")?.1))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn projection_and_rendering_are_deterministic_and_survive_writing(
+        stdout in stream(), stderr in stream(), budget in 0_usize..6_000,
+    ) {
+        let task = || ended(running("make"), TaskStatus::Failed, Some(3), None);
+        let envelope = exec(task(), &stdout, &stderr, budget);
+        prop_assert_eq!(&exec(task(), &stdout, &stderr, budget), &envelope);
+        let text = serde_json::to_string(&envelope).expect("JSON");
+        let read: Envelope = serde_json::from_str(&text).expect("an envelope");
+        prop_assert_eq!(serde_json::to_string(&read).expect("JSON"), text);
+        let receipt = render(&envelope);
+        prop_assert_eq!(render(&read), receipt.clone());
+        prop_assert!(receipt.chars().count() <= RECEIPT_CHARS);
+        prop_assert!(receipt.starts_with("Process exited with code 3"));
+        prop_assert_eq!(judged(&envelope.to_value()), Ok(()));
+        // A receipt is not rendered again from storage to more than it was.
+        let compacted = compact(&read, length(&read));
+        prop_assert_eq!(render(&compacted), receipt);
+    }
+
+    #[test]
+    fn previews_share_the_budget_and_show_true_ends(
+        stdout in stream(), stderr in stream(), budget in 0_usize..6_000,
+    ) {
+        let (out, err) = Shown::pair(&Text::Whole(stdout.clone()), &Text::Whole(stderr.clone()), budget);
+        let mut used = 0;
+        for (whole, shown) in [(&stdout, &out), (&stderr, &err)] {
+            let Some(preview) = &shown.preview else {
+                prop_assert!(whole.trim().is_empty());
+                continue;
+            };
+            used += preview.text.chars().count();
+            let is_json = whole.starts_with('[');
+            if let Some((head, tail)) = ends(&preview.text).filter(|_| preview.truncated && !is_json) {
+                prop_assert!(whole.starts_with(head.trim_end_matches('\n')) && whole.ends_with(tail), "{}", preview.text);
+            } else if !is_json {
+                prop_assert!(whole.starts_with(&preview.text));
+            }
+        }
+        prop_assert!(used <= budget, "{used} of {budget}");
+    }
+
+    #[test]
+    fn bytes_cut_anywhere_read_as_the_whole_stream(
+        bytes in prop::collection::vec(prop_oneof![3 => 0x20_u8..0x7f, 4 => 0xa0_u8..=0xff, 2 => 0x80_u8..=0xbf], 0..80),
+        cut in 0_usize..80,
+    ) {
+        let whole = String::from_utf8_lossy(&bytes).into_owned();
+        // Controls beyond ASCII act on a terminal; they are no text.
+        prop_assume!(!whole.chars().any(char::is_control));
+        let mut transcript = Transcript::new(Origin::Pipe, Size::default());
+        let (first, rest) = bytes.split_at(cut.min(bytes.len()));
+        transcript.feed(first);
+        transcript.feed(rest);
+        prop_assert_eq!(transcript.finish(), whole);
+    }
+}
+
+#[test]
+fn a_byte_order_mark_is_kept_and_a_lone_byte_replaced() {
+    for (bytes, text) in
+        [(&b"\xef\xbb\xbfa"[..], "\u{feff}a"), (b"a\x80b", "a\u{fffd}b"), (b"\xe4\xbd", "\u{fffd}")]
+    {
+        let mut transcript = Transcript::new(Origin::Pipe, Size::default());
+        bytes.iter().for_each(|byte| transcript.feed(&[*byte]));
+        assert_eq!(transcript.finish(), text);
     }
 }

@@ -55,6 +55,11 @@ impl Row {
         self.plain.as_ref().map_or(self.cells.len(), |plain| plain.width)
     }
 
+    /// Tells whether nothing stands in it.
+    pub(super) fn is_empty(&self) -> bool {
+        self.width() == 0 && self.plain.as_ref().is_none_or(|plain| plain.text.is_empty())
+    }
+
     /// Returns the text, without what was never printed at its end.
     pub(super) fn into_text(self) -> String {
         let mut cells = match self.plain {
@@ -120,6 +125,11 @@ impl Row {
     /// Puts a mark on the character before `col`.
     pub(super) fn mark(&mut self, col: usize, mark: char) {
         if col == 0 {
+            // Nothing stands before it, as before the byte order mark of a file: it is text all the same.
+            if let Some(plain) = self.plain.as_mut().filter(|plain| plain.width == 0) {
+                plain.text.push(mark);
+                plain.flat = false;
+            }
             return;
         }
         match &mut self.plain {

@@ -43,7 +43,7 @@ impl Rows {
 
     /// Finishes all rows, as far as there is text in them.
     pub(super) fn finish_all(&mut self) {
-        while self.rows.back_mut().is_some_and(|row| row.width() == 0) {
+        while self.rows.back_mut().is_some_and(|row| row.is_empty()) {
             self.rows.pop_back();
         }
         if let Some(last) = self.rows.back_mut() {
