@@ -23,7 +23,7 @@ mod tty;
 
 use std::process::ExitCode;
 
-const PARTS: [(&str, fn()); 7] = [
+const PARTS: [(&str, fn()); 8] = [
     ("start", start::run),
     ("spawn", spawn::run),
     ("batch", batch::run),
