@@ -175,6 +175,7 @@ fn usual_runtime_dir() -> Option<PathBuf> {
 }
 
 /// Prints a line for the caller.
+#[cfg(feature = "console")]
 fn say(line: &str) -> Result<ExitCode> {
     match writeln!(io::stdout(), "{}", line.trim_end_matches('\n')) {
         // Whoever read enough has closed the pipe.

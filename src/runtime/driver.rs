@@ -318,6 +318,11 @@ impl Driver {
         self.past_bytes.1 += view.output.dropped_bytes;
         self.shared.book().counters.ended(view.status.as_str(), view.lived_ms());
         self.shared.note(&Row::Ended { task: &view });
+        if view.promoted && view.output.bytes > 0 {
+            // What a foreground command printed stands in its answer.
+            let folder = view.folder.clone();
+            self.jobs.spawn_blocking(move || super::log::sync(&folder));
+        }
         self.finished.push(view.clone());
         self.publish();
         self.shared.ios().remove(id);

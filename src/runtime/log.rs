@@ -41,6 +41,15 @@ pub fn read_marks(folder: &Path) -> Result<Vec<Mark>, Error> {
     Ok(whole.iter().filter_map(Mark::decode).collect())
 }
 
+/// Puts the log of a task that has ended on disk. Blocks.
+pub(super) fn sync(folder: &Path) {
+    for path in [log_path(folder), marks_path(folder)] {
+        if let Err(error) = File::open(&path).and_then(|file| file.sync_data()) {
+            tracing::warn!(%error, path = %path.display(), "sync the log of a task");
+        }
+    }
+}
+
 /// Counts what a log holds, for a task whose counts nobody put on record.
 pub(super) fn measure(folder: &Path, known: OutputView) -> OutputView {
     let Ok(file) = File::open(log_path(folder)) else { return known };

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use pilothouse::envelope::Actor;
+use pilothouse::runtime::past;
 use serde_json::json;
 
 use crate::support::{Agent, Console, Home};
@@ -52,6 +54,13 @@ fn answer(keys: impl Fn(&Console)) {
     let everything = home.workspace().join("..");
     assert!(!holders(&everything, "Password: ").is_empty(), "the output is on record");
     assert_eq!(holders(&everything, SECRET), Vec::<String>::new());
+    // What is on record is that something of that length was typed.
+    let recordings = past::list(&home.places().recordings(), None);
+    let story = past::read(&recordings[0].folder).expect("reads");
+    let typed = |row: &&past::PastEvent| row.event.what == "input" && row.event.actor == Actor::Operator;
+    let bytes: u64 = story.events.iter().filter(typed).filter_map(|row| row.event.bytes).sum();
+    let said = SECRET.len() as u64 + 1 + "visible-word\r".len() as u64;
+    assert!((said..said + 20).contains(&bytes), "{bytes} of {said}");
     // Neither key by key, nor from its second half on.
     assert_eq!(holders(&everything, &SECRET[6..]), Vec::<String>::new());
 }

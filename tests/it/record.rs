@@ -14,7 +14,7 @@ use pilothouse::tools;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::support::{Agent, Answer, Console, Home, Tag, wait_until};
+use crate::support::{Agent, Answer, Console, Home, Tag, program, wait_until};
 
 fn signal(pid: u32, signal: Signal) {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).expect("a pid");
@@ -385,4 +385,48 @@ fn the_commands_read_the_record_of_a_dead_runtime_and_see_what_was_changed() {
     assert_eq!((&verified["error"]["code"], code), (&json!("RECORD_DAMAGED"), 1), "{verified}");
     let seq = 1 + text.lines().position(|line| line.contains("on record")).expect("the row");
     assert_eq!(verified["data"]["problems"][0]["first"], seq, "{verified}");
+}
+
+#[test]
+fn while_the_record_cannot_be_written_no_command_starts_and_what_runs_can_be_ended() {
+    let home = Home::new();
+    // A file that would grow beyond so many blocks is refused, as on a full disk.
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "trap '' XFSZ; ulimit -f 60; exec \"$0\" serve"]).arg(program());
+    home.settle(&mut limited);
+    let mut serve = limited.stderr(Stdio::null()).spawn().expect("serve starts");
+    let socket = home.places().operator_socket();
+    wait_until("the runtime listens", || std::os::unix::net::UnixStream::connect(&socket).is_ok());
+    let agent = Agent::connect(&home, &[]);
+    let tag = Tag::new();
+    let task = agent.task(&format!("echo it-runs; exec sleep {}", tag.0));
+    let console = Console::open(&home, &[], (120, 40));
+    console.shows("it-runs");
+    let mut refused = None;
+    wait_until("a command is refused", || {
+        let answer = agent.call("ExecCommand", &json!({"cmd": "true", "yield_time_ms": 20_000}));
+        refused = (answer.envelope["status"] == "error").then_some(answer);
+        refused.is_some()
+    });
+    let refused = refused.expect("an answer");
+    // A write that was cut short is taken for a full disk.
+    assert_eq!(refused.envelope["error"]["kind"], "low_disk_space", "{}", refused.envelope);
+    assert!(refused.receipt.contains("The record cannot be written"), "{}", refused.receipt);
+    console.shows("NOT ON RECORD");
+    let read = agent.call("TaskOutput", &json!({"task_id": task, "block": false}));
+    assert_eq!(read.result("/task/status"), "running", "{}", read.envelope);
+    let stop = agent.call("TaskStop", &json!({"task_id": task, "force": true}));
+    assert_eq!(stop.result("/effect"), "cancelling");
+    wait_until("it is gone", || tag.holders().is_empty());
+    agent.leave();
+    drop(console);
+    assert!(home.run(&["serve", "--stop"]).status.success());
+    serve.wait().expect("gone");
+
+    let dead = recordings(&home).remove(0).folder;
+    let report = journal::verify(&dead).expect("verifies");
+    assert!(report.is_whole() && !report.closed, "{report:?}");
+    let console = Console::open(&home, &[], (120, 40));
+    console.shows("the last runtime had died");
+    holds(&past::read(&dead).expect("reads"));
 }

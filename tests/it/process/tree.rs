@@ -6,7 +6,7 @@ use std::process::Stdio as Streams;
 use std::time::Duration;
 
 use pilothouse::envelope::TaskId;
-use pilothouse::process::{EndReason, ExitRecord, HostEvent, Leftovers, end_strays};
+use pilothouse::process::{EndReason, ExitRecord, HostEvent, Leftovers, Remains, Strays, end_strays};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::{Bench, PIPES, Task, pty};
@@ -132,4 +132,18 @@ fn when_the_runtime_is_killed_nothing_survives_and_the_end_is_on_record() {
         assert_eq!((record.reason, record.survivors), (EndReason::RuntimeGone, vec![]));
         assert!(record.exit.is_some());
     }
+}
+
+#[test]
+fn a_process_that_is_older_than_the_dead_runtime_is_left_alone_whatever_it_carries() {
+    let (tag, id) = (Tag::new(), TaskId::from_random([9, 9, 9, 9, 1, 2, 3, 4]));
+    let mut other = std::process::Command::new("sleep");
+    let mut other = other.arg(&tag.0).env("PILOTHOUSE_TASK_ID", id.as_str()).spawn().expect("starts");
+    wait_until("it sleeps", || tag.holders().len() == 1);
+    let none = Remains { tasks: vec![id.clone()], since: u64::MAX }.end(Duration::ZERO);
+    assert_eq!(none, [Strays::default()]);
+    assert!(other.try_wait().expect("asked").is_none(), "it lives");
+    let ended = Remains { tasks: vec![id], since: 1 }.end(Duration::ZERO);
+    assert_eq!(ended[0].names, ["sleep"]);
+    assert!(!other.wait().expect("reaped").success());
 }

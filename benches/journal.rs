@@ -1,0 +1,114 @@
+//! What a row on record costs, as ratios to a plain loop of the same system calls in the same run: numbers a
+//! second say more about the disk than about the code.
+#![expect(clippy::print_stdout, reason = "the report is the purpose")]
+#![expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use pilothouse::clock::Clock;
+use pilothouse::journal::{Durability, Journal, META_VERSION, Meta, verify};
+use serde_json::{Value, json};
+
+const RUNS: usize = 5;
+/// Bytes of a row: a call with a short command.
+const FILLING: usize = 700;
+
+fn main() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    println!("rows of about 1 KiB, median of {RUNS} runs, plain loop of the same calls beside it");
+    println!("{:<44} {:>12} {:>12} {:>7}", "", "journal /s", "plain /s", "ratio");
+    for (what, rows, group, durability) in [
+        ("noted, nobody waits, group sync", 20_000, 64, None),
+        ("appended one by one, written", 5_000, 64, Some(Durability::Written)),
+        ("appended one by one, synced", 150, 1, Some(Durability::Synced)),
+    ] {
+        let (mut own, mut plain) = (Vec::new(), Vec::new());
+        for _ in 0..RUNS {
+            own.push(runtime.block_on(journal(rows, durability)));
+            plain.push(loop_of_calls(rows, group));
+        }
+        let (own, plain) = (median(own), median(plain));
+        println!("{what:<44} {own:>12.0} {plain:>12.0} {:>7.2}", own / plain);
+    }
+    recover(&runtime);
+}
+
+fn row(n: usize) -> Value {
+    json!({"kind": "call", "data": {"seq": n, "actor": "agent:bench", "tool": "ExecCommand", "text": "x".repeat(FILLING)}})
+}
+
+/// Returns rows a second through the journal.
+async fn journal(rows: usize, durability: Option<Durability>) -> f64 {
+    let dir = tempfile::tempdir().expect("a folder");
+    let journal = create(dir.path());
+    let row = row(1);
+    let started = Instant::now();
+    for _ in 0..rows {
+        match durability {
+            Some(durability) => journal.append(&row, durability).await.expect("appends"),
+            None => journal.note(&row, Durability::Written).expect("notes"),
+        }
+    }
+    journal.close();
+    rows as f64 / started.elapsed().as_secs_f64()
+}
+
+/// Returns rows a second of `write` and, after each group, `fdatasync`.
+fn loop_of_calls(rows: usize, group: usize) -> f64 {
+    let dir = tempfile::tempdir().expect("a folder");
+    let mut file =
+        File::options().create_new(true).append(true).open(dir.path().join("plain")).expect("a file");
+    let mut line = row(1).to_string().into_bytes();
+    line.extend_from_slice(&[b'x'; 300]);
+    line.push(b'\n');
+    let started = Instant::now();
+    for n in 1..=rows {
+        file.write_all(&line).expect("writes");
+        if n % group == 0 {
+            file.sync_data().expect("syncs");
+        }
+    }
+    file.sync_data().expect("syncs");
+    rows as f64 / started.elapsed().as_secs_f64()
+}
+
+/// Prints what it takes to read and check a long recording.
+fn recover(runtime: &tokio::runtime::Runtime) {
+    let dir = tempfile::tempdir().expect("a folder");
+    let rows = 50_000;
+    let journal = create(dir.path());
+    let row = row(1);
+    runtime.block_on(async {
+        for _ in 0..rows {
+            journal.note(&row, Durability::Late).expect("notes");
+        }
+    });
+    journal.close();
+    let started = Instant::now();
+    let report = verify(dir.path()).expect("verifies");
+    assert!(report.is_whole() && report.records == rows);
+    let spent = started.elapsed().as_secs_f64();
+    println!("checked: {rows} rows in {:.0} ms, {:.2} s for 100,000", spent * 1e3, spent * 1e5 / rows as f64);
+}
+
+fn create(folder: &Path) -> Journal {
+    let meta = Meta {
+        version: META_VERSION,
+        workspace: "/".into(),
+        pid: 1,
+        start: 1,
+        boot_id: String::new(),
+        started_at: jiff::Timestamp::UNIX_EPOCH,
+        program: "bench".into(),
+    };
+    Journal::create(folder, &meta, Clock::start(), Arc::default()).expect("a journal")
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
