@@ -9,6 +9,7 @@ use super::story::{PastCall, Story};
 use super::untold;
 use crate::envelope::Actor;
 use crate::process::ExitRecord;
+use crate::runtime::metrics::Counters;
 use crate::runtime::view::{AgentView, CallSummary, Metrics, Notice, RecordView, Snapshot, TaskView};
 
 /// Characters of a summary.
@@ -63,59 +64,48 @@ impl Story {
     }
 
     fn metrics(&self, tasks: &[Arc<TaskView>]) -> Metrics {
-        let mut metrics = Metrics::default();
+        let mut counters = Counters::default();
         let mut durations: BTreeMap<String, Vec<u64>> = BTreeMap::new();
-        for PastCall { record, .. } in self.calls.values() {
-            let status = record.envelope.as_ref().and_then(|envelope| envelope["status"].as_str());
-            if let Some(status) = status.filter(|_| record.actor != Actor::Operator) {
-                let by_status = metrics.tool_calls.entry(record.tool.clone()).or_default();
-                *by_status.entry(status.to_owned()).or_default() += 1;
+        for call in self.calls.values() {
+            let record = &call.record;
+            let spent = record.duration_ms.unwrap_or_default();
+            if record.actor != Actor::Operator {
                 let receipt = record.receipt.as_deref().unwrap_or_default();
-                metrics.output_chars_sent += receipt.chars().count() as u64;
+                counters.call(&record.tool, status(call), receipt, spent);
             }
-            if let (Some(spent), Some(_)) = (record.duration_ms, status) {
-                durations.entry(record.tool.clone()).or_default().push(spent);
-            }
-            executions(&mut metrics, record.tool.as_str(), record.envelope.as_ref());
+            durations.entry(record.tool.clone()).or_default().extend(record.duration_ms);
         }
         for row in &self.events {
             match row.event.what.as_str() {
-                "promoted" => metrics.promotions += 1,
-                "screen_reset" => metrics.screen_resets += 1,
-                "refused" => *metrics.input_refused.entry(row.event.note.clone()).or_default() += 1,
+                "promoted" => counters.metrics.promotions += 1,
+                "screen_reset" => counters.metrics.screen_resets += 1,
+                "refused" => counters.refused(&row.event.note),
                 _ => {}
             }
             if row.event.actor == Actor::Operator && row.event.what != "lease" {
-                *metrics.operator_actions.entry(row.event.what.clone()).or_default() += 1;
+                counters.operator(&row.event.what);
             }
         }
-        metrics.tasks_started = tasks.len() as u64;
-        metrics.tasks_peak = peak(tasks);
         for task in tasks {
-            *metrics.tasks_ended.entry(task.status.as_str().to_owned()).or_default() += 1;
-            metrics.output_bytes_in += task.output.bytes;
-            metrics.output_bytes_dropped += task.output.dropped_bytes;
+            counters.ended(task.status.as_str(), task.lived_ms());
+            if task.started_at.is_some() {
+                counters.executed(task.item.is_some());
+            }
+            counters.metrics.output_bytes_in += task.output.bytes;
+            counters.metrics.output_bytes_dropped += task.output.dropped_bytes;
         }
-        metrics.call_ms = durations.into_iter().map(|(tool, spent)| (tool, quantiles(spent))).collect();
-        metrics
+        counters.metrics.tasks_started = tasks.len() as u64;
+        counters.metrics.tasks_peak = peak(tasks);
+        counters.metrics.call_ms =
+            durations.into_iter().map(|(tool, spent)| (tool, quantiles(spent))).collect();
+        counters.metrics
     }
 }
 
-/// Counts what ran: what was refused or skipped did not.
-fn executions(metrics: &mut Metrics, tool: &str, envelope: Option<&serde_json::Value>) {
-    let Some(result) =
-        envelope.and_then(|envelope| envelope.get("result")).filter(|result| result.is_object())
-    else {
-        return;
-    };
-    match tool {
-        "ExecCommand" => metrics.exec_command_items += 1,
-        "ExecCommandBatch" => {
-            let count = |key: &str| result[key].as_u64().unwrap_or_default();
-            metrics.batched_exec_command_items += count("completed_count") + count("failed_count");
-        }
-        _ => {}
-    }
+/// What was still open when the runtime ended is nobody's to answer any more.
+fn status(call: &PastCall) -> &str {
+    let envelope = call.record.envelope.as_ref().filter(|_| !call.abandoned);
+    envelope.and_then(|envelope| envelope["status"].as_str()).unwrap_or("abandoned")
 }
 
 fn shown(task: &TaskView, last: Timestamp) -> TaskView {
@@ -136,8 +126,7 @@ fn summary(call: &PastCall) -> CallSummary {
         at: record.at,
         actor: record.actor.clone(),
         tool: record.tool.clone(),
-        // What was still open when the runtime ended is nobody's to answer any more.
-        status: Some(said("status").unwrap_or("abandoned").to_owned()),
+        status: Some(status(call).to_owned()),
         summary: text.lines().next().unwrap_or_default().chars().take(SUMMARY_CHARS).collect(),
         task: call.task.clone(),
         duration_ms: record.duration_ms,
