@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pilothouse::envelope::preview::{Text, budget_chars};
-use pilothouse::envelope::{Actor, Envelope};
+use pilothouse::envelope::{Actor, Envelope, compact};
 use pilothouse::runtime::{BatchItem, Ended, OutputView, StopView, TaskStatus, TaskView};
 use pilothouse::terminal::Size;
 use pilothouse::tools::exec_command_batch::{Complete, ItemOutcome, SkipReason, project};
@@ -102,14 +102,14 @@ fn answer(envelope: &Envelope) -> String {
     format!("{json}\n\n{receipt}\n")
 }
 
-#[test]
-fn every_end_of_an_item() {
+/// A batch with every end an item can have.
+pub(crate) fn all_ends() -> Envelope {
     let timed_out = amend(ran(Some(124), None), |ended| ended.timed_out = true);
     let leftovers = amend(ran(Some(0), None), |ended| ended.leftovers = vec!["sleep".into(), "sleep".into()]);
     let lost =
         |ended: &mut Ended| ended.error = Some(("internal_error".into(), "the task host was killed".into()));
     let spawn = "The shell /no/shell could not be started. Hint: omit `shell` to use the default one.";
-    let envelope = batch(
+    batch(
         false,
         [
             ("git status --short", shown(ran(Some(0), None), " M src/run.rs\n", "", None)),
@@ -139,8 +139,50 @@ fn every_end_of_an_item() {
                 ),
             ),
         ],
+    )
+}
+
+#[test]
+fn every_end_of_an_item() {
+    insta::assert_snapshot!(answer(&all_ends()));
+}
+
+#[test]
+fn secrets_in_commands_are_masked_and_long_output_is_cut() {
+    let long = "o".repeat(400);
+    let envelope = batch(
+        false,
+        [
+            ("API_TOKEN=hunter2 run", shown(ran(Some(0), None), &long, "", Some(20))),
+            ("login --password hunter2", shown(ran(Some(0), None), "token=abc", "", None)),
+            ("git clone https://me:hunter2@host/x", shown(ran(Some(0), None), "", "", None)),
+        ],
     );
-    insta::assert_snapshot!(answer(&envelope));
+    let both = answer(&envelope);
+    assert!(!both.contains("hunter2"), "{both}");
+    let receipt = render(&envelope);
+    for told in ["[1] API_TOKEN=[masked] run\n", "[2] login --password [masked]\n", "https://me:[masked]@host/x"] {
+        assert!(receipt.contains(told), "{receipt}");
+    }
+    assert!(receipt.contains("token=abc"), "output is never masked: {receipt}");
+    assert!(!receipt.contains(&long), "{receipt}");
+    assert_eq!(envelope.result().expect("a success")["items"][0]["truncated"], true);
+}
+
+#[test]
+fn an_item_whose_output_was_compacted_away_says_so() {
+    let envelope = batch(
+        false,
+        [
+            ("make", shown(ran(Some(0), None), &"o\n".repeat(400), "", None)),
+            ("true", shown(ran(Some(0), None), "", "", None)),
+        ],
+    );
+    let receipt = render(&compact(&envelope, 0));
+    assert_eq!(
+        receipt,
+        "ExecCommandBatch completed 2/2 items\n\n[1] make\nexit=0\noutput: (left out)\n\n[2] true\nexit=0"
+    );
 }
 
 #[test]

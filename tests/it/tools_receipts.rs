@@ -205,6 +205,7 @@ pub(crate) fn gallery() -> Cases {
         task_status_answers_cases(),
         task_list_shows_own_tasks_newest_first_cases(),
         errors_cases(),
+        vec![("a batch", crate::tools_batch_receipts::all_ends())],
     ]
     .concat()
 }

@@ -27,7 +27,7 @@ pub(super) fn is_under_way(app: &App) -> bool {
 pub(super) fn standing(app: &App, call: &CallSummary) -> Option<String> {
     let task = begun(app, call.seq).next_back().filter(|_| call.status.is_none())?;
     let item = task.item?;
-    Some(format!("item {}/{}  {}", item.index, item.count, visible::one_line(task.cmd.trim())))
+    Some(format!("item {}/{}  {}", item.index, item.count, visible::told(task.cmd.trim())))
 }
 
 pub(super) fn draw(brush: &mut Brush<'_>, area: Rect) {
@@ -48,7 +48,7 @@ pub(super) fn draw(brush: &mut Brush<'_>, area: Rect) {
             None => unstarted(brush.glyphs().states[0], "", Role::Faint),
         });
         let role = if index > at { Role::Faint } else { Role::Text };
-        row.push(piece(visible::one_line(cmd.trim()), role));
+        row.push(piece(visible::told(cmd.trim()), role));
         let row = cut(&row, usize::from(area.width), brush.glyphs().cut);
         brush.row(area, y, &row);
     }

@@ -1,7 +1,7 @@
 //! The receipt of a batch: the summary, then a block for each item. Room for output is divided among the items,
 //! so that each shows where it begins and how it ended, whatever the others printed.
 
-use super::super::receipt::{RECEIPT_CHARS, Receipt};
+use super::super::receipt::{LEFT_OUT, RECEIPT_CHARS, Receipt};
 use super::super::task::{self, Failure};
 use super::result::{BatchResult, ItemResult, ItemStatus};
 use crate::envelope::{mask, one_line, preview};
@@ -55,6 +55,7 @@ impl Block {
             (!text.trim().is_empty()).then(|| (title, text.to_owned()))
         };
         let outputs = [output("stdout:", &item.stdout_preview), output("stderr:", &item.stderr_preview)];
+        let is_left_out = item.truncated && item.stdout_preview.is_none() && item.stderr_preview.is_none();
         let paths = item.artifacts.iter().map(|artifact| artifact.path.clone());
         let paths =
             paths.filter(|path| path.chars().count() <= PATH_CHARS && !path.contains(char::is_control));
@@ -65,6 +66,7 @@ impl Block {
         after.extend(task::dropped_line(item.dropped_bytes));
         let mut before = vec![format!("[{}] {}", item.index, echo(&item.cmd))];
         before.extend(outcome(item));
+        before.extend(is_left_out.then(|| format!("output: {LEFT_OUT}")));
         before.extend(item.leftover_processes.as_ref().map(|left| one_line(&left.sentence(), MESSAGE_CHARS)));
         Self { before, outputs: outputs.into_iter().flatten().collect(), after }
     }

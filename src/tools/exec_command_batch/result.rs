@@ -9,7 +9,7 @@ use super::super::reading::{Artifact, Shown};
 use super::super::task::{self, Failure, LeftoverProcesses, Notes};
 use super::super::verb::Verb;
 use super::ExecCommandBatch;
-use crate::envelope::{Actor, Envelope};
+use crate::envelope::{Actor, Envelope, mask};
 use crate::runtime::{TaskStatus, TaskView};
 
 /// All there is to say about a batch.
@@ -103,7 +103,7 @@ pub(super) enum ItemStatus {
 pub(super) struct ItemResult {
     /// Its number, from 1.
     pub(super) index: usize,
-    /// The command line as given.
+    /// The command line, secrets masked.
     pub(super) cmd: String,
     /// What became of it.
     pub(super) status: ItemStatus,
@@ -216,7 +216,7 @@ impl ItemResult {
     ) -> Self {
         Self {
             index,
-            cmd: cmd.to_owned(),
+            cmd: mask(cmd).into_owned(),
             status,
             exit_status: None,
             stdout_preview: None,
