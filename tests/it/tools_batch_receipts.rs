@@ -161,7 +161,9 @@ fn secrets_in_commands_are_masked_and_long_output_is_cut() {
     let both = answer(&envelope);
     assert!(!both.contains("hunter2"), "{both}");
     let receipt = render(&envelope);
-    for told in ["[1] API_TOKEN=[masked] run\n", "[2] login --password [masked]\n", "https://me:[masked]@host/x"] {
+    for told in
+        ["[1] API_TOKEN=[masked] run\n", "[2] login --password [masked]\n", "https://me:[masked]@host/x"]
+    {
         assert!(receipt.contains(told), "{receipt}");
     }
     assert!(receipt.contains("token=abc"), "output is never masked: {receipt}");
