@@ -101,6 +101,7 @@ fn task() -> TaskView {
         accepts_input: false,
         started_by: Actor::Cli,
         call: 1,
+        item: None,
         promoted: false,
         item: None,
         lease: None,

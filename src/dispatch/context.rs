@@ -161,6 +161,12 @@ impl Context {
         Ok(metrics)
     }
 
+    /// Connects to the runtime of the workspace, if one serves it, to show something there.
+    pub(super) async fn join(&self) -> Option<Scripts> {
+        let socket = self.host.places().ok()?.agent_socket();
+        Scripts::dial(&socket, self.host.cwd().ok()?).await.ok()
+    }
+
     /// Joins the runtime of the workspace, or starts one.
     async fn engage(&mut self) -> Result<(), Failure> {
         if !matches!(self.engine, Engine::Unused) {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::operator::Update;
 use crate::envelope::{Envelope, TaskId};
-use crate::runtime::{CallRecord, Input, InputOutcome, Metrics};
+use crate::runtime::{CallRecord, Input, InputOutcome, Metrics, StreamView};
 use crate::tools::Answer;
 
 /// From a console or script to the runtime.
@@ -23,6 +23,8 @@ pub(super) enum Order {
     },
     /// From now on these tasks are on the console's screen (role `operator`).
     Show(Shown),
+    /// How far a stream of commands has come; the first one opens its call, the last one ends it (role `cli`).
+    Stream(StreamView),
     /// So many screens have been taken in since the start (role `operator`).
     Taken(u64),
 }

@@ -2,16 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
 use super::ask::{Ask, News, Order, Reply};
 use super::frame::{Frame, MAX_FRAME, MAX_FROM_RUNTIME};
 use super::{Error, Guest, Hello, Role, dial};
-use crate::envelope::Actor;
-use crate::runtime::{Handle, Metrics};
+use crate::envelope::{Actor, Envelope};
+use crate::runtime::{Handle, Metrics, StreamView};
 use crate::tools::{self, Answer, Caller, Repeats};
+
+/// What the call of a stream of commands is called.
+const STREAM: &str = "exec";
 
 /// A script's connection to a runtime.
 #[derive(Debug)]
@@ -29,6 +32,14 @@ impl Scripts {
     pub async fn dial(socket: &Path, cwd: PathBuf) -> Result<Self, Error> {
         let (_, lines, writer) = dial(socket, &Hello::new(Role::Cli, cwd)).await?;
         Ok(Self { reader: lines.into_reader(), writer, asked: 0 })
+    }
+
+    /// Tells how far a stream of commands has come. Nobody answers.
+    ///
+    /// # Errors
+    /// When the runtime has gone away.
+    pub async fn show(&mut self, stream: StreamView) -> Result<(), Error> {
+        Frame::json(&Order::Stream(stream))?.write(&mut self.writer).await
     }
 
     /// Calls a tool and waits for its answer; `once` is the request's idempotency key.
@@ -77,9 +88,15 @@ pub async fn serve(guest: Guest, runtime: &Handle, repeats: &Repeats) -> Result<
     let Guest { hello, lines, mut writer } = guest;
     let caller = Caller { actor: Actor::Cli, cwd: hello.cwd };
     let mut reader = lines.into_reader();
+    let mut watched = Watched { runtime, seq: None };
     while let Some(frame) = Frame::read(&mut reader, MAX_FRAME).await? {
-        let Order::Ask { id, ask } = frame.parse()? else {
-            return Err(Error::frame("an order for consoles"));
+        let (id, ask) = match frame.parse()? {
+            Order::Ask { id, ask } => (id, ask),
+            Order::Stream(stream) => {
+                watched.show(stream).await;
+                continue;
+            }
+            _ => return Err(Error::frame("an order for consoles")),
         };
         let reply = match ask {
             Ask::Call { tool, input, once } => {
@@ -95,6 +112,51 @@ pub async fn serve(guest: Guest, runtime: &Handle, repeats: &Repeats) -> Result<
         Frame::json(&News::Reply { id, reply })?.write(&mut writer).await?;
     }
     Ok(())
+}
+
+/// The stream of commands that a connection tells of, as a call of the recording.
+struct Watched<'a> {
+    runtime: &'a Handle,
+    seq: Option<u64>,
+}
+
+impl Watched<'_> {
+    async fn show(&mut self, stream: StreamView) {
+        let seq = match self.seq {
+            Some(seq) => seq,
+            None => {
+                let input = json!({ "source": stream.source, "dry_run": stream.dry_run });
+                self.runtime.begin_call(&Actor::Cli, STREAM, &input).await
+            }
+        };
+        self.seq = Some(seq);
+        let over = stream.is_over.then(|| stream.clone());
+        self.runtime.progress(seq, stream);
+        if let Some(stream) = over {
+            let envelope = Envelope::success(STREAM, &stream.standing(), &stream);
+            self.runtime.end_stream(seq, &envelope, &text(&stream));
+            self.seq = None;
+        }
+    }
+}
+
+impl Drop for Watched<'_> {
+    fn drop(&mut self) {
+        if let Some(seq) = self.seq {
+            self.runtime.abandon_call(seq);
+        }
+    }
+}
+
+/// Writes the lines of a stream for a person: state, command, time.
+fn text(stream: &StreamView) -> String {
+    let rows = stream.lines.iter().map(|line| {
+        let took = line.duration_ms.map(|ms| format!("{ms} ms")).unwrap_or_default();
+        let state = line.state.as_deref().unwrap_or("not answered");
+        format!("{:>6}  {state}  {} {} {took}", line.line, line.cmd, line.note)
+    });
+    let last = format!("The last {} lines:", stream.lines.len());
+    [stream.standing(), String::new(), last].into_iter().chain(rows).collect::<Vec<_>>().join("\n")
 }
 
 /// Waits for `call`, or drops it and returns `None` when the other end hangs up. Reads nothing.

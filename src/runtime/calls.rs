@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::view::{CallSummary, Metrics};
+use super::view::{CallSummary, Metrics, StreamView};
 use crate::clock::Moment;
 use crate::envelope::{Actor, Envelope, TaskId};
 
@@ -86,6 +86,7 @@ impl CallBook {
             summary: in_flight(&record.input),
             task: None,
             duration_ms: None,
+            stream: None,
         });
         if self.calls.len() == self.capacity {
             self.calls.pop_front();
@@ -154,6 +155,16 @@ impl CallBook {
 
     fn open(&mut self, seq: u64) -> Option<&mut Entry> {
         self.calls.iter_mut().find(|entry| entry.record.seq == seq && entry.summary.status.is_none())
+    }
+
+    /// Shows how far an open call that is a stream has come.
+    pub(super) fn progress(&mut self, seq: u64, stream: StreamView) {
+        let open = |entry: &&mut Entry| entry.record.seq == seq && entry.summary.status.is_none();
+        if let Some(entry) = self.calls.iter_mut().find(open) {
+            let summary = Arc::make_mut(&mut entry.summary);
+            summary.summary = stream.standing();
+            summary.stream = Some(stream);
+        }
     }
 
     pub(super) fn get(&self, seq: u64) -> Option<Arc<CallRecord>> {

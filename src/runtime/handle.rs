@@ -21,7 +21,7 @@ use super::rows::Row;
 use super::screen::Screen;
 use super::shared::Shared;
 use super::typing;
-use super::view::{Metrics, RecordView, Snapshot, TaskView};
+use super::view::{Metrics, RecordView, Snapshot, StreamView, TaskView};
 use crate::clock::Clock;
 use crate::config::Limits;
 use crate::envelope::{Actor, Envelope, TaskId};
@@ -259,6 +259,16 @@ impl Handle {
     /// Notes what a call that is being abandoned has come to; it is sent to nobody.
     pub fn leave_behind(&self, seq: u64, envelope: &Envelope, receipt: &str) {
         self.shared.leave_behind(seq, envelope, receipt);
+    }
+
+    /// Shows how far a call that is a stream of commands has come.
+    pub fn progress(&self, seq: u64, stream: StreamView) {
+        self.shared.progress(seq, stream);
+    }
+
+    /// Puts the end of a stream of commands on record.
+    pub fn end_stream(&self, seq: u64, envelope: &Envelope, receipt: &str) {
+        self.shared.end_stream(seq, envelope, receipt);
     }
 
     /// Puts on record that nobody waits for a call's answer any more.

@@ -40,5 +40,5 @@ pub use request::{
 pub use screen::Screen;
 pub use view::{
     AgentView, BatchItem, CallSummary, Ended, Lease, Metrics, Notice, OutputView, RecordView, Snapshot,
-    StopView, TaskEvent, TaskStatus, TaskView, Waiting,
+    StopView, StreamLine, StreamView, TaskEvent, TaskStatus, TaskView, Waiting,
 };

@@ -16,7 +16,7 @@ use super::bytes::{Pump, TaskIo, Viewers};
 use super::calls::CallRecord;
 use super::past::{self, Recovery};
 use super::rows::{Answered, Row};
-use super::view::{Snapshot, TaskView};
+use super::view::{Snapshot, StreamView, TaskView};
 use crate::clock::Clock;
 use crate::config::{self, Audit, Limits};
 use crate::envelope::{Actor, Envelope, TaskId, mask_strings};
@@ -134,6 +134,21 @@ impl Shared {
         self.nudge.notify_one();
         if let Some((record, latency_ms)) = ended {
             self.note(&Row::Answer(Answered { record: &record, latency_ms, task }));
+        }
+    }
+
+    /// Shows how far a stream has come.
+    pub(super) fn progress(&self, seq: u64, stream: StreamView) {
+        self.book().calls.progress(seq, stream);
+        self.nudge.notify_one();
+    }
+
+    /// Puts the end of a stream on record. It is no tool call: its lines are counted, not itself.
+    pub(super) fn end_stream(&self, seq: u64, envelope: &Envelope, receipt: &str) {
+        let record = self.book().calls.end(self.clock.now(), seq, None, envelope, receipt);
+        self.nudge.notify_one();
+        if let Some(record) = record {
+            self.note(&Row::Answer(&record));
         }
     }
 

@@ -199,6 +199,7 @@ pub(crate) fn calls() -> Vec<CallSummary> {
             summary: summary.into(),
             task: task.map(id),
             duration_ms: ms,
+            stream: None,
         };
     let ok = Some("success");
     vec![

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use pilothouse::console::app::App;
 use pilothouse::console::msg::Msg;
 use pilothouse::console::theme::Colours;
+use pilothouse::envelope::Actor;
+use pilothouse::runtime::{CallSummary, StreamLine, StreamView};
 
 use crate::console_fixture::{
     build, console, draw, empty, now, press, record, refusal, select, setup, shown, snapshot,
@@ -105,6 +107,43 @@ fn a_secret_in_a_command_is_on_no_screen() {
             assert!(!screen.contains("hunter2"), "{keys:?} at {columns}x{rows}\n{screen}");
         }
     }
+}
+
+#[test]
+fn a_stream_of_commands_under_way() {
+    let line = |line, cmd: &str, note: &str, state: Option<&str>, duration_ms| StreamLine {
+        line,
+        cmd: cmd.into(),
+        note: note.into(),
+        state: state.map(Into::into),
+        duration_ms,
+    };
+    let stream = StreamView {
+        source: "plan.jsonl".into(),
+        done: 3,
+        failed: 1,
+        lines: vec![
+            line(1, "task.list", "", Some("ok"), Some(2)),
+            line(3, "command.run", "cargo fmt --check", Some("CHILD_EXIT_NONZERO"), Some(812)),
+            line(4, "", "", Some("DISPATCH_PARSE_ERROR"), Some(0)),
+            line(5, "command.run", "cargo test", None, None),
+        ],
+        ..StreamView::default()
+    };
+    let mut state = snapshot();
+    let last = state.calls.last().expect("a call").as_ref().clone();
+    state.calls.push(Arc::new(CallSummary {
+        seq: last.seq + 1,
+        actor: Actor::Cli,
+        tool: "exec".into(),
+        task: None,
+        summary: stream.standing(),
+        stream: Some(stream),
+        ..last
+    }));
+    let mut app = console(state, (120, 40));
+    let _ = press(&mut app, &["3"]);
+    insta::assert_snapshot!("stream_120x40", shown(&app));
 }
 
 #[test]

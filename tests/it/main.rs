@@ -21,6 +21,7 @@ mod e2e_programs;
 mod e2e_races;
 mod e2e_secret;
 mod e2e_sockets;
+mod e2e_stream;
 mod exec_lines;
 mod exec_manifest;
 mod exec_python;

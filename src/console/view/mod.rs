@@ -10,6 +10,7 @@ mod pane;
 mod receipts;
 mod state;
 mod status;
+mod stream;
 mod tasks;
 mod timeline;
 

@@ -14,6 +14,7 @@ use super::super::visible;
 use super::batch;
 use super::brush::{Brush, cut};
 use super::state::who;
+use super::stream;
 
 /// Columns of a list that has room for the summaries.
 const SUMMED_UP: u16 = 76;
@@ -62,6 +63,7 @@ pub(super) fn draw(brush: &mut Brush<'_>, plan: &Plan) {
                 reading(brush, body, document, top);
             }
             _ if column == Column::Receipt && batch::is_under_way(app) => batch::draw(brush, body),
+            _ if column == Column::Receipt && stream::under_way(app).is_some() => stream::draw(brush, body),
             _ => nothing_yet(brush, body),
         }
     }

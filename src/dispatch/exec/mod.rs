@@ -8,6 +8,7 @@ mod opts;
 mod source;
 mod strict;
 mod tally;
+mod watch;
 
 use std::io;
 
@@ -20,6 +21,7 @@ pub use source::{Feed, stdin_limit};
 
 use self::line::{Line, Read};
 use self::tally::Tally;
+use self::watch::Watch;
 use super::code::Code;
 use super::command::{Command, Reach};
 use super::context::Context;
@@ -53,8 +55,11 @@ pub async fn run(
     out: &mut (impl AsyncWrite + Unpin),
     cancelled: impl Future<Output = Failure>,
 ) -> io::Result<u8> {
-    let mut stream = Stream { cx, options, out, tally: Tally::default() };
-    match stream.run(feed, cancelled).await {
+    let watch = Watch::open(cx, options).await;
+    let mut stream = Stream { cx, options, out, tally: Tally::default(), watch };
+    let ended = stream.run(feed, cancelled).await;
+    stream.watch.close().await;
+    match ended {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(OUTPUT_CLOSED),
         other => other,
     }
@@ -65,6 +70,7 @@ struct Stream<'a, W> {
     options: &'a Options,
     out: &'a mut W,
     tally: Tally,
+    watch: Watch,
 }
 
 impl<W: AsyncWrite + Unpin> Stream<'_, W> {
@@ -89,6 +95,7 @@ impl<W: AsyncWrite + Unpin> Stream<'_, W> {
             }
             let (cmd, well_formed, clock) =
                 (read.cmd().map(str::to_owned), read.is_well_formed(), Clock::start());
+            self.watch.begin(number, &read).await;
             let (mut response, is_over) = tokio::select! {
                 response = self.answer(read) => (response, false),
                 failure = &mut cancelled => (Response::failure(failure), true),
@@ -96,6 +103,7 @@ impl<W: AsyncWrite + Unpin> Stream<'_, W> {
             response.meta.cmd = cmd;
             response.meta.line = Some(number);
             response.meta.duration_ms = millis(&clock);
+            self.watch.end(&response);
             self.write(&response).await?;
             if is_over {
                 return Ok(response.exit_code());

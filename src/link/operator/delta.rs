@@ -123,6 +123,7 @@ mod tests {
             status: None,
             summary: String::new(),
             task: None,
+            stream: None,
             duration_ms: Some(duration),
         })
     }

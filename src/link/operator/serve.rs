@@ -89,6 +89,7 @@ impl Reading {
                 Order::Taken(count) => {
                     self.taken.send_replace(count);
                 }
+                Order::Stream(_) => return Err(Error::frame("an order for scripts")),
                 Order::Ask { id, ask } => {
                     let Ok(place) = Arc::clone(&room).acquire_owned().await else { return Ok(()) };
                     let (local, replies) = (self.local.clone(), self.replies.clone());

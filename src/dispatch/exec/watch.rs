@@ -1,0 +1,103 @@
+//! What the operator sees of a stream: told to the runtime of the workspace, over a connection of its
+//! own, seldom enough to cost nothing. A runtime that does not listen stops nothing.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::Options;
+use super::line::{Line, Read};
+use crate::dispatch::command::Way;
+use crate::dispatch::context::Context;
+use crate::dispatch::registry;
+use crate::dispatch::response::{Failure, Response};
+use crate::envelope::{mask, one_line};
+use crate::link::Scripts;
+use crate::runtime::{StreamLine, StreamView};
+
+/// Lines that are shown.
+const LINES: usize = 40;
+/// Longest note of a line, in characters.
+const NOTE_CHARS: usize = 60;
+/// The least time between two lines that are shown because of their time alone.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// The view of a stream, and the way to whoever looks.
+pub(super) struct Watch {
+    scripts: Option<Scripts>,
+    view: StreamView,
+    told: Option<Instant>,
+}
+
+impl Watch {
+    pub(super) async fn open(cx: &Context, options: &Options) -> Self {
+        let file = options.input.input_file.as_deref().filter(|file| *file != "-");
+        let name = file.and_then(|file| Path::new(file).file_name()).map(|name| name.to_string_lossy());
+        let view = StreamView {
+            source: one_line(&name.unwrap_or("stdin".into()), NOTE_CHARS),
+            dry_run: options.flags.dry_run,
+            ..StreamView::default()
+        };
+        // A plan that is only checked runs nothing there is to watch.
+        let scripts = if options.input.validate_only { None } else { cx.join().await };
+        Self { scripts, view, told: None }
+    }
+
+    /// A line is on its way.
+    pub(super) async fn begin(&mut self, number: u64, read: &Read) {
+        if self.scripts.is_none() {
+            return;
+        }
+        if self.view.lines.len() == LINES {
+            self.view.lines.remove(0);
+        }
+        let (cmd, note) = match read {
+            Read::Line(line) => (line.cmd.clone(), note(line)),
+            _ => (read.cmd().unwrap_or_default().to_owned(), String::new()),
+        };
+        self.view.lines.push(StreamLine { line: number, cmd, note, state: None, duration_ms: None });
+        let takes_time = matches!(read, Read::Line(line) if is_tool(line));
+        if takes_time || self.told.is_none_or(|told| told.elapsed() >= PAUSE) {
+            self.tell().await;
+        }
+    }
+
+    /// The line has its answer.
+    pub(super) fn end(&mut self, response: &Response) {
+        self.view.done += 1;
+        self.view.failed += u64::from(response.outcome.is_err());
+        if let Some(line) = self.view.lines.last_mut() {
+            line.state = Some(response.outcome.as_ref().map_or_else(Failure::code, |_| "ok").to_owned());
+            line.duration_ms = Some(response.meta.duration_ms);
+        }
+    }
+
+    /// No more lines will come.
+    pub(super) async fn close(&mut self) {
+        self.view.is_over = true;
+        self.tell().await;
+    }
+
+    async fn tell(&mut self) {
+        let Some(scripts) = &mut self.scripts else { return };
+        self.told = Some(Instant::now());
+        if let Err(error) = scripts.show(self.view.clone()).await {
+            tracing::info!(%error, "nobody watches the stream any more");
+            self.scripts = None;
+        }
+    }
+}
+
+fn is_tool(line: &Line) -> bool {
+    registry::find(&line.cmd).is_some_and(|command| matches!(command.way, Way::Tool(_)))
+}
+
+/// The one thing of an input that tells lines apart.
+fn note(line: &Line) -> String {
+    let field = ["cmd", "task_id"].into_iter().find_map(|key| line.payload.get(key).and_then(Value::as_str));
+    let items =
+        line.payload.get("items").and_then(Value::as_array).map(|items| format!("{} items", items.len()));
+    one_line(&mask(items.as_deref().or(field).unwrap_or_default()), NOTE_CHARS)
+}
