@@ -103,7 +103,6 @@ fn task() -> TaskView {
         call: 1,
         item: None,
         promoted: false,
-        item: None,
         lease: None,
         waiting: None,
         created_at: now,

@@ -159,8 +159,7 @@ impl CallBook {
 
     /// Shows how far an open call that is a stream has come.
     pub(super) fn progress(&mut self, seq: u64, stream: StreamView) {
-        let open = |entry: &&mut Entry| entry.record.seq == seq && entry.summary.status.is_none();
-        if let Some(entry) = self.calls.iter_mut().find(open) {
+        if let Some(entry) = self.open(seq) {
             let summary = Arc::make_mut(&mut entry.summary);
             summary.summary = stream.standing();
             summary.stream = Some(stream);

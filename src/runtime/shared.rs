@@ -145,10 +145,10 @@ impl Shared {
 
     /// Puts the end of a stream on record. It is no tool call: its lines are counted, not itself.
     pub(super) fn end_stream(&self, seq: u64, envelope: &Envelope, receipt: &str) {
-        let record = self.book().calls.end(self.clock.now(), seq, None, envelope, receipt);
+        let ended = self.book().calls.end(self.clock.now(), seq, None, envelope, receipt);
         self.nudge.notify_one();
-        if let Some(record) = record {
-            self.note(&Row::Answer(&record));
+        if let Some((record, latency_ms)) = ended {
+            self.note(&Row::Answer(Answered { record: &record, latency_ms, task: None }));
         }
     }
 

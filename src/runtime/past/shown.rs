@@ -130,6 +130,7 @@ fn summary(call: &PastCall) -> CallSummary {
         summary: text.lines().next().unwrap_or_default().chars().take(SUMMARY_CHARS).collect(),
         task: call.task.clone(),
         duration_ms: record.duration_ms,
+        stream: None,
     }
 }
 
