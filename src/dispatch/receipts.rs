@@ -172,10 +172,8 @@ impl Local for ReceiptShow {
     const PATH: &'static str = "receipt.show";
     const ABOUT: &'static str = "Show a receipt as it was sent, with its envelope";
     const EXITS: &'static [u8] = &[4, 5];
-    const EXAMPLES: &'static [Example] = &[
-        Example { about: "The newest receipt", input: r#"{"id":"latest"}"# },
-        Example { about: "Call 17 of the newest recording", input: r#"{"id":"17"}"# },
-    ];
+    const EXAMPLES: &'static [Example] =
+        &[Example { about: "The newest receipt", input: r#"{"id":"latest"}"# }];
 
     type Input = ShowInput;
     type Output = ShowOutput;
