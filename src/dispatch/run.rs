@@ -1,5 +1,6 @@
 //! One command from its input to its response: the same for a command line and a line of `exec`.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -11,8 +12,11 @@ use super::context::Context;
 use super::response::{Failure, Meta, Response};
 use super::would;
 use crate::clock::Clock;
-use crate::envelope::Outcome;
+use crate::envelope::{Envelope, Outcome, compact};
 use crate::tools::{Answer, Tool};
+
+/// Most bytes of the data of an answer: with all else it stays a line of less than 1 MiB.
+const LINE_BYTES: usize = (1 << 20) - (64 << 10);
 
 /// What holds for one run beside its input.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -75,7 +79,8 @@ async fn call(cx: &mut Context, tool: &Tool, input: Value, flags: &Flags, accept
 fn of_answer(answer: Answer, accepted: &[i64]) -> Response {
     let call = (answer.seq > 0).then_some(answer.seq);
     let effect = answer.repeated.then_some("noop");
-    let mut response = match answer.envelope.outcome() {
+    let envelope = within(&answer.envelope, LINE_BYTES);
+    let mut response = match envelope.outcome() {
         Outcome::Error(error) => Response::failure(error.clone().into()),
         Outcome::Success(data) => match child_failure(data, accepted) {
             Some(failure) => Response::failure(failure.with_data(data.clone())),
@@ -86,6 +91,19 @@ fn of_answer(answer: Answer, accepted: &[i64]) -> Response {
     response.meta = Meta { call, effect, ..Meta::default() };
     response.warnings = cut_streams(response.data());
     response
+}
+
+/// Compacts an envelope until its JSON has at most so many bytes. Output of many letters that take
+/// several bytes each may have more than its characters tell.
+fn within(envelope: &Envelope, bytes: usize) -> Cow<'_, Envelope> {
+    let size = |envelope: &Envelope| envelope.to_value().to_string().len();
+    let mut shown = Cow::Borrowed(envelope);
+    let mut budget = bytes;
+    while budget > 0 && size(&shown) > bytes {
+        shown = Cow::Owned(compact(envelope, budget));
+        budget /= 2;
+    }
+    shown
 }
 
 /// Takes the exit codes that count as success out of the input.
@@ -210,6 +228,20 @@ mod tests {
             let failed = child_failure(&data, &accepted).map(|failure| failure.exit_code());
             assert_eq!(failed, code, "{data}");
         }
+    }
+
+    #[test]
+    fn an_answer_of_many_bytes_is_compacted_and_a_short_one_left_alone() {
+        let ships = "🚢".repeat(300_000);
+        let data = json!({
+            "disposition": "completed", "exit_status": 0, "signal": null, "stdout_preview": ships,
+            "stderr_preview": null, "truncated": false, "duration_ms": 1,
+        });
+        let envelope = Envelope::success("ExecCommand", "command exited with status 0", &data);
+        let shown = within(&envelope, LINE_BYTES);
+        assert!(shown.to_value().to_string().len() <= LINE_BYTES);
+        assert_eq!(shown.result().expect("a result")["truncated"], true);
+        assert!(matches!(within(&envelope, 2 << 20), Cow::Borrowed(_)));
     }
 
     #[test]

@@ -8,7 +8,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::view::{CallSummary, Metrics, StreamView};
+use super::stream::StreamView;
+use super::view::{CallSummary, Metrics};
 use crate::clock::Moment;
 use crate::envelope::{Actor, Envelope, TaskId};
 

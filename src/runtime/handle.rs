@@ -20,8 +20,9 @@ use super::request::{ExecOutcome, ExecRequest, Input, InputOutcome, Stop, StopEf
 use super::rows::Row;
 use super::screen::Screen;
 use super::shared::Shared;
+use super::stream::StreamView;
 use super::typing;
-use super::view::{Metrics, RecordView, Snapshot, StreamView, TaskView};
+use super::view::{Metrics, RecordView, Snapshot, TaskView};
 use crate::clock::Clock;
 use crate::config::Limits;
 use crate::envelope::{Actor, Envelope, TaskId};

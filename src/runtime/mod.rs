@@ -19,6 +19,7 @@ mod rows;
 mod screen;
 mod shared;
 mod start;
+mod stream;
 mod supervisor;
 mod typing;
 mod view;
@@ -38,7 +39,8 @@ pub use request::{
     StopOutcome, StopSignal, Until,
 };
 pub use screen::Screen;
+pub use stream::{StreamLine, StreamView};
 pub use view::{
     AgentView, BatchItem, CallSummary, Ended, Lease, Metrics, Notice, OutputView, RecordView, Snapshot,
-    StopView, StreamLine, StreamView, TaskEvent, TaskStatus, TaskView, Waiting,
+    StopView, TaskEvent, TaskStatus, TaskView, Waiting,
 };
