@@ -1,5 +1,7 @@
 //! The runtime's front: what tools, links and the console hold. Cheap to clone.
 
+mod calls;
+
 use std::ffi::OsString;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
@@ -7,27 +9,26 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use serde_json::Value;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 
-use super::Error;
-use super::bytes::{Parsers, Pump, TaskIo, Viewer, Viewers};
-use super::calls::CallRecord;
-use super::driver::Driver;
-use super::order::{Order, Reply};
-use super::output::Output;
-use super::request::{ExecOutcome, ExecRequest, Input, InputOutcome, Stop, StopEffect, StopOutcome, Until};
-use super::rows::Row;
-use super::screen::Screen;
-use super::shared::Shared;
-use super::stream::StreamView;
-use super::typing;
-use super::view::{Metrics, RecordView, Snapshot, TaskView};
 use crate::clock::Clock;
 use crate::config::Limits;
-use crate::envelope::{Actor, Envelope, TaskId};
+use crate::envelope::{Actor, TaskId};
 use crate::journal::{Journal, META_VERSION, Meta};
 use crate::process::{Identity, Spawner};
+use crate::runtime::Error;
+use crate::runtime::bytes::{Parsers, Pump, TaskIo, Viewer, Viewers};
+use crate::runtime::driver::Driver;
+use crate::runtime::order::{Order, Reply};
+use crate::runtime::output::Output;
+use crate::runtime::request::{
+    ExecOutcome, ExecRequest, Input, InputOutcome, Stop, StopEffect, StopOutcome, Until,
+};
+use crate::runtime::rows::Row;
+use crate::runtime::screen::Screen;
+use crate::runtime::shared::Shared;
+use crate::runtime::typing;
+use crate::runtime::view::{Metrics, RecordView, Snapshot, TaskView};
 use crate::terminal::Terminal;
 
 /// Orders that may wait for the driver.
@@ -245,51 +246,6 @@ impl Handle {
         let ios: Vec<Arc<TaskIo>> = self.shared.ios().values().cloned().collect();
         ios.iter().for_each(|io| self.shared.viewers.refresh(io));
         self.shared.pump.favour(self.shared.viewers.focused());
-    }
-
-    /// Puts a call on record before its effect and returns its number.
-    pub async fn begin_call(&self, actor: &Actor, tool: &str, input: &Value) -> u64 {
-        self.shared.begin_call(actor, tool, input).await
-    }
-
-    /// Puts the answer of a call on record.
-    pub fn end_call(&self, seq: u64, task: Option<&TaskId>, envelope: &Envelope, receipt: &str) {
-        self.shared.end_call(seq, task, envelope, receipt);
-    }
-
-    /// Notes what a call that is being abandoned has come to; it is sent to nobody.
-    pub fn leave_behind(&self, seq: u64, envelope: &Envelope, receipt: &str) {
-        self.shared.leave_behind(seq, envelope, receipt);
-    }
-
-    /// Shows how far a call that is a stream of commands has come.
-    pub fn progress(&self, seq: u64, stream: StreamView) {
-        self.shared.progress(seq, stream);
-    }
-
-    /// Puts the end of a stream of commands on record.
-    pub fn end_stream(&self, seq: u64, envelope: &Envelope, receipt: &str) {
-        self.shared.end_stream(seq, envelope, receipt);
-    }
-
-    /// Puts on record that nobody waits for a call's answer any more.
-    pub fn abandon_call(&self, seq: u64) {
-        self.shared.abandon_call(seq);
-    }
-
-    /// Returns a recent call.
-    #[must_use]
-    pub fn call(&self, seq: u64) -> Option<Arc<CallRecord>> {
-        self.shared.call(seq)
-    }
-
-    /// Returns the counters as they stand.
-    #[must_use]
-    pub fn metrics(&self) -> Metrics {
-        let book = self.shared.book();
-        let mut metrics = book.counters.metrics.clone();
-        book.calls.percentiles(&mut metrics);
-        metrics
     }
 
     /// Enters an agent's connection.

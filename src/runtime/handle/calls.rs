@@ -1,0 +1,58 @@
+//! The handle's part for calls and streams: their place on record, and what is counted of them.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::Handle;
+use crate::envelope::{Actor, Envelope, TaskId};
+use crate::runtime::calls::CallRecord;
+use crate::runtime::stream::StreamView;
+use crate::runtime::view::Metrics;
+
+impl Handle {
+    /// Puts a call on record before its effect and returns its number.
+    pub async fn begin_call(&self, actor: &Actor, tool: &str, input: &Value) -> u64 {
+        self.shared.begin_call(actor, tool, input).await
+    }
+
+    /// Puts the answer of a call on record.
+    pub fn end_call(&self, seq: u64, task: Option<&TaskId>, envelope: &Envelope, receipt: &str) {
+        self.shared.end_call(seq, task, envelope, receipt);
+    }
+
+    /// Notes what a call that is being abandoned has come to; it is sent to nobody.
+    pub fn leave_behind(&self, seq: u64, envelope: &Envelope, receipt: &str) {
+        self.shared.leave_behind(seq, envelope, receipt);
+    }
+
+    /// Shows how far a call that is a stream of commands has come.
+    pub fn progress(&self, seq: u64, stream: StreamView) {
+        self.shared.progress(seq, stream);
+    }
+
+    /// Puts the end of a stream of commands on record.
+    pub fn end_stream(&self, seq: u64, envelope: &Envelope, receipt: &str) {
+        self.shared.end_stream(seq, envelope, receipt);
+    }
+
+    /// Puts on record that nobody waits for a call's answer any more.
+    pub fn abandon_call(&self, seq: u64) {
+        self.shared.abandon_call(seq);
+    }
+
+    /// Returns a recent call.
+    #[must_use]
+    pub fn call(&self, seq: u64) -> Option<Arc<CallRecord>> {
+        self.shared.call(seq)
+    }
+
+    /// Returns the counters as they stand.
+    #[must_use]
+    pub fn metrics(&self) -> Metrics {
+        let book = self.shared.book();
+        let mut metrics = book.counters.metrics.clone();
+        book.calls.percentiles(&mut metrics);
+        metrics
+    }
+}
