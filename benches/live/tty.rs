@@ -134,17 +134,6 @@ impl Tty {
         self.seen(|seen| seen.found.map_or(Duration::MAX, |found| found - started))
     }
 
-    /// Waits until nothing came out for so long.
-    pub(crate) fn settle(&self, quiet: Duration) {
-        loop {
-            let before = self.seen(|seen| seen.bytes);
-            self.rest(quiet);
-            if self.seen(|seen| seen.bytes) == before {
-                return;
-            }
-        }
-    }
-
     /// Waits until the program has ended.
     pub(crate) fn end(&mut self) {
         self.child.wait().expect("wait for the program");

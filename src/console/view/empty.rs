@@ -13,6 +13,9 @@ use super::brush::Brush;
 
 pub(super) fn tasks(brush: &mut Brush<'_>, area: Rect) {
     let app = brush.app;
+    if app.setup.recording.is_some() {
+        return recorded(brush, area, "No tasks in this recording.");
+    }
     let key = app.setup.keymap.key(Context::Tasks, Action::Start).unwrap_or_default();
     let socket = app.snapshot.socket.display().to_string();
     let room = usize::from(area.width.saturating_sub(14));
@@ -40,7 +43,16 @@ pub(super) fn tasks(brush: &mut Brush<'_>, area: Rect) {
     }
 }
 
+/// Nothing will come of a recording that is over.
+fn recorded(brush: &mut Brush<'_>, area: Rect, text: &str) {
+    let inside = cut_left(cut_top(area, area.height / 4).1, 3).1;
+    brush.row(inside, 0, &[piece(text, Role::Title)]);
+}
+
 pub(super) fn calls(brush: &mut Brush<'_>, area: Rect) {
+    if brush.app.setup.recording.is_some() {
+        return recorded(brush, area, "No calls in this recording.");
+    }
     let inside = cut_left(cut_top(area, area.height / 4).1, 3).1;
     let text = " Each call of an agent will stand here: what it asked, the receipt it got, the envelope.";
     brush.row(inside, 0, &[piece("No calls yet.", Role::Title), piece(text, Role::Text)]);
