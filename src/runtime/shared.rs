@@ -119,7 +119,7 @@ impl Shared {
     }
 
     /// Puts the answer of a call on record.
-    pub(super) fn end_call(&self, seq: u64, task: Option<&TaskId>, envelope: &Envelope, receipt: &str) {
+    pub(super) async fn end_call(&self, seq: u64, task: Option<&TaskId>, envelope: &Envelope, receipt: &str) {
         let ended = {
             let mut book = self.book();
             // Model-visible calls only: what a person does is counted as operator actions.
@@ -134,7 +134,9 @@ impl Shared {
         };
         self.nudge.notify_one();
         if let Some((record, latency_ms)) = ended {
-            self.note(&Row::Answer(Answered { record: &record, latency_ms, task }));
+            let row = Row::Answer(Answered { record: &record, latency_ms, task });
+            // What was done is told all the same; that it is not on record shows in the console.
+            let _ = self.write(&row, Durability::Written).await;
         }
     }
 

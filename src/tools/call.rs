@@ -32,7 +32,7 @@ pub async fn call(runtime: &Handle, caller: &Caller, name: &str, input: Value) -
         None => Done { envelope: Envelope::error(name, unknown_tool(name)), task: None },
     };
     let receipt = receipt::render(&done.envelope);
-    runtime.end_call(seq, done.task.as_ref(), &done.envelope, &receipt);
+    runtime.end_call(seq, done.task.as_ref(), &done.envelope, &receipt).await;
     std::mem::forget(open);
     Answer { seq, envelope: done.envelope, receipt, repeated: false }
 }

@@ -6,15 +6,15 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
 use pilothouse::clock::Clock;
-use pilothouse::envelope::Envelope;
+use pilothouse::envelope::{Actor, Envelope};
 use pilothouse::journal::{self, Durability, Item, Journal, META_VERSION, Meta, Reader};
 use pilothouse::runtime::past::{self, Listed, Story};
 use pilothouse::runtime::{TaskStatus, TaskView};
-use pilothouse::tools;
+use pilothouse::tools::{self, Caller};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::support::{Agent, Answer, Console, Home, Tag, program, wait_until};
+use crate::support::{Agent, Answer, Console, Home, Tag, program, start_runtime, wait_until};
 
 fn signal(pid: u32, signal: Signal) {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).expect("a pid");
@@ -69,6 +69,19 @@ fn holds(story: &Story) {
             serde_json::from_value(call.record.envelope.clone().expect("an envelope")).expect("reads");
         assert_eq!(call.record.receipt.as_deref(), Some(tools::render(&envelope).as_str()));
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_is_on_record_before_anybody_gets_it() {
+    let dir = tempfile::tempdir().expect("temp dir");
+    let (runtime, workspace) = start_runtime(dir.path());
+    let recording = runtime.snapshot().borrow().recording.clone();
+    let caller = Caller { actor: Actor::Cli, cwd: workspace };
+    for told in 1..=50 {
+        tools::call(&runtime, &caller, "TaskList", json!({})).await;
+        assert_eq!(rows(&recording, "answer").len(), told);
+    }
+    runtime.shutdown().await;
 }
 
 #[test]

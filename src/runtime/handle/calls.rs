@@ -16,9 +16,9 @@ impl Handle {
         self.shared.begin_call(actor, tool, input).await
     }
 
-    /// Puts the answer of a call on record.
-    pub fn end_call(&self, seq: u64, task: Option<&TaskId>, envelope: &Envelope, receipt: &str) {
-        self.shared.end_call(seq, task, envelope, receipt);
+    /// Puts the answer of a call on record before anybody gets it: a kill right after loses nothing that was told.
+    pub async fn end_call(&self, seq: u64, task: Option<&TaskId>, envelope: &Envelope, receipt: &str) {
+        self.shared.end_call(seq, task, envelope, receipt).await;
     }
 
     /// Notes what a call that is being abandoned has come to; it is sent to nobody.
