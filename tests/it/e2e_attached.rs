@@ -72,10 +72,7 @@ fn an_agent_outlives_the_console_that_held_its_runtime() {
     let waiting = agent.ask("TaskOutput", &json!({"task_id": task}));
     console.keys(b"3");
     console.shows("TaskOutput");
-    console.keys(b"q");
-    console.shows("stop all and quit");
-    console.keys(b"s");
-    assert_eq!(console.exit(), 0);
+    console.stop_all_and_quit();
     console.is_as_it_was();
     assert_eq!(tag.holders(), Vec::<u32>::new());
     let answer = agent.answer(waiting);

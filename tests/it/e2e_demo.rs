@@ -20,10 +20,7 @@ fn the_demo_asks_its_question_takes_the_answer_and_leaves_a_working_console() {
     console.shows("the agent has left");
     console.keys(b"oecho it works\r");
     console.shows("it works");
-    console.keys(b"q");
-    console.shows("stop all and quit");
-    console.keys(b"s");
-    assert_eq!(console.exit(), 0);
+    console.stop_all_and_quit();
     console.is_as_it_was();
     let left = home.places().state_dir.join("demo").read_dir().map(Iterator::count).unwrap_or_default();
     assert_eq!(left, 0, "the demo's folder is gone");

@@ -39,10 +39,7 @@ fn a_second_console_attaches_and_hears_when_the_first_one_takes_the_runtime_alon
     second.shows("no agent yet");
     second.keys(b"oecho from the second; exec sleep 60\r");
     first.shows("from the second");
-    first.keys(b"q");
-    first.shows("stop all and quit");
-    first.keys(b"s");
-    assert_eq!(first.exit(), 0);
+    first.stop_all_and_quit();
     second.shows("RUNTIME GONE");
     second.shows("interrupted");
     second.keys(b"q");
@@ -107,10 +104,7 @@ fn a_storm_of_window_sizes_ends_at_the_last_one() {
     console.shows("26 100");
     console.keys(b"\x1d");
     console.shows(" OBSERVE ");
-    console.keys(b"q");
-    console.shows("stop all and quit");
-    console.keys(b"s");
-    assert_eq!(console.exit(), 0);
+    console.stop_all_and_quit();
     console.is_as_it_was();
 }
 

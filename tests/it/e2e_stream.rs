@@ -14,11 +14,7 @@ fn the_operator_sees_each_line_and_the_one_in_flight() {
     let console = Console::open(&home, &[], (200, 60));
     console.shows("OBSERVE");
     console.keys(b"3");
-    let (path, go) = (home.workspace().join("plan"), home.workspace().join("go"));
-    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
-    for fifo in [&path, &go] {
-        rustix::fs::mknodat(rustix::fs::CWD, fifo, rustix::fs::FileType::Fifo, mode, 0).expect("a fifo");
-    }
+    let (path, go) = (home.fifo("plan"), home.fifo("go"));
     let child = exec_command(&home, &["--input-file", "plan", "--ignore-errors"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

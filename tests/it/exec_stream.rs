@@ -130,19 +130,22 @@ fn a_caller_may_write_everything_before_it_reads() {
     assert_eq!(ran.lines[11_999]["meta"]["_line"], 12_000);
 }
 
-#[test]
-fn a_fifo_is_answered_line_by_line() {
-    let home = Home::new();
-    let path = home.workspace().join("lines");
-    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
-    rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, mode, 0).expect("a fifo");
-    let mut child = exec_command(&home, &["--input-file", "lines"])
+/// Starts a stream that reads a named pipe; returns it and the writer of its lines.
+fn reads_a_fifo(home: &Home) -> (Child, File) {
+    let path = home.fifo("lines");
+    let child = exec_command(home, &["--input-file", "lines"])
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
         .expect("starts");
+    (child, OpenOptions::new().write(true).open(&path).expect("its writer"))
+}
+
+#[test]
+fn a_fifo_is_answered_line_by_line() {
+    let home = Home::new();
+    let (mut child, mut lines) = reads_a_fifo(&home);
     let mut answers = BufReader::new(child.stdout.take().expect("piped")).lines();
-    let mut lines = OpenOptions::new().write(true).open(&path).expect("its writer");
     for number in 1..=3 {
         writeln!(lines, "{VERSION}").expect("written");
         let answer: Value =
@@ -198,15 +201,7 @@ fn a_signal_ends_a_line_in_the_workspaces_runtime_too() {
 #[test]
 fn a_signal_between_two_lines_is_answered_as_well() {
     let home = Home::new();
-    let path = home.workspace().join("lines");
-    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
-    rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, mode, 0).expect("a fifo");
-    let mut child = exec_command(&home, &["--input-file", "lines"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("starts");
-    let mut lines = OpenOptions::new().write(true).open(&path).expect("its writer");
+    let (mut child, mut lines) = reads_a_fifo(&home);
     writeln!(lines, "{VERSION}").expect("written");
     let mut answers = BufReader::new(child.stdout.take().expect("piped"));
     let mut first = String::new();

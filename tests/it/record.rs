@@ -150,9 +150,7 @@ fn a_killed_runtimes_tasks_are_interrupted_and_that_is_said_once() {
 fn a_command_that_had_ended_while_its_runtime_died_keeps_its_real_exit() {
     let home = Home::new();
     let (serve, tag) = (home.serve(), Tag::new());
-    let go = home.workspace().join("go");
-    let (pipe, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::from_raw_mode(0o600));
-    rustix::fs::mknodat(rustix::fs::CWD, &go, pipe, mode, 0).expect("a pipe");
+    let go = home.fifo("go");
     let agent = Agent::connect(&home, &[]);
     let task = agent.task(&format!(": {}; read -r word < go; exit 7", tag.0));
     wait_until("the command runs", || !tag.holders().is_empty());

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use pilothouse::envelope::preview::{Text, budget_chars};
 use pilothouse::envelope::{Actor, Envelope, compact};
 use pilothouse::runtime::{BatchItem, Ended, OutputView, StopView, TaskStatus, TaskView};
-use pilothouse::terminal::Size;
 use pilothouse::tools::exec_command_batch::{Complete, ItemOutcome, SkipReason, project};
 use pilothouse::tools::{RECEIPT_CHARS, Shown, render};
 use proptest::prelude::*;
+
+use crate::tools_receipts::{ended, running};
 
 fn at(millis: i64) -> jiff::Timestamp {
     let start: jiff::Timestamp = "2026-11-20T12:00:00Z".parse().expect("a time");
@@ -19,43 +20,14 @@ fn at(millis: i64) -> jiff::Timestamp {
 /// A command that ran as an item for 12 ms.
 fn ran(exit_status: Option<i32>, signal: Option<&str>) -> TaskView {
     let status = if exit_status == Some(0) { TaskStatus::Completed } else { TaskStatus::Failed };
+    let task = ended(running("not shown"), status, exit_status, signal);
     TaskView {
-        id: "task_4k2m9x7a".parse().expect("an id"),
-        number: 7,
-        status,
-        cmd: "not shown".into(),
         description: None,
-        name: None,
-        workdir: "/home/ada/widgets".into(),
-        shell: "/bin/bash".into(),
-        login: true,
-        tty: false,
-        size: Size::default(),
-        size_asked: false,
-        accepts_input: false,
-        started_by: Actor::Agent("claude".into()),
-        call: 12,
         promoted: false,
         item: Some(BatchItem { index: 1, count: 1 }),
-        lease: None,
-        waiting: None,
-        created_at: at(0),
-        started_at: Some(at(0)),
         updated_at: at(12),
-        stop: None,
-        ended: Some(Ended {
-            at: at(12),
-            exit_status,
-            signal: signal.map(str::to_owned),
-            timed_out: false,
-            error: None,
-            leftovers: Vec::new(),
-            survivors: Vec::new(),
-        }),
         output: OutputView::default(),
-        pid: Some(4242),
-        folder: "/state/tasks/task_4k2m9x7a".into(),
-        events: Vec::new(),
+        ..amend(task, |end| end.at = at(12))
     }
 }
 

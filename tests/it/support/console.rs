@@ -145,6 +145,15 @@ impl Console {
         status.code().or_else(|| status.signal().map(|signal| 128 + signal)).expect("a code")
     }
 
+    /// Leaves by the dialog that stops all tasks.
+    #[track_caller]
+    pub(crate) fn stop_all_and_quit(&mut self) {
+        self.keys(b"q");
+        self.shows("stop all and quit");
+        self.keys(b"s");
+        assert_eq!(self.exit(), 0);
+    }
+
     /// Asserts that the program, ended, has left the terminal as it found it.
     #[track_caller]
     pub(crate) fn is_as_it_was(&self) {

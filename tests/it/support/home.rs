@@ -23,6 +23,14 @@ impl Home {
         home
     }
 
+    /// Makes a named pipe in the workspace.
+    pub(crate) fn fifo(&self, name: &str) -> PathBuf {
+        let path = self.workspace().join(name);
+        let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::from_raw_mode(0o600));
+        rustix::fs::mknodat(rustix::fs::CWD, &path, kind, mode, 0).expect("a named pipe");
+        path
+    }
+
     /// The workspace.
     pub(crate) fn workspace(&self) -> PathBuf {
         self.temp.path().join("workspace")
