@@ -11,6 +11,8 @@ pub struct Limits {
     pub stream_head_bytes: u64,
     /// Bytes of one stream kept from its end once the head is full.
     pub stream_tail_bytes: usize,
+    /// Bytes after which a task is ended, all its streams together; `None` never ends one for that.
+    pub output_bytes: Option<u64>,
     /// Bytes that may wait to be typed into one task.
     pub input_queue_bytes: usize,
     /// Connections to one runtime, of all roles together.
@@ -69,6 +71,7 @@ impl Default for Limits {
             tasks: 64,
             stream_head_bytes: 64 << 20,
             stream_tail_bytes: 1 << 20,
+            output_bytes: None,
             input_queue_bytes: 64 << 10,
             connections: 32,
             frame_bytes: 1 << 20,

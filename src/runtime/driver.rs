@@ -301,6 +301,7 @@ impl Driver {
     fn byte_event(&mut self, event: ByteEvent) {
         match event {
             ByteEvent::Drained(id) => self.step(Input::Drained { id }),
+            ByteEvent::Overrun(id) => self.step(Input::Overrun { id }),
             ByteEvent::Closed(id) => self.settle(&id),
             ByteEvent::ScreenReset(id) => {
                 self.shared.book().counters.metrics.screen_resets += 1;

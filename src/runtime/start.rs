@@ -63,6 +63,7 @@ fn prepare(driver: &Driver, request: ExecRequest) -> Result<(Arc<TaskIo>, NewTas
         head_bytes: driver.limits.stream_head_bytes,
         tail_bytes: driver.limits.stream_tail_bytes,
         queue_bytes: driver.limits.input_queue_bytes,
+        output_bytes: driver.limits.output_bytes,
         clock: shared.clock.clone(),
         nudge: shared.nudge.clone(),
     })?;

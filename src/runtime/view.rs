@@ -220,7 +220,7 @@ pub struct TaskEvent {
     /// Who.
     pub actor: Actor,
     /// One word: `start`, `promoted`, `input`, `refused`, `lease`, `released`, `resize`, `stop`,
-    /// `signal`, `timeout`, `exit`, `end`, `screen_reset`.
+    /// `signal`, `timeout`, `output_limit`, `exit`, `end`, `screen_reset`.
     pub what: String,
     /// Details in a few words; never typed text.
     pub note: String,

@@ -35,6 +35,7 @@ mod process;
 mod record;
 mod reference_schemas;
 mod runtime;
+mod runtime_limits;
 mod support;
 mod terminal_conformance;
 mod terminal_history;

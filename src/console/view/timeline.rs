@@ -25,7 +25,7 @@ pub(super) fn draw(brush: &mut Brush<'_>, plan: &Plan) {
     for (y, event) in (0..body.height).zip(task.events.iter().skip(skipped)) {
         let bytes = event.bytes.map(count).unwrap_or_default();
         let role = match event.what.as_str() {
-            "refused" | "timeout" | "screen_reset" => Role::Failed,
+            "refused" | "timeout" | "output_limit" | "screen_reset" => Role::Failed,
             "stop" | "signal" => Role::Cancelling,
             _ => Role::Text,
         };

@@ -23,6 +23,8 @@ use crate::envelope::TaskId;
 pub(crate) enum ByteEvent {
     /// All output that was there at exit is stored.
     Drained(TaskId),
+    /// The task has written more than it may.
+    Overrun(TaskId),
     /// The log of an ended task is whole.
     Closed(TaskId),
     /// A parser panicked; its screen was rebuilt from the log.

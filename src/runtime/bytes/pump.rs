@@ -256,13 +256,16 @@ impl Worker {
             *source = None;
         }
         if length > 0 {
-            let full = entry.io.take_in(stream, &self.buffer[..length]);
+            let taken = entry.io.take_in(stream, &self.buffer[..length]);
             if let Some(drain) = &mut entry.drain {
                 drain.last_byte = self.clock.now().mono;
             }
             self.parsers.submit(&entry.io);
-            if full {
+            if taken.full {
                 entry.pause(&self.poll, key);
+            }
+            if taken.overrun {
+                let _ = self.events.blocking_send(ByteEvent::Overrun(entry.io.id.clone()));
             }
         }
     }

@@ -34,6 +34,15 @@ pub(crate) struct Progress {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Backlogged;
 
+/// What came of storing a chunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Taken {
+    /// The ring is full: the task must wait.
+    pub(super) full: bool,
+    /// This chunk is the one with which the task has written more than it may.
+    pub(super) overrun: bool,
+}
+
 /// What a task's byte side is made of.
 pub(crate) struct TaskIoSpec {
     pub(crate) id: TaskId,
@@ -43,6 +52,7 @@ pub(crate) struct TaskIoSpec {
     pub(crate) head_bytes: u64,
     pub(crate) tail_bytes: usize,
     pub(crate) queue_bytes: usize,
+    pub(crate) output_bytes: Option<u64>,
     pub(crate) clock: Clock,
     pub(crate) nudge: Arc<Notify>,
 }
@@ -71,6 +81,7 @@ pub(crate) struct TaskIo {
     /// Milliseconds since the Unix epoch of the last byte; 0 before the first.
     last_at: AtomicU64,
     queue_bytes: usize,
+    output_bytes: Option<u64>,
     clock: Clock,
     since: Duration,
     /// Tells the driver that counts have changed.
@@ -129,6 +140,7 @@ impl TaskIo {
             dropped: AtomicU64::new(0),
             last_at: AtomicU64::new(0),
             queue_bytes: spec.queue_bytes,
+            output_bytes: spec.output_bytes,
             clock: spec.clock,
             since,
             nudge: spec.nudge,
@@ -137,13 +149,15 @@ impl TaskIo {
         Ok(Arc::new(io))
     }
 
-    /// Stores a chunk, counts it and lays it into the ring; returns whether the ring is now full.
-    pub(super) fn take_in(&self, stream: Stream, bytes: &[u8]) -> bool {
+    /// Stores a chunk, counts it and lays it into the ring.
+    pub(super) fn take_in(&self, stream: Stream, bytes: &[u8]) -> Taken {
         let (dropped, stored) = {
             let mut log = self.lock_log();
             (log.append(stream, bytes, self.elapsed_ms()), log.position())
         };
-        self.bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        let length = bytes.len() as u64;
+        let before = self.bytes.fetch_add(length, Ordering::Relaxed);
+        let overrun = self.output_bytes.is_some_and(|limit| before <= limit && before + length > limit);
         self.lines.fetch_add(memchr::memchr_iter(b'\n', bytes).count() as u64, Ordering::Relaxed);
         self.dropped.fetch_add(dropped, Ordering::Relaxed);
         let now = u64::try_from(self.clock.now().wall.as_millisecond()).unwrap_or_default();
@@ -154,7 +168,7 @@ impl TaskIo {
             moved
         });
         self.nudge.notify_one();
-        self.lock_ring().take_in(bytes)
+        Taken { full: self.lock_ring().take_in(bytes), overrun }
     }
 
     /// Ends the log after the last byte: tails behind heads.

@@ -5,6 +5,7 @@ use jiff::Timestamp;
 
 use crate::envelope::Actor;
 use crate::process::{EndReason, ExitRecord, ExitStatus, Signal};
+use crate::runtime::supervisor::overrun;
 use crate::runtime::view::{Ended, StopView, TaskEvent, TaskStatus, TaskView};
 
 /// Why a task is `interrupted` after its runtime had died (contracts 7).
@@ -28,6 +29,11 @@ pub(super) fn happen(task: &mut TaskView, event: &TaskEvent) {
         }
         "timeout" => {
             ended(task, event.at).timed_out = true;
+            task.status = task.status.max(TaskStatus::Cancelling);
+        }
+        "output_limit" => {
+            let limit = event.bytes.unwrap_or_default();
+            ended(task, event.at).error = Some(overrun(limit));
             task.status = task.status.max(TaskStatus::Cancelling);
         }
         "exit" => {
@@ -78,7 +84,8 @@ pub(super) fn decide(
     // A terminal that goes with its runtime hangs up whoever had it, perhaps before the host knows.
     let hung_up = task.tty && exit == Some(ExitStatus::Signal(Signal::HUP));
     let by_itself = was_seen || !hung_up && left.is_some_and(|left| left.reason == EndReason::Exited);
-    let status = match (&task.stop, task.ended.as_ref().is_some_and(|ended| ended.timed_out)) {
+    let is_cut_off = task.ended.as_ref().is_some_and(|ended| ended.timed_out || ended.error.is_some());
+    let status = match (&task.stop, is_cut_off) {
         (Some(stop), _) if stop.by != Actor::System => TaskStatus::Cancelled,
         (None, true) => TaskStatus::Failed,
         (None, false) if by_itself => TaskStatus::Completed,
@@ -178,6 +185,7 @@ mod tests {
         let gone = EndReason::RuntimeGone;
         let by = |actor| [start(), ("stop", "TERM", actor)];
         let timeout = [start(), ("timeout", "", Actor::System)];
+        let flooded = [start(), ("output_limit", "", Actor::System)];
         let exited = [start(), ("exit", "exit 3", Actor::System)];
         for (what, task, left, status, exit) in [
             ("nothing is left", task(false, &[start()]), None, TaskStatus::Interrupted, None),
@@ -232,11 +240,19 @@ mod tests {
                 TaskStatus::Failed,
                 Some(124),
             ),
+            (
+                "wrote too much",
+                task(false, &flooded),
+                Some(left(EndReason::Ordered, signal(Signal::TERM))),
+                TaskStatus::Failed,
+                None,
+            ),
         ] {
             let ended = decide(task, left.as_ref(), &[], Timestamp::UNIX_EPOCH);
             let facts = ended.ended.expect("an end");
             assert_eq!((ended.status, facts.exit_status), (status, exit), "{what}");
-            assert_eq!(facts.error.is_some(), status == TaskStatus::Interrupted, "{what}");
+            let is_told = status == TaskStatus::Interrupted || what == "wrote too much";
+            assert_eq!(facts.error.is_some(), is_told, "{what}");
         }
     }
 }

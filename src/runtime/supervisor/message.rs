@@ -48,6 +48,10 @@ pub(crate) enum Input {
     Drained {
         id: TaskId,
     },
+    /// It has written more than a task may.
+    Overrun {
+        id: TaskId,
+    },
     /// What was still alive after the shell; ended or kept as asked.
     Leftovers {
         id: TaskId,

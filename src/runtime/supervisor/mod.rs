@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 pub(crate) use message::{Action, Exit, Input, NewTask, Order, Timer};
-pub(crate) use task::Task;
+pub(crate) use task::{Task, overrun};
 
 use super::request::{Rejection, RejectionReason, Stop, StopEffect};
 use crate::clock::Moment;
@@ -27,6 +27,7 @@ pub(crate) struct Supervisor {
     stop_grace: Duration,
     lease: Duration,
     limit: usize,
+    output_bytes: u64,
     tasks: BTreeMap<TaskId, Task>,
     numbers: u32,
     closing: bool,
@@ -38,6 +39,7 @@ impl Supervisor {
             stop_grace: limits.stop_grace,
             lease: limits.lease,
             limit: limits.tasks,
+            output_bytes: limits.output_bytes.unwrap_or(u64::MAX),
             tasks: BTreeMap::new(),
             numbers: 0,
             closing: false,
@@ -54,6 +56,10 @@ impl Supervisor {
             Input::StartFailed { id, error } => self.with(&id, |task, _| task.start_failed(now, error)),
             Input::Exited { id, exit } => self.with(&id, |task, _| task.exited(now, exit)),
             Input::Drained { id } => self.with(&id, |task, _| task.drained()),
+            Input::Overrun { id } => {
+                let (grace, limit) = (self.stop_grace, self.output_bytes);
+                self.with(&id, |task, _| task.overrun(now, limit, grace))
+            }
             Input::Leftovers { id, names } => self.with(&id, |task, _| task.leftovers(now, names)),
             Input::Gone { id, survivors } => self.with(&id, |task, _| task.gone(now, survivors)),
             Input::HostLost { id } => self.with(&id, |task, _| task.host_lost(now)),

@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::message::{Action, Exit, NewTask, Order, Timer};
 use crate::clock::Moment;
-use crate::envelope::{Actor, TaskId};
+use crate::envelope::{Actor, ErrorKind, TaskId};
 use crate::runtime::request::{ExecRequest, Rejection, RejectionReason, StopEffect, StopSignal};
 use crate::runtime::view::{Lease, StopView, TaskEvent, TaskStatus, Waiting};
 use crate::terminal::Size;
@@ -286,11 +286,25 @@ impl Task {
     }
 
     fn time_out(&mut self, now: Moment, grace: Duration) -> Vec<Action> {
-        if self.exit.is_some() || self.stop.is_some() {
+        if self.exit.is_some() || self.status == TaskStatus::Cancelling {
             return Vec::new();
         }
         self.timed_out = true;
-        let mut actions = vec![self.note(now, Actor::System, "timeout", String::new(), None)];
+        self.cut_off(now, "timeout", None, grace)
+    }
+
+    /// Ends a task that has written more than `limit` bytes.
+    pub(super) fn overrun(&mut self, now: Moment, limit: u64, grace: Duration) -> Vec<Action> {
+        if self.exit.is_some() || self.status >= TaskStatus::Cancelling {
+            return Vec::new();
+        }
+        self.error = Some(overrun(limit));
+        self.cut_off(now, "output_limit", Some(limit), grace)
+    }
+
+    /// Ends the tree for a reason of the runtime's own.
+    fn cut_off(&mut self, now: Moment, why: &str, bytes: Option<u64>, grace: Duration) -> Vec<Action> {
+        let mut actions = vec![self.note(now, Actor::System, why, String::new(), bytes)];
         self.enter(now, TaskStatus::Cancelling);
         actions.extend(self.end(grace));
         actions
@@ -343,4 +357,10 @@ impl Task {
         self.events.push(event.clone());
         Action::Note(self.id.clone(), event)
     }
+}
+
+/// The error of a task that has written more than `limit` bytes.
+pub(crate) fn overrun(limit: u64) -> (String, String) {
+    let message = format!("The command wrote more than {limit} bytes and was ended for it.");
+    (ErrorKind::OutputLimitExceeded.as_str().into(), message)
 }

@@ -194,6 +194,19 @@ fn a_timeout_ends_the_tree_and_the_task_has_failed() {
 }
 
 #[test]
+fn a_task_that_writes_too_much_is_ended_once_and_has_failed_by_name() {
+    let mut supervisor = running(false, Some(Duration::from_secs(1)));
+    let actions = supervisor.step(at(10), Input::Overrun { id: id() });
+    assert_eq!(orders(&actions), [Order::End(Duration::from_secs(5))]);
+    assert_eq!(supervisor.step(at(20), Input::Overrun { id: id() }), []);
+    assert_eq!(supervisor.step(at(1_001), Input::Due { id: id(), timer: Timer::Timeout, epoch: 1 }), []);
+    end(&mut supervisor, Exit::Signal("SIGTERM".into()));
+    let task = supervisor.get(&id()).expect("the task");
+    assert_eq!((task.status, task.timed_out), (TaskStatus::Failed, false));
+    assert_eq!(task.error.as_ref().map(|(kind, _)| kind.as_str()), Some("output_limit_exceeded"));
+}
+
+#[test]
 fn the_operators_lease_keeps_agents_out_until_ten_seconds_after_the_last_key() {
     let mut supervisor = running(true, None);
     let agent = Actor::Agent("a".into());

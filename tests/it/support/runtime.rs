@@ -16,7 +16,7 @@ pub(crate) fn start_runtime(dir: &Path) -> (Handle, PathBuf) {
 /// The same with other limits than the usual ones.
 pub(crate) fn start_limited(dir: &Path, limits: Limits) -> (Handle, PathBuf) {
     let workspace = dir.canonicalize().expect("a folder").join("work");
-    std::fs::create_dir(&workspace).expect("workspace");
+    std::fs::create_dir_all(&workspace).expect("workspace");
     let runtime = Handle::start(Options {
         workspace: workspace.clone(),
         recordings: dir.join("recordings"),
