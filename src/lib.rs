@@ -14,6 +14,7 @@ pub mod dispatch;
 
 pub mod link;
 
+pub mod prose;
 pub mod tools;
 
 pub mod runtime;

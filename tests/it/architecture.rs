@@ -10,7 +10,7 @@ const LAYERS: [&[&str]; 10] = [
     &["cli"],
     &["console", "agent", "dispatch"],
     &["link"],
-    &["tools"],
+    &["prose", "tools"],
     &["runtime"],
     &["journal"],
     &["process"],

@@ -1,0 +1,205 @@
+//! What a program says, as a tree. Every node knows its place; values are typed, so that a program
+//! without errors can be run without looking at its text again. Owns no grammar and no checks.
+//!
+//! A tree is plain data: bodies are shared (`Arc`), names are cheap to clone, and a branch that runs
+//! on its own can own what it runs.
+
+mod condition;
+mod construct;
+mod declaration;
+mod expression;
+mod leaf;
+mod text;
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+pub use condition::{Comparison, Condition};
+pub use construct::{
+    Arm, Branch, Catch, Choice, ChoiceOption, For, ForMode, If, Invocation, Join, Loop, LoopTest, Parallel,
+    ParallelOnFail, Repeat, Try,
+};
+pub use declaration::{
+    Agent, Block, Gate, Input, InputPrompt, OnReject, Permission, Persist, Rule, SkillImport, Use, UsePath,
+};
+pub use expression::{
+    Arrow, Backoff, Call, Entry, Exec, Expr, Model, OnFail, Pipe, Property, Resume, Session,
+    SessionProperties, Sign, Stage, StageOperation, Subject, Sum,
+};
+pub use leaf::{Count, Name, Spanned};
+pub use text::{Opaque, Part, Quote, Text};
+
+use super::source::Span;
+
+/// A whole program. Definitions are hoisted, from wherever they stand; the rest is in source order.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Program {
+    /// Other programs it uses, in source order; processed before anything else.
+    pub uses: Vec<Use>,
+    /// Skills it imports in the old way; nothing runs because of them.
+    pub skills: Vec<SkillImport>,
+    /// Agents, in source order.
+    pub agents: Vec<Arc<Agent>>,
+    /// Named blocks, in source order.
+    pub blocks: Vec<Arc<Block>>,
+    /// What is done, in order. Inputs stand here as well, since an old program may ask late.
+    pub body: Body,
+}
+
+impl Program {
+    /// Returns the block of a name.
+    #[must_use]
+    pub fn block(&self, name: &str) -> Option<&Arc<Block>> {
+        self.blocks.iter().find(|block| block.name == *name)
+    }
+
+    /// Returns the agent of a name.
+    #[must_use]
+    pub fn agent(&self, name: &str) -> Option<&Arc<Agent>> {
+        self.agents.iter().find(|agent| agent.name == *name)
+    }
+
+    /// Returns the program used under a name.
+    #[must_use]
+    pub fn used(&self, name: &str) -> Option<&Use> {
+        self.uses.iter().find(|used| used.called() == Some(name))
+    }
+
+    /// Returns the inputs at the top level, in source order.
+    pub fn inputs(&self) -> impl Iterator<Item = &Input> {
+        self.body.iter().filter_map(|statement| match &statement.kind {
+            StatementKind::Input(input) => Some(input),
+            _ => None,
+        })
+    }
+
+    /// Returns what is executed at the top level, each with its number from 1. Inputs have none.
+    pub fn numbered(&self) -> impl Iterator<Item = (u32, &Statement)> {
+        let executed = self.body.iter().filter(|statement| statement.is_executed());
+        (1..).zip(executed)
+    }
+}
+
+/// Statements in order. Cheap to clone.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[serde(transparent)]
+pub struct Body(Arc<[Statement]>);
+
+impl Body {
+    /// Takes statements.
+    #[must_use]
+    pub fn new(statements: Vec<Statement>) -> Self {
+        Self(statements.into())
+    }
+}
+
+impl std::ops::Deref for Body {
+    type Target = [Statement];
+
+    fn deref(&self) -> &[Statement] {
+        &self.0
+    }
+}
+
+/// One statement.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Statement {
+    /// Its number in the whole program, from 0 in source order: a name that stays the same from run to run.
+    pub id: u32,
+    /// From its first character to the last one of what belongs to it.
+    pub span: Span,
+    /// What it does.
+    #[serde(flatten)]
+    pub kind: StatementKind,
+}
+
+impl Statement {
+    /// Tells whether running it does something, so that it has a number in the record of a run.
+    #[must_use]
+    pub fn is_executed(&self) -> bool {
+        !matches!(self.kind, StatementKind::Input(_))
+    }
+}
+
+/// What a statement does.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "statement", content = "of")]
+pub enum StatementKind {
+    /// `input name: "…"`.
+    Input(Input),
+    /// `let x = …` or `const x = …`.
+    Bind(Binding),
+    /// `x = …`.
+    Assign(Assignment),
+    /// `output x = …`: binds the name, and hands the value to the caller.
+    Output(Output),
+    /// `return …`, or the old `output …` without a name: ends the block with this value. Only in `compat`.
+    Return(Option<Box<Expr>>),
+    /// `gate x:`.
+    Gate(Box<Gate>),
+    /// `throw`, with or without a message. Without one it raises the caught error again.
+    Throw(Option<Text>),
+    /// An expression for what it does: a session, an exec, a loop. Its value is that of the body, if last.
+    Do(Box<Expr>),
+}
+
+/// `let` or `const`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Binding {
+    /// Whether it may be assigned again.
+    pub mutability: Mutability,
+    /// What is bound.
+    pub target: Target,
+    /// To what.
+    pub value: Box<Expr>,
+}
+
+/// Whether a binding may be assigned again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mutability {
+    /// `let`.
+    Let,
+    /// `const`.
+    Const,
+}
+
+/// What a binding binds.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Target {
+    /// One name.
+    Name(Name),
+    /// `{ a, b }`: the outputs of these names of a program call.
+    Outputs(Vec<Name>),
+}
+
+impl Target {
+    /// Returns the names it binds.
+    #[must_use]
+    pub fn names(&self) -> &[Name] {
+        match self {
+            Self::Name(name) => std::slice::from_ref(name),
+            Self::Outputs(names) => names,
+        }
+    }
+}
+
+/// `x = …`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Assignment {
+    /// The variable.
+    pub name: Name,
+    /// Its new value.
+    pub value: Box<Expr>,
+}
+
+/// `output x = …`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Output {
+    /// The output, and the variable of the same name.
+    pub name: Name,
+    /// Its value.
+    pub value: Box<Expr>,
+}

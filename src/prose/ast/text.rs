@@ -1,0 +1,113 @@
+//! Strings and discretion: text with holes for variables.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+
+use super::Name;
+use crate::prose::source::Span;
+
+/// A string, or the text between discretion markers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Text {
+    /// Literal text and interpolations, in order; two literals never follow each other.
+    pub parts: Vec<Part>,
+    /// How it is written.
+    pub quote: Quote,
+    /// From the first quote to the last one.
+    pub span: Span,
+}
+
+/// A piece of a text.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// Text as it is meant, escapes resolved.
+    Literal(String),
+    /// `{name}`.
+    Hole(Name),
+}
+
+/// How a text is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Quote {
+    /// `"…"`.
+    Single,
+    /// `"""…"""`.
+    Triple,
+    /// `**…**`.
+    Discretion,
+    /// `***…***`.
+    LongDiscretion,
+}
+
+impl Text {
+    /// Returns the variables it interpolates, in order, also repeated ones.
+    pub fn holes(&self) -> impl Iterator<Item = &Name> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Hole(name) => Some(name),
+            Part::Literal(_) => None,
+        })
+    }
+
+    /// Tells whether it interpolates nothing and holds at most white space.
+    #[must_use]
+    pub fn is_blank(&self) -> bool {
+        self.parts.iter().all(|part| matches!(part, Part::Literal(text) if text.trim().is_empty()))
+    }
+
+    /// Tells whether it holds nothing at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// Returns the text when it interpolates nothing.
+    #[must_use]
+    pub fn as_literal(&self) -> Option<&str> {
+        match &*self.parts {
+            [] => Some(""),
+            [Part::Literal(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Returns the text with its interpolations as they are written, for people to read.
+    #[must_use]
+    pub fn shown(&self) -> Cow<'_, str> {
+        if let Some(text) = self.as_literal() {
+            return Cow::Borrowed(text);
+        }
+        let piece = |part: &Part| match part {
+            Part::Literal(text) => text.clone(),
+            Part::Hole(name) => format!("{{{}}}", name.text),
+        };
+        Cow::Owned(self.parts.iter().map(piece).collect())
+    }
+
+    /// Returns the text with each interpolation replaced by what `value` says of it. What is put in is not
+    /// looked at again.
+    ///
+    /// # Errors
+    /// The first one `value` returns.
+    pub fn filled<E>(&self, mut value: impl FnMut(&Name) -> Result<String, E>) -> Result<String, E> {
+        let mut whole = String::new();
+        for part in &self.parts {
+            match part {
+                Part::Literal(text) => whole.push_str(text),
+                Part::Hole(name) => whole.push_str(&value(name)?),
+            }
+        }
+        Ok(whole)
+    }
+}
+
+/// Words that are in no grammar and are kept as they stand, for whoever judges them.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Opaque {
+    /// The words as written, without comments.
+    pub text: String,
+    /// Where they stand.
+    pub span: Span,
+}
