@@ -27,6 +27,15 @@ impl TaskId {
         Self(format!("task_{tail}"))
     }
 
+    /// Makes an id that nobody can guess.
+    #[must_use]
+    pub fn random() -> Self {
+        let mut random = [0; RANDOM_CHARS];
+        // Only an interrupted early boot leaves bytes unfilled; the id stays unique by its task's folder.
+        let _ = rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty());
+        Self::from_random(random)
+    }
+
     /// Borrows the id as text.
     #[must_use]
     pub fn as_str(&self) -> &str {

@@ -13,8 +13,8 @@ use crate::terminal::Size;
 pub struct Command {
     /// The shell: a path, or a name to be found in the command's `PATH`.
     pub shell: PathBuf,
-    /// Runs the shell as a login shell (`-lc` instead of `-c`).
-    pub login: bool,
+    /// What the shell reads before the command.
+    pub profile: Profile,
     /// The command line, of any length.
     pub cmd: String,
     /// Where it starts.
@@ -25,6 +25,18 @@ pub struct Command {
     pub stdio: Stdio,
     /// The task's folder; the host writes `exit.json` there.
     pub folder: PathBuf,
+}
+
+/// What a shell reads before its command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Profile {
+    /// The user's profile: a login shell (`-lc`).
+    Login,
+    /// What it reads by itself (`-c`).
+    Usual,
+    /// Nothing (bash: `--noprofile --norc -c`).
+    Nothing,
 }
 
 /// What the standard streams of a command are.

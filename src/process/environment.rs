@@ -36,12 +36,34 @@ pub fn for_task(
     let set: Vec<(&str, &str)> =
         fixed.iter().chain(&PAGERS).copied().chain([(TASK_ID, task_id.as_str())]).collect();
     let is_kept = |name: &OsStr| {
-        let is_hook = HOOKS.iter().any(|hook| name == *hook);
         let is_set = set.iter().any(|(own, _)| name == *own);
-        !is_hook && !is_set && !name.as_bytes().starts_with(LOADER_PREFIX)
+        !is_hook(name) && !is_set
     };
     let kept: Vec<_> = base.filter(|(name, _)| is_kept(name)).collect();
     kept.into_iter().chain(set.iter().map(|(name, value)| (name.into(), value.into()))).collect()
+}
+
+/// Returns the environment of a program's command: `base` without loader variables and shell hooks,
+/// with the task's id. The program may rely on what the person has set.
+#[must_use]
+pub fn for_step(
+    base: impl Iterator<Item = (OsString, OsString)>,
+    task_id: &TaskId,
+) -> Vec<(OsString, OsString)> {
+    let is_kept = |name: &OsStr| !is_hook(name) && name != TASK_ID;
+    base.filter(|(name, _)| is_kept(name)).chain([(TASK_ID.into(), task_id.as_str().into())]).collect()
+}
+
+fn is_hook(name: &OsStr) -> bool {
+    HOOKS.iter().any(|hook| name == *hook) || name.as_bytes().starts_with(LOADER_PREFIX)
+}
+
+/// Returns the shell of a program's commands: the first bash of `path`, else sh.
+#[must_use]
+pub fn step_shell(path: Option<&OsStr>) -> PathBuf {
+    let path = path.unwrap_or(OsStr::new("/usr/bin:/bin"));
+    let mut found = std::env::split_paths(path).map(|folder| folder.join("bash"));
+    found.find(|bash| bash.is_absolute() && bash.is_file()).unwrap_or_else(|| PathBuf::from("/bin/sh"))
 }
 
 /// Returns the shell: as asked, else `$SHELL` when it is bash, zsh or sh by file name, else `/bin/sh`.
@@ -127,6 +149,27 @@ mod tests {
         for absent in ["NO_COLOR", "GIT_TERMINAL_PROMPT", "DEBIAN_FRONTEND", "GIT_EDITOR"] {
             assert_eq!(value(&environment, absent), None, "{absent}");
         }
+    }
+
+    #[test]
+    fn a_programs_command_gets_what_the_person_has_set() {
+        let base =
+            [("TERM", "xterm-kitty"), ("PAGER", "less"), ("LD_PRELOAD", "/x"), ("ENV", "x"), (TASK_ID, "o")];
+        let base = base.map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        let expected = [("TERM", "xterm-kitty"), ("PAGER", "less"), (TASK_ID, "task_11111111")];
+        assert_eq!(
+            for_step(base.into_iter(), &task()),
+            expected.map(|(name, value)| (name.into(), value.into()))
+        );
+    }
+
+    #[test]
+    fn a_programs_shell_is_bash_where_there_is_one() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let path = OsString::from(dir.path());
+        assert_eq!(step_shell(Some(&path)), Path::new("/bin/sh"));
+        std::fs::write(dir.path().join("bash"), "").expect("writes");
+        assert_eq!(step_shell(Some(&path)), dir.path().join("bash"));
     }
 
     #[test]

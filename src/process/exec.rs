@@ -2,7 +2,7 @@
 //! fails on the way goes back over its control socket; success closes the socket.
 
 use std::convert::Infallible;
-use std::ffi::{CString, OsStr, OsString};
+use std::ffi::{CStr, CString, OsStr, OsString};
 use std::io::{self, Write as _};
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStringExt as _;
@@ -15,7 +15,7 @@ use rustix::process::{fchdir, ioctl_tiocsctty, setsid};
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 
 use super::wire::{self, Failure, Octets, Spec, Stage};
-use super::{limits, sys};
+use super::{Profile, limits, sys};
 
 /// The kernel's limit for one argument, its final NUL included.
 const MAX_ARGUMENT: usize = 128 << 10;
@@ -115,9 +115,10 @@ impl Script {
 /// Executes the shell: the one of this path, or the first of this name in the command's `PATH`.
 fn execute(spec: Spec, script: Option<&Script>) -> io::Result<Infallible> {
     let shell = spec.shell.into_os();
-    let flag = if spec.login { c"-lc" } else { c"-c" };
     let cmd = script.map_or(spec.cmd, Script::command);
-    let args = [c_string(shell.clone())?, flag.to_owned(), c_string(cmd.into())?];
+    let flags = flags(spec.profile, &shell).iter().map(|flag| (*flag).to_owned());
+    let args: Vec<CString> =
+        [c_string(shell.clone())?].into_iter().chain(flags).chain([c_string(cmd.into())?]).collect();
     let env = variables(spec.env)?;
     if let Some(script) = script {
         fcntl_setfd(script.fd.as_fd(), FdFlags::empty())?;
@@ -132,6 +133,16 @@ fn execute(spec: Spec, script: Option<&Script>) -> io::Result<Infallible> {
         }
     }
     Err(refused)
+}
+
+/// Returns what tells the shell to read only so much before its command.
+fn flags(profile: Profile, shell: &OsStr) -> &'static [&'static CStr] {
+    let is_bash = Path::new(shell).file_name() == Some(OsStr::new("bash"));
+    match profile {
+        Profile::Login => &[c"-lc"],
+        Profile::Nothing if is_bash => &[c"--noprofile", c"--norc", c"-c"],
+        Profile::Usual | Profile::Nothing => &[c"-c"],
+    }
 }
 
 fn variables(env: Vec<(Octets, Octets)>) -> io::Result<Vec<CString>> {

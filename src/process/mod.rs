@@ -26,6 +26,7 @@ mod limits;
 mod pty;
 mod running;
 mod signal;
+pub mod sourced;
 mod spawner;
 mod start;
 mod stray;
@@ -34,7 +35,7 @@ mod tree;
 mod wire;
 pub mod workdir;
 
-pub use command::{Command, Leftovers, Scope, Stdio};
+pub use command::{Command, Leftovers, Profile, Scope, Stdio};
 pub use exec::exec_main;
 pub use exit_record::{EndReason, ExitRecord};
 pub use host::host_main;

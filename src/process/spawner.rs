@@ -287,7 +287,7 @@ fn spec(command: &Command) -> Spec {
     let env = command.env.iter().map(|(name, value)| (name.as_os_str().into(), value.as_os_str().into()));
     Spec {
         shell: command.shell.as_os_str().into(),
-        login: command.login,
+        profile: command.profile,
         cmd: command.cmd.clone(),
         env: env.collect(),
         tty: matches!(command.stdio, Stdio::Pty { .. }),

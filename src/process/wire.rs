@@ -14,7 +14,7 @@ use rustix::net::{
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{ExitStatus, Leftovers, Scope, Signal};
+use super::{ExitStatus, Leftovers, Profile, Scope, Signal};
 
 /// A longer message is a broken peer.
 const MAX_MESSAGE: usize = 64 << 20;
@@ -27,7 +27,7 @@ const PREFIX: usize = 4;
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Spec {
     pub(super) shell: Octets,
-    pub(super) login: bool,
+    pub(super) profile: Profile,
     pub(super) cmd: String,
     pub(super) env: Vec<(Octets, Octets)>,
     pub(super) tty: bool,

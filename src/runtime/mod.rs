@@ -35,8 +35,8 @@ pub use histogram::{BOUNDS_MS, Histogram};
 pub use log::{log_path, marks_path, read_marks};
 pub use output::{Output, Stream};
 pub use request::{
-    ExecOutcome, ExecRequest, Input, InputOutcome, InputTarget, Rejection, RejectionReason, Stop, StopEffect,
-    StopOutcome, StopSignal, Until,
+    ExecOutcome, ExecRequest, Input, InputOutcome, InputTarget, Rejection, RejectionReason, STEP_GRACE, Step,
+    Stop, StopEffect, StopOutcome, StopSignal, Until,
 };
 pub use screen::Screen;
 pub use stream::{StreamLine, StreamView};

@@ -80,6 +80,21 @@ impl Output {
         blocking(move || own.text_now(stream, from, window_chars)).await
     }
 
+    /// Returns the first bytes of a stream as they were written, at most `limit`, and whether that is all.
+    ///
+    /// # Errors
+    /// When the log cannot be read.
+    pub async fn beginning(&self, stream: Stream, limit: u64) -> Result<(Vec<u8>, bool), Error> {
+        let own = self.clone();
+        blocking(move || {
+            let layout = own.layout(stream)?;
+            let total: u64 = layout.segments.iter().map(|(_, length)| length).sum();
+            let bytes = own.read(&own.open()?, &layout, 0, total.min(limit))?;
+            Ok((bytes, total <= limit && layout.dropped == 0))
+        })
+        .await
+    }
+
     /// Returns a file that holds exactly the stream's stored bytes, writing it if need be.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::{BatchItem, TaskView};
-use crate::envelope::Actor;
+use crate::envelope::{Actor, TaskId};
 use crate::process::{Leftovers, Signal};
 use crate::terminal::{KeyPress, Size};
 
@@ -44,7 +44,20 @@ pub struct ExecRequest {
     pub description: Option<String>,
     /// Its place in a batch, if it is an item of one.
     pub item: Option<BatchItem>,
+    /// What else holds for it as a step of a program, if it is one.
+    pub step: Option<Step>,
 }
+
+/// What holds for the command of a program: sourced by a shell without profiles, in any directory
+/// (`base`), with the runtime's environment as it is, ended with [`STEP_GRACE`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// Its id, chosen by its caller, who may have to end it before it is known to have started.
+    pub id: TaskId,
+}
+
+/// Time between TERM and KILL for the command of a program.
+pub const STEP_GRACE: Duration = Duration::from_secs(2);
 
 /// How the call that started a command ends.
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
 //! What handle and driver share: the registry of byte sides, the books, the published snapshot.
 
 use std::collections::HashMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,6 +22,7 @@ use crate::clock::Clock;
 use crate::config::{self, Audit, Limits};
 use crate::envelope::{Actor, Envelope, TaskId, mask_strings};
 use crate::journal::{self, Degraded, Durability, Journal};
+use crate::process::environment;
 
 /// Tasks of past recordings kept in memory.
 const PAST_TASKS: usize = 256;
@@ -97,6 +98,16 @@ impl Shared {
 
     pub(super) fn is_headless(&self) -> bool {
         self.headless.load(Ordering::Relaxed)
+    }
+
+    /// Returns a variable that commands inherit.
+    pub(super) fn variable(&self, name: &str) -> Option<&OsStr> {
+        self.environment.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_os_str())
+    }
+
+    /// Returns the shell of programs' commands.
+    pub(super) fn step_shell(&self) -> PathBuf {
+        environment::step_shell(self.variable("PATH"))
     }
 
     /// Puts a call on record, on disk before it takes effect, and returns its number.

@@ -16,7 +16,9 @@ use super::supervisor::{Input, NewTask};
 use super::view::TaskView;
 use crate::envelope::TaskId;
 use crate::journal::Durability;
-use crate::process::{Command, Io, Running, SpawnError, Stdio, WorkdirError, environment, workdir};
+use crate::process::{
+    Command, Io, Profile, Running, SpawnError, Stdio, WorkdirError, environment, sourced, workdir,
+};
 use crate::terminal::Stream;
 
 /// Below this much free disk no task is started (contracts 1 "Output kept").
@@ -43,12 +45,14 @@ fn prepare(driver: &Driver, request: ExecRequest) -> Result<(Arc<TaskIo>, NewTas
     driver.shared.check()?;
     enough_disk(&driver.shared.recording)?;
     let shared = &driver.shared;
-    let place = workdir::resolve(&shared.workspace, &request.base, request.workdir.as_deref())
-        .map_err(|error| refused_workdir(&request, &shared.workspace, &error))?;
-    let own_shell =
-        shared.environment.iter().find(|(name, _)| name == "SHELL").map(|(_, shell)| shell.as_os_str());
-    let shell = environment::choose_shell(request.shell.as_deref(), own_shell);
-    let id = new_id();
+    let root = root(shared, request.step.is_some());
+    let place = workdir::resolve(root, &request.base, request.workdir.as_deref())
+        .map_err(|error| refused_workdir(&request, root, &error))?;
+    let shell = match request.step {
+        Some(_) => shared.step_shell(),
+        None => environment::choose_shell(request.shell.as_deref(), shared.variable("SHELL")),
+    };
+    let id = request.step.as_ref().map_or_else(TaskId::random, |step| step.id.clone());
     let folder = shared.recording.join("tasks").join(id.as_str());
     std::fs::DirBuilder::new()
         .recursive(true)
@@ -80,6 +84,7 @@ pub(super) fn spawn(driver: &mut Driver, id: &TaskId) {
         view,
         cmd: task.request.cmd.clone(),
         login: task.request.login,
+        is_step: task.request.step.is_some(),
         tty: task.request.tty,
         shell: PathBuf::from(&task.shell),
         stdio: if task.request.tty {
@@ -156,6 +161,7 @@ struct Intent {
     view: Arc<TaskView>,
     cmd: String,
     login: bool,
+    is_step: bool,
     tty: bool,
     shell: PathBuf,
     stdio: Stdio,
@@ -165,20 +171,32 @@ struct Intent {
 
 impl Intent {
     async fn start(self, shared: &Shared, spawner: &crate::process::Spawner) -> Result<Running, Error> {
-        let env = environment::for_task(shared.environment.iter().cloned(), self.tty, &self.id);
+        let base = shared.environment.iter().cloned();
+        let env = match self.is_step {
+            true => environment::for_step(base, &self.id),
+            false => environment::for_task(base, self.tty, &self.id),
+        };
         // The host comes up while the start goes on record; the command waits for both.
         let (recorded, host) =
             tokio::join!(self.record(shared, &env), spawner.prepare(Some(self.id.as_str())));
         recorded?;
         let path = self.workdir.to_string_lossy().into_owned();
         // Opened again right before the start: a directory swapped meanwhile is refused.
-        let place = workdir::resolve(&shared.workspace, &self.workdir, Some(&path))
+        let place = workdir::resolve(root(shared, self.is_step), &self.workdir, Some(&path))
             .map_err(|error| Error::WorkdirNotFound { workdir: path, reason: error.to_string() })?;
         let shell = self.shell.to_string_lossy().into_owned();
+        let (profile, cmd) = match (self.is_step, self.login) {
+            (true, _) => {
+                let laid_out = sourced::lay_out(&self.folder, &self.cmd);
+                (Profile::Nothing, laid_out.map_err(Error::io("write the command into", &self.folder))?)
+            }
+            (false, true) => (Profile::Login, self.cmd),
+            (false, false) => (Profile::Usual, self.cmd),
+        };
         let command = Command {
             shell: self.shell,
-            login: self.login,
-            cmd: self.cmd,
+            profile,
+            cmd,
             workdir: place,
             env,
             stdio: self.stdio,
@@ -226,9 +244,7 @@ fn enough_disk(recording: &Path) -> Result<(), Error> {
     if free < needed { Err(Error::LowDisk { free_bytes: free }) } else { Ok(()) }
 }
 
-fn new_id() -> TaskId {
-    let mut random = [0; 8];
-    // Only an interrupted early boot leaves bytes unfilled; the id stays unique by the folder's creation.
-    let _ = rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty());
-    TaskId::from_random(random)
+/// Returns what a directory to start in must lie in: a program may go anywhere.
+fn root(shared: &Shared, is_step: bool) -> &Path {
+    if is_step { Path::new("/") } else { &shared.workspace }
 }

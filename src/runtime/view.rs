@@ -138,6 +138,15 @@ pub struct BatchItem {
 }
 
 impl TaskView {
+    /// Returns how its shell ended, also while processes it left behind live on: `Ok` with a status, `Err`
+    /// with a signal.
+    #[must_use]
+    pub fn shell_end(&self) -> Option<Result<i32, String>> {
+        let last = self.events.iter().rev().find(|event| event.what == "exit")?;
+        let status = last.note.strip_prefix("exit ").and_then(|status| status.parse().ok());
+        Some(status.ok_or_else(|| last.note.clone()))
+    }
+
     /// Returns how long it has lived, in milliseconds, once it has ended.
     #[must_use]
     pub fn lived_ms(&self) -> u64 {

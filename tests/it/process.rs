@@ -12,8 +12,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use pilothouse::process::{
-    Command, ExitStatus, Host, HostEvent, Io, Leftovers, Pty, Running, SpawnError, Spawner, Stage, Stdio,
-    workdir,
+    Command, ExitStatus, Host, HostEvent, Io, Leftovers, Profile, Pty, Running, SpawnError, Spawner, Stage,
+    Stdio, workdir,
 };
 use pilothouse::terminal::Size;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -50,7 +50,7 @@ impl Bench {
         let path = std::env::var_os("PATH").expect("PATH");
         Command {
             shell: PathBuf::from("/bin/sh"),
-            login: false,
+            profile: Profile::Usual,
             cmd: cmd.to_owned(),
             workdir: workdir::resolve(&self.path(), &self.path(), None).expect("workdir"),
             env: vec![(OsString::from("PATH"), path), (OsString::from("HOME"), self.path().into())],

@@ -46,6 +46,7 @@ impl Bench {
             leftovers: Leftovers::End,
             description: None,
             item: None,
+            step: None,
         }
     }
 

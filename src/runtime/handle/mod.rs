@@ -192,6 +192,22 @@ impl Handle {
         self.ask(|reply| Order::Stop { by, id, stop, reply }).await
     }
 
+    /// Stops a task whose caller goes away and cannot wait. One not known yet is ended as it comes.
+    pub fn abandon(&self, id: &TaskId, by: &Actor) {
+        let (reply, _) = oneshot::channel();
+        let order = Order::Stop { by: by.clone(), id: id.clone(), stop: Stop::default(), reply };
+        // As with `cancel_foreground`.
+        if self.orders.try_send(order).is_err() {
+            tracing::warn!(task = %id, "the end of a task whose caller has gone could not be passed on");
+        }
+    }
+
+    /// Returns the shell that runs the commands of programs.
+    #[must_use]
+    pub fn step_shell(&self) -> PathBuf {
+        self.shared.step_shell()
+    }
+
     /// Gives the operator's lease of a task back.
     pub async fn release(&self, id: &TaskId) {
         self.tell(Order::Release { id: id.clone() }).await;

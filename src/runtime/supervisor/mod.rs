@@ -72,7 +72,7 @@ impl Supervisor {
             Input::Waiting { id, waiting } => self.with(&id, |task, _| task.waits(waiting)),
             Input::Due { id, timer, epoch } => {
                 let grace = self.stop_grace;
-                self.with(&id, |task, _| task.due(now, timer, epoch, grace))
+                self.with(&id, |task, _| task.due(now, timer, epoch, task.grace(grace)))
             }
         }
     }
@@ -85,11 +85,11 @@ impl Supervisor {
         by: &Actor,
         stop: Stop,
     ) -> (StopEffect, Vec<Action>) {
-        let grace = if stop.force { Duration::ZERO } else { self.stop_grace };
+        let usual = self.stop_grace;
         match self.tasks.get_mut(id) {
             Some(task) => match stop.signal {
                 Some(signal) => task.signal(now, by, signal),
-                None => task.stop(now, by, grace, stop.force),
+                None => task.stop(now, by, task.grace(usual), stop.force),
             },
             None => (StopEffect::Noop, Vec::new()),
         }
@@ -156,7 +156,8 @@ impl Supervisor {
 
     fn shutdown(&mut self, now: Moment) -> Vec<Action> {
         self.closing = true;
-        self.tasks.values_mut().flat_map(|task| task.interrupt_with(now, self.stop_grace)).collect()
+        let usual = self.stop_grace;
+        self.tasks.values_mut().flat_map(|task| task.interrupt_with(now, task.grace(usual))).collect()
     }
 
     fn with(&mut self, id: &TaskId, act: impl FnOnce(&mut Task, Duration) -> Vec<Action>) -> Vec<Action> {

@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::message::{Action, Exit, NewTask, Order, Timer};
 use crate::clock::Moment;
 use crate::envelope::{Actor, ErrorKind, TaskId};
-use crate::runtime::request::{ExecRequest, Rejection, RejectionReason, StopEffect, StopSignal};
+use crate::runtime::request::{ExecRequest, Rejection, RejectionReason, STEP_GRACE, StopEffect, StopSignal};
 use crate::runtime::view::{Lease, StopView, TaskEvent, TaskStatus, Waiting};
 use crate::terminal::Size;
 
@@ -204,6 +204,11 @@ impl Task {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Returns the time between TERM and KILL.
+    pub(super) fn grace(&self, usual: Duration) -> Duration {
+        if self.request.step.is_some() { STEP_GRACE } else { usual }
     }
 
     pub(super) fn stop(

@@ -36,6 +36,7 @@ fn request(tty: bool, timeout: Option<Duration>) -> ExecRequest {
         leftovers: Leftovers::End,
         description: None,
         item: None,
+        step: None,
     }
 }
 

@@ -117,6 +117,7 @@ impl Batch<'_> {
             leftovers: Leftovers::End,
             description: None,
             item: Some(BatchItem { index: self.outcomes.len() + 1, count: self.items.len() }),
+            step: None,
         }
     }
 

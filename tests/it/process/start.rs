@@ -4,7 +4,7 @@ use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use pilothouse::process::{ExitStatus, Signal, SpawnError, Spawner, Stage};
+use pilothouse::process::{ExitStatus, Profile, Signal, SpawnError, Spawner, Stage};
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
 
 use super::{Bench, PIPES, Task, pty};
@@ -237,7 +237,7 @@ mod long {
         let bench = Bench::new();
         let mut command = bench.command(&cmd, PIPES);
         command.shell = shell.into();
-        command.login = login;
+        command.profile = if login { Profile::Login } else { Profile::Usual };
         bench.finish(command).await
     }
 

@@ -1,0 +1,91 @@
+//! A command that is read from a file by a shell without profiles, and says where it ended: what a
+//! program's `exec` runs as. Text of any length fits, and a `cd` of it counts for the next one.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+/// The file with the command's text, in the task's folder.
+const COMMAND: &str = "command";
+/// The file with the directory it ended in.
+const REPORT: &str = "cwd";
+/// No path is longer.
+const REPORT_BYTES: u64 = 8 << 10;
+
+/// Writes a command's text into the folder of its task and returns what the shell is to run.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn lay_out(folder: &Path, cmd: &str) -> io::Result<String> {
+    let path = folder.join(COMMAND);
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+    file.write_all(cmd.as_bytes())?;
+    // Without a line feed at its end, a here-document on the last line would not be closed.
+    file.write_all(b"\n")?;
+    Ok(wrapper(&path, &folder.join(REPORT)))
+}
+
+/// Returns the directory a command ended in, if it told. One that was killed, replaced its shell or
+/// removed its directory has not.
+#[must_use]
+pub fn ended_in(folder: &Path) -> Option<PathBuf> {
+    let mut report = Vec::new();
+    File::open(folder.join(REPORT)).ok()?.take(REPORT_BYTES).read_to_end(&mut report).ok()?;
+    // Half a report has no line feed at its end.
+    let path = report.strip_suffix(b"\n")?;
+    let path = PathBuf::from(std::ffi::OsString::from_vec(path.to_vec()));
+    (path.is_absolute() && path.is_dir()).then_some(path)
+}
+
+/// Sources `command` and reports the directory twice: in the EXIT trap, for a command that leaves by
+/// `exit` or `set -e`, and right after it, for one that has set a trap of its own. `>|` because it may
+/// have forbidden `>` to overwrite. The status is the command's.
+fn wrapper(command: &Path, report: &Path) -> String {
+    let report =
+        format!("{{ command pwd -P; }} >|{} 2>/dev/null || :", quoted(report.as_os_str().as_bytes()));
+    let on_exit = quoted(report.as_bytes());
+    let command = quoted(command.as_os_str().as_bytes());
+    format!("trap {on_exit} EXIT\n. {command}\n__pilothouse_status=$?\n{report}\nexit $__pilothouse_status")
+}
+
+/// Quotes a word for the shell. A folder of ours that is not UTF-8 cannot be written into a command;
+/// what replaces its bytes names no file, and the shell says so.
+fn quoted(word: &[u8]) -> String {
+    format!("'{}'", String::from_utf8_lossy(word).replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_wrapper_reports_before_and_after_and_keeps_the_status() {
+        let text = wrapper(Path::new("/t/command"), Path::new("/t/cwd"));
+        assert_eq!(
+            text,
+            "trap '{ command pwd -P; } >|'\\''/t/cwd'\\'' 2>/dev/null || :' EXIT\n\
+             . '/t/command'\n\
+             __pilothouse_status=$?\n\
+             { command pwd -P; } >|'/t/cwd' 2>/dev/null || :\n\
+             exit $__pilothouse_status"
+        );
+    }
+
+    #[test]
+    fn half_a_report_and_a_directory_that_is_gone_are_none() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let report = |text: &str| {
+            std::fs::write(dir.path().join(REPORT), text).expect("writes");
+            ended_in(dir.path())
+        };
+        assert_eq!(report("/\n"), Some(PathBuf::from("/")));
+        for none in ["/", "", "\n", "tmp\n", "/no/such/place\n"] {
+            assert_eq!(report(none), None, "{none:?}");
+        }
+        let odd = dir.path().join("a'b\nc ");
+        std::fs::create_dir(&odd).expect("creates");
+        assert_eq!(report(&format!("{}\n", odd.display())), Some(odd));
+    }
+}
