@@ -136,6 +136,8 @@ mod tests {
             tasks: Vec::new(),
             calls: Vec::new(),
             agents: Vec::new(),
+            programs: Vec::new(),
+            questions: Vec::new(),
             notices: Vec::new(),
             metrics: crate::runtime::Metrics::default(),
             record: crate::runtime::RecordView::default(),

@@ -72,6 +72,12 @@ error_kinds! {
     InputLineTooLong { name: "input_line_too_long", retryable: false, exit: 2 }
     /// An idempotency key stands for another request already.
     IdempotencyConflict { name: "idempotency_conflict", retryable: false, exit: 6 }
+    /// No question has that id.
+    QuestionNotFound { name: "question_not_found", retryable: false, exit: 5 }
+    /// The question was settled before.
+    QuestionSettled { name: "question_settled", retryable: false, exit: 6 }
+    /// It is for the operator to say.
+    OperatorOnly { name: "operator_only", retryable: false, exit: 7 }
     /// A fault of Pilothouse itself.
     InternalError { name: "internal_error", retryable: false, exit: 1 }
 }

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use super::calls::CallBook;
 use super::metrics::Counters;
+use super::program::Programs;
 use super::view::{AgentView, Notice};
 
 /// Notices kept in memory.
@@ -17,6 +18,7 @@ pub(super) struct Book {
     pub(super) calls: CallBook,
     pub(super) counters: Counters,
     pub(super) agents: Vec<AgentView>,
+    pub(super) programs: Programs,
     pub(super) notices: VecDeque<Notice>,
     noticed: u64,
 }
@@ -27,6 +29,7 @@ impl Book {
             calls: CallBook::new(recent_calls),
             counters: Counters::default(),
             agents: Vec::new(),
+            programs: Programs::default(),
             notices: VecDeque::new(),
             noticed: 0,
         }

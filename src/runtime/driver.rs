@@ -10,12 +10,13 @@ use tokio::task::JoinSet;
 
 use super::bytes::{ByteEvent, Parsers, TaskIo};
 use super::order::{Order, Reply};
+use super::question::Clerk;
 use super::request::{ExecOutcome, StopOutcome};
 use super::rows::Row;
 use super::shared::Shared;
 use super::supervisor::{Action, Exit, Input, Order as HostOrder, Supervisor, Timer};
 use super::view::{TaskEvent, TaskView};
-use super::waiting::{self, Looks, Second};
+use super::waiting::Looks;
 use super::{Error, start, typing};
 use crate::clock::Moment;
 use crate::config::Limits;
@@ -41,6 +42,7 @@ pub(super) struct Driver {
     pub(super) finished: Vec<Arc<TaskView>>,
     pub(super) published: u64,
     pub(super) past_bytes: (u64, u64),
+    pub(super) clerk: Clerk,
     timers: BinaryHeap<Reverse<(Duration, TaskId, Timer, u32)>>,
     jobs: JoinSet<()>,
     closing: Vec<oneshot::Sender<()>>,
@@ -52,7 +54,7 @@ pub(super) struct Live {
     pub(super) host: Option<Host>,
     waiter: Option<Reply<ExecOutcome>>,
     pub(super) start_error: Option<Error>,
-    looks: Looks,
+    pub(super) looks: Looks,
 }
 
 impl Driver {
@@ -74,6 +76,7 @@ impl Driver {
             finished: Vec::new(),
             published: 0,
             past_bytes: (0, 0),
+            clerk: Clerk::default(),
             timers: BinaryHeap::new(),
             jobs: JoinSet::new(),
             closing: Vec::new(),
@@ -93,7 +96,7 @@ impl Driver {
         let (mut quiet_until, mut stale) = (Duration::ZERO, false);
         while !self.is_done() {
             let now = self.shared.clock.now().mono;
-            let timer = self.timers.peek().map(|Reverse((at, ..))| self.shared.clock.instant(*at));
+            let timer = self.next_timer().map(|at| self.shared.clock.instant(at));
             let waking = timer.unwrap_or_else(|| self.shared.clock.instant(now + SECOND * 3600));
             let publishing = self.shared.clock.instant(quiet_until.max(now));
             let message = tokio::select! {
@@ -172,9 +175,11 @@ impl Driver {
             Order::Started { id, running } => start::started(self, &id, *running),
             Order::StartFailed { id, error } => start::failed(self, &id, error),
             Order::Waiting { seen } => return self.seen(seen),
+            Order::Clerk(order) => self.clerk(order),
             Order::Host { id, event } => self.host_event(id, event),
             Order::Shutdown { reply } => {
                 self.closing.push(reply);
+                self.withdraw_questions();
                 self.step(Input::Shutdown);
             }
         }
@@ -218,6 +223,11 @@ impl Driver {
         self.jobs.spawn(work);
     }
 
+    /// As `job`, for work that blocks.
+    pub(super) fn blocking_job(&mut self, work: impl FnOnce() + Send + 'static) {
+        self.jobs.spawn_blocking(work);
+    }
+
     pub(super) fn adopt(&mut self, io: Arc<TaskIo>, waiter: Reply<ExecOutcome>) {
         let id = io.id.clone();
         self.shared.ios().insert(id.clone(), io.clone());
@@ -239,41 +249,6 @@ impl Driver {
             HostEvent::Ended { survivors } => Input::Gone { id, survivors },
             HostEvent::Lost => Input::HostLost { id },
         });
-    }
-
-    /// Looks which quiet terminals want input, beside the loop.
-    fn look(&mut self) {
-        let (mut quiet, mut wrote) = (Vec::new(), Vec::new());
-        for live in self.live.values_mut().filter(|live| live.io.pty.get().is_some()) {
-            match live.looks.second(live.io.output().bytes) {
-                Second::Look => quiet.push(live.io.clone()),
-                Second::Wrote => wrote.push(live.io.id.clone()),
-                Second::Rest => {}
-            }
-        }
-        wrote.into_iter().for_each(|id| self.step(Input::Waiting { id, waiting: None }));
-        if quiet.is_empty() {
-            return;
-        }
-        let (own, now) = (self.own.clone(), self.now().wall);
-        self.jobs.spawn_blocking(move || {
-            let groups = waiting::Groups::scan();
-            let look = |io: Arc<TaskIo>| {
-                let since = io.output().last_at.unwrap_or(now);
-                let waiting = io.pty.get().and_then(|pty| waiting::observe(pty, since, &groups));
-                (io.id.clone(), waiting)
-            };
-            // With the driver gone nobody shows it.
-            let _ = own.blocking_send(Order::Waiting { seen: quiet.into_iter().map(look).collect() });
-        });
-    }
-
-    /// Takes in what quiet tasks wait for; returns whether any of it is news.
-    fn seen(&mut self, mut seen: Vec<(TaskId, Option<super::view::Waiting>)>) -> bool {
-        seen.retain(|(id, waiting)| self.supervisor.get(id).is_some_and(|task| task.waiting != *waiting));
-        let is_news = !seen.is_empty();
-        seen.into_iter().for_each(|(id, waiting)| self.step(Input::Waiting { id, waiting }));
-        is_news
     }
 
     fn order_host(&self, id: &TaskId, order: &HostOrder) {
@@ -343,7 +318,13 @@ impl Driver {
         }
     }
 
+    fn next_timer(&self) -> Option<Duration> {
+        let task = self.timers.peek().map(|Reverse((at, ..))| *at);
+        task.into_iter().chain(self.clerk.desk.next_due()).min()
+    }
+
     fn fire(&mut self) {
+        self.late_questions();
         let now = self.now().mono;
         while let Some(Reverse((at, ..))) = self.timers.peek() {
             if *at > now {
@@ -353,6 +334,10 @@ impl Driver {
                 self.step(Input::Due { id, timer, epoch });
             }
         }
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        self.closing.is_empty()
     }
 
     fn is_done(&self) -> bool {

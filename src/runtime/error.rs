@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::question::Refusal;
 use crate::envelope::{Actor, TaskId};
 
 /// Why the runtime refused or failed a request.
@@ -71,6 +72,17 @@ pub enum Error {
         reason: String,
         /// The disk is full.
         is_full: bool,
+    },
+    /// A question was not answered.
+    #[error(transparent)]
+    Question(Refusal),
+    /// A question is longer than a console can be sent.
+    #[error("a question of {bytes} bytes is longer than {limit}")]
+    QuestionTooLong {
+        /// Bytes of its texts.
+        bytes: usize,
+        /// Bytes allowed.
+        limit: usize,
     },
     /// The runtime is going away.
     #[error("the runtime is shutting down")]

@@ -13,7 +13,9 @@ mod metrics;
 mod order;
 mod output;
 pub mod past;
+mod program;
 mod publish;
+mod question;
 mod request;
 mod rows;
 mod screen;
@@ -34,6 +36,11 @@ pub use handle::{Handle, Options};
 pub use histogram::{BOUNDS_MS, Histogram};
 pub use log::{log_path, marks_path, read_marks};
 pub use output::{Output, Stream};
+pub use program::{BranchView, Lines, LoopView, ProgramError, ProgramView, RunState, StepState, StepView};
+pub use question::{
+    Answer, AnswerValue, Asking, BindingView, Comment, Evidence, Given, Origin, Principal, Question,
+    QuestionId, QuestionKind, Refusal, Settled,
+};
 pub use request::{
     ExecOutcome, ExecRequest, Input, InputOutcome, InputTarget, Rejection, RejectionReason, STEP_GRACE, Step,
     Stop, StopEffect, StopOutcome, StopSignal, Until,

@@ -3,6 +3,7 @@
 use tokio::sync::oneshot;
 
 use super::Error;
+use super::question::ClerkOrder;
 use super::request::{ExecOutcome, ExecRequest, Input, InputOutcome, Stop, StopOutcome};
 use super::view::Waiting;
 use crate::envelope::{Actor, TaskId};
@@ -24,5 +25,6 @@ pub(super) enum Order {
     StartFailed { id: TaskId, error: Error },
     Waiting { seen: Vec<(TaskId, Option<Waiting>)> },
     Host { id: TaskId, event: HostEvent },
+    Clerk(ClerkOrder),
     Shutdown { reply: oneshot::Sender<()> },
 }

@@ -45,6 +45,8 @@ impl Driver {
             tasks,
             calls: book.calls.summaries(),
             agents: book.agents.clone(),
+            programs: book.programs.all(),
+            questions: self.clerk.desk.questions(),
             notices: book.notices.iter().cloned().collect(),
             metrics,
             record,

@@ -8,6 +8,8 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::calls::CallRecord;
+use super::program::ProgramView;
+use super::question::Fact;
 use super::view::{TaskEvent, TaskView};
 use crate::envelope::{TaskId, mask};
 use crate::journal::Repaired;
@@ -52,6 +54,13 @@ pub(super) enum Row<'a> {
     Named { task: &'a TaskId, name: Option<&'a str> },
     /// An agent came or went.
     Agent { label: &'a str, client: &'a str, pid: u32, connected: bool },
+    /// Something about a question; stands before its effect.
+    Question(&'a Fact),
+    /// A program began or ended. Its secrets are masked.
+    Program {
+        #[serde(serialize_with = "masked_program")]
+        program: &'a ProgramView,
+    },
     /// What was done about a recording whose runtime had died.
     Recovery { recording: &'a str, repaired: &'a Repaired, tasks: &'a [Recovered] },
     /// A recording was removed.
@@ -68,6 +77,14 @@ fn masked<S: Serializer>(task: &TaskView, serializer: S) -> Result<S::Ok, S::Err
     }
     let (cmd, description) = (cmd.into_owned(), description.map(Cow::into_owned));
     TaskView { cmd, description, ..task.clone() }.serialize(serializer)
+}
+
+/// Writes a program with the secrets of its source masked.
+fn masked_program<S: Serializer>(program: &ProgramView, serializer: S) -> Result<S::Ok, S::Error> {
+    match mask(&program.source) {
+        Cow::Borrowed(_) => program.serialize(serializer),
+        Cow::Owned(source) => ProgramView { source: source.into(), ..program.clone() }.serialize(serializer),
+    }
 }
 
 /// An answered call.

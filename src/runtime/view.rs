@@ -11,6 +11,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::histogram::Histogram;
+use super::program::ProgramView;
+use super::question::Question;
 use super::stream::StreamView;
 use crate::envelope::{Actor, TaskId};
 use crate::terminal::Size;
@@ -374,6 +376,12 @@ pub struct Snapshot {
     pub calls: Vec<Arc<CallSummary>>,
     /// Agents, in order of first connection.
     pub agents: Vec<AgentView>,
+    /// Programs that run, and the last that ended, in order of their start.
+    #[serde(default)]
+    pub programs: Vec<Arc<ProgramView>>,
+    /// Open questions, in the order they were asked.
+    #[serde(default)]
+    pub questions: Vec<Arc<Question>>,
     /// Recent notices, oldest first, bounded.
     pub notices: Vec<Notice>,
     /// Counters.

@@ -6,10 +6,16 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use super::bytes::TaskIo;
+use super::driver::Driver;
+use super::order::Order;
+use super::supervisor::Input;
 use super::view::Waiting;
+use crate::envelope::TaskId;
 use crate::process::Pty;
 
 /// Kernel functions a process sleeps in while it reads a terminal; in some of them also while it
@@ -97,6 +103,43 @@ pub(super) enum Second {
     Look,
     /// Nothing.
     Rest,
+}
+
+impl Driver {
+    /// Looks which quiet terminals want input, beside the loop.
+    pub(super) fn look(&mut self) {
+        let (mut quiet, mut wrote) = (Vec::new(), Vec::new());
+        for live in self.live.values_mut().filter(|live| live.io.pty.get().is_some()) {
+            match live.looks.second(live.io.output().bytes) {
+                Second::Look => quiet.push(live.io.clone()),
+                Second::Wrote => wrote.push(live.io.id.clone()),
+                Second::Rest => {}
+            }
+        }
+        wrote.into_iter().for_each(|id| self.step(Input::Waiting { id, waiting: None }));
+        if quiet.is_empty() {
+            return;
+        }
+        let (own, now) = (self.own.clone(), self.now().wall);
+        self.blocking_job(move || {
+            let groups = Groups::scan();
+            let look = |io: Arc<TaskIo>| {
+                let since = io.output().last_at.unwrap_or(now);
+                let waiting = io.pty.get().and_then(|pty| observe(pty, since, &groups));
+                (io.id.clone(), waiting)
+            };
+            // With the driver gone nobody shows it.
+            let _ = own.blocking_send(Order::Waiting { seen: quiet.into_iter().map(look).collect() });
+        });
+    }
+
+    /// Takes in what quiet tasks wait for; returns whether any of it is news.
+    pub(super) fn seen(&mut self, mut seen: Vec<(TaskId, Option<Waiting>)>) -> bool {
+        seen.retain(|(id, waiting)| self.supervisor.get(id).is_some_and(|task| task.waiting != *waiting));
+        let is_news = !seen.is_empty();
+        seen.into_iter().for_each(|(id, waiting)| self.step(Input::Waiting { id, waiting }));
+        is_news
+    }
 }
 
 #[cfg(test)]

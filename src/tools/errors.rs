@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::envelope::{ErrorKind, ToolError};
-use crate::runtime;
+use crate::runtime::{self, Refusal};
 
 impl From<runtime::Error> for ToolError {
     fn from(error: runtime::Error) -> Self {
@@ -51,6 +51,10 @@ impl From<runtime::Error> for ToolError {
                     .with_hint("free some space; running tasks go on")
             }
             Error::Unrecorded { reason, is_full } => unrecorded(&reason, is_full),
+            Error::Question(refusal) => unanswered(&refusal),
+            error @ Error::QuestionTooLong { .. } => {
+                Self::new(ErrorKind::InvalidToolInput, format!("This is {error}."))
+            }
             Error::ShuttingDown => {
                 Self::new(ErrorKind::RuntimeShuttingDown, "The runtime is shutting down.")
                     .with_hint("call again: a new runtime starts with the next call")
@@ -60,6 +64,34 @@ impl From<runtime::Error> for ToolError {
                 .with_hint("this is a fault of Pilothouse or of the machine, not of your input"),
         }
     }
+}
+
+/// Tells why an answer to a question was not taken.
+fn unanswered(refusal: &Refusal) -> ToolError {
+    let (kind, id, hint) = match refusal {
+        Refusal::Unknown(id) => (ErrorKind::QuestionNotFound, id, "call QuestionList to see what is open"),
+        Refusal::Settled { id, .. } => {
+            (ErrorKind::QuestionSettled, id, "nothing is left to do; QuestionList shows what is open")
+        }
+        Refusal::OperatorOnly { id } => (
+            ErrorKind::OperatorOnly,
+            id,
+            "you may say something beside it with `comment`; the operator decides at a console",
+        ),
+        Refusal::NotForAgents { id } => (
+            ErrorKind::OperatorOnly,
+            id,
+            "the operator may open it to agents; you may say something beside it with `comment`",
+        ),
+        Refusal::DoesNotFit { id, .. } => {
+            (ErrorKind::InvalidToolInput, id, "answer as the question says; it is still open")
+        }
+    };
+    let sentence = refusal.to_string();
+    let mut letters = sentence.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    let message = format!("{}{}.", first.map(String::from).unwrap_or_default(), letters.as_str());
+    ToolError::new(kind, message).with_details(json!({ "question_id": id })).with_hint(hint)
 }
 
 /// Tells that nothing starts while the record cannot be written.

@@ -274,6 +274,8 @@ pub(crate) fn snapshot() -> Snapshot {
         tasks: tasks().into_iter().map(Arc::new).collect(),
         calls: calls().into_iter().map(Arc::new).collect(),
         agents: vec![agent("claude", true, 1), agent("ci", false, 240)],
+        programs: Vec::new(),
+        questions: Vec::new(),
         notices: vec![Notice { seq: 1, at: ago(240), is_error: false, text: "agent ci disconnected".into() }],
         metrics: metrics(),
         record: RecordView::default(),

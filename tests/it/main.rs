@@ -37,6 +37,7 @@ mod record;
 mod reference_schemas;
 mod runtime;
 mod runtime_limits;
+mod runtime_questions;
 mod support;
 mod terminal_conformance;
 mod terminal_history;

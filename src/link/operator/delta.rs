@@ -45,6 +45,8 @@ impl Update {
                 socket: new.socket.clone(),
                 agents: new.agents.clone(),
                 notices: new.notices.clone(),
+                programs: new.programs.clone(),
+                questions: new.questions.clone(),
                 metrics: new.metrics.clone(),
                 record: new.record.clone(),
                 ..*new
@@ -148,6 +150,8 @@ mod tests {
             notices: Vec::new(),
             metrics: Metrics::default(),
             record: crate::runtime::RecordView::default(),
+            programs: Vec::new(),
+            questions: Vec::new(),
         }
     }
 

@@ -51,6 +51,11 @@ impl Viewers {
         viewer
     }
 
+    /// Tells whether any console is there.
+    pub(crate) fn is_anyone(&self) -> bool {
+        self.any(|_| true)
+    }
+
     /// Marks in `io` whether anybody shows it.
     pub(crate) fn refresh(&self, io: &TaskIo) {
         io.visible.store(self.any(|shown| shown.tasks.contains(&io.id)), Ordering::Relaxed);

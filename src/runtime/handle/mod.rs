@@ -1,6 +1,7 @@
 //! The runtime's front: what tools, links and the console hold. Cheap to clone.
 
 mod calls;
+mod questions;
 
 use std::ffi::OsString;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -89,6 +90,8 @@ impl Handle {
             tasks: Vec::new(),
             calls: Vec::new(),
             agents: Vec::new(),
+            programs: Vec::new(),
+            questions: Vec::new(),
             notices: Vec::new(),
             metrics: Metrics::default(),
             record: RecordView::default(),
@@ -118,7 +121,7 @@ impl Handle {
     /// # Errors
     /// When it was refused or could not be started.
     pub async fn exec(&self, request: ExecRequest) -> Result<ExecOutcome, Error> {
-        self.ask(|reply| Order::Exec { request: Box::new(request), reply }).await
+        self.order(|reply| Order::Exec { request: Box::new(request), reply }).await
     }
 
     /// Returns all tasks that were not dismissed, in order of creation.
@@ -177,7 +180,7 @@ impl Handle {
             return Ok(typing::to_past(task));
         }
         let (by, id) = (by.clone(), id.clone());
-        self.ask(|reply| Order::Input { by, id, input, reply }).await
+        self.order(|reply| Order::Input { by, id, input, reply }).await
     }
 
     /// Stops a task or sends it a signal.
@@ -189,7 +192,7 @@ impl Handle {
             return Ok(StopOutcome { effect: StopEffect::Noop, task });
         }
         let (by, id) = (by.clone(), id.clone());
-        self.ask(|reply| Order::Stop { by, id, stop, reply }).await
+        self.order(|reply| Order::Stop { by, id, stop, reply }).await
     }
 
     /// Stops a task whose caller goes away and cannot wait. One not known yet is ended as it comes.
@@ -339,7 +342,7 @@ impl Handle {
         if output == view.output { view.clone() } else { Arc::new(TaskView { output, ..(**view).clone() }) }
     }
 
-    async fn ask<T>(&self, order: impl FnOnce(Reply<T>) -> Order) -> Result<T, Error> {
+    async fn order<T>(&self, order: impl FnOnce(Reply<T>) -> Order) -> Result<T, Error> {
         let (reply, answer) = oneshot::channel();
         self.orders.send(order(reply)).await.map_err(|_| Error::ShuttingDown)?;
         answer.await.map_err(|_| Error::ShuttingDown)?

@@ -34,6 +34,8 @@ impl Story {
             tasks,
             calls: self.calls.values().map(|call| Arc::new(summary(call))).collect(),
             agents: self.agents(),
+            programs: Vec::new(),
+            questions: Vec::new(),
             notices: self.notices(last),
             record: RecordView::default(),
         }

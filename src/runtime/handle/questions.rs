@@ -1,0 +1,87 @@
+//! The handle's part for programs and the questions they ask.
+
+use std::sync::Arc;
+
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+
+use super::Handle;
+use crate::envelope::Actor;
+use crate::runtime::Error;
+use crate::runtime::order::{Order, Reply};
+use crate::runtime::program::ProgramView;
+use crate::runtime::question::{Answer, Asking, ClerkOrder, Given, Question, QuestionId, Settled};
+use crate::runtime::rows::Row;
+
+/// Bytes a question's texts may have together: what a console can be sent.
+const QUESTION_BYTES: usize = 512 << 10;
+
+impl Handle {
+    /// Asks a question and waits until it is settled. Dropping the future takes the question back.
+    ///
+    /// # Errors
+    /// When it is too long, cannot go on record, or the runtime shuts down.
+    pub async fn ask(&self, asking: Asking) -> Result<Settled, Error> {
+        let bytes = asking.text.len() + asking.evidence.command.as_ref().map_or(0, String::len);
+        if bytes > QUESTION_BYTES {
+            return Err(Error::QuestionTooLong { bytes, limit: QUESTION_BYTES });
+        }
+        let waits = CancellationToken::new();
+        let _waiting = waits.clone().drop_guard();
+        self.order(|reply| Order::Clerk(ClerkOrder::Ask { asking: Box::new(asking), reply, waits })).await
+    }
+
+    /// Returns the open questions, in the order they were asked.
+    #[must_use]
+    pub fn questions(&self) -> Vec<Arc<Question>> {
+        self.shared.snapshot.borrow().questions.clone()
+    }
+
+    /// Answers a question. It is on record, and final, when this returns.
+    ///
+    /// # Errors
+    /// When the answer is not taken; an open question stays open.
+    pub async fn answer(&self, by: &Actor, id: &QuestionId, given: Given) -> Result<Answer, Error> {
+        let (by, id) = (by.clone(), id.clone());
+        self.about(|reply| ClerkOrder::Answer { by, id, given, reply }).await
+    }
+
+    /// Says something beside a question.
+    ///
+    /// # Errors
+    /// When it is not open.
+    pub async fn comment(&self, by: &Actor, id: &QuestionId, text: String) -> Result<(), Error> {
+        let (by, id) = (by.clone(), id.clone());
+        self.about(|reply| ClerkOrder::Comment { by, id, text, reply }).await
+    }
+
+    /// Lets agents answer a question, or not any more: for the operator.
+    ///
+    /// # Errors
+    /// When it is not open, or the operator's alone.
+    pub async fn let_agents(&self, id: &QuestionId, may: bool) -> Result<(), Error> {
+        let id = id.clone();
+        self.about(|reply| ClerkOrder::LetAgents { id, may, reply }).await
+    }
+
+    /// Shows how a program stands. Its beginning and its end go on record.
+    pub fn show_program(&self, view: Arc<ProgramView>) {
+        let turns = self.shared.book().programs.show(view.clone());
+        if turns {
+            self.shared.note(&Row::Program { program: &view });
+        }
+        self.shared.nudge.notify_one();
+    }
+
+    /// Tells whether a console is there, in this process or attached: somebody who may answer.
+    #[must_use]
+    pub fn is_watched(&self) -> bool {
+        self.shared.viewers.is_anyone()
+    }
+
+    async fn about<T>(&self, order: impl FnOnce(Reply<T>) -> ClerkOrder) -> Result<T, Error> {
+        let (reply, answer) = oneshot::channel();
+        self.orders.send(Order::Clerk(order(reply))).await.map_err(|_| Error::ShuttingDown)?;
+        answer.await.map_err(|_| Error::ShuttingDown)?
+    }
+}

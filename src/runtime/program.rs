@@ -1,0 +1,223 @@
+//! A running program as others see it: its source, where it is, what it has found out. Plain data;
+//! whoever runs the program shows it with `Handle::show_program`.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::question::BindingView;
+use crate::envelope::{Actor, TaskId};
+
+/// Ended programs kept in memory.
+const ENDED_KEPT: usize = 8;
+
+/// A range of lines of a source, from 1, both ends included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Lines {
+    /// The first line.
+    pub first: u32,
+    /// The last line.
+    pub last: u32,
+}
+
+impl Lines {
+    /// Returns the range of a single line.
+    #[must_use]
+    pub fn one(line: u32) -> Self {
+        Self { first: line, last: line }
+    }
+
+    /// Tells whether a line lies in it.
+    #[must_use]
+    pub fn holds(self, line: u32) -> bool {
+        (self.first..=self.last).contains(&line)
+    }
+}
+
+/// Where a program stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunState {
+    /// Statements are carried out.
+    Running,
+    /// Everything in flight waits for an answer.
+    Asking,
+    /// It came to its end.
+    Completed,
+    /// An error that nothing caught ended it.
+    Failed,
+    /// Somebody stopped it.
+    Cancelled,
+    /// Its runtime was shut down or died.
+    Interrupted,
+}
+
+impl RunState {
+    /// Returns the word used on every surface.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Asking => "asking",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+            Self::Interrupted => "interrupted",
+        }
+    }
+
+    /// Tells whether nothing will change any more.
+    #[must_use]
+    pub fn is_terminal(self) -> bool {
+        !matches!(self, Self::Running | Self::Asking)
+    }
+}
+
+/// Where a statement or a branch stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepState {
+    /// It has not begun.
+    Waiting,
+    /// It is carried out.
+    Running,
+    /// It waits for an answer.
+    Asking,
+    /// It is done.
+    Done,
+    /// It has failed.
+    Failed,
+    /// It was passed over.
+    Skipped,
+    /// It was ended because of another one.
+    Cancelled,
+}
+
+/// A statement that has begun, at its latest pass.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepView {
+    /// Its lines.
+    pub lines: Lines,
+    /// Where it stands.
+    pub state: StepState,
+    /// The command it runs or ran.
+    pub task: Option<TaskId>,
+    /// How that command exited.
+    pub exit_code: Option<i32>,
+}
+
+/// A branch of a parallel block.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BranchView {
+    /// Its letter: `a` for the first.
+    pub letter: String,
+    /// The name of its value.
+    pub name: Option<String>,
+    /// Its lines.
+    pub lines: Lines,
+    /// Where it stands.
+    pub state: StepState,
+    /// The command it runs now, or ran last.
+    pub task: Option<TaskId>,
+}
+
+/// A loop that is being gone through.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoopView {
+    /// Its lines.
+    pub lines: Lines,
+    /// Which pass this is, from 1.
+    pub pass: u32,
+    /// How many there are, or may be at most.
+    pub max: Option<u32>,
+}
+
+/// What ended a program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProgramError {
+    /// The line of the statement.
+    pub line: u32,
+    /// What went wrong, a whole sentence.
+    pub message: String,
+}
+
+/// A program that runs or ran.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProgramView {
+    /// The run's id, e.g. `20261122-043511-k3f9x2`.
+    pub run: String,
+    /// The call that started it, if it is one.
+    pub call: Option<u64>,
+    /// Who started it.
+    pub started_by: Actor,
+    /// Its file.
+    pub path: PathBuf,
+    /// Its text.
+    pub source: Arc<str>,
+    /// The folder of the run.
+    pub folder: PathBuf,
+    /// Where it stands.
+    pub state: RunState,
+    /// The statements that have begun, in order of their lines.
+    pub steps: Vec<StepView>,
+    /// The branches of the parallel blocks in flight.
+    pub branches: Vec<BranchView>,
+    /// The loops it is in, the outermost first.
+    pub loops: Vec<LoopView>,
+    /// What it has found out, the newest last.
+    pub bindings: Vec<BindingView>,
+    /// What ended it.
+    pub error: Option<ProgramError>,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// When it ended.
+    pub ended_at: Option<Timestamp>,
+}
+
+impl ProgramView {
+    /// Returns the tasks that run for it now.
+    pub fn live_tasks(&self) -> impl Iterator<Item = &TaskId> {
+        let live = |state: &StepState| matches!(state, StepState::Running);
+        let steps = self.steps.iter().filter(move |step| live(&step.state));
+        steps.filter_map(|step| step.task.as_ref())
+    }
+
+    /// Returns the first line that is being carried out.
+    #[must_use]
+    pub fn current(&self) -> Option<Lines> {
+        let begun = |step: &&StepView| matches!(step.state, StepState::Running | StepState::Asking);
+        self.steps.iter().find(begun).map(|step| step.lines)
+    }
+}
+
+/// The programs of a recording: those that run, and the last that ended.
+#[derive(Debug, Default)]
+pub(super) struct Programs {
+    all: VecDeque<Arc<ProgramView>>,
+}
+
+impl Programs {
+    /// Takes in how a program stands; tells whether that is the first or the last word about it.
+    pub(super) fn show(&mut self, view: Arc<ProgramView>) -> bool {
+        let known = self.all.iter_mut().find(|known| known.run == view.run);
+        let turns = known.as_ref().is_none_or(|known| known.state.is_terminal() != view.state.is_terminal());
+        match known {
+            Some(known) => *known = view,
+            None => self.all.push_back(view),
+        }
+        let ended = self.all.iter().filter(|program| program.state.is_terminal()).count();
+        if ended > ENDED_KEPT
+            && let Some(oldest) = self.all.iter().position(|program| program.state.is_terminal())
+        {
+            self.all.remove(oldest);
+        }
+        turns
+    }
+
+    pub(super) fn all(&self) -> Vec<Arc<ProgramView>> {
+        self.all.iter().cloned().collect()
+    }
+}

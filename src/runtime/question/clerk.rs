@@ -1,0 +1,176 @@
+//! Carries out what the desk decides: puts facts on record, tells whoever waits. Lives in the driver.
+
+use std::collections::HashMap;
+
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+
+use super::answer::{Answer, Given, Settled};
+use super::desk::{Desk, Fact, Told};
+use super::view::{Asking, QuestionId};
+use crate::envelope::Actor;
+use crate::journal::Durability;
+use crate::runtime::driver::Driver;
+use crate::runtime::order::{Order, Reply};
+use crate::runtime::rows::Row;
+use crate::runtime::{Error, Refusal};
+
+/// An order about questions.
+#[derive(Debug)]
+pub(in crate::runtime) enum ClerkOrder {
+    /// Ask; whoever asked drops `waits` when they do not wait any more.
+    Ask { asking: Box<Asking>, reply: Reply<Settled>, waits: CancellationToken },
+    /// Answer.
+    Answer { by: Actor, id: QuestionId, given: Given, reply: Reply<Answer> },
+    /// Say something beside a question.
+    Comment { by: Actor, id: QuestionId, text: String, reply: Reply<()> },
+    /// Let agents answer, or not any more.
+    LetAgents { id: QuestionId, may: bool, reply: Reply<()> },
+    /// A fact about a question is on record, or could not be.
+    Recorded { id: QuestionId, written: Result<(), Error> },
+    /// Whoever asked does not wait any more.
+    Withdraw { id: QuestionId },
+}
+
+/// The desk, and who waits at it.
+#[derive(Debug, Default)]
+pub(in crate::runtime) struct Clerk {
+    pub(in crate::runtime) desk: Desk,
+    askers: HashMap<QuestionId, Reply<Settled>>,
+    answerers: HashMap<QuestionId, Reply<Answer>>,
+}
+
+impl Driver {
+    /// Carries out an order about questions.
+    pub(in crate::runtime) fn clerk(&mut self, order: ClerkOrder) {
+        let now = self.now();
+        match order {
+            ClerkOrder::Ask { asking, reply, waits } => self.ask(*asking, reply, waits),
+            ClerkOrder::Answer { by, id, given, reply } => {
+                match self.clerk.desk.answer(now, &by, &id, given) {
+                    Ok(fact) => {
+                        self.clerk.answerers.insert(id.clone(), reply);
+                        self.record(id, fact);
+                    }
+                    Err(refusal) => refuse(reply, refusal),
+                }
+            }
+            ClerkOrder::Comment { by, id, text, reply } => {
+                let said = self.clerk.desk.comment(now, &by, &id, &text);
+                self.note_fact(said, reply);
+            }
+            ClerkOrder::LetAgents { id, may, reply } => {
+                let said = self.clerk.desk.let_agents(&id, may);
+                self.note_fact(said, reply);
+            }
+            ClerkOrder::Recorded { id, written } => self.recorded(&id, written),
+            ClerkOrder::Withdraw { id } => self.withdraw(&id),
+        }
+    }
+
+    /// Settles the questions whose time is over.
+    pub(in crate::runtime) fn late_questions(&mut self) {
+        for fact in self.clerk.desk.due(self.now()) {
+            if let Fact::TimedOut { id, .. } = &fact {
+                self.record(id.clone(), fact);
+            }
+        }
+    }
+
+    /// Takes every question back: the runtime goes away.
+    pub(in crate::runtime) fn withdraw_questions(&mut self) {
+        for id in self.clerk.desk.unsettled() {
+            self.withdraw(&id);
+        }
+    }
+
+    fn ask(&mut self, asking: Asking, reply: Reply<Settled>, waits: CancellationToken) {
+        if !self.is_open() {
+            // Whoever asks may have gone as well.
+            let _ = reply.send(Err(Error::ShuttingDown));
+            return;
+        }
+        let id = new_id();
+        let fact = self.clerk.desk.ask(self.now(), id.clone(), asking);
+        self.clerk.askers.insert(id.clone(), reply);
+        let (own, name) = (self.own.clone(), id.clone());
+        self.job(async move {
+            waits.cancelled().await;
+            // With the driver gone there is nothing to take back.
+            let _ = own.send(Order::Clerk(ClerkOrder::Withdraw { id: name })).await;
+        });
+        self.record(id, fact);
+    }
+
+    /// Puts a fact on record beside the loop, then goes on with the question.
+    fn record(&mut self, id: QuestionId, fact: Fact) {
+        let (shared, own) = (self.shared.clone(), self.own.clone());
+        self.job(async move {
+            let written = shared.write(&Row::Question(&fact), Durability::Synced).await;
+            // With the driver gone nobody waits any more.
+            let _ = own.send(Order::Clerk(ClerkOrder::Recorded { id, written })).await;
+        });
+    }
+
+    fn recorded(&mut self, id: &QuestionId, written: Result<(), Error>) {
+        let answerer = self.clerk.answerers.remove(id);
+        match self.clerk.desk.recorded(id, written.is_ok()) {
+            Told::Nobody => {}
+            Told::NotAsked => {
+                if let (Some(asker), Err(error)) = (self.clerk.askers.remove(id), written) {
+                    let _ = asker.send(Err(error));
+                }
+            }
+            Told::NotAnswered => {
+                if let (Some(answerer), Err(error)) = (answerer, written) {
+                    let _ = answerer.send(Err(error));
+                }
+            }
+            Told::Asker(settled) => {
+                if let Settled::Answered(answer) = &settled {
+                    if answer.principal == super::Principal::Actor(Actor::Operator) {
+                        self.shared.book().counters.operator("answer");
+                    }
+                    if let Some(answerer) = answerer {
+                        let _ = answerer.send(Ok(answer.clone()));
+                    }
+                }
+                if let Some(asker) = self.clerk.askers.remove(id) {
+                    let _ = asker.send(Ok(settled));
+                }
+            }
+        }
+    }
+
+    fn withdraw(&mut self, id: &QuestionId) {
+        if let Some(fact) = self.clerk.desk.withdraw(self.now(), id) {
+            self.shared.note(&Row::Question(&fact));
+        }
+        if let Some(asker) = self.clerk.askers.remove(id) {
+            // Gone already, unless the runtime itself takes the question back.
+            let _ = asker.send(Err(Error::ShuttingDown));
+        }
+    }
+
+    fn note_fact(&self, said: Result<Fact, Refusal>, reply: Reply<()>) {
+        match said {
+            Ok(fact) => {
+                self.shared.note(&Row::Question(&fact));
+                let _ = reply.send(Ok(()));
+            }
+            Err(refusal) => refuse(reply, refusal),
+        }
+    }
+}
+
+/// Tells whoever is still there that their answer was not taken.
+fn refuse<T>(reply: oneshot::Sender<Result<T, Error>>, refusal: Refusal) {
+    let _ = reply.send(Err(Error::Question(refusal)));
+}
+
+fn new_id() -> QuestionId {
+    let mut random = [0; 8];
+    // Only an interrupted early boot leaves bytes unfilled.
+    let _ = rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty());
+    QuestionId::from_random(random)
+}

@@ -1,0 +1,19 @@
+//! Pending questions: what a running program needs somebody to decide, and what came of it.
+//!
+//! A question is on record before anybody sees it, and its answer before whoever asked gets it. A gate
+//! is answered by the operator alone; anything else by an agent too where the question allows it.
+
+mod answer;
+mod clerk;
+mod desk;
+mod view;
+
+#[cfg(test)]
+mod tests;
+
+pub use answer::{Answer, AnswerValue, Given, Principal, Settled};
+pub use desk::Refusal;
+pub use view::{Asking, BindingView, Comment, Evidence, Origin, Question, QuestionId, QuestionKind};
+
+pub(super) use clerk::{Clerk, ClerkOrder};
+pub(super) use desk::Fact;

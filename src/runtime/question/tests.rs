@@ -1,0 +1,256 @@
+//! What the desk decides, case by case.
+
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use proptest::prelude::*;
+
+use super::answer::{AnswerValue, Given, Settled};
+use super::desk::{Desk, Fact, Refusal, Told};
+use super::view::{Asking, Evidence, Origin, QuestionId, QuestionKind};
+use crate::clock::Moment;
+use crate::envelope::Actor;
+
+fn at(seconds: u64) -> Moment {
+    let wall = Timestamp::UNIX_EPOCH + SignedDuration::from_secs(i64::try_from(seconds).expect("small"));
+    Moment { mono: Duration::from_secs(seconds), wall }
+}
+
+fn id(number: u8) -> QuestionId {
+    QuestionId::from_random([number; 8])
+}
+
+fn asking(kind: QuestionKind, within: Option<u64>, agents: bool) -> Asking {
+    Asking {
+        origin: Origin::default(),
+        asked_by: Actor::Cli,
+        kind,
+        text: "go on?".to_owned(),
+        evidence: Evidence::default(),
+        within: within.map(Duration::from_secs),
+        agents,
+    }
+}
+
+fn gate() -> QuestionKind {
+    QuestionKind::Gate { allow: vec!["user".to_owned()] }
+}
+
+fn yes_no() -> QuestionKind {
+    QuestionKind::YesNo { yes: String::new(), no: String::new() }
+}
+
+fn choice() -> QuestionKind {
+    QuestionKind::Choice { labels: vec!["Ship".to_owned(), "wait".to_owned()] }
+}
+
+fn given(value: AnswerValue) -> Given {
+    Given { value, note: None }
+}
+
+fn agent() -> Actor {
+    Actor::Agent("claude".to_owned())
+}
+
+/// A desk with one open question.
+fn desk(kind: QuestionKind, within: Option<u64>, agents: bool) -> Desk {
+    let mut desk = Desk::default();
+    desk.ask(at(0), id(1), asking(kind, within, agents));
+    assert!(desk.questions().is_empty(), "nobody sees what is not on record");
+    assert_eq!(desk.recorded(&id(1), true), Told::Nobody);
+    assert_eq!(desk.questions().len(), 1);
+    desk
+}
+
+#[test]
+fn an_answer_is_final_once_it_is_on_record() {
+    let mut desk = desk(yes_no(), None, false);
+    let fact = desk.answer(at(1), &Actor::Operator, &id(1), given(AnswerValue::Yes)).expect("taken");
+    assert!(matches!(fact, Fact::Answered { .. }));
+    let again = desk.answer(at(2), &Actor::Operator, &id(1), given(AnswerValue::No));
+    assert_eq!(again, Err(Refusal::Settled { id: id(1), how: "answered by operator".into() }));
+    let Told::Asker(Settled::Answered(answer)) = desk.recorded(&id(1), true) else { panic!("told") };
+    assert_eq!((answer.value, answer.at), (AnswerValue::Yes, at(1).wall));
+    assert!(desk.questions().is_empty());
+    let late = desk.answer(at(3), &Actor::Operator, &id(1), given(AnswerValue::No));
+    assert_eq!(late, Err(Refusal::Settled { id: id(1), how: "answered by operator".into() }));
+}
+
+#[test]
+fn an_answer_that_cannot_go_on_record_takes_no_effect() {
+    let mut desk = desk(gate(), Some(60), false);
+    desk.answer(at(1), &Actor::Operator, &id(1), given(AnswerValue::Approve)).expect("taken");
+    assert_eq!(desk.recorded(&id(1), false), Told::NotAnswered);
+    assert_eq!(desk.questions().len(), 1, "open again");
+    assert_eq!(desk.due(at(60)).len(), 1, "its time still runs");
+    // That time has passed is so, on record or not.
+    assert!(matches!(desk.recorded(&id(1), false), Told::Asker(Settled::TimedOut { .. })));
+}
+
+#[test]
+fn a_question_that_cannot_go_on_record_is_not_asked() {
+    let mut desk = Desk::default();
+    desk.ask(at(0), id(1), asking(yes_no(), None, true));
+    assert_eq!(desk.recorded(&id(1), false), Told::NotAsked);
+    assert!(desk.questions().is_empty() && desk.unsettled().is_empty());
+}
+
+#[test]
+fn only_the_operator_answers_a_gate() {
+    let mut desk = desk(gate(), None, true);
+    assert!(!desk.questions()[0].agents, "whatever was asked for");
+    for by in [agent(), Actor::Cli, Actor::System] {
+        let refused = desk.answer(at(1), &by, &id(1), given(AnswerValue::Approve));
+        assert_eq!(refused, Err(Refusal::OperatorOnly { id: id(1) }), "{by}");
+    }
+    assert_eq!(desk.let_agents(&id(1), true), Err(Refusal::OperatorOnly { id: id(1) }));
+    desk.comment(at(2), &agent(), &id(1), "the tests are green").expect("a comment is welcome");
+    assert_eq!(desk.questions()[0].comments[0].text, "the tests are green");
+    desk.answer(at(3), &Actor::Operator, &id(1), given(AnswerValue::Reject)).expect("taken");
+}
+
+#[test]
+fn an_agent_answers_only_where_it_may_and_what_fits() {
+    let mut desk = desk(choice(), None, false);
+    let label = |label: &str| given(AnswerValue::Choice(label.to_owned()));
+    let refused = desk.answer(at(1), &agent(), &id(1), label("Ship"));
+    assert_eq!(refused, Err(Refusal::NotForAgents { id: id(1) }));
+    desk.let_agents(&id(1), true).expect("the operator hands it on");
+    for bad in [label("ship"), label("Ship "), given(AnswerValue::Yes), given(AnswerValue::Abort)] {
+        let refused = desk.answer(at(2), &agent(), &id(1), bad);
+        assert!(matches!(refused, Err(Refusal::DoesNotFit { .. })), "{refused:?}");
+        assert_eq!(desk.questions().len(), 1, "it stays open");
+    }
+    desk.answer(at(3), &agent(), &id(1), label("Ship")).expect("exactly a label");
+}
+
+#[test]
+fn time_decides_at_its_moment_and_an_answer_before_it_wins() {
+    let mut desk = desk(gate(), Some(60), false);
+    assert_eq!(desk.next_due(), Some(Duration::from_secs(60)));
+    assert!(desk.due(at(59)).is_empty());
+    desk.answer(at(59), &Actor::Operator, &id(1), given(AnswerValue::Approve)).expect("taken");
+    assert!(desk.due(at(61)).is_empty(), "an answer on its way to the record is an answer");
+    assert!(matches!(desk.recorded(&id(1), true), Told::Asker(Settled::Answered(_))));
+
+    let mut desk = self::desk(gate(), Some(60), false);
+    assert!(matches!(desk.due(at(60))[..], [Fact::TimedOut { .. }]));
+    assert!(desk.due(at(61)).is_empty(), "once");
+    let late = desk.answer(at(61), &Actor::Operator, &id(1), given(AnswerValue::Approve));
+    assert_eq!(late, Err(Refusal::Settled { id: id(1), how: "not answered in time".into() }));
+}
+
+#[test]
+fn a_question_taken_back_is_gone_but_an_answer_stays_one() {
+    let mut desk = desk(yes_no(), Some(5), true);
+    assert!(matches!(desk.withdraw(at(1), &id(1)), Some(Fact::Withdrawn { .. })));
+    assert_eq!(desk.withdraw(at(1), &id(1)), None);
+    assert!(desk.due(at(9)).is_empty() && desk.questions().is_empty());
+    let late = desk.answer(at(2), &Actor::Operator, &id(1), given(AnswerValue::Yes));
+    assert_eq!(late, Err(Refusal::Settled { id: id(1), how: "withdrawn".into() }));
+
+    let mut desk = self::desk(yes_no(), None, true);
+    desk.answer(at(1), &agent(), &id(1), given(AnswerValue::Yes)).expect("taken");
+    assert_eq!(desk.withdraw(at(1), &id(1)), None);
+    assert!(matches!(desk.recorded(&id(1), true), Told::Asker(_)));
+}
+
+#[test]
+fn a_masked_text_is_on_record_by_its_length() {
+    let mut desk = desk(QuestionKind::Text { masked: true }, None, true);
+    let secret = given(AnswerValue::Text("hunter2".to_owned()));
+    assert!(desk.answer(at(1), &agent(), &id(1), secret.clone()).is_err(), "no agent is asked for a secret");
+    let fact = desk.answer(at(1), &Actor::Operator, &id(1), secret).expect("taken");
+    let row = serde_json::to_string(&fact).expect("a row");
+    assert!(row.contains(r#"{"hidden":7}"#) && !row.contains("hunter2"), "{row}");
+    let Told::Asker(Settled::Answered(answer)) = desk.recorded(&id(1), true) else { panic!("told") };
+    assert_eq!(answer.value, AnswerValue::Text("hunter2".to_owned()));
+}
+
+#[test]
+fn an_answer_is_read_strictly() {
+    let in_flight = QuestionKind::InFlight;
+    for (kind, text, expected) in [
+        (yes_no(), " Yes\n", Some(AnswerValue::Yes)),
+        (yes_no(), "n", Some(AnswerValue::No)),
+        (yes_no(), "yes, because", None),
+        (yes_no(), "abort", None),
+        (choice(), "wait", Some(AnswerValue::Choice("wait".into()))),
+        (choice(), "Wait", None),
+        (gate(), "approve", Some(AnswerValue::Approve)),
+        (gate(), "y", None),
+        (in_flight.clone(), "rerun", Some(AnswerValue::Rerun)),
+        (in_flight, "yes", None),
+        (QuestionKind::Text { masked: false }, " as it is ", Some(AnswerValue::Text(" as it is ".into()))),
+    ] {
+        assert_eq!(kind.read(text), expected, "{text:?} to {kind:?}");
+    }
+}
+
+#[test]
+fn an_id_reads_back_and_a_task_is_none() {
+    assert_eq!(id(7).as_str().parse(), Ok(id(7)));
+    for bad in ["", "question_", "question_short", "task_00000000", "question_0000000!"] {
+        assert!(bad.parse::<QuestionId>().is_err(), "{bad}");
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Move {
+    Ask(u8, Option<u64>),
+    Answer(u8, bool, bool),
+    Withdraw(u8),
+    Recorded(u8, bool),
+    Wait(u64),
+}
+
+fn moves() -> impl Strategy<Value = Move> {
+    let number = 0..4_u8;
+    prop_oneof![
+        (number.clone(), prop::option::of(0..20_u64)).prop_map(|(id, within)| Move::Ask(id, within)),
+        (number.clone(), any::<bool>(), any::<bool>()).prop_map(|(id, by, yes)| Move::Answer(id, by, yes)),
+        number.clone().prop_map(Move::Withdraw),
+        (number, any::<bool>()).prop_map(|(id, ok)| Move::Recorded(id, ok)),
+        (0..9_u64).prop_map(Move::Wait),
+    ]
+}
+
+proptest! {
+    /// Whatever happens in whatever order: a question is settled at most once, by the operator or by time.
+    #[test]
+    fn nobody_is_told_twice(moves in prop::collection::vec(moves(), 0..60)) {
+        let (mut desk, mut now) = (Desk::default(), 0);
+        let (mut asked, mut told) = (std::collections::BTreeSet::new(), std::collections::BTreeSet::new());
+        for step in moves {
+            match step {
+                Move::Ask(number, within) => {
+                    if asked.insert(number) {
+                        desk.ask(at(now), id(number), asking(gate(), within, true));
+                    }
+                }
+                Move::Answer(number, is_person, yes) => {
+                    let by = if is_person { Actor::Operator } else { agent() };
+                    let value = if yes { AnswerValue::Approve } else { AnswerValue::Reject };
+                    let taken = desk.answer(at(now), &by, &id(number), given(value));
+                    prop_assert!(is_person || taken.is_err());
+                }
+                Move::Withdraw(number) => {
+                    if desk.withdraw(at(now), &id(number)).is_some() {
+                        prop_assert!(told.insert(number), "{number} withdrawn after it was told");
+                    }
+                }
+                Move::Recorded(number, ok) => match desk.recorded(&id(number), ok) {
+                    Told::Asker(_) | Told::NotAsked => prop_assert!(told.insert(number), "{number} twice"),
+                    Told::Nobody | Told::NotAnswered => {}
+                },
+                Move::Wait(seconds) => {
+                    now += seconds;
+                    desk.due(at(now));
+                    prop_assert!(desk.next_due().is_none_or(|due| due > at(now).mono));
+                }
+            }
+            let open: Vec<_> = desk.questions().iter().map(|question| question.id.clone()).collect();
+            prop_assert!(open.iter().all(|open| told.iter().all(|number| id(*number) != *open)));
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Questions at a real runtime: asked, seen, settled, taken back; and what of it is on record.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pilothouse::envelope::Actor;
+use pilothouse::journal::{Item, Reader};
+use pilothouse::runtime::{
+    AnswerValue, Asking, Error, Evidence, Given, Handle, Lines, Origin, ProgramView, Question, QuestionKind,
+    Refusal, RunState, Settled, Snapshot,
+};
+use serde_json::Value;
+
+use crate::support::start_runtime;
+
+const LONG: Duration = Duration::from_secs(20);
+
+struct Bench {
+    runtime: Handle,
+    dir: tempfile::TempDir,
+}
+
+impl Bench {
+    fn start() -> Self {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let (runtime, _) = start_runtime(dir.path());
+        Self { runtime, dir }
+    }
+
+    /// Asks beside the test and waits until everybody can see it.
+    async fn ask(&self, asking: Asking) -> (tokio::task::JoinHandle<Result<Settled, Error>>, Arc<Question>) {
+        let runtime = self.runtime.clone();
+        let known = self.runtime.questions().len();
+        let asked = tokio::spawn(async move { runtime.ask(asking).await });
+        let seen = self.published(|snapshot| snapshot.questions.len() > known).await;
+        (asked, seen.questions.last().expect("a question").clone())
+    }
+
+    async fn published(&self, fact: impl FnMut(&Arc<Snapshot>) -> bool) -> Arc<Snapshot> {
+        let mut snapshot = self.runtime.snapshot();
+        let told = tokio::time::timeout(LONG, snapshot.wait_for(fact)).await;
+        told.expect("in time").expect("the runtime lives").clone()
+    }
+
+    /// Ends the runtime and returns what is on record about questions and programs.
+    async fn record(self) -> Vec<(String, Value)> {
+        self.runtime.shutdown().await;
+        rows(self.dir.path())
+    }
+}
+
+fn rows(dir: &Path) -> Vec<(String, Value)> {
+    let recordings = std::fs::read_dir(dir.join("recordings")).expect("recordings");
+    let recording = recordings.flatten().next().expect("one").path();
+    let items = Reader::open(&recording).expect("opens").filter_map(|item| match item {
+        Item::Record(record) => Some((record.header.kind.clone(), record.data(&recording).expect("data"))),
+        Item::Problem(_) => None,
+    });
+    items.filter(|(kind, _)| kind == "question" || kind == "program").collect()
+}
+
+fn facts(rows: &[(String, Value)]) -> Vec<&str> {
+    rows.iter().filter_map(|(_, data)| data["what"].as_str()).collect()
+}
+
+fn asking(kind: QuestionKind, within: Option<Duration>) -> Asking {
+    Asking {
+        origin: Origin { run: Some("run-1".into()), lines: Some(Lines::one(3)), ..Origin::default() },
+        asked_by: Actor::Cli,
+        kind,
+        text: "deploy with TOKEN=s3cr3tvalue12345?".to_owned(),
+        evidence: Evidence::default(),
+        within,
+        agents: false,
+    }
+}
+
+fn gate() -> QuestionKind {
+    QuestionKind::Gate { allow: vec!["user".to_owned()] }
+}
+
+fn approve() -> Given {
+    Given { value: AnswerValue::Approve, note: Some("looks right".to_owned()) }
+}
+
+#[tokio::test]
+async fn a_gate_is_opened_by_the_operator_and_on_record_before_it_is() {
+    let bench = Bench::start();
+    let (asked, question) = bench.ask(asking(gate(), Some(LONG))).await;
+    assert!(question.deadline.is_some_and(|deadline| deadline > question.asked_at));
+    let refused = bench.runtime.answer(&Actor::Agent("claude".into()), &question.id, approve()).await;
+    assert!(matches!(refused, Err(Error::Question(Refusal::OperatorOnly { .. }))), "{refused:?}");
+    let refused = bench.runtime.answer(&Actor::Cli, &question.id, approve()).await;
+    assert!(matches!(refused, Err(Error::Question(Refusal::OperatorOnly { .. }))), "{refused:?}");
+    let agent = Actor::Agent("claude".into());
+    bench.runtime.comment(&agent, &question.id, "tests pass".into()).await.expect("a comment");
+    bench.runtime.answer(&Actor::Operator, &question.id, approve()).await.expect("taken");
+    let Ok(Settled::Answered(answer)) = asked.await.expect("asked") else { panic!("settled") };
+    assert_eq!((answer.value, answer.note.as_deref()), (AnswerValue::Approve, Some("looks right")));
+    let late = bench.runtime.answer(&Actor::Operator, &question.id, approve()).await;
+    assert!(matches!(late, Err(Error::Question(Refusal::Settled { .. }))), "{late:?}");
+    let rows = bench.record().await;
+    assert_eq!(facts(&rows), ["asked", "commented", "answered"]);
+    assert_eq!(rows[2].1["answer"]["principal"], "operator");
+}
+
+#[tokio::test]
+async fn nobody_answers_in_time() {
+    let bench = Bench::start();
+    let (asked, question) = bench.ask(asking(gate(), Some(Duration::from_millis(50)))).await;
+    assert!(matches!(asked.await.expect("asked"), Ok(Settled::TimedOut { .. })));
+    let late = bench.runtime.answer(&Actor::Operator, &question.id, approve()).await;
+    assert!(matches!(late, Err(Error::Question(Refusal::Settled { .. }))), "never approved afterwards");
+    assert_eq!(facts(&bench.record().await), ["asked", "timed_out"]);
+}
+
+#[tokio::test]
+async fn a_question_whose_asker_has_gone_is_taken_back() {
+    let bench = Bench::start();
+    let (asked, question) = bench.ask(asking(gate(), None)).await;
+    asked.abort();
+    bench.published(|snapshot| snapshot.questions.is_empty()).await;
+    let late = bench.runtime.answer(&Actor::Operator, &question.id, approve()).await;
+    assert!(matches!(late, Err(Error::Question(Refusal::Settled { how, .. })) if how == "withdrawn"));
+    assert_eq!(facts(&bench.record().await), ["asked", "withdrawn"]);
+}
+
+#[tokio::test]
+async fn a_shutdown_takes_questions_back() {
+    let bench = Bench::start();
+    let (asked, _) = bench.ask(asking(gate(), None)).await;
+    assert_eq!(facts(&bench.record().await), ["asked", "withdrawn"]);
+    assert!(matches!(asked.await.expect("asked"), Err(Error::ShuttingDown)));
+}
+
+#[tokio::test]
+async fn a_program_is_shown_as_it_goes_and_on_record_at_its_ends() {
+    let bench = Bench::start();
+    let view = |state, ended| {
+        Arc::new(ProgramView {
+            run: "run-1".into(),
+            call: None,
+            started_by: Actor::Cli,
+            path: "/w/deploy.prose".into(),
+            source: "exec \"true\"\n".into(),
+            folder: "/w/.prose/runs/run-1".into(),
+            state,
+            steps: Vec::new(),
+            branches: Vec::new(),
+            loops: Vec::new(),
+            bindings: Vec::new(),
+            error: None,
+            started_at: jiff::Timestamp::UNIX_EPOCH,
+            ended_at: ended,
+        })
+    };
+    assert!(!bench.runtime.is_watched());
+    let console = bench.runtime.viewer();
+    assert!(bench.runtime.is_watched());
+    drop(console);
+    for state in [RunState::Running, RunState::Asking, RunState::Running] {
+        bench.runtime.show_program(view(state, None));
+    }
+    bench.runtime.show_program(view(RunState::Completed, Some(jiff::Timestamp::UNIX_EPOCH)));
+    bench.published(|snapshot| snapshot.programs.iter().any(|run| run.state == RunState::Completed)).await;
+    let rows = bench.record().await;
+    let states: Vec<&str> = rows.iter().filter_map(|(_, data)| data["program"]["state"].as_str()).collect();
+    assert_eq!(states, ["running", "completed"]);
+}
