@@ -8,8 +8,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::metrics::Metrics;
 use super::stream::StreamView;
-use super::view::{CallSummary, Metrics};
+use super::view::CallSummary;
 use crate::clock::Moment;
 use crate::envelope::{Actor, Envelope, TaskId};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 
 use super::histogram::{BOUNDS_MS, Histogram};
-use super::view::Metrics;
+use super::metrics::Metrics;
 
 /// Writes the counters, one family after the other.
 #[must_use]

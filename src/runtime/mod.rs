@@ -35,6 +35,7 @@ pub use exposition::prometheus;
 pub use handle::{Handle, Options};
 pub use histogram::{BOUNDS_MS, Histogram};
 pub use log::{log_path, marks_path, read_marks};
+pub use metrics::Metrics;
 pub use output::{Output, Stream};
 pub use program::{BranchView, Lines, LoopView, ProgramError, ProgramView, RunState, StepState, StepView};
 pub use question::{
@@ -48,6 +49,6 @@ pub use request::{
 pub use screen::Screen;
 pub use stream::{StreamLine, StreamView};
 pub use view::{
-    AgentView, BatchItem, CallSummary, Ended, Lease, Metrics, Notice, OutputView, RecordView, Snapshot,
-    StopView, TaskEvent, TaskStatus, TaskView, Waiting,
+    AgentView, BatchItem, CallSummary, Ended, Lease, Notice, OutputView, RecordView, Snapshot, StopView,
+    TaskEvent, TaskStatus, TaskView, Waiting,
 };

@@ -3,14 +3,13 @@
 //! The same values serve the console in the same process, a console attached over the operator
 //! link, and the tools.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::histogram::Histogram;
+use super::metrics::Metrics;
 use super::program::ProgramView;
 use super::question::Question;
 use super::stream::StreamView;
@@ -279,67 +278,6 @@ pub struct AgentView {
     pub last_call: Option<Timestamp>,
     /// Calls so far.
     pub calls: u64,
-}
-
-/// Counters and short histories (contracts 4).
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct Metrics {
-    /// Model-visible calls by tool, then by status `success`, `error` or `abandoned`.
-    pub tool_calls: BTreeMap<String, BTreeMap<String, u64>>,
-    /// Executions from direct ExecCommand.
-    pub exec_command_items: u64,
-    /// Executions from batch items.
-    pub batched_exec_command_items: u64,
-    /// Live tasks, by status.
-    pub tasks_live: BTreeMap<String, u64>,
-    /// Commands that outlived their call.
-    pub promotions: u64,
-    /// Tasks ever started.
-    pub tasks_started: u64,
-    /// Tasks ended, by final status.
-    pub tasks_ended: BTreeMap<String, u64>,
-    /// Most tasks live at once.
-    pub tasks_peak: u64,
-    /// Bytes read from tasks.
-    pub output_bytes_in: u64,
-    /// Characters of receipts sent to models.
-    pub output_chars_sent: u64,
-    /// Bytes of receipts sent to models.
-    pub output_bytes_sent: u64,
-    /// Bytes not kept.
-    pub output_bytes_dropped: u64,
-    /// What the operator did to tasks, by the word of the timeline (`start`, `input`, `stop`, …).
-    pub operator_actions: BTreeMap<String, u64>,
-    /// Inputs refused, by reason.
-    pub input_refused: BTreeMap<String, u64>,
-    /// Panics of a terminal parser, each healed from the log.
-    pub screen_resets: u64,
-    /// From call to answer, by tool.
-    pub tool_ms: BTreeMap<String, Histogram>,
-    /// From start to end of a task, by final status.
-    pub task_ms: BTreeMap<String, Histogram>,
-    /// Tool-call durations in ms, by tool: (count, p50, p95, p99) over the recent calls.
-    pub call_ms: BTreeMap<String, (u64, u64, u64, u64)>,
-    /// Calls in each of the last 60 seconds, oldest first; updated at most once a second.
-    pub calls_per_second: Vec<u64>,
-    /// Bytes in each of the last 60 seconds, oldest first; updated at most once a second.
-    pub bytes_per_second: Vec<u64>,
-}
-
-impl Metrics {
-    /// Returns all executions: direct ones and batch items.
-    #[must_use]
-    pub fn shell_commands(&self) -> u64 {
-        self.exec_command_items + self.batched_exec_command_items
-    }
-
-    /// Returns how many more calls the batch items would have taken one by one. Below zero when batches ran
-    /// fewer items than there were batches.
-    #[must_use]
-    pub fn model_rounds_saved(&self) -> i64 {
-        let batches = self.tool_calls.get("ExecCommandBatch").map_or(0, |by_status| by_status.values().sum());
-        self.batched_exec_command_items.checked_signed_diff(batches).unwrap_or_default()
-    }
 }
 
 /// A line for the person that is not bound to a task: an agent came or went, the demo narrates.

@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::Handle;
 use crate::envelope::{Actor, Envelope, TaskId};
 use crate::runtime::calls::CallRecord;
+use crate::runtime::metrics::Metrics;
 use crate::runtime::stream::StreamView;
-use crate::runtime::view::Metrics;
 
 impl Handle {
     /// Puts a call on record before its effect and returns its number.

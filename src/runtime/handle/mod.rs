@@ -20,6 +20,7 @@ use crate::process::{Identity, Spawner};
 use crate::runtime::Error;
 use crate::runtime::bytes::{Parsers, Pump, TaskIo, Viewer, Viewers};
 use crate::runtime::driver::Driver;
+use crate::runtime::metrics::Metrics;
 use crate::runtime::order::{Order, Reply};
 use crate::runtime::output::Output;
 use crate::runtime::request::{
@@ -29,7 +30,7 @@ use crate::runtime::rows::Row;
 use crate::runtime::screen::Screen;
 use crate::runtime::shared::Shared;
 use crate::runtime::typing;
-use crate::runtime::view::{Metrics, RecordView, Snapshot, TaskView};
+use crate::runtime::view::{RecordView, Snapshot, TaskView};
 use crate::terminal::Terminal;
 
 /// Orders that may wait for the driver.

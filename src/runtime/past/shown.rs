@@ -9,8 +9,8 @@ use super::story::{PastCall, Story};
 use super::untold;
 use crate::envelope::Actor;
 use crate::process::ExitRecord;
-use crate::runtime::metrics::Counters;
-use crate::runtime::view::{AgentView, CallSummary, Metrics, Notice, RecordView, Snapshot, TaskView};
+use crate::runtime::metrics::{Counters, Metrics};
+use crate::runtime::view::{AgentView, CallSummary, Notice, RecordView, Snapshot, TaskView};
 
 /// Characters of a summary.
 const SUMMARY_CHARS: usize = 200;
