@@ -1,6 +1,24 @@
-//! Settings that a person may change. First form: defaults only.
+//! Settings that a person may change: their defaults, what `config.toml` says, and what is wrong with it.
+
+mod load;
+mod near;
+mod settings;
+mod source;
+mod units;
 
 use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use load::{FILE, KEYS_FILE, Loaded, Origin, THEMES_FOLDER, WORKSPACE_FILE, read_own};
+pub use near::nearest;
+pub use settings::{
+    AgentSettings, Color, ConsoleSettings, Dwelling, Env, GlyphSet, LimitSettings, Mouse, RecordSettings,
+    Settings,
+};
+pub use source::{Entry, Fault, Faults, Node, Source};
+pub use units::{Bytes, Ceiling, Period};
 
 /// Limits of one runtime (contracts 8). Sizes in bytes.
 #[derive(Debug, Clone)]
@@ -27,6 +45,8 @@ pub struct Limits {
     pub batch_deadline: Duration,
     /// Calls kept in memory for the console; all are in the journal.
     pub recent_calls: usize,
+    /// An agent may drive tasks that another one started.
+    pub share_tasks: bool,
     /// The record.
     pub record: Record,
 }
@@ -45,7 +65,8 @@ pub struct Record {
 }
 
 /// What happens when the record cannot be written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Audit {
     /// Running tasks go on; no new command starts.
     #[default]
@@ -79,6 +100,7 @@ impl Default for Limits {
             lease: Duration::from_secs(10),
             batch_deadline: Duration::from_secs(110),
             recent_calls: 1_000,
+            share_tasks: false,
             record: Record::default(),
         }
     }

@@ -15,6 +15,8 @@ pub struct Places {
     pub runtime_dir: PathBuf,
     /// All recordings of this user; 0700.
     pub state_dir: PathBuf,
+    /// The settings of this user: `config.toml`, `keys.toml`, `themes/`.
+    pub config_dir: PathBuf,
 }
 
 /// What `Places::find` could not do.
@@ -41,10 +43,11 @@ impl Places {
     pub fn find(cwd: &Path, xdg_runtime: Option<&Path>) -> Result<Self, Error> {
         let project = directories::ProjectDirs::from("dev", "", "pilothouse").ok_or(Error::NoHome)?;
         let state = project.state_dir().unwrap_or_else(|| project.data_dir());
-        Self::beneath(cwd, state, xdg_runtime)
+        let places = Self::beneath(cwd, state, xdg_runtime)?;
+        Ok(Self { config_dir: project.config_dir().to_owned(), ..places })
     }
 
-    /// Finds the folders with a state folder chosen by the caller (tests, demo, `--state`).
+    /// Finds the folders with a state folder chosen by the caller (tests, demo); settings lie in it too.
     ///
     /// # Errors
     /// When `cwd` does not exist.
@@ -56,7 +59,7 @@ impl Places {
             Some(dir) => dir.join("pilothouse").join(&id),
             None => state.join("run").join(&id),
         };
-        Ok(Self { workspace, id, runtime_dir, state_dir: state.to_owned() })
+        Ok(Self { workspace, id, runtime_dir, state_dir: state.to_owned(), config_dir: state.join("config") })
     }
 
     /// Returns the socket of agents and scripts (roles `mcp` and `cli`).

@@ -3,11 +3,13 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use color_eyre::eyre::Result;
+use color_eyre::eyre::{Result, eyre};
 use tokio::time::{Instant, sleep};
 
 use super::Start;
 use super::house::House;
+use crate::agent::start_headless;
+use crate::config::{Dwelling, Loaded, Settings};
 use crate::console::{self, Exit, Options};
 use crate::link::{Error, Operator};
 
@@ -19,6 +21,11 @@ const RETRY: Duration = Duration::from_millis(20);
 /// Opens the console of the workspace.
 pub(super) async fn run(start: &Start) -> Result<ExitCode> {
     let deadline = Instant::now() + PATIENCE;
+    if let Some(settings) = settings(start)?
+        && settings.runtime == Dwelling::Background
+    {
+        lodge(start).await?;
+    }
     loop {
         if let Some(house) = House::open(&start.places, false)? {
             return embed(start, house).await.map(leave);
@@ -30,6 +37,34 @@ pub(super) async fn run(start: &Start) -> Result<ExitCode> {
             Err(_) => sleep(RETRY).await,
         }
     }
+}
+
+/// Reads the settings; none when they cannot be used but a runtime is there to be looked at: whoever has to
+/// stop a task must not be kept out by a slip of the pen.
+fn settings(start: &Start) -> Result<Option<Settings>> {
+    match Loaded::read(&start.places.config_dir, &start.places.workspace) {
+        Ok(loaded) => Ok(Some(loaded.settings)),
+        Err(_) if std::os::unix::net::UnixStream::connect(start.places.operator_socket()).is_ok() => Ok(None),
+        Err(faults) => Err(faults.into()),
+    }
+}
+
+/// Starts a runtime of its own process unless one serves the workspace, and waits until it answers.
+async fn lodge(start: &Start) -> Result<()> {
+    let socket = start.places.operator_socket();
+    let answers = || std::os::unix::net::UnixStream::connect(&socket).is_ok();
+    if answers() {
+        return Ok(());
+    }
+    let (_, log) = start_headless(&start.places, &start.program)?;
+    let deadline = Instant::now() + PATIENCE;
+    while !answers() {
+        if Instant::now() >= deadline {
+            return Err(eyre!("the runtime that was started does not answer; see {}", log.display()));
+        }
+        sleep(RETRY).await;
+    }
+    Ok(())
 }
 
 /// Runs the console on a runtime of this process; its tasks end with it.

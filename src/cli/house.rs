@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent;
-use crate::config::Limits;
+use crate::config::{Loaded, Settings};
 use crate::link::Error;
 use crate::link::{self, Doors, Guest, Role, Server};
 use crate::paths::Places;
@@ -48,9 +48,12 @@ impl House {
             Err(Error::Taken { .. }) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
-        let limits = Limits::default();
-        let server = Server::new(doors, places.workspace.clone(), limits.connections);
-        let runtime = start(places, headless, limits)?;
+        let loaded = Loaded::read(&places.config_dir, &places.workspace)?;
+        let connections = loaded.settings.limits.connections;
+        let server = Server::new(doors, places.workspace.clone(), connections);
+        let runtime = start(places, headless, loaded.settings)?;
+        // Whoever wrote it may not be whoever looks: it is left aside, and said.
+        loaded.aside.iter().for_each(|fault| runtime.notice(fault.to_string(), true));
         let (ended, close, stop) =
             (CancellationToken::new(), CancellationToken::new(), CancellationToken::new());
         let repeats = Arc::new(Repeats::default());
@@ -100,7 +103,7 @@ impl Host {
     }
 }
 
-fn start(places: &Places, headless: bool, limits: Limits) -> Result<Handle> {
+fn start(places: &Places, headless: bool, settings: Settings) -> Result<Handle> {
     if let Err(error) = raise_descriptor_limit() {
         // Fewer tasks fit at once; each that does not is refused with its reason.
         tracing::warn!(%error, "raise the limit of open descriptors");
@@ -112,7 +115,8 @@ fn start(places: &Places, headless: bool, limits: Limits) -> Result<Handle> {
         headless,
         environment: std::env::vars_os().collect(),
         spawner: Spawner::new(),
-        limits,
+        limits: settings.limits(),
+        env: settings.env,
     };
     Handle::start(options).wrap_err_with(|| format!("start a runtime in {}", show(&places.workspace)))
 }

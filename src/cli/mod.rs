@@ -6,6 +6,7 @@ mod args;
 mod console;
 #[cfg(feature = "console")]
 mod demo;
+mod edit;
 mod exec;
 mod fields;
 mod house;
@@ -129,6 +130,7 @@ async fn alone(typed: Typed<'_>) -> Result<ExitCode> {
     let start = settled()?;
     match typed.command.path.as_str() {
         "mcp" => mcp::run(&start, serde_json::from_value(input)?).await,
+        "config.edit" => edit::run(&start),
         "serve" => serve::run(&start, &serde_json::from_value(input)?, form).await,
         #[cfg(feature = "console")]
         "open" => open::run(&start, &serde_json::from_value(input)?).await,

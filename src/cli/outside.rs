@@ -9,8 +9,9 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::house::House;
 use super::{Start, args, log, probe};
+use crate::config::{Faults, Loaded};
 use crate::dispatch::completions::Shell;
-use crate::dispatch::{Code, Embedded, Failure, Host, Probe};
+use crate::dispatch::{self, Code, Embedded, Failure, Host, Probe};
 use crate::paths::Places;
 
 /// What lies outside.
@@ -76,6 +77,8 @@ impl Host for Outside {
     fn embed(&self) -> Result<Option<Embedded>, Failure> {
         let start = self.start()?;
         let failed = |error| Failure::running(Code::InternalError, format!("{error:#}"));
+        Loaded::read(&start.places.config_dir, &start.places.workspace)
+            .map_err(|Faults(faults)| dispatch::invalid_settings(&faults))?;
         let mut kept = self.house.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(house) = House::open(&start.places, true).map_err(failed)? else { return Ok(None) };
         log::start(&start.places.state_dir).map_err(failed)?;

@@ -66,6 +66,8 @@ codes! {
     IdempotencyConflict { name: "IDEMPOTENCY_CONFLICT", exit: 6, retryable: false }
     /// What was asked for does not exist.
     NotFound { name: "NOT_FOUND", exit: 5, retryable: false }
+    /// A file of settings cannot be used.
+    ConfigInvalid { name: "CONFIG_INVALID", exit: 2, retryable: false }
     /// Something that must be so first is not.
     Precondition { name: "PRECONDITION", exit: 4, retryable: false }
     /// It cannot be done right now.

@@ -58,6 +58,14 @@ pub trait Host: Send + Sync {
     /// Returns the manual page.
     fn man_page(&self) -> String;
 
+    /// Checks the files that keys and themes stand in.
+    ///
+    /// # Errors
+    /// When there is no place for them.
+    fn check_looks(&self) -> Result<super::Looks, Failure> {
+        Ok((Vec::new(), Vec::new()))
+    }
+
     /// Reads standard input to its end, at most so many bytes and one more. Blocks.
     ///
     /// # Errors

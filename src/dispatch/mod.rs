@@ -22,6 +22,7 @@ mod reference;
 mod registry;
 mod response;
 mod run;
+mod settings;
 mod snippet;
 mod table;
 mod version;
@@ -36,6 +37,7 @@ pub use reference::reference;
 pub use registry::{COMMANDS, find};
 pub use response::{Failure, Meta, Phase, Response};
 pub use run::{Flags, parse_timeout, run};
+pub use settings::{Looks, invalid as invalid_settings};
 pub use snippet::{AGENTS, Snippet, snippet};
 pub use table::table;
 

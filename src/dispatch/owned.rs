@@ -15,7 +15,7 @@ pub struct Own {
     effect: &'static str,
 }
 
-fn not_here(path: &str) -> Failure {
+pub(super) fn not_here(path: &str) -> Failure {
     Failure::new(super::Code::NotDispatchable, format!("{path} does not run inside another command."))
 }
 
@@ -37,6 +37,12 @@ pub struct ExecInput {
     /// Repeat `_cmd` and `_line` beside the five keys of each answer.
     #[serde(default)]
     pub echo_top_level: bool,
+}
+
+impl Own {
+    pub(super) fn effect(&self) -> &'static str {
+        self.effect
+    }
 }
 
 impl Local for Exec {

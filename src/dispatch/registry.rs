@@ -20,8 +20,10 @@ use super::metrics_show::MetricsShow;
 use super::owned::{Demo, Exec, Mcp, Open, Serve};
 use super::receipt_file::{ReceiptCompact, ReceiptRender};
 use super::receipts::{ReceiptList, ReceiptShow};
+use super::settings::{ConfigCheck, ConfigEdit, ConfigPath, ConfigShow};
 use super::version::Version;
-use crate::tools::{TOOLS, nearest};
+use crate::config::nearest;
+use crate::tools::TOOLS;
 
 /// Every command, in the order of help texts.
 pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
@@ -36,6 +38,10 @@ pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
         Command::of::<AuditShow>(),
         Command::of::<AuditVerify>(),
         Command::of::<AuditExport>(),
+        Command::of::<ConfigPath>(),
+        Command::of::<ConfigShow>(),
+        Command::of::<ConfigCheck>(),
+        Command::of::<ConfigEdit>(),
         Command::of::<Exec>(),
         Command::of::<Manifest>(),
         Command::of::<Mcp>(),

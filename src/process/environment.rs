@@ -1,5 +1,6 @@
 //! The environment and the shell of a command. Pure: what to take from where is passed in.
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -25,16 +26,21 @@ const UNATTENDED: [(&str, &str); 5] = [
 const ON_TERMINAL: [(&str, &str); 1] = [("TERM", "xterm-256color")];
 
 /// Returns the environment of a task: `base` without loader variables and shell hooks, with what
-/// keeps programs from waiting for a person, and the task's id.
+/// keeps programs from waiting for a person, what the settings say, and the task's id.
 #[must_use]
 pub fn for_task(
     base: impl Iterator<Item = (OsString, OsString)>,
     tty: bool,
     task_id: &TaskId,
+    settings: &BTreeMap<String, String>,
 ) -> Vec<(OsString, OsString)> {
     let fixed: &[(&str, &str)] = if tty { &ON_TERMINAL } else { &UNATTENDED };
+    let own = settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let own: Vec<_> = own.filter(|(name, _)| *name != TASK_ID).collect();
+    let usual = fixed.iter().chain(&PAGERS).copied();
+    let usual = usual.filter(|(name, _)| !settings.contains_key(*name));
     let set: Vec<(&str, &str)> =
-        fixed.iter().chain(&PAGERS).copied().chain([(TASK_ID, task_id.as_str())]).collect();
+        usual.chain(own.iter().copied()).chain([(TASK_ID, task_id.as_str())]).collect();
     let is_kept = |name: &OsStr| {
         let is_set = set.iter().any(|(own, _)| name == *own);
         !is_hook(name) && !is_set
@@ -90,7 +96,10 @@ mod tests {
     fn environment(base: &[(&str, &str)], tty: bool) -> Vec<(String, String)> {
         let base = base.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
         let text = |os: OsString| os.into_string().expect("UTF-8");
-        for_task(base, tty, &task()).into_iter().map(|(name, value)| (text(name), text(value))).collect()
+        for_task(base, tty, &task(), &BTreeMap::new())
+            .into_iter()
+            .map(|(name, value)| (text(name), text(value)))
+            .collect()
     }
 
     fn value<'a>(environment: &'a [(String, String)], name: &str) -> Option<&'a str> {
@@ -170,6 +179,21 @@ mod tests {
         assert_eq!(step_shell(Some(&path)), Path::new("/bin/sh"));
         std::fs::write(dir.path().join("bash"), "").expect("writes");
         assert_eq!(step_shell(Some(&path)), dir.path().join("bash"));
+    }
+
+    #[test]
+    fn what_the_settings_say_wins_but_not_over_the_tasks_id() {
+        let base = [("PAGER", "less"), ("EDITOR", "vi")];
+        let base = base.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        let own = [("PAGER", "more"), ("LD_LIBRARY_PATH", "/opt/lib"), (TASK_ID, "mine")];
+        let own = own.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let text = |os: OsString| os.into_string().expect("UTF-8");
+        let made = for_task(base, false, &task(), &own);
+        let made: Vec<_> = made.into_iter().map(|(name, value)| (text(name), text(value))).collect();
+        assert_eq!(value(&made, "PAGER"), Some("more"));
+        assert_eq!(value(&made, "LD_LIBRARY_PATH"), Some("/opt/lib"));
+        assert_eq!(value(&made, "EDITOR"), Some("vi"));
+        assert_eq!(value(&made, TASK_ID), Some("task_11111111"));
     }
 
     #[test]

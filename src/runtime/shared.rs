@@ -1,6 +1,6 @@
 //! What handle and driver share: the registry of byte sides, the books, the published snapshot.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,7 +19,7 @@ use super::rows::{Answered, Row};
 use super::stream::StreamView;
 use super::view::{Snapshot, TaskView};
 use crate::clock::Clock;
-use crate::config::{self, Audit, Limits};
+use crate::config::{self, Audit, Env, Limits};
 use crate::envelope::{Actor, Envelope, TaskId, mask_strings};
 use crate::journal::{self, Degraded, Durability, Journal};
 use crate::process::environment;
@@ -37,6 +37,8 @@ pub(super) struct Shared {
     pub(super) workspace: PathBuf,
     /// What commands inherit, before overrides.
     pub(super) environment: Vec<(OsString, OsString)>,
+    /// What the settings set for every command, over the overrides.
+    pub(super) env_set: BTreeMap<String, String>,
     pub(super) recording: PathBuf,
     pub(super) journal: Journal,
     pub(super) viewers: Arc<Viewers>,
@@ -46,6 +48,8 @@ pub(super) struct Shared {
     pub(super) nudge: Arc<Notify>,
     pub(super) headless: AtomicBool,
     pub(super) batch_deadline: Duration,
+    /// An agent may drive tasks that another one started.
+    pub(super) share_tasks: bool,
     audit: Audit,
     /// Past recordings were brought to their end: what they tell is final.
     recovered: watch::Sender<bool>,
@@ -58,7 +62,7 @@ pub(super) struct Shared {
 impl Shared {
     pub(super) fn new(
         clock: Clock,
-        environment: Vec<(OsString, OsString)>,
+        (environment, env): (Vec<(OsString, OsString)>, Env),
         journal: Journal,
         (viewers, pump): (Arc<Viewers>, Arc<Pump>),
         (first, limits): (Snapshot, &Limits),
@@ -67,7 +71,8 @@ impl Shared {
         Arc::new(Self {
             clock,
             workspace: first.workspace.clone(),
-            environment,
+            environment: env.changed(environment),
+            env_set: env.set,
             recording: first.recording.clone(),
             journal,
             viewers,
@@ -81,6 +86,7 @@ impl Shared {
             ios: Mutex::default(),
             book: Mutex::new(Book::new(limits.recent_calls)),
             batch_deadline: limits.batch_deadline,
+            share_tasks: limits.share_tasks,
         })
     }
 

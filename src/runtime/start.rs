@@ -174,7 +174,7 @@ impl Intent {
         let base = shared.environment.iter().cloned();
         let env = match self.is_step {
             true => environment::for_step(base, &self.id),
-            false => environment::for_task(base, self.tty, &self.id),
+            false => environment::for_task(base, self.tty, &self.id, &shared.env_set),
         };
         // The host comes up while the start goes on record; the command waits for both.
         let (recorded, host) =

@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
+use super::receipt;
 use super::table::{self, TOOLS, Tool};
 use super::verb::{Caller, Context, Done};
-use super::{input, receipt};
+use crate::config::nearest;
 use crate::envelope::{Envelope, ErrorKind, ToolError};
 use crate::runtime::Handle;
 
@@ -58,7 +59,7 @@ async fn run(tool: &Tool, cx: Context<'_>, input: Value) -> Done {
 
 fn unknown_tool(name: &str) -> ToolError {
     let names = TOOLS.iter().map(|tool| tool.name);
-    let hint = input::nearest(name, names.clone()).map_or_else(
+    let hint = nearest(name, names.clone()).map_or_else(
         || format!("the tools are {}", names.collect::<Vec<_>>().join(", ")),
         |near| format!("did you mean {near}?"),
     );

@@ -24,7 +24,7 @@ pub mod task_stop;
 mod verb;
 
 pub use call::{Answer, call};
-pub use input::{nearest, read as read_input};
+pub use input::read as read_input;
 pub use published::schemas;
 pub use reading::{Cursor, Shown};
 pub use receipt::{RECEIPT_CHARS, render};

@@ -90,6 +90,8 @@ pub struct Complete {
     pub tasks: Vec<Arc<TaskView>>,
     /// Who asks: an agent sees its own.
     pub actor: Actor,
+    /// Tasks are shared: it sees all.
+    pub shared: bool,
     /// Which are asked for.
     pub scope: Scope,
     /// Most to list.
@@ -101,10 +103,10 @@ pub struct Complete {
 /// Projects what is known to the canonical envelope.
 #[must_use]
 pub fn project(complete: &Complete) -> Envelope {
-    let Complete { tasks, actor, scope, limit, now } = complete;
+    let Complete { tasks, actor, shared, scope, limit, now } = complete;
     let mut listed: Vec<&Arc<TaskView>> = tasks
         .iter()
-        .filter(|task| task.promoted && actor.may_drive(&task.started_by))
+        .filter(|task| task.promoted && (*shared || actor.may_drive(&task.started_by)))
         .filter(|task| *scope == Scope::All || !task.status.is_terminal())
         .collect();
     listed.sort_by_key(|task| std::cmp::Reverse(task.number));
@@ -166,6 +168,7 @@ use TaskOutput.";
         let complete = Complete {
             tasks: cx.runtime.tasks(),
             actor: cx.caller.actor.clone(),
+            shared: cx.runtime.shares_tasks(),
             scope: input.scope,
             limit: input.limit,
             now: cx.now(),

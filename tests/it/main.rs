@@ -38,6 +38,7 @@ mod reference_schemas;
 mod runtime;
 mod runtime_limits;
 mod runtime_questions;
+mod settings;
 mod support;
 mod terminal_conformance;
 mod terminal_history;

@@ -162,7 +162,14 @@ fn status(task: TaskView) -> Envelope {
 
 fn list(tasks: Vec<TaskView>, scope: task_list::Scope, limit: usize) -> Envelope {
     let tasks = tasks.into_iter().map(Arc::new).collect();
-    task_list::project(&task_list::Complete { tasks, actor: agent(), scope, limit, now: at(42) })
+    task_list::project(&task_list::Complete {
+        tasks,
+        actor: agent(),
+        shared: false,
+        scope,
+        limit,
+        now: at(42),
+    })
 }
 
 fn renumbered(mut task: TaskView, number: u32, id: &str) -> TaskView {

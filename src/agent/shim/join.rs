@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -58,9 +58,23 @@ fn is_absence(error: &link::Error) -> bool {
     matches!(error, NoRuntime { .. } | Handshake { .. } | Talk(_) | Gone)
 }
 
-/// Starts a headless runtime that outlives this process and says so. Returns its log. Should
+/// Starts a headless runtime and says so. Returns its log.
+fn start(places: &Places, program: &Path) -> Result<PathBuf, Error> {
+    let (pid, log) = start_headless(places, program)?;
+    eprintln!(
+        "pilothouse: no runtime in {}; started a headless one (pid {pid}, log {}). Run `pilothouse` there to watch.",
+        places.workspace.display(),
+        log.display(),
+    );
+    Ok(log)
+}
+
+/// Starts a headless runtime that outlives this process. Returns its process and its log. Should
 /// another one be quicker, the one started here ends by itself.
-fn start(places: &Places, program: &Path) -> Result<std::path::PathBuf, Error> {
+///
+/// # Errors
+/// When the program cannot be started or has nowhere to write.
+pub fn start_headless(places: &Places, program: &Path) -> Result<(u32, PathBuf), Error> {
     let failed = |source| Error::Start { program: program.to_owned(), source };
     let logs = places.state_dir.join("logs");
     fs::DirBuilder::new().recursive(true).mode(0o700).create(&logs).map_err(failed)?;
@@ -78,11 +92,5 @@ fn start(places: &Places, program: &Path) -> Result<std::path::PathBuf, Error> {
         .stderr(error_output)
         .spawn()
         .map_err(failed)?;
-    let pid = child.id().unwrap_or_default();
-    eprintln!(
-        "pilothouse: no runtime in {}; started a headless one (pid {pid}, log {}). Run `pilothouse` there to watch.",
-        places.workspace.display(),
-        log.display(),
-    );
-    Ok(log)
+    Ok((child.id().unwrap_or_default(), log))
 }

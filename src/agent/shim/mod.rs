@@ -15,6 +15,7 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
+pub use join::start_headless;
 use ledger::{Heard, Ledger, Loss};
 
 use crate::link::{self, Hello, Line, Lines};

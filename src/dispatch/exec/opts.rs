@@ -3,11 +3,11 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::config::nearest;
 use crate::dispatch::code::Code;
 use crate::dispatch::command::Command;
 use crate::dispatch::response::Failure;
 use crate::dispatch::run::{Flags, parse_timeout};
-use crate::tools::nearest;
 
 /// A flag that every command has.
 #[derive(Debug, Clone, Copy)]

@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 
 use crate::clock::Clock;
-use crate::config::Limits;
+use crate::config::{Env, Limits};
 use crate::envelope::{Actor, TaskId};
 use crate::journal::{Journal, META_VERSION, Meta};
 use crate::process::{Identity, Spawner};
@@ -51,6 +51,8 @@ pub struct Options {
     pub headless: bool,
     /// What commands inherit, before overrides.
     pub environment: Vec<(OsString, OsString)>,
+    /// What the settings change of it.
+    pub env: Env,
     /// Starts task hosts.
     pub spawner: Spawner,
     /// Limits.
@@ -100,7 +102,7 @@ impl Handle {
         let audit = options.limits.record.audit;
         let shared = Shared::new(
             clock,
-            options.environment,
+            (options.environment, options.env),
             journal,
             (viewers, pump),
             (first, &options.limits),
@@ -289,6 +291,12 @@ impl Handle {
     pub fn set_headless(&self, headless: bool) {
         self.shared.headless.store(headless, Ordering::Relaxed);
         self.shared.nudge.notify_one();
+    }
+
+    /// Tells whether an agent may drive tasks that another one started.
+    #[must_use]
+    pub fn shares_tasks(&self) -> bool {
+        self.shared.share_tasks
     }
 
     /// Returns how long a batch may go on starting items.

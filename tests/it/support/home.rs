@@ -36,6 +36,14 @@ impl Home {
         self.temp.path().join("workspace")
     }
 
+    /// Writes the person's settings.
+    pub(crate) fn configure(&self, file: &str, text: &str) -> PathBuf {
+        let path = self.temp.path().join("config/pilothouse").join(file);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("the config folder");
+        std::fs::write(&path, text).expect("written");
+        path
+    }
+
     /// Where the program finds and leaves things.
     pub(crate) fn places(&self) -> Places {
         let state = self.temp.path().join("state/pilothouse");
@@ -55,6 +63,7 @@ impl Home {
         command
             .current_dir(self.workspace())
             .env("HOME", self.temp.path())
+            .env("XDG_CONFIG_HOME", self.temp.path().join("config"))
             .env("XDG_STATE_HOME", self.temp.path().join("state"))
             .env("XDG_RUNTIME_DIR", self.temp.path().join("run"))
             .env_remove("PILOTHOUSE_SOCKET")

@@ -1,0 +1,103 @@
+//! `pilothouse config edit`: the settings in the person's editor, checked when it is closed.
+
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, IsTerminal as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+use color_eyre::eyre::{Result, WrapErr, eyre};
+
+use super::Start;
+use crate::config::{FILE, Loaded};
+
+/// The file as it is made: every key with its default, as comments.
+const TEMPLATE: &str = include_str!("../../assets/config.toml");
+/// What is tried when neither variable is set.
+const USUAL: &str = "vi";
+
+/// Opens the editor, waits for it, and tells what is wrong with what was written.
+pub(super) fn run(start: &Start) -> Result<ExitCode> {
+    let path = start.places.config_dir.join(FILE);
+    if !io::stdin().is_terminal() {
+        return Err(eyre!("an editor needs a terminal; the file is {}", path.display()));
+    }
+    create(&path)?;
+    let before = fs::read(&path).wrap_err_with(|| format!("read {}", path.display()))?;
+    let editor = ["VISUAL", "EDITOR"].into_iter().find_map(|name| std::env::var(name).ok());
+    let editor = editor.filter(|editor| !editor.trim().is_empty()).unwrap_or_else(|| USUAL.to_owned());
+    // Through a shell, as git does: the variable may hold arguments. The path is an argument of its own.
+    let ended = Command::new("/bin/sh")
+        .args(["-c", &format!("{editor} \"$@\""), "editor"])
+        .arg(&path)
+        .status()
+        .wrap_err_with(|| format!("start the editor {editor}"))?;
+    if !ended.success() {
+        return Err(eyre!("the editor {editor} ended with {ended}"));
+    }
+    tell(start, &path, &before)
+}
+
+fn create(path: &Path) -> Result<()> {
+    let folder = path.parent().unwrap_or(path);
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)
+        .wrap_err_with(|| format!("create the folder {}", folder.display()))?;
+    match File::options().write(true).create_new(true).mode(0o600).open(path) {
+        Ok(mut file) => file.write_all(TEMPLATE.as_bytes()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
+    }
+    .wrap_err_with(|| format!("create {}", path.display()))
+}
+
+fn tell(start: &Start, path: &Path, before: &[u8]) -> Result<ExitCode> {
+    let mut out = io::stderr().lock();
+    if let Err(faults) = Loaded::read(&start.places.config_dir, &start.places.workspace) {
+        writeln!(out, "{faults}\npilothouse: not in use until it is mended: pilothouse config edit")?;
+        return Ok(ExitCode::from(2));
+    }
+    let changed = fs::read(path).is_ok_and(|after| after != before);
+    let said = if changed { "in use: consoles at once, runtimes when they start" } else { "unchanged" };
+    writeln!(out, "pilothouse: {} {said}", path.display())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Settings, Source};
+
+    fn without_marks(text: &str) -> String {
+        // A setting is `# key = value` or `# [table]`; sentences are `## …`.
+        let line = |line: &str| line.strip_prefix("# ").unwrap_or(line).to_owned();
+        text.lines().filter(|text| !text.starts_with("##")).map(line).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn the_file_that_is_made_says_the_defaults_and_all_of_them() {
+        let whole = Source { name: "assets/config.toml".into(), text: without_marks(TEMPLATE) };
+        let loaded = Loaded::of(Some(&whole), Path::new(FILE)).unwrap_or_else(|faults| panic!("{faults}"));
+        assert_eq!(loaded.settings, Settings::default());
+        for (key, _, origin) in loaded.values() {
+            assert_ne!(origin, crate::config::Origin::Default, "{key} is not in assets/config.toml");
+        }
+        let quiet = Source { name: "assets/config.toml".into(), text: TEMPLATE.into() };
+        let loaded = Loaded::of(Some(&quiet), Path::new(FILE)).expect("reads");
+        assert!(loaded.values().iter().all(|(.., origin)| *origin == crate::config::Origin::Default));
+    }
+
+    #[test]
+    fn a_file_is_made_once_and_only_for_its_owner() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let home = tempfile::tempdir().expect("temp dir");
+        let path = home.path().join("new/config.toml");
+        create(&path).expect("made");
+        assert_eq!(path.metadata().expect("facts").permissions().mode() & 0o777, 0o600);
+        fs::write(&path, "# mine\n").expect("written");
+        create(&path).expect("kept");
+        assert_eq!(fs::read_to_string(&path).expect("read"), "# mine\n");
+    }
+}

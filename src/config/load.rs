@@ -1,0 +1,364 @@
+//! Where settings come from: the defaults, the person's file, and a workspace's file, which may only
+//! lower limits. Reads the files; changes nothing.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use toml::{Table, Value as Toml};
+
+use super::settings::{Settings, schema_of};
+use super::source::{Entry, Fault, Faults, Node, Source};
+use super::units::{Ceiling, Period};
+
+/// The person's file, in the config folder.
+pub const FILE: &str = "config.toml";
+/// The workspace's file, in its root.
+pub const WORKSPACE_FILE: &str = ".pilothouse.toml";
+/// The person's changes of keys, in the config folder.
+pub const KEYS_FILE: &str = "keys.toml";
+/// The person's own themes, in the config folder.
+pub const THEMES_FOLDER: &str = "themes";
+/// The largest file read.
+const MAX_BYTES: u64 = 256 << 10;
+
+/// Where a value comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// Nobody has said anything.
+    Default,
+    /// A file, and the line in it.
+    File(PathBuf, usize),
+}
+
+/// Settings, and where they come from.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// The settings.
+    pub settings: Settings,
+    /// Where each value comes from, by its key with the tables above it, joined by dots.
+    pub origins: BTreeMap<String, Origin>,
+    /// What is wrong with the workspace's file, which was then left aside.
+    pub aside: Vec<Fault>,
+}
+
+/// What a workspace may say. It comes with a clone of whatever repository: what it says may make a
+/// runtime smaller, and nothing else.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+struct Workspace {
+    limits: Lower,
+}
+
+/// Limits that a workspace may lower.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+struct Lower {
+    /// Tasks that may be live at once.
+    tasks: Option<usize>,
+    /// How long a batch may go on starting items.
+    batch_deadline: Option<Period>,
+    /// Bytes of output after which a task is ended.
+    output_bytes: Option<Ceiling>,
+}
+
+impl Loaded {
+    /// Reads the settings of a person for a workspace.
+    ///
+    /// # Errors
+    /// When the person's file cannot be read or used: every fault in it. What a workspace's file says
+    /// wrongly is told in `aside`.
+    pub fn read(config: &Path, workspace: &Path) -> Result<Self, Faults> {
+        let path = config.join(FILE);
+        let own = read_own(&path).map_err(|fault| Faults(vec![fault]))?;
+        let mut loaded = Self::of(own.as_ref(), &path)?;
+        let path = workspace.join(WORKSPACE_FILE);
+        match read_hostile(&path) {
+            Ok(None) => {}
+            Ok(Some(source)) => loaded.lower(&source, &path),
+            Err(fault) => loaded.aside.push(fault),
+        }
+        Ok(loaded)
+    }
+
+    /// Reads the settings in the text of the person's file.
+    ///
+    /// # Errors
+    /// When it cannot be used.
+    pub fn of(own: Option<&Source>, path: &Path) -> Result<Self, Faults> {
+        let mut origins = BTreeMap::new();
+        let mut merged = default_table();
+        leaves(&merged, "", &mut |key, _| drop(origins.insert(key, Origin::Default)));
+        if let Some(source) = own {
+            // Read alone first: its faults have lines, those of a merged table would not.
+            let _: Settings = source.read(&Settings::schema())?;
+            let entries = source.entries().map_err(|fault| Faults(vec![fault]))?;
+            let given: Table = toml::from_str(&source.text)
+                .map_err(|error| Faults(vec![source.fault(None, "", error.message())]))?;
+            merge(&mut merged, given);
+            mark(&entries, "", path, &mut origins);
+        }
+        let name = path.display().to_string();
+        let settings: Settings = Toml::Table(merged).try_into().map_err(|error: toml::de::Error| {
+            let source = Source { name, text: String::new() };
+            Faults(vec![source.fault(None, "", error.message())])
+        })?;
+        settings.bounded(own, &origins)?;
+        Ok(Self { settings, origins, aside: Vec::new() })
+    }
+
+    fn lower(&mut self, source: &Source, path: &Path) {
+        let (asked, entries) = match (source.read::<Workspace>(&schema_of::<Workspace>()), source.entries()) {
+            (Ok(asked), Ok(entries)) => (asked.limits, entries),
+            (Err(Faults(faults)), _) => return self.aside.extend(faults),
+            (_, Err(fault)) => return self.aside.push(fault),
+        };
+        let limits = &mut self.settings.limits;
+        let mut lowered = BTreeMap::new();
+        mark(&entries, "", path, &mut lowered);
+        let mut took = Vec::new();
+        if let Some(tasks) = asked.tasks.filter(|tasks| (1..limits.tasks).contains(tasks)) {
+            limits.tasks = tasks;
+            took.push("limits.tasks");
+        }
+        if let Some(deadline) = asked.batch_deadline.filter(|deadline| *deadline < limits.batch_deadline) {
+            limits.batch_deadline = deadline;
+            took.push("limits.batch_deadline");
+        }
+        if let Some(Ceiling(Some(bytes))) = asked.output_bytes
+            && limits.output_bytes.0.is_none_or(|own| bytes < own)
+        {
+            limits.output_bytes = Ceiling(Some(bytes));
+            took.push("limits.output_bytes");
+        }
+        self.origins.extend(lowered.into_iter().filter(|(key, _)| took.contains(&key.as_str())));
+    }
+
+    /// Returns every value as it is written in TOML, by its key, with where it comes from.
+    #[must_use]
+    pub fn values(&self) -> Vec<(String, String, Origin)> {
+        let mut values = Vec::new();
+        let table = Table::try_from(&self.settings).unwrap_or_default();
+        leaves(&table, "", &mut |key, value| {
+            let origin = self.origins.get(&key).cloned().unwrap_or(Origin::Default);
+            values.push((key, value.to_string(), origin));
+        });
+        values
+    }
+}
+
+impl Settings {
+    /// Tells what a schema cannot: numbers out of bounds.
+    fn bounded(&self, source: Option<&Source>, origins: &BTreeMap<String, Origin>) -> Result<(), Faults> {
+        let (limits, record) = (&self.limits, &self.record);
+        let within = [
+            ("limits.tasks", (1..=1_000).contains(&limits.tasks), "from 1 to 1000"),
+            ("limits.connections", (2..=1_000).contains(&limits.connections), "from 2 to 1000"),
+            ("record.keep_recordings", record.keep_recordings > 0, "1 or more"),
+        ];
+        let faults = within.into_iter().filter(|(_, fits, _)| !fits).filter_map(|(key, _, bounds)| {
+            let line = match origins.get(key) {
+                Some(Origin::File(_, line)) => Some(*line),
+                _ => None,
+            };
+            Some(source?.fault(line, key, format!("it must be {bounds}")))
+        });
+        let faults: Vec<_> = faults.collect();
+        if faults.is_empty() { Ok(()) } else { Err(Faults(faults)) }
+    }
+}
+
+fn default_table() -> Table {
+    Table::try_from(Settings::default()).expect("the defaults are TOML: a test writes them")
+}
+
+/// Puts the values of one table over those of another, table by table.
+fn merge(under: &mut Table, over: Table) {
+    for (key, value) in over {
+        match (under.get_mut(&key), value) {
+            (Some(Toml::Table(under)), Toml::Table(over)) => merge(under, over),
+            (_, value) => drop(under.insert(key, value)),
+        }
+    }
+}
+
+/// Calls with every value that is no table, and with empty tables.
+fn leaves(table: &Table, path: &str, take: &mut impl FnMut(String, &Toml)) {
+    for (key, value) in table {
+        let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+        match value {
+            Toml::Table(inner) if !inner.is_empty() => leaves(inner, &path, take),
+            value => take(path, value),
+        }
+    }
+}
+
+fn mark(entries: &[Entry], path: &str, file: &Path, origins: &mut BTreeMap<String, Origin>) {
+    for entry in entries {
+        let path = if path.is_empty() { entry.key.clone() } else { format!("{path}.{}", entry.key) };
+        match &entry.node {
+            Node::Table(inner) if !inner.is_empty() => mark(inner, &path, file, origins),
+            _ => drop(origins.insert(path, Origin::File(file.to_owned(), entry.line))),
+        }
+    }
+}
+
+/// Reads a file of the person's; none when it is not there.
+///
+/// # Errors
+/// When it cannot be read, is too large, or somebody else can write it: it names programs to run.
+pub fn read_own(path: &Path) -> Result<Option<Source>, Fault> {
+    let file = match File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(source_fault(path, format!("it cannot be read: {error}"))),
+    };
+    let facts = file.metadata().map_err(|error| source_fault(path, error.to_string()))?;
+    let me = rustix::process::geteuid().as_raw();
+    if facts.mode() & 0o002 != 0 || (facts.uid() != me && facts.uid() != 0) {
+        return Err(source_fault(path, "others can write it, so it is not read: chmod go-w, and own it"));
+    }
+    read_text(file, path)
+}
+
+/// Reads a file that anybody may have put there; none when it is not there.
+fn read_hostile(path: &Path) -> Result<Option<Source>, Fault> {
+    // A link could lead anywhere, a FIFO could keep us waiting.
+    let flags = libc::O_NONBLOCK | libc::O_NOFOLLOW;
+    match File::options().read(true).custom_flags(flags).open(path) {
+        Ok(file) => read_text(file, path),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(source_fault(path, format!("it cannot be read: {error}"))),
+    }
+}
+
+fn read_text(file: File, path: &Path) -> Result<Option<Source>, Fault> {
+    let facts = file.metadata().map_err(|error| source_fault(path, error.to_string()))?;
+    if !facts.is_file() {
+        return Err(source_fault(path, "it is no file"));
+    }
+    let mut bytes = Vec::new();
+    file.take(MAX_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| source_fault(path, error.to_string()))?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(source_fault(path, format!("it is larger than {} KiB", MAX_BYTES >> 10)));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| source_fault(path, "it is no UTF-8"))?;
+    Ok(Some(Source { name: path.display().to_string(), text }))
+}
+
+fn source_fault(path: &Path, what: impl Into<String>) -> Fault {
+    Source { name: path.display().to_string(), text: String::new() }.fault(None, "", what)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn own(text: &str) -> Result<Loaded, String> {
+        let source = Source { name: "config.toml".into(), text: text.into() };
+        Loaded::of(Some(&source), Path::new("config.toml")).map_err(|faults| faults.to_string())
+    }
+
+    #[test]
+    fn a_file_says_what_differs_and_the_rest_stays() {
+        let loaded =
+            own("runtime = \"background\"\n\n[limits]\nlease = \"30 s\"\n[env]\nset = { CI = \"1\" }\n")
+                .expect("reads");
+        assert_eq!(loaded.settings.limits().lease.as_secs(), 30);
+        assert_eq!(loaded.settings.limits().tasks, 64);
+        assert_eq!(loaded.origins["limits.lease"], Origin::File("config.toml".into(), 4));
+        assert_eq!(loaded.origins["limits.tasks"], Origin::Default);
+        assert_eq!(loaded.origins["env.set.CI"], Origin::File("config.toml".into(), 6));
+        let values = loaded.values();
+        let lease = values.iter().find(|(key, ..)| key == "limits.lease").expect("listed");
+        assert_eq!(lease.1, "\"30 s\"");
+    }
+
+    #[test]
+    fn an_error_names_the_file_the_line_the_key_and_the_nearest_one() {
+        let cases = [
+            (
+                "[limits]\n# how many\ntaks = 3\n",
+                "config.toml:3: limits.taks: there is no such key; did you mean `tasks`?",
+            ),
+            ("[consol]\n", "config.toml:1: consol: there is no such key; did you mean `console`?"),
+            (
+                "[limits]\nlease = \"soon\"\n",
+                "config.toml:2: limits.lease: invalid value: string \"soon\", expected a time such as \"10 s\" (ms, s, min, h, d)",
+            ),
+            (
+                "[console]\nmouse = \"weel\"\n",
+                "config.toml:2: console.mouse: unknown variant `weel`, expected one of `off`, `wheel`, `full`",
+            ),
+            ("[limits]\n\ntasks = 0\n", "config.toml:3: limits.tasks: it must be from 1 to 1000"),
+            ("[limits\n", "config.toml:1: unclosed table, expected `]`"),
+            (
+                "zebra = 1\n[record]\nkeep_bytez = \"1 GiB\"\n",
+                "config.toml:1: zebra: there is no such key\n\
+                 config.toml:3: record.keep_bytez: there is no such key; did you mean `keep_bytes`?",
+            ),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(own(text).err().as_deref(), Some(expected), "{text}");
+        }
+    }
+
+    fn with_workspace(text: &str) -> Loaded {
+        let home = tempfile::tempdir().expect("temp dir");
+        std::fs::write(home.path().join(WORKSPACE_FILE), text).expect("written");
+        Loaded::read(&home.path().join("none"), home.path()).expect("reads")
+    }
+
+    #[test]
+    fn a_workspace_may_lower_limits_and_nothing_else() {
+        let loaded = with_workspace("[limits]\ntasks = 3\nbatch_deadline = \"1 h\"\n");
+        assert_eq!((loaded.settings.limits.tasks, loaded.aside.len()), (3, 0));
+        assert_eq!(loaded.settings.limits().batch_deadline.as_secs(), 110, "it would be raised");
+        assert!(
+            matches!(&loaded.origins["limits.tasks"], Origin::File(file, 2) if file.ends_with(WORKSPACE_FILE))
+        );
+        for hostile in [
+            "[limits]\ntasks = 0\n",
+            "[env]\nset = { PATH = \"/tmp\" }\n",
+            "[console]\nnotify = [\"/bin/true\"]\n",
+            "[record]\naudit = \"best_effort\"\n",
+            "[limits]\nlease = \"1 d\"\n",
+            "\0",
+        ] {
+            let loaded = with_workspace(hostile);
+            assert_eq!(loaded.settings, Settings::default(), "{hostile:?}");
+        }
+        assert!(with_workspace("[env]\n").aside[0].to_string().contains("there is no such key"));
+    }
+
+    #[test]
+    fn a_workspaces_link_or_pipe_is_left_aside() {
+        let home = tempfile::tempdir().expect("temp dir");
+        let path = home.path().join(WORKSPACE_FILE);
+        std::os::unix::fs::symlink("/dev/zero", &path).expect("a link");
+        let loaded = Loaded::read(&home.path().join("none"), home.path()).expect("reads");
+        assert_eq!(loaded.aside.len(), 1);
+        std::fs::remove_file(&path).expect("removed");
+        let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::from_raw_mode(0o600));
+        rustix::fs::mknodat(rustix::fs::CWD, &path, kind, mode, 0).expect("a named pipe");
+        let loaded = Loaded::read(&home.path().join("none"), home.path()).expect("reads");
+        assert!(loaded.aside[0].to_string().ends_with("it is no file"), "{:?}", loaded.aside);
+    }
+
+    #[test]
+    fn a_file_that_others_can_write_is_not_read() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let home = tempfile::tempdir().expect("temp dir");
+        let path = home.path().join(FILE);
+        std::fs::write(&path, "[limits]\ntasks = 3\n").expect("written");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o666)).expect("set");
+        let refused = Loaded::read(home.path(), home.path()).expect_err("refused");
+        assert!(refused.to_string().contains("others can write it"), "{refused}");
+    }
+}

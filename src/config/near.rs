@@ -1,0 +1,28 @@
+//! Which known name somebody probably meant.
+
+/// How alike two names must be for one to be suggested for the other, from 0 to 1.
+const NEAR: f64 = 0.7;
+
+/// Returns the known name most like the given one, if any is like it.
+#[must_use]
+pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let likeness = |other: &&str| {
+        if abbreviates(other, name) || abbreviates(name, other) {
+            1.0
+        } else {
+            strsim::jaro_winkler(name, other)
+        }
+    };
+    known
+        .map(|other| (likeness(&other), other))
+        .filter(|(likeness, _)| *likeness >= NEAR)
+        .max_by(|(a, _), (b, _)| a.total_cmp(b))
+        .map(|(_, other)| other)
+}
+
+/// Tells whether a name is another one with letters left out, as `cmd` is of `command`.
+fn abbreviates(short: &str, long: &str) -> bool {
+    let mut letters = long.chars();
+    let same_start = short.chars().next() == long.chars().next();
+    short.len() > 2 && same_start && short.chars().all(|letter| letters.any(|other| other == letter))
+}

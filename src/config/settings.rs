@@ -1,0 +1,294 @@
+//! What stands in `config.toml`: every key, its meaning and its default. The reference and the check
+//! of a file are made from these types.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::units::{Bytes, Ceiling, Period};
+use super::{Audit, Limits, Record};
+
+/// The settings of a person.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Settings {
+    /// Where tasks live: `embedded` in the console that starts first, or `background`, so that closing
+    /// the console leaves them running.
+    pub runtime: Dwelling,
+    /// What one runtime may use. Read when a runtime starts.
+    pub limits: LimitSettings,
+    /// How the record is kept. Read when a runtime starts.
+    pub record: RecordSettings,
+    /// What agents may do. Read when a runtime starts.
+    pub agents: AgentSettings,
+    /// What commands inherit. Read when a runtime starts.
+    pub env: Env,
+    /// How the console looks and behaves. Read again when the file changes.
+    pub console: ConsoleSettings,
+}
+
+/// Where tasks live.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Dwelling {
+    /// In the console that is opened first; they end with it.
+    #[default]
+    Embedded,
+    /// In a process of their own; consoles come and go.
+    Background,
+}
+
+/// What one runtime may use.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LimitSettings {
+    /// Tasks that may be live at once.
+    #[schemars(range(min = 1, max = 1000))]
+    pub tasks: usize,
+    /// Connections of agents, scripts and consoles together.
+    #[schemars(range(min = 2, max = 1000))]
+    pub connections: usize,
+    /// Time between TERM and KILL when a task is stopped.
+    pub stop_grace: Period,
+    /// How long you keep the input of a task after your last key.
+    pub lease: Period,
+    /// How long a batch may go on starting items.
+    pub batch_deadline: Period,
+    /// Bytes of output after which a task is ended, or `none`.
+    pub output_bytes: Ceiling,
+}
+
+/// How the record is kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RecordSettings {
+    /// What happens when the record cannot be written: `required` starts no new command until it can,
+    /// `best_effort` goes on.
+    pub audit: Audit,
+    /// Bytes of all recordings together; older ones are removed.
+    pub keep_bytes: Bytes,
+    /// How old a recording may become.
+    pub keep_for: Period,
+    /// How many recordings are kept.
+    #[schemars(range(min = 1))]
+    pub keep_recordings: usize,
+}
+
+/// What agents may do.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct AgentSettings {
+    /// An agent may type into, and stop, tasks that another one started.
+    pub share_tasks: bool,
+}
+
+/// What commands inherit beside what Pilothouse sets anyway.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Env {
+    /// Variables that commands do not inherit; `*` stands for any letters: `*_TOKEN`.
+    pub drop: Vec<String>,
+    /// Variables that commands get, whatever is inherited.
+    pub set: BTreeMap<String, String>,
+}
+
+/// How the console looks and behaves.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ConsoleSettings {
+    /// The theme: a built-in one, or the name of a file in `themes/` beside this file.
+    pub theme: String,
+    /// The preset the keys start from: `default`, `vim`, `emacs` or `plain`; `keys.toml` beside this
+    /// file changes single keys.
+    pub keys: String,
+    /// What the mouse does: nothing (`off`), the wheel alone (`wheel`), or all (`full`).
+    pub mouse: Mouse,
+    /// Things move: spinners, countdowns by the second.
+    pub motion: bool,
+    /// Colours: what the terminal has (`auto`), or `none`, `16`, `256`, `true`.
+    pub color: Color,
+    /// The bar shows the time of day.
+    pub clock: bool,
+    /// Marks and lines: `unicode`, `ascii`, or what the terminal draws in one column (`auto`).
+    pub glyphs: GlyphSet,
+    /// Ring the bell when something needs you and the terminal is not looked at.
+    pub bell: bool,
+    /// A program and its arguments, run then as well; the last argument it gets says what is needed.
+    pub notify: Vec<String>,
+    /// First-time hints are shown until their keys have been used.
+    pub hints: bool,
+}
+
+/// What the mouse does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Mouse {
+    /// It is the terminal's.
+    Off,
+    /// The wheel scrolls; clicks do nothing.
+    Wheel,
+    /// It selects, scrolls and types.
+    #[default]
+    Full,
+}
+
+/// How many colours are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Color {
+    /// As many as the terminal says it has.
+    #[default]
+    Auto,
+    /// None, also none of a task's.
+    #[serde(alias = "0")]
+    None,
+    /// The sixteen with names.
+    #[serde(rename = "16")]
+    Sixteen,
+    /// 256.
+    #[serde(rename = "256")]
+    Many,
+    /// 16 million.
+    True,
+}
+
+/// Which marks and lines are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum GlyphSet {
+    /// What the terminal draws in one column.
+    #[default]
+    Auto,
+    /// The usual ones.
+    Unicode,
+    /// ASCII alone.
+    Ascii,
+}
+
+impl Default for LimitSettings {
+    fn default() -> Self {
+        let limits = Limits::default();
+        Self {
+            tasks: limits.tasks,
+            connections: limits.connections,
+            stop_grace: Period(limits.stop_grace),
+            lease: Period(limits.lease),
+            batch_deadline: Period(limits.batch_deadline),
+            output_bytes: Ceiling(limits.output_bytes),
+        }
+    }
+}
+
+impl Default for RecordSettings {
+    fn default() -> Self {
+        let record = Record::default();
+        Self {
+            audit: record.audit,
+            keep_bytes: Bytes(record.keep_bytes),
+            keep_for: Period(record.keep_for),
+            keep_recordings: record.keep_recordings,
+        }
+    }
+}
+
+impl Default for ConsoleSettings {
+    fn default() -> Self {
+        Self {
+            theme: "default".into(),
+            keys: "default".into(),
+            mouse: Mouse::Full,
+            motion: true,
+            color: Color::Auto,
+            clock: true,
+            glyphs: GlyphSet::Auto,
+            bell: true,
+            notify: Vec::new(),
+            hints: true,
+        }
+    }
+}
+
+impl Settings {
+    /// Returns the limits of a runtime.
+    #[must_use]
+    pub fn limits(&self) -> Limits {
+        let (limits, record) = (&self.limits, &self.record);
+        Limits {
+            tasks: limits.tasks,
+            connections: limits.connections,
+            stop_grace: limits.stop_grace.0,
+            lease: limits.lease.0,
+            batch_deadline: limits.batch_deadline.0,
+            output_bytes: limits.output_bytes.0,
+            share_tasks: self.agents.share_tasks,
+            record: Record {
+                audit: record.audit,
+                keep_bytes: record.keep_bytes.0,
+                keep_for: record.keep_for.0,
+                keep_recordings: record.keep_recordings,
+            },
+            ..Limits::default()
+        }
+    }
+
+    /// Returns the JSON Schema of the file.
+    #[must_use]
+    pub fn schema() -> Value {
+        schema_of::<Self>()
+    }
+}
+
+impl Env {
+    /// Tells whether a variable of this name is not inherited.
+    #[must_use]
+    pub fn drops(&self, name: &str) -> bool {
+        self.drop.iter().any(|pattern| matches(pattern, name))
+    }
+
+    /// Returns an environment as commands inherit it.
+    #[must_use]
+    pub fn changed(&self, environment: Vec<(OsString, OsString)>) -> Vec<(OsString, OsString)> {
+        let is_set = |name: &OsString| self.set.keys().any(|own| name == own.as_str());
+        let is_kept = |name: &OsString| !is_set(name) && !self.drops(&name.to_string_lossy());
+        let kept = environment.into_iter().filter(|(name, _)| is_kept(name));
+        kept.chain(self.set.iter().map(|(name, value)| (name.into(), value.into()))).collect()
+    }
+}
+
+/// Tells whether a name fits a pattern in which `*` stands for any letters.
+fn matches(pattern: &str, name: &str) -> bool {
+    let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
+    let Some(left) = name.strip_prefix(start) else { return false };
+    (0..=left.len()).filter_map(|at| left.get(at..)).any(|left| matches(rest, left))
+}
+
+/// Makes the schema of a file, without references.
+pub(super) fn schema_of<T: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    settings.into_generator().into_root_schema_for::<T>().to_value()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_are_those_of_a_runtime() {
+        assert_eq!(format!("{:?}", Settings::default().limits()), format!("{:?}", Limits::default()));
+    }
+
+    #[test]
+    fn a_star_stands_for_any_letters() {
+        let env = Env { drop: vec!["*_TOKEN".into(), "AWS_*".into(), "PLAIN".into()], ..Env::default() };
+        for name in ["API_TOKEN", "_TOKEN", "AWS_", "AWS_SECRET_KEY", "PLAIN"] {
+            assert!(env.drops(name), "{name}");
+        }
+        for name in ["API_TOKENS", "TOKEN", "XAWS_", "PLAINER", ""] {
+            assert!(!env.drops(name), "{name}");
+        }
+    }
+}

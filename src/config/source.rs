@@ -1,0 +1,193 @@
+//! A TOML file as it was written: where each key stands, and what is wrong with it. Reads no file.
+
+use std::fmt;
+use std::ops::Range;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use toml::de::{DeTable, DeValue};
+
+use super::nearest;
+
+/// A file's name and its text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// As it is shown: its path.
+    pub name: String,
+    /// What stands in it.
+    pub text: String,
+}
+
+/// One thing that is wrong with a file, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// The file.
+    pub file: String,
+    /// The line, from 1; none when it is about the file as a whole.
+    pub line: Option<usize>,
+    /// The key with the tables above it, joined by dots; empty when it is none's.
+    pub key: String,
+    /// What is wrong.
+    pub what: String,
+    /// What was probably meant.
+    pub near: Option<String>,
+}
+
+/// Everything that is wrong with the files read, in their order.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+pub struct Faults(pub Vec<Fault>);
+
+/// A key and its value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// The key.
+    pub key: String,
+    /// The line of the key, from 1.
+    pub line: usize,
+    /// Its value.
+    pub node: Node,
+    at: Range<usize>,
+}
+
+/// A value.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Node {
+    /// A table.
+    Table(Vec<Entry>),
+    /// A list, each item with its line.
+    List(Vec<(usize, Node)>),
+    /// A text.
+    Text(String),
+    /// Yes or no.
+    Flag(bool),
+    /// A number, a date.
+    Other,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:", self.file)?;
+        if let Some(line) = self.line {
+            write!(f, "{line}:")?;
+        }
+        if !self.key.is_empty() {
+            write!(f, " {}:", self.key)?;
+        }
+        write!(f, " {}", self.what)?;
+        match &self.near {
+            Some(near) => write!(f, "; did you mean `{near}`?"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Source {
+    /// Makes a fault of this file.
+    #[must_use]
+    pub fn fault(&self, line: impl Into<Option<usize>>, key: &str, what: impl Into<String>) -> Fault {
+        Fault { file: self.name.clone(), line: line.into(), key: key.into(), what: what.into(), near: None }
+    }
+
+    /// Reads what stands in it, with places.
+    ///
+    /// # Errors
+    /// When it is no TOML.
+    pub fn entries(&self) -> Result<Vec<Entry>, Fault> {
+        let table = DeTable::parse(&self.text).map_err(|error| self.told(&error, &[]))?;
+        Ok(self.of_table(table.get_ref()))
+    }
+
+    /// Reads it as `T`, whose `schema` says which keys there are.
+    ///
+    /// # Errors
+    /// When it is no TOML, has a key that nothing reads, or a value of another kind.
+    pub fn read<T: DeserializeOwned>(&self, schema: &Value) -> Result<T, Faults> {
+        let entries = self.entries().map_err(|fault| Faults(vec![fault]))?;
+        let mut faults = Vec::new();
+        self.check(&entries, schema, "", &mut faults);
+        if !faults.is_empty() {
+            return Err(Faults(faults));
+        }
+        toml::from_str(&self.text).map_err(|error| Faults(vec![self.told(&error, &entries)]))
+    }
+
+    fn check(&self, entries: &[Entry], schema: &Value, path: &str, faults: &mut Vec<Fault>) {
+        let known = schema["properties"].as_object();
+        for entry in entries {
+            let path = joined(path, &entry.key);
+            let found = known.and_then(|known| known.get(&entry.key));
+            let inner = found.unwrap_or(&schema["additionalProperties"]);
+            if found.is_none() && (known.is_some() && !inner.is_object()) {
+                let names = known.into_iter().flat_map(|known| known.keys().map(String::as_str));
+                let near = nearest(&entry.key, names).map(str::to_owned);
+                faults.push(Fault { near, ..self.fault(entry.line, &path, "there is no such key") });
+            }
+            match &entry.node {
+                Node::Table(entries) => self.check(entries, inner, &path, faults),
+                Node::List(items) => {
+                    for (_, item) in items {
+                        if let Node::Table(entries) = item {
+                            self.check(entries, &inner["items"], &path, faults);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn told(&self, error: &toml::de::Error, entries: &[Entry]) -> Fault {
+        let at = error.span().map(|span| span.start);
+        let key = at.map(|at| key_at(entries, at)).unwrap_or_default();
+        let what = error.message().trim().replace('\n', ", ");
+        self.fault(at.map(|at| self.line(at)), &key, what)
+    }
+
+    fn line(&self, at: usize) -> usize {
+        1 + self.text.bytes().take(at).filter(|byte| *byte == b'\n').count()
+    }
+
+    fn of_table(&self, table: &DeTable<'_>) -> Vec<Entry> {
+        let mut entries: Vec<Entry> = table
+            .iter()
+            .map(|(key, value)| Entry {
+                key: key.get_ref().to_string(),
+                line: self.line(key.span().start),
+                node: self.node(value.get_ref()),
+                at: key.span().start..value.span().end.max(key.span().end),
+            })
+            .collect();
+        entries.sort_by_key(|entry| entry.at.start);
+        entries
+    }
+
+    fn node(&self, value: &DeValue<'_>) -> Node {
+        match value {
+            DeValue::Table(table) => Node::Table(self.of_table(table)),
+            DeValue::Array(items) => Node::List(
+                items.iter().map(|item| (self.line(item.span().start), self.node(item.get_ref()))).collect(),
+            ),
+            DeValue::String(text) => Node::Text(text.to_string()),
+            DeValue::Boolean(flag) => Node::Flag(*flag),
+            _ => Node::Other,
+        }
+    }
+}
+
+/// The key whose value a place belongs to: the innermost that has it.
+fn key_at(entries: &[Entry], at: usize) -> String {
+    let inner = entries.iter().find_map(|entry| match &entry.node {
+        Node::Table(inner) => {
+            let key = key_at(inner, at);
+            (!key.is_empty()).then(|| joined(&entry.key, &key))
+        }
+        _ => None,
+    });
+    let own = || entries.iter().find(|entry| entry.at.contains(&at)).map(|entry| entry.key.clone());
+    inner.or_else(own).unwrap_or_default()
+}
+
+fn joined(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+}

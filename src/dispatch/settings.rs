@@ -1,0 +1,250 @@
+//! `config path|show|check`: where settings stand, what they come to, and what is wrong with them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::code::Code;
+use super::command::{Danger, Example, Local, Reach};
+use super::context::Context;
+use super::owned::Own;
+use super::response::Failure;
+use crate::config::{FILE, Fault, Faults, KEYS_FILE, Loaded, Origin, THEMES_FOLDER, WORKSPACE_FILE};
+use crate::paths::Places;
+
+/// Nothing.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Nothing {}
+
+/// Turns the faults of files into one failure that names each.
+#[must_use]
+pub fn invalid(faults: &[Fault]) -> Failure {
+    let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
+    let found = serde_json::to_value(faults.iter().map(Found::of).collect::<Vec<_>>()).unwrap_or_default();
+    let count = if lines.len() == 1 { "One fault.".to_owned() } else { format!("{} faults.", lines.len()) };
+    Failure::new(Code::ConfigInvalid, format!("{count}\n{}", lines.join("\n")))
+        .fix("pilothouse config edit")
+        .with("faults", found)
+}
+
+/// A fault, for programs.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Found {
+    /// The file.
+    file: String,
+    /// The line, from 1.
+    line: Option<usize>,
+    /// The key with the tables above it.
+    key: String,
+    /// What is wrong.
+    what: String,
+    /// What was probably meant.
+    near: Option<String>,
+}
+
+impl Found {
+    fn of(fault: &Fault) -> Self {
+        let Fault { file, line, key, what, near } = fault.clone();
+        Self { file, line, key, what, near }
+    }
+}
+
+pub(super) struct ConfigPath;
+
+/// Where the files stand, whether they are there or not.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Paths {
+    /// The settings.
+    config: String,
+    /// Whether that file is there.
+    exists: bool,
+    /// Changes of keys.
+    keys: String,
+    /// Themes of your own.
+    themes: String,
+    /// What this workspace may lower.
+    workspace: String,
+}
+
+impl Paths {
+    fn of(places: &Places) -> Self {
+        let config = places.config_dir.join(FILE);
+        let text = |path: std::path::PathBuf| path.display().to_string();
+        Self {
+            exists: config.exists(),
+            config: text(config),
+            keys: text(places.config_dir.join(KEYS_FILE)),
+            themes: text(places.config_dir.join(THEMES_FOLDER)),
+            workspace: text(places.workspace.join(WORKSPACE_FILE)),
+        }
+    }
+}
+
+impl Local for ConfigPath {
+    const PATH: &'static str = "config.path";
+    const ABOUT: &'static str = "Print where the settings stand";
+    const EXITS: &'static [u8] = &[4];
+    const EXAMPLES: &'static [Example] = &[Example { about: "Find the file to edit", input: "{}" }];
+
+    type Input = Nothing;
+    type Output = Paths;
+
+    async fn run(cx: &mut Context, _input: Nothing) -> Result<Paths, Failure> {
+        Ok(Paths::of(&cx.host.places()?))
+    }
+
+    fn text(output: &Paths) -> String {
+        output.config.clone()
+    }
+}
+
+pub(super) struct ConfigShow;
+
+/// Which settings.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ShowInput {
+    /// Only keys that begin like this, e.g. `limits`.
+    prefix: Option<String>,
+    /// Only what differs from the defaults.
+    #[serde(default)]
+    changed: bool,
+}
+
+/// What holds in this workspace.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Effective {
+    /// Every setting.
+    settings: Vec<Setting>,
+}
+
+/// One setting.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Setting {
+    /// Its key, with the table it stands in.
+    key: String,
+    /// Its value, as TOML has it.
+    value: String,
+    /// `default`, or the file and line it comes from.
+    from: String,
+}
+
+impl Local for ConfigShow {
+    const PATH: &'static str = "config.show";
+    const ABOUT: &'static str = "Print the settings that hold here and where each comes from";
+    const EXITS: &'static [u8] = &[4];
+    const EXAMPLES: &'static [Example] = &[
+        Example { about: "See all settings", input: "{}" },
+        Example { about: "See what was changed", input: r#"{"changed":true}"# },
+    ];
+
+    type Input = ShowInput;
+    type Output = Effective;
+
+    async fn run(cx: &mut Context, input: ShowInput) -> Result<Effective, Failure> {
+        let places = cx.host.places()?;
+        let loaded =
+            Loaded::read(&places.config_dir, &places.workspace).map_err(|Faults(faults)| invalid(&faults))?;
+        let prefix = input.prefix.unwrap_or_default();
+        let wanted = |key: &str, origin: &Origin| {
+            key.starts_with(&prefix) && !(input.changed && *origin == Origin::Default)
+        };
+        let settings = loaded.values().into_iter().filter(|(key, _, origin)| wanted(key, origin));
+        let settings = settings.map(|(key, value, origin)| Setting {
+            key,
+            value,
+            from: match origin {
+                Origin::Default => "default".into(),
+                Origin::File(file, line) => format!("{}:{line}", file.display()),
+            },
+        });
+        Ok(Effective { settings: settings.collect() })
+    }
+
+    fn text(output: &Effective) -> String {
+        let width = |part: fn(&Setting) -> &str| {
+            output.settings.iter().map(|setting| part(setting).chars().count()).max().unwrap_or(0)
+        };
+        let (keys, values) = (width(|setting| &setting.key), width(|setting| &setting.value));
+        let line = |setting: &Setting| {
+            let Setting { key, value, from } = setting;
+            format!("{key:<keys$} = {value:<values$}  # {from}")
+        };
+        output.settings.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+}
+
+pub(super) struct ConfigCheck;
+
+/// What was looked at.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Checked {
+    /// The files that are there and well.
+    files: Vec<String>,
+}
+
+impl Local for ConfigCheck {
+    const PATH: &'static str = "config.check";
+    const ABOUT: &'static str = "Check settings, keys and themes; every fault with file and line";
+    const EXITS: &'static [u8] = &[4];
+    const EXAMPLES: &'static [Example] = &[Example { about: "Check before starting", input: "{}" }];
+
+    type Input = Nothing;
+    type Output = Checked;
+
+    async fn run(cx: &mut Context, _input: Nothing) -> Result<Checked, Failure> {
+        let places = cx.host.places()?;
+        let mut faults = match Loaded::read(&places.config_dir, &places.workspace) {
+            Ok(loaded) => loaded.aside,
+            Err(Faults(faults)) => faults,
+        };
+        let (files, looks) = cx.host.check_looks()?;
+        faults.extend(looks);
+        let own = [places.config_dir.join(FILE), places.workspace.join(WORKSPACE_FILE)];
+        let own = own.into_iter().filter(|path| path.exists()).map(|path| path.display().to_string());
+        if !faults.is_empty() {
+            return Err(invalid(&faults));
+        }
+        Ok(Checked { files: own.chain(files).collect() })
+    }
+
+    fn text(output: &Checked) -> String {
+        match output.files.as_slice() {
+            [] => "No file is there; the defaults hold.".to_owned(),
+            files => format!("Well: {}", files.join(", ")),
+        }
+    }
+}
+
+/// `config edit`: the person's editor on `config.toml`.
+pub(super) struct ConfigEdit;
+
+impl Local for ConfigEdit {
+    const PATH: &'static str = "config.edit";
+    const ABOUT: &'static str =
+        "Open the settings in $VISUAL or $EDITOR, made with all defaults if not there";
+    const DANGER: Danger = Danger::Mutating;
+    const EXITS: &'static [u8] = &[4];
+    const EXAMPLES: &'static [Example] = &[Example { about: "Change a setting", input: "{}" }];
+    const REACH: Reach = Reach::Alone("the terminal");
+
+    type Input = Nothing;
+    type Output = Own;
+
+    async fn run(_cx: &mut Context, _input: Nothing) -> Result<Own, Failure> {
+        Err(super::owned::not_here(Self::PATH))
+    }
+
+    async fn would(cx: &mut Context, _input: Nothing) -> Result<serde_json::Value, Failure> {
+        // The tests of the registry have no place.
+        let file = cx.host.places().map(|places| places.config_dir.join(FILE).display().to_string()).ok();
+        Ok(serde_json::json!({ "effect": "would_edit", "file": file }))
+    }
+
+    fn text(output: &Own) -> String {
+        output.effect().to_owned()
+    }
+}
+
+/// Files that are well, and what is wrong with the others.
+pub type Looks = (Vec<String>, Vec<Fault>);
