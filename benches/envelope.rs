@@ -103,6 +103,7 @@ fn task() -> TaskView {
         call: 1,
         item: None,
         promoted: false,
+        held: None,
         lease: None,
         waiting: None,
         created_at: now,

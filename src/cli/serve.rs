@@ -141,6 +141,7 @@ mod tests {
             notices: Vec::new(),
             metrics: crate::runtime::Metrics::default(),
             record: crate::runtime::RecordView::default(),
+            gate: crate::runtime::GateView::default(),
         }
     }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::operator::Update;
 use crate::envelope::{Envelope, TaskId};
-use crate::runtime::{CallRecord, Input, InputOutcome, Metrics, StreamView};
+use crate::runtime::{CallRecord, Decision, Input, InputOutcome, Metrics, StreamView};
 use crate::tools::Answer;
 
 /// From a console or script to the runtime.
@@ -65,6 +65,16 @@ pub(super) enum Ask {
     },
     Record {
         seq: u64,
+    },
+    /// Hold new calls of agents, or go on.
+    Pause {
+        paused: bool,
+    },
+    /// The operator's word to a held call.
+    Decide {
+        ticket: u64,
+        hash: String,
+        decision: Decision,
     },
     Shutdown,
     Metrics,

@@ -1,7 +1,6 @@
 //! Carries out what the supervisor decides: the one task that owns the state of all tasks.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,7 +13,8 @@ use super::question::Clerk;
 use super::request::{ExecOutcome, StopOutcome};
 use super::rows::Row;
 use super::shared::Shared;
-use super::supervisor::{Action, Exit, Input, Order as HostOrder, Supervisor, Timer};
+use super::supervisor::{Action, Exit, Input, Order as HostOrder, Supervisor};
+use super::timers::{Due, Timers};
 use super::view::{TaskEvent, TaskView};
 use super::waiting::Looks;
 use super::{Error, start, typing};
@@ -43,8 +43,10 @@ pub(super) struct Driver {
     pub(super) published: u64,
     pub(super) past_bytes: (u64, u64),
     pub(super) clerk: Clerk,
-    timers: BinaryHeap<Reverse<(Duration, TaskId, Timer, u32)>>,
-    jobs: JoinSet<()>,
+    /// Batches that wait for the operator, by ticket.
+    pub(super) batches: HashMap<u64, Reply<()>>,
+    timers: Timers,
+    pub(super) jobs: JoinSet<()>,
     closing: Vec<oneshot::Sender<()>>,
 }
 
@@ -77,7 +79,8 @@ impl Driver {
             published: 0,
             past_bytes: (0, 0),
             clerk: Clerk::default(),
-            timers: BinaryHeap::new(),
+            batches: HashMap::new(),
+            timers: Timers::default(),
             jobs: JoinSet::new(),
             closing: Vec::new(),
         }
@@ -171,6 +174,11 @@ impl Driver {
                     self.finished.retain(|view| view.id != id);
                 }
             }
+            Order::Pause { paused } => self.step(Input::Pause { paused }),
+            Order::Admit { batch, reply } => self.admit(*batch, reply),
+            Order::Decide { ticket, hash, decision, reply } => {
+                let _ = reply.send(self.decide(ticket, &hash, &decision));
+            }
             Order::CancelForeground { call, by } => self.cancel_foreground(call, &by),
             Order::Started { id, running } => start::started(self, &id, *running),
             Order::StartFailed { id, error } => start::failed(self, &id, error),
@@ -201,9 +209,15 @@ impl Driver {
             match action {
                 Action::Spawn(id) => start::spawn(self, &id),
                 Action::Order(id, order) => self.order_host(&id, &order),
-                Action::Wake { id, timer, epoch, at } => self.timers.push(Reverse((at, id, timer, epoch))),
+                Action::Wake { id, timer, epoch, at } => self.timers.set(at, Due::Task { id, timer, epoch }),
+                Action::WakeHold { ticket, at } => self.timers.set(at, Due::Hold { ticket }),
                 Action::Drain(id) => self.shared.pump.drain(&id),
                 Action::Promote(id) => self.promote(&id),
+                Action::Queue(id) => self.queue(&id),
+                Action::Hold(id) => self.answer(&id, ExecOutcome::Held),
+                Action::Refuse { id, note } => self.refuse(&id, note),
+                Action::Admit { ticket, verdict } => self.tell_batch(ticket, verdict),
+                Action::Gate(event) => self.note_gate(&event),
                 Action::Close(id) => self.shared.pump.close(&id),
                 Action::Note(id, event) => self.note(&id, &event),
             }
@@ -265,11 +279,16 @@ impl Driver {
 
     fn promote(&mut self, id: &TaskId) {
         self.shared.book().counters.metrics.promotions += 1;
+        self.answer(id, ExecOutcome::Promoted);
+    }
+
+    /// Answers the call that waits for a task, if one does.
+    fn answer(&mut self, id: &TaskId, outcome: fn(Arc<TaskView>) -> ExecOutcome) {
         let view = self.view(id);
         let waiter = self.live.get_mut(id).and_then(|live| live.waiter.take());
         if let (Some(waiter), Some(view)) = (waiter, view) {
             // The caller may have gone away; the task stays.
-            let _ = waiter.send(Ok(ExecOutcome::Promoted(view)));
+            let _ = waiter.send(Ok(outcome(view)));
         }
     }
 
@@ -311,6 +330,7 @@ impl Driver {
     fn cancel_foreground(&mut self, call: u64, by: &Actor) {
         let foreground = |task: &&super::supervisor::Task| task.request.call == call && !task.promoted;
         let id = self.supervisor.live().find(foreground).map(|task| task.id.clone());
+        self.step(Input::Withdraw { call });
         if let Some(id) = id {
             let now = self.now();
             let (_, actions) = self.supervisor.stop(now, &id, by, super::Stop::default());
@@ -319,20 +339,14 @@ impl Driver {
     }
 
     fn next_timer(&self) -> Option<Duration> {
-        let task = self.timers.peek().map(|Reverse((at, ..))| *at);
-        task.into_iter().chain(self.clerk.desk.next_due()).min()
+        self.timers.first().into_iter().chain(self.clerk.desk.next_due()).min()
     }
 
     fn fire(&mut self) {
         self.late_questions();
         let now = self.now().mono;
-        while let Some(Reverse((at, ..))) = self.timers.peek() {
-            if *at > now {
-                break;
-            }
-            if let Some(Reverse((_, id, timer, epoch))) = self.timers.pop() {
-                self.step(Input::Due { id, timer, epoch });
-            }
+        while let Some(due) = self.timers.take(now) {
+            self.step(due);
         }
     }
 

@@ -84,6 +84,18 @@ pub enum Error {
         /// Bytes allowed.
         limit: usize,
     },
+    /// The operator said no.
+    #[error("the operator denied it{}{note}", if note.is_empty() { "" } else { ": " })]
+    Denied {
+        /// In the operator's words; may be empty.
+        note: String,
+    },
+    /// The operator has not decided in time; nothing has started.
+    #[error("the operator has not released it yet")]
+    Pending,
+    /// What was decided about is not held any more, or is another request.
+    #[error("that call is no longer held")]
+    NotHeld,
     /// The runtime is going away.
     #[error("the runtime is shutting down")]
     ShuttingDown,

@@ -3,6 +3,7 @@
 use tokio::sync::oneshot;
 
 use super::Error;
+use super::gate::{BatchRequest, Decision};
 use super::question::ClerkOrder;
 use super::request::{ExecOutcome, ExecRequest, Input, InputOutcome, Stop, StopOutcome};
 use super::view::Waiting;
@@ -20,6 +21,9 @@ pub(super) enum Order {
     Release { id: TaskId },
     Rename { id: TaskId, name: Option<String> },
     Dismiss { id: TaskId },
+    Pause { paused: bool },
+    Admit { batch: Box<BatchRequest>, reply: Reply<()> },
+    Decide { ticket: u64, hash: String, decision: Decision, reply: Reply<()> },
     CancelForeground { call: u64, by: Actor },
     Started { id: TaskId, running: Box<Running> },
     StartFailed { id: TaskId, error: Error },

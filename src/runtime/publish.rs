@@ -50,6 +50,7 @@ impl Driver {
             notices: book.notices.iter().cloned().collect(),
             metrics,
             record,
+            gate: self.supervisor.gate(),
         };
         drop(book);
         self.shared.snapshot.send_replace(Arc::new(snapshot));
@@ -130,6 +131,7 @@ fn view_of(task: &Task, output: OutputView) -> TaskView {
         call: task.request.call,
         promoted: task.promoted,
         item: task.request.item,
+        held: task.held.as_ref().map(|held| held.reason.clone()),
         lease: task.lease.as_ref().map(|(lease, _)| lease.clone()),
         waiting: task.waiting.clone(),
         created_at: task.created_at,

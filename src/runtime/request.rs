@@ -66,6 +66,8 @@ pub enum ExecOutcome {
     Completed(Arc<TaskView>),
     /// It runs on as a managed task.
     Promoted(Arc<TaskView>),
+    /// The operator has not released it within the wait: nothing has started.
+    Held(Arc<TaskView>),
 }
 
 /// What a wait is for.

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::calls::CallRecord;
 use super::program::ProgramView;
 use super::question::Fact;
+use super::supervisor::GateEvent;
 use super::view::{TaskEvent, TaskView};
 use crate::envelope::{TaskId, mask};
 use crate::journal::Repaired;
@@ -31,6 +32,13 @@ pub(super) enum Row<'a> {
         task: &'a TaskView,
         env: Vec<&'a str>,
     },
+    /// A command waits for the operator. Its secrets are masked.
+    Queued {
+        #[serde(serialize_with = "masked")]
+        task: &'a TaskView,
+    },
+    /// Agent calls were paused, a call was held or answered.
+    Gate(&'a GateEvent),
     /// The client of a call stopped waiting; it was not answered. What it had come to, where that is known.
     Abandoned {
         seq: u64,

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::gate::{GateView, HoldReason};
 use super::metrics::Metrics;
 use super::program::ProgramView;
 use super::question::Question;
@@ -105,6 +106,9 @@ pub struct TaskView {
     pub promoted: bool,
     /// Its place in a batch: such a command belongs to its call to the end.
     pub item: Option<BatchItem>,
+    /// It waits in state `queued` for the operator's word, and why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<HoldReason>,
     /// Who holds its input, if anyone.
     pub lease: Option<Lease>,
     /// It seems to want input.
@@ -229,8 +233,8 @@ pub struct TaskEvent {
     pub at: Timestamp,
     /// Who.
     pub actor: Actor,
-    /// One word: `start`, `promoted`, `input`, `refused`, `lease`, `released`, `resize`, `stop`,
-    /// `signal`, `timeout`, `output_limit`, `exit`, `end`, `screen_reset`.
+    /// One word: `held`, `approved`, `denied`, `start`, `promoted`, `input`, `refused`, `lease`,
+    /// `released`, `resize`, `stop`, `signal`, `timeout`, `output_limit`, `exit`, `end`, `screen_reset`.
     pub what: String,
     /// Details in a few words; never typed text.
     pub note: String,
@@ -327,6 +331,9 @@ pub struct Snapshot {
     /// How the record is.
     #[serde(default)]
     pub record: RecordView,
+    /// What waits for the operator.
+    #[serde(default)]
+    pub gate: GateView,
 }
 
 /// How the record is.

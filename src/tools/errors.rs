@@ -55,6 +55,17 @@ impl From<runtime::Error> for ToolError {
             error @ Error::QuestionTooLong { .. } => {
                 Self::new(ErrorKind::InvalidToolInput, format!("This is {error}."))
             }
+            Error::Denied { note } => {
+                let said = if note.trim().is_empty() { ".".to_owned() } else { format!(": {}", note.trim()) };
+                Self::new(ErrorKind::OperatorDenied, format!("The operator denied this{said}"))
+                    .with_details(json!({ "note": note }))
+                    .with_hint("nothing was run; go another way, or ask the operator, but do not send it again as it is")
+            }
+            Error::Pending => {
+                Self::new(ErrorKind::OperatorPending, "The operator has not released this yet; nothing was run.")
+                    .with_hint("call again later, or go on with something that does not need it")
+            }
+            error @ Error::NotHeld => Self::new(ErrorKind::InternalError, format!("Pilothouse: {error}.")),
             Error::ShuttingDown => {
                 Self::new(ErrorKind::RuntimeShuttingDown, "The runtime is shutting down.")
                     .with_hint("call again: a new runtime starts with the next call")

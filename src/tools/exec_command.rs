@@ -7,14 +7,16 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::awaiting::Awaiting;
 use super::errors::unusable;
+use super::foreground::Foreground;
 use super::reading::{Artifact, Shown};
 use super::receipt::{LEFT_OUT, Receipt};
 use super::table::Hints;
 use super::task::{self, Notes, TaskHandle};
 use super::verb::{Caller, Context, Done, Verb};
 use crate::envelope::preview;
-use crate::envelope::{Actor, Envelope, TaskId, ToolError};
+use crate::envelope::{Envelope, TaskId, ToolError};
 use crate::runtime::{self, ExecOutcome, ExecRequest, Handle, Stream, TaskView};
 use crate::terminal::Size;
 
@@ -91,6 +93,8 @@ pub(super) enum ExecResult {
     Completed(Completed),
     /// It goes on as a task.
     PromotedToTask(Promoted),
+    /// Nothing has started: the operator has not released it yet.
+    AwaitingOperator(Awaiting),
 }
 
 /// A command that ended.
@@ -160,6 +164,11 @@ pub enum Complete {
         /// Its output so far.
         output: Shown,
     },
+    /// The operator has not released it yet.
+    Held {
+        /// The task.
+        task: Arc<TaskView>,
+    },
 }
 
 /// Projects what is known to the canonical envelope.
@@ -168,6 +177,7 @@ pub fn project(complete: &Complete) -> Envelope {
     let result = match complete {
         Complete::Ended { task, stdout, stderr } => ExecResult::Completed(completed(task, stdout, stderr)),
         Complete::Promoted { task, output } => ExecResult::PromotedToTask(promoted(task, output)),
+        Complete::Held { task } => ExecResult::AwaitingOperator(Awaiting::of(task)),
     };
     ExecCommand::envelope(&result)
 }
@@ -219,8 +229,9 @@ Set `tty` for programs that want a terminal: REPLs, password prompts, full-scree
 off otherwise: stdout and stderr stay apart and nothing waits for a key. Set `accepts_input` without `tty` to feed lines to \
 a program that reads a plain stdin.
 
-An exit code other than 0 is a result, not an error of this tool. If the answer says that the operator stopped the \
-command, do not just run it again: ask, or go another way.";
+An exit code other than 0 is a result, not an error of this tool. If the answer says that the operator stopped or \
+denied the command, do not just run it again: ask, or go another way. If it says that the command awaits the operator, \
+nothing has run yet: wait with TaskOutput, or do something else meanwhile, and never send it a second time.";
     const HINTS: Hints = Hints { read_only: false, destructive: true, idempotent: false, open_world: true };
     const CLI: &'static [&'static str] = &["command", "run"];
     const EXAMPLES: &'static [(&'static str, &'static str)] = &[
@@ -238,7 +249,7 @@ command, do not just run it again: ask, or go another way.";
     async fn run(cx: Context<'_>, input: Input) -> Result<Done, ToolError> {
         let budget = preview::budget_chars(input.max_output_tokens);
         let request = request(cx.caller, cx.call, input)?;
-        let foreground = Foreground { runtime: cx.runtime, actor: &cx.caller.actor, call: cx.call };
+        let foreground = Foreground::of(&cx);
         let outcome = cx.runtime.exec(request).await;
         foreground.over();
         let outcome = outcome?;
@@ -248,14 +259,17 @@ command, do not just run it again: ask, or go another way.";
                 let output = merged(cx.runtime, &task.id, budget).await?;
                 Complete::Promoted { task, output }
             }
+            ExecOutcome::Held(task) => Complete::Held { task },
         };
-        let (Complete::Ended { task, .. } | Complete::Promoted { task, .. }) = &complete;
+        let (Complete::Ended { task, .. } | Complete::Promoted { task, .. } | Complete::Held { task }) =
+            &complete;
         Ok(Done { envelope: project(&complete), task: Some(task.id.clone()) })
     }
 
     fn summary(result: &ExecResult) -> String {
         match result {
             ExecResult::PromotedToTask(_) => "command promoted to managed task".to_owned(),
+            ExecResult::AwaitingOperator(_) => "command awaits the operator".to_owned(),
             ExecResult::Completed(completed) => format!("command {}", completed.end("status")),
         }
     }
@@ -264,6 +278,7 @@ command, do not just run it again: ask, or go another way.";
         match result {
             ExecResult::Completed(completed) => completed.receipt(),
             ExecResult::PromotedToTask(promoted) => promoted.receipt(),
+            ExecResult::AwaitingOperator(awaiting) => awaiting.receipt(),
         }
     }
 }
@@ -370,26 +385,6 @@ async fn merged(runtime: &Handle, id: &TaskId, budget: usize) -> Result<Shown, T
     let output = runtime.output(id)?;
     let text = output.text(Stream::Merged, 0, budget).await?;
     Ok(Shown::of(&text, budget).keep(0, &output, Stream::Merged).await)
-}
-
-/// While it lives, the command belongs to its call: a call that is dropped takes the command with it.
-struct Foreground<'a> {
-    runtime: &'a Handle,
-    actor: &'a Actor,
-    call: u64,
-}
-
-impl Foreground<'_> {
-    /// The runtime has answered: the command has ended, or stands on its own.
-    fn over(self) {
-        std::mem::forget(self);
-    }
-}
-
-impl Drop for Foreground<'_> {
-    fn drop(&mut self) {
-        self.runtime.cancel_foreground(self.call, self.actor);
-    }
 }
 
 #[cfg(test)]

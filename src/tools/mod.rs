@@ -4,10 +4,12 @@
 //! canonical envelope, and the receipt a model reads is made from that envelope alone. This layer
 //! reads no socket and draws nothing; whoever calls brings the runtime and says who it is.
 
+mod awaiting;
 mod call;
 mod errors;
 pub mod exec_command;
 pub mod exec_command_batch;
+mod foreground;
 mod input;
 mod published;
 mod reading;

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::awaiting::WaitsFor;
 use super::reading::Artifact;
 use super::receipt::Receipt;
 use crate::envelope::{Actor, TaskId, one_line};
@@ -65,6 +66,9 @@ pub(super) struct Notes {
     /// Its `timeout_ms` ran out.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(super) timed_out: bool,
+    /// It has not started: the operator has not released it yet. Why, present only then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) awaiting_operator: Option<WaitsFor>,
     /// Who stopped it: `operator`, `cli`, `agent:<label>` or `system`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
@@ -156,6 +160,7 @@ impl Notes {
         let stopped = matches!(task.status, TaskStatus::Cancelling | TaskStatus::Cancelled);
         Self {
             timed_out: ended.is_some_and(|ended| ended.timed_out),
+            awaiting_operator: WaitsFor::of(task),
             stopped_by: task.stop.as_ref().filter(|_| stopped).map(|stop| stop.by.clone()),
             typed_by: typed_by(task),
             leftover_processes: ended.and_then(|ended| LeftoverProcesses::of(&ended.leftovers)),
@@ -169,7 +174,8 @@ impl Notes {
     pub(super) fn lines(&self) -> impl Iterator<Item = String> {
         let typed = self.typed_by.as_ref().map(|by| format!("Typed into by {by}."));
         let left = self.leftover_processes.as_ref().map(LeftoverProcesses::sentence);
-        typed.into_iter().chain(left)
+        let held = self.awaiting_operator.map(WaitsFor::sentence);
+        held.into_iter().chain(typed).chain(left)
     }
 }
 

@@ -18,8 +18,8 @@ use pilothouse::console::theme::{Colours, Theme};
 use pilothouse::console::view::{self, Drawn};
 use pilothouse::envelope::{Actor, Envelope, TaskId};
 use pilothouse::runtime::{
-    AgentView, CallRecord, CallSummary, Ended, Histogram, Lease, Metrics, Notice, OutputView, RecordView,
-    Snapshot, StopView, TaskEvent, TaskStatus, TaskView, Waiting,
+    AgentView, CallRecord, CallSummary, Ended, GateView, Histogram, Lease, Metrics, Notice, OutputView,
+    RecordView, Snapshot, StopView, TaskEvent, TaskStatus, TaskView, Waiting,
 };
 use pilothouse::terminal::{KeyPress, Origin, Size, Terminal};
 
@@ -60,6 +60,7 @@ pub(crate) fn task(number: u32, cmd: &str, age: i64, quiet: i64) -> TaskView {
         call: u64::from(number) + 300,
         promoted: true,
         item: None,
+        held: None,
         lease: None,
         waiting: None,
         created_at: ago(age),
@@ -279,6 +280,7 @@ pub(crate) fn snapshot() -> Snapshot {
         notices: vec![Notice { seq: 1, at: ago(240), is_error: false, text: "agent ci disconnected".into() }],
         metrics: metrics(),
         record: RecordView::default(),
+        gate: GateView::default(),
     }
 }
 

@@ -46,6 +46,7 @@ mod terminal_screen;
 mod tools_batch;
 mod tools_batch_receipts;
 mod tools_catalogue;
+mod tools_held;
 mod tools_live;
 mod tools_receipts;
 mod tools_rendering;

@@ -57,7 +57,7 @@ impl Bench {
     async fn completed(&self, request: ExecRequest) -> Arc<TaskView> {
         match self.runtime.exec(request).await.expect("exec") {
             ExecOutcome::Completed(task) => task,
-            ExecOutcome::Promoted(task) => panic!("promoted: {task:?}"),
+            outcome => panic!("{outcome:?}"),
         }
     }
 

@@ -53,7 +53,7 @@ impl Bench {
     async fn completed(&self, request: ExecRequest) -> Arc<TaskView> {
         match self.runtime.exec(request).await.expect("exec") {
             ExecOutcome::Completed(task) => task,
-            ExecOutcome::Promoted(task) => panic!("promoted: {task:?}"),
+            outcome => panic!("{outcome:?}"),
         }
     }
 
@@ -61,7 +61,7 @@ impl Bench {
         let request = ExecRequest { yield_after: Some(Duration::ZERO), ..request };
         match self.runtime.exec(request).await.expect("exec") {
             ExecOutcome::Promoted(task) => task.id.clone(),
-            ExecOutcome::Completed(task) => panic!("completed: {task:?}"),
+            outcome => panic!("{outcome:?}"),
         }
     }
 

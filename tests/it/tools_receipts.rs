@@ -49,6 +49,7 @@ pub(crate) fn running(cmd: &str) -> TaskView {
         call: 12,
         promoted: true,
         item: None,
+        held: None,
         lease: None,
         waiting: None,
         created_at: at(0),

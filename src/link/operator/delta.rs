@@ -49,6 +49,7 @@ impl Update {
                 questions: new.questions.clone(),
                 metrics: new.metrics.clone(),
                 record: new.record.clone(),
+                gate: new.gate.clone(),
                 ..*new
             },
         }
@@ -102,6 +103,7 @@ mod tests {
             call: 1,
             promoted: true,
             item: None,
+            held: None,
             lease: None,
             waiting: None,
             created_at: jiff::Timestamp::UNIX_EPOCH,
@@ -152,6 +154,7 @@ mod tests {
             record: crate::runtime::RecordView::default(),
             programs: Vec::new(),
             questions: Vec::new(),
+            gate: crate::runtime::GateView::default(),
         }
     }
 

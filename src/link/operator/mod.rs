@@ -22,7 +22,7 @@ use super::Error;
 use super::ask::{Ask, Reply, Shown};
 use crate::envelope::{Actor, TaskId};
 use crate::runtime::past::Story;
-use crate::runtime::{self, CallRecord, Handle, Input, InputOutcome, Screen, Snapshot, Viewer};
+use crate::runtime::{self, CallRecord, Decision, Handle, Input, InputOutcome, Screen, Snapshot, Viewer};
 use crate::tools::{self, Answer, Caller};
 
 /// The operator's hold on a runtime. Clones are the same hold.
@@ -176,6 +176,22 @@ impl Operator {
         self.ask(Ask::Rename { task: task.clone(), name }).await.map(drop)
     }
 
+    /// Holds new calls of agents from now on, or lets those go that only the pause holds.
+    ///
+    /// # Errors
+    /// When the runtime went away.
+    pub async fn pause(&self, paused: bool) -> Result<(), Error> {
+        self.ask(Ask::Pause { paused }).await.map(drop)
+    }
+
+    /// Says the operator's word to a held call; `hash` is that of the request they were shown.
+    ///
+    /// # Errors
+    /// When the runtime went away, or that very request is not held any more.
+    pub async fn decide(&self, ticket: u64, hash: String, decision: Decision) -> Result<(), Error> {
+        self.ask(Ask::Decide { ticket, hash, decision }).await.map(drop)
+    }
+
     /// Returns the whole record of a call, when it is still known.
     pub async fn record(&self, seq: u64) -> Option<Arc<CallRecord>> {
         match self.ask(Ask::Record { seq }).await {
@@ -229,6 +245,14 @@ impl Local {
             }
             Ask::Rename { task, name } => {
                 runtime.rename(&task, name).await;
+                Reply::Done
+            }
+            Ask::Pause { paused } => {
+                runtime.pause(paused).await;
+                Reply::Done
+            }
+            Ask::Decide { ticket, hash, decision } => {
+                runtime.decide(ticket, hash, decision).await.map_err(declined)?;
                 Reply::Done
             }
             Ask::Record { seq } => Reply::Record(runtime.call(seq)),

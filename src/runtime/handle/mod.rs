@@ -1,6 +1,7 @@
 //! The runtime's front: what tools, links and the console hold. Cheap to clone.
 
 mod calls;
+mod gate;
 mod questions;
 
 use std::ffi::OsString;
@@ -20,6 +21,7 @@ use crate::process::{Identity, Spawner};
 use crate::runtime::Error;
 use crate::runtime::bytes::{Parsers, Pump, TaskIo, Viewer, Viewers};
 use crate::runtime::driver::Driver;
+use crate::runtime::gate::GateView;
 use crate::runtime::metrics::Metrics;
 use crate::runtime::order::{Order, Reply};
 use crate::runtime::output::Output;
@@ -98,6 +100,7 @@ impl Handle {
             notices: Vec::new(),
             metrics: Metrics::default(),
             record: RecordView::default(),
+            gate: GateView::default(),
         };
         let audit = options.limits.record.audit;
         let shared = Shared::new(

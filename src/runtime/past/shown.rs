@@ -9,6 +9,7 @@ use super::story::{PastCall, Story};
 use super::untold;
 use crate::envelope::Actor;
 use crate::process::ExitRecord;
+use crate::runtime::gate::GateView;
 use crate::runtime::metrics::{Counters, Metrics};
 use crate::runtime::view::{AgentView, CallSummary, Notice, RecordView, Snapshot, TaskView};
 
@@ -38,6 +39,7 @@ impl Story {
             questions: Vec::new(),
             notices: self.notices(last),
             record: RecordView::default(),
+            gate: GateView::default(),
         }
     }
 

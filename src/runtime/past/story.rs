@@ -141,7 +141,15 @@ impl Story {
                     call.record.receipt = row.receipt;
                 });
             }),
-            "start" => self.with(record, |story, row: Whole| story.tasks.push(story.at_home(row.task))),
+            "queued" => self.with(record, |story, row: Whole| story.tasks.push(story.at_home(row.task))),
+            "start" => self.with(record, |story, row: Whole| {
+                let started = story.at_home(row.task);
+                match story.tasks.iter_mut().find(|task| task.id == started.id) {
+                    // It had waited for the operator.
+                    Some(task) => *task = TaskView { events: std::mem::take(&mut task.events), ..started },
+                    None => story.tasks.push(started),
+                }
+            }),
             "task" => self.with(record, Self::happened),
             "ended" => self.with(record, |story, row: Whole| {
                 let ended = story.at_home(row.task);

@@ -108,7 +108,7 @@ pub(super) fn decide(
     }
     task.status = if status == TaskStatus::Completed && !is_success { TaskStatus::Failed } else { status };
     task.updated_at = at;
-    (task.lease, task.waiting) = (None, None);
+    (task.lease, task.waiting, task.held) = (None, None, None);
     task
 }
 
@@ -142,6 +142,7 @@ mod tests {
             call: 1,
             promoted: false,
             item: None,
+            held: None,
             lease: None,
             waiting: None,
             created_at: Timestamp::UNIX_EPOCH,

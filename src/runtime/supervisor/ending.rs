@@ -75,11 +75,12 @@ impl Task {
         self.close(now)
     }
 
-    fn close(&mut self, now: Moment) -> Vec<Action> {
+    pub(super) fn close(&mut self, now: Moment) -> Vec<Action> {
         let status = status(self);
         let mut actions = self.flush_burst(now);
         self.enter(now, status);
         self.ended_at = Some(now.wall);
+        self.held = None;
         self.lease = None;
         self.waiting = None;
         actions.push(self.note(now, Actor::System, "end", status.as_str().into(), None));
@@ -92,7 +93,7 @@ impl Task {
 pub(super) fn status(task: &Task) -> TaskStatus {
     if task.interrupted {
         TaskStatus::Interrupted
-    } else if task.stop.is_some() {
+    } else if task.stop.is_some() || task.denied {
         TaskStatus::Cancelled
     } else if task.timed_out || task.error.is_some() {
         TaskStatus::Failed

@@ -3,6 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use jiff::Timestamp;
+use serde::Serialize;
+
 use crate::envelope::{Actor, TaskId};
 use crate::process::Leftovers;
 use crate::runtime::request::{ExecRequest, RejectionReason, StopSignal};
@@ -100,6 +103,18 @@ pub(crate) enum Input {
         timer: Timer,
         epoch: u32,
     },
+    /// Holds new calls of agents from now on, or lets those go that only the pause holds.
+    Pause {
+        paused: bool,
+    },
+    /// The wait of a held batch is over.
+    HoldOver {
+        ticket: u64,
+    },
+    /// Nobody waits for the answer of a call any more.
+    Withdraw {
+        call: u64,
+    },
     Shutdown,
 }
 
@@ -121,6 +136,10 @@ pub(crate) enum Timer {
 pub(crate) enum Action {
     /// Start the process.
     Spawn(TaskId),
+    /// Put on record that it waits to be started.
+    Queue(TaskId),
+    /// Whoever waits for it is told that the operator said no.
+    Refuse { id: TaskId, note: String },
     /// Tell its host.
     Order(TaskId, Order),
     /// Set a timer.
@@ -129,10 +148,40 @@ pub(crate) enum Action {
     Drain(TaskId),
     /// Tell the waiting call that the command became a task.
     Promote(TaskId),
+    /// Tell the waiting call that the operator has not released the command.
+    Hold(TaskId),
+    /// Answer the batch that waits for the operator.
+    Admit { ticket: u64, verdict: Verdict },
+    /// Set the timer of a held batch.
+    WakeHold { ticket: u64, at: Duration },
+    /// Put on record what happened at the gate.
+    Gate(GateEvent),
     /// The task is terminal: answer whoever waits and free what it held.
     Close(TaskId),
     /// Put this on the task's timeline and on record.
     Note(TaskId, TaskEvent),
+}
+
+/// What a held batch is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Go,
+    Denied { note: String },
+    Pending,
+}
+
+/// Something that happened at the gate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct GateEvent {
+    pub(crate) at: Timestamp,
+    pub(crate) actor: Actor,
+    /// `paused`, `resumed`, `held`, `approved`, `denied`, `pending`.
+    pub(crate) what: &'static str,
+    pub(crate) call: Option<u64>,
+    pub(crate) task: Option<TaskId>,
+    /// What the answer is bound to.
+    pub(crate) hash: Option<String>,
+    pub(crate) note: String,
 }
 
 /// An order to a task host.

@@ -4,6 +4,8 @@
 //! process, a file or a clock; the driver does what it decides.
 
 mod ending;
+mod gate;
+mod holding;
 mod message;
 mod task;
 
@@ -13,7 +15,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-pub(crate) use message::{Action, Exit, Input, NewTask, Order, Timer};
+pub(crate) use message::{Action, Exit, GateEvent, Input, NewTask, Order, Timer, Verdict};
 pub(crate) use task::{Task, overrun};
 
 use super::request::{Rejection, RejectionReason, Stop, StopEffect};
@@ -29,6 +31,7 @@ pub(crate) struct Supervisor {
     limit: usize,
     output_bytes: u64,
     tasks: BTreeMap<TaskId, Task>,
+    gate: gate::Gate,
     numbers: u32,
     closing: bool,
 }
@@ -41,6 +44,7 @@ impl Supervisor {
             limit: limits.tasks,
             output_bytes: limits.output_bytes.unwrap_or(u64::MAX),
             tasks: BTreeMap::new(),
+            gate: gate::Gate::new(limits),
             numbers: 0,
             closing: false,
         }
@@ -52,6 +56,9 @@ impl Supervisor {
         match input {
             Input::Start(new) => self.start(now, *new),
             Input::Shutdown => self.shutdown(now),
+            Input::Pause { paused } => self.pause(now, paused),
+            Input::HoldOver { ticket } => self.hold_over(now, ticket),
+            Input::Withdraw { call } => self.withdraw(now, call),
             Input::Started { id, pid } => self.with(&id, |task, _| task.started(now, pid)),
             Input::StartFailed { id, error } => self.with(&id, |task, _| task.start_failed(now, error)),
             Input::Exited { id, exit } => self.with(&id, |task, _| task.exited(now, exit)),
@@ -144,7 +151,8 @@ impl Supervisor {
     fn start(&mut self, now: Moment, new: NewTask) -> Vec<Action> {
         self.numbers += 1;
         let id = new.id.clone();
-        let (task, mut actions) = Task::queued(now, self.numbers, new);
+        let held = self.gate.holds(now, &new);
+        let (task, mut actions) = Task::queued(now, self.numbers, new, held);
         self.tasks.insert(id.clone(), task);
         if let Some(task) = self.tasks.get_mut(&id)
             && self.closing
@@ -157,7 +165,9 @@ impl Supervisor {
     fn shutdown(&mut self, now: Moment) -> Vec<Action> {
         self.closing = true;
         let usual = self.stop_grace;
-        self.tasks.values_mut().flat_map(|task| task.interrupt_with(now, task.grace(usual))).collect()
+        let mut actions = self.close_gate(now);
+        actions.extend(self.tasks.values_mut().flat_map(|task| task.interrupt_with(now, task.grace(usual))));
+        actions
     }
 
     fn with(&mut self, id: &TaskId, act: impl FnOnce(&mut Task, Duration) -> Vec<Action>) -> Vec<Action> {

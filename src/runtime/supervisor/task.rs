@@ -8,6 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::message::{Action, Exit, NewTask, Order, Timer};
 use crate::clock::Moment;
 use crate::envelope::{Actor, ErrorKind, TaskId};
+use crate::runtime::gate::HoldReason;
 use crate::runtime::request::{ExecRequest, Rejection, RejectionReason, STEP_GRACE, StopEffect, StopSignal};
 use crate::runtime::view::{Lease, StopView, TaskEvent, TaskStatus, Waiting};
 use crate::terminal::Size;
@@ -16,6 +17,15 @@ use crate::terminal::Size;
 const BURST: Duration = Duration::from_millis(500);
 /// Timeline rows kept in memory for each task; all are on record.
 const EVENTS_KEPT: usize = 64;
+
+/// A task that waits for the operator's word.
+#[derive(Debug, Clone)]
+pub(crate) struct Held {
+    pub(crate) ticket: u64,
+    pub(crate) reason: HoldReason,
+    pub(crate) since: Timestamp,
+    pub(crate) hash: String,
+}
 
 /// What the supervisor knows of one task.
 #[derive(Debug)]
@@ -30,6 +40,9 @@ pub(crate) struct Task {
     pub(crate) size: Size,
     pub(crate) name: Option<String>,
     pub(crate) promoted: bool,
+    pub(crate) held: Option<Held>,
+    /// The operator said no.
+    pub(crate) denied: bool,
     pub(crate) pid: Option<u32>,
     pub(crate) created_at: Timestamp,
     pub(crate) started_at: Option<Timestamp>,
@@ -55,7 +68,7 @@ pub(crate) struct Task {
 }
 
 impl Task {
-    pub(super) fn queued(now: Moment, number: u32, new: NewTask) -> (Self, Vec<Action>) {
+    pub(super) fn queued(now: Moment, number: u32, new: NewTask, held: Option<Held>) -> (Self, Vec<Action>) {
         let NewTask { id, request, workdir, shell, folder } = new;
         let mut task = Self {
             id: id.clone(),
@@ -68,6 +81,8 @@ impl Task {
             folder,
             name: None,
             promoted: false,
+            held: None,
+            denied: false,
             pid: None,
             created_at: now.wall,
             started_at: None,
@@ -88,7 +103,10 @@ impl Task {
             overdue: false,
             burst: 0,
         };
-        let mut actions = vec![Action::Spawn(id)];
+        let mut actions = match held {
+            None => vec![Action::Spawn(id)],
+            Some(held) => task.hold(now, held),
+        };
         if let Some(wait) = task.request.yield_after {
             actions.push(task.wake(now, Timer::Yield, wait));
         }
@@ -231,6 +249,11 @@ impl Task {
         self.waiting = None;
         let what = if force { "KILL" } else { "TERM" };
         let mut actions = vec![self.note(now, by.clone(), "stop", what.into(), None)];
+        if self.held.take().is_some() {
+            // Nothing has started, nothing needs to be ended.
+            actions.extend(self.close(now));
+            return (StopEffect::Cancelled, actions);
+        }
         self.enter(now, TaskStatus::Cancelling);
         actions.extend(self.end(grace));
         (StopEffect::Cancelling, actions)
@@ -280,6 +303,10 @@ impl Task {
         if self.promoted || self.exit.is_some() {
             // An exit within the wait is answered as completed, once its output is in.
             return Vec::new();
+        }
+        if self.held.is_some() {
+            self.promoted = true;
+            return vec![Action::Hold(self.id.clone())];
         }
         if self.pid.is_none() {
             // Whether it can start at all is known in a moment, and the caller wants to know.

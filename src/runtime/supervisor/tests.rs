@@ -11,15 +11,15 @@ use crate::process::Leftovers;
 use crate::runtime::request::{ExecRequest, StopSignal};
 use crate::runtime::view::TaskStatus;
 
-fn at(ms: u64) -> Moment {
+pub(super) fn at(ms: u64) -> Moment {
     Moment { mono: Duration::from_millis(ms), wall: Timestamp::UNIX_EPOCH }
 }
 
-fn id() -> TaskId {
+pub(super) fn id() -> TaskId {
     TaskId::from_random([7; 8])
 }
 
-fn request(tty: bool, timeout: Option<Duration>) -> ExecRequest {
+pub(super) fn request(tty: bool, timeout: Option<Duration>) -> ExecRequest {
     ExecRequest {
         actor: Actor::Agent("a".into()),
         call: 1,
@@ -40,7 +40,7 @@ fn request(tty: bool, timeout: Option<Duration>) -> ExecRequest {
     }
 }
 
-fn new_task(request: ExecRequest) -> Input {
+pub(super) fn new_task(request: ExecRequest) -> Input {
     Input::Start(Box::new(NewTask {
         id: id(),
         request,
@@ -50,14 +50,14 @@ fn new_task(request: ExecRequest) -> Input {
     }))
 }
 
-fn running(tty: bool, timeout: Option<Duration>) -> Supervisor {
+pub(super) fn running(tty: bool, timeout: Option<Duration>) -> Supervisor {
     let mut supervisor = Supervisor::new(&Limits::default());
     supervisor.step(at(0), new_task(request(tty, timeout)));
     supervisor.step(at(1), Input::Started { id: id(), pid: 1 });
     supervisor
 }
 
-fn status(supervisor: &Supervisor) -> TaskStatus {
+pub(super) fn status(supervisor: &Supervisor) -> TaskStatus {
     supervisor.get(&id()).expect("the task").status
 }
 

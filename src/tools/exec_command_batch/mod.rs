@@ -56,6 +56,7 @@ item, the rest was not run on purpose: ask, or go another way.";
     }
 
     async fn run(cx: Context<'_>, input: Self::Input) -> Result<Done, ToolError> {
+        run::admit(&cx, &input).await?;
         let complete = run::run(cx, input).await;
         Ok(Done { envelope: project(&complete), task: None })
     }

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::super::foreground::Foreground;
 use super::super::reading::Shown;
 use super::super::receipt;
 use super::super::verb::Context;
@@ -12,7 +13,10 @@ use super::receipt::may_cut;
 use super::result::{BatchResult, Complete, ItemOutcome, SkipReason, project};
 use crate::clock::Clock;
 use crate::envelope::{ErrorKind, ToolError, preview};
-use crate::runtime::{BatchItem, ExecOutcome, ExecRequest, Leftovers, Output, Stream, TaskStatus, TaskView};
+use crate::runtime::{
+    BatchItem, BatchRequest, ExecOutcome, ExecRequest, HeldCommand, Leftovers, Output, Stream, TaskStatus,
+    TaskView,
+};
 
 /// The kind of error of an item that wants to be interactive.
 const UNSUPPORTED_FIELD: &str = "unsupported_batch_command_field";
@@ -20,6 +24,28 @@ const UNSUPPORTED_FIELD: &str = "unsupported_batch_command_field";
 const CANCELLED: &str = "cancelled";
 /// Longest name of a file below a command's folder, with the slash before it.
 const FILE_CHARS: usize = 11;
+
+/// Waits until the batch may begin: the operator may have paused agent calls, or want to approve it.
+pub(super) async fn admit(cx: &Context<'_>, input: &Input) -> Result<(), ToolError> {
+    let base = &cx.caller.cwd;
+    let command = |item: &Item| HeldCommand {
+        cmd: item.cmd.clone(),
+        workdir: item.workdir.as_ref().map_or_else(|| base.clone(), |workdir| base.join(workdir)),
+        shell: item.shell.clone(),
+        login: item.login,
+        tty: false,
+    };
+    let batch = BatchRequest {
+        actor: cx.caller.actor.clone(),
+        call: cx.call,
+        commands: input.items.iter().map(command).collect(),
+        stop_on_error: input.stop_on_error,
+    };
+    let foreground = Foreground::of(cx);
+    let admitted = cx.runtime.admit(batch).await;
+    foreground.over();
+    Ok(admitted?)
+}
 
 /// Runs a batch to its end.
 pub(super) async fn run(cx: Context<'_>, input: Input) -> Complete {
@@ -86,7 +112,7 @@ impl Batch<'_> {
         }
         let task = match self.cx.runtime.exec(self.request(item)).await {
             // An item is never promoted; were it, what it printed so far would be told.
-            Ok(ExecOutcome::Completed(task) | ExecOutcome::Promoted(task)) => task,
+            Ok(ExecOutcome::Completed(task) | ExecOutcome::Promoted(task) | ExecOutcome::Held(task)) => task,
             Err(error) => return not_run(error.into()),
         };
         let read = async {

@@ -1,0 +1,70 @@
+//! The driver's part of the gate: who waits at it, who is told, and what goes on record.
+
+use super::Error;
+use super::driver::Driver;
+use super::gate::{BatchRequest, Decision};
+use super::order::Reply;
+use super::rows::Row;
+use super::supervisor::{GateEvent, Verdict};
+use crate::envelope::{Actor, TaskId};
+
+impl Driver {
+    /// Lets a batch begin, at once or when the operator says so.
+    pub(super) fn admit(&mut self, batch: BatchRequest, reply: Reply<()>) {
+        if let Some(refusal) = self.supervisor.refusal() {
+            // The caller may have gone away meanwhile; nothing was started.
+            let _ = reply.send(Err(refusal));
+            return;
+        }
+        let now = self.now();
+        let (ticket, actions) = self.supervisor.admit_batch(now, batch);
+        match ticket {
+            Some(ticket) => drop(self.batches.insert(ticket, reply)),
+            None => {
+                let _ = reply.send(Ok(()));
+            }
+        }
+        self.carry_out(actions);
+    }
+
+    /// Does what the operator says to a held call.
+    pub(super) fn decide(&mut self, ticket: u64, hash: &str, decision: &Decision) -> Result<(), Error> {
+        let now = self.now();
+        let actions = self.supervisor.decide(now, ticket, hash, decision).ok_or(Error::NotHeld)?;
+        self.carry_out(actions);
+        Ok(())
+    }
+
+    pub(super) fn tell_batch(&mut self, ticket: u64, verdict: Verdict) {
+        let Some(reply) = self.batches.remove(&ticket) else { return };
+        let answer = match verdict {
+            Verdict::Go => Ok(()),
+            Verdict::Denied { note } => Err(Error::Denied { note }),
+            Verdict::Pending => Err(Error::Pending),
+        };
+        // The caller may have gone away; nothing was started.
+        let _ = reply.send(answer);
+    }
+
+    /// Puts a task on record that waits to be started.
+    pub(super) fn queue(&self, id: &TaskId) {
+        if let Some(view) = self.view(id) {
+            self.shared.note(&Row::Queued { task: &view });
+        }
+    }
+
+    /// Whoever waits for a task is told that the operator said no.
+    pub(super) fn refuse(&mut self, id: &TaskId, note: String) {
+        if let Some(live) = self.live.get_mut(id) {
+            live.start_error = Some(Error::Denied { note });
+        }
+    }
+
+    /// The row of an approval stands before that of the start, which is synced before anything runs.
+    pub(super) fn note_gate(&self, event: &GateEvent) {
+        if event.actor == Actor::Operator && event.task.is_none() {
+            self.shared.book().counters.operator(event.what);
+        }
+        self.shared.note(&Row::Gate(event));
+    }
+}

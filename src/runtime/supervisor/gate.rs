@@ -1,0 +1,454 @@
+//! Which new calls wait for the operator: the pause, the rules, the calls held and what is said to them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use super::Supervisor;
+use super::message::{Action, GateEvent, NewTask, Verdict};
+use super::task::{Held, Task};
+use crate::clock::Moment;
+use crate::config::{ApprovalRule, Limits};
+use crate::envelope::Actor;
+use crate::runtime::gate::{
+    BatchRequest, Decision, GateView, HeldCall, HeldCommand, HoldReason, hash_of, hash_of_batch,
+};
+
+const EXEC: &str = "ExecCommand";
+const BATCH: &str = "ExecCommandBatch";
+
+/// What the operator wants to be asked about, and the batches that wait. Commands that wait are tasks.
+#[derive(Debug)]
+pub(super) struct Gate {
+    paused: Option<Timestamp>,
+    rules: Vec<ApprovalRule>,
+    /// Hashes of requests that are no longer asked about.
+    allowed: BTreeSet<String>,
+    batches: BTreeMap<u64, HeldCall>,
+    patience: Duration,
+    tickets: u64,
+}
+
+impl Gate {
+    pub(super) fn new(limits: &Limits) -> Self {
+        Self {
+            paused: None,
+            rules: limits.approvals.clone(),
+            allowed: BTreeSet::new(),
+            batches: BTreeMap::new(),
+            patience: limits.batch_hold,
+            tickets: 0,
+        }
+    }
+
+    /// Tells why a new task must wait, if it must. An item of a batch was asked about with its batch.
+    pub(super) fn holds(&mut self, now: Moment, new: &NewTask) -> Option<Held> {
+        let request = &new.request;
+        if request.item.is_some() {
+            return None;
+        }
+        let command = command_of(&request.cmd, new);
+        let hash = hash_of(request, &command);
+        let reason = self.reason(EXEC, &request.actor, std::slice::from_ref(&command), &hash)?;
+        Some(Held { ticket: self.ticket(), reason, since: now.wall, hash })
+    }
+
+    /// A rule outlives a pause: what it asks for is not released with the rest.
+    fn reason(&self, tool: &str, actor: &Actor, commands: &[HeldCommand], hash: &str) -> Option<HoldReason> {
+        if matches!(actor, Actor::Operator | Actor::System) {
+            return None;
+        }
+        let name = actor.to_string();
+        let asks = |rule: &&ApprovalRule| commands.iter().any(|command| rule.asks(tool, &name, &command.cmd));
+        let rule = self.rules.iter().find(asks).filter(|_| !self.allowed.contains(hash));
+        match rule {
+            Some(rule) => Some(HoldReason::Rule(rule.to_string())),
+            None if self.paused.is_some() && matches!(actor, Actor::Agent(_)) => Some(HoldReason::Paused),
+            None => None,
+        }
+    }
+
+    fn ticket(&mut self) -> u64 {
+        self.tickets += 1;
+        self.tickets
+    }
+}
+
+impl Supervisor {
+    /// Returns what waits for the operator.
+    pub(crate) fn gate(&self) -> GateView {
+        let tasks = self.tasks.values().filter_map(held_task);
+        let mut held: Vec<HeldCall> = tasks.chain(self.gate.batches.values().cloned()).collect();
+        held.sort_by_key(|held| held.ticket);
+        GateView { paused: self.gate.paused, held, allowed: self.gate.allowed.len() }
+    }
+
+    /// Holds new calls of agents from now on, or lets what only the pause holds go.
+    pub(crate) fn pause(&mut self, now: Moment, paused: bool) -> Vec<Action> {
+        if paused == self.gate.paused.is_some() {
+            return Vec::new();
+        }
+        self.gate.paused = paused.then_some(now.wall);
+        let mut actions = vec![event(now, if paused { "paused" } else { "resumed" }, None, "")];
+        if paused {
+            return actions;
+        }
+        let only_paused = |reason: &HoldReason| *reason == HoldReason::Paused;
+        for task in self.tasks.values_mut() {
+            if task.held.as_ref().is_some_and(|held| only_paused(&held.reason)) {
+                actions.extend(task.let_go(now, "resumed"));
+            }
+        }
+        let batches = std::mem::take(&mut self.gate.batches);
+        for (ticket, call) in batches {
+            if only_paused(&call.reason) {
+                actions.push(Action::Admit { ticket, verdict: Verdict::Go });
+            } else {
+                self.gate.batches.insert(ticket, call);
+            }
+        }
+        actions
+    }
+
+    /// Does what the operator says to a held call, or nothing when it is not the one they were shown.
+    pub(crate) fn decide(
+        &mut self,
+        now: Moment,
+        ticket: u64,
+        hash: &str,
+        decision: &Decision,
+    ) -> Option<Vec<Action>> {
+        let is_it = |held: &HeldCall| held.ticket == ticket && held.hash == hash;
+        let call = self.gate().held.into_iter().find(is_it)?;
+        let note = match decision {
+            Decision::Once => "",
+            Decision::Exact => "and every one like it",
+            Decision::Deny { note } => note.as_str(),
+        };
+        if *decision == Decision::Exact {
+            self.gate.allowed.insert(call.hash.clone());
+        }
+        let mut actions = vec![event(now, decision.word(), Some(&call), note)];
+        if let Some(id) = &call.task {
+            let task = self.tasks.get_mut(id)?;
+            actions.extend(match decision {
+                Decision::Deny { note } => task.deny(now, note),
+                Decision::Once | Decision::Exact => task.let_go(now, note),
+            });
+            return Some(actions);
+        }
+        self.gate.batches.remove(&ticket);
+        let verdict = match decision {
+            Decision::Deny { note } => Verdict::Denied { note: note.clone() },
+            Decision::Once | Decision::Exact => Verdict::Go,
+        };
+        actions.push(Action::Admit { ticket, verdict });
+        Some(actions)
+    }
+
+    /// Lets a batch begin, or holds it; then its ticket is returned.
+    pub(crate) fn admit_batch(&mut self, now: Moment, batch: BatchRequest) -> (Option<u64>, Vec<Action>) {
+        let hash = hash_of_batch(&batch);
+        let Some(reason) = self.gate.reason(BATCH, &batch.actor, &batch.commands, &hash) else {
+            return (None, Vec::new());
+        };
+        let ticket = self.gate.ticket();
+        let call = HeldCall {
+            ticket,
+            call: batch.call,
+            actor: batch.actor,
+            tool: BATCH.to_owned(),
+            task: None,
+            commands: batch.commands,
+            description: None,
+            reason,
+            since: now.wall,
+            hash,
+        };
+        let said = GateEvent { actor: call.actor.clone(), ..gate_event(now, "held", Some(&call), "") };
+        self.gate.batches.insert(ticket, call);
+        let wake = Action::WakeHold { ticket, at: now.mono + self.gate.patience };
+        (Some(ticket), vec![Action::Gate(said), wake])
+    }
+
+    /// The wait of a held batch is over.
+    pub(super) fn hold_over(&mut self, now: Moment, ticket: u64) -> Vec<Action> {
+        let Some(call) = self.gate.batches.remove(&ticket) else { return Vec::new() };
+        let said = GateEvent { actor: Actor::System, ..gate_event(now, "pending", Some(&call), "") };
+        vec![Action::Gate(said), Action::Admit { ticket, verdict: Verdict::Pending }]
+    }
+
+    /// Nobody waits for the answer of a call any more: its batch, if it is held, is forgotten.
+    pub(super) fn withdraw(&mut self, now: Moment, call: u64) -> Vec<Action> {
+        let of_call = |batch: &HeldCall| batch.call == call;
+        let Some(ticket) = self.gate.batches.values().find(|batch| of_call(batch)).map(|batch| batch.ticket)
+        else {
+            return Vec::new();
+        };
+        self.hold_over(now, ticket)
+    }
+
+    /// No batch begins any more.
+    pub(super) fn close_gate(&mut self, now: Moment) -> Vec<Action> {
+        let tickets: Vec<u64> = self.gate.batches.keys().copied().collect();
+        tickets.into_iter().flat_map(|ticket| self.hold_over(now, ticket)).collect()
+    }
+}
+
+fn held_task(task: &Task) -> Option<HeldCall> {
+    let held = task.held.as_ref()?;
+    Some(HeldCall {
+        ticket: held.ticket,
+        call: task.request.call,
+        actor: task.request.actor.clone(),
+        tool: EXEC.to_owned(),
+        task: Some(task.id.clone()),
+        commands: vec![HeldCommand {
+            cmd: task.request.cmd.clone(),
+            workdir: task.workdir.clone(),
+            shell: Some(task.shell.clone()),
+            login: task.request.login,
+            tty: task.request.tty,
+        }],
+        description: task.request.description.clone(),
+        reason: held.reason.clone(),
+        since: held.since,
+        hash: held.hash.clone(),
+    })
+}
+
+fn command_of(cmd: &str, new: &NewTask) -> HeldCommand {
+    HeldCommand {
+        cmd: cmd.to_owned(),
+        workdir: new.workdir.clone(),
+        shell: Some(new.shell.clone()),
+        login: new.request.login,
+        tty: new.request.tty,
+    }
+}
+
+fn event(now: Moment, what: &'static str, call: Option<&HeldCall>, note: &str) -> Action {
+    Action::Gate(gate_event(now, what, call, note))
+}
+
+fn gate_event(now: Moment, what: &'static str, call: Option<&HeldCall>, note: &str) -> GateEvent {
+    GateEvent {
+        at: now.wall,
+        actor: Actor::Operator,
+        what,
+        call: call.map(|call| call.call),
+        task: call.and_then(|call| call.task.clone()),
+        hash: call.map(|call| call.hash.clone()),
+        note: note.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{at, id, new_task, request, status};
+    use super::super::{Input, Stop, StopEffect, Timer};
+    use super::*;
+    use crate::runtime::request::ExecRequest;
+    use crate::runtime::view::TaskStatus;
+
+    fn rules() -> Limits {
+        let rule = ApprovalRule { prefix: Some("git push".into()), ..ApprovalRule::default() };
+        Limits { approvals: vec![rule], ..Limits::default() }
+    }
+
+    fn asked(cmd: &str, actor: Actor) -> ExecRequest {
+        ExecRequest { cmd: cmd.into(), actor, ..request(false, None) }
+    }
+
+    fn agent() -> Actor {
+        Actor::Agent("a".into())
+    }
+
+    /// A task of an agent that is held because of a pause.
+    fn held() -> Supervisor {
+        let mut supervisor = Supervisor::new(&Limits::default());
+        supervisor.pause(at(0), true);
+        let actions = supervisor.step(at(0), new_task(request(false, None)));
+        assert!(!actions.contains(&Action::Spawn(id())), "{actions:?}");
+        assert!(actions.contains(&Action::Queue(id())));
+        supervisor
+    }
+
+    fn only(supervisor: &Supervisor) -> HeldCall {
+        let held = supervisor.gate().held;
+        assert_eq!(held.len(), 1);
+        held[0].clone()
+    }
+
+    fn answer(supervisor: &mut Supervisor, decision: &Decision) -> Vec<Action> {
+        let HeldCall { ticket, hash, .. } = only(supervisor);
+        supervisor.decide(at(100), ticket, &hash, decision).expect("it is held")
+    }
+
+    fn deny(note: &str) -> Decision {
+        Decision::Deny { note: note.into() }
+    }
+
+    fn batch(cmds: &[&str], call: u64) -> BatchRequest {
+        let command = |cmd: &&str| HeldCommand {
+            cmd: (*cmd).to_owned(),
+            workdir: "/w".into(),
+            shell: None,
+            login: true,
+            tty: false,
+        };
+        let commands = cmds.iter().map(command).collect();
+        BatchRequest { actor: agent(), call, commands, stop_on_error: false }
+    }
+
+    #[test]
+    fn a_pause_holds_agents_and_a_rule_whom_it_names() {
+        for (paused, cmd, actor, reason) in [
+            (true, "ls", agent(), Some("paused")),
+            (true, "ls", Actor::Cli, None),
+            (true, "ls", Actor::Operator, None),
+            (false, "ls", agent(), None),
+            (false, "git push", agent(), Some("rule")),
+            (true, "git push", agent(), Some("rule")),
+            (true, "git push", Actor::Operator, None),
+            (true, "git push", Actor::Cli, None),
+        ] {
+            let mut supervisor = Supervisor::new(&rules());
+            supervisor.pause(at(0), paused);
+            let actions = supervisor.step(at(0), new_task(asked(cmd, actor.clone())));
+            let held = supervisor.gate().held.first().map(|held| match held.reason {
+                HoldReason::Paused => "paused",
+                HoldReason::Rule(_) => "rule",
+            });
+            assert_eq!(held, reason, "{paused} {cmd} {actor}");
+            assert_eq!(actions.contains(&Action::Spawn(id())), reason.is_none());
+        }
+    }
+
+    #[test]
+    fn a_held_command_waits_as_long_as_its_caller_then_stays_queued() {
+        let mut supervisor = held();
+        let due = Input::Due { id: id(), timer: Timer::Yield, epoch: 1 };
+        assert_eq!(supervisor.step(at(10_000), due), [Action::Hold(id())]);
+        assert_eq!(status(&supervisor), TaskStatus::Queued);
+        assert!(supervisor.get(&id()).expect("the task").promoted, "it has a handle");
+        // Let go later, it is a task that runs.
+        assert!(answer(&mut supervisor, &Decision::Once).contains(&Action::Spawn(id())));
+        let actions = supervisor.step(at(200), Input::Started { id: id(), pid: 1 });
+        assert!(!actions.contains(&Action::Promote(id())));
+        assert_eq!(status(&supervisor), TaskStatus::Running);
+    }
+
+    #[test]
+    fn let_go_in_time_it_goes_on_as_usual() {
+        let mut supervisor = held();
+        assert!(answer(&mut supervisor, &Decision::Once).contains(&Action::Spawn(id())));
+        assert_eq!(supervisor.gate().held, []);
+        supervisor.step(at(200), Input::Started { id: id(), pid: 1 });
+        let due = Input::Due { id: id(), timer: Timer::Yield, epoch: 1 };
+        assert!(supervisor.step(at(10_000), due).contains(&Action::Promote(id())));
+    }
+
+    #[test]
+    fn the_end_of_a_pause_lets_go_what_only_the_pause_held() {
+        let mut supervisor = held();
+        let (ticket, _) = supervisor.admit_batch(at(1), batch(&["ls"], 2));
+        let actions = supervisor.pause(at(5), false);
+        assert!(actions.contains(&Action::Spawn(id())));
+        assert!(actions.contains(&Action::Admit { ticket: ticket.expect("held"), verdict: Verdict::Go }));
+
+        let mut supervisor = Supervisor::new(&rules());
+        supervisor.pause(at(0), true);
+        supervisor.step(at(0), new_task(asked("git push", agent())));
+        assert!(!supervisor.pause(at(1), false).contains(&Action::Spawn(id())));
+        assert_eq!(supervisor.gate().held.len(), 1);
+        assert_eq!(supervisor.gate().paused, None);
+    }
+
+    #[test]
+    fn a_denied_command_is_cancelled_and_its_caller_told_the_note() {
+        let mut supervisor = held();
+        let actions = answer(&mut supervisor, &deny("not on a Friday"));
+        assert!(actions.contains(&Action::Refuse { id: id(), note: "not on a Friday".into() }));
+        assert!(actions.contains(&Action::Close(id())));
+        let task = supervisor.get(&id()).expect("the task");
+        assert_eq!(task.status, TaskStatus::Cancelled);
+        let (kind, message) = task.error.clone().expect("an error");
+        assert_eq!(
+            (kind.as_str(), message.as_str()),
+            ("operator_denied", "The operator denied this command: not on a Friday")
+        );
+        assert_eq!(supervisor.gate().held, []);
+    }
+
+    #[test]
+    fn an_answer_is_bound_to_the_request_and_used_once() {
+        let mut supervisor = held();
+        let HeldCall { ticket, hash, .. } = only(&supervisor);
+        assert_eq!(supervisor.decide(at(1), ticket, "other", &Decision::Once), None);
+        assert_eq!(supervisor.decide(at(1), ticket + 1, &hash, &Decision::Once), None);
+        assert_eq!(status(&supervisor), TaskStatus::Queued);
+        assert!(supervisor.decide(at(2), ticket, &hash, &Decision::Once).is_some());
+        assert_eq!(supervisor.decide(at(3), ticket, &hash, &Decision::Once), None);
+        // The same command again is asked about again.
+        let (again, _) = supervisor.admit_batch(at(4), batch(&["ls"], 2));
+        assert!(again.is_some());
+    }
+
+    #[test]
+    fn the_very_same_request_is_asked_about_no_more_when_the_operator_says_so() {
+        let mut supervisor = Supervisor::new(&rules());
+        let push = batch(&["ls", "git push"], 1);
+        let (ticket, _) = supervisor.admit_batch(at(0), push.clone());
+        assert!(ticket.is_some());
+        answer(&mut supervisor, &Decision::Exact);
+        assert_eq!(supervisor.gate().allowed, 1);
+        assert_eq!(supervisor.admit_batch(at(1), BatchRequest { call: 2, ..push.clone() }).0, None);
+        let other = batch(&["ls", "git push -f"], 3);
+        assert!(supervisor.admit_batch(at(2), other).0.is_some());
+        supervisor.pause(at(3), true);
+        assert!(supervisor.admit_batch(at(4), push).0.is_some(), "a pause holds it all the same");
+    }
+
+    #[test]
+    fn a_stop_and_a_shutdown_end_what_is_held_at_once() {
+        let mut supervisor = held();
+        let (effect, actions) = supervisor.stop(at(1), &id(), &agent(), Stop::default());
+        assert_eq!(effect, StopEffect::Cancelled);
+        assert!(actions.contains(&Action::Close(id())));
+        assert_eq!(status(&supervisor), TaskStatus::Cancelled);
+
+        let mut supervisor = held();
+        let (ticket, _) = supervisor.admit_batch(at(1), batch(&["ls"], 2));
+        let actions = supervisor.step(at(2), Input::Shutdown);
+        assert_eq!(status(&supervisor), TaskStatus::Interrupted);
+        let told = Action::Admit { ticket: ticket.expect("held"), verdict: Verdict::Pending };
+        assert!(actions.contains(&Action::Close(id())) && actions.contains(&told));
+    }
+
+    #[test]
+    fn a_held_batch_fails_when_its_wait_is_over_and_is_forgotten_with_its_call() {
+        let mut supervisor = Supervisor::new(&Limits::default());
+        supervisor.pause(at(0), true);
+        let (ticket, actions) = supervisor.admit_batch(at(0), batch(&["ls"], 7));
+        let ticket = ticket.expect("held");
+        assert!(actions.contains(&Action::WakeHold { ticket, at: Duration::from_secs(45) }));
+        let actions = supervisor.step(at(45_000), Input::HoldOver { ticket });
+        assert!(actions.contains(&Action::Admit { ticket, verdict: Verdict::Pending }));
+        assert_eq!(supervisor.gate().held, []);
+        assert_eq!(supervisor.step(at(46_000), Input::HoldOver { ticket }), []);
+
+        assert!(supervisor.admit_batch(at(50_000), batch(&["ls"], 8)).0.is_some());
+        supervisor.step(at(50_001), Input::Withdraw { call: 8 });
+        assert_eq!(supervisor.gate().held, []);
+    }
+
+    #[test]
+    fn a_batch_is_asked_about_once_and_not_its_items() {
+        let mut supervisor = Supervisor::new(&rules());
+        let item = Some(crate::runtime::BatchItem { index: 1, count: 1 });
+        let request = ExecRequest { item, ..asked("git push", agent()) };
+        assert!(supervisor.step(at(0), new_task(request)).contains(&Action::Spawn(id())));
+    }
+}

@@ -1,0 +1,50 @@
+//! A task that waits for the operator: held, let go, denied. Nothing of it has started meanwhile.
+
+use super::message::Action;
+use super::task::{Held, Task};
+use crate::clock::Moment;
+use crate::envelope::Actor;
+use crate::runtime::gate::HoldReason;
+
+/// Why a task that was denied has ended.
+const DENIED: &str = "operator_denied";
+
+impl Task {
+    /// Keeps a new task in its queue.
+    pub(super) fn hold(&mut self, now: Moment, held: Held) -> Vec<Action> {
+        let why = match &held.reason {
+            HoldReason::Paused => "agent calls are paused".to_owned(),
+            HoldReason::Rule(rule) => rule.clone(),
+        };
+        self.held = Some(held);
+        vec![Action::Queue(self.id.clone()), self.note(now, Actor::System, "held", why, None)]
+    }
+
+    /// Starts it after all.
+    pub(super) fn let_go(&mut self, now: Moment, note: &str) -> Vec<Action> {
+        if self.held.take().is_none() {
+            return Vec::new();
+        }
+        vec![
+            self.note(now, Actor::Operator, "approved", note.to_owned(), None),
+            Action::Spawn(self.id.clone()),
+        ]
+    }
+
+    /// Ends it before it has begun.
+    pub(super) fn deny(&mut self, now: Moment, note: &str) -> Vec<Action> {
+        if self.held.take().is_none() {
+            return Vec::new();
+        }
+        self.denied = true;
+        let said = match note.trim() {
+            "" => "The operator denied this command.".to_owned(),
+            note => format!("The operator denied this command: {note}"),
+        };
+        self.error = Some((DENIED.to_owned(), said));
+        let mut actions = vec![self.note(now, Actor::Operator, "denied", note.to_owned(), None)];
+        actions.push(Action::Refuse { id: self.id.clone(), note: note.to_owned() });
+        actions.extend(self.close(now));
+        actions
+    }
+}
