@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::codes::Code;
 use super::source::Span;
 
 /// How strictly a program is read.
@@ -29,7 +30,7 @@ pub enum Severity {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Diagnostic {
     /// Its stable code, e.g. `E053`.
-    pub code: &'static str,
+    pub code: Code,
     /// How much it weighs.
     pub severity: Severity,
     /// What is the matter, in one line without a full stop.
@@ -56,5 +57,89 @@ impl Diagnostic {
     #[must_use]
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
+    }
+
+    /// Replaces what to do.
+    pub(super) fn hint(&mut self, hint: impl Into<String>) -> &mut Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Says nothing of what to do: the message does.
+    pub(super) fn no_hint(&mut self) -> &mut Self {
+        self.hint = None;
+        self
+    }
+
+    /// Adds another place.
+    pub(super) fn related(&mut self, span: Span, message: impl Into<String>) -> &mut Self {
+        self.related = Some(Related { span, message: message.into() });
+        self
+    }
+}
+
+/// Collects what is said about one program. The number of each weight is bounded: a file that is no program
+/// at all must not fill the memory with complaints.
+#[derive(Debug)]
+pub(super) struct Reports {
+    profile: Profile,
+    list: Vec<Diagnostic>,
+    errors: usize,
+    warnings: usize,
+    spare: Diagnostic,
+}
+
+/// Most errors, and most warnings, that are told of one program.
+pub(super) const MOST: usize = 1_000;
+
+impl Reports {
+    pub(super) fn new(profile: Profile) -> Self {
+        let spare = Diagnostic {
+            code: Code::E005,
+            severity: Severity::Error,
+            message: String::new(),
+            span: Span::default(),
+            hint: None,
+            related: None,
+        };
+        Self { profile, list: Vec::new(), errors: 0, warnings: 0, spare }
+    }
+
+    pub(super) fn profile(&self) -> Profile {
+        self.profile
+    }
+
+    pub(super) fn is_strict(&self) -> bool {
+        self.profile == Profile::Strict
+    }
+
+    /// Adds a diagnostic in the weight it has in this profile, with the usual hint.
+    pub(super) fn add(&mut self, code: Code, span: Span, message: impl Into<String>) -> &mut Diagnostic {
+        let hint = code.row().fix;
+        let (code, severity) = code.in_profile(self.profile);
+        let count = if severity == Severity::Error { &mut self.errors } else { &mut self.warnings };
+        *count += 1;
+        if *count > MOST {
+            return &mut self.spare;
+        }
+        let hint = Some(hint.to_owned());
+        let at = self.list.len();
+        self.list.push(Diagnostic { code, severity, message: message.into(), span, hint, related: None });
+        &mut self.list[at]
+    }
+
+    /// Adds what another one collected.
+    pub(super) fn take_from(&mut self, other: Self) {
+        self.errors += other.errors;
+        self.warnings += other.warnings;
+        self.list.extend(other.list);
+    }
+
+    /// Returns everything in source order, and how many more there were.
+    pub(super) fn into_parts(mut self) -> (Vec<Diagnostic>, usize) {
+        let unlisted = self.errors.saturating_sub(MOST) + self.warnings.saturating_sub(MOST);
+        self.list.sort_by_key(|one| (one.span, one.severity, one.code));
+        self.list.dedup();
+        (self.list, unlisted)
     }
 }

@@ -2,13 +2,48 @@
 //! to canonical text; it reads no file and runs nothing.
 
 pub mod ast;
+mod check;
+mod codes;
 mod diagnostic;
+mod duration;
+mod lexer;
+mod parser;
+mod render;
 mod source;
+mod token;
 
 use self::ast::Program;
+use self::diagnostic::Reports;
 
+pub use codes::{Code, Row, When};
 pub use diagnostic::{Diagnostic, Profile, Related, Severity};
+pub use duration::parse_duration;
+pub use render::render;
 pub use source::{Position, Source, Span, TooLong};
+
+/// Returns the word most like a given one, if any is like it.
+fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let most = word.chars().count().clamp(3, 12) / 3;
+    if word.len() > 64 {
+        return None;
+    }
+    let near = known.into_iter().filter(|known| *known != word);
+    let near = near.map(|known| (strsim::damerau_levenshtein(word, known), known));
+    near.filter(|(edits, known)| *edits <= most && *edits < known.len())
+        .min_by_key(|(edits, _)| *edits)
+        .map(|(_, known)| known)
+}
+
+/// Reads a program and checks it.
+#[must_use]
+pub fn check(source: &Source, profile: Profile) -> Checked {
+    let mut reports = Reports::new(profile);
+    let lexed = lexer::lex(source, &mut reports);
+    let program = parser::parse(source, lexed, &mut reports);
+    check::check(source, &program, &mut reports);
+    let (diagnostics, unlisted) = reports.into_parts();
+    Checked { program, diagnostics, unlisted }
+}
 
 /// A program that has been read and checked.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,6 +52,8 @@ pub struct Checked {
     pub program: Program,
     /// What is to be said about it, in source order.
     pub diagnostics: Vec<Diagnostic>,
+    /// How many more there were than are listed.
+    pub unlisted: usize,
 }
 
 impl Checked {
@@ -26,3 +63,6 @@ impl Checked {
         self.diagnostics.iter().any(Diagnostic::is_error)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -32,6 +32,7 @@ mod masking;
 mod mcp_python;
 mod mcp_shim;
 mod process;
+mod prose_programs;
 mod prose_steps;
 mod record;
 mod reference_schemas;

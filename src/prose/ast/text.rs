@@ -42,6 +42,14 @@ pub enum Quote {
     LongDiscretion,
 }
 
+impl Quote {
+    /// Tells whether the text is for somebody to judge.
+    #[must_use]
+    pub fn is_discretion(self) -> bool {
+        matches!(self, Self::Discretion | Self::LongDiscretion)
+    }
+}
+
 impl Text {
     /// Returns the variables it interpolates, in order, also repeated ones.
     pub fn holes(&self) -> impl Iterator<Item = &Name> {

@@ -1,0 +1,203 @@
+//! What a program means, as far as that can be known without running it: names, agents, blocks, commands.
+//! Takes any tree, also one with errors.
+
+mod agents;
+mod commands;
+mod definitions;
+mod scope;
+mod values;
+
+use std::collections::HashMap;
+
+use self::definitions::Definitions;
+use self::scope::{Frame, Kind};
+use super::ast::{Agent, Body, Branch, Expr, Gate, OnReject, Program, Statement, StatementKind};
+use super::codes::Code;
+use super::diagnostic::Reports;
+use super::source::{Source, Span};
+
+/// Checks a program.
+pub(super) fn check(source: &Source, program: &Program, reports: &mut Reports) {
+    let definitions = Definitions::collect(program, reports);
+    let mut checker = Checker {
+        source,
+        program,
+        definitions,
+        reports,
+        root: Frame::of(&program.body),
+        frame: Frame::of(&program.body),
+        in_block: false,
+        catches: 0,
+        everywhere: HashMap::new(),
+        started: HashMap::new(),
+    };
+    checker.whole();
+}
+
+struct Checker<'a> {
+    source: &'a Source,
+    program: &'a Program,
+    definitions: Definitions<'a>,
+    reports: &'a mut Reports,
+    /// The names of the top level; blocks see all of them.
+    root: Frame<'a>,
+    /// The names of what is looked at now: the top level, or a block.
+    frame: Frame<'a>,
+    in_block: bool,
+    /// How many `catch` bodies are open.
+    catches: usize,
+    /// The first place of each name in the whole program.
+    everywhere: HashMap<&'a str, Span>,
+    /// Agents that have run in the current frame, and where.
+    started: HashMap<&'a str, Span>,
+}
+
+impl<'a> Checker<'a> {
+    fn whole(&mut self) {
+        let program = self.program;
+        self.check_agents();
+        self.inputs_first();
+        self.body(&program.body);
+        let fresh = Frame::of(&program.body);
+        self.root = std::mem::replace(&mut self.frame, fresh);
+        self.in_block = true;
+        for agent in &program.agents {
+            self.session_properties(&agent.properties);
+        }
+        for block in &program.blocks {
+            self.frame = Frame::of(&block.body);
+            self.started.clear();
+            for parameter in &block.parameters {
+                self.local(parameter, "parameter");
+            }
+            self.body(&block.body);
+        }
+    }
+
+    /// Tells inputs that come after something was executed.
+    fn inputs_first(&mut self) {
+        let mut executed = None;
+        for statement in self.program.body.iter() {
+            match &statement.kind {
+                StatementKind::Input(input) => {
+                    if let Some(first) = executed {
+                        let message =
+                            format!("the input `{}` comes after something was executed", input.name.text);
+                        self.reports
+                            .add(Code::OPW007, input.name.span, message)
+                            .related(first, "executed before it");
+                    }
+                }
+                _ if executed.is_none() => executed = Some(self.header(statement.span)),
+                _ => {}
+            }
+        }
+    }
+
+    /// Returns the first line of a span: a whole block is nothing to underline.
+    fn header(&self, span: Span) -> Span {
+        let text = self.source.slice(span);
+        let end = text.find(['\n', '\r']).unwrap_or(text.len());
+        Span::new(super::source::to_offset(span.start()), super::source::to_offset(span.start() + end))
+    }
+
+    /// Checks statements in a scope of their own.
+    fn body(&mut self, body: &'a Body) {
+        self.frame.open();
+        for (at, statement) in body.iter().enumerate() {
+            self.statement(statement);
+            if let StatementKind::Gate(gate) = &statement.kind {
+                self.guards(gate, body.get(at + 1));
+            }
+        }
+        self.frame.close();
+    }
+
+    fn statement(&mut self, statement: &'a Statement) {
+        match &statement.kind {
+            StatementKind::Input(input) => {
+                self.text(input.prompt.text());
+                self.declare(&input.name, Kind::Input);
+            }
+            StatementKind::Bind(binding) => {
+                self.value(&binding.value);
+                for name in binding.target.names() {
+                    self.declare(name, Kind::Bound(binding.mutability));
+                }
+            }
+            StatementKind::Assign(assigned) => {
+                self.value(&assigned.value);
+                self.assign(&assigned.name);
+            }
+            StatementKind::Output(output) => {
+                self.value(&output.value);
+                self.declare(&output.name, Kind::Output);
+            }
+            StatementKind::Return(value) => {
+                if let Some(value) = value {
+                    self.value(value);
+                }
+            }
+            StatementKind::Gate(gate) => self.gate(gate),
+            StatementKind::Throw(Some(message)) => self.text(message),
+            StatementKind::Throw(None) => {
+                if self.catches == 0 && !self.in_block {
+                    self.reports.add(Code::HPW019, statement.span, "there is no error here to raise again");
+                }
+            }
+            StatementKind::Do(value) => self.value(value),
+        }
+    }
+
+    fn gate(&mut self, gate: &'a Gate) {
+        self.text(&gate.prompt);
+        match &gate.on_reject {
+            Some(OnReject::Throw(Some(message))) => self.text(message),
+            Some(OnReject::Session(session)) => self.session(session),
+            _ => {}
+        }
+    }
+
+    /// Tells a gate that does not guard the command after it.
+    fn guards(&mut self, gate: &Gate, next: Option<&Statement>) {
+        if !matches!(gate.on_reject, Some(OnReject::Continue)) {
+            return;
+        }
+        let value = match next.map(|next| &next.kind) {
+            Some(StatementKind::Do(value)) => value,
+            Some(StatementKind::Bind(binding)) => &binding.value,
+            Some(StatementKind::Output(output)) => &output.value,
+            _ => return,
+        };
+        if let Expr::Exec(exec) = &**value {
+            let message = format!("this command runs even if the gate `{}` is rejected", gate.name.text);
+            let span = exec.command.span;
+            self.reports.add(Code::HPW018, span, message).related(gate.name.span, "it goes on when rejected");
+        }
+    }
+
+    fn branches(&mut self, branches: &'a [Branch]) {
+        self.frame.open();
+        for branch in branches {
+            match branch {
+                Branch::Named { value, .. } => self.value(value),
+                Branch::Statement(statement) => {
+                    self.frame.open();
+                    self.statement(statement);
+                    self.frame.close();
+                }
+            }
+        }
+        // Names of branches exist only when the block is over.
+        for branch in branches {
+            if let Branch::Named { name, .. } = branch {
+                self.declare(name, Kind::Branch);
+            }
+        }
+        self.frame.close();
+    }
+
+    fn agent(&self, name: &str) -> Option<&'a Agent> {
+        self.definitions.agents.get(name).copied()
+    }
+}

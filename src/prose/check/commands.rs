@@ -1,0 +1,70 @@
+//! Commands: what is interpolated into them.
+
+use super::Checker;
+use crate::prose::ast::{Exec, Name, Text};
+use crate::prose::codes::Code;
+
+impl<'a> Checker<'a> {
+    pub(super) fn exec(&mut self, exec: &'a Exec) {
+        self.command_text(&exec.command);
+        if let Some(cwd) = &exec.cwd {
+            self.command_text(cwd);
+        }
+        if let Some(first) = exec.command.holes().next() {
+            let others = exec.command.holes().skip(1).any(|other| other.text != first.text);
+            let what = format!("{{{}}}{}", first.text, if others { " and others" } else { "" });
+            self.reports.add(
+                Code::W051,
+                exec.command.span,
+                format!(
+                    "Interpolated exec commands may have injection risk: {what} is put into the shell's text"
+                ),
+            );
+        }
+    }
+
+    fn command_text(&mut self, text: &'a Text) {
+        for hole in text.holes() {
+            if self.visible(hole.as_str()).is_none() {
+                let message = format!("Variable {{{}}} is not defined", hole.text);
+                let advice = self.brace_advice(hole);
+                self.reports.add(Code::E053, braces(hole), message).hint(advice);
+            }
+        }
+    }
+
+    /// Checks a text that is not for a shell.
+    pub(super) fn text(&mut self, text: &'a Text) {
+        for hole in text.holes() {
+            if self.visible(hole.as_str()).is_none() {
+                let message = if self.reports.is_strict() {
+                    format!("Variable {{{}}} is not defined", hole.text)
+                } else {
+                    format!("Variable {{{}}} is not defined; it stays as it is written", hole.text)
+                };
+                let advice = self.brace_advice(hole);
+                self.reports.add(Code::HPW001, braces(hole), message).hint(advice);
+            }
+        }
+    }
+
+    /// Tells what to do about braces that were perhaps never meant for this language.
+    fn brace_advice(&self, hole: &Name) -> String {
+        let name = &hole.text;
+        let before = self.source.text().get(..hole.span.start() - 1).unwrap_or_default();
+        let usual = match before.chars().next_back() {
+            Some('$') => {
+                format!("if it is the shell's variable, write `$\\{{{name}}}`, or `${name}` without braces")
+            }
+            Some('@') => format!("if it is for git, write `@\\{{{name}}}`"),
+            _ => format!("if it is plain text, write `\\{{{name}}}`; else define it before this line"),
+        };
+        self.advice(name, &usual)
+    }
+}
+
+/// Returns where an interpolation stands, with its braces.
+fn braces(hole: &Name) -> crate::prose::source::Span {
+    use crate::prose::source::{Span, to_offset};
+    Span::new(to_offset(hole.span.start() - 1), to_offset(hole.span.end() + 1))
+}

@@ -1,0 +1,86 @@
+//! What is defined, and what is defined twice: agents, blocks, used programs.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::prose::ast::{Agent, Block, Name, Program, Use, UsePath};
+use crate::prose::codes::Code;
+use crate::prose::diagnostic::Reports;
+use crate::prose::source::Span;
+
+/// What is defined, by name.
+pub(super) struct Definitions<'a> {
+    pub(super) agents: HashMap<&'a str, &'a Agent>,
+    pub(super) blocks: HashMap<&'a str, &'a Block>,
+    pub(super) uses: HashMap<&'a str, &'a Use>,
+    /// Names a skill can have.
+    pub(super) skills: HashSet<&'a str>,
+}
+
+impl<'a> Definitions<'a> {
+    pub(super) fn collect(program: &'a Program, reports: &mut Reports) -> Self {
+        let mut agents: HashMap<&str, &Agent> = HashMap::new();
+        for agent in &program.agents {
+            match agents.get(agent.name.as_str()) {
+                Some(first) => twice(reports, Code::E006, "agent", &agent.name, first.name.span),
+                None => drop(agents.insert(agent.name.as_str(), agent)),
+            }
+        }
+        let mut blocks: HashMap<&str, &Block> = HashMap::new();
+        for block in &program.blocks {
+            if let Some(agent) = agents.get(block.name.as_str()) {
+                let message = format!("the block `{}` has the name of an agent", block.name.text);
+                reports.add(Code::HPE003, block.name.span, message).related(agent.name.span, "the agent");
+            }
+            match blocks.get(block.name.as_str()) {
+                Some(first) => twice(reports, Code::HPE006, "block", &block.name, first.name.span),
+                None => drop(blocks.insert(block.name.as_str(), block)),
+            }
+        }
+        let uses = uses(program, reports);
+        let skills = skills(program);
+        Self { agents, blocks, uses, skills }
+    }
+}
+
+fn twice(reports: &mut Reports, code: Code, what: &str, name: &Name, first: Span) {
+    let message = format!("the {what} `{}` is already defined", name.text);
+    reports.add(code, name.span, message).related(first, "first defined here");
+}
+
+fn uses<'a>(program: &'a Program, reports: &mut Reports) -> HashMap<&'a str, &'a Use> {
+    let mut uses: HashMap<&str, &Use> = HashMap::new();
+    let mut paths: HashMap<&str, &Use> = HashMap::new();
+    for used in &program.uses {
+        let path = used.path.value.trim_start_matches('@');
+        let first = paths.get(path).filter(|first| first.called() == used.called()).copied();
+        let named = used.called().and_then(|called| uses.get(called).copied());
+        if let Some(first) = first {
+            let message = format!("\"{}\" is used twice", used.path.value);
+            reports.add(Code::E010, used.path.span, message).related(first.path.span, "first used here");
+        } else if let (Some(first), Some(called)) = (named, used.called()) {
+            let message = format!("another program is used as `{called}`");
+            reports
+                .add(Code::E010, used.alias.as_ref().map_or(used.path.span, |alias| alias.span), message)
+                .related(first.span, "the other one")
+                .hint("give this one another name with `as name`");
+        }
+        paths.entry(path).or_insert(used);
+        if let Some(called) = used.called() {
+            uses.entry(called).or_insert(used);
+        }
+    }
+    uses
+}
+
+fn skills(program: &Program) -> HashSet<&str> {
+    let mut skills = HashSet::new();
+    for used in &program.uses {
+        skills.extend(used.called());
+        skills.insert(&*used.path.value);
+        if let UsePath::Registry { slug, .. } = &used.from {
+            skills.insert(slug);
+        }
+    }
+    skills.extend(program.skills.iter().filter_map(|import| import.skill.as_literal()));
+    skills
+}

@@ -1,0 +1,286 @@
+//! Names: where they are declared, what they hide, what can be assigned. All variables of the top level, or
+//! of a block, live in one namespace; what loops, parameters, errors and pipelines name lives in their body.
+
+use std::collections::HashMap;
+
+use super::Checker;
+use crate::prose::ast::{Body, Branch, Catch, Expr, Mutability, Name, Statement, StatementKind};
+use crate::prose::codes::Code;
+use crate::prose::nearest;
+use crate::prose::source::Span;
+
+/// How a name came to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Input,
+    Bound(Mutability),
+    Output,
+    Branch,
+    /// By an assignment without `let`.
+    Assigned,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Declared {
+    span: Span,
+    kind: Kind,
+    scope: u32,
+}
+
+/// A name that lives in one body only.
+#[derive(Debug, Clone, Copy)]
+struct Local<'a> {
+    name: &'a str,
+    span: Span,
+    what: &'static str,
+}
+
+/// The names of the top level, or of a block.
+#[derive(Debug, Default)]
+pub(super) struct Frame<'a> {
+    declared: HashMap<&'a str, Declared>,
+    locals: Vec<Local<'a>>,
+    /// Scopes that are open, from outside in.
+    open: Vec<u32>,
+    next_scope: u32,
+    /// Where each name is first declared, also below.
+    coming: HashMap<&'a str, Span>,
+}
+
+impl<'a> Frame<'a> {
+    pub(super) fn of(body: &'a Body) -> Self {
+        let mut coming = HashMap::new();
+        collect(body, &mut coming);
+        Self { coming, ..Self::default() }
+    }
+
+    pub(super) fn open(&mut self) {
+        self.open.push(self.next_scope);
+        self.next_scope += 1;
+    }
+
+    pub(super) fn close(&mut self) {
+        self.open.pop();
+    }
+
+    fn scope(&self) -> u32 {
+        self.open.last().copied().unwrap_or(0)
+    }
+
+    fn place(&self, name: &str) -> Option<Span> {
+        let local = self.locals.iter().rev().find(|local| local.name == name).map(|local| local.span);
+        local.or_else(|| self.declared.get(name).map(|declared| declared.span))
+    }
+}
+
+impl<'a> Checker<'a> {
+    /// Returns where a name that can be used here is declared.
+    pub(super) fn visible(&self, name: &str) -> Option<Span> {
+        let own = self.frame.place(name);
+        own.or_else(|| if self.in_block { self.root.place(name) } else { None })
+    }
+
+    /// Returns all names that can be used here.
+    fn names(&self) -> impl Iterator<Item = &'a str> {
+        let root = if self.in_block { Some(&self.root) } else { None };
+        let of = |frame: &Frame<'a>| {
+            let locals: Vec<&'a str> = frame.locals.iter().map(|local| local.name).collect();
+            frame.declared.keys().copied().chain(locals).collect::<Vec<_>>()
+        };
+        let mut names = of(&self.frame);
+        names.extend(root.map(of).unwrap_or_default());
+        // The same suggestion each time, whatever the order of a hash map.
+        names.sort_unstable();
+        names.into_iter()
+    }
+
+    /// Returns what to do about a name that is not defined.
+    pub(super) fn advice(&self, name: &str, usual: &str) -> String {
+        if let Some(later) = self.frame.coming.get(name) {
+            let line = self.source.line_of(later.start());
+            return format!("`{name}` is defined on line {line}, after this: move its definition up");
+        }
+        if self.definitions.blocks.contains_key(name) {
+            return format!("`{name}` is a block: write `do {name}`");
+        }
+        if self.definitions.agents.contains_key(name) {
+            return format!("`{name}` is an agent: write `session: {name}`");
+        }
+        match nearest(name, self.names()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => usual.to_owned(),
+        }
+    }
+
+    /// Declares a variable.
+    pub(super) fn declare(&mut self, name: &'a Name, kind: Kind) {
+        self.against_agents(name);
+        let scope = self.frame.scope();
+        let text = name.as_str();
+        let first = self.frame.declared.get(text).copied();
+        if let Some(first) = first {
+            self.again(name, kind, first);
+        } else if let Some(elsewhere) = self.everywhere.get(text).copied() {
+            self.elsewhere(name, elsewhere);
+        }
+        self.everywhere.entry(text).or_insert(name.span);
+        self.frame.declared.insert(text, Declared { span: name.span, kind, scope });
+    }
+
+    fn again(&mut self, name: &Name, kind: Kind, first: Declared) {
+        let same = first.scope == self.frame.scope();
+        let nested = self.frame.open.contains(&first.scope);
+        let text = &name.text;
+        let (code, message) = match (first.kind, kind) {
+            (Kind::Input, Kind::Input) if same => {
+                (Code::E021, format!("the input `{text}` is declared twice"))
+            }
+            (Kind::Output, Kind::Output) if same => {
+                (Code::E024, format!("the output `{text}` is declared twice"))
+            }
+            // Of two ways only one is gone, and each may have its output.
+            (Kind::Output, Kind::Output) if !nested => return,
+            (_, Kind::Output) if same => {
+                (Code::HPW004, format!("the output `{text}` has the name of a variable"))
+            }
+            _ if same => (Code::E019, format!("the variable `{text}` is already defined")),
+            _ => (Code::HPW004, format!("the name `{text}` is used again here")),
+        };
+        self.reports.add(code, name.span, message).related(first.span, "first defined here");
+    }
+
+    fn elsewhere(&mut self, name: &Name, first: Span) {
+        let message = format!("the name `{}` is used again here", name.text);
+        self.reports.add(Code::HPW004, name.span, message).related(first, "first defined here");
+    }
+
+    fn against_agents(&mut self, name: &Name) {
+        if let Some(agent) = self.agent(name.as_str()) {
+            let message = format!("`{}` is the name of an agent", name.text);
+            self.reports.add(Code::HPE003, name.span, message).related(agent.name.span, "the agent");
+        }
+    }
+
+    /// Assigns a variable.
+    pub(super) fn assign(&mut self, name: &'a Name) {
+        let text = name.as_str();
+        if let Some(local) = self.frame.locals.iter().rev().find(|local| local.name == text).copied() {
+            let message = format!("`{text}` is the {} here and cannot be assigned", local.what);
+            self.reports.add(Code::HPE001, name.span, message).related(local.span, "it is named here");
+            return;
+        }
+        let declared = self.frame.declared.get(text);
+        let declared = declared.or_else(|| if self.in_block { self.root.declared.get(text) } else { None });
+        match declared.copied() {
+            Some(Declared { kind: Kind::Bound(Mutability::Const), span, .. }) => {
+                let message = format!("`{text}` is a constant and cannot be assigned again");
+                self.reports
+                    .add(Code::HPE001, name.span, message)
+                    .related(span, "declared with `const` here");
+            }
+            Some(_) => {}
+            None => {
+                let hint = self.advice(text, "write `let` before it");
+                let message = format!("`{text}` was never declared");
+                self.reports.add(Code::HPW020, name.span, message).hint(hint);
+                self.declare(name, Kind::Assigned);
+            }
+        }
+    }
+
+    /// Names something for the body that comes next.
+    pub(super) fn local(&mut self, name: &'a Name, what: &'static str) {
+        self.against_agents(name);
+        self.local_text(name.as_str(), name.span, what);
+    }
+
+    pub(super) fn local_text(&mut self, name: &'a str, span: Span, what: &'static str) {
+        if let Some(outer) = self.visible(name) {
+            let message = format!("the {what} `{name}` hides an outer one");
+            self.reports.add(Code::HPW005, span, message).related(outer, "the outer one");
+        }
+        self.frame.locals.push(Local { name, span, what });
+    }
+
+    /// Checks a body in which some names live.
+    pub(super) fn body_with(&mut self, names: &[(&'a Name, &'static str)], body: &'a Body) {
+        let outer = self.frame.locals.len();
+        for (name, what) in names {
+            self.local(name, what);
+        }
+        self.body(body);
+        self.frame.locals.truncate(outer);
+    }
+
+    /// Checks the body of a pipeline's stage, in which `item` is the element.
+    pub(super) fn body_with_item(&mut self, span: Span, body: &'a Body) {
+        let outer = self.frame.locals.len();
+        self.local_text("item", span, "element");
+        self.body(body);
+        self.frame.locals.truncate(outer);
+    }
+}
+
+/// Collects the names that statements declare, wherever in them.
+fn collect<'a>(body: &'a [Statement], into: &mut HashMap<&'a str, Span>) {
+    for statement in body {
+        collect_statement(statement, into);
+    }
+}
+
+fn collect_statement<'a>(statement: &'a Statement, into: &mut HashMap<&'a str, Span>) {
+    let mut add = |name: &'a Name| {
+        into.entry(name.as_str()).or_insert(name.span);
+    };
+    match &statement.kind {
+        StatementKind::Input(input) => add(&input.name),
+        StatementKind::Bind(binding) => {
+            binding.target.names().iter().for_each(add);
+            collect_value(&binding.value, into);
+        }
+        StatementKind::Assign(assigned) => {
+            add(&assigned.name);
+            collect_value(&assigned.value, into);
+        }
+        StatementKind::Output(output) => {
+            add(&output.name);
+            collect_value(&output.value, into);
+        }
+        StatementKind::Do(value) | StatementKind::Return(Some(value)) => collect_value(value, into),
+        StatementKind::Gate(_) | StatementKind::Throw(_) | StatementKind::Return(None) => {}
+    }
+}
+
+fn collect_value<'a>(value: &'a Expr, into: &mut HashMap<&'a str, Span>) {
+    match value {
+        Expr::Do(body) => collect(&body.value, into),
+        Expr::Parallel(parallel) => {
+            for branch in &parallel.branches {
+                match branch {
+                    Branch::Named { name, value } => {
+                        into.entry(name.as_str()).or_insert(name.span);
+                        collect_value(value, into);
+                    }
+                    Branch::Statement(statement) => collect_statement(statement, into),
+                }
+            }
+        }
+        Expr::Repeat(repeat) => collect(&repeat.body, into),
+        Expr::For(each) => collect(&each.body, into),
+        Expr::Loop(unbounded) => collect(&unbounded.body, into),
+        Expr::Try(attempt) => {
+            collect(&attempt.body, into);
+            let catch = attempt.catch.as_ref().map(|Catch { body, .. }| body);
+            for body in catch.into_iter().chain(&attempt.finally) {
+                collect(body, into);
+            }
+        }
+        Expr::Choice(choice) => choice.options.iter().for_each(|option| collect(&option.body, into)),
+        Expr::If(decision) => {
+            decision.arms.iter().for_each(|arm| collect(&arm.body, into));
+            decision.otherwise.iter().for_each(|body| collect(body, into));
+        }
+        Expr::Pipe(pipe) => pipe.stages.iter().for_each(|stage| collect(&stage.body, into)),
+        _ => {}
+    }
+}

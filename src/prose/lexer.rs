@@ -1,0 +1,275 @@
+//! From text to tokens. Takes any text; what is wrong with it is reported, and a token stands for it all the
+//! same. Layout becomes tokens: the end of a line, deeper, less deep.
+
+mod layout;
+mod strings;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::ast::{Name, Text};
+use super::codes::Code;
+use super::diagnostic::Reports;
+use super::source::{Source, Span, to_offset};
+use super::token::{Bracket, Token, TokenKind};
+
+/// What a text is made of.
+#[derive(Debug)]
+pub(super) struct Lexed {
+    /// Tokens, at least the one at the end.
+    pub(super) tokens: Vec<Token>,
+    /// Strings and discretion, in the order of their tokens.
+    pub(super) texts: Vec<Text>,
+    /// Comments, each from `#` to the end of its line.
+    pub(super) comments: Vec<Span>,
+    /// Names that have been met.
+    pub(super) names: Names,
+}
+
+/// Makes equal names share their text.
+#[derive(Debug, Default)]
+pub(super) struct Names(HashMap<Box<str>, Arc<str>>);
+
+impl Names {
+    pub(super) fn name(&mut self, text: &str, span: Span) -> Name {
+        if let Some(known) = self.0.get(text) {
+            return Name { text: known.clone(), span };
+        }
+        let fresh: Arc<str> = text.into();
+        self.0.insert(text.into(), fresh.clone());
+        Name { text: fresh, span }
+    }
+}
+
+/// How strings that go over several lines are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Quoting {
+    /// They may.
+    Open,
+    /// A quote is missing somewhere: one that goes on with what looks like a statement ends on its line.
+    Guess,
+    /// Each ends on its line.
+    Line,
+}
+
+/// Reads a text.
+pub(super) fn lex(source: &Source, reports: &mut Reports) -> Lexed {
+    let quoting = if reports.is_strict() { Quoting::Line } else { Quoting::Open };
+    let mut trial = Reports::new(reports.profile());
+    let mut lexer = Lexer::new(source, &mut trial, quoting);
+    let ended = lexer.run();
+    if ended == Ended::InString && quoting == Quoting::Open {
+        // The quote that is missing may be far above; a second look finds the line it is missing on.
+        let mut lexer = Lexer::new(source, reports, Quoting::Guess);
+        lexer.run();
+        return lexer.lexed;
+    }
+    let lexed = lexer.lexed;
+    reports.take_from(trial);
+    lexed
+}
+
+/// Whether a text ended inside a string.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ended {
+    Well,
+    InString,
+}
+
+struct Lexer<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    at: usize,
+    quoting: Quoting,
+    ended: Ended,
+    /// Widths of the blocks that are open.
+    levels: Vec<usize>,
+    /// Width of the line the statement started on.
+    width: usize,
+    /// Brackets that are open.
+    open: Vec<Bracket>,
+    opens_line: bool,
+    tabs: usize,
+    first_tab: Span,
+    lexed: Lexed,
+    reports: &'a mut Reports,
+}
+
+impl<'a> Lexer<'a> {
+    fn new(source: &'a Source, reports: &'a mut Reports, quoting: Quoting) -> Self {
+        let text = source.text();
+        let tokens = Vec::with_capacity(text.len() / 6);
+        let lexed = Lexed { tokens, texts: Vec::new(), comments: Vec::new(), names: Names::default() };
+        Self {
+            text,
+            bytes: text.as_bytes(),
+            at: 0,
+            quoting,
+            ended: Ended::Well,
+            levels: vec![0],
+            width: 0,
+            open: Vec::new(),
+            opens_line: true,
+            tabs: 0,
+            first_tab: Span::default(),
+            lexed,
+            reports,
+        }
+    }
+
+    fn run(&mut self) -> Ended {
+        if self.text.starts_with('\u{feff}') {
+            self.at = '\u{feff}'.len_utf8();
+        }
+        self.line_start();
+        while let Some(byte) = self.peek() {
+            match byte {
+                b' ' | b'\t' | b'\r' => self.at += 1,
+                b'\n' => {
+                    self.at += 1;
+                    self.line_start();
+                }
+                b'#' => self.comment(),
+                _ => self.token(byte),
+            }
+        }
+        self.finish();
+        self.ended
+    }
+
+    fn finish(&mut self) {
+        self.end_statement();
+        while self.levels.len() > 1 {
+            self.levels.pop();
+            self.mark(TokenKind::Dedent, self.bytes.len());
+        }
+        self.mark(TokenKind::End, self.bytes.len());
+        if self.tabs > 0 {
+            let more = match self.tabs {
+                1 => String::new(),
+                2 => ", and 1 more".to_owned(),
+                lines => format!(", and {} more", lines - 1),
+            };
+            self.reports.add(Code::OPE001, self.first_tab, format!("this line is indented with a tab{more}"));
+        }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    fn peek_at(&self, ahead: usize) -> Option<u8> {
+        self.bytes.get(self.at + ahead).copied()
+    }
+
+    fn span(start: usize, end: usize) -> Span {
+        Span::new(to_offset(start), to_offset(end))
+    }
+
+    /// Adds a token that reaches from `start` to here.
+    fn push(&mut self, kind: TokenKind, start: usize) {
+        let opens_line = std::mem::take(&mut self.opens_line);
+        self.lexed.tokens.push(Token { kind, span: Self::span(start, self.at), opens_line });
+    }
+
+    /// Adds a token of layout at a place.
+    fn mark(&mut self, kind: TokenKind, at: usize) {
+        self.lexed.tokens.push(Token { kind, span: Self::span(at, at), opens_line: false });
+    }
+
+    fn comment(&mut self) {
+        let start = self.at;
+        let end = memchr::memchr(b'\n', &self.bytes[start..]).map_or(self.bytes.len(), |more| start + more);
+        self.at = end;
+        let end = if self.bytes[start..end].ends_with(b"\r") { end - 1 } else { end };
+        self.lexed.comments.push(Self::span(start, end));
+    }
+
+    fn token(&mut self, byte: u8) {
+        match byte {
+            b'"' => self.string(),
+            b'*' if self.peek_at(1) == Some(b'*') => self.discretion(),
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' => self.word(),
+            b'0'..=b'9' => self.number(),
+            _ => self.sign(byte),
+        }
+    }
+
+    fn word(&mut self) {
+        let start = self.at;
+        self.at = identifier_end(self.bytes, start);
+        self.push(TokenKind::Word, start);
+    }
+
+    fn number(&mut self) {
+        let start = self.at;
+        while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
+            self.at += 1;
+        }
+        let digits = self.at;
+        while self.peek().is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            || self.peek() == Some(b'.') && self.peek_at(1).is_some_and(|byte| byte.is_ascii_digit())
+        {
+            self.at += 1;
+        }
+        self.push(if self.at == digits { TokenKind::Number } else { TokenKind::Quantity }, start);
+    }
+
+    fn sign(&mut self, byte: u8) {
+        let start = self.at;
+        let (kind, length) = match (byte, self.peek_at(1)) {
+            (b'-', Some(b'>')) => (TokenKind::Arrow, 2),
+            (b'=' | b'!' | b'<' | b'>', Some(b'=')) => (TokenKind::Comparison, 2),
+            (b'<' | b'>', _) => (TokenKind::Comparison, 1),
+            (b'=', _) => (TokenKind::Equal, 1),
+            (b':', _) => (TokenKind::Colon, 1),
+            (b',', _) => (TokenKind::Comma, 1),
+            (b'.', _) => (TokenKind::Dot, 1),
+            (b'|', _) => (TokenKind::Pipe, 1),
+            (b'+', _) => (TokenKind::Plus, 1),
+            (b'-', _) => (TokenKind::Minus, 1),
+            (b'(', _) => (self.opened(Bracket::Round), 1),
+            (b'[', _) => (self.opened(Bracket::Square), 1),
+            (b'{', _) => (self.opened(Bracket::Curly), 1),
+            (b')', _) => (self.closed(Bracket::Round), 1),
+            (b']', _) => (self.closed(Bracket::Square), 1),
+            (b'}', _) => (self.closed(Bracket::Curly), 1),
+            _ => {
+                let length = self.text[start..].chars().next().map_or(1, char::len_utf8);
+                (TokenKind::Unknown, length)
+            }
+        };
+        self.at += length;
+        self.push(kind, start);
+    }
+
+    fn opened(&mut self, bracket: Bracket) -> TokenKind {
+        self.open.push(bracket);
+        TokenKind::Open(bracket)
+    }
+
+    fn closed(&mut self, bracket: Bracket) -> TokenKind {
+        // One that closes something else is the parser's to complain about; lines must go on counting.
+        self.open.pop();
+        TokenKind::Close(bracket)
+    }
+}
+
+/// Returns where an identifier that starts here ends; here when none does. A hyphen belongs to it unless it
+/// is the beginning of an arrow.
+fn identifier_end(bytes: &[u8], start: usize) -> usize {
+    if !bytes.get(start).is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_') {
+        return start;
+    }
+    let mut end = start + 1;
+    while let Some(byte) = bytes.get(end) {
+        let goes_on = byte.is_ascii_alphanumeric()
+            || *byte == b'_'
+            || *byte == b'-' && bytes.get(end + 1) != Some(&b'>');
+        if !goes_on {
+            break;
+        }
+        end += 1;
+    }
+    end
+}

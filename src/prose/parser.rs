@@ -1,0 +1,293 @@
+//! From tokens to the tree. Goes on after each error, so that all of them are told at once; what it returns
+//! is complete only when there are none. Takes any tokens in linear time and bounded depth.
+
+mod branching;
+mod condition;
+mod construct;
+mod definition;
+mod expression;
+mod gate;
+mod header;
+mod pipe;
+mod property;
+mod session;
+mod statement;
+
+use super::ast::{Body, Name, Program, Statement, Text};
+use super::codes::Code;
+use super::diagnostic::Reports;
+use super::lexer::{Lexed, Names};
+use super::source::{Source, Span, to_offset};
+use super::token::{Token, TokenKind, is_spaced};
+
+/// How deep blocks and brackets may be nested.
+const DEPTH: usize = 64;
+
+/// Something was wrong, and has been reported.
+#[derive(Debug, Clone, Copy)]
+struct Lost;
+
+type Parsed<T> = Result<T, Lost>;
+
+/// Reads a program.
+pub(super) fn parse(source: &Source, lexed: Lexed, reports: &mut Reports) -> Program {
+    let Lexed { tokens, texts, names, .. } = lexed;
+    let texts = texts.into_iter().map(Some).collect();
+    let program = Program::default();
+    let mut parser = Parser {
+        source,
+        tokens,
+        texts,
+        names,
+        reports,
+        program,
+        at: 0,
+        end: 0,
+        next_id: 0,
+        depth: 0,
+        branches_at: None,
+    };
+    let body = parser.everything();
+    let mut program = parser.program;
+    program.body = Body::new(body);
+    program
+}
+
+struct Parser<'a> {
+    source: &'a Source,
+    tokens: Vec<Token>,
+    /// Texts of tokens; each is taken once.
+    texts: Vec<Option<Text>>,
+    names: Names,
+    reports: &'a mut Reports,
+    /// What has been hoisted so far.
+    program: Program,
+    at: usize,
+    /// Where the last token of text ended.
+    end: usize,
+    next_id: u32,
+    depth: usize,
+    /// How deep an assignment names a branch of a parallel block.
+    branches_at: Option<usize>,
+}
+
+impl Parser<'_> {
+    fn everything(&mut self) -> Vec<Statement> {
+        let mut body = self.statements();
+        while self.kind() != TokenKind::End {
+            // A block that ends without having begun: its error is told already.
+            self.bump();
+            body.extend(self.statements());
+        }
+        body
+    }
+
+    fn token(&self) -> Token {
+        self.token_at(0)
+    }
+
+    fn token_at(&self, ahead: usize) -> Token {
+        let end = Token { kind: TokenKind::End, span: Span::default(), opens_line: false };
+        self.tokens.get(self.at + ahead).or(self.tokens.last()).copied().unwrap_or(end)
+    }
+
+    fn kind(&self) -> TokenKind {
+        self.token().kind
+    }
+
+    fn kind_at(&self, ahead: usize) -> TokenKind {
+        self.token_at(ahead).kind
+    }
+
+    /// Returns the word that stands here; nothing for another token.
+    fn word(&self) -> &str {
+        self.word_at(0)
+    }
+
+    fn word_at(&self, ahead: usize) -> &str {
+        let token = self.token_at(ahead);
+        if token.kind == TokenKind::Word { self.source.slice(token.span) } else { "" }
+    }
+
+    fn bump(&mut self) -> Token {
+        let token = self.token();
+        if token.kind != TokenKind::End {
+            self.at += 1;
+        }
+        if !token.kind.is_layout() {
+            self.end = token.span.end();
+        }
+        token
+    }
+
+    fn eat(&mut self, kind: TokenKind) -> bool {
+        let here = self.kind() == kind;
+        if here {
+            self.bump();
+        }
+        here
+    }
+
+    fn eat_word(&mut self, word: &str) -> bool {
+        let here = self.word() == word;
+        if here {
+            self.bump();
+        }
+        here
+    }
+
+    /// Tells whether the token before this one closed a block or a line.
+    fn after_layout(&self) -> bool {
+        self.at.checked_sub(1).and_then(|at| self.tokens.get(at)).is_none_or(|token| token.kind.is_layout())
+    }
+
+    /// Returns what reaches from a token's beginning to the last token of text.
+    fn since(&self, start: usize) -> Span {
+        Span::new(to_offset(start), to_offset(self.end.max(start)))
+    }
+
+    /// Says that something else was expected here.
+    fn expected(&mut self, what: &str) -> Lost {
+        let token = self.token();
+        let found = self.described(token);
+        let span = self.visible(token);
+        self.reports.add(Code::E004, span, format!("expected {what}, found {found}")).no_hint();
+        Lost
+    }
+
+    /// Says that a statement has no form of the language.
+    fn invalid(&mut self, span: Span, message: impl Into<String>, hint: impl Into<String>) -> Lost {
+        self.reports.add(Code::E005, span, message).hint(hint);
+        Lost
+    }
+
+    /// Returns where to point at for a token; layout is nothing to see.
+    fn visible(&self, token: Token) -> Span {
+        if token.kind.is_layout() {
+            let end = to_offset(self.end.min(self.source.text().len()));
+            return Span::new(end, end);
+        }
+        token.span
+    }
+
+    fn described(&self, token: Token) -> String {
+        match token.kind {
+            TokenKind::Text(index) => match self.texts.get(index as usize).and_then(Option::as_ref) {
+                Some(text) if text.quote.is_discretion() => "discretion (`**…**`)".to_owned(),
+                _ => "a string".to_owned(),
+            },
+            TokenKind::Newline => "the end of the line".to_owned(),
+            TokenKind::Indent => "a deeper line".to_owned(),
+            TokenKind::Dedent => "the end of the block".to_owned(),
+            TokenKind::End => "the end of the program".to_owned(),
+            _ => format!("`{}`", self.source.slice(token.span).escape_debug()),
+        }
+    }
+
+    fn name_of(&mut self, token: Token) -> Name {
+        self.names.name(self.source.slice(token.span), token.span)
+    }
+
+    fn name(&mut self, what: &str) -> Parsed<Name> {
+        if self.kind() != TokenKind::Word {
+            return Err(self.expected(what));
+        }
+        let token = self.bump();
+        Ok(self.name_of(token))
+    }
+
+    /// Takes the string that stands here, if one does; discretion is none.
+    fn string_here(&mut self) -> Option<Text> {
+        self.text_here(|text| !text.quote.is_discretion())
+    }
+
+    /// Takes the discretion that stands here, if some does.
+    fn discretion_here(&mut self) -> Option<Text> {
+        self.text_here(|text| text.quote.is_discretion())
+    }
+
+    fn text_here(&mut self, wanted: impl Fn(&Text) -> bool) -> Option<Text> {
+        let TokenKind::Text(index) = self.kind() else { return None };
+        let text = self.texts.get_mut(index as usize)?.take_if(|text| wanted(text))?;
+        self.bump();
+        Some(text)
+    }
+
+    fn is_string(&self, ahead: usize) -> bool {
+        self.is_text(ahead, |text| !text.quote.is_discretion())
+    }
+
+    fn is_discretion(&self, ahead: usize) -> bool {
+        self.is_text(ahead, |text| text.quote.is_discretion())
+    }
+
+    fn is_text(&self, ahead: usize, wanted: impl Fn(&Text) -> bool) -> bool {
+        let TokenKind::Text(index) = self.kind_at(ahead) else { return false };
+        self.texts.get(index as usize).and_then(Option::as_ref).is_some_and(wanted)
+    }
+
+    fn string(&mut self, what: &str) -> Parsed<Text> {
+        match self.string_here() {
+            Some(text) => Ok(text),
+            None => Err(self.expected(what)),
+        }
+    }
+
+    /// Skips the rest of the line, but not its end.
+    fn skip_to_line_end(&mut self) {
+        while !self.kind().is_layout() {
+            self.bump();
+        }
+    }
+
+    /// Skips the rest of the line with its end, and the block below it.
+    fn skip_line_and_block(&mut self) {
+        self.skip_to_line_end();
+        if self.eat(TokenKind::Newline) && self.kind() == TokenKind::Indent {
+            self.skip_block();
+        }
+    }
+
+    fn skip_block(&mut self) {
+        let mut depth = 0_usize;
+        loop {
+            match self.bump().kind {
+                TokenKind::Indent => depth += 1,
+                TokenKind::Dedent => depth = depth.saturating_sub(1),
+                TokenKind::End => return,
+                _ => {}
+            }
+            if depth == 0 {
+                return;
+            }
+        }
+    }
+
+    /// Goes one level deeper; says so when that is too deep.
+    fn deeper<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth == DEPTH {
+            let span = self.visible(self.token());
+            self.reports.add(Code::HPE024, span, format!("this is nested more than {DEPTH} levels deep"));
+            return Err(Lost);
+        }
+        self.depth += 1;
+        let read = inner(self);
+        self.depth -= 1;
+        read
+    }
+
+    /// Returns tokens as text, with the spaces that belong between them.
+    fn joined(&self, from: usize, to: usize) -> String {
+        let tokens = self.tokens.get(from..to).unwrap_or_default();
+        let mut text = String::new();
+        for (at, token) in tokens.iter().enumerate() {
+            if let Some(left) = at.checked_sub(1).map(|left| tokens[left]) {
+                let before = at.checked_sub(2).map_or(left, |before| tokens[before]);
+                let spaced = token.opens_line || is_spaced(self.source, before, left, *token);
+                text.push_str(if spaced { " " } else { "" });
+            }
+            text.push_str(self.source.slice(token.span));
+        }
+        text
+    }
+}

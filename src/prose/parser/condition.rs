@@ -1,0 +1,184 @@
+//! Conditions. The language has one form, `**…**`; comparisons of old programs are read, and what nobody can
+//! read is kept as words.
+
+use super::{Parsed, Parser};
+use crate::prose::ast::{Comparison, Condition, Expr, Part, Property, Quote, Sign, Spanned, Sum, Text};
+use crate::prose::codes::Code;
+use crate::prose::token::{Bracket, TokenKind};
+
+/// Fewer characters than this hardly say what is to be judged.
+const SHORT: usize = 10;
+
+impl Parser<'_> {
+    /// Reads the condition of `word`, up to its colon or what else may follow it.
+    pub(super) fn condition(&mut self, word: &str) -> Parsed<Condition> {
+        if self.kind() == TokenKind::Colon || self.kind().is_layout() {
+            return Err(self.expected(&format!("a condition after `{word}`, as in `{word} **…**:`")));
+        }
+        let from = self.at;
+        let read = self.either(0).filter(|_| self.ends_condition(word));
+        let condition = read.unwrap_or_else(|| self.opaque_condition(from));
+        match &condition {
+            Condition::Judged(_) => {}
+            Condition::Opaque(words) => {
+                let message =
+                    "this condition is in no grammar; whoever is asked when the program runs decides";
+                self.reports.add(Code::HPW016, words.span, message);
+            }
+            evaluated => {
+                let message = "the language has no comparisons; this condition is evaluated all the same";
+                let span = evaluated.span();
+                self.reports.add(Code::HPW016, span, message);
+            }
+        }
+        Ok(condition)
+    }
+
+    /// Checks the text of discretion.
+    pub(super) fn check_judged(&mut self, text: &Text, what: &str) {
+        if text.is_blank() {
+            self.reports.add(Code::HPE013, text.span, format!("{what} cannot be empty"));
+        } else if text.shown().trim().chars().count() < SHORT {
+            self.reports.add(Code::OPW002, text.span, format!("{what} is very short"));
+        }
+    }
+
+    fn ends_condition(&self, word: &str) -> bool {
+        let in_loop = matches!(word, "until" | "while");
+        match self.kind() {
+            TokenKind::Colon => self.kind_at(1).is_layout() || self.kind_at(1) == TokenKind::Word,
+            TokenKind::Open(Bracket::Round) => in_loop,
+            TokenKind::Word => in_loop && self.word() == "as",
+            // The colon is missing: that is said, and not that the condition is odd.
+            kind => kind.is_layout(),
+        }
+    }
+
+    /// Takes the words up to the colon at the end of the line.
+    fn opaque_condition(&mut self, from: usize) -> Condition {
+        self.at = from;
+        while !self.kind().is_layout() {
+            if self.kind() == TokenKind::Colon && self.kind_at(1).is_layout() {
+                break;
+            }
+            self.bump();
+        }
+        Condition::Opaque(self.words(from))
+    }
+
+    // What follows says nothing when it cannot read on: the words are kept instead.
+
+    fn either(&mut self, depth: usize) -> Option<Condition> {
+        let mut left = self.both(depth)?;
+        let mut terms = depth;
+        while self.eat_word("or") {
+            terms += 1;
+            if terms > super::DEPTH {
+                return None;
+            }
+            left = Condition::Or(Box::new(left), Box::new(self.both(depth + 1)?));
+        }
+        Some(left)
+    }
+
+    fn both(&mut self, depth: usize) -> Option<Condition> {
+        let mut left = self.single(depth)?;
+        let mut terms = depth;
+        while self.eat_word("and") {
+            terms += 1;
+            if terms > super::DEPTH {
+                return None;
+            }
+            left = Condition::And(Box::new(left), Box::new(self.single(depth + 1)?));
+        }
+        Some(left)
+    }
+
+    fn single(&mut self, depth: usize) -> Option<Condition> {
+        if depth > super::DEPTH {
+            return None;
+        }
+        if self.eat_word("not") {
+            return self.single(depth + 1).map(|inner| Condition::Not(Box::new(inner)));
+        }
+        if self.eat(TokenKind::Open(Bracket::Round)) {
+            let inner = self.either(depth + 1)?;
+            return self.eat(TokenKind::Close(Bracket::Round)).then_some(inner);
+        }
+        if self.is_discretion(0) {
+            let text = self.discretion_here()?;
+            self.check_judged(&text, "this condition");
+            return Some(Condition::Judged(text));
+        }
+        let left = self.term()?;
+        if self.kind() != TokenKind::Comparison {
+            return Some(Condition::Value(Box::new(left)));
+        }
+        let token = self.bump();
+        let by = match self.source.slice(token.span) {
+            "==" => Comparison::Equal,
+            "!=" => Comparison::NotEqual,
+            "<" => Comparison::Less,
+            "<=" => Comparison::LessOrEqual,
+            ">" => Comparison::Greater,
+            _ => Comparison::GreaterOrEqual,
+        };
+        let right = self.term()?;
+        Some(Condition::Compare { left: Box::new(left), by, right: Box::new(right) })
+    }
+
+    fn term(&mut self) -> Option<Expr> {
+        let mut left = self.factor()?;
+        let mut terms = 0;
+        while let TokenKind::Plus | TokenKind::Minus = self.kind() {
+            terms += 1;
+            if terms > super::DEPTH {
+                return None;
+            }
+            let sign = if self.bump().kind == TokenKind::Plus { Sign::Plus } else { Sign::Minus };
+            let right = Box::new(self.factor()?);
+            left = Expr::Sum(Sum { left: Box::new(left), sign, right });
+        }
+        Some(left)
+    }
+
+    fn factor(&mut self) -> Option<Expr> {
+        match self.kind() {
+            TokenKind::Text(_) => self.string_here().map(Expr::Text),
+            TokenKind::Number => {
+                let token = self.bump();
+                let value = self.source.slice(token.span).parse().ok()?;
+                Some(Expr::Number(Spanned { value, span: token.span }))
+            }
+            TokenKind::Word => {
+                let token = self.bump();
+                let of = self.name_of(token);
+                if matches!(of.as_str(), "true" | "false" | "null") {
+                    let parts = vec![Part::Literal(of.as_str().to_owned())];
+                    return Some(Expr::Text(Text { parts, quote: Quote::Single, span: token.span }));
+                }
+                let mut path = Vec::new();
+                while self.eat(TokenKind::Dot) {
+                    if self.kind() != TokenKind::Word {
+                        return None;
+                    }
+                    let token = self.bump();
+                    path.push(self.name_of(token));
+                }
+                Some(if path.is_empty() { Expr::Name(of) } else { Expr::Property(Property { of, path }) })
+            }
+            _ => None,
+        }
+    }
+
+    /// Reads discretion that nothing else can stand for.
+    pub(super) fn criteria(&mut self, what: &str) -> Parsed<Text> {
+        match self.discretion_here() {
+            Some(text) => {
+                self.check_judged(&text, what);
+                Ok(text)
+            }
+            None => Err(self.expected("`**…**`")),
+        }
+    }
+}

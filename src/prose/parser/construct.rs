@@ -1,0 +1,233 @@
+//! What runs a body several times or several bodies at once: parallel, repeat, for, loop; and `do`.
+
+use std::num::NonZeroU32;
+
+use super::{Lost, Parsed, Parser};
+use crate::prose::ast::{
+    Branch, Expr, For, ForMode, Invocation, Join, Loop, LoopTest, Parallel, ParallelOnFail, Repeat, Spanned,
+    Statement, StatementKind,
+};
+use crate::prose::codes::Code;
+use crate::prose::source::Span;
+use crate::prose::token::{Bracket, TokenKind};
+
+/// What the brackets of a parallel block said.
+#[derive(Default)]
+struct Modifiers {
+    join: Option<(&'static str, Span)>,
+    count: Option<(Option<NonZeroU32>, Span)>,
+    on_fail: Option<ParallelOnFail>,
+}
+
+impl Parser<'_> {
+    /// Reads `do:` or `do block(…)`.
+    pub(super) fn done(&mut self) -> Parsed<Expr> {
+        let start = self.bump();
+        if self.kind() == TokenKind::Colon {
+            let value = self.body("`do`", start);
+            return Ok(Expr::Do(Spanned { value, span: self.since(start.span.start()) }));
+        }
+        let block = self.name("the name of a block")?;
+        let mut arguments = Vec::new();
+        if self.eat(TokenKind::Open(Bracket::Round)) {
+            while self.kind() != TokenKind::Close(Bracket::Round) {
+                arguments.push(self.value()?);
+                if !self.eat(TokenKind::Comma) {
+                    break;
+                }
+            }
+            self.close(Bracket::Round)?;
+        }
+        let span = self.since(start.span.start());
+        if self.kind() == TokenKind::Colon {
+            let colon = self.token().span;
+            let hint = "a block is defined with `block name:`, and called with `do name` without a colon";
+            return Err(self.invalid(colon, "a block that is called has no body of its own here", hint));
+        }
+        self.properties("a block call", &["(none)"], |_, _, _| Ok(()));
+        Ok(Expr::Invoke(Invocation { block, arguments, span }))
+    }
+
+    pub(super) fn parallel(&mut self) -> Parsed<Parallel> {
+        let start = self.bump();
+        let mut modifiers = Modifiers::default();
+        if self.eat(TokenKind::Open(Bracket::Round)) {
+            while self.kind() != TokenKind::Close(Bracket::Round) {
+                self.modifier(&mut modifiers)?;
+                if !self.eat(TokenKind::Comma) {
+                    break;
+                }
+            }
+            self.close(Bracket::Round)?;
+        }
+        let outer = self.branches_at.replace(self.depth + 1);
+        let body = self.body("`parallel`", start);
+        self.branches_at = outer;
+        let branches: Vec<Branch> = body.iter().cloned().map(branch).collect();
+        let join = self.join(&modifiers, branches.len());
+        let on_fail = modifiers.on_fail.unwrap_or(ParallelOnFail::FailFast);
+        Ok(Parallel { join, on_fail, branches, span: self.since(start.span.start()) })
+    }
+
+    fn modifier(&mut self, into: &mut Modifiers) -> Parsed<()> {
+        let token = self.token();
+        if token.kind != TokenKind::Word || self.kind_at(1) != TokenKind::Colon {
+            let known = [("all", "all"), ("first", "first"), ("any", "any")];
+            match self.one_of(Code::HPE008, "a join strategy", &known) {
+                Ok(join) => into.join = Some((join.value, join.span)),
+                Err(Lost) => self.skip_modifier(),
+            }
+            return Ok(());
+        }
+        let key = self.source.slice(token.span).to_owned();
+        self.bump();
+        self.bump();
+        match &*key {
+            "count" => {
+                let span = self.token().span;
+                into.count = Some((self.positive(Code::HPE011, "the count"), span));
+            }
+            "on-fail" => into.on_fail = self.policy(),
+            _ => {
+                let message = format!("a parallel block has no property `{key}`; it is ignored");
+                self.reports
+                    .add(Code::W005, token.span, message)
+                    .hint("it has a join strategy, `on-fail` and `count`");
+                self.skip_modifier();
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes to the end of a modifier that could not be read.
+    fn skip_modifier(&mut self) {
+        let ends =
+            |kind: TokenKind| kind.is_layout() || matches!(kind, TokenKind::Comma | TokenKind::Close(_));
+        while !ends(self.kind()) {
+            self.bump();
+        }
+    }
+
+    fn policy(&mut self) -> Option<ParallelOnFail> {
+        let known = [
+            ("fail-fast", ParallelOnFail::FailFast),
+            ("continue", ParallelOnFail::Continue),
+            ("ignore", ParallelOnFail::Ignore),
+        ];
+        let token = self.token();
+        if self.source.slice(token.span) == "\"collect\"" {
+            self.bump();
+            self.reports.add(Code::HPW021, token.span, "\"collect\" is an old word for \"continue\"");
+            return Some(ParallelOnFail::Continue);
+        }
+        match self.one_of(Code::HPE009, "on-fail", &known) {
+            Ok(policy) => Some(policy.value),
+            Err(Lost) => {
+                self.skip_modifier();
+                None
+            }
+        }
+    }
+
+    fn join(&mut self, modifiers: &Modifiers, branches: usize) -> Join {
+        let strategy = modifiers.join.map_or("all", |(join, _)| join);
+        let one = NonZeroU32::MIN;
+        let Some((count, span)) = modifiers.count else {
+            return match strategy {
+                "first" => Join::First,
+                "any" => Join::Any(one),
+                _ => Join::All,
+            };
+        };
+        if strategy != "any" {
+            self.reports.add(Code::HPE010, span, format!("a count does not go with \"{strategy}\""));
+            return Join::All;
+        }
+        let count = count.unwrap_or(one);
+        if usize::try_from(count.get()).is_ok_and(|count| count > branches) {
+            let message = format!("it waits for {count} successes, and there are {branches} branches");
+            self.reports.add(Code::HPW006, span, message);
+        }
+        Join::Any(count)
+    }
+
+    pub(super) fn repeat(&mut self) -> Parsed<Repeat> {
+        let start = self.bump();
+        let count = self.count(Code::HPE012, "the count of a repeat");
+        let index = self.as_name()?;
+        let body = self.body("`repeat`", start);
+        let span = self.since(start.span.start());
+        let count = count.unwrap_or(crate::prose::ast::Count::Number(NonZeroU32::MIN));
+        Ok(Repeat { count, index, body, span })
+    }
+
+    /// Reads `for` or `parallel for`.
+    pub(super) fn each(&mut self) -> Parsed<Expr> {
+        let start = self.token();
+        let mode = if self.eat_word("parallel") { ForMode::Parallel } else { ForMode::Sequential };
+        self.bump();
+        let item = self.name("a name for the element")?;
+        let index = if self.eat(TokenKind::Comma) { Some(self.name("a name for the count")?) } else { None };
+        if !self.eat_word("in") {
+            return Err(self.expected("`in`"));
+        }
+        let collection = Box::new(self.collection()?);
+        let body = self.body("`for`", start);
+        let span = self.since(start.span.start());
+        Ok(Expr::For(For { mode, item, index, collection, body, span }))
+    }
+
+    fn collection(&mut self) -> Parsed<Expr> {
+        if self.kind() != TokenKind::Word && self.kind() != TokenKind::Open(Bracket::Square) {
+            return Err(self.expected("a variable or a list"));
+        }
+        let value = self.operand()?;
+        if let Expr::Name(_) | Expr::Property(_) | Expr::List(_) = value {
+            return Ok(value);
+        }
+        Err(self.invalid(
+            value.span(),
+            "`for` goes over a variable or a list",
+            "bind the value with `let` first",
+        ))
+    }
+
+    pub(super) fn unbounded(&mut self) -> Parsed<Loop> {
+        let start = self.bump();
+        let test = if self.eat_word("until") {
+            LoopTest::Until(self.condition("until")?)
+        } else if self.eat_word("while") {
+            LoopTest::While(self.condition("while")?)
+        } else {
+            LoopTest::Forever
+        };
+        let (mut max, mut limited) = (None, false);
+        if self.eat(TokenKind::Open(Bracket::Round)) {
+            limited = true;
+            if !self.eat_word("max") || !self.eat(TokenKind::Colon) {
+                return Err(self.expected("`max:` and a number"));
+            }
+            max = self.count(Code::OPE003, "the maximum of a loop");
+            self.close(Bracket::Round)?;
+        }
+        let index = self.as_name()?;
+        if self.kind() == TokenKind::Open(Bracket::Round) || matches!(self.word(), "until" | "while") {
+            let span = self.token().span;
+            let hint = "write `loop until **…** (max: 10) as i:`";
+            return Err(self.invalid(span, "the parts of a loop stand in another order", hint));
+        }
+        if test == LoopTest::Forever && !limited {
+            self.reports.add(Code::OPW001, start.span, "nothing ends this loop");
+        }
+        let body = self.body("`loop`", start);
+        Ok(Loop { test, max, index, body, span: self.since(start.span.start()) })
+    }
+}
+
+/// Makes a branch of a statement: `name = …` names it.
+fn branch(statement: Statement) -> Branch {
+    match statement.kind {
+        StatementKind::Assign(assigned) => Branch::Named { name: assigned.name, value: assigned.value },
+        kind => Branch::Statement(Statement { kind, ..statement }),
+    }
+}

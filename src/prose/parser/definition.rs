@@ -1,0 +1,292 @@
+//! Definitions, which are hoisted: used programs, agents, blocks.
+
+use std::sync::Arc;
+
+use super::{Lost, Parsed, Parser};
+use crate::prose::ast::{
+    Agent, Block, Input, InputPrompt, Name, Permission, Persist, Rule, SessionProperties, SkillImport,
+    Spanned, Text, Use, UsePath,
+};
+use crate::prose::codes::Code;
+use crate::prose::token::{Bracket, Token, TokenKind};
+
+/// What an agent may say of itself.
+const AGENT: [&str; 8] =
+    ["model", "prompt", "persist", "context", "retry", "backoff", "skills", "permissions"];
+
+impl Parser<'_> {
+    /// Reads a definition, if one stands here.
+    pub(super) fn definition(&mut self) -> Option<Parsed<()>> {
+        if self.kind_at(1) == TokenKind::Equal {
+            return None;
+        }
+        match self.word() {
+            "use" if self.is_string(1) => Some(self.used()),
+            "import" if self.is_string(1) => Some(self.imported()),
+            "agent" if matches!(self.kind_at(1), TokenKind::Word | TokenKind::Colon) => Some(self.agent()),
+            "block" if matches!(self.kind_at(1), TokenKind::Word | TokenKind::Colon) => Some(self.block()),
+            _ => None,
+        }
+    }
+
+    fn used(&mut self) -> Parsed<()> {
+        let start = self.bump();
+        let path = self.string("the path of a program")?;
+        let written = path.shown().into_owned();
+        let alias = self.as_name()?;
+        let from = use_path(&written);
+        if written.trim().is_empty() {
+            self.reports.add(Code::E011, path.span, "the path of this `use` is empty");
+        } else if from == UsePath::Unknown {
+            self.reports.add(Code::E012, path.span, format!("\"{written}\" is no path of a program"));
+        }
+        let path = Spanned { value: written, span: path.span };
+        let span = self.since(start.span.start());
+        self.program.uses.push(Use { path, from, alias, span });
+        Ok(())
+    }
+
+    fn imported(&mut self) -> Parsed<()> {
+        let start = self.bump();
+        let skill = self.string("the name of a skill")?;
+        if !self.eat_word("from") {
+            return Err(self.expected("`from`"));
+        }
+        let source = self.string("where the skill comes from")?;
+        let span = self.since(start.span.start());
+        self.reports.add(Code::OPW003, span, "`import` is the old way to name a skill");
+        let from = source.shown();
+        let known = ["github:", "npm:", "http://", "https://", "./", "../", "/", "@"];
+        if !known.iter().any(|known| from.starts_with(known)) {
+            let message = format!("\"{from}\" is no source of a known form");
+            self.reports.add(Code::W006, source.span, message);
+        }
+        self.program.skills.push(SkillImport { skill, source, span });
+        Ok(())
+    }
+
+    /// Reads the name of a definition.
+    fn defined_name(&mut self, word: Token) -> Parsed<Name> {
+        if self.kind() == TokenKind::Word {
+            return self.name("a name");
+        }
+        let what = self.source.slice(word.span);
+        let message = format!("this `{what}` has no name");
+        self.reports.add(Code::HPE007, word.span, message);
+        Err(Lost)
+    }
+
+    fn block(&mut self) -> Parsed<()> {
+        let start = self.bump();
+        let name = self.defined_name(start)?;
+        let mut parameters = Vec::new();
+        let mut max_depth = None;
+        if self.kind() == TokenKind::Open(Bracket::Round) && self.word_at(1) != "max_depth" {
+            parameters = self.names_between(Bracket::Round, "the name of a parameter")?;
+        }
+        if self.kind() == TokenKind::Open(Bracket::Round) {
+            max_depth = self.max_depth()?;
+        }
+        let body = self.body("the block", start);
+        let span = self.since(start.span.start());
+        self.program.blocks.push(Arc::new(Block { name, parameters, max_depth, body, span }));
+        Ok(())
+    }
+
+    fn max_depth(&mut self) -> Parsed<Option<Spanned<std::num::NonZeroU32>>> {
+        self.bump();
+        if !self.eat_word("max_depth") {
+            return Err(self.expected("`max_depth`"));
+        }
+        if !self.eat(TokenKind::Colon) {
+            return Err(self.expected("`:`"));
+        }
+        let span = self.token().span;
+        let depth = self.positive(Code::OPE003, "the depth");
+        self.close(Bracket::Round)?;
+        Ok(depth.map(|value| Spanned { value, span }))
+    }
+
+    fn agent(&mut self) -> Parsed<()> {
+        let start = self.bump();
+        let name = self.defined_name(start)?;
+        if !self.eat(TokenKind::Colon) {
+            return Err(self.expected("`:` after the name of the agent"));
+        }
+        let mut properties = SessionProperties::default();
+        let (mut persist, mut skills, mut permissions) = (None, Vec::new(), Vec::new());
+        self.properties("an agent", &AGENT, |parser, key, token| {
+            match key {
+                "persist" => persist = Some(parser.persist()?),
+                "skills" => skills = parser.skills(token)?,
+                "permissions" => permissions = parser.permissions(token)?,
+                "retry" => {
+                    parser.reports.add(Code::HPW009, token.span, "an agent does not retry");
+                    parser.session_property(key, token, &mut properties)?;
+                }
+                _ => parser.session_property(key, token, &mut properties)?,
+            }
+            Ok(())
+        });
+        let span = self.since(start.span.start());
+        let agent = Agent { name, properties, persist, skills, permissions, span };
+        self.program.agents.push(Arc::new(agent));
+        Ok(())
+    }
+
+    fn persist(&mut self) -> Parsed<Spanned<Persist>> {
+        let token = self.token();
+        let value = match self.word() {
+            "true" => Persist::Run,
+            "project" => Persist::Project,
+            "user" => Persist::User,
+            _ => match self.string_here() {
+                Some(path) => {
+                    return Ok(Spanned { value: Persist::Path(path.shown().into_owned()), span: token.span });
+                }
+                None => {
+                    let found = self.described(token);
+                    let message = format!("an agent does not persist as {found}");
+                    let span = self.visible(token);
+                    self.reports.add(Code::HPE025, span, message);
+                    return Err(Lost);
+                }
+            },
+        };
+        self.bump();
+        Ok(Spanned { value, span: token.span })
+    }
+
+    fn skills(&mut self, key: Token) -> Parsed<Vec<Text>> {
+        if self.kind() != TokenKind::Open(Bracket::Square) {
+            let token = self.token();
+            let span = self.visible(token);
+            let message = format!("skills are a list, not {}", self.described(token));
+            self.reports.add(Code::E013, span, message);
+            return Err(Lost);
+        }
+        let skills = self.texts_in_list(Code::E014, "a skill")?;
+        if skills.is_empty() {
+            self.reports.add(Code::W010, key.span, "this list of skills is empty");
+        }
+        Ok(skills)
+    }
+
+    /// Reads a list of strings; of any other element, `code` is said.
+    pub(super) fn texts_in_list(&mut self, code: Code, what: &str) -> Parsed<Vec<Text>> {
+        self.bump();
+        let mut texts = Vec::new();
+        while self.kind() != TokenKind::Close(Bracket::Square) {
+            if let Some(text) = self.string_here() {
+                texts.push(text);
+            } else {
+                let token = self.token();
+                if token.kind.is_layout() {
+                    break;
+                }
+                let message = format!("{what} is a string, not {}", self.described(token));
+                self.reports.add(code, token.span, message);
+                self.bump();
+            }
+            if !self.eat(TokenKind::Comma) {
+                break;
+            }
+        }
+        self.close(Bracket::Square)?;
+        Ok(texts)
+    }
+
+    fn permissions(&mut self, key: Token) -> Parsed<Vec<Permission>> {
+        if self.kind() != TokenKind::Newline || self.kind_at(1) != TokenKind::Indent {
+            self.reports.add(Code::E015, key.span, "permissions are a block");
+            return Err(Lost);
+        }
+        let mut permissions = Vec::new();
+        self.properties("permissions", &[], |parser, _, token| {
+            let kind = parser.name_of(token);
+            if !matches!(kind.as_str(), "read" | "write" | "execute" | "bash" | "network") {
+                let message = format!("there is no permission `{}`", kind.text);
+                parser.reports.add(Code::W008, token.span, message);
+            }
+            let rule = parser.rule()?;
+            permissions.push(Permission { kind, rule });
+            Ok(())
+        });
+        Ok(permissions)
+    }
+
+    fn rule(&mut self) -> Parsed<Rule> {
+        if self.kind() == TokenKind::Open(Bracket::Square) {
+            return self.texts_in_list(Code::E016, "a pattern").map(Rule::Patterns);
+        }
+        if let Some(text) = self.string_here() {
+            return Ok(Rule::Patterns(vec![text]));
+        }
+        if self.kind() != TokenKind::Word {
+            let token = self.token();
+            let span = self.visible(token);
+            let message = format!("a pattern is a string, not {}", self.described(token));
+            self.reports.add(Code::E016, span, message);
+            return Err(Lost);
+        }
+        let token = self.bump();
+        let word = self.name_of(token);
+        if !matches!(word.as_str(), "allow" | "deny" | "prompt") {
+            let message = format!("`{}` permits nothing known", word.text);
+            self.reports.add(Code::W009, token.span, message);
+        }
+        Ok(Rule::Word(word))
+    }
+
+    /// Tells whether `input` opens a declaration here, and is not just a name.
+    pub(super) fn opens_input(&self) -> bool {
+        matches!(
+            self.kind_at(1),
+            TokenKind::Word | TokenKind::Colon | TokenKind::Text(_) | TokenKind::Newline
+        )
+    }
+
+    pub(super) fn input(&mut self) -> Parsed<Input> {
+        let word = self.bump();
+        if self.kind() != TokenKind::Word {
+            self.reports.add(Code::E020, word.span, "this input has no name");
+            return Err(Lost);
+        }
+        let name = self.name("a name")?;
+        if !self.eat(TokenKind::Colon) {
+            return Err(self.expected("`:` after the name of the input"));
+        }
+        let prompt = match self.discretion_here() {
+            Some(text) => InputPrompt::Judged(text),
+            None => InputPrompt::Verbatim(self.string("a description between quotes")?),
+        };
+        if prompt.text().is_blank() {
+            let (code, message) = match prompt {
+                InputPrompt::Judged(_) => (Code::HPE013, "nothing is asked here"),
+                InputPrompt::Verbatim(_) => (Code::HPW002, "this input is not described"),
+            };
+            self.reports.add(code, prompt.text().span, message);
+        }
+        Ok(Input { name, prompt })
+    }
+}
+
+/// Tells what a path names.
+fn use_path(path: &str) -> UsePath {
+    if path.starts_with("https://") || path.starts_with("http://") {
+        return UsePath::Url(path.to_owned());
+    }
+    let is_file = ["./", "../", "/"].iter().any(|start| path.starts_with(start)) || path.ends_with(".prose");
+    if is_file {
+        return UsePath::File(path.to_owned());
+    }
+    let is_part = |part: &str| {
+        !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))
+    };
+    match path.strip_prefix('@').unwrap_or(path).split_once('/') {
+        Some((handle, slug)) if is_part(handle) && is_part(slug) => {
+            UsePath::Registry { handle: handle.to_owned(), slug: slug.to_owned() }
+        }
+        _ => UsePath::Unknown,
+    }
+}

@@ -1,0 +1,352 @@
+//! Expressions: literals, names, calls, and what begins with a word of the language.
+
+use super::{Parsed, Parser};
+use crate::prose::ast::{Call, Entry, Expr, Opaque, Part, Property, Quote, Sign, Spanned, Sum, Text};
+use crate::prose::codes::Code;
+use crate::prose::source::{Span, to_offset};
+use crate::prose::token::{Bracket, Token, TokenKind};
+
+impl Parser<'_> {
+    /// Reads the value of a binding.
+    pub(super) fn value(&mut self) -> Parsed<Expr> {
+        let value = self.deeper(Self::expression)?;
+        let message = match &value {
+            Expr::Try(_) => "`try`",
+            Expr::If(_) => "`if`",
+            Expr::Choice(_) => "`choice`",
+            Expr::Number(_) => "a number",
+            _ => return Ok(value),
+        };
+        // Only the header: the whole would underline a page.
+        let span = self.source_line_of(value.span());
+        self.reports.add(Code::HPW017, span, format!("{message} as a value")).hint(match value {
+            Expr::Number(_) => "numbers are counts only: write it between quotes",
+            _ => "bind a name inside it",
+        });
+        Ok(value)
+    }
+
+    fn source_line_of(&self, span: Span) -> Span {
+        let text = self.source.slice(span);
+        let end = text.find(['\n', '\r']).unwrap_or(text.len());
+        Span::new(to_offset(span.start()), to_offset(span.start() + end))
+    }
+
+    /// Reads an expression that stands as a statement.
+    pub(super) fn statement_value(&mut self) -> Parsed<Expr> {
+        self.deeper(Self::expression)
+    }
+
+    fn expression(&mut self) -> Parsed<Expr> {
+        let from = self.at;
+        let mut value = self.operand()?;
+        if is_simple(&value) {
+            value = self.sum(value, from)?;
+            if self.kind() == TokenKind::Pipe {
+                return self.pipe(value);
+            }
+            if self.is_operator() {
+                return Ok(Expr::Opaque(self.opaque(from)));
+            }
+        }
+        if self.kind() == TokenKind::Arrow {
+            return self.arrow(value);
+        }
+        Ok(value)
+    }
+
+    /// Reads what is added to or taken from a value.
+    fn sum(&mut self, first: Expr, from: usize) -> Parsed<Expr> {
+        let mut value = first;
+        let mut terms = 0;
+        while let TokenKind::Plus | TokenKind::Minus = self.kind() {
+            let sign = if self.bump().kind == TokenKind::Plus { Sign::Plus } else { Sign::Minus };
+            let right = self.operand()?;
+            terms += 1;
+            if !is_simple(&right) {
+                let message = "only names, strings, numbers and lists can be added";
+                return Err(self.invalid(right.span(), message, "bind the value with `let` first"));
+            }
+            if terms > super::DEPTH {
+                // A chain this long would be as deep a tree.
+                return Ok(Expr::Opaque(self.opaque(from)));
+            }
+            value = Expr::Sum(Sum { left: Box::new(value), sign, right: Box::new(right) });
+        }
+        if terms > 0 && !self.is_operator() {
+            let span = value.span();
+            self.reports
+                .add(Code::HPW016, span, "the language has no calculations; this one is done all the same")
+                .hint("let a command calculate it");
+        }
+        Ok(value)
+    }
+
+    /// Tells whether something stands here that goes on with an expression of another language.
+    fn is_operator(&self) -> bool {
+        match self.kind() {
+            TokenKind::Comparison | TokenKind::Plus | TokenKind::Minus => true,
+            TokenKind::Open(Bracket::Square) => true,
+            TokenKind::Unknown => {
+                matches!(self.source.slice(self.token().span), "*" | "/" | "%" | "?" | "&" | "!" | "^")
+            }
+            TokenKind::Word => matches!(self.word(), "and" | "or" | "not" | "in" | "is" | "if"),
+            _ => false,
+        }
+    }
+
+    /// Takes the words from a token on to the end of the expression, as they stand.
+    fn opaque(&mut self, from: usize) -> Opaque {
+        let mut depth = 0_usize;
+        loop {
+            match self.kind() {
+                TokenKind::Open(_) => depth += 1,
+                TokenKind::Close(_) | TokenKind::Comma if depth == 0 => break,
+                TokenKind::Close(_) => depth -= 1,
+                kind if kind.is_layout() => break,
+                _ => {}
+            }
+            self.bump();
+        }
+        let words = self.words(from);
+        self.reports.add(
+            Code::HPW016,
+            words.span,
+            "this is in no grammar; whoever is asked when the program runs decides",
+        );
+        words
+    }
+
+    /// Returns the words from a token on up to here.
+    pub(super) fn words(&self, from: usize) -> Opaque {
+        let start = self.tokens.get(from).map_or(self.end, |token| token.span.start());
+        Opaque { text: self.joined(from, self.at), span: self.since(start) }
+    }
+
+    /// Reads what an arrow, a sum or a pipe may begin with.
+    pub(super) fn operand(&mut self) -> Parsed<Expr> {
+        match self.kind() {
+            TokenKind::Text(_) => match self.string_here() {
+                Some(text) => Ok(Expr::Text(text)),
+                None => Err(self.expected("a value")),
+            },
+            TokenKind::Number | TokenKind::Minus => self.number(),
+            TokenKind::Open(Bracket::Square) => self.deeper(Self::list),
+            TokenKind::Open(Bracket::Curly) => self.deeper(Self::record),
+            TokenKind::Word => self.worded(),
+            _ => Err(self.expected("a value")),
+        }
+    }
+
+    fn number(&mut self) -> Parsed<Expr> {
+        let start = self.token();
+        self.eat(TokenKind::Minus);
+        if self.kind() != TokenKind::Number {
+            return Err(self.expected("a number"));
+        }
+        let token = self.bump();
+        let span = start.span.to(token.span);
+        let digits = self.source.slice(token.span);
+        match digits.parse::<i64>() {
+            Ok(number) => {
+                let value = if start.kind == TokenKind::Minus { -number } else { number };
+                Ok(Expr::Number(Spanned { value, span }))
+            }
+            Err(_) => Err(self.invalid(span, "this number is too large", "write it between quotes")),
+        }
+    }
+
+    fn list(&mut self) -> Parsed<Expr> {
+        let start = self.bump();
+        let mut values = Vec::new();
+        while self.kind() != TokenKind::Close(Bracket::Square) {
+            values.push(self.value()?);
+            if !self.eat(TokenKind::Comma) {
+                break;
+            }
+        }
+        self.close(Bracket::Square)?;
+        Ok(Expr::List(Spanned { value: values, span: self.since(start.span.start()) }))
+    }
+
+    fn record(&mut self) -> Parsed<Expr> {
+        let start = self.bump();
+        let mut entries = Vec::new();
+        let mut valued = false;
+        while self.kind() != TokenKind::Close(Bracket::Curly) {
+            let key = self.name("the name of a variable")?;
+            let mut value = None;
+            if self.eat(TokenKind::Colon) {
+                valued = true;
+                value = Some(self.value()?);
+            }
+            entries.push(Entry { key, value });
+            if !self.eat(TokenKind::Comma) {
+                break;
+            }
+        }
+        self.close(Bracket::Curly)?;
+        let span = self.since(start.span.start());
+        if valued {
+            self.reports
+                .add(Code::HPW017, span, "an object with values of its own")
+                .hint("bind them with `let`, and write `{ a, b }`");
+        }
+        Ok(Expr::Record(Spanned { value: entries, span }))
+    }
+
+    /// Reads an expression that begins with a word: of the language, where what follows fits, else a name.
+    fn worded(&mut self) -> Parsed<Expr> {
+        let next = self.kind_at(1);
+        let follows = |words: &[&str]| words.contains(&self.word_at(1));
+        match self.word() {
+            "session" if !matches!(next, TokenKind::Dot | TokenKind::Pipe | TokenKind::Open(_)) => {
+                self.session().map(Expr::Session)
+            }
+            "resume" if next == TokenKind::Colon => self.resume().map(Expr::Resume),
+            "exec" if self.is_string(1) || self.opens_bad_exec() => self.exec().map(Expr::Exec),
+            "do" if matches!(next, TokenKind::Colon | TokenKind::Word) => self.done(),
+            "parallel" if follows(&["for"]) => self.each(),
+            "parallel" if matches!(next, TokenKind::Colon | TokenKind::Open(Bracket::Round)) => {
+                self.parallel().map(Expr::Parallel)
+            }
+            "repeat" if !is_end(next) && next != TokenKind::Dot => self.repeat().map(Expr::Repeat),
+            "for" if next == TokenKind::Word => self.each(),
+            "loop" if follows(&["until", "while", "as"]) => self.unbounded().map(Expr::Loop),
+            "loop" if matches!(next, TokenKind::Colon | TokenKind::Open(Bracket::Round)) => {
+                self.unbounded().map(Expr::Loop)
+            }
+            "try" if next == TokenKind::Colon => self.attempt().map(Expr::Try),
+            "choice" if !is_end(next) => self.choice().map(Expr::Choice),
+            "if" if !is_end(next) || next == TokenKind::Colon => self.decision().map(Expr::If),
+            _ => self.named(),
+        }
+    }
+
+    /// Tells whether `exec` stands here as a statement with something else than a command.
+    fn opens_bad_exec(&self) -> bool {
+        let next = self.kind_at(1);
+        let is_first = self.at == 0
+            || self
+                .tokens
+                .get(self.at - 1)
+                .is_some_and(|before| before.kind.is_layout() || before.kind == TokenKind::Equal);
+        let is_value = matches!(
+            next,
+            TokenKind::Dot | TokenKind::Pipe | TokenKind::Plus | TokenKind::Minus | TokenKind::Comparison
+        );
+        let starts_line = self.token().opens_line;
+        match next {
+            TokenKind::Word => is_first,
+            TokenKind::Newline | TokenKind::End => starts_line,
+            TokenKind::Open(_) | TokenKind::Text(_) | TokenKind::Colon => is_first && !is_value,
+            _ => false,
+        }
+    }
+
+    /// Reads a name, an output of a name, or a call.
+    fn named(&mut self) -> Parsed<Expr> {
+        let token = self.bump();
+        if self.kind() == TokenKind::Open(Bracket::Round) {
+            return self.call(token);
+        }
+        let word = self.source.slice(token.span);
+        if matches!(word, "true" | "false" | "null") && self.kind() != TokenKind::Dot {
+            let text = word.to_owned();
+            self.reports
+                .add(Code::HPW017, token.span, format!("`{text}` as a value; it is the text \"{text}\""))
+                .hint("write it between quotes");
+            let parts = vec![Part::Literal(text)];
+            return Ok(Expr::Text(Text { parts, quote: Quote::Single, span: token.span }));
+        }
+        let of = self.name_of(token);
+        if self.kind() != TokenKind::Dot {
+            return Ok(Expr::Name(of));
+        }
+        let mut path = Vec::new();
+        while self.eat(TokenKind::Dot) {
+            path.push(self.name("the name of an output")?);
+        }
+        let property = Property { of, path };
+        if property.path.len() > 1 {
+            self.reports
+                .add(Code::HPW017, property.span(), "an output of an output")
+                .hint("only `result.output` is known");
+        }
+        Ok(Expr::Property(property))
+    }
+
+    fn call(&mut self, token: Token) -> Parsed<Expr> {
+        let program = self.name_of(token);
+        self.bump();
+        let mut inputs = Vec::new();
+        while self.kind() != TokenKind::Close(Bracket::Round) {
+            if self.kind() != TokenKind::Word || self.kind_at(1) != TokenKind::Colon {
+                let token = self.token();
+                let span = self.visible(token);
+                let hint = format!(
+                    "write `{0}(input: value)`; a block is called with `do {0}(value)`",
+                    program.text
+                );
+                return Err(self.invalid(span, "the inputs of a program are named", hint));
+            }
+            let name = self.name("the name of an input")?;
+            self.bump();
+            inputs.push((name, self.value()?));
+            if !self.eat(TokenKind::Comma) {
+                break;
+            }
+        }
+        self.close(Bracket::Round)?;
+        let span = self.since(token.span.start());
+        self.properties("a call", &["(none)"], |_, _, _| Ok(()));
+        Ok(Expr::Call(Call { program, inputs, span }))
+    }
+
+    /// Reads what a session is given to read: names, or something that stands for them.
+    pub(super) fn context(&mut self) -> Parsed<Expr> {
+        let value = match self.kind() {
+            TokenKind::Word => {
+                let value = self.named()?;
+                let from = self.at.saturating_sub(1);
+                if self.is_operator() { Expr::Opaque(self.opaque(from)) } else { value }
+            }
+            TokenKind::Open(_) => self.operand()?,
+            TokenKind::Text(_) => {
+                let text = self.string("the name of a variable")?;
+                self.reports.add(Code::HPE004, text.span, "a context is a variable, not a string");
+                Expr::Text(text)
+            }
+            _ => return Err(self.expected("the name of a variable, a list, or `{ a, b }`")),
+        };
+        if let Expr::List(list) = &value {
+            for element in &list.value {
+                if !matches!(element, Expr::Name(_) | Expr::Property(_)) {
+                    self.reports.add(Code::HPE004, element.span(), "an element of a context is a variable");
+                }
+            }
+        }
+        Ok(value)
+    }
+}
+
+/// Tells whether a value can be part of a calculation.
+fn is_simple(value: &Expr) -> bool {
+    matches!(
+        value,
+        Expr::Text(_)
+            | Expr::Number(_)
+            | Expr::Name(_)
+            | Expr::Property(_)
+            | Expr::List(_)
+            | Expr::Record(_)
+            | Expr::Call(_)
+            | Expr::Sum(_)
+    )
+}
+
+/// Tells whether a token ends an expression.
+fn is_end(kind: TokenKind) -> bool {
+    kind.is_layout()
+        || matches!(kind, TokenKind::Close(_) | TokenKind::Comma | TokenKind::Colon | TokenKind::Pipe)
+}

@@ -1,0 +1,81 @@
+//! What stands in headers: names between brackets, counts, `as name`.
+
+use std::num::NonZeroU32;
+
+use super::{Parsed, Parser};
+use crate::prose::ast::{Count, Name};
+use crate::prose::codes::Code;
+use crate::prose::token::{Bracket, TokenKind};
+
+impl Parser<'_> {
+    /// Reads `as name`, if it stands here.
+    pub(super) fn as_name(&mut self) -> Parsed<Option<Name>> {
+        if !self.eat_word("as") {
+            return Ok(None);
+        }
+        self.name("a name after `as`").map(Some)
+    }
+
+    /// Reads names between brackets.
+    pub(super) fn names_between(&mut self, bracket: Bracket, what: &str) -> Parsed<Vec<Name>> {
+        self.bump();
+        let mut names = Vec::new();
+        while self.kind() != TokenKind::Close(bracket) {
+            names.push(self.name(what)?);
+            if !self.eat(TokenKind::Comma) {
+                break;
+            }
+        }
+        self.close(bracket)?;
+        Ok(names)
+    }
+
+    pub(super) fn close(&mut self, bracket: Bracket) -> Parsed<()> {
+        if self.eat(TokenKind::Close(bracket)) {
+            return Ok(());
+        }
+        let sign = match bracket {
+            Bracket::Round => "`)`",
+            Bracket::Square => "`]`",
+            Bracket::Curly => "`}`",
+        };
+        Err(self.expected(sign))
+    }
+
+    /// Reads a number from 1, or the name of a variable; of anything else, `code` is said and nothing returned.
+    pub(super) fn count(&mut self, code: Code, what: &str) -> Option<Count> {
+        if self.kind() == TokenKind::Word && !matches!(self.word(), "as") {
+            let token = self.bump();
+            self.reports
+                .add(Code::HPW017, token.span, format!("a variable as {what}"))
+                .hint("write a number");
+            return Some(Count::Variable(self.name_of(token)));
+        }
+        self.whole(code, what).map(Count::Number)
+    }
+
+    /// Reads a whole number from 1; of anything else, `code` is said and nothing returned.
+    pub(super) fn positive(&mut self, code: Code, what: &str) -> Option<NonZeroU32> {
+        self.whole(code, what)
+    }
+
+    fn whole(&mut self, code: Code, what: &str) -> Option<NonZeroU32> {
+        let start = self.token();
+        if start.kind.is_layout()
+            || matches!(start.kind, TokenKind::Close(_) | TokenKind::Colon | TokenKind::Comma)
+        {
+            let span = self.visible(start);
+            self.reports.add(code, span, format!("{what} is missing"));
+            return None;
+        }
+        self.eat(TokenKind::Minus);
+        let token = self.bump();
+        let span = start.span.to(token.span);
+        let number = self.source.slice(span).parse().ok();
+        if number.is_none() {
+            let written = self.source.slice(span).escape_debug().to_string();
+            self.reports.add(code, span, format!("{what} is `{written}`, not a whole number from 1"));
+        }
+        number
+    }
+}

@@ -1,0 +1,197 @@
+//! Properties: `key: value` on lines of their own below what they belong to.
+
+use super::{Lost, Parsed, Parser};
+use crate::prose::ast::{Backoff, Model, SessionProperties, Spanned};
+use crate::prose::codes::Code;
+use crate::prose::nearest;
+use crate::prose::source::Span;
+use crate::prose::token::{STATEMENTS, Token, TokenKind};
+
+/// What a session may say of itself.
+pub(super) const SESSION: [&str; 5] = ["model", "prompt", "context", "retry", "backoff"];
+
+impl Parser<'_> {
+    /// Reads the properties below, if there are any. Unknown ones are skipped; with nothing known, all are read.
+    pub(super) fn properties(
+        &mut self,
+        of: &str,
+        known: &[&str],
+        mut read: impl FnMut(&mut Self, &str, Token) -> Parsed<()>,
+    ) {
+        if self.kind() != TokenKind::Newline || self.kind_at(1) != TokenKind::Indent {
+            return;
+        }
+        self.bump();
+        self.bump();
+        let mut seen: Vec<(String, Span)> = Vec::new();
+        loop {
+            match self.kind() {
+                TokenKind::Dedent => {
+                    self.bump();
+                    return;
+                }
+                TokenKind::End => return,
+                TokenKind::Newline => {
+                    self.bump();
+                }
+                TokenKind::Indent => self.skip_block(),
+                TokenKind::Word
+                    if self.kind_at(1) == TokenKind::Colon && !STATEMENTS.contains(&self.word()) =>
+                {
+                    self.property(of, known, &mut seen, &mut read);
+                }
+                _ => self.no_property(of, known),
+            }
+        }
+    }
+
+    fn property(
+        &mut self,
+        of: &str,
+        known: &[&str],
+        seen: &mut Vec<(String, Span)>,
+        read: &mut impl FnMut(&mut Self, &str, Token) -> Parsed<()>,
+    ) {
+        let token = self.bump();
+        self.bump();
+        let key = self.source.slice(token.span).to_owned();
+        if let Some((_, first)) = seen.iter().find(|(known, _)| *known == key) {
+            let message = format!("`{key}` is given twice");
+            self.reports.add(Code::E009, token.span, message).related(*first, "first given here");
+        } else if seen.len() < 64 {
+            seen.push((key.clone(), token.span));
+        }
+        if !known.is_empty() && !known.contains(&&*key) {
+            self.unknown_property(of, known, &key, token.span);
+            self.skip_line_and_block();
+            return;
+        }
+        if read(self, &key, token).is_err() {
+            self.skip_line_and_block();
+            return;
+        }
+        if !self.after_layout() && !self.kind().is_layout() {
+            self.expected("the end of the line");
+            self.skip_line_and_block();
+        }
+    }
+
+    fn unknown_property(&mut self, of: &str, known: &[&str], key: &str, span: Span) {
+        let list = known.join(", ");
+        let hint = match nearest(key, known.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if of == "an exec" && matches!(key, "retry" | "backoff") => {
+                "a command is not run again: write a `loop` around it, or `catch` its failure".to_owned()
+            }
+            None => format!("{of} has: {list}"),
+        };
+        let message = format!("{of} has no property `{key}`; it is ignored");
+        self.reports.add(Code::W005, span, message).hint(hint);
+    }
+
+    fn no_property(&mut self, of: &str, known: &[&str]) {
+        let token = self.token();
+        let found = self.described(token);
+        let hint = if known.is_empty() {
+            "write `name: value`, or start the statement at the depth of the one above".to_owned()
+        } else {
+            format!("{of} has: {}; a statement starts at the depth of the one above", known.join(", "))
+        };
+        let span = self.visible(token);
+        self.invalid(span, format!("{found} is no property of {of}"), hint);
+        self.skip_line_and_block();
+    }
+
+    /// Reads a property that sessions and agents have.
+    pub(super) fn session_property(
+        &mut self,
+        key: &str,
+        token: Token,
+        into: &mut SessionProperties,
+    ) -> Parsed<()> {
+        match key {
+            "prompt" => {
+                let text = self.text_or_variable("a prompt between quotes")?;
+                if text.is_blank() {
+                    self.reports.add(Code::W004, text.span, "this prompt is empty");
+                }
+                into.prompt = Some(text);
+            }
+            "model" => into.model = Some(self.model()?),
+            "context" => into.context = Some(Box::new(self.context()?)),
+            "backoff" => into.backoff = Some(self.backoff()?),
+            _ => into.retry = self.retry(token),
+        }
+        Ok(())
+    }
+
+    /// Returns the word or string that stands here.
+    fn choice_word(&self) -> String {
+        let token = self.token();
+        match token.kind {
+            TokenKind::Text(index) => self
+                .texts
+                .get(index as usize)
+                .and_then(Option::as_ref)
+                .and_then(|text| text.as_literal())
+                .unwrap_or_default()
+                .to_owned(),
+            _ => self.word().to_owned(),
+        }
+    }
+
+    /// Reads one of a few words, quoted or not.
+    pub(super) fn one_of<T>(&mut self, code: Code, what: &str, choices: &[(&str, T)]) -> Parsed<Spanned<T>>
+    where
+        T: Copy,
+    {
+        let token = self.token();
+        let word = self.choice_word();
+        if let Some((_, value)) = choices.iter().find(|(name, _)| *name == word) {
+            self.bump();
+            return Ok(Spanned { value: *value, span: token.span });
+        }
+        let found = match token.kind {
+            TokenKind::Text(_) if !word.is_empty() => format!("\"{}\"", word.escape_debug()),
+            _ => self.described(token),
+        };
+        let span = self.visible(token);
+        let message = format!("{what} is {}, not {found}", listed(choices.iter().map(|(name, _)| *name)));
+        let near = nearest(&word, choices.iter().map(|(name, _)| *name));
+        let diagnostic = self.reports.add(code, span, message);
+        if let Some(near) = near {
+            diagnostic.hint(format!("did you mean `{near}`?"));
+        }
+        Err(Lost)
+    }
+
+    fn model(&mut self) -> Parsed<Spanned<Model>> {
+        let models = [("sonnet", Model::Sonnet), ("opus", Model::Opus), ("haiku", Model::Haiku)];
+        self.one_of(Code::E008, "a model", &models)
+    }
+
+    fn backoff(&mut self) -> Parsed<Spanned<Backoff>> {
+        let known =
+            [("none", Backoff::None), ("linear", Backoff::Linear), ("exponential", Backoff::Exponential)];
+        self.one_of(Code::HPE019, "a backoff", &known)
+    }
+
+    fn retry(&mut self, key: Token) -> Option<Spanned<u32>> {
+        let span = self.token().span;
+        let value = self.positive(Code::HPE018, "the number of retries")?.get();
+        if value > 10 {
+            let message = format!("{value} retries are many");
+            self.reports.add(Code::HPW008, key.span.to(span), message);
+        }
+        Some(Spanned { value, span })
+    }
+}
+
+/// Returns words as a list a person reads: `a`, `b` or `c`.
+fn listed<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    let words: Vec<String> = words.map(|word| format!("`{word}`")).collect();
+    match words.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => words.concat(),
+    }
+}

@@ -1,0 +1,317 @@
+//! Statements, and how to go on after one that could not be read.
+
+use super::{Lost, Parsed, Parser};
+use crate::prose::ast::{
+    Assignment, Binding, Body, Expr, Mutability, Output, Part, Quote, Statement, StatementKind, Target, Text,
+};
+use crate::prose::codes::Code;
+use crate::prose::nearest;
+use crate::prose::token::{Bracket, STATEMENTS, Token, TokenKind};
+
+impl Parser<'_> {
+    /// Reads statements up to the end of the block.
+    pub(super) fn statements(&mut self) -> Vec<Statement> {
+        let mut list = Vec::new();
+        loop {
+            match self.kind() {
+                TokenKind::End | TokenKind::Dedent => return list,
+                TokenKind::Newline => {
+                    self.bump();
+                }
+                TokenKind::Indent => self.unexpected_indent(&mut list),
+                _ => {
+                    let before = self.at;
+                    match self.statement() {
+                        Ok(statement) => list.extend(statement),
+                        Err(Lost) => self.recover(&mut list),
+                    }
+                    self.line_end(&mut list);
+                    if self.at == before {
+                        self.bump();
+                    }
+                }
+            }
+        }
+    }
+
+    fn unexpected_indent(&mut self, list: &mut Vec<Statement>) {
+        let span = self.visible(self.token_at(1));
+        self.invalid(
+            span,
+            "this line is deeper than the one above, which opens no block",
+            "indent it like the line above",
+        );
+        self.bump();
+        match self.deeper(|parser| Ok(parser.statements())) {
+            Ok(inner) => {
+                list.extend(inner);
+                self.eat(TokenKind::Dedent);
+            }
+            Err(Lost) => self.skip_rest_of_block(),
+        }
+    }
+
+    fn skip_rest_of_block(&mut self) {
+        let mut depth = 1_usize;
+        while depth > 0 && self.kind() != TokenKind::End {
+            match self.bump().kind {
+                TokenKind::Indent => depth += 1,
+                TokenKind::Dedent => depth -= 1,
+                _ => {}
+            }
+        }
+    }
+
+    /// Goes on after a statement that could not be read: with the statements below it, if they are some.
+    fn recover(&mut self, list: &mut Vec<Statement>) {
+        if self.after_layout() && self.kind() != TokenKind::Indent && !self.tokens_left_on_line() {
+            return;
+        }
+        self.skip_to_line_end();
+        if self.kind() != TokenKind::Newline || self.kind_at(1) != TokenKind::Indent {
+            return;
+        }
+        self.bump();
+        let block_word = matches!(self.word_at(1), "try" | "do" | "parallel" | "loop" | "session" | "resume");
+        if self.kind_at(2) == TokenKind::Colon && !block_word {
+            // Properties of something that is not known: nothing can be said about them.
+            self.skip_block();
+            return;
+        }
+        self.bump();
+        match self.deeper(|parser| Ok(parser.statements())) {
+            Ok(inner) => {
+                list.extend(inner);
+                self.eat(TokenKind::Dedent);
+            }
+            Err(Lost) => self.skip_rest_of_block(),
+        }
+    }
+
+    fn tokens_left_on_line(&self) -> bool {
+        !self.kind().is_layout()
+    }
+
+    /// Expects the end of a statement.
+    fn line_end(&mut self, list: &mut Vec<Statement>) {
+        if self.eat(TokenKind::Newline) || self.after_layout() || self.kind() == TokenKind::End {
+            return;
+        }
+        if matches!(self.kind(), TokenKind::Dedent | TokenKind::Indent) {
+            return;
+        }
+        self.expected("the end of the line");
+        self.recover(list);
+        self.eat(TokenKind::Newline);
+    }
+
+    /// Reads the body of a header, from its colon on.
+    pub(super) fn body(&mut self, of: &str, header: Token) -> Body {
+        if !self.eat(TokenKind::Colon) {
+            self.expected(&format!("`:` after {of}"));
+            self.skip_to_line_end();
+        }
+        if self.kind() == TokenKind::Newline && self.kind_at(1) == TokenKind::Indent {
+            self.bump();
+            self.bump();
+            let read = self.deeper(|parser| {
+                let statements = parser.statements();
+                parser.eat(TokenKind::Dedent);
+                Ok(statements)
+            });
+            if read.is_err() {
+                self.skip_rest_of_block();
+            }
+            return Body::new(read.unwrap_or_default());
+        }
+        if self.kind().is_layout() {
+            self.reports.add(Code::HPW011, header.span, format!("nothing stands below {of}"));
+            return Body::default();
+        }
+        let span = self.token().span;
+        self.invalid(span, format!("what belongs to {of} starts on the next line"), "put it there, indented");
+        match self.deeper(Self::statement) {
+            Ok(statement) => Body::new(statement.into_iter().collect()),
+            Err(Lost) => Body::default(),
+        }
+    }
+
+    /// Reads a statement; nothing for a definition, which is hoisted.
+    pub(super) fn statement(&mut self) -> Parsed<Option<Statement>> {
+        let id = self.next_id;
+        let start = self.token();
+        if let Some(defined) = self.definition() {
+            return defined.map(|()| None);
+        }
+        self.next_id += 1;
+        let kind = self.statement_kind()?;
+        Ok(Some(Statement { id, span: self.since(start.span.start()), kind }))
+    }
+
+    fn statement_kind(&mut self) -> Parsed<StatementKind> {
+        if self.kind() == TokenKind::Word && self.kind_at(1) == TokenKind::Equal {
+            return self.assignment();
+        }
+        match self.word() {
+            "input" if self.opens_input() => self.input().map(StatementKind::Input),
+            "let" => self.binding(Mutability::Let),
+            "const" => self.binding(Mutability::Const),
+            "output" => self.output(),
+            "return" => self.returned(),
+            "gate" | "approve" if self.kind_at(1) != TokenKind::Open(Bracket::Round) => {
+                self.gate().map(|gate| StatementKind::Gate(Box::new(gate)))
+            }
+            "throw" => self.throw(),
+            _ => self.effect(),
+        }
+    }
+
+    fn assignment(&mut self) -> Parsed<StatementKind> {
+        let token = self.bump();
+        if self.source.slice(token.span) == "output" {
+            self.reports.add(Code::E023, token.span, "this output has no name");
+        }
+        let name = self.name_of(token);
+        self.bump();
+        // A branch may be any statement, also one that is no value elsewhere.
+        let is_branch = self.branches_at == Some(self.depth);
+        let value = Box::new(if is_branch { self.statement_value()? } else { self.value()? });
+        Ok(StatementKind::Assign(Assignment { name, value }))
+    }
+
+    fn binding(&mut self, mutability: Mutability) -> Parsed<StatementKind> {
+        let word = self.bump();
+        let word = self.source.slice(word.span).to_owned();
+        let target = if self.kind() == TokenKind::Open(Bracket::Curly) {
+            Target::Outputs(self.names_between(Bracket::Curly, "the name of an output")?)
+        } else {
+            Target::Name(self.name(&format!("a name after `{word}`"))?)
+        };
+        self.equal()?;
+        let value = Box::new(self.value()?);
+        Ok(StatementKind::Bind(Binding { mutability, target, value }))
+    }
+
+    fn equal(&mut self) -> Parsed<()> {
+        if self.eat(TokenKind::Equal) {
+            return Ok(());
+        }
+        Err(self.expected("`=`"))
+    }
+
+    fn output(&mut self) -> Parsed<StatementKind> {
+        let word = self.bump();
+        if self.kind() == TokenKind::Word && self.kind_at(1) == TokenKind::Equal {
+            let token = self.bump();
+            let name = self.name_of(token);
+            self.bump();
+            let value = Box::new(self.value()?);
+            return Ok(StatementKind::Output(Output { name, value }));
+        }
+        if self.kind().is_layout() {
+            self.reports.add(Code::E023, word.span, "this output has no name");
+            return Err(Lost);
+        }
+        let value = self.value()?;
+        let span = word.span;
+        self.reports
+            .add(Code::HPW017, span, "an `output` without a name ends the block with this value")
+            .hint("write `output name = …`");
+        Ok(StatementKind::Return(Some(Box::new(value))))
+    }
+
+    fn returned(&mut self) -> Parsed<StatementKind> {
+        let word = self.bump();
+        self.reports
+            .add(Code::HPW017, word.span, "`return` ends the block with this value")
+            .hint("write `output name = …`");
+        if self.kind().is_layout() {
+            return Ok(StatementKind::Return(None));
+        }
+        let value = self.value()?;
+        Ok(StatementKind::Return(Some(Box::new(value))))
+    }
+
+    fn throw(&mut self) -> Parsed<StatementKind> {
+        self.bump();
+        Ok(StatementKind::Throw(self.throw_message()?))
+    }
+
+    /// Reads the message of a `throw`, if there is one.
+    pub(super) fn throw_message(&mut self) -> Parsed<Option<Text>> {
+        if self.kind().is_layout() {
+            return Ok(None);
+        }
+        let text = self.text_or_variable("a message")?;
+        if text.is_blank() {
+            self.reports.add(Code::HPW007, text.span, "the message of this throw is empty");
+        }
+        Ok(Some(text))
+    }
+
+    /// Reads a string; in its place, the name of a variable stands for its value.
+    pub(super) fn text_or_variable(&mut self, what: &str) -> Parsed<Text> {
+        if self.kind() != TokenKind::Word {
+            return self.string(what);
+        }
+        let token = self.bump();
+        let name = self.name_of(token);
+        self.reports
+            .add(Code::HPW017, token.span, "a variable in place of a string")
+            .hint(format!("write \"{{{}}}\"", name.text));
+        Ok(Text { parts: vec![Part::Hole(name)], quote: Quote::Single, span: token.span })
+    }
+
+    /// Reads an expression that stands as a statement.
+    fn effect(&mut self) -> Parsed<StatementKind> {
+        if let "elif" | "else" | "catch" | "finally" | "option" = self.word() {
+            return Err(self.stray_clause());
+        }
+        let start = self.token();
+        let second = self.kind_at(1);
+        let known = STATEMENTS.contains(&self.word());
+        let may_be_name = matches!(
+            second,
+            TokenKind::Open(Bracket::Round) | TokenKind::Pipe | TokenKind::Newline | TokenKind::Dot
+        );
+        if start.kind == TokenKind::Word && !known && !may_be_name {
+            return Err(self.unknown_statement(start));
+        }
+        let value = self.statement_value()?;
+        if let Expr::Name(_) | Expr::Text(_) | Expr::Number(_) | Expr::Property(_) | Expr::Record(_) = value {
+            // The value of a block may be a name or a text on its last line: legal, if nothing follows.
+            let is_last = self.kind() == TokenKind::Newline && self.kind_at(1) == TokenKind::Dedent;
+            if !is_last || self.depth == 0 {
+                let hint = match nearest(self.source.slice(start.span), STATEMENTS) {
+                    Some(near) if start.kind == TokenKind::Word => format!("did you mean `{near}`?"),
+                    _ => "bind it with `let name = …`, or leave it out".to_owned(),
+                };
+                return Err(self.invalid(value.span(), "a value by itself does nothing", hint));
+            }
+        }
+        Ok(StatementKind::Do(Box::new(value)))
+    }
+
+    fn stray_clause(&mut self) -> Lost {
+        let token = self.token();
+        let word = self.word().to_owned();
+        let of = match &*word {
+            "elif" | "else" => "if",
+            "option" => "choice",
+            _ => "try",
+        };
+        self.reports.add(Code::HPE016, token.span, format!("this `{word}` belongs to no `{of}`"));
+        Lost
+    }
+
+    fn unknown_statement(&mut self, token: Token) -> Lost {
+        let word = self.source.slice(token.span).to_owned();
+        let near = match nearest(&word, STATEMENTS) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if word == "assert" => "write `if **…**:` with a `throw`, or a `gate`".to_owned(),
+            None => "see what a statement begins with: session, exec, let, parallel, if, loop, …".to_owned(),
+        };
+        self.reports.add(Code::E004, token.span, format!("no statement begins with `{word}`")).hint(near);
+        Lost
+    }
+}

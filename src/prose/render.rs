@@ -1,0 +1,213 @@
+//! Diagnostics as a person reads them: the line itself, a caret below it, what to do. Pure text without colour;
+//! whatever a program contains, nothing of it can steer a terminal.
+
+use std::fmt::Write as _;
+
+use unicode_width::UnicodeWidthChar;
+
+use super::diagnostic::{Diagnostic, Severity};
+use super::source::{Position, Source, Span};
+
+/// Columns of a source line that are shown; of a longer one, those around the place.
+const COLUMNS: usize = 110;
+/// Columns shown before a place in a line that is longer.
+const BEFORE: usize = 40;
+
+/// Renders a diagnostic over several lines, without a line's end at its end.
+#[must_use]
+pub fn render(source: &Source, diagnostic: &Diagnostic) -> String {
+    let word = match diagnostic.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    };
+    let place = source.position(diagnostic.span.start());
+    let mut marks = vec![Mark::of(source, diagnostic.span, '^', "")];
+    if let Some(related) = &diagnostic.related {
+        marks.push(Mark::of(source, related.span, '-', &related.message));
+    }
+    marks.sort_by_key(|mark| mark.place);
+    let gutter = marks.last().map_or(1, |mark| mark.place.line.to_string().len());
+    let mut text = format!("{word}[{}]: {}\n", diagnostic.code, shown(&diagnostic.message));
+    let _ = writeln!(text, "{:gutter$}--> {}:{place}", "", shown(source.name()));
+    let _ = writeln!(text, "{:gutter$} |", "");
+    let mut last = None;
+    for mark in &marks {
+        mark.write(&mut text, source, gutter, last);
+        last = Some(mark.place.line);
+    }
+    if let Some(hint) = &diagnostic.hint {
+        let _ = writeln!(text, "{:gutter$} = hint: {}", "", shown(hint));
+    }
+    text.trim_end_matches('\n').to_owned()
+}
+
+/// One marked place of a line.
+struct Mark<'a> {
+    place: Position,
+    /// Bytes of the line it marks.
+    from: usize,
+    to: usize,
+    sign: char,
+    label: &'a str,
+}
+
+impl<'a> Mark<'a> {
+    fn of(source: &Source, span: Span, sign: char, label: &'a str) -> Self {
+        let place = source.position(span.start());
+        let line = source.line(place.line);
+        let from = line.char_indices().nth(place.column - 1).map_or(line.len(), |(at, _)| at);
+        // A span over several lines is marked to the end of its first one.
+        let to = line.len().min(from + (span.end() - span.start()));
+        Self { place, from, to: line.floor_char_boundary(to).max(from), sign, label }
+    }
+
+    fn write(&self, text: &mut String, source: &Source, gutter: usize, last: Option<usize>) {
+        let line = source.line(self.place.line);
+        let number = self.place.line;
+        match last {
+            Some(last) if last == number => {}
+            Some(last) if last + 1 < number => {
+                let _ = writeln!(text, "{:gutter$} :", "");
+                self.write_line(text, line, gutter);
+            }
+            _ => self.write_line(text, line, gutter),
+        }
+        let window = Window::of(line, self.from, self.to);
+        let before = width(&line[window.start..self.from]) + usize::from(window.start > 0);
+        let marked = width(&line[self.from..self.to.min(window.end).max(self.from)]).max(1);
+        let signs: String = std::iter::repeat_n(self.sign, marked).collect();
+        let label = if self.label.is_empty() { String::new() } else { format!(" {}", shown(self.label)) };
+        let _ = writeln!(text, "{:gutter$} | {:before$}{signs}{label}", "", "");
+    }
+
+    fn write_line(&self, text: &mut String, line: &str, gutter: usize) {
+        let window = Window::of(line, self.from, self.to);
+        let head = if window.start > 0 { "…" } else { "" };
+        let tail = if window.end < line.len() { "…" } else { "" };
+        let seen = shown(&line[window.start..window.end]);
+        let whole = format!("{:>gutter$} | {head}{seen}{tail}", self.place.line);
+        let _ = writeln!(text, "{}", whole.trim_end());
+    }
+}
+
+/// The part of a line that is shown.
+struct Window {
+    start: usize,
+    end: usize,
+}
+
+impl Window {
+    fn of(line: &str, from: usize, to: usize) -> Self {
+        if width(line) <= COLUMNS {
+            return Self { start: 0, end: line.len() };
+        }
+        let mut start = from;
+        let mut room = BEFORE;
+        for (at, letter) in line[..from].char_indices().rev() {
+            let columns = column_width(letter);
+            if columns > room {
+                break;
+            }
+            room -= columns;
+            start = at;
+        }
+        let mut room = COLUMNS - (BEFORE - room);
+        let mut end = start;
+        for (at, letter) in line[start..].char_indices() {
+            let columns = column_width(letter);
+            if columns > room && start + at >= to.min(from + COLUMNS) {
+                break;
+            }
+            room = room.saturating_sub(columns);
+            end = start + at + letter.len_utf8();
+            if room == 0 {
+                break;
+            }
+        }
+        Self { start, end: end.max(from) }
+    }
+}
+
+fn width(text: &str) -> usize {
+    text.chars().map(column_width).sum()
+}
+
+/// Columns a letter takes as [`shown`] shows it.
+fn column_width(letter: char) -> usize {
+    if is_harmless(letter) { letter.width().unwrap_or(0) } else { 1 }
+}
+
+/// Tells whether a letter can be printed as it is: no control, and nothing that turns the direction of text.
+fn is_harmless(letter: char) -> bool {
+    let turns = matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    !letter.is_control() && !turns
+}
+
+/// Returns text as it can be printed.
+fn shown(text: &str) -> String {
+    let print = |letter: char| match letter {
+        '\t' => ' ',
+        letter if is_harmless(letter) => letter,
+        _ => '\u{fffd}',
+    };
+    text.chars().map(print).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prose::{Profile, check};
+
+    fn first(text: &str) -> String {
+        let source = Source::new("deploy.prose", text).expect("short");
+        let checked = check(&source, Profile::Compat);
+        render(&source, checked.diagnostics.first().expect("a diagnostic"))
+    }
+
+    #[test]
+    fn a_place_is_underlined_and_told_what_to_do_about() {
+        let text = first("let name = exec \"date\"\nexec \"echo {nmae}\"\n");
+        assert_eq!(
+            text,
+            "\
+warning[W051]: Interpolated exec commands may have injection risk: {nmae} is put into the shell's text
+ --> deploy.prose:2:6
+  |
+2 | exec \"echo {nmae}\"
+  |      ^^^^^^^^^^^^^
+  = hint: use values you trust: the shell reads them as part of the command"
+        );
+    }
+
+    #[test]
+    fn another_place_is_shown_in_the_order_of_lines() {
+        let text = first("let x = exec \"true\"\n\n\nlet x = exec \"true\"\n");
+        assert_eq!(
+            text,
+            "\
+error[E019]: the variable `x` is already defined
+ --> deploy.prose:4:5
+  |
+1 | let x = exec \"true\"
+  |     - first defined here
+  :
+4 | let x = exec \"true\"
+  |     ^
+  = hint: choose another name, or assign without `let`"
+        );
+    }
+
+    #[test]
+    fn a_long_line_is_cut_around_the_place_and_controls_are_not_printed() {
+        let long = format!("exec \"echo {} {{nope}} \u{1b}[31m {}\"", "a".repeat(300), "b".repeat(300));
+        let source = Source::new("x", &long).expect("short");
+        let checked = check(&source, Profile::Compat);
+        let error = checked.diagnostics.iter().find(|one| one.is_error()).expect("an error");
+        let text = render(&source, error);
+        assert!(text.contains("…aaa") && text.contains("{nope} \u{fffd}[31m bbb"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() < 130), "{text}");
+        let lines: Vec<&str> = text.lines().collect();
+        let at = lines[3].chars().position(|c| c == '{');
+        assert_eq!(at, lines[4].chars().position(|c| c == '^'), "{text}");
+    }
+}

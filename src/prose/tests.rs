@@ -1,0 +1,43 @@
+//! The front end as a whole: what is said about small programs.
+
+mod cases;
+mod decisions;
+
+use super::{Checked, Profile, Source, check, render};
+
+/// Checks a program in `compat`.
+fn compat(text: &str) -> Checked {
+    check(&Source::new("t.prose", text).expect("short"), Profile::Compat)
+}
+
+/// Checks a program in `strict`.
+fn strict(text: &str) -> Checked {
+    check(&Source::new("t.prose", text).expect("short"), Profile::Strict)
+}
+
+/// Returns each diagnostic as code and line.
+fn told(checked: &Checked, text: &str) -> Vec<String> {
+    let source = Source::new("t.prose", text).expect("short");
+    let say = |one: &super::Diagnostic| format!("{}:{}", one.code, source.line_of(one.span.start()));
+    checked.diagnostics.iter().map(say).collect()
+}
+
+/// Expects exactly these diagnostics of a program in `compat`.
+#[track_caller]
+fn expect(text: &str, codes: &[&str]) {
+    let checked = compat(text);
+    assert_eq!(told(&checked, text), codes, "\n{text}\n{}", all(&checked, text));
+}
+
+/// Expects exactly these diagnostics of a program in `strict`.
+#[track_caller]
+fn expect_strict(text: &str, codes: &[&str]) {
+    let checked = strict(text);
+    assert_eq!(told(&checked, text), codes, "\n{text}\n{}", all(&checked, text));
+}
+
+fn all(checked: &Checked, text: &str) -> String {
+    let source = Source::new("t.prose", text).expect("short");
+    let each: Vec<String> = checked.diagnostics.iter().map(|one| render(&source, one)).collect();
+    each.join("\n\n")
+}

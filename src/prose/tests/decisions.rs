@@ -1,0 +1,135 @@
+//! What is decided where the text of the language is silent or contradicts itself; one test each.
+
+use super::{compat, expect, expect_strict};
+use crate::prose::ast::{Condition, Expr, StatementKind};
+
+#[test]
+fn braces_always_interpolate_and_the_shells_are_pointed_out() {
+    let checked = compat("exec \"echo ${HOME_DIR}\"\n");
+    let error = checked.diagnostics.iter().find(|one| one.is_error()).expect("an error");
+    assert!(error.hint.as_deref().is_some_and(|hint| hint.contains("`$\\{HOME_DIR}`")), "{error:?}");
+    let checked = compat("exec \"git log HEAD@{upstream}\"\n");
+    let error = checked.diagnostics.iter().find(|one| one.is_error()).expect("an error");
+    assert!(error.hint.as_deref().is_some_and(|hint| hint.contains("git")), "{error:?}");
+    expect("exec \"awk '{print}' x\"\n", &["W051:1", "E053:1"]);
+}
+
+#[test]
+fn a_folder_that_interpolates_needs_its_variable_and_is_not_warned_about() {
+    expect("let d = exec \"pwd\"\nexec \"true\"\n  cwd: \"{d}\"\n", &[]);
+    expect("exec \"true\"\n  cwd: \"{d}\"\n", &["E053:2"]);
+}
+
+#[test]
+fn braces_and_quotes_can_be_escaped_and_nothing_else() {
+    expect("session \"a \\{b\\} \\\" \\\\ \\n \\t\"\n", &[]);
+    expect("session \"grep a\\|b\"\n", &["E002:1"]);
+    expect("exec \"\"\"\nmake \\\n  all\n\"\"\"\n", &[]);
+    expect_strict("exec \"\"\"\nmake \\\n  all\n\"\"\"\n", &["E002:2"]);
+}
+
+#[test]
+fn strings_over_several_lines_are_a_warning_or_an_error() {
+    expect("exec \"echo a\necho b\"\n", &["HPW014:1"]);
+    expect_strict("exec \"echo a\nsession \"x\"\n", &["E001:1"]);
+    expect("session \"\"\"Say\nit\"\"\"\n", &["HPW015:1"]);
+    expect_strict("session \"\"\"Say\nit\"\"\"\n", &["E005:1"]);
+}
+
+#[test]
+fn a_quote_that_is_missing_is_found_where_it_is_missing() {
+    expect("let a = exec \"one\"\nexec \"two\nsession \"three\"\nexec \"four\"\n", &["E001:2"]);
+    expect("session \"Hello\n", &["E001:1"]);
+    expect("session \"\"\"\nHello\n", &["E001:1"]);
+}
+
+#[test]
+fn a_name_counts_from_its_declaration_on_also_out_of_a_branch() {
+    expect("exec \"echo {x}\"\nlet x = exec \"true\"\n", &["W051:1", "E053:1"]);
+    expect("if **the tests are green**:\n  let x = exec \"true\"\nexec \"echo {x}\"\n", &["W051:3"]);
+    expect("block b:\n  exec \"echo {x}\"\nlet x = exec \"true\"\ndo b\n", &["W051:2"]);
+    expect("for i in [\"a\"]:\n  exec \"echo {i}\"\nexec \"echo {i}\"\n", &["W051:2", "W051:3", "E053:3"]);
+    expect("let x = exec \"echo {x}\"\n", &["W051:1", "E053:1"]);
+    expect("parallel:\n  a = exec \"true\"\n  b = exec \"echo {a}\"\n", &["W051:3", "E053:3"]);
+}
+
+#[test]
+fn a_name_used_again_in_another_scope_is_a_warning_or_an_error() {
+    let nested = "let x = exec \"true\"\nrepeat 2:\n  let x = exec \"true\"\n";
+    expect(nested, &["HPW004:3"]);
+    expect_strict(nested, &["E019:3"]);
+    let siblings = "if **one thing holds**:\n  let y = exec \"a\"\nelse:\n  let y = exec \"b\"\n";
+    expect(siblings, &["HPW004:4"]);
+    expect("let x = exec \"true\"\nrepeat 2 as x:\n  exec \"true\"\n", &["HPW005:2"]);
+}
+
+#[test]
+fn an_input_after_something_was_executed_is_a_warning_or_an_error() {
+    let text = "exec \"true\"\ninput x: \"what\"\n";
+    expect(text, &["OPW007:2"]);
+    expect_strict(text, &["E022:2"]);
+    expect("agent a:\n  model: opus\ninput x: \"what\"\n", &[]);
+}
+
+#[test]
+fn an_exec_takes_a_string_and_its_word_may_be_a_name() {
+    expect("let exec = exec \"true\"\nsession \"look at it\"\n  context: exec\n", &[]);
+    expect("let c = exec \"true\"\nexec c\n", &["E005:2"]);
+    expect("let c = exec \"true\"\nlet d = exec c\n", &["E005:2"]);
+    expect("exec\n", &["E005:1"]);
+}
+
+#[test]
+fn an_arrow_with_a_command_is_done_all_the_same() {
+    let text = "session \"plan\" -> exec \"make\"\n";
+    expect(text, &["HPW017:1"]);
+    expect_strict(text, &["E005:1"]);
+    expect("session \"plan\" -> session \"do\"\n", &[]);
+}
+
+#[test]
+fn conditions_of_other_languages_are_evaluated_or_asked_about() {
+    let text = "let m = exec \"true\"\nif m == \"x\":\n  exec \"true\"\n";
+    expect(text, &["HPW016:2"]);
+    expect_strict(text, &["E005:2"]);
+    let condition = |text: &str| {
+        let checked = compat(text);
+        let StatementKind::Do(value) = &checked.program.body[1].kind else { panic!("{checked:?}") };
+        let Expr::If(decision) = &**value else { panic!("{checked:?}") };
+        decision.arms[0].condition.clone()
+    };
+    assert!(matches!(condition(text), Condition::Compare { .. }));
+    let opaque = condition("let m = exec \"true\"\nif m[0]  has [1]:\n  exec \"true\"\n");
+    let Condition::Opaque(words) = opaque else { panic!("{opaque:?}") };
+    assert_eq!(words.text, "m[0] has [1]");
+    expect("let d = exec \"x\"\nif **it is small** or d <= 0:\n  exec \"true\"\n", &["HPW016:2"]);
+    expect("let r = exec \"x\"\nif not r.ok:\n  exec \"true\"\n", &["HPW016:2"]);
+}
+
+#[test]
+fn calculations_and_numbers_are_warned_about() {
+    expect("let n = 0\nlet m = n + 1\n", &["HPW017:1", "HPW016:2"]);
+    expect_strict("let n = 0\n", &["E005:1"]);
+    expect("let a = exec \"x\"\nlet b = a > 3\n", &["HPW016:2"]);
+    expect("let a = exec \"x\" exec \"y\"\n", &["E004:1"]);
+}
+
+#[test]
+fn only_one_of_two_branches_has_its_output() {
+    expect("if **it went well**:\n  output r = \"a\"\nelse:\n  output r = \"b\"\n", &[]);
+    expect("output r = \"a\"\noutput r = \"b\"\n", &["E024:2"]);
+}
+
+#[test]
+fn an_unknown_variable_in_a_sessions_text_stays_text() {
+    let text = "session \"say {what}\"\n";
+    expect(text, &["HPW001:1"]);
+    expect_strict(text, &["E053:1"]);
+    expect("gate g:\n  prompt: \"go to {where}?\"\n", &["HPW001:2"]);
+}
+
+#[test]
+fn a_gate_that_goes_on_when_rejected_guards_nothing() {
+    expect("gate g:\n  prompt: \"go?\"\n  on_reject: continue\nexec \"true\"\n", &["HPW018:4"]);
+    expect("gate g:\n  prompt: \"go?\"\nexec \"true\"\n", &[]);
+}

@@ -1,0 +1,90 @@
+//! Tokens: the words and marks of a program, and the spaces that belong between them.
+
+use super::source::{Source, Span};
+
+/// One token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Token {
+    pub(super) kind: TokenKind,
+    pub(super) span: Span,
+    /// Whether it is the first one of its line of text.
+    pub(super) opens_line: bool,
+}
+
+/// What a token is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TokenKind {
+    /// A name or a keyword; keywords are known by where they stand.
+    Word,
+    /// Digits.
+    Number,
+    /// Digits that go on with something else: `5m`, `1.5`.
+    Quantity,
+    /// A string or discretion: its index among the texts.
+    Text(u32),
+    Colon,
+    Comma,
+    Dot,
+    Equal,
+    Arrow,
+    Pipe,
+    Plus,
+    Minus,
+    /// `==`, `!=`, `<`, `<=`, `>`, `>=`.
+    Comparison,
+    Open(Bracket),
+    Close(Bracket),
+    /// A character that is no mark of the language.
+    Unknown,
+    /// The end of a statement's line.
+    Newline,
+    /// A deeper line follows. Its span is the white space of that line.
+    Indent,
+    /// A less deep line follows.
+    Dedent,
+    End,
+}
+
+/// A kind of bracket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Bracket {
+    Round,
+    Square,
+    Curly,
+}
+
+impl TokenKind {
+    /// Tells whether it stands for the layout of lines and not for text.
+    pub(super) fn is_layout(self) -> bool {
+        matches!(self, Self::Newline | Self::Indent | Self::Dedent | Self::End)
+    }
+}
+
+/// Words that open a statement.
+pub(super) const STATEMENTS: [&str; 26] = [
+    "use", "import", "input", "output", "agent", "block", "session", "resume", "exec", "gate", "approve",
+    "let", "const", "parallel", "repeat", "for", "loop", "try", "catch", "finally", "choice", "if", "elif",
+    "else", "do", "throw",
+];
+
+/// Tells whether a space belongs between two tokens that follow each other on a line.
+pub(super) fn is_spaced(source: &Source, before: Token, left: Token, right: Token) -> bool {
+    use Bracket::{Curly, Round, Square};
+    use TokenKind::{Close, Colon, Comma, Dot, Minus, Number, Open, Unknown, Word};
+    let apart = left.span.end() < right.span.start();
+    let word = || source.slice(left.span);
+    match (left.kind, right.kind) {
+        (Unknown, _) | (_, Unknown) => apart,
+        (Open(Curly), Close(Curly)) => false,
+        (Open(Curly), _) | (_, Close(Curly)) => true,
+        (Open(Round | Square), _) | (_, Close(Round | Square) | Comma | Colon) => false,
+        (Word, Dot) | (Dot, Word) => false,
+        (Dot, _) | (_, Dot) => apart,
+        (Word, Open(Round)) => matches!(word(), "parallel" | "loop"),
+        (Word, Open(Square)) => matches!(word(), "in" | "and" | "or" | "not") || apart,
+        (Close(_), Open(Square)) => apart,
+        // A sign, and not a subtraction.
+        (Minus, Number) => matches!(before.kind, Word | Number | Close(_) | TokenKind::Text(_)),
+        _ => true,
+    }
+}
