@@ -9,8 +9,10 @@ impl Action {
     /// Tells whether it does something to a task or starts one: what a recording refuses.
     #[must_use]
     pub fn changes(self) -> bool {
+        use Action::{Approve, ApproveExact, Deny, Pause};
         use Action::{Dismiss, Fit, Kill, Line, Release, Rerun, Run, Signal, Start, Stop};
         matches!(self, Line | Start | Run | Rerun | Stop | Kill | Signal | Release | Fit | Dismiss)
+            || matches!(self, Approve | ApproveExact | Deny | Pause)
     }
 }
 
@@ -56,6 +58,12 @@ actions! {
     Newline "newline" "Put a line break into it" ""
     Raw "raw" "Send each key as it is typed" "TaskInput keys"
     Attend "go there" "To the task that waits longest" ""
+    Pause "pause agents" "Hold new agent calls, or go on" ""
+    Approvals "approvals" "To the calls that wait for your word" ""
+    Approve "run it" "Let this call run, once" ""
+    ApproveExact "allow" "Run it, ask no more about the same" ""
+    Deny "deny" "Do not run it, and say why" ""
+    NextHeld "next" "The next call that waits" ""
     Start "start" "Start a command here" "ExecCommand"
     Run "run" "Start it" "ExecCommand"
     Rerun "rerun" "Run the same command again" "ExecCommand"

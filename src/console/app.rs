@@ -12,6 +12,7 @@ use crate::runtime::{CallSummary, Snapshot, TaskStatus, TaskView};
 use crate::terminal::Size;
 
 use super::calls::Calls;
+use super::held::Card;
 use super::keymap::{Context, Keymap};
 use super::msg::{Anchor, PageView};
 use super::picture::Picture;
@@ -78,6 +79,8 @@ pub enum Layer {
     Signal(TaskId),
     /// Quit?
     Quit,
+    /// May this call run?
+    Held(Card),
     /// Send this paste of several lines to this task?
     Paste(TaskId, String),
     /// The keys of a context.
@@ -87,6 +90,14 @@ pub enum Layer {
         /// First row shown.
         top: usize,
     },
+}
+
+impl Layer {
+    /// Tells whether a line is being written in it.
+    #[must_use]
+    pub fn is_written(&self) -> bool {
+        matches!(self, Self::Held(Card { note: Some(_), .. }))
+    }
 }
 
 /// The task list.
@@ -207,6 +218,7 @@ impl App {
     /// Marks the state as drawn.
     pub fn drawn(&mut self) {
         self.is_dirty = false;
+        self.card_drawn(self.now);
     }
 
     /// Marks the state as new to draw: a text on screen reads differently now.
@@ -314,6 +326,8 @@ impl App {
             (Some(Layer::Signal(_)), _) => Context::Signal,
             (Some(Layer::Quit), _) => Context::Quit,
             (Some(Layer::Paste(..)), _) => Context::Paste,
+            (Some(Layer::Held(Card { note: Some(_), .. })), _) => Context::Note,
+            (Some(Layer::Held(_)), _) => Context::Held,
             (Some(Layer::Help { .. }), _) => Context::Help,
             (None, Mode::Input(_)) => Context::Input,
             (None, Mode::Line(..)) => Context::Line,

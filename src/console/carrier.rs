@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 
 use crate::envelope::{Envelope, Outcome, TaskId};
 use crate::link::Operator;
-use crate::runtime::{Input, TaskView};
+use crate::runtime::{Decision, Input, TaskView};
 use crate::terminal::Size;
 
 use super::msg::{Anchor, Answered, Msg};
@@ -75,6 +75,19 @@ impl Carrier {
     pub(super) fn send(&self, task: TaskId, input: Input) -> Option<Msg> {
         let full = self.typed.try_send((task.clone(), input)).is_err();
         full.then(|| Msg::Refused(task, "it does not keep up with the keys".to_owned()))
+    }
+
+    /// Holds new calls of agents, or lets them go on.
+    pub(super) fn pause(&mut self, paused: bool) {
+        let operator = self.operator.clone();
+        self.running.spawn(async move { failed("pause agent calls", operator.pause(paused).await) });
+    }
+
+    /// Says the operator's word to a held call.
+    pub(super) fn decide(&mut self, ticket: u64, hash: String, decision: Decision) {
+        let operator = self.operator.clone();
+        self.running
+            .spawn(async move { failed("answer the call", operator.decide(ticket, hash, decision).await) });
     }
 
     /// Gives a lease back.

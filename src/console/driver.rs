@@ -231,6 +231,8 @@ impl Driver {
                         let _ = self.app.update(refused);
                     }
                 }
+                Effect::Pause(paused) => self.carrier.pause(paused),
+                Effect::Decide { ticket, hash, decision } => self.carrier.decide(ticket, hash, decision),
                 Effect::Release(task) => self.carrier.release(task),
                 Effect::Dismiss(task) => self.carrier.dismiss(task),
                 Effect::Fetch(seq) => self.carrier.fetch(seq),

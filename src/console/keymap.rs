@@ -40,6 +40,10 @@ pub enum Context {
     Quit,
     /// The question before a paste.
     Paste,
+    /// The card of a call that waits for the operator.
+    Held,
+    /// The note of a denial.
+    Note,
     /// Help.
     Help,
 }

@@ -11,6 +11,7 @@ mod compacted;
 mod display;
 pub mod document;
 mod driver;
+pub mod held;
 mod keyboard;
 pub mod keymap;
 pub mod keys;

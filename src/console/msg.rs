@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::envelope::TaskId;
-use crate::runtime::{CallRecord, Input, Snapshot};
+use crate::runtime::{CallRecord, Decision, Input, Snapshot};
 use crate::terminal::{KeyPress, MouseInput, Size};
 
 use super::picture::Picture;
@@ -119,6 +119,17 @@ pub enum Effect {
         task: TaskId,
         /// What is typed.
         input: Input,
+    },
+    /// Hold new calls of agents, or go on.
+    Pause(bool),
+    /// Say the operator's word to a held call.
+    Decide {
+        /// Which.
+        ticket: u64,
+        /// The request they were shown.
+        hash: String,
+        /// The word.
+        decision: Decision,
     },
     /// Give back the lease.
     Release(TaskId),

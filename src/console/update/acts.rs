@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::envelope::{Actor, TaskId};
-use crate::runtime::{TaskStatus, TaskView};
+use crate::runtime::{HoldReason, TaskStatus, TaskView};
 use crate::terminal::Size;
 
 use super::super::action::Action;
@@ -35,6 +35,11 @@ impl App {
             // A runtime inside another console is that one's to end.
             Action::StopAll => !self.setup.is_remote || self.snapshot.headless,
             Action::Attend => self.waiter().is_some(),
+            Action::Pause => !self.is_lost,
+            Action::Approvals => !self.is_lost && !self.snapshot.gate.held.is_empty(),
+            Action::ApproveExact => {
+                self.held_call().is_some_and(|call| matches!(call.reason, HoldReason::Rule(_)))
+            }
             Action::Search => is(|_| true),
             Action::NextMatch | Action::PreviousMatch => {
                 self.search.as_ref().is_some_and(|search| search.line().is_some())
@@ -83,6 +88,8 @@ impl App {
                 waiter.into_iter().for_each(|task| self.select(task));
                 self.show(if self.view == View::Tasks { View::Tasks } else { View::Focus })
             }
+            Action::Pause => self.turn_pause(),
+            Action::Approvals => self.show_held(),
             Action::Mouse => {
                 self.has_mouse = !self.has_mouse;
                 vec![Effect::Mouse(self.has_mouse)]

@@ -21,6 +21,7 @@ impl App {
             Layer::Stop { task, kill } => self.stop(task, kill, action),
             Layer::Signal(task) => signal(&task, action),
             Layer::Quit => self.quit(action),
+            Layer::Held(card) => self.act_on_card(card, action),
             Layer::Paste(task, text) => vec![Effect::Send { task, input: Input::Paste(text) }],
             Layer::Help { about, top } => {
                 let rows = super::super::view::help_rows(self, about);
@@ -62,6 +63,7 @@ impl App {
         let is_outdated = match self.layers.last() {
             Some(Layer::Stop { task, .. } | Layer::Signal(task) | Layer::Paste(task, _)) => ended(task),
             Some(Layer::Quit) => self.is_lost,
+            Some(Layer::Held(_)) => self.is_lost || self.plan().class == Class::Sentence,
             Some(Layer::Help { .. }) => self.plan().class == Class::Sentence,
             None => false,
         };

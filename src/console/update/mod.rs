@@ -2,6 +2,7 @@
 
 mod acts;
 mod dialogs;
+mod held;
 mod mouse;
 mod scroll;
 mod search;
@@ -94,7 +95,7 @@ impl App {
         self.is_dirty |= self.view == View::Metrics && old.metrics != new.metrics;
         self.is_dirty |= old.tasks != new.tasks || old.calls.last() != new.calls.last();
         self.is_dirty |= old.calls.len() != new.calls.len() || old.agents != new.agents;
-        self.is_dirty |= old.notices != new.notices || old.calls != new.calls;
+        self.is_dirty |= old.notices != new.notices || old.calls != new.calls || old.gate != new.gate;
         let before = self.list.selected.clone();
         let started = self.select_next.take_if(|task| new.tasks.iter().any(|other| other.id == *task));
         if let Some(task) = started.filter(|_| self.typing_into().is_none()) {

@@ -15,7 +15,7 @@ impl App {
     /// Handles a key while something is typed; `None` when keys mean actions now.
     pub(super) fn type_key(&mut self, key: KeyPress, action: Option<Action>) -> Option<Vec<Effect>> {
         if !self.layers.is_empty() {
-            return None;
+            return self.note_key(key, action);
         }
         match &self.mode {
             Mode::Observe => self.literal_chord(key, action),
@@ -134,7 +134,7 @@ impl App {
         Vec::new()
     }
 
-    fn edit_key(&mut self, press: KeyPress) {
+    pub(super) fn edit_key(&mut self, press: KeyPress) {
         let request = match (press.key, press.ctrl, press.alt) {
             (Key::Char(c), false, false) => InputRequest::InsertChar(c),
             (Key::Backspace, false, false) | (Key::Char('h'), true, _) => InputRequest::DeletePrevChar,
@@ -160,6 +160,9 @@ impl App {
     }
 
     fn editor(&mut self) -> Option<&mut Editor> {
+        if let Some(Layer::Held(card)) = self.layers.last_mut() {
+            return card.note.as_mut();
+        }
         match &mut self.mode {
             Mode::Line(_, editor) | Mode::Start(editor) | Mode::Search(_, editor) => Some(editor),
             Mode::Observe | Mode::Input(_) => None,

@@ -36,6 +36,7 @@ fn right(brush: &mut Brush<'_>, width: u16) -> Vec<Piece> {
     if brush.app.snapshot.record.degraded.is_some() {
         groups.push(vec![piece("NOT ON RECORD", Role::Interrupted)]);
     }
+    groups.extend(gate(brush));
     if brush.app.setup.is_root {
         groups.push(vec![piece("ROOT", Role::Strong)]);
     }
@@ -52,6 +53,14 @@ fn right(brush: &mut Brush<'_>, width: u16) -> Vec<Piece> {
     brush.wake_at(text::next_minute(brush.app.now));
     groups.push(vec![piece(clock, Role::Text)]);
     joined(groups, &gap)
+}
+
+/// Whether agents are paused, and how many calls wait.
+fn gate(brush: &Brush<'_>) -> Option<Vec<Piece>> {
+    let gate = &brush.app.snapshot.gate;
+    let held = (!gate.held.is_empty()).then(|| format!("{} held", gate.held.len()));
+    let words: Vec<String> = gate.paused.map(|_| "PAUSED".to_owned()).into_iter().chain(held).collect();
+    (!words.is_empty()).then(|| vec![piece(words.join(" "), Role::Waiting)])
 }
 
 fn counts(brush: &Brush<'_>) -> Vec<Piece> {

@@ -23,6 +23,7 @@ pub(super) fn draw(brush: &mut Brush<'_>, plan: &Plan) {
         None => {}
         Some(Layer::Help { about, top }) => help(brush, *about, *top),
         Some(Layer::Quit) => quit(brush, plan),
+        Some(Layer::Held(card)) => super::held::draw(brush, card),
         Some(Layer::Stop { task, kill }) => {
             if let Some(task) = app.task(task) {
                 stop(brush, plan, task, *kill);
@@ -77,7 +78,7 @@ fn command_rows(task: &TaskView, width: u16, most: usize) -> Vec<Vec<Piece>> {
     rows
 }
 
-fn key_row(brush: &Brush<'_>, context: Context, actions: &[(Action, &str)]) -> Vec<Piece> {
+pub(super) fn key_row(brush: &Brush<'_>, context: Context, actions: &[(Action, &str)]) -> Vec<Piece> {
     let mut row = Vec::new();
     for (action, word) in actions {
         let Some(key) = brush.app.setup.keymap.key(context, *action) else { continue };

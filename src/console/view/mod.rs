@@ -4,6 +4,7 @@ mod bar;
 mod batch;
 mod brush;
 mod empty;
+mod held;
 mod layers;
 mod metrics;
 mod pane;
@@ -60,7 +61,7 @@ pub fn draw(app: &App, buf: &mut Buffer) -> Drawn {
     status::draw(&mut brush, plan.status);
     layers::toasts(&mut brush, &plan);
     layers::draw(&mut brush, &plan);
-    if !app.layers.is_empty() {
+    if app.layers.last().is_some_and(|layer| !layer.is_written()) {
         brush.drawn.cursor = None;
     }
     brush.drawn

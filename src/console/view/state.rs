@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use crate::envelope::Actor;
-use crate::runtime::{Ended, TaskStatus, TaskView};
+use crate::runtime::{Ended, HoldReason, TaskStatus, TaskView};
 
 use super::super::document::{Piece, piece};
 use super::super::text;
@@ -23,6 +23,7 @@ impl Brush<'_> {
     pub(super) fn state(&self, task: &TaskView) -> Shown {
         let states = self.glyphs().states;
         let (at, word, role) = match task.status {
+            TaskStatus::Queued if task.held.is_some() => (0, "held".to_owned(), Role::Waiting),
             TaskStatus::Queued => (0, "queued".to_owned(), Role::Queued),
             TaskStatus::Running => match &task.waiting {
                 // A mere silence is weak evidence: said, not called for.
@@ -41,6 +42,13 @@ impl Brush<'_> {
 
     /// What the person must know of a task besides its state, if there is something.
     pub(super) fn note(&mut self, task: &TaskView) -> Option<Piece> {
+        if let Some(reason) = &task.held {
+            let why = match reason {
+                HoldReason::Paused => "agent calls are paused",
+                HoldReason::Rule(_) => "needs your word",
+            };
+            return Some(piece(why, Role::Waiting));
+        }
         if let Some(ended) = &task.ended {
             if !ended.survivors.is_empty() {
                 return Some(piece(format!("{} could not be killed", ended.survivors.len()), Role::Failed));

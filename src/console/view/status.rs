@@ -9,7 +9,7 @@ use crate::envelope::Actor;
 use crate::terminal::CursorShape;
 
 use super::super::action::Action;
-use super::super::app::{App, Mode, View, alias, takes_input};
+use super::super::app::{App, Layer, Mode, View, alias, takes_input};
 use super::super::document::{Piece, piece};
 use super::super::keymap::Context;
 use super::super::search::{Outcome, Search};
@@ -49,6 +49,7 @@ fn mode_word(app: &App) -> String {
         (Context::Signal, _) => "SIGNAL?".to_owned(),
         (Context::Quit, _) => "QUIT?".to_owned(),
         (Context::Paste, _) => "PASTE?".to_owned(),
+        (Context::Held | Context::Note, _) => "APPROVE?".to_owned(),
         (Context::Help, _) => "HELP".to_owned(),
         (_, Mode::Input(task)) => format!("INPUT {}", of(task)),
         (_, Mode::Line(task, _)) => format!("LINE {}", of(task)),
@@ -116,17 +117,20 @@ fn driver(brush: &mut Brush<'_>) -> Vec<Piece> {
 /// The actions worth a hint in each context, most useful first.
 fn candidates(app: &App) -> &'static [Action] {
     use Action::{
-        AllRoom, Back, CopyText, Dismiss, Down, Find, Fit, Last, Leave, LessRoom, Line, MoreRoom, Newline,
-        NextColumn, NextMatch, NextTask, OpenTask, PageUp, PreviousMatch, Quit, Raw, Release, Rerun, Run,
-        Search as SearchFor, Send, ShowFocus, ShowReceipts, ShowTasks, Start, Stop, Type, Up, Zoom,
+        AllRoom, Approvals, Approve, Back, CopyText, Deny, Dismiss, Down, Find, Fit, Last, Leave, LessRoom,
+        Line, MoreRoom, Newline, NextColumn, NextHeld, NextMatch, NextTask, OpenTask, PageUp, PreviousMatch,
+        Quit, Raw, Release, Rerun, Run, Search as SearchFor, Send, ShowFocus, ShowReceipts, ShowTasks, Start,
+        Stop, Type, Up, Zoom,
     };
     match app.context() {
         Context::Tasks | Context::Focus if app.search.is_some() => &[NextMatch, PreviousMatch, Back],
         Context::Tasks | Context::Focus if app.is_lost => &[Quit, ShowFocus, SearchFor, ShowReceipts],
         Context::Tasks if app.snapshot.tasks.is_empty() => &[Start],
-        Context::Tasks => &[Type, Line, Release, Stop, Rerun, ShowFocus, Start, Dismiss],
+        Context::Tasks => &[Approvals, Type, Line, Release, Stop, Rerun, ShowFocus, Start, Dismiss],
         Context::Focus if app.scroll.is_some() => &[Last, Up, Down, SearchFor, Back],
-        Context::Focus => &[Type, Line, Release, Stop, Rerun, Fit, SearchFor, PageUp, NextTask, ShowTasks],
+        Context::Focus => {
+            &[Approvals, Type, Line, Release, Stop, Rerun, Fit, SearchFor, PageUp, NextTask, ShowTasks]
+        }
         Context::Receipts if app.calls.budget.is_some() => {
             &[LessRoom, MoreRoom, AllRoom, NextColumn, CopyText]
         }
@@ -137,6 +141,8 @@ fn candidates(app: &App) -> &'static [Action] {
         Context::Start => &[Run, Leave],
         Context::Search => &[Find, Leave],
         Context::Help => &[Up, Down, Back],
+        Context::Held => &[Approve, Deny, NextHeld, Back],
+        Context::Note => &[Send, Leave],
         Context::Observe | Context::Stop | Context::Signal | Context::Quit | Context::Paste => &[Back],
     }
 }
@@ -228,7 +234,13 @@ fn prompt(brush: &Brush<'_>) -> Piece {
     piece(format!("{} ", brush.glyphs().selected), Role::Accent)
 }
 
-fn write_line(brush: &mut Brush<'_>, area: Rect, label: &[Piece], editor: &Editor, is_secret: bool) {
+pub(super) fn write_line(
+    brush: &mut Brush<'_>,
+    area: Rect,
+    label: &[Piece],
+    editor: &Editor,
+    is_secret: bool,
+) {
     let from = brush.row(area, 0, label);
     let room = usize::from(area.width.saturating_sub(from + 1));
     let shown = |text: &str| match is_secret {
@@ -246,7 +258,7 @@ fn write_line(brush: &mut Brush<'_>, area: Rect, label: &[Piece], editor: &Edito
     let style = brush.style(Role::Text);
     let x = brush.text(area, (from, 0), &before[start..], style);
     brush.text(area, (x, 0), &after, style);
-    if x < area.width && area.height > 0 && brush.app.layers.is_empty() {
+    if x < area.width && area.height > 0 && brush.app.layers.last().is_none_or(Layer::is_written) {
         brush.drawn.cursor = Some((Position::new(area.x + x, area.y), CursorShape::Default));
     }
 }
@@ -274,6 +286,9 @@ fn news(brush: &mut Brush<'_>) -> Vec<Piece> {
         let text = format!(" {} has ended: keys go nowhere.  {chord} leaves", alias(task));
         return vec![piece(text, Role::Strong)];
     }
+    if let Some(news) = held(brush) {
+        return news;
+    }
     let waiter = app.waiter().and_then(|task| task.waiting.as_ref().map(|waiting| (task, waiting)));
     let notice = app.snapshot.notices.last().filter(|notice| notice.seq > app.notices_seen);
     let until = notice.and_then(|notice| notice.at.checked_add(NOTICE_SHOWN).ok());
@@ -300,6 +315,26 @@ fn news(brush: &mut Brush<'_>) -> Vec<Piece> {
         }
         (None, None) => Vec::new(),
     }
+}
+
+/// Calls that wait for the operator's word; not while a card of one is on screen.
+fn held(brush: &Brush<'_>) -> Option<Vec<Piece>> {
+    let app = brush.app;
+    let first = app.snapshot.gate.held.first().filter(|_| app.layers.is_empty())?;
+    let glyph = brush.glyphs().states[0];
+    let count = match app.snapshot.gate.held.len() {
+        1 => "1 call waits".to_owned(),
+        many => format!("{many} calls wait"),
+    };
+    let text = format!(" {glyph} {count} for your word since {}", brush.time(first.since));
+    let key = app.setup.keymap.key(app.context(), Action::Approvals).unwrap_or_default();
+    let cmd = first.commands.first().map(|command| visible::told(command.cmd.trim())).unwrap_or_default();
+    Some(vec![
+        piece(text, Role::Waiting),
+        piece(format!("  {key}"), Role::Key),
+        piece(" look", Role::Text),
+        piece(format!("  {cmd}"), Role::Faint),
+    ])
 }
 
 fn told(is_error: bool, text: &str) -> Vec<Piece> {

@@ -1,0 +1,155 @@
+//! What keys do on the card of a held call. Only a key does it, and only one that was pressed after the card had
+//! been seen.
+
+use jiff::Timestamp;
+
+use crate::runtime::{Decision, HeldCall, HoldReason};
+use crate::terminal::KeyPress;
+
+use super::super::action::Action;
+use super::super::app::{App, Layer};
+use super::super::held::{self, Card};
+use super::super::msg::Effect;
+use super::scroll::moved;
+
+impl App {
+    /// Returns the call that the topmost card shows.
+    #[must_use]
+    pub fn held_call(&self) -> Option<&HeldCall> {
+        let Some(Layer::Held(card)) = self.layers.last() else { return None };
+        self.snapshot.gate.held.iter().find(|held| held.ticket == card.ticket)
+    }
+
+    /// Pauses agent calls, or goes on; where calls wait for that alone, they are shown first.
+    pub(super) fn turn_pause(&mut self) -> Vec<Effect> {
+        if self.snapshot.gate.paused.is_none() {
+            self.toasts.say("agent calls are paused: new commands wait for you", None, self.now);
+            return vec![Effect::Pause(true)];
+        }
+        let waits = |held: &&HeldCall| held.reason == HoldReason::Paused;
+        match self.snapshot.gate.held.iter().find(waits).map(|held| held.ticket) {
+            Some(ticket) => self.open(Layer::Held(Card::of(ticket))),
+            None => vec![Effect::Pause(false)],
+        }
+    }
+
+    /// Shows the call that has waited longest.
+    pub(super) fn show_held(&mut self) -> Vec<Effect> {
+        match self.snapshot.gate.held.first().map(|held| held.ticket) {
+            Some(ticket) => self.open(Layer::Held(Card::of(ticket))),
+            None => {
+                self.toasts.say("no call waits for your word", None, self.now);
+                Vec::new()
+            }
+        }
+    }
+
+    pub(super) fn act_on_card(&mut self, card: Card, action: Action) -> Vec<Effect> {
+        let (now, mut card) = (self.now, card);
+        let call = self.snapshot.gate.held.iter().find(|held| held.ticket == card.ticket).cloned();
+        let Some(call) = call else { return Vec::new() };
+        let has_settled = card.has_settled(now);
+        let effects = match action {
+            Action::Approve | Action::ApproveExact if has_settled && !card.is_read => {
+                self.toasts.say("read it to its end first", None, now);
+                Vec::new()
+            }
+            Action::Approve if has_settled => self.decided(&mut card, &call, Decision::Once),
+            Action::ApproveExact if has_settled && matches!(call.reason, HoldReason::Rule(_)) => {
+                self.decided(&mut card, &call, Decision::Exact)
+            }
+            Action::Deny if has_settled => {
+                card.note = Some(tui_input::Input::default());
+                Vec::new()
+            }
+            Action::Pause if has_settled && self.snapshot.gate.paused.is_some() => {
+                card.is_answered = call.reason == HoldReason::Paused;
+                vec![Effect::Pause(false)]
+            }
+            Action::NextHeld => {
+                card = Card::of(self.next_held(card.ticket));
+                Vec::new()
+            }
+            Action::Up | Action::Down | Action::PageUp | Action::PageDown | Action::First | Action::Last => {
+                let rows = held::rows(self, &call).len();
+                let shown = usize::from(held::place(self.size, rows).1.height);
+                let page = shown.saturating_sub(1).max(1);
+                card.top = moved(card.top, action, page, rows.saturating_sub(shown));
+                Vec::new()
+            }
+            _ => Vec::new(),
+        };
+        self.layers.push(Layer::Held(card));
+        effects
+    }
+
+    /// Handles a key while the note of a denial is written; `None` when keys mean actions.
+    pub(super) fn note_key(&mut self, key: KeyPress, action: Option<Action>) -> Option<Vec<Effect>> {
+        let Some(Layer::Held(Card { note: Some(note), .. })) = self.layers.last() else { return None };
+        let text = note.value().to_owned();
+        match action {
+            Some(Action::Send) => {
+                let call = self.held_call().cloned();
+                let Some(Layer::Held(mut card)) = self.layers.pop() else { return None };
+                card.note = None;
+                let effects = call.map(|call| {
+                    self.decided(&mut card, &call, Decision::Deny { note: text.trim().to_owned() })
+                });
+                self.layers.push(Layer::Held(card));
+                Some(effects.unwrap_or_default())
+            }
+            Some(Action::Leave) => {
+                if let Some(Layer::Held(card)) = self.layers.last_mut() {
+                    card.note = None;
+                }
+                Some(Vec::new())
+            }
+            _ => {
+                self.edit_key(key);
+                Some(Vec::new())
+            }
+        }
+    }
+
+    fn decided(&mut self, card: &mut Card, call: &HeldCall, decision: Decision) -> Vec<Effect> {
+        card.is_answered = true;
+        vec![Effect::Decide { ticket: call.ticket, hash: call.hash.clone(), decision }]
+    }
+
+    /// The next held call after one, around.
+    fn next_held(&self, ticket: u64) -> u64 {
+        let held = &self.snapshot.gate.held;
+        let next = held.iter().find(|held| held.ticket > ticket).or(held.first());
+        next.map_or(ticket, |held| held.ticket)
+    }
+
+    /// A card whose call is held no longer gives way to the next one; that one is to be seen anew.
+    pub(super) fn turn_card(&mut self) {
+        let Some(Layer::Held(card)) = self.layers.last() else { return };
+        let (ticket, top) = (card.ticket, card.top);
+        if let Some(call) = self.held_call().cloned() {
+            let rows = held::rows(self, &call).len();
+            let shown = usize::from(held::place(self.size, rows).1.height);
+            let top = top.min(rows.saturating_sub(shown));
+            if let Some(Layer::Held(card)) = self.layers.last_mut() {
+                card.top = top;
+                card.is_read |= top + shown >= rows;
+            }
+            return;
+        }
+        self.layers.pop();
+        self.is_dirty = true;
+        if !self.snapshot.gate.held.is_empty() && !self.is_lost {
+            let next = self.next_held(ticket);
+            self.layers.push(Layer::Held(Card::of(next)));
+            self.turn_card();
+        }
+    }
+
+    /// Marks the card on screen as drawn.
+    pub(in crate::console) fn card_drawn(&mut self, now: Timestamp) {
+        if let Some(Layer::Held(card)) = self.layers.last_mut() {
+            card.shown.get_or_insert(now);
+        }
+    }
+}

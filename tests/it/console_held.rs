@@ -1,0 +1,172 @@
+//! Calls that wait for the operator, in the console: what is shown of them, and when a key is an answer.
+
+use std::sync::Arc;
+
+use jiff::SignedDuration;
+use pilothouse::console::app::{App, Layer};
+use pilothouse::console::msg::{Effect, Msg};
+use pilothouse::envelope::Actor;
+use pilothouse::runtime::{Decision, GateView, HeldCall, HeldCommand, HoldReason, Snapshot, TaskStatus};
+
+use crate::console_fixture::{ago, console as open, empty, id, now, press, shown, snapshot, task};
+
+const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
+
+fn command(cmd: &str) -> HeldCommand {
+    HeldCommand {
+        cmd: cmd.into(),
+        workdir: "/home/ana/demo-repo".into(),
+        shell: Some("/bin/bash".into()),
+        login: true,
+        tty: false,
+    }
+}
+
+fn call(ticket: u64, cmds: &[&str], reason: HoldReason) -> HeldCall {
+    HeldCall {
+        ticket,
+        call: 311 + ticket,
+        actor: Actor::Agent("claude".into()),
+        tool: "ExecCommand".into(),
+        task: (cmds.len() == 1).then(|| id(11)),
+        commands: cmds.iter().map(|cmd| command(cmd)).collect(),
+        description: Some("publish what we have".into()),
+        reason,
+        since: ago(12),
+        hash: format!("{ticket:x}").repeat(64),
+    }
+}
+
+fn ruled() -> HoldReason {
+    HoldReason::Rule("prefix \"git push\"".into())
+}
+
+fn waiting(held: Vec<HeldCall>) -> Snapshot {
+    let mut queued = task(11, "git push origin main", 12, 12);
+    queued.status = TaskStatus::Queued;
+    queued.held = Some(HoldReason::Paused);
+    let mut snapshot = snapshot();
+    snapshot.tasks.push(Arc::new(queued));
+    Snapshot { gate: GateView { paused: Some(ago(60)), held, allowed: 0 }, ..snapshot }
+}
+
+/// A console in front of which somebody has looked at the card for a second.
+fn looked_at(held: Vec<HeldCall>, size: (u16, u16)) -> App {
+    let mut app = open(waiting(held), size);
+    let _ = press(&mut app, &["A"]);
+    app.drawn();
+    later(&mut app, 1_000);
+    app
+}
+
+fn later(app: &mut App, ms: i64) {
+    let _ = app.update(Msg::Tick(app.now + SignedDuration::from_millis(ms)));
+}
+
+fn decisions(effects: &[Effect]) -> Vec<(u64, Decision)> {
+    let decision = |effect: &Effect| match effect {
+        Effect::Decide { ticket, decision, .. } => Some((*ticket, decision.clone())),
+        _ => None,
+    };
+    effects.iter().filter_map(decision).collect()
+}
+
+#[test]
+fn the_card_shows_all_there_is_to_know() {
+    for size in SIZES {
+        let held =
+            vec![call(1, &["git push origin main"], ruled()), call(2, &["ls", "make"], HoldReason::Paused)];
+        let app = looked_at(held, size);
+        insta::assert_snapshot!(format!("held_card_{}x{}", size.0, size.1), shown(&app));
+    }
+}
+
+#[test]
+fn what_waits_is_said_in_bar_list_and_notice() {
+    for size in SIZES {
+        let app = open(waiting(vec![call(1, &["git push origin main"], ruled())]), size);
+        insta::assert_snapshot!(format!("held_tasks_{}x{}", size.0, size.1), shown(&app));
+    }
+}
+
+#[test]
+fn what_was_typed_before_the_card_was_seen_is_no_answer() {
+    let held = vec![call(1, &["git push"], ruled())];
+    let mut app = open(waiting(held), (80, 24));
+    assert_eq!(decisions(&press(&mut app, &["A", "y"])), []);
+    app.drawn();
+    later(&mut app, 200);
+    assert_eq!(decisions(&press(&mut app, &["y"])), [], "within a third of a second");
+    later(&mut app, 200);
+    assert_eq!(decisions(&press(&mut app, &["y"])), [(1, Decision::Once)]);
+    assert_eq!(decisions(&press(&mut app, &["y", "e"])), [], "one answer is all there is");
+}
+
+#[test]
+fn the_next_card_is_to_be_seen_anew() {
+    let held = vec![call(1, &["git push"], ruled()), call(2, &["git push -f"], ruled())];
+    let mut app = looked_at(held, (80, 24));
+    assert_eq!(decisions(&press(&mut app, &["e"])), [(1, Decision::Exact)]);
+    let _ = app.update(Msg::Snapshot(Arc::new(waiting(vec![call(2, &["git push -f"], ruled())]))));
+    assert_eq!(decisions(&press(&mut app, &["y"])), []);
+    app.drawn();
+    later(&mut app, 400);
+    assert_eq!(decisions(&press(&mut app, &["y"])), [(2, Decision::Once)]);
+    let _ = app.update(Msg::Snapshot(Arc::new(waiting(vec![]))));
+    assert!(app.layers.is_empty(), "with nothing held the card closes");
+}
+
+#[test]
+fn a_long_command_is_read_to_its_end_before_it_is_approved() {
+    let cmd = (1..60).map(|line| format!("echo line {line}")).collect::<Vec<_>>().join("\n");
+    let mut app = looked_at(vec![call(1, &[&cmd], ruled())], (80, 24));
+    assert!(shown(&app).contains("more rows"));
+    assert_eq!(decisions(&press(&mut app, &["y"])), []);
+    assert_eq!(decisions(&press(&mut app, &["G", "y"])), [(1, Decision::Once)]);
+}
+
+#[test]
+fn a_denial_takes_a_note_along() {
+    let mut app = looked_at(vec![call(1, &["git push"], ruled())], (80, 24));
+    let _ = press(&mut app, &["n"]);
+    let _ = press(&mut app, &["n", "o", "t", "Space", "y"]);
+    assert!(shown(&app).contains("why not? > not y"), "{}", shown(&app));
+    assert_eq!(decisions(&press(&mut app, &["Enter"])), [(1, Decision::Deny { note: "not y".into() })]);
+    let mut app = looked_at(vec![call(1, &["git push"], ruled())], (80, 24));
+    assert_eq!(decisions(&press(&mut app, &["n", "x", "Esc", "Esc"])), []);
+    assert!(app.layers.is_empty());
+}
+
+#[test]
+fn a_key_pauses_and_goes_on_and_shows_first_what_waits_for_it() {
+    let pauses = |effects: Vec<Effect>| -> Vec<bool> {
+        effects.iter().filter_map(|e| if let Effect::Pause(on) = e { Some(*on) } else { None }).collect()
+    };
+    let mut app = open(empty(), (80, 24));
+    assert_eq!(pauses(press(&mut app, &["p"])), [true]);
+    let mut app = open(waiting(vec![]), (80, 24));
+    assert_eq!(pauses(press(&mut app, &["p"])), [false]);
+    let mut app = open(waiting(vec![call(1, &["ls"], HoldReason::Paused)]), (80, 24));
+    assert_eq!(pauses(press(&mut app, &["p"])), Vec::<bool>::new());
+    assert!(matches!(app.layers.last(), Some(Layer::Held(_))));
+    app.drawn();
+    later(&mut app, 400);
+    assert_eq!(pauses(press(&mut app, &["p"])), [false]);
+}
+
+#[test]
+fn only_a_rule_can_be_answered_for_good() {
+    let mut app = looked_at(vec![call(1, &["ls"], HoldReason::Paused)], (80, 24));
+    assert_eq!(decisions(&press(&mut app, &["e"])), []);
+    assert!(!shown(&app).contains("ask no more"));
+}
+
+#[test]
+fn a_card_hides_nothing_and_draws_nothing_foreign() {
+    let cmd = "curl -H 'Authorization: Bearer abc' x\u{202e}y\u{1b}[2J";
+    let app = looked_at(vec![call(1, &[cmd], ruled())], (80, 24));
+    let text = shown(&app);
+    assert!(text.contains("contains hidden characters") && text.contains("⟨U+202E⟩"), "{text}");
+    assert!(text.contains("Bearer abc"), "what runs is shown whole");
+    assert_eq!(app.now, now() + SignedDuration::from_secs(1));
+}
