@@ -7,7 +7,9 @@ use serde_json::Value;
 
 use super::operator::Update;
 use crate::envelope::{Envelope, TaskId};
-use crate::runtime::{CallRecord, Decision, Input, InputOutcome, Metrics, StreamView};
+use crate::runtime::{
+    CallRecord, Decision, Given, Input, InputOutcome, Metrics, QuestionId, StreamView,
+};
 use crate::tools::Answer;
 
 /// From a console or script to the runtime.
@@ -75,6 +77,16 @@ pub(super) enum Ask {
         ticket: u64,
         hash: String,
         decision: Decision,
+    },
+    /// Answer a question as the operator.
+    Answer {
+        question: QuestionId,
+        given: Given,
+    },
+    /// Let agents answer a question, or not any more.
+    LetAgents {
+        question: QuestionId,
+        may: bool,
     },
     Shutdown,
     Metrics,

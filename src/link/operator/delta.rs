@@ -6,68 +6,110 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::envelope::TaskId;
-use crate::runtime::{CallSummary, Snapshot, TaskView};
+use crate::runtime::{CallSummary, ProgramView, Question, QuestionId, Snapshot, TaskView};
 
 /// What changed from one snapshot to the next.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(in crate::link) struct Update {
-    /// The new snapshot without its tasks and calls.
+    /// The new snapshot without what stands below.
     rest: Snapshot,
-    /// The tasks, in order.
-    order: Vec<TaskId>,
-    /// Those that are new or changed.
-    tasks: Vec<Arc<TaskView>>,
-    /// The oldest and the newest call listed.
-    listed: Option<(u64, u64)>,
-    /// The calls that are new or changed.
-    calls: Vec<Arc<CallSummary>>,
+    tasks: Part<TaskId, TaskView>,
+    calls: Part<u64, CallSummary>,
+    questions: Part<QuestionId, Question>,
+    /// A program whose text the other side has already comes without it.
+    programs: Part<String, ProgramView>,
+}
+
+/// What changed of a list.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(bound(
+    serialize = "K: Serialize, T: Serialize",
+    deserialize = "K: Deserialize<'de>, T: Deserialize<'de>"
+))]
+struct Part<K, T> {
+    /// All of it, in order.
+    order: Vec<K>,
+    /// What is new or changed.
+    changed: Vec<Arc<T>>,
+}
+
+impl<K: Ord + Clone, T: PartialEq> Part<K, T> {
+    fn between(old: &[Arc<T>], new: &[Arc<T>], key: impl Fn(&T) -> K) -> Self {
+        let known: BTreeMap<K, &Arc<T>> = old.iter().map(|item| (key(item), item)).collect();
+        let is_new = |item: &&Arc<T>| known.get(&key(item)).is_none_or(|old| !same(old, item));
+        Self {
+            order: new.iter().map(|item| key(item)).collect(),
+            changed: new.iter().filter(is_new).cloned().collect(),
+        }
+    }
+
+    /// Returns the new list. What neither side has is left out.
+    fn apply(self, old: &[Arc<T>], key: impl Fn(&T) -> K) -> Vec<Arc<T>> {
+        let items = old.iter().chain(&self.changed);
+        let mut items: BTreeMap<K, Arc<T>> = items.map(|item| (key(item), Arc::clone(item))).collect();
+        self.order.iter().filter_map(|id| items.remove(id)).collect()
+    }
 }
 
 impl Update {
     /// Returns what somebody who has `old` needs to know `new`.
     pub(super) fn between(old: Option<&Snapshot>, new: &Snapshot) -> Self {
-        let (old_tasks, old_calls) = old.map_or((&[][..], &[][..]), |old| (&old.tasks, &old.calls));
-        let old_tasks: BTreeMap<&TaskId, _> = old_tasks.iter().map(|task| (&task.id, task)).collect();
-        let old_calls: BTreeMap<u64, _> = old_calls.iter().map(|call| (call.seq, call)).collect();
-        let unknown_task = |task: &&Arc<TaskView>| old_tasks.get(&task.id).is_none_or(|old| !same(old, task));
-        let unknown_call =
-            |call: &&Arc<CallSummary>| old_calls.get(&call.seq).is_none_or(|old| !same(old, call));
+        let nothing = bare(new);
+        let old = old.unwrap_or(&nothing);
+        let mut programs = Part::between(&old.programs, &new.programs, |program| program.run.clone());
+        for program in &mut programs.changed {
+            let known = old.programs.iter().find(|known| known.run == program.run);
+            if known.is_some_and(|known| known.source == program.source) {
+                *program = Arc::new(ProgramView { source: "".into(), ..(**program).clone() });
+            }
+        }
         Self {
-            order: new.tasks.iter().map(|task| task.id.clone()).collect(),
-            tasks: new.tasks.iter().filter(unknown_task).cloned().collect(),
-            listed: new.calls.first().zip(new.calls.last()).map(|(first, last)| (first.seq, last.seq)),
-            calls: new.calls.iter().filter(unknown_call).cloned().collect(),
-            rest: Snapshot {
-                tasks: Vec::new(),
-                calls: Vec::new(),
-                workspace: new.workspace.clone(),
-                recording: new.recording.clone(),
-                socket: new.socket.clone(),
-                agents: new.agents.clone(),
-                notices: new.notices.clone(),
-                programs: new.programs.clone(),
-                questions: new.questions.clone(),
-                metrics: new.metrics.clone(),
-                record: new.record.clone(),
-                gate: new.gate.clone(),
-                ..*new
-            },
+            tasks: Part::between(&old.tasks, &new.tasks, |task| task.id.clone()),
+            calls: Part::between(&old.calls, &new.calls, |call| call.seq),
+            questions: Part::between(&old.questions, &new.questions, |question| question.id.clone()),
+            programs,
+            rest: bare(new),
         }
     }
 
-    /// Returns the new snapshot, made from the old one. A task that neither side has is left out.
-    pub(super) fn apply(self, old: Option<&Snapshot>) -> Snapshot {
-        let (old_tasks, old_calls) = old.map_or((&[][..], &[][..]), |old| (&old.tasks, &old.calls));
-        let mut tasks: BTreeMap<TaskId, Arc<TaskView>> =
-            old_tasks.iter().chain(&self.tasks).map(|task| (task.id.clone(), Arc::clone(task))).collect();
-        let calls: BTreeMap<u64, Arc<CallSummary>> =
-            old_calls.iter().chain(&self.calls).map(|call| (call.seq, Arc::clone(call))).collect();
-        let listed = |seq: &u64| self.listed.is_some_and(|(first, last)| (first..=last).contains(seq));
+    /// Returns the new snapshot, made from the old one.
+    pub(super) fn apply(mut self, old: Option<&Snapshot>) -> Snapshot {
+        let nothing = bare(&self.rest);
+        let old = old.unwrap_or(&nothing);
+        for program in &mut self.programs.changed {
+            let known = old.programs.iter().find(|known| known.run == program.run);
+            if let Some(known) = known
+                && program.source.is_empty()
+            {
+                *program = Arc::new(ProgramView { source: known.source.clone(), ..(**program).clone() });
+            }
+        }
         Snapshot {
-            tasks: self.order.iter().filter_map(|id| tasks.remove(id)).collect(),
-            calls: calls.into_iter().filter(|(seq, _)| listed(seq)).map(|(_, call)| call).collect(),
+            tasks: self.tasks.apply(&old.tasks, |task| task.id.clone()),
+            calls: self.calls.apply(&old.calls, |call| call.seq),
+            questions: self.questions.apply(&old.questions, |question| question.id.clone()),
+            programs: self.programs.apply(&old.programs, |program| program.run.clone()),
             ..self.rest
         }
+    }
+}
+
+/// Returns a snapshot without its lists of larger things.
+fn bare(snapshot: &Snapshot) -> Snapshot {
+    Snapshot {
+        tasks: Vec::new(),
+        calls: Vec::new(),
+        questions: Vec::new(),
+        programs: Vec::new(),
+        workspace: snapshot.workspace.clone(),
+        recording: snapshot.recording.clone(),
+        socket: snapshot.socket.clone(),
+        agents: snapshot.agents.clone(),
+        notices: snapshot.notices.clone(),
+        metrics: snapshot.metrics.clone(),
+        record: snapshot.record.clone(),
+        gate: snapshot.gate.clone(),
+        ..*snapshot
     }
 }
 
@@ -163,8 +205,43 @@ mod tests {
         let old = snapshot(1, vec![(1, 1), (2, 2)], (1, vec![5, 5]));
         let new = snapshot(2, vec![(1, 1), (2, 3), (3, 3)], (2, vec![5, 9]));
         let update = Update::between(Some(&old), &new);
-        assert_eq!((update.tasks.len(), update.calls.len()), (2, 1));
+        assert_eq!((update.tasks.changed.len(), update.calls.changed.len()), (2, 1));
         assert_eq!(update.apply(Some(&old)), new);
+    }
+
+    fn program(run: &str, source: &str, pass: u32) -> Arc<ProgramView> {
+        Arc::new(ProgramView {
+            run: run.into(),
+            call: None,
+            started_by: Actor::Cli,
+            path: "/w/p.prose".into(),
+            source: source.into(),
+            folder: "/w".into(),
+            state: crate::runtime::RunState::Running,
+            steps: Vec::new(),
+            branches: Vec::new(),
+            loops: vec![crate::runtime::LoopView { lines: crate::runtime::Lines::one(1), pass, max: None }],
+            bindings: Vec::new(),
+            error: None,
+            started_at: jiff::Timestamp::UNIX_EPOCH,
+            ended_at: None,
+        })
+    }
+
+    #[test]
+    fn the_text_of_a_program_travels_once() {
+        let with = |programs| Snapshot { programs, ..snapshot(1, Vec::new(), (1, Vec::new())) };
+        let (text, other) = ("exec \"true\"\n", "exec \"false\"\n");
+        let old = with(vec![program("a", text, 1), program("b", "", 1)]);
+        let first = Update::between(None, &old);
+        assert_eq!(&*first.programs.changed[0].source, text);
+        let new = with(vec![program("a", text, 2), program("b", other, 1), program("c", text, 1)]);
+        let update = Update::between(Some(&old), &new);
+        let sent: Vec<&str> = update.programs.changed.iter().map(|program| &*program.source).collect();
+        assert_eq!(sent, ["", other, text]);
+        assert_eq!(update.apply(Some(&old)), new);
+        let gone = with(vec![program("c", text, 1)]);
+        assert_eq!(Update::between(Some(&new), &gone).apply(Some(&new)), gone);
     }
 
     prop_compose! {

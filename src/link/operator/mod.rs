@@ -22,7 +22,9 @@ use super::Error;
 use super::ask::{Ask, Reply, Shown};
 use crate::envelope::{Actor, TaskId};
 use crate::runtime::past::Story;
-use crate::runtime::{self, CallRecord, Decision, Handle, Input, InputOutcome, Screen, Snapshot, Viewer};
+use crate::runtime::{
+    self, CallRecord, Decision, Given, Handle, Input, InputOutcome, QuestionId, Screen, Snapshot, Viewer,
+};
 use crate::tools::{self, Answer, Caller};
 
 /// The operator's hold on a runtime. Clones are the same hold.
@@ -192,6 +194,22 @@ impl Operator {
         self.ask(Ask::Decide { ticket, hash, decision }).await.map(drop)
     }
 
+    /// Answers a question as the operator. It is on record when this returns.
+    ///
+    /// # Errors
+    /// When the answer is not taken, or the runtime went away.
+    pub async fn answer(&self, question: &QuestionId, given: Given) -> Result<(), Error> {
+        self.ask(Ask::Answer { question: question.clone(), given }).await.map(drop)
+    }
+
+    /// Lets agents answer a question, or not any more.
+    ///
+    /// # Errors
+    /// When the question is not open or the operator's alone, or the runtime went away.
+    pub async fn let_agents(&self, question: &QuestionId, may: bool) -> Result<(), Error> {
+        self.ask(Ask::LetAgents { question: question.clone(), may }).await.map(drop)
+    }
+
     /// Returns the whole record of a call, when it is still known.
     pub async fn record(&self, seq: u64) -> Option<Arc<CallRecord>> {
         match self.ask(Ask::Record { seq }).await {
@@ -256,6 +274,14 @@ impl Local {
                 Reply::Done
             }
             Ask::Record { seq } => Reply::Record(runtime.call(seq)),
+            Ask::Answer { question, given } => {
+                runtime.answer(&caller.actor, &question, given).await.map_err(declined)?;
+                Reply::Done
+            }
+            Ask::LetAgents { question, may } => {
+                runtime.let_agents(&question, may).await.map_err(declined)?;
+                Reply::Done
+            }
             Ask::Metrics => Reply::Metrics(Box::new(runtime.metrics())),
             Ask::Shutdown => {
                 runtime.shutdown().await;
