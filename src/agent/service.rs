@@ -39,6 +39,7 @@ as a managed pilothouse task; you get its task_id. Nothing is restarted or lost.
 - ExecCommandBatch runs several short commands in one call, when you need them all before your next decision.
 - TaskOutput waits for a task or reads on, TaskInput types into it, TaskStop ends it, TaskStatus and TaskList \
 tell how things stand. Use task ids exactly as you got them.
+- QuestionList shows what running programs wait for somebody to decide; QuestionAnswer answers what is yours to answer.
 - Commands start in the directory you were started in unless you pass workdir.
 - The operator shares the tasks with you: `held_by_operator` means a person is typing, so wait and read the \
 output; `stopped by operator` means a person ended it on purpose, so do not just run it again.";

@@ -12,6 +12,8 @@ use crate::runtime;
 
 /// The tool that reads how a task stands.
 const STATUS: &str = "TaskStatus";
+/// The tool that reads a question.
+const QUESTIONS: &str = "QuestionList";
 
 /// Tells what a command that is not safe would do.
 pub(super) async fn tell(cx: &mut Context, command: &Command, input: Value) -> Result<Value, Failure> {
@@ -29,6 +31,9 @@ async fn tool(cx: &mut Context, command: &Command, input: Value) -> Result<Value
     if let Some(id) = input["task_id"].as_str() {
         told.insert("task".into(), task(cx, id).await?);
     }
+    if let Some(id) = input["question_id"].as_str() {
+        told.insert("question".into(), question(cx, id).await?);
+    }
     if command.runs_children() {
         enter(cx, &input)?;
     }
@@ -43,6 +48,20 @@ async fn task(cx: &mut Context, id: &str) -> Result<Value, Failure> {
         Outcome::Success(result) => {
             let task = &result["task"];
             Ok(json!({ "task_id": id, "status": task["status"], "controller": task["controller"] }))
+        }
+        Outcome::Error(error) => Err(error.clone().into()),
+    }
+}
+
+/// Looks at the question it is about.
+async fn question(cx: &mut Context, id: &str) -> Result<Value, Failure> {
+    let answer = cx.call(QUESTIONS, json!({ "question_id": id }), None).await?;
+    match answer.envelope.outcome() {
+        Outcome::Success(result) => {
+            let question = &result["questions"][0];
+            let (kind, answerable) = (&question["kind"], &question["answerable"]);
+            let expects = &question["expects"];
+            Ok(json!({ "question_id": id, "kind": kind, "answerable": answerable, "expects": expects }))
         }
         Outcome::Error(error) => Err(error.clone().into()),
     }

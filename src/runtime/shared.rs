@@ -298,7 +298,7 @@ impl Shared {
 /// Tells whether the row of a call must be on disk by itself. That of a call that starts commands gets there
 /// with the row of the start, which stands after it and is synced before anything runs.
 fn acts_at_once(tool: &str) -> bool {
-    matches!(tool, "TaskInput" | "TaskStop")
+    matches!(tool, "TaskInput" | "TaskStop" | "QuestionAnswer")
 }
 
 fn report(error: &journal::Error) {

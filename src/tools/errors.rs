@@ -77,6 +77,13 @@ impl From<runtime::Error> for ToolError {
     }
 }
 
+/// Tells that no question has an id, which may not even be the shape of one.
+pub(super) fn question_not_found(id: &str) -> ToolError {
+    ToolError::new(ErrorKind::QuestionNotFound, "No open pilothouse question has that id.")
+        .with_details(json!({ "question_id": id }))
+        .with_hint("call QuestionList to see what is open")
+}
+
 /// Tells why an answer to a question was not taken.
 fn unanswered(refusal: &Refusal) -> ToolError {
     let (kind, id, hint) = match refusal {

@@ -7,6 +7,8 @@ use serde_json::Value;
 
 use super::exec_command::ExecCommand;
 use super::exec_command_batch::ExecCommandBatch;
+use super::question_answer::QuestionAnswer;
+use super::question_list::QuestionList;
 use super::receipt::Receipt;
 use super::schema;
 use super::task_input::TaskInput;
@@ -64,7 +66,7 @@ pub struct Tool {
 }
 
 /// Every tool, in the order clients list them.
-pub static TOOLS: [Tool; 7] = [
+pub static TOOLS: [Tool; 9] = [
     Tool::of::<ExecCommand>(),
     Tool::of::<ExecCommandBatch>(),
     Tool::of::<TaskList>(),
@@ -72,6 +74,8 @@ pub static TOOLS: [Tool; 7] = [
     Tool::of::<TaskOutput>(),
     Tool::of::<TaskInput>(),
     Tool::of::<TaskStop>(),
+    Tool::of::<QuestionList>(),
+    Tool::of::<QuestionAnswer>(),
 ];
 
 /// Finds a tool by its public name.

@@ -51,5 +51,6 @@ mod tools_batch_receipts;
 mod tools_catalogue;
 mod tools_held;
 mod tools_live;
+mod tools_questions;
 mod tools_receipts;
 mod tools_rendering;

@@ -35,8 +35,9 @@ fn result_schemas() {
 }
 
 #[test]
-fn every_tool_about_tasks_says_whose_task_ids_it_means() {
+fn every_tool_says_whose_ids_it_means() {
     for tool in &TOOLS {
-        assert!(tool.description.to_lowercase().contains("pilothouse task"), "{}", tool.name);
+        let noun = if tool.name.starts_with("Question") { "pilothouse question" } else { "pilothouse task" };
+        assert!(tool.description.to_lowercase().contains(noun), "{}", tool.name);
     }
 }

@@ -13,7 +13,8 @@ import anyio
 from mcp import Client, MCPError, StdioServerParameters, stdio_client
 
 ENVELOPE = "dev.pilothouse/envelope"
-TOOLS = ["ExecCommand", "ExecCommandBatch", "TaskList", "TaskStatus", "TaskOutput", "TaskInput", "TaskStop"]
+TOOLS = ["ExecCommand", "ExecCommandBatch", "TaskList", "TaskStatus", "TaskOutput", "TaskInput", "TaskStop",
+         "QuestionList", "QuestionAnswer"]
 
 
 class Agent:

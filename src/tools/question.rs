@@ -1,0 +1,198 @@
+//! A question as agents see it: the same in lists and in answers.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::task;
+use crate::envelope::{Actor, mask, one_line};
+use crate::runtime::{BindingView, Question, QuestionId, QuestionKind};
+
+/// Longest text shown in a list.
+const LIST_CHARS: usize = 400;
+/// Longest value shown in a list.
+const VALUE_CHARS: usize = 200;
+
+/// What kind of answer a question wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Kind {
+    /// Yes or no.
+    YesNo,
+    /// One of the labels.
+    Choice,
+    /// Free text.
+    Text,
+    /// Approve or reject; the operator's.
+    Gate,
+    /// Rerun, skip or abort a command of which nobody knows how it ended; the operator's.
+    InFlight,
+}
+
+/// One open question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(super) struct Row {
+    /// Id of the pilothouse question.
+    #[schemars(with = "String")]
+    pub(super) question_id: QuestionId,
+    /// What kind of answer it wants.
+    pub(super) kind: Kind,
+    /// You may answer it.
+    pub(super) answerable: bool,
+    /// The text; the beginning of it in a list.
+    pub(super) text: String,
+    /// The text is longer.
+    pub(super) text_truncated: bool,
+    /// What an answer may be.
+    pub(super) expects: String,
+    /// The program that asks.
+    pub(super) program: Option<String>,
+    /// The line it stands at there.
+    pub(super) line: Option<u32>,
+    /// What the values in question are.
+    pub(super) evidence: Vec<Value>,
+    /// The pass of a loop it is about, from 1.
+    pub(super) pass: Option<u32>,
+    /// Passes at most.
+    pub(super) passes: Option<u32>,
+    /// Milliseconds since it was asked.
+    pub(super) waiting_ms: u64,
+    /// Milliseconds until it is too late; null when it waits for ever.
+    pub(super) remaining_ms: Option<u64>,
+    /// What was said beside it.
+    pub(super) comments: Vec<Remark>,
+}
+
+/// A value of the program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(super) struct Value {
+    /// Its name.
+    name: String,
+    /// The beginning of it.
+    preview: String,
+    /// It is longer.
+    truncated: bool,
+    /// Exit code of the command that made it.
+    exit_code: Option<i32>,
+    /// The end of what that command wrote to stderr.
+    stderr: Option<String>,
+    /// The file that holds it whole.
+    file: Option<String>,
+}
+
+/// Something said beside a question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(super) struct Remark {
+    /// By whom.
+    #[schemars(with = "String")]
+    by: Actor,
+    /// What.
+    text: String,
+}
+
+impl Row {
+    /// Returns a question as `actor` sees it; whole, or as in a list.
+    pub(super) fn of(question: &Question, actor: &Actor, now: Timestamp, whole: bool) -> Self {
+        let origin = &question.origin;
+        let (text_chars, value_chars) =
+            if whole { (usize::MAX, usize::MAX) } else { (LIST_CHARS, VALUE_CHARS) };
+        let text = mask(&question.text);
+        let (text, text_truncated) = cut(&text, text_chars);
+        let values = question.evidence.bindings.iter().map(|binding| Value::of(binding, value_chars));
+        let remaining = |until: Timestamp| task::millis_between(now, until);
+        Self {
+            question_id: question.id.clone(),
+            kind: Kind::of(&question.kind),
+            answerable: question.agents || *actor == Actor::Operator,
+            text,
+            text_truncated,
+            expects: question.kind.expected(),
+            program: origin.program.as_ref().map(|path| path.to_string_lossy().into_owned()),
+            line: origin.lines.map(|lines| lines.first),
+            evidence: values.collect(),
+            pass: question.evidence.pass.map(|(pass, _)| pass),
+            passes: question.evidence.pass.and_then(|(_, most)| most),
+            waiting_ms: task::millis_between(question.asked_at, now),
+            remaining_ms: question.deadline.map(remaining),
+            comments: question.comments.iter().map(Remark::of).collect(),
+        }
+    }
+
+    /// Says it in a few lines.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let who = match (self.answerable, self.kind) {
+            (true, _) => "yours to answer",
+            (false, Kind::Gate) => "a gate, for the operator",
+            (false, _) => "for the operator",
+        };
+        let left = self.remaining_ms.map(|ms| format!(", {} left", task::duration(ms)));
+        let at = self.line.map(|line| format!(" line {line}")).unwrap_or_default();
+        let program = self.program.as_deref().map(|path| format!(" {path}{at}")).unwrap_or_default();
+        let pass = self.pass.map(|pass| match self.passes {
+            Some(most) => format!(", pass {pass} of at most {most}"),
+            None => format!(", pass {pass}"),
+        });
+        let mut lines = vec![format!(
+            "{} ({who}{}){program}{}",
+            self.question_id,
+            left.unwrap_or_default(),
+            pass.unwrap_or_default()
+        )];
+        lines.extend(self.text.lines().map(|line| format!("  {line}")));
+        lines.push(format!("  expects {}", self.expects));
+        for value in &self.evidence {
+            let exit = value.exit_code.map(|code| format!(" (exit {code})")).unwrap_or_default();
+            let dots = if value.truncated { " …" } else { "" };
+            lines.push(format!("  {}{exit} = {}{dots}", value.name, one_line(&value.preview, VALUE_CHARS)));
+            lines.extend(
+                value.stderr.as_deref().map(|text| format!("    stderr: {}", one_line(text, VALUE_CHARS))),
+            );
+            lines.extend(
+                value.file.as_deref().filter(|_| value.truncated).map(|file| format!("    whole: {file}")),
+            );
+        }
+        lines.extend(
+            self.comments.iter().map(|said| format!("  {}: {}", said.by, one_line(&said.text, VALUE_CHARS))),
+        );
+        lines
+    }
+}
+
+impl Value {
+    fn of(binding: &BindingView, chars: usize) -> Self {
+        let (preview, is_cut) = cut(&binding.preview, chars);
+        Self {
+            name: binding.name.clone(),
+            preview,
+            truncated: is_cut || binding.is_cut,
+            exit_code: binding.exit_code,
+            stderr: binding.stderr.as_deref().map(|text| cut(text, chars).0).filter(|text| !text.is_empty()),
+            file: binding.file.as_ref().map(|path| path.to_string_lossy().into_owned()),
+        }
+    }
+}
+
+impl Remark {
+    fn of(comment: &crate::runtime::Comment) -> Self {
+        Self { by: comment.by.clone(), text: comment.text.clone() }
+    }
+}
+
+impl Kind {
+    pub(super) fn of(kind: &QuestionKind) -> Self {
+        match kind {
+            QuestionKind::YesNo { .. } => Self::YesNo,
+            QuestionKind::Choice { .. } => Self::Choice,
+            QuestionKind::Text { .. } => Self::Text,
+            QuestionKind::Gate { .. } => Self::Gate,
+            QuestionKind::InFlight => Self::InFlight,
+        }
+    }
+}
+
+fn cut(text: &str, chars: usize) -> (String, bool) {
+    match text.char_indices().nth(chars) {
+        Some((at, _)) => (text[..at].to_owned(), true),
+        None => (text.to_owned(), false),
+    }
+}

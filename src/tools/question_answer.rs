@@ -1,0 +1,169 @@
+//! QuestionAnswer: answers a question of a program, or says something beside it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::errors::{question_not_found, unusable};
+use super::question::Kind;
+use super::receipt::Receipt;
+use super::table::Hints;
+use super::verb::{Context, Done, Verb};
+use crate::envelope::{Envelope, ToolError, one_line};
+use crate::runtime::{Error, Given, Principal, Question, QuestionId, Refusal};
+
+/// Characters of an answer that are told again.
+const TOLD_CHARS: usize = 200;
+/// Longest text that may be sent.
+const LONGEST: usize = 256 << 10;
+
+pub(super) struct QuestionAnswer;
+
+/// Which question, and what to say.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {
+    /// Id of the pilothouse question, `question_…`.
+    question_id: String,
+    /// The answer, exactly as the question expects it: `yes` or `no`, a label, or a text.
+    answer: Option<String>,
+    /// Why, in a sentence. Without `answer`, it is put beside the question for the operator.
+    comment: Option<String>,
+}
+
+/// What was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// The question is settled.
+    Answered,
+    /// The question is open; the operator sees the comment.
+    Commented,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(super) struct Said {
+    /// The question.
+    #[schemars(with = "String")]
+    question_id: QuestionId,
+    /// What kind of question it is.
+    kind: Kind,
+    /// What was done.
+    effect: Effect,
+    /// The beginning of the answer.
+    answer: Option<String>,
+    /// Who it is from, on record.
+    #[schemars(with = "Option<String>")]
+    principal: Option<Principal>,
+}
+
+/// All there is to say about what was done.
+#[derive(Debug, Clone)]
+pub struct Complete {
+    /// The question as it stood.
+    pub question: std::sync::Arc<Question>,
+    /// The answer that was taken, and who it is from.
+    pub answer: Option<(String, Principal)>,
+}
+
+/// Projects what is known to the canonical envelope.
+#[must_use]
+pub fn project(complete: &Complete) -> Envelope {
+    let Complete { question, answer } = complete;
+    QuestionAnswer::envelope(&Said {
+        question_id: question.id.clone(),
+        kind: Kind::of(&question.kind),
+        effect: if answer.is_some() { Effect::Answered } else { Effect::Commented },
+        answer: answer.as_ref().map(|(text, _)| one_line(text, TOLD_CHARS)),
+        principal: answer.as_ref().map(|(_, principal)| principal.clone()),
+    })
+}
+
+impl Verb for QuestionAnswer {
+    const NAME: &'static str = "QuestionAnswer";
+    const TITLE: &'static str = "Answer a question";
+    const DESCRIPTION: &'static str = "\
+Answers an open pilothouse question, where QuestionList says that it is yours to answer. The program goes on with your answer at \
+once, and it cannot be taken back: judge by the evidence, and say why in `comment`. An answer must be exactly what the question \
+expects; one that does not fit leaves it open for the operator. Gates are never yours: with `comment` alone you tell the \
+operator what you know, beside any question.";
+    const HINTS: Hints = Hints { read_only: false, destructive: true, idempotent: false, open_world: true };
+    const CLI: &'static [&'static str] = &["question", "answer"];
+    const EXAMPLES: &'static [(&'static str, &'static str)] = &[
+        (
+            "Answer yes, and say why",
+            r#"{"question_id":"question_4k2m9x7q","answer":"yes","comment":"all 212 tests pass"}"#,
+        ),
+        (
+            "Tell the operator something beside a gate",
+            r#"{"question_id":"question_4k2m9x7q","comment":"staging has been green for an hour"}"#,
+        ),
+    ];
+
+    type Input = Input;
+    type Result = Said;
+
+    fn check(input: Input) -> Result<(), ToolError> {
+        sound(&input)
+    }
+
+    async fn run(cx: Context<'_>, input: Input) -> Result<Done, ToolError> {
+        sound(&input)?;
+        let Input { question_id, answer, comment } = input;
+        let Ok(id) = question_id.parse::<QuestionId>() else { return Err(question_not_found(&question_id)) };
+        let by = &cx.caller.actor;
+        let open = cx.runtime.questions().into_iter().find(|question| question.id == id);
+        let Some(question) = open else {
+            // The runtime knows what came of it.
+            let late = cx.runtime.comment(by, &id, comment.or(answer).unwrap_or_default()).await;
+            return Err(late.err().unwrap_or(Error::Question(Refusal::Unknown(id))).into());
+        };
+        let Some(answer) = answer else {
+            cx.runtime.comment(by, &id, comment.unwrap_or_default()).await?;
+            return Ok(Done { envelope: project(&Complete { question, answer: None }), task: None });
+        };
+        let Some(value) = question.kind.read(&answer) else {
+            let misfit = Refusal::DoesNotFit { id: id.clone(), expected: question.kind.expected() };
+            if question.agents {
+                let said = format!("answered {}, which does not fit", one_line(&answer, TOLD_CHARS));
+                cx.runtime.comment(by, &id, said).await?;
+            }
+            return Err(Error::Question(misfit).into());
+        };
+        let taken = cx.runtime.answer(by, &id, Given { value, note: comment }).await?;
+        let complete = Complete { question, answer: Some((answer, taken.principal)) };
+        Ok(Done { envelope: project(&complete), task: None })
+    }
+
+    fn summary(said: &Said) -> String {
+        let id = &said.question_id;
+        match said.effect {
+            Effect::Answered => format!("{id} answered"),
+            Effect::Commented => format!("comment put beside {id}"),
+        }
+    }
+
+    fn receipt(said: &Said) -> Receipt {
+        let id = &said.question_id;
+        match (said.effect, &said.answer) {
+            (Effect::Answered, Some(answer)) => {
+                Receipt::new(format!("Answered {id}: {answer}")).line("The program goes on with it.")
+            }
+            (Effect::Answered, None) => Receipt::new(format!("Answered {id}")),
+            (Effect::Commented, _) => Receipt::new(format!("Comment put beside {id}"))
+                .line("It is still open; the operator sees what you said."),
+        }
+    }
+}
+
+fn sound(input: &Input) -> Result<(), ToolError> {
+    let refuse = |field, reason: &str| Err(unusable(QuestionAnswer::NAME, field, reason));
+    let is_blank = |text: &Option<String>| text.as_deref().is_none_or(|text| text.trim().is_empty());
+    if input.answer.is_none() && is_blank(&input.comment) {
+        return refuse("answer", "`answer` or `comment` is needed");
+    }
+    if input.answer.as_ref().is_some_and(|answer| answer.len() > LONGEST) {
+        return refuse("answer", "`answer` is longer than 256 KiB");
+    }
+    Ok(())
+}

@@ -1,0 +1,125 @@
+//! QuestionList: what running programs need somebody to decide.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::errors::question_not_found;
+use super::question::Row;
+use super::receipt::Receipt;
+use super::table::Hints;
+use super::verb::{Context, Done, Verb};
+use crate::envelope::{Actor, Envelope, ToolError};
+use crate::runtime::Question;
+
+/// Most questions in one answer.
+const MOST: usize = 50;
+
+pub(super) struct QuestionList;
+
+/// Which questions to list.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {
+    /// Only this question, `question_…`, with its whole text and evidence.
+    question_id: Option<String>,
+}
+
+/// The questions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(super) struct Listing {
+    /// How many are open.
+    total: usize,
+    /// How many of them you may answer.
+    answerable: usize,
+    /// The oldest first.
+    questions: Vec<Row>,
+}
+
+/// All there is to say about the open questions.
+#[derive(Debug, Clone)]
+pub struct Complete {
+    /// Every open question, or the one asked about.
+    pub questions: Vec<Arc<Question>>,
+    /// Who asks.
+    pub actor: Actor,
+    /// One was asked about: it is told whole.
+    pub whole: bool,
+    /// The time now.
+    pub now: Timestamp,
+}
+
+/// Projects what is known to the canonical envelope.
+#[must_use]
+pub fn project(complete: &Complete) -> Envelope {
+    let Complete { questions, actor, whole, now } = complete;
+    let rows: Vec<Row> = questions.iter().map(|question| Row::of(question, actor, *now, *whole)).collect();
+    QuestionList::envelope(&Listing {
+        total: rows.len(),
+        answerable: rows.iter().filter(|row| row.answerable).count(),
+        questions: rows.into_iter().take(MOST).collect(),
+    })
+}
+
+impl Verb for QuestionList {
+    const NAME: &'static str = "QuestionList";
+    const TITLE: &'static str = "List questions";
+    const DESCRIPTION: &'static str = "\
+Lists the open pilothouse questions: what running programs wait for somebody to decide, with the values they are about. Each \
+says whether you may answer it, what an answer may be and how long it waits. Gates are always the operator's. With \
+`question_id`, one question with its whole text and evidence. Usually nothing is open; look when you run a program, or when \
+you are asked to.";
+    const HINTS: Hints = Hints::READS;
+    const CLI: &'static [&'static str] = &["question", "list"];
+    const EXAMPLES: &'static [(&'static str, &'static str)] = &[
+        ("See what waits for an answer", "{}"),
+        ("Read one question whole", r#"{"question_id":"question_4k2m9x7q"}"#),
+    ];
+
+    type Input = Input;
+    type Result = Listing;
+
+    async fn run(cx: Context<'_>, input: Input) -> Result<Done, ToolError> {
+        let mut questions = cx.runtime.questions();
+        let whole = input.question_id.is_some();
+        if let Some(id) = input.question_id {
+            questions.retain(|question| question.id.as_str() == id);
+            if questions.is_empty() {
+                return Err(question_not_found(&id));
+            }
+        }
+        let complete = Complete { questions, actor: cx.caller.actor.clone(), whole, now: cx.now() };
+        Ok(Done { envelope: project(&complete), task: None })
+    }
+
+    fn summary(listing: &Listing) -> String {
+        listing.count_line()
+    }
+
+    fn receipt(listing: &Listing) -> Receipt {
+        let rows = listing.questions.iter();
+        let receipt =
+            rows.fold(Receipt::new(listing.count_line()), |receipt, row| receipt.block(row.lines()));
+        let hidden = listing.total.saturating_sub(listing.questions.len());
+        let receipt = receipt.block((hidden > 0).then(|| format!("Not shown: {hidden} newer.")));
+        match (listing.total, listing.answerable) {
+            (0, _) => receipt,
+            (_, 0) => receipt
+                .next("nothing to answer; QuestionAnswer with `comment` tells the operator what you know."),
+            _ => receipt.next("QuestionAnswer to answer one."),
+        }
+    }
+}
+
+impl Listing {
+    fn count_line(&self) -> String {
+        match (self.total, self.answerable) {
+            (0, _) => "No open questions".to_owned(),
+            (1, 0) => "1 open question, for the operator".to_owned(),
+            (1, _) => "1 open question, yours to answer".to_owned(),
+            (total, answerable) => format!("{total} open questions, {answerable} of them yours to answer"),
+        }
+    }
+}
