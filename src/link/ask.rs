@@ -7,9 +7,7 @@ use serde_json::Value;
 
 use super::operator::Update;
 use crate::envelope::{Envelope, TaskId};
-use crate::runtime::{
-    CallRecord, Decision, Given, Input, InputOutcome, Metrics, QuestionId, StreamView,
-};
+use crate::runtime::{CallRecord, Decision, Given, Input, InputOutcome, Metrics, QuestionId, StreamView};
 use crate::tools::Answer;
 
 /// From a console or script to the runtime.

@@ -138,7 +138,7 @@ impl Row {
             left.unwrap_or_default(),
             pass.unwrap_or_default()
         )];
-        lines.extend(self.text.lines().map(|line| format!("  {line}")));
+        lines.extend(self.text.lines().map(|line| format!("> {line}")));
         lines.push(format!("  expects {}", self.expects));
         for value in &self.evidence {
             let exit = value.exit_code.map(|code| format!(" (exit {code})")).unwrap_or_default();
