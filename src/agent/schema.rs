@@ -126,7 +126,8 @@ mod tests {
     fn hints_tell_what_only_reads_from_what_changes() {
         for tool in list(Profile::Receipt) {
             let hints = tool.annotations.expect("annotated");
-            let reads = matches!(tool.name.as_ref(), "TaskList" | "TaskStatus" | "TaskOutput");
+            let readers = ["TaskList", "TaskStatus", "TaskOutput", "QuestionList"];
+            let reads = readers.contains(&tool.name.as_ref());
             assert_eq!(hints.read_only_hint, Some(reads), "{}", tool.name);
             assert_eq!(hints.destructive_hint, Some(!reads), "{}", tool.name);
         }
