@@ -73,10 +73,7 @@ says whether you may answer it, what an answer may be and how long it waits. Gat
 you are asked to.";
     const HINTS: Hints = Hints::READS;
     const CLI: &'static [&'static str] = &["question", "list"];
-    const EXAMPLES: &'static [(&'static str, &'static str)] = &[
-        ("See what waits for an answer", "{}"),
-        ("Read one question whole", r#"{"question_id":"question_4k2m9x7q"}"#),
-    ];
+    const EXAMPLES: &'static [(&'static str, &'static str)] = &[("See what waits for an answer", "{}")];
 
     type Input = Input;
     type Result = Listing;
