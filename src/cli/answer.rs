@@ -8,7 +8,7 @@ use clap::ArgMatches;
 
 use super::args;
 use crate::dispatch::exec::OUTPUT_CLOSED;
-use crate::dispatch::{PROMETHEUS, Response, own_form, table};
+use crate::dispatch::{COMMANDS, Response, own_form, table};
 
 /// A form of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,8 +21,8 @@ pub(super) enum Form {
     Table,
     /// The data as text.
     Plain,
-    /// The data as Prometheus reads them, where a command has that form.
-    Prometheus,
+    /// A form that only some commands have.
+    Own(&'static str),
 }
 
 impl Form {
@@ -33,8 +33,13 @@ impl Form {
             Some("jsonl") => Self::Jsonl,
             Some("table") => Self::Table,
             Some("plain") => Self::Plain,
-            Some(PROMETHEUS) => Self::Prometheus,
-            _ => Self::usual(),
+            // What a person reads, by the name that checkers of programs give it.
+            Some("human") => Self::Plain,
+            Some(own) => {
+                let forms = COMMANDS.iter().flat_map(|command| command.forms);
+                forms.copied().find(|form| *form == own).map_or_else(Self::usual, Self::Own)
+            }
+            None => Self::usual(),
         }
     }
 
@@ -63,7 +68,7 @@ fn write(response: &Response, form: Form) -> io::Result<()> {
     let text = match form {
         Form::Json if io::stdout().is_terminal() => format!("{value:#}"),
         Form::Json | Form::Jsonl => value.to_string(),
-        Form::Prometheus => own(PROMETHEUS).unwrap_or_default(),
+        Form::Own(name) => own(name).unwrap_or_default(),
         Form::Table if !response.data().is_null() => own("table").unwrap_or_else(|| table(response.data())),
         Form::Plain if !response.data().is_null() => response.text.clone(),
         Form::Table | Form::Plain => String::new(),
@@ -73,7 +78,7 @@ fn write(response: &Response, form: Form) -> io::Result<()> {
         writeln!(out, "{}", text.trim_end_matches('\n'))?;
     }
     out.flush()?;
-    if matches!(form, Form::Table | Form::Plain | Form::Prometheus) {
+    if matches!(form, Form::Table | Form::Plain | Form::Own(_)) {
         aside(response)?;
     }
     Ok(())

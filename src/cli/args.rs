@@ -5,7 +5,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command as Clap};
 
 use super::fields;
 use crate::dispatch::exec::LINE_FLAGS;
-use crate::dispatch::{COMMANDS, Command, Failure, Flags, PROMETHEUS, find, parse_timeout};
+use crate::dispatch::{COMMANDS, Command, Failure, Flags, find, parse_timeout};
 
 /// The flag that says how to answer.
 pub(super) const OUTPUT: &str = "output";
@@ -82,8 +82,7 @@ fn declare(command: &'static Command, clap: Clap) -> Clap {
 
 /// The forms a command can answer in.
 fn forms(command: &Command) -> impl Iterator<Item = &'static str> {
-    let own = (command.path == "metrics.show").then_some(PROMETHEUS);
-    FORMS.into_iter().chain(own)
+    FORMS.into_iter().chain(command.forms.iter().copied())
 }
 
 /// Finds the command that was typed; `None` when none was.

@@ -74,6 +74,10 @@ codes! {
     Unavailable { name: "UNAVAILABLE", exit: 12, retryable: true }
     /// A recording is not as it was written; what is wrong is in `data`.
     RecordDamaged { name: "RECORD_DAMAGED", exit: 1, retryable: false }
+    /// A program has errors; they are in `data`.
+    ProgramInvalid { name: "PROGRAM_INVALID", exit: 1, retryable: false }
+    /// A program is not in its canonical form.
+    NotFormatted { name: "NOT_FORMATTED", exit: 1, retryable: false }
     /// A fault of Pilothouse or of the machine.
     InternalError { name: "INTERNAL_ERROR", exit: 1, retryable: false }
 }

@@ -64,6 +64,9 @@ pub trait Local: 'static {
     /// Where it can run. One that does not run anywhere is run by `cli`, and [`Local::run`] is not called.
     const REACH: Reach = Reach::Anywhere;
 
+    /// Forms of its answer beside those every command has.
+    const FORMS: &'static [&'static str] = &[];
+
     /// What it takes: one field for each argument.
     type Input: DeserializeOwned + JsonSchema + Send;
     /// What it answers: the `data` of the response.
@@ -83,6 +86,12 @@ pub trait Local: 'static {
 
     /// Says the answer to a person.
     fn text(output: &Self::Output) -> String;
+
+    /// Returns the data of an answer in a form of its own, or in a usual one where it has its own way with
+    /// that; nothing where it has none.
+    fn form(_name: &str, _data: &Value) -> Option<String> {
+        None
+    }
 }
 
 fn no_dry_run(path: &str) -> Failure {
@@ -122,6 +131,9 @@ pub struct Command {
     pub aliases: &'static [&'static str],
     /// Where it can run.
     pub reach: Reach,
+    /// Forms of its answer beside those every command has.
+    pub forms: &'static [&'static str],
+    pub(super) form: fn(&str, &Value) -> Option<String>,
     pub(super) way: Way,
     exits: Vec<u8>,
     make_input: fn() -> Value,
@@ -150,6 +162,8 @@ impl Command {
             examples: examples.collect(),
             aliases: &[],
             reach: Reach::Anywhere,
+            forms: &[],
+            form: |_, _| None,
             way: Way::Tool(tool),
             exits: with_common(exits),
             make_input: tool.input_schema,
@@ -168,6 +182,8 @@ impl Command {
             examples: L::EXAMPLES.to_vec(),
             aliases: L::ALIASES,
             reach: L::REACH,
+            forms: L::FORMS,
+            form: L::form,
             way: Way::Local {
                 run: run::<L>,
                 would: would::<L>,

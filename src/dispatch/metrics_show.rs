@@ -12,7 +12,7 @@ use super::response::Failure;
 use crate::runtime::{Histogram, Metrics, prometheus};
 
 /// The form of its own that this command has beside those of all.
-pub const PROMETHEUS: &str = "prometheus";
+const PROMETHEUS: &str = "prometheus";
 
 pub(super) struct MetricsShow;
 
@@ -38,6 +38,8 @@ impl Local for MetricsShow {
     const EXITS: &'static [u8] = &[4, 12];
     const EXAMPLES: &'static [Example] = &[Example { about: "See what has been counted", input: "{}" }];
 
+    const FORMS: &'static [&'static str] = &[PROMETHEUS];
+
     type Input = Input;
     type Output = Output;
 
@@ -47,20 +49,17 @@ impl Local for MetricsShow {
         Ok(Output { shell_commands, model_rounds_saved, metrics })
     }
 
-    fn text(output: &Output) -> String {
-        table(output)
-    }
-}
-
-impl MetricsShow {
-    /// Returns the data of an answer in a form of its own; none when it has no such form.
-    pub(super) fn form(name: &str, data: &Value) -> Option<String> {
+    fn form(name: &str, data: &Value) -> Option<String> {
         let output = Output::deserialize(data).ok()?;
         match name {
             PROMETHEUS => Some(prometheus(&output.metrics)),
             "table" => Some(table(&output)),
             _ => None,
         }
+    }
+
+    fn text(output: &Output) -> String {
+        table(output)
     }
 }
 

@@ -15,6 +15,7 @@ mod manifest;
 mod mcp_config;
 mod metrics_show;
 pub mod owned;
+mod prose;
 mod receipt_file;
 mod receipts;
 mod recorded;
@@ -32,7 +33,6 @@ pub use code::{Code, EXITS, exit_name};
 pub use command::{Command, Danger, Example, Reach};
 pub use context::{Context, Embedded, Host};
 pub use doctor::Probe;
-pub use metrics_show::PROMETHEUS;
 pub use reference::reference;
 pub use registry::{COMMANDS, find};
 pub use response::{Failure, Meta, Phase, Response};
@@ -44,7 +44,7 @@ pub use table::table;
 /// Returns the data of an answer in a form that only its command has.
 #[must_use]
 pub fn own_form(path: &str, form: &str, data: &serde_json::Value) -> Option<String> {
-    if path == "metrics.show" { metrics_show::MetricsShow::form(form, data) } else { None }
+    find(path).and_then(|command| (command.form)(form, data))
 }
 
 /// Version of the shapes scripts rely on: response, manifest, lines of `exec`.

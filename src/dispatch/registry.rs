@@ -18,6 +18,7 @@ use super::manifest::Manifest;
 use super::mcp_config::McpConfig;
 use super::metrics_show::MetricsShow;
 use super::owned::{Demo, Exec, Mcp, Open, Serve};
+use super::prose::{ProseAst, ProseCheck, ProseFmt};
 use super::receipt_file::{ReceiptCompact, ReceiptRender};
 use super::receipts::{ReceiptList, ReceiptShow};
 use super::settings::{ConfigCheck, ConfigEdit, ConfigPath, ConfigShow};
@@ -42,6 +43,9 @@ pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
         Command::of::<ConfigShow>(),
         Command::of::<ConfigCheck>(),
         Command::of::<ConfigEdit>(),
+        Command::of::<ProseCheck>(),
+        Command::of::<ProseFmt>(),
+        Command::of::<ProseAst>(),
         Command::of::<Exec>(),
         Command::of::<Manifest>(),
         Command::of::<Mcp>(),

@@ -37,6 +37,7 @@ struct Facts {
     suggestion: Option<String>,
     context: Map<String, Value>,
     data: Value,
+    text: String,
 }
 
 impl Failure {
@@ -54,6 +55,7 @@ impl Failure {
             suggestion: None,
             context: Map::new(),
             data: Value::Null,
+            text: String::new(),
         }))
     }
 
@@ -105,6 +107,13 @@ impl Failure {
     #[must_use]
     pub fn with_data(mut self, data: Value) -> Self {
         self.0.data = data;
+        self
+    }
+
+    /// Adds that result as text for a person.
+    #[must_use]
+    pub fn with_text(mut self, text: String) -> Self {
+        self.0.text = text;
         self
     }
 
@@ -170,6 +179,7 @@ impl From<ToolError> for Failure {
             suggestion: None,
             context,
             data: Value::Null,
+            text: String::new(),
         }))
     }
 }
@@ -212,7 +222,8 @@ impl Response {
     /// Makes the answer of a failure.
     #[must_use]
     pub fn failure(failure: Failure) -> Self {
-        Self { outcome: Err(failure), warnings: Vec::new(), meta: Meta::default(), text: String::new() }
+        let text = failure.0.text.clone();
+        Self { outcome: Err(failure), warnings: Vec::new(), meta: Meta::default(), text }
     }
 
     /// Returns the data, also of a failure that has some.

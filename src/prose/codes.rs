@@ -193,6 +193,29 @@ impl Code {
         }
     }
 
+    /// Tells whether the rule is about the form of the text, and not about what it says: text that breaks it
+    /// cannot be written again.
+    #[must_use]
+    pub(super) fn is_about_form(self) -> bool {
+        let tolerable = matches!(
+            self,
+            Self::E002
+                | Self::E008
+                | Self::E009
+                | Self::E011
+                | Self::E012
+                | Self::E050
+                | Self::E051
+                | Self::E052
+                | Self::OPE002
+                | Self::HPE004
+                | Self::HPE010
+                | Self::HPE013
+                | Self::HPE014
+        );
+        self.row().severity == Severity::Error && !tolerable
+    }
+
     /// Finds a code as it is written.
     #[must_use]
     pub fn find(text: &str) -> Option<Self> {

@@ -288,6 +288,9 @@ impl Parser<'_> {
             }
             text.push_str(self.source.slice(token.span));
         }
+        if text.contains('\r') {
+            text = text.replace("\r\n", "\n");
+        }
         text
     }
 }

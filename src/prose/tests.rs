@@ -2,6 +2,8 @@
 
 mod cases;
 mod decisions;
+mod layout;
+mod properties;
 
 use super::{Checked, Profile, Source, check, render};
 

@@ -1,7 +1,7 @@
 //! Commands: what is interpolated into them.
 
 use super::Checker;
-use crate::prose::ast::{Exec, Name, Text};
+use crate::prose::ast::{Exec, Name, Part, Text};
 use crate::prose::codes::Code;
 
 impl<'a> Checker<'a> {
@@ -12,12 +12,12 @@ impl<'a> Checker<'a> {
         }
         if let Some(first) = exec.command.holes().next() {
             let others = exec.command.holes().skip(1).any(|other| other.text != first.text);
-            let what = format!("{{{}}}{}", first.text, if others { " and others" } else { "" });
+            let what = format!("{{{}}}{}", first.text, if others { " and others are" } else { " is" });
             self.reports.add(
                 Code::W051,
                 exec.command.span,
                 format!(
-                    "Interpolated exec commands may have injection risk: {what} is put into the shell's text"
+                    "Interpolated exec commands may have injection risk: {what} put into the shell's text"
                 ),
             );
         }
@@ -35,6 +35,13 @@ impl<'a> Checker<'a> {
 
     /// Checks a text that is not for a shell.
     pub(super) fn text(&mut self, text: &'a Text) {
+        if let Some(Part::Hole(name)) = text.parts.first()
+            && name.span == text.span
+        {
+            // A variable in place of a string: there is no text that could stay as it is.
+            self.used(name, "variable");
+            return;
+        }
         for hole in text.holes() {
             if self.visible(hole.as_str()).is_none() {
                 let message = if self.reports.is_strict() {
@@ -59,7 +66,7 @@ impl<'a> Checker<'a> {
             Some('@') => format!("if it is for git, write `@\\{{{name}}}`"),
             _ => format!("if it is plain text, write `\\{{{name}}}`; else define it before this line"),
         };
-        self.advice(name, &usual)
+        self.advice(hole, &usual)
     }
 }
 

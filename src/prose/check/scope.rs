@@ -95,8 +95,9 @@ impl<'a> Checker<'a> {
     }
 
     /// Returns what to do about a name that is not defined.
-    pub(super) fn advice(&self, name: &str, usual: &str) -> String {
-        if let Some(later) = self.frame.coming.get(name) {
+    pub(super) fn advice(&self, used: &Name, usual: &str) -> String {
+        let name = used.as_str();
+        if let Some(later) = self.frame.coming.get(name).filter(|later| later.start() > used.span.start()) {
             let line = self.source.line_of(later.start());
             return format!("`{name}` is defined on line {line}, after this: move its definition up");
         }
@@ -180,7 +181,7 @@ impl<'a> Checker<'a> {
             }
             Some(_) => {}
             None => {
-                let hint = self.advice(text, "write `let` before it");
+                let hint = self.advice(name, "write `let` before it");
                 let message = format!("`{text}` was never declared");
                 self.reports.add(Code::HPW020, name.span, message).hint(hint);
                 self.declare(name, Kind::Assigned);

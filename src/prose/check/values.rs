@@ -70,10 +70,10 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn used(&mut self, name: &'a Name, what: &str) {
+    pub(super) fn used(&mut self, name: &'a Name, what: &str) {
         if self.visible(name.as_str()).is_none() {
             let message = format!("the {what} `{}` is not defined", name.text);
-            let advice = self.advice(name.as_str(), Code::HPE002.row().fix);
+            let advice = self.advice(name, Code::HPE002.row().fix);
             self.reports.add(Code::HPE002, name.span, message).hint(advice);
         }
     }

@@ -57,11 +57,17 @@ impl Parser<'_> {
     /// Takes the words up to the colon at the end of the line.
     fn opaque_condition(&mut self, from: usize) -> Condition {
         self.at = from;
-        while !self.kind().is_layout() {
-            if self.kind() == TokenKind::Colon && self.kind_at(1).is_layout() {
-                break;
-            }
+        let ends_line = |parser: &Self| parser.kind() == TokenKind::Colon && parser.kind_at(1).is_layout();
+        while !self.kind().is_layout() && !ends_line(self) {
             self.bump();
+        }
+        if self.kind().is_layout() {
+            // No colon ends the line: the first one does, and what follows it is the body.
+            self.at = from;
+            while !self.kind().is_layout() && self.kind() != TokenKind::Colon {
+                self.bump();
+            }
+            self.end = self.tokens[from..self.at].last().map_or(self.end, |token| token.span.end());
         }
         Condition::Opaque(self.words(from))
     }

@@ -29,14 +29,15 @@ impl Parser<'_> {
         }
         let block = self.name("the name of a block")?;
         let mut arguments = Vec::new();
-        if self.eat(TokenKind::Open(Bracket::Round)) {
-            while self.kind() != TokenKind::Close(Bracket::Round) {
+        if self.kind() == TokenKind::Open(Bracket::Round) {
+            let open = self.bump();
+            while self.in_brackets(Bracket::Round) {
                 arguments.push(self.value()?);
                 if !self.eat(TokenKind::Comma) {
                     break;
                 }
             }
-            self.close(Bracket::Round)?;
+            self.close(Bracket::Round, open)?;
         }
         let span = self.since(start.span.start());
         if self.kind() == TokenKind::Colon {
@@ -51,14 +52,15 @@ impl Parser<'_> {
     pub(super) fn parallel(&mut self) -> Parsed<Parallel> {
         let start = self.bump();
         let mut modifiers = Modifiers::default();
-        if self.eat(TokenKind::Open(Bracket::Round)) {
-            while self.kind() != TokenKind::Close(Bracket::Round) {
+        if self.kind() == TokenKind::Open(Bracket::Round) {
+            let open = self.bump();
+            while self.in_brackets(Bracket::Round) {
                 self.modifier(&mut modifiers)?;
                 if !self.eat(TokenKind::Comma) {
                     break;
                 }
             }
-            self.close(Bracket::Round)?;
+            self.close(Bracket::Round, open)?;
         }
         let outer = self.branches_at.replace(self.depth + 1);
         let body = self.body("`parallel`", start);
@@ -145,7 +147,9 @@ impl Parser<'_> {
         }
         let count = count.unwrap_or(one);
         if usize::try_from(count.get()).is_ok_and(|count| count > branches) {
-            let message = format!("it waits for {count} successes, and there are {branches} branches");
+            let many =
+                if branches == 1 { "is 1 branch".to_owned() } else { format!("are {branches} branches") };
+            let message = format!("it waits for {count} successes, and there {many}");
             self.reports.add(Code::HPW006, span, message);
         }
         Join::Any(count)
@@ -202,13 +206,14 @@ impl Parser<'_> {
             LoopTest::Forever
         };
         let (mut max, mut limited) = (None, false);
-        if self.eat(TokenKind::Open(Bracket::Round)) {
+        if self.kind() == TokenKind::Open(Bracket::Round) {
+            let open = self.bump();
             limited = true;
             if !self.eat_word("max") || !self.eat(TokenKind::Colon) {
                 return Err(self.expected("`max:` and a number"));
             }
             max = self.count(Code::OPE003, "the maximum of a loop");
-            self.close(Bracket::Round)?;
+            self.close(Bracket::Round, open)?;
         }
         let index = self.as_name()?;
         if self.kind() == TokenKind::Open(Bracket::Round) || matches!(self.word(), "until" | "while") {

@@ -94,7 +94,7 @@ impl Parser<'_> {
     }
 
     fn max_depth(&mut self) -> Parsed<Option<Spanned<std::num::NonZeroU32>>> {
-        self.bump();
+        let open = self.bump();
         if !self.eat_word("max_depth") {
             return Err(self.expected("`max_depth`"));
         }
@@ -103,7 +103,7 @@ impl Parser<'_> {
         }
         let span = self.token().span;
         let depth = self.positive(Code::OPE003, "the depth");
-        self.close(Bracket::Round)?;
+        self.close(Bracket::Round, open)?;
         Ok(depth.map(|value| Spanned { value, span }))
     }
 
@@ -174,16 +174,13 @@ impl Parser<'_> {
 
     /// Reads a list of strings; of any other element, `code` is said.
     pub(super) fn texts_in_list(&mut self, code: Code, what: &str) -> Parsed<Vec<Text>> {
-        self.bump();
+        let open = self.bump();
         let mut texts = Vec::new();
-        while self.kind() != TokenKind::Close(Bracket::Square) {
+        while self.in_brackets(Bracket::Square) {
             if let Some(text) = self.string_here() {
                 texts.push(text);
             } else {
                 let token = self.token();
-                if token.kind.is_layout() {
-                    break;
-                }
                 let message = format!("{what} is a string, not {}", self.described(token));
                 self.reports.add(code, token.span, message);
                 self.bump();
@@ -192,7 +189,7 @@ impl Parser<'_> {
                 break;
             }
         }
-        self.close(Bracket::Square)?;
+        self.close(Bracket::Square, open)?;
         Ok(texts)
     }
 

@@ -159,13 +159,13 @@ impl Parser<'_> {
     fn list(&mut self) -> Parsed<Expr> {
         let start = self.bump();
         let mut values = Vec::new();
-        while self.kind() != TokenKind::Close(Bracket::Square) {
+        while self.in_brackets(Bracket::Square) {
             values.push(self.value()?);
             if !self.eat(TokenKind::Comma) {
                 break;
             }
         }
-        self.close(Bracket::Square)?;
+        self.close(Bracket::Square, start)?;
         Ok(Expr::List(Spanned { value: values, span: self.since(start.span.start()) }))
     }
 
@@ -173,7 +173,7 @@ impl Parser<'_> {
         let start = self.bump();
         let mut entries = Vec::new();
         let mut valued = false;
-        while self.kind() != TokenKind::Close(Bracket::Curly) {
+        while self.in_brackets(Bracket::Curly) {
             let key = self.name("the name of a variable")?;
             let mut value = None;
             if self.eat(TokenKind::Colon) {
@@ -185,7 +185,7 @@ impl Parser<'_> {
                 break;
             }
         }
-        self.close(Bracket::Curly)?;
+        self.close(Bracket::Curly, start)?;
         let span = self.since(start.span.start());
         if valued {
             self.reports
@@ -278,9 +278,9 @@ impl Parser<'_> {
 
     fn call(&mut self, token: Token) -> Parsed<Expr> {
         let program = self.name_of(token);
-        self.bump();
+        let open = self.bump();
         let mut inputs = Vec::new();
-        while self.kind() != TokenKind::Close(Bracket::Round) {
+        while self.in_brackets(Bracket::Round) {
             if self.kind() != TokenKind::Word || self.kind_at(1) != TokenKind::Colon {
                 let token = self.token();
                 let span = self.visible(token);
@@ -297,7 +297,7 @@ impl Parser<'_> {
                 break;
             }
         }
-        self.close(Bracket::Round)?;
+        self.close(Bracket::Round, open)?;
         let span = self.since(token.span.start());
         self.properties("a call", &["(none)"], |_, _, _| Ok(()));
         Ok(Expr::Call(Call { program, inputs, span }))

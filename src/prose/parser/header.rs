@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use super::{Parsed, Parser};
 use crate::prose::ast::{Count, Name};
 use crate::prose::codes::Code;
-use crate::prose::token::{Bracket, TokenKind};
+use crate::prose::token::{Bracket, Token, TokenKind};
 
 impl Parser<'_> {
     /// Reads `as name`, if it stands here.
@@ -18,21 +18,36 @@ impl Parser<'_> {
 
     /// Reads names between brackets.
     pub(super) fn names_between(&mut self, bracket: Bracket, what: &str) -> Parsed<Vec<Name>> {
-        self.bump();
+        let open = self.bump();
         let mut names = Vec::new();
-        while self.kind() != TokenKind::Close(bracket) {
+        while self.in_brackets(bracket) {
             names.push(self.name(what)?);
             if !self.eat(TokenKind::Comma) {
                 break;
             }
         }
-        self.close(bracket)?;
+        self.close(bracket, open)?;
         Ok(names)
     }
 
-    pub(super) fn close(&mut self, bracket: Bracket) -> Parsed<()> {
+    /// Tells whether something stands between brackets here, and they do not end.
+    pub(super) fn in_brackets(&self, bracket: Bracket) -> bool {
+        self.kind() != TokenKind::Close(bracket) && !self.kind().is_layout()
+    }
+
+    /// Expects the bracket that closes `open`.
+    pub(super) fn close(&mut self, bracket: Bracket, open: Token) -> Parsed<()> {
         if self.eat(TokenKind::Close(bracket)) {
             return Ok(());
+        }
+        if self.kind().is_layout() {
+            let sign = self.source.slice(open.span);
+            let message = format!("this `{sign}` is never closed");
+            return Err(self.invalid(
+                open.span,
+                message,
+                "close it, or begin the next statement on a line of its own",
+            ));
         }
         let sign = match bracket {
             Bracket::Round => "`)`",

@@ -168,8 +168,15 @@ impl Parser<'_> {
 
     fn assignment(&mut self) -> Parsed<StatementKind> {
         let token = self.bump();
-        if self.source.slice(token.span) == "output" {
-            self.reports.add(Code::E023, token.span, "this output has no name");
+        match self.source.slice(token.span) {
+            "output" => {
+                self.reports.add(Code::E023, token.span, "this output has no name");
+            }
+            word @ ("let" | "const") => {
+                let what = format!("a name after `{word}`");
+                return Err(self.expected(&what));
+            }
+            _ => {}
         }
         let name = self.name_of(token);
         self.bump();
@@ -278,7 +285,14 @@ impl Parser<'_> {
             return Err(self.unknown_statement(start));
         }
         let value = self.statement_value()?;
-        if let Expr::Name(_) | Expr::Text(_) | Expr::Number(_) | Expr::Property(_) | Expr::Record(_) = value {
+        if let Expr::Name(_)
+        | Expr::Text(_)
+        | Expr::Number(_)
+        | Expr::Property(_)
+        | Expr::Record(_)
+        | Expr::Sum(_)
+        | Expr::Opaque(_) = value
+        {
             // The value of a block may be a name or a text on its last line: legal, if nothing follows.
             let is_last = self.kind() == TokenKind::Newline && self.kind_at(1) == TokenKind::Dedent;
             if !is_last || self.depth == 0 {

@@ -1,0 +1,70 @@
+//! `prose ast`: a program as a tree.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::check::{Finding, findings};
+use super::files;
+use crate::dispatch::code::Code;
+use crate::dispatch::command::{Example, Local};
+use crate::dispatch::context::Context;
+use crate::dispatch::response::Failure;
+use crate::prose::{self, Profile};
+
+/// Shows the tree of a program.
+pub(in crate::dispatch) struct ProseAst;
+
+/// Which program, how strictly.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::dispatch) struct Input {
+    /// The program; `-` is standard input.
+    file: String,
+    /// How strictly it is read: what real programs do, or the letter of the language.
+    #[serde(default)]
+    profile: Profile,
+}
+
+/// A program as a tree.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in crate::dispatch) struct Output {
+    /// The program.
+    file: String,
+    /// The tree. Each `span` is where a node stands, in bytes: its first one, and the one after its last.
+    program: Value,
+    /// What is to be said about it. With errors, the tree holds what could be read.
+    diagnostics: Vec<Finding>,
+}
+
+impl Local for ProseAst {
+    const PATH: &'static str = "prose.ast";
+    const ABOUT: &'static str = "Print a program as a tree";
+    const EXAMPLES: &'static [Example] =
+        &[Example { about: "See how a program is understood", input: r#"{"file":"deploy.prose"}"# }];
+
+    type Input = Input;
+    type Output = Output;
+
+    async fn run(cx: &mut Context, input: Input) -> Result<Output, Failure> {
+        let source = files::read(cx, &input.file).await?.map_err(|why| {
+            Failure::new(Code::InputFileUnreadable, format!("{} cannot be read.", input.file))
+                .detail(why)
+                .fix("give the path of a program, or - for standard input")
+        })?;
+        let checked = prose::check(&source, input.profile);
+        let program = serde_json::to_value(&checked.program).map_err(|error| Failure::internal(&error))?;
+        let diagnostics = findings(&source, &checked.diagnostics);
+        let output = Output { file: input.file, program, diagnostics };
+        if !checked.has_errors() {
+            return Ok(output);
+        }
+        let message = format!("{} has errors: its tree is incomplete.", output.file);
+        let text = Self::text(&output);
+        Err(Failure::new(Code::ProgramInvalid, message).with_data(json!(output)).with_text(text))
+    }
+
+    fn text(output: &Output) -> String {
+        format!("{:#}", output.program)
+    }
+}

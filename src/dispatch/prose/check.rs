@@ -1,0 +1,229 @@
+//! `prose check`: what is to be said about programs.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::files;
+use super::sarif;
+use crate::dispatch::code::Code;
+use crate::dispatch::command::{Example, Local};
+use crate::dispatch::context::Context;
+use crate::dispatch::response::Failure;
+use crate::prose::{self, Diagnostic, Profile, Severity, Source};
+
+/// Checks programs.
+pub(in crate::dispatch) struct ProseCheck;
+
+/// Which programs, how strictly.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::dispatch) struct Input {
+    /// The programs; `-` is standard input.
+    #[schemars(length(min = 1))]
+    files: Vec<String>,
+    /// How strictly they are read: what real programs do, or the letter of the language.
+    #[serde(default)]
+    profile: Profile,
+}
+
+/// What is to be said.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in crate::dispatch) struct Output {
+    /// How strictly the programs were read.
+    profile: Profile,
+    /// All errors.
+    errors: usize,
+    /// All warnings.
+    warnings: usize,
+    /// Each program, in the order given.
+    files: Vec<FileReport>,
+}
+
+/// What is to be said about one program.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct FileReport {
+    /// The program.
+    file: String,
+    /// Why it cannot be read; null when it can.
+    unreadable: Option<String>,
+    /// What was found, in source order.
+    diagnostics: Vec<Finding>,
+    /// How many more were found than are listed.
+    unlisted: usize,
+}
+
+/// One thing that was found.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Finding {
+    /// Its stable code.
+    code: &'static str,
+    /// Whether the program can run all the same.
+    severity: Severity,
+    /// What is the matter.
+    message: String,
+    /// The line, from 1.
+    line: usize,
+    /// The character of the line, from 1.
+    column: usize,
+    /// The line it ends on.
+    end_line: usize,
+    /// The character after its last one.
+    end_column: usize,
+    /// What to do.
+    hint: Option<String>,
+    /// Another place that belongs to it.
+    related: Option<Place>,
+    /// All of it as text for a person.
+    rendered: String,
+}
+
+/// Another place that belongs to a finding.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Place {
+    /// What is there.
+    message: String,
+    /// The line, from 1.
+    line: usize,
+    /// The character of the line, from 1.
+    column: usize,
+}
+
+impl Local for ProseCheck {
+    const PATH: &'static str = "prose.check";
+    const ABOUT: &'static str = "Check programs without running them";
+    const EXAMPLES: &'static [Example] = &[
+        Example { about: "See what is wrong with a program", input: r#"{"files":["deploy.prose"]}"# },
+        Example {
+            about: "Hold it to the letter of the language",
+            input: r#"{"files":["deploy.prose"],"profile":"strict"}"#,
+        },
+    ];
+    const FORMS: &'static [&'static str] = &["human", "sarif"];
+
+    type Input = Input;
+    type Output = Output;
+
+    async fn run(cx: &mut Context, input: Input) -> Result<Output, Failure> {
+        let mut files = Vec::new();
+        for file in &input.files {
+            files.push(match files::read(cx, file).await? {
+                Ok(source) => checked(&source, input.profile),
+                Err(why) => FileReport {
+                    file: file.clone(),
+                    unreadable: Some(why),
+                    diagnostics: Vec::new(),
+                    unlisted: 0,
+                },
+            });
+        }
+        let output = Output::of(input.profile, files);
+        let unreadable: Vec<&str> = output.unreadable().map(|file| &*file.file).collect();
+        let failure = match (unreadable.first(), output.errors) {
+            (None, 0) => return Ok(output),
+            (Some(_), _) => {
+                Failure::new(Code::InputFileUnreadable, format!("{} cannot be read.", unreadable.join(", ")))
+                    .fix("give the path of a program, or - for standard input")
+            }
+            (None, errors) => {
+                let message =
+                    format!("{} in {}.", counted(errors, "error"), counted(output.files.len(), "program"));
+                Failure::new(Code::ProgramInvalid, message).fix("see `data.files[].diagnostics`")
+            }
+        };
+        Err(failure.with_data(json!(output)).with_text(Self::text(&output)))
+    }
+
+    fn text(output: &Output) -> String {
+        let mut text = String::new();
+        for file in &output.files {
+            if let Some(why) = &file.unreadable {
+                text.push_str(&format!("{}: cannot be read: {why}\n\n", file.file));
+            }
+            for finding in &file.diagnostics {
+                text.push_str(&finding.rendered);
+                text.push_str("\n\n");
+            }
+            if file.unlisted > 0 {
+                text.push_str(&format!("{}: and {} more\n\n", file.file, file.unlisted));
+            }
+        }
+        text.push_str(&output.summary());
+        text
+    }
+
+    fn form(name: &str, data: &Value) -> Option<String> {
+        match name {
+            "sarif" => Some(sarif::log(data).to_string()),
+            _ => None,
+        }
+    }
+}
+
+impl Output {
+    fn of(profile: Profile, files: Vec<FileReport>) -> Self {
+        let count = |severity| {
+            let findings = files.iter().flat_map(|file| &file.diagnostics);
+            findings.filter(|finding| finding.severity == severity).count()
+        };
+        Self { profile, errors: count(Severity::Error), warnings: count(Severity::Warning), files }
+    }
+
+    fn unreadable(&self) -> impl Iterator<Item = &FileReport> {
+        self.files.iter().filter(|file| file.unreadable.is_some())
+    }
+
+    fn summary(&self) -> String {
+        let programs = counted(self.files.len(), "program");
+        let unreadable = match self.unreadable().count() {
+            0 => String::new(),
+            count => format!(", {count} unreadable"),
+        };
+        if self.errors + self.warnings == 0 {
+            return format!("{programs} checked{unreadable}: nothing to say");
+        }
+        let (errors, warnings) = (counted(self.errors, "error"), counted(self.warnings, "warning"));
+        format!("{programs} checked{unreadable}: {errors}, {warnings}")
+    }
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+fn checked(source: &Source, profile: Profile) -> FileReport {
+    let checked = prose::check(source, profile);
+    let diagnostics = findings(source, &checked.diagnostics);
+    FileReport { file: source.name().to_owned(), unreadable: None, diagnostics, unlisted: checked.unlisted }
+}
+
+pub(super) fn findings(source: &Source, diagnostics: &[Diagnostic]) -> Vec<Finding> {
+    diagnostics.iter().map(|one| Finding::of(source, one)).collect()
+}
+
+impl Finding {
+    /// Returns all of it as text for a person.
+    pub(super) fn rendered(&self) -> &str {
+        &self.rendered
+    }
+
+    fn of(source: &Source, one: &Diagnostic) -> Self {
+        let (start, end) = (source.position(one.span.start()), source.position(one.span.end()));
+        let related = one.related.as_ref().map(|related| {
+            let place = source.position(related.span.start());
+            Place { message: related.message.clone(), line: place.line, column: place.column }
+        });
+        Self {
+            code: one.code.as_str(),
+            severity: one.severity,
+            message: one.message.clone(),
+            line: start.line,
+            column: start.column,
+            end_line: end.line,
+            end_column: end.column,
+            hint: one.hint.clone(),
+            related,
+            rendered: prose::render(source, one),
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! `prose fmt`: programs in their canonical form.
+
+use std::fs;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::check::{Finding, findings};
+use super::files;
+use crate::dispatch::code::Code;
+use crate::dispatch::command::{Danger, Example, Local};
+use crate::dispatch::context::Context;
+use crate::dispatch::response::Failure;
+use crate::prose::{self, Source};
+
+/// Formats programs.
+pub(in crate::dispatch) struct ProseFmt;
+
+/// Which programs, and whether they may be changed.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::dispatch) struct Input {
+    /// The programs; `-` is standard input, and its canonical form goes to standard output.
+    #[schemars(length(min = 1))]
+    files: Vec<String>,
+    /// Change nothing: fail if a program is not in its canonical form.
+    #[serde(default)]
+    check: bool,
+}
+
+/// What became of the programs.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in crate::dispatch) struct Output {
+    /// Whether nothing was to be changed.
+    check: bool,
+    /// Each program, in the order given.
+    files: Vec<Formatted>,
+}
+
+/// What became of one program.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Formatted {
+    /// The program.
+    file: String,
+    /// What became of it.
+    effect: Effect,
+    /// The canonical form of standard input.
+    text: Option<String>,
+    /// What is wrong with a program that cannot be read or has no form of the language.
+    problem: Option<String>,
+    /// Where that is.
+    diagnostics: Vec<Finding>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Effect {
+    /// It is in its canonical form.
+    Unchanged,
+    /// It is now in its canonical form.
+    Formatted,
+    /// It is not in its canonical form.
+    WouldFormat,
+    /// Nothing: it could not be read or written.
+    Unreadable,
+    /// Nothing: it has no form of the language.
+    Invalid,
+}
+
+impl Local for ProseFmt {
+    const PATH: &'static str = "prose.fmt";
+    const ABOUT: &'static str = "Bring programs into their canonical form";
+    const DANGER: Danger = Danger::Mutating;
+    const EXAMPLES: &'static [Example] = &[
+        Example { about: "Format a program in place", input: r#"{"files":["deploy.prose"]}"# },
+        Example {
+            about: "See whether programs are formatted",
+            input: r#"{"files":["deploy.prose"],"check":true}"#,
+        },
+        Example { about: "As an editor does", input: r#"{"files":["-"]}"# },
+    ];
+
+    type Input = Input;
+    type Output = Output;
+
+    async fn run(cx: &mut Context, input: Input) -> Result<Output, Failure> {
+        let mut files = Vec::new();
+        for file in &input.files {
+            files.push(one(cx, file, !input.check).await?);
+        }
+        let output = Output { check: input.check, files };
+        let named = |effect| {
+            let those = output.files.iter().filter(|file| file.effect == effect);
+            those.map(|file| &*file.file).collect::<Vec<_>>().join(", ")
+        };
+        let (unreadable, invalid, would) =
+            (named(Effect::Unreadable), named(Effect::Invalid), named(Effect::WouldFormat));
+        let failure = if !unreadable.is_empty() {
+            Failure::new(Code::InputFileUnreadable, format!("{unreadable} cannot be read or written."))
+        } else if !invalid.is_empty() {
+            Failure::new(Code::ProgramInvalid, format!("{invalid} cannot be formatted as it stands."))
+                .fix("see `pilothouse prose check`")
+        } else if !would.is_empty() && input.check {
+            Failure::new(Code::NotFormatted, format!("{would} is not in its canonical form."))
+                .fix("run `pilothouse prose fmt` without --check")
+        } else {
+            return Ok(output);
+        };
+        Err(failure.with_data(json!(output)).with_text(Self::text(&output)))
+    }
+
+    async fn would(cx: &mut Context, input: Input) -> Result<Value, Failure> {
+        let mut files = Vec::new();
+        for file in &input.files {
+            files.push(one(cx, file, false).await?);
+        }
+        Ok(json!({ "effect": "would_format", "files": files }))
+    }
+
+    fn text(output: &Output) -> String {
+        let mut text = String::new();
+        for Formatted { file, effect, text: own, problem, diagnostics } in &output.files {
+            if let Some(problem) = problem {
+                text.push_str(&format!("{file}: {problem}\n"));
+            }
+            for finding in diagnostics {
+                text.push_str(&format!("{}\n\n", finding.rendered()));
+            }
+            match (own, effect) {
+                (Some(own), _) if !output.check => text.push_str(own),
+                (_, Effect::Formatted) => text.push_str(&format!("formatted {file}\n")),
+                (_, Effect::WouldFormat) => text.push_str(&format!("not formatted: {file}\n")),
+                _ => {}
+            }
+        }
+        text
+    }
+}
+
+/// Formats one program, and writes it back if it may be changed.
+async fn one(cx: &Context, file: &str, write: bool) -> Result<Formatted, Failure> {
+    let nothing = |effect, problem| Formatted {
+        file: file.to_owned(),
+        effect,
+        text: None,
+        problem,
+        diagnostics: Vec::new(),
+    };
+    let source: Source = match files::read(cx, file).await? {
+        Ok(source) => source,
+        Err(why) => return Ok(nothing(Effect::Unreadable, Some(format!("cannot be read: {why}")))),
+    };
+    let formatted = match prose::format(&source) {
+        Ok(formatted) => formatted,
+        Err(errors) => {
+            let diagnostics = findings(&source, &errors);
+            return Ok(Formatted { diagnostics, ..nothing(Effect::Invalid, None) });
+        }
+    };
+    let changed = formatted != source.text();
+    if file == "-" {
+        let effect = if changed { Effect::WouldFormat } else { Effect::Unchanged };
+        return Ok(Formatted { text: Some(formatted), ..nothing(effect, None) });
+    }
+    if !changed || !write {
+        return Ok(nothing(if changed { Effect::WouldFormat } else { Effect::Unchanged }, None));
+    }
+    let path = cx.host.cwd()?.join(file);
+    let writing = tokio::task::spawn_blocking(move || fs::write(path, formatted)).await;
+    match writing.map_err(|error| Failure::internal(&error))? {
+        Ok(()) => Ok(nothing(Effect::Formatted, None)),
+        Err(error) => Ok(nothing(Effect::Unreadable, Some(format!("cannot be written: {error}")))),
+    }
+}

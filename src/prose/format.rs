@@ -1,0 +1,231 @@
+//! Canonical text of a program: two spaces a level, one space between words, at most one empty line, comments
+//! kept. Strings are never touched; what a program means does not change.
+
+use super::diagnostic::{Diagnostic, Profile, Reports};
+use super::lexer::{self, Lexed};
+use super::parser;
+use super::source::{Source, Span};
+use super::token::{Token, TokenKind, is_spaced};
+
+/// Spaces a level is indented with.
+const LEVEL: usize = 2;
+
+/// Returns the canonical text.
+///
+/// # Errors
+/// When the program has no form of the language: what is wrong with it.
+pub fn format(source: &Source) -> Result<String, Vec<Diagnostic>> {
+    let mut reports = Reports::new(Profile::Compat);
+    let lexed = lexer::lex(source, &mut reports);
+    let (tokens, comments) = (lexed.tokens.clone(), lexed.comments.clone());
+    let _ = parser::parse(source, Lexed { ..lexed }, &mut reports);
+    let (mut diagnostics, _) = reports.into_parts();
+    diagnostics.retain(Diagnostic::is_error);
+    if diagnostics.iter().any(|one| one.code.is_about_form()) {
+        return Err(diagnostics);
+    }
+    let mut writer = Writer::new(source, comments);
+    for token in tokens {
+        writer.token(token);
+    }
+    Ok(writer.out)
+}
+
+/// A block that is open.
+struct Block {
+    /// How deep its lines stand.
+    level: usize,
+    /// How deep they stood in the source, in bytes.
+    width: usize,
+    /// Whether its last statement has a `|` on its first line: those on lines of their own then stand as deep
+    /// as the statement, or they would belong to the body above them.
+    pipes_inline: bool,
+}
+
+struct Writer<'a> {
+    source: &'a Source,
+    comments: std::iter::Peekable<std::vec::IntoIter<Span>>,
+    out: String,
+    blocks: Vec<Block>,
+    /// How deep the current line stands.
+    level: usize,
+    /// Brackets that are open.
+    brackets: usize,
+    line_open: bool,
+    /// Whether a block has just begun: no empty line goes there.
+    fresh: bool,
+    /// Where what was written last ends in the source.
+    end: usize,
+    /// The last two tokens of text.
+    before: Option<Token>,
+    last: Option<Token>,
+    after_layout: bool,
+}
+
+impl<'a> Writer<'a> {
+    fn new(source: &'a Source, comments: Vec<Span>) -> Self {
+        Self {
+            source,
+            comments: comments.into_iter().peekable(),
+            out: String::with_capacity(source.text().len()),
+            blocks: vec![Block { level: 0, width: 0, pipes_inline: false }],
+            level: 0,
+            brackets: 0,
+            line_open: false,
+            fresh: true,
+            end: 0,
+            before: None,
+            last: None,
+            after_layout: true,
+        }
+    }
+
+    fn token(&mut self, token: Token) {
+        match token.kind {
+            TokenKind::Newline => {
+                self.trailing();
+                self.close_line();
+            }
+            TokenKind::Indent => {
+                let width = token.span.end() - token.span.start();
+                self.blocks.push(Block { level: self.level + 1, width, pipes_inline: false });
+                self.fresh = true;
+            }
+            TokenKind::Dedent => self.dedent(token),
+            TokenKind::End => self.comments_until(usize::MAX, 0, 0),
+            _ => self.text(token),
+        }
+        self.after_layout = token.kind.is_layout();
+    }
+
+    fn block(&self) -> (usize, bool) {
+        self.blocks.last().map_or((0, false), |block| (block.level, block.pipes_inline))
+    }
+
+    fn dedent(&mut self, token: Token) {
+        if self.blocks.len() > 1
+            && let Some(Block { level, width, .. }) = self.blocks.pop()
+        {
+            self.comments_until(token.span.start(), level, width);
+        }
+        self.fresh = false;
+    }
+
+    fn text(&mut self, token: Token) {
+        let is_pipe = token.kind == TokenKind::Pipe && self.brackets == 0;
+        let goes_on = (is_pipe || token.kind == TokenKind::Arrow && self.brackets == 0) && token.opens_line;
+        if self.after_layout && !goes_on {
+            let (level, _) = self.block();
+            if let Some(block) = self.blocks.last_mut() {
+                block.pipes_inline = false;
+            }
+            self.comments_until(token.span.start(), level, 0);
+            self.open_line(token.span.start(), level);
+            self.level = level;
+        } else if goes_on {
+            let (level, inline) = self.block();
+            let level = level + usize::from(!inline);
+            self.trailing();
+            self.close_line();
+            self.comments_until(token.span.start(), level, 0);
+            self.open_line(token.span.start(), level);
+            self.level = level;
+        } else if token.opens_line {
+            self.inside_brackets(token);
+        } else if let Some(last) = self.last
+            && is_spaced(self.source, self.before.unwrap_or(last), last, token)
+        {
+            self.out.push(' ');
+        }
+        if is_pipe
+            && !token.opens_line
+            && let Some(block) = self.blocks.last_mut()
+        {
+            block.pipes_inline = true;
+        }
+        self.write(token);
+    }
+
+    fn inside_brackets(&mut self, token: Token) {
+        let closes = matches!(token.kind, TokenKind::Close(_));
+        let level = self.level + self.brackets - usize::from(closes && self.brackets > 0);
+        self.trailing();
+        self.close_line();
+        self.fresh = true;
+        self.comments_until(token.span.start(), self.level + self.brackets, 0);
+        self.fresh = true;
+        self.open_line(token.span.start(), level);
+    }
+
+    fn write(&mut self, token: Token) {
+        match token.kind {
+            TokenKind::Open(_) => self.brackets += 1,
+            TokenKind::Close(_) => self.brackets = self.brackets.saturating_sub(1),
+            _ => {}
+        }
+        let text = self.source.slice(token.span);
+        if text.contains('\r') {
+            self.out.push_str(&text.replace("\r\n", "\n"));
+        } else {
+            self.out.push_str(text);
+        }
+        self.end = token.span.end();
+        self.before = self.last.replace(token);
+    }
+
+    /// Starts a line, after an empty one if there was one in the source.
+    fn open_line(&mut self, start: usize, level: usize) {
+        let between = self.source.text().get(self.end..start).unwrap_or_default();
+        let empty = between.bytes().filter(|byte| *byte == b'\n').count() > 1;
+        if empty && !self.fresh && !self.out.is_empty() {
+            self.out.push('\n');
+        }
+        self.fresh = false;
+        self.out.extend(std::iter::repeat_n(' ', level * LEVEL));
+        self.line_open = true;
+    }
+
+    fn close_line(&mut self) {
+        if self.line_open {
+            self.out.push('\n');
+            self.line_open = false;
+        }
+    }
+
+    /// Writes the comment that stands on the line of what was written last.
+    fn trailing(&mut self) {
+        let (end, text) = (self.end, self.source.text());
+        let on_line = |comment: &Span| !text.get(end..comment.start()).unwrap_or("\n").contains('\n');
+        if self.line_open
+            && let Some(comment) = self.comments.next_if(on_line)
+        {
+            self.out.push_str("  ");
+            self.comment(comment);
+        }
+    }
+
+    /// Writes the comments before a place that stand at least so deep in the source.
+    fn comments_until(&mut self, place: usize, level: usize, width: usize) {
+        while let Some(comment) = self.comments.peek().copied() {
+            let column = self.column(comment);
+            if comment.start() >= place || column < width {
+                return;
+            }
+            self.comments.next();
+            self.close_line();
+            self.open_line(comment.start(), level);
+            self.comment(comment);
+            self.close_line();
+        }
+    }
+
+    fn column(&self, comment: Span) -> usize {
+        let before = self.source.text().get(..comment.start()).unwrap_or_default();
+        before.len() - before.rfind('\n').map_or(0, |at| at + 1)
+    }
+
+    fn comment(&mut self, comment: Span) {
+        self.out.push_str(self.source.slice(comment).trim_end());
+        self.end = comment.end();
+    }
+}
