@@ -41,12 +41,25 @@ fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&
 /// Reads a program and checks it.
 #[must_use]
 pub fn check(source: &Source, profile: Profile) -> Checked {
-    let mut reports = Reports::new(profile);
-    let lexed = lexer::lex(source, &mut reports);
-    let program = parser::parse(source, lexed, &mut reports);
+    let (program, mut reports) = read(source, profile);
     check::check(source, &program, &mut reports);
     let (diagnostics, unlisted) = reports.into_parts();
     Checked { program, diagnostics, unlisted }
+}
+
+/// Reads a program for its form alone: whether its names mean something is not looked at.
+#[must_use]
+pub fn parse(source: &Source, profile: Profile) -> Checked {
+    let (program, reports) = read(source, profile);
+    let (diagnostics, unlisted) = reports.into_parts();
+    Checked { program, diagnostics, unlisted }
+}
+
+fn read(source: &Source, profile: Profile) -> (Program, Reports) {
+    let mut reports = Reports::new(profile);
+    let lexed = lexer::lex(source, &mut reports);
+    let program = parser::parse(source, lexed, &mut reports);
+    (program, reports)
 }
 
 /// A program that has been read and checked.

@@ -1,9 +1,9 @@
 //! The front end as a whole: what is said about small programs.
 
 mod cases;
+mod codes;
 mod decisions;
 mod layout;
-mod properties;
 
 use super::{Checked, Profile, Source, check, render};
 

@@ -38,6 +38,7 @@ mod prose_codes;
 mod prose_commands;
 mod prose_corpus;
 mod prose_programs;
+mod prose_properties;
 mod prose_steps;
 mod record;
 mod reference_schemas;

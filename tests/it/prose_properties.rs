@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::Value;
 
-use crate::prose::{Checked, Profile, Source, check, format, render};
+use pilothouse::prose::{Checked, Profile, Source, check, format, render};
 
 /// Pieces of programs, so that random text gets somewhere.
 const PIECES: [&str; 74] = [
@@ -93,6 +93,64 @@ fn programs() -> impl Strategy<Value = String> {
     pieces.prop_map(|pieces| pieces.concat())
 }
 
+/// Programs that are well formed, in any layout: depth, spaces, comments and empty lines at will.
+fn well_formed() -> impl Strategy<Value = String> {
+    let simple = prop::sample::select(vec![
+        "exec \"true\"",
+        "let  x=exec \"a  b\"   # why",
+        "session   \"a {x}\"->session \"b\"",
+        "do  f ( x ,\"y\" )",
+        "let l = [ \"a\",\n  # in between\n      \"b\" ,\n \"c\"\n]",
+        "exec \"\"\"\n  kept  \n\t as it is\n\"\"\"",
+        "x = {a,b}",
+        "output r = p( a :x, b: [\"c\"] )",
+        "throw",
+        "# by itself",
+        "",
+        "if **it is so, it is** : # c\n@exec \"a\"\n#elif **no, it is not**:\n@exec \"b\"",
+        "let q = l | map :\n@exec \"c\"",
+        "let q = l\n^| filter:\n^@exec \"d\"\n^# between\n^| map:\n^@exec \"e\"",
+        "session: a\n@prompt :\"p\"\n@# below\n@context:[x,y]",
+    ]);
+    let header = prop::sample::select(vec![
+        "do:",
+        "repeat  3 as i :",
+        "for x,i in [\"a\"] :",
+        "parallel( \"any\",count:1 ):",
+        "loop until **it is done, all of it**(max:3) as n:",
+        "try :",
+        "block f(a,b)(max_depth: 3):",
+        "if x==\"y\" and not(z.ok or 1<2):",
+    ]);
+    let line = (simple, header, 0_usize..6, 1_usize..5, any::<bool>());
+    prop::collection::vec(line, 1..24).prop_map(|lines| {
+        let mut text = String::new();
+        let mut open = vec![0_usize];
+        for (simple, header, close, wide, opens) in lines {
+            let opened = text.ends_with(":\n");
+            if !opened {
+                open.truncate(open.len().saturating_sub(close / 2).max(1));
+            }
+            let depth = open.last().copied().unwrap_or(0);
+            let pad = " ".repeat(depth);
+            let deeper = " ".repeat(depth + wide);
+            let piece = if opens && open.len() < 8 { header } else { simple };
+            let piece = piece.replace('^', &" ".repeat(wide)).replace('@', &" ".repeat(wide));
+            let piece = piece.replace("\n#elif", "\nelif");
+            for one in piece.split('\n') {
+                text.push_str(if piece.contains("\"\"\"") && !one.starts_with("exec") { "" } else { &pad });
+                text.push_str(one);
+                text.push('\n');
+            }
+            if opens && open.len() < 8 {
+                open.push(depth + wide);
+                text.push_str(&format!("{deeper}# first\n{deeper}exec \"z\"\n"));
+            }
+        }
+        text
+    })
+}
+
 fn any_text() -> impl Strategy<Value = String> {
     prop_oneof![
         programs(),
@@ -129,7 +187,7 @@ fn spans(tree: &Value, text: &str) {
 }
 
 /// Takes the places out of a tree.
-pub(super) fn shape(tree: &mut Value) {
+fn shape(tree: &mut Value) {
     match tree {
         Value::Object(fields) => {
             fields.remove("span");
@@ -169,17 +227,33 @@ proptest! {
     fn formatting_is_stable_and_keeps_the_meaning(text in programs()) {
         keeps_its_meaning(&text);
     }
+
+    #[test]
+    fn formatting_a_well_formed_program_keeps_its_meaning_and_its_comments(text in well_formed()) {
+        let source = Source::new("t.prose", &text).expect("short");
+        let canonical = format(&source).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"));
+        let comments = |text: &str| text.lines().filter(|line| line.contains('#')).count();
+        assert_eq!(comments(&text), comments(&canonical), "{text}\n--\n{canonical}");
+        keeps_its_meaning(&text);
+    }
 }
 
 #[test]
 fn a_program_stays_as_it_is_when_formatted() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/prose");
     let mut read = 0;
-    for entry in std::fs::read_dir(folder).expect("the corpus").flatten() {
-        keeps_its_meaning(&std::fs::read_to_string(entry.path()).expect("a program"));
-        read += 1;
+    for folder in ["tests/corpus/prose", "tests/fuzz/corpus/prose"] {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+        for entry in std::fs::read_dir(folder).expect("the corpus").flatten() {
+            let text = std::fs::read_to_string(entry.path()).expect("a program");
+            let source = Source::new("t.prose", &text).expect("short");
+            for profile in [Profile::Compat, Profile::Strict] {
+                sound(&source, &check(&source, profile));
+            }
+            keeps_its_meaning(&text);
+            read += 1;
+        }
     }
-    assert!(read > 5);
+    assert!(read > 10);
 }
 
 #[test]
