@@ -9,10 +9,10 @@ impl Action {
     /// Tells whether it does something to a task or starts one: what a recording refuses.
     #[must_use]
     pub fn changes(self) -> bool {
-        use Action::{Approve, ApproveExact, Deny, Pause};
+        use Action::{AnswerQuestion, Approve, ApproveExact, Deny, Pause};
         use Action::{Dismiss, Fit, Kill, Line, Release, Rerun, Run, Signal, Start, Stop};
         matches!(self, Line | Start | Run | Rerun | Stop | Kill | Signal | Release | Fit | Dismiss)
-            || matches!(self, Approve | ApproveExact | Deny | Pause)
+            || matches!(self, AnswerQuestion | Approve | ApproveExact | Deny | Pause)
     }
 }
 
@@ -57,13 +57,24 @@ actions! {
     Send "send" "Send what is written" "TaskInput input"
     Newline "newline" "Put a line break into it" ""
     Raw "raw" "Send each key as it is typed" "TaskInput keys"
-    Attend "go there" "To the task that waits longest" ""
     Pause "pause agents" "Hold new agent calls, or go on" ""
     Approvals "approvals" "To the calls that wait for your word" ""
     Approve "run it" "Let this call run, once" ""
     ApproveExact "allow" "Run it, ask no more about the same" ""
     Deny "deny" "Do not run it, and say why" ""
     NextHeld "next" "The next call that waits" ""
+    Attend "attention" "What waits for you, oldest first" ""
+    AnswerQuestion "answer" "Answer what the program asks" "QuestionAnswer"
+    ApproveGate "approve" "Approve: the program goes on" ""
+    RejectGate "reject" "Reject: the program does as it says" ""
+    Yes "yes" "Yes" "QuestionAnswer"
+    No "no" "No" "QuestionAnswer"
+    Choose "choose" "Take the one pointed at" "QuestionAnswer"
+    RunAgain "run again" "Run the command in doubt again" ""
+    Skip "skip" "Go on after the command in doubt" ""
+    Abort "end program" "End the program here" ""
+    Note "note" "Write why, for the record" "QuestionAnswer comment"
+    LetAgents "agents" "Let agents answer it, or not" ""
     Start "start" "Start a command here" "ExecCommand"
     Run "run" "Start it" "ExecCommand"
     Rerun "rerun" "Run the same command again" "ExecCommand"
@@ -106,6 +117,10 @@ actions! {
     ShowFocus "focus" "The selected task, full size" "TaskOutput"
     ShowReceipts "receipts" "Every call: receipt and envelope" ""
     ShowMetrics "metrics" "The counters" ""
+    ShowProgram "program" "The program: source and values" ""
+    NextPane "pane" "Next command of the program" ""
+    PreviousProgram "previous" "Previous program" ""
+    NextProgram "next" "Next program" ""
     Mouse "mouse" "Mouse here, or the terminal's own" ""
     Help "help" "The keys that work here" ""
     Back "back" "Back, close, clear messages" ""

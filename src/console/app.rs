@@ -11,11 +11,14 @@ use crate::envelope::{Actor, TaskId};
 use crate::runtime::{CallSummary, Snapshot, TaskStatus, TaskView};
 use crate::terminal::Size;
 
+use super::attention::{Bell, Queue};
 use super::calls::Calls;
 use super::held::Card;
+use super::inquiry::Inquiry;
 use super::keymap::{Context, Keymap};
 use super::msg::{Anchor, PageView};
 use super::picture::Picture;
+use super::program::Programs;
 use super::search::{Match, Search};
 use super::theme::Theme;
 use super::toasts::Toasts;
@@ -37,7 +40,7 @@ pub struct Setup {
     pub recording: Option<String>,
 }
 
-/// The four screens.
+/// The screens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum View {
     /// All tasks and their panes.
@@ -48,6 +51,8 @@ pub enum View {
     Receipts,
     /// The counters.
     Metrics,
+    /// A program: source, values, the command it runs.
+    Program,
 }
 
 /// Where keys go.
@@ -81,6 +86,10 @@ pub enum Layer {
     Quit,
     /// May this call run?
     Held(Card),
+    /// A question of a program.
+    Question(Box<Inquiry>),
+    /// What waits for the person.
+    Attention(Queue),
     /// Send this paste of several lines to this task?
     Paste(TaskId, String),
     /// The keys of a context.
@@ -159,6 +168,10 @@ pub struct App {
     pub is_zoomed: bool,
     /// The calls.
     pub calls: Calls,
+    /// The program screen.
+    pub programs: Programs,
+    /// What the person was rung for.
+    pub bell: Bell,
     /// The mouse is ours.
     pub has_mouse: bool,
     /// The runtime went away.
@@ -194,6 +207,8 @@ impl App {
             pan: 0,
             is_zoomed: false,
             calls: Calls::new(),
+            programs: Programs::default(),
+            bell: Bell::default(),
             has_mouse: true,
             is_lost: false,
             is_leaving: false,
@@ -217,6 +232,7 @@ impl App {
 
     /// Marks the state as drawn.
     pub fn drawn(&mut self) {
+        self.mark_shown();
         self.is_dirty = false;
         self.card_drawn(self.now);
     }
@@ -325,6 +341,8 @@ impl App {
             (Some(Layer::Stop { .. }), _) => Context::Stop,
             (Some(Layer::Signal(_)), _) => Context::Signal,
             (Some(Layer::Quit), _) => Context::Quit,
+            (Some(Layer::Question(inquiry)), _) => inquiry.context(),
+            (Some(Layer::Attention(_)), _) => Context::Attention,
             (Some(Layer::Paste(..)), _) => Context::Paste,
             (Some(Layer::Held(Card { note: Some(_), .. })), _) => Context::Note,
             (Some(Layer::Held(_)), _) => Context::Held,
@@ -345,6 +363,7 @@ impl App {
             View::Focus => Context::Focus,
             View::Receipts => Context::Receipts,
             View::Metrics => Context::Metrics,
+            View::Program => Context::Program,
         }
     }
 

@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 
 use crate::envelope::{Envelope, Outcome, TaskId};
 use crate::link::Operator;
-use crate::runtime::{Decision, Input, TaskView};
+use crate::runtime::{Decision, Given, Input, QuestionId, TaskView};
 use crate::terminal::Size;
 
 use super::msg::{Anchor, Answered, Msg};
@@ -88,6 +88,22 @@ impl Carrier {
         let operator = self.operator.clone();
         self.running
             .spawn(async move { failed("answer the call", operator.decide(ticket, hash, decision).await) });
+    }
+
+    /// Answers a question.
+    pub(super) fn answer(&mut self, question: QuestionId, given: Given) {
+        let operator = self.operator.clone();
+        self.running.spawn(async move {
+            let refused = operator.answer(&question, given).await.err();
+            Some(Msg::Taken(question, refused.map(|error| error.to_string())))
+        });
+    }
+
+    /// Lets agents answer a question, or not any more.
+    pub(super) fn let_agents(&mut self, question: QuestionId, may: bool) {
+        let operator = self.operator.clone();
+        self.running
+            .spawn(async move { failed("let agents answer", operator.let_agents(&question, may).await) });
     }
 
     /// Gives a lease back.

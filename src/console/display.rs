@@ -19,6 +19,8 @@ use crate::terminal::CursorShape;
 use super::app::App;
 use super::view::{self, Drawn};
 
+/// Characters of a notification.
+const RING_CHARS: usize = 200;
 /// Hold what is shown until the frame is whole, and show it.
 const HOLD: &str = "\x1b[?2026h";
 const SHOW: &str = "\x1b[?2026l";
@@ -153,6 +155,14 @@ pub(super) fn copy_sequence(text: &str) -> String {
     format!("\x1b]52;c;{}\x07", base64(text.as_bytes()))
 }
 
+/// Returns the sequence that calls the person back: the bell, and a notification in the two forms that
+/// terminals know (OSC 9, OSC 777). What ends a sequence or parts its fields is no part of the text.
+pub(super) fn ring_sequence(text: &str) -> String {
+    let safe = |c: &char| !c.is_control() && *c != ';';
+    let text: String = text.chars().filter(safe).take(RING_CHARS).collect();
+    format!("\x07\x1b]9;{text}\x07\x1b]777;notify;pilothouse;{text}\x07")
+}
+
 fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
@@ -168,7 +178,17 @@ fn base64(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::base64;
+    use super::{base64, ring_sequence};
+
+    #[test]
+    fn a_text_cannot_end_its_notification() {
+        let rung = ring_sequence("q01 gate: \x1b]52;c;AA==\x07 done\u{9c}");
+        assert_eq!(rung.matches('\x1b').count(), 2, "{rung:?}");
+        assert_eq!(
+            rung,
+            "\x07\x1b]9;q01 gate: ]52cAA== done\x07\x1b]777;notify;pilothouse;q01 gate: ]52cAA== done\x07"
+        );
+    }
 
     #[test]
     fn base64_is_that_of_rfc_4648() {

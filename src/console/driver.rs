@@ -233,6 +233,11 @@ impl Driver {
                 }
                 Effect::Pause(paused) => self.carrier.pause(paused),
                 Effect::Decide { ticket, hash, decision } => self.carrier.decide(ticket, hash, decision),
+                Effect::Answer { question, given } => self.carrier.answer(question, given),
+                Effect::LetAgents { question, may } => self.carrier.let_agents(question, may),
+                Effect::Ring(text) => {
+                    self.display.write(&display::ring_sequence(&text)).map_err(Error::Terminal)?;
+                }
                 Effect::Release(task) => self.carrier.release(task),
                 Effect::Dismiss(task) => self.carrier.dismiss(task),
                 Effect::Fetch(seq) => self.carrier.fetch(seq),

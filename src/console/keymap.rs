@@ -24,6 +24,24 @@ pub enum Context {
     Receipts,
     /// The counters.
     Metrics,
+    /// A program.
+    Program,
+    /// What waits for the person.
+    Attention,
+    /// The dialog of a gate.
+    Gate,
+    /// The dialog of a yes or no.
+    YesNo,
+    /// The dialog of a choice.
+    Choice,
+    /// The dialog of a text.
+    Answer,
+    /// The dialog of a command in doubt.
+    InFlight,
+    /// The note to an answer.
+    Reason,
+    /// The dialog of a question that is no longer open.
+    Settled,
     /// Typing into a task.
     Input,
     /// The one-line composer.
@@ -51,7 +69,7 @@ pub enum Context {
 impl Context {
     /// Tells whether the keys of `observe` hold here too.
     fn adds_to_observe(self) -> bool {
-        matches!(self, Self::Tasks | Self::Focus | Self::Receipts | Self::Metrics)
+        matches!(self, Self::Tasks | Self::Focus | Self::Receipts | Self::Metrics | Self::Program)
     }
 }
 

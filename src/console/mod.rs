@@ -5,6 +5,7 @@
 
 pub mod action;
 pub mod app;
+pub mod attention;
 pub mod calls;
 mod carrier;
 mod compacted;
@@ -12,6 +13,7 @@ mod display;
 pub mod document;
 mod driver;
 pub mod held;
+pub mod inquiry;
 mod keyboard;
 pub mod keymap;
 pub mod keys;
@@ -20,6 +22,7 @@ mod options;
 mod pages;
 pub mod picture;
 pub mod plan;
+pub mod program;
 pub mod search;
 mod signals;
 pub mod text;

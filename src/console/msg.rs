@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::envelope::TaskId;
-use crate::runtime::{CallRecord, Decision, Input, Snapshot};
+use crate::runtime::{CallRecord, Decision, Given, Input, QuestionId, Snapshot};
 use crate::terminal::{KeyPress, MouseInput, Size};
 
 use super::picture::Picture;
@@ -39,6 +39,8 @@ pub enum Msg {
     Page(TaskId, PageView),
     /// The line of a task's log that a search found, if there is one.
     Found(TaskId, Query, Option<u64>),
+    /// An answer to a question was taken, or why not.
+    Taken(QuestionId, Option<String>),
     /// Something could not be done.
     Failed(String),
     /// It is this time now.
@@ -131,6 +133,22 @@ pub enum Effect {
         /// The word.
         decision: Decision,
     },
+    /// Answer a question.
+    Answer {
+        /// The question.
+        question: QuestionId,
+        /// The answer.
+        given: Given,
+    },
+    /// Let agents answer a question, or not any more.
+    LetAgents {
+        /// The question.
+        question: QuestionId,
+        /// They may.
+        may: bool,
+    },
+    /// Call the person back: bell and notification.
+    Ring(String),
     /// Give back the lease.
     Release(TaskId),
     /// Take a finished task off the list.

@@ -91,6 +91,14 @@ impl Picture {
         self.cells.get(usize::from(row) * usize::from(self.columns) + usize::from(column))
     }
 
+    /// Returns the last row that has text.
+    #[must_use]
+    pub fn last_line(&self) -> Option<String> {
+        let row = self.used_rows.checked_sub(1)?;
+        let cells = (0..self.columns).filter_map(|column| self.cell(row, column));
+        Some(cells.map(Cell::symbol).collect::<String>().trim_end().to_owned())
+    }
+
     /// Tells whether a row has text beyond a column.
     #[must_use]
     pub fn goes_on(&self, row: u16, column: u16) -> bool {

@@ -58,6 +58,12 @@ pub struct Plan {
     pub receipt: Rect,
     /// The canonical envelope.
     pub envelope: Rect,
+    /// The source of a program.
+    pub source: Rect,
+    /// The values of a program, and its branches.
+    pub values: Rect,
+    /// The question a program waits for, in a row.
+    pub strip: Rect,
     /// Vertical rules between the areas.
     pub rules: Vec<Rect>,
     /// Notice, composer or prompt.
@@ -104,6 +110,7 @@ impl Plan {
             View::Focus => plan.focus(app, body),
             View::Receipts => plan.receipts(app, body),
             View::Metrics => {}
+            View::Program => plan.program(app, body),
         }
         plan
     }
@@ -125,6 +132,9 @@ impl Plan {
             asked: Rect::ZERO,
             receipt: Rect::ZERO,
             envelope: Rect::ZERO,
+            source: Rect::ZERO,
+            values: Rect::ZERO,
+            strip: Rect::ZERO,
             rules: Vec::new(),
             notice: Rect::ZERO,
             status: Rect::ZERO,
@@ -197,6 +207,36 @@ impl Plan {
         let (receipt, envelope) = self.ruled_left(rest, rest.width.saturating_sub(1) / 2);
         (self.asked, self.receipt) = cut_top(receipt, ASKED_ROWS);
         (self.list, self.envelope) = (list, envelope);
+    }
+
+    /// The source above, what it runs below; its values beside it where there is room.
+    fn program(&mut self, app: &App, body: Rect) {
+        if app.program().is_none() {
+            return;
+        }
+        let asks = u16::from(app.program_question().is_some());
+        let task = app.program_task().filter(|_| self.class != Class::Small);
+        let share = match (&task, self.class) {
+            (None, _) => 0,
+            (Some(_), Class::Stacked) => 8.max(body.height / 3),
+            (Some(_), _) => body.height * 2 / 5,
+        };
+        let (above, stage) = cut_bottom(body, share);
+        let (above, strip) = cut_bottom(above, asks);
+        (self.stage, self.strip) = (stage, strip);
+        (self.source, self.values) = match self.class {
+            Class::Full => self.ruled_left(above, 110),
+            Class::Wide => self.ruled_left(above, 68),
+            Class::Small => (above, Rect::ZERO),
+            Class::Stacked | Class::Sentence => cut_bottom(above, if task.is_some() { 4 } else { 7 }),
+        };
+        self.panes = task.map(|task| pane(task, stage)).into_iter().collect();
+    }
+
+    /// Returns how many lines of a program's source are shown at once.
+    #[must_use]
+    pub fn source_rows(&self) -> usize {
+        usize::from(cut_top(self.source, 1).1.height)
     }
 
     fn one_pane(&mut self, app: &App) {

@@ -154,13 +154,18 @@ pub fn next_minute(now: Timestamp) -> Timestamp {
     Timestamp::from_second((now.as_second().div_euclid(60) + 1) * 60).unwrap_or(Timestamp::MAX)
 }
 
-/// Returns the seconds left until `end`, and when that number changes.
+/// Returns the time left until `end`, and when that number changes.
 #[must_use]
 pub fn countdown(end: Timestamp, now: Timestamp) -> Age {
     let ms = end.as_millisecond().saturating_sub(now.as_millisecond()).max(0);
     let seconds = (ms + 999) / 1000;
     let until = if ms == 0 { later(now, 3_600) } else { later(end, -(seconds - 1)) };
-    Age { text: format!("{seconds}s"), until }
+    let text = match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3_600 => format!("{}:{:02}", seconds / 60, seconds % 60),
+        _ => format!("{}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60),
+    };
+    Age { text, until }
 }
 
 fn later(at: Timestamp, seconds: i64) -> Timestamp {

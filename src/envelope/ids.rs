@@ -97,6 +97,12 @@ impl Actor {
         }
     }
 
+    /// Tells whether this is the agent of a label.
+    #[must_use]
+    pub fn is_agent(&self, label: &str) -> bool {
+        matches!(self, Self::Agent(own) if own == label)
+    }
+
     /// Returns the three-letter word of the console's lists: `you`, `agt`, `cli`, `sys`.
     #[must_use]
     pub fn short(&self) -> &'static str {

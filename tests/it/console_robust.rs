@@ -68,6 +68,10 @@ const KEYS: &[&str] = &[
     "N",
     "é",
     "好",
+    "5",
+    "c",
+    "y",
+    "d",
     "Space",
 ];
 
@@ -95,7 +99,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => ".{0,40}".prop_map(Step::Paste),
         3 => (1u16..=300, 1u16..=100).prop_map(|(columns, rows)| Step::Size(columns, rows)),
         1 => any::<u16>().prop_map(Step::Tick),
-        3 => (0u8..6).prop_map(Step::Snapshot),
+        3 => (0u8..9).prop_map(Step::Snapshot),
         2 => (1u8..12, 2u16..200, 2u16..80, "(\\PC|\\n|\u{1b}\\[[0-9;]{0,5}[A-Za-z]){0,60}")
             .prop_map(|(task, columns, rows, text)| Step::Picture(task, columns, rows, text)),
         1 => (any::<u64>(), any::<u64>()).prop_map(|(first, lines)| Step::Page(first, lines)),
@@ -118,6 +122,7 @@ fn state(number: u8) -> Snapshot {
             let all = base.tasks.iter().map(|task| ended(task.as_ref().clone(), task.status, Some(0), 1));
             Snapshot { tasks: all.map(Arc::new).collect(), ..base }
         }
+        6..=8 => crate::console_program::asking(number - 6),
         _ => {
             let long = "x\u{202e}\n".repeat(80);
             let many = (1..90).map(|number| Arc::new(task(number, &long, i64::from(number) * 37, 1)));

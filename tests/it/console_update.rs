@@ -286,13 +286,15 @@ fn a_pane_that_comes_back_into_sight_takes_a_new_picture() {
 }
 
 #[test]
-fn one_key_goes_to_the_task_that_waits_longest() {
+fn the_queue_goes_to_the_task_that_waits_longest() {
     let mut app = opened();
     assert_eq!(app.waiter().map(|task| task.number), Some(7));
-    assert!(shown(&app).contains("t07 needs a line since 12:03:53  a go there"), "{}", shown(&app));
+    assert!(shown(&app).contains("t07 needs a line since 12:03:53  a attention"), "{}", shown(&app));
     let _ = press(&mut app, &["3", "a"]);
-    assert_eq!((app.view, app.selected().map(|task| task.number)), (View::Focus, Some(7)));
+    assert!(shown(&app).contains("1 thing waits for you"), "{}", shown(&app));
     let _ = press(&mut app, &["Enter"]);
+    assert_eq!((app.view, app.selected().map(|task| task.number)), (View::Focus, Some(7)));
+    assert!(matches!(&app.mode, Mode::Input(task) if *task == id(7)));
     assert!(app.waiter().is_none(), "somebody is there");
 }
 

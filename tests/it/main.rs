@@ -5,6 +5,7 @@ mod cli_surfaces;
 mod console_batch;
 mod console_fixture;
 mod console_held;
+mod console_program;
 mod console_robust;
 mod console_screens;
 mod console_tty;

@@ -34,12 +34,15 @@ impl App {
             Action::LeaveRunning => self.setup.is_remote,
             // A runtime inside another console is that one's to end.
             Action::StopAll => !self.setup.is_remote || self.snapshot.headless,
-            Action::Attend => self.waiter().is_some(),
             Action::Pause => !self.is_lost,
             Action::Approvals => !self.is_lost && !self.snapshot.gate.held.is_empty(),
             Action::ApproveExact => {
                 self.held_call().is_some_and(|call| matches!(call.reason, HoldReason::Rule(_)))
             }
+            Action::AnswerQuestion => !self.is_lost && self.program_question().is_some(),
+            Action::NextPane => self.program_tasks().len() > 1,
+            Action::PreviousProgram | Action::NextProgram => self.snapshot.programs.len() > 1,
+            Action::OpenTask if self.view == View::Program => self.program_task().is_some(),
             Action::Search => is(|_| true),
             Action::NextMatch | Action::PreviousMatch => {
                 self.search.as_ref().is_some_and(|search| search.line().is_some())
@@ -83,13 +86,15 @@ impl App {
                 self.mode = Mode::Start(tui_input::Input::default());
                 Vec::new()
             }
-            Action::Attend => {
-                let waiter = self.waiter().map(|task| task.id.clone());
-                waiter.into_iter().for_each(|task| self.select(task));
-                self.show(if self.view == View::Tasks { View::Tasks } else { View::Focus })
-            }
             Action::Pause => self.turn_pause(),
             Action::Approvals => self.show_held(),
+            Action::Attend => self.open_attention(),
+            Action::ShowProgram
+            | Action::AnswerQuestion
+            | Action::NextPane
+            | Action::PreviousProgram
+            | Action::NextProgram => self.act_on_program(action),
+            Action::OpenTask if self.view == View::Program => self.act_on_program(action),
             Action::Mouse => {
                 self.has_mouse = !self.has_mouse;
                 vec![Effect::Mouse(self.has_mouse)]

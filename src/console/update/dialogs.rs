@@ -22,6 +22,8 @@ impl App {
             Layer::Signal(task) => signal(&task, action),
             Layer::Quit => self.quit(action),
             Layer::Held(card) => self.act_on_card(card, action),
+            Layer::Question(inquiry) => self.inquire(inquiry, action),
+            Layer::Attention(queue) => self.attend(queue, action),
             Layer::Paste(task, text) => vec![Effect::Send { task, input: Input::Paste(text) }],
             Layer::Help { about, top } => {
                 let rows = super::super::view::help_rows(self, about);
@@ -65,7 +67,7 @@ impl App {
             Some(Layer::Quit) => self.is_lost,
             Some(Layer::Held(_)) => self.is_lost || self.plan().class == Class::Sentence,
             Some(Layer::Help { .. }) => self.plan().class == Class::Sentence,
-            None => false,
+            Some(Layer::Question(_) | Layer::Attention(_)) | None => false,
         };
         if is_outdated {
             self.layers.pop();

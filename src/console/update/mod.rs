@@ -4,6 +4,8 @@ mod acts;
 mod dialogs;
 mod held;
 mod mouse;
+mod programs;
+mod questions;
 mod scroll;
 mod search;
 mod settle;
@@ -63,7 +65,11 @@ impl App {
                 self.is_dirty = true;
                 return Vec::new();
             }
-            Msg::Focus(_) => return Vec::new(),
+            Msg::Focus(is_here) => {
+                self.bell.is_elsewhere = !is_here;
+                return Vec::new();
+            }
+            Msg::Taken(question, refused) => self.answer_taken(&question, refused),
             Msg::Answered(answer) => self.answered(answer),
             Msg::Refused(task, reason) => self.refused(&task, &reason),
             Msg::Record(record) => self.record(record),
@@ -96,6 +102,7 @@ impl App {
         self.is_dirty |= old.tasks != new.tasks || old.calls.last() != new.calls.last();
         self.is_dirty |= old.calls.len() != new.calls.len() || old.agents != new.agents;
         self.is_dirty |= old.notices != new.notices || old.calls != new.calls || old.gate != new.gate;
+        self.is_dirty |= old.questions != new.questions || old.programs != new.programs;
         let before = self.list.selected.clone();
         let started = self.select_next.take_if(|task| new.tasks.iter().any(|other| other.id == *task));
         if let Some(task) = started.filter(|_| self.typing_into().is_none()) {
@@ -107,7 +114,8 @@ impl App {
             self.thaw();
             self.pan = 0;
         }
-        Vec::new()
+        self.renew_inquiries();
+        self.ring().into_iter().collect()
     }
 
     fn key(&mut self, key: KeyPress) -> Vec<Effect> {

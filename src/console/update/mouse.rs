@@ -132,6 +132,7 @@ impl App {
                 self.calls.column = kept;
                 effects
             }
+            View::Program => (0..WHEEL_ROWS).flat_map(|_| self.go(action)).collect(),
             View::Metrics => Vec::new(),
         }
     }

@@ -15,6 +15,7 @@ impl App {
         match (self.view, self.calls.column) {
             (View::Tasks | View::Metrics, _) => self.go_in_tasks(action),
             (View::Focus, _) => self.go_in_log(action),
+            (View::Program, _) => self.go_in_source(action),
             (View::Receipts, Column::Calls) => self.go_in_calls(action),
             (View::Receipts, column) => self.go_in_text(column, action),
         }

@@ -15,7 +15,7 @@ impl App {
     /// Handles a key while something is typed; `None` when keys mean actions now.
     pub(super) fn type_key(&mut self, key: KeyPress, action: Option<Action>) -> Option<Vec<Effect>> {
         if !self.layers.is_empty() {
-            return self.note_key(key, action);
+            return self.note_key(key, action).or_else(|| self.type_in_dialog(key, action));
         }
         match &self.mode {
             Mode::Observe => self.literal_chord(key, action),
@@ -110,7 +110,11 @@ impl App {
     }
 
     pub(super) fn paste(&mut self, text: String) -> Vec<Effect> {
-        if !self.layers.is_empty() || self.is_leaving {
+        if self.is_leaving {
+            return Vec::new();
+        }
+        if !self.layers.is_empty() {
+            self.insert(&text);
             return Vec::new();
         }
         match &self.mode {
@@ -126,12 +130,17 @@ impl App {
                 return vec![Effect::Send { task, input: Input::Paste(text) }];
             }
             Mode::Line(..) | Mode::Start(_) | Mode::Search(..) => {
-                for c in text.replace("\r\n", "\n").replace('\r', "\n").trim_end().chars() {
-                    self.edit(InputRequest::InsertChar(c));
-                }
+                self.insert(&text);
             }
         }
         Vec::new()
+    }
+
+    /// Writes a pasted text where a text is being written.
+    fn insert(&mut self, text: &str) {
+        for c in text.replace("\r\n", "\n").replace('\r', "\n").trim_end().chars() {
+            self.edit(InputRequest::InsertChar(c));
+        }
     }
 
     pub(super) fn edit_key(&mut self, press: KeyPress) {
@@ -153,15 +162,19 @@ impl App {
         self.edit(request);
     }
 
-    fn edit(&mut self, request: InputRequest) {
+    pub(super) fn edit(&mut self, request: InputRequest) {
         if let Some(editor) = self.editor() {
             let _ = editor.handle(request);
         }
     }
 
     fn editor(&mut self) -> Option<&mut Editor> {
-        if let Some(Layer::Held(card)) = self.layers.last_mut() {
-            return card.note.as_mut();
+        if let Some(layer) = self.layers.last_mut() {
+            return match layer {
+                Layer::Held(card) => card.note.as_mut(),
+                Layer::Question(inquiry) => inquiry.editor(),
+                _ => None,
+            };
         }
         match &mut self.mode {
             Mode::Line(_, editor) | Mode::Start(editor) | Mode::Search(_, editor) => Some(editor),

@@ -4,6 +4,7 @@ use ratatui::layout::Rect;
 
 use crate::runtime::{AgentView, TaskStatus};
 
+use super::super::attention;
 use super::super::document::{Piece, piece};
 use super::super::text;
 use super::super::theme::Role;
@@ -27,6 +28,10 @@ pub(super) fn draw(brush: &mut Brush<'_>, area: Rect) {
 fn right(brush: &mut Brush<'_>, width: u16) -> Vec<Piece> {
     let gap = piece("  ", Role::Text);
     let mut groups = vec![counts(brush)];
+    let waiting = attention::items(brush.app).len();
+    if !brush.app.snapshot.questions.is_empty() {
+        groups.push(vec![piece(format!("{waiting} FOR YOU"), Role::Waiting)]);
+    }
     if brush.app.is_lost {
         groups.push(vec![piece("RUNTIME GONE", Role::Interrupted)]);
     }

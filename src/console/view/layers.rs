@@ -24,6 +24,8 @@ pub(super) fn draw(brush: &mut Brush<'_>, plan: &Plan) {
         Some(Layer::Help { about, top }) => help(brush, *about, *top),
         Some(Layer::Quit) => quit(brush, plan),
         Some(Layer::Held(card)) => super::held::draw(brush, card),
+        Some(Layer::Question(inquiry)) => super::question::draw(brush, inquiry),
+        Some(Layer::Attention(queue)) => super::attention::draw(brush, queue),
         Some(Layer::Stop { task, kill }) => {
             if let Some(task) = app.task(task) {
                 stop(brush, plan, task, *kill);
@@ -240,6 +242,7 @@ fn name(context: Context) -> &'static str {
         Context::Focus => "one task",
         Context::Receipts => "receipts",
         Context::Metrics => "metrics",
+        Context::Program => "a program",
         _ => "tasks",
     }
 }

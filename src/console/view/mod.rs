@@ -1,5 +1,6 @@
 //! The screen, drawn from the state alone: same state, same time, same cells. No clock, no I/O.
 
+mod attention;
 mod bar;
 mod batch;
 mod brush;
@@ -8,6 +9,8 @@ mod held;
 mod layers;
 mod metrics;
 mod pane;
+mod program;
+mod question;
 mod receipts;
 mod state;
 mod status;
@@ -24,6 +27,8 @@ use super::theme::Role;
 
 pub use brush::Drawn;
 pub(super) use layers::help_rows;
+pub(super) use question::rows as question_rows;
+pub(super) use state::need;
 
 use brush::Brush;
 
@@ -47,6 +52,7 @@ pub fn draw(app: &App, buf: &mut Buffer) -> Drawn {
         View::Tasks | View::Focus if app.snapshot.tasks.is_empty() => empty::tasks(&mut brush, plan.stage),
         View::Receipts if app.snapshot.calls.is_empty() => empty::calls(&mut brush, plan.stage),
         View::Metrics => metrics::draw(&mut brush, plan.stage),
+        View::Program => program::draw(&mut brush, &plan),
         View::Tasks | View::Focus => {
             tasks::draw(&mut brush, &plan);
             for pane in &plan.panes {
@@ -60,10 +66,11 @@ pub fn draw(app: &App, buf: &mut Buffer) -> Drawn {
     status::notice(&mut brush, plan.notice);
     status::draw(&mut brush, plan.status);
     layers::toasts(&mut brush, &plan);
-    layers::draw(&mut brush, &plan);
-    if app.layers.last().is_some_and(|layer| !layer.is_written()) {
+    if !app.layers.is_empty() {
+        // Only a dialog that is written in has a cursor.
         brush.drawn.cursor = None;
     }
+    layers::draw(&mut brush, &plan);
     brush.drawn
 }
 

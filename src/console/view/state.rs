@@ -146,7 +146,7 @@ fn how(ended: Option<&Ended>) -> String {
 }
 
 /// Returns what a waiting task needs, in plain words.
-pub(super) fn need(kind: &str) -> &'static str {
+pub(in super::super) fn need(kind: &str) -> &'static str {
     match kind {
         "key" => "needs a key",
         "secret" => "needs a secret",

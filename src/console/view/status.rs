@@ -11,6 +11,7 @@ use crate::terminal::CursorShape;
 use super::super::action::Action;
 use super::super::app::{App, Layer, Mode, View, alias, takes_input};
 use super::super::document::{Piece, piece};
+use super::super::inquiry;
 use super::super::keymap::Context;
 use super::super::search::{Outcome, Search};
 use super::super::text;
@@ -51,6 +52,11 @@ fn mode_word(app: &App) -> String {
         (Context::Paste, _) => "PASTE?".to_owned(),
         (Context::Held | Context::Note, _) => "APPROVE?".to_owned(),
         (Context::Help, _) => "HELP".to_owned(),
+        (Context::Attention, _) => "ATTENTION".to_owned(),
+        (Context::Gate, _) => "GATE?".to_owned(),
+        (Context::YesNo | Context::Choice | Context::Answer | Context::InFlight, _) => "ANSWER?".to_owned(),
+        (Context::Reason, _) => "NOTE".to_owned(),
+        (Context::Settled, _) => "SETTLED".to_owned(),
         (_, Mode::Input(task)) => format!("INPUT {}", of(task)),
         (_, Mode::Line(task, _)) => format!("LINE {}", of(task)),
         (_, Mode::Start(_)) => "START".to_owned(),
@@ -96,6 +102,10 @@ fn driver(brush: &mut Brush<'_>) -> Vec<Piece> {
             return said;
         }
         View::Metrics => return vec![piece("last 60 s", Role::Text)],
+        View::Program => {
+            let run = app.program().map(|program| format!("run {}", visible::one_line(&program.run)));
+            return run.map(|run| piece(run, Role::Faint)).into_iter().collect();
+        }
         View::Tasks | View::Focus if app.is_lost => return Vec::new(),
         View::Tasks | View::Focus => {}
     }
@@ -117,10 +127,10 @@ fn driver(brush: &mut Brush<'_>) -> Vec<Piece> {
 /// The actions worth a hint in each context, most useful first.
 fn candidates(app: &App) -> &'static [Action] {
     use Action::{
-        AllRoom, Approvals, Approve, Back, CopyText, Deny, Dismiss, Down, Find, Fit, Last, Leave, LessRoom,
-        Line, MoreRoom, Newline, NextColumn, NextHeld, NextMatch, NextTask, OpenTask, PageUp, PreviousMatch,
-        Quit, Raw, Release, Rerun, Run, Search as SearchFor, Send, ShowFocus, ShowReceipts, ShowTasks, Start,
-        Stop, Type, Up, Zoom,
+        AllRoom, AnswerQuestion, Approvals, Approve, Back, Choose, CopyText, Deny, Dismiss, Down, Find, Fit,
+        Last, Leave, LessRoom, Line, MoreRoom, Newline, NextColumn, NextHeld, NextMatch, NextPane,
+        NextProgram, NextTask, OpenTask, PageUp, PreviousMatch, Quit, Raw, Release, Rerun, Run,
+        Search as SearchFor, Send, ShowFocus, ShowReceipts, ShowTasks, Start, Stop, Type, Up, Zoom,
     };
     match app.context() {
         Context::Tasks | Context::Focus if app.search.is_some() => &[NextMatch, PreviousMatch, Back],
@@ -136,6 +146,10 @@ fn candidates(app: &App) -> &'static [Action] {
         }
         Context::Receipts => &[NextColumn, CopyText, LessRoom, OpenTask, Zoom, ShowTasks],
         Context::Metrics => &[Up, Down, ShowFocus, ShowTasks],
+        Context::Program => &[AnswerQuestion, OpenTask, NextPane, Last, NextProgram, ShowTasks],
+        Context::Attention => &[Choose, Up, Down, Back],
+        Context::Gate | Context::YesNo | Context::InFlight | Context::Choice | Context::Settled => &[Back],
+        Context::Answer | Context::Reason => &[Send, Back],
         Context::Input => &[Leave],
         Context::Line => &[Send, Newline, Raw, Leave],
         Context::Start => &[Run, Leave],
@@ -198,6 +212,7 @@ fn flag(app: &App) -> Vec<Piece> {
         View::Focus => app.selected().is_some_and(|task| !task.status.is_terminal()),
         View::Receipts => app.calls.selected.is_none(),
         View::Metrics => return vec![piece("live", Role::Faint)],
+        View::Program => app.programs.top.is_none(),
     };
     vec![piece(if follows { "follow" } else { "" }, Role::Faint)]
 }
@@ -286,7 +301,7 @@ fn news(brush: &mut Brush<'_>) -> Vec<Piece> {
         let text = format!(" {} has ended: keys go nowhere.  {chord} leaves", alias(task));
         return vec![piece(text, Role::Strong)];
     }
-    if let Some(news) = held(brush) {
+    if let Some(news) = held(brush).or_else(|| asked(brush)) {
         return news;
     }
     let waiter = app.waiter().and_then(|task| task.waiting.as_ref().map(|waiting| (task, waiting)));
@@ -309,7 +324,7 @@ fn news(brush: &mut Brush<'_>) -> Vec<Piece> {
             let is_here =
                 matches!(app.view, View::Tasks | View::Focus) && app.list.selected.as_ref() == Some(&task.id);
             let key = app.setup.keymap.key(app.context(), Action::Attend).filter(|_| !is_here);
-            let hint = key.map(|key| [piece(format!("  {key}"), Role::Key), piece(" go there", Role::Text)]);
+            let hint = key.map(|key| [piece(format!("  {key}"), Role::Key), piece(" attention", Role::Text)]);
             let hint = hint.into_iter().flatten();
             [piece(text, Role::Waiting)].into_iter().chain(hint).chain([cmd]).collect()
         }
@@ -335,6 +350,29 @@ fn held(brush: &Brush<'_>) -> Option<Vec<Piece>> {
         piece(" look", Role::Text),
         piece(format!("  {cmd}"), Role::Faint),
     ])
+}
+
+/// The question that waits longest, unless a task has waited longer or the screen itself says so.
+fn asked(brush: &mut Brush<'_>) -> Option<Vec<Piece>> {
+    let app = brush.app;
+    let question = app.snapshot.questions.first()?;
+    let waits = app.waiter().and_then(|task| task.waiting.as_ref()).map(|waiting| waiting.since);
+    let is_here = app.view == View::Program && app.program_question() == Some(question);
+    if is_here || waits.is_some_and(|since| since < question.asked_at) {
+        return None;
+    }
+    let question = question.clone();
+    let glyph = brush.glyphs().states[2];
+    let mut row = vec![piece(format!(" {glyph} {}", inquiry::title(&question)), Role::Waiting)];
+    if let Some(deadline) = question.deadline {
+        row.push(piece(format!("  {} left", brush.countdown(deadline)), Role::Text));
+    }
+    let key = app.setup.keymap.key(app.context(), Action::Attend);
+    row.extend(
+        key.into_iter().flat_map(|key| [piece(format!("  {key}"), Role::Key), piece(" answer", Role::Text)]),
+    );
+    row.push(piece(format!("  {}", visible::told(question.text.trim())), Role::Faint));
+    Some(row)
 }
 
 fn told(is_error: bool, text: &str) -> Vec<Piece> {

@@ -54,7 +54,7 @@ pub(crate) struct TaskIoSpec {
     pub(crate) queue_bytes: usize,
     pub(crate) output_bytes: Option<u64>,
     pub(crate) clock: Clock,
-    pub(crate) counted: Arc<Notify>,
+    pub(crate) nudge: Arc<Notify>,
 }
 
 /// The byte side of one task.
@@ -85,7 +85,7 @@ pub(crate) struct TaskIo {
     clock: Clock,
     since: Duration,
     /// Tells the driver that counts have changed.
-    counted: Arc<Notify>,
+    nudge: Arc<Notify>,
 }
 
 /// Bytes on their way to the task.
@@ -143,7 +143,7 @@ impl TaskIo {
             output_bytes: spec.output_bytes,
             clock: spec.clock,
             since,
-            counted: spec.counted,
+            nudge: spec.nudge,
         };
         io.lock_log().resize(spec.size, 0);
         Ok(Arc::new(io))
@@ -167,7 +167,7 @@ impl TaskIo {
             progress.stored = stored;
             moved
         });
-        self.counted.notify_one();
+        self.nudge.notify_one();
         Taken { full: self.lock_ring().take_in(bytes), overrun }
     }
 

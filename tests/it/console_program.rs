@@ -1,0 +1,393 @@
+//! The program screen, the dialogs of questions and the queue of what waits: what they look like and
+//! what keys do in them.
+
+use std::sync::Arc;
+
+use jiff::SignedDuration;
+use pilothouse::console::app::{App, Layer, View};
+use pilothouse::console::msg::{Effect, Msg};
+use pilothouse::envelope::Actor;
+use pilothouse::runtime::{
+    AnswerValue, BindingView, BranchView, Comment, Evidence, Lines, LoopView, Origin, ProgramView, Question,
+    QuestionKind, RunState, Snapshot, StepState, StepView,
+};
+
+use crate::console_fixture::{ago, console, id, now, press, shown, snapshot};
+
+const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
+const RUN: &str = "20261120-120000-k3f9x2";
+const SOURCE: &str = r#"# Ship a release.
+input version: "which version?"
+let branch = exec "git rev-parse --abbrev-ref HEAD"
+parallel (on-fail: "continue"):
+  tests = exec "cargo test --workspace"
+  lint = exec "cargo clippy --all-targets -- -D warnings"
+loop until **the changelog reads well** (max: 5):
+  session "improve the changelog"
+if **the tests pass**:
+  exec "git tag v{version}"
+else:
+  throw "not now"
+gate deploy:
+  prompt: "Deploy {version} from {branch} to production?"
+  timeout: "30m"
+exec "./deploy {version}"
+  timeout: "5m"
+"#;
+
+fn step(first: u32, last: u32, state: StepState, task: Option<u32>) -> StepView {
+    let task = task.map(id);
+    StepView { lines: Lines { first, last }, state, exit_code: None, task }
+}
+
+fn binding(name: &str, preview: &str, exit_code: Option<i32>) -> BindingView {
+    BindingView {
+        name: name.into(),
+        kind: "let".into(),
+        preview: preview.into(),
+        chars: preview.chars().count(),
+        exit_code,
+        stderr: exit_code.filter(|code| *code != 0).map(|_| "error: 1 test failed".into()),
+        file: Some(format!("/w/.prose/runs/r/bindings/{name}.md").into()),
+        ..BindingView::default()
+    }
+}
+
+/// A program in the middle of its parallel block; task 6 runs for it.
+fn program() -> ProgramView {
+    let branch = |letter: &str, name: &str, line, state, task: Option<u32>| BranchView {
+        letter: letter.into(),
+        name: Some(name.into()),
+        lines: Lines::one(line),
+        state,
+        task: task.map(id),
+    };
+    ProgramView {
+        run: RUN.into(),
+        call: None,
+        started_by: Actor::Operator,
+        path: "/w/release.prose".into(),
+        source: SOURCE.into(),
+        folder: format!("/w/.prose/runs/{RUN}").into(),
+        state: RunState::Running,
+        steps: vec![
+            step(2, 2, StepState::Done, None),
+            step(3, 3, StepState::Done, Some(3)),
+            step(4, 6, StepState::Running, None),
+            step(5, 5, StepState::Running, Some(6)),
+            step(6, 6, StepState::Failed, Some(4)),
+        ],
+        branches: vec![
+            branch("a", "tests", 5, StepState::Running, Some(6)),
+            branch("b", "lint", 6, StepState::Failed, Some(4)),
+        ],
+        loops: Vec::new(),
+        bindings: vec![
+            binding("version", "1.2.3", None),
+            binding("branch", "main\n", Some(0)),
+            binding("lint", "warning: unused variable `x`\n --> src/lib.rs:7:9\n", Some(101)),
+        ],
+        error: None,
+        started_at: ago(95),
+        ended_at: None,
+    }
+}
+
+/// The same program at its gate.
+fn at_gate() -> ProgramView {
+    let mut program = program();
+    program.state = RunState::Asking;
+    program.steps = vec![
+        step(2, 2, StepState::Done, None),
+        step(3, 3, StepState::Done, Some(3)),
+        step(4, 6, StepState::Done, None),
+        step(5, 5, StepState::Done, Some(6)),
+        step(6, 6, StepState::Failed, Some(4)),
+        step(7, 8, StepState::Done, None),
+        step(9, 12, StepState::Skipped, None),
+        step(13, 15, StepState::Asking, None),
+    ];
+    program.branches = Vec::new();
+    program.loops = vec![LoopView { lines: Lines { first: 7, last: 8 }, pass: 2, max: Some(5) }];
+    program
+}
+
+fn question(number: u32, kind: QuestionKind, name: Option<&str>, text: &str) -> Question {
+    Question {
+        id: format!("question_0000000{number}").parse().expect("an id"),
+        number,
+        origin: Origin {
+            run: Some(RUN.into()),
+            program: Some("/w/release.prose".into()),
+            lines: Some(Lines { first: 13, last: 15 }),
+            name: name.map(str::to_owned),
+            task: None,
+        },
+        asked_by: Actor::Operator,
+        agents: false,
+        kind,
+        text: text.into(),
+        evidence: Evidence::default(),
+        asked_at: ago(30),
+        deadline: None,
+        comments: Vec::new(),
+    }
+}
+
+fn gate() -> Question {
+    let mut gate = question(
+        3,
+        QuestionKind::Gate { allow: vec!["user".into()] },
+        Some("deploy"),
+        "Deploy 1.2.3 from main to production?\n\nThe migration runs first and cannot be undone.",
+    );
+    gate.deadline = Some(now() + SignedDuration::from_secs(1_751));
+    gate.evidence.bindings = vec![binding("tests", "212 passed", Some(0))];
+    gate.comments = vec![Comment {
+        by: Actor::Agent("claude".into()),
+        at: ago(12),
+        text: "staging has been green for an hour".into(),
+    }];
+    gate
+}
+
+fn yes_no() -> Question {
+    let kind = QuestionKind::YesNo { yes: "goes on after the loop".into(), no: "runs the body again".into() };
+    let mut asked = question(4, kind, None, "the changelog reads well");
+    asked.evidence.pass = Some((2, Some(5)));
+    asked.evidence.bindings = vec![
+        binding("changelog", "- faster start\n- a gate\n- three fixes\n", None),
+        binding("lint", "warning: unused variable `x`", Some(101)),
+    ];
+    asked
+}
+
+fn choice() -> Question {
+    let labels = ["ship it", "ship it dark, behind the flag", "wait for monday"];
+    let kind = QuestionKind::Choice { labels: labels.map(str::to_owned).into() };
+    question(5, kind, None, "how daring we are today")
+}
+
+fn text(masked: bool) -> Question {
+    question(6, QuestionKind::Text { masked }, Some("version"), "which version?")
+}
+
+fn with(program: ProgramView, questions: Vec<Question>) -> Snapshot {
+    let mut snapshot = snapshot();
+    snapshot.programs = vec![Arc::new(program)];
+    snapshot.questions = questions.into_iter().map(Arc::new).collect();
+    snapshot
+}
+
+/// States with questions: a gate and a yes or no, a choice and texts, and one with hostile texts.
+pub(crate) fn asking(number: u8) -> Snapshot {
+    match number {
+        0 => with(at_gate(), vec![gate(), yes_no()]),
+        1 => with(program(), vec![choice(), text(true)]),
+        _ => {
+            let hostile = "x\u{202e}\u{1b}]52;c;x\u{7}\n".repeat(60);
+            let mut gate = gate();
+            gate.text = hostile.clone();
+            gate.origin.name = Some(hostile.clone());
+            gate.comments[0].text = hostile.clone();
+            gate.evidence.bindings = vec![binding(&hostile, &hostile, Some(-1))];
+            let source: Arc<str> = hostile.as_str().into();
+            let path = format!("/w/{hostile}").into();
+            with(ProgramView { source, path, run: RUN.into(), ..at_gate() }, vec![gate])
+        }
+    }
+}
+
+fn opened(questions: Vec<Question>, size: (u16, u16)) -> App {
+    let mut app = console(with(at_gate(), questions), size);
+    let _ = press(&mut app, &["5"]);
+    app
+}
+
+/// The frame is drawn, and the person has had time to read it.
+fn read(app: &mut App) {
+    app.drawn();
+    let later = app.now + SignedDuration::from_secs(1);
+    let _ = app.update(Msg::Tick(later));
+}
+
+fn in_dialog(question: Question, size: (u16, u16)) -> App {
+    let mut app = opened(vec![question], size);
+    let _ = press(&mut app, &["Enter"]);
+    read(&mut app);
+    app
+}
+
+fn answers(effects: &[Effect]) -> Vec<(String, AnswerValue, Option<String>)> {
+    let answer = |effect: &Effect| match effect {
+        Effect::Answer { question, given } => {
+            Some((question.to_string(), given.value.clone(), given.note.clone()))
+        }
+        _ => None,
+    };
+    effects.iter().filter_map(answer).collect()
+}
+
+#[test]
+fn the_program_screen() {
+    for size @ (columns, rows) in SIZES {
+        let mut app = console(with(program(), Vec::new()), size);
+        let _ = press(&mut app, &["5"]);
+        insta::assert_snapshot!(format!("program_{columns}x{rows}"), shown(&app));
+        insta::assert_snapshot!(format!("program_gate_{columns}x{rows}"), shown(&opened(vec![gate()], size)));
+    }
+    let mut app = console(snapshot(), (80, 24));
+    let _ = press(&mut app, &["5"]);
+    insta::assert_snapshot!("program_none_80x24", shown(&app));
+}
+
+#[test]
+fn the_dialogs() {
+    for size @ (columns, rows) in SIZES {
+        for (name, question) in [("gate", gate()), ("yes_no", yes_no())] {
+            insta::assert_snapshot!(format!("{name}_{columns}x{rows}"), shown(&in_dialog(question, size)));
+        }
+    }
+    let mut app = in_dialog(choice(), (80, 24));
+    let _ = press(&mut app, &["j", "j"]);
+    insta::assert_snapshot!("choice_80x24", shown(&app));
+    let mut app = in_dialog(text(true), (80, 24));
+    let _ = press(&mut app, &["h", "u", "n", "t", "e", "r"]);
+    insta::assert_snapshot!("secret_80x24", shown(&app));
+    let in_flight = Question {
+        evidence: Evidence { command: Some("./deploy 1.2.3".into()), ..Evidence::default() },
+        ..question(7, QuestionKind::InFlight, None, "This command had started; nobody saw it end.")
+    };
+    insta::assert_snapshot!("in_flight_80x24", shown(&in_dialog(in_flight, (80, 24))));
+}
+
+#[test]
+fn what_waits_is_one_list() {
+    for size @ (columns, rows) in SIZES {
+        let mut app = console(with(at_gate(), vec![gate(), yes_no()]), size);
+        let _ = press(&mut app, &["a"]);
+        insta::assert_snapshot!(format!("attention_{columns}x{rows}"), shown(&app));
+    }
+}
+
+#[test]
+fn a_key_typed_before_the_question_was_seen_decides_nothing() {
+    let mut app = opened(vec![gate()], (80, 24));
+    assert_eq!(answers(&press(&mut app, &["Enter", "a"])), [], "before the first frame");
+    app.drawn();
+    assert_eq!(answers(&press(&mut app, &["a"])), [], "at its moment");
+    let _ = app.update(Msg::Tick(app.now + SignedDuration::from_millis(399)));
+    assert_eq!(answers(&press(&mut app, &["a", "r"])), [], "too soon after it");
+    let _ = app.update(Msg::Tick(app.now + SignedDuration::from_millis(1)));
+    let expected = [("question_00000003".to_owned(), AnswerValue::Approve, None)];
+    assert_eq!(answers(&press(&mut app, &["a"])), expected);
+    assert_eq!(answers(&press(&mut app, &["a", "r"])), [], "once");
+}
+
+#[test]
+fn only_the_deliberate_key_approves_and_escape_is_safe() {
+    for keys in [&["y"][..], &["Enter"], &["Space"], &["A"], &["Esc"], &["q"]] {
+        let mut app = in_dialog(gate(), (80, 24));
+        assert_eq!(answers(&press(&mut app, keys)), [], "{keys:?}");
+    }
+    let mut app = in_dialog(gate(), (80, 24));
+    let _ = press(&mut app, &["Esc"]);
+    assert!(app.layers.is_empty() && app.view == View::Program);
+    let mut app = in_dialog(gate(), (80, 24));
+    let effects = press(&mut app, &["c", "n", "o", "t", "Space", "a", "Enter", "r"]);
+    let expected = ("question_00000003".to_owned(), AnswerValue::Reject, Some("not a".to_owned()));
+    assert_eq!(answers(&effects), [expected]);
+}
+
+#[test]
+fn each_kind_is_answered_by_its_keys() {
+    let table: [(Question, &[&str], AnswerValue); 5] = [
+        (yes_no(), &["y"], AnswerValue::Yes),
+        (yes_no(), &["n"], AnswerValue::No),
+        (
+            choice(),
+            &["Enter", "j", "j", "Enter"],
+            AnswerValue::Choice("ship it dark, behind the flag".into()),
+        ),
+        (text(false), &["1", ".", "q", "Enter"], AnswerValue::Text("1.q".into())),
+        (question(7, QuestionKind::InFlight, None, "?"), &["s"], AnswerValue::Skip),
+    ];
+    for (question, keys, value) in table {
+        let mut app = in_dialog(question, (80, 24));
+        let values: Vec<AnswerValue> =
+            answers(&press(&mut app, keys)).into_iter().map(|answer| answer.1).collect();
+        assert_eq!(values, [value], "{keys:?}");
+    }
+}
+
+#[test]
+fn a_question_settled_elsewhere_keeps_the_keys_from_the_screen_below() {
+    let mut app = in_dialog(gate(), (80, 24));
+    let _ = app.update(Msg::Snapshot(Arc::new(with(at_gate(), Vec::new()))));
+    assert_eq!(press(&mut app, &["a", "r", "s"]).len(), 0, "no key reaches anything");
+    assert!(shown(&app).contains("no longer open"));
+    let _ = press(&mut app, &["Esc"]);
+    assert!(app.layers.is_empty());
+}
+
+#[test]
+fn a_long_gate_is_shown_whole_by_scrolling() {
+    let lines: Vec<String> = (1..=90).map(|line| format!("change number {line:02}")).collect();
+    let mut long = gate();
+    long.text = lines.join("\n");
+    let mut app = in_dialog(long, (80, 24));
+    let mut seen = shown(&app);
+    for _ in 0..12 {
+        let _ = press(&mut app, &["PageDown"]);
+        seen.push_str(&shown(&app));
+    }
+    assert!(lines.iter().all(|line| seen.contains(line.as_str())), "every line was on screen");
+}
+
+#[test]
+fn an_answer_refused_leaves_the_dialog_and_one_taken_closes_it() {
+    let mut app = in_dialog(gate(), (80, 24));
+    let _ = press(&mut app, &["a"]);
+    let asked = gate().id;
+    let _ = app.update(Msg::Taken(asked.clone(), Some("the record cannot be written".into())));
+    assert!(matches!(app.layers.last(), Some(Layer::Question(_))));
+    assert_eq!(answers(&press(&mut app, &["r"])).len(), 1, "it can be answered again");
+    let _ = app.update(Msg::Taken(asked, None));
+    assert!(app.layers.is_empty());
+}
+
+#[test]
+fn the_queue_leads_to_what_waits() {
+    let mut app = console(with(at_gate(), vec![gate()]), (120, 40));
+    let _ = press(&mut app, &["a"]);
+    let _ = press(&mut app, &["j", "Enter"]);
+    let asked = matches!(app.layers.last(), Some(Layer::Question(inquiry)) if inquiry.question.number == 3);
+    assert!(asked, "{}", shown(&app));
+}
+
+#[test]
+fn the_bell_rings_once_and_only_for_who_looks_elsewhere() {
+    let rings =
+        |effects: &[Effect]| effects.iter().filter(|effect| matches!(effect, Effect::Ring(_))).count();
+    let news = |questions| Msg::Snapshot(Arc::new(with(at_gate(), questions)));
+    let mut app = console(with(at_gate(), Vec::new()), (80, 24));
+    let _ = app.update(news(Vec::new()));
+    assert_eq!(rings(&app.update(news(vec![yes_no()]))), 0, "the person looks");
+    let _ = app.update(Msg::Focus(false));
+    assert_eq!(rings(&app.update(news(vec![yes_no()]))), 0, "seen before");
+    assert_eq!(rings(&app.update(news(vec![yes_no(), gate()]))), 1, "new");
+    assert_eq!(rings(&app.update(news(vec![gate()]))), 0, "once");
+    let _ = app.update(news(Vec::new()));
+    assert_eq!(rings(&app.update(news(vec![gate()]))), 1, "settled and asked again is new");
+}
+
+#[test]
+fn the_source_follows_until_the_person_scrolls() {
+    let mut app = opened(vec![gate()], (80, 24));
+    assert!(shown(&app).contains("gate deploy:"), "{}", shown(&app));
+    let _ = press(&mut app, &["g"]);
+    assert!(shown(&app).contains("# Ship a release."), "{}", shown(&app));
+    assert!(!shown(&app).contains("follow"));
+    let _ = press(&mut app, &["G"]);
+    assert!(shown(&app).contains("gate deploy:"), "{}", shown(&app));
+}
