@@ -2,26 +2,32 @@
 //! Takes any tree, also one with errors.
 
 mod agents;
+mod calls;
 mod commands;
+mod declared;
 mod definitions;
 mod scope;
 mod values;
 
 use std::collections::HashMap;
 
+pub(super) use self::declared::each as each_declared;
 use self::definitions::Definitions;
-use self::scope::{Frame, Kind};
+use self::scope::Frame;
+pub(super) use self::scope::Kind;
 use super::ast::{Agent, Body, Branch, Expr, Gate, OnReject, Program, Statement, StatementKind};
 use super::codes::Code;
+use super::contract::{Contract, Imports};
 use super::diagnostic::Reports;
 use super::source::{Source, Span};
 
 /// Checks a program.
-pub(super) fn check(source: &Source, program: &Program, reports: &mut Reports) {
+pub(super) fn check(source: &Source, program: &Program, imports: &Imports, reports: &mut Reports) {
     let definitions = Definitions::collect(program, reports);
     let mut checker = Checker {
         source,
         program,
+        imports,
         definitions,
         reports,
         root: Frame::of(&program.body),
@@ -30,6 +36,7 @@ pub(super) fn check(source: &Source, program: &Program, reports: &mut Reports) {
         catches: 0,
         everywhere: HashMap::new(),
         started: HashMap::new(),
+        results: HashMap::new(),
     };
     checker.whole();
 }
@@ -37,6 +44,7 @@ pub(super) fn check(source: &Source, program: &Program, reports: &mut Reports) {
 struct Checker<'a> {
     source: &'a Source,
     program: &'a Program,
+    imports: &'a Imports,
     definitions: Definitions<'a>,
     reports: &'a mut Reports,
     /// The names of the top level; blocks see all of them.
@@ -50,12 +58,15 @@ struct Checker<'a> {
     everywhere: HashMap<&'a str, Span>,
     /// Agents that have run in the current frame, and where.
     started: HashMap<&'a str, Span>,
+    /// Variables that hold the outputs of a program.
+    results: HashMap<&'a str, &'a Contract>,
 }
 
 impl<'a> Checker<'a> {
     fn whole(&mut self) {
         let program = self.program;
         self.check_agents();
+        self.check_uses();
         self.inputs_first();
         self.body(&program.body);
         let fresh = Frame::of(&program.body);
@@ -121,12 +132,14 @@ impl<'a> Checker<'a> {
             }
             StatementKind::Bind(binding) => {
                 self.value(&binding.value);
+                self.results(binding);
                 for name in binding.target.names() {
                     self.declare(name, Kind::Bound(binding.mutability));
                 }
             }
             StatementKind::Assign(assigned) => {
                 self.value(&assigned.value);
+                self.results.remove(assigned.name.as_str());
                 self.assign(&assigned.name);
             }
             StatementKind::Output(output) => {

@@ -104,9 +104,9 @@ codes! {
     E023 Error Same, Check, "an output without a name", "write `output name = …`";
     E024 Error Same, Check, "two outputs have the same name", "rename one of them";
     E025 Error Same, Check, "no program is used under this name", "add `use \"…\" as name`; a block is called with `do name(…)`";
-    E026 Error Same, Run, "a program is called without an input it needs", "add the input to the call";
-    E027 Error Same, Run, "a program is called with an input it does not have", "correct the name, or leave it out";
-    E028 Error Same, Run, "a program has no such output", "correct the name; the message lists those it has";
+    E026 Error Same, Check, "a program is called without an input it needs", "add the input to the call";
+    E027 Error Same, Check, "a program is called with an input it does not have", "correct the name, or leave it out";
+    E028 Error Same, Check, "a program has no such output", "correct the name; the message lists those it has";
     E050 Error Same, Check, "the command of an exec is empty", "write the command between the quotes";
     E051 Error Same, Check, "the timeout of an exec is not a duration", "write it quoted, as \"30s\", \"5m\", \"1h\" or \"1h30m\", and more than zero";
     E052 Error Same, Check, "the on-fail of an exec is none", "write \"throw\", \"continue\" or \"ignore\"";
@@ -139,6 +139,7 @@ codes! {
     HPE023 Error Same, Check, "no such on_reject", "write `throw`, `throw \"message\"`, `retry`, `continue` or `session \"prompt\"`";
     HPE024 Error Same, Check, "the program is nested too deeply", "move the inner part into a `block`";
     HPE025 Error Same, Check, "no such persistence of an agent", "write `true`, `project`, `user`, or a path between quotes";
+    HPE026 Error Same, Check, "a used program cannot be read", "correct the path: it counts from the folder of this program";
     W001 Warning Same, Check, "the prompt of a session is empty", "say what to do";
     W002 Warning Same, Check, "the prompt of a session is only white space", "say what to do";
     W003 Warning Same, Check, "the prompt of a session is longer than 10,000 characters", "break the task into smaller ones, or pass text as context";

@@ -4,6 +4,7 @@
 pub mod ast;
 mod check;
 mod codes;
+mod contract;
 mod diagnostic;
 mod duration;
 mod format;
@@ -18,6 +19,7 @@ use self::ast::Program;
 use self::diagnostic::Reports;
 
 pub use codes::{Code, Row, When};
+pub use contract::{Contract, Imports};
 pub use diagnostic::{Diagnostic, Profile, Related, Severity};
 pub use duration::parse_duration;
 pub use format::format;
@@ -41,8 +43,14 @@ fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&
 /// Reads a program and checks it.
 #[must_use]
 pub fn check(source: &Source, profile: Profile) -> Checked {
+    check_with(source, profile, &Imports::new())
+}
+
+/// Reads a program and checks it, also against what is known about the programs it uses.
+#[must_use]
+pub fn check_with(source: &Source, profile: Profile, imports: &Imports) -> Checked {
     let (program, mut reports) = read(source, profile);
-    check::check(source, &program, &mut reports);
+    check::check(source, &program, imports, &mut reports);
     let (diagnostics, unlisted) = reports.into_parts();
     Checked { program, diagnostics, unlisted }
 }

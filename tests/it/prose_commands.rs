@@ -98,6 +98,21 @@ error[E050]: exec command cannot be empty
 }
 
 #[test]
+fn check_looks_into_the_programs_that_are_used() {
+    let home = home(&[("main.prose", "use \"parts/part.prose\" as part\nlet r = part(wrong: \"x\")\n")]);
+    let told = value(&home.run(&["prose", "check", "main.prose"]));
+    assert_eq!(told["data"]["files"][0]["diagnostics"][0]["code"], "HPE026", "{told}");
+    std::fs::create_dir(home.workspace().join("parts")).expect("a folder");
+    std::fs::write(home.workspace().join("parts/part.prose"), "input right: \"x\"\n").expect("written");
+    let told = value(&home.run(&["prose", "check", "main.prose"]));
+    let codes = |told: &Value| {
+        let found = told["data"]["files"][0]["diagnostics"].as_array().cloned().unwrap_or_default();
+        found.iter().filter_map(|one| one["code"].as_str().map(str::to_owned)).collect::<Vec<_>>()
+    };
+    assert_eq!(codes(&told), ["E026", "E027"], "{told}");
+}
+
+#[test]
 fn check_reads_standard_input_and_both_profiles() {
     let home = home(&[]);
     let program = "exec \"true\"\ninput x: \"what\"\n";

@@ -108,7 +108,7 @@ impl Local for ProseCheck {
         let mut files = Vec::new();
         for file in &input.files {
             files.push(match files::read(cx, file).await? {
-                Ok(source) => checked(&source, input.profile),
+                Ok(source) => checked(cx, &source, input.profile).await?,
                 Err(why) => FileReport {
                     file: file.clone(),
                     unreadable: Some(why),
@@ -191,10 +191,12 @@ fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-fn checked(source: &Source, profile: Profile) -> FileReport {
-    let checked = prose::check(source, profile);
+async fn checked(cx: &Context, source: &Source, profile: Profile) -> Result<FileReport, Failure> {
+    let imports = files::imports(cx, source).await?;
+    let checked = prose::check_with(source, profile, &imports);
     let diagnostics = findings(source, &checked.diagnostics);
-    FileReport { file: source.name().to_owned(), unreadable: None, diagnostics, unlisted: checked.unlisted }
+    let file = source.name().to_owned();
+    Ok(FileReport { file, unreadable: None, diagnostics, unlisted: checked.unlisted })
 }
 
 pub(super) fn findings(source: &Source, diagnostics: &[Diagnostic]) -> Vec<Finding> {

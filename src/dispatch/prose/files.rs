@@ -2,12 +2,13 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::dispatch::context::{Context, Host};
 use crate::dispatch::response::Failure;
-use crate::prose::Source;
+use crate::prose::ast::UsePath;
+use crate::prose::{self, Contract, Imports, Profile, Source};
 
 /// Reads a program; `-` is standard input. Inside, why it cannot be read.
 ///
@@ -19,6 +20,25 @@ pub(super) async fn read(cx: &Context, file: &str) -> Result<Result<Source, Stri
     let name = file.to_owned();
     let reading = tokio::task::spawn_blocking(move || fetch(&host, &name, path)).await;
     reading.map_err(|error| Failure::internal(&error))
+}
+
+/// Reads the files that a program uses, as far as it needs to be known what they take and give.
+///
+/// # Errors
+/// When there is no working directory, or reading panicked.
+pub(super) async fn imports(cx: &Context, source: &Source) -> Result<Imports, Failure> {
+    let folder = Path::new(source.name()).parent().unwrap_or(Path::new("")).to_owned();
+    let mut imports = Imports::new();
+    for used in prose::parse(source, Profile::Compat).program.uses {
+        let UsePath::File(path) = &used.from else { continue };
+        let file = folder.join(path).display().to_string();
+        let contract = read(cx, &file).await?.map(|source| {
+            let program = prose::parse(&source, Profile::Compat).program;
+            Contract::of(&program)
+        });
+        imports.insert(used.path.value, contract);
+    }
+    Ok(imports)
 }
 
 fn fetch(host: &Arc<dyn Host>, name: &str, path: PathBuf) -> Result<Source, String> {

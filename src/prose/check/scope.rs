@@ -4,14 +4,15 @@
 use std::collections::HashMap;
 
 use super::Checker;
-use crate::prose::ast::{Body, Branch, Catch, Expr, Mutability, Name, Statement, StatementKind};
+use super::declared;
+use crate::prose::ast::{Body, Mutability, Name};
 use crate::prose::codes::Code;
 use crate::prose::nearest;
 use crate::prose::source::Span;
 
 /// How a name came to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(in crate::prose) enum Kind {
     Input,
     Bound(Mutability),
     Output,
@@ -50,7 +51,9 @@ pub(super) struct Frame<'a> {
 impl<'a> Frame<'a> {
     pub(super) fn of(body: &'a Body) -> Self {
         let mut coming = HashMap::new();
-        collect(body, &mut coming);
+        declared::each(body, &mut |name, _| {
+            coming.entry(name.as_str()).or_insert(name.span);
+        });
         Self { coming, ..Self::default() }
     }
 
@@ -219,69 +222,5 @@ impl<'a> Checker<'a> {
         self.local_text("item", span, "element");
         self.body(body);
         self.frame.locals.truncate(outer);
-    }
-}
-
-/// Collects the names that statements declare, wherever in them.
-fn collect<'a>(body: &'a [Statement], into: &mut HashMap<&'a str, Span>) {
-    for statement in body {
-        collect_statement(statement, into);
-    }
-}
-
-fn collect_statement<'a>(statement: &'a Statement, into: &mut HashMap<&'a str, Span>) {
-    let mut add = |name: &'a Name| {
-        into.entry(name.as_str()).or_insert(name.span);
-    };
-    match &statement.kind {
-        StatementKind::Input(input) => add(&input.name),
-        StatementKind::Bind(binding) => {
-            binding.target.names().iter().for_each(add);
-            collect_value(&binding.value, into);
-        }
-        StatementKind::Assign(assigned) => {
-            add(&assigned.name);
-            collect_value(&assigned.value, into);
-        }
-        StatementKind::Output(output) => {
-            add(&output.name);
-            collect_value(&output.value, into);
-        }
-        StatementKind::Do(value) | StatementKind::Return(Some(value)) => collect_value(value, into),
-        StatementKind::Gate(_) | StatementKind::Throw(_) | StatementKind::Return(None) => {}
-    }
-}
-
-fn collect_value<'a>(value: &'a Expr, into: &mut HashMap<&'a str, Span>) {
-    match value {
-        Expr::Do(body) => collect(&body.value, into),
-        Expr::Parallel(parallel) => {
-            for branch in &parallel.branches {
-                match branch {
-                    Branch::Named { name, value } => {
-                        into.entry(name.as_str()).or_insert(name.span);
-                        collect_value(value, into);
-                    }
-                    Branch::Statement(statement) => collect_statement(statement, into),
-                }
-            }
-        }
-        Expr::Repeat(repeat) => collect(&repeat.body, into),
-        Expr::For(each) => collect(&each.body, into),
-        Expr::Loop(unbounded) => collect(&unbounded.body, into),
-        Expr::Try(attempt) => {
-            collect(&attempt.body, into);
-            let catch = attempt.catch.as_ref().map(|Catch { body, .. }| body);
-            for body in catch.into_iter().chain(&attempt.finally) {
-                collect(body, into);
-            }
-        }
-        Expr::Choice(choice) => choice.options.iter().for_each(|option| collect(&option.body, into)),
-        Expr::If(decision) => {
-            decision.arms.iter().for_each(|arm| collect(&arm.body, into));
-            decision.otherwise.iter().for_each(|body| collect(body, into));
-        }
-        Expr::Pipe(pipe) => pipe.stages.iter().for_each(|stage| collect(&stage.body, into)),
-        _ => {}
     }
 }

@@ -13,7 +13,10 @@ impl<'a> Checker<'a> {
             Expr::Text(text) => self.text(text),
             Expr::Number(_) | Expr::Opaque(_) => {}
             Expr::Name(name) => self.used(name, "variable"),
-            Expr::Property(property) => self.used(&property.of, "variable"),
+            Expr::Property(property) => {
+                self.used(&property.of, "variable");
+                self.property(property);
+            }
             Expr::List(list) => list.value.iter().for_each(|value| self.value(value)),
             Expr::Record(record) => {
                 for entry in &record.value {
@@ -168,10 +171,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn call(&mut self, call: &'a Call) {
-        for (_, value) in &call.inputs {
-            self.value(value);
-        }
+    /// Looks for the program that is called.
+    pub(super) fn called(&mut self, call: &'a Call) {
         let name = &call.program;
         if !self.definitions.uses.contains_key(name.as_str()) {
             let mut names: Vec<&str> = self.definitions.uses.keys().copied().collect();

@@ -1,7 +1,8 @@
 //! The cases that need no run: what is refused before anything happens.
 
-use super::{compat, expect, expect_strict};
+use super::{compat, expect, expect_strict, told};
 use crate::prose::ast::{Expr, Part, StatementKind};
+use crate::prose::{Contract, Imports, Profile, Source, check_with};
 
 #[test]
 fn c01_a_command_that_is_empty_is_refused() {
@@ -77,4 +78,33 @@ fn a_property_an_exec_does_not_have_is_told_loudly() {
     expect_strict("exec \"true\"\n  retry: 3\n", &["W005:2"]);
     let checked = compat("exec \"true\"\n  on_fail: \"ignore\"\n");
     assert_eq!(checked.diagnostics[0].hint.as_deref(), Some("did you mean `on-fail`?"));
+}
+
+#[test]
+fn a_call_is_checked_against_the_program_that_is_used() {
+    let used =
+        "input topic: \"t\"\nif **it is about something**:\n  output found = \"x\"\ninput late: \"l\"\n";
+    let contract = Contract::of(&compat(used).program);
+    assert_eq!((contract.inputs.len(), contract.required.len(), contract.outputs.len()), (2, 1, 1));
+    let mut imports = Imports::new();
+    imports.insert("./used.prose".to_owned(), Ok(contract));
+    imports.insert("./gone.prose".to_owned(), Err("there is no such file".to_owned()));
+    let text = "\
+use \"./used.prose\" as used
+use \"./gone.prose\" as gone
+let a = used(topic: \"x\", late: \"y\")
+let b = used(topik: \"x\")
+let { found, lost } = used(topic: \"x\")
+session \"s\"
+  context: [a.found, a.fund]
+let c = gone(any: \"x\")
+";
+    let source = Source::new("t.prose", text).expect("short");
+    let checked = check_with(&source, Profile::Compat, &imports);
+    assert_eq!(told(&checked, text), ["HPE026:2", "E026:4", "E027:4", "E028:5", "E028:7"]);
+    let hints: Vec<_> = checked.diagnostics.iter().filter_map(|one| one.hint.as_deref()).collect();
+    assert!(
+        hints.contains(&"did you mean `topic`?") && hints.contains(&"did you mean `found`?"),
+        "{hints:?}"
+    );
 }

@@ -118,8 +118,9 @@ fn program(code: Code) -> Option<String> {
 fn every_code_is_given_by_a_program_and_weighs_what_the_table_says() {
     for code in Code::ALL.iter().copied().filter(|code| code.row().when == When::Check) {
         let Some(text) = program(code) else {
-            // Given in `strict` in place of another one.
-            assert_eq!(code, Code::E022, "no program gives it");
+            // Given in `strict` in place of another one, or only where used programs are at hand.
+            let elsewhere = [Code::E022, Code::E026, Code::E027, Code::E028, Code::HPE026];
+            assert!(elsewhere.contains(&code), "no program gives {code}");
             continue;
         };
         let found = compat(&text).diagnostics.into_iter().find(|one| one.code == code);

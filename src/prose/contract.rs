@@ -1,0 +1,40 @@
+//! What a program takes and gives: enough to check those that call it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::ast::{Program, StatementKind};
+use super::check::{Kind, each_declared};
+
+/// What a program takes and gives.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Contract {
+    /// Its inputs, in source order.
+    pub inputs: Vec<Arc<str>>,
+    /// Those a caller must give: asked for before anything is executed. It may be asked for others later.
+    pub required: Vec<Arc<str>>,
+    /// Its outputs, in source order.
+    pub outputs: Vec<Arc<str>>,
+}
+
+/// What is known about the programs another one uses, by the path as it is written there; or why one of them
+/// cannot be read. About a path that is not in it, nothing is said.
+pub type Imports = HashMap<String, Result<Contract, String>>;
+
+impl Contract {
+    /// Returns what a program takes and gives.
+    #[must_use]
+    pub fn of(program: &Program) -> Self {
+        let is_input = |kind: &StatementKind| matches!(kind, StatementKind::Input(_));
+        let first = program.body.iter().take_while(|statement| is_input(&statement.kind)).count();
+        let inputs: Vec<Arc<str>> = program.inputs().map(|input| input.name.text.clone()).collect();
+        let required = inputs.iter().take(first).cloned().collect();
+        let mut outputs: Vec<Arc<str>> = Vec::new();
+        each_declared(&program.body, &mut |name, kind| {
+            if kind == Kind::Output && !outputs.contains(&name.text) {
+                outputs.push(name.text.clone());
+            }
+        });
+        Self { inputs, required, outputs }
+    }
+}
