@@ -26,6 +26,7 @@ mod run;
 mod settings;
 mod snippet;
 mod table;
+mod task_export;
 mod version;
 mod would;
 

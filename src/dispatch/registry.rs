@@ -22,6 +22,7 @@ use super::prose::{ProseAst, ProseCheck, ProseFmt};
 use super::receipt_file::{ReceiptCompact, ReceiptRender};
 use super::receipts::{ReceiptList, ReceiptShow};
 use super::settings::{ConfigCheck, ConfigEdit, ConfigPath, ConfigShow};
+use super::task_export::TaskExport;
 use super::version::Version;
 use crate::config::nearest;
 use crate::tools::TOOLS;
@@ -30,6 +31,7 @@ use crate::tools::TOOLS;
 pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
     let mut commands: Vec<Command> = TOOLS.iter().map(Command::of_tool).collect();
     commands.extend([
+        Command::of::<TaskExport>(),
         Command::of::<ReceiptList>(),
         Command::of::<ReceiptShow>(),
         Command::of::<ReceiptRender>(),

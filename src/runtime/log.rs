@@ -15,6 +15,10 @@ use crate::terminal::{Mark, MarkKind, Size, Stream};
 
 /// Bytes after which a new mark is written even when the stream stays the same.
 const MARK_EVERY: u64 = 64 << 10;
+/// Milliseconds after which one is, so that a recording can be played as it was seen.
+const MARK_EVERY_MS: u32 = 50;
+/// The longer a task lives, the coarser: this part of its age, so that a year of chatter stays small.
+const MARK_EVERY_PART: u32 = 5_000;
 /// Bytes counted at a time.
 const COUNT_BYTES: usize = 64 << 10;
 
@@ -80,6 +84,7 @@ pub(crate) struct OutputLog {
     lines: u64,
     current: Option<Stream>,
     marked: u64,
+    marked_ms: u32,
     streams: Vec<Kept>,
     /// A write failed: nothing more is stored, everything is counted as dropped.
     broken: bool,
@@ -108,6 +113,7 @@ impl OutputLog {
             lines: 0,
             current: None,
             marked: 0,
+            marked_ms: 0,
             streams: Vec::new(),
             broken: false,
         })
@@ -165,10 +171,11 @@ impl OutputLog {
     }
 
     fn store(&mut self, stream: Stream, bytes: &[u8], at_ms: u32) -> std::io::Result<()> {
-        if self.current != Some(stream) || self.position - self.marked >= MARK_EVERY {
+        let is_late = at_ms.saturating_sub(self.marked_ms) >= MARK_EVERY_MS.max(at_ms / MARK_EVERY_PART);
+        if self.current != Some(stream) || self.position - self.marked >= MARK_EVERY || is_late {
             self.mark(MarkKind::Chunk(stream), at_ms)?;
             self.current = Some(stream);
-            self.marked = self.position;
+            (self.marked, self.marked_ms) = (self.position, at_ms);
         }
         self.write(bytes)
     }

@@ -5,6 +5,7 @@ mod charset;
 mod checkpoint;
 mod csi;
 mod emulator;
+mod export;
 mod facts;
 mod history;
 mod keys;
@@ -23,6 +24,7 @@ mod transcript;
 
 pub use cell::{Cell, CellStyle, Color, is_hidden};
 pub use emulator::{Emulator, Vt100};
+pub use export::{Cast, CastEvent, CastVersion, Drawing, Palette};
 pub use facts::{Facts, PromptMark};
 pub use history::{History, Hit, LogBytes, Page, Row};
 pub use keys::{Key, KeyPress, UnknownKey};

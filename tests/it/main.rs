@@ -48,6 +48,7 @@ mod runtime_limits;
 mod runtime_questions;
 mod settings;
 mod support;
+mod task_export;
 mod terminal_conformance;
 mod terminal_history;
 mod terminal_screen;

@@ -1,0 +1,115 @@
+//! `task export`: what a task has written, as text, a page, a picture or a recording that plays; of any
+//! recording, also while the task runs.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::code::Code;
+use super::command::{Example, Local};
+use super::context::Context;
+use super::recorded;
+use super::response::Failure;
+use crate::envelope::TaskId;
+use crate::runtime::past::Story;
+use crate::runtime::{Export, Form, TaskEvent};
+use crate::terminal::Palette;
+
+/// Rows of text and pages unless somebody asks for more.
+const ROWS: u64 = 10_000;
+
+pub(super) struct TaskExport;
+
+/// Which task, as what.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ExportInput {
+    /// Its id.
+    task_id: String,
+    /// What to make of it.
+    #[serde(default, rename = "as")]
+    form: Form,
+    /// The recording it is in: `latest`, a name, or the beginning of one. Default: the newest of the workspace.
+    #[serde(default)]
+    recording: Option<String>,
+    /// The last so many rows, of text and pages.
+    #[serde(default = "rows")]
+    rows: u64,
+    /// Dark text on a light ground, for pages and pictures.
+    #[serde(default)]
+    light: bool,
+}
+
+fn rows() -> u64 {
+    ROWS
+}
+
+/// What was made.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ExportOutput {
+    /// The recording.
+    recording: String,
+    /// The task.
+    task_id: String,
+    /// What it was made into.
+    #[serde(rename = "as")]
+    form: Form,
+    /// It.
+    content: String,
+}
+
+impl Local for TaskExport {
+    const PATH: &'static str = "task.export";
+    const ABOUT: &'static str = "Print a task's output as text, HTML, SVG or a recording that plays";
+    const EXITS: &'static [u8] = &[4, 5];
+    const EXAMPLES: &'static [Example] = &[
+        Example { about: "The text", input: r#"{"task_id":"task_4k2m9x7q"}"# },
+        Example { about: "A recording for asciinema", input: r#"{"task_id":"task_4k2m9x7q","as":"cast"}"# },
+    ];
+
+    type Input = ExportInput;
+    type Output = ExportOutput;
+
+    async fn run(cx: &mut Context, input: ExportInput) -> Result<ExportOutput, Failure> {
+        let listed = match &input.recording {
+            Some(asked) => recorded::find(cx, asked)?,
+            None => recorded::newest(cx)?,
+        };
+        let story = recorded::story(&listed).await?;
+        let id = input.task_id.parse().ok().filter(|id| story.task(id).is_some());
+        let Some(id) = id else {
+            return Err(Failure::new(Code::NotFound, "No task of that recording has that id.")
+                .with("recording", listed.name)
+                .with("task_id", input.task_id)
+                .fix("`pilothouse task list --scope all` names the tasks, `pilothouse audit list` the recordings"));
+        };
+        let (form, rows) = (input.form, input.rows);
+        let palette = if input.light { Palette::LIGHT } else { Palette::DARK };
+        let made = tokio::task::spawn_blocking(move || make(&story, &id, form, rows, palette)).await;
+        let content = match made {
+            Ok(made) => made.map_err(|error| Failure::internal(&error))?,
+            Err(error) => return Err(Failure::internal(&error)),
+        };
+        Ok(ExportOutput { recording: listed.name, task_id: input.task_id, form, content })
+    }
+
+    fn text(output: &ExportOutput) -> String {
+        output.content.trim_end_matches('\n').to_owned()
+    }
+}
+
+fn make(story: &Story, id: &TaskId, form: Form, rows: u64, palette: Palette) -> std::io::Result<String> {
+    let task = story.task(id).ok_or(std::io::ErrorKind::NotFound)?;
+    let events: Vec<TaskEvent> =
+        story.events.iter().filter(|event| event.task == *id).map(|event| event.event.clone()).collect();
+    Export { task, events: &events, typed: typed(story, id), rows, palette }.make(form)
+}
+
+/// The texts that callers typed into a task and it took.
+fn typed(story: &Story, id: &TaskId) -> Vec<String> {
+    let inputs = story.calls.values().map(|call| &call.record).filter(|record| {
+        let taken =
+            record.envelope.as_ref().is_some_and(|envelope| envelope["result"]["accepted_input"] == true);
+        record.tool == "TaskInput" && record.input["task_id"] == id.as_str() && taken
+    });
+    inputs.map(|record| record.input["input"].as_str().unwrap_or_default().to_owned()).collect()
+}

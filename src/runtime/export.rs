@@ -1,0 +1,203 @@
+//! A task's output as something to keep or to show: read from its log, also while it runs. Blocks.
+
+use std::fs::File;
+use std::io;
+
+use serde::{Deserialize, Serialize};
+
+use super::log::{log_path, read_marks};
+use super::view::{TaskEvent, TaskView};
+use crate::envelope::Actor;
+use crate::envelope::mask;
+use crate::terminal::{
+    Cast, CastEvent, CastVersion, Drawing, History, LogBytes, Mark, MarkKind, Origin, Palette, Size, Terminal,
+};
+
+/// Bytes read at a time to draw a last screen; as much as a parser takes at once.
+const FEED_BYTES: usize = 256 << 10;
+/// Rows of one page of history.
+const PAGE_ROWS: u16 = 500;
+/// How much output after an input may hold its echo.
+const ECHO_BYTES: u64 = 8 << 10;
+
+/// What a task's output can be kept as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Form {
+    /// The text, as it was shown.
+    #[default]
+    Text,
+    /// The text with its colours as escape sequences, and no other sequences.
+    Ansi,
+    /// A page for a browser.
+    Html,
+    /// A picture of the screen as it is now or was at the end.
+    Svg,
+    /// A recording that plays: asciicast, version 3.
+    Cast,
+    /// The same, version 2.
+    CastV2,
+}
+
+impl Form {
+    /// All of them, in the order menus show them.
+    pub const ALL: [Self; 6] = [Self::Text, Self::Ansi, Self::Html, Self::Svg, Self::Cast, Self::CastV2];
+
+    /// Returns what the name of a file in this form ends with.
+    #[must_use]
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Text => "txt",
+            Self::Ansi => "ansi",
+            Self::Html => "html",
+            Self::Svg => "svg",
+            Self::Cast => "cast",
+            Self::CastV2 => "v2.cast",
+        }
+    }
+}
+
+/// What an export is made of.
+#[derive(Debug, Clone)]
+pub struct Export<'a> {
+    /// The task.
+    pub task: &'a TaskView,
+    /// What happened to it, in order: the input track of a recording.
+    pub events: &'a [TaskEvent],
+    /// Texts that agents typed, in order. Only what the terminal echoed is written.
+    pub typed: Vec<String>,
+    /// The last so many rows, of text and pages.
+    pub rows: u64,
+    /// The colours of pages and pictures.
+    pub palette: Palette,
+}
+
+impl Export<'_> {
+    /// Makes it.
+    ///
+    /// # Errors
+    /// When the log cannot be read.
+    pub fn make(&self, form: Form) -> io::Result<String> {
+        let log = File::open(log_path(&self.task.folder))?;
+        let marks = read_marks(&self.task.folder).map_err(io::Error::other)?;
+        let title = mask(self.task.name.as_deref().unwrap_or(&self.task.cmd)).into_owned();
+        Ok(match form {
+            Form::Text => self.history(&log, &marks)?.text(),
+            Form::Ansi => self.history(&log, &marks)?.ansi(),
+            Form::Html => self.history(&log, &marks)?.html(&title, &self.palette),
+            Form::Svg => self.screen(&log, &marks)?.svg(&title, &self.palette),
+            Form::Cast => self.cast(CastVersion::V3, &title, &log, &marks)?,
+            Form::CastV2 => self.cast(CastVersion::V2, &title, &log, &marks)?,
+        })
+    }
+
+    fn origin(&self) -> Origin {
+        if self.task.tty { Origin::Tty } else { Origin::Pipe }
+    }
+
+    /// Draws the last rows of the log.
+    fn history(&self, log: &File, marks: &[Mark]) -> io::Result<Drawing> {
+        let size = first_size(marks).unwrap_or(self.task.size);
+        let history = History::new(log, marks, self.origin(), size);
+        let mut line = history.lines().saturating_sub(self.rows);
+        let mut drawing = Drawing { columns: size.cols(), rows: Vec::new() };
+        loop {
+            let page = history.page(line, Size::clamped(size.cols(), PAGE_ROWS))?;
+            if page.rows.is_empty() || page.next_line == line {
+                return Ok(drawing);
+            }
+            line = page.next_line;
+            drawing.rows.extend(page.rows.into_iter().map(|row| row.cells));
+        }
+    }
+
+    /// Draws the last screen: everything that was written, sizes included.
+    fn screen(&self, log: &File, marks: &[Mark]) -> io::Result<Drawing> {
+        let mut terminal = Terminal::new(first_size(marks).unwrap_or(self.task.size), self.origin());
+        let mut piece = vec![0; FEED_BYTES];
+        let mut sizes = marks.iter().filter_map(|mark| match mark.kind {
+            MarkKind::Resize(size) => Some((mark.offset, size)),
+            _ => None,
+        });
+        let (mut offset, mut next) = (0, sizes.next());
+        loop {
+            while let Some((_, size)) = next.filter(|(at, _)| *at <= offset) {
+                terminal.resize(size);
+                next = sizes.next();
+            }
+            let until = next.map_or(u64::MAX, |(at, _)| at);
+            let wanted = usize::try_from(until - offset).unwrap_or(FEED_BYTES).min(FEED_BYTES);
+            match log.read_at(offset, &mut piece[..wanted])? {
+                0 => return Ok(Drawing::of(&terminal)),
+                count => {
+                    let _ = terminal.feed(&piece[..count]);
+                    offset += count as u64;
+                }
+            }
+        }
+    }
+
+    fn cast(&self, version: CastVersion, title: &str, log: &File, marks: &[Mark]) -> io::Result<String> {
+        let cast = Cast {
+            version,
+            size: first_size(marks).unwrap_or(self.task.size),
+            origin: self.origin(),
+            started_at: self.task.created_at.as_second(),
+            command: title,
+        };
+        let mut out = Vec::new();
+        cast.write(&mut out, log, marks, &self.track(log, marks))?;
+        Ok(String::from_utf8_lossy(&out).into_owned())
+    }
+
+    /// What happened beside the output.
+    fn track(&self, log: &File, marks: &[Mark]) -> Vec<(u32, CastEvent)> {
+        let mut typed = self.typed.iter();
+        let happened = self.events.iter().filter_map(|event| {
+            let after = event.at.duration_since(self.task.created_at).as_millis();
+            let at_ms = u32::try_from(after.max(0)).unwrap_or(u32::MAX);
+            let made = match event.what.as_str() {
+                "input" => {
+                    let text = if event.actor == Actor::Operator { None } else { typed.next() };
+                    let echoed = text.filter(|text| is_echoed(text, at_ms, log, marks));
+                    match (echoed, event.bytes) {
+                        (Some(text), _) => CastEvent::Input(text.clone()),
+                        (None, bytes) => CastEvent::Marker(format!(
+                            "{} typed {} bytes",
+                            event.actor,
+                            bytes.unwrap_or_default()
+                        )),
+                    }
+                }
+                "stop" | "signal" => {
+                    CastEvent::Marker(format!("{} by {}: {}", event.what, event.actor, event.note))
+                }
+                "exit" => CastEvent::Exit(exit_status(&event.note)?),
+                _ => return None,
+            };
+            Some((at_ms, made))
+        });
+        happened.collect()
+    }
+}
+
+/// Tells whether a terminal has shown a text right after it was typed: what it hid must stay hidden.
+fn is_echoed(text: &str, at_ms: u32, log: &File, marks: &[Mark]) -> bool {
+    let Some(line) = text.lines().next().filter(|line| !line.trim().is_empty()) else { return false };
+    let before = marks.partition_point(|mark| mark.at_ms < at_ms).saturating_sub(1);
+    let from = marks.get(before).map_or(0, |mark| mark.offset);
+    let mut output = vec![0; usize::try_from(ECHO_BYTES).unwrap_or_default()];
+    let count = log.read_at(from, &mut output).unwrap_or_default();
+    memchr::memmem::find(&output[..count], line.as_bytes()).is_some()
+}
+
+fn first_size(marks: &[Mark]) -> Option<Size> {
+    marks.iter().find_map(|mark| match mark.kind {
+        MarkKind::Resize(size) => Some(size),
+        _ => None,
+    })
+}
+
+fn exit_status(note: &str) -> Option<i32> {
+    note.strip_prefix("exit ").and_then(|code| code.parse().ok())
+}
