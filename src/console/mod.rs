@@ -107,6 +107,7 @@ async fn show(
     let snapshot = Arc::clone(&operator.snapshot().borrow());
     let mut app = App::new(setup, snapshot, size, clock.now().wall);
     app.has_mouse = options.mouse;
+    app.view = options.opens;
     let carrier = Carrier::new(operator.clone());
     let operator = operator.clone();
     let times = Times::default();

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 
 use crate::runtime::{Snapshot, TaskStatus};
 
+use super::app::View;
 use super::theme::Colours;
 
 /// How a console looks and behaves.
@@ -15,11 +16,13 @@ pub struct Options {
     pub ascii: bool,
     /// The console takes the mouse from the start.
     pub mouse: bool,
+    /// The screen it opens on.
+    pub opens: View,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { colours: Colours::Named, ascii: false, mouse: true }
+        Self { colours: Colours::Named, ascii: false, mouse: true, opens: View::Tasks }
     }
 }
 

@@ -14,6 +14,7 @@ mod doctor;
 mod e2e_attached;
 mod e2e_demo;
 mod e2e_flood;
+mod e2e_gate;
 mod e2e_held;
 mod e2e_hostile;
 mod e2e_leaving;

@@ -8,7 +8,7 @@ use pilothouse::envelope::Actor;
 use pilothouse::journal::{Item, Reader};
 use pilothouse::runtime::{
     AnswerValue, Asking, Error, Evidence, Given, Handle, Lines, Origin, ProgramView, Question, QuestionKind,
-    Refusal, RunState, Settled, Snapshot,
+    Refusal, RunState, Settled, Snapshot, past,
 };
 use serde_json::Value;
 
@@ -43,10 +43,14 @@ impl Bench {
         told.expect("in time").expect("the runtime lives").clone()
     }
 
+    async fn shut_down(self) -> tempfile::TempDir {
+        self.runtime.shutdown().await;
+        self.dir
+    }
+
     /// Ends the runtime and returns what is on record about questions and programs.
     async fn record(self) -> Vec<(String, Value)> {
-        self.runtime.shutdown().await;
-        rows(self.dir.path())
+        rows(self.shut_down().await.path())
     }
 }
 
@@ -164,7 +168,16 @@ async fn a_program_is_shown_as_it_goes_and_on_record_at_its_ends() {
     }
     bench.runtime.show_program(view(RunState::Completed, Some(jiff::Timestamp::UNIX_EPOCH)));
     bench.published(|snapshot| snapshot.programs.iter().any(|run| run.state == RunState::Completed)).await;
-    let rows = bench.record().await;
+    let dir = bench.shut_down().await;
+    let rows = rows(dir.path());
     let states: Vec<&str> = rows.iter().filter_map(|(_, data)| data["program"]["state"].as_str()).collect();
     assert_eq!(states, ["running", "completed"]);
+    let recordings = std::fs::read_dir(dir.path().join("recordings")).expect("recordings");
+    let story = past::read(&recordings.flatten().next().expect("one").path()).expect("reads");
+    let shown = story.snapshot();
+    assert_eq!(shown.programs.len(), 1, "a recording that is looked at shows its programs");
+    assert_eq!(
+        (shown.programs[0].state, &*shown.programs[0].source),
+        (RunState::Completed, "exec \"true\"\n")
+    );
 }

@@ -11,6 +11,7 @@ use crate::envelope::Actor;
 use crate::process::ExitRecord;
 use crate::runtime::gate::GateView;
 use crate::runtime::metrics::{Counters, Metrics};
+use crate::runtime::program::{ProgramView, RunState};
 use crate::runtime::view::{AgentView, CallSummary, Notice, RecordView, Snapshot, TaskView};
 
 /// Characters of a summary.
@@ -35,7 +36,7 @@ impl Story {
             tasks,
             calls: self.calls.values().map(|call| Arc::new(summary(call))).collect(),
             agents: self.agents(),
-            programs: Vec::new(),
+            programs: self.programs.iter().map(|program| Arc::new(ended(program, last))).collect(),
             questions: Vec::new(),
             notices: self.notices(last),
             record: RecordView::default(),
@@ -118,6 +119,14 @@ fn shown(task: &TaskView, last: Timestamp) -> TaskView {
     }
     let left = ExitRecord::read(&task.folder).ok().flatten();
     untold::decide(task.clone(), left.as_ref(), &[], last)
+}
+
+/// A program whose end nobody put on record was cut off with its runtime.
+fn ended(program: &ProgramView, last: Timestamp) -> ProgramView {
+    if program.state.is_terminal() {
+        return program.clone();
+    }
+    ProgramView { state: RunState::Interrupted, ended_at: Some(last), ..program.clone() }
 }
 
 fn summary(call: &PastCall) -> CallSummary {

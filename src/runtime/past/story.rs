@@ -13,6 +13,7 @@ use super::untold;
 use crate::envelope::TaskId;
 use crate::journal::{self, Error, Item, Meta, Problem, Reader, Record};
 use crate::runtime::calls::CallRecord;
+use crate::runtime::program::ProgramView;
 use crate::runtime::view::{TaskEvent, TaskView};
 
 /// What a recording tells.
@@ -28,6 +29,8 @@ pub struct Story {
     pub tasks: Vec<TaskView>,
     /// Everything that happened to its tasks, in order.
     pub events: Vec<PastEvent>,
+    /// Its programs, as they last stood.
+    pub programs: Vec<ProgramView>,
     /// Agents that came and went.
     pub agents: Vec<PastAgent>,
     /// When its last row was made.
@@ -94,6 +97,7 @@ pub fn read(recording: &Path) -> Result<Story, Error> {
         calls: BTreeMap::new(),
         tasks: Vec::new(),
         events: Vec::new(),
+        programs: Vec::new(),
         agents: Vec::new(),
         last_at: None,
         rows: 0,
@@ -165,6 +169,12 @@ impl Story {
             "agent" => self.with(record, |story, agent: PastAgent| {
                 story.agents.push(PastAgent { at: Some(record.header.ts), ..agent });
             }),
+            "program" => self.with(record, |story, row: Ran| {
+                match story.programs.iter_mut().find(|program| program.run == row.program.run) {
+                    Some(program) => *program = row.program,
+                    None => story.programs.push(row.program),
+                }
+            }),
             "closed" => self.with(record, |story, row: Closed| story.closed = Some(row.recovered)),
             _ => {}
         }
@@ -207,6 +217,11 @@ struct Whole {
     #[serde(default)]
     #[expect(dead_code, reason = "names of variables, on record for people")]
     env: IgnoredAny,
+}
+
+#[derive(Deserialize)]
+struct Ran {
+    program: ProgramView,
 }
 
 #[derive(Deserialize)]

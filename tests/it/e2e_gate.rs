@@ -1,0 +1,148 @@
+//! A program's gate in front of a person: the real console in a real terminal, attached to a runtime that
+//! asks; a key that came too early, then the deliberate one.
+
+use std::time::Duration;
+
+use pilothouse::envelope::Actor;
+use pilothouse::link::{Doors, Server, serve_operator};
+use pilothouse::process::Spawner;
+use pilothouse::runtime::{
+    AnswerValue, Asking, Error, Evidence, Handle, Options, Origin, QuestionKind, Settled,
+};
+use tokio::runtime::Runtime;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::support::{Console, Home, program};
+
+const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
+
+/// A runtime in this process, with its doors open as a headless one has them.
+struct House {
+    threads: Runtime,
+    runtime: Handle,
+    stop: CancellationToken,
+    served: Option<JoinHandle<()>>,
+    home: Home,
+}
+
+impl House {
+    fn open() -> Self {
+        let home = Home::new();
+        let places = home.places();
+        let threads = Runtime::new().expect("threads");
+        let inside = threads.enter();
+        let runtime = Handle::start(Options {
+            workspace: places.workspace.clone(),
+            recordings: places.recordings(),
+            socket: places.agent_socket(),
+            headless: true,
+            environment: std::env::vars_os().collect(),
+            spawner: Spawner::with_program(program()),
+            limits: pilothouse::config::Limits::default(),
+            env: pilothouse::config::Env::default(),
+        });
+        let runtime = runtime.expect("a runtime");
+        let server = Server::new(Doors::open(&places).expect("opens"), places.workspace, 8);
+        let stop = CancellationToken::new();
+        let (own, end) = (runtime.clone(), stop.clone());
+        let served = tokio::spawn(server.run(stop.clone(), stop.clone(), move |guest| {
+            let (own, end) = (own.clone(), end.clone());
+            async move {
+                // A console that has hung up is no failure of this test.
+                let _ = serve_operator(guest, own, end.clone(), end).await;
+            }
+        }));
+        drop(inside);
+        Self { threads, runtime, stop, served: Some(served), home }
+    }
+
+    fn ask(&self, text: &str, within: Duration) -> JoinHandle<Result<Settled, Error>> {
+        let asking = Asking {
+            origin: Origin { name: Some("deploy".into()), ..Origin::default() },
+            asked_by: Actor::Cli,
+            kind: QuestionKind::Gate { allow: vec!["user".into()] },
+            text: text.into(),
+            evidence: Evidence::default(),
+            within: Some(within),
+            agents: true,
+        };
+        let runtime = self.runtime.clone();
+        self.threads.spawn(async move { runtime.ask(asking).await })
+    }
+
+    fn settled(&self, asked: JoinHandle<Result<Settled, Error>>) -> Settled {
+        let settled =
+            self.threads.block_on(async { tokio::time::timeout(Duration::from_secs(20), asked).await });
+        settled.expect("in time").expect("asked").expect("settled")
+    }
+}
+
+impl Drop for House {
+    fn drop(&mut self) {
+        self.threads.block_on(self.runtime.shutdown());
+        self.stop.cancel();
+        if let Some(served) = self.served.take() {
+            // The consoles of this test are gone already.
+            let _ = self.threads.block_on(served);
+        }
+    }
+}
+
+#[test]
+fn a_gate_is_approved_by_its_key_and_by_no_key_typed_before_it() {
+    for size in SIZES {
+        let house = House::open();
+        let console = Console::open(&house.home, &[], size);
+        console.shows(" OBSERVE ");
+        // Typed before there is anything to approve: `a` opens what waits, the rest finds nothing there.
+        console.keys(b"aa");
+        console.shows("nothing waits for you");
+        console.keys(b"\x1b");
+        console.wait_for("the queue is closed", |screen| !screen.contents().contains("nothing waits"));
+        let asked = house.ask("Deploy 1.2.3 to production?", Duration::from_mins(30));
+        console.shows("gate deploy");
+        console.shows("29:5");
+        console.keys(b"a");
+        console.shows("1 thing waits for you");
+        // In one burst: the dialog opens, and the key behind it came before anybody could have read it.
+        console.keys(b"\ra");
+        console.shows("Deploy 1.2.3 to production?");
+        console.shows("a approve");
+        console.shows("too early");
+        assert!(!asked.is_finished(), "a key typed ahead has approved nothing");
+        assert_eq!(house.runtime.questions().len(), 1);
+        // The message about the early key goes by itself after a few seconds; the dialog counts sooner.
+        console.wait_for("time to read", |screen| !screen.contents().contains("too early"));
+        console.keys(b"a");
+        match house.settled(asked) {
+            Settled::Answered(answer) => {
+                assert_eq!(
+                    (answer.value, answer.principal.to_string()),
+                    (AnswerValue::Approve, "operator".into())
+                );
+            }
+            other => panic!("{other:?}"),
+        }
+        console.shows("q01 answered");
+        console.wait_for("the dialog is closed", |screen| !screen.contents().contains("a approve"));
+    }
+}
+
+#[test]
+fn a_gate_that_runs_out_says_so_in_its_dialog() {
+    let house = House::open();
+    let console = Console::open(&house.home, &[], SIZES[0]);
+    console.shows(" OBSERVE ");
+    let asked = house.ask("Soon over?", Duration::from_secs(2));
+    console.shows("gate deploy");
+    console.keys(b"a");
+    console.shows("1 thing waits for you");
+    console.keys(b"\r");
+    console.shows("a approve");
+    console.shows("no longer open");
+    console.keys(b"a");
+    assert!(matches!(house.settled(asked), Settled::TimedOut { .. }));
+    console.keys(b"\x1b");
+    console.wait_for("the dialog is closed", |screen| !screen.contents().contains("no longer open"));
+}
