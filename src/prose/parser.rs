@@ -151,7 +151,12 @@ impl Parser<'_> {
         let token = self.token();
         let found = self.described(token);
         let span = self.visible(token);
-        self.reports.add(Code::E004, span, format!("expected {what}, found {found}")).no_hint();
+        let diagnostic = self.reports.add(Code::E004, span, format!("expected {what}, found {found}"));
+        if self.source.slice(token.span) == "'" {
+            diagnostic.hint("strings stand between double quotes");
+        } else {
+            diagnostic.no_hint();
+        }
         Lost
     }
 

@@ -1,6 +1,7 @@
 //! Agents and the sessions with them.
 
 use super::Checker;
+use super::scope::candidates;
 use crate::prose::ast::{Name, Resume, Session, SessionProperties, Subject};
 use crate::prose::codes::Code;
 use crate::prose::nearest;
@@ -68,8 +69,7 @@ impl<'a> Checker<'a> {
     fn known_agent(&mut self, name: &Name) -> Option<&'a crate::prose::ast::Agent> {
         let known = self.agent(name.as_str());
         if known.is_none() {
-            let mut names: Vec<&str> = self.definitions.agents.keys().copied().collect();
-            names.sort_unstable();
+            let names = candidates(self.definitions.agents.keys().copied());
             let near = nearest(name.as_str(), names);
             let message = format!("the agent `{}` is not defined", name.text);
             let diagnostic = self.reports.add(Code::E007, name.span, message);

@@ -10,6 +10,16 @@ use crate::prose::codes::Code;
 use crate::prose::nearest;
 use crate::prose::source::Span;
 
+/// Among more names than this, none is looked for that may be meant: that would take long for each mistake.
+pub(super) const MOST_NAMES: usize = 1_000;
+
+/// Returns names in order, for the same suggestion each time; none of too many.
+pub(super) fn candidates<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> Vec<&'n str> {
+    let mut names: Vec<&str> = if names.len() > MOST_NAMES { Vec::new() } else { names.collect() };
+    names.sort_unstable();
+    names
+}
+
 /// How a name came to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::prose) enum Kind {
@@ -90,6 +100,10 @@ impl<'a> Checker<'a> {
             let locals: Vec<&'a str> = frame.locals.iter().map(|local| local.name).collect();
             frame.declared.keys().copied().chain(locals).collect::<Vec<_>>()
         };
+        let many = self.frame.declared.len() + root.map_or(0, |root| root.declared.len());
+        if many > MOST_NAMES {
+            return Vec::new().into_iter();
+        }
         let mut names = of(&self.frame);
         names.extend(root.map(of).unwrap_or_default());
         // The same suggestion each time, whatever the order of a hash map.

@@ -1,6 +1,7 @@
 //! Expressions and conditions: every name in them, and what they call.
 
 use super::Checker;
+use super::scope::candidates;
 use crate::prose::ast::{
     Call, Condition, Count, Expr, Invocation, Loop, LoopTest, Name, Pipe, StageOperation, Try,
 };
@@ -151,8 +152,7 @@ impl<'a> Checker<'a> {
         }
         let name = &invocation.block;
         let Some(block) = self.definitions.blocks.get(name.as_str()).copied() else {
-            let mut names: Vec<&str> = self.definitions.blocks.keys().copied().collect();
-            names.sort_unstable();
+            let names = candidates(self.definitions.blocks.keys().copied());
             let hint = match nearest(name.as_str(), names) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None if self.definitions.uses.contains_key(name.as_str()) => {
@@ -175,8 +175,7 @@ impl<'a> Checker<'a> {
     pub(super) fn called(&mut self, call: &'a Call) {
         let name = &call.program;
         if !self.definitions.uses.contains_key(name.as_str()) {
-            let mut names: Vec<&str> = self.definitions.uses.keys().copied().collect();
-            names.sort_unstable();
+            let names = candidates(self.definitions.uses.keys().copied());
             let hint = match nearest(name.as_str(), names) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None if self.definitions.blocks.contains_key(name.as_str()) => {

@@ -239,7 +239,9 @@ impl Parser<'_> {
         match next {
             TokenKind::Word => is_first,
             TokenKind::Newline | TokenKind::End => starts_line,
-            TokenKind::Open(_) | TokenKind::Text(_) | TokenKind::Colon => is_first && !is_value,
+            TokenKind::Open(_) | TokenKind::Text(_) | TokenKind::Colon | TokenKind::Unknown => {
+                is_first && !is_value
+            }
             _ => false,
         }
     }

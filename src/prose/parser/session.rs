@@ -126,11 +126,12 @@ impl Parser<'_> {
             let found = self.described(token);
             let span = start.span.to(self.visible(token));
             let message = format!("the command of an exec is a string, not {found}");
-            return Err(self.invalid(
-                span,
-                message,
-                "write exec \"command\"; a variable goes in as \"{name}\"",
-            ));
+            let hint = if self.source.slice(token.span) == "'" {
+                "strings stand between double quotes: exec \"command\""
+            } else {
+                "write exec \"command\"; a variable goes in as \"{name}\""
+            };
+            return Err(self.invalid(span, message, hint));
         };
         if command.is_blank() {
             self.reports.add(Code::E050, command.span, "exec command cannot be empty");

@@ -133,3 +133,20 @@ fn a_gate_that_goes_on_when_rejected_guards_nothing() {
     expect("gate g:\n  prompt: \"go?\"\n  on_reject: continue\nexec \"true\"\n", &["HPW018:4"]);
     expect("gate g:\n  prompt: \"go?\"\nexec \"true\"\n", &[]);
 }
+
+#[test]
+fn single_quotes_are_no_quotes() {
+    for text in ["exec 'ls'\n", "let a = 'x'\n", "use \"./a.prose\" as b\nlet a = b(c: 'x')\n"] {
+        let checked = compat(text);
+        let hint = checked.diagnostics[0].hint.as_deref().unwrap_or_default();
+        assert!(hint.contains("double quotes"), "{text}: {checked:?}");
+    }
+}
+
+#[test]
+fn many_names_and_many_mistakes_do_not_multiply() {
+    let names: String = (0..20_000).map(|n| format!("let v{n} = \"x\"\n")).collect();
+    let text = names + &"exec \"{nope}\"\n".repeat(20_000);
+    // Each mistake against each name would take minutes.
+    assert!(compat(&text).has_errors());
+}
