@@ -1,6 +1,8 @@
 //! Programs in the `.prose` language. The front end is pure: text -> tokens -> tree -> diagnostics, and back
-//! to canonical text; it reads no file and runs nothing.
+//! to canonical text; it reads no file and runs nothing. `vm` walks a program, `run` is what a walk leaves and
+//! needs: folder, journal, runtime.
 
+pub mod answers;
 pub mod ast;
 mod check;
 mod codes;
@@ -12,8 +14,11 @@ mod lexer;
 mod parser;
 mod reference;
 mod render;
+pub mod run;
 mod source;
+pub mod survey;
 mod token;
+pub mod vm;
 
 use self::ast::Program;
 use self::diagnostic::Reports;

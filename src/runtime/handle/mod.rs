@@ -211,6 +211,12 @@ impl Handle {
         }
     }
 
+    /// Returns a variable that commands inherit.
+    #[must_use]
+    pub fn inherited(&self, name: &str) -> Option<OsString> {
+        self.shared.variable(name).map(ToOwned::to_owned)
+    }
+
     /// Returns the shell that runs the commands of programs.
     #[must_use]
     pub fn step_shell(&self) -> PathBuf {

@@ -1,0 +1,236 @@
+//! Answers that are given with a program (`--answers FILE`): for tests, for CI, and for whoever knows
+//! beforehand. Pure, but for the reading of the file.
+
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use serde::Deserialize;
+use toml::Value as Given;
+
+use super::run::Error;
+use crate::runtime::{AnswerValue, QuestionKind};
+
+/// The answers of a file, in its order. An answer is taken by the first question that fits all it says.
+#[derive(Debug, Default)]
+pub struct Answers {
+    answers: Vec<Entry>,
+    /// How often each was taken.
+    taken: Mutex<Vec<u32>>,
+}
+
+/// The file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    answer: Vec<Entry>,
+}
+
+/// One answer: which questions it is for, and what it says.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    /// The name of the input, the gate or the agent.
+    name: Option<String>,
+    /// The line of the question.
+    line: Option<u32>,
+    /// A part of its text.
+    text: Option<String>,
+    /// `yes_no`, `choice`, `text`, `gate` or `in_flight`.
+    kind: Option<String>,
+    /// The pass of the loop it stands in.
+    pass: Option<u32>,
+    /// What is answered: `yes`, a label, a text, `approve`, `rerun`; or true and false.
+    answer: Option<Given>,
+    /// The message it fails with.
+    fail: Option<String>,
+    /// Nobody answers in time.
+    #[serde(default)]
+    time_out: bool,
+    /// How many questions it is for; all where nothing is said.
+    times: Option<u32>,
+}
+
+/// A question as the answers see it.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    /// Its name, if it has one.
+    pub name: Option<&'a str>,
+    /// Its line.
+    pub line: u32,
+    /// What answer it wants.
+    pub kind: &'a QuestionKind,
+    /// Its text.
+    pub text: &'a str,
+    /// The pass of the loop it stands in.
+    pub pass: Option<u32>,
+}
+
+/// What an answer says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reply {
+    /// This.
+    Value(AnswerValue),
+    /// It fails with this message.
+    Fail(String),
+    /// Nobody answers in time.
+    TimeOut,
+}
+
+impl Answers {
+    /// Reads a file: TOML, or JSON when it is called so.
+    ///
+    /// # Errors
+    /// When it cannot be read or makes no sense.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let text = std::fs::read_to_string(path).map_err(Error::io("read the answers in", path))?;
+        let is_json = path.extension().is_some_and(|extension| extension == "json");
+        let broken = |reason: String| Error::Answers { path: path.to_owned(), reason };
+        Self::parse(&text, is_json).map_err(broken)
+    }
+
+    /// Reads the text of a file.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse(text: &str, is_json: bool) -> Result<Self, String> {
+        let file: File = match is_json {
+            true => serde_json::from_str(text).map_err(|error| error.to_string())?,
+            false => toml::from_str(text).map_err(|error| error.to_string())?,
+        };
+        for (at, entry) in file.answer.iter().enumerate() {
+            let said = [entry.answer.is_some(), entry.fail.is_some(), entry.time_out];
+            if said.iter().filter(|is_said| **is_said).count() != 1 {
+                return Err(format!("answer {} must have one of `answer`, `fail`, `time_out`", at + 1));
+            }
+        }
+        let taken = Mutex::new(vec![0; file.answer.len()]);
+        Ok(Self { answers: file.answer, taken })
+    }
+
+    /// Takes the answer to a question, if there is one; an error says why that one does not fit.
+    #[must_use]
+    pub fn take(&self, asked: &Asked<'_>) -> Option<Result<Reply, String>> {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_left = |at: usize, entry: &Entry| entry.times.is_none_or(|times| taken[at] < times);
+        let mut fitting = self.answers.iter().enumerate();
+        let (at, entry) = fitting.find(|(at, entry)| entry.fits(asked) && is_left(*at, entry))?;
+        taken[at] += 1;
+        Some(entry.reply(asked.kind))
+    }
+
+    /// Tells whether a question of a program that has not begun will find an answer here.
+    #[must_use]
+    pub fn covers(&self, asked: &Asked<'_>) -> bool {
+        // A text with variables may turn out to be anything.
+        let is_open = asked.text.contains('{');
+        let has_text = |entry: &Entry| entry.text.as_deref().is_none_or(|text| asked.text.contains(text));
+        self.answers.iter().any(|entry| entry.may_fit(asked) && (is_open || has_text(entry)))
+    }
+
+    /// Tells whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.answers.is_empty()
+    }
+}
+
+impl Entry {
+    fn fits(&self, asked: &Asked<'_>) -> bool {
+        self.may_fit(asked)
+            && self.text.as_deref().is_none_or(|text| asked.text.contains(text))
+            && self.pass.is_none_or(|pass| asked.pass == Some(pass))
+    }
+
+    /// As `fits`, as far as that is known before the program runs: its texts may hold variables.
+    fn may_fit(&self, asked: &Asked<'_>) -> bool {
+        self.name.as_deref().is_none_or(|name| asked.name == Some(name))
+            && self.line.is_none_or(|line| asked.line == line)
+            && self.kind.as_deref().is_none_or(|kind| asked.kind.as_str() == kind)
+            && (self.names_one() || self.reads_as(asked.kind))
+    }
+
+    /// It says which question it means, so that an answer of the wrong form is a mistake.
+    fn names_one(&self) -> bool {
+        self.name.is_some() || self.line.is_some() || self.text.is_some() || self.kind.is_some()
+    }
+
+    fn reads_as(&self, kind: &QuestionKind) -> bool {
+        self.reply(kind).is_ok()
+    }
+
+    fn reply(&self, kind: &QuestionKind) -> Result<Reply, String> {
+        if let Some(message) = &self.fail {
+            return Ok(Reply::Fail(message.clone()));
+        }
+        let Some(answer) = &self.answer else { return Ok(Reply::TimeOut) };
+        let text = match (answer, kind) {
+            (Given::Boolean(yes), QuestionKind::Gate { .. }) => {
+                if *yes { "approve" } else { "reject" }.to_owned()
+            }
+            (Given::Boolean(yes), QuestionKind::YesNo { .. }) => if *yes { "yes" } else { "no" }.to_owned(),
+            (Given::String(text), _) => text.clone(),
+            (other, _) => other.to_string(),
+        };
+        let value = kind.read(&text).map(Reply::Value);
+        value.ok_or_else(|| format!("{text:?} is not {}", kind.expected()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = r#"
+        [[answer]]
+        name = "deploy"
+        answer = true
+
+        [[answer]]
+        line = 7
+        answer = "no"
+        times = 1
+
+        [[answer]]
+        text = "flaky"
+        fail = "the service is down"
+
+        [[answer]]
+        kind = "yes_no"
+        answer = "yes"
+    "#;
+
+    fn yes_no() -> QuestionKind {
+        QuestionKind::YesNo { yes: String::new(), no: String::new() }
+    }
+
+    #[test]
+    fn the_first_answer_that_fits_is_taken_as_often_as_it_says() {
+        let answers = Answers::parse(FILE, false).expect("answers");
+        let kind = yes_no();
+        let ask = |line, text| {
+            let asked = Asked { name: None, line, kind: &kind, text, pass: None };
+            answers.take(&asked).map(|reply| reply.expect("fits"))
+        };
+        assert_eq!(ask(7, "is it?"), Some(Reply::Value(AnswerValue::No)));
+        assert_eq!(ask(7, "is it?"), Some(Reply::Value(AnswerValue::Yes)), "taken once");
+        assert_eq!(ask(9, "a flaky one"), Some(Reply::Fail("the service is down".into())));
+        let gate = QuestionKind::Gate { allow: vec![] };
+        let asked = Asked { name: Some("deploy"), line: 1, kind: &gate, text: "go?", pass: None };
+        assert_eq!(answers.take(&asked), Some(Ok(Reply::Value(AnswerValue::Approve))));
+        let text = QuestionKind::Text { masked: false };
+        assert_eq!(answers.take(&Asked { name: None, kind: &text, ..asked }), None);
+        assert!(answers.covers(&asked) && !answers.covers(&Asked { name: None, kind: &text, ..asked }));
+    }
+
+    #[test]
+    fn an_answer_of_the_wrong_form_is_said_to_be_one() {
+        let answers = Answers::parse("[[answer]]\nline = 3\nanswer = \"maybe\"\n", false).expect("answers");
+        let asked = Asked { name: None, line: 3, kind: &yes_no(), text: "?", pass: None };
+        assert_eq!(answers.take(&asked), Some(Err("\"maybe\" is not yes or no".into())));
+        assert!(Answers::parse("[[answer]]\nline = 3\n", false).is_err());
+        assert!(Answers::parse("[[answer]]\nanswer = 1\nfail = \"x\"\n", false).is_err());
+        assert!(Answers::parse("[[answer]]\nlyne = 3\nanswer = 1\n", false).is_err());
+        assert!(Answers::parse(r#"{"answer":[{"line":3,"answer":"yes"}]}"#, true).is_ok());
+    }
+}

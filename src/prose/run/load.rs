@@ -1,0 +1,142 @@
+//! Reading programs: the one to run, and those it uses, before anything of them runs.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::error::Error;
+use crate::prose::ast::{Program, UsePath};
+use crate::prose::source::Source;
+use crate::prose::survey::{Survey, survey};
+use crate::prose::vm::unit::Library;
+use crate::prose::{Checked, Profile, check};
+
+/// A program that was read and has no errors, with those it uses.
+pub struct Loaded {
+    /// Its text.
+    pub source: Source,
+    /// Its tree.
+    pub program: Arc<Program>,
+    /// What it may do.
+    pub survey: Survey,
+    /// The programs it uses.
+    pub uses: Arc<HashMap<String, Arc<Library>>>,
+}
+
+/// Reads a program. `text` is its text, where that is not the file's as it is now.
+///
+/// # Errors
+/// When it, or one it uses, cannot be read or has errors.
+pub fn load(path: &Path, text: Option<String>, profile: Profile) -> Result<Loaded, Error> {
+    let mut names = HashMap::new();
+    let mut open = Vec::new();
+    let text = match text {
+        Some(text) => text,
+        None => read(path)?,
+    };
+    load_one(path, &text, profile, &mut names, &mut open)
+}
+
+/// Reads the text of a program.
+///
+/// # Errors
+/// When it cannot be read or is no text.
+pub fn read(path: &Path) -> Result<String, Error> {
+    let unreadable = |reason: String| Error::Unreadable { path: path.to_owned(), reason };
+    let bytes = std::fs::read(path).map_err(|error| unreadable(error.to_string()))?;
+    String::from_utf8(bytes).map_err(|_| unreadable("it is not UTF-8 text".to_owned()))
+}
+
+fn load_one(
+    path: &Path,
+    text: &str,
+    profile: Profile,
+    names: &mut HashMap<String, PathBuf>,
+    open: &mut Vec<PathBuf>,
+) -> Result<Loaded, Error> {
+    let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    if open.contains(&real) {
+        return Err(Error::UsesItself { path: path.to_owned() });
+    }
+    let name = path.display().to_string();
+    let source = Source::new(&name, text)
+        .map_err(|error| Error::Unreadable { path: path.to_owned(), reason: error.to_string() })?;
+    let checked = check(&source, profile);
+    if checked.has_errors() {
+        return Err(Error::Unsound { path: path.to_owned(), report: report(&source, &checked) });
+    }
+    open.push(real);
+    let mut uses = HashMap::new();
+    for used in &checked.program.uses {
+        let UsePath::File(file) = &used.from else {
+            let line = source.line_of(used.span.start());
+            return Err(Error::NotLocal { line, path: used.path.value.clone() });
+        };
+        let file = path.parent().unwrap_or(Path::new(".")).join(file);
+        let library = load_one(&file, &read(&file)?, profile, names, open)?;
+        if let Some(called) = used.called() {
+            let name = folder_name(&file, names);
+            let Loaded { source, program, uses: its, .. } = library;
+            uses.insert(called.to_owned(), Arc::new(Library { name, source, program, uses: its }));
+        }
+    }
+    open.pop();
+    let survey = survey(&source, &checked.program);
+    check_calls(path, &survey, &uses)?;
+    Ok(Loaded { source, program: Arc::new(checked.program), survey, uses: Arc::new(uses) })
+}
+
+/// Checks the inputs of calls, which takes the programs they are of.
+fn check_calls(path: &Path, survey: &Survey, uses: &HashMap<String, Arc<Library>>) -> Result<(), Error> {
+    let mut wrong = Vec::new();
+    for call in &survey.calls {
+        let Some(library) = uses.get(&call.program) else { continue };
+        let wanted: Vec<&str> = library.program.inputs().map(|input| input.name.as_str()).collect();
+        for missing in wanted.iter().filter(|name| !call.inputs.iter().any(|given| given == *name)) {
+            wrong.push(format!(
+                "Error at line {}: E026 missing required input {missing} of {}",
+                call.line, call.program
+            ));
+        }
+        for unknown in call.inputs.iter().filter(|given| !wanted.contains(&given.as_str())) {
+            wrong.push(format!("Error at line {}: E027 {} has no input {unknown}", call.line, call.program));
+        }
+    }
+    match wrong.is_empty() {
+        true => Ok(()),
+        false => Err(Error::Unsound { path: path.to_owned(), report: wrong.join("\n") }),
+    }
+}
+
+/// Returns a name for the folder of a used program; no two files have the same.
+fn folder_name(file: &Path, names: &mut HashMap<String, PathBuf>) -> String {
+    let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let plain: String =
+        stem.chars().map(|c| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '-' }).collect();
+    let real = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    let of = |number: u32| {
+        if number == 1 { format!("local--{plain}") } else { format!("local--{plain}-{number}") }
+    };
+    let is_free = |name: &String| names.get(name).is_none_or(|known| *known == real);
+    let name = (1..).map(of).find(is_free).unwrap_or_default();
+    names.insert(name.clone(), real);
+    name
+}
+
+/// Says what is wrong, in the form of the language: place, message, the line, a caret.
+fn report(source: &Source, checked: &Checked) -> String {
+    let errors = checked.diagnostics.iter().filter(|diagnostic| diagnostic.is_error());
+    let one = |diagnostic: &crate::prose::Diagnostic| {
+        let place = source.position(diagnostic.span.start());
+        let caret = " ".repeat(place.column.saturating_sub(1));
+        format!(
+            "Error at line {}, column {}: {} {}\n  {}\n  {caret}^",
+            place.line,
+            place.column,
+            diagnostic.code,
+            diagnostic.message,
+            source.line(place.line)
+        )
+    };
+    errors.map(one).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,298 @@
+//! Runs of programs: begun or gone on with, in the runtime that carries them, to an outcome.
+
+pub mod binding;
+mod error;
+pub mod folder;
+pub mod ledger;
+pub mod load;
+mod outcome;
+mod preflight;
+pub mod state;
+mod world;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+pub use self::error::Error;
+use self::folder::Folder;
+use self::ledger::{Ledger, Row, RunRow};
+use self::load::{Loaded, load, read};
+use self::outcome::judge;
+pub use self::outcome::{How, Outcome};
+use self::preflight::{check_inputs, preflight};
+use self::world::World;
+use super::Profile;
+use super::answers::Answers;
+use super::vm::effects::{Effects, Event};
+use super::vm::progress::{Beginning, Progress};
+use super::vm::unit::Unit;
+use super::vm::value::Value;
+use super::vm::{Frame, Judge, Vm};
+use crate::clock::Clock;
+use crate::envelope::{Actor, Envelope};
+use crate::runtime::{Handle, ProgramError, RunState};
+
+/// What the call of a run is called in the recording.
+const CALL: &str = "run";
+/// The view of a run is published at most this often.
+const PUBLISH_EVERY: Duration = Duration::from_millis(50);
+
+/// What to run, and how.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Request {
+    /// The program's file, absolute.
+    pub program: PathBuf,
+    /// Where it starts.
+    pub cwd: PathBuf,
+    /// Inputs that are not asked for.
+    pub inputs: Vec<(String, String)>,
+    /// A file of answers, absolute.
+    pub answers: Option<PathBuf>,
+    /// Those answers may open gates.
+    pub gates_from_answers: bool,
+    /// Agents may answer what is not a person's to answer.
+    pub agent_answers: bool,
+    /// It begins though nobody may be there to answer.
+    pub lazy: bool,
+    /// The run to go on with.
+    pub resume: Option<String>,
+    /// A console opens with it: somebody will be there.
+    pub has_operator: bool,
+    /// Reads the program by the letter.
+    pub strict: bool,
+}
+
+/// A run about to be walked.
+pub struct Run {
+    vm: Vm<World>,
+    frame: Frame,
+    id: String,
+    runtime: Handle,
+    folder: Arc<Folder>,
+    call: u64,
+    is_over: bool,
+}
+
+impl Run {
+    /// Prepares a run: reads and checks everything, and looks whether all it can ask can be answered. Nothing
+    /// has been done when this fails.
+    ///
+    /// # Errors
+    /// When it cannot be run.
+    pub async fn open(
+        runtime: &Handle,
+        request: Request,
+        by: Actor,
+        events: mpsc::Sender<Event>,
+    ) -> Result<Self, Error> {
+        let at = Clock::start().now().wall;
+        let answers = match &request.answers {
+            Some(path) => Answers::read(path)?,
+            None => Answers::default(),
+        };
+        let profile = if request.strict { Profile::Strict } else { Profile::Compat };
+        let resumed =
+            request.resume.as_deref().map(|run| Resumed::open(runtime.workspace(), run, &request.program));
+        let resumed = resumed.transpose()?;
+        let text = resumed.as_ref().map(|resumed| resumed.text.clone());
+        let loaded = load(&request.program, text, profile)?;
+        let inputs = match &resumed {
+            Some(resumed) => resumed.first.inputs.iter().chain(&request.inputs).cloned().collect(),
+            None => request.inputs.clone(),
+        };
+        check_inputs(&loaded, &inputs)?;
+        let judge =
+            Judge { answers, gates_from_answers: request.gates_from_answers, agents: request.agent_answers };
+        if !request.lazy && resumed.is_none() {
+            preflight(runtime, &request, &loaded, &inputs, &judge)?;
+        }
+        let input = json!({ "program": request.program, "resume": request.resume });
+        let shell = runtime.step_shell();
+        let (ledger, folder, id, cwd) = match resumed {
+            Some(Resumed { ledger, folder, first, .. }) => {
+                ledger.write(&Row::Resumed { at })?;
+                folder.note(&state::resumed(at))?;
+                (ledger, folder, first.run, first.cwd)
+            }
+            None => {
+                let name = request.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                let (folder, id) = Folder::create(runtime.workspace(), &name, loaded.source.text(), at)?;
+                let first = RunRow::new(&id, &request.program, &request.cwd, &shell, &inputs, at);
+                (Ledger::create(folder.path(), first)?, folder, id, request.cwd.clone())
+            }
+        };
+        let call = runtime.begin_call(&by, CALL, &input).await;
+        let progress = Progress::new(Beginning {
+            run: id.clone(),
+            call: Some(call),
+            started_by: by.clone(),
+            path: request.program.clone(),
+            source: loaded.source.text().into(),
+            folder: folder.path().to_owned(),
+            at,
+        });
+        let has_operator = request.has_operator;
+        let kept = Mutex::default();
+        let world = World { runtime: runtime.clone(), actor: by, call, has_operator, events, kept };
+        let home = runtime.inherited("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+        let vm = Vm::new(world, ledger, judge, progress, id.clone(), home);
+        let folder = Arc::new(folder);
+        let given = inputs.iter().map(|(name, value)| (name.clone(), Value::text(value.as_str()))).collect();
+        let Loaded { source, program, uses, survey } = loaded;
+        let names = survey.names;
+        let unit = Unit { source, program, folder: folder.clone(), uses, given, names, is_main: true };
+        let frame = Frame::root(Arc::new(unit), cwd, CancellationToken::new());
+        Ok(Self { vm, frame, id, runtime: runtime.clone(), folder, call, is_over: false })
+    }
+
+    /// Returns the run's id.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Returns the run's folder.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Walks it to its end. `cancel` ends it before: its commands are ended, and it can be gone on with.
+    /// Dropped in the middle, its commands are ended as well.
+    pub async fn go(mut self, cancel: CancellationToken) -> Outcome {
+        let clock = Clock::start();
+        let frame = self.frame.clone().ended_by(cancel);
+        self.runtime.show_program(self.vm.progress.view());
+        let ended = {
+            let walk = self.vm.program(&frame);
+            tokio::pin!(walk);
+            loop {
+                tokio::select! {
+                    biased;
+                    ended = &mut walk => break ended,
+                    () = self.publish() => {}
+                }
+            }
+        };
+        let left_behind = self.vm.effects().clear().await;
+        let (how, line, message) = judge(ended);
+        let outputs = frame.scope().outputs().into_iter();
+        let mut outcome = Outcome {
+            run: self.id.clone(),
+            folder: self.folder().to_owned(),
+            how,
+            line,
+            message,
+            outputs: outputs.map(|(name, bound)| (name.to_string(), bound.value.clone())).collect(),
+            left_behind,
+            duration_ms: u64::try_from(clock.now().mono.as_millis()).unwrap_or(u64::MAX),
+        };
+        if let Err(error) = self.close(&outcome) {
+            (outcome.how, outcome.message) = (How::Failed, Some(error.to_string()));
+        }
+        self.report(&outcome);
+        self.is_over = true;
+        outcome
+    }
+
+    /// Publishes the view once it has changed, and not again too soon.
+    async fn publish(&self) {
+        self.vm.progress.changed().await;
+        self.runtime.show_program(self.vm.progress.view());
+        tokio::time::sleep(PUBLISH_EVERY).await;
+    }
+
+    /// Writes the last lines of the run's files.
+    fn close(&self, outcome: &Outcome) -> Result<(), Error> {
+        let at = self.vm.effects().now();
+        let how = match outcome.how {
+            How::Completed | How::Failed => outcome.how.as_str(),
+            How::Unanswered | How::Aborted | How::Interrupted => How::Interrupted.as_str(),
+        };
+        self.vm.ledger().write(&Row::End { at, how: how.to_owned() })?;
+        let line = match (&outcome.message, outcome.how) {
+            (_, How::Completed) => state::end(at),
+            (Some(message), _) => state::error(at, message),
+            (None, how) => state::error(at, how.as_str()),
+        };
+        self.folder.note(&line)
+    }
+
+    /// Tells the runtime how it ended.
+    fn report(&self, outcome: &Outcome) {
+        let at = self.vm.effects().now();
+        let state = match outcome.how {
+            How::Completed => RunState::Completed,
+            How::Failed | How::Unanswered => RunState::Failed,
+            How::Aborted => RunState::Cancelled,
+            How::Interrupted => RunState::Interrupted,
+        };
+        let message = outcome.message.clone().filter(|_| outcome.how != How::Completed);
+        let error = message.map(|message| ProgramError { line: outcome.line.unwrap_or(1), message });
+        self.vm.progress.ended(state, error, at);
+        self.runtime.show_program(self.vm.progress.view());
+        let envelope = Envelope::success(CALL, &outcome.summary(), outcome);
+        self.runtime.end_stream(self.call, &envelope, &outcome.text());
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        if self.is_over {
+            return;
+        }
+        // Nobody waits for it any more. The journal has no end: it can be gone on with.
+        self.vm.progress.ended(RunState::Interrupted, None, self.vm.effects().now());
+        self.runtime.show_program(self.vm.progress.view());
+        self.runtime.abandon_call(self.call);
+    }
+}
+
+/// A run that is gone on with.
+struct Resumed {
+    ledger: Ledger,
+    folder: Folder,
+    first: RunRow,
+    text: String,
+}
+
+impl Resumed {
+    fn open(workspace: &Path, run: &str, program: &Path) -> Result<Self, Error> {
+        let runs = folder::runs(workspace);
+        let path = runs.join(run);
+        let is_name = !run.is_empty() && !run.contains('/') && run != "." && run != "..";
+        if !is_name || !path.join(ledger::JOURNAL).is_file() {
+            return Err(Error::NoRun { run: run.to_owned(), folder: runs });
+        }
+        let (ledger, first) = Ledger::open(&path, run)?;
+        let copy = path.join("program.prose");
+        let text = read(&copy)?;
+        if program != copy && read(program)? != text {
+            return Err(Error::Changed { path: program.to_owned(), run: run.to_owned(), copy });
+        }
+        Ok(Self { ledger, folder: Folder::open(path)?, first, text })
+    }
+}
+
+/// Reads `name=value` pairs.
+///
+/// # Errors
+/// The pair that is none.
+pub fn parse_inputs(pairs: &[String]) -> Result<Vec<(String, String)>, String> {
+    let mut seen = HashMap::new();
+    let one = |pair: &String| {
+        let (name, value) = pair.split_once('=').ok_or_else(|| pair.clone())?;
+        match seen.insert(name.to_owned(), ()) {
+            None => Ok((name.to_owned(), value.to_owned())),
+            Some(()) => Err(pair.clone()),
+        }
+    };
+    pairs.iter().map(one).collect()
+}

@@ -1,0 +1,107 @@
+//! What came of a run.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::prose::vm::halt::{Halt, Thrown, Yield};
+use crate::prose::vm::value::Value;
+
+/// What came of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Its id.
+    pub run: String,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// How it ended.
+    pub how: How,
+    /// The line of what ended it.
+    pub line: Option<u32>,
+    /// What ended it.
+    pub message: Option<String>,
+    /// Its outputs.
+    pub outputs: Vec<(String, Value)>,
+    /// Processes its commands had left behind, now ended.
+    pub left_behind: Vec<String>,
+    /// Milliseconds it took.
+    pub duration_ms: u64,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum How {
+    /// It came to its end.
+    Completed,
+    /// An error that nothing caught ended it.
+    Failed,
+    /// It asked what nobody could answer; it can be gone on with.
+    Unanswered,
+    /// A person ended it; it can be gone on with.
+    Aborted,
+    /// It was cut off; it can be gone on with.
+    Interrupted,
+}
+
+impl How {
+    /// Returns the word used on every surface.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Unanswered => "unanswered",
+            Self::Aborted => "aborted",
+            Self::Interrupted => "interrupted",
+        }
+    }
+
+    /// Tells whether the run can be gone on with.
+    #[must_use]
+    pub fn can_resume(self) -> bool {
+        matches!(self, Self::Unanswered | Self::Aborted | Self::Interrupted)
+    }
+}
+
+impl Outcome {
+    /// Says in one line how it ended.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        match (&self.message, self.line) {
+            (Some(message), Some(line)) => {
+                let message = crate::envelope::one_line(message, 120);
+                format!("run {} {} at line {line}: {message}", self.run, self.how.as_str())
+            }
+            _ => format!("run {} {}", self.run, self.how.as_str()),
+        }
+    }
+
+    /// Says how it ended, with its outputs.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = self.summary();
+        for (name, value) in &self.outputs {
+            text.push_str(&format!("\n\n{name}:\n{}", value.inserted()));
+        }
+        text
+    }
+}
+
+/// Tells how a walk ended: how, at which line, with what message.
+pub(super) fn judge(ended: Result<Yield, Halt>) -> (How, Option<u32>, Option<String>) {
+    match ended {
+        Ok(_) | Err(Halt::Return(_)) => (How::Completed, None, None),
+        Err(Halt::Thrown(thrown)) => {
+            let Thrown { line, message, .. } = &*thrown;
+            (How::Failed, Some(*line), Some(message.clone()))
+        }
+        Err(Halt::Unanswered { line, question }) => {
+            let message = format!("nobody is there to answer: {question}");
+            (How::Unanswered, Some(line), Some(message))
+        }
+        Err(Halt::Aborted { line }) => (How::Aborted, Some(line), Some("ended by the operator".to_owned())),
+        Err(Halt::Cancelled) => (How::Interrupted, None, Some("interrupted".to_owned())),
+        Err(Halt::Broken(error)) => (How::Interrupted, None, Some(error.to_string())),
+    }
+}

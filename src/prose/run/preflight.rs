@@ -1,0 +1,84 @@
+//! What is looked at before a program runs: inputs it does not have, and questions that nobody could answer.
+
+use std::path::Path;
+
+use super::Request;
+use super::error::Error;
+use super::load::Loaded;
+use crate::prose::answers::Asked;
+use crate::prose::survey::{Possible, survey};
+use crate::prose::vm::Judge;
+use crate::runtime::Handle;
+
+/// Refuses inputs that the program does not have.
+pub(super) fn check_inputs(loaded: &Loaded, inputs: &[(String, String)]) -> Result<(), Error> {
+    let known: Vec<&str> = loaded.program.inputs().map(|input| input.name.as_str()).collect();
+    match inputs.iter().find(|(name, _)| !known.contains(&name.as_str())) {
+        None => Ok(()),
+        Some((name, _)) => {
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            Err(Error::UnknownInput { name: name.clone(), known })
+        }
+    }
+}
+
+/// Refuses a program that can ask what nobody could answer, before anything of it is done.
+pub(super) fn preflight(
+    runtime: &Handle,
+    request: &Request,
+    loaded: &Loaded,
+    inputs: &[(String, String)],
+    judge: &Judge,
+) -> Result<(), Error> {
+    if request.has_operator || runtime.is_watched() {
+        return Ok(());
+    }
+    let has_agent = judge.agents && runtime.snapshot().borrow().agents.iter().any(|agent| agent.connected);
+    let is_answered = |possible: &Possible| {
+        let is_given = possible.construct == "input"
+            && inputs.iter().any(|(name, _)| Some(name) == possible.name.as_ref());
+        let is_gate = possible.construct == "gate";
+        let asked = Asked {
+            name: possible.name.as_deref(),
+            line: possible.line,
+            kind: &possible.kind,
+            text: &possible.text,
+            pass: None,
+        };
+        is_given
+            || (!is_gate || judge.gates_from_answers) && judge.answers.covers(&asked)
+            || has_agent && possible.agents
+    };
+    let open: Vec<String> = questions(loaded)
+        .into_iter()
+        .filter(|(_, possible)| !is_answered(possible))
+        .map(|(program, possible)| told(&program, &possible))
+        .collect();
+    if open.is_empty() { Ok(()) } else { Err(Error::NobodyAnswers { report: open.join("\n") }) }
+}
+
+/// Lists the questions of a program and of those it uses; the inputs of those are given by its calls.
+fn questions(loaded: &Loaded) -> Vec<(String, Possible)> {
+    let name = loaded.source.name().to_owned();
+    let mut all: Vec<_> =
+        loaded.survey.questions.iter().map(|possible| (name.clone(), possible.clone())).collect();
+    let mut open: Vec<_> = loaded.uses.values().cloned().collect();
+    let mut seen = std::collections::HashSet::new();
+    while let Some(library) = open.pop() {
+        if !seen.insert(library.source.name().to_owned()) {
+            continue;
+        }
+        let survey = survey(&library.source, &library.program);
+        let own = survey.questions.into_iter().filter(|possible| possible.construct != "input");
+        all.extend(own.map(|possible| (library.source.name().to_owned(), possible)));
+        open.extend(library.uses.values().cloned());
+    }
+    all
+}
+
+fn told(program: &str, possible: &Possible) -> String {
+    let name = possible.name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
+    let file = Path::new(program).file_name().unwrap_or_default().to_string_lossy();
+    let text = crate::envelope::one_line(&possible.text, 80);
+    format!("  {file}, line {}: {}{name}: {text}", possible.line, possible.construct)
+}

@@ -1,0 +1,135 @@
+//! The lines of `state.md`: what happened, appended as it happens. Pure.
+
+use jiff::Timestamp;
+
+/// Returns the first lines.
+#[must_use]
+pub fn header(run: &str, program: &str) -> String {
+    format!("# run:{run} {program}\n\n")
+}
+
+/// A statement is done.
+#[must_use]
+pub fn done(number: &str, name: Option<&str>) -> String {
+    match name {
+        Some(name) => format!("{number}→ {name} ✓"),
+        None => format!("{number}→ ✓"),
+    }
+}
+
+/// Branches begin.
+#[must_use]
+pub fn fork(number: &str, names: &[String]) -> String {
+    format!("{number}→ ∥start {}", names.join(","))
+}
+
+/// Branches are joined.
+#[must_use]
+pub fn joined(number: &str) -> String {
+    format!("{number}→ ∥done")
+}
+
+/// A pass of a loop begins, or the loop is left for a reason.
+#[must_use]
+pub fn pass(number: &str, pass: u32, max: Option<u32>, left: Option<&str>) -> String {
+    let max = max.map_or_else(|| "-".to_owned(), |max| max.to_string());
+    let left = left.map(|reason| format!(" exit({reason})")).unwrap_or_default();
+    format!("{number}→ loop:{pass}/{max}{left}")
+}
+
+/// A block is called.
+#[must_use]
+pub fn call(number: &str, block: &str, id: u32) -> String {
+    format!("{number}→ block:{block}#{id}")
+}
+
+/// A block call is over.
+#[must_use]
+pub fn returned(number: &str, id: u32) -> String {
+    format!("{number}→ #{id} done")
+}
+
+/// A statement has failed.
+#[must_use]
+pub fn failed(number: &str, message: &str) -> String {
+    format!("{number}→ ✗ {}", one_line(message))
+}
+
+/// A session is tried again.
+#[must_use]
+pub fn retry(number: &str, attempt: u32, max: u32) -> String {
+    format!("{number}→ retry:{attempt}/{max}")
+}
+
+/// Something became of a gate. (Not in the language's text, which has no line for it.)
+#[must_use]
+pub fn gate(number: &str, gate: &str, what: &str) -> String {
+    format!("{number}→ gate:{gate} {what}")
+}
+
+/// The program came to its end.
+#[must_use]
+pub fn end(at: Timestamp) -> String {
+    format!("---end {at:.0}")
+}
+
+/// An error ended the program.
+#[must_use]
+pub fn error(at: Timestamp, message: &str) -> String {
+    format!("---error {at:.0} {}", one_line(message))
+}
+
+/// The program was cut off and goes on. (Not in the language's text.)
+#[must_use]
+pub fn resumed(at: Timestamp) -> String {
+    format!("---resumed {at:.0}")
+}
+
+/// A line of the file is one event: what a message says stands on one.
+fn one_line(message: &str) -> String {
+    let line = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    line.chars().filter(|c| !c.is_control()).take(400).collect()
+}
+
+/// Returns the letter of a branch: `a` for the first, `aa` after `z`.
+#[must_use]
+pub fn letter(branch: usize) -> String {
+    let mut letters = Vec::new();
+    let mut left = branch + 1;
+    while left > 0 {
+        left -= 1;
+        letters.push(char::from(b'a' + u8::try_from(left % 26).unwrap_or(0)));
+        left /= 26;
+    }
+    letters.iter().rev().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_read_as_the_language_says() {
+        assert_eq!(header("20260115-143052-a7b3c9", "x.prose"), "# run:20260115-143052-a7b3c9 x.prose\n\n");
+        assert_eq!(done("1", Some("research")), "1→ research ✓");
+        assert_eq!(done("5", None), "5→ ✓");
+        assert_eq!(fork("2", &["a".into(), "b".into()]), "2→ ∥start a,b");
+        assert_eq!(joined("2"), "2→ ∥done");
+        assert_eq!(pass("3", 2, Some(5), None), "3→ loop:2/5");
+        assert_eq!(pass("3", 3, None, Some("**done**")), "3→ loop:3/- exit(**done**)");
+        assert_eq!(
+            (call("4", "process", 43), returned("4", 43)),
+            ("4→ block:process#43".into(), "4→ #43 done".into())
+        );
+        assert_eq!(failed("5", "exit code 7:\n why"), "5→ ✗ exit code 7: why");
+        let at: Timestamp = "2026-01-15T14:35:22.9Z".parse().expect("a time");
+        assert_eq!(end(at), "---end 2026-01-15T14:35:22Z");
+        assert_eq!(error(at, "timeout"), "---error 2026-01-15T14:35:22Z timeout");
+    }
+
+    #[test]
+    fn branches_are_lettered_beyond_the_alphabet() {
+        let letters = [0, 1, 25, 26, 27, 51, 52, 701, 702].map(letter);
+        assert_eq!(letters, ["a", "b", "z", "aa", "ab", "az", "ba", "zz", "aaa"]);
+    }
+}

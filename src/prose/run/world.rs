@@ -1,0 +1,265 @@
+//! The world of a program that runs for real: its commands are tasks of the runtime, its questions are the
+//! runtime's pending ones.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::clock::Clock;
+use crate::envelope::{Actor, TaskId};
+use crate::process::{Signal, sourced};
+use crate::prose::vm::effects::{
+    CAPTURED_CHARS, Decided, Effects, Event, NotAsked, NotRun, Order, Present, Ran,
+};
+use crate::runtime::{
+    Asking, Error, ExecOutcome, ExecRequest, Handle, Leftovers, STEP_GRACE, Settled, Step, Stop, Stream,
+    TaskStatus, TaskView, Until,
+};
+
+/// How long a task may take to be gone after KILL.
+const GONE: Duration = Duration::from_secs(5);
+
+/// The world of one run.
+pub(super) struct World {
+    pub(super) runtime: Handle,
+    pub(super) actor: Actor,
+    pub(super) call: u64,
+    /// A console opens with the run: somebody will be there.
+    pub(super) has_operator: bool,
+    pub(super) events: mpsc::Sender<Event>,
+    /// What commands left behind, to be ended with the run (decision 34).
+    pub(super) kept: Mutex<Vec<TaskId>>,
+}
+
+impl World {
+    /// Ends what commands left behind; returns what that was.
+    pub(super) async fn clear(&self) -> Vec<String> {
+        let kept = std::mem::take(&mut *self.kept());
+        let mut named = Vec::new();
+        for id in kept {
+            let Some(task) = self.runtime.task(&id).filter(|task| !task.status.is_terminal()) else {
+                continue;
+            };
+            // It may have ended by itself meanwhile.
+            let _ = self.runtime.stop(&Actor::System, &id, Stop::default()).await;
+            let _ = self.runtime.wait(&id, Until::Terminal, STEP_GRACE + GONE).await;
+            named.push(format!("{} (of `{}`)", left_behind(&task), crate::envelope::one_line(&task.cmd, 60)));
+        }
+        named
+    }
+
+    pub(super) fn kept(&self) -> std::sync::MutexGuard<'_, Vec<TaskId>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn end(&self, id: &TaskId) {
+        // Unknown only when it could not be started.
+        let _ = self.runtime.stop(&Actor::System, id, Stop::default()).await;
+        let _ = self.runtime.wait(id, Until::Terminal, STEP_GRACE + GONE).await;
+    }
+
+    async fn ended(&self, outcome: ExecOutcome) -> Result<Ran, NotRun> {
+        let task = match outcome {
+            ExecOutcome::Completed(task) => task,
+            ExecOutcome::Promoted(task) if task.status == TaskStatus::Cancelling => {
+                // Its time ran out, or somebody stops it: what is left of it goes as well.
+                let _ = self.runtime.wait(&task.id, Until::Terminal, STEP_GRACE + GONE).await;
+                self.runtime.task(&task.id).unwrap_or(task)
+            }
+            // A person has it in hand, however long that takes.
+            ExecOutcome::Held(task) => {
+                let _ = self.runtime.wait(&task.id, Until::Terminal, Duration::MAX).await;
+                self.runtime.task(&task.id).unwrap_or(task)
+            }
+            ExecOutcome::Promoted(task) => {
+                self.kept().push(task.id.clone());
+                task
+            }
+        };
+        let denied = task.ended.as_ref().and_then(|ended| ended.error.as_ref());
+        if let Some((kind, message)) = denied
+            && kind == "operator_denied"
+        {
+            return Err(NotRun::Denied(message.clone()));
+        }
+        let (stdout, stdout_truncated) = self.read(&task.id, Stream::Stdout).await;
+        let (stderr, stderr_truncated) = self.read(&task.id, Stream::Stderr).await;
+        Ok(Ran {
+            exit_code: exit_code(&task),
+            stdout,
+            stderr,
+            stdout_truncated,
+            stderr_truncated,
+            timed_out: task.ended.as_ref().is_some_and(|ended| ended.timed_out),
+            skipped: false,
+            ended_in: sourced::ended_in(&task.folder),
+            duration_ms: task.lived_ms(),
+        })
+    }
+
+    /// Reads the beginning of a stream (decision 22).
+    async fn read(&self, id: &TaskId, stream: Stream) -> (String, bool) {
+        let read = async {
+            let output = self.runtime.output(id)?;
+            output.beginning(stream, 4 * CAPTURED_CHARS as u64).await
+        };
+        match read.await {
+            Ok((bytes, is_all)) => cut(&bytes, is_all),
+            Err(error) => {
+                tracing::error!(%error, task = %id, "the output of a program's command cannot be read");
+                (String::new(), true)
+            }
+        }
+    }
+}
+
+impl Effects for World {
+    async fn exec(&self, order: Order, cancel: &CancellationToken) -> Result<Ran, NotRun> {
+        let Order { id, command, cwd, timeout, place } = order;
+        let shown = cwd.display().to_string();
+        let request = ExecRequest {
+            actor: self.actor.clone(),
+            call: self.call,
+            cmd: command,
+            shell: None,
+            login: false,
+            workdir: None,
+            base: cwd,
+            tty: false,
+            size: None,
+            accepts_input: false,
+            yield_after: None,
+            timeout: Some(timeout),
+            leftovers: Leftovers::Keep,
+            description: Some(place),
+            item: None,
+            step: Some(Step { id: id.clone() }),
+        };
+        let mut guard = Guard { world: self, id: Some(id.clone()) };
+        let running = self.runtime.exec(request);
+        tokio::pin!(running);
+        let outcome = tokio::select! {
+            outcome = &mut running => outcome,
+            () = cancel.cancelled() => {
+                self.end(&id).await;
+                guard.id = None;
+                return Err(NotRun::Cancelled);
+            }
+        };
+        guard.id = None;
+        match outcome {
+            Ok(outcome) => self.ended(outcome).await,
+            Err(Error::ShuttingDown) => Err(NotRun::Cancelled),
+            Err(error) => Ok(not_started(&error, &shown)),
+        }
+    }
+
+    async fn ask(&self, asking: Asking) -> Result<Decided, NotAsked> {
+        match self.runtime.ask(asking).await {
+            Ok(Settled::Answered(answer)) => Ok(Decided::Answered(answer)),
+            Ok(Settled::TimedOut { at }) => Ok(Decided::TimedOut(at)),
+            Err(Error::ShuttingDown) => Err(NotAsked::ShuttingDown),
+            Err(error) => Err(NotAsked::Refused(error.to_string())),
+        }
+    }
+
+    fn present(&self) -> Present {
+        let agent = self.runtime.snapshot().borrow().agents.iter().any(|agent| agent.connected);
+        Present { operator: self.has_operator || self.runtime.is_watched(), agent }
+    }
+
+    async fn tell(&self, event: Event) {
+        // Nobody follows the run any more: it goes on.
+        let _ = self.events.send(event).await;
+    }
+
+    fn now(&self) -> Timestamp {
+        Clock::start().now().wall
+    }
+}
+
+/// A command in flight. Dropped, its task is ended: whoever walked the program has gone.
+struct Guard<'a> {
+    world: &'a World,
+    id: Option<TaskId>,
+}
+
+impl Drop for Guard<'_> {
+    fn drop(&mut self) {
+        if let Some(id) = &self.id {
+            self.world.runtime.abandon(id, &Actor::System);
+        }
+    }
+}
+
+impl Drop for World {
+    /// What is still there when the run was dropped in the middle goes with it.
+    fn drop(&mut self) {
+        for id in std::mem::take(&mut *self.kept()) {
+            self.runtime.abandon(&id, &Actor::System);
+        }
+    }
+}
+
+/// Returns the exit code of a command as a shell tells it (decision 5).
+fn exit_code(task: &TaskView) -> i32 {
+    let ended = task.ended.as_ref();
+    if ended.is_some_and(|ended| ended.timed_out) {
+        return 124;
+    }
+    let status = ended.and_then(|ended| ended.exit_status);
+    let signal = ended.and_then(|ended| ended.signal.clone());
+    let end = match (status, signal) {
+        (Some(status), _) => Some(Ok(status)),
+        (None, Some(signal)) => Some(Err(signal)),
+        (None, None) => task.shell_end(),
+    };
+    match end {
+        Some(Ok(status)) => status,
+        Some(Err(signal)) => 128 + signal.parse::<Signal>().map_or(0, Signal::number),
+        // The host was lost: as if killed.
+        None => 128 + Signal::KILL.number(),
+    }
+}
+
+/// Tells of a command that could not be started: 127 when there is no shell, 126 for anything else.
+fn not_started(error: &Error, cwd: &str) -> Ran {
+    let (exit_code, stderr) = match error {
+        Error::WorkdirNotFound { .. } => (126, format!("the current directory {cwd} is gone: {error}\n")),
+        Error::Spawn { message, .. } if message.contains("No such file") => (127, format!("{error}\n")),
+        other => (126, format!("{other}\n")),
+    };
+    Ran { exit_code, stderr, ..Ran::default() }
+}
+
+fn cut(bytes: &[u8], is_all: bool) -> (String, bool) {
+    let text = String::from_utf8_lossy(bytes);
+    match text.char_indices().nth(CAPTURED_CHARS) {
+        Some((end, _)) => (text[..end].to_owned(), true),
+        None => (text.into_owned(), !is_all),
+    }
+}
+
+fn left_behind(task: &TaskView) -> String {
+    let last = task.events.iter().rev().find(|event| event.what == "leftovers");
+    last.map_or_else(|| "a process".to_owned(), |event| event.note.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn so_many_characters_are_kept_and_a_broken_one_counts_as_one() {
+        let long = "é".repeat(CAPTURED_CHARS + 1);
+        let (text, is_cut) = cut(long.as_bytes(), true);
+        assert_eq!((text.chars().count(), is_cut), (CAPTURED_CHARS, true));
+        let whole = "é".repeat(CAPTURED_CHARS);
+        assert_eq!(cut(whole.as_bytes(), true), (whole.clone(), false));
+        assert_eq!(cut(b"a\xffb", true), ("a\u{fffd}b".to_owned(), false));
+        assert!(cut(b"a", false).1);
+    }
+}

@@ -1,0 +1,134 @@
+//! Calls: of blocks of the same program, and of other programs.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::control::given;
+use super::effects::Effects;
+use super::halt::{Halt, Thrown, Yield};
+use super::scope::Scope;
+use super::unit::Unit;
+use super::value::Value;
+use super::{CallChain, Cwd, DEPTH, Frame, Vm};
+use crate::prose::ast::{Call, Invocation};
+use crate::prose::run::state;
+use crate::prose::survey::survey;
+
+impl<E: Effects> Vm<E> {
+    /// `do block(…)`.
+    pub(super) async fn invoke(&self, frame: &Frame, invocation: &Invocation) -> Result<Yield, Halt> {
+        let (name, line) = (invocation.block.as_str(), frame.line(invocation.span));
+        let Some(block) = frame.unit.program.block(name).cloned() else {
+            return Err(Thrown::new(line, format!("there is no block {name}")).into());
+        };
+        let depth = frame.depth_of(name);
+        let most = block.max_depth.map_or(DEPTH, |most| most.value.get());
+        if depth >= most {
+            let message = format!("block {name} calls itself more than {most} deep");
+            return Err(Thrown::new(line, message).into());
+        }
+        let mut arguments = Vec::with_capacity(invocation.arguments.len());
+        for (at, argument) in invocation.arguments.iter().enumerate() {
+            arguments.push(self.value(&frame.at(format!("arg{at}")), argument).await?.value);
+        }
+        let id = self.ledger.number("call", &frame.key)?;
+        let own = Frame {
+            scope: frame.scope.call(id),
+            calls: Some(Arc::new(CallChain { block: name.into(), outer: frame.calls.clone() })),
+            caught: None,
+            pass: None,
+            ..frame.at("call")
+        };
+        let missing = std::iter::repeat(Value::Nothing);
+        for (parameter, argument) in block.parameters.iter().zip(arguments.into_iter().chain(missing)) {
+            given(&own, parameter.as_str(), argument, line);
+        }
+        self.mark(frame, line, state::call(&frame.number, name, id)).await?;
+        let value = match self.body(&own, &block.body).await {
+            Ok(last) => match Self::outputs_of(&own) {
+                Some(outputs) => outputs.into(),
+                None => last,
+            },
+            Err(Halt::Return(value)) => value,
+            Err(other) => return Err(other),
+        };
+        self.mark(frame, line, state::returned(&frame.number, id)).await?;
+        Ok(value)
+    }
+
+    /// `program(…)`: another program, in a folder and with names of its own; it starts where its caller is,
+    /// and its caller stays there (decision 4).
+    pub(super) async fn call(&self, frame: &Frame, call: &Call) -> Result<Yield, Halt> {
+        let (name, line) = (call.program.as_str(), frame.line(call.span));
+        let Some(library) = frame.unit.uses.get(name).cloned() else {
+            return Err(Thrown::new(line, format!("no used program is called {name}")).into());
+        };
+        if frame.depth_of(name) >= DEPTH {
+            return Err(Thrown::new(line, format!("{name} calls itself more than {DEPTH} deep")).into());
+        }
+        let mut given = HashMap::new();
+        for (input, value) in &call.inputs {
+            let value = self.value(&frame.at(format!("in-{}", input.as_str())), value).await?.value;
+            given.insert(input.as_str().to_owned(), value);
+        }
+        let times = self.ledger.number(&format!("import:{}", library.name), &frame.key)?;
+        let folder = if times == 1 { library.name.clone() } else { format!("{}__{times}", library.name) };
+        let folder = frame.unit.folder.import(&folder, &self.run, library.source.text())?;
+        let unit = Arc::new(Unit {
+            source: library.source.clone(),
+            program: library.program.clone(),
+            folder: Arc::new(folder),
+            uses: library.uses.clone(),
+            given,
+            names: survey(&library.source, &library.program).names,
+            is_main: false,
+        });
+        let own = Frame {
+            unit,
+            scope: Scope::root(),
+            cwd: Cwd::new(frame.cwd.get()),
+            calls: Some(Arc::new(CallChain { block: name.into(), outer: frame.calls.clone() })),
+            caught: None,
+            pass: None,
+            ..frame.at("program")
+        };
+        let ended = self.program(&own).await;
+        let at = self.effects.now();
+        let last = match ended {
+            Ok(last) | Err(Halt::Return(last)) => {
+                self.ending(&own, &state::end(at))?;
+                last
+            }
+            Err(Halt::Thrown(thrown)) => {
+                self.ending(&own, &state::error(at, &thrown.message))?;
+                let message = format!("{name}, line {}: {}", thrown.line, thrown.message);
+                return Err(Thrown { message, line, ..(*thrown).clone() }.into());
+            }
+            Err(other) => return Err(other),
+        };
+        let outputs = own.scope.outputs();
+        if outputs.is_empty() {
+            return Ok(last);
+        }
+        let fields = outputs.into_iter().map(|(name, bound)| (name, bound.value.clone()));
+        Ok(Value::record(fields.collect()).into())
+    }
+}
+
+impl<E: Effects> Vm<E> {
+    /// Writes the last line of a used program's `state.md`, once.
+    fn ending(&self, frame: &Frame, line: &str) -> Result<(), Halt> {
+        if self.ledger.mark(&frame.key, "end")? {
+            frame.unit.folder.note(line)?;
+        }
+        Ok(())
+    }
+}
+
+impl Frame {
+    /// Returns how often a block or program is being called already, one call in the other.
+    fn depth_of(&self, name: &str) -> u32 {
+        let calls = std::iter::successors(self.calls.as_deref(), |call| call.outer.as_deref());
+        u32::try_from(calls.filter(|call| *call.block == *name).count()).unwrap_or(u32::MAX)
+    }
+}

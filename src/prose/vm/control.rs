@@ -1,0 +1,135 @@
+//! Loops and attempts.
+
+use super::effects::Effects;
+use super::file::Site;
+use super::halt::{Halt, Thrown, Yield};
+use super::scope::{Bound, Kind, Made};
+use super::value::Value;
+use super::{Frame, Vm};
+use crate::prose::ast::{Condition, For, ForMode, Loop, LoopTest, Repeat, Try};
+use crate::prose::run::state;
+
+impl<E: Effects> Vm<E> {
+    /// `repeat`: so many passes, one after the other.
+    pub(super) async fn repeat(&self, frame: &Frame, repeat: &Repeat) -> Result<Yield, Halt> {
+        let (line, count) = (frame.line(repeat.span), self.count(frame, &repeat.count)?);
+        let mut values = Vec::new();
+        for pass in 0..count {
+            let own = self.pass(frame, repeat.span, pass, Some(count));
+            self.mark(&own, line, state::pass(&frame.number, pass + 1, Some(count), None)).await?;
+            if let Some(index) = &repeat.index {
+                given(&own, index.as_str(), Value::Number(i64::from(pass)), line);
+            }
+            values.push(self.body(&own, &repeat.body).await?.value);
+        }
+        self.progress.loop_over(frame.unit.lines(repeat.span));
+        Ok(Value::list(values).into())
+    }
+
+    /// `for`: a pass for each element.
+    pub(super) async fn each(&self, frame: &Frame, each: &For) -> Result<Yield, Halt> {
+        let line = frame.line(each.span);
+        let collection = self.value(&frame.at("in"), &each.collection).await?.value;
+        let elements =
+            collection.elements().ok_or_else(|| Thrown::new(line, "a record is no collection to go over"))?;
+        if each.mode == ForMode::Parallel {
+            return self.each_at_once(frame, each, elements).await;
+        }
+        let count = u32::try_from(elements.len()).unwrap_or(u32::MAX);
+        let mut values = Vec::new();
+        for (pass, element) in (0..).zip(elements) {
+            let own = self.pass(frame, each.span, pass, Some(count));
+            self.mark(&own, line, state::pass(&frame.number, pass + 1, Some(count), None)).await?;
+            given(&own, each.item.as_str(), element, line);
+            if let Some(index) = &each.index {
+                given(&own, index.as_str(), Value::Number(i64::from(pass)), line);
+            }
+            values.push(self.body(&own, &each.body).await?.value);
+        }
+        self.progress.loop_over(frame.unit.lines(each.span));
+        Ok(Value::list(values).into())
+    }
+
+    /// `loop`: asks before each pass (decision 20), and never goes on because nobody said anything.
+    pub(super) async fn unbounded(&self, frame: &Frame, unbounded: &Loop) -> Result<Yield, Halt> {
+        let line = frame.line(unbounded.span);
+        let max = unbounded.max.as_ref().map(|max| self.count(frame, max)).transpose()?;
+        let mut last = Yield::default();
+        let mut pass = 0;
+        while max.is_none_or(|max| pass < max) {
+            if frame.cancel.is_cancelled() {
+                return Err(Halt::Cancelled);
+            }
+            let own = self.pass(frame, unbounded.span, pass, max);
+            if let Some(reason) = self.leaves(&own, &unbounded.test).await? {
+                self.mark(&own, line, state::pass(&frame.number, pass, max, Some(&reason))).await?;
+                break;
+            }
+            self.mark(&own, line, state::pass(&frame.number, pass + 1, max, None)).await?;
+            if let Some(index) = &unbounded.index {
+                given(&own, index.as_str(), Value::Number(i64::from(pass)), line);
+            }
+            last = self.body(&own, &unbounded.body).await?;
+            pass += 1;
+            // A body that never waits must not keep the process from hearing that it is to end.
+            tokio::task::yield_now().await;
+        }
+        self.progress.loop_over(frame.unit.lines(unbounded.span));
+        Ok(last)
+    }
+
+    /// Tells why a loop is left before a pass, if it is.
+    async fn leaves(&self, frame: &Frame, test: &LoopTest) -> Result<Option<String>, Halt> {
+        let reason = |condition: &Condition| frame.unit.source.slice(condition.span()).trim().to_owned();
+        match test {
+            LoopTest::Forever => Ok(None),
+            LoopTest::Until(condition) => {
+                let is_over =
+                    self.holds(&frame.at("until"), condition, ("leaves the loop", "goes on")).await?;
+                Ok(is_over.then(|| reason(condition)))
+            }
+            LoopTest::While(condition) => {
+                let goes_on =
+                    self.holds(&frame.at("while"), condition, ("goes on", "leaves the loop")).await?;
+                Ok((!goes_on).then(|| format!("not {}", reason(condition))))
+            }
+        }
+    }
+
+    fn pass(&self, frame: &Frame, span: crate::prose::source::Span, pass: u32, max: Option<u32>) -> Frame {
+        if frame.unit.is_main {
+            self.progress.pass(frame.unit.lines(span), pass + 1, max);
+        }
+        Frame { pass: Some((pass + 1, max)), ..frame.at(format!("pass{pass}")).inside() }
+    }
+
+    /// `try`: what it does about an error, and what it does in any case.
+    pub(super) async fn attempt_body(&self, frame: &Frame, attempt: &Try) -> Result<Yield, Halt> {
+        let mut ended = self.body(&frame.at("try").inside(), &attempt.body).await;
+        if let (Err(Halt::Thrown(thrown)), Some(catch)) = (&ended, &attempt.catch) {
+            let own = Frame { caught: Some(thrown.clone()), ..frame.at("catch").inside() };
+            if let Some(error) = &catch.error {
+                let site = Site { span: catch.span, line: thrown.line };
+                self.bind_quietly(&own, error.as_str(), Kind::Let, &told(thrown), site)?;
+            }
+            ended = self.body(&own, &catch.body).await;
+        }
+        if let Some(finally) = &attempt.finally {
+            // Its own error or return takes the place of what was before; a cancelled walk has none.
+            self.body(&frame.at("finally").inside(), finally).await?;
+        }
+        ended
+    }
+}
+
+/// The value of a caught error: its message, with how the command ended that failed.
+fn told(thrown: &Thrown) -> Yield {
+    let made = thrown.made.clone().unwrap_or_else(|| Made { stderr: String::new(), ..Made::default() });
+    Yield { value: Value::text(thrown.message.clone()), made: thrown.made.is_some().then_some(made) }
+}
+
+/// Gives a name its value for a pass or a call; such names have no file.
+pub(super) fn given(frame: &Frame, name: &str, value: Value, line: u32) {
+    let bound = Bound { kind: Kind::Given, value, made: None, line, execution_id: None, file: None };
+    frame.scope.bind(name, bound);
+}

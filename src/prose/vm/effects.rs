@@ -1,0 +1,139 @@
+//! What the walker needs of the world: to run a command, to ask somebody, to tell what happens. One
+//! trait, so that the walker is tested without a process or a person.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
+
+use crate::envelope::TaskId;
+use crate::runtime::{Answer, Asking};
+
+/// The world.
+pub trait Effects: Send + Sync {
+    /// Runs a command to its end; `cancel` ends it early, and then everything of it is gone on return.
+    fn exec(
+        &self,
+        order: Order,
+        cancel: &CancellationToken,
+    ) -> impl Future<Output = Result<Ran, NotRun>> + Send;
+
+    /// Asks whoever is there. Dropping the future takes the question back.
+    fn ask(&self, asking: Asking) -> impl Future<Output = Result<Decided, NotAsked>> + Send;
+
+    /// Tells who is there to be asked now.
+    fn present(&self) -> Present;
+
+    /// Says what happens, for whoever follows the run.
+    fn tell(&self, event: Event) -> impl Future<Output = ()> + Send;
+
+    /// Returns the time.
+    fn now(&self) -> Timestamp;
+}
+
+/// A command to run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Order {
+    /// The id its task gets.
+    pub id: TaskId,
+    /// The command.
+    pub command: String,
+    /// Where it starts.
+    pub cwd: PathBuf,
+    /// How long it may run.
+    pub timeout: Duration,
+    /// Where it stands in the program, for whoever watches.
+    pub place: String,
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Ran {
+    /// Its exit code; 124 after a timeout, 128 and the number after a signal, 126 or 127 when it could not start.
+    pub exit_code: i32,
+    /// What it wrote, at most [`CAPTURED_CHARS`].
+    pub stdout: String,
+    /// What it wrote as errors, at most as much.
+    pub stderr: String,
+    /// There was more output.
+    #[serde(default)]
+    pub stdout_truncated: bool,
+    /// There were more errors.
+    #[serde(default)]
+    pub stderr_truncated: bool,
+    /// Its time ran out.
+    #[serde(default)]
+    pub timed_out: bool,
+    /// Nobody knows how it ended; a person said to go on.
+    #[serde(default)]
+    pub skipped: bool,
+    /// The directory it ended in, where it told.
+    pub ended_in: Option<PathBuf>,
+    /// Milliseconds it took.
+    pub duration_ms: u64,
+}
+
+/// Characters of each stream that are kept.
+pub const CAPTURED_CHARS: usize = 30_000;
+
+/// Why a command has no end of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotRun {
+    /// It was cancelled.
+    Cancelled,
+    /// A person said no.
+    Denied(String),
+}
+
+/// What came of a question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decided {
+    /// Somebody answered.
+    Answered(Answer),
+    /// Nobody did in time.
+    TimedOut(Timestamp),
+    /// The answers file says that it fails, with this message.
+    Failed(String),
+}
+
+/// Why a question was not asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotAsked {
+    /// The runtime goes away.
+    ShuttingDown,
+    /// It cannot be asked.
+    Refused(String),
+}
+
+/// Who is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Present {
+    /// A person at a console.
+    pub operator: bool,
+    /// An agent.
+    pub agent: bool,
+}
+
+/// Something that happened in a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// When.
+    pub at: Timestamp,
+    /// What: `begin`, `exec`, `ran`, `bind`, `mark`, `ask`, `answer`, `warn`, `end`.
+    pub what: String,
+    /// The statement's number, e.g. `2a`.
+    pub number: String,
+    /// Its line.
+    pub line: u32,
+    /// What there is to say, on one line.
+    pub text: String,
+    /// Whether it went well, where that is a question.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ok: Option<bool>,
+    /// More, over several lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+}

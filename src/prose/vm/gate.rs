@@ -1,0 +1,117 @@
+//! `gate`: goes on only when a person says so. Time that runs out is a rejection, never an approval.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use super::effects::{Decided, Effects};
+use super::file::Site;
+use super::halt::{Halt, Thrown, Yield};
+use super::question::Query;
+use super::value::Value;
+use super::{Frame, Vm};
+use crate::prose::ast::{Gate, OnReject};
+use crate::prose::run::state;
+use crate::runtime::{Answer, AnswerValue, QuestionKind};
+
+/// How a gate was decided.
+enum Verdict {
+    Approved,
+    Rejected,
+    TimedOut,
+}
+
+impl<E: Effects> Vm<E> {
+    /// Waits at a gate.
+    pub(super) async fn gate(&self, frame: &Frame, gate: &Gate, site: Site) -> Result<Yield, Halt> {
+        let name = gate.name.as_str();
+        for attempt in 1.. {
+            let own = frame.at(format!("ask{attempt}"));
+            let verdict = self.ask_gate(&own, gate, site).await?;
+            let why = match verdict {
+                Verdict::Approved => return Ok(Value::text("approved").into()),
+                Verdict::Rejected => "was rejected",
+                Verdict::TimedOut => "was not approved in time",
+            };
+            match gate.on_reject() {
+                OnReject::Throw(message) => {
+                    let message = match message {
+                        Some(message) => self.filled(frame, message)?,
+                        None => format!("gate {name} {why}"),
+                    };
+                    return Err(Thrown::new(site.line, message).into());
+                }
+                // Nobody there to ask again (decision 27).
+                OnReject::Retry
+                    if matches!(verdict, Verdict::TimedOut) && !self.effects.present().operator =>
+                {
+                    return Err(
+                        Thrown::new(site.line, format!("gate {name} {why}, and nobody is there")).into()
+                    );
+                }
+                OnReject::Retry => {}
+                OnReject::Continue => {
+                    self.mark(&own, site.line, state::gate(&frame.number, name, "skipped")).await?;
+                    return Ok(Yield::default());
+                }
+                OnReject::Session(session) => return self.session(frame, session).await,
+            }
+        }
+        Ok(Yield::default())
+    }
+
+    async fn ask_gate(&self, frame: &Frame, gate: &Gate, site: Site) -> Result<Verdict, Halt> {
+        let name = gate.name.as_str();
+        let ordinal = self.ledger.number(&format!("gate:{name}"), &frame.key)?;
+        let id = if ordinal == 1 { name.to_owned() } else { format!("{name}-{ordinal}") };
+        let prompt = self.filled(frame, &gate.prompt)?;
+        let allow: Result<Vec<String>, Halt> = gate.allow.iter().map(|who| self.filled(frame, who)).collect();
+        let mut allow = allow?;
+        if allow.is_empty() {
+            allow.push("user".to_owned());
+        }
+        let kind = QuestionKind::Gate { allow: allow.clone() };
+        let mut query: Query = self.query(frame, site, kind, prompt.clone());
+        (query.name, query.within, query.agents) = (Some(name.to_owned()), Some(gate.timeout()), false);
+        let is_new = self.ledger.decided(&frame.key).is_none();
+        let (pending, resolved) = (file(&id, "pending"), file(&id, "resolved"));
+        if is_new {
+            let facts = json!({
+                "gate_id": id, "prompt": prompt, "allow": allow, "timeout_s": gate.timeout().as_secs(),
+                "line": site.line, "status": "pending", "created_at": self.effects.now(),
+            });
+            frame.unit.folder.write(&pending, &format!("{facts:#}\n"))?;
+            self.mark(frame, site.line, state::gate(&frame.number, &id, "pending")).await?;
+        }
+        let decided = self.decide(frame, &query).await?;
+        let (word, who, note) = match &decided {
+            Decided::Answered(Answer { value: AnswerValue::Approve, principal, note, .. }) => {
+                ("approved", principal.to_string(), note.clone())
+            }
+            Decided::Answered(Answer { principal, note, .. }) => {
+                ("rejected", principal.to_string(), note.clone())
+            }
+            Decided::TimedOut(_) => ("timeout", "system".to_owned(), None),
+            Decided::Failed(message) => ("rejected", "file".to_owned(), Some(message.clone())),
+        };
+        if is_new {
+            let facts = json!({
+                "gate_id": id, "decision": word, "principal": who, "timestamp": self.effects.now(),
+                "comment": note,
+            });
+            frame.unit.folder.write(&resolved, &format!("{facts:#}\n"))?;
+            frame.unit.folder.remove(&pending);
+        }
+        let told = if word == "approved" { format!("approved({who})") } else { word.to_owned() };
+        self.mark(frame, site.line, state::gate(&frame.number, &id, &told)).await?;
+        Ok(match word {
+            "approved" => Verdict::Approved,
+            "timeout" => Verdict::TimedOut,
+            _ => Verdict::Rejected,
+        })
+    }
+}
+
+fn file(id: &str, what: &str) -> PathBuf {
+    Path::new("gates").join(format!("{id}.{what}.json"))
+}

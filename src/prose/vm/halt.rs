@@ -1,0 +1,80 @@
+//! Why a statement did not come to its end: an error that the program may catch, a return, or an end
+//! that no program catches.
+
+use std::sync::Arc;
+
+use super::scope::Made;
+use super::value::Value;
+use crate::prose::run::Error;
+
+/// What an expression yields: a value, and how the command ended that made it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Yield {
+    /// The value.
+    pub value: Value,
+    /// How the command ended, where that is told.
+    pub made: Option<Made>,
+}
+
+impl From<Value> for Yield {
+    fn from(value: Value) -> Self {
+        Self { value, made: None }
+    }
+}
+
+/// An error inside a program.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Thrown {
+    /// What went wrong, on one line or more.
+    pub message: String,
+    /// The line of the statement.
+    pub line: u32,
+    /// What the failed command had written.
+    pub stdout: String,
+    /// How it ended, where a command failed.
+    pub made: Option<Made>,
+}
+
+impl Thrown {
+    /// Makes an error without a command.
+    pub fn new(line: u32, message: impl Into<String>) -> Self {
+        Self { message: message.into(), line, stdout: String::new(), made: None }
+    }
+}
+
+/// Why a walk stops.
+#[derive(Debug)]
+pub enum Halt {
+    /// An error that can be caught.
+    Thrown(Arc<Thrown>),
+    /// A block returns this.
+    Return(Yield),
+    /// It was cancelled: another branch decided, or the run ends.
+    Cancelled,
+    /// Nobody could answer what was asked on this line.
+    Unanswered {
+        /// The line.
+        line: u32,
+        /// What was asked.
+        question: String,
+    },
+    /// A person ended the program at this line.
+    Aborted {
+        /// The line.
+        line: u32,
+    },
+    /// The run itself cannot go on.
+    Broken(Error),
+}
+
+impl From<Error> for Halt {
+    fn from(error: Error) -> Self {
+        Self::Broken(error)
+    }
+}
+
+impl From<Thrown> for Halt {
+    fn from(thrown: Thrown) -> Self {
+        Self::Thrown(Arc::new(thrown))
+    }
+}

@@ -1,0 +1,234 @@
+//! The engine: walks the tree of a program. What it decides is deterministic: two walks with the same
+//! answers and the same command results are the same. Everything from outside comes through [`Effects`].
+
+mod block;
+mod condition;
+mod control;
+pub mod effects;
+mod exec;
+mod expression;
+mod file;
+mod gate;
+pub mod halt;
+mod join;
+mod parallel;
+mod pipe;
+pub mod progress;
+mod question;
+pub mod scope;
+mod session;
+mod statement;
+#[cfg(test)]
+mod tests;
+mod truth;
+pub mod unit;
+pub mod value;
+
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use self::effects::{Effects, Event};
+use self::halt::{Halt, Thrown};
+use self::progress::Progress;
+use self::scope::Scope;
+use self::unit::Unit;
+use crate::prose::answers::Answers;
+use crate::prose::ast::Statement;
+use crate::prose::run::ledger::{Key, Ledger};
+use crate::prose::source::Span;
+
+/// Commands of one program that run at the same time; more wait for their turn.
+const AT_ONCE: usize = 32;
+/// How deep blocks may call each other where a block does not say.
+const DEPTH: u32 = 100;
+
+/// A walk that another walk waits for. Boxed, since statements hold statements.
+type Walk<'a, T> = Pin<Box<dyn Future<Output = Result<T, Halt>> + Send + 'a>>;
+
+/// How questions are routed.
+#[derive(Debug, Default)]
+pub struct Judge {
+    /// Answers that were given with the program.
+    pub answers: Answers,
+    /// They may open gates.
+    pub gates_from_answers: bool,
+    /// Agents may answer what is not a person's to answer.
+    pub agents: bool,
+}
+
+/// A program being walked.
+pub struct Vm<E> {
+    effects: E,
+    ledger: Ledger,
+    judge: Judge,
+    /// What others see of it.
+    pub progress: Progress,
+    places: Semaphore,
+    home: Option<PathBuf>,
+    run: String,
+    asked: AtomicU32,
+}
+
+/// Where a walk stands: all that may differ from one statement to the next. Cheap to clone.
+#[derive(Clone)]
+pub struct Frame {
+    unit: Arc<Unit>,
+    scope: Arc<Scope>,
+    cwd: Cwd,
+    key: Key,
+    number: Arc<str>,
+    cancel: CancellationToken,
+    caught: Option<Arc<Thrown>>,
+    /// Blocks being called, the innermost first.
+    calls: Option<Arc<CallChain>>,
+    /// The pass of the innermost loop, and how many there are at most.
+    pass: Option<(u32, Option<u32>)>,
+}
+
+/// The blocks being called.
+struct CallChain {
+    block: Arc<str>,
+    outer: Option<Arc<CallChain>>,
+}
+
+/// The current directory of a walk; shared by statements in a row, copied by a fork.
+#[derive(Clone)]
+struct Cwd(Arc<Mutex<PathBuf>>);
+
+impl Cwd {
+    fn new(path: PathBuf) -> Self {
+        Self(Arc::new(Mutex::new(path)))
+    }
+
+    fn get(&self) -> PathBuf {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set(&self, path: PathBuf) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = path;
+    }
+
+    fn forked(&self) -> Self {
+        Self::new(self.get())
+    }
+}
+
+impl Frame {
+    /// Returns where the walk of a program begins.
+    #[must_use]
+    pub fn root(unit: Arc<Unit>, cwd: PathBuf, cancel: CancellationToken) -> Self {
+        Self {
+            unit,
+            scope: Scope::root(),
+            cwd: Cwd::new(cwd),
+            key: "".into(),
+            number: "0".into(),
+            cancel,
+            caught: None,
+            calls: None,
+            pass: None,
+        }
+    }
+
+    /// Returns the same place in a walk that `cancel` ends.
+    #[must_use]
+    pub fn ended_by(self, cancel: CancellationToken) -> Self {
+        Self { cancel, ..self }
+    }
+
+    /// Returns the scope names are bound in.
+    #[must_use]
+    pub fn scope(&self) -> &Arc<Scope> {
+        &self.scope
+    }
+
+    /// Returns the frame of what stands at `step` from here.
+    fn at(&self, step: impl std::fmt::Display) -> Self {
+        let key = if self.key.is_empty() { step.to_string() } else { format!("{}/{step}", self.key) };
+        Self { key: key.into(), ..self.clone() }
+    }
+
+    fn statement(&self, statement: &Statement) -> Self {
+        self.at(statement.id)
+    }
+
+    /// The same place in a scope inside this one.
+    fn inside(&self) -> Self {
+        Self { scope: self.scope.inner(), ..self.clone() }
+    }
+
+    /// The frame of a branch or an iteration that runs beside others.
+    fn fork(&self, step: impl std::fmt::Display, letter: Option<&str>, cancel: &CancellationToken) -> Self {
+        let number =
+            letter.map_or_else(|| self.number.clone(), |letter| format!("{}{letter}", self.number).into());
+        Self {
+            scope: self.scope.forked(),
+            cwd: self.cwd.forked(),
+            cancel: cancel.clone(),
+            number,
+            ..self.at(step)
+        }
+    }
+
+    fn line(&self, span: Span) -> u32 {
+        self.unit.line(span)
+    }
+}
+
+impl<E: Effects> Vm<E> {
+    /// Makes an engine that has not begun.
+    pub fn new(
+        effects: E,
+        ledger: Ledger,
+        judge: Judge,
+        progress: Progress,
+        run: String,
+        home: Option<PathBuf>,
+    ) -> Self {
+        let places = Semaphore::new(AT_ONCE);
+        Self { effects, ledger, judge, progress, places, home, run, asked: AtomicU32::new(0) }
+    }
+
+    /// Returns the world.
+    pub fn effects(&self) -> &E {
+        &self.effects
+    }
+
+    /// Returns the journal.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// Returns how many questions were settled so far.
+    pub fn asked(&self) -> u32 {
+        self.asked.load(Ordering::Relaxed)
+    }
+
+    /// Writes a line to `state.md` and tells it, unless an earlier walk has.
+    async fn mark(&self, frame: &Frame, line: u32, text: String) -> Result<(), Halt> {
+        if self.ledger.mark(&frame.key, &text)? {
+            frame.unit.folder.note(&text)?;
+            self.tell(frame, "mark", line, text, None, None).await;
+        }
+        Ok(())
+    }
+
+    async fn tell(
+        &self,
+        frame: &Frame,
+        what: &str,
+        line: u32,
+        text: String,
+        ok: Option<bool>,
+        detail: Option<String>,
+    ) {
+        let number = frame.number.to_string();
+        let event = Event { at: self.effects.now(), what: what.to_owned(), number, line, text, ok, detail };
+        self.effects.tell(event).await;
+    }
+}

@@ -1,0 +1,288 @@
+//! Branches that run at the same time. When the block is over, what still runs of it is ended before the
+//! program goes on; how it was joined is on record, so that a later walk joins it in the same way.
+
+use std::collections::HashMap;
+
+use futures_util::stream::{FuturesUnordered, StreamExt as _};
+use tokio_util::sync::CancellationToken;
+
+use super::control::given;
+use super::effects::Effects;
+use super::file::Site;
+use super::halt::{Halt, Thrown, Yield};
+use super::join::{Standing, Tally};
+use super::scope::{Kind, Made};
+use super::value::Value;
+use super::{Frame, Vm, Walk};
+use crate::prose::ast::{Body, Branch, For, Join, Parallel, ParallelOnFail};
+use crate::prose::run::ledger::Row;
+use crate::prose::run::state;
+use crate::prose::source::Span;
+use crate::runtime::StepState;
+
+/// What became of branches: of each that ended, by its number.
+struct Joined {
+    tally: Tally,
+    ends: HashMap<usize, Result<Yield, std::sync::Arc<Thrown>>>,
+}
+
+impl<E: Effects> Vm<E> {
+    /// `parallel`.
+    pub(super) async fn parallel(&self, frame: &Frame, block: &Parallel) -> Result<Yield, Halt> {
+        let line = frame.line(block.span);
+        let letters: Vec<String> = (0..block.branches.len()).map(state::letter).collect();
+        let names: Vec<String> =
+            block.branches.iter().zip(&letters).map(|(branch, letter)| called(branch, letter)).collect();
+        self.mark(frame, line, state::fork(&frame.number, &names)).await?;
+        let cancel = frame.cancel.child_token();
+        let walk = |at: usize| -> Walk<'_, Yield> {
+            let letter = &letters[at];
+            let own = frame.fork(format!("b{at}"), Some(letter), &cancel);
+            let branch = &block.branches[at];
+            Box::pin(async move { self.branch(own, branch).await })
+        };
+        let tally = Tally::new(block.join, block.on_fail, block.branches.len());
+        let spans: Vec<(Span, String)> =
+            block.branches.iter().map(span_of).zip(letters.iter().cloned()).collect();
+        self.show_branches(frame, block, &spans);
+        let joined = self.join(frame, tally, block.branches.len(), &cancel, walk).await;
+        self.progress.joined(frame.unit.lines(block.span));
+        let joined = joined?;
+        let value = self.bind_branches(frame, block, &joined, line)?;
+        self.mark(frame, line, state::joined(&frame.number)).await?;
+        Ok(value)
+    }
+
+    async fn branch(&self, own: Frame, branch: &Branch) -> Result<Yield, Halt> {
+        let (span, name) = (span_of(branch), branch_name(branch));
+        let ended = match branch {
+            Branch::Named { value, .. } => self.value(&own, value).await,
+            Branch::Statement(statement) => self.statement(&own.statement(statement), statement).await,
+        };
+        let state = match &ended {
+            Ok(_) => StepState::Done,
+            Err(Halt::Cancelled) => StepState::Cancelled,
+            Err(_) => StepState::Failed,
+        };
+        if own.unit.is_main {
+            self.progress.branch_ended(&own.number, state);
+        }
+        let line = own.line(span);
+        match &ended {
+            Ok(_) if name.is_some() => self.mark(&own, line, state::done(&own.number, name)).await?,
+            Err(Halt::Thrown(thrown)) if name.is_some() => {
+                self.mark(&own, line, state::failed(&own.number, &thrown.message)).await?;
+            }
+            _ => {}
+        }
+        ended
+    }
+
+    /// `parallel for`: as a block with a branch for each element, which all have to succeed.
+    pub(super) async fn each_at_once(
+        &self,
+        frame: &Frame,
+        each: &For,
+        elements: Vec<Value>,
+    ) -> Result<Yield, Halt> {
+        let (item, index) = (each.item.as_str(), each.index.as_ref().map(|index| index.as_str()));
+        self.all_at_once(frame, each.span, &each.body, item, index, elements).await
+    }
+
+    /// Walks a body for each element at the same time; the value is the list of theirs.
+    pub(super) async fn all_at_once(
+        &self,
+        frame: &Frame,
+        span: Span,
+        body: &Body,
+        item: &str,
+        index: Option<&str>,
+        elements: Vec<Value>,
+    ) -> Result<Yield, Halt> {
+        let line = frame.line(span);
+        let names: Vec<String> = (0..elements.len()).map(state::letter).collect();
+        self.mark(frame, line, state::fork(&frame.number, &names)).await?;
+        let cancel = frame.cancel.child_token();
+        let elements_ref = &elements;
+        let walk = |at: usize| -> Walk<'_, Yield> {
+            let own = frame.fork(format!("b{at}"), Some(&names[at]), &cancel);
+            given(&own, item, elements_ref[at].clone(), line);
+            if let Some(index) = index {
+                given(&own, index, Value::Number(i64::try_from(at).unwrap_or(i64::MAX)), line);
+            }
+            Box::pin(async move {
+                let done = self.body(&own, body).await?;
+                self.mark(&own, line, state::done(&own.number, None)).await?;
+                Ok(done)
+            })
+        };
+        let tally = Tally::new(Join::All, ParallelOnFail::FailFast, elements.len());
+        let mut joined = self.join(frame, tally, elements.len(), &cancel, walk).await?;
+        self.mark(frame, line, state::joined(&frame.number)).await?;
+        let value = |at| joined.ends.remove(&at).and_then(Result::ok).unwrap_or_default().value;
+        Ok(Value::list((0..elements.len()).map(value).collect()).into())
+    }
+
+    /// Walks branches until the tally says that it is enough, ends the others, and returns what became of
+    /// those that count.
+    async fn join<'a>(
+        &self,
+        frame: &Frame,
+        mut tally: Tally,
+        count: usize,
+        cancel: &CancellationToken,
+        walk: impl Fn(usize) -> Walk<'a, Yield>,
+    ) -> Result<Joined, Halt> {
+        let mut ends = HashMap::new();
+        if let Some(known) = self.ledger.joined(&frame.key) {
+            // Joined in an earlier walk: what did not count then is not begun now.
+            for &(at, _) in known {
+                ends.insert(at, ended(walk(at).await)?);
+            }
+            for (at, has_succeeded) in known {
+                tally.ended(*at, *has_succeeded);
+            }
+            return conclude(Joined { tally, ends });
+        }
+        let numbered = |at: usize| {
+            let walk = walk(at);
+            async move { (at, walk.await) }
+        };
+        let mut running: FuturesUnordered<_> = (0..count).map(numbered).collect();
+        let mut order = Vec::new();
+        let mut broken = None;
+        while let Some((at, result)) = running.next().await {
+            if cancel.is_cancelled() {
+                // It ended because of the others, or too late to count.
+                continue;
+            }
+            match ended(result) {
+                Ok(end) => {
+                    order.push((at, end.is_ok()));
+                    let standing = tally.ended(at, end.is_ok());
+                    ends.insert(at, end);
+                    if standing != Standing::Open {
+                        cancel.cancel();
+                    }
+                }
+                Err(halt) => {
+                    broken = Some(halt);
+                    cancel.cancel();
+                }
+            }
+        }
+        if let Some(halt) = broken {
+            return Err(halt);
+        }
+        if frame.cancel.is_cancelled() {
+            return Err(Halt::Cancelled);
+        }
+        self.ledger.write(&Row::Joined { key: frame.key.clone(), ends: order })?;
+        conclude(Joined { tally, ends })
+    }
+
+    /// Binds the names of the branches that count, and returns the value of the block.
+    fn bind_branches(
+        &self,
+        frame: &Frame,
+        block: &Parallel,
+        joined: &Joined,
+        line: u32,
+    ) -> Result<Yield, Halt> {
+        let winners = joined.tally.winners();
+        let mut values = Vec::new();
+        for (at, branch) in block.branches.iter().enumerate() {
+            let end = match joined.ends.get(&at) {
+                Some(Ok(done)) if winners.contains(&at) => done.clone(),
+                Some(Err(thrown)) if block.join == Join::All => failed(thrown, block.on_fail),
+                _ => {
+                    if let Some(name) = branch_name(branch) {
+                        frame.scope.failed(name, line);
+                    }
+                    continue;
+                }
+            };
+            if let Some(name) = branch_name(branch) {
+                let site = Site { span: span_of(branch), line: frame.line(span_of(branch)) };
+                self.bind_quietly(
+                    &frame.at(format!("b{at}")).in_scope_of(frame),
+                    name,
+                    Kind::Let,
+                    &end,
+                    site,
+                )?;
+            }
+            values.push(end.value);
+        }
+        match block.join {
+            Join::First => Ok(values.into_iter().next().unwrap_or_default().into()),
+            Join::All | Join::Any(_) => Ok(Value::list(values).into()),
+        }
+    }
+
+    fn show_branches(&self, frame: &Frame, block: &Parallel, spans: &[(Span, String)]) {
+        if frame.unit.is_main {
+            let branches = block.branches.iter().zip(spans).map(|(branch, (span, letter))| {
+                (
+                    format!("{}{letter}", frame.number),
+                    branch_name(branch).map(str::to_owned),
+                    frame.unit.lines(*span),
+                )
+            });
+            self.progress.forked(frame.unit.lines(block.span), branches.collect());
+        }
+    }
+}
+
+impl Frame {
+    /// The same place in the scope of another frame.
+    fn in_scope_of(&self, frame: &Self) -> Self {
+        Self { scope: frame.scope.clone(), ..self.clone() }
+    }
+}
+
+/// Sorts the end of a branch: done, failed, or what ends the whole block.
+fn ended(result: Result<Yield, Halt>) -> Result<Result<Yield, std::sync::Arc<Thrown>>, Halt> {
+    match result {
+        Ok(done) => Ok(Ok(done)),
+        Err(Halt::Thrown(thrown)) => Ok(Err(thrown)),
+        Err(other) => Err(other),
+    }
+}
+
+fn conclude(joined: Joined) -> Result<Joined, Halt> {
+    match joined.tally.standing() {
+        Standing::Failed(at) => match joined.ends.get(&at) {
+            Some(Err(thrown)) => Err(thrown.clone().into()),
+            _ => Err(Halt::Cancelled),
+        },
+        Standing::Succeeded | Standing::Open => Ok(joined),
+    }
+}
+
+/// What a failed branch stands for when the block goes on: what its command wrote, and how it ended
+/// unless failures are ignored (decision 9).
+fn failed(thrown: &Thrown, on_fail: ParallelOnFail) -> Yield {
+    let made =
+        thrown.made.clone().unwrap_or_else(|| Made { stderr: thrown.message.clone(), ..Made::default() });
+    let made = (on_fail != ParallelOnFail::Ignore).then_some(made);
+    Yield { value: Value::text(thrown.stdout.clone()), made }
+}
+
+fn branch_name(branch: &Branch) -> Option<&str> {
+    match branch {
+        Branch::Named { name, .. } => Some(name.as_str()),
+        Branch::Statement(_) => None,
+    }
+}
+
+fn called(branch: &Branch, letter: &str) -> String {
+    branch_name(branch).unwrap_or(letter).to_owned()
+}
+
+fn span_of(branch: &Branch) -> Span {
+    match branch {
+        Branch::Named { name, value } => name.span.to(value.span()),
+        Branch::Statement(statement) => statement.span,
+    }
+}

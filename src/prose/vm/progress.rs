@@ -1,0 +1,235 @@
+//! What others see of a run while it goes on: the view that consoles draw, kept up to date by the walker.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use jiff::Timestamp;
+use tokio::sync::Notify;
+
+use crate::envelope::{Actor, TaskId};
+use crate::runtime::{
+    BindingView, BranchView, Lines, LoopView, ProgramError, ProgramView, RunState, StepState, StepView,
+};
+
+/// The view of a run.
+// A lock, not messages: branches change it from one future, a publisher reads it from another; it is held
+// for a few assignments, never across an await.
+#[derive(Debug)]
+pub struct Progress {
+    view: Mutex<ProgramView>,
+    changed: Notify,
+}
+
+/// What a view begins with.
+#[derive(Debug)]
+pub struct Beginning {
+    /// The run's id.
+    pub run: String,
+    /// Its call in the recording.
+    pub call: Option<u64>,
+    /// Who started it.
+    pub started_by: Actor,
+    /// The program's file.
+    pub path: PathBuf,
+    /// Its text.
+    pub source: Arc<str>,
+    /// The run's folder.
+    pub folder: PathBuf,
+    /// When.
+    pub at: Timestamp,
+}
+
+impl Progress {
+    /// Returns the view of a run that has just begun.
+    #[must_use]
+    pub fn new(beginning: Beginning) -> Self {
+        let Beginning { run, call, started_by, path, source, folder, at } = beginning;
+        let view = ProgramView {
+            run,
+            call,
+            started_by,
+            path,
+            source,
+            folder,
+            state: RunState::Running,
+            steps: Vec::new(),
+            branches: Vec::new(),
+            loops: Vec::new(),
+            bindings: Vec::new(),
+            error: None,
+            started_at: at,
+            ended_at: None,
+        };
+        Self { view: Mutex::new(view), changed: Notify::new() }
+    }
+
+    /// Returns the view as it stands.
+    #[must_use]
+    pub fn view(&self) -> Arc<ProgramView> {
+        let mut view = self.lock().clone();
+        if view.state == RunState::Running && is_asking(&view) {
+            view.state = RunState::Asking;
+        }
+        Arc::new(view)
+    }
+
+    /// Waits until it has changed since the last wait.
+    pub async fn changed(&self) {
+        self.changed.notified().await;
+    }
+
+    /// A statement has begun or ended.
+    pub fn step(&self, lines: Lines, state: StepState) {
+        self.change(|view| {
+            let step = step_at(&mut view.steps, lines);
+            if state == StepState::Running && step.state != StepState::Asking {
+                (step.task, step.exit_code) = (None, None);
+            }
+            step.state = state;
+        });
+    }
+
+    /// A statement runs a command.
+    pub(super) fn task(&self, lines: Lines, task: &TaskId) {
+        self.change(|view| {
+            let step = step_at(&mut view.steps, lines);
+            (step.state, step.task) = (StepState::Running, Some(task.clone()));
+            if let Some(branch) = view.branches.iter_mut().find(|branch| branch.lines.holds(lines.first)) {
+                branch.task = Some(task.clone());
+            }
+        });
+    }
+
+    /// A statement's command has ended.
+    pub(super) fn exited(&self, lines: Lines, exit_code: i32) {
+        self.change(|view| {
+            let step = step_at(&mut view.steps, lines);
+            (step.state, step.exit_code) = (StepState::Done, Some(exit_code));
+        });
+    }
+
+    /// A pass of a loop has begun.
+    pub(super) fn pass(&self, lines: Lines, pass: u32, max: Option<u32>) {
+        self.change(|view| {
+            match view.loops.iter_mut().find(|known| known.lines == lines) {
+                Some(known) => (known.pass, known.max) = (pass, max),
+                None => view.loops.push(LoopView { lines, pass, max }),
+            }
+            view.loops.sort_by_key(|known| known.lines.first);
+        });
+    }
+
+    /// A loop is over.
+    pub(super) fn loop_over(&self, lines: Lines) {
+        self.change(|view| view.loops.retain(|known| known.lines != lines));
+    }
+
+    /// A parallel block has begun: its branches by number, name and lines.
+    pub(super) fn forked(&self, _block: Lines, branches: Vec<(String, Option<String>, Lines)>) {
+        self.change(|view| {
+            let branches = branches.into_iter().map(|(letter, name, lines)| BranchView {
+                letter,
+                name,
+                lines,
+                state: StepState::Running,
+                task: None,
+            });
+            view.branches.extend(branches);
+        });
+    }
+
+    /// A branch has ended.
+    pub(super) fn branch_ended(&self, letter: &str, state: StepState) {
+        self.change(|view| {
+            if let Some(branch) = view.branches.iter_mut().find(|branch| branch.letter == letter) {
+                branch.state = state;
+            }
+        });
+    }
+
+    /// A parallel block is over.
+    pub(super) fn joined(&self, block: Lines) {
+        self.change(|view| {
+            let is_inside =
+                |branch: &BranchView| block.holds(branch.lines.first) && block.holds(branch.lines.last);
+            view.branches.retain(|branch| !is_inside(branch));
+        });
+    }
+
+    /// A name has a value.
+    pub(super) fn binding(&self, binding: BindingView) {
+        self.change(|view| {
+            view.bindings
+                .retain(|known| known.name != binding.name || known.execution_id != binding.execution_id);
+            view.bindings.push(binding);
+        });
+    }
+
+    /// The run is over.
+    pub fn ended(&self, state: RunState, error: Option<ProgramError>, at: Timestamp) {
+        self.change(|view| {
+            (view.state, view.error, view.ended_at) = (state, error, Some(at));
+            view.branches.clear();
+            view.loops.clear();
+        });
+    }
+
+    fn change(&self, change: impl FnOnce(&mut ProgramView)) {
+        change(&mut self.lock());
+        self.changed.notify_one();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, ProgramView> {
+        self.view.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Everything in flight waits for an answer: nothing runs that is not around something that waits.
+fn is_asking(view: &ProgramView) -> bool {
+    let mut in_flight = view.steps.iter().filter(|step| step.state == StepState::Running);
+    let asking = || view.steps.iter().filter(|step| step.state == StepState::Asking);
+    asking().next().is_some()
+        && in_flight
+            .all(|step| step.task.is_none() && asking().any(|asks| step.lines.holds(asks.lines.first)))
+}
+
+/// The step of these lines, which stand in order.
+fn step_at(steps: &mut Vec<StepView>, lines: Lines) -> &mut StepView {
+    let at = steps.partition_point(|step| step.lines < lines);
+    if steps.get(at).is_none_or(|step| step.lines != lines) {
+        steps.insert(at, StepView { lines, state: StepState::Waiting, task: None, exit_code: None });
+    }
+    &mut steps[at]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn progress() -> Progress {
+        Progress::new(Beginning {
+            run: "r".into(),
+            call: None,
+            started_by: Actor::Cli,
+            path: "x.prose".into(),
+            source: "".into(),
+            folder: "/".into(),
+            at: Timestamp::UNIX_EPOCH,
+        })
+    }
+
+    #[test]
+    fn a_run_is_asking_only_when_nothing_else_goes_on() {
+        let progress = progress();
+        let block = Lines { first: 1, last: 9 };
+        progress.step(block, StepState::Running);
+        progress.step(Lines::one(2), StepState::Asking);
+        assert_eq!(progress.view().state, RunState::Asking);
+        progress.task(Lines::one(3), &TaskId::random());
+        assert_eq!(progress.view().state, RunState::Running);
+        progress.exited(Lines::one(3), 0);
+        assert_eq!(progress.view().state, RunState::Asking);
+        let lines: Vec<u32> = progress.view().steps.iter().map(|step| step.lines.first).collect();
+        assert_eq!(lines, [1, 2, 3]);
+    }
+}

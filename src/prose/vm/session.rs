@@ -1,0 +1,230 @@
+//! `session` and `resume`: work that needs somebody's judgement. Whoever answers does it and tells what came
+//! of it; agents that remember keep what was asked and answered in files.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::effects::Effects;
+use super::file::{PREVIEW_CHARS, Site, binding_view};
+use super::halt::{Halt, Thrown, Yield};
+use super::value::Value;
+use super::{Frame, Vm};
+use crate::prose::ast::{Agent, Backoff, Expr, Persist, Resume, Session, SessionProperties, Subject};
+use crate::prose::run::{folder, state};
+use crate::prose::source::Span;
+use crate::runtime::{BindingView, QuestionKind};
+
+impl<E: Effects> Vm<E> {
+    /// Has a session done.
+    pub(super) async fn session(&self, frame: &Frame, session: &Session) -> Result<Yield, Halt> {
+        self.session_after(frame, session, None).await
+    }
+
+    /// Has a session done that goes on from what the one before it said.
+    pub(super) async fn session_after(
+        &self,
+        frame: &Frame,
+        session: &Session,
+        before: Option<&Yield>,
+    ) -> Result<Yield, Halt> {
+        let agent =
+            session.subject.agent().and_then(|agent| frame.unit.program.agent(agent.as_str())).cloned();
+        let mut task = Vec::new();
+        if let Subject::Prompt(prompt) = &session.subject {
+            task.push(self.filled(frame, prompt)?);
+        }
+        if let Some(prompt) = &session.properties.prompt {
+            task.push(self.filled(frame, prompt)?);
+        }
+        self.work(
+            frame,
+            Work {
+                span: session.span,
+                agent: agent.as_deref(),
+                task: task.join("\n\n"),
+                of: &session.properties,
+                before,
+            },
+        )
+        .await
+    }
+
+    /// Has a session done that goes on from an agent's memory.
+    pub(super) async fn resume(&self, frame: &Frame, resume: &Resume) -> Result<Yield, Halt> {
+        let line = frame.line(resume.span);
+        let agent = frame.unit.program.agent(resume.agent.as_str()).cloned();
+        let memory = agent.as_deref().and_then(|agent| self.memory(frame, agent));
+        let known = memory.as_ref().and_then(|memory| std::fs::read_to_string(memory.join("memory.md")).ok());
+        let has_worked = self.ledger.is_begun(&frame.at("try1").key);
+        if known.is_none() && !has_worked {
+            let message = format!("E018: {} has no memory to go on from", resume.agent.as_str());
+            return Err(Thrown::new(line, message).into());
+        }
+        let task = match &resume.properties.prompt {
+            Some(prompt) => self.filled(frame, prompt)?,
+            None => "Go on.".to_owned(),
+        };
+        let work =
+            Work { span: resume.span, agent: agent.as_deref(), task, of: &resume.properties, before: None };
+        self.work(frame, work).await
+    }
+
+    async fn work(&self, frame: &Frame, work: Work<'_>) -> Result<Yield, Halt> {
+        let site = Site { span: work.span, line: frame.line(work.span) };
+        let own = work.agent.map(|agent| &agent.properties);
+        let retry = work.of.retry.or(own.and_then(|own| own.retry)).map_or(0, |retry| retry.value);
+        let backoff =
+            work.of.backoff.or(own.and_then(|own| own.backoff)).map_or(Backoff::None, |it| it.value);
+        let mut attempt = 1;
+        loop {
+            let try_it = frame.at(format!("try{attempt}"));
+            match self.attempt(&try_it, &work, site).await {
+                Err(Halt::Thrown(_)) if attempt <= retry => {
+                    self.mark(&try_it, site.line, state::retry(&frame.number, attempt, retry)).await?;
+                    let next = frame.at(format!("try{}", attempt + 1));
+                    if !self.ledger.is_begun(&next.key) {
+                        self.pause(frame, backoff, attempt).await?;
+                    }
+                    attempt += 1;
+                }
+                ended => return ended,
+            }
+        }
+    }
+
+    async fn attempt(&self, frame: &Frame, work: &Work<'_>, site: Site) -> Result<Yield, Halt> {
+        let mut text = String::new();
+        if let Some(prompt) = work.agent.and_then(|agent| agent.properties.prompt.as_ref()) {
+            let _ = writeln!(text, "{}\n", self.filled(frame, prompt)?.trim());
+        }
+        text.push_str(&work.task);
+        let mut bindings = Vec::new();
+        if let Some(before) = work.before {
+            bindings.push(loose("before", &before.value));
+        }
+        if let Some(context) = &work.of.context {
+            self.context(frame, context, &mut bindings).await?;
+        }
+        let mut query = self.query(frame, site, QuestionKind::Text { masked: false }, text);
+        if work.of.context.is_some() || work.before.is_some() {
+            query.evidence.bindings = bindings;
+        }
+        query.name = work.agent.map(|agent| agent.name.as_str().to_owned());
+        let is_new = self.ledger.decided(&frame.key).is_none();
+        let answer = self.text_of(frame, query).await?;
+        if let (true, Some(agent)) = (is_new, work.agent) {
+            self.remember(frame, agent, &work.task, &answer)?;
+        }
+        Ok(Value::text(answer).into())
+    }
+
+    /// Gathers what a session gets to read: the bindings it names with how they were made, else values.
+    async fn context(&self, frame: &Frame, context: &Expr, into: &mut Vec<BindingView>) -> Result<(), Halt> {
+        match context {
+            Expr::Name(name) => match frame.scope.find(name.as_str()) {
+                Ok(bound) => into.push(binding_view(frame, name.as_str(), &bound)),
+                Err(missing) => {
+                    return Err(super::exec::absent(name.as_str(), missing, frame.line(name.span)).into());
+                }
+            },
+            Expr::List(list) => {
+                for part in &list.value {
+                    Box::pin(self.context(frame, part, into)).await?;
+                }
+            }
+            Expr::Record(record) => {
+                for entry in &record.value {
+                    match &entry.value {
+                        None => Box::pin(self.context(frame, &Expr::Name(entry.key.clone()), into)).await?,
+                        Some(value) => {
+                            let value = self.value(&frame.at("context"), value).await?;
+                            into.push(loose(entry.key.as_str(), &value.value));
+                        }
+                    }
+                }
+            }
+            other => {
+                let value = self.value(&frame.at("context"), other).await?;
+                into.push(loose("context", &value.value));
+            }
+        }
+        Ok(())
+    }
+
+    async fn pause(&self, frame: &Frame, backoff: Backoff, attempt: u32) -> Result<(), Halt> {
+        let pause = match backoff {
+            Backoff::None => return Ok(()),
+            Backoff::Linear => Duration::from_secs(1),
+            Backoff::Exponential => Duration::from_secs(1 << (attempt - 1).min(6)),
+        };
+        tokio::select! {
+            () = tokio::time::sleep(pause) => Ok(()),
+            () = frame.cancel.cancelled() => Err(Halt::Cancelled),
+        }
+    }
+
+    /// Returns the folder of an agent's memory; none when it does not remember.
+    fn memory(&self, frame: &Frame, agent: &Agent) -> Option<PathBuf> {
+        let name = agent.name.as_str();
+        let project = || {
+            let run = frame.unit.folder.path();
+            run.ancestors().find(|above| above.ends_with(folder::PROJECT)).unwrap_or(run).to_owned()
+        };
+        let place = match &agent.persist.as_ref()?.value {
+            Persist::Run => frame.unit.folder.path().join("agents"),
+            Persist::Project => project().join("agents"),
+            Persist::User => self.home.as_ref()?.join(folder::PROJECT).join("agents"),
+            Persist::Path(path) => return Some(frame.cwd.get().join(path)),
+        };
+        Some(place.join(name))
+    }
+
+    /// Keeps what an agent that remembers was asked and answered: a file for each time, and its memory,
+    /// unless whoever answered has written that.
+    fn remember(&self, frame: &Frame, agent: &Agent, task: &str, answer: &str) -> Result<(), Halt> {
+        let Some(memory) = self.memory(frame, agent) else { return Ok(()) };
+        let name = agent.name.as_str();
+        folder::make(&memory)?;
+        let taken = |number: &u32| memory.join(format!("{name}-{number:03}.md")).exists();
+        let number = (1..).find(|number| !taken(number)).unwrap_or(1);
+        let at = self.effects.now();
+        let segment = format!(
+            "# Segment {number:03}\n\ntimestamp: {at:.0}\nprompt: {task:?}\n\n## Summary\n\n{answer}\n"
+        );
+        folder::replace(&memory.join(format!("{name}-{number:03}.md")), segment.as_bytes())?;
+        let path = memory.join("memory.md");
+        let known = std::fs::read_to_string(&path).unwrap_or_else(|_| format!("# Agent Memory: {name}\n"));
+        let all = format!("{known}\n## {at:.0}\n\nAsked: {}\n\n{answer}\n", first_line(task));
+        folder::replace(&path, all.as_bytes())?;
+        Ok(())
+    }
+}
+
+/// What a session does.
+struct Work<'a> {
+    span: Span,
+    agent: Option<&'a Agent>,
+    task: String,
+    of: &'a SessionProperties,
+    before: Option<&'a Yield>,
+}
+
+fn loose(name: &str, value: &Value) -> BindingView {
+    let body = value.body();
+    let chars = body.chars().count();
+    let preview: String = body.chars().take(PREVIEW_CHARS).collect();
+    let is_cut = chars > PREVIEW_CHARS;
+    BindingView {
+        name: name.to_owned(),
+        kind: "let".into(),
+        preview,
+        chars,
+        is_cut,
+        ..BindingView::default()
+    }
+}
+
+fn first_line(text: &str) -> &str {
+    text.trim().lines().next().unwrap_or_default()
+}

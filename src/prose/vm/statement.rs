@@ -1,0 +1,251 @@
+//! Statements: bindings, assignments, outputs, returns, errors; everything else is an expression.
+
+use std::sync::Arc;
+
+use super::effects::Effects;
+use super::file::Site;
+use super::halt::{Halt, Thrown, Yield};
+use super::scope::{Bound, Kind};
+use super::value::{Record, Value};
+use super::{Frame, Vm, Walk};
+use crate::prose::ast::{
+    Assignment, Binding, Expr, InputPrompt, Mutability, Output, Statement, StatementKind, Target, Text,
+};
+use crate::prose::run::state;
+use crate::runtime::StepState;
+
+impl<E: Effects> Vm<E> {
+    /// Walks the program of a unit: its statements in order, numbered from 1.
+    pub fn program<'a>(&'a self, frame: &'a Frame) -> Walk<'a, Yield> {
+        Box::pin(async move {
+            let program = frame.unit.program.clone();
+            let (mut number, mut last) = (0_u32, Yield::default());
+            for statement in program.body.iter() {
+                number += u32::from(statement.is_executed());
+                let mut own = frame.statement(statement);
+                if frame.unit.is_main {
+                    own.number = number.to_string().into();
+                }
+                last = self.statement(&own, statement).await?;
+            }
+            Ok(last)
+        })
+    }
+
+    /// Walks statements in order, in the scope of the frame; the value is that of the last one.
+    pub(super) fn body<'a>(&'a self, frame: &'a Frame, body: &'a [Statement]) -> Walk<'a, Yield> {
+        Box::pin(async move {
+            let mut last = Yield::default();
+            for statement in body {
+                last = self.statement(&frame.statement(statement), statement).await?;
+            }
+            Ok(last)
+        })
+    }
+
+    /// Walks one statement.
+    pub(super) async fn statement(&self, frame: &Frame, statement: &Statement) -> Result<Yield, Halt> {
+        if frame.cancel.is_cancelled() {
+            return Err(Halt::Cancelled);
+        }
+        let lines = frame.unit.lines(statement.span);
+        let is_shown = frame.unit.is_main;
+        if is_shown {
+            self.progress.step(lines, StepState::Running);
+        }
+        let ended = self.carry_out(frame, statement).await;
+        if is_shown {
+            self.progress.step(lines, step_state(&ended));
+        }
+        if let Err(Halt::Thrown(thrown)) = &ended
+            && is_leaf(&statement.kind)
+        {
+            self.mark(frame, thrown.line, state::failed(&frame.number, &thrown.message)).await?;
+        }
+        ended
+    }
+
+    async fn carry_out(&self, frame: &Frame, statement: &Statement) -> Result<Yield, Halt> {
+        let site = Site { span: statement.span, line: frame.line(statement.span) };
+        match &statement.kind {
+            StatementKind::Input(input) => self.input(frame, input, site).await,
+            StatementKind::Bind(binding) => self.bind(frame, binding, site).await,
+            StatementKind::Assign(assignment) => self.assign(frame, assignment, site).await,
+            StatementKind::Output(output) => self.output(frame, output, site).await,
+            StatementKind::Return(value) => {
+                let value = match value {
+                    Some(value) => self.value(frame, value).await?,
+                    None => Yield::default(),
+                };
+                Err(Halt::Return(value))
+            }
+            StatementKind::Gate(gate) => self.gate(frame, gate, site).await,
+            StatementKind::Throw(message) => Err(self.throw(frame, message.as_ref(), site)?.into()),
+            StatementKind::Do(expr) => self.perform(frame, expr, site).await,
+        }
+    }
+
+    /// An expression for what it does.
+    async fn perform(&self, frame: &Frame, expr: &Expr, site: Site) -> Result<Yield, Halt> {
+        let done = self.value(frame, expr).await?;
+        match expr {
+            Expr::Session(_) | Expr::Resume(_) => {
+                let number = self.ledger.number("anon", &frame.key)?;
+                let name = format!("anon_{number:03}");
+                self.write(frame, &name, Kind::Let, &done, site, None)?;
+                self.mark(frame, site.line, state::done(&frame.number, None)).await?;
+            }
+            Expr::Exec(_) | Expr::Arrow(_) | Expr::Call(_) | Expr::Pipe(_) => {
+                self.mark(frame, site.line, state::done(&frame.number, None)).await?;
+            }
+            _ => {}
+        }
+        Ok(done)
+    }
+
+    async fn input(
+        &self,
+        frame: &Frame,
+        input: &crate::prose::ast::Input,
+        site: Site,
+    ) -> Result<Yield, Halt> {
+        let name = input.name.as_str();
+        let value = match frame.unit.given.get(name) {
+            Some(given) => given.clone(),
+            None => {
+                let may_agents = matches!(input.prompt, InputPrompt::Judged(_));
+                let prompt = self.filled(frame, input.prompt.text())?;
+                Value::text(self.ask_text(frame, site, Some(name), prompt, may_agents).await?)
+            }
+        };
+        let value = Yield::from(value);
+        self.bound(frame, name, Kind::Input, &value, site).await?;
+        Ok(value)
+    }
+
+    async fn bind(&self, frame: &Frame, binding: &Binding, site: Site) -> Result<Yield, Halt> {
+        let kind = match binding.mutability {
+            Mutability::Let => Kind::Let,
+            Mutability::Const => Kind::Const,
+        };
+        let value = self.value(frame, &binding.value).await;
+        let value = value.inspect_err(|_| {
+            for name in binding.target.names() {
+                frame.scope.failed(name.as_str(), site.line);
+            }
+        })?;
+        match &binding.target {
+            Target::Name(name) => self.bound(frame, name.as_str(), kind, &value, site).await?,
+            Target::Outputs(names) => {
+                for name in names {
+                    let part = value.value.field(name.as_str()).ok_or_else(|| {
+                        Thrown::new(site.line, format!("the value has no output {}", name.as_str()))
+                    })?;
+                    self.bound(frame, name.as_str(), kind, &part.into(), site).await?;
+                }
+            }
+        }
+        Ok(value)
+    }
+
+    async fn assign(&self, frame: &Frame, assignment: &Assignment, site: Site) -> Result<Yield, Halt> {
+        let name = assignment.name.as_str();
+        // Thrown here, the old value stays.
+        let value = self.value(frame, &assignment.value).await?;
+        let old = frame.scope.find(name).ok();
+        let kind = old.as_ref().map_or(Kind::Let, |old| old.kind);
+        let id = old.as_ref().and_then(|old| old.execution_id);
+        let file = self.write(frame, name, kind, &value, site, Some(id))?;
+        let value = self.reloaded(frame, &file, value);
+        let Yield { value: own, made } = value.clone();
+        frame.scope.assign(
+            name,
+            Bound { kind, value: own, made, line: site.line, execution_id: id, file: Some(file) },
+        );
+        self.show_binding(frame, name);
+        self.mark(frame, site.line, state::done(&frame.number, Some(name))).await?;
+        Ok(value)
+    }
+
+    async fn output(&self, frame: &Frame, output: &Output, site: Site) -> Result<Yield, Halt> {
+        let name = output.name.as_str();
+        let value = self.value(frame, &output.value).await;
+        let value = value.inspect_err(|_| frame.scope.failed(name, site.line))?;
+        self.bound(frame, name, Kind::Output, &value, site).await?;
+        // What a loop or a branch inside hands out is an output of the whole block as well.
+        let outer = frame.scope.frame();
+        if !Arc::ptr_eq(&outer, &frame.scope)
+            && let Ok(bound) = frame.scope.find(name)
+        {
+            outer.bind(name, (*bound).clone());
+        }
+        Ok(value)
+    }
+
+    fn throw(&self, frame: &Frame, message: Option<&Text>, site: Site) -> Result<Arc<Thrown>, Halt> {
+        match (message, &frame.caught) {
+            (Some(message), _) => {
+                let message = self.filled(frame, message)?;
+                Ok(Arc::new(Thrown::new(site.line, message)))
+            }
+            (None, Some(caught)) => Ok(caught.clone()),
+            (None, None) => Ok(Arc::new(Thrown::new(site.line, "thrown without a message"))),
+        }
+    }
+
+    /// Returns the outputs of a frame as one value: the only one, or a record of all.
+    pub(super) fn outputs_of(frame: &Frame) -> Option<Value> {
+        let outputs = frame.scope.outputs();
+        match &*outputs {
+            [] => None,
+            [(_, only)] => Some(only.value.clone()),
+            all => {
+                let fields = all.iter().map(|(name, bound)| (name.clone(), bound.value.clone()));
+                Some(Value::Record(Record(fields.collect())))
+            }
+        }
+    }
+}
+
+impl From<Arc<Thrown>> for Halt {
+    fn from(thrown: Arc<Thrown>) -> Self {
+        Self::Thrown(thrown)
+    }
+}
+
+/// Tells whether a statement fails by itself, not because of one inside it.
+fn is_leaf(kind: &StatementKind) -> bool {
+    let is_simple = |expr: &Expr| {
+        matches!(
+            expr,
+            Expr::Text(_)
+                | Expr::Number(_)
+                | Expr::Name(_)
+                | Expr::Property(_)
+                | Expr::List(_)
+                | Expr::Record(_)
+                | Expr::Session(_)
+                | Expr::Resume(_)
+                | Expr::Exec(_)
+                | Expr::Call(_)
+                | Expr::Sum(_)
+                | Expr::Opaque(_)
+        )
+    };
+    match kind {
+        StatementKind::Do(expr) => is_simple(expr),
+        StatementKind::Bind(Binding { value, .. })
+        | StatementKind::Assign(Assignment { value, .. })
+        | StatementKind::Output(Output { value, .. }) => is_simple(value),
+        StatementKind::Return(_) => false,
+        StatementKind::Input(_) | StatementKind::Gate(_) | StatementKind::Throw(_) => true,
+    }
+}
+
+fn step_state(ended: &Result<Yield, Halt>) -> StepState {
+    match ended {
+        Ok(_) | Err(Halt::Return(_)) => StepState::Done,
+        Err(Halt::Cancelled) => StepState::Cancelled,
+        Err(_) => StepState::Failed,
+    }
+}

@@ -1,0 +1,209 @@
+//! The walker in a world without processes or people: a command says itself how it ends, answers come from a
+//! file or from a person who always says the same.
+
+mod cases;
+mod resumed;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio_util::sync::CancellationToken;
+
+use super::effects::{Decided, Effects, Event, NotAsked, NotRun, Order, Present, Ran};
+use super::halt::Halt;
+use super::progress::{Beginning, Progress};
+use super::unit::Unit;
+use super::{Frame, Judge, Vm};
+use crate::envelope::Actor;
+use crate::prose::answers::Answers;
+use crate::prose::run::folder::Folder;
+use crate::prose::run::ledger::{Ledger, Row, RunRow};
+use crate::prose::source::Source;
+use crate::prose::survey::survey;
+use crate::prose::{Profile, check};
+use crate::runtime::{Answer, AnswerValue, Asking, Principal};
+
+/// A world that plays: `echo X` prints, `exit N` fails, `wait N` takes so many seconds, `cd X` goes there,
+/// `hang` never ends, `crash` cuts the run off, everything else just ends well.
+#[derive(Default)]
+struct Play {
+    ran: Mutex<Vec<String>>,
+    asked: Mutex<Vec<String>>,
+    events: Mutex<Vec<Event>>,
+    operator: Option<AnswerValue>,
+}
+
+impl Effects for Play {
+    async fn exec(&self, order: Order, cancel: &CancellationToken) -> Result<Ran, NotRun> {
+        let cwd = order.cwd.display().to_string();
+        self.ran.lock().expect("ran").push(order.command.clone());
+        let mut ran = Ran::default();
+        for part in order.command.split("; ") {
+            let (word, rest) = part.split_once(' ').unwrap_or((part, ""));
+            match word {
+                "echo" => ran.stdout.push_str(&format!("{rest}\n")),
+                "err" => ran.stderr.push_str(&format!("{rest}\n")),
+                "pwd" => ran.stdout.push_str(&format!("{cwd}\n")),
+                "exit" => ran.exit_code = rest.parse().expect("a code"),
+                "cd" => ran.ended_in = Some(order.cwd.join(rest)),
+                "crash" => return Err(NotRun::Cancelled),
+                "deny" => return Err(NotRun::Denied("not today".into())),
+                "wait" | "hang" => {
+                    let seconds = rest.parse().unwrap_or(100_000);
+                    tokio::select! {
+                        () = tokio::time::sleep(Duration::from_secs(seconds)) => {}
+                        () = cancel.cancelled() => return Err(NotRun::Cancelled),
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(ran)
+    }
+
+    async fn ask(&self, asking: Asking) -> Result<Decided, NotAsked> {
+        self.asked.lock().expect("asked").push(asking.text.clone());
+        let value = self.operator.clone().ok_or(NotAsked::ShuttingDown)?;
+        let principal = Principal::Actor(Actor::Operator);
+        Ok(Decided::Answered(Answer { value, principal, at: self.now(), note: None }))
+    }
+
+    fn present(&self) -> Present {
+        Present { operator: self.operator.is_some(), agent: false }
+    }
+
+    async fn tell(&self, event: Event) {
+        self.events.lock().expect("events").push(event);
+    }
+
+    fn now(&self) -> Timestamp {
+        Timestamp::UNIX_EPOCH
+    }
+}
+
+/// What a program is run with, again and again in the same folder.
+struct Bench {
+    dir: tempfile::TempDir,
+    source: Source,
+    answers: String,
+    operator: Option<AnswerValue>,
+    given: HashMap<String, super::value::Value>,
+}
+
+/// What came of a walk.
+struct Walked {
+    ended: Result<String, String>,
+    ran: Vec<String>,
+    asked: Vec<String>,
+    state: Vec<String>,
+    outputs: Vec<(String, String)>,
+    bindings: Vec<String>,
+    folder: PathBuf,
+    #[expect(dead_code, reason = "its end removes the files")]
+    keep: Option<tempfile::TempDir>,
+}
+
+impl Bench {
+    fn new(program: &str) -> Self {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let source = Source::new("t.prose", program).expect("short");
+        Self { dir, source, answers: String::new(), operator: None, given: HashMap::new() }
+    }
+
+    fn answers(mut self, answers: &str) -> Self {
+        self.answers = answers.to_owned();
+        self
+    }
+
+    async fn walk(&self) -> Walked {
+        let checked = check(&self.source, Profile::Compat);
+        let errors: Vec<_> = checked.diagnostics.iter().filter(|it| it.is_error()).collect();
+        assert!(errors.is_empty(), "{errors:?}");
+        let at = Timestamp::UNIX_EPOCH;
+        let runs = crate::prose::run::folder::runs(self.dir.path());
+        let known = std::fs::read_dir(&runs).ok().and_then(|mut runs| {
+            runs.find_map(|run| run.ok().filter(|run| run.path().is_dir()).map(|run| run.path()))
+        });
+        let (folder, ledger, id) = match known {
+            Some(path) => {
+                let id = path.file_name().expect("a name").to_string_lossy().into_owned();
+                let (ledger, _) = Ledger::open(&path, &id).expect("opens");
+                ledger.write(&Row::Resumed { at }).expect("written");
+                (Folder::open(path).expect("opens"), ledger, id)
+            }
+            None => {
+                let (folder, id) =
+                    Folder::create(self.dir.path(), "t.prose", self.source.text(), at).expect("made");
+                let (path, sh) = (PathBuf::from("t.prose"), PathBuf::from("/bin/sh"));
+                let row = RunRow::new(&id, &path, &PathBuf::from("/start"), &sh, &[], at);
+                let ledger = Ledger::create(folder.path(), row).expect("made");
+                (folder, ledger, id)
+            }
+        };
+        let progress = Progress::new(Beginning {
+            run: id.clone(),
+            call: None,
+            started_by: Actor::Cli,
+            path: "t.prose".into(),
+            source: self.source.text().into(),
+            folder: folder.path().to_owned(),
+            at,
+        });
+        let answers = Answers::parse(&self.answers, false).expect("answers");
+        let judge = Judge { answers, gates_from_answers: true, agents: false };
+        let play = Play { operator: self.operator.clone(), ..Play::default() };
+        let vm = Vm::new(play, ledger, judge, progress, id, Some("/home/ada".into()));
+        let folder = Arc::new(folder);
+        let names = survey(&self.source, &checked.program).names;
+        let unit = Unit {
+            source: self.source.clone(),
+            program: Arc::new(checked.program),
+            folder: folder.clone(),
+            uses: Arc::default(),
+            given: self.given.clone(),
+            names,
+            is_main: true,
+        };
+        let frame = Frame::root(Arc::new(unit), "/start".into(), CancellationToken::new());
+        let ended = vm.program(&frame).await;
+        let ended = match ended {
+            Ok(value) => Ok(value.value.inserted()),
+            Err(Halt::Thrown(thrown)) => Err(thrown.message.clone()),
+            Err(Halt::Return(value)) => Ok(value.value.inserted()),
+            Err(Halt::Unanswered { line, .. }) => Err(format!("unanswered at {line}")),
+            Err(Halt::Aborted { line }) => Err(format!("aborted at {line}")),
+            Err(Halt::Cancelled) => Err("cancelled".into()),
+            Err(Halt::Broken(error)) => Err(error.to_string()),
+        };
+        let state = folder.read(std::path::Path::new("state.md")).expect("a state");
+        let mut bindings: Vec<String> = std::fs::read_dir(folder.path().join("bindings"))
+            .expect("a folder")
+            .map(|file| file.expect("a file").file_name().to_string_lossy().into_owned())
+            .collect();
+        bindings.sort();
+        let outputs = frame.scope().outputs().into_iter();
+        Walked {
+            ended,
+            ran: vm.effects().ran.lock().expect("ran").clone(),
+            asked: vm.effects().asked.lock().expect("asked").clone(),
+            state: state.lines().skip(2).map(str::to_owned).collect(),
+            outputs: outputs.map(|(name, bound)| (name.to_string(), bound.value.inserted())).collect(),
+            bindings,
+            folder: folder.path().to_owned(),
+            keep: None,
+        }
+    }
+}
+
+async fn walk(program: &str) -> Walked {
+    once(Bench::new(program)).await
+}
+
+/// Walks once; the files stay as long as what is returned.
+async fn once(bench: Bench) -> Walked {
+    let walked = bench.walk().await;
+    Walked { keep: Some(bench.dir), ..walked }
+}

@@ -1,0 +1,209 @@
+//! What programs do. Each test names the decision it shows (`docs/prose.md`).
+
+use super::{Bench, once, walk};
+use crate::runtime::AnswerValue;
+
+#[tokio::test]
+async fn statements_run_in_order_and_state_tells_them() {
+    let walked = walk(
+        "let a = exec \"echo one\"\nexec \"echo {a}-x\"\nconst l = [a, \"two\"]\nlet n = \"{l}\"\noutput o = n\n",
+    )
+    .await;
+    assert_eq!(walked.ran, ["echo one", "echo one-x"]);
+    assert_eq!(walked.state, ["1→ a ✓", "2→ ✓", "3→ l ✓", "4→ n ✓", "5→ o ✓"]);
+    assert_eq!(walked.outputs, [("o".to_owned(), "one\ntwo".to_owned())]);
+    assert_eq!(walked.bindings, ["a.md", "l.md", "n.md", "o.md"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn branches_start_where_the_block_does_and_leave_its_directory_alone() {
+    // Decision 4.
+    let walked = walk(
+        "exec \"cd d\"\nparallel:\n  a = do:\n    exec \"cd deep\"\n    exec \"pwd\"\n  b = exec \"pwd\"\n\
+         output p = exec \"pwd\"\noutput q = a\n",
+    )
+    .await;
+    assert_eq!(walked.ended.as_deref(), Ok("/start/d/deep"));
+    assert_eq!(walked.outputs[0].1, "/start/d");
+    assert!(walked.state.contains(&"2→ ∥start a,b".to_owned()), "{:?}", walked.state);
+    assert!(walked.state.contains(&"2b→ b ✓".to_owned()), "{:?}", walked.state);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_failure_ends_the_others_and_is_caught() {
+    // Decision 12.
+    let walked = walk(
+        "try:\n  parallel:\n    exec \"wait 1; exit 3\"\n    exec \"hang\"\ncatch as err:\n  exec \"echo {err}\"\n",
+    )
+    .await;
+    assert_eq!(walked.ran[2], "echo the command ended with exit code 3");
+}
+
+#[tokio::test(start_paused = true)]
+async fn failed_branches_are_bound_when_the_block_goes_on() {
+    // Decision 9.
+    let walked = walk(
+        "parallel (on-fail: \"continue\"):\n  a = exec \"echo out; err why; exit 3\"\n  b = exec \"echo fine\"\n\
+         let c = \"{a}+{b}\"\nparallel (on-fail: \"ignore\"):\n  d = exec \"echo out; err why; exit 3\"\n",
+    )
+    .await;
+    assert_eq!(walked.ended.as_deref(), Ok("out"));
+    let file =
+        |name: &str| std::fs::read_to_string(walked.folder.join("bindings").join(name)).expect("a file");
+    assert!(file("a.md").contains("exit_code: 3\nstderr: why\n"), "{}", file("a.md"));
+    assert!(file("a.md").ends_with("\n---\n\nout\n"));
+    assert!(!file("d.md").contains("exit_code"));
+    assert!(file("c.md").ends_with("out+fine"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_value_of_first_is_the_winners_and_losers_are_unbound() {
+    // Decisions 10 and 11.
+    let walked = walk(
+        "let w = parallel (\"first\"):\n  a = exec \"wait 5; echo slow\"\n  b = exec \"wait 1; echo fast\"\n\
+         let x = \"{w}\"\nlet y = \"{a}\"\n",
+    )
+    .await;
+    assert_eq!(
+        walked.ended,
+        Err("a has no value here: the statement on line 1 that binds it has failed".into())
+    );
+    let walked = walk(
+        "let w = parallel (\"any\", count: 2):\n  exec \"wait 5; echo c\"\n  exec \"exit 1\"\n  exec \"wait 2; echo a\"\n\
+         \x20 exec \"hang\"\noutput o = w\n",
+    )
+    .await;
+    assert_eq!(walked.outputs[0].1, "c\na", "in the order of the program");
+}
+
+#[tokio::test(start_paused = true)]
+async fn loops_count_and_ask_before_each_pass() {
+    // Decisions 20 and 25.
+    let walked = walk(
+        "let xs = exec \"echo a; echo; echo b\"\nfor x, i in xs:\n  exec \"echo {x}{i}\"\nlet r = repeat 2 as n:\n  exec \"echo {n}\"\n\
+         output o = r\n",
+    )
+    .await;
+    assert_eq!(walked.ran[1..], ["echo a0", "echo b1", "echo 0", "echo 1"]);
+    assert_eq!(walked.outputs[0].1, "0\n1");
+    assert!(walked.state.contains(&"2→ loop:2/2".to_owned()), "{:?}", walked.state);
+
+    let bench = Bench::new("loop until **it is done** (max: 5) as i:\n  exec \"echo {i}\"\n")
+        .answers("[[answer]]\npass = 3\nkind = \"yes_no\"\nanswer = \"yes\"\n[[answer]]\nkind = \"yes_no\"\nanswer = \"no\"\n");
+    let walked = bench.walk().await;
+    assert_eq!(walked.ran, ["echo 0", "echo 1"]);
+    assert_eq!(walked.state.last().map(String::as_str), Some("1→ loop:2/5 exit(**it is done**)"));
+}
+
+#[tokio::test]
+async fn conditions_that_compare_need_nobody_and_others_do() {
+    // Decision 36.
+    let program =
+        "let d = 3\nif d - 1 >= 2:\n  exec \"echo yes\"\nif **it is fine**:\n  exec \"echo judged\"\n";
+    let walked = walk(program).await;
+    assert_eq!((walked.ran, walked.ended), (vec!["echo yes".to_owned()], Err("unanswered at 4".into())));
+    let mut bench = Bench::new(program);
+    bench.operator = Some(AnswerValue::Yes);
+    let walked = bench.walk().await;
+    assert_eq!((walked.asked, walked.ran.len()), (vec!["it is fine".to_owned()], 2));
+}
+
+#[tokio::test]
+async fn blocks_recurse_with_names_of_their_own_up_to_their_cap() {
+    let walked = walk(
+        "block f(n):\n  let m = exec \"echo {n}\"\n  if n > 0:\n    do f(n - 1)\n  exec \"echo back {m}\"\ndo f(2)\n",
+    )
+    .await;
+    assert_eq!(walked.ran, ["echo 2", "echo 1", "echo 0", "echo back 0", "echo back 1", "echo back 2"]);
+    assert_eq!(walked.bindings, ["m__1.md", "m__2.md", "m__3.md"]);
+    assert!(walked.state.contains(&"1→ block:f#1".to_owned()), "{:?}", walked.state);
+    assert!(walked.state.contains(&"1→ #3 done".to_owned()), "{:?}", walked.state);
+    let walked = walk("block f() (max_depth: 3):\n  exec \"echo x\"\n  do f()\ndo f()\n").await;
+    assert_eq!(walked.ran.len(), 3);
+    assert_eq!(walked.ended, Err("block f calls itself more than 3 deep".into()));
+}
+
+#[tokio::test]
+async fn a_filter_of_plain_answers_needs_nobody() {
+    // Decision 24.
+    let walked = walk(
+        "let xs = [\"a\", \"b\"]\noutput o = xs | filter:\n  exec \"echo no\"\noutput p = xs | map:\n  exec \"echo {item}!\"\n\
+         output q = xs | pmap:\n  exec \"echo {item}?\"\noutput r = xs | reduce(acc, x):\n  exec \"echo {acc}+{x}\"\n",
+    )
+    .await;
+    let values: Vec<&str> = walked.outputs.iter().map(|(_, value)| value.as_str()).collect();
+    assert_eq!(values, ["", "a!\nb!", "a?\nb?", "a+b"]);
+    let walked = walk("let xs = [\"a\"]\noutput o = xs | filter:\n  exec \"echo perhaps\"\n").await;
+    assert_eq!(walked.ended, Err("unanswered at 2".into()));
+}
+
+#[tokio::test]
+async fn a_persons_no_is_no_failure_to_be_ignored() {
+    // Decision 35.
+    let walked = walk("exec \"deny\"\n  on-fail: \"ignore\"\nexec \"echo on\"\n").await;
+    assert_eq!(walked.ended, Err("the operator did not let the command run: not today".into()));
+    assert_eq!(walked.ran.len(), 1);
+}
+
+#[tokio::test]
+async fn a_value_is_inserted_once_and_a_nul_is_refused() {
+    // Decisions 13 and 14.
+    let walked = walk("let b = \"\\{a}; echo {\"\nlet a = \"x\"\nexec \"echo {b} \\{a\\}\"\n").await;
+    assert_eq!(walked.ran, ["echo {a}; echo { {a}"]);
+    let mut bench = Bench::new("input x: \"?\"\nexec \"echo {x}\"\n");
+    bench.given.insert("x".into(), crate::prose::vm::value::Value::text("a\0b"));
+    assert_eq!(bench.walk().await.ended, Err("the command has a NUL character in it".into()));
+}
+
+#[tokio::test]
+async fn errors_are_caught_thrown_again_and_finally_always_runs() {
+    let walked = walk(
+        "try:\n  try:\n    exec \"err bad; exit 4\"\n    exec \"echo no\"\n  catch as err:\n    exec \"echo caught\"\n    throw\n\
+         \x20 finally:\n    exec \"echo finally\"\ncatch as outer:\n  throw \"again: {outer}\"\n",
+    )
+    .await;
+    assert_eq!(walked.ran[1..], ["echo caught", "echo finally"]);
+    assert_eq!(walked.ended, Err("again: the command ended with exit code 4: bad".into()));
+    let err = std::fs::read_to_string(walked.folder.join("bindings/err.md")).expect("a file");
+    assert!(err.contains("exit_code: 4\nstderr: bad\n"), "{err}");
+}
+
+#[tokio::test]
+async fn gates_open_only_when_somebody_opens_them() {
+    let program = "gate g:\n  prompt: \"go?\"\nexec \"echo went\"\n";
+    assert_eq!(walk(program).await.ended, Err("unanswered at 1".into()));
+    let gate = |answer: &str| Bench::new(program).answers(&format!("[[answer]]\nname = \"g\"\n{answer}\n"));
+    let walked = once(gate("answer = \"approve\"")).await;
+    assert_eq!(walked.ran, ["echo went"]);
+    assert_eq!(walked.state[..2], ["1→ gate:g pending", "1→ gate:g approved(file)"]);
+    let resolved = std::fs::read_to_string(walked.folder.join("gates/g.resolved.json")).expect("a file");
+    assert!(
+        resolved.contains("\"decision\": \"approved\"")
+            && !walked.folder.join("gates/g.pending.json").exists()
+    );
+    let walked = gate("answer = \"reject\"").walk().await;
+    assert_eq!((walked.ran.len(), walked.ended), (0, Err("gate g was rejected".into())));
+    let walked = gate("time_out = true").walk().await;
+    assert_eq!(walked.ended, Err("gate g was not approved in time".into()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_is_tried_again_and_keeps_what_it_said() {
+    // Decision 30.
+    let bench = Bench::new(
+        "agent a:\n  persist: true\n  prompt: \"You count.\"\nlet s = session: a\n  prompt: \"One?\"\n  retry: 2\n  backoff: \"exponential\"\n\
+         resume: a\n  prompt: \"Two?\"\nsession \"loose\"\n",
+    )
+    .answers("[[answer]]\ntext = \"One\"\nfail = \"down\"\ntimes = 2\n[[answer]]\nkind = \"text\"\nanswer = \"done\"\n");
+    let started = tokio::time::Instant::now();
+    let walked = bench.walk().await;
+    assert_eq!(started.elapsed().as_secs(), 3);
+    assert_eq!(walked.ended.as_deref(), Ok("done"));
+    assert_eq!(walked.bindings, ["anon_001.md", "anon_002.md", "s.md"]);
+    assert_eq!(walked.state[..3], ["1→ retry:1/2", "1→ retry:2/2", "1→ s ✓"]);
+    let memory = std::fs::read_to_string(walked.folder.join("agents/a/memory.md")).expect("a memory");
+    assert!(memory.contains("Asked: One?") && memory.contains("Asked: Two?"), "{memory}");
+    assert!(walked.folder.join("agents/a/a-002.md").exists());
+    let walked = walk("agent a:\n  persist: true\nresume: a\n").await;
+    assert_eq!(walked.ended, Err("E018: a has no memory to go on from".into()));
+}
