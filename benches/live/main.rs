@@ -16,6 +16,7 @@ mod house;
 mod idle;
 mod memory;
 mod proc;
+mod prose;
 mod report;
 mod spawn;
 mod start;
@@ -23,12 +24,13 @@ mod tty;
 
 use std::process::ExitCode;
 
-const PARTS: [(&str, fn()); 8] = [
+const PARTS: [(&str, fn()); 9] = [
     ("start", start::run),
     ("spawn", spawn::run),
     ("batch", batch::run),
     ("drain", drain::run),
     ("exec", exec::run),
+    ("prose", prose::run),
     ("echo", echo::run),
     ("memory", memory::run),
     ("idle", idle::run),

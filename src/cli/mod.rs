@@ -17,6 +17,7 @@ mod one;
 mod open;
 mod outside;
 mod probe;
+mod program;
 mod serve;
 mod signals;
 mod stdout;
@@ -131,6 +132,10 @@ async fn alone(typed: Typed<'_>) -> Result<ExitCode> {
     match typed.command.path.as_str() {
         "mcp" => mcp::run(&start, serde_json::from_value(input)?).await,
         "config.edit" => edit::run(&start),
+        "run" => {
+            let form = typed.args.get_one::<String>(args::OUTPUT).map(|_| form);
+            program::run(&start, &serde_json::from_value(input)?, form).await
+        }
         "serve" => serve::run(&start, &serde_json::from_value(input)?, form).await,
         #[cfg(feature = "console")]
         "open" => open::run(&start, &serde_json::from_value(input)?).await,

@@ -78,6 +78,12 @@ codes! {
     ProgramInvalid { name: "PROGRAM_INVALID", exit: 1, retryable: false }
     /// A program is not in its canonical form.
     NotFormatted { name: "NOT_FORMATTED", exit: 1, retryable: false }
+    /// A program cannot be run: it is not there, or has errors.
+    ProgramRefused { name: "PROGRAM_REFUSED", exit: 2, retryable: false }
+    /// A program ended with an error that nothing in it caught.
+    ProgramFailed { name: "PROGRAM_FAILED", exit: 1, retryable: false }
+    /// A program asks what nobody can answer.
+    NobodyAnswers { name: "NOBODY_ANSWERS", exit: 3, retryable: false }
     /// A fault of Pilothouse or of the machine.
     InternalError { name: "INTERNAL_ERROR", exit: 1, retryable: false }
 }

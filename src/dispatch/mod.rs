@@ -23,6 +23,7 @@ mod reference;
 mod registry;
 mod response;
 mod run;
+pub mod run_program;
 mod settings;
 mod snippet;
 mod table;

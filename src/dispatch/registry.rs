@@ -21,6 +21,7 @@ use super::owned::{Demo, Exec, Mcp, Open, Serve};
 use super::prose::{ProseAst, ProseCheck, ProseFmt};
 use super::receipt_file::{ReceiptCompact, ReceiptRender};
 use super::receipts::{ReceiptList, ReceiptShow};
+use super::run_program::RunProgram;
 use super::settings::{ConfigCheck, ConfigEdit, ConfigPath, ConfigShow};
 use super::task_export::TaskExport;
 use super::version::Version;
@@ -48,6 +49,7 @@ pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
         Command::of::<ProseCheck>(),
         Command::of::<ProseFmt>(),
         Command::of::<ProseAst>(),
+        Command::of::<RunProgram>(),
         Command::of::<Exec>(),
         Command::of::<Manifest>(),
         Command::of::<Mcp>(),

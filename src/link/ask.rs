@@ -7,6 +7,8 @@ use serde_json::Value;
 
 use super::operator::Update;
 use crate::envelope::{Envelope, TaskId};
+use crate::prose::run::{Outcome, Refusal, Request};
+use crate::prose::vm::effects::Event;
 use crate::runtime::{CallRecord, Decision, Given, Input, InputOutcome, Metrics, QuestionId, StreamView};
 use crate::tools::Answer;
 
@@ -88,6 +90,8 @@ pub(super) enum Ask {
     },
     Shutdown,
     Metrics,
+    /// Run a program and tell what happens meanwhile (role `cli`).
+    Program(Box<Request>),
 }
 
 /// From the runtime to a console or script.
@@ -98,6 +102,8 @@ pub(super) enum News {
     Reply { id: u64, reply: Result<Reply, String> },
     /// What changed since the last snapshot.
     Update(Box<Update>),
+    /// Something happened in the program that is run.
+    Event(Box<Event>),
 }
 
 /// The answer to an [`Ask`].
@@ -108,6 +114,7 @@ pub(super) enum Reply {
     Sent(InputOutcome),
     Record(Option<Arc<CallRecord>>),
     Metrics(Box<Metrics>),
+    Program(Box<Result<Outcome, Refusal>>),
     Done,
 }
 

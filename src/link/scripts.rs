@@ -3,16 +3,22 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use super::ask::{Ask, News, Order, Reply};
 use super::frame::{Frame, MAX_FRAME, MAX_FROM_RUNTIME};
 use super::{Error, Guest, Hello, Role, dial};
 use crate::envelope::{Actor, Envelope};
+use crate::prose::run::{Outcome, Refusal, Request, Run};
+use crate::prose::vm::effects::Event;
 use crate::runtime::{Handle, Metrics, StreamView};
 use crate::tools::{self, Answer, Caller, Repeats};
 
+/// Events of a program that may wait to be sent; the program waits beyond.
+const EVENTS: usize = 256;
 /// What the call of a stream of commands is called.
 const STREAM: &str = "exec";
 
@@ -65,6 +71,44 @@ impl Scripts {
         }
     }
 
+    /// Runs a program in the runtime and tells what happens. Hanging up, which `stop` does, ends it; how
+    /// it ended then is told all the same.
+    ///
+    /// # Errors
+    /// When the runtime goes away or answers something else.
+    pub async fn run_program(
+        &mut self,
+        request: Request,
+        events: mpsc::Sender<Event>,
+        stop: CancellationToken,
+    ) -> Result<Result<Outcome, Refusal>, Error> {
+        self.asked += 1;
+        let order = Order::Ask { id: self.asked, ask: Ask::Program(Box::new(request)) };
+        Frame::json(&order)?.write(&mut self.writer).await?;
+        let mut has_hung_up = false;
+        loop {
+            let frame = tokio::select! {
+                frame = Frame::read(&mut self.reader, MAX_FROM_RUNTIME) => frame?.ok_or(Error::Gone)?,
+                () = stop.cancelled(), if !has_hung_up => {
+                    has_hung_up = true;
+                    self.writer.shutdown().await.map_err(Error::Talk)?;
+                    continue;
+                }
+            };
+            match frame.parse()? {
+                // Nobody may listen any more; the program goes on until it is told to end.
+                News::Event(event) => drop(events.send(*event).await),
+                News::Reply { id, reply } if id == self.asked => {
+                    return match reply.map_err(|message| Error::Declined { message })? {
+                        Reply::Program(done) => Ok(*done),
+                        _ => Err(Error::frame("another reply than how the program ended")),
+                    };
+                }
+                _ => return Err(Error::frame("news nobody asked for")),
+            }
+        }
+    }
+
     async fn ask(&mut self, ask: Ask) -> Result<Reply, Error> {
         self.asked += 1;
         let order = Order::Ask { id: self.asked, ask };
@@ -107,11 +151,54 @@ pub async fn serve(guest: Guest, runtime: &Handle, repeats: &Repeats) -> Result<
                 }
             }
             Ask::Metrics => Ok(Reply::Metrics(Box::new(runtime.metrics()))),
+            Ask::Program(request) => {
+                Ok(Reply::Program(Box::new(program(&mut reader, &mut writer, runtime, *request).await?)))
+            }
             _ => Err("a script may only call tools".to_owned()),
         };
         Frame::json(&News::Reply { id, reply })?.write(&mut writer).await?;
     }
     Ok(())
+}
+
+/// Runs a program for a script and tells it what happens. Its hanging up ends the program.
+async fn program(
+    reader: &mut BufReader<OwnedReadHalf>,
+    writer: &mut OwnedWriteHalf,
+    runtime: &Handle,
+    request: Request,
+) -> Result<Result<Outcome, Refusal>, Error> {
+    let (events, mut told) = mpsc::channel(EVENTS);
+    let run = match Run::open(runtime, request, Actor::Cli, events).await {
+        Ok(run) => run,
+        Err(error) => return Ok(Err(error.into())),
+    };
+    let cancel = CancellationToken::new();
+    let going = run.go(cancel.clone());
+    tokio::pin!(going);
+    let outcome = loop {
+        tokio::select! {
+            biased;
+            Some(event) = told.recv() => {
+                if Frame::json(&News::Event(Box::new(event)))?.write(writer).await.is_err() {
+                    // Nobody is there to be told: it ends, in order.
+                    cancel.cancel();
+                }
+            }
+            outcome = &mut going => break outcome,
+            seen = reader.fill_buf(), if !cancel.is_cancelled() => {
+                if seen.is_ok_and(<[u8]>::is_empty) {
+                    cancel.cancel();
+                } else {
+                    return Err(Error::frame("an order while a program runs"));
+                }
+            }
+        }
+    };
+    while let Ok(event) = told.try_recv() {
+        Frame::json(&News::Event(Box::new(event)))?.write(writer).await?;
+    }
+    Ok(Ok(outcome))
 }
 
 /// The stream of commands that a connection tells of, as a call of the recording.

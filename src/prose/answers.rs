@@ -40,7 +40,8 @@ struct Entry {
     kind: Option<String>,
     /// The pass of the loop it stands in.
     pass: Option<u32>,
-    /// What is answered: `yes`, a label, a text, `approve`, `rerun`; or true and false.
+    /// What is answered: `yes`, a label, a text, `approve`, `rerun`; or true and false, or the place of an
+    /// option.
     answer: Option<Given>,
     /// The message it fails with.
     fail: Option<String>,
@@ -170,6 +171,11 @@ impl Entry {
             }
             (Given::Boolean(yes), QuestionKind::YesNo { .. }) => if *yes { "yes" } else { "no" }.to_owned(),
             (Given::String(text), _) => text.clone(),
+            // A number is the place of an option, from 1.
+            (Given::Integer(place), QuestionKind::Choice { labels }) => {
+                let at = usize::try_from(*place).ok().and_then(|place| place.checked_sub(1));
+                at.and_then(|at| labels.get(at)).cloned().unwrap_or_default()
+            }
             (other, _) => other.to_string(),
         };
         let value = kind.read(&text).map(Reply::Value);

@@ -283,6 +283,9 @@ impl Local {
                 Reply::Done
             }
             Ask::Metrics => Reply::Metrics(Box::new(runtime.metrics())),
+            Ask::Program(_) => {
+                return Err(Error::Declined { message: "a console does not start programs".to_owned() });
+            }
             Ask::Shutdown => {
                 runtime.shutdown().await;
                 self.connected.send_replace(false);

@@ -110,7 +110,7 @@ async fn first_snapshot(reader: &mut BufReader<OwnedReadHalf>) -> Result<Snapsho
     let frame = Frame::read(reader, MAX_FROM_RUNTIME).await?.ok_or(Error::Gone)?;
     match frame.parse()? {
         News::Update(update) => Ok(update.apply(None)),
-        News::Reply { .. } => Err(Error::frame("a reply before the first snapshot")),
+        News::Reply { .. } | News::Event(_) => Err(Error::frame("a reply before the first snapshot")),
     }
 }
 
@@ -176,6 +176,7 @@ async fn read(
                         let _ = waiting.send(reply);
                     }
                 }
+                News::Event(_) => return Err(Error::frame("news for scripts")),
             },
         }
     }

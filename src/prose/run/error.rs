@@ -111,6 +111,26 @@ pub enum Error {
     },
 }
 
+/// A refusal as it travels and is told.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Refusal {
+    /// Why.
+    pub message: String,
+    /// The exit code that `run` ends with.
+    pub exit_code: u8,
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        let exit_code = match error {
+            Error::Io { .. } | Error::Journal { .. } => 1,
+            Error::NobodyAnswers { .. } => 3,
+            _ => 2,
+        };
+        Self { message: error.to_string(), exit_code }
+    }
+}
+
 impl Error {
     /// Returns a closure that wraps an I/O error with what was tried on which path.
     pub(crate) fn io(what: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {

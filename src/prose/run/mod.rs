@@ -20,7 +20,7 @@ use serde_json::json;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-pub use self::error::Error;
+pub use self::error::{Error, Refusal};
 use self::folder::Folder;
 use self::ledger::{Ledger, Row, RunRow};
 use self::load::{Loaded, load, read};

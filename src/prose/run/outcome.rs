@@ -84,6 +84,12 @@ impl Outcome {
         for (name, value) in &self.outputs {
             text.push_str(&format!("\n\n{name}:\n{}", value.inserted()));
         }
+        if !self.left_behind.is_empty() {
+            text.push_str(&format!("\nended what commands had left behind: {}", self.left_behind.join(", ")));
+        }
+        if self.how.can_resume() {
+            text.push_str(&format!("\ngo on with --resume {}", self.run));
+        }
         text
     }
 }

@@ -79,6 +79,10 @@ impl World {
                 task
             }
         };
+        if task.status == TaskStatus::Interrupted {
+            // The runtime goes away, and the command with it: how far it came is in doubt.
+            return Err(NotRun::Cancelled);
+        }
         let denied = task.ended.as_ref().and_then(|ended| ended.error.as_ref());
         if let Some((kind, message)) = denied
             && kind == "operator_denied"

@@ -1,0 +1,33 @@
+//! A program of 1,000 commands, one after the other, against a shell that starts as many.
+
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use super::house::environment;
+use super::report::{self, Target, median};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_pilothouse");
+const COMMANDS: usize = 1_000;
+const RUNS: usize = 3;
+
+pub(crate) fn run() {
+    report::head("prose: 1,000 x exec \"true\" against sh doing 1,000 x sh -c true");
+    let (mut plain, mut ran) = (Vec::new(), Vec::new());
+    for _ in 0..RUNS {
+        let dir = tempfile::tempdir().expect("make a folder");
+        std::fs::write(dir.path().join("p.prose"), "exec \"true\"\n".repeat(COMMANDS)).expect("write it");
+        let script = format!("i=0; while [ $i -lt {COMMANDS} ]; do sh -c true; i=$((i+1)); done");
+        let started = Instant::now();
+        assert!(Command::new("sh").args(["-c", &script]).status().expect("run a shell").success());
+        plain.push(started.elapsed().as_secs_f64());
+        let mut command = Command::new(PROGRAM);
+        command.args(["run", "p.prose", "--plain"]).current_dir(dir.path()).env_clear();
+        command.envs(environment(dir.path())).stdin(Stdio::null()).stdout(Stdio::null());
+        let started = Instant::now();
+        assert!(command.status().expect("run it").success());
+        ran.push(started.elapsed().as_secs_f64());
+    }
+    report::line("sh, a command, median", median(&plain), "ms", Target::None);
+    report::line("exec, a command, median", median(&ran), "ms", Target::None);
+    report::line("exec / sh", median(&ran) / median(&plain), "x", Target::None);
+}

@@ -1,0 +1,247 @@
+//! `pilothouse run`: a program, in the runtime of the workspace or one of this process; seen in the console on a
+//! terminal, else told line by line.
+
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use color_eyre::eyre::{Result, eyre};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep};
+use tokio_util::sync::CancellationToken;
+
+use super::Start;
+use super::answer::{self, Form};
+use super::house::House;
+use super::signals::Ending;
+use crate::dispatch::run_program::{RunInput, ended, refused};
+use crate::dispatch::{Response, exec::OUTPUT_CLOSED};
+use crate::envelope::{Actor, mask, one_line};
+use crate::link::{Error, Scripts};
+use crate::prose::run::{How, Outcome, Refusal, Request, Run};
+use crate::prose::vm::effects::Event;
+
+/// Events that may wait to be printed; the program waits beyond.
+const EVENTS: usize = 256;
+/// Characters of a command in a line.
+const COMMAND_CHARS: usize = 100;
+/// How long a runtime that is starting or ending may keep a program waiting.
+const PATIENCE: Duration = Duration::from_secs(8);
+/// Pause between two attempts meanwhile.
+const RETRY: Duration = Duration::from_millis(20);
+
+/// How a run is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Telling {
+    /// Lines for people, then the result.
+    Lines,
+    /// One response at the end; lines go to standard error.
+    Whole,
+    /// Events as JSON lines, then the response.
+    JsonLines,
+}
+
+/// Runs a program. `form` is that of the answer, where one was asked for.
+pub(super) async fn run(start: &Start, input: &RunInput, form: Option<Form>) -> Result<ExitCode> {
+    let telling = match form {
+        None | Some(Form::Plain) => Telling::Lines,
+        Some(Form::Jsonl) => Telling::JsonLines,
+        Some(_) => Telling::Whole,
+    };
+    let is_seen = form.is_none() && !input.plain && io::stdin().is_terminal() && io::stdout().is_terminal();
+    let is_seen = is_seen && cfg!(feature = "console");
+    let request = match input.request(&start.cwd, is_seen) {
+        Ok(request) => request,
+        Err(failure) => return Ok(answer::print(&Response::failure(failure), form.unwrap_or(Form::Plain))),
+    };
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        if let Some(house) = House::open(&start.places, !is_seen)? {
+            return embedded(start, house, request, telling, is_seen).await;
+        }
+        match Scripts::dial(&start.places.agent_socket(), start.cwd.clone()).await {
+            Ok(scripts) => return joined(start, scripts, request, telling, is_seen).await,
+            Err(error) if Instant::now() >= deadline || !is_passing(&error) => return Err(error.into()),
+            Err(_) => sleep(RETRY).await,
+        }
+    }
+}
+
+/// Runs it in a runtime of this process.
+async fn embedded(
+    start: &Start,
+    house: House,
+    request: Request,
+    telling: Telling,
+    is_seen: bool,
+) -> Result<ExitCode> {
+    let (events, told) = mpsc::channel(EVENTS);
+    let cancel = CancellationToken::new();
+    let run = match Run::open(&house.runtime, request, Actor::Cli, events).await {
+        Ok(run) => run,
+        Err(error) => {
+            house.close().await?;
+            return Ok(finish(&refused(error.into()), telling));
+        }
+    };
+    let going = run.go(cancel.clone());
+    if !is_seen {
+        let mut teller = Teller { telling, told, is_closed: false };
+        let followed = teller.follow(async { Ok(Ok(going.await)) }, &cancel).await;
+        house.close().await?;
+        return followed.map(|(done, signal)| conclude(done, signal, telling));
+    }
+    // The console shows what happens; lines would draw over it.
+    drop(told);
+    let going = tokio::spawn(going);
+    let shown = look(start, Some(&house)).await;
+    // Closing the console ends the program: it lives in this process, and can be gone on with.
+    cancel.cancel();
+    let outcome = going.await;
+    house.close().await?;
+    shown?;
+    Ok(conclude(Ok(outcome?), None, telling))
+}
+
+/// Runs it in the runtime that serves the workspace.
+async fn joined(
+    start: &Start,
+    mut scripts: Scripts,
+    request: Request,
+    telling: Telling,
+    is_seen: bool,
+) -> Result<ExitCode> {
+    let (events, told) = mpsc::channel(EVENTS);
+    let cancel = CancellationToken::new();
+    let stop = cancel.clone();
+    let going = async move { scripts.run_program(request, events, stop).await.map_err(|error| eyre!(error)) };
+    if !is_seen {
+        let mut teller = Teller { telling, told, is_closed: false };
+        let (done, signal) = teller.follow(going, &cancel).await?;
+        return Ok(conclude(done, signal, telling));
+    }
+    drop(told);
+    let going = tokio::spawn(going);
+    let shown = look(start, None).await;
+    cancel.cancel();
+    let done = going.await??;
+    shown?;
+    Ok(conclude(done, None, telling))
+}
+
+#[cfg(feature = "console")]
+async fn look(start: &Start, house: Option<&House>) -> Result<()> {
+    use crate::link::Operator;
+    let operator = match house {
+        Some(house) => Operator::local(house.runtime.clone(), start.cwd.clone()),
+        None => Operator::attach(&start.places.operator_socket(), start.cwd.clone()).await?,
+    };
+    super::console::show(operator).await.map(drop)
+}
+
+#[cfg(not(feature = "console"))]
+async fn look(_start: &Start, _house: Option<&House>) -> Result<()> {
+    Ok(())
+}
+
+fn conclude(done: Result<Outcome, Refusal>, signal: Option<u8>, telling: Telling) -> ExitCode {
+    match done {
+        Ok(outcome) => {
+            let code = finish(&ended(&outcome, signal), telling);
+            // By any other signal than these two: as a shell tells it.
+            match (outcome.how, signal) {
+                (How::Interrupted, Some(signal)) => ExitCode::from(128 + signal),
+                _ => code,
+            }
+        }
+        Err(refusal) => finish(&refused(refusal), telling),
+    }
+}
+
+fn finish(response: &Response, telling: Telling) -> ExitCode {
+    answer::print(
+        response,
+        match telling {
+            Telling::Lines => Form::Plain,
+            Telling::Whole => Form::Json,
+            Telling::JsonLines => Form::Jsonl,
+        },
+    )
+}
+
+/// Prints what happens.
+struct Teller {
+    telling: Telling,
+    told: mpsc::Receiver<Event>,
+    /// Nobody reads any more.
+    is_closed: bool,
+}
+
+impl Teller {
+    /// Prints events until the run is over. The first signal ends the run, a second one does not wait for it.
+    async fn follow(
+        &mut self,
+        going: impl Future<Output = Result<Result<Outcome, Refusal>>>,
+        cancel: &CancellationToken,
+    ) -> Result<(Result<Outcome, Refusal>, Option<u8>)> {
+        let mut ending = Ending::listen()?;
+        let mut signal = None;
+        tokio::pin!(going);
+        let done = loop {
+            tokio::select! {
+                biased;
+                Some(event) = self.told.recv() => self.print(&event, cancel),
+                done = &mut going => break done?,
+                number = ending.wait() => {
+                    if signal.is_some() {
+                        return Err(eyre!("ended without waiting for its commands"));
+                    }
+                    signal = Some(number);
+                    cancel.cancel();
+                }
+            }
+        };
+        while let Ok(event) = self.told.try_recv() {
+            self.print(&event, cancel);
+        }
+        if self.is_closed {
+            return Ok((done, Some(OUTPUT_CLOSED - 128)));
+        }
+        Ok((done, signal))
+    }
+
+    fn print(&mut self, event: &Event, cancel: &CancellationToken) {
+        let written = match self.telling {
+            Telling::Lines => writeln!(io::stdout(), "{}", line(event)),
+            Telling::Whole => writeln!(io::stderr(), "{}", line(event)),
+            Telling::JsonLines => {
+                let event = serde_json::json!({ "event": event });
+                writeln!(io::stdout(), "{event}")
+            }
+        };
+        if written.is_err() && !self.is_closed {
+            // Whoever read it has gone, and with them whoever wanted it run.
+            self.is_closed = true;
+            cancel.cancel();
+        }
+    }
+}
+
+/// Says an event on a line, with what belongs to it below.
+fn line(event: &Event) -> String {
+    let Event { what, number, line, text, detail, .. } = event;
+    let text = one_line(&mask(text), COMMAND_CHARS);
+    let head = match what.as_str() {
+        "exec" => format!("{number:>3}  line {line}  $ {text}"),
+        "ran" => format!("     {text}"),
+        "ask" => format!("{number:>3}  line {line}  ? {text}"),
+        "answer" => format!("     {text}"),
+        _ => format!("     {text}"),
+    };
+    let detail = detail.iter().flat_map(|detail| detail.lines()).map(|line| format!("\n     | {line}"));
+    head + &detail.collect::<String>()
+}
+
+fn is_passing(error: &Error) -> bool {
+    matches!(error, Error::NoRuntime { .. } | Error::Handshake { .. } | Error::Talk(_) | Error::Gone)
+}

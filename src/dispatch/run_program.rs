@@ -1,0 +1,190 @@
+//! `run`: a `.prose` program, declared here like all commands, run by `cli`, which has the terminal.
+
+use std::path::{Path, PathBuf};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::code::Code;
+use super::command::{Danger, Example, Local, Reach};
+use super::context::Context;
+use super::response::{Failure, Response};
+use crate::prose::Profile;
+use crate::prose::run::{self, How, Outcome, Refusal, Request, load};
+
+/// `run`: runs a program.
+pub struct RunProgram;
+
+/// Which program, and who answers what it asks.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RunInput {
+    /// The program's file.
+    pub file: String,
+    /// Go on with this run, which was cut off: nothing that it has done is done again.
+    pub resume: Option<String>,
+    /// Inputs of the program that are not asked for, each NAME=VALUE.
+    #[serde(default)]
+    pub set: Vec<String>,
+    /// A file of answers (TOML, or JSON by its name) to what the program asks.
+    pub answers: Option<String>,
+    /// Those answers may open gates. For tests and CI.
+    #[serde(default)]
+    pub gates_from_answers: bool,
+    /// Agents may answer what is not a person's to answer.
+    #[serde(default)]
+    pub agent_answers: bool,
+    /// Begin although nobody may be there to answer.
+    #[serde(default)]
+    pub lazy_judgement: bool,
+    /// Write lines, also on a terminal, where the console opens otherwise.
+    #[serde(default)]
+    pub plain: bool,
+    /// Read the program by the letter of the language.
+    #[serde(default)]
+    pub strict: bool,
+}
+
+/// How a run ended.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Ran {
+    /// Its id; `--resume` takes it.
+    run: String,
+    /// How it ended.
+    status: How,
+    /// The folder with its state, its bindings and its journal.
+    folder: PathBuf,
+    /// The line of what ended it.
+    line: Option<u32>,
+    /// What ended it.
+    message: Option<String>,
+    /// The outputs of the program.
+    outputs: Map<String, Value>,
+    /// Processes that its commands had left behind; they were ended.
+    left_behind: Vec<String>,
+    /// Milliseconds it took.
+    duration_ms: u64,
+}
+
+impl RunInput {
+    /// Returns what to run for a caller in `cwd`; `has_operator` when a console opens with it.
+    ///
+    /// # Errors
+    /// When an input is no NAME=VALUE.
+    pub fn request(&self, cwd: &Path, has_operator: bool) -> Result<Request, Failure> {
+        let inputs = run::parse_inputs(&self.set).map_err(|pair| {
+            Failure::new(Code::ArgError, format!("--set {pair} is no NAME=VALUE, or a name is given twice."))
+                .with("opt", "set")
+                .fix("write for instance --set topic=ships")
+        })?;
+        Ok(Request {
+            program: cwd.join(&self.file),
+            cwd: cwd.to_owned(),
+            inputs,
+            answers: self.answers.as_ref().map(|answers| cwd.join(answers)),
+            gates_from_answers: self.gates_from_answers,
+            agent_answers: self.agent_answers,
+            lazy: self.lazy_judgement,
+            resume: self.resume.clone(),
+            has_operator,
+            strict: self.strict,
+        })
+    }
+}
+
+/// Returns the response to a run that was refused before anything of it was done.
+#[must_use]
+pub fn refused(refusal: Refusal) -> Response {
+    let code = match refusal.exit_code {
+        3 => Code::NobodyAnswers,
+        2 => Code::ProgramRefused,
+        _ => Code::InternalError,
+    };
+    let failure = Failure::new(code, refusal.message);
+    Response::failure(match code {
+        Code::NobodyAnswers => failure
+            .fix("run it in a terminal, give --answers FILE, or --lazy-judgement to begin all the same"),
+        _ => failure,
+    })
+}
+
+/// Returns the response to a run that has ended; `signal` is the one that ended it, if one did.
+#[must_use]
+pub fn ended(outcome: &Outcome, signal: Option<u8>) -> Response {
+    let text = outcome.text();
+    let outputs = outcome.outputs.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+    let ran = Ran {
+        run: outcome.run.clone(),
+        status: outcome.how,
+        folder: outcome.folder.clone(),
+        line: outcome.line,
+        message: outcome.message.clone(),
+        outputs,
+        left_behind: outcome.left_behind.clone(),
+        duration_ms: outcome.duration_ms,
+    };
+    let data = json!(ran);
+    let code = match (outcome.how, signal) {
+        (How::Completed, _) => return Response::success(data, text),
+        (How::Failed, _) => Code::ProgramFailed,
+        (How::Unanswered, _) => Code::NobodyAnswers,
+        (How::Aborted | How::Interrupted, Some(signal)) if signal != 2 => Code::Terminated,
+        (How::Aborted | How::Interrupted, _) => Code::Interrupted,
+    };
+    let failure = Failure::running(code, outcome.summary()).with_data(data);
+    let failure = match outcome.how.can_resume() {
+        true => failure.fix(format!("go on with --resume {}", outcome.run)),
+        false => failure,
+    };
+    Response { text, ..Response::failure(failure) }
+}
+
+impl Local for RunProgram {
+    const PATH: &'static str = "run";
+    const ABOUT: &'static str = "Run a .prose program: in the console on a terminal, else line by line";
+    const DANGER: Danger = Danger::Destructive;
+    const EXITS: &'static [u8] = &[3];
+    const EXAMPLES: &'static [Example] = &[
+        Example { about: "Run a program", input: r#"{"file":"deploy.prose"}"# },
+        Example {
+            about: "Run it in CI, with all answers given",
+            input: r#"{"file":"deploy.prose","answers":"answers.toml","set":["target=staging"],"plain":true}"#,
+        },
+        Example {
+            about: "Go on with a run that was cut off",
+            input: r#"{"file":"deploy.prose","resume":"20261122-043511-k3f9x2"}"#,
+        },
+    ];
+    const REACH: Reach = Reach::Alone("the terminal");
+
+    type Input = RunInput;
+    type Output = Ran;
+
+    async fn run(_cx: &mut Context, _input: RunInput) -> Result<Ran, Failure> {
+        Err(Failure::new(Code::NotDispatchable, "run does not run inside another command."))
+    }
+
+    async fn would(cx: &mut Context, input: RunInput) -> Result<Value, Failure> {
+        let path = cx.host.cwd()?.join(&input.file);
+        let profile = if input.strict { Profile::Strict } else { Profile::Compat };
+        let mut told = json!({ "effect": "would_run", "file": path });
+        if !path.exists() {
+            // What does not exist yet may when it is run.
+            told["missing"] = json!(true);
+            return Ok(told);
+        }
+        let loaded = load::load(&path, None, profile)
+            .map_err(|error| Failure::new(Code::ProgramRefused, error.to_string()))?;
+        let asks = loaded.survey.questions.iter().map(|possible| {
+            json!({ "line": possible.line, "construct": possible.construct, "name": possible.name, "text": possible.text })
+        });
+        told["commands"] = json!(loaded.survey.commands);
+        told["asks"] = asks.collect();
+        Ok(told)
+    }
+
+    fn text(output: &Ran) -> String {
+        format!("run {} {}", output.run, output.status.as_str())
+    }
+}

@@ -1,0 +1,159 @@
+//! Runs that are cut off and go on, where they run, and who sees them.
+
+use std::process::{Child, Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::prose_cases::run_folder;
+use crate::support::{Console, Home, Tag, wait_until};
+
+fn write(home: &Home, name: &str, text: &str) {
+    std::fs::write(home.workspace().join(name), text).expect("written");
+}
+
+fn has(home: &Home, name: &str) -> bool {
+    home.workspace().join(name).exists()
+}
+
+fn start(mut command: Command) -> Child {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts")
+}
+
+fn signal(child: &Child, signal: Signal) {
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).expect("a pid");
+    kill_process(pid, signal).expect("signalled");
+}
+
+fn run_id(home: &Home) -> String {
+    run_folder(home).file_name().expect("a name").to_string_lossy().into_owned()
+}
+
+fn text(output: &std::process::Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+#[test]
+fn a_killed_run_goes_on_and_does_nothing_twice() {
+    // Decision 31.
+    let (home, tag) = (Home::new(), Tag::new());
+    let program = format!(
+        "let a = exec \"echo one | tee -a log\"\nparallel:\n  x = exec \"echo x >> log\"\n  y = exec \"echo y\"\n\
+         exec \"touch begun; test -e second && echo again >> log || sleep {}\"\nexec \"echo {{a}}{{y}} >> log\"\n",
+        tag.0
+    );
+    write(&home, "p.prose", &program);
+    let mut child = start(home.command(&["run", "p.prose", "--plain"]));
+    wait_until("the command in flight", || has(&home, "begun"));
+    tag.asleep();
+    signal(&child, Signal::KILL);
+    child.wait().expect("gone");
+    wait_until("its commands have gone with it", || tag.holders().is_empty());
+    let run = run_id(&home);
+    // Nobody says what became of the command in flight: it is not run again.
+    let refused = home.run(&["run", "p.prose", "--plain", "--resume", &run]);
+    assert_eq!(refused.status.code(), Some(3), "{}", text(&refused));
+    assert_eq!(std::fs::read_to_string(home.workspace().join("log")).expect("a log"), "one\nx\n");
+    write(&home, "second", "");
+    write(&home, "a.toml", "[[answer]]\nkind = \"in_flight\"\nanswer = \"rerun\"\n");
+    let resumed = home.run(&["run", "p.prose", "--plain", "--resume", &run, "--answers", "a.toml"]);
+    assert_eq!(resumed.status.code(), Some(0), "{}", text(&resumed));
+    assert_eq!(
+        std::fs::read_to_string(home.workspace().join("log")).expect("a log"),
+        "one\nx\nagain\noney\n"
+    );
+    let state = std::fs::read_to_string(run_folder(&home).join("state.md")).expect("a state");
+    assert_eq!(state.matches("1→ a ✓").count(), 1, "{state}");
+    let over = home.run(&["run", "p.prose", "--plain", "--resume", &run]);
+    assert_eq!(over.status.code(), Some(2), "{}", text(&over));
+    write(&home, "p.prose", "exec \"true\"\n");
+    let unknown = home.run(&["run", "p.prose", "--plain", "--resume", "nope"]);
+    assert_eq!(unknown.status.code(), Some(2), "{}", text(&unknown));
+}
+
+#[test]
+fn an_interrupt_ends_the_program_and_its_commands() {
+    let (home, tag) = (Home::new(), Tag::new());
+    write(
+        &home,
+        "p.prose",
+        &format!("parallel:\n  exec \"sleep {}\"\n  exec \"sleep {}\"\nexec \"touch on\"\n", tag.0, tag.0),
+    );
+    for (number, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let child = start(home.command(&["run", "p.prose", "--plain"]));
+        tag.asleep();
+        signal(&child, number);
+        let output = child.wait_with_output().expect("ends");
+        assert_eq!(output.status.code(), Some(code), "{}", text(&output));
+        assert!(text(&output).contains("interrupted"), "{}", text(&output));
+        assert_eq!(tag.holders(), Vec::<u32>::new());
+    }
+    assert!(!has(&home, "on"));
+}
+
+#[test]
+fn a_program_runs_in_the_runtime_that_is_there_and_ends_with_its_caller() {
+    let (home, tag) = (Home::new(), Tag::new());
+    let mut served = home.serve();
+    write(&home, "p.prose", "output o = exec \"echo there; exit 0\"\n");
+    let output = home.run(&["run", "p.prose", "--plain"]);
+    assert!(output.status.success() && text(&output).contains("o:\nthere"), "{}", text(&output));
+    let calls = home.run(&["receipt", "list"]);
+    assert!(String::from_utf8_lossy(&calls.stdout).contains("\"run\""), "{}", text(&calls));
+    write(&home, "q.prose", "exec \"exit 9\"\n");
+    assert_eq!(home.run(&["run", "q.prose", "--plain"]).status.code(), Some(1));
+    write(&home, "r.prose", "if **x**:\n  exec \"true\"\n");
+    assert_eq!(home.run(&["run", "r.prose", "--plain"]).status.code(), Some(3));
+    write(&home, "s.prose", &format!("exec \"sleep {}\"\n", tag.0));
+    let child = start(home.command(&["run", "s.prose", "--plain"]));
+    tag.asleep();
+    signal(&child, Signal::INT);
+    let output = child.wait_with_output().expect("ends");
+    assert_eq!(output.status.code(), Some(130), "{}", text(&output));
+    let mut child = start(home.command(&["run", "s.prose", "--plain"]));
+    tag.asleep();
+    signal(&child, Signal::KILL);
+    child.wait().expect("gone");
+    wait_until("its commands have gone with it", || tag.holders().is_empty());
+    home.run(&["serve", "--stop"]);
+    served.wait().expect("ends");
+}
+
+#[test]
+fn the_answer_for_programs_has_the_five_keys() {
+    let home = Home::new();
+    write(&home, "p.prose", "output o = exec \"echo hi\"\n");
+    let output = home.run(&["run", "p.prose", "--output", "json"]);
+    let value: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((&value["ok"], &value["data"]["outputs"]["o"]), (&true.into(), &"hi\n".into()), "{value}");
+    let output = home.run(&["run", "p.prose", "--output", "jsonl"]);
+    let lines = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(lines.lines().count() > 2 && lines.lines().all(|line| line.starts_with('{')), "{lines}");
+    let told = home.run(&["run", "p.prose", "--dry-run", "--output", "json"]);
+    let value: serde_json::Value = serde_json::from_slice(&told.stdout).expect("JSON");
+    assert_eq!(
+        (&value["data"]["effect"], &value["data"]["commands"]),
+        (&"would_run".into(), &1.into()),
+        "{value}"
+    );
+}
+
+#[test]
+fn on_a_terminal_the_console_opens_and_its_end_ends_the_program() {
+    let (home, tag) = (Home::new(), Tag::new());
+    write(
+        &home,
+        "p.prose",
+        &format!("exec \"echo hello-from-program; sleep {}\"\nexec \"touch on\"\n", tag.0),
+    );
+    let mut console = Console::open(&home, &["run", "p.prose"], (120, 40));
+    console.shows("hello-from-program");
+    tag.asleep();
+    console.keys(b"q");
+    console.shows("stop all and quit");
+    console.keys(b"s");
+    assert_eq!(console.exit(), 130);
+    wait_until("its commands have gone with it", || tag.holders().is_empty());
+    assert!(!has(&home, "on"));
+    let state = std::fs::read_to_string(run_folder(&home).join("state.md")).expect("a state");
+    assert!(state.contains("interrupted"), "{state}");
+}
