@@ -79,6 +79,13 @@ pub(super) async fn show(operator: Operator) -> Result<Exit> {
     Ok(console::run(operator, options).await?)
 }
 
+/// Opens the console on the screen of programs.
+pub(super) async fn show_program(operator: Operator) -> Result<Exit> {
+    let usual = Options::from_environment(|name| std::env::var_os(name));
+    let options = Options { opens: console::View::Program, ..usual };
+    Ok(console::run(operator, options).await?)
+}
+
 /// Says goodbye on the normal screen.
 pub(super) fn leave(exit: Exit) -> ExitCode {
     if !exit.farewell.is_empty() {
