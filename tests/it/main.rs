@@ -41,7 +41,6 @@ mod prose_codes;
 mod prose_commands;
 mod prose_corpus;
 mod prose_programs;
-mod prose_programs;
 mod prose_properties;
 mod prose_resume;
 mod prose_steps;
