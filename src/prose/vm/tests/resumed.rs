@@ -38,3 +38,49 @@ async fn a_binding_put_right_by_a_person_holds_when_the_run_goes_on() {
     let bench = Bench { operator: Some(AnswerValue::Skip), ..bench };
     assert_eq!(bench.walk().await.ran, ["echo uno one"]);
 }
+
+/// A program with everything that has an end on record; `N` commands, the one at `cut` cuts the run off.
+fn program(cut: Option<usize>) -> String {
+    let mut number = 0;
+    let mut cmd = |text: &str| {
+        let own = number;
+        number += 1;
+        if cut == Some(own) { format!("crash; echo {text}") } else { format!("echo {text}") }
+    };
+    format!(
+        "let a = exec \"{}\"\nfor x in [\"p\", \"q\"]:\n  exec \"echo {{x}}\"\nblock f(n):\n  let m = exec \"{}\"\n  exec \"echo {{m}}{{n}}\"\n\
+         do f(\"1\")\nparallel:\n  y = exec \"{}\"\n  z = exec \"{}\"\nlet l = [\"u\", \"v\"] | map:\n  exec \"echo {{item}}{{a}}\"\n\
+         if **go on**:\n  exec \"{}\"\noutput o = \"{{a}}{{y}}{{z}}{{l}}\"\n",
+        cmd("one"),
+        cmd("two"),
+        cmd("three"),
+        cmd("four"),
+        cmd("five"),
+    )
+}
+
+#[tokio::test]
+async fn wherever_a_run_is_cut_off_it_comes_to_the_same_end() {
+    let answers = "[[answer]]\nkind = \"yes_no\"\nanswer = \"yes\"\n";
+    let whole = Bench::new(&program(None)).answers(answers).walk().await;
+    assert_eq!(whole.outputs.len(), 1);
+    for cut in 0..5 {
+        let bench = Bench::new(&program(Some(cut))).answers(answers);
+        let first = bench.walk().await;
+        assert_eq!(first.ended, Err("cancelled".into()), "cut at {cut}");
+        // Skipped, so that what comes after is what is looked at.
+        let bench = Bench { operator: Some(AnswerValue::Skip), ..bench };
+        let second = bench.walk().await;
+        assert!(second.ended.is_ok(), "cut at {cut}: {:?}", second.ended);
+        let again: Vec<&String> = second.ran.iter().filter(|cmd| first.ran.contains(cmd)).collect();
+        assert!(again.is_empty(), "cut at {cut}: {again:?} ran twice");
+        assert_eq!(first.ran.len() + second.ran.len(), whole.ran.len(), "cut at {cut}");
+        let third = bench_state(&second);
+        assert_eq!(third.len(), whole.state.len(), "cut at {cut}: {third:?}");
+    }
+}
+
+/// The lines of a state that a run which was never cut off has as well.
+fn bench_state(walked: &super::Walked) -> Vec<&String> {
+    walked.state.iter().filter(|line| !line.starts_with("---")).collect()
+}
