@@ -82,7 +82,7 @@ pub(super) async fn show(operator: Operator) -> Result<Exit> {
 /// Opens the console on the screen of programs.
 pub(super) async fn show_program(operator: Operator) -> Result<Exit> {
     let usual = Options::from_environment(|name| std::env::var_os(name));
-    let options = Options { opens: console::View::Program, ..usual };
+    let options = Options { opens: console::app::View::Program, ..usual };
     Ok(console::run(operator, options).await?)
 }
 
