@@ -80,6 +80,12 @@ impl Places {
         self.runtime_dir.join("runtime.lock")
     }
 
+    /// Returns the file that keeps how the console of this workspace was arranged.
+    #[must_use]
+    pub fn layout(&self) -> PathBuf {
+        self.state_dir.join("layouts").join(format!("{}.json", self.id))
+    }
+
     /// Returns the folder that holds all recordings.
     #[must_use]
     pub fn recordings(&self) -> PathBuf {

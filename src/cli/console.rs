@@ -1,5 +1,6 @@
 //! `pilothouse`: the console, with the runtime inside or attached to the one that runs.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -32,7 +33,7 @@ pub(super) async fn run(start: &Start) -> Result<ExitCode> {
         }
         // The lock is held: its holder answers, or is on its way in or out.
         match Operator::attach(&start.places.operator_socket(), start.cwd.clone()).await {
-            Ok(operator) => return show(operator).await.map(leave),
+            Ok(operator) => return show(operator, Some(start.places.layout())).await.map(leave),
             Err(error) if Instant::now() >= deadline || !is_passing(&error) => return Err(error.into()),
             Err(_) => sleep(RETRY).await,
         }
@@ -69,13 +70,15 @@ async fn lodge(start: &Start) -> Result<()> {
 
 /// Runs the console on a runtime of this process; its tasks end with it.
 pub(super) async fn embed(start: &Start, house: House) -> Result<Exit> {
-    let shown = show(Operator::local(house.runtime.clone(), start.cwd.clone())).await;
+    let shown =
+        show(Operator::local(house.runtime.clone(), start.cwd.clone()), Some(start.places.layout())).await;
     house.close().await?;
     shown
 }
 
-pub(super) async fn show(operator: Operator) -> Result<Exit> {
+pub(super) async fn show(operator: Operator, layout: Option<PathBuf>) -> Result<Exit> {
     let options = Options::from_environment(|name| std::env::var_os(name));
+    let options = Options { layout, ..options };
     Ok(console::run(operator, options).await?)
 }
 

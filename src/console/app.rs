@@ -7,12 +7,13 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use tui_input::Input as Editor;
 
-use crate::envelope::{Actor, TaskId};
+use crate::envelope::TaskId;
 use crate::runtime::{CallSummary, Snapshot, TaskStatus, TaskView};
 use crate::terminal::Size;
 
 use super::attention::{Bell, Queue};
 use super::calls::Calls;
+use super::copy::Copying;
 use super::held::Card;
 use super::inquiry::Inquiry;
 use super::keymap::{Context, Keymap};
@@ -64,6 +65,8 @@ pub enum Mode {
     Input(TaskId),
     /// Into a line for this task.
     Line(TaskId, Editor),
+    /// To a pane that stands still, to copy from it.
+    Copy(Copying),
     /// Into a command to start.
     Start(Editor),
     /// Into a text to search this task's output for.
@@ -99,14 +102,6 @@ pub enum Layer {
         /// First row shown.
         top: usize,
     },
-}
-
-impl Layer {
-    /// Tells whether a line is being written in it.
-    #[must_use]
-    pub fn is_written(&self) -> bool {
-        matches!(self, Self::Held(Card { note: Some(_), .. }))
-    }
 }
 
 /// The task list.
@@ -166,6 +161,10 @@ pub struct App {
     pub pan: u16,
     /// The selected task is shown alone.
     pub is_zoomed: bool,
+    /// Tasks that keep their pane, in order.
+    pub pins: Vec<TaskId>,
+    /// Steps by which the list is larger than usual.
+    pub split: i16,
     /// The calls.
     pub calls: Calls,
     /// The program screen.
@@ -183,6 +182,8 @@ pub struct App {
     pub(super) paged: BTreeSet<TaskId>,
     pub(super) fitted: Option<(TaskId, Size)>,
     pub(super) last_click: Option<(Timestamp, u16, u16)>,
+    /// Where a press on a pane may begin a drag.
+    pub(super) pressed: Option<(u16, u16)>,
     pub(super) notices_seen: u64,
     pub(super) select_next: Option<TaskId>,
 }
@@ -206,6 +207,8 @@ impl App {
             search: None,
             pan: 0,
             is_zoomed: false,
+            pins: Vec::new(),
+            split: 0,
             calls: Calls::new(),
             programs: Programs::default(),
             bell: Bell::default(),
@@ -217,6 +220,7 @@ impl App {
             paged: BTreeSet::new(),
             fitted: None,
             last_click: None,
+            pressed: None,
             notices_seen: 0,
             select_next: None,
         };
@@ -287,25 +291,6 @@ impl App {
         self.snapshot.calls.iter().rev()
     }
 
-    /// Returns the call that the receipts screen, or the side of the tasks screen, shows.
-    #[must_use]
-    pub fn shown_call(&self) -> Option<&Arc<CallSummary>> {
-        if self.view == View::Receipts {
-            return match self.calls.selected {
-                Some(seq) => self.newest_calls().find(|call| call.seq == seq),
-                None => self.newest_calls().next(),
-            };
-        }
-        // Beside a task: what its agent was told last.
-        let task = self.selected()?;
-        // The batch it belongs to is told about all its items at once, and shows how far it is until then.
-        if task.item.is_some() {
-            return self.newest_calls().find(|call| call.seq == task.call);
-        }
-        let mut about = self.newest_calls().filter(|call| call.task.as_ref() == Some(&task.id));
-        about.find(|call| call.actor != Actor::Operator && call.status.is_some())
-    }
-
     /// Returns the place of the shown call in the list.
     #[must_use]
     pub fn call_at(&self) -> usize {
@@ -330,7 +315,8 @@ impl App {
     pub fn typing_into(&self) -> Option<&TaskId> {
         match &self.mode {
             Mode::Input(task) | Mode::Line(task, _) => Some(task),
-            Mode::Observe | Mode::Start(_) | Mode::Search(..) => None,
+            Mode::Copy(copying) if copying.was_input => Some(&copying.task),
+            Mode::Observe | Mode::Copy(_) | Mode::Start(_) | Mode::Search(..) => None,
         }
     }
 
@@ -349,6 +335,7 @@ impl App {
             (Some(Layer::Help { .. }), _) => Context::Help,
             (None, Mode::Input(_)) => Context::Input,
             (None, Mode::Line(..)) => Context::Line,
+            (None, Mode::Copy(_)) => Context::Copy,
             (None, Mode::Start(_)) => Context::Start,
             (None, Mode::Search(..)) => Context::Search,
             (None, Mode::Observe) => self.view_context(),
@@ -371,7 +358,8 @@ impl App {
     /// task alone: what is under the eyes and fingers never changes by itself.
     pub(super) fn follow(&mut self) {
         let still_there = self.selected().is_some();
-        let is_held = self.list.is_held || self.view == View::Focus || self.typing_into().is_some();
+        let is_still = self.typing_into().is_some() || matches!(self.mode, Mode::Copy(_));
+        let is_held = self.list.is_held || self.view == View::Focus || is_still;
         if is_held && still_there {
             return;
         }

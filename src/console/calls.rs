@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::runtime::CallRecord;
+use crate::envelope::Actor;
+use crate::runtime::{CallRecord, CallSummary};
 
+use super::app::{App, View};
 use super::document::Document;
 
 /// The columns of the receipts screen.
@@ -79,5 +81,26 @@ impl Calls {
             sheet: None,
             budget: None,
         }
+    }
+}
+
+impl App {
+    /// Returns the call that the receipts screen, or the side of the tasks screen, shows.
+    #[must_use]
+    pub fn shown_call(&self) -> Option<&Arc<CallSummary>> {
+        if self.view == View::Receipts {
+            return match self.calls.selected {
+                Some(seq) => self.newest_calls().find(|call| call.seq == seq),
+                None => self.newest_calls().next(),
+            };
+        }
+        // Beside a task: what its agent was told last.
+        let task = self.selected()?;
+        // The batch it belongs to is told about all its items at once, and shows how far it is until then.
+        if task.item.is_some() {
+            return self.newest_calls().find(|call| call.seq == task.call);
+        }
+        let mut about = self.newest_calls().filter(|call| call.task.as_ref() == Some(&task.id));
+        about.find(|call| call.actor != Actor::Operator && call.status.is_some())
     }
 }

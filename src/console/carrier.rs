@@ -12,6 +12,7 @@ use crate::link::Operator;
 use crate::runtime::{Decision, Given, Input, QuestionId, TaskView};
 use crate::terminal::Size;
 
+use super::clipboard;
 use super::msg::{Anchor, Answered, Msg};
 use super::pages;
 use super::search::Query;
@@ -24,6 +25,7 @@ const NEWS_AHEAD: usize = 64;
 /// What runs beside the loop.
 pub(super) struct Carrier {
     operator: Operator,
+    clipboard: Vec<clipboard::Tool>,
     running: JoinSet<Option<Msg>>,
     typed: mpsc::Sender<(TaskId, Input)>,
     refusals: mpsc::Receiver<Msg>,
@@ -31,7 +33,7 @@ pub(super) struct Carrier {
 
 impl Carrier {
     /// Starts carrying for an operator.
-    pub(super) fn new(operator: Operator) -> Self {
+    pub(super) fn new(operator: Operator, clipboard: Vec<clipboard::Tool>) -> Self {
         let (typed, keys) = mpsc::channel(KEYS_AHEAD);
         let (news, refusals) = mpsc::channel(NEWS_AHEAD);
         let mut running = JoinSet::new();
@@ -40,7 +42,7 @@ impl Carrier {
             typist.await;
             None
         });
-        Self { operator, running, typed, refusals }
+        Self { operator, clipboard, running, typed, refusals }
     }
 
     /// Returns what the next finished job has to say; most have nothing to say.
@@ -143,6 +145,27 @@ impl Carrier {
                 Some(Msg::Found(task.id.clone(), query, None))
             }
             Err(error) => Some(Msg::Failed(format!("search the log of the task: {error}"))),
+        });
+    }
+
+    /// Hands text to the clipboard tools there are, after the terminal was asked if it takes that much.
+    pub(super) fn copy(&mut self, text: String, what: String, was_asked: bool) {
+        let tools = self.clipboard.clone();
+        self.running.spawn(async move {
+            let took = clipboard::hand_over(&text, &tools).await;
+            let ways = was_asked.then_some("OSC 52").into_iter().chain(took).collect();
+            Some(Msg::Copied(what, ways))
+        });
+    }
+
+    /// Reads what the last command of a task printed.
+    pub(super) fn last_output(&mut self, task: Arc<TaskView>) {
+        self.running.spawn_blocking(move || match pages::last_output(&task) {
+            Ok((text, is_marked)) => Some(Msg::Output(text, is_marked)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Some(Msg::Output(String::new(), false))
+            }
+            Err(error) => Some(Msg::Failed(format!("read the log of the task: {error}"))),
         });
     }
 

@@ -13,6 +13,7 @@ use crate::runtime::Snapshot;
 
 use super::app::App;
 use super::carrier::Carrier;
+use super::clipboard;
 use super::display::{self, Display};
 use super::keyboard::Heard;
 use super::msg::{Effect, Leave, Msg};
@@ -257,6 +258,18 @@ impl Driver {
                 }
                 Effect::Copy(text) => {
                     self.display.write(&display::copy_sequence(&text)).map_err(Error::Terminal)?;
+                }
+                Effect::Yank { text, what } => {
+                    let fits = clipboard::fits_terminal(&text);
+                    if fits {
+                        self.display.write(&display::copy_sequence(&text)).map_err(Error::Terminal)?;
+                    }
+                    self.carrier.copy(text, what, fits);
+                }
+                Effect::LastOutput(task) => {
+                    if let Some(task) = self.app.task(&task) {
+                        self.carrier.last_output(Arc::clone(task));
+                    }
                 }
                 Effect::Mouse(is_ours) => tty::mouse(&self.tty, is_ours).map_err(Error::Terminal)?,
                 Effect::Quit(Leave::LeaveRunning) => return Ok(Some(Ending::Left)),

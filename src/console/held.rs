@@ -7,7 +7,7 @@ use tui_input::Input as Editor;
 use crate::envelope::Actor;
 use crate::runtime::{HeldCall, HoldReason};
 
-use super::app::App;
+use super::app::{App, Layer};
 use super::document::{Document, Piece, piece};
 use super::text;
 use super::theme::Role;
@@ -45,6 +45,14 @@ impl Card {
     /// Tells whether a key pressed now is an answer to what the card shows.
     pub(super) fn has_settled(&self, now: Timestamp) -> bool {
         !self.is_answered && self.shown.is_some_and(|at| now.duration_since(at) >= SETTLES)
+    }
+}
+
+impl Layer {
+    /// Tells whether a line is being written in it.
+    #[must_use]
+    pub fn is_written(&self) -> bool {
+        matches!(self, Self::Held(Card { note: Some(_), .. }))
     }
 }
 

@@ -50,6 +50,8 @@ pub enum Context {
     Start,
     /// The line to search for.
     Search,
+    /// Selecting text to copy.
+    Copy,
     /// The stop dialog.
     Stop,
     /// The signal dialog.

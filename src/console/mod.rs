@@ -5,10 +5,13 @@
 
 pub mod action;
 pub mod app;
+pub mod arrangement;
 pub mod attention;
 pub mod calls;
 mod carrier;
+mod clipboard;
 mod compacted;
+pub mod copy;
 mod display;
 pub mod document;
 mod driver;
@@ -42,6 +45,7 @@ use crate::clock::Clock;
 use crate::link::Operator;
 
 use app::{App, Setup};
+use arrangement::Arrangement;
 use carrier::Carrier;
 use display::Display;
 use driver::{Driver, Ending, Times};
@@ -108,7 +112,10 @@ async fn show(
     let mut app = App::new(setup, snapshot, size, clock.now().wall);
     app.has_mouse = options.mouse;
     app.view = options.opens;
-    let carrier = Carrier::new(operator.clone());
+    if let Some(path) = &options.layout {
+        app.arrange(Arrangement::read(path));
+    }
+    let carrier = Carrier::new(operator.clone(), options.clipboard.clone());
     let operator = operator.clone();
     let times = Times::default();
     let mut driver = Driver { app, display, tty, clock, operator, carrier, keys, signals, times };
@@ -119,6 +126,7 @@ async fn show(
         // The watcher's deadline stays: ending the tasks may take too long for whoever took it away.
         std::mem::forget(ended);
     }
+    keep(options, &driver.app);
     let runtime = match &driver.app {
         app if app.is_lost => Left::Lost,
         app if app.setup.recording.is_some() => Left::Read,
@@ -126,4 +134,12 @@ async fn show(
         _ => Left::Ends,
     };
     Ok((ending, runtime))
+}
+
+/// Keeps how the console was arranged. It is lost when the folder cannot be written, and nothing else.
+fn keep(options: &Options, app: &App) {
+    let Some(path) = options.layout.as_ref().filter(|_| app.setup.recording.is_none()) else { return };
+    if let Err(error) = app.arrangement().write(path) {
+        tracing::warn!(%error, path = %path.display(), "keep the arrangement of the console");
+    }
 }

@@ -41,6 +41,10 @@ pub enum Msg {
     Found(TaskId, Query, Option<u64>),
     /// An answer to a question was taken, or why not.
     Taken(QuestionId, Option<String>),
+    /// What the last command of a task printed; whether its shell has marked it.
+    Output(String, bool),
+    /// Text went to clipboards: how much, and which took it.
+    Copied(String, Vec<&'static str>),
     /// Something could not be done.
     Failed(String),
     /// It is this time now.
@@ -175,6 +179,15 @@ pub enum Effect {
     Search(TaskId, Query),
     /// Put text on the clipboard.
     Copy(String),
+    /// Put text out of a pane on the clipboard, and say which ways it went.
+    Yank {
+        /// The text.
+        text: String,
+        /// How much that is.
+        what: String,
+    },
+    /// Read what the last command of a task printed.
+    LastOutput(TaskId),
     /// Take the mouse, or leave it to the terminal.
     Mouse(bool),
     /// End the console.

@@ -1,10 +1,12 @@
 //! What a console is started with, and what it leaves behind.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use crate::runtime::{Snapshot, TaskStatus};
 
 use super::app::View;
+use super::clipboard;
 use super::theme::Colours;
 
 /// How a console looks and behaves.
@@ -16,13 +18,24 @@ pub struct Options {
     pub ascii: bool,
     /// The console takes the mouse from the start.
     pub mouse: bool,
-    /// The screen it opens on.
+    /// The screen it opens on, unless it is arranged as it was left.
     pub opens: View,
+    /// Clipboard tools to hand copied text to, besides asking the terminal.
+    pub clipboard: Vec<&'static [&'static str]>,
+    /// Where the arrangement of screen and panes is kept, if anywhere.
+    pub layout: Option<PathBuf>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { colours: Colours::Named, ascii: false, mouse: true, opens: View::Tasks }
+        Self {
+            colours: Colours::Named,
+            ascii: false,
+            mouse: true,
+            opens: View::Tasks,
+            clipboard: Vec::new(),
+            layout: None,
+        }
     }
 }
 
@@ -36,7 +49,8 @@ impl Options {
         let locale = text("LC_ALL").or_else(|| text("LC_CTYPE")).or_else(|| text("LANG")).unwrap_or_default();
         let is_wide = ["zh", "ja", "ko"].iter().any(|language| locale.starts_with(language));
         let colours = if is_plain { Colours::None } else { Colours::Named };
-        Self { colours, ascii: is_wide, ..Self::default() }
+        let clipboard = clipboard::tools(&variable);
+        Self { colours, ascii: is_wide, clipboard, ..Self::default() }
     }
 }
 

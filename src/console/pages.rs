@@ -2,13 +2,20 @@
 
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::FileExt as _;
 
 use crate::runtime::{TaskView, log_path, read_marks};
-use crate::terminal::{History, Origin, Page, Size};
+use crate::terminal::{History, Origin, Page, Size, clean};
 
 use super::msg::{Anchor, PageView};
 use super::picture::Picture;
 use super::search::Query;
+
+/// Bytes copied of an output at most.
+const MOST_COPIED: u64 = 1 << 20;
+/// A shell says that the output of a command begins, and that it ended (OSC 133).
+const OUTPUT_BEGINS: &[u8] = b"\x1b]133;C";
+const OUTPUT_ENDS: &[u8] = b"\x1b]133;D";
 
 /// Reads a page of a task's log. Blocking: up to a few milliseconds.
 ///
@@ -42,6 +49,28 @@ pub(super) fn search(task: &TaskView, query: &Query) -> io::Result<Option<u64>> 
     let history = History::new(&log, &marks, origin, task.size);
     let hit = history.search(&query.needle, query.from, query.forward)?;
     Ok(hit.map(|hit| hit.line))
+}
+
+/// Returns what the last command of a task printed, as text, and whether its shell marked where that begins (OSC 133);
+/// without marks all of it counts. At most the last mebibyte is read. Blocking.
+///
+/// # Errors
+/// When the log cannot be read.
+pub(super) fn last_output(task: &TaskView) -> io::Result<(String, bool)> {
+    let log = File::open(log_path(&task.folder))?;
+    let length = log.metadata()?.len();
+    let from = length.saturating_sub(MOST_COPIED);
+    let mut bytes = vec![0; usize::try_from(length - from).unwrap_or_default()];
+    log.read_exact_at(&mut bytes, from)?;
+    let origin = if task.tty { Origin::Tty } else { Origin::Pipe };
+    let begin = memchr::memmem::rfind(&bytes, OUTPUT_BEGINS);
+    let part = begin.map_or(bytes.as_slice(), |at| {
+        let output = &bytes[at + OUTPUT_BEGINS.len()..];
+        &output[..memchr::memmem::find(output, OUTPUT_ENDS).unwrap_or(output.len())]
+    });
+    // The mark itself ends with a terminator that the emulator would take.
+    let part = part.strip_prefix(b"\x07").or_else(|| part.strip_prefix(b"\x1b\\")).unwrap_or(part);
+    Ok((clean(part, origin, task.size), begin.is_some()))
 }
 
 /// Returns rows with a line among them, a third down where there are enough before and after it.

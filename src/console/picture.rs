@@ -1,8 +1,11 @@
 //! The last picture of a task's screen: cells ready to be copied to the frame, so that drawing never
 //! waits for a parser and an ended task keeps its last screen.
 
+use std::ops::Range;
+
 use ratatui::buffer::Cell;
 use ratatui::style::{Color as Ink, Modifier, Style};
+use unicode_width::UnicodeWidthStr;
 
 use crate::terminal::{self, CellStyle, Color, Cursor, Modes, Page, Terminal};
 
@@ -13,6 +16,8 @@ pub struct Picture {
     columns: u16,
     rows: u16,
     used_rows: u16,
+    /// Rows that go on in the next one because the text did not fit.
+    joined: Vec<bool>,
     /// The cursor; a page of a log has none.
     pub cursor: Option<Cursor>,
     /// The modes that decide how input is written.
@@ -31,6 +36,7 @@ impl Picture {
                 self.put(row, column, &terminal.cell(row, column));
             }
         }
+        self.joined.extend((0..self.rows).map(|row| terminal.is_wrapped(row)));
         let cursor = terminal.cursor();
         self.used_rows = self.used_rows.max(cursor.row.saturating_add(1)).min(self.rows);
         (self.cursor, self.modes, self.generation) = (Some(cursor), terminal.modes(), generation);
@@ -50,11 +56,14 @@ impl Picture {
             }
         }
         picture.used_rows = rows;
+        let next = page.rows.iter().skip(1).map(|row| Some(row.line)).chain(std::iter::once(None));
+        picture.joined = page.rows.iter().zip(next).map(|(row, next)| next == Some(row.line)).collect();
         picture
     }
 
     fn prepare(&mut self, columns: u16, rows: u16) {
         (self.columns, self.rows, self.used_rows) = (columns, rows, 0);
+        self.joined.clear();
         self.cells.resize(usize::from(columns) * usize::from(rows), Cell::EMPTY);
         self.cells.iter_mut().for_each(Cell::reset);
     }
@@ -74,6 +83,40 @@ impl Picture {
     #[must_use]
     pub fn size(&self) -> (u16, u16) {
         (self.columns, self.rows)
+    }
+
+    /// Returns how many rows have something in them, or the cursor.
+    #[must_use]
+    pub fn used_rows(&self) -> u16 {
+        self.used_rows
+    }
+
+    /// Tells whether a row goes on in the next one because the text did not fit.
+    #[must_use]
+    pub fn is_joined(&self, row: u16) -> bool {
+        self.joined.get(usize::from(row)).copied().unwrap_or(false)
+    }
+
+    /// Returns the text of some columns of a row; a wide character that begins in them is whole.
+    #[must_use]
+    pub fn text(&self, row: u16, columns: Range<u16>) -> String {
+        let mut text = String::new();
+        let mut column = 0;
+        while let Some(cell) = self.cell(row, column).filter(|_| column < columns.end) {
+            let wide = u16::try_from(cell.symbol().width()).unwrap_or(1).max(1);
+            if column >= columns.start {
+                text.push_str(cell.symbol());
+            }
+            column += wide;
+        }
+        text
+    }
+
+    /// Returns the columns of a row up to its last character.
+    #[must_use]
+    pub fn text_columns(&self, row: u16) -> u16 {
+        let is_text = |column: &u16| self.cell(row, *column).is_some_and(|cell| cell.symbol() != " ");
+        (0..self.columns).rev().find(is_text).map_or(0, |column| column + 1)
     }
 
     /// Returns the row that stands at the top of a pane of so many rows: the last used rows are shown.

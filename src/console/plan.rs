@@ -151,23 +151,25 @@ impl Plan {
         }
         match self.class {
             Class::Full => {
-                let (left, rest) = self.ruled_left(body, 34);
-                let (stage, side) = self.ruled_right(rest, 54);
+                let (left, rest) = self.ruled_left(body, list_columns(34, app, body.width));
+                let (stage, side) = self.ruled_right(rest, 54.min(rest.width.saturating_sub(40)));
                 let (stage, timeline) = cut_bottom(stage, 12);
                 let (receipt, envelope) = cut_top(side, side.height * 3 / 5);
                 (self.list, self.stage, self.timeline) = (left, stage, timeline);
                 (self.receipt, self.envelope, self.item_rows) = (receipt, envelope, 2);
-                self.grid(app);
+                self.grid(app, MOST_PANES);
             }
             Class::Wide => {
-                let (left, stage) = self.ruled_left(body, 30);
+                let (left, stage) = self.ruled_left(body, list_columns(30, app, body.width));
                 let (stage, timeline) = cut_bottom(stage, 7);
                 (self.list, self.stage, self.timeline, self.item_rows) = (left, stage, timeline, 2);
-                self.one_pane(app);
+                self.grid(app, if app.pins.is_empty() { 1 } else { 2 });
             }
             _ => {
-                let rows = STACKED_LIST_ROWS.max(body.height / 3);
-                (self.list, self.stage) = cut_top(body, rows.min(body.height / 2));
+                let usual = STACKED_LIST_ROWS.max(body.height / 3).min(body.height / 2);
+                let most = (body.height * 2 / 3).max(usual);
+                let rows = usual.saturating_add_signed(app.split).clamp(usual.min(3), most);
+                (self.list, self.stage) = cut_top(body, rows);
                 self.one_pane(app);
             }
         }
@@ -245,11 +247,9 @@ impl Plan {
         }
     }
 
-    /// Two panes stand one above the other, three or four in a square: the page with the selected task.
-    fn grid(&mut self, app: &App) {
-        let tasks = app.tasks();
-        let page = app.selected_at().unwrap_or(0) / MOST_PANES * MOST_PANES;
-        let shown: Vec<_> = tasks.iter().skip(page).take(MOST_PANES).map(|task| task.id.clone()).collect();
+    /// Two panes stand one above the other, three or four in a square.
+    fn grid(&mut self, app: &App, most: usize) {
+        let shown = chosen(app, most);
         let stage = self.stage;
         let areas = match shown.len() {
             0 | 1 => vec![stage],
@@ -317,6 +317,35 @@ impl Pane {
     pub fn size(&self) -> Size {
         Size::clamped(self.cells.width, self.cells.height)
     }
+}
+
+/// Returns the tasks that have a pane: pinned ones first, then the page of the others with the selected one.
+fn chosen(app: &App, most: usize) -> Vec<TaskId> {
+    let selected = app.list.selected.as_ref();
+    let is_pinned = selected.is_some_and(|id| app.pins.contains(id));
+    // The selected task always has a pane.
+    let room = if is_pinned { most } else { most.saturating_sub(1) };
+    let mut shown: Vec<TaskId> = app.pins.iter().filter(|pin| app.task(pin).is_some()).cloned().collect();
+    if let Some(at) = shown.iter().position(|pin| is_pinned && Some(pin) == selected).filter(|at| *at >= room)
+    {
+        shown.swap(at, room.saturating_sub(1));
+    }
+    shown.truncate(room);
+    let tasks = app.tasks();
+    let others: Vec<TaskId> =
+        tasks.iter().map(|task| task.id.clone()).filter(|id| !app.pins.contains(id)).collect();
+    let left = most - shown.len();
+    let at = others.iter().position(|id| Some(id) == selected).unwrap_or(0);
+    let page = at.checked_div(left).unwrap_or(0) * left;
+    shown.extend(others.into_iter().skip(page).take(left));
+    shown
+}
+
+/// Returns the columns of a list that is so wide unless the person has divided the screen otherwise.
+fn list_columns(usual: u16, app: &App, width: u16) -> u16 {
+    const STEP: i16 = 4;
+    let most = width.saturating_sub(60).max(usual);
+    usual.saturating_add_signed(app.split.saturating_mul(STEP)).clamp(20, most)
 }
 
 fn pane(task: TaskId, area: Rect) -> Pane {

@@ -53,6 +53,11 @@ impl Vt100 {
         Self { parser }
     }
 
+    /// Tells whether a row goes on in the next one because the text did not fit.
+    pub(super) fn is_wrapped(&self, row: u16) -> bool {
+        self.parser.screen().row_wrapped(row)
+    }
+
     /// Returns how many rows have left the scrollback of the primary screen.
     pub(super) fn rows_dropped(&self) -> u64 {
         self.parser.callbacks().rows

@@ -139,6 +139,12 @@ impl Terminal {
         self.emulator.cell(row, col)
     }
 
+    /// Tells whether a row goes on in the next one because the text did not fit.
+    #[must_use]
+    pub fn is_wrapped(&self, row: u16) -> bool {
+        self.emulator.is_wrapped(row)
+    }
+
     /// Returns the cursor.
     #[must_use]
     pub fn cursor(&self) -> Cursor {

@@ -3,8 +3,10 @@
 mod architecture;
 mod cli_surfaces;
 mod console_batch;
+mod console_copy;
 mod console_fixture;
 mod console_held;
+mod console_layout;
 mod console_program;
 mod console_robust;
 mod console_screens;

@@ -43,7 +43,7 @@ impl App {
             Action::NextPane => self.program_tasks().len() > 1,
             Action::PreviousProgram | Action::NextProgram => self.snapshot.programs.len() > 1,
             Action::OpenTask if self.view == View::Program => self.program_task().is_some(),
-            Action::Search => is(|_| true),
+            Action::Search | Action::Select | Action::YankOutput | Action::Pin => is(|_| true),
             Action::NextMatch | Action::PreviousMatch => {
                 self.search.as_ref().is_some_and(|search| search.line().is_some())
             }
@@ -75,6 +75,8 @@ impl App {
             Action::ShowFocus => self.show(View::Focus),
             Action::ShowReceipts => self.show(View::Receipts),
             Action::ShowMetrics => self.show(View::Metrics),
+            Action::WidenList => self.split_by(1),
+            Action::NarrowList => self.split_by(-1),
             Action::Zoom => {
                 self.is_zoomed = !self.is_zoomed;
                 Vec::new()
@@ -119,6 +121,12 @@ impl App {
             Action::Stop => self.open(Layer::Stop { task: id, kill: task.status == TaskStatus::Cancelling }),
             Action::Kill => self.open(Layer::Stop { task: id, kill: true }),
             Action::Signal => self.open(Layer::Signal(id)),
+            Action::Pin => {
+                self.turn_pin();
+                Vec::new()
+            }
+            Action::Select => self.start_copying(),
+            Action::YankOutput => vec![Effect::LastOutput(id)],
             Action::Search => self.open_search(id),
             Action::NextMatch => self.find_on(false),
             Action::PreviousMatch => self.find_on(true),
@@ -172,6 +180,11 @@ impl App {
         const TURN: [Column; 3] = [Column::Calls, Column::Receipt, Column::Envelope];
         let at = TURN.iter().position(|column| *column == self.calls.column).unwrap_or(0);
         self.calls.column = TURN[(at + by) % TURN.len()];
+        Vec::new()
+    }
+
+    fn split_by(&mut self, by: i16) -> Vec<Effect> {
+        self.turn_split(by);
         Vec::new()
     }
 

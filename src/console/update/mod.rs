@@ -1,6 +1,7 @@
 //! The console's decisions: a message changes the state and says what to do outside. No clock, no I/O.
 
 mod acts;
+mod copy;
 mod dialogs;
 mod held;
 mod mouse;
@@ -78,6 +79,11 @@ impl App {
                 self.is_dirty = true;
                 return self.found(task, &query, line);
             }
+            Msg::Output(text, is_marked) => {
+                self.is_dirty = true;
+                return self.output_read(text, is_marked);
+            }
+            Msg::Copied(what, ways) => self.copied(&what, &ways),
             Msg::Failed(text) => {
                 self.is_leaving = false;
                 self.toasts.fail(visible::one_line(&text), None);
@@ -109,6 +115,7 @@ impl App {
             self.list.selected = Some(task);
             self.list.is_held = true;
         }
+        self.keep_pins();
         self.follow();
         if before != self.list.selected {
             self.thaw();

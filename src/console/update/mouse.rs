@@ -37,12 +37,36 @@ impl App {
         match event.kind {
             MouseKind::Press(MouseButton::Left) => {
                 self.is_dirty = true;
-                self.click(&plan, at)
+                self.leave_copy();
+                let effects = self.click(&plan, at);
+                self.note_press(self.spot(at));
+                effects
+            }
+            MouseKind::Drag(MouseButton::Left) => {
+                let spot = self.spot(at);
+                self.is_dirty |= spot.is_some_and(|spot| self.drag(spot));
+                Vec::new()
+            }
+            MouseKind::Release(MouseButton::Left) => {
+                self.is_dirty = true;
+                self.drop_drag()
             }
             MouseKind::ScrollUp => self.wheel(&plan, at, Action::Up),
             MouseKind::ScrollDown => self.wheel(&plan, at, Action::Down),
             _ => Vec::new(),
         }
+    }
+
+    /// Returns the row and column of the selected pane's picture view at a position; beside the pane, the nearest.
+    fn spot(&self, at: Position) -> Option<(u16, u16)> {
+        let task = self.selected()?.id.clone();
+        let cells = self.plan().pane(&task)?.cells;
+        if cells.is_empty() || self.pressed.is_none() && !cells.contains(at) {
+            return None;
+        }
+        let row = at.y.clamp(cells.y, cells.bottom() - 1) - cells.y;
+        let column = at.x.clamp(cells.x, cells.right() - 1) - cells.x;
+        Some((row, column + self.pan))
     }
 
     /// Passes an event on to the child: as it asked for, or the wheel as arrows on its own full screen.

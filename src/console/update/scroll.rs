@@ -113,6 +113,9 @@ impl App {
     }
 
     pub(super) fn page(&mut self, task: TaskId, page: PageView) {
+        if self.copying().is_some_and(|copying| copying.task == task) && self.lengthen(page.anchor, &page) {
+            return;
+        }
         match &mut self.scroll {
             Some(scroll) if scroll.task == task && scroll.wanted == page.anchor => {
                 scroll.page = Some(page);

@@ -25,6 +25,9 @@ impl App {
         {
             self.observe();
         }
+        if self.copying().is_some_and(|copying| self.task(&copying.task).is_none()) {
+            self.observe();
+        }
         let plan = self.plan();
         self.place_lists(&plan);
         let mut effects: Vec<Effect> = self.show_panes(&plan).into_iter().collect();

@@ -19,6 +19,7 @@ impl App {
         }
         match &self.mode {
             Mode::Observe => self.literal_chord(key, action),
+            Mode::Copy(_) => Some(action.map(|action| self.act_in_copy(action)).unwrap_or_default()),
             Mode::Input(task) => Some(self.input_key(&task.clone(), key, action)),
             Mode::Line(task, _) => Some(self.line_key(&task.clone(), key, action)),
             Mode::Start(_) => Some(self.start_key(key, action)),
@@ -118,6 +119,7 @@ impl App {
             return Vec::new();
         }
         match &self.mode {
+            Mode::Copy(_) => {}
             Mode::Observe => self.toasts.say("Enter to type into the task, then paste", None, self.now),
             Mode::Input(task) => {
                 let task = task.clone();
@@ -178,7 +180,7 @@ impl App {
         }
         match &mut self.mode {
             Mode::Line(_, editor) | Mode::Start(editor) | Mode::Search(_, editor) => Some(editor),
-            Mode::Observe | Mode::Input(_) => None,
+            Mode::Observe | Mode::Input(_) | Mode::Copy(_) => None,
         }
     }
 }

@@ -218,6 +218,7 @@ fn help_lines(app: &App, about: Context) -> Vec<Vec<Piece>> {
         ("while typing into a task", Context::Input),
         ("while writing a line", Context::Line),
         ("while searching", Context::Search),
+        ("while copying", Context::Copy),
     ];
     for (title, context) in sections {
         if !rows.is_empty() {

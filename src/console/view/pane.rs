@@ -5,8 +5,10 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Modifier;
 
 use crate::runtime::{TaskStatus, TaskView};
+use crate::terminal::CursorShape;
 
 use super::super::app::{App, Mode, Scroll, alias};
+use super::super::copy::Copying;
 use super::super::document::{Piece, piece};
 use super::super::picture::Picture;
 use super::super::plan::{Pane, Plan};
@@ -20,7 +22,12 @@ pub(super) fn draw(brush: &mut Brush<'_>, plan: &Plan, pane: &Pane) {
     let app = brush.app;
     let Some(task) = app.task(&pane.task) else { return };
     let scroll = app.scroll.as_ref().filter(|scroll| scroll.task == task.id);
+    let copying = app.copying().filter(|copying| copying.task == task.id);
     title(brush, plan, pane, task, scroll);
+    if let Some(copying) = copying {
+        cells(brush, pane, &copying.picture, copying.top);
+        return selection(brush, pane, copying);
+    }
     let page = scroll.and_then(|scroll| scroll.page.as_ref());
     if let Some((page, scroll)) = page.zip(scroll) {
         cells(brush, pane, &page.picture, 0);
@@ -39,12 +46,14 @@ fn title(brush: &mut Brush<'_>, plan: &Plan, pane: &Pane, task: &TaskView, scrol
     let stands_out = is_selected || plan.panes.len() == 1;
     let shown = brush.state(task);
     let mark = if is_selected && plan.panes.len() > 1 { brush.glyphs().selected } else { "" };
+    let is_pinned = brush.app.pins.contains(&task.id);
     let name = if stands_out { Role::Title } else { Role::Text };
     let mut left = vec![
         piece(if mark.is_empty() { String::new() } else { format!("{mark} ") }, Role::Accent),
         piece(format!("{} ", shown.glyph), shown.role),
         piece(format!("{}  ", alias(task)), name),
     ];
+    left.extend(is_pinned.then(|| piece("pinned  ", Role::Faint)));
     left.extend(command(task).into_iter().map(|part| if stands_out { part } else { faint(part) }));
     let facts = facts(brush, pane, task, scroll);
     brush.head(pane.title, &left, &facts);
@@ -132,6 +141,27 @@ fn matches(brush: &mut Brush<'_>, pane: &Pane, scroll: &Scroll) {
                 cell.modifier.set(Modifier::BOLD, at == Some(found.line));
             }
         }
+    }
+}
+
+/// What is selected stands out in reverse; the terminal's cursor is where copying stands.
+fn selection(brush: &mut Brush<'_>, pane: &Pane, copying: &Copying) {
+    let (area, pan) = (pane.cells, pan(brush.app, pane));
+    for y in 0..area.height {
+        let row = copying.top.saturating_add(y);
+        let Some((from, to)) = copying.columns(row) else { continue };
+        for column in from.max(pan)..to.min(pan.saturating_add(area.width)) {
+            if let Some(cell) = brush.buf.cell_mut((area.x + column - pan, area.y + y)) {
+                cell.modifier.toggle(Modifier::REVERSED);
+            }
+        }
+    }
+    let (row, column) = copying.at;
+    if let Some((x, y)) = column.checked_sub(pan).zip(row.checked_sub(copying.top))
+        && x < area.width
+        && y < area.height
+    {
+        brush.drawn.cursor = Some((Position::new(area.x + x, area.y + y), CursorShape::Default));
     }
 }
 

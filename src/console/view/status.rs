@@ -59,6 +59,7 @@ fn mode_word(app: &App) -> String {
         (Context::Settled, _) => "SETTLED".to_owned(),
         (_, Mode::Input(task)) => format!("INPUT {}", of(task)),
         (_, Mode::Line(task, _)) => format!("LINE {}", of(task)),
+        (_, Mode::Copy(_)) => "COPY".to_owned(),
         (_, Mode::Start(_)) => "START".to_owned(),
         (_, Mode::Search(..)) => "SEARCH".to_owned(),
         (_, Mode::Observe) if is_searching(app) => "SEARCH".to_owned(),
@@ -130,7 +131,8 @@ fn candidates(app: &App) -> &'static [Action] {
         AllRoom, AnswerQuestion, Approvals, Approve, Back, Choose, CopyText, Deny, Dismiss, Down, Find, Fit,
         Last, Leave, LessRoom, Line, MoreRoom, Newline, NextColumn, NextHeld, NextMatch, NextPane,
         NextProgram, NextTask, OpenTask, PageUp, PreviousMatch, Quit, Raw, Release, Rerun, Run,
-        Search as SearchFor, Send, ShowFocus, ShowReceipts, ShowTasks, Start, Stop, Type, Up, Zoom,
+        Search as SearchFor, Select, SelectBlock, SelectLines, Send, ShowFocus, ShowReceipts, ShowTasks,
+        Start, Stop, Type, Up, Yank, Zoom,
     };
     match app.context() {
         Context::Tasks | Context::Focus if app.search.is_some() => &[NextMatch, PreviousMatch, Back],
@@ -151,6 +153,7 @@ fn candidates(app: &App) -> &'static [Action] {
         Context::Gate | Context::YesNo | Context::InFlight | Context::Choice | Context::Settled => &[Back],
         Context::Answer | Context::Reason => &[Send, Back],
         Context::Input => &[Leave],
+        Context::Copy => &[Select, SelectLines, SelectBlock, Yank, Back],
         Context::Line => &[Send, Newline, Raw, Leave],
         Context::Start => &[Run, Leave],
         Context::Search => &[Find, Leave],
@@ -237,7 +240,7 @@ pub(super) fn notice(brush: &mut Brush<'_>, area: Rect) {
             let label = [piece(format!(" search {of} "), Role::Faint), prompt(brush)];
             write_line(brush, area, &label, editor, false);
         }
-        Mode::Observe | Mode::Input(_) => {
+        Mode::Observe | Mode::Input(_) | Mode::Copy(_) => {
             let pieces = news(brush);
             let pieces = cut(&pieces, usize::from(area.width.saturating_sub(1)), brush.glyphs().cut);
             brush.row(area, 0, &pieces);

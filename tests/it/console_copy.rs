@@ -1,0 +1,91 @@
+//! Copying out of a pane, by keys and by the mouse.
+
+use pilothouse::console::app::{App, Mode};
+use pilothouse::console::msg::{Anchor, Effect, Msg};
+use pilothouse::terminal::{MouseButton, MouseInput, MouseKind};
+
+use crate::console_fixture::{console, press, select, shown, snapshot};
+
+fn opened() -> App {
+    let mut app = console(snapshot(), (80, 24));
+    select(&mut app, 7);
+    app
+}
+
+fn yanked(effects: &[Effect]) -> Vec<String> {
+    let text = |effect: &Effect| match effect {
+        Effect::Yank { text, .. } => Some(text.clone()),
+        _ => None,
+    };
+    effects.iter().filter_map(text).collect()
+}
+
+fn pane_rows(app: &App) -> Vec<String> {
+    let top = usize::from(app.plan().panes[0].cells.y);
+    shown(app).lines().skip(top).map(|row| row.trim_end().to_owned()).collect()
+}
+
+fn mouse(app: &mut App, kind: MouseKind, (col, row): (u16, u16)) -> Vec<Effect> {
+    app.update(Msg::Mouse(MouseInput { kind, row, col, shift: false, alt: false, ctrl: false }))
+}
+
+#[test]
+fn keys_select_and_copy_rows_and_go_back() {
+    let mut app = opened();
+    let before = pane_rows(&app);
+    let effects = press(&mut app, &["v"]);
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::Page { anchor: Anchor::Tail, .. })));
+    assert!(shown(&app).contains(" COPY "));
+    assert_eq!(pane_rows(&app)[..8], before[..8], "the pane stands still");
+    let text = yanked(&press(&mut app, &["g", "V", "j", "y"]));
+    assert_eq!(text.len(), 1);
+    assert_eq!(text[0].lines().next().map(str::trim_end), before.first().map(String::as_str));
+    assert!(matches!(app.mode, Mode::Observe));
+}
+
+#[test]
+fn nothing_but_copying_happens_while_copying() {
+    let mut app = opened();
+    let _ = press(&mut app, &["v"]);
+    assert!(press(&mut app, &["s", "q", "v"]).iter().all(|effect| matches!(effect, Effect::Page { .. })));
+    assert!(app.layers.is_empty());
+    let _ = press(&mut app, &["Esc"]);
+    assert!(matches!(app.mode, Mode::Observe));
+}
+
+#[test]
+fn a_drag_copies_what_it_goes_over_and_gives_the_keys_back() {
+    for enter in [false, true] {
+        let mut app = opened();
+        if enter {
+            let _ = press(&mut app, &["Enter"]);
+        }
+        let cells = app.plan().panes[0].cells;
+        let row = pane_rows(&app)[0].clone();
+        let _ = mouse(&mut app, MouseKind::Press(MouseButton::Left), (cells.x, cells.y));
+        let _ = mouse(&mut app, MouseKind::Drag(MouseButton::Left), (cells.x + 3, cells.y));
+        let effects = mouse(&mut app, MouseKind::Release(MouseButton::Left), (cells.x + 3, cells.y));
+        let expected: String = row.chars().take(4).collect();
+        assert_eq!(yanked(&effects), [expected.trim_end()]);
+        assert_eq!(matches!(app.mode, Mode::Input(_)), enter);
+    }
+}
+
+#[test]
+fn a_click_copies_nothing() {
+    let mut app = opened();
+    let cells = app.plan().panes[0].cells;
+    let _ = mouse(&mut app, MouseKind::Press(MouseButton::Left), (cells.x, cells.y));
+    let effects = mouse(&mut app, MouseKind::Release(MouseButton::Left), (cells.x, cells.y));
+    assert_eq!(yanked(&effects), Vec::<String>::new());
+}
+
+#[test]
+fn what_the_last_command_printed_is_copied_and_said() {
+    let mut app = opened();
+    assert!(press(&mut app, &["Y"]).iter().any(|effect| matches!(effect, Effect::LastOutput(_))));
+    let effects = app.update(Msg::Output("one\ntwo\n".into(), true));
+    assert_eq!(yanked(&effects), ["one\ntwo"]);
+    let _ = app.update(Msg::Copied("2 lines of the last command".into(), vec!["OSC 52", "tmux"]));
+    assert!(shown(&app).contains("copied 2 lines of the last command (OSC 52, tmux)"), "{}", shown(&app));
+}
