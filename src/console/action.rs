@@ -9,10 +9,10 @@ impl Action {
     /// Tells whether it does something to a task or starts one: what a recording refuses.
     #[must_use]
     pub fn changes(self) -> bool {
-        use Action::{AnswerQuestion, Approve, ApproveExact, Deny, Pause};
+        use Action::{AnswerQuestion, Approve, ApproveExact, ClearFinished, Deny, Pause, Rename};
         use Action::{Dismiss, Fit, Kill, Line, Release, Rerun, Run, Signal, Start, Stop};
         matches!(self, Line | Start | Run | Rerun | Stop | Kill | Signal | Release | Fit | Dismiss)
-            || matches!(self, AnswerQuestion | Approve | ApproveExact | Deny | Pause)
+            || matches!(self, AnswerQuestion | Approve | ApproveExact | ClearFinished | Deny | Pause | Rename)
     }
 }
 
@@ -90,6 +90,10 @@ actions! {
     Release "give back" "Give the input back to the agent" ""
     Fit "fit" "Fit the task to its pane" "TaskInput resize"
     Dismiss "dismiss" "Take a finished task off the list" ""
+    ClearFinished "clear" "Take all finished tasks off the list" ""
+    Rename "name" "Give the task a name" ""
+    Why "why" "What is known of it, and from where" "TaskStatus"
+    Timeline "timeline" "The timeline of the task, or of all" "audit show"
     CopyId "copy id" "Copy the task's id" ""
     Up "up" "One up" ""
     Down "down" "One down" ""

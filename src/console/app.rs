@@ -17,6 +17,7 @@ use super::copy::Copying;
 use super::held::Card;
 use super::inquiry::Inquiry;
 use super::keymap::{Context, Keymap};
+use super::lines::Lines;
 use super::msg::{Anchor, PageView};
 use super::picture::Picture;
 use super::program::Programs;
@@ -69,6 +70,8 @@ pub enum Mode {
     Copy(Copying),
     /// Into a command to start.
     Start(Editor),
+    /// Into a name for this task.
+    Rename(TaskId, Editor),
     /// Into a text to search this task's output for.
     Search(TaskId, Editor),
 }
@@ -87,6 +90,8 @@ pub enum Layer {
     Signal(TaskId),
     /// Quit?
     Quit,
+    /// What is known of this task.
+    Why(TaskId),
     /// May this call run?
     Held(Card),
     /// A question of a program.
@@ -165,6 +170,10 @@ pub struct App {
     pub pins: Vec<TaskId>,
     /// Steps by which the list is larger than usual.
     pub split: i16,
+    /// Lines written before, newest last; never one that was to be hidden.
+    pub lines: Lines,
+    /// The timeline tells of all tasks.
+    pub is_overall: bool,
     /// The calls.
     pub calls: Calls,
     /// The program screen.
@@ -209,6 +218,8 @@ impl App {
             is_zoomed: false,
             pins: Vec::new(),
             split: 0,
+            lines: Lines::default(),
+            is_overall: false,
             calls: Calls::new(),
             programs: Programs::default(),
             bell: Bell::default(),
@@ -316,7 +327,7 @@ impl App {
         match &self.mode {
             Mode::Input(task) | Mode::Line(task, _) => Some(task),
             Mode::Copy(copying) if copying.was_input => Some(&copying.task),
-            Mode::Observe | Mode::Copy(_) | Mode::Start(_) | Mode::Search(..) => None,
+            Mode::Observe | Mode::Copy(_) | Mode::Start(_) | Mode::Rename(..) | Mode::Search(..) => None,
         }
     }
 
@@ -332,10 +343,11 @@ impl App {
             (Some(Layer::Paste(..)), _) => Context::Paste,
             (Some(Layer::Held(Card { note: Some(_), .. })), _) => Context::Note,
             (Some(Layer::Held(_)), _) => Context::Held,
-            (Some(Layer::Help { .. }), _) => Context::Help,
+            (Some(Layer::Help { .. } | Layer::Why(_)), _) => Context::Help,
             (None, Mode::Input(_)) => Context::Input,
             (None, Mode::Line(..)) => Context::Line,
             (None, Mode::Copy(_)) => Context::Copy,
+            (None, Mode::Rename(..)) => Context::Note,
             (None, Mode::Start(_)) => Context::Start,
             (None, Mode::Search(..)) => Context::Search,
             (None, Mode::Observe) => self.view_context(),

@@ -121,6 +121,12 @@ impl Carrier {
             .spawn(async move { failed("take the task off the list", operator.dismiss(&task).await) });
     }
 
+    /// Gives a task a name, or takes it away.
+    pub(super) fn rename(&mut self, task: TaskId, name: Option<String>) {
+        let operator = self.operator.clone();
+        self.running.spawn(async move { failed("name the task", operator.rename(&task, name).await) });
+    }
+
     /// Fetches a call record.
     pub(super) fn fetch(&mut self, seq: u64) {
         let operator = self.operator.clone();

@@ -241,6 +241,7 @@ impl Driver {
                 }
                 Effect::Release(task) => self.carrier.release(task),
                 Effect::Dismiss(task) => self.carrier.dismiss(task),
+                Effect::Rename(task, name) => self.carrier.rename(task, name),
                 Effect::Fetch(seq) => self.carrier.fetch(seq),
                 Effect::Show { visible, focus } => {
                     self.operator.show(&visible, focus.as_ref());

@@ -20,6 +20,7 @@ pub mod inquiry;
 mod keyboard;
 pub mod keymap;
 pub mod keys;
+pub mod lines;
 pub mod msg;
 mod options;
 mod pages;

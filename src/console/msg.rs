@@ -157,6 +157,8 @@ pub enum Effect {
     Release(TaskId),
     /// Take a finished task off the list.
     Dismiss(TaskId),
+    /// Give a task a name, or take it away.
+    Rename(TaskId, Option<String>),
     /// Fetch a call record.
     Fetch(u64),
     /// These panes are on screen now.

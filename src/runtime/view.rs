@@ -233,7 +233,7 @@ pub struct TaskEvent {
     pub at: Timestamp,
     /// Who.
     pub actor: Actor,
-    /// One word: `held`, `approved`, `denied`, `start`, `promoted`, `input`, `refused`, `lease`,
+    /// One word: `held`, `approved`, `denied`, `start`, `waiting`, `promoted`, `input`, `refused`, `lease`,
     /// `released`, `resize`, `stop`, `signal`, `timeout`, `output_limit`, `exit`, `end`, `screen_reset`.
     pub what: String,
     /// Details in a few words; never typed text.

@@ -4,6 +4,7 @@ mod architecture;
 mod cli_surfaces;
 mod console_batch;
 mod console_copy;
+mod console_driving;
 mod console_fixture;
 mod console_held;
 mod console_layout;

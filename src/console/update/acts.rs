@@ -43,7 +43,11 @@ impl App {
             Action::NextPane => self.program_tasks().len() > 1,
             Action::PreviousProgram | Action::NextProgram => self.snapshot.programs.len() > 1,
             Action::OpenTask if self.view == View::Program => self.program_task().is_some(),
-            Action::Search | Action::Select | Action::YankOutput | Action::Pin => is(|_| true),
+            Action::Rename => !self.is_lost && is(|_| true),
+            Action::ClearFinished => {
+                !self.is_lost && self.snapshot.tasks.iter().any(|task| task.status.is_terminal())
+            }
+            Action::Why | Action::Search | Action::Select | Action::YankOutput | Action::Pin => is(|_| true),
             Action::NextMatch | Action::PreviousMatch => {
                 self.search.as_ref().is_some_and(|search| search.line().is_some())
             }
@@ -75,6 +79,11 @@ impl App {
             Action::ShowFocus => self.show(View::Focus),
             Action::ShowReceipts => self.show(View::Receipts),
             Action::ShowMetrics => self.show(View::Metrics),
+            Action::Timeline => {
+                self.is_overall = !self.is_overall;
+                Vec::new()
+            }
+            Action::ClearFinished => self.clear_finished(),
             Action::WidenList => self.split_by(1),
             Action::NarrowList => self.split_by(-1),
             Action::Zoom => {
@@ -85,6 +94,7 @@ impl App {
             Action::Back => self.back(),
             Action::Quit => self.ask_to_quit(),
             Action::Start => {
+                self.lines.rest();
                 self.mode = Mode::Start(tui_input::Input::default());
                 Vec::new()
             }
@@ -115,6 +125,7 @@ impl App {
             Action::Type => self.enter(&task),
             Action::Line => {
                 self.thaw();
+                self.lines.rest();
                 self.mode = Mode::Line(id, tui_input::Input::default());
                 Vec::new()
             }
@@ -125,6 +136,12 @@ impl App {
                 self.turn_pin();
                 Vec::new()
             }
+            Action::Rename => {
+                let name = task.name.clone().unwrap_or_default();
+                self.mode = Mode::Rename(id, tui_input::Input::new(name));
+                Vec::new()
+            }
+            Action::Why => self.open(Layer::Why(id)),
             Action::Select => self.start_copying(),
             Action::YankOutput => vec![Effect::LastOutput(id)],
             Action::Search => self.open_search(id),
@@ -181,6 +198,14 @@ impl App {
         let at = TURN.iter().position(|column| *column == self.calls.column).unwrap_or(0);
         self.calls.column = TURN[(at + by) % TURN.len()];
         Vec::new()
+    }
+
+    fn clear_finished(&mut self) -> Vec<Effect> {
+        let ended = self.snapshot.tasks.iter().filter(|task| task.status.is_terminal());
+        let effects: Vec<Effect> = ended.map(|task| Effect::Dismiss(task.id.clone())).collect();
+        let text = format!("{} finished taken off the list; the record keeps them", effects.len());
+        self.toasts.say(text, None, self.now);
+        effects
     }
 
     fn split_by(&mut self, by: i16) -> Vec<Effect> {

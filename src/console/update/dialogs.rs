@@ -21,6 +21,10 @@ impl App {
             Layer::Stop { task, kill } => self.stop(task, kill, action),
             Layer::Signal(task) => signal(&task, action),
             Layer::Quit => self.quit(action),
+            Layer::Why(task) => {
+                // Any other key leaves it open.
+                self.open(Layer::Why(task))
+            }
             Layer::Held(card) => self.act_on_card(card, action),
             Layer::Question(inquiry) => self.inquire(inquiry, action),
             Layer::Attention(queue) => self.attend(queue, action),
@@ -64,6 +68,7 @@ impl App {
         let ended = |task: &TaskId| self.task(task).is_none_or(|task| task.status.is_terminal());
         let is_outdated = match self.layers.last() {
             Some(Layer::Stop { task, .. } | Layer::Signal(task) | Layer::Paste(task, _)) => ended(task),
+            Some(Layer::Why(task)) => self.task(task).is_none(),
             Some(Layer::Quit) => self.is_lost,
             Some(Layer::Held(_)) => self.is_lost || self.plan().class == Class::Sentence,
             Some(Layer::Help { .. }) => self.plan().class == Class::Sentence,

@@ -20,7 +20,8 @@ impl App {
     pub(super) fn settle(&mut self) -> Vec<Effect> {
         self.close_outdated();
         self.turn_card();
-        if let Mode::Input(task) | Mode::Line(task, _) | Mode::Search(task, _) = &self.mode
+        if let Mode::Input(task) | Mode::Line(task, _) | Mode::Search(task, _) | Mode::Rename(task, _) =
+            &self.mode
             && self.task(task).is_none()
         {
             self.observe();

@@ -23,6 +23,7 @@ impl App {
             Mode::Input(task) => Some(self.input_key(&task.clone(), key, action)),
             Mode::Line(task, _) => Some(self.line_key(&task.clone(), key, action)),
             Mode::Start(_) => Some(self.start_key(key, action)),
+            Mode::Rename(task, _) => Some(self.name_key(&task.clone(), key, action)),
             Mode::Search(..) => Some(self.search_key(key, action)),
         }
     }
@@ -60,7 +61,7 @@ impl App {
             Some(Action::Raw) => self.mode = Mode::Input(task.clone()),
             Some(Action::Send) => return self.send_line(task),
             Some(Action::Newline) => self.edit(InputRequest::InsertChar('\n')),
-            _ => self.edit_key(key),
+            _ => self.edit_or_call_back(key),
         }
         Vec::new()
     }
@@ -69,7 +70,7 @@ impl App {
         match action {
             Some(Action::Leave) => self.observe(),
             Some(Action::Run) => return self.run_command(),
-            _ => self.edit_key(key),
+            _ => self.edit_or_call_back(key),
         }
         Vec::new()
     }
@@ -92,8 +93,13 @@ impl App {
             self.toasts.fail(format!("{} has ended", super::super::app::alias(view)), None);
             return Vec::new();
         }
-        let text = if view.tty { format!("{}\r", text.replace('\n', "\r")) } else { format!("{text}\n") };
-        if wants_secret(view) {
+        let is_secret = wants_secret(view);
+        let tty = view.tty;
+        if !is_secret {
+            self.lines.keep(&text);
+        }
+        let text = if tty { format!("{}\r", text.replace('\n', "\r")) } else { format!("{text}\n") };
+        if is_secret {
             return vec![Effect::Send { task: task.clone(), input: Input::Text(text) }];
         }
         vec![Effect::Call { tool: "TaskInput", input: json!({"task_id": task, "input": text}) }]
@@ -106,6 +112,7 @@ impl App {
         if cmd.is_empty() {
             return Vec::new();
         }
+        self.lines.keep(&cmd);
         let input = json!({"cmd": cmd, "tty": true, "yield_time_ms": 0});
         vec![Effect::Call { tool: "ExecCommand", input }]
     }
@@ -131,7 +138,7 @@ impl App {
                 }
                 return vec![Effect::Send { task, input: Input::Paste(text) }];
             }
-            Mode::Line(..) | Mode::Start(_) | Mode::Search(..) => {
+            Mode::Line(..) | Mode::Start(_) | Mode::Rename(..) | Mode::Search(..) => {
                 self.insert(&text);
             }
         }
@@ -142,6 +149,39 @@ impl App {
     fn insert(&mut self, text: &str) {
         for c in text.replace("\r\n", "\n").replace('\r', "\n").trim_end().chars() {
             self.edit(InputRequest::InsertChar(c));
+        }
+    }
+
+    fn name_key(&mut self, task: &TaskId, key: KeyPress, action: Option<Action>) -> Vec<Effect> {
+        match action {
+            Some(Action::Leave) => self.observe(),
+            Some(Action::Send) => {
+                let name = self.editor().map(Editor::value_and_reset).unwrap_or_default();
+                self.observe();
+                let name = name.trim();
+                return vec![Effect::Rename(task.clone(), (!name.is_empty()).then(|| name.to_owned()))];
+            }
+            _ => self.edit_key(key),
+        }
+        Vec::new()
+    }
+
+    /// Up and down call back lines written before, where they are not to be hidden.
+    fn edit_or_call_back(&mut self, press: KeyPress) {
+        let older = match press.key {
+            Key::Up => true,
+            Key::Down => false,
+            _ => return self.edit_key(press),
+        };
+        let is_hidden =
+            self.typing_into().and_then(|task| self.task(task)).is_some_and(|task| wants_secret(task));
+        if is_hidden {
+            return;
+        }
+        if let Some(line) = self.lines.step(older)
+            && let Some(editor) = self.editor()
+        {
+            *editor = Editor::new(line);
         }
     }
 
@@ -179,7 +219,10 @@ impl App {
             };
         }
         match &mut self.mode {
-            Mode::Line(_, editor) | Mode::Start(editor) | Mode::Search(_, editor) => Some(editor),
+            Mode::Line(_, editor)
+            | Mode::Rename(_, editor)
+            | Mode::Start(editor)
+            | Mode::Search(_, editor) => Some(editor),
             Mode::Observe | Mode::Input(_) | Mode::Copy(_) => None,
         }
     }

@@ -15,7 +15,7 @@ use super::super::visible;
 use super::brush::{Brush, cut};
 use super::state::who;
 
-const DIALOG_COLUMNS: u16 = 62;
+pub(super) const DIALOG_COLUMNS: u16 = 62;
 
 pub(super) fn draw(brush: &mut Brush<'_>, plan: &Plan) {
     let app = brush.app;
@@ -23,6 +23,11 @@ pub(super) fn draw(brush: &mut Brush<'_>, plan: &Plan) {
         None => {}
         Some(Layer::Help { about, top }) => help(brush, *about, *top),
         Some(Layer::Quit) => quit(brush, plan),
+        Some(Layer::Why(task)) => {
+            if let Some(task) = app.task(task) {
+                super::why::draw(brush, plan, task);
+            }
+        }
         Some(Layer::Held(card)) => super::held::draw(brush, card),
         Some(Layer::Question(inquiry)) => super::question::draw(brush, inquiry),
         Some(Layer::Attention(queue)) => super::attention::draw(brush, queue),
@@ -45,7 +50,7 @@ pub(super) fn draw(brush: &mut Brush<'_>, plan: &Plan) {
 }
 
 /// Draws a dialog in the middle of the screen, as high as its rows.
-fn dialog(brush: &mut Brush<'_>, plan: &Plan, title: &str, rows: &[Vec<Piece>]) {
+pub(super) fn dialog(brush: &mut Brush<'_>, plan: &Plan, title: &str, rows: &[Vec<Piece>]) {
     let screen = brush.buf.area;
     let width = DIALOG_COLUMNS.min(screen.width.saturating_sub(2)).max(screen.width.min(4));
     let height = u16::try_from(rows.len() + 2).unwrap_or(u16::MAX).min(screen.height.saturating_sub(1));
@@ -66,7 +71,7 @@ fn dialog(brush: &mut Brush<'_>, plan: &Plan, title: &str, rows: &[Vec<Piece>]) 
 }
 
 /// The command in full, wrapped, at most so many rows.
-fn command_rows(task: &TaskView, width: u16, most: usize) -> Vec<Vec<Piece>> {
+pub(super) fn command_rows(task: &TaskView, width: u16, most: usize) -> Vec<Vec<Piece>> {
     let shown = visible::told(task.cmd.trim());
     let mut document = super::super::document::Document::new(vec![vec![piece(shown, Role::Strong)]]);
     document.wrap(usize::from(width));

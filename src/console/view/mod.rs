@@ -17,6 +17,7 @@ mod status;
 mod stream;
 mod tasks;
 mod timeline;
+mod why;
 
 use ratatui::buffer::Buffer;
 

@@ -46,11 +46,13 @@ fn mode_word(app: &App) -> String {
     let of = |task| app.task(task).map(|task| alias(task)).unwrap_or_default();
     match (app.context(), &app.mode) {
         _ if app.is_leaving => "STOPPING".to_owned(),
+        _ if matches!(app.layers.last(), Some(Layer::Why(_))) => "WHY".to_owned(),
         (Context::Stop, _) => "STOP?".to_owned(),
         (Context::Signal, _) => "SIGNAL?".to_owned(),
         (Context::Quit, _) => "QUIT?".to_owned(),
         (Context::Paste, _) => "PASTE?".to_owned(),
-        (Context::Held | Context::Note, _) => "APPROVE?".to_owned(),
+        (Context::Held, _) => "APPROVE?".to_owned(),
+        (Context::Note, _) if !app.layers.is_empty() => "DENY?".to_owned(),
         (Context::Help, _) => "HELP".to_owned(),
         (Context::Attention, _) => "ATTENTION".to_owned(),
         (Context::Gate, _) => "GATE?".to_owned(),
@@ -60,6 +62,7 @@ fn mode_word(app: &App) -> String {
         (_, Mode::Input(task)) => format!("INPUT {}", of(task)),
         (_, Mode::Line(task, _)) => format!("LINE {}", of(task)),
         (_, Mode::Copy(_)) => "COPY".to_owned(),
+        (_, Mode::Rename(..)) => "NAME".to_owned(),
         (_, Mode::Start(_)) => "START".to_owned(),
         (_, Mode::Search(..)) => "SEARCH".to_owned(),
         (_, Mode::Observe) if is_searching(app) => "SEARCH".to_owned(),
@@ -233,6 +236,11 @@ pub(super) fn notice(brush: &mut Brush<'_>, area: Rect) {
         }
         Mode::Start(editor) => {
             let label = [piece(" run here ", Role::Faint), prompt(brush)];
+            write_line(brush, area, &label, editor, false);
+        }
+        Mode::Rename(task, editor) => {
+            let of = app.task(task).map(|task| alias(task)).unwrap_or_default();
+            let label = [piece(format!(" name for {of} "), Role::Faint), prompt(brush)];
             write_line(brush, area, &label, editor, false);
         }
         Mode::Search(task, editor) => {

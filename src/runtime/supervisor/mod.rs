@@ -3,6 +3,7 @@
 //! Pure: a value comes in with the present moment, a list of actions goes out. It never touches a
 //! process, a file or a clock; the driver does what it decides.
 
+mod driving;
 mod ending;
 mod gate;
 mod holding;
@@ -76,7 +77,7 @@ impl Supervisor {
             Input::Release { id, by } => self.with(&id, |task, _| task.release(now, by)),
             Input::ScreenReset { id } => self.with(&id, |task, _| task.screen_reset(now)),
             Input::Rename { id, name } => self.with(&id, |task, _| task.rename(name)),
-            Input::Waiting { id, waiting } => self.with(&id, |task, _| task.waits(waiting)),
+            Input::Waiting { id, waiting } => self.with(&id, |task, _| task.waits(now, waiting)),
             Input::Due { id, timer, epoch } => {
                 let grace = self.stop_grace;
                 self.with(&id, |task, _| task.due(now, timer, epoch, task.grace(grace)))

@@ -176,20 +176,8 @@ impl Task {
         vec![self.note(now, by, "resize", format!("{}x{}", size.cols(), size.rows()), None)]
     }
 
-    pub(super) fn release(&mut self, now: Moment, by: Actor) -> Vec<Action> {
-        match self.lease.take() {
-            Some(_) => vec![self.note(now, by, "released", String::new(), None)],
-            None => Vec::new(),
-        }
-    }
-
     pub(super) fn rename(&mut self, name: Option<String>) -> Vec<Action> {
         self.name = name;
-        Vec::new()
-    }
-
-    pub(super) fn waits(&mut self, waiting: Option<Waiting>) -> Vec<Action> {
-        self.waiting = waiting.filter(|_| self.status == TaskStatus::Running);
         Vec::new()
     }
 
@@ -342,17 +330,6 @@ impl Task {
         actions
     }
 
-    fn lapse(&mut self, now: Moment) -> Vec<Action> {
-        match &self.lease {
-            Some((_, until)) if *until <= now.mono => self.release(now, Actor::System),
-            Some((_, until)) => {
-                let rest = until.saturating_sub(now.mono);
-                vec![self.wake(now, Timer::Lease, rest)]
-            }
-            None => Vec::new(),
-        }
-    }
-
     fn end(&self, grace: Duration) -> Vec<Action> {
         match self.pid {
             Some(_) => vec![Action::Order(self.id.clone(), Order::End(grace))],
@@ -368,7 +345,7 @@ impl Task {
         }
     }
 
-    fn wake(&mut self, now: Moment, timer: Timer, after: Duration) -> Action {
+    pub(super) fn wake(&mut self, now: Moment, timer: Timer, after: Duration) -> Action {
         let epoch = &mut self.epochs[timer as usize];
         *epoch += 1;
         Action::Wake { id: self.id.clone(), timer, epoch: *epoch, at: now.mono + after }

@@ -1,0 +1,95 @@
+//! Driving tasks from the console: names, what is cleared, lines called back, why a task stands as it does.
+
+use std::sync::Arc;
+
+use pilothouse::console::app::{App, Mode};
+use pilothouse::console::msg::{Effect, Msg};
+
+use crate::console_fixture::{console, press, select, shown, snapshot};
+
+fn opened(number: u32) -> App {
+    let mut app = console(snapshot(), (120, 40));
+    select(&mut app, number);
+    app
+}
+
+fn write(app: &mut App, text: &str) {
+    let keys: Vec<String> =
+        text.chars().map(|c| if c == ' ' { "Space".to_owned() } else { c.to_string() }).collect();
+    let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+    let _ = press(app, &keys);
+}
+
+#[test]
+fn a_task_is_given_a_name_and_loses_it() {
+    let mut app = opened(3);
+    let _ = press(&mut app, &[","]);
+    write(&mut app, "web server");
+    assert!(shown(&app).contains("name for t03 ▸ web server"), "{}", shown(&app));
+    let effects = press(&mut app, &["Enter"]);
+    assert!(
+        effects.iter().any(|e| matches!(e, Effect::Rename(_, Some(name)) if name == "web server")),
+        "{effects:?}"
+    );
+    let _ = press(&mut app, &[","]);
+    let effects = press(&mut app, &["Enter"]);
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::Rename(_, None))));
+    let _ = press(&mut app, &[",", "x", "Esc"]);
+    assert!(matches!(app.mode, Mode::Observe));
+}
+
+#[test]
+fn finished_tasks_are_cleared_and_live_ones_stay() {
+    let mut app = opened(7);
+    let ended = app.snapshot.tasks.iter().filter(|task| task.status.is_terminal()).count();
+    let effects = press(&mut app, &["C"]);
+    let cleared = effects.iter().filter(|effect| matches!(effect, Effect::Dismiss(_))).count();
+    assert_eq!(cleared, ended);
+}
+
+#[test]
+fn lines_are_called_back_unless_they_were_to_be_hidden() {
+    let mut app = opened(7);
+    let _ = press(&mut app, &["i"]);
+    write(&mut app, "first");
+    let _ = press(&mut app, &["Enter"]);
+    let mut secret = snapshot();
+    for task in &mut secret.tasks {
+        if let Some(waiting) = &mut Arc::make_mut(task).waiting {
+            "secret".clone_into(&mut waiting.kind);
+        }
+    }
+    let _ = app.update(Msg::Snapshot(Arc::new(secret)));
+    write(&mut app, "hunter2");
+    let _ = press(&mut app, &["Up"]);
+    assert!(!shown(&app).contains("first"), "nothing is called back where a secret is asked for");
+    let _ = press(&mut app, &["Enter"]);
+    let _ = app.update(Msg::Snapshot(Arc::new(snapshot())));
+    let _ = press(&mut app, &["Up"]);
+    assert!(shown(&app).contains("line to t07 ▸ first"), "{}", shown(&app));
+    let _ = press(&mut app, &["Up", "Down"]);
+    assert!(!shown(&app).contains("hunter2"));
+}
+
+#[test]
+fn why_a_task_stands_as_it_does_is_told_with_where_that_is_known_from() {
+    for (number, name) in [(7, "waiting"), (8, "cancelling"), (4, "failed")] {
+        let mut app = opened(number);
+        let _ = press(&mut app, &["w"]);
+        insta::assert_snapshot!(format!("why_{name}"), shown(&app));
+        let _ = press(&mut app, &["Esc"]);
+        assert!(app.layers.is_empty());
+    }
+}
+
+#[test]
+fn the_timeline_tells_of_one_task_or_of_all() {
+    for size in [(120, 40), (200, 60)] {
+        let mut app = console(snapshot(), size);
+        select(&mut app, 7);
+        let _ = press(&mut app, &["t"]);
+        insta::assert_snapshot!(format!("timeline_all_{}x{}", size.0, size.1), shown(&app));
+        let _ = press(&mut app, &["t"]);
+        assert!(shown(&app).contains("timeline  t07"));
+    }
+}
