@@ -162,6 +162,10 @@ impl<'a> Scan<'a> {
         let blank = |byte: &&u8| matches!(byte, b' ' | b'\t');
         let start = self.at + 1 + self.bytes.get(self.at + 1..)?.iter().take_while(blank).count();
         let first = self.byte(start)?;
+        if self.quote.is_none() && self.bytes.get(start..)?.starts_with(MASKED.as_bytes()) {
+            // A quoted value was hidden here before: what stands behind it is no part of it.
+            return Some(self.word(start, false));
+        }
         Some(match self.quote {
             None if !b"\"'".contains(&first) => self.up_to(start, |byte| byte == b'\n'),
             Some((open, _)) if !b"\"'".contains(&first) => {
