@@ -162,9 +162,11 @@ impl<'a> Scan<'a> {
         let blank = |byte: &&u8| matches!(byte, b' ' | b'\t');
         let start = self.at + 1 + self.bytes.get(self.at + 1..)?.iter().take_while(blank).count();
         let first = self.byte(start)?;
-        if self.quote.is_none() && self.bytes.get(start..)?.starts_with(MASKED.as_bytes()) {
-            // A quoted value was hidden here before: what stands behind it is no part of it.
-            return Some(self.word(start, false));
+        let behind = start + MASKED.len();
+        let is_hidden = self.bytes.get(start..behind) == Some(MASKED.as_bytes());
+        if is_hidden && self.byte(behind).is_none_or(|byte| ends_word(byte) || b"\"'".contains(&byte)) {
+            // Hidden before, when its quotes were still there: what stands behind it is no part of it.
+            return Some(Secret { at: start..behind, reopened: None });
         }
         Some(match self.quote {
             None if !b"\"'".contains(&first) => self.up_to(start, |byte| byte == b'\n'),
