@@ -100,11 +100,13 @@ impl Progress {
         });
     }
 
-    /// A statement's command has ended.
+    /// A statement's command has ended. What the program makes of it is told when the statement ends; a branch that
+    /// is a value alone has no statement, and what failed there must not look done.
     pub(super) fn exited(&self, lines: Lines, exit_code: i32) {
+        let state = if exit_code == 0 { StepState::Done } else { StepState::Failed };
         self.change(|view| {
             let step = step_at(&mut view.steps, lines);
-            (step.state, step.exit_code) = (StepState::Done, Some(exit_code));
+            (step.state, step.exit_code) = (state, Some(exit_code));
         });
     }
 
@@ -231,5 +233,7 @@ mod tests {
         assert_eq!(progress.view().state, RunState::Asking);
         let lines: Vec<u32> = progress.view().steps.iter().map(|step| step.lines.first).collect();
         assert_eq!(lines, [1, 2, 3]);
+        progress.exited(Lines::one(3), 3);
+        assert_eq!(progress.view().steps[2].state, StepState::Failed);
     }
 }
