@@ -1,5 +1,6 @@
 //! Settings that a person may change: their defaults, what `config.toml` says, and what is wrong with it.
 
+mod keep;
 mod load;
 mod near;
 mod settings;
@@ -12,6 +13,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use keep::{Error as KeepError, keep_theme};
 pub use load::{FILE, KEYS_FILE, Loaded, Origin, THEMES_FOLDER, WORKSPACE_FILE, read_own};
 pub use near::nearest;
 pub use settings::{

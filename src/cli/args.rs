@@ -30,6 +30,7 @@ pub(super) fn tree() -> Clap {
             "Opens the console of this workspace: with the runtime inside, or attached to the one that \
              already runs. Agents connect with `pilothouse mcp`, scripts with `pilothouse exec`.",
         );
+    let root = looks(root);
     COMMANDS.iter().fold(root, |root, command| {
         let words: Vec<&str> = command.words().collect();
         grow(root, command, &words)
@@ -71,6 +72,8 @@ fn declare(command: &'static Command, clap: Clap) -> Clap {
     let clap = fields::declare(command.input_schema(), clap.about(command.about))
         .visible_aliases(aliases.map(str::to_owned).collect::<Vec<_>>())
         .arg(output);
+    let opens_console = matches!(command.path.as_str(), "open" | "demo");
+    let clap = if opens_console { looks(clap) } else { clap };
     LINE_FLAGS.iter().fold(clap, |clap, flag| {
         let arg = Arg::new(flag.name).long(flag.name).help(flag.about);
         clap.arg(match flag.kind {
@@ -78,6 +81,16 @@ fn declare(command: &'static Command, clap: Clap) -> Clap {
             _ => arg.value_name(flag.name.to_uppercase()),
         })
     })
+}
+
+#[cfg(feature = "console")]
+fn looks(clap: Clap) -> Clap {
+    super::looks::declare(clap)
+}
+
+#[cfg(not(feature = "console"))]
+fn looks(clap: Clap) -> Clap {
+    clap
 }
 
 /// The forms a command can answer in.

@@ -11,6 +11,7 @@ use super::Start;
 use super::house::House;
 use crate::agent::start_headless;
 use crate::config::{Dwelling, Loaded, Settings};
+use crate::console::looks::Facts;
 use crate::console::{self, Exit, Options};
 use crate::link::{Error, Operator};
 
@@ -33,7 +34,7 @@ pub(super) async fn run(start: &Start) -> Result<ExitCode> {
         }
         // The lock is held: its holder answers, or is on its way in or out.
         match Operator::attach(&start.places.operator_socket(), start.cwd.clone()).await {
-            Ok(operator) => return show(operator, Some(start.places.layout())).await.map(leave),
+            Ok(operator) => return show(start, operator, Some(start.places.layout())).await.map(leave),
             Err(error) if Instant::now() >= deadline || !is_passing(&error) => return Err(error.into()),
             Err(_) => sleep(RETRY).await,
         }
@@ -70,22 +71,32 @@ async fn lodge(start: &Start) -> Result<()> {
 
 /// Runs the console on a runtime of this process; its tasks end with it.
 pub(super) async fn embed(start: &Start, house: House) -> Result<Exit> {
-    let shown =
-        show(Operator::local(house.runtime.clone(), start.cwd.clone()), Some(start.places.layout())).await;
+    let operator = Operator::local(house.runtime.clone(), start.cwd.clone());
+    let shown = show(start, operator, Some(start.places.layout())).await;
     house.close().await?;
     shown
 }
 
-pub(super) async fn show(operator: Operator, layout: Option<PathBuf>) -> Result<Exit> {
-    let options = Options::from_environment(|name| std::env::var_os(name));
-    let options = Options { layout, ..options };
-    Ok(console::run(operator, options).await?)
+fn options(start: &Start) -> Options {
+    let variable = |name: &str| std::env::var_os(name);
+    Options {
+        config: Some(start.places.config_dir.clone()),
+        state: Some(start.places.state_dir.clone()),
+        program: Some(start.program.clone()),
+        flags: start.flags.clone(),
+        facts: Facts::from_environment(variable),
+        clipboard: console::clipboard_tools(variable),
+        ..Options::default()
+    }
+}
+
+pub(super) async fn show(start: &Start, operator: Operator, layout: Option<PathBuf>) -> Result<Exit> {
+    Ok(console::run(operator, Options { layout, ..options(start) }).await?)
 }
 
 /// Opens the console on the screen of programs.
-pub(super) async fn show_program(operator: Operator) -> Result<Exit> {
-    let usual = Options::from_environment(|name| std::env::var_os(name));
-    let options = Options { opens: console::app::View::Program, ..usual };
+pub(super) async fn show_program(start: &Start, operator: Operator) -> Result<Exit> {
+    let options = Options { opens: console::app::View::Program, ..options(start) };
     Ok(console::run(operator, options).await?)
 }
 

@@ -32,7 +32,14 @@ pub(super) async fn run(start: &Start) -> Result<ExitCode> {
     let script = Script::parse(SCRIPT)?;
     let places = Places::beneath(&stage.workspace, &stage.folder.join("state"), None)?;
     let house = House::open(&places, false)?.ok_or_else(|| eyre!("the demo's workspace is taken"))?;
-    let inside = Start { cwd: places.workspace.clone(), program: start.program.clone(), places };
+    // Its runtime has the defaults; how the console looks is the person's all the same.
+    let places = Places { config_dir: start.places.config_dir.clone(), ..places };
+    let inside = Start {
+        cwd: places.workspace.clone(),
+        program: start.program.clone(),
+        flags: start.flags.clone(),
+        places,
+    };
     let agent =
         tokio::spawn(play(script, inside.places.agent_socket(), inside.cwd.clone(), house.runtime.clone()));
     let shown = console::embed(&inside, house).await;

@@ -11,6 +11,8 @@ mod exec;
 mod fields;
 mod house;
 mod log;
+#[cfg(feature = "console")]
+mod looks;
 mod mcp;
 mod one;
 #[cfg(feature = "console")]
@@ -51,6 +53,9 @@ struct Start {
     places: Places,
     /// This very program, to start again.
     program: PathBuf,
+    /// How a console is to look.
+    #[cfg(feature = "console")]
+    flags: crate::console::looks::Flags,
 }
 
 /// Runs the program with `argv` (program name first) and returns its exit code.
@@ -99,26 +104,27 @@ fn prepared(matches: &ArgMatches) -> Result<ExitCode> {
         .enable_all()
         .build()
         .wrap_err("start the async runtime")?;
-    let ended = runtime.block_on(dispatch(args::typed(matches)));
+    let ended = runtime.block_on(dispatch(matches));
     runtime.shutdown_timeout(LINGER);
     ended
 }
 
-async fn dispatch(typed: Option<Typed<'_>>) -> Result<ExitCode> {
+async fn dispatch(matches: &ArgMatches) -> Result<ExitCode> {
+    let typed = args::typed(matches);
     let is_stream = typed.is_some_and(|typed| typed.command.reach == Reach::Exec);
     let outside = Arc::new(Outside::new(is_stream));
-    let Some(typed) = typed else { return open(&settled()?).await };
+    let Some(typed) = typed else { return open(&settled(matches)?).await };
     let told_only = typed.args.get_flag("dry-run") && typed.command.danger != Danger::Safe;
     match typed.command.reach {
         Reach::Anywhere => one::run(outside, typed).await,
         _ if told_only => one::run(outside, typed).await,
         Reach::Exec => exec::run(outside, typed).await,
-        Reach::Alone(_) => alone(typed).await,
+        Reach::Alone(_) => alone(matches, typed).await,
     }
 }
 
 /// Runs a command that owns standard input or the terminal.
-async fn alone(typed: Typed<'_>) -> Result<ExitCode> {
+async fn alone(matches: &ArgMatches, typed: Typed<'_>) -> Result<ExitCode> {
     let form = Form::of(typed.args);
     let asked = one::input(typed).and_then(|input| {
         typed.command.check(input.clone())?;
@@ -128,7 +134,7 @@ async fn alone(typed: Typed<'_>) -> Result<ExitCode> {
         Ok(input) => input,
         Err(failure) => return Ok(answer::print(&Response::failure(failure), form)),
     };
-    let start = settled()?;
+    let start = settled(matches)?;
     match typed.command.path.as_str() {
         "mcp" => mcp::run(&start, serde_json::from_value(input)?).await,
         "config.edit" => edit::run(&start),
@@ -146,9 +152,14 @@ async fn alone(typed: Typed<'_>) -> Result<ExitCode> {
 }
 
 /// Finds the place of a program that stays, and opens its log.
-fn settled() -> Result<Start> {
-    let start = Start::find()?;
+#[cfg_attr(not(feature = "console"), expect(unused_variables, unused_mut, reason = "for the console alone"))]
+fn settled(matches: &ArgMatches) -> Result<Start> {
+    let mut start = Start::find()?;
     log::start(&start.places.state_dir)?;
+    #[cfg(feature = "console")]
+    {
+        start.flags = looks::flags(matches);
+    }
     Ok(start)
 }
 
@@ -168,7 +179,13 @@ impl Start {
         let named = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|dir| dir.is_absolute());
         let places = Places::find(&cwd, named.or_else(usual_runtime_dir).as_deref())?;
         let program = std::env::current_exe().wrap_err("find this program")?;
-        Ok(Self { cwd, places, program })
+        Ok(Self {
+            cwd,
+            places,
+            program,
+            #[cfg(feature = "console")]
+            flags: crate::console::looks::Flags::default(),
+        })
     }
 }
 

@@ -29,5 +29,5 @@ pub(super) async fn run(start: &Start, input: &OpenInput) -> Result<ExitCode> {
         return Err(eyre!("{} is being written; `pilothouse` opens its console", listed.name));
     }
     let story = tokio::task::spawn_blocking(move || past::read(&listed.folder)).await??;
-    show(Operator::recorded(&story), None).await.map(leave)
+    show(start, Operator::recorded(&story), None).await.map(leave)
 }

@@ -106,6 +106,16 @@ impl Host for Outside {
         String::from_utf8_lossy(&script).into_owned()
     }
 
+    #[cfg(feature = "console")]
+    fn keys(&self) -> Result<Result<Vec<dispatch::KeyRow>, Faults>, Failure> {
+        Ok(super::looks::keys(&self.start()?.places.config_dir))
+    }
+
+    #[cfg(feature = "console")]
+    fn check_looks(&self) -> Result<dispatch::Looks, Failure> {
+        Ok(crate::console::looks::check(&self.start()?.places.config_dir))
+    }
+
     fn standard_input(&self, limit: u64) -> Result<Vec<u8>, Failure> {
         if self.is_stream || std::io::stdin().is_terminal() {
             let owner = if self.is_stream { "the stream of commands" } else { "the terminal" };

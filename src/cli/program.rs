@@ -136,7 +136,7 @@ async fn look(start: &Start, house: Option<&House>) -> Result<()> {
         Some(house) => Operator::local(house.runtime.clone(), start.cwd.clone()),
         None => Operator::attach(&start.places.operator_socket(), start.cwd.clone()).await?,
     };
-    super::console::show_program(operator).await.map(drop)
+    super::console::show_program(start, operator).await.map(drop)
 }
 
 #[cfg(not(feature = "console"))]

@@ -3,9 +3,19 @@
 //! The keymap binds keys to these names; help, hints and dialogs are made from this table. What an
 //! action does is decided in `update`, never here.
 
-use serde::Deserialize;
-
 impl Action {
+    /// Tells whether it is reached by its name in the palette, also without a key.
+    #[must_use]
+    pub fn is_by_name(self) -> bool {
+        matches!(self, Self::Messages | Self::Themes | Self::EditSettings)
+    }
+
+    /// Returns the action of a name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|action| action.name() == name)
+    }
+
     /// Tells whether it does something to a task or starts one: what a recording refuses.
     #[must_use]
     pub fn changes(self) -> bool {
@@ -19,8 +29,7 @@ impl Action {
 macro_rules! actions {
     ($($name:ident $hint:literal $about:literal $same:literal)*) => {
         /// Something the person can ask for with a key.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
-        #[serde(rename_all = "kebab-case")]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Action {
             $(#[doc = $about] $name,)*
         }
@@ -28,6 +37,12 @@ macro_rules! actions {
         impl Action {
             /// All actions, in the order help lists them.
             pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// Returns its name, the same in keymaps and in the palette: `page-up`.
+            #[must_use]
+            pub fn name(self) -> String {
+                kebab(match self { $(Self::$name => stringify!($name),)* })
+            }
 
             /// Returns the word or two that stand beside the key on the status line.
             #[must_use]
@@ -48,6 +63,18 @@ macro_rules! actions {
             }
         }
     };
+}
+
+/// Writes `PageUp` as `page-up`.
+fn kebab(name: &str) -> String {
+    let mut out = String::new();
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() && !out.is_empty() {
+            out.push('-');
+        }
+        out.push(letter.to_ascii_lowercase());
+    }
+    out
 }
 
 actions! {
@@ -137,6 +164,10 @@ actions! {
     NextPane "pane" "Next command of the program" ""
     PreviousProgram "previous" "Previous program" ""
     NextProgram "next" "Next program" ""
+    Palette "all" "Everything there is, by name" ""
+    Messages "messages" "What was said since it opened" ""
+    Themes "themes" "Try themes and keep one" ""
+    EditSettings "settings" "Edit the settings in your editor" "config edit"
     Mouse "mouse" "Mouse here, or the terminal's own" ""
     Help "help" "The keys that work here" ""
     Back "back" "Back, close, clear messages" ""

@@ -1,6 +1,7 @@
 //! Everything the console knows: one value that `update` changes and the views read.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -13,11 +14,14 @@ use crate::terminal::Size;
 
 use super::attention::{Bell, Queue};
 use super::calls::Calls;
+use super::chooser::Chooser;
 use super::copy::Copying;
 use super::held::Card;
 use super::inquiry::Inquiry;
 use super::keymap::{Context, Keymap};
 use super::lines::Lines;
+use super::looks::{Taste, Wardrobe};
+use super::memory::Memory;
 use super::msg::{Anchor, PageView};
 use super::picture::Picture;
 use super::program::Programs;
@@ -25,13 +29,19 @@ use super::search::{Match, Search};
 use super::theme::Theme;
 use super::toasts::Toasts;
 
-/// What does not change while a console runs.
+/// What comes from outside: settings, terminal, runtime.
 #[derive(Debug, Clone)]
 pub struct Setup {
     /// The looks.
     pub theme: Theme,
     /// The keys.
     pub keymap: Keymap,
+    /// The themes there are, and which is worn.
+    pub wardrobe: Wardrobe,
+    /// How the console behaves.
+    pub taste: Taste,
+    /// This very program, to start beside a task.
+    pub program: Option<PathBuf>,
     /// For local times.
     pub zone: TimeZone,
     /// The program runs as root.
@@ -43,9 +53,10 @@ pub struct Setup {
 }
 
 /// The screens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum View {
     /// All tasks and their panes.
+    #[default]
     Tasks,
     /// One task, full size.
     Focus,
@@ -100,6 +111,8 @@ pub enum Layer {
     Attention(Queue),
     /// Send this paste of several lines to this task?
     Paste(TaskId, String),
+    /// A list to choose from.
+    List(Box<Chooser>),
     /// The keys of a context.
     Help {
         /// The context asked about.
@@ -182,6 +195,8 @@ pub struct App {
     pub bell: Bell,
     /// The mouse is ours.
     pub has_mouse: bool,
+    /// What is remembered from one time to the next.
+    pub memory: Memory,
     /// The runtime went away.
     pub is_lost: bool,
     /// Tasks are being stopped before the end.
@@ -224,6 +239,7 @@ impl App {
             programs: Programs::default(),
             bell: Bell::default(),
             has_mouse: true,
+            memory: Memory::default(),
             is_lost: false,
             is_leaving: false,
             is_dirty: true,
@@ -340,6 +356,7 @@ impl App {
             (Some(Layer::Quit), _) => Context::Quit,
             (Some(Layer::Question(inquiry)), _) => inquiry.context(),
             (Some(Layer::Attention(_)), _) => Context::Attention,
+            (Some(Layer::List(_)), _) => Context::List,
             (Some(Layer::Paste(..)), _) => Context::Paste,
             (Some(Layer::Held(Card { note: Some(_), .. })), _) => Context::Note,
             (Some(Layer::Held(_)), _) => Context::Held,

@@ -1,6 +1,8 @@
 //! Carries out what the console decided: calls, typing, pages. Each runs beside the loop and comes back
 //! as a message; what is typed goes out in the order it was typed.
 
+use std::path::PathBuf;
+use std::process::Stdio;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -9,7 +11,7 @@ use tokio::task::JoinSet;
 
 use crate::envelope::{Envelope, Outcome, TaskId};
 use crate::link::Operator;
-use crate::runtime::{Decision, Given, Input, QuestionId, TaskView};
+use crate::runtime::{Decision, Given, Input, QuestionId, TaskView, past};
 use crate::terminal::Size;
 
 use super::clipboard;
@@ -21,6 +23,9 @@ use super::search::Query;
 const KEYS_AHEAD: usize = 256;
 /// Answers that may wait for the loop.
 const NEWS_AHEAD: usize = 64;
+
+/// Past recordings listed.
+const MOST_RECORDINGS: usize = 50;
 
 /// What runs beside the loop.
 pub(super) struct Carrier {
@@ -172,6 +177,29 @@ impl Carrier {
                 Some(Msg::Output(String::new(), false))
             }
             Err(error) => Some(Msg::Failed(format!("read the log of the task: {error}"))),
+        });
+    }
+
+    /// Lists the recordings of a workspace that are over, newest first; `own` is the one shown.
+    pub(super) fn recordings(&mut self, own: PathBuf, workspace: PathBuf) {
+        self.running.spawn_blocking(move || {
+            let folder = own.parent()?;
+            let listed = past::list(folder, Some(&workspace)).into_iter().rev();
+            let over = listed.filter(|listed| !listed.live && listed.folder != own);
+            Some(Msg::Recordings(over.map(|listed| listed.name).take(MOST_RECORDINGS).collect()))
+        });
+    }
+
+    /// Runs the person's program and tells it what needs them.
+    pub(super) fn notify(&mut self, program: &[String], what: &str) {
+        let Some((name, args)) = program.split_first() else { return };
+        let mut command = tokio::process::Command::new(name);
+        command.args(args).arg(what).kill_on_drop(true);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let name = name.clone();
+        self.running.spawn(async move {
+            let ended = command.status().await;
+            ended.err().map(|error| Msg::Failed(format!("run {name} from console.notify: {error}")))
         });
     }
 

@@ -21,7 +21,8 @@ pub(super) fn fits_terminal(text: &str) -> bool {
 }
 
 /// Returns the tools that this environment calls for, the nearest first.
-pub(super) fn tools(variable: impl Fn(&str) -> Option<OsString>) -> Vec<&'static [&'static str]> {
+#[must_use]
+pub fn tools(variable: impl Fn(&str) -> Option<OsString>) -> Vec<&'static [&'static str]> {
     let is_set = |name| variable(name).is_some_and(|value| !value.is_empty());
     let mut tools: Vec<&'static [&'static str]> = Vec::new();
     if cfg!(target_os = "macos") {

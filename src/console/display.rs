@@ -17,6 +17,7 @@ use crate::clock::Clock;
 use crate::terminal::CursorShape;
 
 use super::app::App;
+use super::colour::Level;
 use super::view::{self, Drawn};
 
 /// Characters of a notification.
@@ -95,6 +96,13 @@ impl Display {
         self.next.resize(area);
         self.next.reset();
         let drawn = view::draw(app, &mut self.next);
+        // Chrome and panes alike: what the terminal does not have, the nearest it has.
+        let level = app.setup.taste.level;
+        if level != Level::True {
+            for cell in &mut self.next.content {
+                (cell.fg, cell.bg) = (level.map(cell.fg), level.map(cell.bg));
+            }
+        }
         let is_whole = std::mem::take(&mut self.is_fresh) || self.last.area != area;
         if is_whole {
             self.last.resize(area);

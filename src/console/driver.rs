@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::sync::{Notify, mpsc, watch};
 
 use crate::clock::Clock;
+use crate::config::Mouse;
 use crate::link::Operator;
 use crate::runtime::Snapshot;
 
@@ -16,14 +17,19 @@ use super::carrier::Carrier;
 use super::clipboard;
 use super::display::{self, Display};
 use super::keyboard::Heard;
+use super::looks::{Facts, Looks};
 use super::msg::{Effect, Leave, Msg};
+use super::options::Options;
 use super::signals::{Asked, Signals};
+use super::watch::Watch;
 use super::{Error, tty};
 
 /// After a key, an echo in the focused pane is drawn at once for so long.
 const ECHO: Duration = Duration::from_millis(100);
 /// Sizes that follow each other this closely are one.
 const RESIZING: Duration = Duration::from_millis(50);
+/// Changes of files that follow each other this closely are one.
+const SETTLING: Duration = Duration::from_millis(100);
 /// With nothing to wait for, the loop looks again then.
 const LONG: Duration = Duration::from_hours(24);
 /// How long stopping all tasks may take before the console leaves anyway.
@@ -39,7 +45,15 @@ pub(super) struct Driver {
     pub(super) carrier: Carrier,
     pub(super) keys: mpsc::Receiver<Heard>,
     pub(super) signals: Signals,
+    pub(super) source: Source,
     pub(super) times: Times,
+}
+
+/// Where settings come from, and when to read them again.
+pub(super) struct Source {
+    pub(super) options: Options,
+    pub(super) facts: Facts,
+    pub(super) watch: Watch,
 }
 
 /// Moments of the loop, on the monotonic clock.
@@ -53,6 +67,8 @@ pub(super) struct Times {
     /// A text on the last frame reads differently then.
     wake: Option<Duration>,
     resize: Option<Duration>,
+    /// The settings are read again then.
+    reload: Option<Duration>,
     give_up: Option<Duration>,
     /// A shown screen has something new.
     screens_changed: bool,
@@ -76,6 +92,7 @@ enum Event {
     Screens,
     Snapshot,
     Link,
+    Files,
     Time,
 }
 
@@ -128,6 +145,7 @@ impl Driver {
             Ok(()) = snapshots.changed() => Event::Snapshot,
             Ok(()) = connected.changed(), if !is_lost => Event::Link,
             () = changed.notified(), if is_open => Event::Screens,
+            () = self.source.watch.changed() => Event::Files,
             () = tokio::time::sleep_until(wake) => Event::Time,
         }
     }
@@ -159,6 +177,11 @@ impl Driver {
             Event::Link if *connected.borrow() => return Ok(None),
             Event::Link if self.app.is_leaving => return Ok(Some(Ending::Left)),
             Event::Link => Msg::LinkLost,
+            Event::Files => {
+                // An editor writes in several steps.
+                self.times.reload = Some(self.clock.now().mono + SETTLING);
+                return Ok(None);
+            }
             Event::Time => return Ok(None),
         };
         let effects = self.app.update(msg);
@@ -185,6 +208,13 @@ impl Driver {
         }
         if self.times.wake.take_if(|at| *at <= now).is_some() {
             self.app.touch();
+        }
+        if self.times.reload.take_if(|at| *at <= now).is_some() {
+            let Source { options, facts, .. } = &self.source;
+            let (looks, faults) = Looks::read(options.config.as_deref(), &options.flags, facts);
+            let faults = faults.iter().map(ToString::to_string).collect();
+            let effects = self.app.update(Msg::Looks(Box::new(looks), faults));
+            return self.carry_out(effects);
         }
         if self.times.resize.take_if(|at| *at <= now).is_some() {
             let (columns, rows) = crossterm::terminal::size().map_err(Error::Terminal)?;
@@ -215,11 +245,32 @@ impl Driver {
     }
 
     fn retake(&mut self) -> Result<(), Error> {
-        tty::take(&self.tty, self.app.has_mouse).map_err(Error::Terminal)?;
+        tty::take(&self.tty, self.mouse(self.app.has_mouse)).map_err(Error::Terminal)?;
         self.display.clear();
         self.times.resize = Some(self.clock.now().mono);
         self.app.touch();
         Ok(())
+    }
+
+    /// Keeps a theme in the settings; from now on they say it, and no flag any more.
+    fn keep_theme(&mut self, name: &str) {
+        self.source.options.flags.theme = None;
+        let Some(config) = self.source.options.config.as_deref() else { return };
+        let now = self.clock.now().wall;
+        match crate::config::keep_theme(config, name) {
+            Ok(()) => self.app.toasts.say(format!("theme {name}, kept in the settings"), None, now),
+            Err(error) => self.app.toasts.fail(format!("keep the theme: {error}"), None),
+        }
+        self.app.touch();
+    }
+
+    /// What the mouse does when it is ours: all, unless the settings say the wheel alone.
+    fn mouse(&self, is_ours: bool) -> Mouse {
+        match self.app.setup.taste.mouse {
+            _ if !is_ours => Mouse::Off,
+            Mouse::Wheel => Mouse::Wheel,
+            Mouse::Full | Mouse::Off => Mouse::Full,
+        }
     }
 
     fn carry_out(&mut self, effects: Vec<Effect>) -> Result<Option<Ending>, Error> {
@@ -237,7 +288,10 @@ impl Driver {
                 Effect::Answer { question, given } => self.carrier.answer(question, given),
                 Effect::LetAgents { question, may } => self.carrier.let_agents(question, may),
                 Effect::Ring(text) => {
-                    self.display.write(&display::ring_sequence(&text)).map_err(Error::Terminal)?;
+                    if self.app.setup.taste.bell {
+                        self.display.write(&display::ring_sequence(&text)).map_err(Error::Terminal)?;
+                    }
+                    self.carrier.notify(&self.app.setup.taste.notify, &text);
                 }
                 Effect::Release(task) => self.carrier.release(task),
                 Effect::Dismiss(task) => self.carrier.dismiss(task),
@@ -272,7 +326,20 @@ impl Driver {
                         self.carrier.last_output(Arc::clone(task));
                     }
                 }
-                Effect::Mouse(is_ours) => tty::mouse(&self.tty, is_ours).map_err(Error::Terminal)?,
+                Effect::Recordings => {
+                    let snapshot = &self.app.snapshot;
+                    self.carrier.recordings(snapshot.recording.clone(), snapshot.workspace.clone());
+                }
+                Effect::KeepTheme(name) => self.keep_theme(&name),
+                Effect::Remember(memory) => {
+                    let written = self.source.options.state.as_deref().map(|state| memory.write(state));
+                    if let Some(Err(error)) = written {
+                        tracing::warn!(%error, "what the console remembers is not written");
+                    }
+                }
+                Effect::Mouse(is_ours) => {
+                    tty::mouse(&self.tty, self.mouse(is_ours)).map_err(Error::Terminal)?
+                }
                 Effect::Quit(Leave::LeaveRunning) => return Ok(Some(Ending::Left)),
                 Effect::Quit(Leave::StopAll) => {
                     self.carrier.shut_down();
@@ -289,7 +356,7 @@ impl Driver {
         let is_new = self.app.is_dirty() || times.screens_changed;
         let pace = if times.is_urgent { Duration::ZERO } else { self.display.pace() };
         let frame = is_new.then(|| times.last_frame + pace);
-        [frame, times.wake, times.resize, times.give_up].into_iter().flatten().min()
+        [frame, times.wake, times.resize, times.reload, times.give_up].into_iter().flatten().min()
     }
 
     /// Draws when something is new and the last frame is old enough, or somebody waits for it.

@@ -9,18 +9,23 @@ pub mod arrangement;
 pub mod attention;
 pub mod calls;
 mod carrier;
+pub mod chooser;
 mod clipboard;
+pub mod colour;
 mod compacted;
 pub mod copy;
 mod display;
 pub mod document;
 mod driver;
+mod glyphs;
 pub mod held;
 pub mod inquiry;
 mod keyboard;
 pub mod keymap;
 pub mod keys;
 pub mod lines;
+pub mod looks;
+pub mod memory;
 pub mod msg;
 mod options;
 mod pages;
@@ -31,11 +36,13 @@ pub mod search;
 mod signals;
 pub mod text;
 pub mod theme;
+pub mod themes;
 pub mod toasts;
 pub mod tty;
 mod update;
 pub mod view;
 pub mod visible;
+mod watch;
 
 use std::io;
 use std::sync::Arc;
@@ -43,17 +50,20 @@ use std::sync::Arc;
 use jiff::tz::TimeZone;
 
 use crate::clock::Clock;
+use crate::config::Mouse;
 use crate::link::Operator;
 
 use app::{App, Setup};
 use arrangement::Arrangement;
 use carrier::Carrier;
 use display::Display;
-use driver::{Driver, Ending, Times};
-use keymap::Keymap;
+use driver::{Driver, Ending, Source, Times};
+use looks::Looks;
+use memory::Memory;
 use signals::Signals;
-use theme::Theme;
+use watch::Watch;
 
+pub use clipboard::tools as clipboard_tools;
 use options::Left;
 pub use options::{Exit, Options};
 
@@ -96,13 +106,19 @@ async fn show(
     tty: std::fs::File,
 ) -> Result<(Ending, Left), Error> {
     let clock = Clock::start();
-    tty::take(&tty, options.mouse).map_err(Error::Terminal)?;
+    let facts = options.facts.clone();
+    let (looks, faults) = Looks::read(options.config.as_deref(), &options.flags, &facts);
+    let mouse = looks.taste.mouse;
+    tty::take(&tty, mouse).map_err(Error::Terminal)?;
     let own = tty.try_clone().map_err(Error::Terminal)?;
     let display = Display::new(own, clock.clone());
     let (keys, ended) = keyboard::listen(&tty).map_err(Error::Terminal)?;
     let setup = Setup {
-        theme: Theme::built_in(options.colours, options.ascii),
-        keymap: Keymap::built_in(),
+        theme: looks.theme,
+        keymap: looks.keymap,
+        wardrobe: looks.wardrobe,
+        taste: looks.taste,
+        program: options.program.clone(),
         zone: TimeZone::system(),
         is_root: rustix::process::geteuid().is_root(),
         is_remote: operator.is_remote(),
@@ -111,15 +127,21 @@ async fn show(
     let size = crossterm::terminal::size().map_err(Error::Terminal)?;
     let snapshot = Arc::clone(&operator.snapshot().borrow());
     let mut app = App::new(setup, snapshot, size, clock.now().wall);
-    app.has_mouse = options.mouse;
     app.view = options.opens;
+    app.has_mouse = mouse != Mouse::Off;
+    app.memory = options.state.as_deref().map(Memory::read).unwrap_or_default();
+    for fault in faults {
+        app.toasts.fail(visible::one_line(&fault.to_string()), None);
+    }
+    let watch = Watch::new(options.config.as_deref());
+    let source = Source { options: options.clone(), facts, watch };
     if let Some(path) = &options.layout {
         app.arrange(Arrangement::read(path));
     }
     let carrier = Carrier::new(operator.clone(), options.clipboard.clone());
     let operator = operator.clone();
     let times = Times::default();
-    let mut driver = Driver { app, display, tty, clock, operator, carrier, keys, signals, times };
+    let mut driver = Driver { app, display, tty, clock, operator, carrier, keys, signals, source, times };
     // tokio's budget ends with a yield, and a loop in which a screen is always new never yields: keys,
     // signals and time would wait for good.
     let ending = tokio::task::unconstrained(driver.run()).await?;

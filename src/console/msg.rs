@@ -9,6 +9,8 @@ use crate::envelope::TaskId;
 use crate::runtime::{CallRecord, Decision, Given, Input, QuestionId, Snapshot};
 use crate::terminal::{KeyPress, MouseInput, Size};
 
+use super::looks::Looks;
+use super::memory::Memory;
 use super::picture::Picture;
 use super::search::Query;
 
@@ -49,6 +51,10 @@ pub enum Msg {
     Failed(String),
     /// It is this time now.
     Tick(Timestamp),
+    /// The files of settings were read again, and these faults found.
+    Looks(Box<Looks>, Vec<String>),
+    /// The names of the recordings that are over.
+    Recordings(Vec<String>),
     /// The runtime went away.
     LinkLost,
     /// All tasks were stopped and the runtime has ended, as the person asked.
@@ -190,6 +196,12 @@ pub enum Effect {
     },
     /// Read what the last command of a task printed.
     LastOutput(TaskId),
+    /// List the recordings that are over.
+    Recordings,
+    /// Keep a theme for the consoles to come.
+    KeepTheme(String),
+    /// Write down what is remembered.
+    Remember(Memory),
     /// Take the mouse, or leave it to the terminal.
     Mouse(bool),
     /// End the console.

@@ -6,18 +6,22 @@ use std::path::PathBuf;
 use crate::runtime::{Snapshot, TaskStatus};
 
 use super::app::View;
-use super::clipboard;
-use super::theme::Colours;
+use super::colour::Level;
+use super::looks::{Facts, Flags};
 
-/// How a console looks and behaves.
-#[derive(Debug, Clone)]
+/// How a console is started.
+#[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// Whether the chrome uses colour.
-    pub colours: Colours,
-    /// The chrome keeps to ASCII.
-    pub ascii: bool,
-    /// The console takes the mouse from the start.
-    pub mouse: bool,
+    /// The folder of settings; none: the defaults hold.
+    pub config: Option<PathBuf>,
+    /// The folder in which the console remembers things; none: it does not.
+    pub state: Option<PathBuf>,
+    /// This very program, to start beside a task.
+    pub program: Option<PathBuf>,
+    /// What was asked for on the command line.
+    pub flags: Flags,
+    /// What is known of the terminal.
+    pub facts: Facts,
     /// The screen it opens on, unless it is arranged as it was left.
     pub opens: View,
     /// Clipboard tools to hand copied text to, besides asking the terminal.
@@ -26,31 +30,17 @@ pub struct Options {
     pub layout: Option<PathBuf>,
 }
 
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            colours: Colours::Named,
-            ascii: false,
-            mouse: true,
-            opens: View::Tasks,
-            clipboard: Vec::new(),
-            layout: None,
-        }
-    }
-}
-
-impl Options {
-    /// Returns the options that environment variables ask for: `NO_COLOR`, `CLICOLOR=0`, and a locale in
-    /// which the glyphs would be two columns wide.
+impl Facts {
+    /// Returns what environment variables tell of the terminal: `NO_COLOR`, `CLICOLOR=0`, `TERM`, `COLORTERM`,
+    /// and a locale in which the marks would be two columns wide.
     #[must_use]
     pub fn from_environment(variable: impl Fn(&str) -> Option<OsString>) -> Self {
         let text = |name| variable(name).and_then(|value| value.into_string().ok()).filter(|v| !v.is_empty());
-        let is_plain = text("NO_COLOR").is_some() || text("CLICOLOR").as_deref() == Some("0");
+        let no_color = text("NO_COLOR").is_some() || text("CLICOLOR").as_deref() == Some("0");
         let locale = text("LC_ALL").or_else(|| text("LC_CTYPE")).or_else(|| text("LANG")).unwrap_or_default();
         let is_wide = ["zh", "ja", "ko"].iter().any(|language| locale.starts_with(language));
-        let colours = if is_plain { Colours::None } else { Colours::Named };
-        let clipboard = clipboard::tools(&variable);
-        Self { colours, ascii: is_wide, clipboard, ..Self::default() }
+        let (term, colorterm) = (text("TERM").unwrap_or_default(), text("COLORTERM").unwrap_or_default());
+        Self { no_color, level: Level::of_terminal(&term, &colorterm), is_wide, backdrop: None }
     }
 }
 
@@ -127,19 +117,20 @@ impl Exit {
 mod tests {
     use super::*;
 
-    fn with(pairs: &'static [(&str, &str)]) -> Options {
-        Options::from_environment(|name| {
+    fn with(pairs: &'static [(&str, &str)]) -> Facts {
+        Facts::from_environment(|name| {
             pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value))
         })
     }
 
     #[test]
-    fn the_environment_chooses_colours_and_glyphs() {
-        assert_eq!(with(&[]).colours, Colours::Named);
-        assert_eq!(with(&[("NO_COLOR", "")]).colours, Colours::Named, "empty is not set");
-        assert_eq!(with(&[("NO_COLOR", "1")]).colours, Colours::None);
-        assert_eq!(with(&[("CLICOLOR", "0")]).colours, Colours::None);
-        assert!(with(&[("LANG", "ja_JP.UTF-8")]).ascii);
-        assert!(!with(&[("LANG", "ja_JP.UTF-8"), ("LC_ALL", "C.UTF-8")]).ascii);
+    fn the_environment_tells_of_colours_and_glyphs() {
+        assert!(!with(&[]).no_color);
+        assert!(!with(&[("NO_COLOR", "")]).no_color, "empty is not set");
+        assert!(with(&[("NO_COLOR", "1")]).no_color);
+        assert!(with(&[("CLICOLOR", "0")]).no_color);
+        assert_eq!(with(&[("TERM", "xterm-256color"), ("COLORTERM", "24bit")]).level, Level::True);
+        assert!(with(&[("LANG", "ja_JP.UTF-8")]).is_wide);
+        assert!(!with(&[("LANG", "ja_JP.UTF-8"), ("LC_ALL", "C.UTF-8")]).is_wide);
     }
 }

@@ -1,10 +1,14 @@
 //! Passing messages: at most three, newest last; errors stay until they are cleared.
 
+use std::collections::VecDeque;
+
 use jiff::{SignedDuration, Timestamp};
 
 use crate::envelope::mask;
 
 const MOST: usize = 3;
+/// Messages kept for later.
+const MOST_SAID: usize = 200;
 const SHOWN: SignedDuration = SignedDuration::from_secs(4);
 
 /// One message.
@@ -19,9 +23,26 @@ pub struct Toast {
     until: Option<Timestamp>,
 }
 
-/// The messages on screen.
+/// A message that was said, for later.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    /// When, as far as the time is known.
+    pub at: Option<Timestamp>,
+    /// What was said.
+    pub text: String,
+    /// It reported a failure.
+    pub is_error: bool,
+    /// The call concerned.
+    pub call: Option<u64>,
+}
+
+/// The messages on screen, and those that were.
 #[derive(Debug, Clone, Default)]
-pub struct Toasts(Vec<Toast>);
+pub struct Toasts {
+    shown: Vec<Toast>,
+    said: VecDeque<Said>,
+    now: Option<Timestamp>,
+}
 
 impl Toasts {
     /// Adds a message that passes by itself.
@@ -37,37 +58,49 @@ impl Toasts {
 
     fn push(&mut self, toast: Toast) {
         let toast = Toast { text: mask(&toast.text).into_owned(), ..toast };
-        self.0.retain(|other| other.text != toast.text);
-        self.0.push(toast);
-        if self.0.len() > MOST {
+        let Toast { text, is_error, call, .. } = toast.clone();
+        self.said.push_back(Said { at: self.now, text, is_error, call });
+        if self.said.len() > MOST_SAID {
+            self.said.pop_front();
+        }
+        self.shown.retain(|other| other.text != toast.text);
+        self.shown.push(toast);
+        if self.shown.len() > MOST {
             // A passing message gives way before an error does.
-            let at = self.0.iter().position(|toast| !toast.is_error).unwrap_or(0);
-            self.0.remove(at);
+            let at = self.shown.iter().position(|toast| !toast.is_error).unwrap_or(0);
+            self.shown.remove(at);
         }
     }
 
     /// Takes away what has been shown long enough; tells whether that was anything.
     pub fn expire(&mut self, now: Timestamp) -> bool {
-        let before = self.0.len();
-        self.0.retain(|toast| toast.until.is_none_or(|until| until > now));
-        before != self.0.len()
+        self.now = Some(now);
+        let before = self.shown.len();
+        self.shown.retain(|toast| toast.until.is_none_or(|until| until > now));
+        before != self.shown.len()
     }
 
     /// Takes all away; tells whether there was any.
     pub fn clear(&mut self) -> bool {
-        !std::mem::take(&mut self.0).is_empty()
+        !std::mem::take(&mut self.shown).is_empty()
+    }
+
+    /// Returns what was said, oldest first.
+    #[must_use]
+    pub fn said(&self) -> &VecDeque<Said> {
+        &self.said
     }
 
     /// Returns the messages, oldest first.
     #[must_use]
     pub fn list(&self) -> &[Toast] {
-        &self.0
+        &self.shown
     }
 
     /// Returns when the next message passes.
     #[must_use]
     pub fn next(&self) -> Option<Timestamp> {
-        self.0.iter().filter_map(|toast| toast.until).min()
+        self.shown.iter().filter_map(|toast| toast.until).min()
     }
 }
 

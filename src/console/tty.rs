@@ -12,6 +12,7 @@ use std::sync::{Mutex, Once, PoisonError};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 
+use crate::config::Mouse;
 use crate::terminal;
 
 /// Alternate screen, cursor off, paste and focus told.
@@ -22,7 +23,12 @@ const GIVE: &[u8] =
 /// Presses, drags and the wheel, in decimal numbers.
 const MOUSE: &[u8] = b"\x1b[?1000h\x1b[?1002h\x1b[?1006h";
 const NO_MOUSE: &[u8] = b"\x1b[?1000l\x1b[?1002l\x1b[?1006l";
+/// The wheel as arrow keys, clicks as the terminal's own; how it was is kept and brought back.
+const WHEEL: &[u8] = b"\x1b[?1007s\x1b[?1007h";
+const NO_WHEEL: &[u8] = b"\x1b[?1007l\x1b[?1007r";
 
+/// The wheel was made arrow keys and has to be made itself again.
+static HAS_WHEEL: AtomicBool = AtomicBool::new(false);
 /// The terminal as it was found. A lock, not a message: a panic on any thread must reach it.
 static FOUND: Mutex<Option<Found>> = Mutex::new(None);
 /// The terminal is ours and has to be given back.
@@ -50,7 +56,7 @@ pub fn open() -> io::Result<File> {
 ///
 /// # Errors
 /// When its state cannot be read or set.
-pub fn take(tty: &File, with_mouse: bool) -> io::Result<()> {
+pub fn take(tty: &File, with: Mouse) -> io::Result<()> {
     HOOK.call_once(give_back_on_panic);
     let found = Found { fd: tty.as_fd().try_clone_to_owned()?, termios: tcgetattr(tty)? };
     if IS_TAKEN.swap(true, Ordering::SeqCst) {
@@ -62,15 +68,24 @@ pub fn take(tty: &File, with_mouse: bool) -> io::Result<()> {
     // Through crossterm, whose reader tells Ctrl-J from Enter only when it knows of raw mode.
     crossterm::terminal::enable_raw_mode()?;
     write_all(tty.as_fd(), TAKE)?;
-    mouse(tty, with_mouse)
+    mouse(tty, with)
 }
 
 /// Takes the mouse, or leaves it to the terminal.
 ///
 /// # Errors
 /// When the terminal cannot be written to.
-pub fn mouse(tty: &File, is_ours: bool) -> io::Result<()> {
-    write_all(tty.as_fd(), if is_ours { MOUSE } else { NO_MOUSE })
+pub fn mouse(tty: &File, what: Mouse) -> io::Result<()> {
+    let is_wheel = what == Mouse::Wheel;
+    if HAS_WHEEL.swap(is_wheel, Ordering::SeqCst) && !is_wheel {
+        write_all(tty.as_fd(), NO_WHEEL)?;
+    }
+    let sequence = match what {
+        Mouse::Off => NO_MOUSE.to_vec(),
+        Mouse::Wheel => [NO_MOUSE, WHEEL].concat(),
+        Mouse::Full => MOUSE.to_vec(),
+    };
+    write_all(tty.as_fd(), &sequence)
 }
 
 /// Gives the terminal back as it was found. Errors have nobody left to be told to.
@@ -82,6 +97,9 @@ pub fn give_back() {
     let found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
     let _ = crossterm::terminal::disable_raw_mode();
     if let Some(found) = &*found {
+        if HAS_WHEEL.swap(false, Ordering::SeqCst) {
+            let _ = write_all(found.fd.as_fd(), NO_WHEEL);
+        }
         let _ = write_all(found.fd.as_fd(), GIVE);
         let _ = tcsetattr(&found.fd, OptionalActions::Now, &found.termios);
     }

@@ -58,6 +58,14 @@ pub trait Host: Send + Sync {
     /// Returns the manual page.
     fn man_page(&self) -> String;
 
+    /// Returns the keys of the console; a fault in their files instead.
+    ///
+    /// # Errors
+    /// When there is no place for them, or no console.
+    fn keys(&self) -> Result<Result<Vec<super::KeyRow>, crate::config::Faults>, Failure> {
+        Err(Failure::new(Code::Precondition, "This program was built without the console, and has no keys."))
+    }
+
     /// Checks the files that keys and themes stand in.
     ///
     /// # Errors

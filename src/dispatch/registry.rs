@@ -14,6 +14,7 @@ use super::audit::{AuditExport, AuditList, AuditShow, AuditVerify};
 use super::command::Command;
 use super::completions::{Completions, Man};
 use super::doctor::Doctor;
+use super::keys::{KeysCheck, KeysDiff, KeysList};
 use super::manifest::Manifest;
 use super::mcp_config::McpConfig;
 use super::metrics_show::MetricsShow;
@@ -50,6 +51,9 @@ pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
         Command::of::<ProseFmt>(),
         Command::of::<ProseAst>(),
         Command::of::<RunProgram>(),
+        Command::of::<KeysList>(),
+        Command::of::<KeysCheck>(),
+        Command::of::<KeysDiff>(),
         Command::of::<Exec>(),
         Command::of::<Manifest>(),
         Command::of::<Mcp>(),

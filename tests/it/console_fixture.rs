@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use pilothouse::console::app::{App, Setup};
 use pilothouse::console::keymap::Keymap;
+use pilothouse::console::looks::{Taste, Wardrobe};
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::console::picture::Picture;
 use pilothouse::console::theme::{Colours, Theme};
@@ -404,6 +405,9 @@ pub(crate) fn setup(colours: Colours) -> Setup {
     Setup {
         theme: Theme::built_in(colours, false),
         keymap: Keymap::built_in(),
+        wardrobe: Wardrobe { colours, ..Wardrobe::default() },
+        taste: Taste::default(),
+        program: None,
         zone: TimeZone::UTC,
         is_root: false,
         is_remote: true,

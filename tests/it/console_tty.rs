@@ -256,7 +256,7 @@ fn a_panic_on_any_thread_gives_the_terminal_back() {
 #[ignore = "ends its process; run by another test"]
 fn takes_the_terminal_and_panics() {
     let terminal = tty::open().expect("a terminal");
-    tty::take(&terminal, true).expect("taken");
+    tty::take(&terminal, pilothouse::config::Mouse::Full).expect("taken");
     let broken = std::thread::spawn(|| panic!("it broke"));
     let _ = broken.join();
 }

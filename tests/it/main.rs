@@ -8,6 +8,7 @@ mod console_driving;
 mod console_fixture;
 mod console_held;
 mod console_layout;
+mod console_palette;
 mod console_program;
 mod console_robust;
 mod console_screens;

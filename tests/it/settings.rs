@@ -113,3 +113,31 @@ fn a_hostile_workspace_changes_nothing_and_is_told_of() {
         String::from_utf8_lossy(&checked.stderr).contains(".pilothouse.toml:1: env: there is no such key")
     );
 }
+
+#[test]
+fn keys_are_listed_checked_and_compared() {
+    let home = Home::new();
+    let plain = |args: &[&str]| {
+        let output = home.run(&[args, &["--output", "plain"]].concat());
+        (
+            output.status.success(),
+            String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr),
+        )
+    };
+    assert_eq!(plain(&["keys", "diff"]), (true, "Nothing differs.\n".into()));
+    home.configure("keys.toml", "[tasks]\nstop = [\"X\", \"F9\"]\n");
+    let (_, diff) = plain(&["keys", "diff"]);
+    assert_eq!(diff.split_whitespace().collect::<Vec<_>>(), ["tasks.stop", "X", "F9", "was", "s"]);
+    let listed = json(&home.run(&["keys", "list", "--context", "tasks"]));
+    let stop = listed["data"]["keys"].as_array().expect("rows").iter().find(|row| row["action"] == "stop");
+    assert_eq!(stop.expect("there")["keys"], serde_json::json!(["X", "F9"]));
+    let path = home.configure("keys.toml", "[tasks]\nstop = [\"x\"]\nflay = [\"y\"]\n");
+    let (well, told) = plain(&["keys", "check"]);
+    assert!(
+        !well && told.contains(&format!("{}:3: tasks.flay: there is no such action", path.display())),
+        "{told}"
+    );
+    home.configure("config.toml", "[console]\ntheme = \"drak\"\n");
+    let (well, told) = plain(&["config", "check"]);
+    assert!(!well && told.contains("there is no theme `drak`; did you mean `dark`?"), "{told}");
+}

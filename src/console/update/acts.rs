@@ -93,6 +93,10 @@ impl App {
             Action::Help => self.open(Layer::Help { about: self.view_context(), top: 0 }),
             Action::Back => self.back(),
             Action::Quit => self.ask_to_quit(),
+            Action::Palette => self.open_palette(),
+            Action::Themes => self.open_themes(),
+            Action::Messages => self.open_messages(),
+            Action::EditSettings => self.beside("config edit"),
             Action::Start => {
                 self.lines.rest();
                 self.mode = Mode::Start(tui_input::Input::default());

@@ -25,6 +25,8 @@ impl App {
                 // Any other key leaves it open.
                 self.open(Layer::Why(task))
             }
+            // Its keys never come here: letters are written in it.
+            Layer::List(chooser) => self.open(Layer::List(chooser)),
             Layer::Held(card) => self.act_on_card(card, action),
             Layer::Question(inquiry) => self.inquire(inquiry, action),
             Layer::Attention(queue) => self.attend(queue, action),
@@ -71,7 +73,7 @@ impl App {
             Some(Layer::Why(task)) => self.task(task).is_none(),
             Some(Layer::Quit) => self.is_lost,
             Some(Layer::Held(_)) => self.is_lost || self.plan().class == Class::Sentence,
-            Some(Layer::Help { .. }) => self.plan().class == Class::Sentence,
+            Some(Layer::Help { .. } | Layer::List(_)) => self.plan().class == Class::Sentence,
             Some(Layer::Question(_) | Layer::Attention(_)) | None => false,
         };
         if is_outdated {
@@ -81,7 +83,7 @@ impl App {
     }
 }
 
-fn signal(task: &TaskId, action: Action) -> Vec<Effect> {
+pub(super) fn signal(task: &TaskId, action: Action) -> Vec<Effect> {
     let name = match action {
         Action::Interrupt => "INT",
         Action::Terminate => "TERM",

@@ -3,8 +3,12 @@
 mod acts;
 mod copy;
 mod dialogs;
+mod dress;
 mod held;
+mod hints;
 mod mouse;
+mod obstacle;
+mod palette;
 mod programs;
 mod questions;
 mod scroll;
@@ -12,6 +16,7 @@ mod search;
 mod settle;
 mod typing;
 
+pub(super) use scroll::moved;
 pub(super) use typing::wants_secret;
 
 use std::sync::Arc;
@@ -71,6 +76,7 @@ impl App {
                 return Vec::new();
             }
             Msg::Taken(question, refused) => self.answer_taken(&question, refused),
+            Msg::Recordings(names) => self.list_recordings(names),
             Msg::Answered(answer) => self.answered(answer),
             Msg::Refused(task, reason) => self.refused(&task, &reason),
             Msg::Record(record) => self.record(record),
@@ -87,6 +93,10 @@ impl App {
             Msg::Failed(text) => {
                 self.is_leaving = false;
                 self.toasts.fail(visible::one_line(&text), None);
+            }
+            Msg::Looks(looks, faults) => {
+                self.is_dirty = true;
+                return self.dress(*looks, faults);
             }
             Msg::LinkLost | Msg::Stopped => self.is_lost = !self.is_leaving,
         }
@@ -130,6 +140,15 @@ impl App {
             return Vec::new();
         }
         let action = self.setup.keymap.action(self.context(), key);
+        let mut effects = self.learn(action);
+        effects.extend(self.pressed(key, action));
+        effects
+    }
+
+    fn pressed(&mut self, key: KeyPress, action: Option<Action>) -> Vec<Effect> {
+        if let Some(Layer::List(_)) = self.layers.last() {
+            return self.list_key(key, action);
+        }
         if let Some(effects) = self.type_key(key, action) {
             return effects;
         }

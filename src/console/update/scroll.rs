@@ -131,7 +131,7 @@ impl App {
 }
 
 /// Returns where a position goes.
-pub(super) fn moved(at: usize, action: Action, page: usize, last: usize) -> usize {
+pub(in super::super) fn moved(at: usize, action: Action, page: usize, last: usize) -> usize {
     let to = match action {
         Action::Up => at.saturating_sub(1),
         Action::Down => at.saturating_add(1),

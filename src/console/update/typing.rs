@@ -213,6 +213,7 @@ impl App {
     fn editor(&mut self) -> Option<&mut Editor> {
         if let Some(layer) = self.layers.last_mut() {
             return match layer {
+                Layer::List(chooser) => Some(&mut chooser.editor),
                 Layer::Held(card) => card.note.as_mut(),
                 Layer::Question(inquiry) => inquiry.editor(),
                 _ => None,

@@ -14,6 +14,8 @@ use super::super::document::{Piece, piece};
 use super::super::text;
 use super::super::theme::{Glyphs, Role};
 
+/// With motion off, nothing on screen changes by itself more often.
+const UNMOVED: jiff::SignedDuration = jiff::SignedDuration::from_secs(10);
 /// Columns a title keeps beside the facts.
 const TITLE_COLUMNS: u16 = 22;
 
@@ -175,6 +177,8 @@ impl Brush<'_> {
     }
 
     pub(super) fn wake_at(&mut self, at: Timestamp) {
+        let least = self.app.now.checked_add(UNMOVED).ok().filter(|_| !self.app.setup.taste.motion);
+        let at = least.map_or(at, |least| at.max(least));
         self.drawn.wake = Some(self.drawn.wake.map_or(at, |other| other.min(at)));
     }
 

@@ -28,6 +28,7 @@ pub(super) fn draw(brush: &mut Brush<'_>, plan: &Plan) {
                 super::why::draw(brush, plan, task);
             }
         }
+        Some(Layer::List(chooser)) => super::chooser::draw(brush, chooser),
         Some(Layer::Held(card)) => super::held::draw(brush, card),
         Some(Layer::Question(inquiry)) => super::question::draw(brush, inquiry),
         Some(Layer::Attention(queue)) => super::attention::draw(brush, queue),

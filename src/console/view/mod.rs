@@ -4,6 +4,7 @@ mod attention;
 mod bar;
 mod batch;
 mod brush;
+mod chooser;
 mod empty;
 mod held;
 mod layers;
@@ -27,6 +28,7 @@ use super::plan::{Class, Plan};
 use super::theme::Role;
 
 pub use brush::Drawn;
+pub(super) use chooser::page as chooser_page;
 pub(super) use layers::help_rows;
 pub(super) use question::rows as question_rows;
 pub(super) use state::need;

@@ -59,6 +59,7 @@ fn mode_word(app: &App) -> String {
         (Context::YesNo | Context::Choice | Context::Answer | Context::InFlight, _) => "ANSWER?".to_owned(),
         (Context::Reason, _) => "NOTE".to_owned(),
         (Context::Settled, _) => "SETTLED".to_owned(),
+        (Context::List, _) => "CHOOSE".to_owned(),
         (_, Mode::Input(task)) => format!("INPUT {}", of(task)),
         (_, Mode::Line(task, _)) => format!("LINE {}", of(task)),
         (_, Mode::Copy(_)) => "COPY".to_owned(),
@@ -163,6 +164,7 @@ fn candidates(app: &App) -> &'static [Action] {
         Context::Help => &[Up, Down, Back],
         Context::Held => &[Approve, Deny, NextHeld, Back],
         Context::Note => &[Send, Leave],
+        Context::List => &[Choose, Up, Down, Back],
         Context::Observe | Context::Stop | Context::Signal | Context::Quit | Context::Paste => &[Back],
     }
 }
@@ -339,7 +341,7 @@ fn news(brush: &mut Brush<'_>) -> Vec<Piece> {
             let hint = hint.into_iter().flatten();
             [piece(text, Role::Waiting)].into_iter().chain(hint).chain([cmd]).collect()
         }
-        (None, None) => Vec::new(),
+        (None, None) => app.hint(),
     }
 }
 

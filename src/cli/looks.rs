@@ -1,0 +1,85 @@
+//! The flags of a console: how it looks this time, over the settings. Also what keys it has, for scripts.
+
+use std::path::Path;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgAction, ArgMatches, Command as Clap};
+
+use crate::config::{Color, FILE, Faults, KEYS_FILE, Loaded, Mouse, read_own};
+use crate::console::keymap::{Context, Keymap};
+use crate::console::looks::Flags;
+use crate::dispatch::KeyRow;
+
+/// Adds the flags to a command that opens a console.
+pub(super) fn declare(clap: Clap) -> Clap {
+    let switch = |name: &'static str, help: &'static str| {
+        Arg::new(name).long(name).help(help).action(ArgAction::SetTrue)
+    };
+    let words = |name: &'static str, help: &'static str, words: &'static [&'static str]| {
+        Arg::new(name).long(name).help(help).value_parser(PossibleValuesParser::new(words))
+    };
+    clap.arg(Arg::new("theme").long("theme").value_name("NAME").help("Use this theme this time"))
+        .arg(words("color-level", "Use so many colours, also in panes", &["0", "16", "256", "true"]))
+        .arg(words(
+            "mouse",
+            "Use the mouse for nothing, for the wheel alone, or for all",
+            &["off", "wheel", "full"],
+        ))
+        .arg(switch("no-motion", "Let nothing move by itself"))
+        .arg(switch("no-clock", "Leave the time of day out"))
+        .arg(switch("ascii", "Draw with ASCII alone"))
+}
+
+/// Reads the flags, given before the name of a command or behind it.
+pub(super) fn flags(matches: &ArgMatches) -> Flags {
+    let inner = matches.subcommand().map(|(_, inner)| inner);
+    let levels = [Some(matches), inner];
+    let text = |name: &str| {
+        let given = |matches: &&ArgMatches| matches.try_get_one::<String>(name).ok().flatten().cloned();
+        levels.iter().rev().flatten().find_map(given)
+    };
+    let is_set = |name: &str| {
+        let given = |matches: &&ArgMatches| matches.try_get_one::<bool>(name).ok().flatten() == Some(&true);
+        levels.iter().flatten().any(given)
+    };
+    Flags {
+        theme: text("theme"),
+        color: text("color-level").map(|level| match level.as_str() {
+            "0" => Color::None,
+            "16" => Color::Sixteen,
+            "256" => Color::Many,
+            _ => Color::True,
+        }),
+        mouse: text("mouse").map(|mouse| match mouse.as_str() {
+            "off" => Mouse::Off,
+            "wheel" => Mouse::Wheel,
+            _ => Mouse::Full,
+        }),
+        no_motion: is_set("no-motion"),
+        no_clock: is_set("no-clock"),
+        ascii: is_set("ascii"),
+    }
+}
+
+/// Returns the keys that hold: the preset, and over it the person's file.
+pub(super) fn keys(config: &Path) -> Result<Vec<KeyRow>, Faults> {
+    let path = config.join(FILE);
+    let source = read_own(&path).map_err(|fault| Faults(vec![fault]))?;
+    let preset = Loaded::of(source.as_ref(), &path)?.settings.console.keys;
+    let own = read_own(&config.join(KEYS_FILE)).map_err(|fault| Faults(vec![fault]))?;
+    let (keymap, default) = (Keymap::of(&preset, own.as_ref())?, Keymap::built_in());
+    let rows = Context::ALL.iter().flat_map(|&context| {
+        let usual = default.own(context);
+        let keys_of = move |action| {
+            usual.iter().find(|(own, _)| *own == action).map(|(_, keys)| keys.clone()).unwrap_or_default()
+        };
+        keymap.own(context).into_iter().map(move |(action, keys)| KeyRow {
+            context: context.name().to_owned(),
+            action: action.name(),
+            about: action.about().to_owned(),
+            keys,
+            default: keys_of(action),
+        })
+    });
+    Ok(rows.collect())
+}

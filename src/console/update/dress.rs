@@ -1,0 +1,32 @@
+//! Other settings while the console runs: what changes at once, and what is said about it.
+
+use super::super::app::App;
+use super::super::looks::Looks;
+use super::super::msg::Effect;
+use super::super::visible;
+use crate::config::Mouse;
+
+impl App {
+    /// Takes over what the files say now.
+    pub(super) fn dress(&mut self, looks: Looks, faults: Vec<String>) -> Vec<Effect> {
+        let changes = looks.changes(&self.setup.wardrobe, &self.setup.taste);
+        let mouse = looks.taste.mouse;
+        let mouse_changed = mouse != self.setup.taste.mouse;
+        let Looks { theme, keymap, wardrobe, taste } = looks;
+        (self.setup.theme, self.setup.keymap) = (theme, keymap);
+        (self.setup.wardrobe, self.setup.taste) = (wardrobe, taste);
+        // Texts laid out with the old marks are laid out anew.
+        self.calls.sheet = None;
+        if !changes.is_empty() {
+            self.toasts.say(format!("settings: {}", changes.join(", ")), None, self.now);
+        }
+        for fault in faults {
+            self.toasts.fail(visible::one_line(&fault), None);
+        }
+        if !mouse_changed {
+            return Vec::new();
+        }
+        self.has_mouse = mouse != Mouse::Off;
+        vec![Effect::Mouse(self.has_mouse)]
+    }
+}

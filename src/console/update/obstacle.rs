@@ -1,0 +1,114 @@
+//! Why an action cannot be done now, in words for the person.
+
+use super::super::action::Action;
+use super::super::app::{App, View, takes_input};
+
+impl App {
+    /// Returns why an action would do nothing now; none when it would.
+    #[must_use]
+    pub fn obstacle(&self, action: Action) -> Option<&'static str> {
+        let out_of_place = self.out_of_place(action);
+        if out_of_place.is_some() || self.can(action) {
+            return out_of_place;
+        }
+        let task = self.selected();
+        Some(match action {
+            _ if self.setup.recording.is_some() && action.changes() => "a recording is only looked at",
+            _ if self.is_lost => "the runtime went away",
+            Action::Type | Action::Line | Action::Stop | Action::Kill | Action::Signal if task.is_none() => {
+                "no task is selected"
+            }
+            Action::Release => "its input is not held by you",
+            Action::Fit => "no task that has another size than its pane",
+            Action::Dismiss | Action::Rerun if task.is_some() => "the task has not ended",
+            Action::Line if task.is_some_and(|task| !task.status.is_terminal() && !takes_input(task)) => {
+                "the task takes no input"
+            }
+            Action::Type | Action::Line | Action::Stop | Action::Kill | Action::Signal => {
+                "the task has ended"
+            }
+            Action::LeaveRunning => "the runtime is in this console",
+            Action::StopAll => "the runtime belongs to another console",
+            Action::AnswerQuestion => "the program asks nothing",
+            Action::NextPane => "the program has no other command",
+            Action::PreviousProgram | Action::NextProgram => "there is no other program",
+            Action::Attend => "nothing waits for you",
+            Action::Approvals => "no call waits for your word",
+            Action::NextMatch | Action::PreviousMatch => "nothing was found",
+            Action::PreviousTask | Action::NextTask => "there is no other task",
+            Action::OpenTask => "the call has no task",
+            Action::CopyText => "go to the receipt or the envelope first",
+            Action::NextColumn | Action::PreviousColumn => "there is no call yet",
+            Action::LessRoom => "it is as small as it gets",
+            Action::MoreRoom | Action::AllRoom => "all of it is shown",
+            _ if task.is_none() => "no task is selected",
+            _ => "there is nothing to do it to",
+        })
+    }
+
+    /// Why an action belongs to another place than the one the person is in.
+    fn out_of_place(&self, action: Action) -> Option<&'static str> {
+        use Action::{
+            AllRoom, Confirm, CopyText, Find, Fit, HangUp, Interrupt, Leave, LessRoom, MoreRoom, Newline,
+            NextColumn, NextMatch, OpenTask, PanLeft, PanRight, PreviousColumn, PreviousMatch, QuitSignal,
+            Raw, Run, Search, Send, Terminate, User1, User2,
+        };
+        let has_pane = matches!(self.view, View::Tasks | View::Focus);
+        match action {
+            Leave => Some("nothing is typed into"),
+            Send | Newline | Raw => Some("while writing a line"),
+            Run => Some("while writing a command"),
+            Find => Some("while writing a search"),
+            Confirm => Some("when something is asked"),
+            Action::SelectLines
+            | Action::SelectBlock
+            | Action::Yank
+            | Action::Left
+            | Action::Right
+            | Action::LineStart
+            | Action::LineEnd => Some("while selecting text: select"),
+            Action::ClearFinished
+            | Action::Rename
+            | Action::Why
+            | Action::Timeline
+            | Action::Pin
+            | Action::Select
+            | Action::YankOutput
+                if !has_pane =>
+            {
+                Some("beside panes only")
+            }
+            Action::ApproveGate
+            | Action::RejectGate
+            | Action::Yes
+            | Action::No
+            | Action::Choose
+            | Action::RunAgain
+            | Action::Skip
+            | Action::Abort
+            | Action::Note
+            | Action::LetAgents => Some("in the dialog of a question"),
+            Action::AnswerQuestion | Action::NextPane if self.view != View::Program => {
+                Some("on the program's screen")
+            }
+            Action::Approve | Action::ApproveExact | Action::Deny | Action::NextHeld => {
+                Some("on the card of a call: approvals")
+            }
+            Interrupt | Terminate | HangUp | QuitSignal | User1 | User2 => self.obstacle(Action::Signal),
+            OpenTask if matches!(self.view, View::Receipts | View::Program) => None,
+            NextColumn | PreviousColumn | LessRoom | MoreRoom | AllRoom | CopyText | OpenTask
+                if self.view != View::Receipts =>
+            {
+                Some("in receipts only")
+            }
+            PanLeft | PanRight | Search | NextMatch | PreviousMatch | Fit if !has_pane => {
+                Some("beside panes only")
+            }
+            Action::EditSettings if self.setup.program.is_none() => Some("this console cannot start itself"),
+            Action::EditSettings if self.setup.recording.is_some() => Some("a recording is only looked at"),
+            Action::EditSettings if self.is_lost => Some("the runtime went away"),
+            Action::Messages if self.toasts.said().is_empty() => Some("nothing was said yet"),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! `keys list|check|diff`: which key does what in the console, and what the person has changed.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::command::{Example, Local};
+use super::context::Context;
+use super::response::Failure;
+use super::settings::invalid;
+
+/// One action in one context.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct KeyRow {
+    /// Where: `tasks`, `focus`, `input` …; `observe` holds everywhere outside of typing and dialogs.
+    pub context: String,
+    /// The action's name, as in `keys.toml` and in the palette.
+    pub action: String,
+    /// What it does.
+    pub about: String,
+    /// Its keys.
+    pub keys: Vec<String>,
+    /// Its keys in the default keymap.
+    pub default: Vec<String>,
+}
+
+impl KeyRow {
+    fn is_changed(&self) -> bool {
+        self.keys != self.default
+    }
+}
+
+/// Which rows.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ListInput {
+    /// Only those of this context.
+    context: Option<String>,
+}
+
+/// Nothing.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Nothing {}
+
+/// Keys by context and action.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Keys {
+    /// The rows.
+    keys: Vec<KeyRow>,
+}
+
+/// Reads the keys that hold.
+fn rows(cx: &Context) -> Result<Vec<KeyRow>, Failure> {
+    cx.host.keys()?.map_err(|faults| invalid(&faults.0))
+}
+
+pub(super) struct KeysList;
+
+impl Local for KeysList {
+    const PATH: &'static str = "keys.list";
+    const ABOUT: &'static str = "List the keys of the console, by context and action";
+    const EXITS: &'static [u8] = &[4];
+    const EXAMPLES: &'static [Example] = &[
+        Example { about: "See all keys", input: "{}" },
+        Example { about: "See those of the task list", input: r#"{"context":"tasks"}"# },
+    ];
+
+    type Input = ListInput;
+    type Output = Keys;
+
+    async fn run(cx: &mut Context, input: ListInput) -> Result<Keys, Failure> {
+        let wanted = |row: &KeyRow| input.context.as_ref().is_none_or(|context| row.context == *context);
+        Ok(Keys { keys: rows(cx)?.into_iter().filter(wanted).collect() })
+    }
+
+    fn text(output: &Keys) -> String {
+        let mut lines = Vec::new();
+        let mut context = "";
+        for row in &output.keys {
+            if row.context != context {
+                lines.push(format!("{}[{}]", if lines.is_empty() { "" } else { "\n" }, row.context));
+                context = &row.context;
+            }
+            let mark = if row.is_changed() { "  (changed)" } else { "" };
+            lines.push(format!("  {:<18} {:<22} {}{mark}", row.action, row.keys.join(" "), row.about));
+        }
+        lines.join("\n")
+    }
+}
+
+pub(super) struct KeysDiff;
+
+impl Local for KeysDiff {
+    const PATH: &'static str = "keys.diff";
+    const ABOUT: &'static str = "List the keys that differ from the default keymap";
+    const EXITS: &'static [u8] = &[4];
+    const EXAMPLES: &'static [Example] = &[Example { about: "See what was changed", input: "{}" }];
+
+    type Input = Nothing;
+    type Output = Keys;
+
+    async fn run(cx: &mut Context, _input: Nothing) -> Result<Keys, Failure> {
+        Ok(Keys { keys: rows(cx)?.into_iter().filter(KeyRow::is_changed).collect() })
+    }
+
+    fn text(output: &Keys) -> String {
+        let line = |row: &KeyRow| {
+            let none = |keys: &[String]| if keys.is_empty() { "none".to_owned() } else { keys.join(" ") };
+            let name = format!("{}.{}", row.context, row.action);
+            format!("{name:<26} {:<22} was {}", none(&row.keys), none(&row.default))
+        };
+        match output.keys.as_slice() {
+            [] => "Nothing differs.".to_owned(),
+            rows => rows.iter().map(line).collect::<Vec<_>>().join("\n"),
+        }
+    }
+}
+
+pub(super) struct KeysCheck;
+
+/// What was looked at.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Checked {
+    /// Actions with a key, over all contexts.
+    bound: usize,
+    /// Of these, with other keys than in the default keymap.
+    changed: usize,
+}
+
+impl Local for KeysCheck {
+    const PATH: &'static str = "keys.check";
+    const ABOUT: &'static str =
+        "Check keys.toml: unknown names and keys with two meanings, with file and line";
+    const EXITS: &'static [u8] = &[4];
+    const EXAMPLES: &'static [Example] = &[Example { about: "Check before starting", input: "{}" }];
+
+    type Input = Nothing;
+    type Output = Checked;
+
+    async fn run(cx: &mut Context, _input: Nothing) -> Result<Checked, Failure> {
+        let rows = rows(cx)?;
+        let changed = rows.iter().filter(|row| row.is_changed()).count();
+        Ok(Checked { bound: rows.iter().filter(|row| !row.keys.is_empty()).count(), changed })
+    }
+
+    fn text(output: &Checked) -> String {
+        format!("{} actions have a key, {} of them other ones than by default.", output.bound, output.changed)
+    }
+}

@@ -1,0 +1,243 @@
+//! The lists one chooses from: the palette walked by keyboard alone, themes tried on, messages read again.
+
+use pilothouse::console::action::Action;
+use pilothouse::console::app::{App, Layer, View};
+use pilothouse::console::chooser::{Choice, Chooser};
+use pilothouse::console::looks::Wardrobe;
+use pilothouse::console::msg::{Effect, Msg};
+use pilothouse::console::theme::{Colours, Role, Theme};
+use pilothouse::terminal::KeyPress;
+
+use crate::console_fixture::{console, draw, empty, press, select, shown, snapshot};
+
+const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
+
+fn write(app: &mut App, text: &str) -> Vec<Effect> {
+    let named = |c: char| if c == ' ' { "Space".to_owned() } else { c.to_string() };
+    let keys = text.chars().map(|c| KeyPress::parse(&named(c)).expect("a key"));
+    keys.flat_map(|key| app.update(Msg::Key(key))).collect()
+}
+
+fn list(app: &App) -> Option<&Chooser> {
+    match app.layers.last() {
+        Some(Layer::List(chooser)) => Some(chooser),
+        _ => None,
+    }
+}
+
+fn with_recordings(app: &mut App) {
+    let _ = press(app, &[":"]);
+    let _ = app.update(Msg::Recordings(vec!["20261120T091500Z-812".into()]));
+}
+
+#[test]
+fn palette_and_themes_at_each_size() {
+    for (columns, rows) in SIZES {
+        let mut app = console(snapshot(), (columns, rows));
+        select(&mut app, 7);
+        with_recordings(&mut app);
+        insta::assert_snapshot!(format!("palette_{columns}x{rows}"), shown(&app));
+        let _ = write(&mut app, "stop");
+        insta::assert_snapshot!(format!("palette_stop_{columns}x{rows}"), shown(&app));
+        let _ = press(&mut app, &["Esc", ":"]);
+        let _ = write(&mut app, "themes");
+        let _ = press(&mut app, &["Enter", "Down"]);
+        insta::assert_snapshot!(format!("themes_{columns}x{rows}"), shown(&app));
+    }
+}
+
+#[test]
+fn the_palette_in_ascii_and_without_colour() {
+    let mut app = console(snapshot(), (80, 24));
+    select(&mut app, 7);
+    app.setup.wardrobe = Wardrobe { ascii: true, ..Wardrobe::default() };
+    app.setup.theme = Theme::built_in(Colours::Named, true);
+    app.setup.keymap.spell_out(true);
+    with_recordings(&mut app);
+    let ascii = shown(&app);
+    let tail = ascii.lines().skip(1).collect::<Vec<_>>().join("\n");
+    let other: String = tail.chars().filter(|letter| !letter.is_ascii()).collect();
+    assert_eq!(other, "", "{ascii}");
+    insta::assert_snapshot!("palette_ascii_80x24", ascii);
+    for name in ["light", "mono"] {
+        let mut app = console(snapshot(), (80, 24));
+        select(&mut app, 7);
+        app.setup.theme = app.setup.wardrobe.theme(name);
+        with_recordings(&mut app);
+        let (buffer, _) = draw(&app);
+        insta::assert_snapshot!(format!("palette_styles_{name}"), format!("{buffer:?}"));
+    }
+}
+
+/// What can be seen or noticed of a console, beside the palette itself.
+fn trace(app: &App) -> String {
+    let App { view, mode, layers, list, scroll, search, pan, is_zoomed, calls, has_mouse, .. } = app;
+    let calls = (calls.selected, calls.column, calls.receipt_top, calls.envelope_top, calls.budget);
+    let toasts = app.toasts.list();
+    format!(
+        "{view:?} {mode:?} {layers:?} {list:?} {scroll:?} {search:?} {pan} {is_zoomed} {calls:?} {has_mouse} {toasts:?}"
+    )
+}
+
+/// The states a person may be in when they open the palette.
+fn states() -> Vec<App> {
+    let mut states = Vec::new();
+    for (number, screen) in [(7, "1"), (6, "2"), (5, "1"), (4, "1"), (7, "3")] {
+        let mut app = console(snapshot(), (120, 40));
+        select(&mut app, number);
+        let _ = press(&mut app, &[screen]);
+        states.push(app);
+    }
+    let mut reading = console(snapshot(), (120, 40));
+    let _ = press(&mut reading, &["3", "j", "j", "j", "j", "j"]);
+    let _ = reading.update(Msg::Record(std::sync::Arc::new(crate::console_fixture::build())));
+    let _ = press(&mut reading, &["Tab", "-", "-"]);
+    states.push(reading);
+    let mut remote = console(snapshot(), (120, 40));
+    remote.setup.is_remote = true;
+    remote.setup.program = Some("/opt/pilothouse".into());
+    remote.toasts.say("hello", None, remote.now);
+    states.push(remote);
+    states.push(console(empty(), (80, 24)));
+    states
+}
+
+#[test]
+fn every_action_of_the_palette_does_something_or_says_why_not() {
+    let mut idle = Vec::new();
+    for &action in Action::ALL {
+        if matches!(action, Action::Palette | Action::Choose) {
+            continue;
+        }
+        let (mut acted, mut reasons) = (false, 0);
+        for state in states() {
+            let mut app = state.clone();
+            let _ = press(&mut app, &[":"]);
+            let _ = write(&mut app, &action.name());
+            let item = list(&app).and_then(|list| list.selected()).cloned().expect("it is listed");
+            assert_eq!(item.choice, Choice::Action(action), "{} is found by its name", action.name());
+            let effects = press(&mut app, &["Enter"]);
+            if let Some(why) = item.obstacle {
+                assert!(list(&app).is_some() && !why.is_empty(), "{}", action.name());
+                assert!(shown(&app).contains("not now: "), "{}\n{}", action.name(), shown(&app));
+                reasons += 1;
+                continue;
+            }
+            assert!(list(&app).is_none_or(|list| list.kind != pilothouse::console::chooser::Kind::Palette));
+            let effects = effects.iter().filter(|effect| !matches!(effect, Effect::Remember(_))).count();
+            acted |= effects > 0 || trace(&app) != trace(&state) || shown(&app) != shown(&state);
+            if acted {
+                break;
+            }
+        }
+        let by_nature = [
+            Action::Leave,
+            Action::Send,
+            Action::Newline,
+            Action::Raw,
+            Action::Run,
+            Action::Find,
+            Action::Confirm,
+            // What these need is looked at in the tests of their own screens.
+            Action::NextMatch,
+            Action::PreviousMatch,
+            Action::PanLeft,
+            Action::PanRight,
+            Action::Approve,
+            Action::ApproveExact,
+            Action::Deny,
+            Action::NextHeld,
+            Action::Approvals,
+            Action::SelectLines,
+            Action::SelectBlock,
+            Action::Yank,
+            Action::Left,
+            Action::Right,
+            Action::LineStart,
+            Action::LineEnd,
+            Action::ApproveGate,
+            Action::RejectGate,
+            Action::Yes,
+            Action::No,
+            Action::RunAgain,
+            Action::Skip,
+            Action::Abort,
+            Action::Note,
+            Action::LetAgents,
+            Action::AnswerQuestion,
+            Action::NextPane,
+            Action::NextProgram,
+            Action::PreviousProgram,
+        ];
+        if !acted && !(by_nature.contains(&action) && reasons > 0) {
+            idle.push(action.name());
+        }
+    }
+    assert!(idle.is_empty(), "neither do anything nor say why: {idle:?}");
+}
+
+#[test]
+fn a_number_goes_to_a_call_and_a_name_to_a_task() {
+    let mut app = console(snapshot(), (120, 40));
+    let _ = press(&mut app, &[":"]);
+    let _ = write(&mut app, "309");
+    let _ = press(&mut app, &["Enter"]);
+    assert_eq!((app.view, app.calls.selected), (View::Receipts, Some(309)));
+    let _ = press(&mut app, &[":"]);
+    let _ = write(&mut app, ":t03");
+    let _ = press(&mut app, &["Enter"]);
+    assert_eq!(app.selected().map(|task| task.number), Some(3));
+}
+
+#[test]
+fn what_was_used_last_stands_first_and_is_remembered() {
+    let mut app = console(snapshot(), (120, 40));
+    let _ = press(&mut app, &[":"]);
+    let _ = write(&mut app, "zoom");
+    let effects = press(&mut app, &["Enter"]);
+    assert!(app.is_zoomed);
+    assert!(matches!(effects.last(), Some(Effect::Remember(memory)) if memory.recent == ["zoom"]));
+    let _ = press(&mut app, &[":"]);
+    assert_eq!(list(&app).and_then(|list| list.selected()).map(|item| item.label.as_str()), Some("zoom"));
+}
+
+#[test]
+fn a_theme_is_tried_on_kept_or_taken_off() {
+    let mut app = console(snapshot(), (120, 40));
+    let before = app.setup.theme.style(Role::Running);
+    let _ = press(&mut app, &[":"]);
+    let _ = write(&mut app, "themes");
+    let _ = press(&mut app, &["Enter", "Down"]);
+    assert_ne!(app.setup.theme.style(Role::Running), before, "dark is worn");
+    let _ = press(&mut app, &["Esc"]);
+    assert_eq!((app.setup.theme.style(Role::Running), app.setup.wardrobe.worn.as_str()), (before, "default"));
+    let _ = press(&mut app, &[":"]);
+    let _ = write(&mut app, "theme light");
+    let effects = press(&mut app, &["Enter"]);
+    assert!(matches!(&effects[..], [Effect::KeepTheme(name), ..] if name == "light"), "{effects:?}");
+    assert_eq!(app.setup.wardrobe.worn, "light");
+}
+
+#[test]
+fn messages_are_read_again() {
+    let mut app = console(snapshot(), (120, 40));
+    app.toasts.fail("no task is called t99", Some(309));
+    let _ = press(&mut app, &["Esc", ":"]);
+    let _ = write(&mut app, "messages");
+    let _ = press(&mut app, &["Enter"]);
+    insta::assert_snapshot!("messages_120x40", shown(&app));
+    let _ = press(&mut app, &["Enter"]);
+    assert_eq!((app.view, app.calls.selected), (View::Receipts, Some(309)));
+}
+
+#[test]
+fn a_hint_is_shown_until_its_key_was_used() {
+    let mut app = console(empty(), (80, 24));
+    app.setup.taste.hints = true;
+    assert!(shown(&app).contains("new here?  ? lists the keys"), "{}", shown(&app));
+    let effects = press(&mut app, &["?", "Esc"]);
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::Remember(_))));
+    assert!(shown(&app).contains("new here?  3 shows what the agent was told"), "{}", shown(&app));
+    let _ = press(&mut app, &["3", "1", ":", "Esc"]);
+    assert!(!shown(&app).contains("new here?"), "{}", shown(&app));
+}
