@@ -241,3 +241,17 @@ fn a_hint_is_shown_until_its_key_was_used() {
     let _ = press(&mut app, &["3", "1", ":", "Esc"]);
     assert!(!shown(&app).contains("new here?"), "{}", shown(&app));
 }
+
+#[test]
+fn settings_with_a_fault_leave_the_console_as_it_was() {
+    use pilothouse::console::looks::{Facts, Flags, Looks};
+    let mut app = console(snapshot(), (120, 40));
+    let flags = Flags { theme: Some("mono".into()), no_clock: true, ..Flags::default() };
+    let (looks, _) = Looks::read(None, &flags, &Facts::default());
+    let _ = app.update(Msg::Looks(Box::new(looks.clone()), vec!["config.toml:2: thme: no".into()]));
+    assert_eq!((app.setup.wardrobe.worn.as_str(), app.setup.taste.clock), ("default", true));
+    assert!(shown(&app).contains("config.toml:2: thme: no"), "{}", shown(&app));
+    let _ = app.update(Msg::Looks(Box::new(looks), Vec::new()));
+    assert_eq!((app.setup.wardrobe.worn.as_str(), app.setup.taste.clock), ("mono", false));
+    assert!(shown(&app).contains("settings: theme mono, clock off"), "{}", shown(&app));
+}

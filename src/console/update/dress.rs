@@ -9,6 +9,13 @@ use crate::config::Mouse;
 impl App {
     /// Takes over what the files say now.
     pub(super) fn dress(&mut self, looks: Looks, faults: Vec<String>) -> Vec<Effect> {
+        if !faults.is_empty() {
+            // A file half written, or with a slip in it: what held goes on until it is mended.
+            for fault in faults {
+                self.toasts.fail(visible::one_line(&fault), None);
+            }
+            return Vec::new();
+        }
         let changes = looks.changes(&self.setup.wardrobe, &self.setup.taste);
         let mouse = looks.taste.mouse;
         let mouse_changed = mouse != self.setup.taste.mouse;
@@ -19,9 +26,6 @@ impl App {
         self.calls.sheet = None;
         if !changes.is_empty() {
             self.toasts.say(format!("settings: {}", changes.join(", ")), None, self.now);
-        }
-        for fault in faults {
-            self.toasts.fail(visible::one_line(&fault), None);
         }
         if !mouse_changed {
             return Vec::new();
