@@ -1,11 +1,9 @@
 //! Everything the console knows: one value that `update` changes and the views read.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use tui_input::Input as Editor;
 
 use crate::envelope::TaskId;
@@ -18,39 +16,15 @@ use super::chooser::Chooser;
 use super::copy::Copying;
 use super::held::Card;
 use super::inquiry::Inquiry;
-use super::keymap::{Context, Keymap};
+use super::keymap::Context;
 use super::lines::Lines;
-use super::looks::{Taste, Wardrobe};
 use super::memory::Memory;
 use super::msg::{Anchor, PageView};
 use super::picture::Picture;
 use super::program::Programs;
 use super::search::{Match, Search};
-use super::theme::Theme;
+pub use super::setup::Setup;
 use super::toasts::Toasts;
-
-/// What comes from outside: settings, terminal, runtime.
-#[derive(Debug, Clone)]
-pub struct Setup {
-    /// The looks.
-    pub theme: Theme,
-    /// The keys.
-    pub keymap: Keymap,
-    /// The themes there are, and which is worn.
-    pub wardrobe: Wardrobe,
-    /// How the console behaves.
-    pub taste: Taste,
-    /// This very program, to start beside a task.
-    pub program: Option<PathBuf>,
-    /// For local times.
-    pub zone: TimeZone,
-    /// The program runs as root.
-    pub is_root: bool,
-    /// The runtime is another process and can go on without this console.
-    pub is_remote: bool,
-    /// The recording that is looked at; nothing can be done to it.
-    pub recording: Option<String>,
-}
 
 /// The screens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -8,7 +8,6 @@ use std::time::Duration;
 use tokio::sync::{Notify, mpsc, watch};
 
 use crate::clock::Clock;
-use crate::config::Mouse;
 use crate::link::Operator;
 use crate::runtime::Snapshot;
 
@@ -17,11 +16,9 @@ use super::carrier::Carrier;
 use super::clipboard;
 use super::display::{self, Display};
 use super::keyboard::Heard;
-use super::looks::{Facts, Looks};
 use super::msg::{Effect, Leave, Msg};
-use super::options::Options;
+use super::settings::Source;
 use super::signals::{Asked, Signals};
-use super::watch::Watch;
 use super::{Error, tty};
 
 /// After a key, an echo in the focused pane is drawn at once for so long.
@@ -47,13 +44,6 @@ pub(super) struct Driver {
     pub(super) signals: Signals,
     pub(super) source: Source,
     pub(super) times: Times,
-}
-
-/// Where settings come from, and when to read them again.
-pub(super) struct Source {
-    pub(super) options: Options,
-    pub(super) facts: Facts,
-    pub(super) watch: Watch,
 }
 
 /// Moments of the loop, on the monotonic clock.
@@ -210,10 +200,7 @@ impl Driver {
             self.app.touch();
         }
         if self.times.reload.take_if(|at| *at <= now).is_some() {
-            let Source { options, facts, .. } = &self.source;
-            let (looks, faults) = Looks::read(options.config.as_deref(), &options.flags, facts);
-            let faults = faults.iter().map(ToString::to_string).collect();
-            let effects = self.app.update(Msg::Looks(Box::new(looks), faults));
+            let effects = self.reload();
             return self.carry_out(effects);
         }
         if self.times.resize.take_if(|at| *at <= now).is_some() {
@@ -250,27 +237,6 @@ impl Driver {
         self.times.resize = Some(self.clock.now().mono);
         self.app.touch();
         Ok(())
-    }
-
-    /// Keeps a theme in the settings; from now on they say it, and no flag any more.
-    fn keep_theme(&mut self, name: &str) {
-        self.source.options.flags.theme = None;
-        let Some(config) = self.source.options.config.as_deref() else { return };
-        let now = self.clock.now().wall;
-        match crate::config::keep_theme(config, name) {
-            Ok(()) => self.app.toasts.say(format!("theme {name}, kept in the settings"), None, now),
-            Err(error) => self.app.toasts.fail(format!("keep the theme: {error}"), None),
-        }
-        self.app.touch();
-    }
-
-    /// What the mouse does when it is ours: all, unless the settings say the wheel alone.
-    fn mouse(&self, is_ours: bool) -> Mouse {
-        match self.app.setup.taste.mouse {
-            _ if !is_ours => Mouse::Off,
-            Mouse::Wheel => Mouse::Wheel,
-            Mouse::Full | Mouse::Off => Mouse::Full,
-        }
     }
 
     fn carry_out(&mut self, effects: Vec<Effect>) -> Result<Option<Ending>, Error> {
@@ -331,12 +297,7 @@ impl Driver {
                     self.carrier.recordings(snapshot.recording.clone(), snapshot.workspace.clone());
                 }
                 Effect::KeepTheme(name) => self.keep_theme(&name),
-                Effect::Remember(memory) => {
-                    let written = self.source.options.state.as_deref().map(|state| memory.write(state));
-                    if let Some(Err(error)) = written {
-                        tracing::warn!(%error, "what the console remembers is not written");
-                    }
-                }
+                Effect::Remember(memory) => self.remember(&memory),
                 Effect::Mouse(is_ours) => {
                     tty::mouse(&self.tty, self.mouse(is_ours)).map_err(Error::Terminal)?
                 }
