@@ -1,6 +1,9 @@
 //! What programs do. Each test names the decision it shows (`docs/prose.md`).
 
+use proptest::prelude::*;
+
 use super::{Bench, once, walk};
+use crate::prose::vm::value::Value;
 use crate::runtime::AnswerValue;
 
 #[tokio::test]
@@ -151,7 +154,7 @@ async fn a_value_is_inserted_once_and_a_nul_is_refused() {
     let walked = walk("let b = \"\\{a}; echo {\"\nlet a = \"x\"\nexec \"echo {b} \\{a\\}\"\n").await;
     assert_eq!(walked.ran, ["echo {a}; echo { {a}"]);
     let mut bench = Bench::new("input x: \"?\"\nexec \"echo {x}\"\n");
-    bench.given.insert("x".into(), crate::prose::vm::value::Value::text("a\0b"));
+    bench.given.insert("x".into(), Value::text("a\0b"));
     assert_eq!(bench.walk().await.ended, Err("the command has a NUL character in it".into()));
 }
 
@@ -206,4 +209,18 @@ async fn a_session_is_tried_again_and_keeps_what_it_said() {
     assert!(walked.folder.join("agents/a/a-002.md").exists());
     let walked = walk("agent a:\n  persist: true\nresume: a\n").await;
     assert_eq!(walked.ended, Err("E018: a has no memory to go on from".into()));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    /// Decisions 13 and 14: whatever a value holds, it is put in once, as it is, and makes no command of its own.
+    #[test]
+    fn a_value_never_makes_a_second_command_by_itself(value in "(?s)([a-z;&|$(){}\"'`\\\\# \n]|exec |\\{v\\}|\\{w\\}){0,20}") {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a loop");
+        let mut bench = Bench::new("input v: \"what\"\ninput w: \"other\"\nexec \"say {v} and {w}\"\n");
+        bench.given = [("v".to_owned(), Value::text(value.as_str())), ("w".to_owned(), Value::text("w"))].into();
+        let walked = runtime.block_on(bench.walk());
+        let inserted = value.trim_end_matches(['\n', '\r']);
+        prop_assert_eq!(walked.ran, vec![format!("say {inserted} and w")]);
+    }
 }
