@@ -113,7 +113,8 @@ pub struct ConsoleSettings {
     pub color: Color,
     /// The bar shows the time of day.
     pub clock: bool,
-    /// Marks and lines: `unicode`, `ascii`, or what the terminal draws in one column (`auto`).
+    /// Marks and lines: `unicode`, `ascii`, or by the locale (`auto`): ASCII where they would be two
+    /// columns wide.
     pub glyphs: GlyphSet,
     /// Ring the bell when something needs you and the terminal is not looked at.
     pub bell: bool,
@@ -160,7 +161,7 @@ pub enum Color {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum GlyphSet {
-    /// What the terminal draws in one column.
+    /// ASCII where text is Chinese, Japanese or Korean by the locale.
     #[default]
     Auto,
     /// The usual ones.
