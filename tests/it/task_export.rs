@@ -65,7 +65,7 @@ fn a_task_is_exported_in_every_form_and_what_its_terminal_hid_stays_hidden() {
     assert_eq!(events(&cast, "x").len(), 1);
     let times: Vec<f64> =
         events(&exported(&home, &id, "cast-v2"), "o").into_iter().map(|(at, _)| at).collect();
-    assert!(times.is_sorted() && times.len() > 1, "{times:?}");
+    assert!(times.is_sorted() && !times.is_empty(), "{times:?}");
 
     let unknown = home.run(&["task", "export", "task_00000000"]);
     assert_eq!(unknown.status.code(), Some(5), "{unknown:?}");
