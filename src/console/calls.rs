@@ -8,6 +8,7 @@ use crate::runtime::{CallRecord, CallSummary};
 
 use super::app::{App, View};
 use super::document::Document;
+use super::fields::Link;
 
 /// The columns of the receipts screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +19,15 @@ pub enum Column {
     Receipt,
     /// Its canonical envelope.
     Envelope,
+}
+
+/// Where a text is read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The row the keys are at.
+    pub at: usize,
+    /// The first row shown.
+    pub top: usize,
 }
 
 /// A call's texts, wrapped for where they are shown.
@@ -33,6 +43,8 @@ pub struct Sheet {
     pub receipt: Document,
     /// The envelope.
     pub envelope: Document,
+    /// What of them says the same.
+    pub links: Vec<Link>,
     /// Characters of the receipt.
     pub receipt_chars: u64,
     /// Characters of the envelope on one line.
@@ -54,10 +66,12 @@ pub struct Calls {
     pub top: usize,
     /// The column keys act on.
     pub column: Column,
-    /// First row shown of the receipt.
-    pub receipt_top: usize,
-    /// First row shown of the envelope.
-    pub envelope_top: usize,
+    /// Where the receipt is read.
+    pub receipt: Place,
+    /// Where the envelope is read.
+    pub envelope: Place,
+    /// The call, column and row whose counterpart was last looked up.
+    pub(super) followed: Option<(u64, Column, usize)>,
     /// Records fetched so far, a few.
     pub records: BTreeMap<u64, Arc<CallRecord>>,
     /// Fetches under way, with whether the call was answered when they were asked for.
@@ -74,8 +88,9 @@ impl Calls {
             selected: None,
             top: 0,
             column: Column::Calls,
-            receipt_top: 0,
-            envelope_top: 0,
+            receipt: Place::default(),
+            envelope: Place::default(),
+            followed: None,
             records: BTreeMap::new(),
             asked: BTreeMap::new(),
             sheet: None,
@@ -102,5 +117,43 @@ impl App {
         }
         let mut about = self.newest_calls().filter(|call| call.task.as_ref() == Some(&task.id));
         about.find(|call| call.actor != Actor::Operator && call.status.is_some())
+    }
+}
+
+impl Sheet {
+    /// Tells whether a row of a column has a counterpart.
+    #[must_use]
+    pub fn is_linked(&self, column: Column, row: usize) -> bool {
+        self.counterparts(column, row).next().is_some()
+    }
+
+    /// Tells whether a row of the receipt and one of the envelope say the same.
+    #[must_use]
+    pub fn are_linked(&self, receipt: usize, envelope: usize) -> bool {
+        let line = self.envelope.line_of(envelope);
+        line.is_some_and(|line| {
+            self.counterparts(Column::Receipt, receipt).any(|link| link.envelope.contains(&line))
+        })
+    }
+
+    /// Returns the first row of what says the same as a row of a column, in the other one.
+    #[must_use]
+    pub fn counterpart(&self, column: Column, row: usize) -> Option<usize> {
+        let link = self.counterparts(column, row).next()?;
+        match column {
+            Column::Envelope => self.receipt.row_of(link.receipt.start),
+            _ => self.envelope.row_of(link.envelope.start),
+        }
+    }
+
+    fn counterparts(&self, column: Column, row: usize) -> impl Iterator<Item = &Link> {
+        let line = match column {
+            Column::Envelope => self.envelope.line_of(row),
+            _ => self.receipt.line_of(row),
+        };
+        self.links.iter().filter(move |link| {
+            let lines = if column == Column::Envelope { &link.envelope } else { &link.receipt };
+            line.is_some_and(|line| lines.contains(&line))
+        })
     }
 }

@@ -10,6 +10,7 @@ use crate::tools;
 
 use super::calls::Sheet;
 use super::document::{Document, Marks, Piece, piece};
+use super::fields::{Link, links};
 use super::text::{count, tokens};
 use super::theme::{Glyphs, Role};
 
@@ -23,8 +24,12 @@ pub(super) fn sheet(record: &CallRecord, budget: Option<u64>, glyphs: Glyphs) ->
         envelope: record.envelope.clone().unwrap_or(Value::Null),
     };
     let shorter = budget.and_then(|budget| whole.within(budget));
-    let (receipt, envelope) = match &shorter {
-        None => (Document::plain(&whole.receipt), Document::json(&whole.envelope)),
+    let (receipt, envelope, links) = match &shorter {
+        None => (
+            Document::plain(&whole.receipt),
+            Document::json(&whole.envelope),
+            links(&whole.envelope, &whole.receipt),
+        ),
         Some(shorter) => shorter.beside(&whole, glyphs),
     };
     let whole_chars = chars(&whole.envelope.to_string());
@@ -37,6 +42,7 @@ pub(super) fn sheet(record: &CallRecord, budget: Option<u64>, glyphs: Glyphs) ->
         budget,
         receipt,
         envelope: if is_answered { envelope } else { Document::default() },
+        links,
         receipt_chars: chars(&receipt_text),
         envelope_chars: chars(&envelope_text),
         whole_chars,
@@ -77,7 +83,7 @@ impl Sent {
     }
 
     /// Lays both out with their sizes, and the envelope with a mark at each field.
-    fn beside(&self, whole: &Self, glyphs: Glyphs) -> (Document, Document) {
+    fn beside(&self, whole: &Self, glyphs: Glyphs) -> (Document, Document, Vec<Link>) {
         let marks = Marks {
             kept: glyphs.states[4],
             cut: glyphs.states[7],
@@ -95,7 +101,7 @@ impl Sent {
         let mut envelope = Document::marked(&shown, &marks);
         let (now, before) = (chars(&self.envelope.to_string()), chars(&whole.envelope.to_string()));
         envelope.head(vec![sizes(now, before), legend(&marks), Vec::new()]);
-        (receipt, envelope)
+        (receipt, envelope, links(&shown, &self.receipt))
     }
 }
 

@@ -21,14 +21,18 @@ pub struct Piece {
 pub struct Document {
     lines: Vec<Vec<Piece>>,
     rows: Vec<Vec<Piece>>,
+    /// The first row of each line.
+    starts: Vec<usize>,
     columns: usize,
+    /// Lines put before the text itself.
+    heads: usize,
 }
 
 impl Document {
     /// Makes a document of lines.
     #[must_use]
     pub fn new(lines: Vec<Vec<Piece>>) -> Self {
-        Self { lines, rows: Vec::new(), columns: 0 }
+        Self { lines, ..Self::default() }
     }
 
     /// Makes a document of plain text.
@@ -65,6 +69,7 @@ impl Document {
 
     /// Puts lines before all others.
     pub fn head(&mut self, lines: Vec<Vec<Piece>>) {
+        self.heads += lines.len();
         self.lines.splice(0..0, lines);
         self.columns = 0;
     }
@@ -73,7 +78,11 @@ impl Document {
     pub fn wrap(&mut self, columns: usize) {
         if self.columns != columns {
             self.columns = columns;
-            self.rows = self.lines.iter().flat_map(|line| wrap(line, columns.max(1))).collect();
+            (self.rows, self.starts) = (Vec::new(), Vec::new());
+            for line in &self.lines {
+                self.starts.push(self.rows.len());
+                self.rows.extend(wrap(line, columns.max(1)));
+            }
         }
     }
 
@@ -81,6 +90,36 @@ impl Document {
     #[must_use]
     pub fn rows(&self) -> &[Vec<Piece>] {
         &self.rows
+    }
+
+    /// Returns the line of the text that a row is of; none for lines put before it.
+    #[must_use]
+    pub fn line_of(&self, row: usize) -> Option<usize> {
+        self.spot(row).0.checked_sub(self.heads)
+    }
+
+    /// Returns the first row of a line of the text.
+    #[must_use]
+    pub fn row_of(&self, line: usize) -> Option<usize> {
+        self.starts.get(line + self.heads).copied()
+    }
+
+    /// Wraps the text for `columns` and returns where the row `at` has gone: it stays on its line.
+    pub fn wrap_at(&mut self, columns: usize, at: usize) -> usize {
+        if self.columns == columns {
+            return at;
+        }
+        let (line, further) = self.spot(at);
+        self.wrap(columns);
+        let first = self.starts.get(line).copied().unwrap_or(0);
+        let next = self.starts.get(line + 1).copied().unwrap_or(self.rows.len());
+        (first + further).min(next.saturating_sub(1)).max(first)
+    }
+
+    /// Returns the line a row is of, heads counted too, and how many rows of it stand before.
+    fn spot(&self, row: usize) -> (usize, usize) {
+        let line = self.starts.partition_point(|start| *start <= row).saturating_sub(1);
+        (line, row - self.starts.get(line).copied().unwrap_or(0).min(row))
     }
 }
 

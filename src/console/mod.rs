@@ -17,6 +17,7 @@ pub mod copy;
 mod display;
 pub mod document;
 mod driver;
+pub mod fields;
 mod glyphs;
 pub mod held;
 pub mod inquiry;

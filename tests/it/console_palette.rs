@@ -72,7 +72,7 @@ fn the_palette_in_ascii_and_without_colour() {
 /// What can be seen or noticed of a console, beside the palette itself.
 fn trace(app: &App) -> String {
     let App { view, mode, layers, list, scroll, search, pan, is_zoomed, calls, has_mouse, .. } = app;
-    let calls = (calls.selected, calls.column, calls.receipt_top, calls.envelope_top, calls.budget);
+    let calls = (calls.selected, calls.column, calls.receipt, calls.envelope, calls.budget);
     let toasts = app.toasts.list();
     format!(
         "{view:?} {mode:?} {layers:?} {list:?} {scroll:?} {search:?} {pan} {is_zoomed} {calls:?} {has_mouse} {toasts:?}"

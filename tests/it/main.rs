@@ -10,6 +10,7 @@ mod console_held;
 mod console_layout;
 mod console_palette;
 mod console_program;
+mod console_reading;
 mod console_robust;
 mod console_screens;
 mod console_tty;

@@ -284,7 +284,6 @@ impl App {
                 Action::MoreRoom => compacted::more(now, whole),
                 _ => None,
             };
-            (self.calls.receipt_top, self.calls.envelope_top) = (0, 0);
         }
         Vec::new()
     }

@@ -105,10 +105,17 @@ impl App {
         if let Some(item) = plan.item_at(at) {
             return self.click_item(item, is_double);
         }
-        if plan.receipt.contains(at) && self.view == View::Receipts {
-            self.calls.column = Column::Receipt;
-        } else if plan.envelope.contains(at) && self.view == View::Receipts {
-            self.calls.column = Column::Envelope;
+        if self.view == View::Receipts {
+            let texts = [
+                (Column::Receipt, plan.receipt, &mut self.calls.receipt),
+                (Column::Envelope, plan.envelope, &mut self.calls.envelope),
+            ];
+            if let Some((column, area, place)) = texts.into_iter().find(|(_, area, _)| area.contains(at)) {
+                self.calls.column = column;
+                if at.y > area.y {
+                    place.at = place.top + usize::from(at.y - area.y - 1);
+                }
+            }
         }
         Vec::new()
     }
@@ -120,7 +127,6 @@ impl App {
             if let Some(seq) = seq {
                 self.calls.selected = if at == 0 { None } else { Some(seq) };
                 self.calls.column = Column::Calls;
-                (self.calls.receipt_top, self.calls.envelope_top) = (0, 0);
             }
             return Vec::new();
         }
@@ -144,17 +150,16 @@ impl App {
                 None => Vec::new(),
             },
             View::Focus => self.scroll_rows(action),
-            View::Receipts => {
-                let column = match () {
-                    () if over_list => Column::Calls,
-                    () if plan.envelope.contains(at) => Column::Envelope,
-                    () => Column::Receipt,
-                };
-                let kept = std::mem::replace(&mut self.calls.column, column);
-                let times = if over_list { 1 } else { WHEEL_ROWS };
-                let effects = (0..times).flat_map(|_| self.go(action)).collect();
+            View::Receipts if over_list => {
+                let kept = std::mem::replace(&mut self.calls.column, Column::Calls);
+                let effects = self.go(action);
                 self.calls.column = kept;
                 effects
+            }
+            View::Receipts => {
+                let column = if plan.envelope.contains(at) { Column::Envelope } else { Column::Receipt };
+                (0..WHEEL_ROWS).for_each(|_| self.roll_text(column, action));
+                Vec::new()
             }
             View::Program => (0..WHEEL_ROWS).flat_map(|_| self.go(action)).collect(),
             View::Metrics => Vec::new(),

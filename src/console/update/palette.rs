@@ -220,7 +220,6 @@ impl App {
             return Vec::new();
         }
         self.calls.selected = Some(seq);
-        (self.calls.receipt_top, self.calls.envelope_top) = (0, 0);
         self.show(View::Receipts)
     }
 

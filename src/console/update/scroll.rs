@@ -5,7 +5,7 @@ use crate::terminal::Size;
 
 use super::super::action::Action;
 use super::super::app::{App, Scroll, View};
-use super::super::calls::Column;
+use super::super::calls::{Column, Place};
 use super::super::msg::{Anchor, Effect, PageView};
 use super::super::search::matches;
 
@@ -44,20 +44,33 @@ impl App {
         let to = moved(self.call_at(), action, page, count.saturating_sub(1));
         let seq = self.newest_calls().nth(to).map(|call| call.seq);
         self.calls.selected = if to == 0 { None } else { seq };
-        (self.calls.receipt_top, self.calls.envelope_top) = (0, 0);
         Vec::new()
     }
 
     fn go_in_text(&mut self, column: Column, action: Action) -> Vec<Effect> {
-        let plan = self.plan();
-        let Some(sheet) = &self.calls.sheet else { return Vec::new() };
-        let (rows, area, top) = match column {
-            Column::Envelope => (sheet.envelope.rows().len(), plan.envelope, &mut self.calls.envelope_top),
-            _ => (sheet.receipt.rows().len(), plan.receipt, &mut self.calls.receipt_top),
-        };
-        let shown = usize::from(area.height.saturating_sub(1));
-        *top = moved(*top, action, shown.saturating_sub(1).max(1), rows.saturating_sub(shown));
+        if let Some((place, rows, shown)) = self.text(column) {
+            place.at = moved(place.at, action, shown.saturating_sub(1).max(1), rows.saturating_sub(1));
+        }
         Vec::new()
+    }
+
+    /// Rolls a text by a row, as the wheel does; the row that keys are at stays if it can.
+    pub(super) fn roll_text(&mut self, column: Column, action: Action) {
+        if let Some((place, rows, shown)) = self.text(column) {
+            place.top = moved(place.top, action, shown, rows.saturating_sub(shown));
+            place.at = place.at.clamp(place.top, place.top + shown.saturating_sub(1));
+        }
+    }
+
+    /// Returns where a text is read, its rows, and how many of them are shown.
+    fn text(&mut self, column: Column) -> Option<(&mut Place, usize, usize)> {
+        let plan = self.plan();
+        let sheet = self.calls.sheet.as_ref()?;
+        let (rows, area, place) = match column {
+            Column::Envelope => (sheet.envelope.rows().len(), plan.envelope, &mut self.calls.envelope),
+            _ => (sheet.receipt.rows().len(), plan.receipt, &mut self.calls.receipt),
+        };
+        Some((place, rows, usize::from(area.height.saturating_sub(1))))
     }
 
     /// Freezes the pane on a page of the log, or moves the page.

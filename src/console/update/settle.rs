@@ -7,6 +7,7 @@ use crate::runtime::Input;
 use crate::terminal::Size;
 
 use super::super::app::{App, Mode, View};
+use super::super::calls::Column;
 use super::super::compacted;
 use super::super::msg::{Anchor, Effect};
 use super::super::plan::{Class, Plan};
@@ -139,10 +140,41 @@ impl App {
         let is_same = self.calls.sheet.as_ref().is_some_and(|s| (s.seq, s.is_answered, s.budget) == wanted);
         if !is_same {
             self.calls.sheet = Some(compacted::sheet(&record, budget, self.setup.theme.glyphs));
+            (self.calls.receipt, self.calls.envelope, self.calls.followed) = Default::default();
         }
-        if let Some(sheet) = &mut self.calls.sheet {
-            sheet.receipt.wrap(text_columns(plan.receipt.width));
-            sheet.envelope.wrap(text_columns(plan.envelope.width));
+        self.place_texts(plan);
+    }
+
+    /// Wraps the texts for their room, puts one column where the other is, and the rows read on screen.
+    fn place_texts(&mut self, plan: &Plan) {
+        let calls = &mut self.calls;
+        let Some(sheet) = &mut calls.sheet else { return };
+        // A text that is not on screen is wrapped like the one that is: rows in it can be looked up.
+        let columns = |one: u16, other: u16| text_columns(if one == 0 { other } else { one });
+        let (receipt, envelope) = (plan.receipt.width, plan.envelope.width);
+        calls.receipt.at = sheet.receipt.wrap_at(columns(receipt, envelope), calls.receipt.at);
+        calls.envelope.at = sheet.envelope.wrap_at(columns(envelope, receipt), calls.envelope.at);
+        if self.view != View::Receipts {
+            return;
+        }
+        let at = if calls.column == Column::Envelope { calls.envelope.at } else { calls.receipt.at };
+        let followed = Some((sheet.seq, calls.column, at));
+        if calls.column != Column::Calls && calls.followed != followed {
+            calls.followed = followed;
+            let there = sheet.counterpart(calls.column, at);
+            if let Some(there) = there.filter(|_| !sheet.are_linked(calls.receipt.at, calls.envelope.at)) {
+                let other =
+                    if calls.column == Column::Envelope { &mut calls.receipt } else { &mut calls.envelope };
+                other.at = there;
+            }
+        }
+        for (place, document, area) in [
+            (&mut calls.receipt, &sheet.receipt, plan.receipt),
+            (&mut calls.envelope, &sheet.envelope, plan.envelope),
+        ] {
+            let rows = document.rows().len();
+            place.at = place.at.min(rows.saturating_sub(1));
+            place.top = window(place.top, place.at, rows, usize::from(area.height.saturating_sub(1)));
         }
     }
 }

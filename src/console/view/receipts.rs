@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use crate::runtime::CallSummary;
 
 use super::super::app::{View, alias};
-use super::super::calls::Column;
+use super::super::calls::{Column, Place, Sheet};
 use super::super::document::{Document, Piece, piece};
 use super::super::plan::{Plan, cut_left, cut_top};
 use super::super::text::{column, count, millis, right, tokens};
@@ -39,17 +39,17 @@ pub(super) fn draw(brush: &mut Brush<'_>, plan: &Plan) {
             "receipt",
             Column::Receipt,
             sheet.map(|s| (&s.receipt, s.receipt_chars)),
-            app.calls.receipt_top,
+            app.calls.receipt,
         ),
         (
             plan.envelope,
             "envelope",
             Column::Envelope,
             sheet.map(|s| (&s.envelope, s.envelope_chars)),
-            app.calls.envelope_top,
+            app.calls.envelope,
         ),
     ];
-    for (area, name, column, text, top) in sides {
+    for (area, name, column, text, place) in sides {
         if area.is_empty() {
             continue;
         }
@@ -59,8 +59,11 @@ pub(super) fn draw(brush: &mut Brush<'_>, plan: &Plan) {
         brush.head(head, &title, &facts);
         match text {
             Some((document, _)) if sheet.is_some_and(|sheet| sheet.is_answered) => {
-                let top = if app.view == View::Receipts { top } else { 0 };
+                let top = if app.view == View::Receipts { place.top } else { 0 };
                 reading(brush, body, document, top);
+                if let Some(sheet) = sheet.filter(|_| app.view == View::Receipts) {
+                    mark(brush, body, sheet, column, place);
+                }
             }
             _ if column == Column::Receipt && batch::is_under_way(app) => batch::draw(brush, body),
             _ if column == Column::Receipt && stream::under_way(app).is_some() => stream::draw(brush, body),
@@ -107,6 +110,22 @@ fn reading(brush: &mut Brush<'_>, area: Rect, document: &Document, top: usize) {
         let more = format!(" +{} ", count(below as u64));
         brush.row_right(area, area.height.saturating_sub(1), &[piece(more, Role::Mode)]);
     }
+}
+
+/// Marks the row that is read, and what says the same in the other column.
+fn mark(brush: &mut Brush<'_>, area: Rect, sheet: &Sheet, column: Column, place: Place) {
+    let calls = &brush.app.calls;
+    let Some(y) = place.at.checked_sub(place.top).and_then(|y| u16::try_from(y).ok()) else { return };
+    let glyphs = brush.glyphs();
+    let mark = if calls.column == column {
+        let is_linked = sheet.is_linked(column, place.at);
+        if is_linked { piece(glyphs.selected, Role::Accent) } else { piece(glyphs.dot, Role::Faint) }
+    } else if calls.column != Column::Calls && sheet.are_linked(calls.receipt.at, calls.envelope.at) {
+        piece(glyphs.selected, Role::Accent)
+    } else {
+        return;
+    };
+    brush.row(area, y, &[mark]);
 }
 
 /// What the call asked for: its input, as it came.

@@ -1,0 +1,188 @@
+//! Reading the texts of a call: the same field in both, finding, comparing.
+
+use std::sync::Arc;
+
+use pilothouse::console::app::App;
+use pilothouse::console::calls::Column;
+use pilothouse::console::msg::Msg;
+use pilothouse::envelope::Envelope;
+use pilothouse::runtime::{CallRecord, CallSummary, Snapshot};
+use serde_json::{Value, json};
+
+use crate::console_fixture::{ago, build, console, draw, empty, press, record, shown};
+
+const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
+
+/// A batch of four: one prints, one fails, one is rejected, one is skipped.
+fn batch(seq: u64, printed: &str) -> CallRecord {
+    let item = |index: usize, cmd: &str, rest: Value| {
+        let mut item = json!({
+            "index": index, "cmd": cmd, "status": "completed", "exit_status": null, "stdout_preview": null,
+            "stderr_preview": null, "truncated": false, "timed_out": false, "duration_ms": null, "error": null
+        });
+        let fields = rest.as_object().cloned().unwrap_or_default();
+        item.as_object_mut().expect("an object").extend(fields);
+        item
+    };
+    let message = "ExecCommandBatch items do not support `tty`; use ExecCommand for this one.";
+    let error = json!({"kind": "unsupported_batch_command_field", "message": message});
+    let items = json!([
+        item(
+            1,
+            "git status --short",
+            json!({"exit_status": 0, "stdout_preview": printed, "duration_ms": 11})
+        ),
+        item(
+            2,
+            "grep -rn todo src",
+            json!({"status": "failed", "exit_status": 1, "duration_ms": 9, "stderr_preview": "grep: src: nothing\n"})
+        ),
+        item(3, "python3 -i", json!({"status": "rejected", "error": error})),
+        item(4, "cargo test slow_suite", json!({"status": "skipped", "reason": "stop_on_error"})),
+    ]);
+    let result = json!({
+        "item_count": 4, "completed_count": 1, "failed_count": 1, "rejected_count": 1, "skipped_count": 1,
+        "stop_on_error": true, "items": items
+    });
+    let envelope = Envelope::success("ExecCommandBatch", "ExecCommandBatch completed 1/4 items", &result);
+    CallRecord {
+        seq,
+        tool: "ExecCommandBatch".into(),
+        input: json!({"items": [{"cmd": "git status --short"}]}),
+        receipt: Some(pilothouse::tools::render(&envelope)),
+        envelope: Some(envelope.to_value()),
+        ..record()
+    }
+}
+
+fn summary(record: &CallRecord) -> Arc<CallSummary> {
+    Arc::new(CallSummary {
+        seq: record.seq,
+        at: ago(9),
+        actor: record.actor.clone(),
+        tool: record.tool.clone(),
+        status: Some("success".into()),
+        summary: "1/4 items".into(),
+        task: None,
+        duration_ms: Some(21),
+        stream: None,
+    })
+}
+
+/// The receipts screen on these calls, the last one selected.
+fn reading(records: &[CallRecord], size: (u16, u16)) -> App {
+    let calls = records.iter().map(summary).collect();
+    let mut app = console(Snapshot { calls, ..empty() }, size);
+    let _ = press(&mut app, &["3"]);
+    for record in records {
+        let _ = app.update(Msg::Record(Arc::new(record.clone())));
+    }
+    app
+}
+
+fn opened(size: (u16, u16)) -> App {
+    let mut app = reading(&[batch(311, " M src/run.rs\n")], size);
+    let _ = press(&mut app, &["Tab"]);
+    app
+}
+
+/// Goes down in the column read until the row reads so.
+fn down_to(app: &mut App, text: &str) {
+    let _ = press(app, &["g"]);
+    for _ in 0..200 {
+        if at(app, app.calls.column).contains(text) {
+            return;
+        }
+        let _ = press(app, &["j"]);
+    }
+    panic!("no {text:?}:\n{}", shown(app));
+}
+
+/// The row that keys are at in a column.
+fn at(app: &App, column: Column) -> String {
+    let sheet = app.calls.sheet.as_ref().expect("a sheet");
+    let row = match column {
+        Column::Envelope => sheet.envelope.rows().get(app.calls.envelope.at),
+        _ => sheet.receipt.rows().get(app.calls.receipt.at),
+    };
+    row.expect("a row").iter().map(|piece| piece.text.as_str()).collect()
+}
+
+/// How many marks stand in the texts.
+fn marks(app: &App) -> usize {
+    let (buffer, _) = draw(app);
+    let plan = app.plan();
+    let of = |area: ratatui::layout::Rect| {
+        let rows = area.y + 1..area.y + area.height;
+        rows.filter(|y| area.width > 0 && buffer[(area.x, *y)].symbol() == "▸").count()
+    };
+    of(plan.receipt) + of(plan.envelope)
+}
+
+#[test]
+fn the_same_field_is_marked_in_both_texts() {
+    for size in SIZES {
+        let mut app = opened(size);
+        down_to(&mut app, "rejected=");
+        let (columns, rows) = size;
+        insta::assert_snapshot!(format!("field_receipt_{columns}x{rows}"), shown(&app));
+        let _ = press(&mut app, &["Tab"]);
+        insta::assert_snapshot!(format!("field_envelope_{columns}x{rows}"), shown(&app));
+    }
+}
+
+#[test]
+fn each_line_of_the_receipt_finds_its_field() {
+    let mut app = opened((200, 60));
+    for (line, field) in [
+        ("completed 1/4", "\"completed_count\": 1"),
+        ("[1] git", "{"),
+        ("exit=0", "\"exit_status\": 0"),
+        ("M src/run.rs", "\"stdout_preview\""),
+        ("exit=1", "\"exit_status\": 1"),
+        ("grep: src", "\"stderr_preview\""),
+        ("rejected=", "\"kind\": \"unsupported"),
+        ("skipped=", "\"reason\": \"stop_on_error\""),
+    ] {
+        down_to(&mut app, line);
+        assert!(at(&app, Column::Envelope).contains(field), "{line}: {}", at(&app, Column::Envelope));
+        assert_eq!(marks(&app), 2, "{line}");
+    }
+}
+
+#[test]
+fn a_field_without_counterpart_has_no_mark() {
+    let mut app = opened((200, 60));
+    let _ = press(&mut app, &["Tab"]);
+    for field in ["\"duration_ms\": 11", "\"truncated\"", "\"summary_text\"", "\"error\": null"] {
+        down_to(&mut app, field);
+        assert_eq!(marks(&app), 0, "{field}\n{}", shown(&app));
+    }
+    down_to(&mut app, "\"exit_status\": 1");
+    assert_eq!(at(&app, Column::Receipt), "exit=1");
+    let _ = press(&mut app, &["BackTab"]);
+    assert_eq!((at(&app, Column::Receipt), marks(&app)), ("exit=1".to_owned(), 2));
+}
+
+#[test]
+fn the_field_stays_when_the_terminal_changes() {
+    let mut app = opened((200, 60));
+    down_to(&mut app, "skipped=");
+    for (columns, rows) in [(80, 24), (120, 40), (60, 15), (200, 60)] {
+        let _ = app.update(Msg::Resize(columns, rows));
+        assert!(at(&app, Column::Receipt).contains("skipped="), "{columns}x{rows}");
+        assert!(at(&app, Column::Envelope).contains("\"reason\""), "{columns}x{rows}");
+    }
+}
+
+#[test]
+fn the_field_is_on_screen_in_a_long_text_and_in_a_budget() {
+    let mut app = reading(&[build()], (80, 24));
+    let _ = press(&mut app, &["Tab", "G"]);
+    down_to(&mut app, "stderr:");
+    assert!(shown(&app).contains("▸stderr:"), "{}", shown(&app));
+    let _ = press(&mut app, &["-", "-"]);
+    down_to(&mut app, "Process exited");
+    let _ = press(&mut app, &["Tab"]);
+    assert!(at(&app, Column::Envelope).contains("\"exit_status\": 101"), "{}", at(&app, Column::Envelope));
+}
