@@ -229,6 +229,15 @@ fn quitting_asks_while_tasks_run_and_ctrl_c_never_kills() {
 }
 
 #[test]
+fn a_runtime_ended_by_quitting_is_not_one_that_was_lost() {
+    let mut app = console(empty(), (120, 40));
+    app.setup.is_remote = false;
+    assert_eq!(acts(&press(&mut app, &["q"])), ["Quit(StopAll)"]);
+    assert!(app.update(Msg::LinkLost).is_empty());
+    assert!(app.is_leaving && !app.is_lost);
+}
+
+#[test]
 fn an_embedded_runtime_cannot_be_left_running() {
     let mut app = opened();
     app.setup.is_remote = false;

@@ -255,9 +255,15 @@ impl App {
             return vec![Effect::Quit(Leave::LeaveRunning)];
         }
         if self.live() == 0 && !self.snapshot.agents.iter().any(|agent| agent.connected) {
-            return vec![Effect::Quit(Leave::StopAll)];
+            return self.stop_all();
         }
         self.open(Layer::Quit)
+    }
+
+    /// Ends the runtime and then the console: from now on, that the runtime goes away is no loss.
+    pub(super) fn stop_all(&mut self) -> Vec<Effect> {
+        self.is_leaving = true;
+        vec![Effect::Quit(Leave::StopAll)]
     }
 
     fn copy_text(&mut self) -> Vec<Effect> {

@@ -56,10 +56,7 @@ impl App {
 
     fn quit(&mut self, action: Action) -> Vec<Effect> {
         match action {
-            Action::StopAll if self.can(action) => {
-                self.is_leaving = true;
-                vec![Effect::Quit(Leave::StopAll)]
-            }
+            Action::StopAll if self.can(action) => self.stop_all(),
             Action::LeaveRunning if self.can(action) => vec![Effect::Quit(Leave::LeaveRunning)],
             _ => self.open(Layer::Quit),
         }
