@@ -44,7 +44,7 @@ async def listing(agent):
     assert [tool["name"] for tool in tools] == TOOLS, tools
     for tool in tools:
         assert bool(tool.get("outputSchema")) == (agent.profile == "structured"), tool["name"]
-        reads = tool["name"] in ("TaskList", "TaskStatus", "TaskOutput")
+        reads = tool["name"] in ("TaskList", "TaskStatus", "TaskOutput", "QuestionList")
         assert tool["annotations"]["readOnlyHint"] == reads, tool["name"]
 
 
