@@ -24,7 +24,7 @@ const OUTPUT_ENDS: &[u8] = b"\x1b]133;D";
 pub(super) fn read(task: &TaskView, anchor: Anchor, size: Size) -> io::Result<PageView> {
     let log = File::open(log_path(&task.folder))?;
     let marks = read_marks(&task.folder).map_err(io::Error::other)?;
-    let origin = if task.tty { Origin::Tty } else { Origin::Pipe };
+    let origin = Origin::of(task.tty);
     let history = History::new(&log, &marks, origin, task.size);
     let lines = history.lines();
     let page = match anchor {
@@ -45,7 +45,7 @@ pub(super) fn read(task: &TaskView, anchor: Anchor, size: Size) -> io::Result<Pa
 pub(super) fn search(task: &TaskView, query: &Query) -> io::Result<Option<u64>> {
     let log = File::open(log_path(&task.folder))?;
     let marks = read_marks(&task.folder).map_err(io::Error::other)?;
-    let origin = if task.tty { Origin::Tty } else { Origin::Pipe };
+    let origin = Origin::of(task.tty);
     let history = History::new(&log, &marks, origin, task.size);
     let hit = history.search(&query.needle, query.from, query.forward)?;
     Ok(hit.map(|hit| hit.line))
@@ -62,7 +62,7 @@ pub(super) fn last_output(task: &TaskView) -> io::Result<(String, bool)> {
     let from = length.saturating_sub(MOST_COPIED);
     let mut bytes = vec![0; usize::try_from(length - from).unwrap_or_default()];
     log.read_exact_at(&mut bytes, from)?;
-    let origin = if task.tty { Origin::Tty } else { Origin::Pipe };
+    let origin = Origin::of(task.tty);
     let begin = memchr::memmem::rfind(&bytes, OUTPUT_BEGINS);
     let part = begin.map_or(bytes.as_slice(), |at| {
         let output = &bytes[at + OUTPUT_BEGINS.len()..];

@@ -91,14 +91,10 @@ impl Export<'_> {
         })
     }
 
-    fn origin(&self) -> Origin {
-        if self.task.tty { Origin::Tty } else { Origin::Pipe }
-    }
-
     /// Draws the last rows of the log.
     fn history(&self, log: &File, marks: &[Mark]) -> io::Result<Drawing> {
         let size = first_size(marks).unwrap_or(self.task.size);
-        let history = History::new(log, marks, self.origin(), size);
+        let history = History::new(log, marks, Origin::of(self.task.tty), size);
         let mut line = history.lines().saturating_sub(self.rows);
         let mut drawing = Drawing { columns: size.cols(), rows: Vec::new() };
         loop {
@@ -113,7 +109,8 @@ impl Export<'_> {
 
     /// Draws the last screen: everything that was written, sizes included.
     fn screen(&self, log: &File, marks: &[Mark]) -> io::Result<Drawing> {
-        let mut terminal = Terminal::new(first_size(marks).unwrap_or(self.task.size), self.origin());
+        let mut terminal =
+            Terminal::new(first_size(marks).unwrap_or(self.task.size), Origin::of(self.task.tty));
         let mut piece = vec![0; FEED_BYTES];
         let mut sizes = marks.iter().filter_map(|mark| match mark.kind {
             MarkKind::Resize(size) => Some((mark.offset, size)),
@@ -141,7 +138,7 @@ impl Export<'_> {
         let cast = Cast {
             version,
             size: first_size(marks).unwrap_or(self.task.size),
-            origin: self.origin(),
+            origin: Origin::of(self.task.tty),
             started_at: self.task.created_at.as_second(),
             command: title,
         };

@@ -55,7 +55,7 @@ struct Layout {
 
 impl Output {
     pub(super) fn new(folder: PathBuf, tty: bool, io: Option<Arc<TaskIo>>) -> Result<Self, Error> {
-        let origin = if tty { Origin::Tty } else { Origin::Pipe };
+        let origin = Origin::of(tty);
         let log = log::log_path(&folder);
         let end = match &io {
             Some(io) => io.stored(),

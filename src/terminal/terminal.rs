@@ -25,6 +25,14 @@ pub enum Origin {
     Pipe,
 }
 
+impl Origin {
+    /// Returns that of a program which has a PTY, or has none.
+    #[must_use]
+    pub fn of(tty: bool) -> Self {
+        if tty { Self::Tty } else { Self::Pipe }
+    }
+}
+
 /// What feeding bytes has brought up besides the screen.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Fed {

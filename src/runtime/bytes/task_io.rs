@@ -120,7 +120,7 @@ impl TaskIo {
     /// # Errors
     /// When a file cannot be created.
     pub(crate) fn create(spec: TaskIoSpec) -> Result<Arc<Self>, Error> {
-        let origin = if spec.tty { Origin::Tty } else { Origin::Pipe };
+        let origin = Origin::of(spec.tty);
         let log = OutputLog::create(&spec.folder, spec.head_bytes, spec.tail_bytes)?;
         let since = spec.clock.now().mono;
         let io = Self {
