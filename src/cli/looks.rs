@@ -6,7 +6,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command as Clap};
 
 use crate::config::{Color, FILE, Faults, KEYS_FILE, Loaded, Mouse, read_own};
-use crate::console::keymap::{Context, Keymap};
+use crate::console::keys::keymap::{Context, Keymap};
 use crate::console::looks::Flags;
 use crate::dispatch::KeyRow;
 

@@ -3,49 +3,16 @@
 //! `App::update` decides (pure), `view::draw` shows (pure), the driver carries out. What a key does is
 //! in `assets/keymap.toml`, what a role looks like in `themes/default.toml`.
 
-pub mod action;
 pub mod app;
-pub mod arrangement;
-pub mod attention;
-pub mod calls;
-mod carrier;
-pub mod chooser;
-mod clipboard;
-pub mod colour;
-mod compacted;
-pub mod copy;
-mod display;
-pub mod document;
-mod driver;
-pub mod fields;
-mod glyphs;
-pub mod held;
-pub mod inquiry;
-mod keyboard;
-pub mod keymap;
+pub mod edge;
 pub mod keys;
-pub mod lines;
 pub mod looks;
-pub mod memory;
 pub mod msg;
 mod options;
-mod pages;
-pub mod picture;
 pub mod plan;
-pub mod program;
-pub mod search;
-mod settings;
-pub mod setup;
-mod signals;
 pub mod text;
-pub mod theme;
-pub mod themes;
-pub mod toasts;
-pub mod tty;
 mod update;
 pub mod view;
-pub mod visible;
-mod watch;
 
 use std::io;
 use std::sync::Arc;
@@ -56,18 +23,18 @@ use crate::clock::Clock;
 use crate::config::Mouse;
 use crate::link::Operator;
 
+use app::arrangement::Arrangement;
+use app::memory::Memory;
 use app::{App, Setup};
-use arrangement::Arrangement;
-use carrier::Carrier;
-use display::Display;
-use driver::{Driver, Ending, Times};
+use edge::carrier::Carrier;
+use edge::display::Display;
+use edge::driver::{Driver, Ending, Times};
+use edge::settings::Source;
+use edge::signals::Signals;
+use edge::watch::Watch;
 use looks::Looks;
-use memory::Memory;
-use settings::Source;
-use signals::Signals;
-use watch::Watch;
 
-pub use clipboard::tools as clipboard_tools;
+pub use edge::clipboard::tools as clipboard_tools;
 use options::Left;
 pub use options::{Exit, Options};
 
@@ -89,9 +56,9 @@ pub enum Error {
 /// When there is no terminal, or it fails.
 pub async fn run(operator: Operator, options: Options) -> Result<Exit, Error> {
     let signals = Signals::listen().map_err(Error::Signals)?;
-    let tty = tty::open().map_err(Error::Terminal)?;
+    let tty = edge::tty::open().map_err(Error::Terminal)?;
     let shown = show(&operator, &options, signals, tty).await;
-    tty::give_back();
+    edge::tty::give_back();
     let (ending, runtime) = shown?;
     let code = match ending {
         Ending::Left => 0,
@@ -113,10 +80,10 @@ async fn show(
     let facts = options.facts.clone();
     let (looks, faults) = Looks::read(options.config.as_deref(), &options.flags, &facts);
     let mouse = looks.taste.mouse;
-    tty::take(&tty, mouse).map_err(Error::Terminal)?;
+    edge::tty::take(&tty, mouse).map_err(Error::Terminal)?;
     let own = tty.try_clone().map_err(Error::Terminal)?;
     let display = Display::new(own, clock.clone());
-    let (keys, ended) = keyboard::listen(&tty).map_err(Error::Terminal)?;
+    let (keys, ended) = edge::keyboard::listen(&tty).map_err(Error::Terminal)?;
     let setup = Setup {
         theme: looks.theme,
         keymap: looks.keymap,
@@ -135,7 +102,7 @@ async fn show(
     app.has_mouse = mouse != Mouse::Off;
     app.memory = options.state.as_deref().map(Memory::read).unwrap_or_default();
     for fault in faults {
-        app.toasts.fail(visible::one_line(&fault.to_string()), None);
+        app.toasts.fail(text::visible::one_line(&fault.to_string()), None);
     }
     let watch = Watch::new(options.config.as_deref());
     let source = Source { options: options.clone(), facts, watch };

@@ -9,10 +9,10 @@ use crate::envelope::TaskId;
 use crate::runtime::{CallRecord, Decision, Given, Input, QuestionId, Snapshot};
 use crate::terminal::{KeyPress, MouseInput, Size};
 
+use super::app::memory::Memory;
+use super::app::picture::Picture;
+use super::app::search::Query;
 use super::looks::Looks;
-use super::memory::Memory;
-use super::picture::Picture;
-use super::search::Query;
 
 /// Something happened.
 #[derive(Debug, Clone)]

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::runtime::{Snapshot, TaskStatus};
 
 use super::app::View;
-use super::colour::Level;
+use super::looks::colour::Level;
 use super::looks::{Facts, Flags};
 
 /// How a console is started.

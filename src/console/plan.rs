@@ -6,8 +6,8 @@ use ratatui::layout::{Position, Rect};
 use crate::envelope::TaskId;
 use crate::terminal::Size;
 
+use super::app::calls::Column;
 use super::app::{App, View};
-use super::calls::Column;
 
 /// How much room there is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

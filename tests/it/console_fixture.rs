@@ -10,12 +10,12 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use serde_json::{Value, json};
 
+use pilothouse::console::app::picture::Picture;
 use pilothouse::console::app::{App, Setup};
-use pilothouse::console::keymap::Keymap;
+use pilothouse::console::keys::keymap::Keymap;
+use pilothouse::console::looks::theme::{Colours, Theme};
 use pilothouse::console::looks::{Taste, Wardrobe};
 use pilothouse::console::msg::{Effect, Msg};
-use pilothouse::console::picture::Picture;
-use pilothouse::console::theme::{Colours, Theme};
 use pilothouse::console::view::{self, Drawn};
 use pilothouse::envelope::{Actor, Envelope, TaskId};
 use pilothouse::runtime::{

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use pilothouse::console::app::arrangement::{Arrangement, Screen};
 use pilothouse::console::app::{App, View};
-use pilothouse::console::arrangement::{Arrangement, Screen};
 use pilothouse::console::plan::{Class, Plan};
 use proptest::prelude::*;
 use ratatui::layout::Rect;

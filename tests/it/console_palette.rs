@@ -1,11 +1,11 @@
 //! The lists one chooses from: the palette walked by keyboard alone, themes tried on, messages read again.
 
-use pilothouse::console::action::Action;
+use pilothouse::console::app::chooser::{Choice, Chooser};
 use pilothouse::console::app::{App, Layer, View};
-use pilothouse::console::chooser::{Choice, Chooser};
+use pilothouse::console::keys::action::Action;
 use pilothouse::console::looks::Wardrobe;
+use pilothouse::console::looks::theme::{Colours, Role, Theme};
 use pilothouse::console::msg::{Effect, Msg};
-use pilothouse::console::theme::{Colours, Role, Theme};
 use pilothouse::terminal::KeyPress;
 
 use crate::console_fixture::{console, draw, empty, press, select, shown, snapshot};
@@ -123,7 +123,9 @@ fn every_action_of_the_palette_does_something_or_says_why_not() {
                 reasons += 1;
                 continue;
             }
-            assert!(list(&app).is_none_or(|list| list.kind != pilothouse::console::chooser::Kind::Palette));
+            assert!(
+                list(&app).is_none_or(|list| list.kind != pilothouse::console::app::chooser::Kind::Palette)
+            );
             let effects = effects.iter().filter(|effect| !matches!(effect, Effect::Remember(_))).count();
             acted |= effects > 0 || trace(&app) != trace(&state) || shown(&app) != shown(&state);
             if acted {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pilothouse::console::app::App;
-use pilothouse::console::calls::Column;
+use pilothouse::console::app::calls::Column;
 use pilothouse::console::msg::Msg;
 use pilothouse::envelope::Envelope;
 use pilothouse::runtime::{CallRecord, CallSummary, Snapshot};

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use jiff::SignedDuration;
 use proptest::prelude::*;
 
-use pilothouse::console::action::Action;
 use pilothouse::console::app::App;
+use pilothouse::console::app::picture::Picture;
+use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Answered, Effect, Msg, PageView};
-use pilothouse::console::picture::Picture;
 use pilothouse::runtime::Snapshot;
 use pilothouse::terminal::{KeyPress, MouseButton, MouseInput, MouseKind, Origin, Size, Terminal};
 

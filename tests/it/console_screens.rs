@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use pilothouse::console::app::App;
+use pilothouse::console::looks::theme::Colours;
 use pilothouse::console::msg::Msg;
-use pilothouse::console::theme::Colours;
 use pilothouse::envelope::Actor;
 use pilothouse::runtime::{CallSummary, StreamLine, StreamView};
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use pilothouse::console::app::picture::Picture;
 use pilothouse::console::app::{App, Layer, Mode, View};
 use pilothouse::console::msg::{Anchor, Answered, Effect, Leave, Msg, PageView};
-use pilothouse::console::picture::Picture;
 use pilothouse::runtime::{Input, TaskStatus, Waiting};
 use pilothouse::terminal::{KeyPress, MouseButton, MouseInput, MouseKind, Origin, Size, Terminal};
 

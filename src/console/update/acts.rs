@@ -6,10 +6,10 @@ use crate::envelope::{Actor, TaskId};
 use crate::runtime::{HoldReason, TaskStatus, TaskView};
 use crate::terminal::Size;
 
-use super::super::action::Action;
+use super::super::app::calls::Column;
+use super::super::app::compacted;
 use super::super::app::{App, Layer, Mode, View, alias, takes_input};
-use super::super::calls::Column;
-use super::super::compacted;
+use super::super::keys::action::Action;
 use super::super::msg::{Effect, Leave};
 
 impl App {

@@ -2,9 +2,9 @@
 
 use crate::terminal::Size;
 
-use super::super::action::Action;
+use super::super::app::copy::{Copying, Shape, Spot};
 use super::super::app::{App, Mode};
-use super::super::copy::{Copying, Shape, Spot};
+use super::super::keys::action::Action;
 use super::super::msg::{Anchor, Effect};
 
 /// Rows of the page that is read for copying: some way back, whatever the pane shows.

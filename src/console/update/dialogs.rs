@@ -5,8 +5,8 @@ use serde_json::json;
 use crate::envelope::TaskId;
 use crate::runtime::Input;
 
-use super::super::action::Action;
 use super::super::app::{App, Layer};
+use super::super::keys::action::Action;
 use super::super::msg::{Effect, Leave};
 use super::super::plan::Class;
 use super::scroll::moved;

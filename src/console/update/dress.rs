@@ -3,7 +3,7 @@
 use super::super::app::App;
 use super::super::looks::Looks;
 use super::super::msg::Effect;
-use super::super::visible;
+use super::super::text::visible;
 use crate::config::Mouse;
 
 impl App {

@@ -6,9 +6,9 @@ use jiff::Timestamp;
 use crate::runtime::{Decision, HeldCall, HoldReason};
 use crate::terminal::KeyPress;
 
-use super::super::action::Action;
+use super::super::app::held::{self, Card};
 use super::super::app::{App, Layer};
-use super::super::held::{self, Card};
+use super::super::keys::action::Action;
 use super::super::msg::Effect;
 use super::scroll::moved;
 

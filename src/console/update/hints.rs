@@ -1,12 +1,12 @@
 //! What a person is told who is new here: a hint until its key has been used. And what is remembered.
 
-use super::super::action::Action;
 use super::super::app::App;
-use super::super::document::{Piece, piece};
-use super::super::keymap::Context;
-use super::super::memory::Memory;
+use super::super::app::memory::Memory;
+use super::super::keys::action::Action;
+use super::super::keys::keymap::Context;
+use super::super::looks::theme::Role;
 use super::super::msg::Effect;
-use super::super::theme::Role;
+use super::super::text::document::{Piece, piece};
 
 /// What is worth knowing first: the key, and what it is good for.
 const HINTS: [(Action, &str); 4] = [

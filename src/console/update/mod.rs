@@ -26,11 +26,11 @@ use jiff::Timestamp;
 use crate::runtime::{CallRecord, Snapshot};
 use crate::terminal::KeyPress;
 
-use super::action::Action;
 use super::app::{App, Layer, Mode, View};
+use super::keys::action::Action;
 use super::msg::{Answered, Effect, Msg};
 use super::plan::Plan;
-use super::visible;
+use super::text::visible;
 
 /// Records kept for the receipts screen.
 const MOST_RECORDS: usize = 32;

@@ -7,9 +7,9 @@ use crate::envelope::TaskId;
 use crate::runtime::Input;
 use crate::terminal::{Key, KeyPress, MouseButton, MouseInput, MouseKind, MouseMode};
 
-use super::super::action::Action;
+use super::super::app::calls::Column;
 use super::super::app::{App, Mode, View};
-use super::super::calls::Column;
+use super::super::keys::action::Action;
 use super::super::msg::Effect;
 use super::super::plan::{Pane, Plan};
 

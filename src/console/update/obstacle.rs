@@ -1,7 +1,7 @@
 //! Why an action cannot be done now, in words for the person.
 
-use super::super::action::Action;
 use super::super::app::{App, View, takes_input};
+use super::super::keys::action::Action;
 
 impl App {
     /// Returns why an action would do nothing now; none when it would.

@@ -2,14 +2,14 @@
 
 use serde_json::json;
 
-use super::super::action::Action;
+use super::super::app::chooser::{Choice, Chooser, Item, Kind};
 use super::super::app::{App, Layer, View, alias};
-use super::super::chooser::{Choice, Chooser, Item, Kind};
-use super::super::keymap::Context;
+use super::super::keys::action::Action;
+use super::super::keys::keymap::Context;
 use super::super::msg::{Effect, Leave};
 use super::super::text;
+use super::super::text::visible;
 use super::super::view::chooser_page;
-use super::super::visible;
 use crate::terminal::KeyPress;
 
 /// Calls listed, newest first.

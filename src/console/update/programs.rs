@@ -1,7 +1,7 @@
 //! What keys do on the program screen.
 
-use super::super::action::Action;
 use super::super::app::{App, View};
+use super::super::keys::action::Action;
 use super::super::msg::Effect;
 use super::scroll::moved;
 

@@ -8,10 +8,10 @@ use jiff::Timestamp;
 use crate::runtime::{Question, QuestionId};
 use crate::terminal::KeyPress;
 
-use super::super::action::Action;
+use super::super::app::attention::{self, Queue, Subject};
+use super::super::app::inquiry::{self, Inquiry};
 use super::super::app::{App, Layer, View};
-use super::super::attention::{self, Queue, Subject};
-use super::super::inquiry::{self, Inquiry};
+use super::super::keys::action::Action;
 use super::super::msg::Effect;
 use super::scroll::moved;
 
@@ -41,7 +41,7 @@ impl App {
         match action {
             Note if !inquiry.is_sent => inquiry.is_noting = true,
             Action::Send | Action::Choose if inquiry.is_noting => inquiry.is_noting = false,
-            Up | Down if inquiry.context() == super::super::keymap::Context::Choice => {
+            Up | Down if inquiry.context() == super::super::keys::keymap::Context::Choice => {
                 inquiry.point(if action == Up { -1 } else { 1 });
             }
             Up | Down | PageUp | PageDown | First | Last => {
@@ -79,7 +79,7 @@ impl App {
     /// Handles a key while a text is written in a dialog; `None` when keys mean actions there.
     pub(super) fn type_in_dialog(&mut self, key: KeyPress, action: Option<Action>) -> Option<Vec<Effect>> {
         let Some(Layer::Question(inquiry)) = self.layers.last_mut() else { return None };
-        use super::super::keymap::Context::{Answer, Reason};
+        use super::super::keys::keymap::Context::{Answer, Reason};
         if !matches!(inquiry.context(), Answer | Reason) {
             return None;
         }
@@ -146,7 +146,7 @@ impl App {
             .position(|layer| matches!(layer, Layer::Question(inquiry) if inquiry.question.id == *id));
         match (refused, at) {
             (Some(reason), at) => {
-                self.toasts.fail(super::super::visible::one_line(&reason), None);
+                self.toasts.fail(super::super::text::visible::one_line(&reason), None);
                 if let Some(Layer::Question(inquiry)) = at.and_then(|at| self.layers.get_mut(at)) {
                     inquiry.is_sent = false;
                 }

@@ -3,11 +3,11 @@
 use crate::envelope::TaskId;
 use crate::terminal::Size;
 
-use super::super::action::Action;
+use super::super::app::calls::{Column, Place};
+use super::super::app::search::matches;
 use super::super::app::{App, Scroll, View};
-use super::super::calls::{Column, Place};
+use super::super::keys::action::Action;
 use super::super::msg::{Anchor, Effect, PageView};
-use super::super::search::matches;
 
 impl App {
     /// Moves what the screen's keys move: the selection, a text, or the pane's view into the log.

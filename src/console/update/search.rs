@@ -4,9 +4,9 @@ use tui_input::Input as Editor;
 
 use crate::envelope::TaskId;
 
+use super::super::app::search::{Outcome, Query, Search};
 use super::super::app::{App, Mode};
 use super::super::msg::{Anchor, Effect};
-use super::super::search::{Outcome, Query, Search};
 
 impl App {
     /// Opens the line to search the selected task's output; it stays selected.

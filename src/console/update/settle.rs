@@ -6,9 +6,9 @@ use crate::envelope::TaskId;
 use crate::runtime::Input;
 use crate::terminal::Size;
 
+use super::super::app::calls::Column;
+use super::super::app::compacted;
 use super::super::app::{App, Mode, View};
-use super::super::calls::Column;
-use super::super::compacted;
 use super::super::msg::{Anchor, Effect};
 use super::super::plan::{Class, Plan};
 

@@ -7,8 +7,8 @@ use crate::envelope::TaskId;
 use crate::runtime::{Input, TaskView};
 use crate::terminal::{Key, KeyPress};
 
-use super::super::action::Action;
 use super::super::app::{App, Layer, Mode, takes_input};
+use super::super::keys::action::Action;
 use super::super::msg::Effect;
 
 impl App {
@@ -31,7 +31,7 @@ impl App {
     /// The chord that leaves INPUT, pressed again, goes to the task: `Ctrl-]` twice is one for the child.
     fn literal_chord(&mut self, key: KeyPress, action: Option<Action>) -> Option<Vec<Effect>> {
         let leaves =
-            self.setup.keymap.action(super::super::keymap::Context::Input, key) == Some(Action::Leave);
+            self.setup.keymap.action(super::super::keys::keymap::Context::Input, key) == Some(Action::Leave);
         if action != Some(Action::Type) || !leaves {
             return None;
         }

@@ -2,12 +2,12 @@
 
 use ratatui::layout::Rect;
 
-use super::super::action::Action;
-use super::super::attention::{Queue, items};
-use super::super::document::piece;
-use super::super::keymap::Context;
+use super::super::app::attention::{Queue, items};
+use super::super::keys::action::Action;
+use super::super::keys::keymap::Context;
+use super::super::looks::theme::Role;
 use super::super::text::column;
-use super::super::theme::Role;
+use super::super::text::document::piece;
 use super::brush::{Brush, cut};
 
 const MOST_COLUMNS: u16 = 110;

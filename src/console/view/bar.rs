@@ -4,11 +4,11 @@ use ratatui::layout::Rect;
 
 use crate::runtime::{AgentView, TaskStatus};
 
-use super::super::attention;
-use super::super::document::{Piece, piece};
+use super::super::app::attention;
+use super::super::looks::theme::Role;
 use super::super::text;
-use super::super::theme::Role;
-use super::super::visible;
+use super::super::text::document::{Piece, piece};
+use super::super::text::visible;
 use super::brush::{Brush, columns, joined};
 
 pub(super) fn draw(brush: &mut Brush<'_>, area: Rect) {

@@ -8,10 +8,10 @@ use serde_json::Value;
 use crate::runtime::{CallSummary, TaskView};
 
 use super::super::app::App;
-use super::super::document::{Piece, piece};
+use super::super::looks::theme::Role;
+use super::super::text::document::{Piece, piece};
+use super::super::text::visible;
 use super::super::text::{column, right};
-use super::super::theme::Role;
-use super::super::visible;
 use super::brush::{Brush, cut};
 
 /// Columns of an item's state, and of how long it ran.

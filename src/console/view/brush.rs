@@ -10,9 +10,9 @@ use unicode_segmentation::UnicodeSegmentation;
 use crate::terminal::CursorShape;
 
 use super::super::app::App;
-use super::super::document::{Piece, piece};
+use super::super::looks::theme::{Glyphs, Role};
 use super::super::text;
-use super::super::theme::{Glyphs, Role};
+use super::super::text::document::{Piece, piece};
 
 /// With motion off, nothing on screen changes by itself more often.
 const UNMOVED: jiff::SignedDuration = jiff::SignedDuration::from_secs(10);

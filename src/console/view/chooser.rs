@@ -3,12 +3,12 @@
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 
-use super::super::chooser::{Chooser, Item, Kind};
-use super::super::document::{Piece, piece};
+use super::super::app::chooser::{Chooser, Item, Kind};
+use super::super::looks::theme::Role;
 use super::super::plan::cut_top;
+use super::super::text::document::{Piece, piece};
+use super::super::text::visible;
 use super::super::text::{self, column};
-use super::super::theme::Role;
-use super::super::visible;
 use super::brush::{Brush, columns, cut};
 use super::status::write_line;
 

@@ -2,13 +2,13 @@
 
 use ratatui::layout::Rect;
 
-use super::super::action::Action;
-use super::super::document::{Piece, piece};
-use super::super::keymap::Context;
+use super::super::keys::action::Action;
+use super::super::keys::keymap::Context;
+use super::super::looks::theme::Role;
 use super::super::plan::{cut_left, cut_top};
 use super::super::text;
-use super::super::theme::Role;
-use super::super::visible;
+use super::super::text::document::{Piece, piece};
+use super::super::text::visible;
 use super::brush::Brush;
 
 pub(super) fn tasks(brush: &mut Brush<'_>, area: Rect) {

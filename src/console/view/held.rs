@@ -2,11 +2,11 @@
 
 use ratatui::layout::Rect;
 
-use super::super::action::Action;
-use super::super::document::{Piece, piece};
-use super::super::held::{self, Card};
-use super::super::keymap::Context;
-use super::super::theme::Role;
+use super::super::app::held::{self, Card};
+use super::super::keys::action::Action;
+use super::super::keys::keymap::Context;
+use super::super::looks::theme::Role;
+use super::super::text::document::{Piece, piece};
 use super::brush::Brush;
 use super::layers::key_row;
 use super::status::write_line;

@@ -4,14 +4,14 @@ use ratatui::layout::Rect;
 
 use crate::runtime::TaskView;
 
-use super::super::action::Action;
 use super::super::app::{App, Layer, alias};
-use super::super::document::{Piece, piece};
-use super::super::keymap::Context;
+use super::super::keys::action::Action;
+use super::super::keys::keymap::Context;
+use super::super::looks::theme::Role;
 use super::super::plan::{Plan, cut_top};
+use super::super::text::document::{Piece, piece};
+use super::super::text::visible;
 use super::super::text::{self, column};
-use super::super::theme::Role;
-use super::super::visible;
 use super::brush::{Brush, cut};
 use super::state::who;
 
@@ -74,7 +74,7 @@ pub(super) fn dialog(brush: &mut Brush<'_>, plan: &Plan, title: &str, rows: &[Ve
 /// The command in full, wrapped, at most so many rows.
 pub(super) fn command_rows(task: &TaskView, width: u16, most: usize) -> Vec<Vec<Piece>> {
     let shown = visible::told(task.cmd.trim());
-    let mut document = super::super::document::Document::new(vec![vec![piece(shown, Role::Strong)]]);
+    let mut document = super::super::text::document::Document::new(vec![vec![piece(shown, Role::Strong)]]);
     document.wrap(usize::from(width));
     let mut rows: Vec<_> = document.rows().iter().take(most).cloned().collect();
     if let Some(last) = rows.last_mut().filter(|_| document.rows().len() > most) {

@@ -5,11 +5,11 @@ use ratatui::layout::Rect;
 use crate::runtime::{Histogram, Metrics};
 
 use super::super::app::alias;
-use super::super::document::{Piece, piece};
+use super::super::looks::theme::Role;
 use super::super::plan::{cut_left, cut_top};
+use super::super::text::document::{Piece, piece};
+use super::super::text::visible;
 use super::super::text::{bytes, column, count, right};
-use super::super::theme::Role;
-use super::super::visible;
 use super::brush::Brush;
 use super::state::command;
 

@@ -23,9 +23,9 @@ mod why;
 use ratatui::buffer::Buffer;
 
 use super::app::{App, View};
-use super::document::piece;
+use super::looks::theme::Role;
 use super::plan::{Class, Plan};
-use super::theme::Role;
+use super::text::document::piece;
 
 pub use brush::Drawn;
 pub(super) use chooser::page as chooser_page;
@@ -80,7 +80,7 @@ pub fn draw(app: &App, buf: &mut Buffer) -> Drawn {
 fn sentence(brush: &mut Brush<'_>) {
     let area = brush.buf.area;
     let text = format!("pilothouse needs 40x8, this is {}x{}", area.width, area.height);
-    let mut document = super::document::Document::new(vec![vec![piece(text, Role::Text)]]);
+    let mut document = super::text::document::Document::new(vec![vec![piece(text, Role::Text)]]);
     document.wrap(usize::from(area.width.max(1)));
     for (y, row) in (0..area.height).zip(document.rows()) {
         brush.row(area, y, row);

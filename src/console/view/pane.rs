@@ -7,14 +7,14 @@ use ratatui::style::Modifier;
 use crate::runtime::{TaskStatus, TaskView};
 use crate::terminal::CursorShape;
 
+use super::super::app::copy::Copying;
+use super::super::app::picture::Picture;
+use super::super::app::search::Search;
 use super::super::app::{App, Mode, Scroll, alias};
-use super::super::copy::Copying;
-use super::super::document::{Piece, piece};
-use super::super::picture::Picture;
+use super::super::looks::theme::Role;
 use super::super::plan::{Pane, Plan};
-use super::super::search::Search;
 use super::super::text;
-use super::super::theme::Role;
+use super::super::text::document::{Piece, piece};
 use super::brush::Brush;
 use super::state::{self, command};
 

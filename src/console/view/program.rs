@@ -5,12 +5,12 @@ use ratatui::layout::Rect;
 
 use crate::runtime::{BindingView, ProgramView, RunState, StepState};
 
-use super::super::document::{Piece, piece};
+use super::super::app::program::mark;
+use super::super::looks::theme::Role;
 use super::super::plan::{Plan, cut_top};
-use super::super::program::mark;
+use super::super::text::document::{Piece, piece};
+use super::super::text::visible;
 use super::super::text::{self, column};
-use super::super::theme::Role;
-use super::super::visible;
 use super::brush::{Brush, cut};
 use super::{pane, question};
 

@@ -5,14 +5,14 @@ use ratatui::layout::{Position, Rect};
 use crate::runtime::QuestionKind;
 use crate::terminal::CursorShape;
 
-use super::super::action::Action;
 use super::super::app::App;
-use super::super::document::{Piece, piece};
-use super::super::inquiry::Inquiry;
+use super::super::app::inquiry::Inquiry;
+use super::super::keys::action::Action;
+use super::super::looks::theme::Role;
 use super::super::plan::{cut_bottom, cut_top};
 use super::super::text;
-use super::super::theme::Role;
-use super::super::visible;
+use super::super::text::document::{Piece, piece};
+use super::super::text::visible;
 use super::brush::{Brush, columns, cut, joined};
 
 const MOST_COLUMNS: u16 = 100;
@@ -232,7 +232,7 @@ pub(super) fn strip(brush: &mut Brush<'_>, area: Rect) {
     tail.extend(
         key.into_iter().flat_map(|key| [piece(format!("  {key}"), Role::Key), piece(" answer ", Role::Text)]),
     );
-    let title = super::super::inquiry::title(&question);
+    let title = super::super::app::inquiry::title(&question);
     let said = visible::told(question.text.trim());
     let head = vec![piece(format!(" {glyph} {title}  "), Role::Waiting), piece(said, Role::Strong)];
     let room = usize::from(area.width.saturating_sub(columns(&tail) + 1));

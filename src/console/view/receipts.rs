@@ -4,13 +4,13 @@ use ratatui::layout::Rect;
 
 use crate::runtime::CallSummary;
 
+use super::super::app::calls::{Column, Place, Sheet};
 use super::super::app::{View, alias};
-use super::super::calls::{Column, Place, Sheet};
-use super::super::document::{Document, Piece, piece};
+use super::super::looks::theme::Role;
 use super::super::plan::{Plan, cut_left, cut_top};
+use super::super::text::document::{Document, Piece, piece};
+use super::super::text::visible;
 use super::super::text::{column, count, millis, right, tokens};
-use super::super::theme::Role;
-use super::super::visible;
 use super::batch;
 use super::brush::{Brush, cut};
 use super::state::who;

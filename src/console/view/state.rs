@@ -5,10 +5,10 @@ use jiff::Timestamp;
 use crate::envelope::Actor;
 use crate::runtime::{Ended, HoldReason, TaskStatus, TaskView};
 
-use super::super::document::{Piece, piece};
+use super::super::looks::theme::Role;
 use super::super::text;
-use super::super::theme::Role;
-use super::super::visible;
+use super::super::text::document::{Piece, piece};
+use super::super::text::visible;
 use super::brush::Brush;
 
 /// A state as shown.

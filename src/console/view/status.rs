@@ -8,16 +8,16 @@ use tui_input::Input as Editor;
 use crate::envelope::Actor;
 use crate::terminal::CursorShape;
 
-use super::super::action::Action;
+use super::super::app::inquiry;
+use super::super::app::search::{Outcome, Search};
 use super::super::app::{App, Layer, Mode, View, alias, takes_input};
-use super::super::document::{Piece, piece};
-use super::super::inquiry;
-use super::super::keymap::Context;
-use super::super::search::{Outcome, Search};
+use super::super::keys::action::Action;
+use super::super::keys::keymap::Context;
+use super::super::looks::theme::Role;
 use super::super::text;
-use super::super::theme::Role;
+use super::super::text::document::{Piece, piece};
+use super::super::text::visible;
 use super::super::update::wants_secret;
-use super::super::visible;
 use super::brush::{Brush, columns, cut, joined};
 use super::state::{need, who};
 

@@ -5,10 +5,10 @@ use ratatui::layout::Rect;
 use crate::runtime::{StreamLine, StreamView};
 
 use super::super::app::App;
-use super::super::document::{Piece, piece};
+use super::super::looks::theme::Role;
+use super::super::text::document::{Piece, piece};
+use super::super::text::visible;
 use super::super::text::{column, count, millis, right};
-use super::super::theme::Role;
-use super::super::visible;
 use super::brush::{Brush, cut};
 
 /// Columns of a line's number and of its command.

@@ -5,10 +5,10 @@ use ratatui::layout::Rect;
 use crate::runtime::TaskView;
 
 use super::super::app::alias;
-use super::super::document::{Piece, piece};
+use super::super::looks::theme::Role;
 use super::super::plan::{Plan, cut_top};
+use super::super::text::document::{Piece, piece};
 use super::super::text::{column, right};
-use super::super::theme::Role;
 use super::brush::{Brush, columns, cut};
 use super::state::{command, short_command, why};
 

@@ -2,13 +2,13 @@
 
 use crate::runtime::{TaskEvent, TaskView};
 
-use super::super::action::Action;
 use super::super::app::alias;
-use super::super::document::{Piece, piece};
+use super::super::keys::action::Action;
+use super::super::looks::theme::Role;
 use super::super::plan::{Plan, cut_top};
+use super::super::text::document::{Piece, piece};
+use super::super::text::visible;
 use super::super::text::{column, count, right};
-use super::super::theme::Role;
-use super::super::visible;
 use super::brush::Brush;
 use super::state::who;
 

@@ -2,14 +2,14 @@
 
 use crate::runtime::{HoldReason, TaskView};
 
-use super::super::action::Action;
 use super::super::app::alias;
-use super::super::document::{Document, piece};
-use super::super::keymap::Context;
+use super::super::keys::action::Action;
+use super::super::keys::keymap::Context;
+use super::super::looks::theme::Role;
 use super::super::plan::Plan;
+use super::super::text::document::{Document, piece};
+use super::super::text::visible;
 use super::super::text::{self, column, count};
-use super::super::theme::Role;
-use super::super::visible;
 use super::brush::Brush;
 use super::layers::{DIALOG_COLUMNS, command_rows, dialog, key_row};
 use super::state::{need, who};

@@ -1,0 +1,232 @@
+//! A list to choose from, narrowed by typing: the palette, the themes, the messages. Draws nothing, does
+//! nothing: whoever opened it says what a choice means.
+
+use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
+use nucleo_matcher::{Config, Matcher, Utf32Str};
+use tui_input::Input as Editor;
+
+use crate::envelope::TaskId;
+
+use super::super::keys::action::Action;
+use super::super::update::moved;
+
+/// A list, what is written over it, and where the person is in it.
+#[derive(Debug, Clone)]
+pub struct Chooser {
+    /// What it lists.
+    pub kind: Kind,
+    /// What is written.
+    pub editor: Editor,
+    items: Vec<Item>,
+    shown: Vec<Hit>,
+    /// Place of the selected item among those shown.
+    pub at: usize,
+}
+
+/// What a list holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kind {
+    /// Everything there is, by name.
+    Palette,
+    /// Themes; the one to go back to.
+    Themes(String),
+    /// What was said.
+    Messages,
+}
+
+/// One row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Item {
+    /// Its name.
+    pub label: String,
+    /// What it is or does.
+    pub about: String,
+    /// What it is reached by elsewhere: a key; the time of a message.
+    pub key: String,
+    /// The same as a tool or command.
+    pub same: String,
+    /// Why it cannot be chosen now.
+    pub obstacle: Option<String>,
+    /// Written alone, this means it and nothing else: `42`, `t07`.
+    pub aliases: Vec<String>,
+    /// What choosing it means.
+    pub choice: Choice,
+}
+
+/// What choosing an item means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Choice {
+    /// Do this.
+    Action(Action),
+    /// Go to this task.
+    Task(TaskId),
+    /// Go to this call.
+    Call(u64),
+    /// Look at this recording.
+    Recording(String),
+    /// Wear this theme.
+    Theme(String),
+    /// Nothing: it is there to be read.
+    Nothing,
+}
+
+/// An item that fits, and the letters of its name that did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hit {
+    item: usize,
+    /// Places of letters, counted in characters.
+    pub letters: Vec<u32>,
+}
+
+impl Item {
+    /// Makes an item with a name and a meaning.
+    #[must_use]
+    pub fn new(label: impl Into<String>, about: impl Into<String>, choice: Choice) -> Self {
+        let (key, same) = (String::new(), String::new());
+        Self {
+            label: label.into(),
+            about: about.into(),
+            key,
+            same,
+            obstacle: None,
+            aliases: Vec::new(),
+            choice,
+        }
+    }
+}
+
+impl Chooser {
+    /// Opens a list, its first item selected.
+    #[must_use]
+    pub fn new(kind: Kind, items: Vec<Item>) -> Self {
+        let mut chooser = Self { kind, editor: Editor::default(), items, shown: Vec::new(), at: 0 };
+        chooser.filter();
+        chooser
+    }
+
+    /// Adds items that came later; what is written and selected stays.
+    pub fn add(&mut self, items: Vec<Item>) {
+        let at = self.at;
+        self.items.extend(items);
+        self.filter();
+        self.at = at.min(self.shown.len().saturating_sub(1));
+    }
+
+    /// Selects the first item that fits what is written; the best fit stands first.
+    pub fn filter(&mut self) {
+        let written = self.editor.value().trim().trim_start_matches(':').to_owned();
+        self.at = 0;
+        if written.is_empty() {
+            self.shown = (0..self.items.len()).map(|item| Hit { item, letters: Vec::new() }).collect();
+            return;
+        }
+        let pattern = Pattern::new(&written, CaseMatching::Ignore, Normalization::Smart, AtomKind::Fuzzy);
+        let mut matcher = Matcher::new(Config::DEFAULT);
+        let mut found: Vec<(u32, Hit)> = Vec::new();
+        for (at, item) in self.items.iter().enumerate() {
+            if let Some((score, letters)) = fit(item, &written, &pattern, &mut matcher) {
+                found.push((score, Hit { item: at, letters }));
+            }
+        }
+        found.sort_by_key(|(score, hit)| (std::cmp::Reverse(*score), hit.item));
+        self.shown = found.into_iter().map(|(_, hit)| hit).collect();
+    }
+
+    /// Moves the selection by a page of so many rows.
+    pub fn go(&mut self, action: Action, page: usize) {
+        self.at = moved(self.at, action, page.max(1), self.shown.len().saturating_sub(1));
+    }
+
+    /// Selects the item that means this.
+    pub fn select(&mut self, choice: &Choice) {
+        let at =
+            self.shown.iter().position(|hit| self.items.get(hit.item).is_some_and(|i| i.choice == *choice));
+        self.at = at.unwrap_or(self.at);
+    }
+
+    /// Returns the selected item.
+    #[must_use]
+    pub fn selected(&self) -> Option<&Item> {
+        self.shown.get(self.at).and_then(|hit| self.items.get(hit.item))
+    }
+
+    /// Returns the items that fit, best first, with the letters that did.
+    pub fn shown(&self) -> impl ExactSizeIterator<Item = (&Item, &Hit)> {
+        self.shown.iter().map(|hit| (&self.items[hit.item], hit))
+    }
+
+    /// Returns how many items there are in all.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Tells whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+}
+
+/// How well an item fits; a fit of its name counts more than one of what it does.
+fn fit(item: &Item, written: &str, pattern: &Pattern, matcher: &mut Matcher) -> Option<(u32, Vec<u32>)> {
+    if item.aliases.iter().any(|alias| alias.eq_ignore_ascii_case(written)) {
+        return Some((u32::MAX, Vec::new()));
+    }
+    let (mut chars, mut letters) = (Vec::new(), Vec::new());
+    if let Some(score) = pattern.indices(Utf32Str::new(&item.label, &mut chars), matcher, &mut letters) {
+        letters.sort_unstable();
+        letters.dedup();
+        let is_whole = item.label.eq_ignore_ascii_case(written);
+        return Some((if is_whole { u32::MAX - 1 } else { 1_000 + score * 2 }, letters));
+    }
+    let about = format!("{} {}", item.about, item.same);
+    // Scattered letters of a sentence fit nearly anything: words count there.
+    let words = written.split_whitespace().all(|word| about.to_lowercase().contains(&word.to_lowercase()));
+    words.then(|| (pattern.score(Utf32Str::new(&about, &mut chars), matcher).unwrap_or(1), Vec::new()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(chooser: &Chooser) -> Vec<&str> {
+        chooser.shown().map(|(item, _)| item.label.as_str()).collect()
+    }
+
+    fn list(labels: &[(&str, &str)]) -> Chooser {
+        let items = labels.iter().map(|(label, about)| Item::new(*label, *about, Choice::Nothing));
+        Chooser::new(Kind::Palette, items.collect())
+    }
+
+    #[test]
+    fn the_best_fit_stands_first_and_a_name_before_a_description() {
+        let mut chooser = list(&[
+            ("page-up", "One page up"),
+            ("show-tasks", "All tasks and their panes"),
+            ("stop", "Stop the task: TERM, then KILL"),
+            ("stop-all", "Stop all tasks and quit"),
+            ("quit", "Leave and stop nothing"),
+        ]);
+        assert_eq!(chooser.shown().len(), 5);
+        chooser.editor = Editor::new("stop".into());
+        chooser.filter();
+        assert_eq!(names(&chooser), ["stop", "stop-all", "quit"]);
+        chooser.editor = Editor::new(":shtsk".into());
+        chooser.filter();
+        assert_eq!(names(&chooser), ["show-tasks"]);
+        assert_eq!(chooser.shown().next().expect("one").1.letters, [0, 1, 5, 7, 8]);
+        chooser.editor = Editor::new("zzz".into());
+        chooser.filter();
+        assert_eq!((names(&chooser).len(), chooser.selected()), (0, None));
+    }
+
+    #[test]
+    fn a_number_or_the_name_of_a_task_means_it_alone() {
+        let mut chooser = list(&[("call 142 TaskList", ""), ("call 42 ExecCommand", "")]);
+        chooser.items[1].aliases = vec!["42".into()];
+        chooser.editor = Editor::new("42".into());
+        chooser.filter();
+        assert_eq!(names(&chooser)[0], "call 42 ExecCommand");
+    }
+}

@@ -1,0 +1,173 @@
+//! Copy mode: a picture of a pane that stands still, a cursor in it, and the text between two places.
+
+use crate::envelope::TaskId;
+
+use super::super::msg::Anchor;
+use super::picture::Picture;
+
+/// What lies between anchor and cursor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// Text, from character to character.
+    Chars,
+    /// Whole rows.
+    Lines,
+    /// A rectangle.
+    Block,
+}
+
+/// A row and a column of the picture.
+pub type Spot = (u16, u16);
+
+/// Copy mode.
+#[derive(Debug, Clone)]
+pub struct Copying {
+    /// The task whose pane it is.
+    pub task: TaskId,
+    /// The picture that stands still.
+    pub picture: Picture,
+    /// The first row shown.
+    pub top: u16,
+    /// The cursor.
+    pub at: Spot,
+    /// Where the selection began, if it has.
+    pub anchor: Option<Spot>,
+    /// Its shape.
+    pub shape: Shape,
+    /// A longer page that is being read; it takes the place of the picture unless the cursor was moved before.
+    pub wanted: Option<Anchor>,
+    /// Keys went to the task before, and will again.
+    pub was_input: bool,
+}
+
+impl Copying {
+    /// Stands on a picture of which the rows from `top` on are shown.
+    #[must_use]
+    pub fn new(task: TaskId, picture: Picture, top: u16, at: Spot) -> Self {
+        Self { task, picture, top, at, anchor: None, shape: Shape::Chars, wanted: None, was_input: false }
+    }
+
+    /// Returns the last row and the last column.
+    #[must_use]
+    pub fn last(&self) -> Spot {
+        let (columns, _) = self.picture.size();
+        (self.picture.used_rows().saturating_sub(1), columns.saturating_sub(1))
+    }
+
+    /// Moves the cursor, and the view with it.
+    pub fn go(&mut self, at: Spot, shown_rows: u16) {
+        let last = self.last();
+        self.at = (at.0.min(last.0), at.1.min(last.1));
+        let lowest_top = self.at.0.saturating_sub(shown_rows.saturating_sub(1));
+        self.top = self.top.clamp(lowest_top, self.at.0);
+        self.wanted = None;
+    }
+
+    /// Takes a longer page: its last row is the last row shown before.
+    pub fn lengthen(&mut self, picture: Picture, shown_rows: u16) {
+        let column = self.at.1;
+        self.picture = picture;
+        self.wanted = None;
+        let last = self.last().0;
+        self.top = last.saturating_sub(shown_rows.saturating_sub(1));
+        self.at = (last, column.min(self.last().1));
+    }
+
+    /// Returns the columns of a row that are selected: from the first to before the last.
+    #[must_use]
+    pub fn columns(&self, row: u16) -> Option<(u16, u16)> {
+        let anchor = self.anchor?;
+        let (first, last) = if anchor <= self.at { (anchor, self.at) } else { (self.at, anchor) };
+        if row < first.0 || row > last.0 {
+            return None;
+        }
+        let end = self.picture.size().0;
+        Some(match self.shape {
+            Shape::Lines => (0, end),
+            Shape::Block => (anchor.1.min(self.at.1), anchor.1.max(self.at.1).saturating_add(1).min(end)),
+            Shape::Chars => {
+                let from = if row == first.0 { first.1 } else { 0 };
+                let to = if row == last.0 { last.1.saturating_add(1).min(end) } else { end };
+                (from, to)
+            }
+        })
+    }
+
+    /// Returns the selected text: blanks at the end of a row left out, rows that a terminal wrapped joined, empty
+    /// rows kept. With nothing selected, the row of the cursor.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut whole = self.clone();
+        if whole.anchor.is_none() {
+            (whole.anchor, whole.shape) = (Some(self.at), Shape::Lines);
+        }
+        let mut out = String::new();
+        let mut rows = (0..whole.picture.size().1).filter_map(|row| whole.columns(row).map(|at| (row, at)));
+        let mut next = rows.next();
+        while let Some((row, (from, to))) = next {
+            next = rows.next();
+            let text = whole.picture.text(row, from..to);
+            let goes_on = whole.shape != Shape::Block && next.is_some() && whole.picture.is_joined(row);
+            if goes_on {
+                out.push_str(&text);
+                continue;
+            }
+            out.push_str(text.trim_end());
+            if next.is_some() {
+                out.push('\n');
+            }
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terminal::{History, Origin, Size};
+
+    /// A page ten columns wide, with the selection given.
+    fn copied(log: &str, anchor: Spot, at: Spot, shape: Shape) -> String {
+        let size = Size::clamped(10, 12);
+        let page = History::new(log.as_bytes(), &[], Origin::Tty, size).page(0, size).expect("a page");
+        let picture = Picture::of_page(&page);
+        let mut copying = Copying::new(TaskId::from_random([1; 8]), picture, 0, at);
+        (copying.anchor, copying.shape) = (Some(anchor), shape);
+        copying.text()
+    }
+
+    #[test]
+    fn what_is_copied_is_what_was_printed() {
+        let log = "one  \r\n\r\n0123456789abc\r\nlast\r\n";
+        let cases = [
+            ((0, 0), (4, 3), Shape::Chars, "one\n\n0123456789abc\nlast"),
+            ((4, 1), (0, 1), Shape::Chars, "ne\n\n0123456789abc\nla"),
+            ((0, 2), (0, 2), Shape::Chars, "e"),
+            ((2, 5), (3, 1), Shape::Chars, "56789ab"),
+            ((3, 0), (2, 0), Shape::Lines, "0123456789abc"),
+            ((1, 3), (0, 0), Shape::Lines, "one\n"),
+            ((2, 1), (4, 2), Shape::Block, "12\nbc\nas"),
+        ];
+        for (anchor, at, shape, text) in cases {
+            assert_eq!(copied(log, anchor, at, shape), text, "{anchor:?} {at:?} {shape:?}");
+        }
+    }
+
+    #[test]
+    fn a_wide_character_is_copied_once() {
+        assert_eq!(copied("日本語 ok\r\n", (0, 0), (0, 9), Shape::Chars), "日本語 ok");
+    }
+
+    #[test]
+    fn the_view_follows_the_cursor() {
+        let size = Size::clamped(10, 40);
+        let log: String = (0..30).map(|line| format!("{line}\r\n")).collect();
+        let page = History::new(log.as_bytes(), &[], Origin::Tty, size).page(0, size).expect("a page");
+        let mut copying = Copying::new(TaskId::from_random([1; 8]), Picture::of_page(&page), 20, (25, 0));
+        copying.go((5, 3), 10);
+        assert_eq!((copying.top, copying.at), (5, (5, 1)));
+        copying.go((900, 0), 10);
+        assert_eq!(copying.at.0, copying.last().0);
+        assert!(copying.top + 10 > copying.at.0);
+    }
+}

@@ -1,0 +1,146 @@
+//! The card of a call that waits for the operator: which one it shows, how far it was read, and when an answer counts.
+
+use jiff::{SignedDuration, Timestamp};
+use ratatui::layout::Rect;
+use tui_input::Input as Editor;
+
+use crate::envelope::Actor;
+use crate::runtime::{HeldCall, HoldReason};
+
+use super::super::looks::theme::Role;
+use super::super::text;
+use super::super::text::document::{Document, Piece, piece};
+use super::super::text::visible;
+use super::{App, Layer};
+
+/// What was typed before a card had been on screen for so long was not meant for it.
+const SETTLES: SignedDuration = SignedDuration::from_millis(300);
+const MOST_COLUMNS: u16 = 100;
+/// Rows below the text: a blank one and two of keys, or the line being written.
+const FOOT: u16 = 3;
+const SHORT_HASH: usize = 12;
+
+/// A card on screen.
+#[derive(Debug, Clone)]
+pub struct Card {
+    /// The call it shows.
+    pub ticket: u64,
+    /// First row shown.
+    pub top: usize,
+    /// When it was first drawn.
+    pub shown: Option<Timestamp>,
+    /// Its last row has been on screen.
+    pub is_read: bool,
+    /// An answer is on its way.
+    pub is_answered: bool,
+    /// The note of a denial, while it is written.
+    pub note: Option<Editor>,
+}
+
+impl Card {
+    pub(in crate::console) fn of(ticket: u64) -> Self {
+        Self { ticket, top: 0, shown: None, is_read: false, is_answered: false, note: None }
+    }
+
+    /// Tells whether a key pressed now is an answer to what the card shows.
+    pub(in crate::console) fn has_settled(&self, now: Timestamp) -> bool {
+        !self.is_answered && self.shown.is_some_and(|at| now.duration_since(at) >= SETTLES)
+    }
+}
+
+impl Layer {
+    /// Tells whether a line is being written in it.
+    #[must_use]
+    pub fn is_written(&self) -> bool {
+        matches!(self, Self::Held(Card { note: Some(_), .. }))
+    }
+}
+
+/// Where a card stands on a screen, and where its text.
+pub(in crate::console) fn place((columns, rows): (u16, u16), text_rows: usize) -> (Rect, Rect) {
+    let width = MOST_COLUMNS.min(columns.saturating_sub(2)).max(columns.min(4));
+    let wanted = u16::try_from(text_rows).unwrap_or(u16::MAX).saturating_add(FOOT + 2);
+    let height = wanted.min(rows.saturating_sub(2)).max(rows.min(5));
+    let area = Rect { x: (columns - width) / 2, y: (rows - height) / 2, width, height };
+    let inside = Rect {
+        x: area.x.saturating_add(2),
+        y: area.y.saturating_add(1),
+        width: width.saturating_sub(4),
+        height: height.saturating_sub(FOOT + 2),
+    };
+    (area, inside)
+}
+
+/// Returns the columns of a card's text.
+pub(in crate::console) fn text_columns(size: (u16, u16)) -> u16 {
+    place(size, usize::MAX).1.width
+}
+
+/// Returns the rows of a call's card: everything that would run, whole and unmasked. Whoever answers must see it.
+pub(in crate::console) fn rows(app: &App, call: &HeldCall) -> Vec<Vec<Piece>> {
+    let mut lines = Vec::new();
+    if call.commands.iter().any(|command| visible::has_hidden(&command.cmd)) {
+        lines.push(vec![piece("contains hidden characters", Role::Waiting)]);
+    }
+    if let Some(why) = call.description.as_deref().filter(|why| !why.trim().is_empty()) {
+        lines.push(vec![piece("says: ", Role::Faint), piece(visible::one_line(why), Role::Text)]);
+        lines.push(Vec::new());
+    }
+    let many = call.commands.len() > 1;
+    for (at, command) in (1..).zip(&call.commands) {
+        if many {
+            lines.push(vec![piece(format!("{at} of {}", call.commands.len()), Role::Faint)]);
+        }
+        lines.extend(command_lines(&command.cmd));
+        let login = if command.login { ", login shell" } else { "" };
+        let tty = if command.tty { ", on a terminal" } else { "" };
+        let shell = command.shell.as_deref().map_or_else(|| "the usual shell".to_owned(), str::to_owned);
+        let place = format!("in {}", command.workdir.display());
+        lines.push(vec![piece(visible::one_line(&place), Role::Text)]);
+        let how = format!("by {shell}{login}{tty}");
+        lines.push(vec![piece(visible::one_line(&how), Role::Faint)]);
+        if many {
+            lines.push(Vec::new());
+        }
+    }
+    if !many {
+        lines.push(Vec::new());
+    }
+    let why = match &call.reason {
+        HoldReason::Paused => "held because agent calls are paused".to_owned(),
+        HoldReason::Rule(rule) => format!("held by the rule: {rule}"),
+    };
+    lines.push(vec![piece(visible::one_line(&why), Role::Faint)]);
+    let at = call.since.to_zoned(app.setup.zone.clone()).strftime("%H:%M:%S").to_string();
+    let hash: String = call.hash.chars().take(SHORT_HASH).collect();
+    lines.push(vec![piece(format!("since {at}   call {}   request {hash}", call.call), Role::Faint)]);
+    let mut document = Document::new(lines);
+    document.wrap(usize::from(text_columns(app.size)).max(1));
+    document.rows().to_vec()
+}
+
+/// A command as it is, line by line; where a line goes on below is said.
+fn command_lines(cmd: &str) -> Vec<Vec<Piece>> {
+    let lines: Vec<&str> = cmd.split('\n').collect();
+    let last = lines.len() - 1;
+    let line = |(at, line): (usize, &str)| {
+        let mark = if at < last { "⏎" } else { "" };
+        vec![piece(visible::one_line(line), Role::Strong), piece(mark, Role::Faint)]
+    };
+    lines.into_iter().enumerate().map(line).collect()
+}
+
+/// Says who wants to run how much.
+pub(in crate::console) fn title(call: &HeldCall, at: usize, of: usize) -> String {
+    let who = match &call.actor {
+        Actor::Agent(label) => visible::one_line(label).into_owned(),
+        Actor::Cli => "a script".to_owned(),
+        other => other.to_string(),
+    };
+    let what = match call.commands.len() {
+        1 => "wants to run a command".to_owned(),
+        many => format!("wants to run {many} commands"),
+    };
+    let place = if of > 1 { format!("   {at}/{of}") } else { String::new() };
+    format!("{} {what}{place}", text::cut(&who, 40, "…"))
+}

@@ -1,0 +1,239 @@
+//! A question under the person's eyes: the dialog's state, what it shows, and when a key counts. Pure.
+
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use tui_input::Input as Editor;
+
+use crate::runtime::{AnswerValue, BindingView, Given, Question, QuestionKind};
+
+use super::super::keys::action::Action;
+use super::super::keys::keymap::Context;
+use super::super::looks::theme::Role;
+use super::super::text::document::{Document, Piece, piece};
+use super::super::text::visible;
+
+/// A key decides only so long after the question was first on screen: what was typed before it appeared,
+/// or at the moment it did, was meant for something else.
+pub const READING: SignedDuration = SignedDuration::from_millis(400);
+/// Rows of a value.
+const VALUE_LINES: usize = 6;
+
+/// A question in its dialog.
+#[derive(Debug, Clone)]
+pub struct Inquiry {
+    /// The question, as last known.
+    pub question: Arc<Question>,
+    /// First row shown.
+    pub top: usize,
+    /// The label pointed at, once one is.
+    pub chosen: Option<usize>,
+    /// A text being written: the answer.
+    pub answer: Editor,
+    /// Why, in the person's words.
+    pub note: Editor,
+    /// The note is being written.
+    pub is_noting: bool,
+    /// The answer is on its way.
+    pub is_sent: bool,
+    /// Somebody or time has settled it, or it was taken back.
+    pub is_over: bool,
+    /// When it was first on screen.
+    pub shown_at: Option<Timestamp>,
+}
+
+impl Inquiry {
+    /// Opens a question.
+    #[must_use]
+    pub fn new(question: Arc<Question>) -> Self {
+        Self {
+            question,
+            top: 0,
+            chosen: None,
+            answer: Editor::default(),
+            note: Editor::default(),
+            is_noting: false,
+            is_sent: false,
+            is_over: false,
+            shown_at: None,
+        }
+    }
+
+    /// Returns the context whose keys hold.
+    #[must_use]
+    pub fn context(&self) -> Context {
+        if self.is_over {
+            return Context::Settled;
+        }
+        if self.is_noting {
+            return Context::Reason;
+        }
+        match self.question.kind {
+            QuestionKind::Gate { .. } => Context::Gate,
+            QuestionKind::YesNo { .. } => Context::YesNo,
+            QuestionKind::Choice { .. } => Context::Choice,
+            QuestionKind::Text { .. } => Context::Answer,
+            QuestionKind::InFlight => Context::InFlight,
+        }
+    }
+
+    /// Tells whether a key that decides counts now.
+    #[must_use]
+    pub fn is_ready(&self, now: Timestamp) -> bool {
+        let ready = self.shown_at.and_then(|shown| shown.checked_add(READING).ok());
+        !self.is_over && !self.is_sent && ready.is_some_and(|ready| now >= ready)
+    }
+
+    /// Returns the text being written, if one is.
+    pub fn editor(&mut self) -> Option<&mut Editor> {
+        if self.is_over || self.is_sent || self.shown_at.is_none() {
+            return None;
+        }
+        match (self.is_noting, &self.question.kind) {
+            (true, _) => Some(&mut self.note),
+            (false, QuestionKind::Text { .. }) => Some(&mut self.answer),
+            (false, _) => None,
+        }
+    }
+
+    /// Returns the answer that an action means, if it means one.
+    #[must_use]
+    pub fn given(&self, action: Action) -> Option<Given> {
+        let value = match (action, &self.question.kind) {
+            (Action::Yes, _) => AnswerValue::Yes,
+            (Action::No, _) => AnswerValue::No,
+            (Action::ApproveGate, _) => AnswerValue::Approve,
+            (Action::RejectGate, _) => AnswerValue::Reject,
+            (Action::RunAgain, _) => AnswerValue::Rerun,
+            (Action::Skip, _) => AnswerValue::Skip,
+            (Action::Abort, _) => AnswerValue::Abort,
+            (Action::Choose, QuestionKind::Choice { labels }) => {
+                AnswerValue::Choice(labels.get(self.chosen?)?.clone())
+            }
+            (Action::Send, QuestionKind::Text { .. }) => AnswerValue::Text(self.answer.value().to_owned()),
+            _ => return None,
+        };
+        let note = self.note.value().trim();
+        let note = (!note.is_empty()).then(|| note.to_owned());
+        self.question.kind.accepts(&value).then_some(Given { value, note })
+    }
+
+    /// Points at another label.
+    pub fn point(&mut self, by: isize) {
+        let QuestionKind::Choice { labels } = &self.question.kind else { return };
+        let last = labels.len().saturating_sub(1);
+        self.chosen = Some(match self.chosen {
+            None if by > 0 => 0,
+            None => last,
+            Some(at) => at.saturating_add_signed(by).min(last),
+        });
+    }
+
+    /// Returns everything there is to read, in rows of so many columns.
+    #[must_use]
+    pub fn rows(&self, columns: usize) -> Vec<Vec<Piece>> {
+        let mut document = Document::new(self.lines());
+        document.wrap(columns);
+        document.rows().to_vec()
+    }
+
+    fn lines(&self) -> Vec<Vec<Piece>> {
+        let Question { text, evidence, comments, kind, .. } = &*self.question;
+        let mut lines = vec![self.origin(), Vec::new()];
+        lines.extend(whole(text, Role::Strong));
+        if let Some(command) = &evidence.command {
+            lines.push(Vec::new());
+            lines.push(vec![piece("the command", Role::Faint)]);
+            lines.extend(whole(command, Role::Strong));
+        }
+        if visible::has_hidden(text) || evidence.command.as_deref().is_some_and(visible::has_hidden) {
+            lines.push(vec![piece("contains hidden characters", Role::Waiting)]);
+        }
+        if let QuestionKind::YesNo { yes, no } = kind {
+            for (word, follows) in [("yes", yes), ("no", no)].into_iter().filter(|(_, text)| !text.is_empty())
+            {
+                lines.push(vec![piece(format!("{word}: {}", visible::one_line(follows)), Role::Faint)]);
+            }
+        }
+        for binding in &evidence.bindings {
+            lines.push(Vec::new());
+            lines.extend(value(binding));
+        }
+        for comment in comments {
+            lines.push(Vec::new());
+            let said = visible::one_line(&comment.text).into_owned();
+            lines.push(vec![piece(format!("{}: ", comment.by), Role::Accent), piece(said, Role::Text)]);
+        }
+        lines
+    }
+
+    fn origin(&self) -> Vec<Piece> {
+        let Question { origin, evidence, .. } = &*self.question;
+        let file = origin.program.as_ref().and_then(|path| path.file_name());
+        let file = file.map(|name| visible::one_line(&name.to_string_lossy()).into_owned());
+        let line = origin.lines.map(|lines| format!("line {}", lines.first));
+        let pass = evidence.pass.map(|(pass, most)| match most {
+            Some(most) => format!("pass {pass} of at most {most}"),
+            None => format!("pass {pass}"),
+        });
+        let facts: Vec<String> = [file, line, pass].into_iter().flatten().collect();
+        vec![piece(facts.join("  "), Role::Faint)]
+    }
+
+    /// Says what kind of question it is, and which.
+    #[must_use]
+    pub fn title(&self) -> String {
+        title(&self.question)
+    }
+}
+
+/// Says what kind of question it is, and which.
+#[must_use]
+pub fn title(question: &Question) -> String {
+    let name = question.origin.name.as_deref().map(visible::one_line);
+    let name = name.map(|name| format!(" {name}")).unwrap_or_default();
+    let what = match question.kind {
+        QuestionKind::Gate { .. } => "gate",
+        QuestionKind::YesNo { .. } => "yes or no",
+        QuestionKind::Choice { .. } => "choice",
+        QuestionKind::Text { masked: true } => "secret",
+        QuestionKind::Text { masked: false } => "answer",
+        QuestionKind::InFlight => "did it run?",
+    };
+    format!("{}  {what}{name}", alias(question))
+}
+
+/// Returns the short name of a question: `q03`.
+#[must_use]
+pub fn alias(question: &Question) -> String {
+    format!("q{:02}", question.number)
+}
+
+/// A text in all its lines, unmasked, nothing left out: whoever answers must see what they answer.
+fn whole(text: &str, role: Role) -> Vec<Vec<Piece>> {
+    text.trim_end().split('\n').map(|line| vec![piece(visible::in_text(line).into_owned(), role)]).collect()
+}
+
+fn value(binding: &BindingView) -> Vec<Vec<Piece>> {
+    let mut head = vec![piece(visible::one_line(&binding.name).into_owned(), Role::Name)];
+    if let Some(code) = binding.exit_code {
+        let role = if code == 0 { Role::Completed } else { Role::Failed };
+        head.push(piece(format!("  exit {code}"), role));
+    }
+    if binding.timed_out {
+        head.push(piece("  timed out", Role::Failed));
+    }
+    let lines: Vec<&str> = binding.preview.trim_end().split('\n').collect();
+    let shown = lines.iter().take(VALUE_LINES);
+    let mut rows = vec![head];
+    rows.extend(shown.map(|line| vec![piece(format!("  {}", visible::in_text(line)), Role::Text)]));
+    if lines.len() > VALUE_LINES || binding.is_cut {
+        let file = binding.file.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
+        let more = format!("  {} characters in all  {}", binding.chars, visible::one_line(&file));
+        rows.push(vec![piece(more.trim_end(), Role::Faint)]);
+    }
+    for line in binding.stderr.iter().flat_map(|text| text.trim_end().split('\n')).take(VALUE_LINES) {
+        rows.push(vec![piece(format!("  stderr: {}", visible::in_text(line)), Role::Failed)]);
+    }
+    rows
+}

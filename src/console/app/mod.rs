@@ -1,0 +1,335 @@
+//! Everything the console knows: one value that `update` changes and the views read.
+
+pub mod arrangement;
+pub mod attention;
+pub mod calls;
+pub mod chooser;
+pub(super) mod compacted;
+pub mod copy;
+pub mod fields;
+pub mod held;
+pub mod inquiry;
+mod layer;
+pub mod lines;
+pub mod memory;
+mod mode;
+pub mod picture;
+pub mod program;
+pub mod search;
+pub mod setup;
+pub mod toasts;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::envelope::TaskId;
+use crate::runtime::{CallSummary, Snapshot, TaskStatus, TaskView};
+use crate::terminal::Size;
+
+use super::keys::keymap::Context;
+use super::msg::{Anchor, PageView};
+use attention::Bell;
+use calls::Calls;
+use held::Card;
+pub use layer::Layer;
+use lines::Lines;
+use memory::Memory;
+pub use mode::{Mode, View};
+use picture::Picture;
+use program::Programs;
+use search::{Match, Search};
+pub use setup::Setup;
+use toasts::Toasts;
+
+/// The task list.
+#[derive(Debug, Clone)]
+pub struct TaskList {
+    /// The selected task.
+    pub selected: Option<TaskId>,
+    /// The person moved the selection: it no longer follows the newest live task.
+    pub is_held: bool,
+    /// First item shown.
+    pub top: usize,
+}
+
+/// A pane scrolled back: frozen on a page of the log.
+#[derive(Debug, Clone)]
+pub struct Scroll {
+    /// The task scrolled.
+    pub task: TaskId,
+    /// The page asked for.
+    pub wanted: Anchor,
+    /// The page shown, once read.
+    pub page: Option<PageView>,
+    /// Lines in the log when the pane was frozen.
+    pub lines: u64,
+    /// What a search found on the page.
+    pub matches: Vec<Match>,
+}
+
+/// The console's whole state.
+#[derive(Debug, Clone)]
+pub struct App {
+    /// What does not change.
+    pub setup: Setup,
+    /// Columns and rows of the terminal.
+    pub size: (u16, u16),
+    /// The time, as last told.
+    pub now: Timestamp,
+    /// What the runtime last published.
+    pub snapshot: Arc<Snapshot>,
+    /// Last pictures of tasks.
+    pub pictures: BTreeMap<TaskId, Picture>,
+    /// The screen shown.
+    pub view: View,
+    /// Where keys go.
+    pub mode: Mode,
+    /// What lies over the screen, topmost last.
+    pub layers: Vec<Layer>,
+    /// Passing messages.
+    pub toasts: Toasts,
+    /// The task list.
+    pub list: TaskList,
+    /// The pane scrolled back, if one is.
+    pub scroll: Option<Scroll>,
+    /// The search under way or done, until the pane follows again.
+    pub search: Option<Search>,
+    /// Columns panned to the right.
+    pub pan: u16,
+    /// The selected task is shown alone.
+    pub is_zoomed: bool,
+    /// Tasks that keep their pane, in order.
+    pub pins: Vec<TaskId>,
+    /// Steps by which the list is larger than usual.
+    pub split: i16,
+    /// Lines written before, newest last; never one that was to be hidden.
+    pub lines: Lines,
+    /// The timeline tells of all tasks.
+    pub is_overall: bool,
+    /// The calls.
+    pub calls: Calls,
+    /// The program screen.
+    pub programs: Programs,
+    /// What the person was rung for.
+    pub bell: Bell,
+    /// The mouse is ours.
+    pub has_mouse: bool,
+    /// What is remembered from one time to the next.
+    pub memory: Memory,
+    /// The runtime went away.
+    pub is_lost: bool,
+    /// Tasks are being stopped before the end.
+    pub is_leaving: bool,
+    pub(super) is_dirty: bool,
+    pub(super) shown: (Vec<TaskId>, Option<TaskId>),
+    pub(super) paged: BTreeSet<TaskId>,
+    pub(super) fitted: Option<(TaskId, Size)>,
+    pub(super) last_click: Option<(Timestamp, u16, u16)>,
+    /// Where a press on a pane may begin a drag.
+    pub(super) pressed: Option<(u16, u16)>,
+    pub(super) notices_seen: u64,
+    pub(super) select_next: Option<TaskId>,
+}
+
+impl App {
+    /// Returns a console that has just opened on `snapshot`.
+    #[must_use]
+    pub fn new(setup: Setup, snapshot: Arc<Snapshot>, size: (u16, u16), now: Timestamp) -> Self {
+        let mut app = Self {
+            setup,
+            size,
+            now,
+            snapshot,
+            pictures: BTreeMap::new(),
+            view: View::Tasks,
+            mode: Mode::Observe,
+            layers: Vec::new(),
+            toasts: Toasts::default(),
+            list: TaskList { selected: None, is_held: false, top: 0 },
+            scroll: None,
+            search: None,
+            pan: 0,
+            is_zoomed: false,
+            pins: Vec::new(),
+            split: 0,
+            lines: Lines::default(),
+            is_overall: false,
+            calls: Calls::new(),
+            programs: Programs::default(),
+            bell: Bell::default(),
+            has_mouse: true,
+            memory: Memory::default(),
+            is_lost: false,
+            is_leaving: false,
+            is_dirty: true,
+            shown: (Vec::new(), None),
+            paged: BTreeSet::new(),
+            fitted: None,
+            last_click: None,
+            pressed: None,
+            notices_seen: 0,
+            select_next: None,
+        };
+        app.follow();
+        app
+    }
+
+    /// Tells whether there is something new to draw.
+    #[must_use]
+    pub fn is_dirty(&self) -> bool {
+        self.is_dirty
+    }
+
+    /// Marks the state as drawn.
+    pub fn drawn(&mut self) {
+        self.mark_shown();
+        self.is_dirty = false;
+        self.card_drawn(self.now);
+    }
+
+    /// Marks the state as new to draw: a text on screen reads differently now.
+    pub fn touch(&mut self) {
+        self.is_dirty = true;
+    }
+
+    /// Returns the tasks with a pane that are not at their end: their screens may change.
+    #[must_use]
+    pub fn live_panes(&self) -> Vec<TaskId> {
+        let is_live = |id: &&TaskId| self.task(id).is_some_and(|task| !task.status.is_terminal());
+        self.shown.0.iter().filter(is_live).cloned().collect()
+    }
+
+    /// Returns the tasks in the order of the list: live ones first, newest first.
+    #[must_use]
+    pub fn tasks(&self) -> Vec<&Arc<TaskView>> {
+        let mut tasks: Vec<_> = self.snapshot.tasks.iter().collect();
+        tasks.sort_by_key(|task| (task.status.is_terminal(), std::cmp::Reverse(task.number)));
+        tasks
+    }
+
+    /// Returns a task by its id.
+    #[must_use]
+    pub fn task(&self, id: &TaskId) -> Option<&Arc<TaskView>> {
+        self.snapshot.tasks.iter().find(|task| task.id == *id)
+    }
+
+    /// Returns the selected task.
+    #[must_use]
+    pub fn selected(&self) -> Option<&Arc<TaskView>> {
+        self.list.selected.as_ref().and_then(|id| self.task(id))
+    }
+
+    /// Returns the place of the selected task in the list.
+    #[must_use]
+    pub fn selected_at(&self) -> Option<usize> {
+        let selected = self.list.selected.as_ref()?;
+        self.tasks().iter().position(|task| task.id == *selected)
+    }
+
+    /// Returns the number of tasks that are not at their end.
+    #[must_use]
+    pub fn live(&self) -> usize {
+        self.snapshot.tasks.iter().filter(|task| !task.status.is_terminal()).count()
+    }
+
+    /// Returns the calls, newest first.
+    pub fn newest_calls(&self) -> impl Iterator<Item = &Arc<CallSummary>> {
+        self.snapshot.calls.iter().rev()
+    }
+
+    /// Returns the place of the shown call in the list.
+    #[must_use]
+    pub fn call_at(&self) -> usize {
+        let Some(seq) = self.calls.selected else { return 0 };
+        self.newest_calls().position(|call| call.seq == seq).unwrap_or(0)
+    }
+
+    /// Returns the task that has waited longest for the person, on more evidence than silence, if nobody
+    /// types into it.
+    #[must_use]
+    pub fn waiter(&self) -> Option<&Arc<TaskView>> {
+        let since = |task: &&Arc<TaskView>| {
+            let waiting = task.waiting.as_ref().filter(|waiting| waiting.evidence != "quiet")?;
+            (self.typing_into() != Some(&task.id)).then_some(waiting.since)
+        };
+        let waiting = self.snapshot.tasks.iter().filter(|task| since(task).is_some());
+        waiting.min_by_key(since)
+    }
+
+    /// Returns the task that keys are typed into.
+    #[must_use]
+    pub fn typing_into(&self) -> Option<&TaskId> {
+        match &self.mode {
+            Mode::Input(task) | Mode::Line(task, _) => Some(task),
+            Mode::Copy(copying) if copying.was_input => Some(&copying.task),
+            Mode::Observe | Mode::Copy(_) | Mode::Start(_) | Mode::Rename(..) | Mode::Search(..) => None,
+        }
+    }
+
+    /// Returns the context whose keys hold now.
+    #[must_use]
+    pub fn context(&self) -> Context {
+        match (self.layers.last(), &self.mode) {
+            (Some(Layer::Stop { .. }), _) => Context::Stop,
+            (Some(Layer::Signal(_)), _) => Context::Signal,
+            (Some(Layer::Quit), _) => Context::Quit,
+            (Some(Layer::Question(inquiry)), _) => inquiry.context(),
+            (Some(Layer::Attention(_)), _) => Context::Attention,
+            (Some(Layer::List(_)), _) => Context::List,
+            (Some(Layer::Paste(..)), _) => Context::Paste,
+            (Some(Layer::Held(Card { note: Some(_), .. })), _) => Context::Note,
+            (Some(Layer::Held(_)), _) => Context::Held,
+            (Some(Layer::Help { .. } | Layer::Why(_)), _) => Context::Help,
+            (None, Mode::Input(_)) => Context::Input,
+            (None, Mode::Line(..)) => Context::Line,
+            (None, Mode::Copy(_)) => Context::Copy,
+            (None, Mode::Rename(..)) => Context::Note,
+            (None, Mode::Start(_)) => Context::Start,
+            (None, Mode::Search(..)) => Context::Search,
+            (None, Mode::Observe) => self.view_context(),
+        }
+    }
+
+    /// Returns the context of the screen shown, whatever lies over it.
+    #[must_use]
+    pub fn view_context(&self) -> Context {
+        match self.view {
+            View::Tasks => Context::Tasks,
+            View::Focus => Context::Focus,
+            View::Receipts => Context::Receipts,
+            View::Metrics => Context::Metrics,
+            View::Program => Context::Program,
+        }
+    }
+
+    /// Lets the selection follow the newest live task, unless the person moved it, types or looks at one
+    /// task alone: what is under the eyes and fingers never changes by itself.
+    pub(super) fn follow(&mut self) {
+        let still_there = self.selected().is_some();
+        let is_still = self.typing_into().is_some() || matches!(self.mode, Mode::Copy(_));
+        let is_held = self.list.is_held || self.view == View::Focus || is_still;
+        if is_held && still_there {
+            return;
+        }
+        let newest = self.tasks().first().map(|task| (task.id.clone(), !task.status.is_terminal()));
+        match newest {
+            Some((id, is_live)) if is_live || !still_there => self.list.selected = Some(id),
+            None => self.list.selected = None,
+            Some(_) => {}
+        }
+    }
+}
+
+/// Returns the short name of a task: `t07`.
+#[must_use]
+pub fn alias(task: &TaskView) -> String {
+    format!("t{:02}", task.number)
+}
+
+/// Tells whether something typed can reach a task.
+#[must_use]
+pub fn takes_input(task: &TaskView) -> bool {
+    task.status == TaskStatus::Running && (task.tty || task.accepts_input)
+}

@@ -1,0 +1,161 @@
+//! The program screen's state, and what stands beside each line of a source. Pure.
+
+use std::sync::Arc;
+
+use crate::envelope::TaskId;
+use crate::runtime::{Lines, ProgramView, Question, StepState, StepView};
+
+use super::App;
+
+/// What the person looks at.
+#[derive(Debug, Clone, Default)]
+pub struct Programs {
+    /// The run chosen; else the newest.
+    pub run: Option<String>,
+    /// First line shown, once the person has scrolled: it follows no more.
+    pub top: Option<usize>,
+    /// Which of the program's commands has the pane.
+    pub task_at: usize,
+}
+
+/// What stands beside a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mark {
+    /// How the statement that begins here stands.
+    pub state: Option<StepState>,
+    /// It is being carried out now.
+    pub is_current: bool,
+}
+
+impl App {
+    /// Returns the program on screen.
+    #[must_use]
+    pub fn program(&self) -> Option<&Arc<ProgramView>> {
+        let programs = &self.snapshot.programs;
+        let chosen = programs.iter().find(|program| self.programs.run.as_ref() == Some(&program.run));
+        chosen
+            .or_else(|| programs.iter().rev().find(|program| !program.state.is_terminal()))
+            .or(programs.last())
+    }
+
+    /// Returns the question that the program on screen waits for longest.
+    #[must_use]
+    pub fn program_question(&self) -> Option<&Arc<Question>> {
+        let run = &self.program()?.run;
+        self.snapshot.questions.iter().find(|question| question.origin.run.as_ref() == Some(run))
+    }
+
+    /// Returns the program's commands that may have the pane: those that run, else the last one.
+    #[must_use]
+    pub fn program_tasks(&self) -> Vec<TaskId> {
+        let Some(program) = self.program() else { return Vec::new() };
+        let known = |id: &&TaskId| self.task(id).is_some();
+        let mut live: Vec<TaskId> = program.live_tasks().filter(known).cloned().collect();
+        live.dedup();
+        if !live.is_empty() {
+            return live;
+        }
+        let all = program.steps.iter().filter_map(|step| step.task.as_ref()).filter(known);
+        let last = all.max_by_key(|id| self.task(id).map(|task| task.number));
+        last.cloned().into_iter().collect()
+    }
+
+    /// Returns the command that has the pane.
+    #[must_use]
+    pub fn program_task(&self) -> Option<TaskId> {
+        let tasks = self.program_tasks();
+        let at = self.programs.task_at.min(tasks.len().saturating_sub(1));
+        tasks.get(at).cloned()
+    }
+
+    /// Returns the first line shown of so many rows.
+    #[must_use]
+    pub fn program_top(&self, rows: usize) -> usize {
+        let Some(program) = self.program() else { return 0 };
+        let count = program.source.lines().count();
+        let last_top = count.saturating_sub(rows);
+        let line = program
+            .current()
+            .map_or_else(|| program.error.as_ref().map_or(1, |error| error.line), |lines| lines.first);
+        let centred = usize::try_from(line).unwrap_or(1).saturating_sub(1).saturating_sub(rows / 3);
+        self.programs.top.unwrap_or(centred).min(last_top)
+    }
+}
+
+/// Returns what stands beside a line.
+#[must_use]
+pub fn mark(program: &ProgramView, line: u32) -> Mark {
+    let holds = program.steps.iter().filter(|step| step.lines.holds(line));
+    let inner = holds.min_by_key(|step| length(step.lines));
+    let begins = program.steps.iter().find(|step| step.lines.first == line);
+    let is_current = inner.is_some_and(|step| is_live(step) && !has_inner(program, step));
+    // The head of a block that is gone through stands for itself.
+    let is_head = begins.is_some_and(|step| is_live(step) && has_inner(program, step));
+    Mark { state: begins.map(|step| step.state), is_current: is_current && !is_head }
+}
+
+fn length(lines: Lines) -> u32 {
+    lines.last.saturating_sub(lines.first)
+}
+
+fn is_live(step: &StepView) -> bool {
+    matches!(step.state, StepState::Running | StepState::Asking)
+}
+
+/// Tells whether another statement lies in this one.
+fn has_inner(program: &ProgramView, step: &StepView) -> bool {
+    let inside = |other: &&StepView| {
+        other.lines != step.lines && step.lines.holds(other.lines.first) && step.lines.holds(other.lines.last)
+    };
+    program.steps.iter().any(|other| inside(&other))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::envelope::Actor;
+    use crate::runtime::RunState;
+
+    fn step(first: u32, last: u32, state: StepState) -> StepView {
+        StepView { lines: Lines { first, last }, state, task: None, exit_code: None }
+    }
+
+    #[test]
+    fn the_innermost_statement_is_the_current_one() {
+        let program = ProgramView {
+            run: "r".into(),
+            call: None,
+            started_by: Actor::Cli,
+            path: "/p".into(),
+            source: "".into(),
+            folder: "/f".into(),
+            state: RunState::Running,
+            steps: vec![
+                step(1, 1, StepState::Done),
+                step(2, 6, StepState::Running),
+                step(3, 4, StepState::Running),
+                step(5, 5, StepState::Failed),
+            ],
+            branches: Vec::new(),
+            loops: Vec::new(),
+            bindings: Vec::new(),
+            error: None,
+            started_at: jiff::Timestamp::UNIX_EPOCH,
+            ended_at: None,
+        };
+        let marks: Vec<(Option<StepState>, bool)> =
+            (1..=7).map(|line| mark(&program, line)).map(|mark| (mark.state, mark.is_current)).collect();
+        let (done, running, failed) =
+            (Some(StepState::Done), Some(StepState::Running), Some(StepState::Failed));
+        let expected = [
+            (done, false),
+            (running, false),
+            (running, true),
+            (None, true),
+            (failed, false),
+            (None, false),
+            (None, false),
+        ];
+        assert_eq!(marks, expected);
+    }
+}

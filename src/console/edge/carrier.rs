@@ -1,0 +1,284 @@
+//! Carries out what the console decided: calls, typing, pages. Each runs beside the loop and comes back
+//! as a message; what is typed goes out in the order it was typed.
+
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::sync::Arc;
+
+use serde_json::Value;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+use crate::envelope::{Envelope, Outcome, TaskId};
+use crate::link::Operator;
+use crate::runtime::{Decision, Given, Input, QuestionId, TaskView, past};
+use crate::terminal::Size;
+
+use super::super::app::search::Query;
+use super::super::msg::{Anchor, Answered, Msg};
+use super::clipboard;
+use super::pages;
+
+/// Keys that may wait for the runtime.
+const KEYS_AHEAD: usize = 256;
+/// Answers that may wait for the loop.
+const NEWS_AHEAD: usize = 64;
+
+/// Past recordings listed.
+const MOST_RECORDINGS: usize = 50;
+
+/// What runs beside the loop.
+pub(in crate::console) struct Carrier {
+    operator: Operator,
+    clipboard: Vec<clipboard::Tool>,
+    running: JoinSet<Option<Msg>>,
+    typed: mpsc::Sender<(TaskId, Input)>,
+    refusals: mpsc::Receiver<Msg>,
+}
+
+impl Carrier {
+    /// Starts carrying for an operator.
+    pub(in crate::console) fn new(operator: Operator, clipboard: Vec<clipboard::Tool>) -> Self {
+        let (typed, keys) = mpsc::channel(KEYS_AHEAD);
+        let (news, refusals) = mpsc::channel(NEWS_AHEAD);
+        let mut running = JoinSet::new();
+        let typist = type_in_order(operator.clone(), keys, news);
+        running.spawn(async move {
+            typist.await;
+            None
+        });
+        Self { operator, clipboard, running, typed, refusals }
+    }
+
+    /// Returns what the next finished job has to say; most have nothing to say.
+    pub(in crate::console) async fn next(&mut self) -> Msg {
+        loop {
+            let said = tokio::select! {
+                Some(refused) = self.refusals.recv() => Some(refused),
+                Some(done) = self.running.join_next() => match done {
+                    Ok(msg) => msg,
+                    Err(error) => Some(Msg::Failed(format!("a job of the console broke off: {error}"))),
+                },
+                else => std::future::pending().await,
+            };
+            if let Some(msg) = said {
+                return msg;
+            }
+        }
+    }
+
+    /// Calls a tool.
+    pub(in crate::console) fn call(&mut self, tool: &'static str, input: Value) {
+        let operator = self.operator.clone();
+        self.running.spawn(async move {
+            Some(match operator.call(tool, input).await {
+                Ok(answer) => Msg::Answered(answered(tool, answer.seq, &answer.envelope)),
+                Err(error) => Msg::Failed(said(tool, &error)),
+            })
+        });
+    }
+
+    /// Types into a task, after what was typed before.
+    pub(in crate::console) fn send(&self, task: TaskId, input: Input) -> Option<Msg> {
+        let full = self.typed.try_send((task.clone(), input)).is_err();
+        full.then(|| Msg::Refused(task, "it does not keep up with the keys".to_owned()))
+    }
+
+    /// Holds new calls of agents, or lets them go on.
+    pub(in crate::console) fn pause(&mut self, paused: bool) {
+        let operator = self.operator.clone();
+        self.running.spawn(async move { failed("pause agent calls", operator.pause(paused).await) });
+    }
+
+    /// Says the operator's word to a held call.
+    pub(in crate::console) fn decide(&mut self, ticket: u64, hash: String, decision: Decision) {
+        let operator = self.operator.clone();
+        self.running
+            .spawn(async move { failed("answer the call", operator.decide(ticket, hash, decision).await) });
+    }
+
+    /// Answers a question.
+    pub(in crate::console) fn answer(&mut self, question: QuestionId, given: Given) {
+        let operator = self.operator.clone();
+        self.running.spawn(async move {
+            let refused = operator.answer(&question, given).await.err();
+            Some(Msg::Taken(question, refused.map(|error| error.to_string())))
+        });
+    }
+
+    /// Lets agents answer a question, or not any more.
+    pub(in crate::console) fn let_agents(&mut self, question: QuestionId, may: bool) {
+        let operator = self.operator.clone();
+        self.running
+            .spawn(async move { failed("let agents answer", operator.let_agents(&question, may).await) });
+    }
+
+    /// Gives a lease back.
+    pub(in crate::console) fn release(&mut self, task: TaskId) {
+        let operator = self.operator.clone();
+        self.running.spawn(async move { failed("give the input back", operator.release(&task).await) });
+    }
+
+    /// Takes a task off the list.
+    pub(in crate::console) fn dismiss(&mut self, task: TaskId) {
+        let operator = self.operator.clone();
+        self.running
+            .spawn(async move { failed("take the task off the list", operator.dismiss(&task).await) });
+    }
+
+    /// Gives a task a name, or takes it away.
+    pub(in crate::console) fn rename(&mut self, task: TaskId, name: Option<String>) {
+        let operator = self.operator.clone();
+        self.running.spawn(async move { failed("name the task", operator.rename(&task, name).await) });
+    }
+
+    /// Fetches a call record.
+    pub(in crate::console) fn fetch(&mut self, seq: u64) {
+        let operator = self.operator.clone();
+        self.running.spawn(async move { operator.record(seq).await.map(Msg::Record) });
+    }
+
+    /// Reads a page of a task's log.
+    pub(in crate::console) fn page(&mut self, task: Arc<TaskView>, anchor: Anchor, size: Size) {
+        self.running.spawn_blocking(move || match pages::read(&task, anchor, size) {
+            Ok(page) => Some(Msg::Page(task.id.clone(), page)),
+            // A task that never started has no log, and that is no news.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(error) => Some(Msg::Failed(format!("read the log of the task: {error}"))),
+        });
+    }
+
+    /// Searches a task's log.
+    pub(in crate::console) fn search(&mut self, task: Arc<TaskView>, query: Query) {
+        self.running.spawn_blocking(move || match pages::search(&task, &query) {
+            Ok(line) => Some(Msg::Found(task.id.clone(), query, line)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Some(Msg::Found(task.id.clone(), query, None))
+            }
+            Err(error) => Some(Msg::Failed(format!("search the log of the task: {error}"))),
+        });
+    }
+
+    /// Hands text to the clipboard tools there are, after the terminal was asked if it takes that much.
+    pub(in crate::console) fn copy(&mut self, text: String, what: String, was_asked: bool) {
+        let tools = self.clipboard.clone();
+        self.running.spawn(async move {
+            let took = clipboard::hand_over(&text, &tools).await;
+            let ways = was_asked.then_some("OSC 52").into_iter().chain(took).collect();
+            Some(Msg::Copied(what, ways))
+        });
+    }
+
+    /// Reads what the last command of a task printed.
+    pub(in crate::console) fn last_output(&mut self, task: Arc<TaskView>) {
+        self.running.spawn_blocking(move || match pages::last_output(&task) {
+            Ok((text, is_marked)) => Some(Msg::Output(text, is_marked)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Some(Msg::Output(String::new(), false))
+            }
+            Err(error) => Some(Msg::Failed(format!("read the log of the task: {error}"))),
+        });
+    }
+
+    /// Lists the recordings of a workspace that are over, newest first; `own` is the one shown.
+    pub(in crate::console) fn recordings(&mut self, own: PathBuf, workspace: PathBuf) {
+        self.running.spawn_blocking(move || {
+            let folder = own.parent()?;
+            let listed = past::list(folder, Some(&workspace)).into_iter().rev();
+            let over = listed.filter(|listed| !listed.live && listed.folder != own);
+            Some(Msg::Recordings(over.map(|listed| listed.name).take(MOST_RECORDINGS).collect()))
+        });
+    }
+
+    /// Runs the person's program and tells it what needs them.
+    pub(in crate::console) fn notify(&mut self, program: &[String], what: &str) {
+        let Some((name, args)) = program.split_first() else { return };
+        let mut command = tokio::process::Command::new(name);
+        command.args(args).arg(what).kill_on_drop(true);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let name = name.clone();
+        self.running.spawn(async move {
+            let ended = command.status().await;
+            ended.err().map(|error| Msg::Failed(format!("run {name} from console.notify: {error}")))
+        });
+    }
+
+    /// Stops all tasks and ends the runtime; the link goes with it.
+    pub(in crate::console) fn shut_down(&mut self) {
+        let operator = self.operator.clone();
+        self.running.spawn(async move {
+            Some(match operator.shutdown().await {
+                Ok(()) => Msg::Stopped,
+                Err(error) => Msg::Failed(error.to_string()),
+            })
+        });
+    }
+}
+
+fn failed<T>(what: &str, result: Result<T, crate::link::Error>) -> Option<Msg> {
+    result.err().map(|error| Msg::Failed(said(what, &error)))
+}
+
+/// Says what did not work; that nothing can be done to a recording needs no more words.
+fn said(what: &str, error: &crate::link::Error) -> String {
+    match error {
+        crate::link::Error::ReadOnly => error.to_string(),
+        _ => format!("{what}: {error}"),
+    }
+}
+
+fn answered(tool: &str, seq: u64, envelope: &Envelope) -> Answered {
+    let result = envelope.result();
+    let text = |pointer| result.and_then(|value| value.pointer(pointer)).and_then(Value::as_str);
+    let refused = result.and_then(|value| value.get("accepted_input")) == Some(&Value::Bool(false));
+    let why = text("/rejection/message").filter(|_| refused);
+    let message = match envelope.outcome() {
+        Outcome::Error(error) => Some(error.message.as_str()),
+        Outcome::Success(_) => None,
+    };
+    Answered {
+        seq,
+        tool: tool.to_owned(),
+        text: message.or(why).unwrap_or(envelope.summary_text()).to_owned(),
+        is_error: envelope.is_error() || refused,
+        started: text("/task_handle/task_id")
+            .and_then(|id| id.parse().ok())
+            .filter(|_| tool == "ExecCommand"),
+    }
+}
+
+/// Types what comes, one after the other; keys for the same task that wait together go together.
+async fn type_in_order(
+    operator: Operator,
+    mut keys: mpsc::Receiver<(TaskId, Input)>,
+    news: mpsc::Sender<Msg>,
+) {
+    let mut waiting: Option<(TaskId, Input)> = None;
+    loop {
+        let Some((task, mut input)) = (match waiting.take() {
+            Some(next) => Some(next),
+            None => keys.recv().await,
+        }) else {
+            return;
+        };
+        while let Ok((other, more)) = keys.try_recv() {
+            match (&mut input, more) {
+                (Input::Keys(keys), Input::Keys(more)) if other == task => keys.extend(more),
+                (_, more) => {
+                    waiting = Some((other, more));
+                    break;
+                }
+            }
+        }
+        let refusal = match operator.send(&task, input).await {
+            Ok(outcome) => outcome.rejection.map(|rejection| rejection.message),
+            Err(error) => Some(error.to_string()),
+        };
+        // With the loop gone nobody is left to be told.
+        if let Some(reason) = refusal
+            && news.send(Msg::Refused(task, reason)).await.is_err()
+        {
+            return;
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Frames on their way to the terminal: gathered whole, held together by mode 2026, written at once.
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::io::{self, Write};
+use std::rc::Rc;
+use std::time::Duration;
+
+use crossterm::cursor::{Hide, MoveTo, Show};
+use crossterm::queue;
+use crossterm::style::Print;
+use ratatui::backend::{Backend as _, CrosstermBackend};
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+
+use crate::clock::Clock;
+use crate::terminal::CursorShape;
+
+use super::super::app::App;
+use super::super::looks::colour::Level;
+use super::super::view::{self, Drawn};
+
+/// Characters of a notification.
+const RING_CHARS: usize = 200;
+/// Hold what is shown until the frame is whole, and show it.
+const HOLD: &str = "\x1b[?2026h";
+const SHOW: &str = "\x1b[?2026l";
+/// Styles off and the screen blank.
+const WIPE: &str = "\x1b[0m\x1b[2J";
+/// Time between two frames when the terminal keeps up.
+const FRAME: Duration = Duration::from_millis(16);
+/// And when it does not.
+const SLOWEST: Duration = Duration::from_millis(66);
+
+/// The last frame, the next one, and the way to the terminal.
+///
+/// ratatui's own `Terminal` asks for the cursor's position when it clears: an answer that the thread
+/// reading keys would swallow. Two buffers and their difference are all that is needed of it.
+pub(in crate::console) struct Display {
+    backend: CrosstermBackend<Out>,
+    bytes: Rc<RefCell<Vec<u8>>>,
+    tty: File,
+    clock: Clock,
+    last: Buffer,
+    next: Buffer,
+    is_fresh: bool,
+    /// Where the cursor stands since the last frame.
+    cursor: Option<(Position, CursorShape)>,
+    shape: CursorShape,
+    last_write: Duration,
+}
+
+/// Where ratatui writes: the bytes of one frame, shared with the display, which sends them in one piece.
+struct Out(Rc<RefCell<Vec<u8>>>);
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    /// A frame is whole only when `Display::draw` says so.
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Display {
+    /// Draws on `tty` from now on.
+    #[must_use]
+    pub(in crate::console) fn new(tty: File, clock: Clock) -> Self {
+        // Under NO_COLOR crossterm writes an empty SGR for each colour, which is a reset: colours
+        // are left out by the theme instead.
+        crossterm::style::force_color_output(true);
+        let bytes = Rc::default();
+        Self {
+            backend: CrosstermBackend::new(Out(Rc::clone(&bytes))),
+            bytes,
+            tty,
+            clock,
+            last: Buffer::default(),
+            next: Buffer::default(),
+            is_fresh: true,
+            cursor: None,
+            shape: CursorShape::Default,
+            last_write: Duration::ZERO,
+        }
+    }
+
+    /// Draws a frame; one that would show nothing new is not sent.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub(in crate::console) fn draw(&mut self, app: &App) -> io::Result<Drawn> {
+        let area = Rect::new(0, 0, app.size.0, app.size.1);
+        self.next.resize(area);
+        self.next.reset();
+        let drawn = view::draw(app, &mut self.next);
+        // Chrome and panes alike: what the terminal does not have, the nearest it has.
+        let level = app.setup.taste.level;
+        if level != Level::True {
+            for cell in &mut self.next.content {
+                (cell.fg, cell.bg) = (level.map(cell.fg), level.map(cell.bg));
+            }
+        }
+        let is_whole = std::mem::take(&mut self.is_fresh) || self.last.area != area;
+        if is_whole {
+            self.last.resize(area);
+            self.last.reset();
+        }
+        let changes = self.last.diff(&self.next);
+        if !is_whole && changes.is_empty() && drawn.cursor == self.cursor {
+            return Ok(drawn);
+        }
+        queue!(self.backend, Print(HOLD), Hide, Print(if is_whole { WIPE } else { "" }))?;
+        self.backend.draw(changes.into_iter())?;
+        if let Some((at, shape)) = drawn.cursor {
+            if shape != self.shape {
+                queue!(self.backend, Print(format!("\x1b[{} q", shape.parameter())))?;
+                self.shape = shape;
+            }
+            queue!(self.backend, MoveTo(at.x, at.y), Show)?;
+        }
+        queue!(self.backend, Print(SHOW))?;
+        self.cursor = drawn.cursor;
+        std::mem::swap(&mut self.last, &mut self.next);
+        self.send()?;
+        Ok(drawn)
+    }
+
+    /// Makes the next frame a full one.
+    pub(in crate::console) fn clear(&mut self) {
+        self.is_fresh = true;
+        self.shape = CursorShape::Default;
+    }
+
+    /// Writes an escape sequence that is no part of a frame.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub(in crate::console) fn write(&mut self, bytes: &str) -> io::Result<()> {
+        queue!(self.backend, Print(bytes))?;
+        self.send()
+    }
+
+    /// Returns the least time between two frames: longer when the terminal takes its time.
+    pub(in crate::console) fn pace(&self) -> Duration {
+        (self.last_write * 2).clamp(FRAME, SLOWEST)
+    }
+
+    fn send(&mut self) -> io::Result<()> {
+        let before = self.clock.now().mono;
+        let mut bytes = self.bytes.borrow_mut();
+        self.tty.write_all(&bytes)?;
+        bytes.clear();
+        self.last_write = self.clock.now().mono.saturating_sub(before);
+        Ok(())
+    }
+}
+
+/// Returns the sequence that puts text on the clipboard of the person's own terminal (OSC 52).
+pub(in crate::console) fn copy_sequence(text: &str) -> String {
+    format!("\x1b]52;c;{}\x07", base64(text.as_bytes()))
+}
+
+/// Returns the sequence that calls the person back: the bell, and a notification in the two forms that
+/// terminals know (OSC 9, OSC 777). What ends a sequence or parts its fields is no part of the text.
+pub(in crate::console) fn ring_sequence(text: &str) -> String {
+    let safe = |c: &char| !c.is_control() && *c != ';';
+    let text: String = text.chars().filter(safe).take(RING_CHARS).collect();
+    format!("\x07\x1b]9;{text}\x07\x1b]777;notify;pilothouse;{text}\x07")
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let word = (0..3).fold(0u32, |word, at| word << 8 | u32::from(chunk.get(at).copied().unwrap_or(0)));
+        for at in 0..4 {
+            let digit = DIGITS[(word >> (18 - 6 * at) & 63) as usize];
+            out.push(if at <= chunk.len() { char::from(digit) } else { '=' });
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{base64, ring_sequence};
+
+    #[test]
+    fn a_text_cannot_end_its_notification() {
+        let rung = ring_sequence("q01 gate: \x1b]52;c;AA==\x07 done\u{9c}");
+        assert_eq!(rung.matches('\x1b').count(), 2, "{rung:?}");
+        assert_eq!(
+            rung,
+            "\x07\x1b]9;q01 gate: ]52cAA== done\x07\x1b]777;notify;pilothouse;q01 gate: ]52cAA== done\x07"
+        );
+    }
+
+    #[test]
+    fn base64_is_that_of_rfc_4648() {
+        for (plain, coded) in
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
+        {
+            assert_eq!(base64(plain.as_bytes()), coded);
+        }
+    }
+}

@@ -1,0 +1,384 @@
+//! The console's loop: waits for whatever comes first, keys before all else, lets `App` decide, carries
+//! the effects out and draws when there is something new. No decision of its own.
+
+use std::fs::File;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{Notify, mpsc, watch};
+
+use crate::clock::Clock;
+use crate::link::Operator;
+use crate::runtime::Snapshot;
+
+use super::super::Error;
+use super::super::app::App;
+use super::super::msg::{Effect, Leave, Msg};
+use super::carrier::Carrier;
+use super::clipboard;
+use super::display::{self, Display};
+use super::keyboard::Heard;
+use super::settings::Source;
+use super::signals::{Asked, Signals};
+use super::tty;
+
+/// After a key, an echo in the focused pane is drawn at once for so long.
+const ECHO: Duration = Duration::from_millis(100);
+/// Sizes that follow each other this closely are one.
+const RESIZING: Duration = Duration::from_millis(50);
+/// Changes of files that follow each other this closely are one.
+const SETTLING: Duration = Duration::from_millis(100);
+/// With nothing to wait for, the loop looks again then.
+const LONG: Duration = Duration::from_hours(24);
+/// How long stopping all tasks may take before the console leaves anyway.
+const STOPPING: Duration = Duration::from_secs(15);
+
+/// Everything the loop holds.
+pub(in crate::console) struct Driver {
+    pub(in crate::console) app: App,
+    pub(in crate::console) display: Display,
+    pub(in crate::console) tty: File,
+    pub(in crate::console) clock: Clock,
+    pub(in crate::console) operator: Operator,
+    pub(in crate::console) carrier: Carrier,
+    pub(in crate::console) keys: mpsc::Receiver<Heard>,
+    pub(in crate::console) signals: Signals,
+    pub(in crate::console) source: Source,
+    pub(in crate::console) times: Times,
+}
+
+/// Moments of the loop, on the monotonic clock.
+#[derive(Debug, Default)]
+pub(in crate::console) struct Times {
+    last_frame: Duration,
+    /// When a key came whose echo was not drawn yet.
+    last_key: Option<Duration>,
+    /// The next frame does not wait for its time.
+    is_urgent: bool,
+    /// A text on the last frame reads differently then.
+    wake: Option<Duration>,
+    resize: Option<Duration>,
+    /// The settings are read again then.
+    reload: Option<Duration>,
+    give_up: Option<Duration>,
+    /// A shown screen has something new.
+    screens_changed: bool,
+}
+
+/// Why the loop ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::console) enum Ending {
+    /// The person left, or all was stopped.
+    Left,
+    /// A signal asked for the end.
+    Signal(u8),
+    /// The terminal is gone.
+    Gone,
+}
+
+enum Event {
+    Heard(Heard),
+    Signal(Asked),
+    Msg(Msg),
+    Screens,
+    Snapshot,
+    Link,
+    Files,
+    Time,
+}
+
+impl Driver {
+    /// Runs the console until something ends it.
+    ///
+    /// # Errors
+    /// When the terminal fails in another way than by going away.
+    pub(in crate::console) async fn run(&mut self) -> Result<Ending, Error> {
+        let mut snapshots = self.operator.snapshot();
+        let mut connected = self.operator.connected();
+        let changed = self.operator.screens_changed();
+        let effects = self.app.update(Msg::Tick(self.clock.now().wall));
+        if let Some(ending) = self.carry_out(effects)? {
+            return Ok(ending);
+        }
+        loop {
+            // Looked at each time round: news that never ends would keep the select from it.
+            if let Some(ending) = self.on_time()? {
+                return Ok(ending);
+            }
+            if let Some(ending) = self.draw_if_due()? {
+                return Ok(ending);
+            }
+            let event = self.next(&mut snapshots, &mut connected, &changed).await;
+            self.app.tick(self.clock.now().wall);
+            if let Some(ending) = self.take(event, &snapshots, &connected)? {
+                return Ok(ending);
+            }
+        }
+    }
+
+    /// Waits for the next event: keys, then signals, then answers, then news, then time.
+    async fn next(
+        &mut self,
+        snapshots: &mut watch::Receiver<Arc<Snapshot>>,
+        connected: &mut watch::Receiver<bool>,
+        changed: &Notify,
+    ) -> Event {
+        let wake = self.next_time().unwrap_or_else(|| self.clock.now().mono + LONG);
+        let wake = self.clock.instant(wake);
+        let is_lost = self.app.is_lost;
+        // A flood has something new for each frame: once that is known, only an echo is news.
+        let is_open = !self.times.screens_changed || self.times.last_key.is_some();
+        tokio::select! {
+            biased;
+            heard = self.keys.recv() => Event::Heard(heard.unwrap_or(Heard::Gone)),
+            asked = self.signals.next() => Event::Signal(asked),
+            msg = self.carrier.next() => Event::Msg(msg),
+            Ok(()) = snapshots.changed() => Event::Snapshot,
+            Ok(()) = connected.changed(), if !is_lost => Event::Link,
+            () = changed.notified(), if is_open => Event::Screens,
+            () = self.source.watch.changed() => Event::Files,
+            () = tokio::time::sleep_until(wake) => Event::Time,
+        }
+    }
+
+    fn take(
+        &mut self,
+        event: Event,
+        snapshots: &watch::Receiver<Arc<Snapshot>>,
+        connected: &watch::Receiver<bool>,
+    ) -> Result<Option<Ending>, Error> {
+        let is_heard = matches!(event, Event::Heard(_));
+        let msg = match event {
+            Event::Heard(Heard::Gone) => return Ok(Some(Ending::Gone)),
+            Event::Heard(Heard::Msg(msg)) => {
+                self.times.last_key = Some(self.clock.now().mono);
+                msg
+            }
+            Event::Signal(asked) => return self.signalled(asked),
+            Event::Msg(Msg::Stopped) => return Ok(Some(Ending::Left)),
+            Event::Msg(msg) => msg,
+            Event::Screens => {
+                self.times.screens_changed = true;
+                if self.is_echo() {
+                    (self.times.is_urgent, self.times.last_key) = (true, None);
+                }
+                return Ok(None);
+            }
+            Event::Snapshot => Msg::Snapshot(Arc::clone(&snapshots.borrow())),
+            Event::Link if *connected.borrow() => return Ok(None),
+            Event::Link if self.app.is_leaving => return Ok(Some(Ending::Left)),
+            Event::Link => Msg::LinkLost,
+            Event::Files => {
+                // An editor writes in several steps.
+                self.times.reload = Some(self.clock.now().mono + SETTLING);
+                return Ok(None);
+            }
+            Event::Time => return Ok(None),
+        };
+        let effects = self.app.update(msg);
+        self.times.is_urgent |= is_heard && self.app.is_dirty();
+        self.carry_out(effects)
+    }
+
+    /// Tells whether the task that has the keys has answered one: one frame for each key goes out at once. A flood
+    /// in the same pane gets no more than that.
+    fn is_echo(&mut self) -> bool {
+        let now = self.clock.now().mono;
+        self.times.last_key.take_if(|at| now.saturating_sub(*at) >= ECHO);
+        let task = self.app.typing_into().filter(|_| self.times.last_key.is_some());
+        task.is_some_and(|task| {
+            let seen = self.app.pictures.get(task).map(|picture| picture.generation);
+            self.operator.screen(task).map(|screen| screen.generation()) != seen
+        })
+    }
+
+    fn on_time(&mut self) -> Result<Option<Ending>, Error> {
+        let now = self.clock.now().mono;
+        if self.times.give_up.is_some_and(|at| at <= now) {
+            return Ok(Some(Ending::Left));
+        }
+        if self.times.wake.take_if(|at| *at <= now).is_some() {
+            self.app.touch();
+        }
+        if self.times.reload.take_if(|at| *at <= now).is_some() {
+            let effects = self.reload();
+            return self.carry_out(effects);
+        }
+        if self.times.resize.take_if(|at| *at <= now).is_some() {
+            let (columns, rows) = crossterm::terminal::size().map_err(Error::Terminal)?;
+            let effects = self.app.update(Msg::Resize(columns, rows));
+            return self.carry_out(effects);
+        }
+        Ok(None)
+    }
+
+    fn signalled(&mut self, asked: Asked) -> Result<Option<Ending>, Error> {
+        match asked {
+            Asked::End(code) => return Ok(Some(Ending::Signal(code))),
+            Asked::HangUp => return Ok(Some(Ending::Gone)),
+            Asked::Resize => {
+                let at = self.clock.now().mono + RESIZING;
+                self.times.resize.get_or_insert(at);
+            }
+            Asked::Suspend => {
+                tty::give_back();
+                // The program stands still inside this call until somebody continues it.
+                rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::STOP)
+                    .map_err(|error| Error::Terminal(error.into()))?;
+                self.retake()?;
+            }
+            Asked::Continue => self.retake()?,
+        }
+        Ok(None)
+    }
+
+    fn retake(&mut self) -> Result<(), Error> {
+        tty::take(&self.tty, self.mouse(self.app.has_mouse)).map_err(Error::Terminal)?;
+        self.display.clear();
+        self.times.resize = Some(self.clock.now().mono);
+        self.app.touch();
+        Ok(())
+    }
+
+    fn carry_out(&mut self, effects: Vec<Effect>) -> Result<Option<Ending>, Error> {
+        for effect in effects {
+            match effect {
+                Effect::Call { tool, input } => self.carrier.call(tool, input),
+                Effect::Send { task, input } => {
+                    if let Some(refused) = self.carrier.send(task, input) {
+                        // What follows from a refusal is a message on screen, nothing to carry out.
+                        let _ = self.app.update(refused);
+                    }
+                }
+                Effect::Pause(paused) => self.carrier.pause(paused),
+                Effect::Decide { ticket, hash, decision } => self.carrier.decide(ticket, hash, decision),
+                Effect::Answer { question, given } => self.carrier.answer(question, given),
+                Effect::LetAgents { question, may } => self.carrier.let_agents(question, may),
+                Effect::Ring(text) => {
+                    if self.app.setup.taste.bell {
+                        self.display.write(&display::ring_sequence(&text)).map_err(Error::Terminal)?;
+                    }
+                    self.carrier.notify(&self.app.setup.taste.notify, &text);
+                }
+                Effect::Release(task) => self.carrier.release(task),
+                Effect::Dismiss(task) => self.carrier.dismiss(task),
+                Effect::Rename(task, name) => self.carrier.rename(task, name),
+                Effect::Fetch(seq) => self.carrier.fetch(seq),
+                Effect::Show { visible, focus } => {
+                    self.operator.show(&visible, focus.as_ref());
+                    self.times.screens_changed = true;
+                }
+                Effect::Page { task, anchor, size } => {
+                    if let Some(task) = self.app.task(&task) {
+                        self.carrier.page(Arc::clone(task), anchor, size);
+                    }
+                }
+                Effect::Search(task, query) => {
+                    if let Some(task) = self.app.task(&task) {
+                        self.carrier.search(Arc::clone(task), query);
+                    }
+                }
+                Effect::Copy(text) => {
+                    self.display.write(&display::copy_sequence(&text)).map_err(Error::Terminal)?;
+                }
+                Effect::Yank { text, what } => {
+                    let fits = clipboard::fits_terminal(&text);
+                    if fits {
+                        self.display.write(&display::copy_sequence(&text)).map_err(Error::Terminal)?;
+                    }
+                    self.carrier.copy(text, what, fits);
+                }
+                Effect::LastOutput(task) => {
+                    if let Some(task) = self.app.task(&task) {
+                        self.carrier.last_output(Arc::clone(task));
+                    }
+                }
+                Effect::Recordings => {
+                    let snapshot = &self.app.snapshot;
+                    self.carrier.recordings(snapshot.recording.clone(), snapshot.workspace.clone());
+                }
+                Effect::KeepTheme(name) => self.keep_theme(&name),
+                Effect::Remember(memory) => self.remember(&memory),
+                Effect::Mouse(is_ours) => {
+                    tty::mouse(&self.tty, self.mouse(is_ours)).map_err(Error::Terminal)?
+                }
+                Effect::Quit(Leave::LeaveRunning) => return Ok(Some(Ending::Left)),
+                Effect::Quit(Leave::StopAll) => {
+                    self.carrier.shut_down();
+                    self.times.give_up = Some(self.clock.now().mono + STOPPING);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns when the loop must look again though nothing came.
+    fn next_time(&self) -> Option<Duration> {
+        let times = &self.times;
+        let is_new = self.app.is_dirty() || times.screens_changed;
+        let pace = if times.is_urgent { Duration::ZERO } else { self.display.pace() };
+        let frame = is_new.then(|| times.last_frame + pace);
+        [frame, times.wake, times.resize, times.reload, times.give_up].into_iter().flatten().min()
+    }
+
+    /// Draws when something is new and the last frame is old enough, or somebody waits for it.
+    fn draw_if_due(&mut self) -> Result<Option<Ending>, Error> {
+        if !self.app.is_dirty() && !self.times.screens_changed {
+            return Ok(None);
+        }
+        let now = self.clock.now().mono;
+        // Keys that wait go first: a frame for each of them would put off the last one.
+        let pace = match (self.keys.is_empty(), self.times.is_urgent) {
+            (false, _) => ECHO,
+            (true, true) => Duration::ZERO,
+            (true, false) => self.display.pace(),
+        };
+        if now < self.times.last_frame + pace {
+            return Ok(None);
+        }
+        (self.times.screens_changed, self.times.is_urgent) = (false, false);
+        self.take_pictures();
+        if !self.app.is_dirty() {
+            // A screen that could not be read is looked at again in a while, not at once.
+            self.times.last_frame = now;
+            return Ok(None);
+        }
+        let drawn = match self.display.draw(&self.app) {
+            Ok(drawn) => drawn,
+            Err(error) if is_gone(&error) => return Ok(Some(Ending::Gone)),
+            Err(error) => return Err(Error::Terminal(error)),
+        };
+        self.app.drawn();
+        let after = self.clock.now();
+        self.times.last_frame = after.mono;
+        self.times.wake = drawn.wake.map(|at| {
+            let left = at.as_millisecond().saturating_sub(after.wall.as_millisecond()).max(1);
+            after.mono + Duration::from_millis(left.unsigned_abs())
+        });
+        Ok(None)
+    }
+
+    /// Takes new pictures of the shown screens that have changed; a busy one keeps its last.
+    fn take_pictures(&mut self) {
+        for task in self.app.live_panes() {
+            let Some(screen) = self.operator.screen(&task) else { continue };
+            let generation = screen.generation();
+            let seen = self.app.pictures.get(&task).map(|picture| picture.generation);
+            if seen == Some(generation) {
+                continue;
+            }
+            let mut picture = self.app.pictures.remove(&task).unwrap_or_default();
+            let is_taken = screen.try_read(|terminal| picture.take(terminal, generation)).is_some();
+            if is_taken {
+                let _ = self.app.update(Msg::Picture(task, picture));
+            } else {
+                self.times.screens_changed = true;
+                self.app.pictures.insert(task, picture);
+            }
+        }
+    }
+}
+
+fn is_gone(error: &std::io::Error) -> bool {
+    error.raw_os_error() == Some(libc::EIO) || error.kind() == std::io::ErrorKind::BrokenPipe
+}

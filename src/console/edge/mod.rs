@@ -1,0 +1,12 @@
+//! The edge: the terminal, its signals, files, clipboards; the loop that carries out what was decided.
+
+pub(super) mod carrier;
+pub(super) mod clipboard;
+pub(super) mod display;
+pub(super) mod driver;
+pub(super) mod keyboard;
+pub(super) mod pages;
+pub(super) mod settings;
+pub(super) mod signals;
+pub mod tty;
+pub(super) mod watch;

@@ -1,0 +1,98 @@
+//! Pages out of a task's log on disk, for a pane scrolled back and for tasks that have ended.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt as _;
+
+use crate::runtime::{TaskView, log_path, read_marks};
+use crate::terminal::{History, Origin, Page, Size, clean};
+
+use super::super::app::picture::Picture;
+use super::super::app::search::Query;
+use super::super::msg::{Anchor, PageView};
+
+/// Bytes copied of an output at most.
+const MOST_COPIED: u64 = 1 << 20;
+/// A shell says that the output of a command begins, and that it ended (OSC 133).
+const OUTPUT_BEGINS: &[u8] = b"\x1b]133;C";
+const OUTPUT_ENDS: &[u8] = b"\x1b]133;D";
+
+/// Reads a page of a task's log. Blocking: up to a few milliseconds.
+///
+/// # Errors
+/// When the log cannot be read.
+pub(in crate::console) fn read(task: &TaskView, anchor: Anchor, size: Size) -> io::Result<PageView> {
+    let log = File::open(log_path(&task.folder))?;
+    let marks = read_marks(&task.folder).map_err(io::Error::other)?;
+    let origin = Origin::of(task.tty);
+    let history = History::new(&log, &marks, origin, task.size);
+    let lines = history.lines();
+    let page = match anchor {
+        Anchor::From(line) => history.page(line.min(lines.saturating_sub(1)), size)?,
+        Anchor::Before(line) => page_before(&history, line, size)?,
+        Anchor::Tail => page_before(&history, lines, size)?,
+        Anchor::Around(line) => page_around(&history, line, size)?,
+    };
+    let picture = Picture::of_page(&page);
+    let rows = page.rows.iter().map(|row| row.line).collect();
+    Ok(PageView { anchor, picture, rows, first_line: page.first_line, next_line: page.next_line, lines })
+}
+
+/// Searches a task's log. Blocking: as long as it takes to read it.
+///
+/// # Errors
+/// When the log cannot be read.
+pub(in crate::console) fn search(task: &TaskView, query: &Query) -> io::Result<Option<u64>> {
+    let log = File::open(log_path(&task.folder))?;
+    let marks = read_marks(&task.folder).map_err(io::Error::other)?;
+    let origin = Origin::of(task.tty);
+    let history = History::new(&log, &marks, origin, task.size);
+    let hit = history.search(&query.needle, query.from, query.forward)?;
+    Ok(hit.map(|hit| hit.line))
+}
+
+/// Returns what the last command of a task printed, as text, and whether its shell marked where that begins (OSC 133);
+/// without marks all of it counts. At most the last mebibyte is read. Blocking.
+///
+/// # Errors
+/// When the log cannot be read.
+pub(in crate::console) fn last_output(task: &TaskView) -> io::Result<(String, bool)> {
+    let log = File::open(log_path(&task.folder))?;
+    let length = log.metadata()?.len();
+    let from = length.saturating_sub(MOST_COPIED);
+    let mut bytes = vec![0; usize::try_from(length - from).unwrap_or_default()];
+    log.read_exact_at(&mut bytes, from)?;
+    let origin = Origin::of(task.tty);
+    let begin = memchr::memmem::rfind(&bytes, OUTPUT_BEGINS);
+    let part = begin.map_or(bytes.as_slice(), |at| {
+        let output = &bytes[at + OUTPUT_BEGINS.len()..];
+        &output[..memchr::memmem::find(output, OUTPUT_ENDS).unwrap_or(output.len())]
+    });
+    // The mark itself ends with a terminator that the emulator would take.
+    let part = part.strip_prefix(b"\x07").or_else(|| part.strip_prefix(b"\x1b\\")).unwrap_or(part);
+    Ok((clean(part, origin, task.size), begin.is_some()))
+}
+
+/// Returns rows with a line among them, a third down where there are enough before and after it.
+fn page_around(history: &History<'_, File>, line: u64, size: Size) -> io::Result<Page> {
+    let last = page_before(history, history.lines(), size)?;
+    if line >= last.first_line {
+        return Ok(last);
+    }
+    let page = history.page(line.saturating_sub(u64::from(size.rows()) / 3), size)?;
+    // Long lines before it may have filled the page.
+    if page.rows.iter().any(|row| row.line == line) { Ok(page) } else { history.page(line, size) }
+}
+
+/// Returns the rows that stand right before a line. Long lines take several rows: as many lines as
+/// there are rows are laid out, and the last rows are kept.
+fn page_before(history: &History<'_, File>, line: u64, size: Size) -> io::Result<Page> {
+    let first = line.saturating_sub(u64::from(size.rows()));
+    let tall = Size::clamped(size.cols(), size.rows().saturating_mul(4));
+    let mut page = history.page(first, tall)?;
+    let mut rows: Vec<_> = page.rows.into_iter().filter(|row| row.line < line).collect();
+    let dropped = rows.len().saturating_sub(usize::from(size.rows()));
+    rows.drain(..dropped);
+    page.first_line = rows.first().map_or(first, |row| row.line);
+    Ok(Page { rows, first_line: page.first_line, next_line: line })
+}

@@ -1,0 +1,55 @@
+//! The settings of a console while it runs: read again, kept, remembered.
+
+use super::super::app::memory::Memory;
+use super::super::looks::{Facts, Looks};
+use super::super::msg::{Effect, Msg};
+use super::super::options::Options;
+use super::driver::Driver;
+use super::watch::Watch;
+use crate::config::Mouse;
+
+/// Where settings come from, and when to read them again.
+pub(in crate::console) struct Source {
+    pub(in crate::console) options: Options,
+    pub(in crate::console) facts: Facts,
+    pub(in crate::console) watch: Watch,
+}
+
+impl Driver {
+    /// Reads the settings again.
+    pub(in crate::console) fn reload(&mut self) -> Vec<Effect> {
+        let Source { options, facts, .. } = &self.source;
+        let (looks, faults) = Looks::read(options.config.as_deref(), &options.flags, facts);
+        let faults = faults.iter().map(ToString::to_string).collect();
+        self.app.update(Msg::Looks(Box::new(looks), faults))
+    }
+
+    /// Writes down what is remembered. Nothing depends on it.
+    pub(in crate::console) fn remember(&self, memory: &Memory) {
+        let written = self.source.options.state.as_deref().map(|state| memory.write(state));
+        if let Some(Err(error)) = written {
+            tracing::warn!(%error, "what the console remembers is not written");
+        }
+    }
+
+    /// Keeps a theme in the settings; from now on they say it, and no flag any more.
+    pub(in crate::console) fn keep_theme(&mut self, name: &str) {
+        self.source.options.flags.theme = None;
+        let Some(config) = self.source.options.config.as_deref() else { return };
+        let now = self.clock.now().wall;
+        match crate::config::keep_theme(config, name) {
+            Ok(()) => self.app.toasts.say(format!("theme {name}, kept in the settings"), None, now),
+            Err(error) => self.app.toasts.fail(format!("keep the theme: {error}"), None),
+        }
+        self.app.touch();
+    }
+
+    /// What the mouse does when it is ours: all, unless the settings say the wheel alone.
+    pub(in crate::console) fn mouse(&self, is_ours: bool) -> Mouse {
+        match self.app.setup.taste.mouse {
+            _ if !is_ours => Mouse::Off,
+            Mouse::Wheel => Mouse::Wheel,
+            Mouse::Full | Mouse::Off => Mouse::Full,
+        }
+    }
+}

@@ -1,0 +1,436 @@
+//! Which key does what, and where. Read from assets/keymap.toml, a preset and the person's own file; never
+//! hard-wired in a view.
+
+use std::collections::BTreeMap;
+
+use crate::config::{Entry, Fault, Faults, Node, Source, nearest};
+use crate::terminal::{Key, KeyPress};
+
+use super::action::Action;
+
+const DEFAULT: &str = include_str!("../../../assets/keymap.toml");
+/// The presets beside the default: what they change of it.
+const PRESETS: [(&str, &str); 3] = [
+    ("vim", include_str!("../../../assets/keys/vim.toml")),
+    ("emacs", include_str!("../../../assets/keys/emacs.toml")),
+    ("plain", include_str!("../../../assets/keys/plain.toml")),
+];
+/// The preset that changes nothing.
+const NO_PRESET: &str = "default";
+
+macro_rules! contexts {
+    ($($name:ident $word:literal $about:literal)*) => {
+        /// A place in which keys have their own meaning.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Context {
+            $(#[doc = $about] $name,)*
+        }
+
+        impl Context {
+            /// All contexts.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// Returns its name in a keymap.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$name => $word,)* }
+            }
+
+            /// Returns what it is.
+            #[must_use]
+            pub fn about(self) -> &'static str {
+                match self { $(Self::$name => $about,)* }
+            }
+        }
+    };
+}
+
+contexts! {
+    Observe "observe" "Everywhere outside of typing and dialogs."
+    Tasks "tasks" "The task list and its panes."
+    Focus "focus" "One task, full size."
+    Receipts "receipts" "The calls."
+    Metrics "metrics" "The counters."
+    Program "program" "A program."
+    Attention "attention" "What waits for the person."
+    Gate "gate" "The dialog of a gate."
+    YesNo "yes-no" "The dialog of a yes or no."
+    Choice "choice" "The dialog of a choice."
+    Answer "answer" "The dialog of a text."
+    InFlight "in-flight" "The dialog of a command in doubt."
+    Reason "reason" "The note to an answer."
+    Settled "settled" "The dialog of a question that is no longer open."
+    Input "input" "Typing into a task."
+    Line "line" "The one-line composer."
+    Start "start" "The prompt for a command."
+    Search "search" "The line to search for."
+    Copy "copy" "Selecting text to copy."
+    Stop "stop" "The stop dialog."
+    Signal "signal" "The signal dialog."
+    Quit "quit" "The quit dialog."
+    Paste "paste" "The question before a paste."
+    Held "held" "The card of a call that waits for the operator."
+    Note "note" "The note of a denial."
+    Help "help" "Help."
+    List "list" "A list narrowed by typing: palette, themes, messages."
+}
+
+impl Context {
+    /// Tells whether the keys of `observe` hold here too.
+    fn adds_to_observe(self) -> bool {
+        matches!(self, Self::Tasks | Self::Focus | Self::Receipts | Self::Metrics | Self::Program)
+    }
+
+    /// Tells whether characters are written here, so that none can be a key.
+    fn is_written_in(self) -> bool {
+        use Context::{Answer, Line, List, Note, Reason, Search, Start};
+        matches!(self, Line | Start | Search | Note | List | Answer | Reason)
+    }
+}
+
+/// The keys of an action and the file and line that say so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Binding {
+    keys: Vec<KeyPress>,
+    /// Index of the source, and the line in it.
+    place: (usize, usize),
+}
+
+/// The keys, by context and action.
+#[derive(Debug, Clone)]
+pub struct Keymap {
+    bindings: BTreeMap<Context, BTreeMap<Action, Binding>>,
+    /// Arrows are words: their signs are no ASCII.
+    is_ascii: bool,
+}
+
+impl Keymap {
+    /// Returns the default keymap.
+    #[must_use]
+    pub fn built_in() -> Self {
+        Self::layered(&[default_source()]).expect("the embedded keymap parses: a test reads it")
+    }
+
+    /// Reads a preset and, over it, the person's file.
+    ///
+    /// # Errors
+    /// When there is no such preset, or the file has an unknown context, action or key, or binds one twice.
+    pub fn of(preset: &str, own: Option<&Source>) -> Result<Self, Faults> {
+        let mut sources = vec![default_source()];
+        match PRESETS.into_iter().find(|(name, _)| *name == preset) {
+            Some((name, text)) => sources.push(asset(&format!("assets/keys/{name}.toml"), text)),
+            None if preset == NO_PRESET => {}
+            None => {
+                let settings = asset("config.toml", "");
+                let known = PRESETS.into_iter().map(|(name, _)| name).chain([NO_PRESET]);
+                let near = nearest(preset, known).map(str::to_owned);
+                let fault = settings.fault(None, "console.keys", format!("there is no preset `{preset}`"));
+                return Err(Faults(vec![Fault { near, ..fault }]));
+            }
+        }
+        sources.extend(own.cloned());
+        Self::layered(&sources)
+    }
+
+    /// Reads sources, each over the ones before it: an action has the keys of the last that names it.
+    ///
+    /// # Errors
+    /// When one names an unknown context, action or key, or when a key means two things in the end.
+    pub fn layered(sources: &[Source]) -> Result<Self, Faults> {
+        let mut keymap = Self { bindings: BTreeMap::new(), is_ascii: false };
+        let mut faults = Vec::new();
+        for (at, source) in sources.iter().enumerate() {
+            match source.entries() {
+                Ok(entries) => keymap.lay_over(at, source, &entries, &mut faults),
+                Err(fault) => faults.push(fault),
+            }
+        }
+        if faults.is_empty() {
+            keymap.check(sources, &mut faults);
+        }
+        if faults.is_empty() { Ok(keymap) } else { Err(Faults(faults)) }
+    }
+
+    fn lay_over(&mut self, at: usize, source: &Source, entries: &[Entry], faults: &mut Vec<Fault>) {
+        for entry in entries {
+            let Some(&context) = Context::ALL.iter().find(|context| context.name() == entry.key) else {
+                let near = nearest(&entry.key, Context::ALL.iter().map(|context| context.name()));
+                let fault = source.fault(entry.line, &entry.key, "there is no such context");
+                faults.push(Fault { near: near.map(str::to_owned), ..fault });
+                continue;
+            };
+            let Node::Table(actions) = &entry.node else {
+                faults.push(source.fault(entry.line, &entry.key, "a table of actions belongs here"));
+                continue;
+            };
+            for entry in actions {
+                match binding(source, context, entry, at) {
+                    Ok((action, binding)) => {
+                        self.bindings.entry(context).or_default().insert(action, binding);
+                    }
+                    Err(fault) => faults.push(fault),
+                }
+            }
+        }
+    }
+
+    fn check(&self, sources: &[Source], faults: &mut Vec<Fault>) {
+        for &context in self.bindings.keys() {
+            let mut seen: Vec<(KeyPress, Context, Action, &Binding)> = Vec::new();
+            for (from, action, binding) in self.chain(context) {
+                for &key in &binding.keys {
+                    let Some((_, other, first, earlier)) = seen.iter().find(|(own, ..)| *own == key) else {
+                        seen.push((key, from, action, binding));
+                        continue;
+                    };
+                    // Two rows of `observe` are told of once, there.
+                    if context != Context::Observe && from == Context::Observe && *other == Context::Observe {
+                        continue;
+                    }
+                    let sides = [(*other, *first, earlier.place), (from, action, binding.place)];
+                    faults.push(conflict(sources, key, sides));
+                }
+            }
+        }
+        let leaves = self.key(Context::Input, Action::Leave);
+        if leaves.is_none() {
+            let source = sources.last().cloned().unwrap_or_else(default_source);
+            let what = "there would be no way out of typing: give it a key";
+            faults.push(source.fault(None, "input.leave", what));
+        }
+    }
+
+    fn chain(&self, context: Context) -> impl Iterator<Item = (Context, Action, &Binding)> {
+        let shared = context.adds_to_observe().then_some(Context::Observe);
+        let contexts = [Some(context), shared].into_iter().flatten();
+        contexts.flat_map(|context| {
+            let actions = self.bindings.get(&context).into_iter().flatten();
+            actions.map(move |(action, binding)| (context, *action, binding))
+        })
+    }
+
+    fn keys(&self, context: Context) -> impl Iterator<Item = (Action, KeyPress)> {
+        let rows = self.chain(context);
+        rows.flat_map(|(_, action, binding)| binding.keys.iter().map(move |key| (action, *key)))
+    }
+
+    /// Returns what `key` does in `context`.
+    #[must_use]
+    pub fn action(&self, context: Context, key: KeyPress) -> Option<Action> {
+        self.keys(context).find(|(_, bound)| *bound == key).map(|(action, _)| action)
+    }
+
+    /// Returns the name of the first key bound to `action` in `context`.
+    #[must_use]
+    pub fn key(&self, context: Context, action: Action) -> Option<String> {
+        self.keys(context).find(|(bound, _)| *bound == action).map(|(_, key)| self.spelled(key))
+    }
+
+    /// Returns every action of `context` with the names of its keys, in the order of help.
+    #[must_use]
+    pub fn list(&self, context: Context) -> Vec<(Action, Vec<String>)> {
+        let mut found: BTreeMap<Action, Vec<String>> = BTreeMap::new();
+        for (action, key) in self.keys(context) {
+            found.entry(action).or_default().push(self.spelled(key));
+        }
+        found.into_iter().collect()
+    }
+
+    /// Writes keys in ASCII alone from now on, or not.
+    pub fn spell_out(&mut self, is_ascii: bool) {
+        self.is_ascii = is_ascii;
+    }
+
+    fn spelled(&self, key: KeyPress) -> String {
+        let name = name(key);
+        if !self.is_ascii {
+            return name;
+        }
+        let words = [("↑", "Up"), ("↓", "Down"), ("←", "Left"), ("→", "Right")];
+        words.into_iter().fold(name, |name, (sign, word)| name.replace(sign, word))
+    }
+
+    /// Returns the keys that a context itself names, without those of `observe`.
+    #[must_use]
+    pub fn own(&self, context: Context) -> Vec<(Action, Vec<String>)> {
+        let rows = self.bindings.get(&context).into_iter().flatten();
+        rows.map(|(action, binding)| (*action, binding.keys.iter().map(|key| name(*key)).collect())).collect()
+    }
+}
+
+fn default_source() -> Source {
+    asset("assets/keymap.toml", DEFAULT)
+}
+
+fn asset(name: &str, text: &str) -> Source {
+    Source { name: name.to_owned(), text: text.to_owned() }
+}
+
+/// Reads one row: `action = ["key", …]`.
+fn binding(source: &Source, context: Context, entry: &Entry, at: usize) -> Result<(Action, Binding), Fault> {
+    let path = format!("{}.{}", context.name(), entry.key);
+    let Some(action) = Action::named(&entry.key) else {
+        let names: Vec<String> = Action::ALL.iter().map(|action| action.name()).collect();
+        let near = nearest(&entry.key, names.iter().map(String::as_str)).map(str::to_owned);
+        return Err(Fault { near, ..source.fault(entry.line, &path, "there is no such action") });
+    };
+    let Node::List(items) = &entry.node else {
+        return Err(source.fault(entry.line, &path, "a list of keys belongs here, e.g. [\"s\", \"F9\"]"));
+    };
+    let mut keys = Vec::new();
+    for (line, item) in items {
+        let Node::Text(text) = item else {
+            return Err(source.fault(*line, &path, "a key is written as text"));
+        };
+        let key = KeyPress::parse(text).map_err(|unknown| source.fault(*line, &path, unknown.to_string()))?;
+        let is_letter = matches!(key.key, Key::Char(_)) && !key.ctrl && !key.alt;
+        if is_letter && context.is_written_in() {
+            let what = format!("`{text}` is written here and can be no key: put C- or M- before it");
+            return Err(source.fault(*line, &path, what));
+        }
+        keys.push(key);
+    }
+    Ok((action, Binding { keys, place: (at, entry.line) }))
+}
+
+/// Tells of a key that means two things, at the row that was said last.
+fn conflict(sources: &[Source], key: KeyPress, sides: [(Context, Action, (usize, usize)); 2]) -> Fault {
+    let [first, second] = sides;
+    let (early, late) = if first.2 > second.2 { (second, first) } else { (first, second) };
+    let row = |(context, action, _): (Context, Action, _)| format!("{}.{}", context.name(), action.name());
+    let file = |(source, line): (usize, usize)| {
+        let name = sources.get(source).map_or("", |source| source.name.as_str());
+        format!("{name}:{line}")
+    };
+    let what = format!("`{}` already means {} ({})", name(key), row(early), file(early.2));
+    let (source, line) = late.2;
+    sources.get(source).map_or_else(
+        || asset("", "").fault(line, &row(late), what.clone()),
+        |source| source.fault(line, &row(late), what.clone()),
+    )
+}
+
+/// Returns a key as people write it: `Ctrl-]`, `PgUp`, `G`.
+#[must_use]
+pub fn name(press: KeyPress) -> String {
+    let mut text = String::new();
+    for (on, prefix) in [(press.ctrl, "Ctrl-"), (press.alt, "Alt-"), (press.shift, "Shift-")] {
+        if on {
+            text.push_str(prefix);
+        }
+    }
+    match press.key {
+        Key::Char(' ') => text.push_str("Space"),
+        Key::Char(c) => text.push(c),
+        Key::PageUp => text.push_str("PgUp"),
+        Key::PageDown => text.push_str("PgDn"),
+        Key::BackTab => text.push_str("Shift-Tab"),
+        Key::Up => text.push('↑'),
+        Key::Down => text.push('↓'),
+        Key::Left => text.push('←'),
+        Key::Right => text.push('→'),
+        Key::F(number) => text.push_str(&format!("F{number}")),
+        other => text.push_str(&format!("{other:?}")),
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn over(own: &str) -> Result<Keymap, String> {
+        let own = asset("keys.toml", own);
+        Keymap::of("default", Some(&own)).map_err(|faults| faults.to_string())
+    }
+
+    #[test]
+    fn the_embedded_keymap_parses_and_has_no_conflict() {
+        let keymap = Keymap::built_in();
+        let leave = KeyPress::parse("C-]").expect("a key");
+        assert_eq!(keymap.action(Context::Input, leave), Some(Action::Leave));
+        assert_eq!(keymap.key(Context::Input, Action::Leave).as_deref(), Some("Ctrl-]"));
+    }
+
+    #[test]
+    fn every_preset_parses_and_leaves_no_action_without_a_key() {
+        let built_in = Keymap::built_in();
+        for preset in ["default", "vim", "emacs", "plain"] {
+            let keymap = Keymap::of(preset, None).unwrap_or_else(|faults| panic!("{preset}: {faults}"));
+            for &context in Context::ALL {
+                for (action, _) in built_in.own(context) {
+                    assert!(keymap.key(context, action).is_some(), "{preset}: {} {action:?}", context.name());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_preset_plain_needs_no_letter_with_control_or_alt() {
+        let keymap = Keymap::of("plain", None).expect("reads");
+        for &context in Context::ALL {
+            for (action, _) in keymap.own(context) {
+                let simple = keymap.keys(context).any(|(own, key)| own == action && !key.ctrl && !key.alt);
+                let is_newline = action == Action::Newline;
+                assert!(simple || is_newline, "{} {action:?}", context.name());
+            }
+        }
+    }
+
+    #[test]
+    fn a_key_with_two_meanings_is_refused_also_across_observe() {
+        assert_eq!(
+            over("[tasks]\n# mine\nstop = [\"x\"]\n").expect_err("a conflict"),
+            format!(
+                "keys.toml:3: tasks.stop: `x` already means tasks.signal (assets/keymap.toml:{})",
+                row("tasks", "signal")
+            )
+        );
+        let shadow = over("[focus]\nstop = [\"q\"]\n").expect_err("a conflict");
+        assert!(shadow.starts_with("keys.toml:2: focus.stop: `q` already means observe.quit ("), "{shadow}");
+        let moved = over("[tasks]\nstop = [\"x\"]\nsignal = [\"X\"]\n").expect("no conflict");
+        assert_eq!(moved.key(Context::Tasks, Action::Stop).as_deref(), Some("x"));
+        assert_eq!(moved.key(Context::Focus, Action::Stop).as_deref(), Some("s"), "its own context alone");
+        let freed =
+            over("[observe]\nquit = [\"Q\"]\n[tasks]\nstop = [\"q\"]\n[focus]\nzoom = []\n").expect("none");
+        assert_eq!(freed.key(Context::Focus, Action::Zoom), None);
+    }
+
+    fn row(context: &str, action: &str) -> usize {
+        let mut lines = DEFAULT.lines().enumerate().skip_while(|(_, line)| *line != format!("[{context}]"));
+        lines.find(|(_, line)| line.starts_with(&format!("{action} ="))).map_or(0, |(at, _)| at + 1)
+    }
+
+    #[test]
+    fn an_unknown_key_action_or_context_is_named_with_its_line_and_the_nearest() {
+        let cases = [
+            ("[tasks]\nstop = [\"Hyper-s\"]\n", "keys.toml:2: tasks.stop: unknown key \"Hyper-s\""),
+            (
+                "[tasks]\nsotp = [\"s\"]\n",
+                "keys.toml:2: tasks.sotp: there is no such action; did you mean `stop`?",
+            ),
+            (
+                "\n[reciepts]\nup = [\"k\"]\n",
+                "keys.toml:2: reciepts: there is no such context; did you mean `receipts`?",
+            ),
+            ("[line]\nsend = [\"x\"]\n", "keys.toml:2: line.send: `x` is written here"),
+            ("[tasks]\nstop = \"s\"\n", "keys.toml:2: tasks.stop: a list of keys belongs here"),
+            ("[input]\nleave = []\n", "keys.toml: input.leave: there would be no way out"),
+        ];
+        for (text, expected) in cases {
+            let fault = over(text).expect_err("refused");
+            assert!(fault.starts_with(expected), "{fault}");
+        }
+        let preset = Keymap::of("vi", None).expect_err("no preset").to_string();
+        assert_eq!(preset, "config.toml: console.keys: there is no preset `vi`; did you mean `vim`?");
+    }
+
+    #[test]
+    fn every_action_has_a_key_or_is_reached_by_name() {
+        let keymap = Keymap::built_in();
+        for action in Action::ALL {
+            let bound = keymap.bindings.values().any(|actions| actions.contains_key(action));
+            assert!(bound || action.is_by_name(), "{action:?} has no key");
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! How the console looks and behaves: what the files, the flags and the terminal come to. Reads the files;
+//! each that cannot be used is told of, and what it says stays at its default.
+
+pub mod colour;
+pub(super) mod glyphs;
+pub mod theme;
+pub mod themes;
+
+use std::path::{Path, PathBuf};
+
+use super::keys::keymap::Keymap;
+use crate::config::{
+    Color, ConsoleSettings, FILE, Fault, Faults, GlyphSet, KEYS_FILE, Loaded, Mouse, Source, read_own,
+};
+use colour::{Backdrop, Level};
+use theme::{Colours, Theme};
+use themes::Themes;
+
+/// What was asked for on the command line: it wins over the settings.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Flags {
+    /// `--theme`.
+    pub theme: Option<String>,
+    /// `--color-level`.
+    pub color: Option<Color>,
+    /// `--mouse`.
+    pub mouse: Option<Mouse>,
+    /// `--no-motion`.
+    pub no_motion: bool,
+    /// `--no-clock`.
+    pub no_clock: bool,
+    /// `--ascii`.
+    pub ascii: bool,
+}
+
+/// What is known of the terminal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Facts {
+    /// `NO_COLOR`, or `CLICOLOR=0`.
+    pub no_color: bool,
+    /// How many colours it says it has.
+    pub level: Level,
+    /// The marks of the chrome are two columns wide here: by the locale, or as it was measured.
+    pub is_wide: bool,
+    /// Its colours, where it told.
+    pub backdrop: Option<Backdrop>,
+}
+
+/// What holds in a console.
+#[derive(Debug, Clone)]
+pub struct Looks {
+    /// The looks.
+    pub theme: Theme,
+    /// The keys.
+    pub keymap: Keymap,
+    /// What themes are made with, and which one is worn.
+    pub wardrobe: Wardrobe,
+    /// The rest.
+    pub taste: Taste,
+}
+
+/// The themes and what they are made with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Wardrobe {
+    /// All there are.
+    pub themes: Themes,
+    /// The name of the one in use.
+    pub worn: String,
+    /// Whether the chrome uses colour.
+    pub colours: Colours,
+    /// The chrome keeps to ASCII.
+    pub ascii: bool,
+    /// The terminal's colours, where it told.
+    pub backdrop: Option<Backdrop>,
+}
+
+/// How the console behaves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Taste {
+    /// Colours that go out to the terminal, a task's as well.
+    pub level: Level,
+    /// What the mouse does.
+    pub mouse: Mouse,
+    /// Things may move by themselves.
+    pub motion: bool,
+    /// The bar shows the time.
+    pub clock: bool,
+    /// The bell rings when something needs the person.
+    pub bell: bool,
+    /// What is run then.
+    pub notify: Vec<String>,
+    /// First-time hints are shown.
+    pub hints: bool,
+    /// The preset of keys, and the person's file.
+    pub keys: (String, Option<Source>),
+}
+
+impl Default for Wardrobe {
+    fn default() -> Self {
+        let (worn, colours) = ("default".to_owned(), Colours::Named);
+        Self { themes: Themes::default(), worn, colours, ascii: false, backdrop: None }
+    }
+}
+
+impl Wardrobe {
+    /// Makes a theme; the default one when there is none of that name.
+    #[must_use]
+    pub fn theme(&self, name: &str) -> Theme {
+        let listed = self.themes.find(name).or_else(|| self.themes.list().first());
+        listed.map_or_else(
+            || Theme::built_in(self.colours, self.ascii),
+            |listed| listed.sketch.theme(self.colours, self.ascii, self.backdrop.as_ref()),
+        )
+    }
+}
+
+impl Default for Taste {
+    fn default() -> Self {
+        let ConsoleSettings { mouse, motion, clock, bell, notify, keys, .. } = ConsoleSettings::default();
+        // Whoever has no settings has nowhere to remember that a hint was understood.
+        Self { level: Level::True, mouse, motion, clock, bell, notify, hints: false, keys: (keys, None) }
+    }
+}
+
+impl Default for Facts {
+    fn default() -> Self {
+        Self { no_color: false, level: Level::True, is_wide: false, backdrop: None }
+    }
+}
+
+impl Looks {
+    /// Reads what stands in the folder of settings; without one, the defaults hold.
+    #[must_use]
+    pub fn read(config: Option<&Path>, flags: &Flags, facts: &Facts) -> (Self, Vec<Fault>) {
+        let mut faults = Vec::new();
+        let settings = match config.map(settings) {
+            None => ConsoleSettings::default(),
+            Some(Ok(settings)) => settings,
+            Some(Err(Faults(wrong))) => {
+                faults.extend(wrong);
+                ConsoleSettings::default()
+            }
+        };
+        let keys = config.map(|config| config.join(KEYS_FILE)).map_or(Ok(None), |path| read_own(&path));
+        let keys = keys.unwrap_or_else(|fault| {
+            faults.push(fault);
+            None
+        });
+        let mut keymap = Keymap::of(&settings.keys, keys.as_ref()).unwrap_or_else(|Faults(wrong)| {
+            faults.extend(wrong);
+            Keymap::built_in()
+        });
+        let wardrobe = wardrobe(config, &settings, flags, facts, &mut faults);
+        keymap.spell_out(wardrobe.ascii);
+        let asked = Level::asked(flags.color.unwrap_or(settings.color));
+        let taste = Taste {
+            level: asked.unwrap_or(facts.level.max(Level::Sixteen)),
+            mouse: flags.mouse.unwrap_or(settings.mouse),
+            motion: settings.motion && !flags.no_motion,
+            clock: settings.clock && !flags.no_clock,
+            bell: settings.bell,
+            notify: settings.notify,
+            hints: settings.hints,
+            keys: (settings.keys, keys),
+        };
+        (Self { theme: wardrobe.theme(&wardrobe.worn), keymap, wardrobe, taste }, faults)
+    }
+
+    /// Names what differs from how it was.
+    #[must_use]
+    pub fn changes(&self, wardrobe: &Wardrobe, taste: &Taste) -> Vec<String> {
+        let on = |on: bool| if on { "on" } else { "off" };
+        let mut changes = Vec::new();
+        let mut say = |differs: bool, what: String| {
+            if differs {
+                changes.push(what);
+            }
+        };
+        say(self.wardrobe != *wardrobe, format!("theme {}", self.wardrobe.worn));
+        say(self.taste.keys != taste.keys, format!("keys {}", self.taste.keys.0));
+        say(self.taste.mouse != taste.mouse, format!("mouse {:?}", self.taste.mouse).to_lowercase());
+        say(self.taste.motion != taste.motion, format!("motion {}", on(self.taste.motion)));
+        say(self.taste.clock != taste.clock, format!("clock {}", on(self.taste.clock)));
+        say(self.taste.level != taste.level, format!("colours {:?}", self.taste.level).to_lowercase());
+        say(self.taste.bell != taste.bell, format!("bell {}", on(self.taste.bell)));
+        say(self.taste.notify != taste.notify, "notify".to_owned());
+        say(self.taste.hints != taste.hints, format!("hints {}", on(self.taste.hints)));
+        changes
+    }
+}
+
+fn settings(config: &Path) -> Result<ConsoleSettings, Faults> {
+    let path = config.join(FILE);
+    let own = read_own(&path).map_err(|fault| Faults(vec![fault]))?;
+    Loaded::of(own.as_ref(), &path).map(|loaded| loaded.settings.console)
+}
+
+fn wardrobe(
+    config: Option<&Path>,
+    settings: &ConsoleSettings,
+    flags: &Flags,
+    facts: &Facts,
+    faults: &mut Vec<Fault>,
+) -> Wardrobe {
+    let themes = config.map_or_else(Themes::default, |config| {
+        let (themes, _, wrong) = Themes::read(config);
+        faults.extend(wrong);
+        themes
+    });
+    let wanted = flags.theme.as_ref().unwrap_or(&settings.theme);
+    let worn = if themes.find(wanted).is_some() { wanted.clone() } else { "default".to_owned() };
+    if worn != *wanted {
+        let file = if flags.theme.is_some() { PathBuf::from("--theme") } else { PathBuf::from(FILE) };
+        let source = Source { name: file.display().to_string(), text: String::new() };
+        let fault = source.fault(None, "console.theme", format!("there is no theme `{wanted}`"));
+        faults.push(Fault { near: themes.near(wanted).map(str::to_owned), ..fault });
+    }
+    let asked = flags.color.unwrap_or(settings.color);
+    let is_plain =
+        asked == Color::None || asked == Color::Auto && (facts.no_color || facts.level == Level::None);
+    let ascii = match settings.glyphs {
+        _ if flags.ascii => true,
+        GlyphSet::Auto => facts.is_wide,
+        GlyphSet::Unicode => false,
+        GlyphSet::Ascii => true,
+    };
+    let colours = if is_plain { Colours::None } else { Colours::Named };
+    Wardrobe { themes, worn, colours, ascii, backdrop: facts.backdrop.clone() }
+}
+
+/// Checks the files that keys and themes stand in: those that are well, and every fault.
+#[must_use]
+pub fn check(config: &Path) -> (Vec<String>, Vec<Fault>) {
+    let (_, mut files, mut faults) = Themes::read(config);
+    let preset = settings(config).map_or_else(|_| "default".to_owned(), |settings| settings.keys);
+    match read_own(&config.join(KEYS_FILE)) {
+        Err(fault) => faults.push(fault),
+        Ok(own) => match Keymap::of(&preset, own.as_ref()) {
+            Ok(_) => files.extend(own.map(|own| own.name)),
+            Err(Faults(wrong)) => faults.extend(wrong),
+        },
+    }
+    if let Ok(settings) = settings(config)
+        && Themes::read(config).0.find(&settings.theme).is_none()
+    {
+        let (_, wrong) = Looks::read(Some(config), &Flags::default(), &Facts::default());
+        faults.extend(wrong.into_iter().filter(|fault| fault.key == "console.theme"));
+    }
+    (files, faults)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(files: &[(&str, &str)], flags: &Flags, facts: &Facts) -> (Looks, Vec<String>) {
+        let home = tempfile::tempdir().expect("temp dir");
+        for (name, text) in files {
+            std::fs::write(home.path().join(name), text).expect("written");
+        }
+        let (looks, faults) = Looks::read(Some(home.path()), flags, facts);
+        let prefix = format!("{}/", home.path().display());
+        (looks, faults.iter().map(|fault| fault.to_string().replace(&prefix, "")).collect())
+    }
+
+    #[test]
+    fn a_flag_wins_over_a_setting_and_a_setting_over_the_terminal() {
+        let file = [(FILE, "[console]\ntheme = \"dark\"\nmouse = \"off\"\nclock = false\ncolor = \"256\"\n")];
+        let (looks, faults) = read(&file, &Flags::default(), &Facts::default());
+        assert_eq!((looks.wardrobe.worn.as_str(), looks.taste.mouse), ("dark", Mouse::Off));
+        assert_eq!((looks.taste.level, looks.taste.clock, faults.len()), (Level::Many, false, 0));
+        let flags =
+            Flags { theme: Some("mono".into()), mouse: Some(Mouse::Full), ascii: true, ..Flags::default() };
+        let (looks, _) = read(&file, &flags, &Facts::default());
+        assert_eq!((looks.wardrobe.worn.as_str(), looks.taste.mouse), ("mono", Mouse::Full));
+        assert!(looks.wardrobe.ascii);
+    }
+
+    #[test]
+    fn without_colour_the_chrome_is_plain_and_panes_keep_theirs() {
+        let facts = Facts { no_color: true, level: Level::Many, ..Facts::default() };
+        let (looks, _) = read(&[], &Flags::default(), &facts);
+        assert_eq!((looks.wardrobe.colours, looks.taste.level), (Colours::None, Level::Many));
+        let flags = Flags { color: Some(Color::None), ..Flags::default() };
+        let (looks, _) = read(&[], &flags, &facts);
+        assert_eq!((looks.wardrobe.colours, looks.taste.level), (Colours::None, Level::None));
+        let flags = Flags { color: Some(Color::True), ..Flags::default() };
+        let (looks, _) = read(&[], &flags, &facts);
+        assert_eq!((looks.wardrobe.colours, looks.taste.level), (Colours::Named, Level::True));
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_told_and_the_rest_holds() {
+        let files = [
+            (FILE, "[console]\ntheme = \"drak\"\nclock = false\n"),
+            (KEYS_FILE, "[tasks]\nstop = [\"x\"]\n"),
+        ];
+        let (looks, faults) = read(&files, &Flags::default(), &Facts::default());
+        assert!(!looks.taste.clock);
+        assert_eq!(looks.wardrobe.worn, "default");
+        assert!(
+            faults[0].starts_with("keys.toml:2: tasks.stop: `x` already means tasks.signal"),
+            "{faults:?}"
+        );
+        assert_eq!(faults[1], "config.toml: console.theme: there is no theme `drak`; did you mean `dark`?");
+    }
+
+    #[test]
+    fn changes_are_named() {
+        let (before, _) = read(&[], &Flags::default(), &Facts::default());
+        let file = [(FILE, "[console]\ntheme = \"light\"\nkeys = \"vim\"\nmotion = false\n")];
+        let (after, _) = read(&file, &Flags::default(), &Facts::default());
+        let changes = after.changes(&before.wardrobe, &before.taste);
+        assert_eq!(changes, ["theme light", "keys vim", "motion off"]);
+        assert!(after.changes(&after.wardrobe, &after.taste).is_empty());
+    }
+}

@@ -1,0 +1,373 @@
+//! What each role looks like. Read from a theme's file; views name roles, never colours.
+
+use std::collections::BTreeMap;
+
+use ratatui::style::{Color, Modifier, Style};
+
+use super::colour::{Backdrop, LEGIBLE, Rgb, contrast, sixteen};
+pub use super::glyphs::Glyphs;
+use super::glyphs::{ASCII, UNICODE};
+use crate::config::{Entry, Fault, Faults, Node, Source, nearest};
+
+const DEFAULT: &str = include_str!("../../../themes/default.toml");
+
+macro_rules! roles {
+    ($($name:ident $word:literal)*) => {
+        /// A part that text on screen can play.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        #[expect(missing_docs, reason = "the names say it; themes/default.toml shows it")]
+        pub enum Role {
+            $($name,)*
+        }
+
+        impl Role {
+            /// All roles.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// Returns its name in a theme.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$name => $word,)* }
+            }
+        }
+    };
+}
+
+roles! {
+    Text "text"
+    Strong "strong"
+    Faint "faint"
+    Accent "accent"
+    Title "title"
+    Rule "rule"
+    Mode "mode"
+    Selected "selected"
+    Key "key"
+    Queued "queued"
+    Running "running"
+    Waiting "waiting"
+    Cancelling "cancelling"
+    Completed "completed"
+    Failed "failed"
+    Cancelled "cancelled"
+    Interrupted "interrupted"
+    Capped "capped"
+    Name "name"
+    Literal "literal"
+    Graph "graph"
+}
+
+/// Whether the chrome uses colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Colours {
+    /// Those of the theme.
+    Named,
+    /// None: bold, reverse and underline only (NO_COLOR).
+    None,
+}
+
+/// What a theme's file says.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Sketch {
+    /// One line about it.
+    pub about: String,
+    /// The backgrounds it is made for: `dark`, `light`.
+    pub on: Vec<String>,
+    roles: BTreeMap<Role, Look>,
+    plain: BTreeMap<Role, Look>,
+}
+
+/// What a role looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Look {
+    ink: Option<Ink>,
+    flags: Modifier,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ink {
+    /// The terminal's own.
+    Default,
+    /// One of the sixteen.
+    Named(u8),
+    Rgb(Rgb),
+}
+
+/// Styles by role, and the glyphs.
+#[derive(Debug, Clone)]
+pub struct Theme {
+    styles: BTreeMap<Role, Style>,
+    /// The glyphs of the chrome.
+    pub glyphs: Glyphs,
+}
+
+impl Theme {
+    /// Returns the default theme.
+    #[must_use]
+    pub fn built_in(colours: Colours, ascii: bool) -> Self {
+        Sketch::built_in().theme(colours, ascii, None)
+    }
+
+    /// Returns the style of a role.
+    #[must_use]
+    pub fn style(&self, role: Role) -> Style {
+        self.styles.get(&role).copied().unwrap_or_default()
+    }
+}
+
+impl Sketch {
+    /// Returns what the default theme's file says.
+    #[must_use]
+    pub fn built_in() -> Self {
+        let source = Source { name: "themes/default.toml".into(), text: DEFAULT.into() };
+        Self::default().over(&source).expect("the embedded theme parses: a test reads it")
+    }
+
+    /// Reads a theme's file; a role it does not name stays as it is here.
+    ///
+    /// # Errors
+    /// When it is no TOML, or has an unknown role, colour or key.
+    pub fn over(&self, source: &Source) -> Result<Self, Faults> {
+        let entries = source.entries().map_err(|fault| Faults(vec![fault]))?;
+        let mut sketch = Self { about: String::new(), on: Vec::new(), ..self.clone() };
+        let mut faults = Vec::new();
+        for entry in &entries {
+            match (entry.key.as_str(), &entry.node) {
+                ("about", Node::Text(text)) => sketch.about.clone_from(text),
+                ("on", Node::List(items)) => {
+                    let words = items.iter().filter_map(|(_, item)| match item {
+                        Node::Text(text) => Some(text.clone()),
+                        _ => None,
+                    });
+                    sketch.on = words.collect();
+                }
+                ("roles", Node::Table(rows)) => {
+                    read_roles(source, "roles", rows, &mut sketch.roles, &mut faults)
+                }
+                ("plain", Node::Table(rows)) => {
+                    read_roles(source, "plain", rows, &mut sketch.plain, &mut faults)
+                }
+                ("about" | "on" | "roles" | "plain", _) => {
+                    faults.push(source.fault(entry.line, &entry.key, "another kind of value belongs here"));
+                }
+                (other, _) => {
+                    let near = nearest(other, ["about", "on", "roles", "plain"].into_iter());
+                    let fault = source.fault(entry.line, other, "there is no such key");
+                    faults.push(Fault { near: near.map(str::to_owned), ..fault });
+                }
+            }
+        }
+        if faults.is_empty() { Ok(sketch) } else { Err(Faults(faults)) }
+    }
+
+    /// Makes the theme: without colour where that is asked for, and with none that cannot be read on the
+    /// backdrop, where one is known.
+    #[must_use]
+    pub fn theme(&self, colours: Colours, ascii: bool, backdrop: Option<&Backdrop>) -> Theme {
+        let style = |(role, look): (&Role, &Look)| {
+            let plain = || self.plain.get(role).copied().unwrap_or(Look { ink: None, ..*look });
+            let look = match (colours, backdrop) {
+                (Colours::None, _) => plain(),
+                (_, Some(backdrop)) => look.legible(backdrop).unwrap_or_else(plain),
+                (_, None) => *look,
+            };
+            (*role, look.style(colours))
+        };
+        let glyphs = if ascii { ASCII } else { UNICODE };
+        Theme { styles: self.roles.iter().map(style).collect(), glyphs }
+    }
+
+    /// Returns the contrast of every role that has a colour, on a backdrop.
+    #[must_use]
+    pub fn contrasts(&self, backdrop: &Backdrop) -> Vec<(Role, f64)> {
+        let rows = self.roles.iter().filter_map(|(role, look)| {
+            let ink = look.ink?.rgb(&backdrop.palette)?;
+            Some((*role, contrast(ink, backdrop.background)))
+        });
+        rows.collect()
+    }
+}
+
+impl Ink {
+    fn rgb(self, palette: &[Rgb; 16]) -> Option<Rgb> {
+        match self {
+            Self::Default => None,
+            Self::Named(index) => palette.get(usize::from(index)).copied(),
+            Self::Rgb(rgb) => Some(rgb),
+        }
+    }
+}
+
+impl Look {
+    /// Returns the look with its colour, or with its brighter or darker sister, where one can be read.
+    fn legible(self, backdrop: &Backdrop) -> Option<Self> {
+        let Some(ink) = self.ink else { return Some(self) };
+        let sister = match ink {
+            Ink::Named(index @ 0..=7) => Some(Ink::Named(index + 8)),
+            Ink::Named(index @ 8..=15) => Some(Ink::Named(index - 8)),
+            _ => None,
+        };
+        let reads = |ink: &Ink| {
+            let rgb = ink.rgb(&backdrop.palette);
+            rgb.is_none_or(|rgb| contrast(rgb, backdrop.background) >= LEGIBLE)
+        };
+        let ink = [Some(ink), sister].into_iter().flatten().find(reads)?;
+        Some(Self { ink: Some(ink), ..self })
+    }
+
+    fn style(self, colours: Colours) -> Style {
+        let style = Style::new().add_modifier(self.flags);
+        let colour = match self.ink.filter(|_| colours == Colours::Named) {
+            None => return style,
+            Some(Ink::Default) => Color::Reset,
+            Some(Ink::Named(index)) => sixteen(index),
+            Some(Ink::Rgb((red, green, blue))) => Color::Rgb(red, green, blue),
+        };
+        style.fg(colour)
+    }
+}
+
+fn read_roles(
+    source: &Source,
+    table: &str,
+    rows: &[Entry],
+    into: &mut BTreeMap<Role, Look>,
+    faults: &mut Vec<Fault>,
+) {
+    for row in rows {
+        let path = format!("{table}.{}", row.key);
+        let Some(&role) = Role::ALL.iter().find(|role| role.name() == row.key) else {
+            let near = nearest(&row.key, Role::ALL.iter().map(|role| role.name())).map(str::to_owned);
+            faults.push(Fault { near, ..source.fault(row.line, &path, "there is no such role") });
+            continue;
+        };
+        match look(source, &path, row) {
+            Ok(look) => drop(into.insert(role, look)),
+            Err(fault) => faults.push(fault),
+        }
+    }
+}
+
+fn look(source: &Source, path: &str, row: &Entry) -> Result<Look, Fault> {
+    let Node::Table(parts) = &row.node else {
+        return Err(source.fault(
+            row.line,
+            path,
+            "a table belongs here, e.g. { fg = \"cyan\", bold = true }",
+        ));
+    };
+    let mut look = Look::default();
+    for part in parts {
+        let flag = match part.key.as_str() {
+            "bold" => Modifier::BOLD,
+            "dim" => Modifier::DIM,
+            "reverse" => Modifier::REVERSED,
+            "underline" => Modifier::UNDERLINED,
+            "fg" => {
+                let Node::Text(name) = &part.node else {
+                    return Err(source.fault(part.line, path, "a colour is written as text"));
+                };
+                look.ink = Some(ink(source, path, part.line, name)?);
+                continue;
+            }
+            other => {
+                let known = ["fg", "bold", "dim", "reverse", "underline"].into_iter();
+                let fault = source.fault(part.line, &format!("{path}.{other}"), "there is no such key");
+                return Err(Fault { near: nearest(other, known).map(str::to_owned), ..fault });
+            }
+        };
+        match part.node {
+            Node::Flag(on) => look.flags.set(flag, on),
+            _ => return Err(source.fault(part.line, path, "it is true or false")),
+        }
+    }
+    Ok(look)
+}
+
+/// The colours with names, in the order of their numbers.
+const NAMES: [&str; 16] = [
+    "black",
+    "red",
+    "green",
+    "yellow",
+    "blue",
+    "magenta",
+    "cyan",
+    "white",
+    "bright-black",
+    "bright-red",
+    "bright-green",
+    "bright-yellow",
+    "bright-blue",
+    "bright-magenta",
+    "bright-cyan",
+    "bright-white",
+];
+
+fn ink(source: &Source, path: &str, line: usize, name: &str) -> Result<Ink, Fault> {
+    if name == "default" {
+        return Ok(Ink::Default);
+    }
+    if let Some(index) = (0..).zip(NAMES).find_map(|(index, own)| (own == name).then_some(index)) {
+        return Ok(Ink::Named(index));
+    }
+    let hex =
+        name.strip_prefix('#').filter(|hex| hex.len() == 6 && hex.bytes().all(|b| b.is_ascii_hexdigit()));
+    if let Some(number) = hex.and_then(|hex| u32::from_str_radix(hex, 16).ok()) {
+        let [_, red, green, blue] = number.to_be_bytes();
+        return Ok(Ink::Rgb((red, green, blue)));
+    }
+    let near = nearest(name, NAMES.into_iter().chain(["default"])).map(str::to_owned);
+    let what = format!("`{name}` is no colour: write one of the 16 names, `default` or `#rrggbb`");
+    Err(Fault { near, ..source.fault(line, path, what) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_colour_every_role_is_bold_reverse_underline_or_plain() {
+        let theme = Theme::built_in(Colours::None, false);
+        for (role, style) in &theme.styles {
+            assert_eq!((style.fg, style.bg), (None, None), "{role:?}");
+        }
+        assert!(theme.style(Role::Waiting).add_modifier.contains(Modifier::UNDERLINED));
+    }
+
+    #[test]
+    fn the_default_theme_names_every_role() {
+        let sketch = Sketch::built_in();
+        for role in Role::ALL {
+            assert!(sketch.roles.contains_key(role), "{}", role.name());
+        }
+    }
+
+    #[test]
+    fn a_fault_has_its_line_and_the_nearest_name() {
+        let cases = [
+            (
+                "[roles]\nrunnning = { fg = \"green\" }\n",
+                "t.toml:2: roles.runnning: there is no such role; did you mean `running`?",
+            ),
+            (
+                "[roles]\ntext = { fg = \"gren\" }\n",
+                "t.toml:2: roles.text: `gren` is no colour: write one of the 16 names, `default` or `#rrggbb`; did you mean `green`?",
+            ),
+            (
+                "[roles]\ntext = { bolt = true }\n",
+                "t.toml:2: roles.text.bolt: there is no such key; did you mean `bold`?",
+            ),
+            ("\n[rolls]\n", "t.toml:2: rolls: there is no such key; did you mean `roles`?"),
+        ];
+        for (text, expected) in cases {
+            let source = Source { name: "t.toml".into(), text: text.into() };
+            let faults = Sketch::built_in().over(&source).expect_err("refused");
+            assert_eq!(faults.to_string(), expected);
+        }
+        let own = Source { name: "t.toml".into(), text: "[roles]\nrunning = { fg = \"#102030\" }\n".into() };
+        let theme = Sketch::built_in().over(&own).expect("reads").theme(Colours::Named, false, None);
+        assert_eq!(theme.style(Role::Running).fg, Some(Color::Rgb(0x10, 0x20, 0x30)));
+        assert_eq!(theme.style(Role::Failed).fg, Some(Color::Red), "as in the default theme");
+    }
+}

@@ -1,0 +1,262 @@
+//! The themes there are: those built in, and the person's own files beside the settings.
+
+use std::fs;
+use std::path::Path;
+
+use super::theme::Sketch;
+use crate::config::{Fault, Faults, Source, THEMES_FOLDER, nearest, read_own};
+
+/// The built-in themes, in the order they are offered.
+pub const BUILT_IN: [(&str, &str); 7] = [
+    ("default", include_str!("../../../themes/default.toml")),
+    ("dark", include_str!("../../../themes/dark.toml")),
+    ("light", include_str!("../../../themes/light.toml")),
+    ("high-contrast", include_str!("../../../themes/high-contrast.toml")),
+    ("deuteranopia", include_str!("../../../themes/deuteranopia.toml")),
+    ("tritanopia", include_str!("../../../themes/tritanopia.toml")),
+    ("mono", include_str!("../../../themes/mono.toml")),
+];
+/// Most files of a person's own that are read.
+const MOST_OWN: usize = 64;
+
+/// A theme by its name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Listed {
+    /// Its name.
+    pub name: String,
+    /// What its file says.
+    pub sketch: Sketch,
+    /// It is a file of the person's.
+    pub is_own: bool,
+}
+
+/// The themes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Themes(Vec<Listed>);
+
+impl Default for Themes {
+    fn default() -> Self {
+        let base = Sketch::built_in();
+        let listed = BUILT_IN.iter().map(|(name, text)| {
+            let source = Source { name: format!("themes/{name}.toml"), text: (*text).to_owned() };
+            let sketch = base.over(&source).expect("the embedded themes parse: a test reads them");
+            Listed { name: (*name).to_owned(), sketch, is_own: false }
+        });
+        Self(listed.collect())
+    }
+}
+
+impl Themes {
+    /// Reads the built-in themes and those in the folder of settings; also returns the files that were read
+    /// and what is wrong with others.
+    #[must_use]
+    pub fn read(config: &Path) -> (Self, Vec<String>, Vec<Fault>) {
+        let mut themes = Self::default();
+        let (mut files, mut faults) = (Vec::new(), Vec::new());
+        // Without a folder there are none.
+        let folder = fs::read_dir(config.join(THEMES_FOLDER)).into_iter().flatten().flatten();
+        let mut paths: Vec<_> = folder.map(|entry| entry.path()).collect();
+        paths.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
+        paths.sort();
+        for path in paths.into_iter().take(MOST_OWN) {
+            let Some(name) = path.file_stem().and_then(|name| name.to_str()) else { continue };
+            match read_own(&path) {
+                Ok(None) => {}
+                Ok(Some(source)) => match themes.add(name, &source) {
+                    Ok(()) => files.push(source.name),
+                    Err(Faults(wrong)) => faults.extend(wrong),
+                },
+                Err(fault) => faults.push(fault),
+            }
+        }
+        (themes, files, faults)
+    }
+
+    /// Adds a theme of the person's; over the built-in one of its name, else over the default.
+    fn add(&mut self, name: &str, source: &Source) -> Result<(), Faults> {
+        let base = self.find(name).or_else(|| self.0.first()).map(|listed| listed.sketch.clone());
+        let sketch = base.unwrap_or_default().over(source)?;
+        let listed = Listed { name: name.to_owned(), sketch, is_own: true };
+        match self.0.iter_mut().find(|listed| listed.name == name) {
+            Some(there) => *there = listed,
+            None => self.0.push(listed),
+        }
+        Ok(())
+    }
+
+    /// Returns all.
+    #[must_use]
+    pub fn list(&self) -> &[Listed] {
+        &self.0
+    }
+
+    /// Returns one.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<&Listed> {
+        self.0.iter().find(|listed| listed.name == name)
+    }
+
+    /// Returns the name that was probably meant.
+    #[must_use]
+    pub fn near(&self, name: &str) -> Option<&str> {
+        nearest(name, self.0.iter().map(|listed| listed.name.as_str()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::console::looks::colour::{Backdrop, LEGIBLE, Rgb, XTERM, contrast};
+    use crate::console::looks::theme::{Colours, Role};
+
+    const VGA: [Rgb; 16] = [
+        (0, 0, 0),
+        (170, 0, 0),
+        (0, 170, 0),
+        (170, 85, 0),
+        (0, 0, 170),
+        (170, 0, 170),
+        (0, 170, 170),
+        (170, 170, 170),
+        (85, 85, 85),
+        (255, 85, 85),
+        (85, 255, 85),
+        (255, 255, 85),
+        (85, 85, 255),
+        (255, 85, 255),
+        (85, 255, 255),
+        (255, 255, 255),
+    ];
+    const TANGO: [Rgb; 16] = [
+        (46, 52, 54),
+        (204, 0, 0),
+        (78, 154, 6),
+        (196, 160, 0),
+        (52, 101, 164),
+        (117, 80, 123),
+        (6, 152, 154),
+        (211, 215, 207),
+        (85, 87, 83),
+        (239, 41, 41),
+        (138, 226, 52),
+        (252, 233, 79),
+        (114, 159, 207),
+        (173, 127, 168),
+        (52, 226, 226),
+        (238, 238, 236),
+    ];
+    const CAMPBELL: [Rgb; 16] = [
+        (12, 12, 12),
+        (197, 15, 31),
+        (19, 161, 14),
+        (193, 156, 0),
+        (0, 55, 218),
+        (136, 23, 152),
+        (58, 150, 221),
+        (204, 204, 204),
+        (118, 118, 118),
+        (231, 72, 86),
+        (22, 198, 12),
+        (249, 241, 165),
+        (59, 120, 255),
+        (180, 0, 158),
+        (97, 214, 214),
+        (242, 242, 242),
+    ];
+    const SOLARIZED: [Rgb; 16] = [
+        (7, 54, 66),
+        (220, 50, 47),
+        (133, 153, 0),
+        (181, 137, 0),
+        (38, 139, 210),
+        (211, 54, 130),
+        (42, 161, 152),
+        (238, 232, 213),
+        (0, 43, 54),
+        (203, 75, 22),
+        (88, 110, 117),
+        (101, 123, 131),
+        (131, 148, 150),
+        (108, 113, 196),
+        (147, 161, 161),
+        (253, 246, 227),
+    ];
+    const BLACK: Rgb = (0, 0, 0);
+    const WHITE: Rgb = (255, 255, 255);
+    const SOLARIZED_LIGHT: Rgb = (253, 246, 227);
+    const VS_CODE_DARK: Rgb = (30, 30, 30);
+
+    #[test]
+    fn a_theme_with_colours_of_its_own_can_be_read_on_what_it_is_for() {
+        for listed in Themes::default().list().iter().skip(1) {
+            for on in &listed.sketch.on {
+                let backgrounds: &[Rgb] = match on.as_str() {
+                    "dark" if listed.name == "high-contrast" => &[BLACK],
+                    "dark" => &[BLACK, VS_CODE_DARK],
+                    "light" => &[WHITE, SOLARIZED_LIGHT],
+                    other => panic!("{}: {other} is no background", listed.name),
+                };
+                for &background in backgrounds {
+                    let backdrop = Backdrop { background, palette: XTERM };
+                    for (role, found) in listed.sketch.contrasts(&backdrop) {
+                        let (name, role) = (&listed.name, role.name());
+                        assert!(found >= LEGIBLE, "{name}: {role} has {found:.2} on {background:?}");
+                    }
+                }
+            }
+            assert!(!listed.sketch.on.is_empty() && !listed.sketch.about.is_empty(), "{}", listed.name);
+        }
+    }
+
+    #[test]
+    fn on_a_terminal_that_tells_its_colours_the_default_theme_uses_none_that_cannot_be_read() {
+        let default = Themes::default().find("default").expect("there").sketch.clone();
+        let mut kept = 0;
+        for (background, palettes) in [
+            (BLACK, &[XTERM, VGA, TANGO, CAMPBELL][..]),
+            (WHITE, &[XTERM, VGA, TANGO, CAMPBELL]),
+            (SOLARIZED_LIGHT, &[SOLARIZED]),
+        ] {
+            for &palette in palettes {
+                let theme = default.theme(Colours::Named, false, Some(&Backdrop { background, palette }));
+                for &role in Role::ALL {
+                    let Some(colour) = theme.style(role).fg else { continue };
+                    let index =
+                        (0..16).find(|index| crate::console::looks::colour::sixteen(*index) == colour);
+                    let rgb = palette[usize::from(index.expect("one of the sixteen"))];
+                    let found = contrast(rgb, background);
+                    assert!(found >= LEGIBLE, "{}: {found:.2} on {background:?}", role.name());
+                    kept += 1;
+                }
+            }
+        }
+        assert!(kept > 40, "colours are used where they can be: {kept}");
+        let unread = Backdrop { background: SOLARIZED_LIGHT, palette: SOLARIZED };
+        let theme = default.theme(Colours::Named, false, Some(&unread));
+        let told = theme.style(Role::Failed).add_modifier;
+        assert!(
+            told.contains(ratatui::style::Modifier::BOLD),
+            "what loses its colour stands out in another way"
+        );
+    }
+
+    #[test]
+    fn a_persons_theme_is_read_from_its_file() {
+        let home = tempfile::tempdir().expect("temp dir");
+        let folder = home.path().join(THEMES_FOLDER);
+        fs::create_dir(&folder).expect("made");
+        fs::write(folder.join("mine.toml"), "about = \"Mine\"\n[roles]\nrunning = { fg = \"#00ff00\" }\n")
+            .expect("written");
+        fs::write(folder.join("bad.toml"), "[roles]\nrun = {}\n").expect("written");
+        let (themes, files, faults) = Themes::read(home.path());
+        assert_eq!(themes.list().len(), BUILT_IN.len() + 1);
+        assert!(themes.find("mine").expect("there").is_own);
+        assert_eq!((files.len(), faults.len()), (1, 1));
+        assert!(
+            faults[0].to_string().contains("bad.toml:2: roles.run: there is no such role"),
+            "{}",
+            faults[0]
+        );
+        assert_eq!(themes.near("drak"), Some("dark"));
+    }
+}

@@ -1,0 +1,306 @@
+//! A text to read: pieces with roles, wrapped once for its width, scrolled by rows.
+
+use serde_json::Value;
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::super::looks::theme::Role;
+use super::visible;
+use super::width;
+
+/// A run of text in one role.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Piece {
+    /// The text, safe to show.
+    pub text: String,
+    /// Its role.
+    pub role: Role,
+}
+
+/// Lines of pieces and the rows they make at one width.
+#[derive(Debug, Clone, Default)]
+pub struct Document {
+    lines: Vec<Vec<Piece>>,
+    rows: Vec<Vec<Piece>>,
+    /// The first row of each line.
+    starts: Vec<usize>,
+    columns: usize,
+    /// Lines put before the text itself.
+    heads: usize,
+}
+
+impl Document {
+    /// Makes a document of lines.
+    #[must_use]
+    pub fn new(lines: Vec<Vec<Piece>>) -> Self {
+        Self { lines, ..Self::default() }
+    }
+
+    /// Makes a document of plain text.
+    #[must_use]
+    pub fn plain(text: &str) -> Self {
+        let line = |line: &str| vec![piece(visible::in_text(line).into_owned(), Role::Text)];
+        Self::new(text.split('\n').map(line).collect())
+    }
+
+    /// Makes a document of a JSON value, indented, its keys set off.
+    #[must_use]
+    pub fn json(value: &Value) -> Self {
+        let mut lines = vec![Vec::new()];
+        write_json(&mut lines, value, 0);
+        Self::new(lines)
+    }
+
+    /// Makes a document of a shortened JSON value, each field marked with what became of it.
+    #[must_use]
+    pub fn marked(value: &Value, marks: &Marks<'_>) -> Self {
+        let mut lines = vec![Vec::new()];
+        write_json(&mut lines, value, 0);
+        let mut fates = Vec::new();
+        tell_fates(&mut fates, value, Some(marks.whole));
+        let gutter = |fate: &Option<Fate>| match fate {
+            None => piece("  ", Role::Text),
+            Some(Fate::Kept) => piece(format!("{} ", marks.kept), Role::Faint),
+            Some(Fate::Cut) => piece(format!("{} ", marks.cut), Role::Capped),
+            Some(Fate::Gone) => piece(format!("{} ", marks.gone), Role::Failed),
+        };
+        let marked = lines.into_iter().zip(&fates).map(|(line, fate)| [vec![gutter(fate)], line].concat());
+        Self::new(marked.collect())
+    }
+
+    /// Puts lines before all others.
+    pub fn head(&mut self, lines: Vec<Vec<Piece>>) {
+        self.heads += lines.len();
+        self.lines.splice(0..0, lines);
+        self.columns = 0;
+    }
+
+    /// Wraps the text for `columns`.
+    pub fn wrap(&mut self, columns: usize) {
+        if self.columns != columns {
+            self.columns = columns;
+            (self.rows, self.starts) = (Vec::new(), Vec::new());
+            for line in &self.lines {
+                self.starts.push(self.rows.len());
+                self.rows.extend(wrap(line, columns.max(1)));
+            }
+        }
+    }
+
+    /// Returns the rows, once wrapped.
+    #[must_use]
+    pub fn rows(&self) -> &[Vec<Piece>] {
+        &self.rows
+    }
+
+    /// Returns the line of the text that a row is of; none for lines put before it.
+    #[must_use]
+    pub fn line_of(&self, row: usize) -> Option<usize> {
+        self.spot(row).0.checked_sub(self.heads)
+    }
+
+    /// Returns the first row of a line of the text.
+    #[must_use]
+    pub fn row_of(&self, line: usize) -> Option<usize> {
+        self.starts.get(line + self.heads).copied()
+    }
+
+    /// Wraps the text for `columns` and returns where the row `at` has gone: it stays on its line.
+    pub fn wrap_at(&mut self, columns: usize, at: usize) -> usize {
+        if self.columns == columns {
+            return at;
+        }
+        let (line, further) = self.spot(at);
+        self.wrap(columns);
+        let first = self.starts.get(line).copied().unwrap_or(0);
+        let next = self.starts.get(line + 1).copied().unwrap_or(self.rows.len());
+        (first + further).min(next.saturating_sub(1)).max(first)
+    }
+
+    /// Returns the line a row is of, heads counted too, and how many rows of it stand before.
+    fn spot(&self, row: usize) -> (usize, usize) {
+        let line = self.starts.partition_point(|start| *start <= row).saturating_sub(1);
+        (line, row - self.starts.get(line).copied().unwrap_or(0).min(row))
+    }
+}
+
+/// The marks of a shortened value, and the whole one.
+#[derive(Debug, Clone, Copy)]
+pub struct Marks<'a> {
+    /// A field that is as it was.
+    pub kept: &'static str,
+    /// A text that is shorter.
+    pub cut: &'static str,
+    /// A field that is gone.
+    pub gone: &'static str,
+    /// The value as it was.
+    pub whole: &'a Value,
+}
+
+/// What became of a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Kept,
+    Cut,
+    Gone,
+}
+
+/// Tells for each line of the layout what became of the field on it; brackets have none.
+fn tell_fates(fates: &mut Vec<Option<Fate>>, value: &Value, whole: Option<&Value>) {
+    match value {
+        Value::Object(fields) if !fields.is_empty() => {
+            fates.push(None);
+            fields.iter().for_each(|(key, field)| tell_fates(fates, field, whole.and_then(|w| w.get(key))));
+            fates.push(None);
+        }
+        Value::Array(items) if !items.is_empty() => {
+            fates.push(None);
+            items
+                .iter()
+                .enumerate()
+                .for_each(|(at, item)| tell_fates(fates, item, whole.and_then(|w| w.get(at))));
+            fates.push(None);
+        }
+        Value::Null if whole.is_some_and(|whole| !whole.is_null()) => fates.push(Some(Fate::Gone)),
+        Value::String(text) if whole.and_then(Value::as_str).is_some_and(|whole| whole != text) => {
+            fates.push(Some(Fate::Cut));
+        }
+        _ => fates.push(Some(Fate::Kept)),
+    }
+}
+
+/// Makes a piece.
+#[must_use]
+pub fn piece(text: impl Into<String>, role: Role) -> Piece {
+    Piece { text: text.into(), role }
+}
+
+/// Wraps a line: after a blank where one stands in the row's second half, else where the row is full.
+fn wrap(line: &[Piece], columns: usize) -> Vec<Vec<Piece>> {
+    let clusters: Vec<(&str, Role)> =
+        line.iter().flat_map(|part| part.text.graphemes(true).map(|cluster| (cluster, part.role))).collect();
+    let mut rows = Vec::new();
+    let (mut start, mut used, mut blank) = (0, 0, None);
+    for (at, (cluster, _)) in clusters.iter().enumerate() {
+        let wide = width(cluster);
+        if used + wide > columns && at > start {
+            let end = blank.filter(|_| *cluster != " ").unwrap_or(at);
+            rows.push(row(&clusters[start..end]));
+            start = end;
+            used = clusters[start..at].iter().map(|(cluster, _)| width(cluster)).sum();
+            blank = None;
+        }
+        used += wide;
+        if *cluster == " " && used * 2 > columns {
+            blank = Some(at + 1);
+        }
+    }
+    rows.push(row(&clusters[start..]));
+    rows
+}
+
+fn row(clusters: &[(&str, Role)]) -> Vec<Piece> {
+    let mut row: Vec<Piece> = Vec::new();
+    for (cluster, role) in clusters {
+        match row.last_mut().filter(|last| last.role == *role) {
+            Some(last) => last.text.push_str(cluster),
+            None => row.push(piece(*cluster, *role)),
+        }
+    }
+    row
+}
+
+fn write_json(lines: &mut Vec<Vec<Piece>>, value: &Value, depth: usize) {
+    match value {
+        Value::Object(fields) if !fields.is_empty() => {
+            let fields: Vec<_> = fields.iter().map(|(key, value)| (Some(key.as_str()), value)).collect();
+            write_group(lines, &fields, depth, ["{", "}"]);
+        }
+        Value::Array(items) if !items.is_empty() => {
+            let items: Vec<_> = items.iter().map(|value| (None, value)).collect();
+            write_group(lines, &items, depth, ["[", "]"]);
+        }
+        Value::String(text) => push(lines, quoted(text), Role::Text),
+        Value::Null => push(lines, "null".to_owned(), Role::Faint),
+        Value::Object(_) => push(lines, "{}".to_owned(), Role::Faint),
+        Value::Array(_) => push(lines, "[]".to_owned(), Role::Faint),
+        Value::Bool(_) | Value::Number(_) => push(lines, value.to_string(), Role::Literal),
+    }
+}
+
+fn write_group(lines: &mut Vec<Vec<Piece>>, items: &[(Option<&str>, &Value)], depth: usize, ends: [&str; 2]) {
+    push(lines, ends[0].to_owned(), Role::Faint);
+    for (at, (key, value)) in items.iter().enumerate() {
+        lines.push(vec![piece(" ".repeat((depth + 1) * 2), Role::Text)]);
+        if let Some(key) = key {
+            push(lines, quoted(key), Role::Name);
+            push(lines, ": ".to_owned(), Role::Faint);
+        }
+        write_json(lines, value, depth + 1);
+        if at + 1 < items.len() {
+            push(lines, ",".to_owned(), Role::Faint);
+        }
+    }
+    lines.push(vec![piece(" ".repeat(depth * 2), Role::Text)]);
+    push(lines, ends[1].to_owned(), Role::Faint);
+}
+
+fn quoted(text: &str) -> String {
+    let json = Value::from(text).to_string();
+    visible::in_text(&json).into_owned()
+}
+
+fn push(lines: &mut [Vec<Piece>], text: String, role: Role) {
+    if let Some(line) = lines.last_mut() {
+        line.push(piece(text, role));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(document: &Document) -> Vec<String> {
+        let row = |row: &Vec<Piece>| row.iter().map(|piece| piece.text.as_str()).collect();
+        document.rows().iter().map(row).collect()
+    }
+
+    #[test]
+    fn json_is_laid_out_as_serde_lays_it_out() {
+        let value = serde_json::json!({"a":[1,true,null,"x\ny"],"b":{},"c":[],"d":{"e":"\u{202e}"}});
+        let mut document = Document::json(&value);
+        document.wrap(200);
+        let expected = serde_json::to_string_pretty(&value).expect("json").replace('\u{202e}', "⟨U+202E⟩");
+        assert_eq!(shown(&document).join("\n"), expected);
+    }
+
+    #[test]
+    fn a_shortened_value_says_what_became_of_each_field() {
+        let whole = serde_json::json!({"a": "long text", "b": {"c": [1], "d": "x"}, "e": null, "f": false});
+        let short = serde_json::json!({"a": "lo", "b": {"c": [1], "d": null}, "e": null, "f": true});
+        let marks = Marks { kept: "+", cut: "^", gone: "x", whole: &whole };
+        let mut document = Document::marked(&short, &marks);
+        document.wrap(80);
+        let gutter: Vec<String> = shown(&document).iter().map(|row| row.chars().take(1).collect()).collect();
+        assert_eq!(gutter.concat(), " ^  + x ++ ");
+        let rows = shown(&document);
+        assert!(rows.iter().any(|row| row.starts_with("^   \"a\": \"lo\"")), "{rows:?}");
+        assert!(rows.iter().any(|row| row.starts_with("x     \"d\": null")), "{rows:?}");
+    }
+
+    #[test]
+    fn a_line_wraps_after_a_blank_where_that_wastes_little() {
+        let mut document = Document::plain("one two three");
+        document.wrap(8);
+        assert_eq!(shown(&document), ["one two ", "three"]);
+        let mut document = Document::plain("a bcdefghijk");
+        document.wrap(8);
+        assert_eq!(shown(&document), ["a bcdefg", "hijk"]);
+    }
+
+    #[test]
+    fn a_long_line_wraps_by_columns_and_keeps_every_character() {
+        let mut document = Document::plain("abc你好def\n\nx");
+        document.wrap(4);
+        assert_eq!(shown(&document), ["abc", "你好", "def", "", "x"]);
+    }
+}

@@ -1,0 +1,229 @@
+//! Small facts about text and numbers on screen: widths, cuts, counts, ages.
+
+pub mod document;
+pub mod visible;
+
+use jiff::Timestamp;
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+/// Returns the columns that `text` takes.
+#[must_use]
+pub fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// Returns `text` cut to `columns`, ending in `mark` when something was cut.
+#[must_use]
+pub fn cut(text: &str, columns: usize, mark: &str) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let Some(room) = columns.checked_sub(width(mark)) else { return String::new() };
+    let mut out = prefix(text, room).to_owned();
+    out.push_str(mark);
+    out
+}
+
+/// Returns `text` cut to `columns` with the cut in its middle, for paths and ids.
+#[must_use]
+pub fn cut_middle(text: &str, columns: usize, mark: &str) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let Some(room) = columns.checked_sub(width(mark)) else { return String::new() };
+    let head = prefix(text, room / 2);
+    let mut tail: Vec<&str> = Vec::new();
+    let mut left = room - width(head);
+    for cluster in text.graphemes(true).rev() {
+        let columns = width(cluster);
+        if columns > left {
+            break;
+        }
+        left -= columns;
+        tail.push(cluster);
+    }
+    let tail: String = tail.into_iter().rev().collect();
+    format!("{head}{mark}{tail}")
+}
+
+/// Returns as much of the beginning of `text` as fits in `columns`.
+#[must_use]
+pub fn prefix(text: &str, columns: usize) -> &str {
+    let mut used = 0;
+    for (at, cluster) in text.grapheme_indices(true) {
+        used += width(cluster);
+        if used > columns {
+            return &text[..at];
+        }
+    }
+    text
+}
+
+/// Returns `text` cut or filled with blanks to exactly `columns`.
+#[must_use]
+pub fn column(text: &str, columns: usize, mark: &str) -> String {
+    let mut out = cut(text, columns, mark);
+    let missing = columns.saturating_sub(width(&out));
+    out.extend(std::iter::repeat_n(' ', missing));
+    out
+}
+
+/// Returns `text` filled with blanks on its left to at least `columns`.
+#[must_use]
+pub fn right(text: &str, columns: usize) -> String {
+    let missing = columns.saturating_sub(width(text));
+    format!("{}{text}", " ".repeat(missing))
+}
+
+/// Returns a number with its thousands apart: `1,106`.
+#[must_use]
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// Returns a number of bytes in the unit a person reads: `412 B`, `12.4 MiB`.
+#[must_use]
+pub fn bytes(number: u64) -> String {
+    const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
+    if number < 1024 {
+        return format!("{number} B");
+    }
+    let mut tenths = u128::from(number) * 10 / 1024;
+    let mut unit = 0;
+    while tenths >= 10_240 && unit + 1 < UNITS.len() {
+        tenths /= 1024;
+        unit += 1;
+    }
+    if tenths < 1000 {
+        format!("{}.{} {}", tenths / 10, tenths % 10, UNITS[unit])
+    } else {
+        format!("{} {}", tenths / 10, UNITS[unit])
+    }
+}
+
+/// Returns the tokens that so many characters are estimated to be: a quarter, rounded up.
+#[must_use]
+pub fn tokens(chars: u64) -> u64 {
+    chars.div_ceil(4)
+}
+
+/// Returns milliseconds as a duration a person reads: `12 ms`, `2.4 s`, `3m20s`.
+#[must_use]
+pub fn millis(ms: u64) -> String {
+    match ms {
+        0..1_000 => format!("{ms} ms"),
+        1_000..60_000 => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
+        _ => format!("{}m{:02}s", ms / 60_000, ms / 1_000 % 60),
+    }
+}
+
+/// A span of time as shown, and when that text will change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Age {
+    /// `42s`, `2m`, `1h02m`, `3d04h`.
+    pub text: String,
+    /// When it reads differently, if `now` goes on.
+    pub until: Timestamp,
+}
+
+/// Returns the time from `since` to `now`, coarse, so that an idle screen seldom changes.
+#[must_use]
+pub fn age(since: Timestamp, now: Timestamp) -> Age {
+    let ms = now.as_millisecond().saturating_sub(since.as_millisecond()).max(0);
+    let seconds = ms / 1000;
+    let (text, is_coarse) = match seconds {
+        0..60 => (format!("{seconds}s"), false),
+        60..3_600 => (format!("{}m", seconds / 60), true),
+        3_600..86_400 => (format!("{}h{:02}m", seconds / 3_600, seconds / 60 % 60), true),
+        _ => (format!("{}d{:02}h", seconds / 86_400, seconds / 3_600 % 24), true),
+    };
+    // Minutes change together, with the clock: an idle screen is drawn once a minute, not once for each task.
+    let until = if is_coarse { next_minute(now) } else { later(since, seconds + 1) };
+    Age { text, until }
+}
+
+/// Returns when the clock shows the next minute.
+#[must_use]
+pub fn next_minute(now: Timestamp) -> Timestamp {
+    Timestamp::from_second((now.as_second().div_euclid(60) + 1) * 60).unwrap_or(Timestamp::MAX)
+}
+
+/// Returns the time left until `end`, and when that number changes.
+#[must_use]
+pub fn countdown(end: Timestamp, now: Timestamp) -> Age {
+    let ms = end.as_millisecond().saturating_sub(now.as_millisecond()).max(0);
+    let seconds = (ms + 999) / 1000;
+    let until = if ms == 0 { later(now, 3_600) } else { later(end, -(seconds - 1)) };
+    let text = match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3_600 => format!("{}:{:02}", seconds / 60, seconds % 60),
+        _ => format!("{}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60),
+    };
+    Age { text, until }
+}
+
+fn later(at: Timestamp, seconds: i64) -> Timestamp {
+    at.checked_add(jiff::SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_second(seconds).expect("in range")
+    }
+
+    #[test]
+    fn an_age_is_coarse_and_says_when_it_changes() {
+        for (seconds, text, until) in [
+            (0, "0s", 1),
+            (42, "42s", 43),
+            (60, "1m", 80),
+            (179, "2m", 200),
+            (3_720, "1h02m", 3_740),
+            (273_700, "3d04h", 273_740),
+        ] {
+            let shown = age(at(1_000), at(1_000 + seconds));
+            assert_eq!((shown.text.as_str(), shown.until), (text, at(1_000 + until)), "{seconds}");
+        }
+        assert_eq!(age(at(2_000), at(1_000)).text, "0s", "a clock set back shows no negative age");
+    }
+
+    #[test]
+    fn a_countdown_reaches_nought_and_rests() {
+        assert_eq!(countdown(at(10), at(6)), Age { text: "4s".into(), until: at(7) });
+        assert_eq!(countdown(at(10), at(12)).text, "0s");
+    }
+
+    #[test]
+    fn a_cut_never_splits_a_wide_character() {
+        assert_eq!(cut("你好吗", 5, "…"), "你好…");
+        assert_eq!(cut("你好吗", 4, "…"), "你…");
+        assert_eq!(cut("abc", 0, "…"), "");
+        assert_eq!(cut_middle("/a/long/path", 7, "…"), "/a/…ath");
+        assert_eq!(column("你好吗", 4, "…"), "你… ");
+    }
+
+    #[test]
+    fn counts_bytes_and_durations_read_well() {
+        assert_eq!((count(1_106).as_str(), count(12).as_str()), ("1,106", "12"));
+        assert_eq!(bytes(1_023), "1023 B");
+        assert_eq!(bytes(12_999_999), "12.3 MiB");
+        assert_eq!(bytes(184 << 20), "184 MiB");
+        assert_eq!(
+            (millis(12), millis(2_410), millis(200_000)),
+            ("12 ms".into(), "2.4 s".into(), "3m20s".into())
+        );
+        assert_eq!((tokens(0), tokens(1), tokens(279)), (0, 1, 70));
+    }
+}
