@@ -46,7 +46,8 @@ fn watch(house: &House) -> (f64, f64, f64) {
     let (started, frames, before) = (Instant::now(), house.tty.seen(|seen| seen.frames), cpu());
     house.tty.rest(WINDOW);
     let (after, elapsed) = (cpu(), started.elapsed().as_secs_f64());
-    let percent = |after: Duration, before: Duration| (after - before).as_secs_f64() / elapsed * 100.0;
+    let percent =
+        |after: Duration, before: Duration| after.saturating_sub(before).as_secs_f64() / elapsed * 100.0;
     let frames = house.tty.seen(|seen| seen.frames) - frames;
     (frames as f64, percent(after.0, before.0), percent(after.1, before.1))
 }

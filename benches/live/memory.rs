@@ -8,8 +8,10 @@ const PANES: usize = 50;
 /// Full-width rows on the screen and above it, then the alternate screen: all that a pane can hold.
 const FULL: &str =
     "yes \"$(printf '%0199d' 7)\" | head -n 600; printf '\\033[?1049hfull'; : >\"$DONE\"; exec sleep 100000";
-const GIGABYTE: &str = "yes 'a line of output as long as most lines are in the logs of most programs' | head -c 1000000000; \
-                        : >\"$DONE\"; exec sleep 100000";
+/// The same rows, and once told to go on the rest of a gigabyte.
+const GIGABYTE: &str = "yes \"$(printf '%0199d' 7)\" | head -n 600; : >\"$DONE\"; read on <'$GO'; \
+    yes 'a line of output as long as most lines are in the logs of most programs' | head -c 1000000000; \
+    : >\"$DONE\"; exec sleep 100000";
 
 pub(crate) fn run() {
     report::head("memory of 200x50 panes, scrollback and both screens full");
@@ -27,16 +29,29 @@ pub(crate) fn run() {
     report::line("task hosts and the tasks' shells, each", hosts / PANES as f64, "MiB", Target::None);
     let house = House::open();
     let pid = house.tty.pid();
-    filled(&house, FULL);
+    let go = house.path("go");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &go, 0o600.into()).expect("make a named pipe");
+    filled(&house, &GIGABYTE.replace("$GO", &go.display().to_string()));
     let before = proc::resident(pid);
-    filled(&house, GIGABYTE);
-    report::line("more after 1 GB through a new pane", proc::resident(pid) - before, "MiB", Target::None);
+    std::fs::write(&go, "on\n").expect("let the task go on");
+    taken_in(&house);
+    report::line(
+        "more after 1 GB through that pane",
+        proc::resident(pid) - before,
+        "MiB",
+        Target::AtMost(1.0),
+    );
 }
 
 /// Starts a task and waits until all it prints has been taken in.
 fn filled(house: &House, script: &str) {
+    house.start(&format!("DONE='{}'; {script}", house.path("done").display()));
+    taken_in(house);
+}
+
+/// Waits until a task says that it has printed all, and that is parsed.
+fn taken_in(house: &House) {
     let done = house.path("done");
-    house.start(&format!("DONE='{}'; {script}", done.display()));
     house::until("the task's output", || done.exists());
     std::fs::remove_file(done).expect("remove the mark");
     // Printed is not yet parsed; the ages on screen change all the time, so the screen is no sign.

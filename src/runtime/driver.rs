@@ -9,6 +9,7 @@ use tokio::task::JoinSet;
 
 use super::bytes::{ByteEvent, Parsers, TaskIo};
 use super::order::{Order, Reply};
+use super::pace::Pace;
 use super::question::Clerk;
 use super::request::{ExecOutcome, StopOutcome};
 use super::rows::Row;
@@ -23,8 +24,6 @@ use crate::config::Limits;
 use crate::envelope::{Actor, TaskId};
 use crate::process::{ExitStatus, Host, HostEvent, Scope, Signal, Spawner};
 
-/// Changes that nobody waits for are published at most this often.
-const PUBLISH_EVERY: Duration = Duration::from_millis(50);
 /// History and waiting tasks are looked at this often while something runs.
 const SECOND: Duration = Duration::from_secs(1);
 /// Past recordings are looked after this often.
@@ -96,12 +95,12 @@ impl Driver {
         let mut tending = tokio::time::interval_at(self.shared.clock.instant(self.now().mono + TEND), TEND);
         let mut second = tokio::time::interval(SECOND);
         second.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        let (mut quiet_until, mut stale) = (Duration::ZERO, false);
+        let mut pace = Pace::default();
         while !self.is_done() {
             let now = self.shared.clock.now().mono;
             let timer = self.next_timer().map(|at| self.shared.clock.instant(at));
-            let waking = timer.unwrap_or_else(|| self.shared.clock.instant(now + SECOND * 3600));
-            let publishing = self.shared.clock.instant(quiet_until.max(now));
+            let waking = timer.unwrap_or_else(|| self.shared.clock.instant(now + TEND));
+            let publishing = self.shared.clock.instant(pace.due().unwrap_or_default().max(now));
             let message = tokio::select! {
                 biased;
                 order = orders.recv() => match order { Some(order) => Message::Order(order), None => break },
@@ -109,15 +108,19 @@ impl Driver {
                 () = tokio::time::sleep_until(waking), if timer.is_some() => Message::Due,
                 _ = second.tick(), if self.second_matters() => Message::Second,
                 _ = tending.tick() => Message::Tend,
-                () = self.shared.nudge.notified(), if !stale => Message::Nudge,
-                () = tokio::time::sleep_until(publishing), if stale => Message::Publish,
+                () = self.shared.nudge.notified(), if pace.hears_changes() => Message::Nudge,
+                () = self.shared.counted.notified(), if pace.due().is_none() => Message::Counted,
+                () = tokio::time::sleep_until(publishing), if pace.due().is_some() => Message::Publish,
                 Some(_) = self.jobs.join_next(), if !self.jobs.is_empty() => Message::JobEnded,
             };
-            stale |= matches!(message, Message::Nudge);
+            match message {
+                Message::Nudge => pace.changed(),
+                Message::Counted => pace.counted(),
+                _ => {}
+            }
             if self.handle(message) {
                 self.publish();
-                stale = false;
-                quiet_until = self.shared.clock.now().mono + PUBLISH_EVERY;
+                pace.published(self.shared.clock.now().mono);
             }
         }
         self.close().await;
@@ -138,7 +141,7 @@ impl Driver {
                 self.tend();
                 return false;
             }
-            Message::Nudge | Message::JobEnded => return false,
+            Message::Nudge | Message::Counted | Message::JobEnded => return false,
         }
         true
     }
@@ -388,7 +391,8 @@ enum Message {
     Second,
     /// Something outside the loop changed what is shown.
     Nudge,
-    /// Such a change has waited long enough.
+    /// Tasks have written something.
+    Counted,
     Publish,
     /// The past is due to be looked after.
     Tend,

@@ -1,6 +1,6 @@
 //! The raw log of one task: every byte in order of arrival, with its marks beside it.
 //!
-//! Per stream the first `head` bytes go to disk as they come; after that a ring in memory holds the
+//! Per stream the first `head` bytes go to disk as they come; after that a ring beside it holds the
 //! last `tail` bytes, written behind the head when the task ends. What lies between is counted, not
 //! kept. Nothing here interprets the bytes.
 
@@ -10,6 +10,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use super::Error;
+use super::tail::Tail;
 use super::view::OutputView;
 use crate::terminal::{Mark, MarkKind, Size, Stream};
 
@@ -76,6 +77,7 @@ pub(super) fn measure(folder: &Path, known: OutputView) -> OutputView {
 /// The writing side of a raw log.
 #[derive(Debug)]
 pub(crate) struct OutputLog {
+    folder: PathBuf,
     file: File,
     marks: File,
     head: u64,
@@ -95,7 +97,7 @@ pub(crate) struct OutputLog {
 struct Kept {
     stream: Stream,
     written: u64,
-    ring: Ring,
+    tail: Option<Tail>,
 }
 
 impl OutputLog {
@@ -105,6 +107,7 @@ impl OutputLog {
     /// When a file exists already or cannot be created.
     pub(crate) fn create(folder: &Path, head: u64, tail: usize) -> Result<Self, Error> {
         Ok(Self {
+            folder: folder.to_owned(),
             file: create_new(&log_path(folder))?,
             marks: create_new(&marks_path(folder))?,
             head,
@@ -130,12 +133,12 @@ impl OutputLog {
         let room = usize::try_from(head - kept.written).unwrap_or(usize::MAX);
         let (stored, rest) = bytes.split_at(bytes.len().min(room));
         kept.written += stored.len() as u64;
-        let displaced = kept.ring.push(rest, tail);
-        if !stored.is_empty() && self.store(stream, stored, at_ms).is_err() {
+        let displaced = kept.push(rest, &self.folder, tail);
+        let stored = if stored.is_empty() { Ok(()) } else { self.store(stream, stored, at_ms) };
+        displaced.and_then(|displaced| stored.map(|()| displaced)).unwrap_or_else(|_| {
             self.broken = true;
-            return bytes.len() as u64;
-        }
-        displaced
+            bytes.len() as u64
+        })
     }
 
     /// Records a new size of the terminal.
@@ -146,17 +149,18 @@ impl OutputLog {
 
     /// Writes the tails behind the heads. Call once, when nothing more comes.
     pub(crate) fn finish(&mut self, at_ms: u32) {
-        for kept in std::mem::take(&mut self.streams) {
-            if kept.ring.is_empty() || self.broken {
-                continue;
+        for Kept { stream, tail, .. } in std::mem::take(&mut self.streams) {
+            if let Some(tail) = tail.filter(|_| !self.broken) {
+                self.broken |= self.take_over(stream, &tail, at_ms).is_err();
             }
-            let dropped = kept.ring.displaced;
-            let stored = self
-                .mark(MarkKind::Gap { dropped }, at_ms)
-                .and_then(|()| self.mark(MarkKind::Chunk(kept.stream), at_ms))
-                .and_then(|()| kept.ring.parts().into_iter().try_for_each(|part| self.write(part)));
-            self.broken |= stored.is_err();
         }
+    }
+
+    fn take_over(&mut self, stream: Stream, tail: &Tail, at_ms: u32) -> std::io::Result<()> {
+        let bytes = tail.read()?;
+        self.mark(MarkKind::Gap { dropped: tail.displaced() }, at_ms)?;
+        self.mark(MarkKind::Chunk(stream), at_ms)?;
+        self.write(&bytes)
     }
 
     /// Returns the end of the log on disk.
@@ -164,10 +168,11 @@ impl OutputLog {
         self.position
     }
 
-    /// Returns what is held in memory of a stream's end, if its head is full.
+    /// Returns what is held of a stream's end beside the log, if its head is full.
     pub(crate) fn live_tail(&self, stream: Stream) -> Option<Vec<u8>> {
         let kept = self.streams.iter().find(|kept| kept.stream == stream)?;
-        (!kept.ring.is_empty()).then(|| kept.ring.parts().concat())
+        // A tail that cannot be read is one that is not there.
+        kept.tail.as_ref()?.read().ok()
     }
 
     fn store(&mut self, stream: Stream, bytes: &[u8], at_ms: u32) -> std::io::Result<()> {
@@ -193,9 +198,22 @@ impl OutputLog {
     }
 }
 
+impl Kept {
+    /// Keeps bytes for which the head has no room; returns how many were displaced by them.
+    fn push(&mut self, bytes: &[u8], folder: &Path, capacity: usize) -> std::io::Result<u64> {
+        if bytes.is_empty() {
+            return Ok(0);
+        }
+        match &mut self.tail {
+            Some(tail) => tail.push(bytes),
+            none => none.insert(Tail::create(folder, capacity)?).push(bytes),
+        }
+    }
+}
+
 fn kept(streams: &mut Vec<Kept>, stream: Stream) -> &mut Kept {
     let at = streams.iter().position(|kept| kept.stream == stream).unwrap_or_else(|| {
-        streams.push(Kept { stream, written: 0, ring: Ring::default() });
+        streams.push(Kept { stream, written: 0, tail: None });
         streams.len() - 1
     });
     &mut streams[at]
@@ -207,49 +225,8 @@ fn create_new(path: &Path) -> Result<File, Error> {
     options.open(path).map_err(Error::io("create", path))
 }
 
-/// The last bytes of a stream.
-#[derive(Debug, Default)]
-struct Ring {
-    bytes: Vec<u8>,
-    start: usize,
-    displaced: u64,
-}
-
-impl Ring {
-    fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
-    }
-
-    /// Takes in bytes, keeping the last `capacity`; returns how many were displaced.
-    fn push(&mut self, bytes: &[u8], capacity: usize) -> u64 {
-        let skipped = bytes.len().saturating_sub(capacity);
-        let mut rest = &bytes[skipped..];
-        let grown = (capacity - self.bytes.len()).min(rest.len());
-        let (new, over) = rest.split_at(grown);
-        self.bytes.extend_from_slice(new);
-        rest = over;
-        let displaced = (skipped + rest.len()) as u64;
-        while !rest.is_empty() {
-            let room = (self.bytes.len() - self.start).min(rest.len());
-            let (now, later) = rest.split_at(room);
-            self.bytes[self.start..self.start + room].copy_from_slice(now);
-            self.start = (self.start + room) % self.bytes.len();
-            rest = later;
-        }
-        self.displaced += displaced;
-        displaced
-    }
-
-    fn parts(&self) -> [&[u8]; 2] {
-        let (newer, older) = self.bytes.split_at(self.start);
-        [older, newer]
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
     #[test]
@@ -286,17 +263,5 @@ mod tests {
         let marks = read_marks(dir.path()).expect("marks");
         let seen: Vec<_> = marks.iter().map(|mark| (mark.offset, mark.line, mark.kind)).collect();
         assert_eq!(seen, [(0, 0, MarkKind::Chunk(Stream::Stdout)), (9, 2, MarkKind::Chunk(Stream::Stderr))]);
-    }
-
-    proptest! {
-        #[test]
-        fn a_ring_keeps_the_end_of_what_was_pushed(chunks in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..12), 0..20), capacity in 1usize..9) {
-            let mut ring = Ring::default();
-            let all = chunks.concat();
-            let displaced: u64 = chunks.iter().map(|chunk| ring.push(chunk, capacity)).sum();
-            let kept = ring.parts().concat();
-            prop_assert_eq!(&kept[..], &all[all.len().saturating_sub(capacity)..]);
-            prop_assert_eq!(displaced as usize + kept.len(), all.len());
-        }
     }
 }

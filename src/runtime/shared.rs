@@ -46,6 +46,8 @@ pub(super) struct Shared {
     pub(super) snapshot: watch::Sender<Arc<Snapshot>>,
     /// Something outside the driver changed what the snapshot shows.
     pub(super) nudge: Arc<Notify>,
+    /// Tasks have written something.
+    pub(super) counted: Arc<Notify>,
     pub(super) headless: AtomicBool,
     pub(super) batch_deadline: Duration,
     /// An agent may drive tasks that another one started.
@@ -80,6 +82,7 @@ impl Shared {
             headless: AtomicBool::new(first.headless),
             snapshot: watch::Sender::new(Arc::new(first)),
             nudge,
+            counted: Arc::default(),
             audit,
             recovered: watch::Sender::new(false),
             past: Mutex::default(),

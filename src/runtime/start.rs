@@ -69,7 +69,7 @@ fn prepare(driver: &Driver, request: ExecRequest) -> Result<(Arc<TaskIo>, NewTas
         queue_bytes: driver.limits.input_queue_bytes,
         output_bytes: driver.limits.output_bytes,
         clock: shared.clock.clone(),
-        nudge: shared.nudge.clone(),
+        counted: shared.counted.clone(),
     })?;
     shared.viewers.refresh(&io);
     let shell = shell.to_string_lossy().into_owned();

@@ -5,6 +5,7 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError, Weak};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use tokio::sync::mpsc;
 
@@ -18,6 +19,11 @@ use crate::runtime::log;
 
 /// How much of the log's end rebuilds a screen after a panic.
 const REBUILD_BYTES: u64 = 256 << 10;
+
+/// A buffer larger than this is given back once there was nothing to parse for a while.
+const SMALL_BYTES: usize = 64 << 10;
+/// That while.
+const KEEP_LARGE: Duration = Duration::from_millis(100);
 
 /// The handle of the pool.
 #[derive(Debug)]
@@ -108,12 +114,13 @@ impl Parsers {
 
     fn run(&self) {
         let mut piece = Vec::new();
-        while let Some(io) = self.next() {
+        while let Some(io) = self.next(&mut piece) {
             self.parse(&io, &mut piece);
         }
     }
 
-    fn next(&self) -> Option<Arc<TaskIo>> {
+    /// Waits for the next task. `piece` is empty; after a while without work its memory is given back.
+    fn next(&self, piece: &mut Vec<u8>) -> Option<Arc<TaskIo>> {
         let mut queue = self.lock_queue();
         loop {
             if queue.stop {
@@ -122,7 +129,16 @@ impl Parsers {
             if let Some(io) = queue.tasks.pop_front() {
                 return Some(io);
             }
-            queue = self.ready.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            if piece.capacity() > SMALL_BYTES {
+                let (woken, rest) =
+                    self.ready.wait_timeout(queue, KEEP_LARGE).unwrap_or_else(PoisonError::into_inner);
+                if rest.timed_out() {
+                    *piece = Vec::new();
+                }
+                queue = woken;
+            } else {
+                queue = self.ready.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            }
         }
     }
 

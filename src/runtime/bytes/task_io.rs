@@ -54,7 +54,7 @@ pub(crate) struct TaskIoSpec {
     pub(crate) queue_bytes: usize,
     pub(crate) output_bytes: Option<u64>,
     pub(crate) clock: Clock,
-    pub(crate) nudge: Arc<Notify>,
+    pub(crate) counted: Arc<Notify>,
 }
 
 /// The byte side of one task.
@@ -85,7 +85,7 @@ pub(crate) struct TaskIo {
     clock: Clock,
     since: Duration,
     /// Tells the driver that counts have changed.
-    nudge: Arc<Notify>,
+    counted: Arc<Notify>,
 }
 
 /// Bytes on their way to the task.
@@ -143,7 +143,7 @@ impl TaskIo {
             output_bytes: spec.output_bytes,
             clock: spec.clock,
             since,
-            nudge: spec.nudge,
+            counted: spec.counted,
         };
         io.lock_log().resize(spec.size, 0);
         Ok(Arc::new(io))
@@ -167,7 +167,7 @@ impl TaskIo {
             progress.stored = stored;
             moved
         });
-        self.nudge.notify_one();
+        self.counted.notify_one();
         Taken { full: self.lock_ring().take_in(bytes), overrun }
     }
 

@@ -20,7 +20,10 @@ use sgr::Pen;
 use tabs::Tabs;
 
 /// How much is gathered before the emulator gets it: so little that what was just looked at is still in the cache.
-const GATHER: usize = 4 * 1024;
+const GATHER: usize = 16 * 1024;
+
+/// What is as long as this goes to the emulator without being gathered: a call costs less than the copy.
+const WORTH_A_CALL: usize = 512;
 
 /// The state a program has set that the emulator does not know, or does not tell.
 #[derive(Debug)]
@@ -170,10 +173,10 @@ struct Pass<'a, E> {
 impl<E: Emulator> Pass<'_, E> {
     /// Sends bytes to the emulator, in time.
     fn emit(&mut self, bytes: &[u8]) {
-        if self.state.gathered.len() + bytes.len() > GATHER {
+        if self.state.gathered.len() + bytes.len() > GATHER || bytes.len() >= WORTH_A_CALL {
             self.flush();
         }
-        if bytes.len() >= GATHER {
+        if bytes.len() >= WORTH_A_CALL {
             self.emulator.feed(bytes);
         } else {
             self.state.gathered.extend_from_slice(bytes);

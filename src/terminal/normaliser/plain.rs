@@ -7,7 +7,7 @@ use super::State;
 const MAX_LIST: usize = 64;
 
 /// How much of it is looked at in one go.
-const WINDOW: usize = 16;
+const WINDOW: usize = 8;
 
 /// Bytes of text that mean the same to the emulator: ASCII but for BEL, BS, SO, SI and ESC.
 const TEXT: [bool; 256] = {
@@ -20,24 +20,62 @@ const TEXT: [bool; 256] = {
     text
 };
 
+/// What has to hold for a control sequence to pass, by its last byte; flags, none for one that never does.
+type Rule = u8;
+
+/// It passes, as far as the other flags say nothing else.
+const KNOWN: Rule = 1;
+/// It moves the cursor to a column of its own.
+const MOVES: Rule = 2;
+/// It depends on the column: the cursor must not stand beyond the last one.
+const SETTLED: Rule = 4;
+/// It erases: the pen must leave plain blanks.
+const ERASES: Rule = 8;
+
+const RULES: [Rule; 256] = {
+    let mut rules = [0; 256];
+    let all: [(&[u8], Rule); 5] = [
+        (b"GHf`CEF", KNOWN | MOVES),
+        (b"K", KNOWN | ERASES),
+        (b"X", KNOWN | ERASES | SETTLED),
+        (b"ABD@P", KNOWN | SETTLED),
+        (b"LMS", KNOWN),
+    ];
+    let mut row = 0;
+    while row < all.len() {
+        let mut at = 0;
+        while at < all[row].0.len() {
+            rules[all[row].0[at] as usize] = all[row].1;
+            at += 1;
+        }
+        row += 1;
+    }
+    rules
+};
+
 impl State {
     /// Returns the length of what needs no change at the beginning of `bytes`, and keeps track of what it does.
     pub(super) fn plain_len(&mut self, bytes: &[u8]) -> usize {
         let takes_text = self.takes_text();
+        // Not in memory: each sequence would wait for the one before.
+        let mut may_pend = self.may_pend;
         let mut len = 0;
         loop {
             let rest = &bytes[len..];
             let text_len = if takes_text { text_len(rest) } else { 0 };
-            self.may_pend |= text_len > 0;
-            match self.plain_sequence(&rest[text_len..]) {
-                Some(sequence_len) => len += text_len + sequence_len,
-                None => return len + text_len,
+            may_pend |= text_len > 0;
+            len += text_len;
+            match self.plain_sequence(&rest[text_len..], &mut may_pend) {
+                Some(sequence_len) => len += sequence_len,
+                None => break,
             }
         }
+        self.may_pend = may_pend;
+        len
     }
 
     /// Returns the length of the sequence at the beginning of `bytes` when it is whole and needs no change.
-    fn plain_sequence(&mut self, bytes: &[u8]) -> Option<usize> {
+    fn plain_sequence(&mut self, bytes: &[u8], may_pend: &mut bool) -> Option<usize> {
         let body = match bytes {
             [0x1b, b'[', b'?', b'2', b'5', b'h' | b'l', ..] => return Some(6),
             [0x1b, b'[', body @ ..] => body,
@@ -48,32 +86,37 @@ impl State {
             }
             _ => return None,
         };
+        if let Some(len) = indexed_colour(body) {
+            return Some(len + 2);
+        }
         let end = list_len(body)?;
-        let passes = match body[end] {
-            b'm' => self.pen.pass(&body[..end]),
-            b'G' | b'H' | b'f' | b'`' | b'C' | b'E' | b'F' => {
-                self.may_pend = false;
-                true
-            }
-            b'K' => self.pen.leaves_blanks(),
-            b'X' => self.pen.leaves_blanks() && !self.may_pend,
-            b'A' | b'B' | b'D' | b'@' | b'P' => !self.may_pend,
-            b'L' | b'M' | b'S' => true,
-            _ => false,
+        let passes = if body[end] == b'm' {
+            self.pen.pass(&body[..end])
+        } else {
+            self.passes(RULES[usize::from(body[end])], may_pend)
         };
         passes.then_some(end + 3)
+    }
+
+    /// Tells whether a sequence passes now, and keeps track of what it does. No branch for each: which sequence comes
+    /// next is nothing a processor can foresee either.
+    fn passes(&self, rule: Rule, may_pend: &mut bool) -> bool {
+        let pends = (rule & SETTLED != 0) & *may_pend;
+        let paints = (rule & ERASES != 0) & !self.pen.leaves_blanks();
+        *may_pend &= rule & MOVES == 0;
+        (rule != 0) & !pends & !paints
     }
 }
 
 /// Returns the length of the parameters at the beginning of `body`. All bytes of a window are looked at together: how
 /// many digits a number has is nothing a processor can foresee.
 fn list_len(body: &[u8]) -> Option<usize> {
-    const fn each(byte: u8) -> u128 {
-        u128::from_le_bytes([byte; WINDOW])
+    const fn each(byte: u8) -> u64 {
+        u64::from_le_bytes([byte; WINDOW])
     }
     if let Some(window) = body.first_chunk::<WINDOW>() {
         // 0x30 to 0x3b are parameters: digits, colon and semicolon.
-        let from_zero = u128::from_le_bytes(*window) ^ each(0x30);
+        let from_zero = u64::from_le_bytes(*window) ^ each(0x30);
         let others = (((from_zero & each(0x7f)) + each(0x80 - 0x0c)) | from_zero) & each(0x80);
         if others != 0 {
             return usize::try_from(others.trailing_zeros() / 8).ok();
@@ -82,7 +125,27 @@ fn list_len(body: &[u8]) -> Option<usize> {
     body.iter().take(MAX_LIST).position(|byte| !matches!(byte, b'0'..=b';'))
 }
 
+/// Returns the length of `38;5;n` or `48;5;n` and the `m` behind it, what most coloured cells begin with. Again without a
+/// step for each digit.
+fn indexed_colour(body: &[u8]) -> Option<usize> {
+    const fn each(byte: u8) -> u32 {
+        u32::from_le_bytes([byte; 4])
+    }
+    let ([b'3' | b'4', b'8', b';', b'5', b';'], rest) = body.split_first_chunk::<5>()? else { return None };
+    let index = u32::from_le_bytes(*rest.first_chunk::<4>()?);
+    let from_zero = index ^ each(0x30);
+    let others = (((from_zero & each(0x7f)) + each(0x80 - 0x0a)) | from_zero) & each(0x80);
+    let digits = usize::try_from(others.trailing_zeros() / 8).ok()?;
+    ((1..4).contains(&digits) && rest[digits] == b'm').then_some(5 + digits + 1)
+}
+
 fn text_len(bytes: &[u8]) -> usize {
+    // A sequence behind a sequence, or behind one character, is what a full screen is drawn with.
+    match bytes {
+        [0x1b, ..] => return 0,
+        [one, 0x1b, ..] if TEXT[usize::from(*one)] => return 1,
+        _ => {}
+    }
     bytes.iter().position(|byte| !TEXT[usize::from(*byte)]).unwrap_or(bytes.len())
 }
 
