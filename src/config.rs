@@ -17,8 +17,8 @@ pub use keep::{Error as KeepError, keep_theme};
 pub use load::{FILE, KEYS_FILE, Loaded, Origin, THEMES_FOLDER, WORKSPACE_FILE, read_own};
 pub use near::nearest;
 pub use settings::{
-    AgentSettings, Color, ConsoleSettings, Dwelling, Env, GlyphSet, LimitSettings, Mouse, RecordSettings,
-    Settings,
+    AgentSettings, Color, ConsoleSettings, Dwelling, Env, ExecPolicy, GlyphSet, LimitSettings, Mouse,
+    ProgramSettings, RecordSettings, Settings,
 };
 pub use source::{Entry, Fault, Faults, Node, Source};
 pub use units::{Bytes, Ceiling, Period};

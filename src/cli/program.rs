@@ -14,8 +14,9 @@ use super::Start;
 use super::answer::{self, Form};
 use super::house::House;
 use super::signals::Ending;
+use crate::config::{Faults, Loaded};
 use crate::dispatch::run_program::{RunInput, ended, refused};
-use crate::dispatch::{Response, exec::OUTPUT_CLOSED};
+use crate::dispatch::{Response, exec::OUTPUT_CLOSED, invalid_settings};
 use crate::envelope::{Actor, mask, one_line};
 use crate::link::{Error, Scripts};
 use crate::prose::run::{How, Outcome, Refusal, Request, Run};
@@ -50,7 +51,17 @@ pub(super) async fn run(start: &Start, input: &RunInput, form: Option<Form>) -> 
     };
     let is_seen = form.is_none() && !input.plain && io::stdin().is_terminal() && io::stdout().is_terminal();
     let is_seen = is_seen && cfg!(feature = "console");
-    let request = match input.request(&start.cwd, is_seen) {
+    let exec = match input.exec {
+        Some(exec) => exec,
+        None => match Loaded::read(&start.places.config_dir, &start.places.workspace) {
+            Ok(loaded) => loaded.settings.programs.exec,
+            Err(Faults(faults)) => {
+                let response = Response::failure(invalid_settings(&faults));
+                return Ok(answer::print(&response, form.unwrap_or(Form::Plain)));
+            }
+        },
+    };
+    let request = match input.request(&start.cwd, is_seen, exec) {
         Ok(request) => request,
         Err(failure) => return Ok(answer::print(&Response::failure(failure), form.unwrap_or(Form::Plain))),
     };

@@ -25,6 +25,8 @@ pub struct Settings {
     pub record: RecordSettings,
     /// What agents may do. Read when a runtime starts.
     pub agents: AgentSettings,
+    /// How programs run. Read when a run begins.
+    pub programs: ProgramSettings,
     /// What commands inherit. Read when a runtime starts.
     pub env: Env,
     /// How the console looks and behaves. Read again when the file changes.
@@ -84,6 +86,27 @@ pub struct RecordSettings {
 pub struct AgentSettings {
     /// An agent may type into, and stop, tasks that another one started.
     pub share_tasks: bool,
+}
+
+/// How programs run.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ProgramSettings {
+    /// Which commands of a program you are asked about before they run, where `run --exec` does not say.
+    pub exec: ExecPolicy,
+}
+
+/// Which commands of a program a person is asked about before they run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ExecPolicy {
+    /// None: the program runs them.
+    #[default]
+    Allow,
+    /// Each once: the answer holds for the same text in the same directory, as long as the run lasts.
+    Once,
+    /// Each, each time.
+    Ask,
 }
 
 /// What commands inherit beside what Pilothouse sets anyway.

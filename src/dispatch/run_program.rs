@@ -10,6 +10,7 @@ use super::code::Code;
 use super::command::{Danger, Example, Local, Reach};
 use super::context::Context;
 use super::response::{Failure, Response};
+use crate::config::ExecPolicy;
 use crate::prose::Profile;
 use crate::prose::run::{self, How, Outcome, Refusal, Request, load};
 
@@ -38,6 +39,9 @@ pub struct RunInput {
     /// Begin although nobody may be there to answer.
     #[serde(default)]
     pub lazy_judgement: bool,
+    /// Which commands you are asked about before they run: none (`allow`), each once (`once`), or each, each
+    /// time (`ask`). Without it, as `programs.exec` in the settings says.
+    pub exec: Option<ExecPolicy>,
     /// Write lines, also on a terminal, where the console opens otherwise.
     #[serde(default)]
     pub plain: bool,
@@ -68,11 +72,12 @@ pub struct Ran {
 }
 
 impl RunInput {
-    /// Returns what to run for a caller in `cwd`; `has_operator` when a console opens with it.
+    /// Returns what to run for a caller in `cwd`; `has_operator` when a console opens with it, `exec` where
+    /// the caller says nothing.
     ///
     /// # Errors
     /// When an input is no NAME=VALUE.
-    pub fn request(&self, cwd: &Path, has_operator: bool) -> Result<Request, Failure> {
+    pub fn request(&self, cwd: &Path, has_operator: bool, exec: ExecPolicy) -> Result<Request, Failure> {
         let inputs = run::parse_inputs(&self.set).map_err(|pair| {
             Failure::new(Code::ArgError, format!("--set {pair} is no NAME=VALUE, or a name is given twice."))
                 .with("opt", "set")
@@ -88,6 +93,7 @@ impl RunInput {
             lazy: self.lazy_judgement,
             resume: self.resume.clone(),
             has_operator,
+            exec: self.exec.unwrap_or(exec),
             strict: self.strict,
         })
     }
@@ -152,6 +158,10 @@ impl Local for RunProgram {
             input: r#"{"file":"deploy.prose","answers":"answers.toml","set":["target=staging"],"plain":true}"#,
         },
         Example {
+            about: "Be asked about each command before it runs",
+            input: r#"{"file":"deploy.prose","exec":"ask"}"#,
+        },
+        Example {
             about: "Go on with a run that was cut off",
             input: r#"{"file":"deploy.prose","resume":"20261122-043511-k3f9x2"}"#,
         },
@@ -179,7 +189,7 @@ impl Local for RunProgram {
         let asks = loaded.survey.questions.iter().map(|possible| {
             json!({ "line": possible.line, "construct": possible.construct, "name": possible.name, "text": possible.text })
         });
-        told["commands"] = json!(loaded.survey.commands);
+        told["commands"] = json!(loaded.survey.commands.len());
         told["asks"] = asks.collect();
         Ok(told)
     }

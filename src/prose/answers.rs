@@ -36,7 +36,7 @@ struct Entry {
     line: Option<u32>,
     /// A part of its text.
     text: Option<String>,
-    /// `yes_no`, `choice`, `text`, `gate` or `in_flight`.
+    /// `yes_no`, `choice`, `text`, `gate`, `command` or `in_flight`.
     kind: Option<String>,
     /// The pass of the loop it stands in.
     pass: Option<u32>,
@@ -166,7 +166,7 @@ impl Entry {
         }
         let Some(answer) = &self.answer else { return Ok(Reply::TimeOut) };
         let text = match (answer, kind) {
-            (Given::Boolean(yes), QuestionKind::Gate { .. }) => {
+            (Given::Boolean(yes), QuestionKind::Gate { .. } | QuestionKind::Command) => {
                 if *yes { "approve" } else { "reject" }.to_owned()
             }
             (Given::Boolean(yes), QuestionKind::YesNo { .. }) => if *yes { "yes" } else { "no" }.to_owned(),

@@ -4,8 +4,8 @@
 use std::collections::HashSet;
 
 use super::ast::{
-    Body, Branch, Choice, Condition, Expr, Gate, If, InputPrompt, LoopTest, OnReject, Pipe, Program, Session,
-    StageOperation, Statement, StatementKind, Text,
+    Body, Branch, Choice, Condition, Exec, Expr, Gate, If, InputPrompt, LoopTest, OnReject, Pipe, Program,
+    Session, StageOperation, Statement, StatementKind, Text,
 };
 use super::source::{Source, Span};
 use crate::runtime::QuestionKind;
@@ -15,8 +15,8 @@ use crate::runtime::QuestionKind;
 pub struct Survey {
     /// The questions it can ask, in the order of its text.
     pub questions: Vec<Possible>,
-    /// How many commands it holds.
-    pub commands: usize,
+    /// The commands it holds, as the questions that a policy makes of them.
+    pub commands: Vec<Possible>,
     /// Names that anything in it declares.
     pub names: HashSet<String>,
     /// The calls of programs it uses.
@@ -39,7 +39,7 @@ pub struct CallSite {
 pub struct Possible {
     /// Its line.
     pub line: u32,
-    /// The construct: `input`, `gate`, `session`, `resume`, `if`, `loop`, `choice`, `filter`, `value`.
+    /// The construct: `input`, `gate`, `session`, `resume`, `if`, `loop`, `choice`, `filter`, `value`, `exec`.
     pub construct: &'static str,
     /// Its name, if it has one.
     pub name: Option<String>,
@@ -60,7 +60,8 @@ pub fn survey(source: &Source, program: &Program) -> Survey {
         surveyor.found.names.extend(block.parameters.iter().map(|name| name.as_str().to_owned()));
     }
     // Names count wherever they are declared; questions only where they can be reached.
-    let (questions, commands) = (std::mem::take(&mut surveyor.found.questions), surveyor.found.commands);
+    let (questions, commands) =
+        (std::mem::take(&mut surveyor.found.questions), std::mem::take(&mut surveyor.found.commands));
     for block in &program.blocks {
         if surveyor.seen.insert(block.name.as_str().to_owned()) {
             surveyor.body(&block.body);
@@ -153,6 +154,17 @@ impl Surveyor<'_> {
         session.properties.context.iter().for_each(|context| self.expr(context));
     }
 
+    fn exec(&mut self, exec: &Exec) {
+        self.found.commands.push(Possible {
+            line: self.line(exec.span),
+            construct: "exec",
+            name: None,
+            kind: QuestionKind::Command,
+            text: exec.command.shown().into_owned(),
+            agents: false,
+        });
+    }
+
     fn expr(&mut self, expr: &Expr) {
         match expr {
             Expr::Text(_) | Expr::Number(_) | Expr::Name(_) | Expr::Property(_) => {}
@@ -171,7 +183,7 @@ impl Surveyor<'_> {
                 self.ask(resume.span, "resume", text_kind(), text).name =
                     Some(resume.agent.as_str().to_owned());
             }
-            Expr::Exec(_) => self.found.commands += 1,
+            Expr::Exec(exec) => self.exec(exec),
             Expr::Do(body) => self.body(&body.value),
             Expr::Invoke(invocation) => {
                 invocation.arguments.iter().for_each(|argument| self.expr(argument));

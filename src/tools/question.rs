@@ -27,6 +27,8 @@ pub(super) enum Kind {
     Gate,
     /// Rerun, skip or abort a command of which nobody knows how it ended; the operator's.
     InFlight,
+    /// Approve or reject a command that a program is about to run; the operator's.
+    Command,
 }
 
 /// One open question.
@@ -123,6 +125,7 @@ impl Row {
         let who = match (self.answerable, self.kind) {
             (true, _) => "yours to answer",
             (false, Kind::Gate) => "a gate, for the operator",
+            (false, Kind::Command) => "a command, for the operator",
             (false, _) => "for the operator",
         };
         let left = self.remaining_ms.map(|ms| format!(", {} left", task::duration(ms)));
@@ -186,6 +189,7 @@ impl Kind {
             QuestionKind::Text { .. } => Self::Text,
             QuestionKind::Gate { .. } => Self::Gate,
             QuestionKind::InFlight => Self::InFlight,
+            QuestionKind::Command => Self::Command,
         }
     }
 }

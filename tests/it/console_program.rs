@@ -259,6 +259,13 @@ fn the_dialogs() {
         ..question(7, QuestionKind::InFlight, None, "This command had started; nobody saw it end.")
     };
     insta::assert_snapshot!("in_flight_80x24", shown(&in_dialog(in_flight, (80, 24))));
+    insta::assert_snapshot!("command_80x24", shown(&in_dialog(command(), (80, 24))));
+}
+
+fn command() -> Question {
+    let evidence = Evidence { workdir: Some("/srv/app".into()), ..Evidence::default() };
+    let long = format!("TOKEN=hunter2 rsync -a build/ web:/srv/app/ && echo {} end", "very ".repeat(30));
+    Question { evidence, ..question(8, QuestionKind::Command, None, &long) }
 }
 
 #[test]
@@ -301,7 +308,7 @@ fn only_the_deliberate_key_approves_and_escape_is_safe() {
 
 #[test]
 fn each_kind_is_answered_by_its_keys() {
-    let table: [(Question, &[&str], AnswerValue); 5] = [
+    let table: [(Question, &[&str], AnswerValue); 7] = [
         (yes_no(), &["y"], AnswerValue::Yes),
         (yes_no(), &["n"], AnswerValue::No),
         (
@@ -311,6 +318,8 @@ fn each_kind_is_answered_by_its_keys() {
         ),
         (text(false), &["1", ".", "q", "Enter"], AnswerValue::Text("1.q".into())),
         (question(7, QuestionKind::InFlight, None, "?"), &["s"], AnswerValue::Skip),
+        (command(), &["a"], AnswerValue::Approve),
+        (command(), &["r"], AnswerValue::Reject),
     ];
     for (question, keys, value) in table {
         let mut app = in_dialog(question, (80, 24));

@@ -45,6 +45,7 @@ mod prose_cases;
 mod prose_codes;
 mod prose_commands;
 mod prose_corpus;
+mod prose_policy;
 mod prose_programs;
 mod prose_properties;
 mod prose_resume;

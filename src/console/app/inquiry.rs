@@ -69,7 +69,7 @@ impl Inquiry {
             return Context::Reason;
         }
         match self.question.kind {
-            QuestionKind::Gate { .. } => Context::Gate,
+            QuestionKind::Gate { .. } | QuestionKind::Command => Context::Gate,
             QuestionKind::YesNo { .. } => Context::YesNo,
             QuestionKind::Choice { .. } => Context::Choice,
             QuestionKind::Text { .. } => Context::Answer,
@@ -141,6 +141,11 @@ impl Inquiry {
         let Question { text, evidence, comments, kind, .. } = &*self.question;
         let mut lines = vec![self.origin(), Vec::new()];
         lines.extend(whole(text, Role::Strong));
+        if let Some(workdir) = &evidence.workdir {
+            let path = visible::one_line(&workdir.to_string_lossy()).into_owned();
+            lines.push(Vec::new());
+            lines.push(vec![piece(format!("in {path}"), Role::Faint)]);
+        }
         if let Some(command) = &evidence.command {
             lines.push(Vec::new());
             lines.push(vec![piece("the command", Role::Faint)]);
@@ -199,6 +204,7 @@ pub fn title(question: &Question) -> String {
         QuestionKind::Text { masked: true } => "secret",
         QuestionKind::Text { masked: false } => "answer",
         QuestionKind::InFlight => "did it run?",
+        QuestionKind::Command => "run this command?",
     };
     format!("{}  {what}{name}", alias(question))
 }

@@ -149,7 +149,7 @@ fn keys(brush: &mut Brush<'_>, inquiry: &Inquiry) -> Vec<Piece> {
             &[(Back, "close")]
         }
         (_, true) => &[(Send, "done"), (Back, "back")],
-        (QuestionKind::Gate { .. }, _) => {
+        (QuestionKind::Gate { .. } | QuestionKind::Command, _) => {
             &[(ApproveGate, "approve"), (RejectGate, "reject"), (Note, "note"), (Back, "decide later")]
         }
         (QuestionKind::YesNo { .. }, _) => &[

@@ -14,6 +14,7 @@ use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
 use super::error::Error;
+use crate::config::ExecPolicy;
 use crate::prose::vm::effects::{Decided, Ran};
 
 /// The file, in the folder of the run.
@@ -114,6 +115,9 @@ pub struct RunRow {
     pub shell: String,
     /// Inputs that were given.
     pub inputs: Vec<(String, String)>,
+    /// Which commands a person is asked about.
+    #[serde(default)]
+    pub exec: ExecPolicy,
     /// When.
     pub at: Timestamp,
 }
@@ -136,6 +140,7 @@ impl RunRow {
             cwd: cwd.to_owned(),
             shell: shell.display().to_string(),
             inputs: inputs.to_vec(),
+            exec: ExecPolicy::default(),
             at,
         }
     }

@@ -36,6 +36,7 @@ use super::vm::unit::Unit;
 use super::vm::value::Value;
 use super::vm::{Frame, Judge, Vm};
 use crate::clock::Clock;
+use crate::config::ExecPolicy;
 use crate::envelope::{Actor, Envelope};
 use crate::runtime::{Handle, ProgramError, RunState};
 
@@ -65,6 +66,9 @@ pub struct Request {
     pub resume: Option<String>,
     /// A console opens with it: somebody will be there.
     pub has_operator: bool,
+    /// Which commands a person is asked about before they run. A run gone on with is never asked about less.
+    #[serde(default)]
+    pub exec: ExecPolicy,
     /// Reads the program by the letter.
     pub strict: bool,
 }
@@ -108,8 +112,13 @@ impl Run {
             None => request.inputs.clone(),
         };
         check_inputs(&loaded, &inputs)?;
-        let judge =
-            Judge { answers, gates_from_answers: request.gates_from_answers, agents: request.agent_answers };
+        let begun = resumed.as_ref().map(|resumed| resumed.first.exec).unwrap_or_default();
+        let judge = Judge {
+            answers,
+            gates_from_answers: request.gates_from_answers,
+            agents: request.agent_answers,
+            exec: request.exec.max(begun),
+        };
         if !request.lazy && resumed.is_none() {
             preflight(runtime, &request, &loaded, &inputs, &judge)?;
         }
@@ -125,6 +134,7 @@ impl Run {
                 let name = request.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
                 let (folder, id) = Folder::create(runtime.workspace(), &name, loaded.source.text(), at)?;
                 let first = RunRow::new(&id, &request.program, &request.cwd, &shell, &inputs, at);
+                let first = RunRow { exec: judge.exec, ..first };
                 (Ledger::create(folder.path(), first)?, folder, id, request.cwd.clone())
             }
         };

@@ -5,8 +5,9 @@ use std::path::Path;
 use super::Request;
 use super::error::Error;
 use super::load::Loaded;
+use crate::config::ExecPolicy;
 use crate::prose::answers::Asked;
-use crate::prose::survey::{Possible, survey};
+use crate::prose::survey::{Possible, Survey, survey};
 use crate::prose::vm::Judge;
 use crate::runtime::Handle;
 
@@ -37,7 +38,7 @@ pub(super) fn preflight(
     let is_answered = |possible: &Possible| {
         let is_given = possible.construct == "input"
             && inputs.iter().any(|(name, _)| Some(name) == possible.name.as_ref());
-        let is_gate = possible.construct == "gate";
+        let is_guarded = possible.kind.is_operators();
         let asked = Asked {
             name: possible.name.as_deref(),
             line: possible.line,
@@ -46,10 +47,10 @@ pub(super) fn preflight(
             pass: None,
         };
         is_given
-            || (!is_gate || judge.gates_from_answers) && judge.answers.covers(&asked)
+            || (!is_guarded || judge.gates_from_answers) && judge.answers.covers(&asked)
             || has_agent && possible.agents
     };
-    let open: Vec<String> = questions(loaded)
+    let open: Vec<String> = questions(loaded, judge.exec)
         .into_iter()
         .filter(|(_, possible)| !is_answered(possible))
         .map(|(program, possible)| told(&program, &possible))
@@ -58,10 +59,13 @@ pub(super) fn preflight(
 }
 
 /// Lists the questions of a program and of those it uses; the inputs of those are given by its calls.
-fn questions(loaded: &Loaded) -> Vec<(String, Possible)> {
+fn questions(loaded: &Loaded, exec: ExecPolicy) -> Vec<(String, Possible)> {
     let name = loaded.source.name().to_owned();
-    let mut all: Vec<_> =
-        loaded.survey.questions.iter().map(|possible| (name.clone(), possible.clone())).collect();
+    let asks = |survey: &Survey| {
+        let commands = if exec == ExecPolicy::Allow { Vec::new() } else { survey.commands.clone() };
+        survey.questions.iter().cloned().chain(commands).collect::<Vec<_>>()
+    };
+    let mut all: Vec<_> = asks(&loaded.survey).into_iter().map(|possible| (name.clone(), possible)).collect();
     let mut open: Vec<_> = loaded.uses.values().cloned().collect();
     let mut seen = std::collections::HashSet::new();
     while let Some(library) = open.pop() {
@@ -69,7 +73,7 @@ fn questions(loaded: &Loaded) -> Vec<(String, Possible)> {
             continue;
         }
         let survey = survey(&library.source, &library.program);
-        let own = survey.questions.into_iter().filter(|possible| possible.construct != "input");
+        let own = asks(&survey).into_iter().filter(|possible| possible.construct != "input");
         all.extend(own.map(|possible| (library.source.name().to_owned(), possible)));
         open.extend(library.uses.values().cloned());
     }

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use super::effects::{Effects, NotRun, Order, Ran};
 use super::file::Site;
 use super::halt::{Halt, Thrown, Yield};
+use super::policy::denied;
 use super::scope::{Made, Missing};
 use super::value::Value;
 use super::{Frame, Vm};
-use crate::envelope::TaskId;
+use crate::envelope::{Actor, TaskId};
 use crate::prose::ast::{Exec, OnFail, Text};
 use crate::prose::run::ledger::{Past, Row};
-use crate::runtime::{AnswerValue, Evidence, QuestionKind};
+use crate::runtime::{AnswerValue, Evidence, Principal, QuestionKind};
 
 /// Lines of a failed command's errors that its message carries.
 const ERROR_LINES: usize = 5;
@@ -73,6 +74,7 @@ impl<E: Effects> Vm<E> {
         cwd: PathBuf,
     ) -> Result<Ran, Halt> {
         let line = frame.line(exec.span);
+        self.allowed(frame, command, &cwd, Site { span: exec.span, line }).await?;
         let place = tokio::select! {
             place = self.places.acquire() => place,
             () = frame.cancel.cancelled() => return Err(Halt::Cancelled),
@@ -104,10 +106,7 @@ impl<E: Effects> Vm<E> {
             // Not in the journal: how far it came is in doubt.
             Err(NotRun::Cancelled) => Err(Halt::Cancelled),
             // A person's no is not a command's failure: no on-fail makes it nothing (decision 35).
-            Err(NotRun::Denied(note)) => {
-                let message = format!("the operator did not let the command run{}", with_note(&note));
-                Err(Thrown::new(line, message).into())
-            }
+            Err(NotRun::Denied(note)) => Err(denied(line, &Principal::Actor(Actor::Operator), Some(&note))),
         }
     }
 
@@ -214,8 +213,4 @@ fn end_lines(text: &str) -> String {
     let end = lines[lines.len().saturating_sub(ERROR_LINES)..].join("\n");
     let skip = end.chars().count().saturating_sub(ERROR_CHARS);
     end.chars().skip(skip).collect()
-}
-
-fn with_note(note: &str) -> String {
-    if note.is_empty() { String::new() } else { format!(": {note}") }
 }

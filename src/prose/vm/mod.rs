@@ -13,6 +13,7 @@ pub mod halt;
 mod join;
 mod parallel;
 mod pipe;
+mod policy;
 pub mod progress;
 mod question;
 pub mod scope;
@@ -24,6 +25,7 @@ mod truth;
 pub mod unit;
 pub mod value;
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -34,9 +36,11 @@ use tokio_util::sync::CancellationToken;
 
 use self::effects::{Effects, Event};
 use self::halt::{Halt, Thrown};
+use self::policy::Turn;
 use self::progress::Progress;
 use self::scope::Scope;
 use self::unit::Unit;
+use crate::config::ExecPolicy;
 use crate::prose::answers::Answers;
 use crate::prose::ast::Statement;
 use crate::prose::run::ledger::{Key, Ledger};
@@ -59,6 +63,8 @@ pub struct Judge {
     pub gates_from_answers: bool,
     /// Agents may answer what is not a person's to answer.
     pub agents: bool,
+    /// Which commands a person is asked about before they run.
+    pub exec: ExecPolicy,
 }
 
 /// A program being walked.
@@ -69,6 +75,8 @@ pub struct Vm<E> {
     /// What others see of it.
     pub progress: Progress,
     places: Semaphore,
+    /// Commands that are asked about once.
+    turns: Mutex<HashMap<Key, Turn>>,
     home: Option<PathBuf>,
     run: String,
     asked: AtomicU32,
@@ -191,7 +199,8 @@ impl<E: Effects> Vm<E> {
         home: Option<PathBuf>,
     ) -> Self {
         let places = Semaphore::new(AT_ONCE);
-        Self { effects, ledger, judge, progress, places, home, run, asked: AtomicU32::new(0) }
+        let (turns, asked) = (Mutex::default(), AtomicU32::new(0));
+        Self { effects, ledger, judge, progress, places, turns, home, run, asked }
     }
 
     /// Returns the world.

@@ -104,7 +104,7 @@ impl<E: Effects> Vm<E> {
             shown = visible.iter().take(SHOWN).collect();
         }
         let bindings = shown.into_iter().map(|(name, bound)| binding_view(frame, name, bound)).collect();
-        let evidence = Evidence { bindings, pass: frame.pass, command: None };
+        let evidence = Evidence { bindings, pass: frame.pass, ..Evidence::default() };
         Query { site, name: None, kind, text, evidence, within: None, agents: true }
     }
 
@@ -154,8 +154,8 @@ impl<E: Effects> Vm<E> {
     }
 
     fn answered_beforehand(&self, frame: &Frame, query: &Query) -> Result<Option<Decided>, Halt> {
-        let is_gate = matches!(query.kind, QuestionKind::Gate { .. });
-        if is_gate && !self.judge.gates_from_answers {
+        let is_guarded = matches!(query.kind, QuestionKind::Gate { .. } | QuestionKind::Command);
+        if is_guarded && !self.judge.gates_from_answers {
             return Ok(None);
         }
         let asked = Asked {

@@ -2,6 +2,7 @@
 //! file or from a person who always says the same.
 
 mod cases;
+mod policy;
 mod resumed;
 
 use std::collections::HashMap;
@@ -17,6 +18,7 @@ use super::halt::Halt;
 use super::progress::{Beginning, Progress};
 use super::unit::Unit;
 use super::{Frame, Judge, Vm};
+use crate::config::ExecPolicy;
 use crate::envelope::Actor;
 use crate::prose::answers::Answers;
 use crate::prose::run::folder::Folder;
@@ -90,6 +92,7 @@ struct Bench {
     source: Source,
     answers: String,
     operator: Option<AnswerValue>,
+    exec: ExecPolicy,
     given: HashMap<String, super::value::Value>,
 }
 
@@ -110,7 +113,14 @@ impl Bench {
     fn new(program: &str) -> Self {
         let dir = tempfile::tempdir().expect("temp dir");
         let source = Source::new("t.prose", program).expect("short");
-        Self { dir, source, answers: String::new(), operator: None, given: HashMap::new() }
+        Self {
+            dir,
+            source,
+            answers: String::new(),
+            operator: None,
+            exec: ExecPolicy::Allow,
+            given: HashMap::new(),
+        }
     }
 
     fn answers(mut self, answers: &str) -> Self {
@@ -153,7 +163,7 @@ impl Bench {
             at,
         });
         let answers = Answers::parse(&self.answers, false).expect("answers");
-        let judge = Judge { answers, gates_from_answers: true, agents: false };
+        let judge = Judge { answers, gates_from_answers: true, agents: false, exec: self.exec };
         let play = Play { operator: self.operator.clone(), ..Play::default() };
         let vm = Vm::new(play, ledger, judge, progress, id, Some("/home/ada".into()));
         let folder = Arc::new(folder);

@@ -20,9 +20,9 @@ pub enum AnswerValue {
     Choice(String),
     /// Free text.
     Text(String),
-    /// A gate is opened.
+    /// A gate is opened, a command let run.
     Approve,
-    /// A gate stays shut.
+    /// It is not.
     Reject,
     /// Run the command in doubt again.
     Rerun,
@@ -42,7 +42,7 @@ impl QuestionKind {
         match (self, value) {
             (Self::YesNo { .. }, Yes | No | Abort)
             | (Self::Text { .. }, Text(_) | Abort)
-            | (Self::Gate { .. }, Approve | Reject)
+            | (Self::Gate { .. } | Self::Command, Approve | Reject)
             | (Self::InFlight, Rerun | Skip | Abort)
             | (Self::Choice { .. }, Abort) => true,
             (Self::Choice { labels }, Choice(label)) => labels.contains(label),
@@ -59,8 +59,8 @@ impl QuestionKind {
             (Self::Choice { .. }, _) => AnswerValue::Choice(text.trim().to_owned()),
             (Self::YesNo { .. }, "yes" | "y") => AnswerValue::Yes,
             (Self::YesNo { .. }, "no" | "n") => AnswerValue::No,
-            (Self::Gate { .. }, "approve") => AnswerValue::Approve,
-            (Self::Gate { .. }, "reject") => AnswerValue::Reject,
+            (Self::Gate { .. } | Self::Command, "approve") => AnswerValue::Approve,
+            (Self::Gate { .. } | Self::Command, "reject") => AnswerValue::Reject,
             (Self::InFlight, "rerun") => AnswerValue::Rerun,
             (Self::InFlight, "skip") => AnswerValue::Skip,
             (Self::InFlight, "abort") => AnswerValue::Abort,
@@ -79,7 +79,7 @@ impl QuestionKind {
                 format!("exactly one of {}", quoted.join(", "))
             }
             Self::Text { .. } => "a text".to_owned(),
-            Self::Gate { .. } => "approve or reject".to_owned(),
+            Self::Gate { .. } | Self::Command => "approve or reject".to_owned(),
             Self::InFlight => "rerun, skip or abort".to_owned(),
         }
     }

@@ -95,6 +95,8 @@ pub enum QuestionKind {
     },
     /// A command had started when its program was cut off, and nobody knows how it ended.
     InFlight,
+    /// A program is about to run a command; the text is the command.
+    Command,
 }
 
 impl QuestionKind {
@@ -107,13 +109,14 @@ impl QuestionKind {
             Self::Text { .. } => "text",
             Self::Gate { .. } => "gate",
             Self::InFlight => "in_flight",
+            Self::Command => "command",
         }
     }
 
     /// Tells whether only the operator may ever answer it.
     #[must_use]
     pub fn is_operators(&self) -> bool {
-        matches!(self, Self::Gate { .. } | Self::InFlight | Self::Text { masked: true })
+        matches!(self, Self::Gate { .. } | Self::InFlight | Self::Command | Self::Text { masked: true })
     }
 }
 
@@ -141,6 +144,9 @@ pub struct Evidence {
     pub pass: Option<(u32, Option<u32>)>,
     /// The command in doubt, whole.
     pub command: Option<String>,
+    /// Where a command would run.
+    #[serde(default)]
+    pub workdir: Option<PathBuf>,
 }
 
 /// A value of a program as people and agents see it: its beginning, and how it came to be.
