@@ -86,6 +86,8 @@ fn options(start: &Start) -> Options {
         flags: start.flags.clone(),
         facts: Facts::from_environment(variable),
         clipboard: console::clipboard_tools(variable),
+        // Not the workspace of the demo, which goes with it.
+        exports: std::env::current_dir().ok(),
         ..Options::default()
     }
 }

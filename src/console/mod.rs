@@ -109,7 +109,7 @@ async fn show(
     if let Some(path) = &options.layout {
         app.arrange(Arrangement::read(path));
     }
-    let carrier = Carrier::new(operator.clone(), options.clipboard.clone());
+    let carrier = Carrier::new(operator.clone(), options.clipboard.clone(), options.exports.clone());
     let operator = operator.clone();
     let times = Times::default();
     let mut driver = Driver { app, display, tty, clock, operator, carrier, keys, signals, source, times };

@@ -6,9 +6,10 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::envelope::TaskId;
-use crate::runtime::{CallRecord, Decision, Given, Input, QuestionId, Snapshot};
-use crate::terminal::{KeyPress, MouseInput, Size};
+use crate::runtime::{CallRecord, Decision, Form, Given, Input, QuestionId, Snapshot, TaskView};
+use crate::terminal::{KeyPress, MouseInput, Palette, Size};
 
+use super::app::export::FileName;
 use super::app::memory::Memory;
 use super::app::picture::Picture;
 use super::app::search::Query;
@@ -45,6 +46,13 @@ pub enum Msg {
     Taken(QuestionId, Option<String>),
     /// What the last command of a task printed; whether its shell has marked it.
     Output(String, bool),
+    /// Something was kept as a new file.
+    Kept {
+        /// The folder it is in.
+        folder: String,
+        /// Its name there.
+        name: String,
+    },
     /// Text went to clipboards: how much, and which took it.
     Copied(String, Vec<&'static str>),
     /// Something could not be done.
@@ -193,6 +201,24 @@ pub enum Effect {
         text: String,
         /// How much that is.
         what: String,
+    },
+    /// Write text to a new file.
+    Keep {
+        /// What to call it.
+        file: FileName,
+        /// What it holds.
+        text: String,
+    },
+    /// Write what a task wrote to a new file.
+    KeepTask {
+        /// The task.
+        task: Arc<TaskView>,
+        /// As what.
+        form: Form,
+        /// In which colours.
+        palette: Palette,
+        /// What to call it.
+        file: FileName,
     },
     /// Read what the last command of a task printed.
     LastOutput(TaskId),

@@ -26,6 +26,8 @@ pub struct Options {
     pub opens: View,
     /// Clipboard tools to hand copied text to, besides asking the terminal.
     pub clipboard: Vec<&'static [&'static str]>,
+    /// Where files that are kept go; none: nowhere.
+    pub exports: Option<PathBuf>,
     /// Where the arrangement of screen and panes is kept, if anywhere.
     pub layout: Option<PathBuf>,
 }

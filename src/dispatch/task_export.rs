@@ -14,9 +14,6 @@ use crate::runtime::past::Story;
 use crate::runtime::{Export, Form, TaskEvent};
 use crate::terminal::Palette;
 
-/// Rows of text and pages unless somebody asks for more.
-const ROWS: u64 = 10_000;
-
 pub(super) struct TaskExport;
 
 /// Which task, as what.
@@ -40,7 +37,7 @@ pub(super) struct ExportInput {
 }
 
 fn rows() -> u64 {
-    ROWS
+    Export::ROWS
 }
 
 /// What was made.
@@ -106,10 +103,9 @@ fn make(story: &Story, id: &TaskId, form: Form, rows: u64, palette: Palette) -> 
 
 /// The texts that callers typed into a task and it took.
 fn typed(story: &Story, id: &TaskId) -> Vec<String> {
-    let inputs = story.calls.values().map(|call| &call.record).filter(|record| {
-        let taken =
-            record.envelope.as_ref().is_some_and(|envelope| envelope["result"]["accepted_input"] == true);
-        record.tool == "TaskInput" && record.input["task_id"] == id.as_str() && taken
-    });
-    inputs.map(|record| record.input["input"].as_str().unwrap_or_default().to_owned()).collect()
+    let records = story.calls.values().map(|call| &call.record);
+    records
+        .filter(|record| record.input["task_id"] == id.as_str())
+        .filter_map(|record| record.typed())
+        .collect()
 }

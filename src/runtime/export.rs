@@ -5,6 +5,7 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 
+use super::calls::CallRecord;
 use super::log::{log_path, read_marks};
 use super::view::{TaskEvent, TaskView};
 use crate::envelope::Actor;
@@ -72,7 +73,24 @@ pub struct Export<'a> {
     pub palette: Palette,
 }
 
+impl CallRecord {
+    /// Returns the text that an agent or a script typed into a task with this call, if the task took it; an empty
+    /// one where it was keys by name, or hidden.
+    #[must_use]
+    pub fn typed(&self) -> Option<String> {
+        let is_taken =
+            self.envelope.as_ref().is_some_and(|envelope| envelope["result"]["accepted_input"] == true);
+        let is_input = self.tool == "TaskInput" && self.actor != Actor::Operator && is_taken;
+        let given = |name: &str| self.input.get(name).filter(|value| !value.is_null());
+        let typed = given("input").or_else(|| given("keys")).filter(|_| is_input)?;
+        Some(typed.as_str().unwrap_or_default().to_owned())
+    }
+}
+
 impl Export<'_> {
+    /// Rows of text and pages unless somebody asks for more.
+    pub const ROWS: u64 = 10_000;
+
     /// Makes it.
     ///
     /// # Errors
@@ -149,13 +167,18 @@ impl Export<'_> {
 
     /// What happened beside the output.
     fn track(&self, log: &File, marks: &[Mark]) -> Vec<(u32, CastEvent)> {
-        let mut typed = self.typed.iter();
+        // The oldest events and calls are the first to be forgotten: the last of both belong together.
+        let is_typed = |event: &&TaskEvent| event.what == "input" && event.actor != Actor::Operator;
+        let events = self.events.iter().filter(is_typed).count();
+        let unknown = events.saturating_sub(self.typed.len());
+        let known = self.typed.iter().skip(self.typed.len().saturating_sub(events)).map(Some);
+        let mut typed = std::iter::repeat_n(None, unknown).chain(known);
         let happened = self.events.iter().filter_map(|event| {
             let after = event.at.duration_since(self.task.created_at).as_millis();
             let at_ms = u32::try_from(after.max(0)).unwrap_or(u32::MAX);
             let made = match event.what.as_str() {
                 "input" => {
-                    let text = if event.actor == Actor::Operator { None } else { typed.next() };
+                    let text = if event.actor == Actor::Operator { None } else { typed.next().flatten() };
                     let echoed = text.filter(|text| is_echoed(text, at_ms, log, marks));
                     match (echoed, event.bytes) {
                         (Some(text), _) => CastEvent::Input(text.clone()),

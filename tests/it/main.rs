@@ -5,6 +5,7 @@ mod cli_surfaces;
 mod console_batch;
 mod console_copy;
 mod console_driving;
+mod console_export;
 mod console_fixture;
 mod console_held;
 mod console_layout;

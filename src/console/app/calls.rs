@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::envelope::Actor;
+use crate::envelope::{Actor, TaskId};
 use crate::runtime::{CallRecord, CallSummary};
 
 use super::super::text::document::Document;
@@ -117,6 +117,16 @@ impl App {
         }
         let mut about = self.newest_calls().filter(|call| call.task.as_ref() == Some(&task.id));
         about.find(|call| call.actor != Actor::Operator && call.status.is_some())
+    }
+}
+
+impl App {
+    /// Returns the numbers of the calls that may have typed into a task, oldest first.
+    #[must_use]
+    pub fn inputs_of(&self, task: &TaskId) -> Vec<u64> {
+        let is_input =
+            |call: &&Arc<CallSummary>| call.tool == "TaskInput" && call.task.as_ref() == Some(task);
+        self.snapshot.calls.iter().filter(is_input).map(|call| call.seq).collect()
     }
 }
 

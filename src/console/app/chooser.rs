@@ -1,4 +1,4 @@
-//! A list to choose from, narrowed by typing: the palette, the themes, the messages. Draws nothing, does
+//! A list to choose from, narrowed by typing: the palette, the themes, the messages, the exports. Draws nothing, does
 //! nothing: whoever opened it says what a choice means.
 
 use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
@@ -9,6 +9,7 @@ use crate::envelope::TaskId;
 
 use super::super::keys::action::Action;
 use super::super::update::moved;
+use super::export::Export;
 
 /// A list, what is written over it, and where the person is in it.
 #[derive(Debug, Clone)]
@@ -32,6 +33,8 @@ pub enum Kind {
     Themes(String),
     /// What was said.
     Messages,
+    /// What can be kept as a file.
+    Exports,
 }
 
 /// One row.
@@ -66,6 +69,8 @@ pub enum Choice {
     Recording(String),
     /// Wear this theme.
     Theme(String),
+    /// Keep this as a file.
+    Export(Export),
     /// Nothing: it is there to be read.
     Nothing,
 }

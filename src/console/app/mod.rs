@@ -6,6 +6,7 @@ pub mod calls;
 pub mod chooser;
 pub(super) mod compacted;
 pub mod copy;
+pub mod export;
 pub mod fields;
 pub mod held;
 pub mod inquiry;

@@ -22,6 +22,20 @@ pub enum View {
     Program,
 }
 
+impl View {
+    /// Returns its name, as files are called after it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Tasks => "tasks",
+            Self::Focus => "focus",
+            Self::Receipts => "receipts",
+            Self::Metrics => "metrics",
+            Self::Program => "program",
+        }
+    }
+}
+
 /// Where keys go.
 #[derive(Debug, Clone)]
 pub enum Mode {

@@ -10,6 +10,7 @@ const MOST: usize = 3;
 /// Messages kept for later.
 const MOST_SAID: usize = 200;
 const SHOWN: SignedDuration = SignedDuration::from_secs(4);
+const OFFERED: SignedDuration = SignedDuration::from_secs(10);
 
 /// One message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub struct Toast {
     pub is_error: bool,
     /// The call concerned.
     pub call: Option<u64>,
+    /// The file it tells of.
+    pub path: Option<String>,
     until: Option<Timestamp>,
 }
 
@@ -48,12 +51,30 @@ impl Toasts {
     /// Adds a message that passes by itself.
     pub fn say(&mut self, text: impl Into<String>, call: Option<u64>, now: Timestamp) {
         let until = now.checked_add(SHOWN).ok();
-        self.push(Toast { text: text.into(), is_error: false, call, until });
+        self.push(Toast { text: text.into(), is_error: false, call, path: None, until });
+    }
+
+    /// Adds a message about a file, which stays longer: its path can be taken meanwhile.
+    pub fn offer(&mut self, text: impl Into<String>, path: String, now: Timestamp) {
+        let until = now.checked_add(OFFERED).ok();
+        self.shown.iter_mut().for_each(|toast| toast.path = None);
+        self.push(Toast { text: text.into(), is_error: false, call: None, path: Some(path), until });
+    }
+
+    /// Tells whether the path of a file is offered.
+    #[must_use]
+    pub fn has_path(&self) -> bool {
+        self.shown.iter().any(|toast| toast.path.is_some())
+    }
+
+    /// Takes the path offered, once.
+    pub fn take_path(&mut self) -> Option<String> {
+        self.shown.iter_mut().find_map(|toast| toast.path.take())
     }
 
     /// Adds an error, which stays.
     pub fn fail(&mut self, text: impl Into<String>, call: Option<u64>) {
-        self.push(Toast { text: text.into(), is_error: true, call, until: None });
+        self.push(Toast { text: text.into(), is_error: true, call, path: None, until: None });
     }
 
     fn push(&mut self, toast: Toast) {

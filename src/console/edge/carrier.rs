@@ -14,9 +14,11 @@ use crate::link::Operator;
 use crate::runtime::{Decision, Given, Input, QuestionId, TaskView, past};
 use crate::terminal::Size;
 
+use super::super::app::export::FileName;
 use super::super::app::search::Query;
 use super::super::msg::{Anchor, Answered, Msg};
 use super::clipboard;
+use super::files::{self, Made};
 use super::pages;
 
 /// Keys that may wait for the runtime.
@@ -31,6 +33,8 @@ const MOST_RECORDINGS: usize = 50;
 pub(in crate::console) struct Carrier {
     operator: Operator,
     clipboard: Vec<clipboard::Tool>,
+    /// Where files go.
+    folder: Option<PathBuf>,
     running: JoinSet<Option<Msg>>,
     typed: mpsc::Sender<(TaskId, Input)>,
     refusals: mpsc::Receiver<Msg>,
@@ -38,7 +42,11 @@ pub(in crate::console) struct Carrier {
 
 impl Carrier {
     /// Starts carrying for an operator.
-    pub(in crate::console) fn new(operator: Operator, clipboard: Vec<clipboard::Tool>) -> Self {
+    pub(in crate::console) fn new(
+        operator: Operator,
+        clipboard: Vec<clipboard::Tool>,
+        folder: Option<PathBuf>,
+    ) -> Self {
         let (typed, keys) = mpsc::channel(KEYS_AHEAD);
         let (news, refusals) = mpsc::channel(NEWS_AHEAD);
         let mut running = JoinSet::new();
@@ -47,7 +55,7 @@ impl Carrier {
             typist.await;
             None
         });
-        Self { operator, clipboard, running, typed, refusals }
+        Self { operator, clipboard, folder, running, typed, refusals }
     }
 
     /// Returns what the next finished job has to say; most have nothing to say.
@@ -166,6 +174,28 @@ impl Carrier {
             let took = clipboard::hand_over(&text, &tools).await;
             let ways = was_asked.then_some("OSC 52").into_iter().chain(took).collect();
             Some(Msg::Copied(what, ways))
+        });
+    }
+
+    /// Writes text to a new file.
+    pub(in crate::console) fn keep(&mut self, file: FileName, text: String) {
+        let folder = self.folder.clone();
+        self.running.spawn_blocking(move || Some(files::told(folder.as_deref(), &file, Ok(text))));
+    }
+
+    /// Writes what a task wrote to a new file; a recording has what agents typed, where their calls still tell.
+    pub(in crate::console) fn keep_task(&mut self, made: Made) {
+        let (operator, folder) = (self.operator.clone(), self.folder.clone());
+        self.running.spawn(async move {
+            let mut records = Vec::new();
+            for seq in &made.inputs {
+                records.extend(operator.record(*seq).await);
+            }
+            let make = move || Some(files::told(folder.as_deref(), &made.file, made.make(&records)));
+            match tokio::task::spawn_blocking(make).await {
+                Ok(msg) => msg,
+                Err(error) => Some(Msg::Failed(format!("make the file: {error}"))),
+            }
         });
     }
 

@@ -17,6 +17,7 @@ use super::super::msg::{Effect, Leave, Msg};
 use super::carrier::Carrier;
 use super::clipboard;
 use super::display::{self, Display};
+use super::files::Made;
 use super::keyboard::Heard;
 use super::settings::Source;
 use super::signals::{Asked, Signals};
@@ -287,6 +288,11 @@ impl Driver {
                         self.display.write(&display::copy_sequence(&text)).map_err(Error::Terminal)?;
                     }
                     self.carrier.copy(text, what, fits);
+                }
+                Effect::Keep { file, text } => self.carrier.keep(file, text),
+                Effect::KeepTask { task, form, palette, file } => {
+                    let inputs = self.app.inputs_of(&task.id);
+                    self.carrier.keep_task(Made { task, form, palette, file, inputs });
                 }
                 Effect::LastOutput(task) => {
                     if let Some(task) = self.app.task(&task) {

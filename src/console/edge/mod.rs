@@ -4,6 +4,7 @@ pub(super) mod carrier;
 pub(super) mod clipboard;
 pub(super) mod display;
 pub(super) mod driver;
+pub(super) mod files;
 pub(super) mod keyboard;
 pub(super) mod pages;
 pub(super) mod settings;

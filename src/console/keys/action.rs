@@ -8,6 +8,7 @@ impl Action {
     #[must_use]
     pub fn is_by_name(self) -> bool {
         matches!(self, Self::Messages | Self::Themes | Self::EditSettings)
+            || matches!(self, Self::ExportScreenHtml | Self::ExportScreenText | Self::ExportScreenAnsi)
     }
 
     /// Returns the action of a name.
@@ -155,6 +156,11 @@ actions! {
     MoreRoom "more room" "A larger budget, up to all of it" "receipt compact --budget"
     AllRoom "all of it" "The answer as it was sent" "receipt render"
     CopyText "copy" "Copy the receipt or envelope shown" ""
+    Export "export" "Keep it as a file or a picture" "task export"
+    ExportScreenSvg "picture" "Keep a picture of the screen" ""
+    ExportScreenHtml "page" "Keep the screen as a page" ""
+    ExportScreenText "text" "Keep the screen as text" ""
+    ExportScreenAnsi "ansi" "Keep the screen as text with colours" ""
     Zoom "zoom" "The task alone, without the rest" ""
     ShowTasks "tasks" "All tasks and their panes" "TaskList"
     ShowFocus "focus" "The selected task, full size" "TaskOutput"

@@ -12,7 +12,8 @@ use super::keys::keymap::Keymap;
 use crate::config::{
     Color, ConsoleSettings, FILE, Fault, Faults, GlyphSet, KEYS_FILE, Loaded, Mouse, Source, read_own,
 };
-use colour::{Backdrop, Level};
+use crate::terminal::Palette;
+use colour::{Backdrop, Level, contrast};
 use theme::{Colours, Theme};
 use themes::Themes;
 
@@ -111,6 +112,20 @@ impl Wardrobe {
             || Theme::built_in(self.colours, self.ascii),
             |listed| listed.sketch.theme(self.colours, self.ascii, self.backdrop.as_ref()),
         )
+    }
+}
+
+impl Wardrobe {
+    /// Returns the colours for pages and pictures: light where the terminal is, or else the theme.
+    #[must_use]
+    pub fn paper(&self) -> Palette {
+        let is_light = match &self.backdrop {
+            Some(backdrop) => {
+                contrast((0, 0, 0), backdrop.background) > contrast((255, 255, 255), backdrop.background)
+            }
+            None => self.themes.find(&self.worn).is_some_and(|listed| listed.sketch.on == ["light"]),
+        };
+        if is_light { Palette::LIGHT } else { Palette::DARK }
     }
 }
 

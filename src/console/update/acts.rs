@@ -8,6 +8,7 @@ use crate::terminal::Size;
 
 use super::super::app::calls::Column;
 use super::super::app::compacted;
+use super::super::app::export::{Export, Shot};
 use super::super::app::{App, Layer, Mode, View, alias, takes_input};
 use super::super::keys::action::Action;
 use super::super::msg::{Effect, Leave};
@@ -51,6 +52,7 @@ impl App {
             Action::NextMatch | Action::PreviousMatch => {
                 self.search.as_ref().is_some_and(|search| search.line().is_some())
             }
+            Action::CopyId | Action::CopyText if self.toasts.has_path() => true,
             Action::CopyId | Action::Zoom => task.is_some() || self.view == View::Receipts,
             Action::PreviousTask | Action::NextTask => self.snapshot.tasks.len() > 1,
             Action::OpenTask => self.shown_call().is_some_and(|call| call.task.is_some()),
@@ -65,6 +67,11 @@ impl App {
     }
 
     pub(super) fn act_in_view(&mut self, action: Action) -> Vec<Effect> {
+        if matches!(action, Action::CopyId | Action::CopyText)
+            && let Some(effects) = self.copy_path()
+        {
+            return effects;
+        }
         match action {
             Action::Up | Action::Down | Action::PageUp | Action::PageDown | Action::First | Action::Last => {
                 self.go(action)
@@ -115,6 +122,11 @@ impl App {
                 self.has_mouse = !self.has_mouse;
                 vec![Effect::Mouse(self.has_mouse)]
             }
+            Action::Export => self.open_exports(),
+            Action::ExportScreenSvg => self.export(Export::Screen(Shot::Svg)),
+            Action::ExportScreenHtml => self.export(Export::Screen(Shot::Html)),
+            Action::ExportScreenText => self.export(Export::Screen(Shot::Text)),
+            Action::ExportScreenAnsi => self.export(Export::Screen(Shot::Ansi)),
             Action::CopyText => self.copy_text(),
             Action::LessRoom | Action::MoreRoom | Action::AllRoom => self.turn_budget(action),
             Action::OpenTask => self.open_task_of_call(),

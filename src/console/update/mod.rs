@@ -4,6 +4,7 @@ mod acts;
 mod copy;
 mod dialogs;
 mod dress;
+mod export;
 mod held;
 mod hints;
 mod mouse;
@@ -24,10 +25,12 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::runtime::{CallRecord, Snapshot};
-use crate::terminal::KeyPress;
+use crate::terminal::{Key, KeyPress};
 
+use super::app::export::{Export, Shot};
 use super::app::{App, Layer, Mode, View};
 use super::keys::action::Action;
+use super::keys::keymap::Context;
 use super::msg::{Answered, Effect, Msg};
 use super::plan::Plan;
 use super::text::visible;
@@ -90,6 +93,7 @@ impl App {
                 return self.output_read(text, is_marked);
             }
             Msg::Copied(what, ways) => self.copied(&what, &ways),
+            Msg::Kept { folder, name } => self.kept(&visible::one_line(&folder), &name),
             Msg::Failed(text) => {
                 self.is_leaving = false;
                 self.toasts.fail(visible::one_line(&text), None);
@@ -146,6 +150,9 @@ impl App {
     }
 
     fn pressed(&mut self, key: KeyPress, action: Option<Action>) -> Vec<Effect> {
+        if action.is_none() && self.shoots(key) {
+            return self.export(Export::Screen(Shot::Svg));
+        }
         if let Some(Layer::List(_)) = self.layers.last() {
             return self.list_key(key, action);
         }
@@ -156,6 +163,15 @@ impl App {
             Some(action) => self.act(action),
             None => Vec::new(),
         }
+    }
+
+    /// Tells whether a key takes the picture of what lies over the screen: no letter, which may be written there,
+    /// and nothing that is a task's.
+    fn shoots(&self, key: KeyPress) -> bool {
+        let is_letter = matches!(key.key, Key::Char(_)) && !key.ctrl && !key.alt;
+        let is_for_task = matches!(self.mode, Mode::Input(_)) && self.layers.is_empty();
+        let shoots = self.setup.keymap.action(Context::Observe, key) == Some(Action::ExportScreenSvg);
+        shoots && !is_letter && !is_for_task
     }
 
     /// Tells whether keys go to a task, and nothing on screen follows from them.

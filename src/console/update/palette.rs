@@ -183,6 +183,7 @@ impl App {
                 self.wear(&name);
                 vec![Effect::KeepTheme(name)]
             }
+            Choice::Export(export) => self.export(export),
             Choice::Nothing => Vec::new(),
         };
         if is_palette {

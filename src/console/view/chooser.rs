@@ -66,6 +66,7 @@ fn title(chooser: &Chooser) -> String {
         Kind::Palette => "all",
         Kind::Themes(_) => "theme",
         Kind::Messages => "messages",
+        Kind::Exports => "export",
     };
     if shown == all { format!("{name}  {all}") } else { format!("{name}  {shown} of {all}") }
 }

@@ -294,9 +294,15 @@ pub(super) fn toasts(brush: &mut Brush<'_>, plan: &Plan) {
     let from = stage.height.saturating_sub(u16::try_from(toasts.len()).unwrap_or(u16::MAX));
     for (y, toast) in (from..stage.height).zip(toasts) {
         let call = toast.call.map(|seq| format!("  call {}", text::count(seq))).unwrap_or_default();
-        let keep = if toast.is_error { "  Esc" } else { "" };
+        let copy =
+            [Action::CopyId, Action::CopyText].map(|action| app.setup.keymap.key(app.context(), action));
+        let copy = toast.path.as_ref().and_then(|_| copy.into_iter().flatten().next());
+        let keep = match copy {
+            Some(key) => format!("  {key} copies the path"),
+            None => if toast.is_error { "  Esc" } else { "" }.to_owned(),
+        };
         let glyph = if toast.is_error { failed } else { done };
-        let tail = text::width(&call) + text::width(keep) + 5;
+        let tail = text::width(&call) + text::width(&keep) + 5;
         let shown = text::cut(&toast.text, usize::from(stage.width).saturating_sub(tail), dots);
         let whole = format!(" {glyph} {shown}{call}{keep} ");
         let style = brush.style(Role::Mode);

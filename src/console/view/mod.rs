@@ -10,6 +10,7 @@ mod held;
 mod layers;
 mod metrics;
 mod pane;
+mod photo;
 mod program;
 mod question;
 mod receipts;
@@ -30,6 +31,7 @@ use super::text::document::piece;
 pub use brush::Drawn;
 pub(super) use chooser::page as chooser_page;
 pub(super) use layers::help_rows;
+pub use photo::photo;
 pub(super) use question::rows as question_rows;
 pub(super) use state::need;
 

@@ -1,0 +1,96 @@
+//! Files that the person keeps out of the console: new ones, theirs alone to read, never over another.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::runtime::{CallRecord, Export, Form, TaskView};
+use crate::terminal::Palette;
+
+use super::super::app::export::FileName;
+use super::super::msg::Msg;
+
+/// Names tried before giving up.
+const MOST_NAMES: usize = 1_000;
+
+/// Writes a new file into a folder; returns the name it got.
+///
+/// # Errors
+/// When it cannot be written; none is left behind then.
+pub(in crate::console) fn keep(folder: &Path, file: &FileName, text: &str) -> io::Result<String> {
+    for taken in 0..MOST_NAMES {
+        let name = file.attempt(taken);
+        let path = folder.join(&name);
+        // `create_new` follows no link, so that nothing is written through one that lies there.
+        match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+            Ok(mut new) => {
+                if let Err(error) = new.write_all(text.as_bytes()) {
+                    // Half a file is worse than none; that it cannot be removed either is the smaller news.
+                    let _ = fs::remove_file(&path);
+                    return Err(error);
+                }
+                return Ok(name);
+            }
+        }
+    }
+    Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("{MOST_NAMES} files of that name are there")))
+}
+
+/// A task to be kept as a file.
+pub(in crate::console) struct Made {
+    /// The task.
+    pub(in crate::console) task: Arc<TaskView>,
+    pub(in crate::console) form: Form,
+    pub(in crate::console) palette: Palette,
+    pub(in crate::console) file: FileName,
+    /// The calls that typed into it.
+    pub(in crate::console) inputs: Vec<u64>,
+}
+
+impl Made {
+    /// Makes the text of the file. Blocking: as long as it takes to read the log.
+    ///
+    /// # Errors
+    /// When the log cannot be read.
+    pub(in crate::console) fn make(&self, records: &[Arc<CallRecord>]) -> io::Result<String> {
+        let typed = records.iter().filter_map(|record| record.typed()).collect();
+        let Self { task, form, palette, .. } = self;
+        let export =
+            Export { task, events: &task.events, typed, rows: Export::ROWS, palette: palette.clone() };
+        export.make(*form)
+    }
+}
+
+/// Keeps a file and tells what came of it.
+pub(in crate::console) fn told(folder: Option<&Path>, file: &FileName, text: io::Result<String>) -> Msg {
+    let Some(folder) = folder else { return Msg::Failed("there is no folder to write into".to_owned()) };
+    match text.and_then(|text| keep(folder, file, &text)) {
+        Ok(name) => Msg::Kept { folder: folder.display().to_string(), name },
+        Err(error) => Msg::Failed(format!("write {} in {}: {error}", file.attempt(0), folder.display())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    #[test]
+    fn a_file_is_new_private_and_never_another_ones() {
+        let home = tempfile::tempdir().expect("temp dir");
+        let file = FileName::of("t07", "txt");
+        let other = home.path().join("other");
+        symlink(&other, home.path().join("pilothouse-t07.txt")).expect("a link");
+        assert_eq!(keep(home.path(), &file, "one").expect("kept"), "pilothouse-t07-2.txt");
+        assert_eq!(keep(home.path(), &file, "two").expect("kept"), "pilothouse-t07-3.txt");
+        assert!(!other.exists(), "nothing is written through a link");
+        let kept = home.path().join("pilothouse-t07-2.txt");
+        assert_eq!(fs::read_to_string(&kept).expect("read"), "one");
+        assert_eq!(kept.metadata().expect("there").permissions().mode() & 0o777, 0o600);
+        assert!(keep(&home.path().join("gone"), &file, "x").is_err());
+    }
+}

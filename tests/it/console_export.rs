@@ -1,0 +1,172 @@
+//! Keeping things as files: what is offered where, what is in it, and where it went.
+
+use std::sync::Arc;
+
+use pilothouse::console::app::App;
+use pilothouse::console::app::export::FileName;
+use pilothouse::console::msg::{Effect, Msg};
+use pilothouse::envelope::Envelope;
+use pilothouse::runtime::{CallRecord, Form};
+use pilothouse::terminal::Palette;
+use serde_json::{Value, json};
+
+use crate::console_fixture::{console, id, press, record, select, shown, snapshot};
+
+const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
+
+/// Writes what narrows an open list, and chooses what stands first.
+fn choose(app: &mut App, words: &str) -> Vec<Effect> {
+    let keys: Vec<String> =
+        words.chars().map(|c| if c == ' ' { "Space".to_owned() } else { c.to_string() }).collect();
+    let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+    let _ = press(app, &keys);
+    press(app, &["Enter"])
+}
+
+/// The file that is to be written.
+fn kept(effects: &[Effect]) -> (String, String) {
+    let files = effects.iter().filter_map(|effect| match effect {
+        Effect::Keep { file, text } => Some((file.attempt(0), text.clone())),
+        _ => None,
+    });
+    let files: Vec<_> = files.collect();
+    assert_eq!(files.len(), 1, "{effects:?}");
+    files.into_iter().next().expect("one file")
+}
+
+fn batch() -> CallRecord {
+    let items =
+        json!([{"index": 1, "cmd": "true", "status": "completed"}, {"index": 2, "cmd": "printf '\n'"}]);
+    let result = json!({"item_count": 2, "completed_count": 2, "items": items});
+    let envelope = Envelope::success("ExecCommandBatch", "ExecCommandBatch completed 2/2 items", &result);
+    CallRecord {
+        tool: "ExecCommandBatch".into(),
+        receipt: Some("ExecCommandBatch completed 2/2 items\n\n[1] true\nexit=0\n\u{1b}[7mx\t ".into()),
+        envelope: Some(envelope.to_value()),
+        ..record()
+    }
+}
+
+/// The receipts screen on call 310.
+fn reading(record: CallRecord) -> App {
+    let mut app = console(snapshot(), (120, 40));
+    let _ = press(&mut app, &["3", "j", "j", "j"]);
+    assert_eq!(app.shown_call().map(|call| call.seq), Some(record.seq));
+    let _ = app.update(Msg::Record(Arc::new(record)));
+    app
+}
+
+#[test]
+fn what_can_be_kept_is_listed_at_each_size() {
+    for (columns, rows) in SIZES {
+        let mut app = console(snapshot(), (columns, rows));
+        select(&mut app, 7);
+        let _ = press(&mut app, &["e"]);
+        insta::assert_snapshot!(format!("export_task_{columns}x{rows}"), shown(&app));
+    }
+    let mut app = reading(record());
+    let _ = press(&mut app, &["e"]);
+    insta::assert_snapshot!("export_call_120x40", shown(&app));
+}
+
+#[test]
+fn a_task_is_kept_in_each_form() {
+    for (word, form, name) in [
+        ("t07 text", Form::Text, "pilothouse-t07.txt"),
+        ("t07 html", Form::Html, "pilothouse-t07.html"),
+        ("t07 svg", Form::Svg, "pilothouse-t07.svg"),
+        ("t07 cast", Form::Cast, "pilothouse-t07.cast"),
+        ("t07 cast-v2", Form::CastV2, "pilothouse-t07.v2.cast"),
+    ] {
+        let mut app = console(snapshot(), (120, 40));
+        select(&mut app, 7);
+        app.setup.wardrobe.worn = "light".into();
+        let _ = press(&mut app, &["e"]);
+        let effects = choose(&mut app, word);
+        let [Effect::KeepTask { task, form: made, palette, file }] = &effects[..] else {
+            panic!("{word}: {effects:?}")
+        };
+        assert_eq!((&task.id, *made, file.attempt(0).as_str()), (&id(7), form, name));
+        assert_eq!(*palette, Palette::LIGHT, "a light theme is kept on light paper");
+    }
+}
+
+#[test]
+fn a_receipt_is_kept_byte_for_byte_and_an_envelope_whole_whatever_the_budget() {
+    let mut app = reading(batch());
+    let _ = press(&mut app, &["Tab", "-", "-", "e"]);
+    let (name, text) = kept(&choose(&mut app, "receipt"));
+    assert_eq!((name.as_str(), Some(text)), ("pilothouse-call-310.txt", batch().receipt));
+    let _ = press(&mut app, &["e"]);
+    let (name, text) = kept(&choose(&mut app, "envelope"));
+    assert_eq!(name, "pilothouse-call-310.json");
+    assert_eq!(Some(serde_json::from_str::<Value>(&text).expect("JSON")), batch().envelope);
+    let _ = press(&mut app, &["e"]);
+    let (name, text) = kept(&choose(&mut app, "items"));
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("a line")).collect();
+    assert_eq!((name.as_str(), lines.len()), ("pilothouse-call-310.jsonl", 2));
+    assert_eq!(lines[1]["cmd"], "printf '\n'");
+}
+
+#[test]
+fn what_cannot_be_kept_says_why() {
+    let mut app = reading(record());
+    let _ = press(&mut app, &["e"]);
+    assert!(shown(&app).contains("not now: it is no batch"), "{}", shown(&app));
+    assert!(choose(&mut app, "items").iter().all(|effect| !matches!(effect, Effect::Keep { .. })));
+    let unanswered = CallRecord { envelope: None, receipt: None, ..record() };
+    let mut app = reading(unanswered);
+    let _ = press(&mut app, &["e"]);
+    assert_eq!(shown(&app).matches("not now: not answered yet").count(), 3, "{}", shown(&app));
+}
+
+#[test]
+fn the_screen_is_kept_as_it_is_drawn_without_the_list_over_it() {
+    let mut app = console(snapshot(), (80, 24));
+    select(&mut app, 7);
+    let before = shown(&app);
+    let _ = press(&mut app, &["e"]);
+    let (name, text) = kept(&choose(&mut app, "screen text"));
+    assert_eq!((name.as_str(), text.as_str()), ("pilothouse-tasks.txt", before.as_str()));
+    let _ = press(&mut app, &[":"]);
+    let (name, svg) = kept(&choose(&mut app, "export-screen-svg"));
+    assert_eq!(name, "pilothouse-tasks.svg");
+    assert!(svg.contains("package name: (demo-repo)") && svg.ends_with("</svg>\n"), "{svg}");
+    assert!(!svg.contains("export-screen"), "the palette is not in it");
+}
+
+#[test]
+fn one_key_takes_the_picture_of_a_dialog_and_is_the_tasks_while_typing() {
+    let mut app = console(snapshot(), (80, 24));
+    select(&mut app, 6);
+    let _ = press(&mut app, &["s"]);
+    let (_, svg) = kept(&press(&mut app, &["F9"]));
+    assert!(svg.contains("stop t06?"), "{svg}");
+    assert_eq!(app.layers.len(), 1, "the dialog is still asked");
+    let _ = press(&mut app, &["Esc"]);
+    select(&mut app, 7);
+    let _ = press(&mut app, &["Enter"]);
+    let effects = press(&mut app, &["F9"]);
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::Send { .. })), "{effects:?}");
+    assert!(!effects.iter().any(|effect| matches!(effect, Effect::Keep { .. })), "{effects:?}");
+}
+
+#[test]
+fn the_path_of_a_file_is_told_and_copied_once() {
+    let mut app = console(snapshot(), (80, 24));
+    select(&mut app, 7);
+    let name = FileName::of("t07", "svg").attempt(1);
+    let _ = app.update(Msg::Kept { folder: "/home/ana/demo-repo".into(), name });
+    assert!(
+        shown(&app).contains("pilothouse-t07-2.svg in /home/ana/demo-repo  y copies the path"),
+        "{}",
+        shown(&app)
+    );
+    let effects = press(&mut app, &["y"]);
+    assert!(
+        matches!(&effects[..], [Effect::Yank { text, .. }] if text == "/home/ana/demo-repo/pilothouse-t07-2.svg"),
+        "{effects:?}"
+    );
+    let effects = press(&mut app, &["y"]);
+    assert!(matches!(&effects[..], [Effect::Copy(text)] if *text == id(7).to_string()), "{effects:?}");
+}
