@@ -60,7 +60,11 @@ fn tell(start: &Start, path: &Path, before: &[u8]) -> Result<ExitCode> {
         return Ok(ExitCode::from(2));
     }
     let changed = fs::read(path).is_ok_and(|after| after != before);
-    let said = if changed { "in use: consoles at once, runtimes when they start" } else { "unchanged" };
+    let said = if changed {
+        "in use: consoles and approval rules at once, the rest when a runtime starts"
+    } else {
+        "unchanged"
+    };
     writeln!(out, "pilothouse: {} {said}", path.display())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -8,6 +8,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use super::rules::Rules;
 use crate::agent;
 use crate::config::{Loaded, Settings};
 use crate::link::Error;
@@ -29,6 +30,7 @@ pub(super) struct House {
     close: CancellationToken,
     stop: CancellationToken,
     server: JoinHandle<()>,
+    rules: JoinHandle<()>,
 }
 
 /// Who answers the door.
@@ -51,6 +53,7 @@ impl House {
         let loaded = Loaded::read(&places.config_dir, &places.workspace)?;
         let connections = loaded.settings.limits.connections;
         let server = Server::new(doors, places.workspace.clone(), connections);
+        let rules = Rules::new(places, &loaded);
         let runtime = start(places, headless, loaded.settings)?;
         // Whoever wrote it may not be whoever looks: it is left aside, and said.
         loaded.aside.iter().for_each(|fault| runtime.notice(fault.to_string(), true));
@@ -63,9 +66,10 @@ impl House {
             repeats: repeats.clone(),
             stop: stop.clone(),
         };
+        let rules = tokio::spawn(rules.follow(runtime.clone(), close.clone()));
         let guests = server.guests();
         let served = server.run(close.clone(), stop.clone(), move |guest| host.clone().welcome(guest));
-        Ok(Some(Self { runtime, ended, repeats, guests, close, stop, server: tokio::spawn(served) }))
+        Ok(Some(Self { runtime, ended, repeats, guests, close, stop, server: tokio::spawn(served), rules }))
     }
 
     /// Returns the number of connected agents, scripts and consoles, live.
@@ -79,6 +83,7 @@ impl House {
         self.close.cancel();
         self.runtime.shutdown().await;
         self.stop.cancel();
+        self.rules.await.wrap_err("follow the approval rules")?;
         self.server.await.wrap_err("serve the sockets")
     }
 }

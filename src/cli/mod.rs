@@ -20,6 +20,7 @@ mod open;
 mod outside;
 mod probe;
 mod program;
+mod rules;
 mod serve;
 mod signals;
 mod stdout;

@@ -1,5 +1,5 @@
 //! Where settings come from: the defaults, the person's file, and a workspace's file, which may only
-//! lower limits. Reads the files; changes nothing.
+//! lower limits and add approval rules. Reads the files; changes nothing.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::{Table, Value as Toml};
 
+use super::approval::{ApprovalRule, Senseless};
 use super::settings::{Settings, schema_of};
 use super::source::{Entry, Fault, Faults, Node, Source};
 use super::units::{Ceiling, Period};
@@ -23,6 +24,8 @@ pub const WORKSPACE_FILE: &str = ".pilothouse.toml";
 pub const KEYS_FILE: &str = "keys.toml";
 /// The person's own themes, in the config folder.
 pub const THEMES_FOLDER: &str = "themes";
+/// Approval rules that one file may have.
+const MAX_RULES: usize = 100;
 /// The largest file read.
 const MAX_BYTES: u64 = 256 << 10;
 
@@ -44,14 +47,17 @@ pub struct Loaded {
     pub origins: BTreeMap<String, Origin>,
     /// What is wrong with the workspace's file, which was then left aside.
     pub aside: Vec<Fault>,
+    /// The approval rules that the workspace adds; they stand among the settings too.
+    pub added: Vec<ApprovalRule>,
 }
 
 /// What a workspace may say. It comes with a clone of whatever repository: what it says may make a
-/// runtime smaller, and nothing else.
+/// runtime smaller and have you asked more often, and nothing else.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Workspace {
     limits: Lower,
+    approvals: Vec<ApprovalRule>,
 }
 
 /// Limits that a workspace may lower.
@@ -108,15 +114,22 @@ impl Loaded {
             Faults(vec![source.fault(None, "", error.message())])
         })?;
         settings.bounded(own, &origins)?;
-        Ok(Self { settings, origins, aside: Vec::new() })
+        if let Some(source) = own {
+            sensible(&settings.approvals, source)?;
+        }
+        Ok(Self { settings, origins, aside: Vec::new(), added: Vec::new() })
     }
 
     fn lower(&mut self, source: &Source, path: &Path) {
         let (asked, entries) = match (source.read::<Workspace>(&schema_of::<Workspace>()), source.entries()) {
-            (Ok(asked), Ok(entries)) => (asked.limits, entries),
+            (Ok(asked), Ok(entries)) => (asked, entries),
             (Err(Faults(faults)), _) => return self.aside.extend(faults),
             (_, Err(fault)) => return self.aside.push(fault),
         };
+        let Workspace { limits: asked, approvals } = asked;
+        if let Err(Faults(faults)) = sensible(&approvals, source) {
+            return self.aside.extend(faults);
+        }
         let limits = &mut self.settings.limits;
         let mut lowered = BTreeMap::new();
         mark(&entries, "", path, &mut lowered);
@@ -135,6 +148,12 @@ impl Loaded {
             limits.output_bytes = Ceiling(Some(bytes));
             took.push("limits.output_bytes");
         }
+        for at in 0..approvals.len() {
+            let line = lowered.get(&rule_key(at)).cloned().unwrap_or(Origin::Default);
+            self.origins.insert(rule_key(self.settings.approvals.len() + at), line);
+        }
+        self.settings.approvals.extend(approvals.iter().cloned());
+        self.added = approvals;
         self.origins.extend(lowered.into_iter().filter(|(key, _)| took.contains(&key.as_str())));
     }
 
@@ -172,6 +191,39 @@ impl Settings {
     }
 }
 
+/// The key of a rule by its place, from 0: they are counted from 1, as people do.
+fn rule_key(at: usize) -> String {
+    format!("approvals[{}]", at + 1)
+}
+
+/// Tells which approval rules are too many, or would never ask: a question that is never asked must not go
+/// unnoticed.
+fn sensible(rules: &[ApprovalRule], source: &Source) -> Result<(), Faults> {
+    let entries = source.entries().map_err(|fault| Faults(vec![fault]))?;
+    let list = entries.iter().find(|entry| entry.key == "approvals");
+    let items = match list.map(|entry| &entry.node) {
+        Some(Node::List(items)) => items.as_slice(),
+        _ => &[],
+    };
+    let mut faults = Vec::new();
+    if rules.len() > MAX_RULES {
+        let line = list.map(|entry| entry.line);
+        faults.push(source.fault(line, "approvals", format!("it must be {MAX_RULES} rules or fewer")));
+    }
+    for (at, rule) in rules.iter().enumerate() {
+        let Some(Senseless { key, what, near }) = rule.senseless() else { continue };
+        let item = items.get(at);
+        let inner = item.and_then(|(_, node)| match node {
+            Node::Table(inner) => inner.iter().find(|entry| entry.key == key),
+            _ => None,
+        });
+        let line = inner.map(|entry| entry.line).or(item.map(|(line, _)| *line));
+        let key = format!("{}.{key}", rule_key(at));
+        faults.push(Fault { near, ..source.fault(line, &key, what) });
+    }
+    if faults.is_empty() { Ok(()) } else { Err(Faults(faults)) }
+}
+
 fn default_table() -> Table {
     Table::try_from(Settings::default()).expect("the defaults are TOML: a test writes them")
 }
@@ -192,6 +244,9 @@ fn leaves(table: &Table, path: &str, take: &mut impl FnMut(String, &Toml)) {
         let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
         match value {
             Toml::Table(inner) if !inner.is_empty() => leaves(inner, &path, take),
+            Toml::Array(items) if items.iter().any(Toml::is_table) => {
+                items.iter().enumerate().for_each(|(at, item)| take(format!("{path}[{}]", at + 1), item));
+            }
             value => take(path, value),
         }
     }
@@ -202,6 +257,11 @@ fn mark(entries: &[Entry], path: &str, file: &Path, origins: &mut BTreeMap<Strin
         let path = if path.is_empty() { entry.key.clone() } else { format!("{path}.{}", entry.key) };
         match &entry.node {
             Node::Table(inner) if !inner.is_empty() => mark(inner, &path, file, origins),
+            Node::List(items) if items.iter().any(|(_, item)| matches!(item, Node::Table(_))) => {
+                for (at, (line, _)) in items.iter().enumerate() {
+                    origins.insert(format!("{path}[{}]", at + 1), Origin::File(file.to_owned(), *line));
+                }
+            }
             _ => drop(origins.insert(path, Origin::File(file.to_owned(), entry.line))),
         }
     }
@@ -297,6 +357,22 @@ mod tests {
                 "config.toml:2: console.mouse: unknown variant `weel`, expected one of `off`, `wheel`, `full`",
             ),
             ("[limits]\n\ntasks = 0\n", "config.toml:3: limits.tasks: it must be from 1 to 1000"),
+            (
+                "[[approvals]]\nprefix = \"git push\"\n[[approvals]]\nprefx = \"ls\"\n",
+                "config.toml:4: approvals.prefx: there is no such key; did you mean `prefix`?",
+            ),
+            (
+                "[[approvals]]\nprefix = \"git push\"\n[[approvals]]\ntool = \"ExecComand\"\n",
+                "config.toml:4: approvals[2].tool: there is no tool `ExecComand` that waits; did you mean `ExecCommand`?",
+            ),
+            (
+                "approvals = [\n  { prefix = \"ls\" },\n  { actor = \"claude\" },\n]\n",
+                "config.toml:3: approvals[2].actor: `claude` is nobody who asks: `agent`, `agent:NAME` or `cli`; did you mean `agent:claude`?",
+            ),
+            (
+                "[approvals]\nprefix = \"ls\"\n",
+                "config.toml:1: approvals: invalid type: map, expected a sequence",
+            ),
             ("[limits\n", "config.toml:1: unclosed table, expected `]`"),
             (
                 "zebra = 1\n[record]\nkeep_bytez = \"1 GiB\"\n",
@@ -335,6 +411,29 @@ mod tests {
             assert_eq!(loaded.settings, Settings::default(), "{hostile:?}");
         }
         assert!(with_workspace("[env]\n").aside[0].to_string().contains("there is no such key"));
+    }
+
+    #[test]
+    fn a_workspace_adds_rules_and_takes_none_away() {
+        let home = tempfile::tempdir().expect("temp dir");
+        let rule = |prefix: &str| ApprovalRule { prefix: Some(prefix.into()), ..ApprovalRule::default() };
+        std::fs::write(home.path().join(FILE), "[[approvals]]\nprefix = \"git push\"\n").expect("written");
+        let theirs = home.path().join(WORKSPACE_FILE);
+        std::fs::write(&theirs, "[[approvals]]\nprefix = \"make deploy\"\n").expect("written");
+        let loaded = Loaded::read(home.path(), home.path()).expect("reads");
+        assert_eq!(loaded.settings.limits().approvals, [rule("git push"), rule("make deploy")]);
+        assert_eq!(loaded.added, [rule("make deploy")]);
+        let values = loaded.values();
+        let rows: Vec<_> = values.iter().filter(|(key, ..)| key.starts_with("approvals")).collect();
+        assert_eq!(rows[1].0, "approvals[2]");
+        assert_eq!(rows[1].1, r#"{ prefix = "make deploy" }"#);
+        assert_eq!(rows[1].2, Origin::File(theirs.clone(), 1));
+        std::fs::write(&theirs, "approvals = []\n").expect("written");
+        let loaded = Loaded::read(home.path(), home.path()).expect("reads");
+        assert_eq!(loaded.settings.approvals, [rule("git push")]);
+        std::fs::write(&theirs, "[[approvals]]\nprefix = \"\"\n").expect("written");
+        let loaded = Loaded::read(home.path(), home.path()).expect("reads");
+        assert_eq!((loaded.settings.approvals, loaded.aside.len()), (vec![rule("git push")], 1));
     }
 
     #[test]

@@ -16,7 +16,10 @@ pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&
     known
         .map(|other| (likeness(&other), other))
         .filter(|(likeness, _)| *likeness >= NEAR)
-        .max_by(|(a, _), (b, _)| a.total_cmp(b))
+        .max_by(|(a, one), (b, other)| {
+            let far = |other: &str| other.len().abs_diff(name.len());
+            a.total_cmp(b).then_with(|| far(other).cmp(&far(one)))
+        })
         .map(|(_, other)| other)
 }
 

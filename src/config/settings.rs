@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::units::{Bytes, Ceiling, Period};
-use super::{Audit, Limits, Record};
+use super::{ApprovalRule, Audit, Limits, Record};
 
 /// The settings of a person.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -27,6 +27,10 @@ pub struct Settings {
     pub agents: AgentSettings,
     /// How programs run. Read when a run begins.
     pub programs: ProgramSettings,
+    /// Commands that wait for your word before they start, each named by one rule. Read again when the
+    /// file changes.
+    #[schemars(length(max = 100))]
+    pub approvals: Vec<ApprovalRule>,
     /// What commands inherit. Read when a runtime starts.
     pub env: Env,
     /// How the console looks and behaves. Read again when the file changes.
@@ -249,6 +253,7 @@ impl Settings {
             batch_deadline: limits.batch_deadline.0,
             output_bytes: limits.output_bytes.0,
             share_tasks: self.agents.share_tasks,
+            approvals: self.approvals.clone(),
             record: Record {
                 audit: record.audit,
                 keep_bytes: record.keep_bytes.0,

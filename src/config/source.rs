@@ -139,7 +139,11 @@ impl Source {
 
     fn told(&self, error: &toml::de::Error, entries: &[Entry]) -> Fault {
         let at = error.span().map(|span| span.start);
-        let key = at.map(|at| key_at(entries, at)).unwrap_or_default();
+        let key = at.map(|at| key_at(entries, at)).filter(|key| !key.is_empty());
+        // The bracket before a table's name is no part of it.
+        let of_line =
+            |at| entries.iter().find(|entry| entry.line == self.line(at)).map(|entry| entry.key.clone());
+        let key = key.or_else(|| at.and_then(of_line)).unwrap_or_default();
         let what = error.message().trim().replace('\n', ", ");
         self.fault(at.map(|at| self.line(at)), &key, what)
     }

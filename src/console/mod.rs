@@ -20,7 +20,7 @@ use std::sync::Arc;
 use jiff::tz::TimeZone;
 
 use crate::clock::Clock;
-use crate::config::Mouse;
+use crate::config::{Mouse, Watch};
 use crate::link::Operator;
 
 use app::arrangement::Arrangement;
@@ -31,7 +31,6 @@ use edge::display::Display;
 use edge::driver::{Driver, Ending, Times};
 use edge::settings::Source;
 use edge::signals::Signals;
-use edge::watch::Watch;
 use looks::Looks;
 
 pub use edge::clipboard::tools as clipboard_tools;

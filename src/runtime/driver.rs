@@ -46,14 +46,14 @@ pub(super) struct Driver {
     pub(super) batches: HashMap<u64, Reply<()>>,
     timers: Timers,
     pub(super) jobs: JoinSet<()>,
-    closing: Vec<oneshot::Sender<()>>,
+    pub(super) closing: Vec<oneshot::Sender<()>>,
 }
 
 /// What a live task holds beyond its state.
 pub(super) struct Live {
     pub(super) io: Arc<TaskIo>,
     pub(super) host: Option<Host>,
-    waiter: Option<Reply<ExecOutcome>>,
+    pub(super) waiter: Option<Reply<ExecOutcome>>,
     pub(super) start_error: Option<Error>,
     pub(super) looks: Looks,
 }
@@ -178,6 +178,7 @@ impl Driver {
                 }
             }
             Order::Pause { paused } => self.step(Input::Pause { paused }),
+            Order::Rules { rules } => self.step(Input::Rules { rules }),
             Order::Admit { batch, reply } => self.admit(*batch, reply),
             Order::Decide { ticket, hash, decision, reply } => {
                 let _ = reply.send(self.decide(ticket, &hash, &decision));
@@ -307,40 +308,6 @@ impl Driver {
         }
     }
 
-    /// A task is terminal and its log whole: answers its caller and lets go of what it held.
-    fn settle(&mut self, id: &TaskId) {
-        let Some(view) = self.view(id) else { return };
-        let Some(mut live) = self.live.remove(id) else { return };
-        live.io.progress.send_modify(|progress| progress.settled = true);
-        self.past_bytes.0 += view.output.bytes;
-        self.past_bytes.1 += view.output.dropped_bytes;
-        self.shared.book().counters.ended(view.status.as_str(), view.lived_ms());
-        self.shared.note(&Row::Ended { task: &view });
-        if view.promoted && view.output.bytes > 0 {
-            // What a foreground command printed stands in its answer.
-            let folder = view.folder.clone();
-            self.jobs.spawn_blocking(move || super::log::sync(&folder));
-        }
-        self.finished.push(view.clone());
-        self.publish();
-        self.shared.ios().remove(id);
-        if let Some(waiter) = live.waiter.take() {
-            let answer = live.start_error.take().map_or(Ok(ExecOutcome::Completed(view)), Err);
-            let _ = waiter.send(answer);
-        }
-    }
-
-    fn cancel_foreground(&mut self, call: u64, by: &Actor) {
-        let foreground = |task: &&super::supervisor::Task| task.request.call == call && !task.promoted;
-        let id = self.supervisor.live().find(foreground).map(|task| task.id.clone());
-        self.step(Input::Withdraw { call });
-        if let Some(id) = id {
-            let now = self.now();
-            let (_, actions) = self.supervisor.stop(now, &id, by, super::Stop::default());
-            self.carry_out(actions);
-        }
-    }
-
     fn next_timer(&self) -> Option<Duration> {
         self.timers.first().into_iter().chain(self.clerk.desk.next_due()).min()
     }
@@ -350,35 +317,6 @@ impl Driver {
         let now = self.now().mono;
         while let Some(due) = self.timers.take(now) {
             self.step(due);
-        }
-    }
-
-    pub(super) fn is_open(&self) -> bool {
-        self.closing.is_empty()
-    }
-
-    fn is_done(&self) -> bool {
-        !self.closing.is_empty() && self.live.is_empty()
-    }
-
-    async fn close(mut self) {
-        self.publish();
-        self.jobs.shutdown().await;
-        let closed = Row::Closed { recovered: false };
-        // What could not be written is tried once more when the journal is closed.
-        let _ = self.shared.write(&closed, crate::journal::Durability::Synced).await;
-        let shared = self.shared.clone();
-        let parsers = self.parsers.clone();
-        let ended = tokio::task::spawn_blocking(move || {
-            shared.pump.stop();
-            parsers.stop();
-            shared.journal.close();
-        });
-        if ended.await.is_err() {
-            tracing::error!("the threads of the byte path could not be ended");
-        }
-        for reply in self.closing {
-            let _ = reply.send(());
         }
     }
 }

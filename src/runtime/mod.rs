@@ -4,6 +4,7 @@ mod book;
 mod bytes;
 mod calls;
 mod driver;
+mod ends;
 mod error;
 mod export;
 mod exposition;

@@ -7,6 +7,7 @@ use super::gate::{BatchRequest, Decision};
 use super::question::ClerkOrder;
 use super::request::{ExecOutcome, ExecRequest, Input, InputOutcome, Stop, StopOutcome};
 use super::view::Waiting;
+use crate::config::ApprovalRule;
 use crate::envelope::{Actor, TaskId};
 use crate::process::{HostEvent, Running};
 
@@ -22,6 +23,7 @@ pub(super) enum Order {
     Rename { id: TaskId, name: Option<String> },
     Dismiss { id: TaskId },
     Pause { paused: bool },
+    Rules { rules: Vec<ApprovalRule> },
     Admit { batch: Box<BatchRequest>, reply: Reply<()> },
     Decide { ticket: u64, hash: String, decision: Decision, reply: Reply<()> },
     CancelForeground { call: u64, by: Actor },

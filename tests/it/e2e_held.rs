@@ -78,3 +78,39 @@ fn with_a_console_that_is_attached() {
     console.keys(b"q");
     assert_eq!(console.exit(), 0);
 }
+
+#[test]
+fn a_rule_in_the_settings_asks_as_soon_as_it_is_written() {
+    let home = Home::new();
+    home.configure("config.toml", "[[approvals]]\nprefix = \"touch\"\nactor = \"agent:claude\"\n");
+    let ran = home.workspace().join("ran");
+    let mut console = Console::open(&home, &[], (100, 30));
+    console.shows("no agent yet");
+    let agent = Agent::connect(&home, &["--label", "claude"]);
+    let asked = agent.ask("ExecCommand", &json!({"cmd": "cd . && touch ran", "yield_time_ms": 30000}));
+    console.shows("waits for your word");
+    assert!(!ran.exists());
+    console.keys(b"A");
+    console.shows("held by the rule: prefix \"touch\", actor \"agent:claude\"");
+    answer(&console, b"y", "the call is let go", "exit 0");
+    assert_eq!(agent.answer(asked).result("/disposition"), "completed");
+    assert!(ran.exists());
+
+    home.configure("config.toml", "[[approvals]]\nprefix = \"printf\"\n");
+    console.shows("settings changed: 1 taken away, 1 approval rule holds for new calls");
+    assert!(
+        !agent.call("ExecCommand", &json!({"cmd": "touch ran"})).envelope.to_string().contains("awaiting")
+    );
+    let asked = agent.call("ExecCommand", &json!({"cmd": "printf hello", "yield_time_ms": 250}));
+    assert_eq!(asked.result("/disposition"), "awaiting_operator");
+
+    home.configure("config.toml", "[[approvals]]\nprefx = \"printf\"\n");
+    console.shows("approvals.prefx");
+    let asked = agent.call("ExecCommand", &json!({"cmd": "printf more", "yield_time_ms": 250}));
+    assert_eq!(asked.result("/disposition"), "awaiting_operator", "a file with a fault takes no rule away");
+    agent.leave();
+    console.keys(b"q");
+    console.shows("stop");
+    console.keys(b"s");
+    assert_eq!(console.exit(), 0);
+}

@@ -10,4 +10,3 @@ pub(super) mod pages;
 pub(super) mod settings;
 pub(super) mod signals;
 pub mod tty;
-pub(super) mod watch;

@@ -5,8 +5,7 @@ use super::super::looks::{Facts, Looks};
 use super::super::msg::{Effect, Msg};
 use super::super::options::Options;
 use super::driver::Driver;
-use super::watch::Watch;
-use crate::config::Mouse;
+use crate::config::{Mouse, Watch};
 
 /// Where settings come from, and when to read them again.
 pub(in crate::console) struct Source {

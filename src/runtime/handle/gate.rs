@@ -1,6 +1,7 @@
 //! The handle's part for calls that wait for the operator.
 
 use super::Handle;
+use crate::config::ApprovalRule;
 use crate::runtime::Error;
 use crate::runtime::gate::{BatchRequest, Decision};
 use crate::runtime::order::Order;
@@ -9,6 +10,11 @@ impl Handle {
     /// Holds new calls of agents from now on, or lets those go that only the pause holds.
     pub async fn pause(&self, paused: bool) {
         self.tell(Order::Pause { paused }).await;
+    }
+
+    /// Asks about new calls by these rules from now on.
+    pub async fn ask_by(&self, rules: Vec<ApprovalRule>) {
+        self.tell(Order::Rules { rules }).await;
     }
 
     /// Says the operator's word to a held call; `hash` is that of the request they were shown.

@@ -111,6 +111,17 @@ impl Supervisor {
         actions
     }
 
+    /// Asks by these rules from now on. What is held stays held: its answer is the operator's.
+    pub(crate) fn set_rules(&mut self, now: Moment, rules: Vec<ApprovalRule>) -> Vec<Action> {
+        if rules == self.gate.rules {
+            return Vec::new();
+        }
+        let told: Vec<String> = rules.iter().map(ToString::to_string).collect();
+        self.gate.rules = rules;
+        let said = gate_event(now, "rules", None, &told.join("; "));
+        vec![Action::Gate(GateEvent { actor: Actor::System, ..said })]
+    }
+
     /// Does what the operator says to a held call, or nothing when it is not the one they were shown.
     pub(crate) fn decide(
         &mut self,

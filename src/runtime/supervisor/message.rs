@@ -6,6 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::Serialize;
 
+use crate::config::ApprovalRule;
 use crate::envelope::{Actor, TaskId};
 use crate::process::Leftovers;
 use crate::runtime::request::{ExecRequest, RejectionReason, StopSignal};
@@ -107,6 +108,10 @@ pub(crate) enum Input {
     Pause {
         paused: bool,
     },
+    /// These rules hold for new calls from now on.
+    Rules {
+        rules: Vec<ApprovalRule>,
+    },
     /// The wait of a held batch is over.
     HoldOver {
         ticket: u64,
@@ -175,7 +180,7 @@ pub(crate) enum Verdict {
 pub(crate) struct GateEvent {
     pub(crate) at: Timestamp,
     pub(crate) actor: Actor,
-    /// `paused`, `resumed`, `held`, `approved`, `denied`, `pending`.
+    /// `paused`, `resumed`, `rules`, `held`, `approved`, `denied`, `pending`.
     pub(crate) what: &'static str,
     pub(crate) call: Option<u64>,
     pub(crate) task: Option<TaskId>,

@@ -58,6 +58,7 @@ impl Supervisor {
             Input::Start(new) => self.start(now, *new),
             Input::Shutdown => self.shutdown(now),
             Input::Pause { paused } => self.pause(now, paused),
+            Input::Rules { rules } => self.set_rules(now, rules),
             Input::HoldOver { ticket } => self.hold_over(now, ticket),
             Input::Withdraw { call } => self.withdraw(now, call),
             Input::Started { id, pid } => self.with(&id, |task, _| task.started(now, pid)),

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use rustix::fs::inotify::{CreateFlags, WatchFlags, add_watch, init};
 use tokio::sync::mpsc;
 
-use crate::config::{FILE, KEYS_FILE, THEMES_FOLDER};
+use super::{FILE, KEYS_FILE, THEMES_FOLDER};
 
 /// A watch on a folder of settings.
-pub(in crate::console) struct Watch {
+pub struct Watch {
     changes: mpsc::Receiver<()>,
     /// Kept open where there is no watch: then nothing ever comes.
     _open: mpsc::Sender<()>,
@@ -19,7 +19,7 @@ pub(in crate::console) struct Watch {
 impl Watch {
     /// Watches the folder and its files, and the folder above it in case there is none yet. The thread ends
     /// with the process: a blocking read cannot be called back.
-    pub(in crate::console) fn new(config: Option<&Path>) -> Self {
+    pub fn new(config: Option<&Path>) -> Self {
         let (told, changes) = mpsc::channel(1);
         let watch = Self { changes, _open: told.clone() };
         let Some(config) = config else { return watch };
@@ -48,7 +48,7 @@ impl Watch {
     }
 
     /// Waits for a change.
-    pub(in crate::console) async fn changed(&mut self) {
+    pub async fn changed(&mut self) {
         if self.changes.recv().await.is_none() {
             std::future::pending().await
         }

@@ -1,0 +1,321 @@
+//! Rules that name the commands which wait for the operator's word. Pure.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::near::nearest;
+
+/// The tools a rule may name.
+const TOOLS: [&str; 2] = ["ExecCommand", "ExecCommandBatch"];
+/// Words of the shell after which a command begins.
+const LEADING: [&str; 10] = ["if", "then", "elif", "else", "while", "until", "do", "!", "{", "time"];
+
+/// Which commands wait for the operator's word before they start. Whatever is given must fit; with nothing
+/// given it fits every command of an agent.
+///
+/// A rule reads the command as text. It is a question asked in time, no fence: a command can be written in
+/// many ways (decision 18).
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ApprovalRule {
+    /// The whole command line, to the letter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exact: Option<String>,
+    /// How a command of the line begins, in whole words: `git push` is in `cd x && git push -f`, not in
+    /// `git pushd` and not in `echo git push`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prefix: Option<String>,
+    /// The tool: `ExecCommand` or `ExecCommandBatch`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// Who asks: `agent:<label>`, `agent` for any agent, or `cli` for scripts. Any agent unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub actor: Option<String>,
+}
+
+/// Why a rule would never ask.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Senseless {
+    /// Its key at fault.
+    pub(super) key: &'static str,
+    /// What is wrong.
+    pub(super) what: String,
+    /// What was probably meant.
+    pub(super) near: Option<String>,
+}
+
+impl ApprovalRule {
+    /// Tells whether a command of an actor waits for the operator by this rule.
+    #[must_use]
+    pub fn asks(&self, tool: &str, actor: &str, cmd: &str) -> bool {
+        let is_by = match self.actor.as_deref() {
+            None | Some("agent") => actor.starts_with("agent:"),
+            Some(named) => actor == named,
+        };
+        is_by
+            && self.tool.as_ref().is_none_or(|asked| asked == tool)
+            && self.exact.as_ref().is_none_or(|exact| exact == cmd)
+            && self.prefix.as_ref().is_none_or(|prefix| begins(cmd, prefix))
+    }
+
+    /// Returns what keeps the rule from ever asking, which nobody means.
+    pub(super) fn senseless(&self) -> Option<Senseless> {
+        let fault = |key, what: &str| Some(Senseless { key, what: what.to_owned(), near: None });
+        let is_empty = |text: &Option<String>| text.as_ref().is_some_and(|text| text.trim().is_empty());
+        if is_empty(&self.exact) {
+            return fault("exact", "it names no command");
+        }
+        if self.prefix.as_ref().is_some_and(|prefix| commands(prefix).len() != 1) {
+            return fault("prefix", "it must be the first words of one command");
+        }
+        if self.exact.is_some() && self.prefix.is_some() {
+            return fault("prefix", "`exact` names the whole command already");
+        }
+        let tool = self.tool.as_deref().filter(|tool| !TOOLS.contains(tool));
+        if let Some(tool) = tool {
+            let near = nearest(tool, TOOLS.into_iter()).map(str::to_owned);
+            return Some(Senseless {
+                key: "tool",
+                what: format!("there is no tool `{tool}` that waits"),
+                near,
+            });
+        }
+        let is_known = |actor: &str| {
+            matches!(actor, "agent" | "cli")
+                || actor.strip_prefix("agent:").is_some_and(|label| !label.is_empty())
+        };
+        match self.actor.as_deref() {
+            Some(actor) if !is_known(actor) => Some(Senseless {
+                key: "actor",
+                what: format!("`{actor}` is nobody who asks: `agent`, `agent:NAME` or `cli`"),
+                near: (!actor.contains(':')).then(|| format!("agent:{actor}")),
+            }),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for ApprovalRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts =
+            [("exact", &self.exact), ("prefix", &self.prefix), ("tool", &self.tool), ("actor", &self.actor)];
+        let given: Vec<String> = parts
+            .into_iter()
+            .filter_map(|(name, value)| value.as_ref().map(|value| format!("{name} {value:?}")))
+            .collect();
+        f.write_str(if given.is_empty() { "every command" } else { "" })?;
+        f.write_str(&given.join(", "))
+    }
+}
+
+/// Tells whether one of the commands in a line begins with the words of `prefix`.
+fn begins(line: &str, prefix: &str) -> bool {
+    let Some(wanted) = commands(prefix).into_iter().next() else { return false };
+    commands(line).iter().any(|words| is_led_by(words, &wanted))
+}
+
+fn is_led_by(words: &[String], wanted: &[String]) -> bool {
+    let Some((program, rest)) = wanted.split_first() else { return false };
+    let Some((own, more)) = words.split_first() else { return false };
+    // `/usr/bin/git` is git.
+    let name = own.rsplit('/').next().unwrap_or(own);
+    (own == program || name == program) && more.starts_with(rest)
+}
+
+/// Splits a line into its commands and each into words, as a shell would where nothing is expanded: quotes are
+/// taken off, assignments and the shell's own words before a command are left out, and what stands in
+/// `$( )` or backquotes is a command too.
+fn commands(line: &str) -> Vec<Vec<String>> {
+    let mut scan = Scan::default();
+    let mut chars = line.chars().peekable();
+    while let Some(c) = chars.next() {
+        match (c, scan.quote) {
+            ('\\', None | Some('"')) => match chars.next() {
+                // A line goes on.
+                Some('\n') | None => {}
+                Some(next) => scan.letter(next),
+            },
+            ('$', None | Some('"')) if chars.peek() == Some(&'(') => {
+                chars.next();
+                scan.open();
+            }
+            ('`', None | Some('"')) => scan.backquote(),
+            (_, Some(quote)) if c == quote => scan.quote = None,
+            (_, Some(_)) => scan.letter(c),
+            ('"' | '\'', None) => {
+                scan.quote = Some(c);
+                scan.word.get_or_insert_default();
+            }
+            (')', None) => scan.close(),
+            ('(', None) => scan.open(),
+            (';' | '&' | '|' | '\n', None) => scan.end_command(),
+            ('<' | '>', None) => scan.end_word(),
+            (c, None) if c.is_whitespace() => scan.end_word(),
+            (c, None) => scan.letter(c),
+        }
+    }
+    scan.end_command();
+    scan.found
+}
+
+/// Where the splitting of a line has come to.
+#[derive(Default)]
+struct Scan {
+    found: Vec<Vec<String>>,
+    words: Vec<String>,
+    word: Option<String>,
+    quote: Option<char>,
+    /// The quotes outside of each open bracket.
+    outside: Vec<Option<char>>,
+    is_backquoted: bool,
+}
+
+impl Scan {
+    fn letter(&mut self, c: char) {
+        self.word.get_or_insert_default().push(c);
+    }
+
+    fn end_word(&mut self) {
+        let Some(word) = self.word.take() else { return };
+        let is_first = self.words.is_empty();
+        if !(is_first && (LEADING.contains(&word.as_str()) || is_assignment(&word))) {
+            self.words.push(word);
+        }
+    }
+
+    fn end_command(&mut self) {
+        self.end_word();
+        if !self.words.is_empty() {
+            self.found.push(std::mem::take(&mut self.words));
+        }
+    }
+
+    fn open(&mut self) {
+        self.end_command();
+        self.outside.push(self.quote.take());
+    }
+
+    fn close(&mut self) {
+        self.end_command();
+        self.quote = self.outside.pop().flatten();
+    }
+
+    fn backquote(&mut self) {
+        if self.is_backquoted {
+            self.close()
+        } else {
+            self.open()
+        }
+        self.is_backquoted = !self.is_backquoted;
+    }
+}
+
+fn is_assignment(word: &str) -> bool {
+    let is_name = |name: &str| {
+        !name.starts_with(|c: char| c.is_ascii_digit())
+            && !name.is_empty()
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    word.split_once('=').is_some_and(|(name, _)| is_name(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(exact: &str, prefix: &str, tool: &str, actor: &str) -> ApprovalRule {
+        let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        ApprovalRule { exact: given(exact), prefix: given(prefix), tool: given(tool), actor: given(actor) }
+    }
+
+    #[test]
+    fn a_rule_asks_where_all_of_it_fits() {
+        for (rule, tool, actor, cmd, asks) in [
+            (rule("", "", "", ""), "ExecCommand", "agent:a", "ls", true),
+            (rule("", "", "", ""), "ExecCommand", "cli", "ls", false),
+            (rule("make", "", "", ""), "ExecCommand", "agent:a", "make", true),
+            (rule("make", "", "", ""), "ExecCommand", "agent:a", "make ", false),
+            (rule("", "", "ExecCommandBatch", ""), "ExecCommand", "agent:a", "ls", false),
+            (rule("", "", "", "cli"), "ExecCommand", "cli", "ls", true),
+            (rule("", "", "", "agent:b"), "ExecCommand", "agent:a", "ls", false),
+            (rule("", "ls", "", "agent"), "ExecCommand", "agent:a", "ls", true),
+        ] {
+            assert_eq!(rule.asks(tool, actor, cmd), asks, "{rule} {tool} {actor} {cmd:?}");
+        }
+    }
+
+    #[test]
+    fn a_prefix_is_looked_for_by_words_in_every_command_of_a_line() {
+        let rule = rule("", "git push", "", "");
+        for cmd in [
+            " git push -f",
+            "git push;ls",
+            "git  \t push",
+            "cd sub && git push origin main",
+            "GIT_TRACE=1 git push",
+            "/usr/bin/git push",
+            "git 'push'",
+            "g\"it\" pu\\sh",
+            "git \\\n push",
+            "if git push; then ls; fi",
+            "(git push)",
+            "echo \"$(git push)\" done",
+            "echo `git push`",
+            "git push>log",
+            "true\ngit push",
+        ] {
+            assert!(rule.asks("ExecCommand", "agent:a", cmd), "{cmd:?}");
+        }
+        for cmd in [
+            "git pushd",
+            "echo git push",
+            "echo 'x; git push'",
+            "git -C . push",
+            "git",
+            "",
+            "'git push'",
+            "echo \"git push\"",
+            "legit push",
+            "git;push",
+        ] {
+            assert!(!rule.asks("ExecCommand", "agent:a", cmd), "{cmd:?}");
+        }
+    }
+
+    #[test]
+    fn a_rule_says_what_it_asks_for_and_is_read_from_toml() {
+        let read: ApprovalRule = toml::from_str("prefix = \"git push\"\nactor = \"cli\"").expect("a rule");
+        assert_eq!(read, rule("", "git push", "", "cli"));
+        assert_eq!(read.to_string(), r#"prefix "git push", actor "cli""#);
+        assert_eq!(ApprovalRule::default().to_string(), "every command");
+        assert!(toml::from_str::<ApprovalRule>("suffix = \"x\"").is_err());
+    }
+
+    #[test]
+    fn a_rule_that_never_asks_is_senseless() {
+        for (rule, key) in [
+            (rule(" ", "", "", ""), "exact"),
+            (rule("", " ", "", ""), "prefix"),
+            (rule("", "git push; ls", "", ""), "prefix"),
+            (rule("ls", "ls", "", ""), "prefix"),
+            (rule("", "", "TaskStop", ""), "tool"),
+            (rule("", "", "", "claude"), "actor"),
+            (rule("", "", "", "agent:"), "actor"),
+        ] {
+            assert_eq!(rule.senseless().map(|senseless| senseless.key), Some(key), "{rule}");
+        }
+        for rule in [rule("", "", "", ""), rule("", "git push", "ExecCommandBatch", "agent:claude")] {
+            assert_eq!(rule.senseless(), None, "{rule}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_line_is_split_and_none_of_its_words_is_invented(line in "\\PC*") {
+            let letters: String = commands(&line).concat().concat();
+            let mut rest = line.chars();
+            proptest::prop_assert!(letters.chars().all(|c| rest.any(|other| other == c)), "{line:?}");
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! How a task and the driver itself come to their end: who is told, what goes on record, what is let go.
+
+use super::driver::Driver;
+use super::request::ExecOutcome;
+use super::rows::Row;
+use super::supervisor::Input;
+use crate::envelope::{Actor, TaskId};
+
+impl Driver {
+    /// A task is terminal and its log whole: answers its caller and lets go of what it held.
+    pub(super) fn settle(&mut self, id: &TaskId) {
+        let Some(view) = self.view(id) else { return };
+        let Some(mut live) = self.live.remove(id) else { return };
+        live.io.progress.send_modify(|progress| progress.settled = true);
+        self.past_bytes.0 += view.output.bytes;
+        self.past_bytes.1 += view.output.dropped_bytes;
+        self.shared.book().counters.ended(view.status.as_str(), view.lived_ms());
+        self.shared.note(&Row::Ended { task: &view });
+        if view.promoted && view.output.bytes > 0 {
+            // What a foreground command printed stands in its answer.
+            let folder = view.folder.clone();
+            self.jobs.spawn_blocking(move || super::log::sync(&folder));
+        }
+        self.finished.push(view.clone());
+        self.publish();
+        self.shared.ios().remove(id);
+        if let Some(waiter) = live.waiter.take() {
+            let answer = live.start_error.take().map_or(Ok(ExecOutcome::Completed(view)), Err);
+            let _ = waiter.send(answer);
+        }
+    }
+
+    pub(super) fn cancel_foreground(&mut self, call: u64, by: &Actor) {
+        let foreground = |task: &&super::supervisor::Task| task.request.call == call && !task.promoted;
+        let id = self.supervisor.live().find(foreground).map(|task| task.id.clone());
+        self.step(Input::Withdraw { call });
+        if let Some(id) = id {
+            let now = self.now();
+            let (_, actions) = self.supervisor.stop(now, &id, by, super::Stop::default());
+            self.carry_out(actions);
+        }
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        self.closing.is_empty()
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        !self.closing.is_empty() && self.live.is_empty()
+    }
+
+    pub(super) async fn close(mut self) {
+        self.publish();
+        self.jobs.shutdown().await;
+        let closed = Row::Closed { recovered: false };
+        // What could not be written is tried once more when the journal is closed.
+        let _ = self.shared.write(&closed, crate::journal::Durability::Synced).await;
+        let shared = self.shared.clone();
+        let parsers = self.parsers.clone();
+        let ended = tokio::task::spawn_blocking(move || {
+            shared.pump.stop();
+            parsers.stop();
+            shared.journal.close();
+        });
+        if ended.await.is_err() {
+            tracing::error!("the threads of the byte path could not be ended");
+        }
+        for reply in self.closing {
+            let _ = reply.send(());
+        }
+    }
+}
