@@ -33,26 +33,28 @@ pub(super) fn tree() -> Clap {
     let root = looks(root);
     COMMANDS.iter().fold(root, |root, command| {
         let words: Vec<&str> = command.words().collect();
-        grow(root, command, &words)
+        grow(root, command, "", &words)
     })
 }
 
 /// Adds a command beneath the groups its path names.
-fn grow(parent: Clap, command: &'static Command, words: &[&str]) -> Clap {
+fn grow(parent: Clap, command: &'static Command, above: &str, words: &[&str]) -> Clap {
     let Some((word, rest)) = words.split_first() else {
         return declare(command, parent);
     };
     if parent.get_subcommands().any(|known| known.get_name() == *word) {
-        return parent.mut_subcommand(*word, |known| grow(known, command, rest));
+        return parent.mut_subcommand(*word, |known| grow(known, command, &format!("{above}{word}."), rest));
     }
     let fresh = Clap::new((*word).to_owned());
-    let fresh = if rest.is_empty() { fresh } else { group(fresh, word) };
-    parent.subcommand(grow(fresh, command, rest))
+    let path = format!("{above}{word}.");
+    let fresh = if rest.is_empty() { fresh } else { group(fresh, word, &path) };
+    parent.subcommand(grow(fresh, command, &path, rest))
 }
 
-fn group(clap: Clap, word: &str) -> Clap {
-    let verbs: Vec<&str> =
-        COMMANDS.iter().filter_map(|command| command.path.strip_prefix(word)?.strip_prefix('.')).collect();
+fn group(clap: Clap, word: &str, path: &str) -> Clap {
+    let mut verbs: Vec<&str> =
+        COMMANDS.iter().filter_map(|command| command.path.strip_prefix(path)?.split('.').next()).collect();
+    verbs.dedup();
     clap.about(format!("{}: {}", capital(word), verbs.join(", "))).subcommand_required(true)
 }
 

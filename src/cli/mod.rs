@@ -9,6 +9,7 @@ mod demo;
 mod edit;
 mod exec;
 mod fields;
+mod gate;
 mod house;
 mod log;
 #[cfg(feature = "console")]
@@ -42,6 +43,7 @@ use self::outside::Outside;
 use crate::dispatch::{Code, Danger, Failure, Reach, Response};
 use crate::paths::Places;
 use crate::process;
+use crate::runtime::AnswerValue;
 
 /// How long blocking work (a read of standard input) may hold up the end of the program.
 const LINGER: Duration = Duration::from_millis(100);
@@ -142,6 +144,12 @@ async fn alone(matches: &ArgMatches, typed: Typed<'_>) -> Result<ExitCode> {
         "run" => {
             let form = typed.args.get_one::<String>(args::OUTPUT).map(|_| form);
             program::run(&start, &serde_json::from_value(input)?, form).await
+        }
+        "prose.gate.approve" => {
+            gate::run(&start, serde_json::from_value(input)?, AnswerValue::Approve, form).await
+        }
+        "prose.gate.reject" => {
+            gate::run(&start, serde_json::from_value(input)?, AnswerValue::Reject, form).await
         }
         "serve" => serve::run(&start, &serde_json::from_value(input)?, form).await,
         #[cfg(feature = "console")]

@@ -38,6 +38,8 @@ pub use context::{Context, Embedded, Host};
 pub use doctor::Probe;
 pub use keys::KeyRow;
 pub use reference::reference;
+
+pub use prose::{Decided as GateDecided, GateInput, attach as attach_operator, waiting as waiting_gates};
 pub use registry::{COMMANDS, find};
 pub use response::{Failure, Meta, Phase, Response};
 pub use run::{Flags, parse_timeout, run};

@@ -36,6 +36,9 @@ pub struct RunInput {
     /// Agents may answer what is not a person's to answer.
     #[serde(default)]
     pub agent_answers: bool,
+    /// An operator will be there: what is asked waits for a console that opens, or for `prose gate`.
+    #[serde(default)]
+    pub attended: bool,
     /// Begin although nobody may be there to answer.
     #[serde(default)]
     pub lazy_judgement: bool,
@@ -92,7 +95,7 @@ impl RunInput {
             agent_answers: self.agent_answers,
             lazy: self.lazy_judgement,
             resume: self.resume.clone(),
-            has_operator,
+            has_operator: has_operator || self.attended,
             exec: self.exec.unwrap_or(exec),
             strict: self.strict,
         })
@@ -110,7 +113,7 @@ pub fn refused(refusal: Refusal) -> Response {
     let failure = Failure::new(code, refusal.message);
     Response::failure(match code {
         Code::NobodyAnswers => failure
-            .fix("run it in a terminal, give --answers FILE, or --lazy-judgement to begin all the same"),
+            .fix("run it in a terminal, or with --attended to wait for an operator; give --answers FILE, or --lazy-judgement"),
         _ => failure,
     })
 }

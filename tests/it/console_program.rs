@@ -121,7 +121,7 @@ fn question(number: u32, kind: QuestionKind, name: Option<&str>, text: &str) -> 
             program: Some("/w/release.prose".into()),
             lines: Some(Lines { first: 13, last: 15 }),
             name: name.map(str::to_owned),
-            task: None,
+            ..Origin::default()
         },
         asked_by: Actor::Operator,
         agents: false,

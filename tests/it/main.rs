@@ -46,6 +46,7 @@ mod prose_cases;
 mod prose_codes;
 mod prose_commands;
 mod prose_corpus;
+mod prose_gates;
 mod prose_policy;
 mod prose_programs;
 mod prose_properties;

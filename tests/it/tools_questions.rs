@@ -36,8 +36,7 @@ pub(crate) fn question(number: u8, kind: QuestionKind, text: &str) -> Question {
             run: Some("20261120-120000-k3f9x2".into()),
             program: Some("/w/deploy.prose".into()),
             lines: Some(Lines { first: 7, last: 9 }),
-            name: None,
-            task: None,
+            ..Origin::default()
         },
         asked_by: Actor::Cli,
         agents: !kind.is_operators(),

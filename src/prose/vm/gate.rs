@@ -73,12 +73,14 @@ impl<E: Effects> Vm<E> {
         let kind = QuestionKind::Gate { allow: allow.clone() };
         let mut query: Query = self.query(frame, site, kind, prompt.clone());
         (query.name, query.within, query.agents) = (Some(name.to_owned()), Some(gate.timeout()), false);
+        query.gate = Some(id.clone());
+        let created = self.effects.now();
         let is_new = self.ledger.decided(&frame.key).is_none();
         let (pending, resolved) = (file(&id, "pending"), file(&id, "resolved"));
         if is_new {
             let facts = json!({
                 "gate_id": id, "prompt": prompt, "allow": allow, "timeout_s": gate.timeout().as_secs(),
-                "line": site.line, "status": "pending", "created_at": self.effects.now(),
+                "line": site.line, "status": "pending", "created_at": created,
             });
             frame.unit.folder.write(&pending, &format!("{facts:#}\n"))?;
             self.mark(frame, site.line, state::gate(&frame.number, &id, "pending")).await?;
@@ -96,8 +98,8 @@ impl<E: Effects> Vm<E> {
         };
         if is_new {
             let facts = json!({
-                "gate_id": id, "decision": word, "principal": who, "timestamp": self.effects.now(),
-                "comment": note,
+                "gate_id": id, "prompt": prompt, "created_at": created, "decision": word, "principal": who,
+                "timestamp": self.effects.now(), "comment": note,
             });
             frame.unit.folder.write(&resolved, &format!("{facts:#}\n"))?;
             frame.unit.folder.remove(&pending);

@@ -63,6 +63,7 @@ impl<E: Effects> Vm<E> {
         let query = Query {
             site,
             name: None,
+            gate: None,
             kind: QuestionKind::Command,
             text: command.to_owned(),
             evidence: Evidence { workdir: Some(cwd.to_owned()), ..Evidence::default() },

@@ -19,6 +19,8 @@ const SHOWN: usize = 12;
 pub(super) struct Query {
     pub(super) site: Site,
     pub(super) name: Option<String>,
+    /// The id of the gate that asks.
+    pub(super) gate: Option<String>,
     pub(super) kind: QuestionKind,
     pub(super) text: String,
     pub(super) evidence: Evidence,
@@ -90,7 +92,7 @@ impl<E: Effects> Vm<E> {
         text: String,
         evidence: Evidence,
     ) -> Result<AnswerValue, Halt> {
-        let query = Query { site, name, kind, text, evidence, within: None, agents: false };
+        let query = Query { site, name, gate: None, kind, text, evidence, within: None, agents: false };
         let decided = self.put(frame, &query).await?;
         self.settled(&query, decided)
     }
@@ -105,7 +107,7 @@ impl<E: Effects> Vm<E> {
         }
         let bindings = shown.into_iter().map(|(name, bound)| binding_view(frame, name, bound)).collect();
         let evidence = Evidence { bindings, pass: frame.pass, ..Evidence::default() };
-        Query { site, name: None, kind, text, evidence, within: None, agents: true }
+        Query { site, name: None, gate: None, kind, text, evidence, within: None, agents: true }
     }
 
     async fn answer(&self, frame: &Frame, query: Query) -> Result<AnswerValue, Halt> {
@@ -194,6 +196,7 @@ impl<E: Effects> Vm<E> {
                 program: Some(frame.unit.source.name().into()),
                 lines: Some(lines),
                 name: query.name.clone(),
+                gate: query.gate.clone(),
                 task: None,
             },
             asked_by: Actor::System,

@@ -131,6 +131,9 @@ pub struct Origin {
     pub lines: Option<Lines>,
     /// The name it has in the program: of the gate, the input, the agent.
     pub name: Option<String>,
+    /// The id of the gate in its run: its name, with a number from the second time on.
+    #[serde(default)]
+    pub gate: Option<String>,
     /// A task it is about.
     pub task: Option<TaskId>,
 }

@@ -1,0 +1,135 @@
+//! `pilothouse prose gate approve|reject`: what a console's dialog does, at a terminal without one. It takes what a
+//! console takes: the operator's socket, which nothing beneath a task may use, and keys that were typed after the
+//! whole text was on the screen.
+
+use std::borrow::Cow;
+use std::fs::OpenOptions;
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::process::ExitCode;
+
+use color_eyre::eyre::Result;
+use rustix::rand::{GetRandomFlags, getrandom};
+use rustix::termios::{QueueSelector, tcflush};
+use serde_json::json;
+
+use super::Start;
+use super::answer::{self, Form};
+use crate::dispatch::{Code, Failure, GateDecided, GateInput, Response, attach_operator, waiting_gates};
+use crate::runtime::{AnswerValue, Given, Question};
+
+/// Letters of the word that is to be typed: none that looks like another one.
+const LETTERS: &[u8] = b"abcdefghkmnprstuvwxyz";
+/// How many of them.
+const WORD: usize = 4;
+
+/// Decides a gate.
+pub(super) async fn run(
+    start: &Start,
+    input: GateInput,
+    verdict: AnswerValue,
+    form: Form,
+) -> Result<ExitCode> {
+    let response = match decide(start, &input, verdict).await {
+        Ok(decided) => {
+            let text = format!("gate {} of {}: {}", decided.gate, decided.run, decided.decision);
+            Response::success(json!(decided), text)
+        }
+        Err(failure) => Response::failure(failure),
+    };
+    Ok(answer::print(&response, form))
+}
+
+async fn decide(start: &Start, input: &GateInput, verdict: AnswerValue) -> Result<GateDecided, Failure> {
+    let operator = attach_operator(&start.places, start.cwd.clone()).await?.ok_or_else(|| input.absent())?;
+    let question = waiting_gates(&operator).into_iter().find(|question| input.means(&question.origin));
+    let question = question.ok_or_else(|| input.absent())?;
+    let word = if verdict == AnswerValue::Approve { "approve" } else { "reject" };
+    let shown = question.clone();
+    let asked = tokio::task::spawn_blocking(move || at_terminal(&shown, word)).await;
+    let is_meant = asked
+        .map_err(|error| Failure::internal(&error))?
+        .map_err(|error| no_terminal().detail(error.to_string()))?;
+    if !is_meant {
+        let message = "That was not the word: nothing is decided.";
+        return Err(Failure::new(Code::Precondition, message).fix("run it again, and type what is shown"));
+    }
+    let given = Given { value: verdict.clone(), note: input.note.clone() };
+    operator.answer(&question.id, given).await.map_err(|error| {
+        Failure::running(Code::Precondition, format!("The gate was not decided: {error}."))
+    })?;
+    let decision = if verdict == AnswerValue::Approve { "approved" } else { "rejected" };
+    Ok(GateDecided { run: input.run.clone(), gate: input.gate.clone(), decision })
+}
+
+fn no_terminal() -> Failure {
+    Failure::new(Code::Precondition, "A gate is decided at a terminal, and there is none.")
+        .fix("decide it in the console, or run this in a terminal of your own")
+}
+
+/// Shows the gate whole on the terminal of this process and waits for the word that is shown after it. Blocks.
+fn at_terminal(question: &Question, verdict: &str) -> io::Result<bool> {
+    let mut tty = OpenOptions::new().read(true).write(true).open("/dev/tty")?;
+    let word = word()?;
+    let place = question.origin.program.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
+    let line = question.origin.lines.map(|lines| format!(", line {}", lines.first)).unwrap_or_default();
+    let mut text = format!("{}{line}\n\n{}\n\n", printable(&place), printable(question.text.trim_end()));
+    for value in &question.evidence.bindings {
+        let code = value.exit_code.map(|code| format!(" (exit {code})")).unwrap_or_default();
+        let more = if value.is_cut { " …" } else { "" };
+        text.push_str(&format!(
+            "{}{code} = {}{more}\n",
+            printable(&value.name),
+            printable(value.preview.trim_end())
+        ));
+    }
+    for comment in &question.comments {
+        text.push_str(&format!("{}: {}\n", comment.by, printable(&comment.text)));
+    }
+    write!(tty, "{text}\nType {word} and Enter to {verdict}: ")?;
+    tty.flush()?;
+    // What was typed before all of this was on the screen cannot have been meant for it.
+    tcflush(&tty, QueueSelector::IFlush)?;
+    let mut typed = String::new();
+    BufReader::new(&tty).read_line(&mut typed)?;
+    Ok(typed.trim() == word)
+}
+
+/// Shows every character that a terminal would hide or obey: what is decided is what is read.
+fn printable(text: &str) -> Cow<'_, str> {
+    let is_hidden = |c: char| {
+        c.is_control() && c != '\n' && c != '\t'
+            || matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+                | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+    };
+    if !text.contains(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    let shown = text.chars().flat_map(|c| match is_hidden(c) {
+        true => c.escape_unicode().collect::<String>().chars().collect::<Vec<_>>(),
+        false => vec![c],
+    });
+    Cow::Owned(shown.collect())
+}
+
+fn word() -> io::Result<String> {
+    let mut random = [0; WORD];
+    getrandom(&mut random, GetRandomFlags::empty())?;
+    Ok(random.iter().map(|byte| char::from(LETTERS[usize::from(*byte) % LETTERS.len()])).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_would_obey_or_hide_is_shown() {
+        assert_eq!(printable("Deploy\n\tnow? é 船"), "Deploy\n\tnow? é 船");
+        assert_eq!(printable("a\u{1b}[2Jb\u{202e}c\r"), "a\\u{1b}[2Jb\\u{202e}c\\u{d}");
+    }
+
+    #[test]
+    fn the_word_is_another_one_each_time() {
+        let words: std::collections::HashSet<String> = (0..8).map(|_| word().expect("random")).collect();
+        assert!(words.len() > 4 && words.iter().all(|word| word.len() == WORD), "{words:?}");
+    }
+}

@@ -1,0 +1,251 @@
+//! `prose gate approve|reject|log`: the first two are declared here and carried out by `cli`, which has the
+//! terminal; the log is read from the folder of the run.
+
+use std::path::Path;
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::gates;
+use crate::dispatch::code::Code;
+use crate::dispatch::command::{Danger, Example, Local, Reach};
+use crate::dispatch::context::Context;
+use crate::dispatch::owned::not_here;
+use crate::dispatch::response::Failure;
+use crate::prose::run::folder;
+
+/// `prose gate approve`: opens a gate.
+pub(in crate::dispatch) struct ProseGateApprove;
+
+/// `prose gate reject`: keeps it shut.
+pub(in crate::dispatch) struct ProseGateReject;
+
+/// `prose gate log`: what became of the gates of a run.
+pub(in crate::dispatch) struct ProseGateLog;
+
+/// Which gate.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GateInput {
+    /// The run of the program, as `prose gates` tells it.
+    pub run: String,
+    /// The gate's id in that run.
+    pub gate: String,
+    /// Why, for the record.
+    pub note: Option<String>,
+}
+
+/// What was decided.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Decided {
+    /// The run of the program.
+    pub run: String,
+    /// The gate.
+    pub gate: String,
+    /// `approved` or `rejected`.
+    pub decision: &'static str,
+}
+
+impl Local for ProseGateApprove {
+    const PATH: &'static str = "prose.gate.approve";
+    const ABOUT: &'static str = "Open a gate of a running program, at a terminal";
+    const DANGER: Danger = Danger::Mutating;
+    const EXITS: &'static [u8] = &[4, 5];
+    const EXAMPLES: &'static [Example] = &[Example {
+        about: "Read what a gate asks, and open it by typing the word that is shown",
+        input: r#"{"run":"20261122-043511-k3f9x2","gate":"deploy"}"#,
+    }];
+    const REACH: Reach = Reach::Alone("the terminal");
+
+    type Input = GateInput;
+    type Output = Decided;
+
+    async fn run(_cx: &mut Context, _input: GateInput) -> Result<Decided, Failure> {
+        Err(not_here(Self::PATH))
+    }
+
+    async fn would(cx: &mut Context, input: GateInput) -> Result<Value, Failure> {
+        would(cx, input, "would_ask_to_approve").await
+    }
+
+    fn text(output: &Decided) -> String {
+        told(output)
+    }
+}
+
+impl Local for ProseGateReject {
+    const PATH: &'static str = "prose.gate.reject";
+    const ABOUT: &'static str = "Keep a gate of a running program shut, at a terminal";
+    const DANGER: Danger = Danger::Mutating;
+    const EXITS: &'static [u8] = &[4, 5];
+    const EXAMPLES: &'static [Example] = &[Example {
+        about: "Reject, and say why",
+        input: r#"{"run":"20261122-043511-k3f9x2","gate":"deploy","note":"not on a Friday"}"#,
+    }];
+    const REACH: Reach = Reach::Alone("the terminal");
+
+    type Input = GateInput;
+    type Output = Decided;
+
+    async fn run(_cx: &mut Context, _input: GateInput) -> Result<Decided, Failure> {
+        Err(not_here(Self::PATH))
+    }
+
+    async fn would(cx: &mut Context, input: GateInput) -> Result<Value, Failure> {
+        would(cx, input, "would_ask_to_reject").await
+    }
+
+    fn text(output: &Decided) -> String {
+        told(output)
+    }
+}
+
+fn told(output: &Decided) -> String {
+    format!("gate {} of {}: {}", output.gate, output.run, output.decision)
+}
+
+async fn would(cx: &mut Context, input: GateInput, effect: &str) -> Result<Value, Failure> {
+    let operator = gates::attach(&cx.host.places()?, cx.host.cwd()?).await?;
+    let question = operator.iter().flat_map(gates::waiting).find(|question| input.means(&question.origin));
+    let question = question.ok_or_else(|| input.absent())?;
+    Ok(json!({ "effect": effect, "run": input.run, "gate": input.gate, "prompt": question.text }))
+}
+
+impl GateInput {
+    /// Tells whether a question is this gate.
+    #[must_use]
+    pub fn means(&self, origin: &crate::runtime::Origin) -> bool {
+        origin.run.as_deref() == Some(&self.run) && origin.gate.as_deref() == Some(&self.gate)
+    }
+
+    /// Returns the failure of a gate that does not wait.
+    #[must_use]
+    pub fn absent(&self) -> Failure {
+        let message = format!("No program waits at gate {} in run {}.", self.gate, self.run);
+        Failure::new(Code::NotFound, message).fix("see `pilothouse prose gates`")
+    }
+}
+
+/// Of which gates.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::dispatch) struct LogInput {
+    /// The run of the program.
+    run: String,
+    /// Only this gate.
+    gate: Option<String>,
+}
+
+/// What became of them.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in crate::dispatch) struct Log {
+    /// The run of the program.
+    run: String,
+    /// What happened, in order.
+    events: Vec<Event>,
+}
+
+/// Something that happened at a gate.
+#[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
+struct Event {
+    /// When.
+    #[schemars(with = "String")]
+    at: Timestamp,
+    /// The gate.
+    gate: String,
+    /// `created`, `approved`, `rejected` or `timeout`.
+    event: String,
+    /// Who: `operator`, `file`, `system`.
+    principal: String,
+    /// Why, in their words.
+    comment: Option<String>,
+}
+
+/// A file of a gate, as far as the log needs it.
+#[derive(Debug, Deserialize)]
+struct GateFile {
+    gate_id: String,
+    created_at: Option<Timestamp>,
+    decision: Option<String>,
+    principal: Option<String>,
+    timestamp: Option<Timestamp>,
+    comment: Option<String>,
+}
+
+impl Local for ProseGateLog {
+    const PATH: &'static str = "prose.gate.log";
+    const ABOUT: &'static str = "Print what became of the gates of a run";
+    const EXITS: &'static [u8] = &[5];
+    const EXAMPLES: &'static [Example] = &[Example {
+        about: "See who opened which gate, and when",
+        input: r#"{"run":"20261122-043511-k3f9x2"}"#,
+    }];
+
+    type Input = LogInput;
+    type Output = Log;
+
+    async fn run(cx: &mut Context, input: LogInput) -> Result<Log, Failure> {
+        let LogInput { run, gate } = input;
+        let runs = folder::runs(&cx.host.places()?.workspace);
+        let path = runs.join(&run);
+        let is_name = !run.is_empty() && !run.contains('/') && !run.starts_with('.');
+        if !is_name || !path.is_dir() {
+            let message = format!("There is no run {run} in {}.", runs.display());
+            return Err(Failure::new(Code::NotFound, message));
+        }
+        let mut events = Vec::new();
+        gather(&path, &mut events);
+        events.retain(|event| gate.as_deref().is_none_or(|gate| event.gate == gate));
+        events.sort_by_key(|event| event.at);
+        Ok(Log { run, events })
+    }
+
+    fn text(output: &Log) -> String {
+        if output.events.is_empty() {
+            return format!("{} came to no gate.", output.run);
+        }
+        let rows = output.events.iter().map(|Event { at, gate, event, principal, comment }| {
+            let comment = comment.as_deref().map(|text| format!("  {text}")).unwrap_or_default();
+            format!("{at:.0}  {gate}  {event}  {principal}{comment}")
+        });
+        rows.collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// Reads the gates of a program's folder, and of those it has used. What cannot be read is left out: the log
+/// of a run that is going on is read while it is written.
+fn gather(path: &Path, events: &mut Vec<Event>) {
+    let entries = |name: &str| std::fs::read_dir(path.join(name)).into_iter().flatten().flatten();
+    for file in entries("gates") {
+        let text = std::fs::read_to_string(file.path()).unwrap_or_default();
+        if let Ok(facts) = serde_json::from_str::<GateFile>(&text) {
+            events.extend(facts.events());
+        }
+    }
+    for used in entries("imports") {
+        gather(&used.path(), events);
+    }
+}
+
+impl GateFile {
+    fn events(self) -> impl Iterator<Item = Event> {
+        let Self { gate_id, created_at, decision, principal, timestamp, comment } = self;
+        let created = created_at.map(|at| Event {
+            at,
+            gate: gate_id.clone(),
+            event: "created".to_owned(),
+            principal: "system".to_owned(),
+            comment: None,
+        });
+        let decided = timestamp.zip(decision).map(|(at, event)| Event {
+            at,
+            gate: gate_id,
+            event,
+            principal: principal.unwrap_or_default(),
+            comment,
+        });
+        created.into_iter().chain(decided)
+    }
+}

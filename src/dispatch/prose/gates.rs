@@ -1,0 +1,129 @@
+//! `prose gates`: the gates at which running programs of the workspace wait.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::dispatch::code::Code;
+use crate::dispatch::command::{Example, Local};
+use crate::dispatch::context::Context;
+use crate::dispatch::response::Failure;
+use crate::envelope::one_line;
+use crate::link::{Error, Operator};
+use crate::paths::Places;
+use crate::runtime::{Question, QuestionKind};
+
+/// Characters of a prompt in a list.
+const PROMPT_CHARS: usize = 200;
+
+/// Lists the gates that wait.
+pub(in crate::dispatch) struct ProseGates;
+
+/// Nothing.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::dispatch) struct Input {}
+
+/// The gates.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in crate::dispatch) struct Output {
+    /// Those that wait, oldest first.
+    gates: Vec<Row>,
+}
+
+/// A gate that waits.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Row {
+    /// The run of the program.
+    run: String,
+    /// The gate's id in that run: its name, with a number from the second time on.
+    gate: String,
+    /// The program.
+    program: Option<String>,
+    /// The line it stands at.
+    line: Option<u32>,
+    /// What it asks.
+    prompt: String,
+    /// When it began to wait.
+    #[schemars(with = "String")]
+    since: Timestamp,
+    /// When it is too late, which counts as a rejection.
+    #[schemars(with = "Option<String>")]
+    deadline: Option<Timestamp>,
+}
+
+/// Attaches to the runtime of the workspace as its operator; `None` when none is there.
+///
+/// # Errors
+/// When the runtime refuses, as it does to whatever a managed task has started.
+pub async fn attach(places: &Places, cwd: std::path::PathBuf) -> Result<Option<Operator>, Failure> {
+    match Operator::attach(&places.operator_socket(), cwd).await {
+        Ok(operator) => Ok(Some(operator)),
+        Err(Error::NoRuntime { .. }) => Ok(None),
+        Err(Error::Refused { reason }) => Err(Failure::new(Code::Precondition, format!("{reason}."))
+            .fix("a gate is the operator's: use a console, or a terminal of your own")),
+        Err(error) => Err(Failure::internal(&error)),
+    }
+}
+
+/// Returns the gates that wait in a runtime, oldest first.
+#[must_use]
+pub fn waiting(operator: &Operator) -> Vec<Arc<Question>> {
+    let snapshot = operator.snapshot();
+    let questions = snapshot.borrow().questions.clone();
+    let is_gate = |question: &Arc<Question>| {
+        matches!(question.kind, QuestionKind::Gate { .. }) && question.origin.run.is_some()
+    };
+    questions.into_iter().filter(is_gate).collect()
+}
+
+impl Row {
+    fn of(question: &Question) -> Self {
+        let origin = &question.origin;
+        Self {
+            run: origin.run.clone().unwrap_or_default(),
+            gate: origin.gate.clone().or_else(|| origin.name.clone()).unwrap_or_default(),
+            program: origin.program.as_ref().map(|path| path.display().to_string()),
+            line: origin.lines.map(|lines| lines.first),
+            prompt: question.text.clone(),
+            since: question.asked_at,
+            deadline: question.deadline,
+        }
+    }
+}
+
+impl Local for ProseGates {
+    const PATH: &'static str = "prose.gates";
+    const ABOUT: &'static str = "List the gates at which running programs wait";
+    const EXITS: &'static [u8] = &[4];
+    const EXAMPLES: &'static [Example] = &[Example { about: "See what waits for approval", input: "{}" }];
+
+    type Input = Input;
+    type Output = Output;
+
+    async fn run(cx: &mut Context, _input: Input) -> Result<Output, Failure> {
+        let operator = attach(&cx.host.places()?, cx.host.cwd()?).await?;
+        let gates = operator.iter().flat_map(waiting);
+        Ok(Output { gates: gates.map(|question| Row::of(&question)).collect() })
+    }
+
+    fn text(output: &Output) -> String {
+        if output.gates.is_empty() {
+            return "No program waits at a gate.".to_owned();
+        }
+        let rows = output.gates.iter().map(|row| {
+            let file = row.program.as_deref().and_then(|path| path.rsplit('/').next()).unwrap_or_default();
+            let line = row.line.map(|line| format!(" line {line}")).unwrap_or_default();
+            let until = row.deadline.map(|at| format!("  until {at:.0}")).unwrap_or_default();
+            format!(
+                "{} {}  {file}{line}{until}\n  {}",
+                row.run,
+                row.gate,
+                one_line(&row.prompt, PROMPT_CHARS)
+            )
+        });
+        rows.collect::<Vec<_>>().join("\n")
+    }
+}
