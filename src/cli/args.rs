@@ -74,7 +74,7 @@ fn declare(command: &'static Command, clap: Clap) -> Clap {
     let clap = fields::declare(command.input_schema(), clap.about(command.about))
         .visible_aliases(aliases.map(str::to_owned).collect::<Vec<_>>())
         .arg(output);
-    let opens_console = matches!(command.path.as_str(), "open" | "demo");
+    let opens_console = matches!(command.path.as_str(), "open" | "demo" | "run");
     let clap = if opens_console { looks(clap) } else { clap };
     LINE_FLAGS.iter().fold(clap, |clap, flag| {
         let arg = Arg::new(flag.name).long(flag.name).help(flag.about);

@@ -85,6 +85,7 @@ fn options(start: &Start) -> Options {
         program: Some(start.program.clone()),
         flags: start.flags.clone(),
         facts: Facts::from_environment(variable),
+        spoken: console::Because::of(start.flags.accessible, variable),
         clipboard: console::clipboard_tools(variable),
         // Not the workspace of the demo, which goes with it.
         exports: std::env::current_dir().ok(),

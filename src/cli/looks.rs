@@ -28,6 +28,10 @@ pub(super) fn declare(clap: Clap) -> Clap {
         .arg(switch("no-motion", "Let nothing move by itself"))
         .arg(switch("no-clock", "Leave the time of day out"))
         .arg(switch("ascii", "Draw with ASCII alone"))
+        .arg(switch(
+            "accessible",
+            "Tell in plain lines and read lines, for screen readers, CI and dumb terminals",
+        ))
 }
 
 /// Reads the flags, given before the name of a command or behind it.
@@ -58,6 +62,7 @@ pub(super) fn flags(matches: &ArgMatches) -> Flags {
         no_motion: is_set("no-motion"),
         no_clock: is_set("no-clock"),
         ascii: is_set("ascii"),
+        accessible: is_set("accessible"),
     }
 }
 

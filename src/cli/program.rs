@@ -49,8 +49,9 @@ pub(super) async fn run(start: &Start, input: &RunInput, form: Option<Form>) -> 
         Some(Form::Jsonl) => Telling::JsonLines,
         Some(_) => Telling::Whole,
     };
-    let is_seen = form.is_none() && !input.plain && io::stdin().is_terminal() && io::stdout().is_terminal();
-    let is_seen = is_seen && cfg!(feature = "console");
+    let is_seen = form.is_none() && !input.plain && is_seen(start);
+    // Plain lines can be told to nobody; a gate needs somebody.
+    let is_attended = is_seen && io::stdin().is_terminal();
     let exec = match input.exec {
         Some(exec) => exec,
         None => match Loaded::read(&start.places.config_dir, &start.places.workspace) {
@@ -61,7 +62,7 @@ pub(super) async fn run(start: &Start, input: &RunInput, form: Option<Form>) -> 
             }
         },
     };
-    let request = match input.request(&start.cwd, is_seen, exec) {
+    let request = match input.request(&start.cwd, is_attended, exec) {
         Ok(request) => request,
         Err(failure) => return Ok(answer::print(&Response::failure(failure), form.unwrap_or(Form::Plain))),
     };
@@ -76,6 +77,17 @@ pub(super) async fn run(start: &Start, input: &RunInput, form: Option<Form>) -> 
             Err(_) => sleep(RETRY).await,
         }
     }
+}
+
+/// Tells whether the console opens on it: on a terminal, or where its plain lines are asked for.
+#[cfg(feature = "console")]
+fn is_seen(start: &Start) -> bool {
+    start.flags.accessible || io::stdin().is_terminal() && io::stdout().is_terminal()
+}
+
+#[cfg(not(feature = "console"))]
+fn is_seen(_start: &Start) -> bool {
+    false
 }
 
 /// Runs it in a runtime of this process.

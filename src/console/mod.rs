@@ -10,6 +10,7 @@ pub mod looks;
 pub mod msg;
 mod options;
 pub mod plan;
+pub mod spoken;
 pub mod text;
 mod update;
 pub mod view;
@@ -35,7 +36,7 @@ use looks::Looks;
 
 pub use edge::clipboard::tools as clipboard_tools;
 use options::Left;
-pub use options::{Exit, Options};
+pub use options::{Because, Exit, Options};
 
 /// What keeps a console from running.
 #[derive(Debug, thiserror::Error)]
@@ -54,6 +55,9 @@ pub enum Error {
 /// # Errors
 /// When there is no terminal, or it fails.
 pub async fn run(operator: Operator, options: Options) -> Result<Exit, Error> {
+    if let Some(because) = options.spoken {
+        return edge::spoken::run(operator, &options, because).await;
+    }
     let signals = Signals::listen().map_err(Error::Signals)?;
     let tty = edge::tty::open().map_err(Error::Terminal)?;
     let shown = show(&operator, &options, signals, tty).await;

@@ -1,6 +1,7 @@
 //! What a console is started with, and what it leaves behind.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::path::PathBuf;
 
 use crate::runtime::{Snapshot, TaskStatus};
@@ -22,6 +23,8 @@ pub struct Options {
     pub flags: Flags,
     /// What is known of the terminal.
     pub facts: Facts,
+    /// It is told in plain lines instead of drawn, and why.
+    pub spoken: Option<Because>,
     /// The screen it opens on, unless it is arranged as it was left.
     pub opens: View,
     /// Clipboard tools to hand copied text to, besides asking the terminal.
@@ -30,6 +33,42 @@ pub struct Options {
     pub exports: Option<PathBuf>,
     /// Where the arrangement of screen and panes is kept, if anywhere.
     pub layout: Option<PathBuf>,
+}
+
+/// Why a console is told in plain lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Because {
+    /// The flag says so.
+    Flag,
+    /// The variable says so.
+    Variable,
+    /// The terminal cannot be drawn on.
+    Dumb,
+}
+
+impl fmt::Display for Because {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Flag => "--accessible",
+            Self::Variable => "ACCESSIBLE in the environment",
+            Self::Dumb => "TERM=dumb",
+        })
+    }
+}
+
+impl Because {
+    /// Returns why a console is to be told in plain lines, if it is: that somebody needs it cannot be found out, it
+    /// has to be said.
+    #[must_use]
+    pub fn of(flag: bool, variable: impl Fn(&str) -> Option<OsString>) -> Option<Self> {
+        let is_set = |name| variable(name).is_some_and(|value| !value.is_empty() && value != "0");
+        let reasons = [
+            (flag, Self::Flag),
+            (is_set("ACCESSIBLE"), Self::Variable),
+            (variable("TERM").is_some_and(|term| term == "dumb"), Self::Dumb),
+        ];
+        reasons.into_iter().find_map(|(holds, reason)| holds.then_some(reason))
+    }
 }
 
 impl Facts {
@@ -123,6 +162,20 @@ mod tests {
         Facts::from_environment(|name| {
             pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value))
         })
+    }
+
+    #[test]
+    fn plain_lines_are_asked_for_never_guessed() {
+        let of = |flag, pairs: &'static [(&str, &str)]| {
+            Because::of(flag, |name| {
+                pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value))
+            })
+        };
+        assert_eq!(of(false, &[("TERM", "xterm")]), None);
+        assert_eq!(of(false, &[("ACCESSIBLE", "0")]), None);
+        assert_eq!(of(false, &[("ACCESSIBLE", "1"), ("TERM", "dumb")]), Some(Because::Variable));
+        assert_eq!(of(true, &[("ACCESSIBLE", "1")]), Some(Because::Flag));
+        assert_eq!(of(false, &[("TERM", "dumb")]), Some(Because::Dumb));
     }
 
     #[test]

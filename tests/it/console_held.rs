@@ -22,7 +22,7 @@ fn command(cmd: &str) -> HeldCommand {
     }
 }
 
-fn call(ticket: u64, cmds: &[&str], reason: HoldReason) -> HeldCall {
+pub(crate) fn call(ticket: u64, cmds: &[&str], reason: HoldReason) -> HeldCall {
     HeldCall {
         ticket,
         call: 311 + ticket,

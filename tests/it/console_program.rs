@@ -134,7 +134,7 @@ fn question(number: u32, kind: QuestionKind, name: Option<&str>, text: &str) -> 
     }
 }
 
-fn gate() -> Question {
+pub(crate) fn gate() -> Question {
     let mut gate = question(
         3,
         QuestionKind::Gate { allow: vec!["user".into()] },

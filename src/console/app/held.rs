@@ -1,5 +1,6 @@
 //! The card of a call that waits for the operator: which one it shows, how far it was read, and when an answer counts.
 
+use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use ratatui::layout::Rect;
 use tui_input::Input as Editor;
@@ -14,7 +15,7 @@ use super::super::text::visible;
 use super::{App, Layer};
 
 /// What was typed before a card had been on screen for so long was not meant for it.
-const SETTLES: SignedDuration = SignedDuration::from_millis(300);
+pub(in crate::console) const SETTLES: SignedDuration = SignedDuration::from_millis(300);
 const MOST_COLUMNS: u16 = 100;
 /// Rows below the text: a blank one and two of keys, or the line being written.
 const FOOT: u16 = 3;
@@ -78,6 +79,13 @@ pub(in crate::console) fn text_columns(size: (u16, u16)) -> u16 {
 
 /// Returns the rows of a call's card: everything that would run, whole and unmasked. Whoever answers must see it.
 pub(in crate::console) fn rows(app: &App, call: &HeldCall) -> Vec<Vec<Piece>> {
+    let mut document = Document::new(lines(call, &app.setup.zone));
+    document.wrap(usize::from(text_columns(app.size)).max(1));
+    document.rows().to_vec()
+}
+
+/// Returns the same, however long the lines are.
+pub(in crate::console) fn lines(call: &HeldCall, zone: &TimeZone) -> Vec<Vec<Piece>> {
     let mut lines = Vec::new();
     if call.commands.iter().any(|command| visible::has_hidden(&command.cmd)) {
         lines.push(vec![piece("contains hidden characters", Role::Waiting)]);
@@ -111,12 +119,10 @@ pub(in crate::console) fn rows(app: &App, call: &HeldCall) -> Vec<Vec<Piece>> {
         HoldReason::Rule(rule) => format!("held by the rule: {rule}"),
     };
     lines.push(vec![piece(visible::one_line(&why), Role::Faint)]);
-    let at = call.since.to_zoned(app.setup.zone.clone()).strftime("%H:%M:%S").to_string();
+    let at = call.since.to_zoned(zone.clone()).strftime("%H:%M:%S").to_string();
     let hash: String = call.hash.chars().take(SHORT_HASH).collect();
     lines.push(vec![piece(format!("since {at}   call {}   request {hash}", call.call), Role::Faint)]);
-    let mut document = Document::new(lines);
-    document.wrap(usize::from(text_columns(app.size)).max(1));
-    document.rows().to_vec()
+    lines
 }
 
 /// A command as it is, line by line; where a line goes on below is said.

@@ -137,7 +137,8 @@ impl Inquiry {
         document.rows().to_vec()
     }
 
-    fn lines(&self) -> Vec<Vec<Piece>> {
+    /// Returns the same, however long the lines are.
+    pub(in crate::console) fn lines(&self) -> Vec<Vec<Piece>> {
         let Question { text, evidence, comments, kind, .. } = &*self.question;
         let mut lines = vec![self.origin(), Vec::new()];
         lines.extend(whole(text, Role::Strong));

@@ -9,4 +9,6 @@ pub(super) mod keyboard;
 pub(super) mod pages;
 pub(super) mod settings;
 pub(super) mod signals;
+pub(super) mod spoken;
+mod stdin;
 pub mod tty;

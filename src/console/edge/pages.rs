@@ -10,7 +10,10 @@ use crate::terminal::{History, Origin, Page, Size, clean};
 use super::super::app::picture::Picture;
 use super::super::app::search::Query;
 use super::super::msg::{Anchor, PageView};
+use super::super::spoken::{Purpose, Reading};
 
+/// Bytes of an output read aloud at once.
+const MOST_READ: u64 = 256 << 10;
 /// Bytes copied of an output at most.
 const MOST_COPIED: u64 = 1 << 20;
 /// A shell says that the output of a command begins, and that it ended (OSC 133).
@@ -71,6 +74,25 @@ pub(in crate::console) fn last_output(task: &TaskView) -> io::Result<(String, bo
     // The mark itself ends with a terminator that the emulator would take.
     let part = part.strip_prefix(b"\x07").or_else(|| part.strip_prefix(b"\x1b\\")).unwrap_or(part);
     Ok((clean(part, origin, task.size), begin.is_some()))
+}
+
+/// Returns what a task wrote from an offset of its log on: all of it, or whole lines while it is followed. At most the
+/// last 256 KiB. Blocking.
+///
+/// # Errors
+/// When the log cannot be read.
+pub(in crate::console) fn since(task: &TaskView, from: u64, purpose: Purpose) -> io::Result<Reading> {
+    let log = File::open(log_path(&task.folder))?;
+    let length = log.metadata()?.len();
+    let begin = from.max(length.saturating_sub(MOST_READ)).min(length);
+    let mut bytes = vec![0; usize::try_from(length - begin).unwrap_or_default()];
+    log.read_exact_at(&mut bytes, begin)?;
+    if purpose == Purpose::Followed {
+        bytes.truncate(memchr::memrchr(b'\n', &bytes).map_or(0, |at| at + 1));
+    }
+    let next = begin + bytes.len() as u64;
+    let text = clean(&bytes, Origin::of(task.tty), task.size);
+    Ok(Reading { purpose, text, left_out: begin - from.min(begin), next })
 }
 
 /// Returns rows with a line among them, a third down where there are enough before and after it.

@@ -32,6 +32,8 @@ pub struct Flags {
     pub no_clock: bool,
     /// `--ascii`.
     pub ascii: bool,
+    /// `--accessible`.
+    pub accessible: bool,
 }
 
 /// What is known of the terminal.

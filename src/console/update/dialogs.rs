@@ -44,11 +44,8 @@ impl App {
         match action {
             // A dialog opened to kill has no gentle way: `s` there is a slip, and keeps it open.
             Action::Stop if kill => self.open(Layer::Stop { task, kill }),
-            Action::Stop => vec![Effect::Call { tool: "TaskStop", input: json!({"task_id": task}) }],
-            Action::Kill => {
-                let input = json!({"task_id": task, "force": true});
-                vec![Effect::Call { tool: "TaskStop", input }]
-            }
+            Action::Stop => vec![stop_of(&task, false)],
+            Action::Kill => vec![stop_of(&task, true)],
             Action::Signal => self.open(Layer::Signal(task)),
             _ => self.open(Layer::Stop { task, kill }),
         }
@@ -78,6 +75,12 @@ impl App {
             self.is_dirty = true;
         }
     }
+}
+
+/// Stops a task: TERM and then KILL, or KILL at once.
+pub(in super::super) fn stop_of(task: &TaskId, kill: bool) -> Effect {
+    let input = if kill { json!({"task_id": task, "force": true}) } else { json!({"task_id": task}) };
+    Effect::Call { tool: "TaskStop", input }
 }
 
 pub(super) fn signal(task: &TaskId, action: Action) -> Vec<Effect> {

@@ -17,8 +17,9 @@ mod search;
 mod settle;
 mod typing;
 
+pub(super) use dialogs::stop_of;
 pub(super) use scroll::moved;
-pub(super) use typing::wants_secret;
+pub(super) use typing::{line_to, start_of, wants_secret};
 
 use std::sync::Arc;
 

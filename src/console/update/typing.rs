@@ -84,25 +84,20 @@ impl App {
         Vec::new()
     }
 
-    /// Sends the composed line. A secret goes the way of raw keys: its text is on no record.
+    /// Sends the composed line.
     fn send_line(&mut self, task: &TaskId) -> Vec<Effect> {
         let Mode::Line(_, editor) = &mut self.mode else { return Vec::new() };
         let text = editor.value_and_reset();
-        let Some(view) = self.task(task) else { return Vec::new() };
-        if !takes_input(view) {
-            self.toasts.fail(format!("{} has ended", super::super::app::alias(view)), None);
+        let Some(view) = self.task(task).cloned() else { return Vec::new() };
+        if !takes_input(&view) {
+            self.toasts.fail(format!("{} has ended", super::super::app::alias(&view)), None);
             return Vec::new();
         }
-        let is_secret = wants_secret(view);
-        let tty = view.tty;
+        let is_secret = wants_secret(&view);
         if !is_secret {
             self.lines.keep(&text);
         }
-        let text = if tty { format!("{}\r", text.replace('\n', "\r")) } else { format!("{text}\n") };
-        if is_secret {
-            return vec![Effect::Send { task: task.clone(), input: Input::Text(text) }];
-        }
-        vec![Effect::Call { tool: "TaskInput", input: json!({"task_id": task, "input": text}) }]
+        vec![line_to(&view, &text)]
     }
 
     fn run_command(&mut self) -> Vec<Effect> {
@@ -113,8 +108,7 @@ impl App {
             return Vec::new();
         }
         self.lines.keep(&cmd);
-        let input = json!({"cmd": cmd, "tty": true, "yield_time_ms": 0});
-        vec![Effect::Call { tool: "ExecCommand", input }]
+        vec![start_of(&cmd)]
     }
 
     pub(super) fn paste(&mut self, text: String) -> Vec<Effect> {
@@ -227,6 +221,21 @@ impl App {
             Mode::Observe | Mode::Input(_) | Mode::Copy(_) => None,
         }
     }
+}
+
+/// Sends a line to a task. A secret goes the way of raw keys: its text is on no record.
+pub(in super::super) fn line_to(task: &TaskView, text: &str) -> Effect {
+    let text = if task.tty { format!("{}\r", text.replace('\n', "\r")) } else { format!("{text}\n") };
+    if wants_secret(task) {
+        return Effect::Send { task: task.id.clone(), input: Input::Text(text) };
+    }
+    Effect::Call { tool: "TaskInput", input: json!({"task_id": task.id, "input": text}) }
+}
+
+/// Starts a command as the person does: on a terminal, and a task at once.
+pub(in super::super) fn start_of(cmd: &str) -> Effect {
+    let input = json!({"cmd": cmd, "tty": true, "yield_time_ms": 0});
+    Effect::Call { tool: "ExecCommand", input }
 }
 
 /// Tells whether what is typed into a task now is not to be seen.

@@ -33,7 +33,7 @@ pub(super) use chooser::page as chooser_page;
 pub(super) use layers::help_rows;
 pub use photo::photo;
 pub(super) use question::rows as question_rows;
-pub(super) use state::need;
+pub(super) use state::{evidence, how, need};
 
 use brush::Brush;
 

@@ -135,7 +135,8 @@ fn ended_at(task: &TaskView) -> Option<Timestamp> {
     task.ended.as_ref().map(|ended| ended.at)
 }
 
-fn how(ended: Option<&Ended>) -> String {
+/// Returns how a task ended, in a word or two.
+pub(in super::super) fn how(ended: Option<&Ended>) -> String {
     let Some(ended) = ended else { return "ended".to_owned() };
     match (&ended.signal, ended.exit_status) {
         _ if ended.timed_out => "timed out".to_owned(),
@@ -155,7 +156,7 @@ pub(in super::super) fn need(kind: &str) -> &'static str {
 }
 
 /// Returns where that is known from.
-pub(super) fn evidence(evidence: &str) -> &'static str {
+pub(in super::super) fn evidence(evidence: &str) -> &'static str {
     match evidence {
         "tty_read" => "tty read",
         "echo_off" => "echo off",

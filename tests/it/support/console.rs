@@ -99,6 +99,11 @@ impl Console {
         picture(self.seen.0.lock().expect("seen").parser.screen())
     }
 
+    /// Returns every byte that reached the terminal.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        self.seen.0.lock().expect("seen").bytes.clone()
+    }
+
     /// Types.
     #[track_caller]
     pub(crate) fn keys(&self, keys: &[u8]) {
@@ -159,10 +164,16 @@ impl Console {
     pub(crate) fn is_as_it_was(&self) {
         // What the program wrote last may still be on its way here.
         self.wait_for("the normal screen", |screen| !screen.alternate_screen());
-        let after = tcgetattr(&self.slave).expect("a state");
-        assert_eq!(format!("{after:?}"), format!("{:?}", self.before), "termios");
+        self.is_as_it_was_in_lines();
         let seen = self.seen.0.lock().expect("seen");
         assert_eq!(modes_left_on(&seen.bytes), BTreeSet::from(["25".to_owned()]), "private modes");
+    }
+
+    /// Asserts that the program, ended, has left alone how the terminal takes lines.
+    #[track_caller]
+    pub(crate) fn is_as_it_was_in_lines(&self) {
+        let after = tcgetattr(&self.slave).expect("a state");
+        assert_eq!(format!("{after:?}"), format!("{:?}", self.before), "termios");
     }
 
     fn stop_reading(&mut self) {

@@ -1,0 +1,270 @@
+//! The loop of the console in plain lines: reads lines, lets `Talk` decide, writes lines. Needs no terminal.
+
+use std::io::{self, Write as _};
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::tz::TimeZone;
+use serde_json::json;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use crate::clock::Clock;
+use crate::envelope::TaskId;
+use crate::link::Operator;
+use crate::runtime::Snapshot;
+
+use super::super::Error;
+use super::super::msg::{Effect, Leave, Msg};
+use super::super::options::{Because, Exit, Left, Options};
+use super::super::spoken::{Act, Circumstances, Heard, Purpose, Talk};
+use super::carrier::Carrier;
+use super::pages;
+use super::signals::{Asked, Signals};
+use super::stdin::{self, Echo};
+
+/// With nothing to wait for, the loop looks again then.
+const LONG: Duration = Duration::from_hours(24);
+/// How long stopping all tasks may take before the console leaves anyway.
+const STOPPING: Duration = Duration::from_secs(15);
+/// Exit code when nobody reads any more: as a shell tells of SIGPIPE.
+const UNREAD: u8 = 141;
+
+/// Everything the loop holds.
+struct Teller {
+    talk: Talk,
+    operator: Operator,
+    carrier: Carrier,
+    reading: JoinSet<Option<Heard>>,
+    lines: Option<stdin::Lines>,
+    echo: Echo,
+    signals: Signals,
+    clock: Clock,
+    give_up: Option<Duration>,
+}
+
+/// Tells of the runtime until the person leaves, nothing is left to tell of, or a signal comes.
+///
+/// # Errors
+/// When signals cannot be listened to, or standard input not be read.
+pub(in crate::console) async fn run(
+    operator: Operator,
+    options: &Options,
+    because: Because,
+) -> Result<Exit, Error> {
+    let signals = Signals::listen().map_err(Error::Signals)?;
+    let clock = Clock::start();
+    let about = Circumstances {
+        because: because.to_string(),
+        zone: TimeZone::system(),
+        is_remote: operator.is_remote(),
+        recording: operator.recording().map(str::to_owned),
+        is_person: stdin::is_person(),
+    };
+    let lines = stdin::lines(clock.clone()).map_err(Error::Terminal)?;
+    let snapshot = Arc::clone(&operator.snapshot().borrow());
+    let (talk, acts) = Talk::begin(about, snapshot, clock.now().wall);
+    let carrier = Carrier::new(operator.clone(), options.clipboard.clone(), None);
+    let mut teller = Teller {
+        talk,
+        operator,
+        carrier,
+        reading: JoinSet::new(),
+        lines: Some(lines),
+        echo: Echo::default(),
+        signals,
+        clock,
+        give_up: None,
+    };
+    let code = match teller.carry_out(acts) {
+        Some(code) => code,
+        None => tokio::task::unconstrained(teller.listen()).await,
+    };
+    let talk = &teller.talk;
+    let runtime = match () {
+        () if talk.is_lost => Left::Lost,
+        () if teller.operator.recording().is_some() => Left::Read,
+        () if teller.operator.is_remote() && !talk.is_leaving => Left::GoesOn,
+        () => Left::Ends,
+    };
+    let snapshot = teller.operator.snapshot();
+    let last = snapshot.borrow();
+    Ok(Exit::new(code, &last, runtime))
+}
+
+impl Teller {
+    /// Goes on until something ends it; returns the exit code.
+    async fn listen(&mut self) -> u8 {
+        let mut snapshots = self.operator.snapshot();
+        let mut connected = self.operator.connected();
+        loop {
+            let now = self.clock.now();
+            if self.give_up.is_some_and(|at| at <= now.mono) {
+                return 0;
+            }
+            let heard = match self.next(&mut snapshots, &mut connected).await {
+                Next::Heard(heard) => heard,
+                Next::Signal(Asked::End(130)) => Heard::Interrupted,
+                Next::Signal(Asked::End(code)) => return code,
+                Next::Signal(Asked::HangUp) => return 129,
+                Next::Signal(Asked::Suspend) => {
+                    self.suspend();
+                    continue;
+                }
+                Next::Signal(Asked::Resize | Asked::Continue) => continue,
+            };
+            let was_interrupted = matches!(heard, Heard::Interrupted);
+            let acts = self.talk.update(heard, self.clock.now().wall);
+            if let Some(code) = self.carry_out(acts) {
+                return if was_interrupted { 130 } else { code };
+            }
+        }
+    }
+
+    async fn next(
+        &mut self,
+        snapshots: &mut watch::Receiver<Arc<Snapshot>>,
+        connected: &mut watch::Receiver<bool>,
+    ) -> Next {
+        let wake = self.clock.instant(self.wake());
+        let is_lost = self.talk.is_lost;
+        let line = async {
+            match &mut self.lines {
+                Some(lines) => lines.recv().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            asked = self.signals.next() => Next::Signal(asked),
+            line = line => Next::Heard(match line {
+                Some((line, at)) => Heard::Line(line, at),
+                None => {
+                    self.lines = None;
+                    Heard::InputEnded
+                }
+            }),
+            msg = self.carrier.next() => Next::Heard(Heard::Told(msg)),
+            Some(read) = self.reading.join_next() => {
+                Next::Heard(read.ok().flatten().unwrap_or(Heard::Time))
+            }
+            Ok(()) = snapshots.changed() => {
+                Next::Heard(Heard::News(Arc::clone(&snapshots.borrow_and_update())))
+            }
+            Ok(()) = connected.changed(), if !is_lost => {
+                Next::Heard(if *connected.borrow() { Heard::Time } else { Heard::LinkLost })
+            }
+            () = tokio::time::sleep_until(wake) => Next::Heard(Heard::Time),
+        }
+    }
+
+    /// When the loop must look again though nothing came.
+    fn wake(&self) -> Duration {
+        let now = self.clock.now();
+        let by_itself = self.talk.next_time().map(|at| {
+            let left = at.as_millisecond().saturating_sub(now.wall.as_millisecond()).max(1);
+            now.mono + Duration::from_millis(left.unsigned_abs())
+        });
+        by_itself.into_iter().chain(self.give_up).min().unwrap_or(now.mono + LONG)
+    }
+
+    /// The program stands still inside this call until somebody continues it.
+    fn suspend(&mut self) {
+        let was_off = self.echo.is_off();
+        self.echo.hide(false);
+        let stopped = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::STOP);
+        if let Err(error) = stopped {
+            tracing::warn!(%error, "stop as asked");
+        }
+        self.echo.hide(was_off);
+    }
+
+    /// Says and does it; returns the exit code when that is the end.
+    fn carry_out(&mut self, acts: Vec<Act>) -> Option<u8> {
+        let mut said = String::new();
+        let mut end = None;
+        for act in acts {
+            match act {
+                Act::Say(line) => {
+                    said.push_str(&line.to_string());
+                    said.push('\n');
+                }
+                Act::Do(effect) => end = end.or(self.act(effect)),
+                Act::Read(task, from, purpose) => self.read(&task, from, purpose),
+                Act::Screen(task) => self.look(task),
+                Act::Hide(hide) => self.echo.hide(hide),
+                Act::Leave => end = Some(0),
+            }
+        }
+        if said.is_empty() {
+            return end;
+        }
+        let written = {
+            let mut out = io::stdout().lock();
+            out.write_all(said.as_bytes()).and_then(|()| out.flush())
+        };
+        self.talk.shown(self.clock.now().wall);
+        // Whoever read it has gone.
+        written.err().map(|_| UNREAD).or(end)
+    }
+
+    fn act(&mut self, effect: Effect) -> Option<u8> {
+        match effect {
+            Effect::Call { tool, input } => self.carrier.call(tool, input),
+            Effect::Send { task, input } => {
+                if let Some(refused) = self.carrier.send(task, input) {
+                    let acts = self.talk.update(Heard::Told(refused), self.clock.now().wall);
+                    return self.carry_out(acts);
+                }
+            }
+            Effect::Pause(paused) => self.carrier.pause(paused),
+            Effect::Decide { ticket, hash, decision } => self.carrier.decide(ticket, hash, decision),
+            Effect::Answer { question, given } => self.carrier.answer(question, given),
+            Effect::Fetch(seq) => self.carrier.fetch(seq),
+            Effect::Quit(Leave::LeaveRunning) => return Some(0),
+            Effect::Quit(Leave::StopAll) => {
+                self.carrier.shut_down();
+                self.give_up = Some(self.clock.now().mono + STOPPING);
+            }
+            // The rest belongs to screens.
+            _ => {}
+        }
+        None
+    }
+
+    fn read(&mut self, task: &TaskId, from: u64, purpose: Purpose) {
+        let snapshot = self.operator.snapshot();
+        let task = snapshot.borrow().tasks.iter().find(|known| known.id == *task).cloned();
+        let Some(task) = task else { return };
+        self.reading.spawn_blocking(move || match pages::since(&task, from, purpose) {
+            Ok(reading) => Some(Heard::Read(task.id.clone(), reading)),
+            // A task that never started has no log.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => Some(Heard::Told(Msg::Failed(format!("read the log of the task: {error}")))),
+        });
+    }
+
+    fn look(&mut self, task: TaskId) {
+        let operator = self.operator.clone();
+        self.reading.spawn(async move {
+            let asked = json!({"task_id": task, "block": false, "view": "screen"});
+            let screen = match operator.call("TaskOutput", asked).await {
+                Ok(answer) => {
+                    let result = answer.envelope.result();
+                    let shown = result.and_then(|result| result.pointer("/task/output_preview"));
+                    match result {
+                        Some(_) => Ok(shown.and_then(|text| text.as_str()).unwrap_or_default().to_owned()),
+                        None => Err(answer.envelope.summary_text().to_owned()),
+                    }
+                }
+                Err(error) => Err(error.to_string()),
+            };
+            Some(Heard::Screen(task, screen))
+        });
+    }
+}
+
+enum Next {
+    Heard(Heard),
+    Signal(Asked),
+}

@@ -1,0 +1,191 @@
+//! What happened between two snapshots, as lines. Pure: the same two snapshots, the same lines.
+
+use std::sync::Arc;
+
+use crate::envelope::Actor;
+use crate::runtime::{CallSummary, HeldCall, ProgramView, Snapshot, TaskEvent, TaskStatus, TaskView};
+
+use super::super::app::{alias, inquiry};
+use super::super::text::visible;
+use super::super::view;
+use super::line::Line;
+use super::tasks::{after, command, end};
+
+/// Returns what is new in `after`, in the order in which it is best understood.
+#[must_use]
+pub fn events(before: &Snapshot, after: &Snapshot) -> Vec<Line> {
+    let mut lines = Vec::new();
+    agents(before, after, &mut lines);
+    notices(before, after, &mut lines);
+    programs(before, after, &mut lines);
+    gate(before, after, &mut lines);
+    for task in &after.tasks {
+        let known = before.tasks.iter().find(|known| known.id == task.id);
+        if known.is_none_or(|known| !Arc::ptr_eq(known, task)) {
+            task_events(known.map(|known| &**known), task, &mut lines);
+        }
+    }
+    questions(before, after, &mut lines);
+    calls(before, after, &mut lines);
+    record(before, after, &mut lines);
+    lines
+}
+
+fn agents(before: &Snapshot, after: &Snapshot, lines: &mut Vec<Line>) {
+    for agent in &after.agents {
+        let known = before.agents.iter().find(|known| known.label == agent.label);
+        let was = known.is_some_and(|known| known.connected);
+        let by = Actor::Agent(agent.label.clone());
+        match (was, agent.connected) {
+            (false, true) => lines.push(Line::by(&by, format!("connected, {}", agent.client))),
+            (true, false) => lines.push(Line::by(&by, "has gone")),
+            _ => {}
+        }
+    }
+}
+
+fn notices(before: &Snapshot, after: &Snapshot, lines: &mut Vec<Line>) {
+    let seen = before.notices.last().map_or(0, |notice| notice.seq);
+    for notice in after.notices.iter().filter(|notice| notice.seq > seen) {
+        let error = if notice.is_error { "error: " } else { "" };
+        lines.push(Line::system(format!("{error}{}", notice.text)));
+    }
+}
+
+fn programs(before: &Snapshot, after: &Snapshot, lines: &mut Vec<Line>) {
+    for program in &after.programs {
+        let known = before.programs.iter().find(|known| known.run == program.run);
+        if known.is_none() {
+            lines.push(program_runs(program));
+        }
+        if program.state.is_terminal() && known.is_none_or(|known| !known.state.is_terminal()) {
+            let why = program.error.as_ref().map(|error| format!(": line {}, {}", error.line, error.message));
+            let state = program.state.as_str();
+            let name = program_name(program);
+            lines.push(Line::system(format!("the program {name} {state}{}", why.unwrap_or_default())));
+        }
+    }
+}
+
+/// Says that a program runs.
+pub(super) fn program_runs(program: &Arc<ProgramView>) -> Line {
+    Line::by(&program.started_by, format!("runs the program {}, {}", program_name(program), program.run))
+}
+
+fn program_name(program: &ProgramView) -> String {
+    let name = program.path.file_name().unwrap_or(program.path.as_os_str());
+    name.to_string_lossy().into_owned()
+}
+
+fn gate(before: &Snapshot, after: &Snapshot, lines: &mut Vec<Line>) {
+    match (before.gate.paused, after.gate.paused) {
+        (None, Some(_)) => lines.push(Line::by(&Actor::Operator, "paused agent calls: new commands wait")),
+        (Some(_), None) => lines.push(Line::by(&Actor::Operator, "agent calls go on")),
+        _ => {}
+    }
+    let is_new = |call: &&HeldCall| before.gate.held.iter().all(|known| known.ticket != call.ticket);
+    for call in after.gate.held.iter().filter(is_new) {
+        let more = match call.commands.len() {
+            0 | 1 => String::new(),
+            many => format!(" and {} more", many - 1),
+        };
+        let cmd = call.commands.first().map(|first| visible::told(&first.cmd)).unwrap_or_default();
+        let text = format!("wants to run: {cmd}{more}; call {} waits for your word", call.call);
+        lines.push(Line::by(&call.actor, text));
+    }
+}
+
+fn task_events(before: Option<&TaskView>, task: &TaskView, lines: &mut Vec<Line>) {
+    let name = alias(task);
+    let was = before.map(|before| before.status);
+    let has_begun = |status: TaskStatus| status != TaskStatus::Queued;
+    if task.held.is_none() && was.is_none() {
+        lines.push(Line::by(&task.started_by, format!("started {name}: {}", command(task))));
+    } else if was == Some(TaskStatus::Queued) && has_begun(task.status) && !task.status.is_terminal() {
+        lines.push(Line::system(format!("{name} runs: {}", command(task))));
+    }
+    let known = before.map(|before| before.events.as_slice()).unwrap_or_default();
+    lines.extend(fresh(known, &task.events).iter().filter_map(|event| told(&name, event)));
+    if let Some(waiting) = task.waiting.as_ref().filter(|waiting| waiting.evidence != "quiet") {
+        let same = |known: &TaskView| {
+            known
+                .waiting
+                .as_ref()
+                .is_some_and(|known| known.since == waiting.since && known.kind == waiting.kind)
+        };
+        if !before.is_some_and(same) {
+            let text =
+                format!("{name} {} ({})", view::need(&waiting.kind), view::evidence(&waiting.evidence));
+            lines.push(Line::system(text));
+        }
+    }
+    if task.status == TaskStatus::Cancelling && was != Some(TaskStatus::Cancelling) {
+        let by = task.stop.as_ref().map_or(Actor::System, |stop| stop.by.clone());
+        let how = if task.stop.as_ref().is_some_and(|stop| stop.force) { "kills" } else { "stops" };
+        lines.push(Line::by(&by, format!("{how} {name}: {}", command(task))));
+    }
+    if task.status.is_terminal() && was.is_none_or(|was| !was.is_terminal()) {
+        lines.push(Line::system(format!("{name} ended: {}{}", end(task), after(task))));
+    }
+}
+
+/// What a timeline gained: it is bounded, so it may have lost its beginning as well.
+fn fresh<'a>(before: &[TaskEvent], after: &'a [TaskEvent]) -> &'a [TaskEvent] {
+    let lost = (0..=before.len()).find(|&lost| after.starts_with(&before[lost..])).unwrap_or(before.len());
+    &after[before.len() - lost..]
+}
+
+/// Says an event of a timeline, unless the task's state says it as well.
+fn told(name: &str, event: &TaskEvent) -> Option<Line> {
+    let note = if event.note.is_empty() { String::new() } else { format!(": {}", event.note) };
+    let text = match event.what.as_str() {
+        "input" => format!("typed into {name}, {} bytes", event.bytes.unwrap_or(0)),
+        "refused" => format!("could not type into {name}{note}"),
+        "signal" => format!("sent a signal to {name}{note}"),
+        "timeout" => format!("{name} ran out of time{note}"),
+        "output_limit" => format!("{name} wrote more than its limit{note}"),
+        "approved" => format!("approved {name}{note}"),
+        "denied" => format!("denied {name}{note}"),
+        _ => return None,
+    };
+    Some(Line::by(&event.actor, text))
+}
+
+fn questions(before: &Snapshot, after: &Snapshot, lines: &mut Vec<Line>) {
+    let knows = |snapshot: &Snapshot, id| snapshot.questions.iter().any(|question| question.id == id);
+    for question in after.questions.iter().filter(|question| !knows(before, question.id.clone())) {
+        let what = inquiry::title(question).replacen("  ", " ", 1);
+        let text = visible::told(question.text.trim());
+        lines.push(Line::by(&question.asked_by, format!("asks {what}: {text}")));
+    }
+    for question in before.questions.iter().filter(|question| !knows(after, question.id.clone())) {
+        lines.push(Line::system(format!("{} is settled", inquiry::alias(question))));
+    }
+}
+
+/// Calls that failed, and batches: what no task tells of.
+fn calls(before: &Snapshot, after: &Snapshot, lines: &mut Vec<Line>) {
+    let status = |known: &CallSummary| known.status.clone();
+    for call in &after.calls {
+        let known = before.calls.iter().find(|known| known.seq == call.seq).and_then(|known| status(known));
+        let Some(status) = call.status.as_deref().filter(|status| known.as_deref() != Some(*status)) else {
+            continue;
+        };
+        let is_told = status == "error" || call.tool == "ExecCommandBatch" && status == "success";
+        // What the operator asked for is answered where they asked.
+        if is_told && call.actor != Actor::Operator {
+            let summary = visible::told(&call.summary);
+            lines.push(Line::by(&call.actor, format!("call {} {status}: {summary}", call.seq)));
+        }
+    }
+}
+
+fn record(before: &Snapshot, after: &Snapshot, lines: &mut Vec<Line>) {
+    match (&before.record.degraded, &after.record.degraded) {
+        (None, Some(why)) => {
+            lines.push(Line::system(format!("the record cannot be written: {why}; no new command starts")));
+        }
+        (Some(_), None) => lines.push(Line::system("the record is whole again")),
+        _ => {}
+    }
+}

@@ -1,0 +1,128 @@
+//! The menu: what can be written when nothing is asked, by number or by word.
+
+use super::super::keys::action::Action;
+use super::line::Line;
+
+/// What the person wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verb {
+    /// The tasks.
+    Tasks,
+    /// What a task wrote since it was last read.
+    Output,
+    /// The screen of a task as it looks now.
+    Screen,
+    /// Reading on as a task writes, or not any more.
+    Follow,
+    /// A line for a task.
+    Line,
+    /// A command.
+    Start,
+    /// The end of a task.
+    Stop,
+    /// What waits.
+    Attend,
+    /// Holding the calls of agents, or not any more.
+    Pause,
+    /// What agents were told.
+    Receipts,
+    /// This menu.
+    Help,
+    /// The end.
+    Quit,
+}
+
+/// A line of the menu. Where the console has an action of that name, it is that action.
+struct Entry {
+    number: u8,
+    verb: Verb,
+    word: &'static str,
+    about: &'static str,
+}
+
+const fn entry(number: u8, verb: Verb, word: &'static str, about: &'static str) -> Entry {
+    Entry { number, verb, word, about }
+}
+
+const MENU: [Entry; 12] = [
+    entry(1, Verb::Tasks, "tasks", "list them"),
+    entry(2, Verb::Output, "output", "what a task wrote since you last asked: output t01"),
+    entry(3, Verb::Line, "line", "type a line into a task: line t01, or line t01 TEXT"),
+    entry(4, Verb::Stop, "stop", "stop a task: stop t01"),
+    entry(5, Verb::Attend, "attention", "what waits for you, oldest first; answer it"),
+    entry(6, Verb::Start, "start", "start a command: start COMMAND"),
+    entry(7, Verb::Follow, "follow", "read a task's output as it comes, or no longer: follow t01"),
+    entry(8, Verb::Screen, "screen", "a task's screen as it looks now: screen t01"),
+    entry(9, Verb::Receipts, "receipts", "what agents were told: receipts, or receipts 12"),
+    entry(10, Verb::Pause, "pause", "hold new agent calls, or let them go on"),
+    entry(11, Verb::Help, "help", "this menu; so does an empty line"),
+    entry(0, Verb::Quit, "quit", "quit the console"),
+];
+
+/// Returns the menu.
+#[must_use]
+pub fn lines() -> Vec<Line> {
+    let line = |entry: &Entry| Line::reply(format!("{} {}: {}", entry.number, entry.word, entry.about));
+    MENU.iter().map(line).collect()
+}
+
+/// Reads what was written: what is wanted, and the rest of the line.
+#[must_use]
+pub fn read(line: &str) -> Option<(Verb, &str)> {
+    let line = line.trim();
+    let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    if word.is_empty() {
+        return Some((Verb::Help, ""));
+    }
+    let is_meant = |entry: &&Entry| {
+        word.parse() == Ok(entry.number)
+            || word.eq_ignore_ascii_case(entry.word)
+            || matches!((entry.verb, word), (Verb::Help, "?"))
+    };
+    MENU.iter().find(is_meant).map(|entry| (entry.verb, rest.trim_start()))
+}
+
+impl Verb {
+    /// Returns the console's action that it is, where there is one.
+    #[must_use]
+    pub fn action(self) -> Option<Action> {
+        Some(match self {
+            Self::Tasks => Action::ShowTasks,
+            Self::Line => Action::Line,
+            Self::Start => Action::Start,
+            Self::Stop => Action::Stop,
+            Self::Attend => Action::Attend,
+            Self::Receipts => Action::ShowReceipts,
+            Self::Help => Action::Help,
+            Self::Quit => Action::Quit,
+            Self::Pause => Action::Pause,
+            Self::Output | Self::Screen | Self::Follow => return None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_and_its_word_mean_the_same() {
+        for entry in &MENU {
+            let (number, word) = (entry.number.to_string(), entry.word.to_uppercase());
+            assert_eq!(read(&number), Some((entry.verb, "")));
+            assert_eq!(read(&format!(" {word}  t01 a b ")), Some((entry.verb, "t01 a b")));
+        }
+        assert_eq!(read(""), Some((Verb::Help, "")));
+        assert_eq!(read("nothing"), None);
+        assert_eq!(read("12"), None);
+    }
+
+    #[test]
+    fn words_are_those_of_the_console() {
+        for entry in &MENU {
+            if let Some(action) = entry.verb.action() {
+                assert!(action.hint().starts_with(entry.word), "{} is {}", entry.word, action.hint());
+            }
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! The console in plain lines: for screen readers, dumb terminals and CI. Nothing is drawn, moved or coloured: what
+//! happens is said once, line after line, and lines are read. Pure; `edge/spoken.rs` reads, writes and carries out.
+
+pub mod events;
+pub mod line;
+pub mod menu;
+pub mod questions;
+mod steps;
+pub mod talk;
+pub mod tasks;
+
+pub use events::events;
+pub use line::Line;
+pub use talk::{Act, Circumstances, Heard, Purpose, Reading, Talk};

@@ -1,0 +1,400 @@
+//! The conversation: what was asked last, what is read on with, when there is something to say by itself. Pure: the
+//! time comes in, what is to be said and done goes out.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+
+use crate::envelope::TaskId;
+use crate::runtime::{QuestionId, Snapshot, TaskView};
+
+use super::super::app::alias;
+use super::super::app::inquiry::Inquiry;
+use super::super::msg::{Effect, Leave, Msg};
+use super::super::text::{self, visible};
+use super::events::{events, program_runs};
+use super::line::Line;
+use super::{menu, tasks};
+
+/// With something running, silence lasts no longer.
+const HEARTBEAT: SignedDuration = SignedDuration::from_secs(30);
+/// Once nothing more can be written: how long nothing runs before the console leaves.
+const IDLE: SignedDuration = SignedDuration::from_secs(3);
+/// Lines of an output told at once.
+const MOST_LINES: usize = 200;
+
+/// What the conversation is told.
+#[derive(Debug, Clone)]
+pub enum Heard {
+    /// A line was written, and was read at this time.
+    Line(String, Timestamp),
+    /// No line will come any more.
+    InputEnded,
+    /// The runtime published a new state.
+    News(Arc<Snapshot>),
+    /// Something that was asked for came back.
+    Told(Msg),
+    /// What a task wrote.
+    Read(TaskId, Reading),
+    /// The screen of a task, or why there is none.
+    Screen(TaskId, Result<String, String>),
+    /// Control-C.
+    Interrupted,
+    /// The runtime went away.
+    LinkLost,
+    /// Time has passed.
+    Time,
+}
+
+/// What a task wrote since it was last read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reading {
+    /// Why it was read.
+    pub purpose: Purpose,
+    /// The text.
+    pub text: String,
+    /// Bytes left out before it.
+    pub left_out: u64,
+    /// Where to read on.
+    pub next: u64,
+}
+
+/// Why a task's output is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// The person asked.
+    Asked,
+    /// It is read on with, whole lines at a time.
+    Followed,
+    /// It waits: its last line says for what.
+    Prompt,
+}
+
+/// What is to be said or done.
+#[derive(Debug, Clone)]
+pub enum Act {
+    /// Say a line.
+    Say(Line),
+    /// Do what the console does.
+    Do(Effect),
+    /// Read what a task wrote from here on.
+    Read(TaskId, u64, Purpose),
+    /// Look at the screen of a task.
+    Screen(TaskId),
+    /// What is written from now on is not shown, or shown again.
+    Hide(bool),
+    /// End the console.
+    Leave,
+}
+
+/// Whom the conversation is with, and about what.
+#[derive(Debug, Clone)]
+pub struct Circumstances {
+    /// How this form of the console was asked for.
+    pub because: String,
+    /// For local times.
+    pub zone: TimeZone,
+    /// The runtime is another process and can go on without this console.
+    pub is_remote: bool,
+    /// The recording that is looked at; nothing can be done to it.
+    pub recording: Option<String>,
+    /// Lines come from a terminal: a person writes them.
+    pub is_person: bool,
+}
+
+/// What the next line is.
+#[derive(Debug, Clone)]
+pub(super) enum Step {
+    /// A choice from the menu.
+    Menu,
+    /// A line for a task.
+    Line(TaskId),
+    /// A command to start.
+    Start,
+    /// Whether to stop a task.
+    Stop(TaskId),
+    /// What to look at of what waits.
+    Waits(Vec<Subject>),
+    /// The answer to a question.
+    Question(Box<Inquiry>),
+    /// The word about a held call: its ticket and hash, and since when it has been shown.
+    Held(u64, String, Option<Timestamp>),
+    /// How to leave.
+    Quit,
+}
+
+/// Something that waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Subject {
+    Question(QuestionId),
+    Held(u64),
+    Input(TaskId),
+}
+
+/// The conversation.
+#[derive(Debug, Clone)]
+pub struct Talk {
+    pub(super) about: Circumstances,
+    pub(super) snapshot: Arc<Snapshot>,
+    pub(super) step: Step,
+    pub(super) now: Timestamp,
+    /// How far each task was read.
+    pub(super) read: BTreeMap<TaskId, u64>,
+    pub(super) follows: Option<TaskId>,
+    last_said: Timestamp,
+    has_input: bool,
+    idle_since: Option<Timestamp>,
+    /// The runtime went away.
+    pub is_lost: bool,
+    /// Tasks are being stopped before the end.
+    pub is_leaving: bool,
+}
+
+impl Talk {
+    /// Begins, with what there is to know first.
+    #[must_use]
+    pub fn begin(about: Circumstances, snapshot: Arc<Snapshot>, now: Timestamp) -> (Self, Vec<Act>) {
+        let mut said = vec![Line::system(format!(
+            "accessible console, because of {}: plain lines, no drawing",
+            about.because
+        ))];
+        said.push(Line::system(format!("workspace {}", snapshot.workspace.display())));
+        said.push(match &about.recording {
+            Some(name) => Line::system(format!("the recording {name}; it is only looked at")),
+            None if about.is_remote => Line::system("attached: the runtime goes on without this console"),
+            None => Line::system("the runtime is in this console and ends with it"),
+        });
+        said.extend(
+            snapshot.programs.iter().filter(|program| !program.state.is_terminal()).map(program_runs),
+        );
+        let running = snapshot.tasks.iter().filter(|task| !task.status.is_terminal());
+        said.extend(running.map(|task| Line::system(tasks::standing(task, now))));
+        let talk = Self {
+            about,
+            snapshot,
+            step: Step::Menu,
+            now,
+            read: BTreeMap::new(),
+            follows: None,
+            last_said: now,
+            has_input: true,
+            idle_since: None,
+            is_lost: false,
+            is_leaving: false,
+        };
+        said.extend(
+            talk.waiting().into_iter().map(|(.., text)| Line::system(format!("waits for you: {text}"))),
+        );
+        said.extend(menu::lines());
+        (talk, said.into_iter().map(Act::Say).collect())
+    }
+
+    /// Takes something in; says and does what follows from it.
+    pub fn update(&mut self, heard: Heard, now: Timestamp) -> Vec<Act> {
+        self.now = now;
+        let mut acts = match heard {
+            Heard::Line(line, at) => self.line(&line, at),
+            Heard::InputEnded => {
+                self.has_input = false;
+                vec![say("no more input: the console leaves when nothing runs")]
+            }
+            Heard::News(snapshot) => self.news(snapshot),
+            Heard::Told(msg) => self.told(msg),
+            Heard::Read(task, reading) => self.output(&task, reading),
+            Heard::Screen(task, screen) => self.screen(&task, screen),
+            Heard::Interrupted => self.interrupted(),
+            Heard::LinkLost if self.is_leaving => vec![Act::Leave],
+            Heard::LinkLost => {
+                self.is_lost = true;
+                vec![say("the runtime went away, and its tasks with it"), Act::Leave]
+            }
+            Heard::Time => Vec::new(),
+        };
+        acts.extend(self.by_itself());
+        if acts.iter().any(|act| matches!(act, Act::Say(_))) {
+            self.last_said = now;
+        }
+        acts
+    }
+
+    /// Takes note that all that was to be said has been written: from now on it can have been read.
+    pub fn shown(&mut self, now: Timestamp) {
+        match &mut self.step {
+            Step::Question(inquiry) => drop(inquiry.shown_at.get_or_insert(now)),
+            Step::Held(.., shown) => drop(shown.get_or_insert(now)),
+            _ => {}
+        }
+    }
+
+    /// Returns when time alone changes something.
+    #[must_use]
+    pub fn next_time(&self) -> Option<Timestamp> {
+        let after = |from: Timestamp, wait| from.checked_add(wait).ok();
+        let heartbeat = after(self.last_said, HEARTBEAT).filter(|_| self.is_busy());
+        let idle = self.idle_since.and_then(|since| after(since, IDLE));
+        heartbeat.into_iter().chain(idle).min()
+    }
+
+    pub(super) fn live(&self) -> impl Iterator<Item = &Arc<TaskView>> {
+        self.snapshot.tasks.iter().filter(|task| !task.status.is_terminal())
+    }
+
+    pub(super) fn task(&self, id: &TaskId) -> Option<&Arc<TaskView>> {
+        self.snapshot.tasks.iter().find(|task| task.id == *id)
+    }
+
+    fn is_busy(&self) -> bool {
+        let has_program = self.snapshot.programs.iter().any(|program| !program.state.is_terminal());
+        self.about.recording.is_none() && (has_program || self.live().next().is_some())
+    }
+
+    /// What time brings: a sign of life, and the end once nothing is left to wait for.
+    fn by_itself(&mut self) -> Vec<Act> {
+        let has_agent = self.snapshot.agents.iter().any(|agent| agent.connected);
+        let is_idle = !self.has_input && !self.is_busy() && !has_agent;
+        self.idle_since = is_idle.then(|| self.idle_since.unwrap_or(self.now));
+        if self.idle_since.is_some_and(|since| self.now.duration_since(since) >= IDLE) {
+            return vec![say("nothing runs any more"), Act::Leave];
+        }
+        if !self.is_busy() || self.now.duration_since(self.last_said) < HEARTBEAT {
+            return Vec::new();
+        }
+        let live: Vec<String> = self.live().map(|task| tasks::standing(task, self.now)).collect();
+        let running = if live.is_empty() { "a program runs".to_owned() } else { live.join("; ") };
+        let waits = match self.waiting().len() {
+            0 => String::new(),
+            1 => ". 1 thing waits for you: attention".to_owned(),
+            many => format!(". {many} things wait for you: attention"),
+        };
+        vec![say(&format!("still running: {running}{waits}"))]
+    }
+
+    fn news(&mut self, snapshot: Arc<Snapshot>) -> Vec<Act> {
+        let before = std::mem::replace(&mut self.snapshot, snapshot);
+        let mut acts: Vec<Act> = events(&before, &self.snapshot).into_iter().map(Act::Say).collect();
+        for task in &self.snapshot.tasks {
+            let known = before.tasks.iter().find(|known| known.id == task.id);
+            let wants = |task: &TaskView| {
+                task.waiting.as_ref().filter(|waiting| waiting.evidence != "quiet").cloned()
+            };
+            if wants(task).is_some() && known.and_then(|known| wants(known)) != wants(task) {
+                acts.push(Act::Read(task.id.clone(), self.read_to(&task.id), Purpose::Prompt));
+            }
+            let bytes = known.map_or(0, |known| known.output.bytes);
+            let is_over = task.status.is_terminal() && known.is_none_or(|known| !known.status.is_terminal());
+            if self.follows.as_ref() == Some(&task.id) && (task.output.bytes > bytes || is_over) {
+                let purpose = if is_over { Purpose::Asked } else { Purpose::Followed };
+                acts.push(Act::Read(task.id.clone(), self.read_to(&task.id), purpose));
+                self.follows.take_if(|_| is_over);
+            }
+        }
+        acts.extend(self.overtaken());
+        acts
+    }
+
+    /// What is being answered may have been settled by somebody else.
+    fn overtaken(&mut self) -> Vec<Act> {
+        let is_there = match &self.step {
+            Step::Question(inquiry) => {
+                inquiry.is_sent || self.snapshot.questions.iter().any(|open| open.id == inquiry.question.id)
+            }
+            Step::Held(ticket, ..) => self.snapshot.gate.held.iter().any(|held| held.ticket == *ticket),
+            Step::Line(task) | Step::Stop(task) => {
+                self.task(task).is_some_and(|task| !task.status.is_terminal())
+            }
+            Step::Menu | Step::Start | Step::Waits(_) | Step::Quit => true,
+        };
+        if is_there {
+            return Vec::new();
+        }
+        self.step = Step::Menu;
+        vec![Act::Hide(false), say("what you were asked is over; back at the menu")]
+    }
+
+    pub(super) fn read_to(&self, task: &TaskId) -> u64 {
+        self.read.get(task).copied().unwrap_or(0)
+    }
+
+    fn told(&mut self, msg: Msg) -> Vec<Act> {
+        let reply = |text: String| vec![Act::Say(Line::reply(text))];
+        match msg {
+            Msg::Answered(answered) if answered.is_error => reply(format!("not done: {}", answered.text)),
+            // What came of it is news.
+            Msg::Answered(_) => Vec::new(),
+            Msg::Failed(why) | Msg::Refused(_, why) => reply(format!("not done: {why}")),
+            Msg::Taken(_, Some(why)) => reply(format!("the answer was not taken: {why}")),
+            Msg::Taken(_, None) => reply("the answer was taken".to_owned()),
+            Msg::Record(record) => {
+                let head = format!("call {}, {}", record.seq, record.tool);
+                let receipt = record.receipt.clone().unwrap_or_else(|| "not answered yet".to_owned());
+                let lines = std::iter::once(head).chain(receipt.lines().map(str::to_owned));
+                lines.map(|line| Act::Say(Line::reply(visible::in_text(&line)))).collect()
+            }
+            Msg::Stopped => vec![Act::Leave],
+            _ => Vec::new(),
+        }
+    }
+
+    fn output(&mut self, task: &TaskId, reading: Reading) -> Vec<Act> {
+        let Some(view) = self.task(task).cloned() else { return Vec::new() };
+        let name = alias(&view);
+        let said = |line: &str| Act::Say(Line::Output { task: name.clone(), text: line.to_owned() });
+        if reading.purpose == Purpose::Prompt {
+            let last = reading.text.lines().rfind(|line| !line.trim().is_empty());
+            return last.map(said).into_iter().collect();
+        }
+        // A slower answer must not take back what was read since.
+        if reading.next < self.read_to(task) {
+            return Vec::new();
+        }
+        self.read.insert(task.clone(), reading.next);
+        let lines: Vec<&str> = reading.text.trim_end_matches('\n').lines().collect();
+        if reading.text.trim().is_empty() {
+            let none = reading.purpose == Purpose::Asked && !view.status.is_terminal();
+            return none
+                .then(|| Act::Say(Line::reply(format!("{name} wrote nothing new"))))
+                .into_iter()
+                .collect();
+        }
+        let skipped = lines.len().saturating_sub(MOST_LINES);
+        let left_out = reading.left_out > 0 || skipped > 0;
+        let note = left_out.then(|| {
+            let bytes = text::bytes(reading.left_out);
+            let log = view.folder.display();
+            Act::Say(Line::reply(format!(
+                "left out before this: {bytes} and {skipped} lines; all of it is in {log}"
+            )))
+        });
+        note.into_iter().chain(lines.into_iter().skip(skipped).map(said)).collect()
+    }
+
+    fn screen(&self, task: &TaskId, screen: Result<String, String>) -> Vec<Act> {
+        let Some(view) = self.task(task) else { return Vec::new() };
+        match screen {
+            Ok(text) if text.trim().is_empty() => {
+                vec![Act::Say(Line::reply(format!("the screen of {} is blank", alias(view))))]
+            }
+            Ok(text) => {
+                let row = |row: &str| Act::Say(Line::Output { task: alias(view), text: row.to_owned() });
+                text.trim_end().lines().map(row).collect()
+            }
+            Err(why) => vec![Act::Say(Line::reply(format!("not done: {why}")))],
+        }
+    }
+
+    /// The first Control-C asks, as in the drawn console; the second, or one that no person can answer, ends.
+    fn interrupted(&mut self) -> Vec<Act> {
+        if matches!(self.step, Step::Quit) || !self.has_input || !self.about.is_person {
+            return vec![Act::Do(Effect::Quit(Leave::LeaveRunning))];
+        }
+        let mut acts = vec![Act::Hide(false)];
+        acts.extend(self.quit());
+        acts
+    }
+}
+
+pub(super) fn say(text: &str) -> Act {
+    Act::Say(Line::system(text))
+}

@@ -1,0 +1,74 @@
+//! Tasks in words: what one runs, how it stands, how it ended.
+
+use jiff::Timestamp;
+
+use crate::runtime::{TaskStatus, TaskView};
+
+use super::super::app::alias;
+use super::super::text;
+use super::super::text::visible;
+use super::super::view;
+use super::line::who;
+
+/// Characters of a command in an event.
+const MOST: usize = 200;
+
+/// Returns what a task runs, on one line: its name if it has one, its place in a batch, its command.
+#[must_use]
+pub fn command(task: &TaskView) -> String {
+    let place = task.item.map(|item| format!("item {} of {}, ", item.index, item.count)).unwrap_or_default();
+    let name = task.name.as_deref().map(|name| format!("{}, ", visible::told(name))).unwrap_or_default();
+    text::cut(&format!("{place}{name}{}", visible::told(task.cmd.trim())), MOST, "...")
+}
+
+/// Returns how a task stands now, with its name and what it runs.
+#[must_use]
+pub fn standing(task: &TaskView, now: Timestamp) -> String {
+    let state = match (&task.ended, &task.waiting) {
+        (Some(_), _) => end(task),
+        (None, _) if task.held.is_some() => "held until you say so".to_owned(),
+        (None, Some(waiting)) => format!("{}, {}", task.status.as_str(), view::need(&waiting.kind)),
+        (None, None) => task.status.as_str().to_owned(),
+    };
+    let age = match (task.status.is_terminal(), task.started_at) {
+        (false, Some(since)) => format!(" for {}", text::age(since, now).text),
+        _ => String::new(),
+    };
+    format!("{} {state}{age}, by {}: {}", alias(task), who(&task.started_by), command(task))
+}
+
+/// Returns how a task ended: `exit 0`, `cancelled by operator`.
+#[must_use]
+pub fn end(task: &TaskView) -> String {
+    let how = view::how(task.ended.as_ref());
+    match (task.status, &task.stop) {
+        (TaskStatus::Cancelled, Some(stop)) => format!("cancelled by {}", who(&stop.by)),
+        (TaskStatus::Completed | TaskStatus::Failed, _) => how,
+        (status, _) => status.as_str().to_owned(),
+    }
+}
+
+/// Returns what there is to say of an end besides how it came: how long, how much, what is left.
+#[must_use]
+pub fn after(task: &TaskView) -> String {
+    let mut said = String::new();
+    if task.started_at.is_some() {
+        said = format!(" after {}", text::millis(task.lived_ms()));
+    }
+    said += &match task.output.lines {
+        0 if task.output.bytes == 0 => ", no output".to_owned(),
+        1 => ", 1 line of output".to_owned(),
+        lines => format!(", {} lines of output", text::count(lines)),
+    };
+    let Some(ended) = &task.ended else { return said };
+    if let Some((_, message)) = &ended.error {
+        said += &format!(": {message}");
+    }
+    if !ended.leftovers.is_empty() {
+        said += &format!("; left over and ended: {}", ended.leftovers.join(", "));
+    }
+    if !ended.survivors.is_empty() {
+        said += &format!("; could not be killed: {}", ended.survivors.join(", "));
+    }
+    said
+}

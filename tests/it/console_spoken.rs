@@ -1,0 +1,281 @@
+//! The console in plain lines: what is said of two states, what a line means, when an answer counts.
+
+use std::sync::Arc;
+
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+use pilothouse::console::msg::{Effect, Leave};
+use pilothouse::console::spoken::{Act, Circumstances, Heard, Purpose, Reading, Talk, events};
+use pilothouse::envelope::Actor;
+use pilothouse::runtime::{
+    AnswerValue, Decision, GateView, HoldReason, Snapshot, TaskEvent, TaskStatus, TaskView, Waiting,
+};
+
+use crate::console_fixture::{ago, empty, ended, id, now, snapshot, task};
+use crate::console_held::call;
+use crate::console_program::gate;
+
+fn with(tasks: Vec<TaskView>) -> Snapshot {
+    Snapshot { tasks: tasks.into_iter().map(Arc::new).collect(), ..empty() }
+}
+
+fn said(before: &Snapshot, after: &Snapshot) -> String {
+    events(before, after).iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// A conversation, and what it said and did last.
+struct Heart {
+    talk: Talk,
+    now: Timestamp,
+    acts: Vec<Act>,
+}
+
+impl Heart {
+    fn with(snapshot: Snapshot, is_person: bool) -> Self {
+        let about = Circumstances {
+            because: "--accessible".into(),
+            zone: TimeZone::UTC,
+            is_remote: false,
+            recording: None,
+            is_person,
+        };
+        let (talk, acts) = Talk::begin(about, Arc::new(snapshot), now());
+        Self { talk, now: now(), acts }
+    }
+
+    fn on(snapshot: Snapshot) -> Self {
+        Self::with(snapshot, true)
+    }
+
+    fn hears(&mut self, heard: Heard) -> String {
+        self.acts = self.talk.update(heard, self.now);
+        self.talk.shown(self.now);
+        self.said()
+    }
+
+    /// Writes a line after a while.
+    fn writes(&mut self, line: &str, ms: i64) -> String {
+        self.now += SignedDuration::from_millis(ms);
+        self.hears(Heard::Line(line.into(), self.now))
+    }
+
+    fn said(&self) -> String {
+        let said = self.acts.iter().filter_map(|act| match act {
+            Act::Say(line) => Some(format!("{line}\n")),
+            _ => None,
+        });
+        said.collect()
+    }
+
+    fn does(&self) -> Vec<&Effect> {
+        let done = self.acts.iter().filter_map(|act| match act {
+            Act::Do(effect) => Some(effect),
+            _ => None,
+        });
+        done.collect()
+    }
+
+    fn leaves(&self) -> bool {
+        let leaves = |act: &Act| matches!(act, Act::Leave | Act::Do(Effect::Quit(Leave::LeaveRunning)));
+        self.acts.iter().any(leaves)
+    }
+}
+
+fn waits(kind: &str) -> TaskView {
+    TaskView {
+        tty: true,
+        accepts_input: true,
+        waiting: Some(Waiting { kind: kind.into(), evidence: "tty_read".into(), since: ago(3) }),
+        ..task(1, "npm init", 9, 3)
+    }
+}
+
+#[test]
+fn a_day_is_told_from_its_beginning() {
+    insta::assert_snapshot!("spoken_day", said(&empty(), &snapshot()));
+    assert_eq!(said(&snapshot(), &snapshot()), "", "nothing new, nothing said");
+}
+
+#[test]
+fn a_task_is_told_from_its_start_to_its_end() {
+    let running = task(1, "make test", 9, 3);
+    let start = said(&empty(), &with(vec![running.clone()]));
+    assert_eq!(start, "agent claude: started t01: make test\n");
+    let waiting = with(vec![waits("line")]);
+    assert_eq!(said(&with(vec![running.clone()]), &waiting), "system: t01 needs a line (tty read)\n");
+    let quiet = TaskView {
+        waiting: Some(Waiting { kind: "line".into(), evidence: "quiet".into(), since: ago(3) }),
+        ..running.clone()
+    };
+    assert_eq!(said(&with(vec![running.clone()]), &with(vec![quiet])), "", "silence alone is no event");
+    let over = ended(running.clone(), TaskStatus::Failed, Some(2), 1);
+    assert_eq!(
+        said(&with(vec![running.clone()]), &with(vec![over.clone()])),
+        "system: t01 ended: exit 2 after 8.0 s, 512 lines of output\n"
+    );
+    let both = said(&empty(), &with(vec![over]));
+    assert_eq!(both.lines().count(), 2, "one that came and went is told of all the same: {both}");
+}
+
+#[test]
+fn what_others_type_is_told_and_a_timeline_that_lost_its_beginning_tells_only_what_is_new() {
+    let event = |what: &str, bytes| TaskEvent {
+        at: ago(1),
+        actor: Actor::Agent("claude".into()),
+        what: what.into(),
+        note: "keys".into(),
+        bytes: Some(bytes),
+    };
+    let of = |events: Vec<TaskEvent>| with(vec![TaskView { events, ..task(1, "cat", 9, 3) }]);
+    let before = of(vec![event("start", 0), event("input", 1), event("input", 2)]);
+    let after = of(vec![event("input", 1), event("input", 2), event("input", 3)]);
+    assert_eq!(said(&before, &after), "agent claude: typed into t01, 3 bytes\n");
+}
+
+#[test]
+fn foreign_text_is_one_line_and_shows_what_it_hides() {
+    let evil = task(1, "printf \x1b]0;owned\x07\nrm \u{202e}", 1, 1);
+    let line = said(&empty(), &with(vec![evil]));
+    assert_eq!(line, "agent claude: started t01: printf ⟨U+001B⟩]0;owned⟨U+0007⟩⏎ rm ⟨U+202E⟩\n");
+}
+
+#[test]
+fn a_line_goes_to_a_task_and_a_secret_stays_unseen() {
+    let mut heart = Heart::on(with(vec![waits("line")]));
+    heart.writes("line t01 yes please", 10);
+    let [Effect::Call { tool: "TaskInput", input }] = heart.does()[..] else { panic!("{:?}", heart.acts) };
+    assert_eq!(input["input"], "yes please\r");
+    heart.writes("3", 10);
+    assert!(heart.said().contains("write the line for t01"));
+    heart.writes("  two  words ", 10);
+    let [Effect::Call { input, .. }] = heart.does()[..] else { panic!("{:?}", heart.acts) };
+    assert_eq!(input["input"], "  two  words \r", "to the letter");
+
+    let mut heart = Heart::on(with(vec![waits("secret")]));
+    assert!(heart.writes("line t01 hunter2", 10).contains("wants a secret") && heart.does().is_empty());
+    heart.writes("line t01", 10);
+    assert!(heart.acts.iter().any(|act| matches!(act, Act::Hide(true))), "{:?}", heart.acts);
+    heart.writes("hunter2", 10);
+    assert!(matches!(heart.does()[..], [Effect::Send { .. }]), "as raw keys, on no record");
+    assert!(matches!(heart.acts[0], Act::Hide(false)));
+}
+
+#[test]
+fn a_gate_takes_no_line_that_came_before_it_was_read() {
+    let state = Snapshot { questions: vec![Arc::new(gate())], ..empty() };
+    let mut heart = Heart::on(state.clone());
+    assert!(heart.writes("attention", 10).contains("1 q03 gate deploy: Deploy 1.2.3"));
+    let shown = heart.writes("1", 10);
+    insta::assert_snapshot!("spoken_gate", shown);
+    assert!(heart.writes("approve", 399).contains("too early") && heart.does().is_empty());
+    assert!(heart.writes("perhaps", 500).contains("no answer: approve or reject"));
+    heart.writes("approve it was green", 10);
+    let [Effect::Answer { given, .. }] = heart.does()[..] else { panic!("{:?}", heart.acts) };
+    assert_eq!((&given.value, given.note.as_deref()), (&AnswerValue::Approve, Some("it was green")));
+
+    let mut heart = Heart::on(state.clone());
+    heart.writes("5 q03", 10);
+    let over = heart.hears(Heard::News(Arc::new(empty())));
+    assert!(over.contains("q03 is settled") && over.contains("back at the menu"), "{over}");
+    assert!(heart.writes("approve", 900).contains("not on the menu"));
+
+    let mut pipe = Heart::with(state, false);
+    assert!(pipe.writes("5 q03", 10).contains("only a person at a terminal"));
+    pipe.writes("approve", 900);
+    assert!(pipe.does().is_empty());
+}
+
+#[test]
+fn a_held_call_is_told_whole_and_answered_for_that_very_request() {
+    let rule = HoldReason::Rule("prefix \"git push\"".into());
+    let held = call(7, &["git push origin main", "git push --tags"], rule);
+    let hash = held.hash.clone();
+    let state = Snapshot { gate: GateView { paused: None, held: vec![held], allowed: 0 }, ..empty() };
+    assert!(
+        said(&empty(), &state)
+            .contains("agent claude: wants to run: git push origin main and 1 more; call 318 waits")
+    );
+    let mut heart = Heart::on(state.clone());
+    heart.writes("5", 10);
+    let shown = heart.writes("1", 10);
+    assert!(shown.contains("git push --tags") && shown.contains("prefix"), "{shown}");
+    assert!(heart.writes("run", 100).contains("too early"));
+    heart.writes("run", 400);
+    let [Effect::Decide { ticket: 7, hash: sent, decision: Decision::Once }] = heart.does()[..] else {
+        panic!("{:?}", heart.acts)
+    };
+    assert_eq!(*sent, hash);
+    let mut heart = Heart::on(state);
+    heart.writes("5 1", 10);
+    heart.writes("deny not on a Friday", 900);
+    let [Effect::Decide { decision: Decision::Deny { note }, .. }] = heart.does()[..] else { panic!() };
+    assert_eq!(note, "not on a Friday");
+}
+
+#[test]
+fn stopping_and_quitting_ask_first() {
+    let mut heart = Heart::on(with(vec![task(1, "sleep 1000", 9, 3)]));
+    assert!(heart.writes("stop", 10).contains("stop t01? sleep 1000") && heart.does().is_empty());
+    heart.writes("", 10);
+    assert!(heart.does().is_empty());
+    heart.writes("4 1", 10);
+    heart.writes("k", 10);
+    let [Effect::Call { tool: "TaskStop", input }] = heart.does()[..] else { panic!("{:?}", heart.acts) };
+    assert_eq!(input["force"], true);
+    assert!(heart.writes("quit", 10).contains("1 task runs. 1: stop all and quit"));
+    assert!(heart.writes("2", 10).contains("stays"), "the runtime is in this console");
+    heart.hears(Heard::Interrupted);
+    assert!(heart.said().contains("1 task runs") && heart.does().is_empty(), "Control-C asks");
+    heart.writes("1", 10);
+    assert!(matches!(heart.does()[..], [Effect::Quit(Leave::StopAll)]));
+    let mut idle = Heart::on(empty());
+    idle.writes("0", 10);
+    assert!(idle.leaves());
+}
+
+#[test]
+fn silence_is_broken_every_half_minute_while_something_runs() {
+    let mut heart = Heart::on(with(vec![waits("line")]));
+    assert_eq!(heart.talk.next_time(), Some(now() + SignedDuration::from_secs(30)));
+    heart.now += SignedDuration::from_secs(29);
+    assert_eq!(heart.hears(Heard::Time), "");
+    heart.now += SignedDuration::from_secs(1);
+    assert_eq!(
+        heart.hears(Heard::Time),
+        "system: still running: t01 running, needs a line for 39s, by agent claude: npm init. 1 thing waits for \
+         you: attention\n"
+    );
+    assert_eq!(Heart::on(empty()).talk.next_time(), None, "nothing runs, nothing is said");
+}
+
+#[test]
+fn when_no_line_can_come_any_more_the_end_comes_with_the_last_task() {
+    let mut heart = Heart::on(with(vec![task(1, "make", 9, 3)]));
+    assert!(heart.hears(Heard::InputEnded).contains("leaves when nothing runs"));
+    heart.now += SignedDuration::from_secs(4);
+    heart.hears(Heard::Time);
+    assert!(!heart.leaves());
+    let over = with(vec![ended(task(1, "make", 9, 3), TaskStatus::Completed, Some(0), 0)]);
+    heart.hears(Heard::News(Arc::new(over)));
+    assert!(!heart.leaves(), "another command may follow");
+    heart.now += SignedDuration::from_secs(3);
+    heart.hears(Heard::Time);
+    assert!(heart.leaves());
+}
+
+#[test]
+fn output_is_read_on_from_where_it_was_read() {
+    let mut heart = Heart::on(with(vec![task(1, "make", 9, 3)]));
+    heart.writes("output", 10);
+    assert!(matches!(&heart.acts[..], [Act::Read(task, 0, Purpose::Asked)] if *task == id(1)));
+    let reading =
+        |text: &str, next| Reading { purpose: Purpose::Asked, text: text.into(), left_out: 0, next };
+    let said = heart.hears(Heard::Read(id(1), reading("one\n\ttwo \u{200b}\n", 12)));
+    assert_eq!(said, "t01: one\nt01:         two ⟨U+200B⟩\n");
+    heart.writes("2 t01", 10);
+    assert!(matches!(heart.acts[..], [Act::Read(_, 12, _)]));
+    assert_eq!(heart.hears(Heard::Read(id(1), reading("", 12))), "t01 wrote nothing new\n");
+    let many: String = (0..250).map(|n| format!("line {n}\n")).collect();
+    let said = heart.hears(Heard::Read(id(1), reading(&many, 2_000)));
+    assert!(said.starts_with("left out before this: 0 B and 50 lines") && said.ends_with("t01: line 249\n"));
+}

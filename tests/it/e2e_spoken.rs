@@ -1,0 +1,164 @@
+//! The console in plain lines, for real: in a terminal, with no terminal at all, attached, and beside a program.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+
+use crate::support::{Agent, Console, Home, wait_until};
+
+fn plain(home: &Home, args: &[&str], variables: &[(&str, &str)]) -> Command {
+    let mut command = home.command(args);
+    command
+        .env("TERM", "xterm-256color")
+        .env("LANG", "C.UTF-8")
+        .env_remove("LC_ALL")
+        .env_remove("ACCESSIBLE");
+    command.envs(variables.iter().copied());
+    command
+}
+
+/// Nothing was drawn: no escape sequence at all reached the terminal.
+fn drew_nothing(console: &Console) {
+    let bytes = console.bytes();
+    assert!(!bytes.contains(&0x1b), "{}", String::from_utf8_lossy(&bytes));
+}
+
+#[test]
+fn a_task_is_started_answered_and_seen_to_its_end() {
+    let home = Home::new();
+    let mut console = Console::of(&plain(&home, &["--accessible"], &[]), (100, 60));
+    console.shows("system: accessible console, because of --accessible");
+    console.shows("0 quit: quit the console");
+    console.keys(b"start printf 'Name? '; read -r name; echo \"Hello $name\"\n");
+    console.shows("operator: started t01: printf");
+    console.shows("system: t01 needs a line (tty read)");
+    console.shows("t01: Name?");
+    console.keys(b"line t01 Ada\n");
+    console.shows("system: t01 ended: exit 0");
+    console.keys(b"output t01\n");
+    console.shows("t01: Hello Ada");
+    console.keys(b"receipts\n");
+    console.shows("operator TaskInput, success");
+    console.keys(b"0\n");
+    assert_eq!(console.exit(), 0);
+    console.shows("Tasks: 1 completed.");
+    drew_nothing(&console);
+}
+
+#[test]
+fn a_secret_is_not_seen_and_the_terminal_shows_again_what_is_written() {
+    let home = Home::new();
+    let mut console = Console::of(&plain(&home, &[], &[("ACCESSIBLE", "1")]), (100, 60));
+    console.shows("because of ACCESSIBLE in the environment");
+    console.keys(b"start printf 'Password: '; stty -echo; read -r p; stty echo; echo \"length ${#p}\"\n");
+    console.shows("t01 needs a secret");
+    console.keys(b"line t01\n");
+    console.shows("It is not shown and not recorded.");
+    console.keys(b"hunter2\n");
+    console.shows("t01 ended: exit 0");
+    console.keys(b"output\n");
+    console.shows("t01: Password: length 7");
+    console.keys(b"0\n");
+    assert_eq!(console.exit(), 0);
+    assert!(!console.text().contains("hunter2"), "{}", console.text());
+    console.is_as_it_was_in_lines();
+}
+
+#[test]
+fn quitting_asks_while_something_runs_and_control_c_asks_too() {
+    let home = Home::new();
+    let mut console = Console::of(&plain(&home, &[], &[("TERM", "dumb")]), (100, 60));
+    console.shows("because of TERM=dumb");
+    console.keys(b"start sleep 1000\n");
+    console.shows("operator: started t01: sleep 1000");
+    console.keys(b"\x03");
+    console.shows("1 task runs. 1: stop all and quit");
+    console.keys(b"1\n");
+    assert_eq!(console.exit(), 0);
+    drew_nothing(&console);
+}
+
+#[test]
+fn attached_it_tells_what_an_agent_does_and_decides_what_it_may() {
+    let home = Home::new();
+    let agent = Agent::connect(&home, &["--label", "claude"]);
+    agent.call("TaskList", &json!({}));
+    let mut console = Console::of(&plain(&home, &["--accessible"], &[]), (100, 60));
+    console.shows("system: attached: the runtime goes on without this console");
+    console.keys(b"pause\n");
+    console.shows("operator: paused agent calls");
+    let asked = agent.ask("ExecCommand", &json!({"cmd": "printf ran >ran", "yield_time_ms": 20000}));
+    console.shows("agent claude: wants to run: printf ran >ran");
+    console.keys(b"5\n");
+    console.shows("write a number to answer");
+    console.keys(b"1\n");
+    console.shows("answer run (once) or deny");
+    wait_until("the word counts", || {
+        console.keys(b"run\n");
+        home.workspace().join("ran").exists()
+    });
+    assert_eq!(agent.answer(asked).result("/exit_status"), 0);
+    console.shows("system: t01 ended: exit 0");
+    agent.leave();
+    console.shows("agent claude: has gone");
+    console.keys(b"0\n");
+    assert_eq!(console.exit(), 0);
+}
+
+#[test]
+fn without_a_terminal_lines_come_from_a_pipe_and_the_end_comes_by_itself() {
+    let home = Home::new();
+    let mut command = plain(&home, &["--accessible"], &[("TERM", "")]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("starts");
+    let mut input = child.stdin.take().expect("an input");
+    input.write_all(b"start printf 'one\\ntwo\\n'; exit 3\nfollow t01\n").expect("written");
+    drop(input);
+    let output = child.wait_with_output().expect("ends");
+    let said = String::from_utf8(output.stdout).expect("text");
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    for line in ["operator: started t01:", "system: t01 ended: exit 3", "system: nothing runs any more"] {
+        assert!(said.contains(line), "{line}\n{said}");
+    }
+    assert!(!said.contains('\x1b'));
+}
+
+#[test]
+fn a_program_is_told_and_its_gate_is_not_opened_from_a_pipe() {
+    let home = Home::new();
+    let program = "let seen = exec \"echo built\"\ngate ship:\n  prompt: \"Ship it?\"\n  allow: [\"user\"]\nexec \"echo shipped\"\n";
+    std::fs::write(home.workspace().join("ship.prose"), program).expect("written");
+    let mut console = Console::of(&plain(&home, &["run", "--accessible", "ship.prose"], &[]), (100, 60));
+    console.shows("runs the program ship.prose");
+    console.shows("gate ship: Ship it?");
+    console.keys(b"attention q01\n");
+    console.shows("answer approve or reject");
+    wait_until("the gate opens", || {
+        console.keys(b"approve\n");
+        console.text().contains("ship.prose completed")
+    });
+    console.keys(b"0\n");
+    assert_eq!(console.exit(), 0);
+
+    let unattended = plain(&home, &["run", "--accessible", "ship.prose"], &[]).output().expect("runs");
+    assert_eq!(unattended.status.code(), Some(3), "nobody is there who may open the gate");
+    let lazily = ["run", "--accessible", "--lazy-judgement", "ship.prose"];
+    let mut command = plain(&home, &lazily, &[]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("starts");
+    let mut input = child.stdin.take().expect("an input");
+    let mut said = std::io::BufReader::new(child.stdout.take().expect("an output"));
+    reads_to(&mut said, "gate ship: Ship it?");
+    input.write_all(b"attention q01\n").expect("written");
+    reads_to(&mut said, "only a person at a terminal can answer that");
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("sent");
+    assert_ne!(child.wait().expect("ends").code(), Some(0));
+}
+
+/// Reads lines until one holds a text.
+fn reads_to(lines: &mut impl std::io::BufRead, text: &str) {
+    let mut all = String::new();
+    while !all.contains(text) {
+        assert!(lines.read_line(&mut all).expect("reads") > 0, "{text}\n{all}");
+    }
+}
