@@ -98,10 +98,10 @@ fn gate(before: &Snapshot, after: &Snapshot, lines: &mut Vec<Line>) {
 fn task_events(before: Option<&TaskView>, task: &TaskView, lines: &mut Vec<Line>) {
     let name = alias(task);
     let was = before.map(|before| before.status);
-    let has_begun = |status: TaskStatus| status != TaskStatus::Queued;
+    let was_held = before.is_some_and(|before| before.held.is_some());
     if task.held.is_none() && was.is_none() {
         lines.push(Line::by(&task.started_by, format!("started {name}: {}", command(task))));
-    } else if was == Some(TaskStatus::Queued) && has_begun(task.status) && !task.status.is_terminal() {
+    } else if was_held && task.held.is_none() && !task.status.is_terminal() {
         lines.push(Line::system(format!("{name} runs: {}", command(task))));
     }
     let known = before.map(|before| before.events.as_slice()).unwrap_or_default();
