@@ -39,6 +39,8 @@ struct Step {
     wait_for: Option<String>,
     /// Runs this command.
     cmd: Option<String>,
+    /// Runs these in one call.
+    batch: Option<Vec<Value>>,
     /// The rest of the command's input.
     #[serde(flatten)]
     options: Map<String, Value>,
@@ -91,6 +93,9 @@ impl Script {
                 if let Some(name) = &step.name {
                     tasks.insert(name.as_str(), task_id(&envelope));
                 }
+            }
+            if let Some(items) = &step.batch {
+                client.call("ExecCommandBatch", json!({ "items": items })).await?;
             }
             if let Some(name) = &step.wait_for {
                 let task = tasks.get(name.as_str()).ok_or_else(|| Error::UnknownTask(name.clone()))?;

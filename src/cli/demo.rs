@@ -7,22 +7,36 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use color_eyre::eyre::{Result, WrapErr, eyre};
+use serde_json::json;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use super::house::House;
 use super::{Start, console};
 use crate::agent::Script;
+use crate::config::ExecPolicy;
+use crate::dispatch::run_program::RunInput;
+use crate::envelope::Actor;
 use crate::paths::Places;
+use crate::prose::run::Run;
 use crate::runtime::Handle;
 
 /// What the agent does.
 const SCRIPT: &str = include_str!("../../assets/demo/script.toml");
 /// The commands it runs: files of the demo's workspace.
-const COMMANDS: [(&str, &str); 4] = [
+const COMMANDS: [(&str, &str); 5] = [
     ("build", include_str!("../../assets/demo/harbour/build")),
     ("check", include_str!("../../assets/demo/harbour/check")),
     ("deploy", include_str!("../../assets/demo/harbour/deploy")),
     ("preview", include_str!("../../assets/demo/harbour/preview")),
+    (PROGRAM, include_str!("../../assets/demo/harbour/ship.prose")),
 ];
+/// The program that comes last.
+const PROGRAM: &str = "ship.prose";
+/// The last word.
+const LAST: &str = "that was all: o start  : everything  ? help  q quit. what runs is yours";
+/// Events of the program that may wait; nobody reads them, the console shows the program itself.
+const EVENTS: usize = 1;
 /// What the agent calls itself.
 const AGENT: &str = "demo-agent";
 
@@ -50,10 +64,25 @@ pub(super) async fn run(start: &Start) -> Result<ExitCode> {
 
 async fn play(script: Script, socket: PathBuf, cwd: PathBuf, runtime: Handle) {
     let narrate = |line: &str| runtime.notice(format!("demo: {line}"), false);
-    if let Err(error) = script.play(&socket, cwd, AGENT, narrate).await {
+    if let Err(error) = script.play(&socket, cwd.clone(), AGENT, narrate).await {
         // Said, unless the person has left and the runtime with them.
-        runtime.notice(format!("demo: the agent broke off: {error}"), true);
+        return runtime.notice(format!("demo: the agent broke off: {error}"), true);
     }
+    match ship(&runtime, &cwd).await {
+        Ok(()) => narrate(LAST),
+        Err(error) => runtime.notice(format!("demo: the program broke off: {error}"), true),
+    }
+}
+
+/// Runs the program until it ends, by its last line or by a gate that stays shut.
+async fn ship(runtime: &Handle, cwd: &Path) -> Result<()> {
+    let input: RunInput = serde_json::from_value(json!({ "file": PROGRAM }))?;
+    let request = input.request(cwd, true, ExecPolicy::Allow).map_err(|failure| eyre!("{failure:?}"))?;
+    let (events, told) = mpsc::channel(EVENTS);
+    drop(told);
+    let run = Run::open(runtime, request, Actor::Operator, events).await?;
+    run.go(CancellationToken::new()).await;
+    Ok(())
 }
 
 /// The demo's folder, removed at the end.

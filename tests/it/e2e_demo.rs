@@ -1,5 +1,7 @@
 //! `pilothouse demo`: what a newcomer sees first, played through to the end.
 
+use vt100::Screen;
+
 use crate::support::{Console, Home};
 
 #[test]
@@ -18,6 +20,26 @@ fn the_demo_asks_its_question_takes_the_answer_and_leaves_a_working_console() {
     console.keys(b"\x1d");
     console.shows("the agent has read your answer");
     console.shows("the agent has left");
+    console.keys(b"5");
+    console.shows("ship.prose");
+    console.shows("12 files are sound");
+    console.shows("waits for an answer");
+    console.keys(b"\r");
+    console.shows("Ship release 1.4.2?");
+    console.shows("a approve");
+    console.keys(b"a");
+    // A key that comes before anybody could have read the question is told so, and does nothing.
+    let is_early = |screen: &Screen| screen.contents().contains("too early");
+    console.wait_for("the key to be taken in", |screen| {
+        is_early(screen) || !screen.contents().contains("a approve")
+    });
+    if console.text().contains("too early") {
+        console.wait_for("time to read", |screen| !is_early(screen));
+        console.keys(b"a");
+    }
+    console.shows("✓ 0   shipped");
+    console.shows("that was all");
+    console.keys(b"1");
     console.keys(b"oecho it works\r");
     console.shows("it works");
     console.stop_all_and_quit();
