@@ -186,4 +186,43 @@ mod tests {
         assert!(path(&["pilothouse", "mcp", "config", "emacs"]).is_err());
         assert!(path(&["pilothouse", "task"]).is_err());
     }
+
+    /// The words of a line of a shell, without what follows a comment, a pipe or a redirection.
+    fn words(line: &str) -> Vec<String> {
+        let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+        for letter in line.chars() {
+            match (quote, letter) {
+                (Some(open), letter) if letter == open => quote = None,
+                (None, '\'' | '"') => {
+                    quote = Some(letter);
+                    word.get_or_insert_default();
+                }
+                (None, '#' | '|' | '>' | '<') if word.is_none() => return words,
+                (None, letter) if letter.is_whitespace() => words.extend(word.take()),
+                (_, letter) => word.get_or_insert_default().push(letter),
+            }
+        }
+        words.extend(word);
+        words
+    }
+
+    #[test]
+    fn every_command_that_the_guide_shows_can_be_typed() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        let pages = std::fs::read_dir(root.join("docs")).expect("the guide");
+        let pages = pages.map(|page| page.expect("a page").path());
+        let mut shown = 0;
+        for page in
+            pages.chain([root.join("README.md")]).filter(|page| page.extension() == Some("md".as_ref()))
+        {
+            let text = std::fs::read_to_string(&page).expect("text");
+            for line in text.lines().filter_map(|line| line.strip_prefix("$ pilothouse")) {
+                let words = words(&format!("pilothouse{line}"));
+                let typed = tree().try_get_matches_from(&words);
+                assert!(typed.is_ok(), "{}: {words:?}: {}", page.display(), typed.unwrap_err());
+                shown += 1;
+            }
+        }
+        assert!(shown >= 30, "{shown}");
+    }
 }

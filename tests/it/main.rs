@@ -38,6 +38,7 @@ mod exec_lines;
 mod exec_manifest;
 mod exec_python;
 mod exec_stream;
+mod guide;
 mod link_commands;
 mod link_operator;
 mod masking;

@@ -1,0 +1,59 @@
+//! The guide says what is so: its links lead somewhere, and its keys do what it says they do.
+
+use std::path::{Path, PathBuf};
+
+fn pages() -> Vec<(PathBuf, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folders = ["docs", "docs/decisions", "docs/reference"].map(|folder| root.join(folder));
+    let files = folders.iter().flat_map(|folder| folder.read_dir().expect("a folder of the guide"));
+    let files = files.map(|file| file.expect("a file").path()).chain([root.join("README.md")]);
+    let pages = files.filter(|file| file.extension() == Some("md".as_ref()));
+    pages.map(|page| (page.clone(), std::fs::read_to_string(page).expect("text"))).collect()
+}
+
+#[test]
+fn every_link_and_picture_of_the_guide_is_there() {
+    let mut links = 0;
+    for (page, text) in pages() {
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split_once(')').map(|(link, _)| link)) {
+            let is_outside =
+                link.contains("://") || link.starts_with('#') || link.contains(char::is_whitespace);
+            let path = link.split('#').next().unwrap_or_default();
+            if is_outside || path.is_empty() {
+                continue;
+            }
+            let folder = page.parent().expect("a folder");
+            assert!(folder.join(path).exists(), "{}: {link} leads nowhere", page.display());
+            links += 1;
+        }
+    }
+    assert!(links > 20, "{links}");
+}
+
+#[cfg(feature = "console")]
+#[test]
+fn every_key_that_the_guide_names_does_what_it_says() {
+    use std::collections::BTreeSet;
+
+    use pilothouse::console::keys::keymap::{Context, Keymap};
+
+    let keymap = Keymap::built_in();
+    let lists = Context::ALL.iter().flat_map(|context| keymap.list(*context));
+    let bound: BTreeSet<(String, String)> =
+        lists.flat_map(|(action, keys)| keys.into_iter().map(move |key| (key, action.name()))).collect();
+    let text = include_str!("../../docs/console.md");
+    let quoted = |cell: &str| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
+    let mut rows = 0;
+    for row in text.lines().filter(|line| line.starts_with("| `")) {
+        let mut cells = row.trim_matches('|').split(" | ");
+        let (keys, actions) =
+            (quoted(cells.next().unwrap_or_default()), quoted(cells.next().unwrap_or_default()));
+        assert!(!actions.is_empty(), "{row}");
+        for (at, key) in keys.iter().enumerate() {
+            let action = actions.get(at).unwrap_or(&actions[0]);
+            assert!(bound.contains(&(key.clone(), action.clone())), "{key} is not {action}: {row}");
+        }
+        rows += 1;
+    }
+    assert!(rows > 30, "{rows}");
+}
