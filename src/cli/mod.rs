@@ -64,11 +64,9 @@ struct Start {
 /// Runs the program with `argv` (program name first) and returns its exit code.
 pub fn run(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
     let argv: Vec<OsString> = argv.into_iter().collect();
-    // The stages of a task's start come before everything: no thread, no allocation to spare.
-    match argv.get(1).and_then(|word| word.to_str()) {
-        Some("__host") => return process::host_main(),
-        Some("__exec") => return process::exec_main(),
-        _ => {}
+    // A task host comes before everything: no thread, no allocation to spare.
+    if argv.get(1).is_some_and(|word| word == "__host") {
+        return process::host_main();
     }
     let matches = match args::tree().try_get_matches_from(argv) {
         Ok(matches) => matches,

@@ -1,4 +1,4 @@
-//! The second stage of a start (`__exec`): one process that turns itself into the command. What
+//! The second stage of a start: a fork of the task host that turns itself into the command. What
 //! fails on the way goes back over its control socket; success closes the socket.
 
 use std::convert::Infallible;
@@ -6,8 +6,8 @@ use std::ffi::{CStr, CString, OsStr, OsString};
 use std::io::{self, Write as _};
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStringExt as _;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use rustix::fs::{CWD, MemfdFlags, Mode, OFlags, fstat, memfd_create, openat};
 use rustix::io::{Errno, FdFlags, fcntl_dupfd_cloexec, fcntl_setfd};
@@ -22,15 +22,18 @@ const MAX_ARGUMENT: usize = 128 << 10;
 /// dash knows descriptors of one digit only.
 const MAX_SHELL_DESCRIPTOR: i32 = 9;
 
-/// Runs `pilothouse __exec`. Returns only when the command could not be started.
-#[must_use]
-pub fn exec_main() -> ExitCode {
+/// Becomes the command that comes over `control`. Returns only when it could not be started.
+pub(super) fn second_stage(control: &UnixStream) {
+    // Everything of the host goes: its other end of `control` above all, which would hide the host's death.
+    let Ok(()) = dup2_stdin(control) else { return };
+    let Ok(()) = sys::close_inherited() else { return };
     // A copy above the streams, which the command's take the place of. It closes on exec.
-    let Ok(control) = fcntl_dupfd_cloexec(io::stdin(), 3) else { return ExitCode::FAILURE };
+    let Ok(control) = fcntl_dupfd_cloexec(io::stdin(), 3) else { return };
+    // Not the host's name: it is looked for by that.
+    let _ = rustix::thread::set_name(c"pilothouse-exec");
     let Err(failure) = become_command(&control);
     // Nobody to tell: the host is gone and so, at once, are we.
     let _ = wire::send(&control, &failure, &[]);
-    ExitCode::FAILURE
 }
 
 fn become_command(control: &OwnedFd) -> Result<Infallible, Failure> {

@@ -1,7 +1,7 @@
 //! Operating-system processes: one command, its descriptors, its whole tree, its end.
 //!
 //! A command never runs under the runtime itself. [`Spawner`] starts a small *task host* (this
-//! program again, `__host`), which starts the command through a second stage (`__exec`) and stays
+//! program again, `__host`), which starts the command through a second stage (a fork) and stays
 //! its child subreaper: every descendant, however it detached itself, ends up below the host. No
 //! output flows through the host. When the control socket closes, because the runtime ended the
 //! command or died, the host ends the tree and writes `exit.json`.
@@ -36,7 +36,6 @@ mod wire;
 pub mod workdir;
 
 pub use command::{Command, Leftovers, Profile, Scope, Stdio};
-pub use exec::exec_main;
 pub use exit_record::{EndReason, ExitRecord};
 pub use host::host_main;
 pub use identity::{Identity, boot_id};

@@ -1,10 +1,8 @@
-//! The host's half of a start: runs the second stage and learns whether it became the command.
+//! The host's half of a start: forks the second stage and learns whether it became the command.
 
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt as _;
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -12,6 +10,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
 use super::wire::{self, Failure, Spec, Stage};
+use super::{exec, sys};
 
 /// No step of a start takes longer, unless a file system hangs.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
@@ -22,11 +21,12 @@ pub(super) struct SecondStage {
     pid: Pid,
 }
 
-/// Runs the second stage, before it is known what it will become: that takes longer than anything else.
+/// Forks the second stage, before it is known what it will become.
 pub(super) fn prepare() -> Result<SecondStage, Failure> {
     let failed = |error: io::Error| Stage::Process.failed(error);
     let (control, theirs) = UnixStream::pair().map_err(failed)?;
-    let pid = run_second_stage(theirs).map_err(failed)?;
+    let pid = sys::fork(|| exec::second_stage(&theirs)).map_err(failed)?;
+    let pid = Pid::from_raw(pid).ok_or_else(|| failed(io::ErrorKind::InvalidData.into()))?;
     Ok(SecondStage { control, pid })
 }
 
@@ -44,18 +44,6 @@ pub(super) fn start(
         let _ = waitpid(Some(pid), WaitOptions::empty());
     }
     started.map(|()| pid)
-}
-
-fn run_second_stage(control: UnixStream) -> io::Result<Pid> {
-    let child = Command::new("/proc/self/exe")
-        .arg0("pilothouse")
-        .arg("__exec")
-        .stdin(OwnedFd::from(control))
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()?;
-    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    pid.ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
 fn hand_over(control: &UnixStream, spec: &Spec, fds: Vec<OwnedFd>) -> Result<(), Failure> {

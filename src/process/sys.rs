@@ -2,7 +2,7 @@
 //! what makes it sound, and nothing here decides anything.
 #![expect(
     unsafe_code,
-    reason = "close_range, signal dispositions, signalfd, execve and a foreign descriptor"
+    reason = "close_range, signal dispositions, signalfd, fork, execve and a foreign descriptor"
 )]
 
 use std::convert::Infallible;
@@ -16,7 +16,8 @@ use portable_pty::MasterPty;
 /// The first descriptor that is no standard stream.
 const FIRST: libc::c_uint = 3;
 
-/// Closes every descriptor above the standard streams. Only for the first lines of a `main`.
+/// Closes every descriptor above the standard streams. Only for the first lines of a process, which then owns none
+/// of them or never drops what it owned.
 pub(super) fn close_inherited() -> io::Result<()> {
     close_range(0)
 }
@@ -28,7 +29,8 @@ pub(super) fn close_on_exec() -> io::Result<()> {
 
 fn close_range(flags: libc::c_uint) -> io::Result<()> {
     // SAFETY: the call takes plain numbers. With CLOEXEC it invalidates nothing; without, it is made
-    // by `host_main` before that process owns any descriptor above 2.
+    // by `host_main` before that process owns any descriptor above 2, and by the second stage, which ends
+    // by `execve` or `leave` and so never drops what its host had owned.
     let done = unsafe { libc::syscall(libc::SYS_close_range, FIRST, libc::c_uint::MAX, flags) };
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
@@ -86,6 +88,28 @@ fn signal_set(signals: &[libc::c_int]) -> libc::sigset_t {
         unsafe { libc::sigaddset(&raw mut set, *signal) };
     }
     set
+}
+
+/// Runs `child` in a copy of this process and returns its pid. The copy ends when `child` returns.
+pub(super) fn fork(child: impl FnOnce()) -> io::Result<libc::pid_t> {
+    // SAFETY: only the task host forks, and it has one thread: no lock of the allocator or of libc can be held
+    // by another one, so the copy may do whatever the host could.
+    let pid = unsafe { libc::fork() };
+    match pid {
+        -1 => Err(io::Error::last_os_error()),
+        0 => {
+            // A panic must not unwind into the copy of the host.
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(child));
+            leave()
+        }
+        pid => Ok(pid),
+    }
+}
+
+/// Ends this process at once: nothing is dropped, nothing is flushed.
+fn leave() -> ! {
+    // SAFETY: the call takes a number and does not return.
+    unsafe { libc::_exit(1) }
 }
 
 /// Replaces this process by `program`. Unlike `execvp` it searches nothing and runs no file the
