@@ -143,6 +143,8 @@ fn every_action_of_the_palette_does_something_or_says_why_not() {
             // What these need is looked at in the tests of their own screens.
             Action::NextMatch,
             Action::PreviousMatch,
+            Action::NextFound,
+            Action::PreviousFound,
             Action::PanLeft,
             Action::PanRight,
             Action::Approve,

@@ -7,6 +7,7 @@ use pilothouse::console::app::calls::Column;
 use pilothouse::console::msg::Msg;
 use pilothouse::envelope::Envelope;
 use pilothouse::runtime::{CallRecord, CallSummary, Snapshot};
+use ratatui::style::Modifier;
 use serde_json::{Value, json};
 
 use crate::console_fixture::{ago, build, console, draw, empty, press, record, shown};
@@ -185,4 +186,57 @@ fn the_field_is_on_screen_in_a_long_text_and_in_a_budget() {
     down_to(&mut app, "Process exited");
     let _ = press(&mut app, &["Tab"]);
     assert!(at(&app, Column::Envelope).contains("\"exit_status\": 101"), "{}", at(&app, Column::Envelope));
+}
+
+/// Cells of a column that a search has marked, and those of the place the person is at.
+fn found(app: &App) -> (usize, usize) {
+    let (buffer, _) = draw(app);
+    let plan = app.plan();
+    let area = if app.calls.column == Column::Envelope { plan.envelope } else { plan.receipt };
+    let cells = area.positions().filter(|at| at.y > area.y).map(|at| buffer[at].modifier);
+    let marked: Vec<Modifier> = cells.filter(|modifier| modifier.contains(Modifier::REVERSED)).collect();
+    (marked.len(), marked.iter().filter(|m| m.contains(Modifier::UNDERLINED)).count())
+}
+
+#[test]
+fn a_text_is_found_from_place_to_place_and_around() {
+    let mut app = opened((200, 60));
+    let _ = press(&mut app, &["/", "e", "x", "i", "t", "=", "Enter"]);
+    assert_eq!(at(&app, Column::Receipt), "exit=0");
+    assert!(shown(&app).contains("SEARCH   1/2 exit="), "{}", shown(&app));
+    assert_eq!(found(&app), (10, 5), "both are marked, the one more");
+    for (expected, count) in [("exit=1", "2/2"), ("exit=0", "1/2"), ("exit=1", "2/2")] {
+        let _ = press(&mut app, &["n"]);
+        assert_eq!(at(&app, Column::Receipt), expected);
+        assert!(shown(&app).contains(count), "{}", shown(&app));
+    }
+    let _ = press(&mut app, &["N"]);
+    assert_eq!(at(&app, Column::Receipt), "exit=0");
+    let _ = press(&mut app, &["Esc"]);
+    assert_eq!((found(&app), app.calls.column), ((0, 0), Column::Receipt));
+    let _ = press(&mut app, &["/", "n", "o", "p", "e", "Enter"]);
+    assert!(shown(&app).contains("no match nope"), "{}", shown(&app));
+    assert_eq!(at(&app, Column::Receipt), "exit=0", "nobody is moved for nothing");
+}
+
+#[test]
+fn a_capital_is_minded_and_small_letters_stand_for_both() {
+    let mut app = opened((120, 40));
+    let _ = press(&mut app, &["/", "e", "x", "e", "c", "c", "Enter"]);
+    let (small, _) = found(&app);
+    let _ = press(&mut app, &["/", "E", "X", "E", "C", "C", "Enter"]);
+    assert!(small > 0 && found(&app) == (0, 0), "{small}");
+}
+
+#[test]
+fn a_text_found_in_the_envelope_at_each_size() {
+    for size in SIZES {
+        let mut app = opened(size);
+        let _ = press(&mut app, &["Tab", "/", "s", "t", "o", "p", "_", "o", "n", "Enter", "n"]);
+        assert!(at(&app, Column::Envelope).contains("\"reason\": \"stop_on_error\""));
+        insta::assert_snapshot!(format!("found_{}x{}", size.0, size.1), shown(&app));
+        // It goes with the person to the other text.
+        let _ = press(&mut app, &["BackTab"]);
+        assert!(shown(&app).contains("1/1 stop_on"), "{}", shown(&app));
+    }
 }

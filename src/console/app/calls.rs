@@ -8,6 +8,7 @@ use crate::runtime::{CallRecord, CallSummary};
 
 use super::super::text::document::Document;
 use super::fields::Link;
+use super::finding::Finding;
 use super::{App, View};
 
 /// The columns of the receipts screen.
@@ -80,6 +81,8 @@ pub struct Calls {
     pub sheet: Option<Sheet>,
     /// The room the texts are given, in characters of the envelope; all of it unless set.
     pub budget: Option<u64>,
+    /// What is looked for in the text that is read.
+    pub finding: Option<Finding>,
 }
 
 impl Calls {
@@ -95,7 +98,19 @@ impl Calls {
             asked: BTreeMap::new(),
             sheet: None,
             budget: None,
+            finding: None,
         }
+    }
+
+    /// Returns where the column that keys act on is read.
+    #[must_use]
+    pub fn place(&self) -> Place {
+        if self.column == Column::Envelope { self.envelope } else { self.receipt }
+    }
+
+    /// Reads that column from there on.
+    pub fn put(&mut self, place: Place) {
+        *(if self.column == Column::Envelope { &mut self.envelope } else { &mut self.receipt }) = place;
     }
 }
 
@@ -131,6 +146,12 @@ impl App {
 }
 
 impl Sheet {
+    /// Returns the text of a column.
+    #[must_use]
+    pub fn document(&self, column: Column) -> &Document {
+        if column == Column::Envelope { &self.envelope } else { &self.receipt }
+    }
+
     /// Tells whether a row of a column has a counterpart.
     #[must_use]
     pub fn is_linked(&self, column: Column, row: usize) -> bool {

@@ -8,6 +8,7 @@ pub(super) mod compacted;
 pub mod copy;
 pub mod export;
 pub mod fields;
+pub mod finding;
 pub mod held;
 pub mod inquiry;
 mod layer;
@@ -265,7 +266,8 @@ impl App {
         match &self.mode {
             Mode::Input(task) | Mode::Line(task, _) => Some(task),
             Mode::Copy(copying) if copying.was_input => Some(&copying.task),
-            Mode::Observe | Mode::Copy(_) | Mode::Start(_) | Mode::Rename(..) | Mode::Search(..) => None,
+            Mode::Observe | Mode::Copy(_) | Mode::Start(_) => None,
+            Mode::Rename(..) | Mode::Search(..) | Mode::Find(_) => None,
         }
     }
 
@@ -288,7 +290,7 @@ impl App {
             (None, Mode::Copy(_)) => Context::Copy,
             (None, Mode::Rename(..)) => Context::Note,
             (None, Mode::Start(_)) => Context::Start,
-            (None, Mode::Search(..)) => Context::Search,
+            (None, Mode::Search(..) | Mode::Find(_)) => Context::Search,
             (None, Mode::Observe) => self.view_context(),
         }
     }

@@ -53,4 +53,6 @@ pub enum Mode {
     Rename(TaskId, Editor),
     /// Into a text to search this task's output for.
     Search(TaskId, Editor),
+    /// Into a text to find in what is read.
+    Find(Editor),
 }

@@ -7,6 +7,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::envelope::TaskId;
 
 use super::super::msg::PageView;
+use super::super::text::finding::{Line, Needle};
 
 /// What to look for in a log, from where, which way.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,51 +70,29 @@ pub struct Match {
 /// Returns where a page shows `needle`; rows of one log line are read as one text.
 #[must_use]
 pub fn matches(page: &PageView, needle: &str) -> Vec<Match> {
+    let needle = Needle::exact(needle);
     let mut found = Vec::new();
-    if needle.is_empty() {
-        return found;
-    }
     let mut row = 0;
     for rows in page.rows.chunk_by(|one, next| one == next) {
-        let line = Line::read(page, row..row + rows.len());
-        for (at, _) in line.text.match_indices(needle) {
-            found.extend(line.cells(at..at + needle.len(), rows[0]));
+        let line = read(page, row..row + rows.len(), &needle);
+        for (row, columns) in line.places().into_iter().flatten() {
+            found.push(Match { row: u16::try_from(row).unwrap_or(u16::MAX), columns, line: rows[0] });
         }
         row += rows.len();
     }
     found
 }
 
-/// The rows of one log line as a text, and the cell each of its bytes stands in.
-struct Line {
-    text: String,
-    cells: Vec<(u16, u16)>,
-}
-
-impl Line {
-    fn read(page: &PageView, rows: Range<usize>) -> Self {
-        let mut line = Self { text: String::new(), cells: Vec::new() };
-        for row in rows {
-            let row = u16::try_from(row).unwrap_or(u16::MAX);
-            let mut column = 0;
-            while let Some(cell) = page.picture.cell(row, column) {
-                line.text.push_str(cell.symbol());
-                line.cells.resize(line.text.len(), (row, column));
-                column += u16::try_from(cell.symbol().width()).unwrap_or(1).max(1);
-            }
+fn read<'a>(page: &PageView, rows: Range<usize>, needle: &'a Needle) -> Line<'a> {
+    let mut line = Line::new(needle);
+    for row in rows {
+        let mut column = 0;
+        while let Some(cell) = page.picture.cell(u16::try_from(row).unwrap_or(u16::MAX), column) {
+            line.push(cell.symbol(), row, column);
+            column += u16::try_from(cell.symbol().width()).unwrap_or(1).max(1);
         }
-        line
     }
-
-    /// Returns the cells of some bytes of the text, row by row.
-    fn cells(&self, bytes: Range<usize>, line: u64) -> Vec<Match> {
-        let rows = self.cells.get(bytes).unwrap_or_default().chunk_by(|one, next| one.0 == next.0);
-        let span = |cells: &[(u16, u16)]| {
-            let ((row, first), (_, last)) = (*cells.first()?, *cells.last()?);
-            Some(Match { row, columns: first..last + 1, line })
-        };
-        rows.filter_map(span).collect()
-    }
+    line
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use serde_json::Value;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::super::looks::theme::Role;
+use super::finding::{Line, Needle, Span};
 use super::visible;
 use super::width;
 
@@ -90,6 +91,31 @@ impl Document {
     #[must_use]
     pub fn rows(&self) -> &[Vec<Piece>] {
         &self.rows
+    }
+
+    /// Returns the columns it was wrapped for.
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Returns where a text stands in the rows, each place row by row.
+    #[must_use]
+    pub fn find(&self, needle: &Needle) -> Vec<Vec<Span>> {
+        let mut found = Vec::new();
+        for (at, first) in self.starts.iter().enumerate() {
+            let next = self.starts.get(at + 1).copied().unwrap_or(self.rows.len());
+            let mut line = Line::new(needle);
+            for (row, pieces) in (*first..next).zip(&self.rows[*first..next]) {
+                let mut column = 0;
+                for cluster in pieces.iter().flat_map(|part| part.text.graphemes(true)) {
+                    line.push(cluster, row, column);
+                    column += u16::try_from(width(cluster)).unwrap_or(1);
+                }
+            }
+            found.extend(line.places());
+        }
+        found
     }
 
     /// Returns the line of the text that a row is of; none for lines put before it.
@@ -295,6 +321,13 @@ mod tests {
         let mut document = Document::plain("a bcdefghijk");
         document.wrap(8);
         assert_eq!(shown(&document), ["a bcdefg", "hijk"]);
+    }
+
+    #[test]
+    fn a_text_is_found_across_the_rows_of_a_line_and_not_across_lines() {
+        let mut document = Document::plain("0123456needle\nnee\ndle");
+        document.wrap(10);
+        assert_eq!(document.find(&Needle::smart("needle")), [[(0, 7..10), (1, 0..3)]]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Small facts about text and numbers on screen: widths, cuts, counts, ages.
 
 pub mod document;
+pub mod finding;
 pub mod visible;
 
 use jiff::Timestamp;

@@ -52,6 +52,8 @@ impl App {
             Action::NextMatch | Action::PreviousMatch => {
                 self.search.as_ref().is_some_and(|search| search.line().is_some())
             }
+            Action::FindText => self.can_find(),
+            Action::NextFound | Action::PreviousFound => self.can_find() && self.calls.finding.is_some(),
             Action::CopyId | Action::CopyText if self.toasts.has_path() => true,
             Action::CopyId | Action::Zoom => task.is_some() || self.view == View::Receipts,
             Action::PreviousTask | Action::NextTask => self.snapshot.tasks.len() > 1,
@@ -122,6 +124,7 @@ impl App {
                 self.has_mouse = !self.has_mouse;
                 vec![Effect::Mouse(self.has_mouse)]
             }
+            Action::FindText | Action::NextFound | Action::PreviousFound => self.find_in_text(action),
             Action::Export => self.open_exports(),
             Action::ExportScreenSvg => self.export(Export::Screen(Shot::Svg)),
             Action::ExportScreenHtml => self.export(Export::Screen(Shot::Html)),
@@ -241,7 +244,7 @@ impl App {
         if self.toasts.clear() {
             return Vec::new();
         }
-        if self.thaw() {
+        if self.thaw() || self.view == View::Receipts && self.calls.finding.take().is_some() {
             return Vec::new();
         }
         if let Some(notice) = self.snapshot.notices.last()

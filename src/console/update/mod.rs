@@ -5,6 +5,7 @@ mod copy;
 mod dialogs;
 mod dress;
 mod export;
+mod finding;
 mod held;
 mod hints;
 mod mouse;

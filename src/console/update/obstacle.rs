@@ -35,6 +35,8 @@ impl App {
             Action::Attend => "nothing waits for you",
             Action::Approvals => "no call waits for your word",
             Action::NextMatch | Action::PreviousMatch => "nothing was found",
+            Action::NextFound | Action::PreviousFound => "nothing was looked for",
+            Action::FindText => "there is no answer to read yet",
             Action::PreviousTask | Action::NextTask => "there is no other task",
             Action::OpenTask => "the call has no task",
             Action::CopyText => "go to the receipt or the envelope first",
@@ -96,6 +98,9 @@ impl App {
             }
             Interrupt | Terminate | HangUp | QuitSignal | User1 | User2 => self.obstacle(Action::Signal),
             OpenTask if matches!(self.view, View::Receipts | View::Program) => None,
+            Action::FindText | Action::NextFound | Action::PreviousFound if self.view != View::Receipts => {
+                Some("in receipts only")
+            }
             NextColumn | PreviousColumn | LessRoom | MoreRoom | AllRoom | CopyText | OpenTask
                 if self.view != View::Receipts =>
             {

@@ -143,6 +143,7 @@ impl App {
             (self.calls.receipt, self.calls.envelope, self.calls.followed) = Default::default();
         }
         self.place_texts(plan);
+        self.look_through();
     }
 
     /// Wraps the texts for their room, puts one column where the other is, and the rows read on screen.

@@ -24,7 +24,7 @@ impl App {
             Mode::Line(task, _) => Some(self.line_key(&task.clone(), key, action)),
             Mode::Start(_) => Some(self.start_key(key, action)),
             Mode::Rename(task, _) => Some(self.name_key(&task.clone(), key, action)),
-            Mode::Search(..) => Some(self.search_key(key, action)),
+            Mode::Search(..) | Mode::Find(_) => Some(self.search_key(key, action)),
         }
     }
 
@@ -78,6 +78,7 @@ impl App {
     fn search_key(&mut self, key: KeyPress, action: Option<Action>) -> Vec<Effect> {
         match action {
             Some(Action::Leave) => self.observe(),
+            Some(Action::Find) if matches!(self.mode, Mode::Find(_)) => self.found_text(),
             Some(Action::Find) => return self.find(),
             _ => self.edit_key(key),
         }
@@ -132,7 +133,7 @@ impl App {
                 }
                 return vec![Effect::Send { task, input: Input::Paste(text) }];
             }
-            Mode::Line(..) | Mode::Start(_) | Mode::Rename(..) | Mode::Search(..) => {
+            Mode::Line(..) | Mode::Start(_) | Mode::Rename(..) | Mode::Search(..) | Mode::Find(_) => {
                 self.insert(&text);
             }
         }
@@ -217,7 +218,8 @@ impl App {
             Mode::Line(_, editor)
             | Mode::Rename(_, editor)
             | Mode::Start(editor)
-            | Mode::Search(_, editor) => Some(editor),
+            | Mode::Search(_, editor)
+            | Mode::Find(editor) => Some(editor),
             Mode::Observe | Mode::Input(_) | Mode::Copy(_) => None,
         }
     }

@@ -1,10 +1,12 @@
 //! The calls, the receipt exactly as sent and the canonical envelope; also beside a task.
 
 use ratatui::layout::Rect;
+use ratatui::style::Modifier;
 
 use crate::runtime::CallSummary;
 
 use super::super::app::calls::{Column, Place, Sheet};
+use super::super::app::finding::Finding;
 use super::super::app::{View, alias};
 use super::super::looks::theme::Role;
 use super::super::plan::{Plan, cut_left, cut_top};
@@ -61,6 +63,9 @@ pub(super) fn draw(brush: &mut Brush<'_>, plan: &Plan) {
             Some((document, _)) if sheet.is_some_and(|sheet| sheet.is_answered) => {
                 let top = if app.view == View::Receipts { place.top } else { 0 };
                 reading(brush, body, document, top);
+                if is_reading(column) {
+                    found(brush, body, place);
+                }
                 if let Some(sheet) = sheet.filter(|_| app.view == View::Receipts) {
                     mark(brush, body, sheet, column, place);
                 }
@@ -110,6 +115,33 @@ fn reading(brush: &mut Brush<'_>, area: Rect, document: &Document, top: usize) {
         let more = format!(" +{} ", count(below as u64));
         brush.row_right(area, area.height.saturating_sub(1), &[piece(more, Role::Mode)]);
     }
+}
+
+/// What is looked for stands out in reverse, the place the person is at bold and underlined too.
+fn found(brush: &mut Brush<'_>, area: Rect, place: Place) {
+    let inside = cut_left(area, 1).1;
+    let Some(finding) = &brush.app.calls.finding else { return };
+    for (spans, is_here) in finding.places() {
+        for (row, columns) in spans {
+            let y = row.checked_sub(place.top).and_then(|y| u16::try_from(y).ok());
+            let Some(y) = y.filter(|y| *y < inside.height) else { continue };
+            for x in columns.clone().take_while(|x| *x < inside.width) {
+                if let Some(cell) = brush.buf.cell_mut((inside.x + x, inside.y + y)) {
+                    cell.modifier.toggle(Modifier::REVERSED);
+                    cell.modifier.set(Modifier::BOLD | Modifier::UNDERLINED, is_here);
+                }
+            }
+        }
+    }
+}
+
+/// How often a text stands in what is read, and at which place the person is.
+pub(super) fn told_finding(finding: &Finding, needle: String) -> Vec<Piece> {
+    let what = match finding.count() {
+        (_, 0) => "no match".to_owned(),
+        (at, all) => format!("{}/{}", count(at as u64), count(all as u64)),
+    };
+    vec![piece(format!("{what} "), Role::Strong), piece(needle, Role::Text)]
 }
 
 /// Marks the row that is read, and what says the same in the other column.

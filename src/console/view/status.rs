@@ -8,6 +8,7 @@ use tui_input::Input as Editor;
 use crate::envelope::Actor;
 use crate::terminal::CursorShape;
 
+use super::super::app::calls::Column;
 use super::super::app::inquiry;
 use super::super::app::search::{Outcome, Search};
 use super::super::app::{App, Layer, Mode, View, alias, takes_input};
@@ -65,8 +66,8 @@ fn mode_word(app: &App) -> String {
         (_, Mode::Copy(_)) => "COPY".to_owned(),
         (_, Mode::Rename(..)) => "NAME".to_owned(),
         (_, Mode::Start(_)) => "START".to_owned(),
-        (_, Mode::Search(..)) => "SEARCH".to_owned(),
-        (_, Mode::Observe) if is_searching(app) => "SEARCH".to_owned(),
+        (_, Mode::Search(..) | Mode::Find(_)) => "SEARCH".to_owned(),
+        (_, Mode::Observe) if is_searching(app) || app.is_finding() => "SEARCH".to_owned(),
         (_, Mode::Observe) if app.setup.recording.is_some() => "RECORDING".to_owned(),
         (_, Mode::Observe) => "OBSERVE".to_owned(),
     }
@@ -94,6 +95,10 @@ fn driver(brush: &mut Brush<'_>) -> Vec<Piece> {
     let app = brush.app;
     if let Some(search) = app.search.as_ref().filter(|_| is_searching(app)) {
         return searched(search);
+    }
+    if let Some(finding) = app.calls.finding.as_ref().filter(|_| app.is_finding()) {
+        let needle = text::cut(&visible::one_line(&finding.needle.text), MOST_NEEDLE, "…");
+        return super::receipts::told_finding(finding, needle);
     }
     match app.view {
         View::Receipts => {
@@ -132,11 +137,11 @@ fn driver(brush: &mut Brush<'_>) -> Vec<Piece> {
 /// The actions worth a hint in each context, most useful first.
 fn candidates(app: &App) -> &'static [Action] {
     use Action::{
-        AllRoom, AnswerQuestion, Approvals, Approve, Back, Choose, CopyText, Deny, Dismiss, Down, Find, Fit,
-        Last, Leave, LessRoom, Line, MoreRoom, Newline, NextColumn, NextHeld, NextMatch, NextPane,
-        NextProgram, NextTask, OpenTask, PageUp, PreviousMatch, Quit, Raw, Release, Rerun, Run,
-        Search as SearchFor, Select, SelectBlock, SelectLines, Send, ShowFocus, ShowReceipts, ShowTasks,
-        Start, Stop, Type, Up, Yank, Zoom,
+        AllRoom, AnswerQuestion, Approvals, Approve, Back, Choose, CopyText, Deny, Dismiss, Down, Find,
+        FindText, Fit, Last, Leave, LessRoom, Line, MoreRoom, Newline, NextColumn, NextFound, NextHeld,
+        NextMatch, NextPane, NextProgram, NextTask, OpenTask, PageUp, PreviousFound, PreviousMatch, Quit,
+        Raw, Release, Rerun, Run, Search as SearchFor, Select, SelectBlock, SelectLines, Send, ShowFocus,
+        ShowReceipts, ShowTasks, Start, Stop, Type, Up, Yank, Zoom,
     };
     match app.context() {
         Context::Tasks | Context::Focus if app.search.is_some() => &[NextMatch, PreviousMatch, Back],
@@ -147,6 +152,7 @@ fn candidates(app: &App) -> &'static [Action] {
         Context::Focus => {
             &[Approvals, Type, Line, Release, Stop, Rerun, Fit, SearchFor, PageUp, NextTask, ShowTasks]
         }
+        Context::Receipts if app.is_finding() => &[NextFound, PreviousFound, Back, NextColumn, FindText],
         Context::Receipts if app.calls.budget.is_some() => {
             &[LessRoom, MoreRoom, AllRoom, NextColumn, CopyText]
         }
@@ -248,6 +254,11 @@ pub(super) fn notice(brush: &mut Brush<'_>, area: Rect) {
         Mode::Search(task, editor) => {
             let of = app.task(task).map(|task| alias(task)).unwrap_or_default();
             let label = [piece(format!(" search {of} "), Role::Faint), prompt(brush)];
+            write_line(brush, area, &label, editor, false);
+        }
+        Mode::Find(editor) => {
+            let what = if app.calls.column == Column::Envelope { "envelope" } else { "receipt" };
+            let label = [piece(format!(" find in the {what} "), Role::Faint), prompt(brush)];
             write_line(brush, area, &label, editor, false);
         }
         Mode::Observe | Mode::Input(_) | Mode::Copy(_) => {

@@ -1,0 +1,98 @@
+//! Finding a text where it is seen: the cells of one line as a text, and the places a needle stands in.
+
+use std::ops::Range;
+
+/// A row and some columns of it.
+pub type Span = (usize, Range<u16>);
+
+/// What is looked for. Without capitals in it, it stands for both cases.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Needle {
+    /// As it was written.
+    pub text: String,
+    is_exact: bool,
+}
+
+impl Needle {
+    /// Makes a needle that minds the case if there is a capital in it.
+    #[must_use]
+    pub fn smart(text: &str) -> Self {
+        Self { text: text.to_owned(), is_exact: text.chars().any(char::is_uppercase) }
+    }
+
+    /// Makes a needle that minds the case.
+    #[must_use]
+    pub fn exact(text: &str) -> Self {
+        Self { text: text.to_owned(), is_exact: true }
+    }
+}
+
+/// The rows of one line as a text, and the cell each of its bytes stands in.
+#[derive(Debug)]
+pub struct Line<'a> {
+    needle: &'a Needle,
+    text: String,
+    cells: Vec<(usize, u16)>,
+}
+
+impl<'a> Line<'a> {
+    /// Begins a line that is looked through for a needle.
+    #[must_use]
+    pub fn new(needle: &'a Needle) -> Self {
+        Self { needle, text: String::new(), cells: Vec::new() }
+    }
+
+    /// Adds what stands in a cell.
+    pub fn push(&mut self, symbol: &str, row: usize, column: u16) {
+        // Small letters may take another number of bytes: the cells are counted after they were made.
+        match self.needle.is_exact || symbol.is_ascii() && !symbol.bytes().any(|b| b.is_ascii_uppercase()) {
+            true => self.text.push_str(symbol),
+            false => self.text.push_str(&symbol.to_lowercase()),
+        }
+        self.cells.resize(self.text.len(), (row, column));
+    }
+
+    /// Returns the places of the needle, each row by row.
+    #[must_use]
+    pub fn places(&self) -> Vec<Vec<Span>> {
+        let needle = &self.needle.text;
+        let found = self.text.match_indices(needle).filter(|_| !needle.is_empty());
+        found.map(|(at, _)| self.spans(at..at + needle.len())).collect()
+    }
+
+    fn spans(&self, bytes: Range<usize>) -> Vec<Span> {
+        let rows = self.cells.get(bytes).unwrap_or_default().chunk_by(|one, next| one.0 == next.0);
+        let span = |cells: &[(usize, u16)]| {
+            let ((row, first), (_, last)) = (*cells.first()?, *cells.last()?);
+            Some((row, first..last + 1))
+        };
+        rows.filter_map(span).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str, needle: &Needle) -> Vec<u16> {
+        let mut line = Line::new(needle);
+        for (column, c) in (0..).zip(text.chars()) {
+            line.push(&c.to_string(), 0, column);
+        }
+        line.places().iter().flatten().map(|(_, columns)| columns.start).collect()
+    }
+
+    #[test]
+    fn small_letters_stand_for_both_and_a_capital_for_itself() {
+        assert_eq!(found("Exit exit EXIT", &Needle::smart("exit")), [0, 5, 10]);
+        assert_eq!(found("Exit exit EXIT", &Needle::smart("Exit")), [0]);
+        assert_eq!(found("Exit exit EXIT", &Needle::exact("exit")), [5]);
+        assert_eq!(found("", &Needle::smart("")), [0; 0]);
+    }
+
+    #[test]
+    fn letters_that_grow_when_they_are_small_keep_their_cells() {
+        assert_eq!(found("İİ ok", &Needle::smart("ok")), [3]);
+        assert_eq!(found("ÄÖ ä", &Needle::smart("ä")), [0, 3]);
+    }
+}
