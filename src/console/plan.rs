@@ -102,7 +102,8 @@ impl Plan {
         let screen = Rect::new(0, 0, app.size.0, app.size.1);
         let mut plan = Self::frame(screen);
         let body = plan.stage;
-        if plan.class == Class::Sentence {
+        // A text over the screen has all of the body.
+        if plan.class == Class::Sentence || app.reader.is_some() {
             return plan;
         }
         match app.view {

@@ -145,6 +145,8 @@ fn every_action_of_the_palette_does_something_or_says_why_not() {
             Action::PreviousMatch,
             Action::NextFound,
             Action::PreviousFound,
+            Action::NextPart,
+            Action::PreviousPart,
             Action::PanLeft,
             Action::PanRight,
             Action::Approve,

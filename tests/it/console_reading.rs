@@ -240,3 +240,74 @@ fn a_text_found_in_the_envelope_at_each_size() {
         assert!(shown(&app).contains("1/1 stop_on"), "{}", shown(&app));
     }
 }
+
+#[test]
+fn a_group_of_the_envelope_is_folded_and_its_counterpart_still_found() {
+    for size in SIZES {
+        let mut app = opened(size);
+        let _ = press(&mut app, &["Tab"]);
+        down_to(&mut app, "\"index\": 2");
+        let _ = press(&mut app, &["Enter"]);
+        assert!(at(&app, Column::Envelope).contains("{…},  10 keys"), "{}", at(&app, Column::Envelope));
+        assert!(at(&app, Column::Receipt).contains("[2] grep"), "{}", at(&app, Column::Receipt));
+        insta::assert_snapshot!(format!("folded_{}x{}", size.0, size.1), shown(&app));
+        // A line of the receipt whose field is folded away leads to where it is folded.
+        let _ = press(&mut app, &["BackTab"]);
+        down_to(&mut app, "exit=1");
+        assert!(at(&app, Column::Envelope).contains("{…},  10 keys"), "{}", at(&app, Column::Envelope));
+        let _ = press(&mut app, &["Tab", "Enter"]);
+        assert!(!shown(&app).contains("{…}"), "{}", shown(&app));
+    }
+}
+
+#[test]
+fn finding_opens_what_is_folded() {
+    let mut app = opened((120, 40));
+    let _ = press(&mut app, &["Tab", "g", "Enter"]);
+    assert!(shown(&app).contains("{…}  5 keys"), "{}", shown(&app));
+    let _ = press(&mut app, &["/", "s", "k", "i", "p", "p", "e", "d", "Enter"]);
+    assert!(at(&app, Column::Envelope).contains("skipped"), "{}", at(&app, Column::Envelope));
+}
+
+#[test]
+fn enter_goes_right_where_nothing_is_folded() {
+    let mut app = reading(&[batch(311, "x")], (80, 24));
+    let _ = press(&mut app, &["Enter"]);
+    assert_eq!(app.calls.column, Column::Receipt);
+    let _ = press(&mut app, &["Enter"]);
+    assert_eq!(app.calls.column, Column::Envelope);
+}
+
+#[test]
+fn two_calls_are_compared_by_their_envelopes_or_receipts() {
+    for size in SIZES {
+        let records = [batch(310, " M src/run.rs\n M src/lib.rs\n"), batch(311, " M src/run.rs\n")];
+        let mut app = reading(&records, size);
+        let _ = press(&mut app, &["j", "="]);
+        assert!(shown(&app).contains("=▸   310"), "{}", shown(&app));
+        let _ = press(&mut app, &["k", "="]);
+        let (columns, rows) = size;
+        insta::assert_snapshot!(format!("compared_envelopes_{columns}x{rows}"), shown(&app));
+        let _ = press(&mut app, &["Esc", "Tab", "="]);
+        let receipts = shown(&app);
+        assert!(receipts.contains("receipts of calls - 310 and + 311"), "{receipts}");
+        assert!(receipts.contains("-  M src/lib.rs"), "{receipts}");
+        assert!(receipts.contains("change 1/1"), "{receipts}");
+        let _ = press(&mut app, &["/", "l", "i", "b", "Enter"]);
+        assert!(shown(&app).contains("1/1 lib"), "{}", shown(&app));
+        let _ = press(&mut app, &["Esc", "Esc", "Tab", "Tab", "j", "="]);
+        assert!(!shown(&app).contains("=▸"), "the mark is taken off: {}", shown(&app));
+    }
+}
+
+#[test]
+fn a_call_without_an_answer_is_not_compared() {
+    let unanswered = CallRecord { envelope: None, receipt: None, ..batch(311, "x") };
+    let mut app = reading(&[unanswered], (120, 40));
+    let _ = press(&mut app, &["="]);
+    assert!(app.calls.marked.is_none() && app.reader.is_none());
+    assert_eq!(
+        app.obstacle(pilothouse::console::keys::action::Action::Compare),
+        Some("there is no answer to compare yet")
+    );
+}

@@ -125,12 +125,12 @@ fn keys_are_listed_checked_and_compared() {
         )
     };
     assert_eq!(plain(&["keys", "diff"]), (true, "Nothing differs.\n".into()));
-    home.configure("keys.toml", "[tasks]\nstop = [\"X\", \"F9\"]\n");
+    home.configure("keys.toml", "[tasks]\nstop = [\"X\", \"F7\"]\n");
     let (_, diff) = plain(&["keys", "diff"]);
-    assert_eq!(diff.split_whitespace().collect::<Vec<_>>(), ["tasks.stop", "X", "F9", "was", "s"]);
+    assert_eq!(diff.split_whitespace().collect::<Vec<_>>(), ["tasks.stop", "X", "F7", "was", "s"]);
     let listed = json(&home.run(&["keys", "list", "--context", "tasks"]));
     let stop = listed["data"]["keys"].as_array().expect("rows").iter().find(|row| row["action"] == "stop");
-    assert_eq!(stop.expect("there")["keys"], serde_json::json!(["X", "F9"]));
+    assert_eq!(stop.expect("there")["keys"], serde_json::json!(["X", "F7"]));
     let path = home.configure("keys.toml", "[tasks]\nstop = [\"x\"]\nflay = [\"y\"]\n");
     let (well, told) = plain(&["keys", "check"]);
     assert!(

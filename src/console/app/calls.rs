@@ -81,6 +81,8 @@ pub struct Calls {
     pub sheet: Option<Sheet>,
     /// The room the texts are given, in characters of the envelope; all of it unless set.
     pub budget: Option<u64>,
+    /// The call that others are compared with.
+    pub marked: Option<Arc<CallRecord>>,
     /// What is looked for in the text that is read.
     pub finding: Option<Finding>,
 }
@@ -98,6 +100,7 @@ impl Calls {
             asked: BTreeMap::new(),
             sheet: None,
             budget: None,
+            marked: None,
             finding: None,
         }
     }
@@ -136,6 +139,13 @@ impl App {
 }
 
 impl App {
+    /// Returns the record of the call shown, once it is answered and was fetched.
+    #[must_use]
+    pub fn shown_record(&self) -> Option<Arc<CallRecord>> {
+        let record = self.calls.records.get(&self.shown_call()?.seq)?;
+        record.envelope.is_some().then(|| Arc::clone(record))
+    }
+
     /// Returns the numbers of the calls that may have typed into a task, oldest first.
     #[must_use]
     pub fn inputs_of(&self, task: &TaskId) -> Vec<u64> {

@@ -18,9 +18,8 @@ pub struct Finding {
 /// Tells one text from another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TextId {
-    call: u64,
-    column: Column,
-    budget: Option<u64>,
+    /// The call, the column and the budget; none for a text over the screen.
+    answer: Option<(u64, Column, Option<u64>)>,
     rows: usize,
     columns: usize,
 }
@@ -31,7 +30,13 @@ impl TextId {
     pub fn of(sheet: &Sheet, column: Column) -> Self {
         let document = sheet.document(column);
         let (rows, columns) = (document.rows().len(), document.columns());
-        Self { call: sheet.seq, column, budget: sheet.budget, rows, columns }
+        Self { answer: Some((sheet.seq, column, sheet.budget)), rows, columns }
+    }
+
+    /// Returns what tells a text over the screen from those below it.
+    #[must_use]
+    pub fn over(document: &Document) -> Self {
+        Self { answer: None, rows: document.rows().len(), columns: document.columns() }
     }
 }
 
@@ -105,7 +110,7 @@ mod tests {
         let mut document = Document::plain(text);
         document.wrap(20);
         let mut finding = Finding::new(needle);
-        let of = TextId { call: 1, column: Column::Receipt, budget: None, rows: 1, columns: 20 };
+        let of = TextId::over(&document);
         finding.look(&document, of);
         finding
     }

@@ -17,6 +17,7 @@ pub mod memory;
 mod mode;
 pub mod picture;
 pub mod program;
+pub mod reader;
 pub mod search;
 pub mod setup;
 pub mod toasts;
@@ -41,6 +42,7 @@ use memory::Memory;
 pub use mode::{Mode, View};
 use picture::Picture;
 use program::Programs;
+use reader::Reader;
 use search::{Match, Search};
 pub use setup::Setup;
 use toasts::Toasts;
@@ -112,6 +114,8 @@ pub struct App {
     pub is_overall: bool,
     /// The calls.
     pub calls: Calls,
+    /// A text read over the screen, if one is.
+    pub reader: Option<Reader>,
     /// The program screen.
     pub programs: Programs,
     /// What the person was rung for.
@@ -159,6 +163,7 @@ impl App {
             lines: Lines::default(),
             is_overall: false,
             calls: Calls::new(),
+            reader: None,
             programs: Programs::default(),
             bell: Bell::default(),
             has_mouse: true,
@@ -299,6 +304,7 @@ impl App {
     #[must_use]
     pub fn view_context(&self) -> Context {
         match self.view {
+            _ if self.reader.is_some() => Context::Text,
             View::Tasks => Context::Tasks,
             View::Focus => Context::Focus,
             View::Receipts => Context::Receipts,

@@ -101,6 +101,11 @@ impl Toasts {
         before != self.shown.len()
     }
 
+    /// Takes away what would pass by itself.
+    pub fn pass(&mut self) {
+        self.shown.retain(|toast| toast.is_error);
+    }
+
     /// Takes all away; tells whether there was any.
     pub fn clear(&mut self) -> bool {
         !std::mem::take(&mut self.shown).is_empty()

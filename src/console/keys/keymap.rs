@@ -50,6 +50,7 @@ contexts! {
     Tasks "tasks" "The task list and its panes."
     Focus "focus" "One task, full size."
     Receipts "receipts" "The calls."
+    Text "text" "A text that takes the screen: a comparison."
     Metrics "metrics" "The counters."
     Program "program" "A program."
     Attention "attention" "What waits for the person."
@@ -79,6 +80,7 @@ impl Context {
     /// Tells whether the keys of `observe` hold here too.
     fn adds_to_observe(self) -> bool {
         matches!(self, Self::Tasks | Self::Focus | Self::Receipts | Self::Metrics | Self::Program)
+            || self == Self::Text
     }
 
     /// Tells whether characters are written here, so that none can be a key.

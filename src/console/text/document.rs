@@ -1,10 +1,13 @@
 //! A text to read: pieces with roles, wrapped once for its width, scrolled by rows.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::super::looks::theme::Role;
 use super::finding::{Line, Needle, Span};
+use super::json::{Group, Layout};
 use super::visible;
 use super::width;
 
@@ -27,6 +30,12 @@ pub struct Document {
     columns: usize,
     /// Lines put before the text itself.
     heads: usize,
+    /// What can be folded, counted in lines of the text.
+    groups: Vec<Group>,
+    /// The first lines of what is folded.
+    folded: BTreeSet<usize>,
+    /// What stands before each line of the text, in every row of it.
+    gutter: Vec<Piece>,
 }
 
 impl Document {
@@ -46,16 +55,14 @@ impl Document {
     /// Makes a document of a JSON value, indented, its keys set off.
     #[must_use]
     pub fn json(value: &Value) -> Self {
-        let mut lines = vec![Vec::new()];
-        write_json(&mut lines, value, 0);
-        Self::new(lines)
+        let Layout { lines, groups } = Layout::of(value);
+        Self { lines, groups, ..Self::default() }
     }
 
     /// Makes a document of a shortened JSON value, each field marked with what became of it.
     #[must_use]
     pub fn marked(value: &Value, marks: &Marks<'_>) -> Self {
-        let mut lines = vec![Vec::new()];
-        write_json(&mut lines, value, 0);
+        let Layout { lines, groups } = Layout::of(value);
         let mut fates = Vec::new();
         tell_fates(&mut fates, value, Some(marks.whole));
         let gutter = |fate: &Option<Fate>| match fate {
@@ -65,7 +72,7 @@ impl Document {
             Some(Fate::Gone) => piece(format!("{} ", marks.gone), Role::Failed),
         };
         let marked = lines.into_iter().zip(&fates).map(|(line, fate)| [vec![gutter(fate)], line].concat());
-        Self::new(marked.collect())
+        Self { lines: marked.collect(), groups, ..Self::default() }
     }
 
     /// Puts lines before all others.
@@ -79,12 +86,63 @@ impl Document {
     pub fn wrap(&mut self, columns: usize) {
         if self.columns != columns {
             self.columns = columns;
-            (self.rows, self.starts) = (Vec::new(), Vec::new());
-            for line in &self.lines {
-                self.starts.push(self.rows.len());
-                self.rows.extend(wrap(line, columns.max(1)));
-            }
+            self.lay_out();
         }
+    }
+
+    fn lay_out(&mut self) {
+        (self.rows, self.starts) = (Vec::new(), Vec::new());
+        let mut line = 0;
+        while let Some(pieces) = self.lines.get(line) {
+            let text = line.checked_sub(self.heads);
+            let group = text.filter(|text| self.folded.contains(text)).and_then(|text| self.opening(text));
+            let close = group.map_or(line, |group| group.lines.end() + self.heads);
+            let folded = group.zip(self.lines.get(close)).map(|(group, close)| group.folded(pieces, close));
+            let gutter = text.and_then(|text| self.gutter.get(text));
+            let room = self.columns.saturating_sub(gutter.map_or(0, |gutter| width(&gutter.text))).max(1);
+            let rows = wrap(folded.as_ref().unwrap_or(pieces), room).into_iter();
+            let rows = rows.map(|row| gutter.cloned().into_iter().chain(row).collect());
+            self.starts.extend(std::iter::repeat_n(self.rows.len(), close + 1 - line));
+            self.rows.extend(rows);
+            line = close + 1;
+        }
+    }
+
+    /// Puts a mark before each line of the text.
+    pub fn set_gutter(&mut self, marks: Vec<Piece>) {
+        (self.gutter, self.columns) = (marks, 0);
+    }
+
+    /// Folds the smallest group that a row is of, or unfolds the one that is folded there; returns the row it then
+    /// begins in.
+    pub fn fold(&mut self, row: usize) -> usize {
+        let Some(line) = self.line_of(row) else { return row };
+        let mut first = line;
+        if !self.folded.remove(&line) {
+            let around = self.groups.iter().filter(|group| group.lines.contains(&line));
+            let Some(group) = around.min_by_key(|group| group.lines.end() - group.lines.start()) else {
+                return row;
+            };
+            first = *group.lines.start();
+            self.folded.insert(first);
+        }
+        self.lay_out();
+        self.row_of(first).unwrap_or(row)
+    }
+
+    /// Unfolds all; returns the row that the line of a row has gone to.
+    pub fn unfold(&mut self, row: usize) -> usize {
+        let line = self.line_of(row);
+        if self.folded.is_empty() {
+            return row;
+        }
+        self.folded.clear();
+        self.lay_out();
+        line.and_then(|line| self.row_of(line)).unwrap_or(row)
+    }
+
+    fn opening(&self, line: usize) -> Option<&Group> {
+        self.groups.iter().find(|group| *group.lines.start() == line)
     }
 
     /// Returns the rows, once wrapped.
@@ -144,8 +202,11 @@ impl Document {
 
     /// Returns the line a row is of, heads counted too, and how many rows of it stand before.
     fn spot(&self, row: usize) -> (usize, usize) {
-        let line = self.starts.partition_point(|start| *start <= row).saturating_sub(1);
-        (line, row - self.starts.get(line).copied().unwrap_or(0).min(row))
+        let last = self.starts.partition_point(|start| *start <= row).saturating_sub(1);
+        let start = self.starts.get(last).copied().unwrap_or(0);
+        // Lines that are folded away begin where the one they are folded into does.
+        let line = self.starts.partition_point(|other| *other < start);
+        (line, row - start.min(row))
     }
 }
 
@@ -235,52 +296,6 @@ fn row(clusters: &[(&str, Role)]) -> Vec<Piece> {
     row
 }
 
-fn write_json(lines: &mut Vec<Vec<Piece>>, value: &Value, depth: usize) {
-    match value {
-        Value::Object(fields) if !fields.is_empty() => {
-            let fields: Vec<_> = fields.iter().map(|(key, value)| (Some(key.as_str()), value)).collect();
-            write_group(lines, &fields, depth, ["{", "}"]);
-        }
-        Value::Array(items) if !items.is_empty() => {
-            let items: Vec<_> = items.iter().map(|value| (None, value)).collect();
-            write_group(lines, &items, depth, ["[", "]"]);
-        }
-        Value::String(text) => push(lines, quoted(text), Role::Text),
-        Value::Null => push(lines, "null".to_owned(), Role::Faint),
-        Value::Object(_) => push(lines, "{}".to_owned(), Role::Faint),
-        Value::Array(_) => push(lines, "[]".to_owned(), Role::Faint),
-        Value::Bool(_) | Value::Number(_) => push(lines, value.to_string(), Role::Literal),
-    }
-}
-
-fn write_group(lines: &mut Vec<Vec<Piece>>, items: &[(Option<&str>, &Value)], depth: usize, ends: [&str; 2]) {
-    push(lines, ends[0].to_owned(), Role::Faint);
-    for (at, (key, value)) in items.iter().enumerate() {
-        lines.push(vec![piece(" ".repeat((depth + 1) * 2), Role::Text)]);
-        if let Some(key) = key {
-            push(lines, quoted(key), Role::Name);
-            push(lines, ": ".to_owned(), Role::Faint);
-        }
-        write_json(lines, value, depth + 1);
-        if at + 1 < items.len() {
-            push(lines, ",".to_owned(), Role::Faint);
-        }
-    }
-    lines.push(vec![piece(" ".repeat(depth * 2), Role::Text)]);
-    push(lines, ends[1].to_owned(), Role::Faint);
-}
-
-fn quoted(text: &str) -> String {
-    let json = Value::from(text).to_string();
-    visible::in_text(&json).into_owned()
-}
-
-fn push(lines: &mut [Vec<Piece>], text: String, role: Role) {
-    if let Some(line) = lines.last_mut() {
-        line.push(piece(text, role));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -297,6 +312,43 @@ mod tests {
         document.wrap(200);
         let expected = serde_json::to_string_pretty(&value).expect("json").replace('\u{202e}', "⟨U+202E⟩");
         assert_eq!(shown(&document).join("\n"), expected);
+    }
+
+    #[test]
+    fn a_group_is_folded_to_one_line_and_unfolded_where_it_was() {
+        let value = serde_json::json!({"a": {"b": [1, 2], "c": "x"}, "d": [{}], "e": null});
+        let mut document = Document::json(&value);
+        document.wrap(40);
+        let whole = shown(&document);
+        assert_eq!(document.fold(4), 2, "a line folds what it stands in");
+        assert_eq!(
+            shown(&document)[..4],
+            ["{", "  \"a\": {", "    \"b\": […],  2 items", "    \"c\": \"x\""]
+        );
+        assert_eq!(document.fold(3), 1);
+        let lines = ["{", "  \"a\": {…},  2 keys", "  \"d\": [", "    {}", "  ],", "  \"e\": null", "}"];
+        assert_eq!(shown(&document), lines);
+        assert_eq!(
+            (document.line_of(1), document.line_of(2)),
+            (Some(1), Some(7)),
+            "other lines keep their number"
+        );
+        assert_eq!(
+            (document.row_of(3), document.row_of(7)),
+            (Some(1), Some(2)),
+            "a folded one is where it is folded"
+        );
+        assert_eq!(document.fold(1), 1, "what is folded is unfolded");
+        assert_eq!(shown(&document)[2], "    \"b\": […],  2 items", "what was folded in it stays so");
+        assert_eq!((document.unfold(2), shown(&document)), (2, whole));
+    }
+
+    #[test]
+    fn what_stands_before_a_line_stands_before_each_row_of_it() {
+        let mut document = Document::plain("abcdef\ng");
+        document.set_gutter(vec![piece("+ ", Role::Running), piece("  ", Role::Text)]);
+        document.wrap(6);
+        assert_eq!(shown(&document), ["+ abcd", "+ ef", "  g"]);
     }
 
     #[test]

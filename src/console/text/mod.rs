@@ -1,7 +1,9 @@
 //! Small facts about text and numbers on screen: widths, cuts, counts, ages.
 
+pub mod diff;
 pub mod document;
 pub mod finding;
+mod json;
 pub mod visible;
 
 use jiff::Timestamp;

@@ -53,13 +53,19 @@ impl App {
                 self.search.as_ref().is_some_and(|search| search.line().is_some())
             }
             Action::FindText => self.can_find(),
+            Action::Compare => {
+                self.view == View::Receipts && self.reader.is_none() && self.shown_record().is_some()
+            }
+            Action::NextPart | Action::PreviousPart => {
+                self.reader.as_ref().is_some_and(|reader| !reader.parts.is_empty())
+            }
             Action::NextFound | Action::PreviousFound => self.can_find() && self.calls.finding.is_some(),
             Action::CopyId | Action::CopyText if self.toasts.has_path() => true,
             Action::CopyId | Action::Zoom => task.is_some() || self.view == View::Receipts,
             Action::PreviousTask | Action::NextTask => self.snapshot.tasks.len() > 1,
             Action::OpenTask => self.shown_call().is_some_and(|call| call.task.is_some()),
             Action::CopyText => self.calls.column != Column::Calls && self.calls.sheet.is_some(),
-            Action::NextColumn | Action::PreviousColumn => !self.snapshot.calls.is_empty(),
+            Action::NextColumn | Action::PreviousColumn | Action::Fold => !self.snapshot.calls.is_empty(),
             Action::LessRoom => self.calls.sheet.as_ref().is_some_and(|sheet| {
                 sheet.is_answered && sheet.budget.is_none_or(|budget| sheet.envelope_chars <= budget)
             }),
@@ -125,6 +131,9 @@ impl App {
                 vec![Effect::Mouse(self.has_mouse)]
             }
             Action::FindText | Action::NextFound | Action::PreviousFound => self.find_in_text(action),
+            Action::Compare => self.compare(),
+            Action::Fold => self.fold(),
+            Action::NextPart | Action::PreviousPart => self.go(action),
             Action::Export => self.open_exports(),
             Action::ExportScreenSvg => self.export(Export::Screen(Shot::Svg)),
             Action::ExportScreenHtml => self.export(Export::Screen(Shot::Html)),
@@ -191,6 +200,7 @@ impl App {
     pub(super) fn show(&mut self, view: View) -> Vec<Effect> {
         self.view = view;
         self.thaw();
+        (self.reader, self.calls.finding) = (None, None);
         Vec::new()
     }
 
@@ -219,6 +229,16 @@ impl App {
         Vec::new()
     }
 
+    /// Folds or unfolds what stands in the row read of the envelope; elsewhere goes on to the next column.
+    fn fold(&mut self) -> Vec<Effect> {
+        if self.calls.column != Column::Envelope {
+            return self.turn_column(1);
+        }
+        let Some(sheet) = &mut self.calls.sheet else { return Vec::new() };
+        self.calls.envelope.at = sheet.envelope.fold(self.calls.envelope.at);
+        Vec::new()
+    }
+
     fn clear_finished(&mut self) -> Vec<Effect> {
         let ended = self.snapshot.tasks.iter().filter(|task| task.status.is_terminal());
         let effects: Vec<Effect> = ended.map(|task| Effect::Dismiss(task.id.clone())).collect();
@@ -244,7 +264,7 @@ impl App {
         if self.toasts.clear() {
             return Vec::new();
         }
-        if self.thaw() || self.view == View::Receipts && self.calls.finding.take().is_some() {
+        if self.thaw() || self.calls.finding.take().is_some() || self.reader.take().is_some() {
             return Vec::new();
         }
         if let Some(notice) = self.snapshot.notices.last()

@@ -13,6 +13,7 @@ mod obstacle;
 mod palette;
 mod programs;
 mod questions;
+mod reader;
 mod scroll;
 mod search;
 mod settle;

@@ -139,6 +139,10 @@ impl App {
 
     fn wheel(&mut self, plan: &Plan, at: Position, action: Action) -> Vec<Effect> {
         self.is_dirty = true;
+        if self.reader.is_some() {
+            (0..WHEEL_ROWS).for_each(|_| self.go_in_reader(action));
+            return Vec::new();
+        }
         let over_list = plan.list.contains(at);
         match self.view {
             View::Tasks if over_list => self.step_task(if action == Action::Up { -1 } else { 1 }),

@@ -36,11 +36,14 @@ impl App {
             Action::Approvals => "no call waits for your word",
             Action::NextMatch | Action::PreviousMatch => "nothing was found",
             Action::NextFound | Action::PreviousFound => "nothing was looked for",
+            Action::Compare if self.reader.is_some() => "leave this text first",
+            Action::NextPart | Action::PreviousPart => "there is no other part",
+            Action::Compare => "there is no answer to compare yet",
             Action::FindText => "there is no answer to read yet",
             Action::PreviousTask | Action::NextTask => "there is no other task",
             Action::OpenTask => "the call has no task",
             Action::CopyText => "go to the receipt or the envelope first",
-            Action::NextColumn | Action::PreviousColumn => "there is no call yet",
+            Action::NextColumn | Action::PreviousColumn | Action::Fold => "there is no call yet",
             Action::LessRoom => "it is as small as it gets",
             Action::MoreRoom | Action::AllRoom => "all of it is shown",
             _ if task.is_none() => "no task is selected",
@@ -98,8 +101,13 @@ impl App {
             }
             Interrupt | Terminate | HangUp | QuitSignal | User1 | User2 => self.obstacle(Action::Signal),
             OpenTask if matches!(self.view, View::Receipts | View::Program) => None,
-            Action::FindText | Action::NextFound | Action::PreviousFound if self.view != View::Receipts => {
+            Action::FindText | Action::NextFound | Action::PreviousFound | Action::Compare | Action::Fold
+                if self.view != View::Receipts =>
+            {
                 Some("in receipts only")
+            }
+            Action::NextPart | Action::PreviousPart if self.reader.is_none() => {
+                Some("in a text that has parts")
             }
             NextColumn | PreviousColumn | LessRoom | MoreRoom | AllRoom | CopyText | OpenTask
                 if self.view != View::Receipts =>

@@ -12,6 +12,10 @@ use super::super::msg::{Anchor, Effect, PageView};
 impl App {
     /// Moves what the screen's keys move: the selection, a text, or the pane's view into the log.
     pub(super) fn go(&mut self, action: Action) -> Vec<Effect> {
+        if self.reader.is_some() {
+            self.go_in_reader(action);
+            return Vec::new();
+        }
         match (self.view, self.calls.column) {
             (View::Tasks | View::Metrics, _) => self.go_in_tasks(action),
             (View::Focus, _) => self.go_in_log(action),

@@ -6,7 +6,7 @@ use crate::envelope::TaskId;
 use crate::runtime::Input;
 use crate::terminal::Size;
 
-use super::super::app::calls::Column;
+use super::super::app::calls::{Column, Place};
 use super::super::app::compacted;
 use super::super::app::{App, Mode, View};
 use super::super::msg::{Anchor, Effect};
@@ -37,6 +37,8 @@ impl App {
         effects.extend(self.read_tails(&plan));
         effects.extend(self.fetch_call(&plan));
         self.lay_out_sheet(&plan);
+        self.lay_out_reader(&plan);
+        self.look_through();
         effects
     }
 
@@ -143,7 +145,22 @@ impl App {
             (self.calls.receipt, self.calls.envelope, self.calls.followed) = Default::default();
         }
         self.place_texts(plan);
-        self.look_through();
+    }
+
+    /// Wraps the text over the screen for its room, and puts the row read on screen.
+    fn lay_out_reader(&mut self, plan: &Plan) {
+        let Some(reader) = &mut self.reader else { return };
+        let is_new = reader.document.columns() == 0;
+        let place = &mut reader.place;
+        place.at = reader.document.wrap_at(text_columns(plan.stage.width), place.at);
+        if let Some(first) = reader.parts.first().and_then(|line| reader.document.row_of(*line))
+            && is_new
+        {
+            *place = Place { at: first, top: first.saturating_sub(usize::from(plan.stage.height / 3)) };
+        }
+        let rows = reader.document.rows().len();
+        place.at = place.at.min(rows.saturating_sub(1));
+        place.top = window(place.top, place.at, rows, usize::from(plan.stage.height.saturating_sub(1)));
     }
 
     /// Wraps the texts for their room, puts one column where the other is, and the rows read on screen.

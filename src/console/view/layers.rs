@@ -248,6 +248,7 @@ fn name(context: Context) -> &'static str {
     match context {
         Context::Focus => "one task",
         Context::Receipts => "receipts",
+        Context::Text => "a text",
         Context::Metrics => "metrics",
         Context::Program => "a program",
         _ => "tasks",

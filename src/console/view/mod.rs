@@ -7,12 +7,14 @@ mod brush;
 mod chooser;
 mod empty;
 mod held;
+mod hints;
 mod layers;
 mod metrics;
 mod pane;
 mod photo;
 mod program;
 mod question;
+mod reader;
 mod receipts;
 mod state;
 mod status;
@@ -54,6 +56,7 @@ pub fn draw(app: &App, buf: &mut Buffer) -> Drawn {
         }
     }
     match app.view {
+        _ if app.reader.is_some() => {}
         View::Tasks | View::Focus if app.snapshot.tasks.is_empty() => empty::tasks(&mut brush, plan.stage),
         View::Receipts if app.snapshot.calls.is_empty() => empty::calls(&mut brush, plan.stage),
         View::Metrics => metrics::draw(&mut brush, plan.stage),
@@ -67,6 +70,9 @@ pub fn draw(app: &App, buf: &mut Buffer) -> Drawn {
             receipts::draw(&mut brush, &plan);
         }
         View::Receipts => receipts::draw(&mut brush, &plan),
+    }
+    if let Some(reader) = &app.reader {
+        reader::draw(&mut brush, plan.stage, reader);
     }
     status::notice(&mut brush, plan.notice);
     status::draw(&mut brush, plan.status);

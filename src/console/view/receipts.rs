@@ -105,7 +105,7 @@ fn nothing_yet(brush: &mut Brush<'_>, area: Rect) {
 }
 
 /// Draws a text from a row on, one column in; marks at its right foot that it goes on.
-fn reading(brush: &mut Brush<'_>, area: Rect, document: &Document, top: usize) {
+pub(super) fn reading(brush: &mut Brush<'_>, area: Rect, document: &Document, top: usize) {
     let inside = cut_left(area, 1).1;
     for (y, row) in (0..inside.height).zip(document.rows().iter().skip(top)) {
         brush.row(inside, y, row);
@@ -118,7 +118,7 @@ fn reading(brush: &mut Brush<'_>, area: Rect, document: &Document, top: usize) {
 }
 
 /// What is looked for stands out in reverse, the place the person is at bold and underlined too.
-fn found(brush: &mut Brush<'_>, area: Rect, place: Place) {
+pub(super) fn found(brush: &mut Brush<'_>, area: Rect, place: Place) {
     let inside = cut_left(area, 1).1;
     let Some(finding) = &brush.app.calls.finding else { return };
     for (spans, is_here) in finding.places() {
@@ -241,8 +241,10 @@ fn row(brush: &Brush<'_>, call: &CallSummary, width: u16, is_selected: bool) -> 
         Some(_) => (glyphs.states[5], Role::Failed),
     };
     let mark = if is_selected { glyphs.selected } else { " " };
+    // The call that others are compared with has a sign before it.
+    let is_marked = brush.app.calls.marked.as_ref().is_some_and(|marked| marked.seq == call.seq);
     let mut pieces = vec![
-        piece(format!(" {mark} "), Role::Accent),
+        piece(format!("{}{mark} ", if is_marked { "=" } else { " " }), Role::Accent),
         piece(format!("{} ", right(&count(call.seq), 5)), Role::Text),
         piece(format!("{glyph} "), role),
     ];

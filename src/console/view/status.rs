@@ -11,7 +11,7 @@ use crate::terminal::CursorShape;
 use super::super::app::calls::Column;
 use super::super::app::inquiry;
 use super::super::app::search::{Outcome, Search};
-use super::super::app::{App, Layer, Mode, View, alias, takes_input};
+use super::super::app::{App, Layer, Mode, View, alias};
 use super::super::keys::action::Action;
 use super::super::keys::keymap::Context;
 use super::super::looks::theme::Role;
@@ -19,15 +19,14 @@ use super::super::text;
 use super::super::text::document::{Piece, piece};
 use super::super::text::visible;
 use super::super::update::wants_secret;
-use super::brush::{Brush, columns, cut, joined};
+use super::brush::{Brush, columns, cut};
+use super::hints::hints;
 use super::state::{need, who};
 
 /// How long a notice stays unless a newer one comes or `Esc` clears it.
 const NOTICE_SHOWN: SignedDuration = SignedDuration::from_mins(3);
 /// Columns of a text searched for.
 const MOST_NEEDLE: usize = 24;
-/// Keys shown at once.
-const MOST_HINTS: usize = 5;
 
 pub(super) fn draw(brush: &mut Brush<'_>, area: Rect) {
     let app = brush.app;
@@ -100,6 +99,9 @@ fn driver(brush: &mut Brush<'_>) -> Vec<Piece> {
         let needle = text::cut(&visible::one_line(&finding.needle.text), MOST_NEEDLE, "…");
         return super::receipts::told_finding(finding, needle);
     }
+    if let Some(reader) = &app.reader {
+        return super::reader::told(reader);
+    }
     match app.view {
         View::Receipts => {
             let Some(call) = app.shown_call() else { return Vec::new() };
@@ -132,79 +134,6 @@ fn driver(brush: &mut Brush<'_>) -> Vec<Piece> {
         None if task.started_by == Actor::Operator => vec![piece("you drive", Role::Text)],
         None => vec![piece(format!("{} drives", who(&task.started_by)), Role::Text)],
     }
-}
-
-/// The actions worth a hint in each context, most useful first.
-fn candidates(app: &App) -> &'static [Action] {
-    use Action::{
-        AllRoom, AnswerQuestion, Approvals, Approve, Back, Choose, CopyText, Deny, Dismiss, Down, Find,
-        FindText, Fit, Last, Leave, LessRoom, Line, MoreRoom, Newline, NextColumn, NextFound, NextHeld,
-        NextMatch, NextPane, NextProgram, NextTask, OpenTask, PageUp, PreviousFound, PreviousMatch, Quit,
-        Raw, Release, Rerun, Run, Search as SearchFor, Select, SelectBlock, SelectLines, Send, ShowFocus,
-        ShowReceipts, ShowTasks, Start, Stop, Type, Up, Yank, Zoom,
-    };
-    match app.context() {
-        Context::Tasks | Context::Focus if app.search.is_some() => &[NextMatch, PreviousMatch, Back],
-        Context::Tasks | Context::Focus if app.is_lost => &[Quit, ShowFocus, SearchFor, ShowReceipts],
-        Context::Tasks if app.snapshot.tasks.is_empty() => &[Start],
-        Context::Tasks => &[Approvals, Type, Line, Release, Stop, Rerun, ShowFocus, Start, Dismiss],
-        Context::Focus if app.scroll.is_some() => &[Last, Up, Down, SearchFor, Back],
-        Context::Focus => {
-            &[Approvals, Type, Line, Release, Stop, Rerun, Fit, SearchFor, PageUp, NextTask, ShowTasks]
-        }
-        Context::Receipts if app.is_finding() => &[NextFound, PreviousFound, Back, NextColumn, FindText],
-        Context::Receipts if app.calls.budget.is_some() => {
-            &[LessRoom, MoreRoom, AllRoom, NextColumn, CopyText]
-        }
-        Context::Receipts => &[NextColumn, CopyText, LessRoom, OpenTask, Zoom, ShowTasks],
-        Context::Metrics => &[Up, Down, ShowFocus, ShowTasks],
-        Context::Program => &[AnswerQuestion, OpenTask, NextPane, Last, NextProgram, ShowTasks],
-        Context::Attention => &[Choose, Up, Down, Back],
-        Context::Gate | Context::YesNo | Context::InFlight | Context::Choice | Context::Settled => &[Back],
-        Context::Answer | Context::Reason => &[Send, Back],
-        Context::Input => &[Leave],
-        Context::Copy => &[Select, SelectLines, SelectBlock, Yank, Back],
-        Context::Line => &[Send, Newline, Raw, Leave],
-        Context::Start => &[Run, Leave],
-        Context::Search => &[Find, Leave],
-        Context::Help => &[Up, Down, Back],
-        Context::Held => &[Approve, Deny, NextHeld, Back],
-        Context::Note => &[Send, Leave],
-        Context::List => &[Choose, Up, Down, Back],
-        Context::Observe | Context::Stop | Context::Signal | Context::Quit | Context::Paste => &[Back],
-    }
-}
-
-/// Tells whether a key would do something now; on an ended task `Enter` merely opens it.
-fn is_useful(app: &App, action: Action) -> bool {
-    let types = app.selected().is_some_and(|task| takes_input(task));
-    !app.layers.is_empty() || app.can(action) && (types || !matches!(action, Action::Type | Action::Line))
-}
-
-fn hints(app: &App, room: u16) -> Vec<Piece> {
-    if app.is_leaving {
-        return vec![piece("ending the tasks, then leaving", Role::Text)];
-    }
-    let context = app.context();
-    let keymap = &app.setup.keymap;
-    let hint = |action: Action| -> Option<Vec<Piece>> {
-        let key = keymap.key(context, action)?;
-        Some(vec![piece(key, Role::Key), piece(format!(" {}", action.hint()), Role::Text)])
-    };
-    let gap = piece("  ", Role::Text);
-    let help = hint(Action::Help).into_iter().collect::<Vec<_>>();
-    let mut groups: Vec<Vec<Piece>> = Vec::new();
-    for action in candidates(app).iter().filter(|action| is_useful(app, **action)) {
-        let Some(next) = hint(*action) else { continue };
-        let mut tried = groups.clone();
-        tried.push(next);
-        let whole = joined([tried.clone(), help.clone()].concat(), &gap);
-        if tried.len() + help.len() <= MOST_HINTS && columns(&whole) <= room {
-            groups = tried;
-        }
-    }
-    let whole = joined([groups, help].concat(), &gap);
-    if columns(&whole) <= room { whole } else { Vec::new() }
 }
 
 fn flag(app: &App) -> Vec<Piece> {

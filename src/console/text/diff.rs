@@ -1,0 +1,102 @@
+//! How two texts differ, line by line: said by a mark at each line, and by colour only besides.
+
+use similar::{Algorithm, ChangeTag, capture_diff_slices};
+
+use super::super::looks::theme::Role;
+use super::document::{Document, Piece, piece};
+use super::visible;
+
+/// Lines compared of each text. What takes longer than a moment is compared by other programs.
+const MOST_LINES: usize = 3_000;
+
+/// The difference of two texts.
+#[derive(Debug)]
+pub struct Diff {
+    /// All lines of both, each with its mark.
+    pub document: Document,
+    /// The lines in which changes begin.
+    pub changes: Vec<usize>,
+    /// Lines that only the second has.
+    pub added: usize,
+    /// Lines that only the first has.
+    pub removed: usize,
+    /// Not all lines were compared.
+    pub is_cut: bool,
+}
+
+impl Diff {
+    /// Compares two texts.
+    #[must_use]
+    pub fn of(before: &str, after: &str) -> Self {
+        let lines = |text: &str| text.split('\n').take(MOST_LINES).map(str::to_owned).collect::<Vec<_>>();
+        let (old, new) = (lines(before), lines(after));
+        let is_cut = [before, after].iter().any(|text| text.split('\n').nth(MOST_LINES).is_some());
+        let (mut shown, mut marks, mut changes) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut added, mut removed) = (0, 0);
+        for operation in capture_diff_slices(Algorithm::Myers, &old, &new) {
+            for change in operation.iter_changes(&old, &new) {
+                let (mark, role) = match change.tag() {
+                    ChangeTag::Equal => ("  ", Role::Faint),
+                    ChangeTag::Delete => ("- ", Role::Failed),
+                    ChangeTag::Insert => ("+ ", Role::Running),
+                };
+                removed += usize::from(change.tag() == ChangeTag::Delete);
+                added += usize::from(change.tag() == ChangeTag::Insert);
+                let last: Option<&Piece> = marks.last();
+                if role != Role::Faint && last.is_none_or(|last| last.role == Role::Faint) {
+                    changes.push(shown.len());
+                }
+                marks.push(piece(mark, role));
+                let text = visible::in_text(change.value_ref()).into_owned();
+                shown.push(vec![piece(text, if role == Role::Faint { Role::Text } else { role })]);
+            }
+        }
+        let mut document = Document::new(shown);
+        document.set_gutter(marks);
+        Self { document, changes, added, removed, is_cut }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn shown(diff: &mut Diff) -> Vec<String> {
+        diff.document.wrap(80);
+        let row = |row: &Vec<Piece>| row.iter().map(|piece| piece.text.as_str()).collect();
+        diff.document.rows().iter().map(row).collect()
+    }
+
+    #[test]
+    fn each_line_says_whose_it_is() {
+        let mut diff = Diff::of("exit=0\nsame\nold\nend", "exit=1\nsame\nend\nmore");
+        assert_eq!(shown(&mut diff), ["- exit=0", "+ exit=1", "  same", "- old", "  end", "+ more"]);
+        assert_eq!((diff.changes, diff.added, diff.removed, diff.is_cut), (vec![0, 3, 5], 2, 2, false));
+    }
+
+    #[test]
+    fn very_long_texts_are_compared_in_part_and_say_so() {
+        let long = "x\n".repeat(MOST_LINES + 1);
+        let diff = Diff::of(&long, "x");
+        assert!(diff.is_cut && diff.removed < MOST_LINES);
+    }
+
+    proptest! {
+        #[test]
+        fn both_texts_can_be_read_out_of_their_difference(
+            old in prop::collection::vec("[ab]{0,2}", 0..12), new in prop::collection::vec("[ab]{0,2}", 0..12)
+        ) {
+            let (old, new) = (old.join("\n"), new.join("\n"));
+            let mut diff = Diff::of(&old, &new);
+            let rows = shown(&mut diff);
+            let without = |mark: &str| {
+                let kept = rows.iter().filter(|row| !row.starts_with(mark)).map(|row| row[2..].to_owned());
+                kept.collect::<Vec<_>>().join("\n")
+            };
+            prop_assert_eq!(without("+ "), old);
+            prop_assert_eq!(without("- "), new);
+        }
+    }
+}
