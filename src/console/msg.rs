@@ -12,6 +12,7 @@ use crate::terminal::{KeyPress, MouseInput, Palette, Size};
 use super::app::export::FileName;
 use super::app::memory::Memory;
 use super::app::picture::Picture;
+use super::app::replay::Reel;
 use super::app::search::Query;
 use super::looks::Looks;
 
@@ -40,6 +41,10 @@ pub enum Msg {
     Record(Arc<CallRecord>),
     /// A page of a task's log that was asked for.
     Page(TaskId, PageView),
+    /// The moments of a task that is to be played again.
+    Reel(TaskId, Arc<Reel>),
+    /// The screen of a moment of it, by its place.
+    Played(TaskId, usize, Picture),
     /// The line of a task's log that a search found, if there is one.
     Found(TaskId, Query, Option<u64>),
     /// An answer to a question was taken, or why not.
@@ -190,6 +195,17 @@ pub enum Effect {
         anchor: Anchor,
         /// How large.
         size: Size,
+    },
+    /// Read the moments of a task, to play it again.
+    Replay(TaskId),
+    /// Draw a screen of the task that is played again.
+    Play {
+        /// The task.
+        task: TaskId,
+        /// The place of the moment.
+        place: usize,
+        /// Marks of the log carried out by then.
+        marks: usize,
     },
     /// Search a task's log.
     Search(TaskId, Query),

@@ -102,8 +102,8 @@ impl Plan {
         let screen = Rect::new(0, 0, app.size.0, app.size.1);
         let mut plan = Self::frame(screen);
         let body = plan.stage;
-        // A text over the screen has all of the body.
-        if plan.class == Class::Sentence || app.reader.is_some() {
+        // A text over the screen, or a task played again, has all of the body.
+        if plan.class == Class::Sentence || app.reader.is_some() || app.replay.is_some() {
             return plan;
         }
         match app.view {

@@ -7,15 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use super::calls::CallRecord;
 use super::log::{log_path, read_marks};
+use super::playback::Playback;
 use super::view::{TaskEvent, TaskView};
 use crate::envelope::Actor;
 use crate::envelope::mask;
 use crate::terminal::{
-    Cast, CastEvent, CastVersion, Drawing, History, LogBytes, Mark, MarkKind, Origin, Palette, Size, Terminal,
+    Cast, CastEvent, CastVersion, Drawing, History, LogBytes, Mark, MarkKind, Origin, Palette, Size,
 };
 
-/// Bytes read at a time to draw a last screen; as much as a parser takes at once.
-const FEED_BYTES: usize = 256 << 10;
 /// Rows of one page of history.
 const PAGE_ROWS: u16 = 500;
 /// How much output after an input may hold its echo.
@@ -103,7 +102,11 @@ impl Export<'_> {
             Form::Text => self.history(&log, &marks)?.text(),
             Form::Ansi => self.history(&log, &marks)?.ansi(),
             Form::Html => self.history(&log, &marks)?.html(&title, &self.palette),
-            Form::Svg => self.screen(&log, &marks)?.svg(&title, &self.palette),
+            Form::Svg => {
+                let mut playback = Playback::open(self.task)?;
+                let end = playback.marks().len();
+                Drawing::of(playback.seek(end)?).svg(&title, &self.palette)
+            }
             Form::Cast => self.cast(CastVersion::V3, &title, &log, &marks)?,
             Form::CastV2 => self.cast(CastVersion::V2, &title, &log, &marks)?,
         })
@@ -122,33 +125,6 @@ impl Export<'_> {
             }
             line = page.next_line;
             drawing.rows.extend(page.rows.into_iter().map(|row| row.cells));
-        }
-    }
-
-    /// Draws the last screen: everything that was written, sizes included.
-    fn screen(&self, log: &File, marks: &[Mark]) -> io::Result<Drawing> {
-        let mut terminal =
-            Terminal::new(first_size(marks).unwrap_or(self.task.size), Origin::of(self.task.tty));
-        let mut piece = vec![0; FEED_BYTES];
-        let mut sizes = marks.iter().filter_map(|mark| match mark.kind {
-            MarkKind::Resize(size) => Some((mark.offset, size)),
-            _ => None,
-        });
-        let (mut offset, mut next) = (0, sizes.next());
-        loop {
-            while let Some((_, size)) = next.filter(|(at, _)| *at <= offset) {
-                terminal.resize(size);
-                next = sizes.next();
-            }
-            let until = next.map_or(u64::MAX, |(at, _)| at);
-            let wanted = usize::try_from(until - offset).unwrap_or(FEED_BYTES).min(FEED_BYTES);
-            match log.read_at(offset, &mut piece[..wanted])? {
-                0 => return Ok(Drawing::of(&terminal)),
-                count => {
-                    let _ = terminal.feed(&piece[..count]);
-                    offset += count as u64;
-                }
-            }
         }
     }
 

@@ -18,6 +18,7 @@ mod order;
 mod output;
 mod pace;
 pub mod past;
+mod playback;
 mod program;
 mod publish;
 mod question;
@@ -46,6 +47,7 @@ pub use histogram::{BOUNDS_MS, Histogram};
 pub use log::{log_path, marks_path, read_marks};
 pub use metrics::Metrics;
 pub use output::{Output, Stream};
+pub use playback::Playback;
 pub use program::{BranchView, Lines, LoopView, ProgramError, ProgramView, RunState, StepState, StepView};
 pub use question::{
     Answer, AnswerValue, Asking, BindingView, Comment, Evidence, Given, Origin, Principal, Question,

@@ -12,6 +12,7 @@ mod console_layout;
 mod console_palette;
 mod console_program;
 mod console_reading;
+mod console_replay;
 mod console_robust;
 mod console_screens;
 mod console_spoken;

@@ -18,6 +18,7 @@ mod mode;
 pub mod picture;
 pub mod program;
 pub mod reader;
+pub mod replay;
 pub mod search;
 pub mod setup;
 pub mod toasts;
@@ -43,6 +44,7 @@ pub use mode::{Mode, View};
 use picture::Picture;
 use program::Programs;
 use reader::Reader;
+use replay::Replay;
 use search::{Match, Search};
 pub use setup::Setup;
 use toasts::Toasts;
@@ -116,6 +118,8 @@ pub struct App {
     pub calls: Calls,
     /// A text read over the screen, if one is.
     pub reader: Option<Reader>,
+    /// A task that is played again, if one is.
+    pub replay: Option<Replay>,
     /// The program screen.
     pub programs: Programs,
     /// What the person was rung for.
@@ -164,6 +168,7 @@ impl App {
             is_overall: false,
             calls: Calls::new(),
             reader: None,
+            replay: None,
             programs: Programs::default(),
             bell: Bell::default(),
             has_mouse: true,
@@ -305,6 +310,7 @@ impl App {
     pub fn view_context(&self) -> Context {
         match self.view {
             _ if self.reader.is_some() => Context::Text,
+            _ if self.replay.is_some() => Context::Replay,
             View::Tasks => Context::Tasks,
             View::Focus => Context::Focus,
             View::Receipts => Context::Receipts,

@@ -20,6 +20,7 @@ use super::super::msg::{Anchor, Answered, Msg};
 use super::clipboard;
 use super::files::{self, Made};
 use super::pages;
+use super::player::Player;
 
 /// Keys that may wait for the runtime.
 const KEYS_AHEAD: usize = 256;
@@ -33,6 +34,7 @@ const MOST_RECORDINGS: usize = 50;
 pub(in crate::console) struct Carrier {
     operator: Operator,
     clipboard: Vec<clipboard::Tool>,
+    player: Arc<Player>,
     /// Where files go.
     folder: Option<PathBuf>,
     running: JoinSet<Option<Msg>>,
@@ -55,7 +57,8 @@ impl Carrier {
             typist.await;
             None
         });
-        Self { operator, clipboard, folder, running, typed, refusals }
+        let player = Arc::default();
+        Self { operator, clipboard, player, folder, running, typed, refusals }
     }
 
     /// Returns what the next finished job has to say; most have nothing to say.
@@ -154,6 +157,18 @@ impl Carrier {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             Err(error) => Some(Msg::Failed(format!("read the log of the task: {error}"))),
         });
+    }
+
+    /// Opens the log of a task that is to be played again.
+    pub(in crate::console) fn replay(&mut self, task: Arc<TaskView>) {
+        let player = Arc::clone(&self.player);
+        self.running.spawn_blocking(move || Some(player.open(&task)));
+    }
+
+    /// Draws a screen of the task that is played again.
+    pub(in crate::console) fn play(&mut self, task: TaskId, place: usize, marks: usize) {
+        let player = Arc::clone(&self.player);
+        self.running.spawn_blocking(move || player.draw(task, place, marks));
     }
 
     /// Searches a task's log.

@@ -200,6 +200,10 @@ impl Driver {
         }
         if self.times.wake.take_if(|at| *at <= now).is_some() {
             self.app.touch();
+            if self.app.replay.is_some() {
+                let effects = self.app.update(Msg::Tick(self.clock.now().wall));
+                return self.carry_out(effects);
+            }
         }
         if self.times.reload.take_if(|at| *at <= now).is_some() {
             let effects = self.reload();
@@ -274,6 +278,12 @@ impl Driver {
                         self.carrier.page(Arc::clone(task), anchor, size);
                     }
                 }
+                Effect::Replay(task) => {
+                    if let Some(task) = self.app.task(&task) {
+                        self.carrier.replay(Arc::clone(task));
+                    }
+                }
+                Effect::Play { task, place, marks } => self.carrier.play(task, place, marks),
                 Effect::Search(task, query) => {
                     if let Some(task) = self.app.task(&task) {
                         self.carrier.search(Arc::clone(task), query);

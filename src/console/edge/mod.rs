@@ -7,6 +7,7 @@ pub(super) mod driver;
 pub(super) mod files;
 pub(super) mod keyboard;
 pub(super) mod pages;
+pub(super) mod player;
 pub(super) mod settings;
 pub(super) mod signals;
 pub(super) mod spoken;

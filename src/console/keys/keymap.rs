@@ -51,6 +51,7 @@ contexts! {
     Focus "focus" "One task, full size."
     Receipts "receipts" "The calls."
     Text "text" "A text that takes the screen: a comparison."
+    Replay "replay" "A task played again."
     Metrics "metrics" "The counters."
     Program "program" "A program."
     Attention "attention" "What waits for the person."
@@ -80,7 +81,7 @@ impl Context {
     /// Tells whether the keys of `observe` hold here too.
     fn adds_to_observe(self) -> bool {
         matches!(self, Self::Tasks | Self::Focus | Self::Receipts | Self::Metrics | Self::Program)
-            || self == Self::Text
+            || matches!(self, Self::Text | Self::Replay)
     }
 
     /// Tells whether characters are written here, so that none can be a key.

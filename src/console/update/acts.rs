@@ -52,6 +52,11 @@ impl App {
             Action::NextMatch | Action::PreviousMatch => {
                 self.search.as_ref().is_some_and(|search| search.line().is_some())
             }
+            Action::Replay => is(|task| task.started_at.is_some()),
+            Action::Play | Action::Faster | Action::Slower | Action::StepForward | Action::StepBack => {
+                self.replay.as_ref().is_some_and(|replay| replay.reel.is_some())
+            }
+            Action::NextPart | Action::PreviousPart if self.replay.is_some() => true,
             Action::FindText => self.can_find(),
             Action::Compare => {
                 self.view == View::Receipts && self.reader.is_none() && self.shown_record().is_some()
@@ -81,6 +86,7 @@ impl App {
             return effects;
         }
         match action {
+            action if self.replay.is_some() && self.act_on_replay(action) => Vec::new(),
             Action::Up | Action::Down | Action::PageUp | Action::PageDown | Action::First | Action::Last => {
                 self.go(action)
             }
@@ -170,6 +176,7 @@ impl App {
                 Vec::new()
             }
             Action::Why => self.open(Layer::Why(id)),
+            Action::Replay => self.open_replay(id),
             Action::Select => self.start_copying(),
             Action::YankOutput => vec![Effect::LastOutput(id)],
             Action::Search => self.open_search(id),
@@ -200,7 +207,7 @@ impl App {
     pub(super) fn show(&mut self, view: View) -> Vec<Effect> {
         self.view = view;
         self.thaw();
-        (self.reader, self.calls.finding) = (None, None);
+        (self.reader, self.replay, self.calls.finding) = (None, None, None);
         Vec::new()
     }
 
@@ -264,7 +271,11 @@ impl App {
         if self.toasts.clear() {
             return Vec::new();
         }
-        if self.thaw() || self.calls.finding.take().is_some() || self.reader.take().is_some() {
+        if self.thaw()
+            || self.calls.finding.take().is_some()
+            || self.reader.take().is_some()
+            || self.replay.take().is_some()
+        {
             return Vec::new();
         }
         if let Some(notice) = self.snapshot.notices.last()

@@ -14,6 +14,7 @@ mod palette;
 mod programs;
 mod questions;
 mod reader;
+mod replay;
 mod scroll;
 mod search;
 mod settle;
@@ -56,6 +57,8 @@ impl App {
                 self.tick(now);
                 return Vec::new();
             }
+            Msg::Reel(task, reel) => self.reel(&task, reel),
+            Msg::Played(task, place, picture) => self.played(&task, place, picture),
             Msg::Picture(task, picture) => {
                 self.pictures.insert(task, picture);
             }

@@ -36,6 +36,7 @@ impl App {
             Action::Approvals => "no call waits for your word",
             Action::NextMatch | Action::PreviousMatch => "nothing was found",
             Action::NextFound | Action::PreviousFound => "nothing was looked for",
+            Action::Replay if task.is_some() => "the task has not started",
             Action::Compare if self.reader.is_some() => "leave this text first",
             Action::NextPart | Action::PreviousPart => "there is no other part",
             Action::Compare => "there is no answer to compare yet",
@@ -106,7 +107,13 @@ impl App {
             {
                 Some("in receipts only")
             }
-            Action::NextPart | Action::PreviousPart if self.reader.is_none() => {
+            Action::Play | Action::Faster | Action::Slower | Action::StepForward | Action::StepBack
+                if self.replay.is_none() =>
+            {
+                Some("while a task is played again: replay")
+            }
+            Action::Replay if !has_pane => Some("beside panes only"),
+            Action::NextPart | Action::PreviousPart if self.reader.is_none() && self.replay.is_none() => {
                 Some("in a text that has parts")
             }
             NextColumn | PreviousColumn | LessRoom | MoreRoom | AllRoom | CopyText | OpenTask

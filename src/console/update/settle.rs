@@ -38,6 +38,7 @@ impl App {
         effects.extend(self.fetch_call(&plan));
         self.lay_out_sheet(&plan);
         self.lay_out_reader(&plan);
+        effects.extend(self.play_on());
         self.look_through();
         effects
     }

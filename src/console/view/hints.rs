@@ -20,7 +20,7 @@ fn candidates(app: &App) -> &'static [Action] {
         Raw, Release, Rerun, Run, Search as SearchFor, Select, SelectBlock, SelectLines, Send, ShowFocus,
         ShowReceipts, ShowTasks, Start, Stop, Type, Up, Yank, Zoom,
     };
-    use Action::{Compare, Fold, NextPart};
+    use Action::{Compare, Faster, Fold, NextPart, Play, StepForward};
     match app.context() {
         Context::Tasks | Context::Focus if app.search.is_some() => &[NextMatch, PreviousMatch, Back],
         Context::Tasks | Context::Focus if app.is_lost => &[Quit, ShowFocus, SearchFor, ShowReceipts],
@@ -40,6 +40,7 @@ fn candidates(app: &App) -> &'static [Action] {
         }
         Context::Receipts => &[NextColumn, CopyText, LessRoom, OpenTask, Zoom, ShowTasks],
         Context::Text if app.is_finding() => &[NextFound, PreviousFound, Back],
+        Context::Replay => &[Play, StepForward, Faster, NextPart, Back],
         Context::Text => &[NextPart, FindText, Down, Back],
         Context::Metrics => &[Up, Down, ShowFocus, ShowTasks],
         Context::Program => &[AnswerQuestion, OpenTask, NextPane, Last, NextProgram, ShowTasks],

@@ -249,6 +249,7 @@ fn name(context: Context) -> &'static str {
         Context::Focus => "one task",
         Context::Receipts => "receipts",
         Context::Text => "a text",
+        Context::Replay => "replay",
         Context::Metrics => "metrics",
         Context::Program => "a program",
         _ => "tasks",

@@ -16,6 +16,7 @@ mod program;
 mod question;
 mod reader;
 mod receipts;
+mod replay;
 mod state;
 mod status;
 mod stream;
@@ -56,7 +57,7 @@ pub fn draw(app: &App, buf: &mut Buffer) -> Drawn {
         }
     }
     match app.view {
-        _ if app.reader.is_some() => {}
+        _ if app.reader.is_some() || app.replay.is_some() => {}
         View::Tasks | View::Focus if app.snapshot.tasks.is_empty() => empty::tasks(&mut brush, plan.stage),
         View::Receipts if app.snapshot.calls.is_empty() => empty::calls(&mut brush, plan.stage),
         View::Metrics => metrics::draw(&mut brush, plan.stage),
@@ -73,6 +74,8 @@ pub fn draw(app: &App, buf: &mut Buffer) -> Drawn {
     }
     if let Some(reader) = &app.reader {
         reader::draw(&mut brush, plan.stage, reader);
+    } else if let Some(replay) = &app.replay {
+        replay::draw(&mut brush, plan.stage, replay);
     }
     status::notice(&mut brush, plan.notice);
     status::draw(&mut brush, plan.status);

@@ -91,7 +91,7 @@ fn faint(part: Piece) -> Piece {
     Piece { role: Role::Faint, ..part }
 }
 
-fn cells(brush: &mut Brush<'_>, pane: &Pane, picture: &Picture, top: u16) {
+pub(super) fn cells(brush: &mut Brush<'_>, pane: &Pane, picture: &Picture, top: u16) {
     let area = pane.cells.intersection(brush.buf.area);
     let pan = pan(brush.app, pane);
     for y in 0..area.height {

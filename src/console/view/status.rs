@@ -67,6 +67,9 @@ fn mode_word(app: &App) -> String {
         (_, Mode::Start(_)) => "START".to_owned(),
         (_, Mode::Search(..) | Mode::Find(_)) => "SEARCH".to_owned(),
         (_, Mode::Observe) if is_searching(app) || app.is_finding() => "SEARCH".to_owned(),
+        (Context::Replay, _) => {
+            format!("REPLAY {}", app.replay.as_ref().map(|replay| of(&replay.task)).unwrap_or_default())
+        }
         (_, Mode::Observe) if app.setup.recording.is_some() => "RECORDING".to_owned(),
         (_, Mode::Observe) => "OBSERVE".to_owned(),
     }
@@ -101,6 +104,9 @@ fn driver(brush: &mut Brush<'_>) -> Vec<Piece> {
     }
     if let Some(reader) = &app.reader {
         return super::reader::told(reader);
+    }
+    if let Some(replay) = &app.replay {
+        return super::replay::told(replay);
     }
     match app.view {
         View::Receipts => {
