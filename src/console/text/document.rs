@@ -330,11 +330,11 @@ mod tests {
         assert_eq!(shown(&document), lines);
         assert_eq!(
             (document.line_of(1), document.line_of(2)),
-            (Some(1), Some(7)),
+            (Some(1), Some(8)),
             "other lines keep their number"
         );
         assert_eq!(
-            (document.row_of(3), document.row_of(7)),
+            (document.row_of(3), document.row_of(8)),
             (Some(1), Some(2)),
             "a folded one is where it is folded"
         );
