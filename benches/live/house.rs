@@ -43,6 +43,13 @@ impl House {
         command
     }
 
+    /// Returns the last line of the program's log that holds a text.
+    pub(crate) fn log(&self, text: &str) -> String {
+        let path = self.path("state").join("pilothouse/logs/pilothouse.log");
+        let log = std::fs::read_to_string(&path).unwrap_or_default();
+        log.lines().rfind(|line| line.contains(text)).unwrap_or_default().to_owned()
+    }
+
     /// Starts a task with a terminal; it is one at once.
     pub(crate) fn start(&self, cmd: &str) -> String {
         let (cols, rows) = PANE;

@@ -12,6 +12,7 @@ mod batch;
 mod drain;
 mod echo;
 mod exec;
+mod frame;
 mod house;
 mod idle;
 mod memory;
@@ -24,7 +25,7 @@ mod tty;
 
 use std::process::ExitCode;
 
-const PARTS: [(&str, fn()); 9] = [
+const PARTS: [(&str, fn()); 10] = [
     ("start", start::run),
     ("spawn", spawn::run),
     ("batch", batch::run),
@@ -32,6 +33,7 @@ const PARTS: [(&str, fn()); 9] = [
     ("exec", exec::run),
     ("prose", prose::run),
     ("echo", echo::run),
+    ("frame", frame::run),
     ("memory", memory::run),
     ("idle", idle::run),
 ];

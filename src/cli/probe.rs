@@ -8,14 +8,15 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::termios::{OptionalActions, tcgetattr, tcgetwinsize, tcsetattr};
 
 use crate::dispatch::Probe;
+use crate::terminal::outer::{self, Outer, command};
 
-/// Asks for the keyboard protocol, draws a wide character on the empty line and asks where the
-/// cursor is then, cleans the line, and asks what every terminal answers.
-const QUESTIONS: &[u8] = "\x1b[?u\r界\x1b[6n\r\x1b[K\x1b[c".as_bytes();
+/// Asks for the keyboard protocol, draws a wide character and then a mark on the empty line and asks each time where
+/// the cursor is, cleans the line, and asks what every terminal answers.
+const QUESTIONS: &str = "\x1b[?u\r界\x1b[6n\r●\x1b[6n\r\x1b[K\x1b[c";
 /// How long a terminal may think.
 const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 300_000_000 };
 /// Most bytes of an answer.
-const MOST: usize = 512;
+const MOST: usize = 4_096;
 
 /// Asks the terminal; `None` when there is none.
 pub(super) fn probe() -> Option<Probe> {
@@ -28,8 +29,22 @@ pub(super) fn probe() -> Option<Probe> {
     Some(Probe {
         size: (size.ws_col, size.ws_row),
         kitty_keys: has_kitty_keys(&answer),
-        wide_columns: cursor_column(&answer).map(|column| column.saturating_sub(1)),
+        wide_columns: columns(&answer).next(),
+        outer: outer(&answer),
     })
+}
+
+/// What the answer says of colours and of the mark.
+fn outer(answer: &[u8]) -> Outer {
+    let mut outer = Outer { ambiguous_columns: columns(answer).nth(1), ..Outer::default() };
+    let starts = memchr::memmem::find_iter(answer, b"\x1b]");
+    for body in starts.filter_map(|at| answer.get(at + 2..)) {
+        let end = body.iter().position(|byte| matches!(byte, 0x07 | 0x1b)).unwrap_or(body.len());
+        if let Some(answer) = command(&body[..end]) {
+            outer.take(answer);
+        }
+    }
+    outer
 }
 
 fn ask(mut tty: &File) -> io::Result<Vec<u8>> {
@@ -37,7 +52,8 @@ fn ask(mut tty: &File) -> io::Result<Vec<u8>> {
     let mut raw = before.clone();
     raw.make_raw();
     tcsetattr(tty, OptionalActions::Flush, &raw)?;
-    let answer = tty.write_all(QUESTIONS).and_then(|()| listen(tty));
+    let questions = outer::colour_questions() + QUESTIONS;
+    let answer = tty.write_all(questions.as_bytes()).and_then(|()| listen(tty));
     tcsetattr(tty, OptionalActions::Flush, &before)?;
     answer
 }
@@ -80,9 +96,10 @@ fn has_kitty_keys(answer: &[u8]) -> bool {
     sequences(answer).iter().any(|(body, letter)| *letter == 'u' && body.starts_with('?'))
 }
 
-fn cursor_column(answer: &[u8]) -> Option<u16> {
-    sequences(answer).iter().find_map(|(body, letter)| match (letter, body.split_once(';')) {
-        ('R', Some((_, column))) => column.parse().ok(),
+/// The columns that each character took, in the order in which it was asked.
+fn columns(answer: &[u8]) -> impl Iterator<Item = u16> {
+    sequences(answer).into_iter().filter_map(|(body, letter)| match (letter, body.split_once(';')) {
+        ('R', Some((_, column))) => column.parse::<u16>().ok().map(|column| column.saturating_sub(1)),
         _ => None,
     })
 }
@@ -95,12 +112,15 @@ mod tests {
     fn answers_are_told_apart() {
         let kitty = b"\x1b[?0u\x1b[12;3R\x1b[?62;22c";
         assert!(ends(kitty) && has_kitty_keys(kitty));
-        assert_eq!(cursor_column(kitty), Some(3));
-        let plain = b"\x1b[1;2R\x1b[?1;2c";
+        assert_eq!(columns(kitty).collect::<Vec<_>>(), [2]);
+        let plain = b"\x1b]11;rgb:ffff/ffff/ffff\x1b\\\x1b]4;3;#102030\x07\x1b[1;3R\x1b[1;2R\x1b[?1;2c";
         assert!(ends(plain) && !has_kitty_keys(plain));
-        assert_eq!(cursor_column(plain), Some(2));
+        assert_eq!(columns(plain).collect::<Vec<_>>(), [2, 1]);
+        let outer = outer(plain);
+        assert_eq!((outer.background, outer.ambiguous_columns), (Some((255, 255, 255)), Some(1)));
+        assert_eq!(outer.palette[3], Some((16, 32, 48)));
         for noise in [&b""[..], b"\x1b[", b"\x1b[?1;2", b"abc", b"\xff\x1b[R"] {
-            assert!(!ends(noise) && cursor_column(noise).is_none());
+            assert!(!ends(noise) && columns(noise).next().is_none());
         }
     }
 }

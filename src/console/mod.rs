@@ -30,6 +30,7 @@ use app::{App, Setup};
 use edge::carrier::Carrier;
 use edge::display::Display;
 use edge::driver::{Driver, Ending, Times};
+use edge::frames::Frames;
 use edge::settings::Source;
 use edge::signals::Signals;
 use looks::Looks;
@@ -86,7 +87,11 @@ async fn show(
     edge::tty::take(&tty, mouse).map_err(Error::Terminal)?;
     let own = tty.try_clone().map_err(Error::Terminal)?;
     let display = Display::new(own, clock.clone());
-    let (keys, ended) = edge::keyboard::listen(&tty).map_err(Error::Terminal)?;
+    // Nobody waits for the answers: the first frame goes out, and is drawn anew when they change something.
+    if facts.answers {
+        edge::tty::ask(&tty).map_err(Error::Terminal)?;
+    }
+    let (keys, ended) = edge::keyboard::listen(&tty, facts.answers, &clock).map_err(Error::Terminal)?;
     let setup = Setup {
         theme: looks.theme,
         keymap: looks.keymap,
@@ -115,7 +120,9 @@ async fn show(
     let carrier = Carrier::new(operator.clone(), options.clipboard.clone(), options.exports.clone());
     let operator = operator.clone();
     let times = Times::default();
-    let mut driver = Driver { app, display, tty, clock, operator, carrier, keys, signals, source, times };
+    let frames = Frames::default();
+    let mut driver =
+        Driver { app, display, tty, clock, operator, carrier, keys, signals, source, times, frames };
     // tokio's budget ends with a yield, and a loop in which a screen is always new never yields: keys,
     // signals and time would wait for good.
     let ending = tokio::task::unconstrained(driver.run()).await?;
@@ -123,6 +130,7 @@ async fn show(
         // The watcher's deadline stays: ending the tasks may take too long for whoever took it away.
         std::mem::forget(ended);
     }
+    driver.frames.log();
     keep(options, &driver.app);
     let runtime = match &driver.app {
         app if app.is_lost => Left::Lost,

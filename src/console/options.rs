@@ -81,7 +81,10 @@ impl Facts {
         let locale = text("LC_ALL").or_else(|| text("LC_CTYPE")).or_else(|| text("LANG")).unwrap_or_default();
         let is_wide = ["zh", "ja", "ko"].iter().any(|language| locale.starts_with(language));
         let (term, colorterm) = (text("TERM").unwrap_or_default(), text("COLORTERM").unwrap_or_default());
-        Self { no_color, level: Level::of_terminal(&term, &colorterm), is_wide, backdrop: None }
+        let level = Level::of_terminal(&term, &colorterm);
+        // A terminal that knows no such questions would print them.
+        let answers = level > Level::None && term != "linux";
+        Self { no_color, level, is_wide, backdrop: None, is_light: None, answers }
     }
 }
 

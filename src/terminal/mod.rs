@@ -13,6 +13,7 @@ mod marks;
 mod modes;
 mod mouse;
 mod normaliser;
+pub mod outer;
 mod paste;
 mod replies;
 mod scanner;

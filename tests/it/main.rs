@@ -27,6 +27,7 @@ mod e2e_held;
 mod e2e_hostile;
 mod e2e_leaving;
 mod e2e_main_job;
+mod e2e_outer;
 mod e2e_output;
 mod e2e_pane;
 mod e2e_programs;

@@ -18,6 +18,7 @@ use super::carrier::Carrier;
 use super::clipboard;
 use super::display::{self, Display};
 use super::files::Made;
+use super::frames::Frames;
 use super::keyboard::Heard;
 use super::settings::Source;
 use super::signals::{Asked, Signals};
@@ -46,6 +47,7 @@ pub(in crate::console) struct Driver {
     pub(in crate::console) signals: Signals,
     pub(in crate::console) source: Source,
     pub(in crate::console) times: Times,
+    pub(in crate::console) frames: Frames,
 }
 
 /// Moments of the loop, on the monotonic clock.
@@ -151,6 +153,10 @@ impl Driver {
         let is_heard = matches!(event, Event::Heard(_));
         let msg = match event {
             Event::Heard(Heard::Gone) => return Ok(Some(Ending::Gone)),
+            Event::Heard(Heard::Outer(outer)) => {
+                self.learn(&outer);
+                return Ok(None);
+            }
             Event::Heard(Heard::Msg(msg)) => {
                 self.times.last_key = Some(self.clock.now().mono);
                 msg
@@ -366,6 +372,7 @@ impl Driver {
         };
         self.app.drawn();
         let after = self.clock.now();
+        self.frames.add(after.mono.saturating_sub(now));
         self.times.last_frame = after.mono;
         self.times.wake = drawn.wake.map(|at| {
             let left = at.as_millisecond().saturating_sub(after.wall.as_millisecond()).max(1);

@@ -1,18 +1,19 @@
-//! The two threads that wait on the terminal: one reads keys, one watches for its end.
+//! The two threads that wait on the terminal: one reads what it sends, one watches for its end.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, IsTerminal as _};
+use std::os::fd::AsFd as _;
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
-use crossterm::event::{self, Event, KeyModifiers, MouseButton as Button, MouseEvent, MouseEventKind};
-use rustix::pipe::{PipeFlags, pipe_with};
-use rustix::stdio::dup2_stdin;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::retry_on_intr;
 use tokio::sync::mpsc;
 
-use crate::terminal::{MouseButton, MouseInput, MouseKind};
+use crate::clock::Clock;
+use crate::terminal::outer::Outer;
 
-use super::super::keys::from_crossterm;
+use super::super::keys::decode::{Decoded, Decoder};
 use super::super::msg::Msg;
 use super::tty;
 
@@ -20,12 +21,16 @@ use super::tty;
 const KEYS_AHEAD: usize = 256;
 /// How long the end may take once the terminal is gone.
 const LAST_WORDS: Duration = Duration::from_secs(8);
+/// How long a terminal may think about what it was asked; what it says later is left out.
+const ANSWERING: Duration = Duration::from_secs(1);
 
 /// What the terminal has to say.
 #[derive(Debug)]
 pub(in crate::console) enum Heard {
     /// A key, the mouse, a paste, the focus.
     Msg(Msg),
+    /// What it answered to all that it was asked.
+    Outer(Box<Outer>),
     /// The terminal is gone.
     Gone,
 }
@@ -38,18 +43,29 @@ pub(in crate::console) struct Ended {
 /// Starts both threads. They end with the process: a blocking read cannot be called back.
 ///
 /// # Errors
-/// When a thread cannot be started.
-pub(in crate::console) fn listen(tty: &File) -> io::Result<(mpsc::Receiver<Heard>, Ended)> {
+/// When the terminal cannot be read, or a thread not be started.
+pub(in crate::console) fn listen(
+    tty: &File,
+    is_asked: bool,
+    clock: &Clock,
+) -> io::Result<(mpsc::Receiver<Heard>, Ended)> {
     let (heard, keys) = mpsc::channel(KEYS_AHEAD);
     let (alive, dead) = sync_channel(0);
     let (tty, gone) = (tty.try_clone()?, heard.clone());
-    std::thread::Builder::new().name("keys".into()).spawn(move || read_keys(&heard))?;
+    let mut reader = Reader {
+        input: input()?,
+        decoder: Decoder::default(),
+        survey: is_asked.then(Outer::default),
+        until: clock.now().mono + ANSWERING,
+        clock: clock.clone(),
+    };
+    std::thread::Builder::new().name("keys".into()).spawn(move || {
+        // Whoever listens has gone, or the terminal has: in both cases there is no more to read.
+        let _ = reader.read(&heard);
+    })?;
     std::thread::Builder::new().name("tty".into()).spawn(move || {
         tty::wait_until_gone(&tty);
         tty::forget();
-        if let Err(error) = lull_reader() {
-            tracing::warn!(%error, "the reader of keys spins until the end");
-        }
         // A full queue means that the loop has keys to read and then sees the signal, or the deadline.
         let _ = gone.try_send(Heard::Gone);
         if dead.recv_timeout(LAST_WORDS) == Err(RecvTimeoutError::Timeout) {
@@ -59,75 +75,80 @@ pub(in crate::console) fn listen(tty: &File) -> io::Result<(mpsc::Receiver<Heard
     Ok((keys, Ended { _alive: alive }))
 }
 
-/// On a terminal that is gone crossterm's reader spins: from here on it waits at a pipe for a byte that
-/// never comes.
-fn lull_reader() -> rustix::io::Result<()> {
-    let (silent, open) = pipe_with(PipeFlags::CLOEXEC)?;
-    dup2_stdin(&silent)?;
-    // Closed, it would be an end of file, and the reader would spin on that.
-    std::mem::forget(open);
-    Ok(())
-}
-
 /// The tasks' hosts see the console die and end their tasks; the journal has been written all along.
-#[expect(clippy::disallowed_methods, reason = "the dead-terminal path: crossterm would spin on it for ever")]
+#[expect(clippy::disallowed_methods, reason = "the dead-terminal path: nothing else is left to do")]
 fn end_now() {
     std::process::exit(129);
 }
 
-fn read_keys(heard: &mpsc::Sender<Heard>) {
-    loop {
-        let next = match event::read() {
-            Ok(event) => translate(event).map(Heard::Msg),
-            Err(_) => Some(Heard::Gone),
-        };
-        let is_gone = matches!(next, Some(Heard::Gone));
-        if let Some(next) = next
-            && heard.blocking_send(next).is_err()
-        {
-            return;
-        }
-        if is_gone {
-            return;
-        }
+/// Standard input where it is the terminal, else the controlling one.
+fn input() -> io::Result<File> {
+    let stdin = io::stdin();
+    if stdin.is_terminal() {
+        return Ok(File::from(stdin.as_fd().try_clone_to_owned()?));
     }
+    File::open("/dev/tty")
 }
 
-fn translate(event: Event) -> Option<Msg> {
-    match event {
-        Event::Key(key) => from_crossterm(key).map(Msg::Key),
-        Event::Mouse(mouse) => Some(Msg::Mouse(translate_mouse(mouse))),
-        Event::Paste(text) => Some(Msg::Paste(text)),
-        Event::FocusGained => Some(Msg::Focus(true)),
-        Event::FocusLost => Some(Msg::Focus(false)),
-        // Sizes come with SIGWINCH, of which storms are gathered.
-        Event::Resize(..) => None,
-    }
+/// Reads the terminal, and gathers its answers while they are due.
+struct Reader {
+    input: File,
+    decoder: Decoder,
+    survey: Option<Outer>,
+    /// When answers are due no longer.
+    until: Duration,
+    clock: Clock,
 }
 
-fn translate_mouse(event: MouseEvent) -> MouseInput {
-    let button = |button| match button {
-        Button::Left => MouseButton::Left,
-        Button::Right => MouseButton::Right,
-        Button::Middle => MouseButton::Middle,
-    };
-    let kind = match event.kind {
-        MouseEventKind::Down(which) => MouseKind::Press(button(which)),
-        MouseEventKind::Up(which) => MouseKind::Release(button(which)),
-        MouseEventKind::Drag(which) => MouseKind::Drag(button(which)),
-        MouseEventKind::Moved => MouseKind::Move,
-        MouseEventKind::ScrollUp => MouseKind::ScrollUp,
-        MouseEventKind::ScrollDown => MouseKind::ScrollDown,
-        MouseEventKind::ScrollLeft => MouseKind::ScrollLeft,
-        MouseEventKind::ScrollRight => MouseKind::ScrollRight,
-    };
-    let held = |flag| event.modifiers.contains(flag);
-    MouseInput {
-        kind,
-        row: event.row,
-        col: event.column,
-        shift: held(KeyModifiers::SHIFT),
-        alt: held(KeyModifiers::ALT),
-        ctrl: held(KeyModifiers::CONTROL),
+impl Reader {
+    fn read(&mut self, heard: &mpsc::Sender<Heard>) -> Option<()> {
+        let mut bytes = [0; 4_096];
+        loop {
+            let decoded = match self.wait() {
+                Ok(false) => self.decoder.time_out(),
+                Ok(true) => match rustix::io::read(&self.input, &mut bytes) {
+                    Ok(0) => return heard.blocking_send(Heard::Gone).ok(),
+                    Ok(read) => self.decoder.feed(&bytes[..read]),
+                    Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => continue,
+                    Err(_) => return heard.blocking_send(Heard::Gone).ok(),
+                },
+                Err(_) => return heard.blocking_send(Heard::Gone).ok(),
+            };
+            for decoded in decoded {
+                if let Some(next) = self.take(decoded) {
+                    heard.blocking_send(next).ok()?;
+                }
+            }
+            if self.clock.now().mono >= self.until
+                && let Some(outer) = self.survey.take()
+            {
+                heard.blocking_send(Heard::Outer(Box::new(outer))).ok()?;
+            }
+            self.decoder.is_asked = self.survey.is_some();
+        }
+    }
+
+    /// Waits for a byte, or until what there is has to do; tells whether a byte came.
+    fn wait(&self) -> rustix::io::Result<bool> {
+        let answers = self.survey.as_ref().map(|_| self.until.saturating_sub(self.clock.now().mono));
+        let patience = self.decoder.patience().into_iter().chain(answers).min();
+        let patience = patience.and_then(|patience| Timespec::try_from(patience).ok());
+        let mut fds = [PollFd::new(&self.input, PollFlags::IN)];
+        retry_on_intr(|| poll(&mut fds, patience.as_ref())).map(|ready| ready > 0)
+    }
+
+    fn take(&mut self, decoded: Decoded) -> Option<Heard> {
+        Some(Heard::Msg(match decoded {
+            Decoded::Key(key) => Msg::Key(key),
+            Decoded::Mouse(mouse) => Msg::Mouse(mouse),
+            Decoded::Paste(text) => Msg::Paste(text),
+            Decoded::Focus(has_focus) => Msg::Focus(has_focus),
+            Decoded::Answer(answer) => {
+                // One that comes too late is no key, and nothing else.
+                let is_last = self.survey.as_mut()?.take(answer);
+                return is_last.then(|| self.survey.take()).flatten().map(Box::new).map(Heard::Outer);
+            }
+            Decoded::PasteBegins => return None,
+        }))
     }
 }

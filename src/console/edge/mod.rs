@@ -5,6 +5,7 @@ pub(super) mod clipboard;
 pub(super) mod display;
 pub(super) mod driver;
 pub(super) mod files;
+pub(super) mod frames;
 pub(super) mod keyboard;
 pub(super) mod pages;
 pub(super) mod player;

@@ -6,6 +6,7 @@ use super::super::msg::{Effect, Msg};
 use super::super::options::Options;
 use super::driver::Driver;
 use crate::config::{Mouse, Watch};
+use crate::terminal::outer::Outer;
 
 /// Where settings come from, and when to read them again.
 pub(in crate::console) struct Source {
@@ -21,6 +22,19 @@ impl Driver {
         let (looks, faults) = Looks::read(options.config.as_deref(), &options.flags, facts);
         let faults = faults.iter().map(ToString::to_string).collect();
         self.app.update(Msg::Looks(Box::new(looks), faults))
+    }
+
+    /// Takes note of what the terminal answered. What that changes is drawn, not talked of.
+    pub(in crate::console) fn learn(&mut self, outer: &Outer) {
+        let learnt = self.source.facts.clone().learn(outer);
+        if learnt == self.source.facts {
+            return;
+        }
+        let Source { options, facts, .. } = &mut self.source;
+        *facts = learnt;
+        // Faults in the files were told of when they were first read.
+        let (looks, _) = Looks::read(options.config.as_deref(), &options.flags, facts);
+        self.app.redress(looks);
     }
 
     /// Writes down what is remembered. Nothing depends on it.

@@ -13,7 +13,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 
 use crate::config::Mouse;
-use crate::terminal;
+use crate::terminal::{self, outer};
 
 /// Alternate screen, cursor off, paste and focus told.
 const TAKE: &[u8] = b"\x1b[?1049h\x1b[2J\x1b[?25l\x1b[?2004h\x1b[?1004h";
@@ -59,14 +59,13 @@ pub fn open() -> io::Result<File> {
 pub fn take(tty: &File, with: Mouse) -> io::Result<()> {
     HOOK.call_once(give_back_on_panic);
     let found = Found { fd: tty.as_fd().try_clone_to_owned()?, termios: tcgetattr(tty)? };
-    if IS_TAKEN.swap(true, Ordering::SeqCst) {
-        // Stopped from outside, its state changed by the shell meanwhile: crossterm forgets it first.
-        crossterm::terminal::disable_raw_mode()?;
-    } else {
+    let mut raw = found.termios.clone();
+    // Stopped from outside, its state was changed by the shell meanwhile: what was found first is what it gets back.
+    if !IS_TAKEN.swap(true, Ordering::SeqCst) {
         *FOUND.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
     }
-    // Through crossterm, whose reader tells Ctrl-J from Enter only when it knows of raw mode.
-    crossterm::terminal::enable_raw_mode()?;
+    raw.make_raw();
+    tcsetattr(tty, OptionalActions::Now, &raw)?;
     write_all(tty.as_fd(), TAKE)?;
     mouse(tty, with)
 }
@@ -88,6 +87,14 @@ pub fn mouse(tty: &File, what: Mouse) -> io::Result<()> {
     write_all(tty.as_fd(), &sequence)
 }
 
+/// Asks the terminal for its colours and the width of a mark. What is drawn for that is gone with the first frame.
+///
+/// # Errors
+/// When the terminal cannot be written to.
+pub fn ask(tty: &File) -> io::Result<()> {
+    write_all(tty.as_fd(), outer::questions().as_bytes())
+}
+
 /// Gives the terminal back as it was found. Errors have nobody left to be told to.
 pub fn give_back() {
     if !IS_TAKEN.swap(false, Ordering::SeqCst) {
@@ -95,7 +102,6 @@ pub fn give_back() {
     }
     // A panic while the lock was held leaves what is needed in it.
     let found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
-    let _ = crossterm::terminal::disable_raw_mode();
     if let Some(found) = &*found {
         if HAS_WHEEL.swap(false, Ordering::SeqCst) {
             let _ = write_all(found.fd.as_fd(), NO_WHEEL);
@@ -110,7 +116,7 @@ pub fn forget() {
     IS_TAKEN.store(false, Ordering::SeqCst);
 }
 
-/// Blocks until the other end of the terminal is gone. crossterm's reader cannot tell: it spins.
+/// Blocks until the other end of the terminal is gone.
 pub fn wait_until_gone(tty: &File) {
     loop {
         // No flag is asked for; a hang-up is reported all the same.

@@ -10,12 +10,16 @@ use std::path::{Path, PathBuf};
 
 use super::keys::keymap::Keymap;
 use crate::config::{
-    Color, ConsoleSettings, FILE, Fault, Faults, GlyphSet, KEYS_FILE, Loaded, Mouse, Source, read_own,
+    Color, ConsoleSettings, FILE, Fault, Faults, GlyphSet, KEYS_FILE, Loaded, Mouse, Origin, Source, read_own,
 };
 use crate::terminal::Palette;
+use crate::terminal::outer::Outer;
 use colour::{Backdrop, Level, contrast};
 use theme::{Colours, Theme};
 use themes::Themes;
+
+/// The theme worn on a light background when nobody has chosen one.
+const LIGHT: &str = "light";
 
 /// What was asked for on the command line: it wins over the settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -47,6 +51,10 @@ pub struct Facts {
     pub is_wide: bool,
     /// Its colours, where it told.
     pub backdrop: Option<Backdrop>,
+    /// Its background is light, where it told.
+    pub is_light: Option<bool>,
+    /// It can be asked.
+    pub answers: bool,
 }
 
 /// What holds in a console.
@@ -141,7 +149,24 @@ impl Default for Taste {
 
 impl Default for Facts {
     fn default() -> Self {
-        Self { no_color: false, level: Level::True, is_wide: false, backdrop: None }
+        let (no_color, level, is_wide) = (false, Level::True, false);
+        Self { no_color, level, is_wide, backdrop: None, is_light: None, answers: false }
+    }
+}
+
+impl Facts {
+    /// Adds what the terminal itself answered: it knows better than the environment.
+    #[must_use]
+    pub fn learn(self, outer: &Outer) -> Self {
+        let backdrop = outer.background.zip(outer.whole_palette());
+        Self {
+            is_wide: outer.ambiguous_columns.map_or(self.is_wide, |columns| columns > 1),
+            backdrop: backdrop
+                .map(|(background, palette)| Backdrop { background, palette })
+                .or(self.backdrop),
+            is_light: outer.is_light().or(self.is_light),
+            ..self
+        }
     }
 }
 
@@ -150,13 +175,21 @@ impl Looks {
     #[must_use]
     pub fn read(config: Option<&Path>, flags: &Flags, facts: &Facts) -> (Self, Vec<Fault>) {
         let mut faults = Vec::new();
-        let settings = match config.map(settings) {
-            None => ConsoleSettings::default(),
-            Some(Ok(settings)) => settings,
+        let (settings, is_chosen) = match config.map(settings) {
+            None => (ConsoleSettings::default(), false),
+            Some(Ok(read)) => read,
             Some(Err(Faults(wrong))) => {
                 faults.extend(wrong);
-                ConsoleSettings::default()
+                (ConsoleSettings::default(), false)
             }
+        };
+        // The sixteen colours of a terminal are seldom legible on a light background: where nobody has chosen, the
+        // theme that brings its own is worn there.
+        let is_pale = facts.is_light == Some(true) && facts.level >= Level::Many;
+        let theme = match &flags.theme {
+            Some(theme) => theme.clone(),
+            None if !is_chosen && is_pale => LIGHT.to_owned(),
+            None => settings.theme.clone(),
         };
         let keys = config.map(|config| config.join(KEYS_FILE)).map_or(Ok(None), |path| read_own(&path));
         let keys = keys.unwrap_or_else(|fault| {
@@ -167,7 +200,7 @@ impl Looks {
             faults.extend(wrong);
             Keymap::built_in()
         });
-        let wardrobe = wardrobe(config, &settings, flags, facts, &mut faults);
+        let wardrobe = wardrobe(config, (&settings, &theme), flags, facts, &mut faults);
         keymap.spell_out(wardrobe.ascii);
         let asked = Level::asked(flags.color.unwrap_or(settings.color));
         let taste = Taste {
@@ -206,15 +239,18 @@ impl Looks {
     }
 }
 
-fn settings(config: &Path) -> Result<ConsoleSettings, Faults> {
+/// Reads the settings, and tells whether a theme was chosen in them.
+fn settings(config: &Path) -> Result<(ConsoleSettings, bool), Faults> {
     let path = config.join(FILE);
     let own = read_own(&path).map_err(|fault| Faults(vec![fault]))?;
-    Loaded::of(own.as_ref(), &path).map(|loaded| loaded.settings.console)
+    let loaded = Loaded::of(own.as_ref(), &path)?;
+    let is_chosen = loaded.origins.get("console.theme").is_some_and(|origin| *origin != Origin::Default);
+    Ok((loaded.settings.console, is_chosen))
 }
 
 fn wardrobe(
     config: Option<&Path>,
-    settings: &ConsoleSettings,
+    (settings, wanted): (&ConsoleSettings, &String),
     flags: &Flags,
     facts: &Facts,
     faults: &mut Vec<Fault>,
@@ -224,7 +260,6 @@ fn wardrobe(
         faults.extend(wrong);
         themes
     });
-    let wanted = flags.theme.as_ref().unwrap_or(&settings.theme);
     let worn = if themes.find(wanted).is_some() { wanted.clone() } else { "default".to_owned() };
     if worn != *wanted {
         let file = if flags.theme.is_some() { PathBuf::from("--theme") } else { PathBuf::from(FILE) };
@@ -249,7 +284,7 @@ fn wardrobe(
 #[must_use]
 pub fn check(config: &Path) -> (Vec<String>, Vec<Fault>) {
     let (_, mut files, mut faults) = Themes::read(config);
-    let preset = settings(config).map_or_else(|_| "default".to_owned(), |settings| settings.keys);
+    let preset = settings(config).map_or_else(|_| "default".to_owned(), |(settings, _)| settings.keys);
     match read_own(&config.join(KEYS_FILE)) {
         Err(fault) => faults.push(fault),
         Ok(own) => match Keymap::of(&preset, own.as_ref()) {
@@ -257,7 +292,7 @@ pub fn check(config: &Path) -> (Vec<String>, Vec<Fault>) {
             Err(Faults(wrong)) => faults.extend(wrong),
         },
     }
-    if let Ok(settings) = settings(config)
+    if let Ok((settings, _)) = settings(config)
         && Themes::read(config).0.find(&settings.theme).is_none()
     {
         let (_, wrong) = Looks::read(Some(config), &Flags::default(), &Facts::default());
@@ -304,6 +339,28 @@ mod tests {
         let flags = Flags { color: Some(Color::True), ..Flags::default() };
         let (looks, _) = read(&[], &flags, &facts);
         assert_eq!((looks.wardrobe.colours, looks.taste.level), (Colours::Named, Level::True));
+    }
+
+    #[test]
+    fn what_a_terminal_answers_is_worn_unless_somebody_chose() {
+        let mut outer = Outer { background: Some((253, 246, 227)), ..Outer::default() };
+        outer.ambiguous_columns = Some(2);
+        let facts = Facts { level: Level::Many, ..Facts::default() }.learn(&outer);
+        let worn =
+            |files: &[(&str, &str)], flags: &Flags, facts: &Facts| read(files, flags, facts).0.wardrobe;
+        let pale = worn(&[], &Flags::default(), &facts);
+        assert_eq!((pale.worn.as_str(), pale.ascii, pale.backdrop), ("light", true, None));
+        let file = [(FILE, "[console]\ntheme = \"default\"\nglyphs = \"unicode\"\n")];
+        let chosen = worn(&file, &Flags::default(), &facts);
+        assert_eq!((chosen.worn.as_str(), chosen.ascii), ("default", false));
+        let flags = Flags { theme: Some("mono".into()), ..Flags::default() };
+        assert_eq!(worn(&[], &flags, &facts).worn, "mono");
+        let few = Facts { level: Level::Sixteen, ..facts.clone() };
+        assert_eq!(worn(&[], &Flags::default(), &few).worn, "default", "it cannot show its colours");
+        outer = Outer { background: Some((0, 0, 0)), palette: [Some((9, 9, 9)); 16], ..Outer::default() };
+        let dark = worn(&[], &Flags::default(), &Facts::default().learn(&outer));
+        assert_eq!(dark.worn, "default");
+        assert!(dark.backdrop.is_some(), "colours that cannot be told from the background are left out");
     }
 
     #[test]

@@ -19,11 +19,7 @@ impl App {
         let changes = looks.changes(&self.setup.wardrobe, &self.setup.taste);
         let mouse = looks.taste.mouse;
         let mouse_changed = mouse != self.setup.taste.mouse;
-        let Looks { theme, keymap, wardrobe, taste } = looks;
-        (self.setup.theme, self.setup.keymap) = (theme, keymap);
-        (self.setup.wardrobe, self.setup.taste) = (wardrobe, taste);
-        // Texts laid out with the old marks are laid out anew.
-        self.calls.sheet = None;
+        self.redress(looks);
         if !changes.is_empty() {
             self.toasts.say(format!("settings: {}", changes.join(", ")), None, self.now);
         }
@@ -32,5 +28,15 @@ impl App {
         }
         self.has_mouse = mouse != Mouse::Off;
         vec![Effect::Mouse(self.has_mouse)]
+    }
+
+    /// Looks so from now on.
+    pub(in crate::console) fn redress(&mut self, looks: Looks) {
+        let Looks { theme, keymap, wardrobe, taste } = looks;
+        (self.setup.theme, self.setup.keymap) = (theme, keymap);
+        (self.setup.wardrobe, self.setup.taste) = (wardrobe, taste);
+        // Texts laid out with the old marks are laid out anew.
+        self.calls.sheet = None;
+        self.touch();
     }
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::{Area, Finding};
 use crate::dispatch::context::Host;
+use crate::terminal::outer::Outer;
 
 /// How long tmux may take to tell an option.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -21,6 +22,8 @@ pub struct Probe {
     pub kitty_keys: bool,
     /// Columns it gives to a wide character; none when it did not say.
     pub wide_columns: Option<u16>,
+    /// Its colours, and how wide it draws a mark of the console.
+    pub outer: Outer,
 }
 
 /// All that is known of the terminal.
@@ -87,6 +90,7 @@ async fn option(name: &str) -> Option<String> {
 /// Judges what is known.
 pub(super) fn findings(facts: &Facts) -> Vec<Finding> {
     let mut all = vec![size(facts), name(facts), colours(facts), locale(facts), keys(facts), width(facts)];
+    all.extend([background(facts), marks(facts)]);
     all.push(clipboard(facts));
     all.extend(facts.tmux.iter().flat_map(tmux));
     all
@@ -166,6 +170,32 @@ fn width(facts: &Facts) -> Finding {
     }
 }
 
+fn background(facts: &Facts) -> Finding {
+    let check = "background";
+    let Some(probe) = facts.probe else { return Finding::note(Area::Terminal, check, "not asked") };
+    let known = probe.outer.palette.iter().flatten().count();
+    let Some((red, green, blue)) = probe.outer.background else {
+        let found = format!("not told, and {known} of 16 colours: themes take it for dark");
+        return Finding::note(Area::Terminal, check, found)
+            .fix("with a light one, set console.theme = \"light\"");
+    };
+    let shade = if probe.outer.is_light() == Some(true) { "light" } else { "dark" };
+    let found = format!("#{red:02x}{green:02x}{blue:02x}, {shade}; {known} of 16 colours told");
+    Finding::ok(Area::Terminal, check, found)
+}
+
+fn marks(facts: &Facts) -> Finding {
+    match facts.probe.and_then(|probe| probe.outer.ambiguous_columns) {
+        Some(1) => Finding::ok(Area::Terminal, "marks", "one column"),
+        Some(columns) => {
+            let found = format!("{columns} columns: the console draws with ASCII");
+            Finding::note(Area::Terminal, "marks", found)
+                .fix("let the terminal draw characters of ambiguous width in one column")
+        }
+        None => Finding::note(Area::Terminal, "marks", "not asked, or no answer"),
+    }
+}
+
 fn clipboard(facts: &Facts) -> Finding {
     let way = if facts.is_remote { "OSC 52, over ssh too" } else { "OSC 52" };
     let deaf = facts.program == "Apple_Terminal" || (facts.is_vte && facts.tmux.is_none());
@@ -219,9 +249,27 @@ mod tests {
     use super::super::State;
     use super::*;
 
+    fn outer() -> Outer {
+        Outer { background: Some((30, 30, 46)), ambiguous_columns: Some(1), ..Outer::default() }
+    }
+
+    #[test]
+    fn what_the_terminal_answered_is_told() {
+        let found = |outer| {
+            let probe = good().probe.map(|probe| Probe { outer, ..probe });
+            let facts = Facts { probe, ..good() };
+            [background(&facts), marks(&facts)].map(|finding| finding.found)
+        };
+        assert_eq!(found(outer()), ["#1e1e2e, dark; 0 of 16 colours told", "one column"]);
+        let silent = found(Outer::default());
+        assert!(silent[0].contains("not told") && silent[1].contains("no answer"), "{silent:?}");
+        let wide = Outer { ambiguous_columns: Some(2), ..outer() };
+        assert!(found(wide)[1].contains("ASCII"));
+    }
+
     fn good() -> Facts {
         Facts {
-            probe: Some(Probe { size: (120, 40), kitty_keys: true, wide_columns: Some(2) }),
+            probe: Some(Probe { size: (120, 40), kitty_keys: true, wide_columns: Some(2), outer: outer() }),
             term: "xterm-256color".into(),
             colorterm: "truecolor".into(),
             locale: "C.UTF-8".into(),
@@ -243,7 +291,7 @@ mod tests {
 
     #[test]
     fn each_problem_has_its_fix() {
-        let small = Probe { size: (59, 40), kitty_keys: false, wide_columns: Some(1) };
+        let small = Probe { size: (59, 40), kitty_keys: false, wide_columns: Some(1), outer: outer() };
         let tmux = Tmux {
             escape_time: Some(500),
             set_clipboard: Some("external".into()),

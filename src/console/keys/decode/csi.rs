@@ -1,0 +1,178 @@
+//! Control sequences: keys with their modifiers, the mouse, the focus, answers.
+
+use crate::terminal::outer::Answer;
+use crate::terminal::{Key, KeyPress, MouseButton, MouseInput, MouseKind};
+
+use super::{Decoded, Step};
+
+/// Reads a sequence that begins with `ESC [`.
+pub(super) fn step(held: &[u8], is_all: bool) -> Step {
+    let body = held.get(2..).unwrap_or_default();
+    match body {
+        // The console of Linux: F1 to F5.
+        [b'[', letter @ b'A'..=b'E', ..] => {
+            return Step::Took(4, Some(Decoded::Key(Key::F(letter - b'A' + 1).into())));
+        }
+        [b'[', _, ..] => return Step::Took(4, None),
+        // The mouse, in bytes.
+        [b'M', button, column, row, ..] => {
+            let place = |byte: &u8| u16::from(byte.saturating_sub(33));
+            let mouse = mouse(u16::from(button.saturating_sub(32)), place(column), place(row), true);
+            return Step::Took(6, mouse.map(Decoded::Mouse));
+        }
+        [b'[' | b'M', ..] => return more(held, is_all),
+        _ => {}
+    }
+    let is_parameter = |byte: &u8| matches!(byte, b' '..=b'?');
+    let Some(at) = body.iter().position(|byte| !is_parameter(byte)) else { return more(held, is_all) };
+    match body[at] {
+        letter @ b'@'..=b'~' => Step::Took(at + 3, decoded(&body[..at], letter)),
+        // Broken off: what comes next is something else.
+        _ => Step::Took(at + 2, None),
+    }
+}
+
+fn more(held: &[u8], is_all: bool) -> Step {
+    if is_all { Step::Took(held.len(), None) } else { Step::More }
+}
+
+/// Returns the key that `ESC O` and a letter mean.
+pub(super) fn application(letter: u8) -> Option<Key> {
+    Some(match letter {
+        b'M' => Key::Enter,
+        b'P'..=b'S' => Key::F(letter - b'P' + 1),
+        _ => return arrow(letter),
+    })
+}
+
+fn arrow(letter: u8) -> Option<Key> {
+    Some(match letter {
+        b'A' => Key::Up,
+        b'B' => Key::Down,
+        b'C' => Key::Right,
+        b'D' => Key::Left,
+        b'H' => Key::Home,
+        b'F' => Key::End,
+        _ => return None,
+    })
+}
+
+/// The numbers of a sequence, each with the numbers that belong to it.
+fn numbers(parameters: &[u8]) -> Vec<Vec<u32>> {
+    let text = String::from_utf8_lossy(parameters);
+    text.split(';').map(|part| part.split(':').map(|number| number.parse().unwrap_or(0)).collect()).collect()
+}
+
+fn decoded(parameters: &[u8], letter: u8) -> Option<Decoded> {
+    if let Some(rest) = parameters.strip_prefix(b"<") {
+        let [button, column, row] = numbers(rest).try_into().ok()?;
+        let number = |part: Vec<u32>| u16::try_from(part[0]).ok();
+        let place = |part| number(part).map(|place| place.saturating_sub(1));
+        return mouse(number(button)?, place(column)?, place(row)?, letter == b'M').map(Decoded::Mouse);
+    }
+    if parameters.starts_with(b"?") {
+        return (letter == b'c').then_some(Decoded::Answer(Answer::Attributes));
+    }
+    if parameters.iter().any(|byte| !matches!(byte, b'0'..=b'9' | b';' | b':')) {
+        return None;
+    }
+    let numbers = numbers(parameters);
+    let first = numbers[0][0];
+    let number = |at: usize| numbers.get(at).map_or(0, |part| part[0]);
+    let key = match letter {
+        b'I' | b'O' if parameters.is_empty() => return Some(Decoded::Focus(letter == b'I')),
+        b'R' if first > 1 => {
+            let (row, column) = (u16::try_from(first).ok()?, u16::try_from(number(1)).ok()?);
+            return Some(Decoded::Answer(Answer::Cursor { row, column }));
+        }
+        b'P' | b'Q' | b'R' | b'S' => Key::F(letter - b'P' + 1),
+        b'Z' => Key::BackTab,
+        b'~' if first == 200 => return Some(Decoded::PasteBegins),
+        b'~' if first == 27 => return coded(&[number(2)], numbers.get(1)?).map(Decoded::Key),
+        b'~' => numbered(first)?,
+        b'u' => return coded(&numbers[0], numbers.get(1).map_or(&[1], Vec::as_slice)).map(Decoded::Key),
+        _ => arrow(letter)?,
+    };
+    pressed(key, numbers.get(1).map(Vec::as_slice)).map(Decoded::Key)
+}
+
+/// A key by its number and the modifiers that the second number tells; none when it was let go.
+fn pressed(key: Key, modifiers: Option<&[u32]>) -> Option<KeyPress> {
+    let modifiers = modifiers.unwrap_or(&[1]);
+    let is_let_go = modifiers.get(1) == Some(&3);
+    let held = modifiers.first().copied().unwrap_or(1).saturating_sub(1);
+    let has = |bit: u32| held & bit != 0;
+    let shift = has(1) && key != Key::BackTab && !matches!(key, Key::Char(_));
+    (!is_let_go).then_some(KeyPress { key, shift, alt: has(2), ctrl: has(4) })
+}
+
+fn numbered(number: u32) -> Option<Key> {
+    let function = |from: u32, first: u8| u8::try_from(number - from).ok().map(|by| Key::F(first + by));
+    match number {
+        1 | 7 => Some(Key::Home),
+        2 => Some(Key::Insert),
+        3 => Some(Key::Delete),
+        4 | 8 => Some(Key::End),
+        5 => Some(Key::PageUp),
+        6 => Some(Key::PageDown),
+        11..=15 => function(11, 1),
+        17..=21 => function(17, 6),
+        23..=26 => function(23, 11),
+        28 | 29 => function(28, 15),
+        31..=34 => function(31, 17),
+        _ => None,
+    }
+}
+
+/// A key by the code of its character: the letter, and the one it is with Shift where the terminal tells.
+fn coded(codes: &[u32], modifiers: &[u32]) -> Option<KeyPress> {
+    let with_shift = modifiers.first().is_some_and(|held| held.saturating_sub(1) & 1 != 0);
+    let code = codes.get(1).filter(|_| with_shift).copied().filter(|code| *code != 0).unwrap_or(codes[0]);
+    let key = match code {
+        13 => Key::Enter,
+        9 if with_shift => Key::BackTab,
+        9 => Key::Tab,
+        27 => Key::Esc,
+        127 => Key::Backspace,
+        // Keys of their own in that protocol: keypads, media, lone modifiers.
+        57_344..=63_743 => return None,
+        code => {
+            let c = char::from_u32(code).filter(|c| !c.is_control())?;
+            Key::Char(if with_shift { c.to_ascii_uppercase() } else { c })
+        }
+    };
+    let press = pressed(key, Some(modifiers))?;
+    // With Control a letter is the same key in either case.
+    let lower = |key| match key {
+        Key::Char(c) => Key::Char(c.to_ascii_lowercase()),
+        other => other,
+    };
+    Some(if press.ctrl { KeyPress { key: lower(press.key), ..press } } else { press })
+}
+
+fn mouse(code: u16, col: u16, row: u16, is_press: bool) -> Option<MouseInput> {
+    let button = match code & 0b11 {
+        0 => Some(MouseButton::Left),
+        1 => Some(MouseButton::Middle),
+        2 => Some(MouseButton::Right),
+        _ => None,
+    };
+    let is_dragging = code & 0b10_0000 != 0;
+    let kind = match (code & 0b1100_0000, button, is_dragging) {
+        (0, Some(button), true) => MouseKind::Drag(button),
+        (0, None, true) => MouseKind::Move,
+        (0, Some(button), false) if is_press => MouseKind::Press(button),
+        (0, Some(button), false) => MouseKind::Release(button),
+        // In bytes, whichever button was let go.
+        (0, None, false) => MouseKind::Release(MouseButton::Left),
+        (64, ..) => match code & 0b11 {
+            0 => MouseKind::ScrollUp,
+            1 => MouseKind::ScrollDown,
+            2 => MouseKind::ScrollLeft,
+            _ => MouseKind::ScrollRight,
+        },
+        _ => return None,
+    };
+    let held = |bit: u16| code & bit != 0;
+    Some(MouseInput { kind, row, col, shift: held(4), alt: held(8), ctrl: held(16) })
+}

@@ -1,0 +1,129 @@
+//! What the terminal around the console answers: worn when it comes in time, and never taken for keys.
+
+use std::time::{Duration, Instant};
+
+use crate::support::{Console, Home, wait_until};
+
+const SIZE: (u16, u16) = (100, 30);
+
+fn open(home: &Home, args: &[&str], size: (u16, u16)) -> Console {
+    let mut program = home.command(args);
+    program.env("TERM", "xterm-256color").env("COLORTERM", "truecolor").env("LANG", "C.UTF-8");
+    program.env_remove("LC_ALL").env_remove("NO_COLOR").env_remove("CLICOLOR").env_remove("ACCESSIBLE");
+    Console::of(&program, size)
+}
+
+fn holds(bytes: &[u8], part: &str) -> bool {
+    bytes.windows(part.len()).any(|window| window == part.as_bytes())
+}
+
+/// Waits until the last question has been asked.
+fn asked(console: &Console) {
+    wait_until("the terminal is asked", || holds(&console.bytes(), "\x1b[c"));
+}
+
+/// The answers of a terminal with a light background that draws marks so wide.
+fn light(columns: u16) -> Vec<u8> {
+    let mut all = String::from("\x1b]10;rgb:6565/7b7b/8383\x1b\\\x1b]11;rgb:fdfd/f6f6/e3e3\x1b\\");
+    for index in 0..16 {
+        all.push_str(&format!("\x1b]4;{index};rgb:{index:02x}/10/10\x07"));
+    }
+    all.push_str(&format!("\x1b[2;{}R\x1b[?62;22c", columns + 1));
+    all.into_bytes()
+}
+
+/// Leaves the console by its keys: they are what they were.
+fn leaves(console: &mut Console) {
+    console.keys(b"q");
+    assert_eq!(console.exit(), 0);
+    console.is_as_it_was();
+}
+
+#[test]
+fn a_light_background_and_wide_marks_change_what_is_drawn() {
+    let home = Home::new();
+    let mut console = open(&home, &[], SIZE);
+    asked(&console);
+    console.shows("no agent yet");
+    assert!(!holds(&console.bytes(), "38;2;"), "the sixteen colours of the terminal at first");
+    console.keys(&light(2));
+    console.wait_for("only ASCII", |screen| {
+        screen.contents().contains("no agent") && screen.contents().is_ascii()
+    });
+    wait_until("the light theme", || holds(&console.bytes(), "38;2;"));
+    leaves(&mut console);
+}
+
+#[test]
+fn whoever_never_answers_is_not_waited_for() {
+    let home = Home::new();
+    let mut console = open(&home, &[], SIZE);
+    console.shows("no agent yet");
+    console.keys(b"o");
+    console.shows("start");
+    console.keys(b"\x1b");
+    console.shows(" OBSERVE ");
+    leaves(&mut console);
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "an answer is late in real time")]
+fn an_answer_that_is_late_broken_or_cut_is_no_key() {
+    let home = Home::new();
+    let mut console = open(&home, &[], SIZE);
+    asked(&console);
+    console.shows("no agent yet");
+    let begun = Instant::now();
+    wait_until("nobody waits for answers any more", || begun.elapsed() > Duration::from_millis(1_300));
+    let typed = |console: &Console, text: &str| {
+        console.wait_for(&format!("{text:?} and nothing else"), |screen| {
+            let all = screen.contents();
+            all.contains(text) && !all.contains("rgb") && !all.contains("11;")
+        });
+    };
+    console.keys(b"oecho a");
+    console.keys(&light(2));
+    console.keys(b"b");
+    typed(&console, "echo ab");
+    assert!(!console.text().is_ascii(), "what comes late changes nothing");
+    console.keys(b"\x1b]11;no colour at all\x07\x1b]4;300;rgb:1/2/3\x1b\\\x1b]10;rgb:\x1b[?1;2c");
+    console.keys(b"c");
+    typed(&console, "echo abc");
+    for byte in light(1) {
+        console.keys(&[byte]);
+    }
+    console.keys(b"d\x1b[2;2Re");
+    typed(&console, "echo abcde");
+    console.keys(b"\x1b");
+    console.shows(" OBSERVE ");
+    leaves(&mut console);
+}
+
+#[test]
+fn answers_between_keys_leave_the_keys_alone() {
+    let home = Home::new();
+    let mut console = open(&home, &[], SIZE);
+    asked(&console);
+    let mut bytes = b"o".to_vec();
+    bytes.extend(light(1));
+    bytes.extend(b"echo \xc3\xa9");
+    console.keys(&bytes);
+    console.shows("echo é");
+    console.keys(b"\x1b");
+    console.shows(" OBSERVE ");
+    leaves(&mut console);
+}
+
+#[test]
+fn the_doctor_says_what_the_terminal_answered() {
+    let home = Home::new();
+    let console = open(&home, &["doctor", "--output", "plain"], (120, 80));
+    asked(&console);
+    let mut answers = b"\x1b[1;3R".to_vec();
+    answers.extend(String::from_utf8_lossy(&light(2)).replace("\x1b[2;3R", "\x1b[1;3R").into_bytes());
+    console.keys(&answers);
+    console.wait_for("what it found", |screen| {
+        let all = screen.contents();
+        all.contains("16 of 16 colours told") && all.contains("draws with ASCII")
+    });
+}
