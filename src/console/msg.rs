@@ -47,6 +47,15 @@ pub enum Msg {
     Played(TaskId, usize, Picture),
     /// The line of a task's log that a search found, if there is one.
     Found(TaskId, Query, Option<u64>),
+    /// The line of a task's log on which the prompt that was looked for begins, if there is one.
+    Prompt {
+        /// The task.
+        task: TaskId,
+        /// The line.
+        line: Option<u64>,
+        /// It was looked for towards the end.
+        forward: bool,
+    },
     /// An answer to a question was taken, or why not.
     Taken(QuestionId, Option<String>),
     /// What the last command of a task printed; whether its shell has marked it.
@@ -209,6 +218,15 @@ pub enum Effect {
     },
     /// Search a task's log.
     Search(TaskId, Query),
+    /// Look for a prompt in a task's log.
+    Prompt {
+        /// The task.
+        task: TaskId,
+        /// The first line looked at; none is the one before the last.
+        from: Option<u64>,
+        /// Towards the end instead of the beginning.
+        forward: bool,
+    },
     /// Put text on the clipboard.
     Copy(String),
     /// Put text out of a pane on the clipboard, and say which ways it went.

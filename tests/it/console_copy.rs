@@ -1,10 +1,11 @@
 //! Copying out of a pane, by keys and by the mouse.
 
 use pilothouse::console::app::{App, Mode};
-use pilothouse::console::msg::{Anchor, Effect, Msg};
-use pilothouse::terminal::{MouseButton, MouseInput, MouseKind};
+use pilothouse::console::app::picture::Picture;
+use pilothouse::console::msg::{Anchor, Effect, Msg, PageView};
+use pilothouse::terminal::{History, MouseButton, MouseInput, MouseKind, Origin, Size};
 
-use crate::console_fixture::{console, press, select, shown, snapshot};
+use crate::console_fixture::{console, id, press, select, shown, snapshot};
 
 fn opened() -> App {
     let mut app = console(snapshot(), (80, 24));
@@ -88,4 +89,28 @@ fn what_the_last_command_printed_is_copied_and_said() {
     assert_eq!(yanked(&effects), ["one\ntwo"]);
     let _ = app.update(Msg::Copied("2 lines of the last command".into(), vec!["OSC 52", "tmux"]));
     assert!(shown(&app).contains("copied 2 lines of the last command (OSC 52, tmux)"), "{}", shown(&app));
+}
+
+#[test]
+fn while_copying_the_cursor_goes_to_the_prompt_that_was_found() {
+    let mut app = opened();
+    let _ = press(&mut app, &["v"]);
+    let log: String = (0..60).map(|line| format!("line {line}\r\n")).collect();
+    let size = Size::clamped(80, 250);
+    let page = History::new(log.as_bytes(), &[], Origin::Tty, size).page(0, size).expect("a page");
+    let rows = page.rows.iter().map(|row| row.line).collect();
+    let picture = Picture::of_page(&page);
+    let view = PageView { anchor: Anchor::Tail, picture, rows, first_line: 0, next_line: 60, lines: 60 };
+    let _ = app.update(Msg::Page(id(7), view));
+    let effects = press(&mut app, &["{"]);
+    let [Effect::Prompt { task, from: Some(58), forward: false }] = &effects[..] else { panic!("{effects:?}") };
+    let found = |line| Msg::Prompt { task: task.clone(), line, forward: false };
+    let _ = app.update(found(Some(31)));
+    let at = |app: &App| app.copying().map(|copying| copying.at);
+    assert_eq!(at(&app), Some((31, 0)));
+    let text = yanked(&press(&mut app.clone(), &["y"]));
+    assert_eq!(text, ["line 31"]);
+    let _ = app.update(found(Some(4_000)));
+    let _ = app.update(found(None));
+    assert_eq!(at(&app), Some((31, 0)), "what is not there is said, and nothing moves");
 }

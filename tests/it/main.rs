@@ -31,6 +31,7 @@ mod e2e_outer;
 mod e2e_output;
 mod e2e_pane;
 mod e2e_programs;
+mod e2e_prompts;
 mod e2e_races;
 mod e2e_secret;
 mod e2e_sockets;

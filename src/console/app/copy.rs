@@ -2,7 +2,7 @@
 
 use crate::envelope::TaskId;
 
-use super::super::msg::Anchor;
+use super::super::msg::{Anchor, PageView};
 use super::picture::Picture;
 
 /// What lies between anchor and cursor.
@@ -36,6 +36,8 @@ pub struct Copying {
     pub shape: Shape,
     /// A longer page that is being read; it takes the place of the picture unless the cursor was moved before.
     pub wanted: Option<Anchor>,
+    /// The log line of each row, where known.
+    pub lines: Vec<u64>,
     /// Keys went to the task before, and will again.
     pub was_input: bool,
 }
@@ -44,7 +46,8 @@ impl Copying {
     /// Stands on a picture of which the rows from `top` on are shown.
     #[must_use]
     pub fn new(task: TaskId, picture: Picture, top: u16, at: Spot) -> Self {
-        Self { task, picture, top, at, anchor: None, shape: Shape::Chars, wanted: None, was_input: false }
+        let (anchor, shape, wanted, lines) = (None, Shape::Chars, None, Vec::new());
+        Self { task, picture, top, at, anchor, shape, wanted, lines, was_input: false }
     }
 
     /// Returns the last row and the last column.
@@ -64,9 +67,10 @@ impl Copying {
     }
 
     /// Takes a longer page: its last row is the last row shown before.
-    pub fn lengthen(&mut self, picture: Picture, shown_rows: u16) {
+    pub fn lengthen(&mut self, page: &PageView, shown_rows: u16) {
         let column = self.at.1;
-        self.picture = picture;
+        self.picture = page.picture.clone();
+        self.lines.clone_from(&page.rows);
         self.wanted = None;
         let last = self.last().0;
         self.top = last.saturating_sub(shown_rows.saturating_sub(1));

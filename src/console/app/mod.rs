@@ -71,7 +71,9 @@ pub struct Scroll {
     pub page: Option<PageView>,
     /// Lines in the log when the pane was frozen.
     pub lines: u64,
-    /// What a search found on the page.
+    /// The prompt that was gone to: the next one is looked for from there.
+    pub prompt: Option<u64>,
+    /// What a search found on the page, and that prompt.
     pub matches: Vec<Match>,
 }
 

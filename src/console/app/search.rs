@@ -83,6 +83,14 @@ pub fn matches(page: &PageView, needle: &str) -> Vec<Match> {
     found
 }
 
+/// Returns the first row of a log line on a page, as far as it has text.
+#[must_use]
+pub fn row_of(page: &PageView, line: u64) -> Option<Match> {
+    let row = page.rows.iter().position(|shown| *shown == line)?;
+    let row = u16::try_from(row).ok()?;
+    Some(Match { row, columns: 0..page.picture.text_columns(row), line })
+}
+
 fn read<'a>(page: &PageView, rows: Range<usize>, needle: &'a Needle) -> Line<'a> {
     let mut line = Line::new(needle);
     for row in rows {

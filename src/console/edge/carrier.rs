@@ -182,6 +182,17 @@ impl Carrier {
         });
     }
 
+    /// Looks for a prompt in a task's log.
+    pub(in crate::console) fn prompt(&mut self, task: Arc<TaskView>, from: Option<u64>, forward: bool) {
+        self.running.spawn_blocking(move || match pages::prompt(&task, from, forward) {
+            Ok(line) => Some(Msg::Prompt { task: task.id.clone(), line, forward }),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Some(Msg::Prompt { task: task.id.clone(), line: None, forward })
+            }
+            Err(error) => Some(Msg::Failed(format!("look for prompts in the log of the task: {error}"))),
+        });
+    }
+
     /// Hands text to the clipboard tools there are, after the terminal was asked if it takes that much.
     pub(in crate::console) fn copy(&mut self, text: String, what: String, was_asked: bool) {
         let tools = self.clipboard.clone();

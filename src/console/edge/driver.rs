@@ -279,22 +279,11 @@ impl Driver {
                     self.operator.show(&visible, focus.as_ref());
                     self.times.screens_changed = true;
                 }
-                Effect::Page { task, anchor, size } => {
-                    if let Some(task) = self.app.task(&task) {
-                        self.carrier.page(Arc::clone(task), anchor, size);
-                    }
-                }
-                Effect::Replay(task) => {
-                    if let Some(task) = self.app.task(&task) {
-                        self.carrier.replay(Arc::clone(task));
-                    }
-                }
                 Effect::Play { task, place, marks } => self.carrier.play(task, place, marks),
-                Effect::Search(task, query) => {
-                    if let Some(task) = self.app.task(&task) {
-                        self.carrier.search(Arc::clone(task), query);
-                    }
+                effect @ (Effect::Page { .. } | Effect::Replay(_) | Effect::LastOutput(_)) => {
+                    self.look_up(effect);
                 }
+                effect @ (Effect::Search(..) | Effect::Prompt { .. }) => self.look_up(effect),
                 Effect::Copy(text) => {
                     self.display.write(&display::copy_sequence(&text)).map_err(Error::Terminal)?;
                 }
@@ -309,11 +298,6 @@ impl Driver {
                 Effect::KeepTask { task, form, palette, file } => {
                     let inputs = self.app.inputs_of(&task.id);
                     self.carrier.keep_task(Made { task, form, palette, file, inputs });
-                }
-                Effect::LastOutput(task) => {
-                    if let Some(task) = self.app.task(&task) {
-                        self.carrier.last_output(Arc::clone(task));
-                    }
                 }
                 Effect::Recordings => {
                     let snapshot = &self.app.snapshot;

@@ -7,6 +7,7 @@ pub(super) mod driver;
 pub(super) mod files;
 pub(super) mod frames;
 pub(super) mod keyboard;
+mod lookups;
 pub(super) mod pages;
 pub(super) mod player;
 pub(super) mod settings;

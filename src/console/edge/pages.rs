@@ -19,6 +19,8 @@ const MOST_COPIED: u64 = 1 << 20;
 /// A shell says that the output of a command begins, and that it ended (OSC 133).
 const OUTPUT_BEGINS: &[u8] = b"\x1b]133;C";
 const OUTPUT_ENDS: &[u8] = b"\x1b]133;D";
+/// And that a prompt begins.
+const PROMPT_BEGINS: &[u8] = b"\x1b]133;A";
 
 /// Reads a page of a task's log. Blocking: up to a few milliseconds.
 ///
@@ -54,6 +56,24 @@ pub(in crate::console) fn search(task: &TaskView, query: &Query) -> io::Result<O
     Ok(hit.map(|hit| hit.line))
 }
 
+/// Looks for a prompt that the shell of a task has marked. Blocking: as long as it takes to read the log.
+///
+/// # Errors
+/// When the log cannot be read.
+pub(in crate::console) fn prompt(
+    task: &TaskView,
+    from: Option<u64>,
+    forward: bool,
+) -> io::Result<Option<u64>> {
+    let log = File::open(log_path(&task.folder))?;
+    let marks = read_marks(&task.folder).map_err(io::Error::other)?;
+    let history = History::new(&log, &marks, Origin::of(task.tty), task.size);
+    match from.or_else(|| history.lines().checked_sub(2)) {
+        Some(from) => history.prompt(from, forward),
+        None => Ok(None),
+    }
+}
+
 /// Returns what the last command of a task printed, as text, and whether its shell marked where that begins (OSC 133);
 /// without marks all of it counts. At most the last mebibyte is read. Blocking.
 ///
@@ -66,14 +86,28 @@ pub(in crate::console) fn last_output(task: &TaskView) -> io::Result<(String, bo
     let mut bytes = vec![0; usize::try_from(length - from).unwrap_or_default()];
     log.read_exact_at(&mut bytes, from)?;
     let origin = Origin::of(task.tty);
-    let begin = memchr::memmem::rfind(&bytes, OUTPUT_BEGINS);
-    let part = begin.map_or(bytes.as_slice(), |at| {
+    let part = last_part(&bytes);
+    Ok((clean(part.unwrap_or(&bytes), origin, task.size), part.is_some()))
+}
+
+/// What the last command printed, by the marks of its shell: from the one that says that output begins, or between the
+/// line of its prompt and the next prompt.
+fn last_part(bytes: &[u8]) -> Option<&[u8]> {
+    if let Some(at) = memchr::memmem::rfind(bytes, OUTPUT_BEGINS) {
         let output = &bytes[at + OUTPUT_BEGINS.len()..];
-        &output[..memchr::memmem::find(output, OUTPUT_ENDS).unwrap_or(output.len())]
-    });
-    // The mark itself ends with a terminator that the emulator would take.
-    let part = part.strip_prefix(b"\x07").or_else(|| part.strip_prefix(b"\x1b\\")).unwrap_or(part);
-    Ok((clean(part, origin, task.size), begin.is_some()))
+        let part = &output[..memchr::memmem::find(output, OUTPUT_ENDS).unwrap_or(output.len())];
+        // The mark itself ends with a terminator that the emulator would take.
+        return Some(part.strip_prefix(b"\x07").or_else(|| part.strip_prefix(b"\x1b\\")).unwrap_or(part));
+    }
+    let behind_line = |part: &'_ [u8]| memchr::memchr(b'\n', part).map(|at| at + 1);
+    let last = memchr::memmem::rfind(bytes, PROMPT_BEGINS)?;
+    if let Some(at) = behind_line(&bytes[last..]) {
+        // The command still runs: its prompt is the last.
+        return Some(&bytes[last + at..]);
+    }
+    let before = memchr::memmem::rfind(&bytes[..last], PROMPT_BEGINS)?;
+    let at = behind_line(&bytes[before..last])?;
+    Some(&bytes[before + at..last])
 }
 
 /// Returns what a task wrote from an offset of its log on: all of it, or whole lines while it is followed. At most the
@@ -117,4 +151,23 @@ fn page_before(history: &History<'_, File>, line: u64, size: Size) -> io::Result
     rows.drain(..dropped);
     page.first_line = rows.first().map_or(first, |row| row.line);
     Ok(Page { rows, first_line: page.first_line, next_line: line })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::last_part;
+
+    fn part(log: &str) -> Option<&str> {
+        last_part(log.as_bytes()).map(|part| std::str::from_utf8(part).expect("text"))
+    }
+
+    #[test]
+    fn the_last_output_is_what_the_marks_say() {
+        let a = "\x1b]133;A\x07";
+        assert_eq!(part("no marks\r\n"), None);
+        assert_eq!(part("\x1b]133;C\x07out\r\n\x1b]133;D;0\x07$ "), Some("out\r\n"));
+        assert_eq!(part(&format!("{a}$ ls\r\none\r\ntwo\r\n{a}$ ")), Some("one\r\ntwo\r\n"));
+        assert_eq!(part(&format!("{a}$ ls\r\none\r\n{a}$ sleep 9\r\nhalf")), Some("half"), "it still runs");
+        assert_eq!(part(&format!("{a}$ ")), None, "nothing was run");
+    }
 }

@@ -162,6 +162,8 @@ actions! {
     PreviousFound "previous" "Previous place it stands in" ""
     NextMatch "older" "Next match, further back" ""
     PreviousMatch "newer" "Previous match, back to the end" ""
+    PreviousPrompt "prompt" "To the prompt before, further back" ""
+    NextPrompt "next prompt" "To the next prompt, back to the end" ""
     NextColumn "column" "Next column" ""
     PreviousColumn "back" "Previous column" ""
     OpenTask "task" "Go to the call's task" "TaskStatus"

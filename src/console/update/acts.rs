@@ -49,6 +49,7 @@ impl App {
                 !self.is_lost && self.snapshot.tasks.iter().any(|task| task.status.is_terminal())
             }
             Action::Why | Action::Search | Action::Select | Action::YankOutput | Action::Pin => is(|_| true),
+            Action::PreviousPrompt | Action::NextPrompt => is(|task| task.tty),
             Action::NextMatch | Action::PreviousMatch => {
                 self.search.as_ref().is_some_and(|search| search.line().is_some())
             }
@@ -179,6 +180,8 @@ impl App {
             Action::Replay => self.open_replay(id),
             Action::Select => self.start_copying(),
             Action::YankOutput => vec![Effect::LastOutput(id)],
+            Action::PreviousPrompt => self.seek_prompt(false),
+            Action::NextPrompt => self.seek_prompt(true),
             Action::Search => self.open_search(id),
             Action::NextMatch => self.find_on(false),
             Action::PreviousMatch => self.find_on(true),

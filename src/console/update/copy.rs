@@ -41,8 +41,9 @@ impl App {
         let pane = self.plan().pane(&task)?.cells;
         let page = self.scroll.as_ref().filter(|scroll| scroll.task == task);
         if let Some(page) = page.and_then(|scroll| scroll.page.as_ref()) {
-            let picture = page.picture.clone();
-            return Some((Copying::new(task, picture, 0, (0, 0)), false));
+            let mut copying = Copying::new(task, page.picture.clone(), 0, (0, 0));
+            copying.lines.clone_from(&page.rows);
+            return Some((copying, false));
         }
         let picture = self.pictures.get(&task)?.clone();
         let top = picture.top(pane.height);
@@ -78,6 +79,9 @@ impl App {
                 return Vec::new();
             }
             Action::Yank => return self.yank(),
+            Action::PreviousPrompt | Action::NextPrompt => {
+                return self.copy_to_prompt(action == Action::NextPrompt);
+            }
             _ => {
                 self.leave_copy();
                 return Vec::new();
@@ -124,7 +128,7 @@ impl App {
             Mode::Copy(copying) if copying.wanted == Some(anchor) => {
                 copying.wanted = None;
                 if page.picture.used_rows() >= rows.min(copying.picture.used_rows()) {
-                    copying.lengthen(page.picture.clone(), rows);
+                    copying.lengthen(page, rows);
                 }
                 true
             }

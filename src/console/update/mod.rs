@@ -12,6 +12,7 @@ mod mouse;
 mod obstacle;
 mod palette;
 mod programs;
+mod prompts;
 mod questions;
 mod reader;
 mod replay;
@@ -93,6 +94,10 @@ impl App {
             Msg::Found(task, query, line) => {
                 self.is_dirty = true;
                 return self.found(task, &query, line);
+            }
+            Msg::Prompt { task, line, forward } => {
+                self.is_dirty = true;
+                return self.prompted(task, line, forward);
             }
             Msg::Output(text, is_marked) => {
                 self.is_dirty = true;

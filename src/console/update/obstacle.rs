@@ -41,6 +41,9 @@ impl App {
             Action::NextPart | Action::PreviousPart => "there is no other part",
             Action::Compare => "there is no answer to compare yet",
             Action::FindText => "there is no answer to read yet",
+            Action::PreviousPrompt | Action::NextPrompt if task.is_some() => {
+                "the task has no terminal, so no prompts"
+            }
             Action::PreviousTask | Action::NextTask => "there is no other task",
             Action::OpenTask => "the call has no task",
             Action::CopyText => "go to the receipt or the envelope first",
@@ -80,6 +83,8 @@ impl App {
             | Action::Pin
             | Action::Select
             | Action::YankOutput
+            | Action::PreviousPrompt
+            | Action::NextPrompt
                 if !has_pane =>
             {
                 Some("beside panes only")

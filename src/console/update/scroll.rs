@@ -4,7 +4,7 @@ use crate::envelope::TaskId;
 use crate::terminal::Size;
 
 use super::super::app::calls::{Column, Place};
-use super::super::app::search::matches;
+use super::super::app::search::{matches, row_of};
 use super::super::app::{App, Scroll, View};
 use super::super::keys::action::Action;
 use super::super::msg::{Anchor, Effect, PageView};
@@ -111,7 +111,7 @@ impl App {
 
     pub(super) fn freeze(&mut self, task: TaskId, wanted: Anchor, lines: u64) {
         let page = self.scroll.take().filter(|scroll| scroll.task == task).and_then(|scroll| scroll.page);
-        self.scroll = Some(Scroll { task, wanted, page, lines, matches: Vec::new() });
+        self.scroll = Some(Scroll { task, wanted, page, lines, prompt: None, matches: Vec::new() });
         self.mark_matches();
     }
 
@@ -121,6 +121,9 @@ impl App {
         let search = self.search.as_ref().filter(|search| search.task == scroll.task);
         let found = scroll.page.as_ref().zip(search);
         scroll.matches = found.map(|(page, search)| matches(page, &search.query.needle)).unwrap_or_default();
+        if let Some((page, line)) = scroll.page.as_ref().zip(scroll.prompt) {
+            scroll.matches.extend(row_of(page, line));
+        }
     }
 
     /// Pages are wrapped as the task's terminal wraps them, cut to the rows of the pane.

@@ -2,6 +2,7 @@
 
 mod log;
 mod page;
+mod prompts;
 mod search;
 
 use std::io;

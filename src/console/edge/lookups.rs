@@ -1,0 +1,29 @@
+//! What is looked up in the log of a task: pages, matches, prompts, the last output.
+
+use std::sync::Arc;
+
+use super::super::msg::Effect;
+use super::driver::Driver;
+
+impl Driver {
+    /// Looks something up, beside the loop. Of a task that is known no longer there is nothing to look up.
+    pub(in crate::console) fn look_up(&mut self, effect: Effect) {
+        let (Effect::Page { task: id, .. }
+        | Effect::Search(id, _)
+        | Effect::Prompt { task: id, .. }
+        | Effect::Replay(id)
+        | Effect::LastOutput(id)) = &effect
+        else {
+            return;
+        };
+        let Some(task) = self.app.task(id).map(Arc::clone) else { return };
+        match effect {
+            Effect::Page { anchor, size, .. } => self.carrier.page(task, anchor, size),
+            Effect::Search(_, query) => self.carrier.search(task, query),
+            Effect::Prompt { from, forward, .. } => self.carrier.prompt(task, from, forward),
+            Effect::Replay(_) => self.carrier.replay(task),
+            Effect::LastOutput(_) => self.carrier.last_output(task),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! From prompt to prompt: where a shell has marked that one begins (OSC 133), and whole past commands with it.
+
+use crate::envelope::TaskId;
+
+use super::super::app::{App, Mode};
+use super::super::msg::{Anchor, Effect};
+
+impl App {
+    /// Looks for the prompt before what is shown, or the one after it.
+    pub(super) fn seek_prompt(&mut self, forward: bool) -> Vec<Effect> {
+        let Some(task) = self.selected().cloned() else { return Vec::new() };
+        let scroll = self.scroll.as_ref().filter(|scroll| scroll.task == task.id);
+        let here = match scroll {
+            Some(scroll) => scroll.prompt.or_else(|| scroll.page.as_ref().map(|page| page.first_line)),
+            None if forward => {
+                self.toasts.say("the end is shown already", None, self.now);
+                return Vec::new();
+            }
+            None => None,
+        };
+        match here {
+            Some(line) => self.look_for_prompt(task.id.clone(), line, forward),
+            // At the end stands the prompt that waits for the next command: what is meant is the one before.
+            None => vec![Effect::Prompt { task: task.id.clone(), from: None, forward: false }],
+        }
+    }
+
+    /// The same from the row of the cursor while copying.
+    pub(super) fn copy_to_prompt(&mut self, forward: bool) -> Vec<Effect> {
+        let Mode::Copy(copying) = &self.mode else { return Vec::new() };
+        let Some(line) = copying.lines.get(usize::from(copying.at.0)).copied() else {
+            self.toasts.say("this picture has no lines to go by", None, self.now);
+            return Vec::new();
+        };
+        let task = copying.task.clone();
+        self.look_for_prompt(task, line, forward)
+    }
+
+    fn look_for_prompt(&mut self, task: TaskId, line: u64, forward: bool) -> Vec<Effect> {
+        let from = if forward { line.checked_add(1) } else { line.checked_sub(1) };
+        match from {
+            Some(_) => vec![Effect::Prompt { task, from, forward }],
+            None => self.no_prompt(forward),
+        }
+    }
+
+    /// Shows the prompt that was found.
+    pub(super) fn prompted(&mut self, task: TaskId, line: Option<u64>, forward: bool) -> Vec<Effect> {
+        let Some(line) = line else { return self.no_prompt(forward) };
+        let rows = self.plan().pane(&task).map_or(1, |pane| pane.cells.height);
+        if let Mode::Copy(copying) = &mut self.mode {
+            let row = copying.lines.iter().position(|shown| *shown == line);
+            match row.and_then(|row| u16::try_from(row).ok()).filter(|_| copying.task == task) {
+                Some(row) => copying.go((row, 0), rows),
+                None => {
+                    self.toasts.say("that prompt is further away than what is copied from", None, self.now)
+                }
+            }
+            return Vec::new();
+        }
+        if !self.selected().is_some_and(|selected| selected.id == task) {
+            return Vec::new();
+        }
+        let Some(pane) = self.plan().pane(&task).cloned() else { return Vec::new() };
+        let lines = self.scroll.as_ref().map(|scroll| scroll.lines);
+        let lines = lines.or_else(|| self.task(&task).map(|task| task.output.lines)).unwrap_or(0);
+        // A whole page below it, with it on top; else the last page, where it is marked.
+        let anchor = if line + u64::from(rows) <= lines { Anchor::From(line) } else { Anchor::Around(line) };
+        self.freeze(task.clone(), anchor, lines);
+        if let Some(scroll) = &mut self.scroll {
+            scroll.prompt = Some(line);
+        }
+        self.mark_matches();
+        vec![self.page_effect(task, anchor, pane.size())]
+    }
+
+    fn no_prompt(&mut self, forward: bool) -> Vec<Effect> {
+        let text = if forward {
+            "no later prompt that the shell has marked"
+        } else {
+            "no earlier prompt that the shell has marked (OSC 133)"
+        };
+        self.toasts.say(text, None, self.now);
+        Vec::new()
+    }
+}

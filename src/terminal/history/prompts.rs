@@ -1,0 +1,126 @@
+//! Prompts in a log: where a shell says that one begins (OSC 133 A). They are looked for in the bytes when they are
+//! asked for: `ESC ]` begins such a sequence wherever it stands, so what is found is what was marked.
+
+use std::io;
+
+use memchr::memmem::Finder;
+
+use super::History;
+use super::log::{LogBytes, for_each_block, read_range};
+
+const MARK: &[u8] = b"\x1b]133;A";
+/// How much is searched at once.
+const BLOCK: u64 = 256 * 1024;
+
+impl<L: LogBytes + ?Sized> History<'_, L> {
+    /// Returns the first line from `from_line` on, or the last one up to it, on which a prompt begins.
+    ///
+    /// # Errors
+    /// When the log cannot be read.
+    pub fn prompt(&self, from_line: u64, forward: bool) -> io::Result<Option<u64>> {
+        let end = self.log.len();
+        let found = if forward {
+            match self.start_of(from_line)? {
+                Some(start) => self.mark_between(start, end, true)?,
+                None => None,
+            }
+        } else {
+            let end = self.start_of(from_line.saturating_add(1))?.unwrap_or(end);
+            self.mark_between(0, end, false)?
+        };
+        found.map(|offset| self.line_at(offset)).transpose()
+    }
+
+    /// Returns the offset of the first or the last mark that begins in a part of the log.
+    fn mark_between(&self, from: u64, to: u64, first: bool) -> io::Result<Option<u64>> {
+        let finder = Finder::new(MARK);
+        let margin = MARK.len() as u64;
+        let blocks = (to.saturating_sub(from)).div_ceil(BLOCK);
+        for at in 0..blocks {
+            let block = if first { at } else { blocks - 1 - at };
+            let start = from + block * BLOCK;
+            let end = (start + BLOCK).min(to);
+            // A mark may be cut by the end of a block, and what follows it tells whether it is one.
+            let bytes = read_range(self.log, start, end + margin)?;
+            let room = usize::try_from(end - start).unwrap_or(usize::MAX);
+            let is_whole = |at: &usize| {
+                *at < room && matches!(bytes.get(at + MARK.len()), None | Some(b';' | 0x07 | 0x1b))
+            };
+            let mut marks = finder.find_iter(&bytes).filter(is_whole);
+            let found = if first { marks.next() } else { marks.last() };
+            if let Some(found) = found {
+                return Ok(Some(start + found as u64));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the line that the byte at `offset` belongs to.
+    fn line_at(&self, offset: u64) -> io::Result<u64> {
+        let before = self.marks.partition_point(|mark| mark.offset <= offset);
+        let (from, known) = before
+            .checked_sub(1)
+            .and_then(|at| self.marks.get(at))
+            .map_or((0, 0), |mark| (mark.offset, mark.line));
+        let mut line = known;
+        for_each_block(self.log, from, |at, block| {
+            let room = usize::try_from(offset - at).unwrap_or(usize::MAX);
+            let part = block.get(..room).unwrap_or(block);
+            line += memchr::memchr_iter(b'\n', part).count() as u64;
+            part.len() == block.len()
+        })?;
+        Ok(line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::super::size::Size;
+    use super::super::super::terminal::Origin;
+    use super::*;
+
+    fn naive(log: &str) -> Vec<u64> {
+        let is_prompt = |line: &str| line.contains("\x1b]133;A\x07") || line.contains("\x1b]133;A;");
+        (0..).zip(log.split('\n')).filter(|(_, line)| is_prompt(line)).map(|(at, _)| at).collect()
+    }
+
+    fn check(log: &str) {
+        let history = History::new(log.as_bytes(), &[], Origin::Tty, Size::default());
+        let prompts = naive(log);
+        for line in 0..=history.lines() {
+            let after = prompts.iter().copied().find(|prompt| *prompt >= line);
+            let before = prompts.iter().copied().rfind(|prompt| *prompt <= line);
+            assert_eq!(history.prompt(line, true).expect("reads"), after, "from {line} on in {log:?}");
+            assert_eq!(history.prompt(line, false).expect("reads"), before, "up to {line} in {log:?}");
+        }
+    }
+
+    #[test]
+    fn marks_at_the_edges_of_a_block_are_found() {
+        for pad in 0..MARK.len() + 2 {
+            let filler = "x".repeat(usize::try_from(BLOCK).expect("fits") - pad);
+            check(&format!("{filler}\x1b]133;A\x07$ ls\r\nout\r\n\x1b]133;A\x07$ "));
+        }
+    }
+
+    #[test]
+    fn only_the_beginning_of_a_prompt_counts() {
+        check(
+            "\x1b]133;B\x07a\n\x1b]133;C\x07b\n\x1b]133;D;0\x07c\n\x1b]133;AB\x07d\n\x1b]133;A;cl=line\x1b\\e\n",
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn the_prompts_found_are_those_there_are(
+            parts in prop::collection::vec(
+                prop::sample::select(vec!["\n", "\x1b]133;A\x07", "\x1b]133;A;x\x1b\\", "\x1b]133;C\x07", "text", "\x1b]133;"]),
+                0..40,
+            ),
+        ) {
+            check(&parts.concat());
+        }
+    }
+}
