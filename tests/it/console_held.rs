@@ -37,7 +37,7 @@ pub(crate) fn call(ticket: u64, cmds: &[&str], reason: HoldReason) -> HeldCall {
     }
 }
 
-fn ruled() -> HoldReason {
+pub(crate) fn ruled() -> HoldReason {
     HoldReason::Rule("prefix \"git push\"".into())
 }
 
@@ -51,7 +51,7 @@ fn waiting(held: Vec<HeldCall>) -> Snapshot {
 }
 
 /// A console in front of which somebody has looked at the card for a second.
-fn looked_at(held: Vec<HeldCall>, size: (u16, u16)) -> App {
+pub(crate) fn looked_at(held: Vec<HeldCall>, size: (u16, u16)) -> App {
     let mut app = open(waiting(held), size);
     let _ = press(&mut app, &["A"]);
     app.drawn();

@@ -151,7 +151,7 @@ pub(crate) fn gate() -> Question {
     gate
 }
 
-fn yes_no() -> Question {
+pub(crate) fn yes_no() -> Question {
     let kind = QuestionKind::YesNo { yes: "goes on after the loop".into(), no: "runs the body again".into() };
     let mut asked = question(4, kind, None, "the changelog reads well");
     asked.evidence.pass = Some((2, Some(5)));
@@ -162,13 +162,13 @@ fn yes_no() -> Question {
     asked
 }
 
-fn choice() -> Question {
+pub(crate) fn choice() -> Question {
     let labels = ["ship it", "ship it dark, behind the flag", "wait for monday"];
     let kind = QuestionKind::Choice { labels: labels.map(str::to_owned).into() };
     question(5, kind, None, "how daring we are today")
 }
 
-fn text(masked: bool) -> Question {
+pub(crate) fn text(masked: bool) -> Question {
     question(6, QuestionKind::Text { masked }, Some("version"), "which version?")
 }
 
@@ -211,7 +211,7 @@ fn read(app: &mut App) {
     let _ = app.update(Msg::Tick(later));
 }
 
-fn in_dialog(question: Question, size: (u16, u16)) -> App {
+pub(crate) fn in_dialog(question: Question, size: (u16, u16)) -> App {
     let mut app = opened(vec![question], size);
     let _ = press(&mut app, &["Enter"]);
     read(&mut app);
@@ -254,15 +254,17 @@ fn the_dialogs() {
     let mut app = in_dialog(text(true), (80, 24));
     let _ = press(&mut app, &["h", "u", "n", "t", "e", "r"]);
     insta::assert_snapshot!("secret_80x24", shown(&app));
-    let in_flight = Question {
-        evidence: Evidence { command: Some("./deploy 1.2.3".into()), ..Evidence::default() },
-        ..question(7, QuestionKind::InFlight, None, "This command had started; nobody saw it end.")
-    };
-    insta::assert_snapshot!("in_flight_80x24", shown(&in_dialog(in_flight, (80, 24))));
+    insta::assert_snapshot!("in_flight_80x24", shown(&in_dialog(in_flight(), (80, 24))));
     insta::assert_snapshot!("command_80x24", shown(&in_dialog(command(), (80, 24))));
 }
 
-fn command() -> Question {
+pub(crate) fn in_flight() -> Question {
+    let evidence = Evidence { command: Some("./deploy 1.2.3".into()), ..Evidence::default() };
+    let text = "This command had started; nobody saw it end.";
+    Question { evidence, ..question(7, QuestionKind::InFlight, None, text) }
+}
+
+pub(crate) fn command() -> Question {
     let evidence = Evidence { workdir: Some("/srv/app".into()), ..Evidence::default() };
     let long = format!("TOKEN=hunter2 rsync -a build/ web:/srv/app/ && echo {} end", "very ".repeat(30));
     Question { evidence, ..question(8, QuestionKind::Command, None, &long) }

@@ -60,7 +60,7 @@ fn whoever_never_answers_is_not_waited_for() {
     let mut console = open(&home, &[], SIZE);
     console.shows("no agent yet");
     console.keys(b"o");
-    console.shows("start");
+    console.shows(" START ");
     console.keys(b"\x1b");
     console.shows(" OBSERVE ");
     leaves(&mut console);

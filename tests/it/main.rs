@@ -9,6 +9,7 @@ mod console_export;
 mod console_fixture;
 mod console_held;
 mod console_layout;
+mod console_looks;
 mod console_palette;
 mod console_program;
 mod console_reading;

@@ -219,6 +219,7 @@ fn paste(brush: &mut Brush<'_>, plan: &Plan, task: &TaskView, pasted: &str) {
 /// The rows of help: the keys of a context, then those of typing.
 fn help_lines(app: &App, about: Context) -> Vec<Vec<Piece>> {
     let mut rows = Vec::new();
+    let dots = app.setup.theme.glyphs.cut;
     let sections = [
         (name(about), about),
         ("while typing into a task", Context::Input),
@@ -235,8 +236,8 @@ fn help_lines(app: &App, about: Context) -> Vec<Vec<Piece>> {
             let can = context != about || app.can(action);
             let role = if can { Role::Text } else { Role::Faint };
             rows.push(vec![
-                piece(column(&keys.join(" "), 19, "…"), if can { Role::Key } else { Role::Faint }),
-                piece(column(action.about(), 36, "…"), role),
+                piece(column(&keys.join(" "), 19, dots), if can { Role::Key } else { Role::Faint }),
+                piece(column(action.about(), 36, dots), role),
                 piece(action.equivalent(), Role::Faint),
             ]);
         }

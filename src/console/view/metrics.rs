@@ -91,7 +91,7 @@ fn calls(brush: &Brush<'_>, width: u16) -> Rows {
         let (_, p50, p95, p99) = metrics.call_ms.get(tool).copied().unwrap_or_default();
         let ms = [p50, p95, p99].map(|ms| right(&count(ms), 8)).concat();
         rows.push(vec![
-            piece(format!(" {}", column(&visible::one_line(tool), wide, "…")), Role::Text),
+            piece(format!(" {}", column(&visible::one_line(tool), wide, brush.glyphs().cut)), Role::Text),
             piece(right(&count(of("success")), 6), Role::Strong),
             piece(right(&count(of("error")), 5), role),
             piece(ms, Role::Text),
@@ -100,7 +100,7 @@ fn calls(brush: &Brush<'_>, width: u16) -> Rows {
     if metrics.tool_calls.is_empty() {
         rows.push(vec![piece(" no agent has called yet", Role::Faint)]);
     }
-    rows.extend(whole_tasks(metrics, wide));
+    rows.extend(whole_tasks(metrics, wide, brush.glyphs().cut));
     rows.push(graph(brush, &metrics.calls_per_second, width.min(61)));
     let calls = if now == 1 { "call" } else { "calls" };
     rows.push(vec![piece(format!(" {now} {calls} in the last 60 s"), Role::Faint)]);
@@ -109,7 +109,7 @@ fn calls(brush: &Brush<'_>, width: u16) -> Rows {
 }
 
 /// The ended tasks as one more row: their shares are known by the buckets they fall into.
-fn whole_tasks(metrics: &Metrics, wide: usize) -> Option<Vec<Piece>> {
+fn whole_tasks(metrics: &Metrics, wide: usize, dots: &str) -> Option<Vec<Piece>> {
     let mut all = Histogram::default();
     metrics.task_ms.values().for_each(|histogram| all.merge(histogram));
     if all.count == 0 {
@@ -119,7 +119,7 @@ fn whole_tasks(metrics: &Metrics, wide: usize) -> Option<Vec<Piece>> {
     let at_most = |percent| all.at_most(percent).map_or("longer".to_owned(), |ms| format!("<{}", count(ms)));
     let ms = [50, 95, 99].map(|percent| right(&at_most(percent), 8)).concat();
     Some(vec![
-        piece(format!(" {}", column("tasks, whole", wide, "…")), Role::Text),
+        piece(format!(" {}", column("tasks, whole", wide, dots)), Role::Text),
         piece(right(&count(of("completed")), 6), Role::Strong),
         piece(right(&count(of("failed")), 5), if of("failed") > 0 { Role::Failed } else { Role::Faint }),
         piece(ms, Role::Text),
@@ -177,7 +177,7 @@ fn by_task(brush: &mut Brush<'_>, area: Rect) {
         let mut row = vec![
             piece(format!(" {mark} "), Role::Accent),
             piece(column(&alias(task), 6, ""), Role::Text),
-            piece(column(&format!("{} {}", state.glyph, state.word), 13, "…"), state.role),
+            piece(column(&format!("{} {}", state.glyph, state.word), 13, brush.glyphs().cut), state.role),
             piece(right(&bytes(task.output.bytes), 14), Role::Text),
             piece(right(&count(task.output.lines), 12), Role::Text),
             piece(format!("{}  ", right(&ran, 9)), Role::Faint),

@@ -109,7 +109,7 @@ fn values(brush: &mut Brush<'_>, area: Rect, program: &ProgramView) {
         rows.push(vec![
             piece(format!(" {glyph} "), role),
             piece(format!("{}  ", visible::one_line(&branch.letter)), Role::Title),
-            piece(column(&visible::one_line(name), NAME, "…"), Role::Name),
+            piece(column(&visible::one_line(name), NAME, brush.glyphs().cut), Role::Name),
             piece(format!(" {}  {task}", step_word(branch.state)), role),
         ]);
     }
