@@ -1,7 +1,7 @@
 //! Copying out of a pane, by keys and by the mouse.
 
-use pilothouse::console::app::{App, Mode};
 use pilothouse::console::app::picture::Picture;
+use pilothouse::console::app::{App, Mode};
 use pilothouse::console::msg::{Anchor, Effect, Msg, PageView};
 use pilothouse::terminal::{History, MouseButton, MouseInput, MouseKind, Origin, Size};
 
@@ -103,7 +103,9 @@ fn while_copying_the_cursor_goes_to_the_prompt_that_was_found() {
     let view = PageView { anchor: Anchor::Tail, picture, rows, first_line: 0, next_line: 60, lines: 60 };
     let _ = app.update(Msg::Page(id(7), view));
     let effects = press(&mut app, &["{"]);
-    let [Effect::Prompt { task, from: Some(58), forward: false }] = &effects[..] else { panic!("{effects:?}") };
+    let [Effect::Prompt { task, from: Some(58), forward: false }] = &effects[..] else {
+        panic!("{effects:?}")
+    };
     let found = |line| Msg::Prompt { task: task.clone(), line, forward: false };
     let _ = app.update(found(Some(31)));
     let at = |app: &App| app.copying().map(|copying| copying.at);

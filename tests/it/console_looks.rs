@@ -316,7 +316,8 @@ fn without_colour_selection_states_and_modes_are_told_apart() {
 
 #[test]
 fn what_lies_over_a_screen_reads_so() {
-    for (name, scene) in OVER {
+    // Lists of all actions change with each new one: they have a picture each, in the tests of what they do.
+    for (name, scene) in OVER.into_iter().filter(|(name, _)| !matches!(*name, "palette" | "help")) {
         let mut out = String::new();
         for size @ (columns, rows) in SIZES.into_iter().filter(|_| !ELSEWHERE.contains(&name)) {
             let _ = write!(out, "{columns}x{rows}{}", with_lasts(&scene(size)));
@@ -364,7 +365,7 @@ fn little_room_still_says_what_matters() {
 #[test]
 fn styles_of_what_matters() {
     for (name, scene) in
-        [("tasks", SCREENS[0].1), ("stop", OVER[0].1), ("palette", OVER[7].1), ("copy", OVER[25].1)]
+        [("tasks", SCREENS[0].1), ("stop", OVER[0].1), ("themes", OVER[8].1), ("copy", OVER[25].1)]
     {
         let mut out = String::new();
         for look in LOOKS {
