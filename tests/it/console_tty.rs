@@ -118,7 +118,8 @@ impl Person {
         let modes = |t: &Termios| (t.input_modes, t.output_modes, t.local_modes, t.control_modes);
         assert_eq!(modes(&after), modes(&self.before));
         let read = || String::from_utf8_lossy(&self.bytes()).into_owned();
-        wait_until("the screen is given back", || read().contains("\x1b[?1049l"));
+        // It may have been given back before, and taken again.
+        wait_until("the screen is given back", || read().rfind("\x1b[?1049l") > read().rfind("\x1b[?1049h"));
         let text = read();
         for (on, off) in
             [("\x1b[?1049h", "\x1b[?1049l"), ("\x1b[?25l", "\x1b[?25h"), ("\x1b[?1006h", "\x1b[?1006l")]
