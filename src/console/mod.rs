@@ -101,6 +101,7 @@ async fn show(
         zone: TimeZone::system(),
         is_root: rustix::process::geteuid().is_root(),
         is_remote: operator.is_remote(),
+        shows_run: options.opens == app::View::Program,
         recording: operator.recording().map(str::to_owned),
     };
     let size = crossterm::terminal::size().map_err(Error::Terminal)?;

@@ -66,6 +66,8 @@ pub struct Ran {
     line: Option<u32>,
     /// What ended it.
     message: Option<String>,
+    /// `--resume` goes on with it.
+    can_resume: bool,
     /// The outputs of the program.
     outputs: Map<String, Value>,
     /// Processes that its commands had left behind; they were ended.
@@ -129,6 +131,7 @@ pub fn ended(outcome: &Outcome, signal: Option<u8>) -> Response {
         folder: outcome.folder.clone(),
         line: outcome.line,
         message: outcome.message.clone(),
+        can_resume: outcome.can_resume,
         outputs,
         left_behind: outcome.left_behind.clone(),
         duration_ms: outcome.duration_ms,
@@ -142,7 +145,7 @@ pub fn ended(outcome: &Outcome, signal: Option<u8>) -> Response {
         (How::Aborted | How::Interrupted, _) => Code::Interrupted,
     };
     let failure = Failure::running(code, outcome.summary()).with_data(data);
-    let failure = match outcome.how.can_resume() {
+    let failure = match outcome.can_resume {
         true => failure.fix(format!("go on with --resume {}", outcome.run)),
         false => failure,
     };

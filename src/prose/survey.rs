@@ -30,8 +30,6 @@ pub struct CallSite {
     pub program: String,
     /// The inputs it is given.
     pub inputs: Vec<String>,
-    /// The line.
-    pub line: u32,
 }
 
 /// A question that a program can ask.
@@ -192,7 +190,7 @@ impl Surveyor<'_> {
             Expr::Call(call) => {
                 let inputs = call.inputs.iter().map(|(name, _)| name.as_str().to_owned()).collect();
                 let program = call.program.as_str().to_owned();
-                self.found.calls.push(CallSite { program, inputs, line: self.line(call.span) });
+                self.found.calls.push(CallSite { program, inputs });
                 call.inputs.iter().for_each(|(_, value)| self.expr(value));
             }
             Expr::Parallel(parallel) => parallel.branches.iter().for_each(|branch| match branch {

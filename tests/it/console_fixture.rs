@@ -411,6 +411,7 @@ pub(crate) fn setup(colours: Colours) -> Setup {
         zone: TimeZone::UTC,
         is_root: false,
         is_remote: true,
+        shows_run: false,
         recording: None,
     }
 }

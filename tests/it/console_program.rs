@@ -402,3 +402,25 @@ fn the_source_follows_until_the_person_scrolls() {
     let _ = press(&mut app, &["G"]);
     assert!(shown(&app).contains("gate deploy:"), "{}", shown(&app));
 }
+
+#[test]
+fn quitting_asks_while_a_program_waits_that_would_end() {
+    let waiting = || Snapshot { tasks: Vec::new(), agents: Vec::new(), ..with(at_gate(), vec![gate()]) };
+    for (is_remote, shows_run, asks) in [(false, false, true), (true, true, true), (true, false, false)] {
+        let mut app = console(waiting(), (80, 24));
+        (app.setup.is_remote, app.setup.shows_run) = (is_remote, shows_run);
+        let effects = press(&mut app, &["q"]);
+        assert_eq!(matches!(app.layers.last(), Some(Layer::Quit)), asks, "{is_remote} {shows_run}");
+        assert_eq!(effects.is_empty(), asks);
+        if asks {
+            assert!(shown(&app).contains("release.prose  waits for an answer"), "{}", shown(&app));
+            let way = if is_remote { "k" } else { "s" };
+            assert!(matches!(press(&mut app, &[way])[..], [Effect::Quit(_)]), "{}", shown(&app));
+        }
+    }
+    let mut over = at_gate();
+    over.state = RunState::Completed;
+    let mut app = console(Snapshot { tasks: Vec::new(), agents: Vec::new(), ..with(over, vec![]) }, (80, 24));
+    app.setup.is_remote = false;
+    assert!(matches!(press(&mut app, &["q"])[..], [Effect::Quit(_)]));
+}

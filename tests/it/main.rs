@@ -57,6 +57,7 @@ mod prose_gates;
 mod prose_policy;
 mod prose_programs;
 mod prose_properties;
+mod prose_refused;
 mod prose_resume;
 mod prose_steps;
 mod prose_whole;

@@ -157,3 +157,66 @@ fn on_a_terminal_the_console_opens_and_its_end_ends_the_program() {
     let state = std::fs::read_to_string(run_folder(&home).join("state.md")).expect("a state");
     assert!(state.contains("interrupted"), "{state}");
 }
+
+#[test]
+fn a_run_that_failed_goes_on_at_the_command_that_failed() {
+    let home = Home::new();
+    write(
+        &home,
+        "p.prose",
+        "exec \"echo one >> log\"\nexec \"echo try >> log; test -e fixed || { echo why >&2; exit 7; }\"\nexec \"echo two >> log\"\n",
+    );
+    let log = || std::fs::read_to_string(home.workspace().join("log")).expect("a log");
+    let failed = home.run(&["run", "p.prose", "--plain"]);
+    assert_eq!(failed.status.code(), Some(1), "{}", text(&failed));
+    let run = run_id(&home);
+    assert!(text(&failed).contains(&format!("--resume {run}")), "{}", text(&failed));
+    // Nobody says that it may run again.
+    let refused = home.run(&["run", "p.prose", "--plain", "--resume", &run]);
+    assert_eq!(refused.status.code(), Some(3), "{}", text(&refused));
+    assert!(text(&refused).contains("exit code 7: why"), "{}", text(&refused));
+    assert_eq!(log(), "one\ntry\n");
+    write(&home, "fixed", "");
+    let mut console = Console::open(&home, &["run", "p.prose", "--resume", &run], (100, 30));
+    console.shows("This command ended the run");
+    console.keys(b"\r");
+    console.shows("run it again");
+    console.shows("asked 1s ago");
+    console.keys(b"r");
+    console.shows("completed");
+    console.keys(b"q");
+    assert_eq!(console.exit(), 0);
+    assert_eq!(log(), "one\ntry\ntry\ntwo\n");
+    // An error of the program's own making stays one, however often it is walked.
+    write(&home, "q.prose", "exec \"true\"\nthrow \"no\"\n");
+    let thrown = home.run(&["run", "q.prose", "--output", "json"]);
+    let value: serde_json::Value = serde_json::from_slice(&thrown.stdout).expect("JSON");
+    assert_eq!(value["data"]["can_resume"], false, "{value}");
+    let run = value["data"]["run"].as_str().expect("a run");
+    let over = home.run(&["run", "q.prose", "--plain", "--resume", run]);
+    assert_eq!(over.status.code(), Some(2), "{}", text(&over));
+}
+
+#[test]
+fn quitting_a_console_whose_program_waits_asks_first() {
+    let home = Home::new();
+    write(&home, "p.prose", "gate g:\n  prompt: \"go?\"\nexec \"touch went\"\n");
+    for is_joined in [true, false] {
+        let served = is_joined.then(|| home.serve());
+        let mut console = Console::open(&home, &["run", "p.prose"], (100, 30));
+        console.shows("gate g");
+        console.keys(b"q");
+        console.shows("a program is not over");
+        console.keys(b"\x1b");
+        console.wait_for("it stays", |screen| !screen.contents().contains("not over"));
+        console.keys(b"q");
+        console.shows("a program is not over");
+        console.keys(if is_joined { b"k" } else { b"s" });
+        assert_eq!(console.exit(), 130);
+        if let Some(mut served) = served {
+            home.run(&["serve", "--stop"]);
+            served.wait().expect("ends");
+        }
+    }
+    assert!(!has(&home, "went"));
+}

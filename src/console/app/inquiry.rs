@@ -204,7 +204,7 @@ pub fn title(question: &Question) -> String {
         QuestionKind::Choice { .. } => "choice",
         QuestionKind::Text { masked: true } => "secret",
         QuestionKind::Text { masked: false } => "answer",
-        QuestionKind::InFlight => "did it run?",
+        QuestionKind::InFlight => "run it again?",
         QuestionKind::Command => "run this command?",
     };
     format!("{}  {what}{name}", alias(question))

@@ -29,7 +29,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::envelope::TaskId;
-use crate::runtime::{CallSummary, Snapshot, TaskStatus, TaskView};
+use crate::runtime::{CallSummary, ProgramView, Snapshot, TaskStatus, TaskView};
 use crate::terminal::Size;
 
 use super::keys::keymap::Context;
@@ -246,6 +246,12 @@ impl App {
     #[must_use]
     pub fn live(&self) -> usize {
         self.snapshot.tasks.iter().filter(|task| !task.status.is_terminal()).count()
+    }
+
+    /// Returns the programs that would end with this console, most of them waiting for somebody.
+    pub fn ending_programs(&self) -> impl Iterator<Item = &Arc<ProgramView>> {
+        let ends = !self.setup.is_remote || self.setup.shows_run;
+        self.snapshot.programs.iter().filter(move |program| ends && !program.state.is_terminal())
     }
 
     /// Returns the calls, newest first.

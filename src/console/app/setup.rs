@@ -27,6 +27,8 @@ pub struct Setup {
     pub is_root: bool,
     /// The runtime is another process and can go on without this console.
     pub is_remote: bool,
+    /// It was opened to show a program that ends with it, wherever the runtime is.
+    pub shows_run: bool,
     /// The recording that is looked at; nothing can be done to it.
     pub recording: Option<String>,
 }

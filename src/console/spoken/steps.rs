@@ -310,11 +310,17 @@ impl Talk {
 
     pub(super) fn quit(&mut self) -> Vec<Act> {
         let live = self.live().count();
-        if live == 0 || self.about.recording.is_some() {
+        let programs = self.snapshot.programs.iter().filter(|program| !program.state.is_terminal()).count();
+        let programs = if self.about.is_remote { 0 } else { programs };
+        if live + programs == 0 || self.about.recording.is_some() {
             return vec![Act::Do(Effect::Quit(Leave::LeaveRunning))];
         }
         self.step = Step::Quit;
         let tasks = if live == 1 { "1 task runs".to_owned() } else { format!("{live} tasks run") };
+        let tasks = match programs {
+            0 => tasks,
+            _ => format!("{tasks}, and a program that is not over ends too; it can be gone on with"),
+        };
         let choices = match (self.about.is_remote, self.snapshot.headless) {
             (false, _) => "1: stop all and quit. An empty line stays",
             (true, true) => {

@@ -298,12 +298,13 @@ impl App {
         self.show(View::Tasks)
     }
 
-    /// With nothing running there is nothing to lose: no question.
+    /// With nothing running, and no program that waits, there is nothing to lose: no question.
     fn ask_to_quit(&mut self) -> Vec<Effect> {
-        if self.is_lost || (self.live() == 0 && self.setup.is_remote) {
+        let has_program = self.ending_programs().next().is_some();
+        if self.is_lost || (self.live() == 0 && self.setup.is_remote && !has_program) {
             return vec![Effect::Quit(Leave::LeaveRunning)];
         }
-        if self.live() == 0 && !self.snapshot.agents.iter().any(|agent| agent.connected) {
+        if self.live() == 0 && !has_program && !self.snapshot.agents.iter().any(|agent| agent.connected) {
             return self.stop_all();
         }
         self.open(Layer::Quit)

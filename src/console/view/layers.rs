@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use crate::runtime::TaskView;
+use crate::runtime::{RunState, TaskView};
 
 use super::super::app::{App, Layer, alias};
 use super::super::keys::action::Action;
@@ -175,6 +175,20 @@ fn quit(brush: &mut Brush<'_>, plan: &Plan) {
     if live.len() > 6 {
         rows.push(vec![piece(format!("and {} more", live.len() - 6), Role::Faint)]);
     }
+    let programs: Vec<_> = app.ending_programs().cloned().collect();
+    for program in &programs {
+        let name = program.path.file_name().unwrap_or_default().to_string_lossy();
+        let glyph = brush.glyphs().states[if program.state == RunState::Asking { 2 } else { 1 }];
+        let what = match program.state {
+            RunState::Asking => "  waits for an answer; it ends, and can be gone on with",
+            _ => "  ends, and can be gone on with",
+        };
+        rows.push(vec![
+            piece(format!("{glyph} "), Role::Waiting),
+            piece(visible::one_line(&name).into_owned(), Role::Text),
+            piece(what, Role::Faint),
+        ]);
+    }
     let connected = app.snapshot.agents.iter().filter(|agent| agent.connected).count();
     if connected > 0 {
         let agents = if connected == 1 { "1 agent is".to_owned() } else { format!("{connected} agents are") };
@@ -189,11 +203,13 @@ fn quit(brush: &mut Brush<'_>, plan: &Plan) {
     rows.push(vec![piece(goes_on, Role::Text)]);
     rows.push(Vec::new());
     let stop = if live.is_empty() { "end it and quit" } else { "stop all and quit" };
-    let ways = [(Action::LeaveRunning, "leave running"), (Action::StopAll, stop)];
+    let leave = if programs.is_empty() { "leave running" } else { "end the program, leave the rest" };
+    let ways = [(Action::LeaveRunning, leave), (Action::StopAll, stop)];
     let mut keys: Vec<_> = ways.into_iter().filter(|(action, _)| app.can(*action)).collect();
     keys.push((Action::Back, "stay"));
     rows.push(key_row(brush, Context::Quit, &keys));
     let title = match live.len() {
+        0 if !programs.is_empty() => "quit? a program is not over".to_owned(),
         0 => "quit?".to_owned(),
         1 => "quit? 1 task runs".to_owned(),
         many => format!("quit? {many} tasks run"),

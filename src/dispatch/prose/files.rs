@@ -1,13 +1,12 @@
 //! The files that programs are read from.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::dispatch::context::{Context, Host};
 use crate::dispatch::response::Failure;
 use crate::prose::ast::UsePath;
+use crate::prose::run::text::{read_text, to_text};
 use crate::prose::{self, Contract, Imports, Profile, Source};
 
 /// Reads a program; `-` is standard input. Inside, why it cannot be read.
@@ -42,17 +41,12 @@ pub(super) async fn imports(cx: &Context, source: &Source) -> Result<Imports, Fa
 }
 
 fn fetch(host: &Arc<dyn Host>, name: &str, path: PathBuf) -> Result<Source, String> {
-    let limit = Source::LIMIT_BYTES as u64;
-    let bytes = if name == "-" {
-        host.standard_input(limit).map_err(|failure| failure.text())?
-    } else {
-        let mut bytes = Vec::new();
-        let read = File::open(path).and_then(|open| open.take(limit + 1).read_to_end(&mut bytes));
-        read.map_err(|error| error.to_string())?;
-        bytes
+    let text = match name {
+        "-" => {
+            let limit = Source::LIMIT_BYTES as u64;
+            to_text(host.standard_input(limit).map_err(|failure| failure.text())?)?
+        }
+        _ => read_text(&path)?,
     };
-    let text = String::from_utf8(bytes).map_err(|error| {
-        format!("it is not UTF-8: the byte {} begins no character", error.utf8_error().valid_up_to() + 1)
-    })?;
     Source::new(name, &text).map_err(|error| error.to_string())
 }

@@ -1,7 +1,5 @@
 //! `prose fmt`: programs in their canonical form.
 
-use std::fs;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -12,6 +10,7 @@ use crate::dispatch::code::Code;
 use crate::dispatch::command::{Danger, Example, Local};
 use crate::dispatch::context::Context;
 use crate::dispatch::response::Failure;
+use crate::prose::run::text::replace_text;
 use crate::prose::{self, Source};
 
 /// Formats programs.
@@ -167,7 +166,7 @@ async fn one(cx: &Context, file: &str, write: bool) -> Result<Formatted, Failure
         return Ok(nothing(if changed { Effect::WouldFormat } else { Effect::Unchanged }, None));
     }
     let path = cx.host.cwd()?.join(file);
-    let writing = tokio::task::spawn_blocking(move || fs::write(path, formatted)).await;
+    let writing = tokio::task::spawn_blocking(move || replace_text(&path, &formatted)).await;
     match writing.map_err(|error| Failure::internal(&error))? {
         Ok(()) => Ok(nothing(Effect::Formatted, None)),
         Err(error) => Ok(nothing(Effect::Unreadable, Some(format!("cannot be written: {error}")))),

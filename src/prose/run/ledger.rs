@@ -2,7 +2,9 @@
 //! again from its beginning, and whatever stands here is taken from here instead of being done again. What
 //! was begun and did not end is told as that, and never done again silently.
 
-use std::collections::{HashMap, HashSet};
+mod memory;
+
+use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -13,6 +15,7 @@ use jiff::Timestamp;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
+use self::memory::{Memory, read};
 use super::error::Error;
 use crate::config::ExecPolicy;
 use crate::prose::vm::effects::{Decided, Ran};
@@ -97,6 +100,9 @@ pub enum Row {
         at: Timestamp,
         /// How: `completed`, `failed`, `interrupted`.
         how: String,
+        /// What ended it, where doing that again may end differently.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        place: Option<Key>,
     },
 }
 
@@ -153,6 +159,8 @@ pub enum Past {
     New,
     /// It was begun, and nobody knows how it ended.
     Begun,
+    /// It failed in this way, and that ended the run.
+    Failed(Box<Ran>),
     /// How it ended.
     Ran(Box<Ran>),
 }
@@ -165,21 +173,6 @@ pub struct Ledger {
     /// What earlier walks did; never changed.
     past: Memory,
     numbers: Mutex<HashMap<String, u32>>,
-}
-
-/// The rows of a journal, by what they are asked for.
-#[derive(Debug, Default)]
-struct Memory {
-    begun: HashSet<Key>,
-    ran: HashMap<Key, Box<Ran>>,
-    decided: HashMap<Key, Decided>,
-    numbers: HashMap<(Key, String), u32>,
-    marks: HashSet<(Key, String)>,
-    bound: HashSet<Key>,
-    /// Who wrote a binding last.
-    writer: HashMap<PathBuf, Key>,
-    joined: HashMap<Key, Vec<(usize, bool)>>,
-    end: Option<String>,
 }
 
 impl Ledger {
@@ -211,7 +204,7 @@ impl Ledger {
         file.read_to_end(&mut bytes).map_err(Error::io("read", &path))?;
         let whole = memchr::memrchr(b'\n', &bytes).map_or(0, |at| at + 1);
         let (first, past) = read(&path, &bytes[..whole])?;
-        if let Some(how) = past.end.as_ref().filter(|how| *how != "interrupted") {
+        if let Some((how, false)) = &past.end {
             return Err(Error::Over { run: run.to_owned(), how: how.clone() });
         }
         file.set_len(whole as u64)
@@ -230,6 +223,7 @@ impl Ledger {
     pub fn command(&self, key: &Key) -> Past {
         match self.past.ran.get(key) {
             Some(ran) => Past::Ran(ran.clone()),
+            None if self.past.failed.contains_key(key) => Past::Failed(self.past.failed[key].clone()),
             None if self.past.begun.contains(key) => Past::Begun,
             None => Past::New,
         }
@@ -303,7 +297,7 @@ impl Ledger {
     /// Returns whether any command was begun and has no known end.
     #[must_use]
     pub fn has_doubts(&self) -> bool {
-        self.past.begun.iter().any(|key| !self.past.ran.contains_key(key))
+        !self.past.failed.is_empty() || self.past.begun.iter().any(|key| !self.past.ran.contains_key(key))
     }
 
     /// Appends a row.
@@ -325,57 +319,6 @@ impl Ledger {
 /// Two processes must not walk one run. The lock goes with the file, however the process ends.
 fn lock(file: &File, run: &str) -> Result<(), Error> {
     flock(file, FlockOperation::NonBlockingLockExclusive).map_err(|_| Error::Busy { run: run.to_owned() })
-}
-
-fn read(path: &Path, bytes: &[u8]) -> Result<(RunRow, Memory), Error> {
-    let broken =
-        |line: usize, reason: String| Error::Journal { path: path.to_owned(), line: line + 1, reason };
-    let mut rows = bytes.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty());
-    let parse = |(at, line): (usize, &[u8])| {
-        serde_json::from_slice::<Row>(line).map_err(|error| broken(at, error.to_string()))
-    };
-    let first = match rows.next().map(parse).transpose()? {
-        Some(Row::Run(first)) if first.version == VERSION => first,
-        Some(Row::Run(first)) => return Err(broken(0, format!("version {} is not known", first.version))),
-        _ => return Err(broken(0, "it does not begin with the run".to_owned())),
-    };
-    let mut memory = Memory::default();
-    for row in rows {
-        memory.take(parse(row)?);
-    }
-    Ok((first, memory))
-}
-
-impl Memory {
-    fn take(&mut self, row: Row) {
-        match row {
-            Row::Run(_) => {}
-            Row::Resumed { .. } => self.end = None,
-            Row::Begun { key, .. } => {
-                self.begun.insert(key);
-            }
-            Row::Ran { key, ran } => {
-                self.ran.insert(key, ran);
-            }
-            Row::Decided { key, decided } => {
-                self.decided.insert(key, decided);
-            }
-            Row::Number { key, of, number } => {
-                self.numbers.insert((key, of), number);
-            }
-            Row::Mark { key, text } => {
-                self.marks.insert((key, text));
-            }
-            Row::Bound { key, file } => {
-                self.writer.insert(file, key.clone());
-                self.bound.insert(key);
-            }
-            Row::Joined { key, ends } => {
-                self.joined.insert(key, ends);
-            }
-            Row::End { how, .. } => self.end = Some(how),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -413,7 +356,9 @@ mod tests {
         assert_eq!(ledger.number("call", &key("e")).expect("a new one"), 3);
         assert!(!ledger.mark(&key("a"), "1→ ✓").expect("known"));
         assert_eq!(ledger.was_bound(&key("a"), Path::new("bindings/x.md")), (true, true));
-        ledger.write(&Row::End { at: Timestamp::UNIX_EPOCH, how: "completed".into() }).expect("written");
+        ledger
+            .write(&Row::End { at: Timestamp::UNIX_EPOCH, how: "completed".into(), place: None })
+            .expect("written");
         drop(ledger);
         assert!(matches!(Ledger::open(dir.path(), "r"), Err(Error::Over { .. })));
     }

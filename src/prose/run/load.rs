@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::Error;
+use super::text::read_text;
 use crate::prose::ast::{Program, UsePath};
 use crate::prose::source::Source;
 use crate::prose::survey::{Survey, survey};
 use crate::prose::vm::unit::Library;
-use crate::prose::{Checked, Profile, check};
+use crate::prose::{Checked, Contract, Imports, Profile, check_with, parse};
 
 /// A program that was read and has no errors, with those it uses.
 pub struct Loaded {
@@ -42,9 +43,7 @@ pub fn load(path: &Path, text: Option<String>, profile: Profile) -> Result<Loade
 /// # Errors
 /// When it cannot be read or is no text.
 pub fn read(path: &Path) -> Result<String, Error> {
-    let unreadable = |reason: String| Error::Unreadable { path: path.to_owned(), reason };
-    let bytes = std::fs::read(path).map_err(|error| unreadable(error.to_string()))?;
-    String::from_utf8(bytes).map_err(|_| unreadable("it is not UTF-8 text".to_owned()))
+    read_text(path).map_err(|reason| Error::Unreadable { path: path.to_owned(), reason })
 }
 
 fn load_one(
@@ -61,19 +60,16 @@ fn load_one(
     let name = path.display().to_string();
     let source = Source::new(&name, text)
         .map_err(|error| Error::Unreadable { path: path.to_owned(), reason: error.to_string() })?;
-    let checked = check(&source, profile);
-    if checked.has_errors() {
-        return Err(Error::Unsound { path: path.to_owned(), report: report(&source, &checked) });
-    }
     open.push(real);
-    let mut uses = HashMap::new();
-    for used in &checked.program.uses {
+    let (mut uses, mut imports) = (HashMap::new(), Imports::new());
+    for used in &parse(&source, profile).program.uses {
         let UsePath::File(file) = &used.from else {
             let line = source.line_of(used.span.start());
             return Err(Error::NotLocal { line, path: used.path.value.clone() });
         };
         let file = path.parent().unwrap_or(Path::new(".")).join(file);
         let library = load_one(&file, &read(&file)?, profile, names, open)?;
+        imports.insert(used.path.value.clone(), Ok(Contract::of(&library.program)));
         if let Some(called) = used.called() {
             let name = folder_name(&file, names);
             let Loaded { source, program, uses: its, .. } = library;
@@ -81,31 +77,13 @@ fn load_one(
         }
     }
     open.pop();
+    // Only now is it known what the programs take that it calls.
+    let checked = check_with(&source, profile, &imports);
+    if checked.has_errors() {
+        return Err(Error::Unsound { path: path.to_owned(), report: report(&source, &checked) });
+    }
     let survey = survey(&source, &checked.program);
-    check_calls(path, &survey, &uses)?;
     Ok(Loaded { source, program: Arc::new(checked.program), survey, uses: Arc::new(uses) })
-}
-
-/// Checks the inputs of calls, which takes the programs they are of.
-fn check_calls(path: &Path, survey: &Survey, uses: &HashMap<String, Arc<Library>>) -> Result<(), Error> {
-    let mut wrong = Vec::new();
-    for call in &survey.calls {
-        let Some(library) = uses.get(&call.program) else { continue };
-        let wanted: Vec<&str> = library.program.inputs().map(|input| input.name.as_str()).collect();
-        for missing in wanted.iter().filter(|name| !call.inputs.iter().any(|given| given == *name)) {
-            wrong.push(format!(
-                "Error at line {}: E026 missing required input {missing} of {}",
-                call.line, call.program
-            ));
-        }
-        for unknown in call.inputs.iter().filter(|given| !wanted.contains(&given.as_str())) {
-            wrong.push(format!("Error at line {}: E027 {} has no input {unknown}", call.line, call.program));
-        }
-    }
-    match wrong.is_empty() {
-        true => Ok(()),
-        false => Err(Error::Unsound { path: path.to_owned(), report: wrong.join("\n") }),
-    }
 }
 
 /// Returns a name for the folder of a used program; no two files have the same.

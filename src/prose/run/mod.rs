@@ -8,6 +8,7 @@ pub mod load;
 mod outcome;
 mod preflight;
 pub mod state;
+pub mod text;
 mod world;
 
 use std::collections::HashMap;
@@ -22,10 +23,10 @@ use tokio_util::sync::CancellationToken;
 
 pub use self::error::{Error, Refusal};
 use self::folder::Folder;
-use self::ledger::{Ledger, Row, RunRow};
+use self::ledger::{Key, Ledger, Row, RunRow};
 use self::load::{Loaded, load, read};
-use self::outcome::judge;
 pub use self::outcome::{How, Outcome};
+use self::outcome::{Judged, judge};
 use self::preflight::{check_inputs, preflight};
 use self::world::World;
 use super::Profile;
@@ -192,7 +193,7 @@ impl Run {
             }
         };
         let left_behind = self.vm.effects().clear().await;
-        let (how, line, message) = judge(ended);
+        let Judged { how, line, message, place } = judge(ended);
         let outputs = frame.scope().outputs().into_iter();
         let mut outcome = Outcome {
             run: self.id.clone(),
@@ -200,11 +201,12 @@ impl Run {
             how,
             line,
             message,
+            can_resume: !matches!(how, How::Completed | How::Failed) || place.is_some(),
             outputs: outputs.map(|(name, bound)| (name.to_string(), bound.value.clone())).collect(),
             left_behind,
             duration_ms: u64::try_from(clock.now().mono.as_millis()).unwrap_or(u64::MAX),
         };
-        if let Err(error) = self.close(&outcome) {
+        if let Err(error) = self.close(&outcome, place) {
             (outcome.how, outcome.message) = (How::Failed, Some(error.to_string()));
         }
         self.report(&outcome);
@@ -220,13 +222,13 @@ impl Run {
     }
 
     /// Writes the last lines of the run's files.
-    fn close(&self, outcome: &Outcome) -> Result<(), Error> {
+    fn close(&self, outcome: &Outcome, place: Option<Key>) -> Result<(), Error> {
         let at = self.vm.effects().now();
         let how = match outcome.how {
             How::Completed | How::Failed => outcome.how.as_str(),
             How::Unanswered | How::Aborted | How::Interrupted => How::Interrupted.as_str(),
         };
-        self.vm.ledger().write(&Row::End { at, how: how.to_owned() })?;
+        self.vm.ledger().write(&Row::End { at, how: how.to_owned(), place })?;
         let line = match (&outcome.message, outcome.how) {
             (_, How::Completed) => state::end(at),
             (Some(message), _) => state::error(at, message),

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::ledger::Key;
 use crate::prose::vm::halt::{Halt, Thrown, Yield};
 use crate::prose::vm::value::Value;
 
@@ -20,6 +21,8 @@ pub struct Outcome {
     pub line: Option<u32>,
     /// What ended it.
     pub message: Option<String>,
+    /// It can be gone on with.
+    pub can_resume: bool,
     /// Its outputs.
     pub outputs: Vec<(String, Value)>,
     /// Processes its commands had left behind, now ended.
@@ -34,7 +37,7 @@ pub struct Outcome {
 pub enum How {
     /// It came to its end.
     Completed,
-    /// An error that nothing caught ended it.
+    /// An error that nothing caught ended it; it can be gone on with where doing again what failed may help.
     Failed,
     /// It asked what nobody could answer; it can be gone on with.
     Unanswered,
@@ -55,12 +58,6 @@ impl How {
             Self::Aborted => "aborted",
             Self::Interrupted => "interrupted",
         }
-    }
-
-    /// Tells whether the run can be gone on with.
-    #[must_use]
-    pub fn can_resume(self) -> bool {
-        matches!(self, Self::Unanswered | Self::Aborted | Self::Interrupted)
     }
 }
 
@@ -87,27 +84,36 @@ impl Outcome {
         if !self.left_behind.is_empty() {
             text.push_str(&format!("\nended what commands had left behind: {}", self.left_behind.join(", ")));
         }
-        if self.how.can_resume() {
+        if self.can_resume {
             text.push_str(&format!("\ngo on with --resume {}", self.run));
         }
         text
     }
 }
 
-/// Tells how a walk ended: how, at which line, with what message.
-pub(super) fn judge(ended: Result<Yield, Halt>) -> (How, Option<u32>, Option<String>) {
+/// How a walk ended.
+pub(super) struct Judged {
+    pub(super) how: How,
+    pub(super) line: Option<u32>,
+    pub(super) message: Option<String>,
+    /// What failed, where doing it again may end differently.
+    pub(super) place: Option<Key>,
+}
+
+/// Tells how a walk ended.
+pub(super) fn judge(ended: Result<Yield, Halt>) -> Judged {
+    let of = |how, line, message| Judged { how, line, message, place: None };
     match ended {
-        Ok(_) | Err(Halt::Return(_)) => (How::Completed, None, None),
+        Ok(_) | Err(Halt::Return(_)) => of(How::Completed, None, None),
         Err(Halt::Thrown(thrown)) => {
-            let Thrown { line, message, .. } = &*thrown;
-            (How::Failed, Some(*line), Some(message.clone()))
+            let Thrown { line, message, place, .. } = &*thrown;
+            Judged { place: place.clone(), ..of(How::Failed, Some(*line), Some(message.clone())) }
         }
         Err(Halt::Unanswered { line, question }) => {
-            let message = format!("nobody is there to answer: {question}");
-            (How::Unanswered, Some(line), Some(message))
+            of(How::Unanswered, Some(line), Some(format!("nobody is there to answer: {question}")))
         }
-        Err(Halt::Aborted { line }) => (How::Aborted, Some(line), Some("ended by the operator".to_owned())),
-        Err(Halt::Cancelled) => (How::Interrupted, None, Some("interrupted".to_owned())),
-        Err(Halt::Broken(error)) => (How::Interrupted, None, Some(error.to_string())),
+        Err(Halt::Aborted { line }) => of(How::Aborted, Some(line), Some("ended by the operator".to_owned())),
+        Err(Halt::Cancelled) => of(How::Interrupted, None, Some("interrupted".to_owned())),
+        Err(Halt::Broken(error)) => of(How::Interrupted, None, Some(error.to_string())),
     }
 }

@@ -1,6 +1,8 @@
 //! What is looked at before a program runs: inputs it does not have, and questions that nobody could answer.
 
+use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::Request;
 use super::error::Error;
@@ -9,6 +11,7 @@ use crate::config::ExecPolicy;
 use crate::prose::answers::Asked;
 use crate::prose::survey::{Possible, Survey, survey};
 use crate::prose::vm::Judge;
+use crate::prose::vm::unit::Library;
 use crate::runtime::Handle;
 
 /// Refuses inputs that the program does not have.
@@ -58,13 +61,15 @@ pub(super) fn preflight(
     if open.is_empty() { Ok(()) } else { Err(Error::NobodyAnswers { report: open.join("\n") }) }
 }
 
-/// Lists the questions of a program and of those it uses; the inputs of those are given by its calls.
+/// Lists the questions of a program and of those it uses; an input of those is asked for when a call leaves it out.
 fn questions(loaded: &Loaded, exec: ExecPolicy) -> Vec<(String, Possible)> {
     let name = loaded.source.name().to_owned();
     let asks = |survey: &Survey| {
         let commands = if exec == ExecPolicy::Allow { Vec::new() } else { survey.commands.clone() };
         survey.questions.iter().cloned().chain(commands).collect::<Vec<_>>()
     };
+    let mut given = Given::default();
+    given.note(&loaded.survey, &loaded.uses);
     let mut all: Vec<_> = asks(&loaded.survey).into_iter().map(|possible| (name.clone(), possible)).collect();
     let mut open: Vec<_> = loaded.uses.values().cloned().collect();
     let mut seen = std::collections::HashSet::new();
@@ -73,11 +78,33 @@ fn questions(loaded: &Loaded, exec: ExecPolicy) -> Vec<(String, Possible)> {
             continue;
         }
         let survey = survey(&library.source, &library.program);
-        let own = asks(&survey).into_iter().filter(|possible| possible.construct != "input");
-        all.extend(own.map(|possible| (library.source.name().to_owned(), possible)));
+        given.note(&survey, &library.uses);
+        all.extend(asks(&survey).into_iter().map(|possible| (library.source.name().to_owned(), possible)));
         open.extend(library.uses.values().cloned());
     }
+    all.retain(|(program, possible)| {
+        possible.construct != "input" || *program == name || given.is_left_out(program, possible)
+    });
     all
+}
+
+/// What the calls of used programs give them, by the program's file.
+#[derive(Default)]
+struct Given(HashMap<String, Vec<Vec<String>>>);
+
+impl Given {
+    fn note(&mut self, survey: &Survey, uses: &HashMap<String, Arc<Library>>) {
+        for call in &survey.calls {
+            if let Some(library) = uses.get(&call.program) {
+                self.0.entry(library.source.name().to_owned()).or_default().push(call.inputs.clone());
+            }
+        }
+    }
+
+    fn is_left_out(&self, program: &str, input: &Possible) -> bool {
+        let has = |inputs: &Vec<String>| inputs.iter().any(|name| Some(name) == input.name.as_ref());
+        self.0.get(program).is_some_and(|calls| !calls.iter().all(has))
+    }
 }
 
 fn told(program: &str, possible: &Possible) -> String {

@@ -12,7 +12,7 @@ use super::value::Value;
 use super::{Frame, Vm};
 use crate::envelope::{Actor, TaskId};
 use crate::prose::ast::{Exec, OnFail, Text};
-use crate::prose::run::ledger::{Past, Row};
+use crate::prose::run::ledger::{Key, Past, Row};
 use crate::runtime::{AnswerValue, Evidence, Principal, QuestionKind};
 
 /// Lines of a failed command's errors that its message carries.
@@ -32,29 +32,36 @@ impl<E: Effects> Vm<E> {
         let ran = match self.ledger.command(&frame.key) {
             Past::Ran(ran) => *ran,
             Past::New => self.run_command(frame, exec, &command, cwd).await?,
-            Past::Begun => self.run_in_doubt(frame, exec, &command, cwd, site).await?,
+            Past::Begun => self.run_in_doubt(frame, exec, &command, cwd, None).await?,
+            Past::Failed(ran) => self.run_in_doubt(frame, exec, &command, cwd, Some(*ran)).await?,
         };
         // A directory of its own holds for that command alone (decision 1).
         if let (None, Some(ended_in)) = (&exec.cwd, &ran.ended_in) {
             frame.cwd.set(ended_in.clone());
         }
-        outcome(exec, ran, site.line)
+        outcome(exec, ran, site.line, &frame.key)
     }
 
-    /// Asks what became of a command that was begun when the run was cut off.
+    /// Asks about a command that was begun when the run was cut off, or that `failed` and ended the run.
     async fn run_in_doubt(
         &self,
         frame: &Frame,
         exec: &Exec,
         command: &str,
         cwd: PathBuf,
-        site: Site,
+        failed: Option<Ran>,
     ) -> Result<Ran, Halt> {
-        let text = "This command had started when the run was cut off, and nobody knows how it ended.";
+        let site = Site { span: exec.span, line: frame.line(exec.span) };
+        let text = match failed {
+            Some(ran) => format!("This command ended the run: {}", failure(&ran)),
+            None => {
+                "This command had started when the run was cut off, and nobody knows how it ended.".to_owned()
+            }
+        };
         let evidence = Evidence { command: Some(command.to_owned()), ..Evidence::default() };
         let doubt = frame.at("doubt");
         // An answer to an earlier doubt about this command does not hold for this one.
-        let answer = self.ask_now(&doubt, site, None, QuestionKind::InFlight, text.into(), evidence).await?;
+        let answer = self.ask_now(&doubt, site, None, QuestionKind::InFlight, text, evidence).await?;
         match answer {
             AnswerValue::Skip => {
                 let ran = Ran { skipped: true, ..Ran::default() };
@@ -106,7 +113,10 @@ impl<E: Effects> Vm<E> {
             // Not in the journal: how far it came is in doubt.
             Err(NotRun::Cancelled) => Err(Halt::Cancelled),
             // A person's no is not a command's failure: no on-fail makes it nothing (decision 35).
-            Err(NotRun::Denied(note)) => Err(denied(line, &Principal::Actor(Actor::Operator), Some(&note))),
+            Err(NotRun::Denied(note)) => {
+                let thrown = denied(line, &Principal::Actor(Actor::Operator), Some(&note));
+                Err(thrown.at(&frame.key).into())
+            }
         }
     }
 
@@ -169,7 +179,7 @@ pub(super) fn absent(name: &str, missing: Missing, line: u32) -> Thrown {
 }
 
 /// Applies the policy for failures to the end of a command (decision 5).
-fn outcome(exec: &Exec, ran: Ran, line: u32) -> Result<Yield, Halt> {
+fn outcome(exec: &Exec, ran: Ran, line: u32, key: &Key) -> Result<Yield, Halt> {
     let made = Made {
         exit_code: Some(ran.exit_code),
         stderr: ran.stderr.clone(),
@@ -179,8 +189,8 @@ fn outcome(exec: &Exec, ran: Ran, line: u32) -> Result<Yield, Halt> {
     };
     let on_fail = exec.on_fail();
     if ran.exit_code != 0 && on_fail == OnFail::Throw {
-        let thrown = Thrown { message: failure(&ran), line, stdout: ran.stdout, made: Some(made) };
-        return Err(thrown.into());
+        let thrown = Thrown::new(line, failure(&ran)).at(key);
+        return Err(Thrown { stdout: ran.stdout, made: Some(made), ..thrown }.into());
     }
     // "ignore" never tells how it ended, also when it ended well (decision 7).
     let made = (on_fail != OnFail::Ignore).then_some(made);

@@ -39,15 +39,14 @@ impl<E: Effects> Vm<E> {
                         Some(message) => self.filled(frame, message)?,
                         None => format!("gate {name} {why}"),
                     };
-                    return Err(Thrown::new(site.line, message).into());
+                    return Err(Thrown::new(site.line, message).at(&own.key).into());
                 }
                 // Nobody there to ask again (decision 27).
                 OnReject::Retry
                     if matches!(verdict, Verdict::TimedOut) && !self.effects.present().operator =>
                 {
-                    return Err(
-                        Thrown::new(site.line, format!("gate {name} {why}, and nobody is there")).into()
-                    );
+                    let message = format!("gate {name} {why}, and nobody is there");
+                    return Err(Thrown::new(site.line, message).at(&own.key).into());
                 }
                 OnReject::Retry => {}
                 OnReject::Continue => {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::scope::Made;
 use super::value::Value;
 use crate::prose::run::Error;
+use crate::prose::run::ledger::Key;
 
 /// What an expression yields: a value, and how the command ended that made it.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -33,12 +34,20 @@ pub struct Thrown {
     pub stdout: String,
     /// How it ended, where a command failed.
     pub made: Option<Made>,
+    /// Where what failed is on record, if doing it again may end differently: a command, an answer.
+    pub place: Option<Key>,
 }
 
 impl Thrown {
     /// Makes an error without a command.
     pub fn new(line: u32, message: impl Into<String>) -> Self {
-        Self { message: message.into(), line, stdout: String::new(), made: None }
+        Self { message: message.into(), line, stdout: String::new(), made: None, place: None }
+    }
+
+    /// The same error of what is on record at a place.
+    #[must_use]
+    pub fn at(self, place: &Key) -> Self {
+        Self { place: Some(place.clone()), ..self }
     }
 }
 

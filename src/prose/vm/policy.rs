@@ -31,8 +31,9 @@ impl<E: Effects> Vm<E> {
         match self.judge.exec {
             ExecPolicy::Allow => Ok(()),
             ExecPolicy::Ask => {
-                let decided = self.ask_to_run(&frame.at(asked), command, cwd, site).await?;
-                verdict(decided, site.line)
+                let own = frame.at(asked);
+                let decided = self.ask_to_run(&own, command, cwd, site).await?;
+                verdict(decided, site.line, &own.key)
             }
             ExecPolicy::Once => {
                 // Who comes while somebody is asked waits for that answer.
@@ -41,14 +42,12 @@ impl<E: Effects> Vm<E> {
                     known = turn.lock() => known,
                     () = frame.cancel.cancelled() => return Err(Halt::Cancelled),
                 };
+                let own = Frame { key: asked.into(), ..frame.clone() };
                 let decided = match known.take() {
                     Some(decided) => decided,
-                    None => {
-                        let own = Frame { key: asked.into(), ..frame.clone() };
-                        self.ask_to_run(&own, command, cwd, site).await?
-                    }
+                    None => self.ask_to_run(&own, command, cwd, site).await?,
                 };
-                verdict(known.insert(decided).clone(), site.line)
+                verdict(known.insert(decided).clone(), site.line, &own.key)
             }
         }
     }
@@ -79,23 +78,24 @@ impl<E: Effects> Vm<E> {
     }
 }
 
-fn verdict(decided: Decided, line: u32) -> Result<(), Halt> {
+fn verdict(decided: Decided, line: u32, key: &Key) -> Result<(), Halt> {
+    let no = |by: &Principal, note: Option<&str>| Err(denied(line, by, note).at(key).into());
     match decided {
         Decided::Answered(Answer { value: AnswerValue::Approve, .. }) => Ok(()),
-        Decided::Answered(Answer { principal, note, .. }) => Err(denied(line, &principal, note.as_deref())),
-        Decided::Failed(message) => Err(denied(line, &Principal::File, Some(&message))),
-        Decided::TimedOut(_) => Err(Thrown::new(line, "nobody let the command run in time").into()),
+        Decided::Answered(Answer { principal, note, .. }) => no(&principal, note.as_deref()),
+        Decided::Failed(message) => no(&Principal::File, Some(&message)),
+        Decided::TimedOut(_) => Err(Thrown::new(line, "nobody let the command run in time").at(key).into()),
     }
 }
 
 /// The error of a command that was not let run.
-pub(super) fn denied(line: u32, by: &Principal, note: Option<&str>) -> Halt {
+pub(super) fn denied(line: u32, by: &Principal, note: Option<&str>) -> Thrown {
     let who = match by {
         Principal::File => "the answers file".to_owned(),
         Principal::Actor(actor) => format!("the {actor}"),
     };
     let note = note.filter(|note| !note.is_empty()).map(|note| format!(": {note}")).unwrap_or_default();
-    Thrown::new(line, format!("{who} did not let the command run{note}")).into()
+    Thrown::new(line, format!("{who} did not let the command run{note}"))
 }
 
 /// Each part is led by its length: no two commands run into one another.

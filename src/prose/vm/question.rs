@@ -94,7 +94,7 @@ impl<E: Effects> Vm<E> {
     ) -> Result<AnswerValue, Halt> {
         let query = Query { site, name, gate: None, kind, text, evidence, within: None, agents: false };
         let decided = self.put(frame, &query).await?;
-        self.settled(&query, decided)
+        Self::settled(frame, &query, decided)
     }
 
     /// Returns a question with what there is to go by: the values its text names, else the latest ones.
@@ -112,16 +112,16 @@ impl<E: Effects> Vm<E> {
 
     async fn answer(&self, frame: &Frame, query: Query) -> Result<AnswerValue, Halt> {
         let decided = self.decide(frame, &query).await?;
-        self.settled(&query, decided)
+        Self::settled(frame, &query, decided)
     }
 
-    fn settled(&self, query: &Query, decided: Decided) -> Result<AnswerValue, Halt> {
+    fn settled(frame: &Frame, query: &Query, decided: Decided) -> Result<AnswerValue, Halt> {
         let line = query.site.line;
         match decided {
             Decided::Answered(Answer { value: AnswerValue::Abort, .. }) => Err(Halt::Aborted { line }),
             Decided::Answered(answer) => Ok(answer.value),
-            Decided::Failed(message) => Err(Thrown::new(line, message).into()),
-            Decided::TimedOut(_) => Err(Thrown::new(line, "nobody answered in time").into()),
+            Decided::Failed(message) => Err(Thrown::new(line, message).at(&frame.key).into()),
+            Decided::TimedOut(_) => Err(Thrown::new(line, "nobody answered in time").at(&frame.key).into()),
         }
     }
 

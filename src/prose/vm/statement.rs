@@ -186,7 +186,9 @@ impl<E: Effects> Vm<E> {
         match (message, &frame.caught) {
             (Some(message), _) => {
                 let message = self.filled(frame, message)?;
-                Ok(Arc::new(Thrown::new(site.line, message)))
+                // Thrown because of another error: done again, that one may not come up.
+                let place = frame.caught.as_ref().and_then(|caught| caught.place.clone());
+                Ok(Arc::new(Thrown { place, ..Thrown::new(site.line, message) }))
             }
             (None, Some(caught)) => Ok(caught.clone()),
             (None, None) => Ok(Arc::new(Thrown::new(site.line, "thrown without a message"))),

@@ -179,6 +179,10 @@ impl Bench {
         };
         let frame = Frame::root(Arc::new(unit), "/start".into(), CancellationToken::new());
         let ended = vm.program(&frame).await;
+        if let Err(Halt::Thrown(thrown)) = &ended {
+            let end = Row::End { at, how: "failed".into(), place: thrown.place.clone() };
+            vm.ledger().write(&end).expect("written");
+        }
         let ended = match ended {
             Ok(value) => Ok(value.value.inserted()),
             Err(Halt::Thrown(thrown)) => Err(thrown.message.clone()),

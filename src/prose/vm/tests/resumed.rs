@@ -1,6 +1,7 @@
 //! Runs that were cut off and go on.
 
 use super::Bench;
+use crate::config::ExecPolicy;
 use crate::runtime::AnswerValue;
 
 #[tokio::test(start_paused = true)]
@@ -37,6 +38,58 @@ async fn a_binding_put_right_by_a_person_holds_when_the_run_goes_on() {
     assert_eq!(second.ran, ["crash"], "it crashes again");
     let bench = Bench { operator: Some(AnswerValue::Skip), ..bench };
     assert_eq!(bench.walk().await.ran, ["echo uno one"]);
+}
+
+#[tokio::test]
+async fn a_run_that_failed_goes_on_at_what_failed_once_somebody_says_how() {
+    let program = "let a = exec \"echo one\"\nlet b = exec \"exit 3\"\nexec \"echo {a}{b} on\"\n";
+    let bench = Bench::new(program);
+    let first = bench.walk().await;
+    assert_eq!(first.ended, Err("the command ended with exit code 3".into()));
+    let nobody = bench.walk().await;
+    assert_eq!((nobody.ended, nobody.ran), (Err("unanswered at 2".into()), vec![]));
+    let again = Bench { operator: Some(AnswerValue::Rerun), ..bench };
+    let second = again.walk().await;
+    assert_eq!(
+        (second.ended, second.ran),
+        (Err("the command ended with exit code 3".into()), vec!["exit 3".into()])
+    );
+    assert_eq!(second.asked, ["This command ended the run: the command ended with exit code 3"]);
+    let third = Bench { operator: Some(AnswerValue::Skip), ..again }.walk().await;
+    assert_eq!((third.ended.as_deref(), third.ran), (Ok("one on"), vec!["echo one on".to_owned()]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_followed_from_the_failure_is_done_anew_and_nothing_else_is() {
+    // The branch that succeeded stays; the one that was cut off is in doubt; catch and finally come after the body.
+    let program = "try:\n  parallel:\n    exec \"echo x\"\n    exec \"wait 1; exit 3\"\n    exec \"wait 2; echo z\"\n  exec \"echo on\"\n\
+                   catch as e:\n  exec \"echo caught {e}\"\n  throw\nfinally:\n  exec \"echo finally\"\n";
+    let bench = Bench::new(program);
+    let first = bench.walk().await;
+    assert_eq!(first.ran[3..], ["echo caught the command ended with exit code 3", "echo finally"]);
+    let second = Bench { operator: Some(AnswerValue::Rerun), ..bench }.walk().await;
+    assert_eq!(second.asked.len(), 2, "{:?}", second.asked);
+    let mut ran = second.ran.clone();
+    ran.sort();
+    assert_eq!(ran.iter().filter(|cmd| cmd.contains("echo x")).count(), 0, "{ran:?}");
+    assert_eq!(second.ended, Err("the command ended with exit code 3".into()));
+    assert_eq!(second.ran[second.ran.len() - 2..], first.ran[3..], "failed again: {:?}", second.ran);
+}
+
+#[tokio::test]
+async fn a_gate_that_stayed_shut_and_a_command_not_let_run_are_asked_about_again() {
+    let gate = Bench::new("gate g:\n  prompt: \"go?\"\nexec \"echo went\"\n");
+    let shut = Bench { operator: Some(AnswerValue::Reject), ..gate };
+    assert_eq!(shut.walk().await.ended, Err("gate g was rejected".into()));
+    let open = Bench { operator: Some(AnswerValue::Approve), ..shut };
+    let walked = open.walk().await;
+    assert_eq!((walked.asked.len(), walked.ran), (1, vec!["echo went".to_owned()]));
+    for exec in [ExecPolicy::Ask, ExecPolicy::Once] {
+        let denied = Bench { exec, operator: Some(AnswerValue::Reject), ..Bench::new("exec \"echo a\"\n") };
+        assert!(denied.walk().await.ended.is_err());
+        let walked = Bench { operator: Some(AnswerValue::Approve), ..denied }.walk().await;
+        assert_eq!((walked.asked.len(), walked.ran.len()), (1, 1), "{exec:?}");
+    }
 }
 
 /// A program with everything that has an end on record; `N` commands, the one at `cut` cuts the run off.

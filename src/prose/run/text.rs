@@ -1,0 +1,111 @@
+//! Program files, as they are read and written: a named pipe never makes a reader wait, a file never fills the
+//! memory, and whoever reads while one is replaced sees the old text or the new one.
+
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::path::Path;
+
+use crate::prose::source::Source;
+
+/// Reads a program's text.
+///
+/// # Errors
+/// Why it cannot be read: it is no regular file, too long, or no text.
+pub fn read_text(path: &Path) -> Result<String, String> {
+    let told = |error: io::Error| error.to_string();
+    // Without O_NONBLOCK, opening a pipe that nobody writes to waits for ever.
+    let nonblocking = libc::O_NONBLOCK | libc::O_NOCTTY;
+    let file = File::options().read(true).custom_flags(nonblocking).open(path).map_err(told)?;
+    let facts = file.metadata().map_err(told)?;
+    if !facts.is_file() {
+        return Err(if facts.is_dir() { "it is a folder" } else { "it is no regular file" }.to_owned());
+    }
+    let limit = Source::LIMIT_BYTES as u64;
+    let mut bytes = Vec::new();
+    if facts.len() <= limit {
+        file.take(limit + 1).read_to_end(&mut bytes).map_err(told)?;
+    }
+    if facts.len() > limit || bytes.len() as u64 > limit {
+        return Err(format!("it is longer than the {limit} bytes that are read"));
+    }
+    to_text(bytes)
+}
+
+/// Returns bytes as the text of a program.
+///
+/// # Errors
+/// Where they are none.
+pub fn to_text(bytes: Vec<u8>) -> Result<String, String> {
+    String::from_utf8(bytes).map_err(|error| {
+        format!("it is not UTF-8: the byte {} begins no character", error.utf8_error().valid_up_to() + 1)
+    })
+}
+
+/// Replaces the text of a file whole; its mode stays, and a link to it stays one.
+///
+/// # Errors
+/// When it cannot be written; it is then as it was.
+pub fn replace_text(path: &Path, text: &str) -> io::Result<()> {
+    let path = path.canonicalize()?;
+    let mode = path.metadata()?.permissions().mode() & 0o7777;
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let fresh = folder.join(format!(".{name}.{}", std::process::id()));
+    let written = write_new(&fresh, text, mode).and_then(|()| fs::rename(&fresh, &path));
+    if written.is_err() {
+        // What is half written is of no use to anybody.
+        let _ = fs::remove_file(&fresh);
+    }
+    written
+}
+
+fn write_new(path: &Path, text: &str, mode: u32) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    file.write_all(text.as_bytes())?;
+    file.set_permissions(Permissions::from_mode(mode))?;
+    file.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_regular_file_of_some_length_is_read() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let path = |name: &str| dir.path().join(name);
+        let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::from_raw_mode(0o600));
+        rustix::fs::mknodat(rustix::fs::CWD, path("pipe"), kind, mode, 0).expect("a named pipe");
+        assert_eq!(read_text(&path("pipe")), Err("it is no regular file".to_owned()));
+        assert_eq!(read_text(dir.path()), Err("it is a folder".to_owned()));
+        assert_eq!(read_text(Path::new("/dev/zero")), Err("it is no regular file".to_owned()));
+        // Sparse: longer than any memory would hold.
+        let huge = File::create(path("huge")).expect("a file");
+        huge.set_len(1 << 40).expect("grown");
+        assert!(read_text(&path("huge")).is_err_and(|why| why.contains("longer than")));
+        fs::write(path("broken"), b"ab\xff").expect("written");
+        assert!(read_text(&path("broken")).is_err_and(|why| why.contains("byte 3")));
+        fs::write(path("p"), "exec \"true\"\n").expect("written");
+        assert_eq!(read_text(&path("p")).as_deref(), Ok("exec \"true\"\n"));
+    }
+
+    #[test]
+    fn a_file_is_replaced_whole_with_its_mode_and_a_link_stays_one() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let (file, link) = (dir.path().join("p.prose"), dir.path().join("link.prose"));
+        fs::write(&file, "old").expect("written");
+        fs::set_permissions(&file, Permissions::from_mode(0o640)).expect("set");
+        std::os::unix::fs::symlink("p.prose", &link).expect("linked");
+        let before = File::open(&file).expect("opens");
+        replace_text(&link, "new").expect("replaced");
+        assert_eq!(fs::read_to_string(&file).expect("readable"), "new");
+        assert_eq!(file.metadata().expect("there").permissions().mode() & 0o7777, 0o640);
+        assert!(link.symlink_metadata().expect("there").is_symlink());
+        // Whoever had it open reads what it was.
+        assert_eq!(io::read_to_string(before).expect("readable"), "old");
+        assert_eq!(fs::read_dir(dir.path()).expect("a folder").count(), 2, "nothing is left beside it");
+        fs::set_permissions(dir.path(), Permissions::from_mode(0o700)).expect("set");
+        assert!(replace_text(&dir.path().join("nope"), "x").is_err());
+    }
+}
