@@ -39,13 +39,13 @@ fn keys_go_from_prompt_to_prompt_and_back_to_the_end() {
     console.keys(b"{");
     told(&console, "at> seq 201 260\n201\n202", "219\n220");
     console.keys(b"{");
-    told(&console, "at> seq 101 160\n101\n102", "201");
+    told(&console, "at> seq 101 160\n101\n102", "\n201");
     console.keys(b"{");
     console.shows("no earlier prompt");
     console.keys(b"}");
     told(&console, "at> seq 201 260\n201\n202", "160\n");
     console.keys(b"}");
-    told(&console, "at> echo two words\ntwo words", "201");
+    told(&console, "at> echo two words\ntwo words", "\n201");
     console.keys(b"G");
     console.shows("follow");
     console.keys(b"Y");
