@@ -14,6 +14,7 @@ use super::app::memory::Memory;
 use super::app::picture::Picture;
 use super::app::replay::Reel;
 use super::app::search::Query;
+use super::app::seen::{Showing, Transcript};
 use super::looks::Looks;
 
 /// Something happened.
@@ -41,6 +42,8 @@ pub enum Msg {
     Record(Arc<CallRecord>),
     /// A page of a task's log that was asked for.
     Page(TaskId, PageView),
+    /// What an answer may have shown of its task: the call, and whole transcripts.
+    Seen(u64, Vec<(Showing, Transcript)>),
     /// The moments of a task that is to be played again.
     Reel(TaskId, Arc<Reel>),
     /// The screen of a moment of it, by its place.
@@ -204,6 +207,15 @@ pub enum Effect {
         anchor: Anchor,
         /// How large.
         size: Size,
+    },
+    /// Read what an answer may have shown of a task.
+    Seen {
+        /// The task.
+        task: TaskId,
+        /// The call.
+        call: u64,
+        /// What it shows.
+        showings: Vec<Showing>,
     },
     /// Read the moments of a task, to play it again.
     Replay(TaskId),

@@ -87,6 +87,12 @@ pub fn recut(preview: &str, budget_chars: usize) -> String {
     Recut::of(preview).to(budget_chars)
 }
 
+/// Returns the beginning and the end that a preview shows of a text it had to cut; none when it has no such marker.
+#[must_use]
+pub fn ends(preview: &str) -> Option<(&str, &str)> {
+    at_marker(preview)
+}
+
 /// A preview, taken apart to be cut again.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Recut<'a> {

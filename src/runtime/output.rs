@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::bytes::TaskIo;
-use super::{Error, log};
+use super::{Error, TaskView, log};
 use crate::envelope::preview::Text;
 use crate::terminal::{self, Mark, MarkKind, Origin, Size, clean};
 
@@ -62,6 +62,30 @@ impl Output {
             None => std::fs::metadata(&log).map_err(Error::io("measure", &log))?.len(),
         };
         Ok(Self { folder, origin, end, io })
+    }
+
+    /// Returns what is stored of a task's output, read from its log alone.
+    ///
+    /// # Errors
+    /// When there is no log.
+    pub fn stored(task: &TaskView) -> Result<Self, Error> {
+        Self::new(task.folder.clone(), task.tty, None)
+    }
+
+    /// Returns the cleaned text of a stream up to `to` (an offset in the merged log), if it is not longer than
+    /// `limit` bytes. Blocks.
+    ///
+    /// # Errors
+    /// When the log cannot be read.
+    pub fn all_now(&self, stream: Stream, to: u64, limit: u64) -> Result<Option<String>, Error> {
+        let own = Self { end: self.end.min(to), ..self.clone() };
+        let layout = own.layout(stream)?;
+        let total: u64 = layout.segments.iter().map(|(_, length)| length).sum();
+        if total > limit {
+            return Ok(None);
+        }
+        let bytes = own.read(&own.open()?, &layout, 0, total)?;
+        Ok(Some(clean(&bytes, own.origin, layout.first_size)))
     }
 
     /// Returns the end of the merged log: the cursor after everything this reads.

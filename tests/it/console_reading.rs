@@ -306,6 +306,7 @@ fn a_call_without_an_answer_is_not_compared() {
     let mut app = reading(&[unanswered], (120, 40));
     let _ = press(&mut app, &["="]);
     assert!(app.calls.marked.is_none() && app.reader.is_none());
+    assert!(shown(&app).contains("there is no answer to compare yet"), "{}", shown(&app));
     assert_eq!(
         app.obstacle(pilothouse::console::keys::action::Action::Compare),
         Some("there is no answer to compare yet")

@@ -16,6 +16,7 @@ mod console_reading;
 mod console_replay;
 mod console_robust;
 mod console_screens;
+mod console_seen;
 mod console_spoken;
 mod console_tty;
 mod console_update;

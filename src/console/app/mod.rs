@@ -20,6 +20,7 @@ pub mod program;
 pub mod reader;
 pub mod replay;
 pub mod search;
+pub mod seen;
 pub mod setup;
 pub mod toasts;
 

@@ -3,6 +3,9 @@
 use super::super::text::document::{Document, Piece};
 use super::calls::Place;
 
+/// Rows kept in sight above a part that was jumped to.
+const CONTEXT: usize = 3;
+
 /// A text read over the screen it belongs to.
 #[derive(Debug, Clone)]
 pub struct Reader {
@@ -26,7 +29,9 @@ impl Reader {
         let mut rows = self.parts.iter().filter_map(|line| self.document.row_of(*line));
         let at = self.place.at;
         let to = if forward { rows.find(|row| *row > at) } else { rows.rfind(|row| *row < at) };
-        self.place.at = to.unwrap_or(at);
+        if let Some(to) = to {
+            self.place = Place { at: to, top: to.saturating_sub(CONTEXT) };
+        }
     }
 
     /// Returns which part the row read is in or after, from 1, and how many there are.

@@ -16,11 +16,13 @@ use crate::terminal::Size;
 
 use super::super::app::export::FileName;
 use super::super::app::search::Query;
+use super::super::app::seen::Showing;
 use super::super::msg::{Anchor, Answered, Msg};
 use super::clipboard;
 use super::files::{self, Made};
 use super::pages;
 use super::player::Player;
+use super::seen;
 
 /// Keys that may wait for the runtime.
 const KEYS_AHEAD: usize = 256;
@@ -163,6 +165,17 @@ impl Carrier {
     pub(in crate::console) fn replay(&mut self, task: Arc<TaskView>) {
         let player = Arc::clone(&self.player);
         self.running.spawn_blocking(move || Some(player.open(&task)));
+    }
+
+    /// Reads what an answer may have shown of a task.
+    pub(in crate::console) fn seen(&mut self, task: Arc<TaskView>, call: u64, showings: Vec<Showing>) {
+        self.running.spawn_blocking(move || {
+            Some(match seen::read(&task, showings) {
+                Ok(Some(streams)) => Msg::Seen(call, streams),
+                Ok(None) => Msg::Failed("what the agent saw: the log is longer than 4 MiB".to_owned()),
+                Err(error) => Msg::Failed(format!("what the agent saw: {error}")),
+            })
+        });
     }
 
     /// Draws a screen of the task that is played again.

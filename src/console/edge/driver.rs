@@ -283,7 +283,9 @@ impl Driver {
                 effect @ (Effect::Page { .. } | Effect::Replay(_) | Effect::LastOutput(_)) => {
                     self.look_up(effect);
                 }
-                effect @ (Effect::Search(..) | Effect::Prompt { .. }) => self.look_up(effect),
+                effect @ (Effect::Search(..) | Effect::Prompt { .. } | Effect::Seen { .. }) => {
+                    self.look_up(effect)
+                }
                 Effect::Copy(text) => {
                     self.display.write(&display::copy_sequence(&text)).map_err(Error::Terminal)?;
                 }

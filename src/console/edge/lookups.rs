@@ -1,4 +1,4 @@
-//! What is looked up in the log of a task: pages, matches, prompts, the last output.
+//! What is looked up in the log of a task: pages, matches, prompts, the last output, what was seen of it.
 
 use std::sync::Arc;
 
@@ -12,6 +12,7 @@ impl Driver {
         | Effect::Search(id, _)
         | Effect::Prompt { task: id, .. }
         | Effect::Replay(id)
+        | Effect::Seen { task: id, .. }
         | Effect::LastOutput(id)) = &effect
         else {
             return;
@@ -22,6 +23,7 @@ impl Driver {
             Effect::Search(_, query) => self.carrier.search(task, query),
             Effect::Prompt { from, forward, .. } => self.carrier.prompt(task, from, forward),
             Effect::Replay(_) => self.carrier.replay(task),
+            Effect::Seen { call, showings, .. } => self.carrier.seen(task, call, showings),
             Effect::LastOutput(_) => self.carrier.last_output(task),
             _ => {}
         }

@@ -10,6 +10,7 @@ pub(super) mod keyboard;
 mod lookups;
 pub(super) mod pages;
 pub(super) mod player;
+pub(super) mod seen;
 pub(super) mod settings;
 pub(super) mod signals;
 pub(super) mod spoken;

@@ -154,6 +154,7 @@ actions! {
     Search "search" "Search the output, backwards" "TaskOutput"
     Find "find" "Find it" ""
     Compare "compare" "Mark the call, or compare with it" ""
+    Seen "seen" "What of the output the agent saw" ""
     Fold "fold" "Fold or unfold; else next column" ""
     NextPart "next part" "To the next change or part" ""
     PreviousPart "part before" "To the change or part before" ""

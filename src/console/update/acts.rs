@@ -53,6 +53,9 @@ impl App {
             Action::NextMatch | Action::PreviousMatch => {
                 self.search.as_ref().is_some_and(|search| search.line().is_some())
             }
+            Action::Seen => {
+                self.shown_record().is_some() && self.shown_call().is_some_and(|call| call.task.is_some())
+            }
             Action::Replay => is(|task| task.started_at.is_some()),
             Action::Play | Action::Faster | Action::Slower | Action::StepForward | Action::StepBack => {
                 self.replay.as_ref().is_some_and(|replay| replay.reel.is_some())
@@ -139,6 +142,7 @@ impl App {
             }
             Action::FindText | Action::NextFound | Action::PreviousFound => self.find_in_text(action),
             Action::Compare => self.compare(),
+            Action::Seen => self.ask_seen(),
             Action::Fold => self.fold(),
             Action::NextPart | Action::PreviousPart => self.go(action),
             Action::Export => self.open_exports(),

@@ -58,6 +58,7 @@ impl App {
                 self.tick(now);
                 return Vec::new();
             }
+            Msg::Seen(call, streams) => self.seen_read(call, &streams),
             Msg::Reel(task, reel) => self.reel(&task, reel),
             Msg::Played(task, place, picture) => self.played(&task, place, picture),
             Msg::Picture(task, picture) => {
@@ -200,6 +201,12 @@ impl App {
             return Vec::new();
         }
         if !self.can(action) {
+            // Their answer may be on its way: a key that does nothing would look like a slip of the finger.
+            if let Some(why) =
+                self.obstacle(action).filter(|_| matches!(action, Action::Compare | Action::Seen))
+            {
+                self.toasts.say(why, None, self.now);
+            }
             return Vec::new();
         }
         self.act_in_view(action)

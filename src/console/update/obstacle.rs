@@ -36,6 +36,7 @@ impl App {
             Action::Approvals => "no call waits for your word",
             Action::NextMatch | Action::PreviousMatch => "nothing was found",
             Action::NextFound | Action::PreviousFound => "nothing was looked for",
+            Action::Seen => "there is no answer about a task here",
             Action::Replay if task.is_some() => "the task has not started",
             Action::Compare if self.reader.is_some() => "leave this text first",
             Action::NextPart | Action::PreviousPart => "there is no other part",
@@ -107,7 +108,12 @@ impl App {
             }
             Interrupt | Terminate | HangUp | QuitSignal | User1 | User2 => self.obstacle(Action::Signal),
             OpenTask if matches!(self.view, View::Receipts | View::Program) => None,
-            Action::FindText | Action::NextFound | Action::PreviousFound | Action::Compare | Action::Fold
+            Action::FindText
+            | Action::NextFound
+            | Action::PreviousFound
+            | Action::Compare
+            | Action::Fold
+            | Action::Seen
                 if self.view != View::Receipts =>
             {
                 Some("in receipts only")

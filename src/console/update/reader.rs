@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 
-use super::super::app::App;
 use super::super::app::calls::{Column, Place};
 use super::super::app::reader::Reader;
+use super::super::app::seen::{self, Showing, Transcript, showings};
+use super::super::app::{App, View, alias};
 use super::super::keys::action::Action;
 use super::super::looks::theme::Role;
 use super::super::msg::Effect;
@@ -34,6 +35,34 @@ impl App {
             }
         }
         Vec::new()
+    }
+
+    /// Asks for what the answer shown has told of its task.
+    pub(super) fn ask_seen(&mut self) -> Vec<Effect> {
+        let Some(record) = self.shown_record() else { return Vec::new() };
+        let Some(task) = self.shown_call().and_then(|call| call.task.clone()) else { return Vec::new() };
+        if self.task(&task).is_none() {
+            self.toasts.say("that task is no longer on the list", None, self.now);
+            return Vec::new();
+        }
+        match showings(&record) {
+            Ok(showings) => vec![Effect::Seen { task, call: record.seq, showings }],
+            Err(why) => {
+                self.toasts.say(why, Some(record.seq), self.now);
+                Vec::new()
+            }
+        }
+    }
+
+    /// Shows what an answer has told of its task, unless the person has gone on.
+    pub(super) fn seen_read(&mut self, call: u64, streams: &[(Showing, Transcript)]) {
+        let shown = self.shown_call().filter(|shown| shown.seq == call && self.view == View::Receipts);
+        let Some(shown) = shown else { return };
+        let name =
+            shown.task.as_ref().and_then(|id| self.task(id)).map(|task| alias(task)).unwrap_or_default();
+        let title = format!("{name}: what call {} showed of it", text::count(call));
+        self.calls.finding = None;
+        self.reader = Some(seen::reader(title, streams, self.setup.theme.glyphs));
     }
 
     /// Moves in the text that is read over the screen.

@@ -20,7 +20,7 @@ fn candidates(app: &App) -> &'static [Action] {
         Raw, Release, Rerun, Run, Search as SearchFor, Select, SelectBlock, SelectLines, Send, ShowFocus,
         ShowReceipts, ShowTasks, Start, Stop, Type, Up, Yank, Zoom,
     };
-    use Action::{Compare, Faster, Fold, NextPart, Play, StepForward};
+    use Action::{Compare, Faster, Fold, NextPart, Play, Seen, StepForward};
     match app.context() {
         Context::Tasks | Context::Focus if app.search.is_some() => &[NextMatch, PreviousMatch, Back],
         Context::Tasks | Context::Focus if app.is_lost => &[Quit, ShowFocus, SearchFor, ShowReceipts],
@@ -38,7 +38,7 @@ fn candidates(app: &App) -> &'static [Action] {
         Context::Receipts if app.calls.column == Column::Envelope => {
             &[Fold, NextColumn, CopyText, LessRoom, Compare]
         }
-        Context::Receipts => &[NextColumn, CopyText, LessRoom, OpenTask, Zoom, ShowTasks],
+        Context::Receipts => &[NextColumn, CopyText, Seen, LessRoom, OpenTask, Zoom, ShowTasks],
         Context::Text if app.is_finding() => &[NextFound, PreviousFound, Back],
         Context::Replay => &[Play, StepForward, Faster, NextPart, Back],
         Context::Text => &[NextPart, FindText, Down, Back],

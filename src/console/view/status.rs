@@ -156,6 +156,9 @@ fn flag(app: &App) -> Vec<Piece> {
             piece(key, Role::Key),
         ];
     }
+    if app.reader.is_some() || app.replay.is_some() {
+        return Vec::new();
+    }
     let follows = match app.view {
         View::Tasks => !app.list.is_held,
         View::Focus => app.selected().is_some_and(|task| !task.status.is_terminal()),

@@ -1,0 +1,120 @@
+//! What the agent saw: the whole transcript of a task with marks at what an answer showed of it.
+
+use std::sync::Arc;
+
+use pilothouse::console::app::App;
+use pilothouse::console::app::seen::{Showing, Transcript, showings};
+use pilothouse::console::keys::action::Action;
+use pilothouse::console::msg::{Effect, Msg};
+use pilothouse::envelope::preview::{self, Text};
+use pilothouse::runtime::{CallRecord, Stream};
+use serde_json::{Value, json};
+
+use crate::console_fixture::{build, console, id, press, record, shown, snapshot};
+
+const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
+
+fn printed(lines: std::ops::Range<usize>) -> String {
+    lines.map(|n| format!("test parser::tests::case_{n:03} ... ok\n")).collect()
+}
+
+/// Call 310 as an answer of TaskOutput: read from line 5 on until line 85 of 100, and cut.
+fn reading() -> CallRecord {
+    let cut = preview::cut(&Text::Whole(printed(5..85)), 700).expect("not blank");
+    let (since, next) = (printed(0..5).len(), printed(0..85).len());
+    let task = json!({"task_id": id(7), "status": "running", "output_preview": cut.text,
+        "output_truncated": cut.truncated, "next_cursor": format!("c{next:x}"), "view": "transcript"});
+    let envelope = json!({"tool_name": "TaskOutput", "status": "success", "summary_text": "task running",
+        "result": {"retrieval_status": "success", "task": task}, "error": Value::Null});
+    let input = json!({"task_id": id(7), "since": format!("c{since:x}")});
+    CallRecord { tool: "TaskOutput".into(), input, envelope: Some(envelope), ..record() }
+}
+
+/// The receipts screen on call 310.
+fn opened(record: CallRecord, size: (u16, u16)) -> App {
+    let mut app = console(snapshot(), size);
+    let _ = press(&mut app, &["3", "j", "j", "j"]);
+    let _ = app.update(Msg::Record(Arc::new(record)));
+    app
+}
+
+fn asked(effects: &[Effect]) -> Option<&[Showing]> {
+    effects.iter().find_map(|effect| match effect {
+        Effect::Seen { showings, .. } => Some(showings.as_slice()),
+        _ => None,
+    })
+}
+
+#[test]
+fn what_was_shown_is_marked_in_all_of_it_at_each_size() {
+    for (columns, rows) in SIZES {
+        let mut app = opened(reading(), (columns, rows));
+        let effects = press(&mut app, &["s"]);
+        let [showing] = asked(&effects).expect("it is read") else { panic!("{effects:?}") };
+        assert_eq!(showing.from as usize, printed(0..5).len());
+        assert_eq!(showing.to, Some(printed(0..85).len() as u64));
+        let transcript =
+            Transcript { all: printed(0..100), before: printed(0..5), until: Some(printed(0..85)) };
+        let _ = app.update(Msg::Seen(310, vec![(showing.clone(), transcript)]));
+        insta::assert_snapshot!(format!("seen_{columns}x{rows}"), shown(&app));
+        let screen = shown(&app);
+        assert!(screen.contains("│ test parser::tests::case_005"), "{screen}");
+        assert!(screen.contains("  test parser::tests::case_004"), "{screen}");
+        let _ = press(&mut app, &["]"]);
+        let screen = shown(&app);
+        assert!(screen.contains("│ test parser::tests::case_084"), "{screen}");
+        assert!(screen.contains("part 2/2"), "{screen}");
+        let _ = press(&mut app, &["G"]);
+        assert!(shown(&app).contains("  test parser::tests::case_099"), "{}", shown(&app));
+    }
+}
+
+#[test]
+fn both_streams_of_a_command_are_shown_apart() {
+    let mut app = opened(CallRecord { seq: 310, ..build() }, (120, 40));
+    let effects = press(&mut app, &["s"]);
+    let [stdout, stderr] = asked(&effects).expect("it is read") else { panic!("{effects:?}") };
+    assert_eq!((stdout.stream, stderr.stream), (Stream::Stdout, Stream::Stderr));
+    let streams = [stdout, stderr].map(|showing| {
+        let all = showing.sent.clone().unwrap_or_default();
+        (showing.clone(), Transcript { all, ..Transcript::default() })
+    });
+    let _ = app.update(Msg::Seen(310, streams.to_vec()));
+    let screen = shown(&app);
+    assert!(screen.contains("44 of 44 lines seen"), "{screen}");
+    let _ = press(&mut app, &["G"]);
+    assert!(shown(&app).contains("│ error: could not compile"), "{}", shown(&app));
+}
+
+#[test]
+fn what_cannot_be_told_for_certain_is_not_marked() {
+    let mut app = opened(reading(), (120, 40));
+    let effects = press(&mut app, &["s"]);
+    let showing = asked(&effects).expect("it is read")[0].clone();
+    let other = Transcript { all: "{\"tests\": 100}\n".into(), ..Transcript::default() };
+    let _ = app.update(Msg::Seen(310, vec![(showing, other)]));
+    assert!(shown(&app).contains("it was sent in another form"), "{}", shown(&app));
+    assert!(shown(&app).contains("  {\"tests\": 100}"), "{}", shown(&app));
+}
+
+#[test]
+fn a_screen_is_no_part_of_the_transcript_and_other_answers_show_none() {
+    let mut screen = reading();
+    screen.envelope.as_mut().expect("answered")["result"]["task"]["view"] = json!("screen");
+    let mut app = opened(screen, (120, 40));
+    assert!(asked(&press(&mut app, &["s"])).is_none());
+    assert!(shown(&app).contains("it was shown the screen, not the transcript"), "{}", shown(&app));
+    assert!(showings(&crate::console_fixture::refusal()).is_err());
+    let unanswered = CallRecord { envelope: None, ..reading() };
+    let app = opened(unanswered, (120, 40));
+    assert_eq!(app.obstacle(Action::Seen), Some("there is no answer about a task here"));
+}
+
+#[test]
+fn whoever_has_gone_on_is_not_called_back() {
+    let mut app = opened(reading(), (120, 40));
+    let effects = press(&mut app, &["s", "1"]);
+    let showing = asked(&effects).expect("it is read")[0].clone();
+    let _ = app.update(Msg::Seen(310, vec![(showing, Transcript::default())]));
+    assert!(app.reader.is_none());
+}
