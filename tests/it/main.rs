@@ -50,6 +50,7 @@ mod masking;
 mod mcp_python;
 mod mcp_shim;
 mod process;
+mod prose_agents;
 mod prose_cases;
 mod prose_codes;
 mod prose_commands;
