@@ -145,7 +145,8 @@ pub struct ConsoleSettings {
     pub glyphs: GlyphSet,
     /// Ring the bell when something needs you and the terminal is not looked at.
     pub bell: bool,
-    /// A program and its arguments, run then as well; the last argument it gets says what is needed.
+    /// A program and its arguments, run then once for each thing; its last argument and its environment say
+    /// what is needed.
     pub notify: Vec<String>,
     /// First-time hints are shown until their keys have been used.
     pub hints: bool,

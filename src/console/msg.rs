@@ -118,6 +118,27 @@ pub struct PageView {
     pub lines: u64,
 }
 
+/// One thing that waits, as it is told outside: safe text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct News {
+    /// `question`, `input`, `held`, `limit`, `left` or `lost`.
+    pub kind: &'static str,
+    /// Its short name: `q03`, `t07`.
+    pub name: String,
+    /// What is wanted, in a few words.
+    pub what: String,
+    /// A prompt, a question, a command.
+    pub said: String,
+}
+
+impl News {
+    /// Returns all of it in one line.
+    #[must_use]
+    pub fn text(&self) -> String {
+        format!("{} {}: {}", self.name, self.what, self.said)
+    }
+}
+
 /// Which page of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Anchor {
@@ -184,6 +205,8 @@ pub enum Effect {
     },
     /// Call the person back: bell and notification.
     Ring(String),
+    /// Run the person's program for one thing that waits.
+    Notify(News),
     /// Give back the lease.
     Release(TaskId),
     /// Take a finished task off the list.

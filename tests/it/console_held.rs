@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 use pilothouse::console::app::{App, Layer};
-use pilothouse::console::msg::{Effect, Msg};
+use pilothouse::console::msg::{Effect, Msg, News};
 use pilothouse::envelope::Actor;
 use pilothouse::runtime::{Decision, GateView, HeldCall, HeldCommand, HoldReason, Snapshot, TaskStatus};
 
@@ -169,4 +169,46 @@ fn a_card_hides_nothing_and_draws_nothing_foreign() {
     assert!(text.contains("contains hidden characters") && text.contains("⟨U+202E⟩"), "{text}");
     assert!(text.contains("Bearer abc"), "what runs is shown whole");
     assert_eq!(app.now, now() + SignedDuration::from_secs(1));
+}
+
+#[test]
+fn what_is_held_waits_in_the_one_list_and_enter_shows_its_card() {
+    let held = vec![
+        call(1, &["git push origin main"], ruled()),
+        call(2, &["make", "make test"], HoldReason::Paused),
+    ];
+    for size @ (columns, rows) in SIZES {
+        let mut app = open(waiting(held.clone()), size);
+        let _ = press(&mut app, &["a"]);
+        insta::assert_snapshot!(format!("held_attention_{columns}x{rows}"), shown(&app));
+    }
+    let mut app = open(waiting(held), (120, 40));
+    let _ = press(&mut app, &["a", "j", "Enter"]);
+    let card = matches!(app.layers.last(), Some(Layer::Held(card)) if card.ticket == 2);
+    assert!(card, "{}", shown(&app));
+}
+
+#[test]
+fn the_persons_program_is_run_once_for_each_thing_and_at_most_six_times_a_minute() {
+    let told = |effects: Vec<Effect>| -> Vec<News> {
+        let news = |effect| if let Effect::Notify(news) = effect { Some(news) } else { None };
+        effects.into_iter().filter_map(news).collect()
+    };
+    let held = |tickets: std::ops::Range<u64>| {
+        let calls = tickets.map(|ticket| call(ticket, &["git push"], ruled())).collect();
+        Msg::Snapshot(Arc::new(waiting(calls)))
+    };
+    let mut app = open(waiting(Vec::new()), (80, 24));
+    let _ = app.update(held(0..0));
+    let _ = app.update(Msg::Focus(false));
+    let news = told(app.update(held(0..1)));
+    let expected =
+        News { kind: "held", name: "t11".into(), what: "needs your word".into(), said: "git push".into() };
+    assert_eq!(news, [expected]);
+    assert_eq!(told(app.update(held(0..1))), [], "once");
+    assert_eq!(told(app.update(held(0..20))).len(), 5, "six a minute");
+    later(&mut app, 60_000);
+    assert_eq!(told(app.update(held(0..21))).len(), 1, "a minute later");
+    let _ = app.update(Msg::Focus(true));
+    assert_eq!(told(app.update(held(0..22))), [], "the person looks");
 }

@@ -1,17 +1,21 @@
 //! What waits for the person: one list, oldest first, over tasks, questions, held calls, limits and
 //! losses; and what of it is worth ringing for. Pure.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::envelope::TaskId;
-use crate::runtime::{QuestionId, TaskStatus, TaskView};
+use crate::runtime::{HeldCall, HoldReason, QuestionId, TaskStatus, TaskView};
 
-use super::super::msg::Effect;
+use super::super::msg::{Effect, News};
 use super::super::text::visible;
 use super::inquiry;
 use super::{App, alias};
+
+/// The person's program is run at most so often a minute: a flood of questions is one, not a flood of programs.
+const MOST_A_MINUTE: usize = 6;
+const MINUTE: SignedDuration = SignedDuration::from_secs(60);
 
 /// What an item is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +24,9 @@ pub enum Subject {
     Question(QuestionId),
     /// A task waits for input.
     Input(TaskId),
-    /// A task wrote more than is kept.
+    /// A call is held, by its ticket.
+    Held(u64),
+    /// A task wrote more than is kept, or was ended for writing more than it may.
     Capped(TaskId),
     /// A task has ended and left processes that could not be ended.
     Orphans(TaskId),
@@ -61,6 +67,8 @@ pub struct Bell {
     pub is_elsewhere: bool,
     /// Items that were seen or rung for.
     known: BTreeSet<String>,
+    /// When the person's program was run in the last minute.
+    ran: VecDeque<Timestamp>,
 }
 
 /// Returns what waits, oldest first.
@@ -76,8 +84,31 @@ pub fn items(app: &App) -> Vec<Item> {
         key: "answer",
         rings: true,
     }));
+    items.extend(app.snapshot.gate.held.iter().map(|held| of_held(app, held)));
     items.sort_by(|a, b| a.since.cmp(&b.since).then_with(|| a.name.cmp(&b.name)));
     items
+}
+
+fn of_held(app: &App, held: &HeldCall) -> Item {
+    let task = held.task.as_ref().and_then(|task| app.task(task));
+    let what = match held.reason {
+        HoldReason::Paused => "is held by the pause",
+        HoldReason::Rule(_) => "needs your word",
+    };
+    let first = held.commands.first().map_or("", |command| &command.cmd);
+    let more = match held.commands.len() {
+        0 | 1 => String::new(),
+        many => format!("  and {} more", many - 1),
+    };
+    Item {
+        subject: Subject::Held(held.ticket),
+        since: held.since,
+        name: task.map_or_else(|| format!("#{}", held.call), |task| alias(task)),
+        what: what.to_owned(),
+        said: format!("{}{more}", visible::told(first)),
+        key: "decide",
+        rings: true,
+    }
 }
 
 fn of_task(app: &App, task: &TaskView) -> Option<Item> {
@@ -99,6 +130,12 @@ fn of_task(app: &App, task: &TaskView) -> Option<Item> {
         let noun = if survivors == 1 { "process" } else { "processes" };
         let what = format!("left {survivors} {noun} alive");
         return item(Subject::Orphans(id()), task.updated_at, what, command(), "look", true);
+    }
+    let is_over_limit = |ended: &crate::runtime::Ended| {
+        ended.error.as_ref().is_some_and(|(kind, _)| kind == "output_limit_exceeded")
+    };
+    if let Some(ended) = task.ended.as_ref().filter(|ended| is_over_limit(ended)) {
+        return item(Subject::Capped(id()), ended.at, "printed too much".into(), command(), "look", true);
     }
     if task.status != TaskStatus::Running {
         return None;
@@ -127,11 +164,36 @@ fn prompt(app: &App, task: &TaskView) -> Option<String> {
     Some(visible::told(text.trim()))
 }
 
+impl Subject {
+    /// Returns the word for what it is.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Question(_) => "question",
+            Self::Input(_) => "input",
+            Self::Held(_) => "held",
+            Self::Capped(_) => "limit",
+            Self::Orphans(_) => "left",
+            Self::Lost(_) => "lost",
+        }
+    }
+}
+
 impl Item {
+    fn news(&self) -> News {
+        News {
+            kind: self.subject.kind(),
+            name: self.name.clone(),
+            what: self.what.clone(),
+            said: self.said.clone(),
+        }
+    }
+
     fn id(&self) -> String {
         match &self.subject {
             Subject::Question(id) => id.to_string(),
             Subject::Input(id) => format!("{id} waits {}", self.since),
+            Subject::Held(ticket) => format!("held {ticket}"),
             Subject::Capped(id) => format!("{id} capped"),
             Subject::Orphans(id) => format!("{id} orphans"),
             Subject::Lost(id) => format!("{id} lost"),
@@ -141,17 +203,23 @@ impl Item {
 
 impl Bell {
     /// Rings for what is new while the person looks elsewhere: once for each, however long it waits. What
-    /// is settled is forgotten.
-    pub(in crate::console) fn ring(&mut self, items: &[Item]) -> Option<Effect> {
-        let ids: BTreeSet<String> = items.iter().map(Item::id).collect();
+    /// is settled is forgotten. The person's program is run for each of them, within bounds.
+    pub(in crate::console) fn ring(&mut self, items: &[Item], now: Timestamp) -> Vec<Effect> {
         let new = items.iter().filter(|item| item.rings && !self.known.contains(&item.id()));
         let new: Vec<&Item> = new.collect();
         let text = match &new[..] {
             [] => None,
-            [one] => Some(format!("{} {}: {}", one.name, one.what, one.said)),
+            [one] => Some(one.news().text()),
             many => Some(format!("{} things wait for you", many.len())),
         };
-        self.known = ids;
-        text.filter(|_| self.is_elsewhere).map(Effect::Ring)
+        self.known = items.iter().map(Item::id).collect();
+        let Some(text) = text.filter(|_| self.is_elsewhere) else { return Vec::new() };
+        while self.ran.front().is_some_and(|at| now.duration_since(*at) >= MINUTE) {
+            self.ran.pop_front();
+        }
+        let runs = new.len().min(MOST_A_MINUTE.saturating_sub(self.ran.len()));
+        self.ran.extend(std::iter::repeat_n(now, runs));
+        let told = new.into_iter().take(runs).map(|item| Effect::Notify(item.news()));
+        std::iter::once(Effect::Ring(text)).chain(told).collect()
     }
 }

@@ -2,7 +2,6 @@
 //! as a message; what is typed goes out in the order it was typed.
 
 use std::path::PathBuf;
-use std::process::Stdio;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -17,9 +16,10 @@ use crate::terminal::Size;
 use super::super::app::export::FileName;
 use super::super::app::search::Query;
 use super::super::app::seen::Showing;
-use super::super::msg::{Anchor, Answered, Msg};
+use super::super::msg::{Anchor, Answered, Msg, News};
 use super::clipboard;
 use super::files::{self, Made};
+use super::hook;
 use super::pages;
 use super::player::Player;
 use super::seen;
@@ -260,16 +260,11 @@ impl Carrier {
     }
 
     /// Runs the person's program and tells it what needs them.
-    pub(in crate::console) fn notify(&mut self, program: &[String], what: &str) {
-        let Some((name, args)) = program.split_first() else { return };
-        let mut command = tokio::process::Command::new(name);
-        command.args(args).arg(what).kill_on_drop(true);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let name = name.clone();
-        self.running.spawn(async move {
-            let ended = command.status().await;
-            ended.err().map(|error| Msg::Failed(format!("run {name} from console.notify: {error}")))
-        });
+    pub(in crate::console) fn notify(&mut self, program: &[String], news: News) {
+        let workspace = self.operator.snapshot().borrow().workspace.clone();
+        if !program.is_empty() {
+            self.running.spawn(hook::run(program.to_vec(), news, workspace));
+        }
     }
 
     /// Stops all tasks and ends the runtime; the link goes with it.

@@ -269,8 +269,8 @@ impl Driver {
                     if self.app.setup.taste.bell {
                         self.display.write(&display::ring_sequence(&text)).map_err(Error::Terminal)?;
                     }
-                    self.carrier.notify(&self.app.setup.taste.notify, &text);
                 }
+                Effect::Notify(news) => self.carrier.notify(&self.app.setup.taste.notify, news),
                 Effect::Release(task) => self.carrier.release(task),
                 Effect::Dismiss(task) => self.carrier.dismiss(task),
                 Effect::Rename(task, name) => self.carrier.rename(task, name),

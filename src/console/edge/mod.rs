@@ -6,6 +6,7 @@ pub(super) mod display;
 pub(super) mod driver;
 pub(super) mod files;
 pub(super) mod frames;
+pub(super) mod hook;
 pub(super) mod keyboard;
 mod lookups;
 pub(super) mod pages;

@@ -148,7 +148,7 @@ impl App {
             self.pan = 0;
         }
         self.renew_inquiries();
-        self.ring().into_iter().collect()
+        self.ring()
     }
 
     fn key(&mut self, key: KeyPress) -> Vec<Effect> {

@@ -9,6 +9,7 @@ use crate::runtime::{Question, QuestionId};
 use crate::terminal::KeyPress;
 
 use super::super::app::attention::{self, Queue, Subject};
+use super::super::app::held::Card;
 use super::super::app::inquiry::{self, Inquiry};
 use super::super::app::{App, Layer, View};
 use super::super::keys::action::Action;
@@ -125,6 +126,7 @@ impl App {
                 self.select(id);
                 self.act(Action::Type)
             }
+            Subject::Held(ticket) => self.open(Layer::Held(Card::of(ticket))),
             Subject::Capped(id) | Subject::Orphans(id) | Subject::Lost(id) => {
                 self.select(id);
                 self.show(View::Focus)
@@ -179,9 +181,9 @@ impl App {
     }
 
     /// Rings for what is new while the person looks elsewhere.
-    pub(super) fn ring(&mut self) -> Option<Effect> {
+    pub(super) fn ring(&mut self) -> Vec<Effect> {
         let items = attention::items(self);
-        self.bell.ring(&items)
+        self.bell.ring(&items, self.now)
     }
 
     /// Tells whether the moment has come from which on keys count, for a frame that says so.

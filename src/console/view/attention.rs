@@ -39,7 +39,8 @@ pub(super) fn draw(brush: &mut Brush<'_>, queue: &Queue) {
             piece(format!("{mark} "), Role::Accent),
             piece(column(&item.name, 5, dots), Role::Title),
             piece(column(&age, 7, dots), Role::Faint),
-            piece(column(&item.what, 20, dots), Role::Waiting),
+            piece(column(&item.what, 21, dots), Role::Waiting),
+            piece(column(item.key, 8, dots), Role::Key),
             piece(item.said.clone(), Role::Text),
         ];
         brush.row(inside, y, &cut(&row, usize::from(inside.width), dots));
