@@ -104,6 +104,7 @@ fn task() -> TaskView {
         item: None,
         promoted: false,
         held: None,
+        timeout_ms: None,
         lease: None,
         waiting: None,
         created_at: now,

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::envelope::TaskId;
-use crate::runtime::{CallRecord, Decision, Form, Given, Input, QuestionId, Snapshot, TaskView};
+use crate::runtime::{CallRecord, Decision, Form, Given, Input, QuestionId, Snapshot, TaskUsage, TaskView};
 use crate::terminal::{KeyPress, MouseInput, Palette, Size};
 
 use super::app::export::FileName;
@@ -72,6 +72,10 @@ pub enum Msg {
     },
     /// Text went to clipboards: how much, and which took it.
     Copied(String, Vec<&'static str>),
+    /// It is time to look what tasks use.
+    Look,
+    /// What tasks use.
+    Usage(Vec<TaskUsage>),
     /// Something could not be done.
     Failed(String),
     /// It is this time now.
@@ -207,6 +211,8 @@ pub enum Effect {
     Ring(String),
     /// Run the person's program for one thing that waits.
     Notify(News),
+    /// Look what tasks use.
+    Look(Vec<TaskId>),
     /// Give back the lease.
     Release(TaskId),
     /// Take a finished task off the list.

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::command::{Example, Local};
 use super::context::Context;
 use super::response::Failure;
-use crate::runtime::{Histogram, Metrics, prometheus};
+use crate::runtime::{Gauge, Histogram, Metrics, prometheus};
 
 /// The form of its own that this command has beside those of all.
 const PROMETHEUS: &str = "prometheus";
@@ -94,15 +94,23 @@ fn table(output: &Output) -> String {
     }
     rows.extend(durations("tool_ms", &metrics.tool_ms));
     rows.extend(durations("task_ms", &metrics.task_ms));
+    rows.extend(durations("wait_ms", &metrics.wait_ms));
+    rows.extend(metrics.gauges.iter().map(limit));
     let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     let lines = rows.iter().map(|(name, value)| format!("{name:<width$}  {value}"));
     lines.collect::<Vec<_>>().join("\n")
 }
 
+fn limit(gauge: &Gauge) -> (String, String) {
+    let task = gauge.task.as_ref().map(|task| format!("  {task}")).unwrap_or_default();
+    (format!("limit {}", gauge.limit.as_str()), format!("{} of {}{task}", gauge.used, gauge.cap))
+}
+
 fn durations(name: &str, all: &BTreeMap<String, Histogram>) -> impl Iterator<Item = (String, String)> {
     all.iter().map(move |(what, histogram)| {
         let share = |percent| histogram.at_most(percent).map_or("longer".to_owned(), |ms| format!("<={ms}"));
-        let value = format!("count {}  p50 {}  p95 {}", histogram.count, share(50), share(95));
+        let value =
+            format!("count {}  p50 {}  p95 {}  p99 {}", histogram.count, share(50), share(95), share(99));
         (format!("{name} {what}"), value)
     })
 }
@@ -133,7 +141,7 @@ mod tests {
         assert_eq!(line("tool_calls").as_deref(), Some("tool_calls ExecCommand success  3"));
         assert_eq!(
             line("tool_ms").as_deref(),
-            Some("tool_ms ExecCommand             count 1  p50 <=10  p95 <=10")
+            Some("tool_ms ExecCommand             count 1  p50 <=10  p95 <=10  p99 <=10")
         );
     }
 

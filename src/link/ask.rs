@@ -9,7 +9,9 @@ use super::operator::Update;
 use crate::envelope::{Envelope, TaskId};
 use crate::prose::run::{Outcome, Refusal, Request};
 use crate::prose::vm::effects::Event;
-use crate::runtime::{CallRecord, Decision, Given, Input, InputOutcome, Metrics, QuestionId, StreamView};
+use crate::runtime::{
+    CallRecord, Decision, Given, Input, InputOutcome, Metrics, QuestionId, StreamView, TaskUsage,
+};
 use crate::tools::Answer;
 
 /// From a console or script to the runtime.
@@ -88,6 +90,10 @@ pub(super) enum Ask {
         question: QuestionId,
         may: bool,
     },
+    /// Look what live tasks use now.
+    Usage {
+        tasks: Vec<TaskId>,
+    },
     Shutdown,
     Metrics,
     /// Run a program and tell what happens meanwhile (role `cli`).
@@ -114,6 +120,7 @@ pub(super) enum Reply {
     Sent(InputOutcome),
     Record(Option<Arc<CallRecord>>),
     Metrics(Box<Metrics>),
+    Usage(Vec<TaskUsage>),
     Program(Box<Result<Outcome, Refusal>>),
     Done,
 }

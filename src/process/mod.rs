@@ -32,6 +32,7 @@ mod start;
 mod stray;
 mod sys;
 mod tree;
+mod usage;
 mod wire;
 pub mod workdir;
 
@@ -45,5 +46,6 @@ pub use running::{Host, HostEvent, Io, Running};
 pub use signal::{ExitStatus, Signal, UnknownSignal};
 pub use spawner::{PreparedHost, SpawnError, Spawner};
 pub use stray::{Remains, Strays, end_strays};
+pub use usage::Usage;
 pub use wire::Stage;
 pub use workdir::{Workdir, WorkdirError};

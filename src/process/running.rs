@@ -78,10 +78,17 @@ pub enum HostEvent {
 /// events, and a host that follows none is killed, which is [`HostEvent::Lost`].
 #[derive(Debug, Clone)]
 pub struct Host {
+    pid: Option<u32>,
     orders: mpsc::Sender<Order>,
 }
 
 impl Host {
+    /// Returns its process id, while it has one.
+    #[must_use]
+    pub fn pid(&self) -> Option<u32> {
+        self.pid
+    }
+
     /// Sends a signal to the processes in `scope`.
     pub fn signal(&self, signal: Signal, scope: Scope) {
         self.order(Order::Signal { signal, scope });
@@ -140,6 +147,7 @@ impl Link {
     pub(super) fn new(parts: super::spawner::Started) -> (Self, Host, mpsc::Receiver<HostEvent>) {
         let (events, receiver) = mpsc::channel(EVENTS);
         let (sender, orders) = mpsc::channel(ORDERS);
+        let pid = parts.host.id();
         let link = Self {
             control: parts.control,
             host: parts.host,
@@ -150,7 +158,7 @@ impl Link {
             orders,
             watch: Watch::default(),
         };
-        (link, Host { orders: sender }, receiver)
+        (link, Host { pid, orders: sender }, receiver)
     }
 
     /// Runs until the host is gone and reaped.

@@ -22,6 +22,10 @@ pub(super) struct Process {
     /// When it started, in clock ticks since boot: with the pid, its identity.
     pub(super) start: u64,
     pub(super) name: String,
+    /// Processor time in clock ticks, with that of children it has waited for.
+    pub(super) cpu_ticks: u64,
+    /// Pages in memory.
+    pub(super) rss_pages: u64,
     /// Its main thread is gone. Other threads, or a parent that does not reap, may keep it listed.
     pub(super) zombie: bool,
 }
@@ -52,6 +56,7 @@ fn parse(stat: &[u8]) -> Option<Process> {
     let rest = std::str::from_utf8(stat.get(close + 1..)?).ok()?;
     let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
     let number = |index: usize| fields.get(index)?.parse().ok();
+    let count = |index: usize| fields.get(index)?.parse::<u64>().ok();
     Some(Process {
         pid,
         parent: number(1)?,
@@ -60,6 +65,8 @@ fn parse(stat: &[u8]) -> Option<Process> {
         foreground: number(5)?,
         start: fields.get(19)?.parse().ok()?,
         name,
+        cpu_ticks: (11..=14).filter_map(&count).sum(),
+        rss_pages: count(21).unwrap_or(0),
         zombie: matches!(fields.first(), Some(&("Z" | "X"))),
     })
 }
@@ -151,6 +158,7 @@ mod tests {
         let process = parse(stat).expect("parses");
         assert_eq!(process.name, "a) b (c");
         assert_eq!((process.pid, process.parent, process.group, process.session), (4242, 1, 4242, 4240));
+        assert_eq!((process.cpu_ticks, process.rss_pages), (5 + 6 + 7 + 8, 2));
         assert_eq!((process.foreground, process.start, process.zombie), (4300, 987_654, false));
     }
 

@@ -55,6 +55,8 @@ pub(super) struct Live {
     pub(super) host: Option<Host>,
     pub(super) waiter: Option<Reply<ExecOutcome>>,
     pub(super) start_error: Option<Error>,
+    /// Bytes typed into it.
+    pub(super) typed_bytes: u64,
     pub(super) looks: Looks,
 }
 
@@ -177,6 +179,11 @@ impl Driver {
                     self.finished.retain(|view| view.id != id);
                 }
             }
+            Order::Known { tasks, reply } => {
+                // Whoever asked may have gone.
+                let _ = reply.send(Ok(self.known(&tasks)));
+                return false;
+            }
             Order::Pause { paused } => self.step(Input::Pause { paused }),
             Order::Rules { rules } => self.step(Input::Rules { rules }),
             Order::Admit { batch, reply } => self.admit(*batch, reply),
@@ -251,7 +258,14 @@ impl Driver {
         self.shared.ios().insert(id.clone(), io.clone());
         self.live.insert(
             id,
-            Live { io, host: None, waiter: Some(waiter), start_error: None, looks: Looks::default() },
+            Live {
+                io,
+                host: None,
+                waiter: Some(waiter),
+                start_error: None,
+                typed_bytes: 0,
+                looks: Looks::default(),
+            },
         );
         let live = self.live.len();
         self.shared.book().counters.started(live);

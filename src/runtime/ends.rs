@@ -4,6 +4,7 @@ use super::driver::Driver;
 use super::request::ExecOutcome;
 use super::rows::Row;
 use super::supervisor::Input;
+use super::view::TaskView;
 use crate::envelope::{Actor, TaskId};
 
 impl Driver {
@@ -15,6 +16,7 @@ impl Driver {
         self.past_bytes.0 += view.output.bytes;
         self.past_bytes.1 += view.output.dropped_bytes;
         self.shared.book().counters.ended(view.status.as_str(), view.lived_ms());
+        self.count_waits(&view, live.io.first_byte_ms());
         self.shared.note(&Row::Ended { task: &view });
         if view.promoted && view.output.bytes > 0 {
             // What a foreground command printed stands in its answer.
@@ -27,6 +29,19 @@ impl Driver {
         if let Some(waiter) = live.waiter.take() {
             let answer = live.start_error.take().map_or(Ok(ExecOutcome::Completed(view)), Err);
             let _ = waiter.send(answer);
+        }
+    }
+
+    /// A command that was held has waited for a person: that is no latency.
+    fn count_waits(&self, view: &TaskView, first_byte_ms: Option<u64>) {
+        let mut book = self.shared.book();
+        let was_held = view.events.iter().any(|event| event.what == "held");
+        if let Some(ms) = first_byte_ms.filter(|_| !was_held) {
+            book.counters.waited("first_byte", ms);
+        }
+        if let (Some(stop), Some(ended)) = (&view.stop, &view.ended) {
+            let took = ended.at.duration_since(stop.at).as_millis();
+            book.counters.waited("stop", u64::try_from(took).unwrap_or(0));
         }
     }
 

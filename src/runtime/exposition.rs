@@ -38,6 +38,15 @@ pub fn prometheus(metrics: &Metrics) -> String {
     page.sample("tasks_peak", &[], metrics.tasks_peak);
     page.durations("tool_duration_seconds", "From call to answer.", "tool", &metrics.tool_ms);
     page.durations("task_duration_seconds", "From start to end of a task.", "status", &metrics.task_ms);
+    page.durations("wait_seconds", "To the first byte, and from a stop to the end.", "of", &metrics.wait_ms);
+    page.family("limit", "Limits, in tasks, bytes or milliseconds.", "gauge");
+    for gauge in &metrics.gauges {
+        page.sample("limit", &[("of", gauge.limit.as_str())], gauge.cap);
+    }
+    page.family("limit_used", "What is taken of them.", "gauge");
+    for gauge in &metrics.gauges {
+        page.sample("limit_used", &[("of", gauge.limit.as_str())], gauge.used);
+    }
     page.0
 }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
+use super::gauge::Gauge;
 use super::histogram::Histogram;
 
 /// Seconds of history.
@@ -46,6 +47,13 @@ pub struct Metrics {
     pub tool_ms: BTreeMap<String, Histogram>,
     /// From start to end of a task, by final status.
     pub task_ms: BTreeMap<String, Histogram>,
+    /// Other waits: `first_byte` from the start of a command to its first byte of output, counted when it ends;
+    /// `stop` from a stop to the end of the task.
+    #[serde(default)]
+    pub wait_ms: BTreeMap<String, Histogram>,
+    /// How much of each limit is taken.
+    #[serde(default)]
+    pub gauges: Vec<Gauge>,
     /// Tool-call durations in ms, by tool: (count, p50, p95, p99) over the recent calls.
     pub call_ms: BTreeMap<String, (u64, u64, u64, u64)>,
     /// Calls in each of the last 60 seconds, oldest first; updated at most once a second.
@@ -113,6 +121,11 @@ impl Counters {
     pub(super) fn ended(&mut self, status: &str, lived_ms: u64) {
         *self.metrics.tasks_ended.entry(status.to_owned()).or_default() += 1;
         self.metrics.task_ms.entry(status.to_owned()).or_default().add(lived_ms);
+    }
+
+    /// Counts a wait that is over.
+    pub(super) fn waited(&mut self, what: &str, ms: u64) {
+        self.metrics.wait_ms.entry(what.to_owned()).or_default().add(ms);
     }
 
     /// Sets how many tasks live, by status.

@@ -10,6 +10,7 @@ mod export;
 mod exposition;
 mod gate;
 mod gatekeeping;
+mod gauge;
 mod handle;
 mod histogram;
 mod log;
@@ -32,6 +33,7 @@ mod supervisor;
 mod tail;
 mod timers;
 mod typing;
+mod usage;
 mod view;
 mod waiting;
 
@@ -42,6 +44,7 @@ pub use error::Error;
 pub use export::{Export, Form};
 pub use exposition::prometheus;
 pub use gate::{BatchRequest, Decision, GateView, HeldCall, HeldCommand, HoldReason};
+pub use gauge::{Gauge, Limit};
 pub use handle::{Handle, Options};
 pub use histogram::{BOUNDS_MS, Histogram};
 pub use log::{log_path, marks_path, read_marks};
@@ -59,6 +62,7 @@ pub use request::{
 };
 pub use screen::Screen;
 pub use stream::{StreamLine, StreamView};
+pub use usage::TaskUsage;
 pub use view::{
     AgentView, BatchItem, CallSummary, Ended, Lease, Notice, OutputView, RecordView, Snapshot, StopView,
     TaskEvent, TaskStatus, TaskView, Waiting,

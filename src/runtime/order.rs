@@ -6,6 +6,7 @@ use super::Error;
 use super::gate::{BatchRequest, Decision};
 use super::question::ClerkOrder;
 use super::request::{ExecOutcome, ExecRequest, Input, InputOutcome, Stop, StopOutcome};
+use super::usage::Known;
 use super::view::Waiting;
 use crate::config::ApprovalRule;
 use crate::envelope::{Actor, TaskId};
@@ -22,6 +23,7 @@ pub(super) enum Order {
     Release { id: TaskId },
     Rename { id: TaskId, name: Option<String> },
     Dismiss { id: TaskId },
+    Known { tasks: Vec<TaskId>, reply: Reply<Vec<Known>> },
     Pause { paused: bool },
     Rules { rules: Vec<ApprovalRule> },
     Admit { batch: Box<BatchRequest>, reply: Reply<()> },

@@ -35,6 +35,7 @@ impl Driver {
         book.counters.live(live.map(|task| task.status.as_str()));
         let mut metrics = book.counters.metrics.clone();
         book.calls.percentiles(&mut metrics);
+        metrics.gauges = self.shared.gauges(&tasks, read);
         let snapshot = Snapshot {
             seq: self.published,
             workspace: before.workspace.clone(),
@@ -132,6 +133,7 @@ fn view_of(task: &Task, output: OutputView) -> TaskView {
         promoted: task.promoted,
         item: task.request.item,
         held: task.held.as_ref().map(|held| held.reason.clone()),
+        timeout_ms: task.request.timeout.map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)),
         lease: task.lease.as_ref().map(|(lease, _)| lease.clone()),
         waiting: task.waiting.clone(),
         created_at: task.created_at,

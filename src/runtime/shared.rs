@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use super::Error;
 use super::book::Book;
 use super::bytes::{Pump, TaskIo, Viewers};
 use super::calls::CallRecord;
+use super::gauge::{Caps, Gauge};
 use super::past::{self, Recovery};
 use super::rows::{Answered, Row};
 use super::stream::StreamView;
@@ -58,6 +59,9 @@ pub(super) struct Shared {
     /// Tasks of past recordings that somebody asked for.
     past: Mutex<HashMap<TaskId, Arc<TaskView>>>,
     ios: Mutex<HashMap<TaskId, Arc<TaskIo>>>,
+    caps: Caps,
+    /// Bytes of all recordings when last looked at, and what had been printed by then.
+    disk: [AtomicU64; 2],
     book: Mutex<Book>,
 }
 
@@ -88,6 +92,8 @@ impl Shared {
             past: Mutex::default(),
             ios: Mutex::default(),
             book: Mutex::new(Book::new(limits.recent_calls)),
+            caps: Caps::of(limits),
+            disk: Default::default(),
             batch_deadline: limits.batch_deadline,
             share_tasks: limits.share_tasks,
         })
@@ -103,6 +109,14 @@ impl Shared {
 
     pub(super) fn io(&self, id: &TaskId) -> Option<Arc<TaskIo>> {
         self.ios().get(id).cloned()
+    }
+
+    /// Returns how much of each limit is taken. Recordings are looked at once an hour; what was printed since
+    /// is added.
+    pub(super) fn gauges(&self, tasks: &[Arc<TaskView>], printed: u64) -> Vec<Gauge> {
+        let [then, by_then] = [&self.disk[0], &self.disk[1]].map(|bytes| bytes.load(Ordering::Relaxed));
+        let disk_used = then.saturating_add(printed.saturating_sub(by_then));
+        self.caps.measure(tasks, disk_used, self.clock.now().wall)
     }
 
     pub(super) fn is_headless(&self) -> bool {
@@ -251,7 +265,10 @@ impl Shared {
             self.nudge.notify_one();
         }
         self.recovered.send_replace(true);
-        past::keep(&self.recording, limits, &self.journal, now);
+        let printed = self.book().counters.metrics.output_bytes_in;
+        let kept = past::keep(&self.recording, limits, &self.journal, now);
+        self.disk[0].store(kept, Ordering::Relaxed);
+        self.disk[1].store(printed, Ordering::Relaxed);
     }
 
     /// Returns a task of a past recording that was asked for before.

@@ -77,6 +77,9 @@ fn send(driver: &mut Driver, by: &Actor, io: &TaskIo, input: Input) -> Result<Re
     }
     driver.shared.pump.write(&id);
     let count = bytes.len() as u64;
+    if let Some(live) = driver.live.get_mut(&id) {
+        live.typed_bytes += count;
+    }
     driver.step(supervisor::Input::Typed { id, by: by.clone(), bytes: count });
     Ok(Ok(count))
 }

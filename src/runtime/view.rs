@@ -109,6 +109,9 @@ pub struct TaskView {
     /// It waits in state `queued` for the operator's word, and why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held: Option<HoldReason>,
+    /// How long it may run, in milliseconds, when its caller said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
     /// Who holds its input, if anyone.
     pub lease: Option<Lease>,
     /// It seems to want input.

@@ -19,8 +19,8 @@ use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::console::view::{self, Drawn};
 use pilothouse::envelope::{Actor, Envelope, TaskId};
 use pilothouse::runtime::{
-    AgentView, CallRecord, CallSummary, Ended, GateView, Histogram, Lease, Metrics, Notice, OutputView,
-    RecordView, Snapshot, StopView, TaskEvent, TaskStatus, TaskView, Waiting,
+    AgentView, CallRecord, CallSummary, Ended, GateView, Gauge, Histogram, Lease, Limit, Metrics, Notice,
+    OutputView, RecordView, Snapshot, StopView, TaskEvent, TaskStatus, TaskView, Waiting,
 };
 use pilothouse::terminal::{KeyPress, Origin, Size, Terminal};
 
@@ -62,6 +62,7 @@ pub(crate) fn task(number: u32, cmd: &str, age: i64, quiet: i64) -> TaskView {
         promoted: true,
         item: None,
         held: None,
+        timeout_ms: None,
         lease: None,
         waiting: None,
         created_at: ago(age),
@@ -219,6 +220,23 @@ pub(crate) fn calls() -> Vec<CallSummary> {
     ]
 }
 
+fn gauges() -> Vec<Gauge> {
+    let of = |limit, used, cap, number: Option<u32>| Gauge {
+        limit,
+        used,
+        cap,
+        task: number.map(|number| id(number).to_string()),
+        number,
+        since: None,
+    };
+    vec![
+        of(Limit::Tasks, 6, 64, None),
+        of(Limit::Kept, 12_400_000, 64 << 20, Some(6)),
+        Gauge { since: Some(ago(130)), ..of(Limit::Wall, 0, 140_000, Some(6)) },
+        of(Limit::Disk, 184 << 20, 2 << 30, None),
+    ]
+}
+
 fn metrics() -> Metrics {
     let by = |success, error| BTreeMap::from([("success".to_owned(), success), ("error".to_owned(), error)]);
     let counts = |pairs: &[(&str, u64)]| pairs.iter().map(|(name, n)| ((*name).to_owned(), *n)).collect();
@@ -250,6 +268,11 @@ fn metrics() -> Metrics {
             ("failed".to_owned(), took(5, 7_000)),
         ]),
         output_bytes_dropped: 12 << 20,
+        wait_ms: BTreeMap::from([
+            ("first_byte".to_owned(), took(120, 9)),
+            ("stop".to_owned(), took(4, 3_000)),
+        ]),
+        gauges: gauges(),
         operator_actions: counts(&[("input", 57), ("start", 2), ("stop", 3)]),
         input_refused: counts(&[("held_by_operator", 1)]),
         call_ms: BTreeMap::from([

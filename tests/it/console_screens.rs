@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
+use jiff::SignedDuration;
 use pilothouse::console::app::App;
 use pilothouse::console::looks::theme::Colours;
-use pilothouse::console::msg::Msg;
+use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::envelope::Actor;
-use pilothouse::runtime::{CallSummary, StreamLine, StreamView};
+use pilothouse::process::Usage;
+use pilothouse::runtime::{CallSummary, StreamLine, StreamView, TaskUsage};
 
 use crate::console_fixture::{
-    build, console, draw, empty, now, press, record, refusal, select, setup, shown, snapshot,
+    build, console, draw, empty, id, now, press, record, refusal, select, setup, shown, snapshot,
 };
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
@@ -247,4 +249,53 @@ fn the_heads_of_the_calls_stand_over_their_columns() {
         }
         assert_eq!(at(&rows[1], "CALL").map(|at| at + 4), at(row, "303").map(|at| at + 3), "CALL ends there");
     }
+}
+
+/// A console that has looked at its tasks twice, a second apart.
+fn measured(app: &mut App) {
+    let seen = |app: &mut App, cpu_ms: u64| {
+        let tree = |number: u64| Usage { cpu_ms: cpu_ms * number, memory_bytes: number << 26, processes: 2 };
+        let usage = |number: u32| TaskUsage {
+            task: id(number),
+            tree: (number != 5).then(|| tree(u64::from(number))),
+            typed_bytes: u64::from(number) * 10,
+        };
+        let _ = app.update(Msg::Usage([3, 5, 6, 7, 8].map(usage).into()));
+    };
+    seen(app, 0);
+    let later = app.now + SignedDuration::from_secs(1);
+    let _ = app.update(Msg::Tick(later));
+    seen(app, 130);
+}
+
+#[test]
+fn what_tasks_use_is_shown_and_what_is_not_known_is_a_dot() {
+    for (view, key) in [("tasks", "1"), ("metrics", "4")] {
+        at_each_size(&format!("used_{view}"), |app| {
+            let _ = press(app, &[key]);
+            measured(app);
+        });
+    }
+}
+
+#[test]
+fn tasks_are_looked_at_while_they_are_on_screen_and_nothing_new_draws_nothing() {
+    let mut app = console(snapshot(), (80, 24));
+    let looked_at = |effects: Vec<Effect>| {
+        let look = effects
+            .into_iter()
+            .find_map(|effect| if let Effect::Look(tasks) = effect { Some(tasks) } else { None });
+        look.unwrap_or_default().len()
+    };
+    let _ = press(&mut app, &["3"]);
+    assert_eq!((app.usage.next(), looked_at(app.update(Msg::Look))), (None, 0), "receipts show none of it");
+    let _ = press(&mut app, &["1"]);
+    assert!(looked_at(app.update(Msg::Look)) > 0);
+    measured(&mut app);
+    app.drawn();
+    let later = app.now + SignedDuration::from_secs(1);
+    let _ = app.update(Msg::Tick(later));
+    let blind = TaskUsage { task: id(5), tree: None, typed_bytes: 50 };
+    let _ = app.update(Msg::Usage(vec![blind]));
+    assert!(!app.is_dirty());
 }

@@ -88,3 +88,30 @@ async fn a_managed_task_cannot_act_as_the_operator() {
     assert!(home.run(&["serve", "--stop"]).status.success());
     served.wait().expect("ends");
 }
+
+#[tokio::test]
+async fn a_console_sees_what_a_task_uses_with_all_its_processes() {
+    let home = Home::new();
+    let mut served = home.serve();
+    let operator = attach(&home).await;
+    // The second process leaves the session: it is below the task host all the same.
+    let task = start(
+        &operator,
+        "setsid sleep 600 & x=0; while [ $x -lt 300000 ]; do x=$((x+1)); done; echo spent; read y",
+    )
+    .await;
+    operator.show(std::slice::from_ref(&task), Some(&task));
+    shows(&operator, &task, "spent").await;
+    operator.send(&task, Input::Raw(b"abc".to_vec())).await.expect("typed");
+    let gone: TaskId = "task_zzzzzzzz".parse().expect("an id");
+    let seen = operator.usage(vec![gone, task.clone()]).await.expect("looks");
+    let [usage] = &seen[..] else { panic!("one live task: {seen:?}") };
+    let tree = usage.tree.expect("/proc is there");
+    assert_eq!((&usage.task, usage.typed_bytes), (&task, 3));
+    assert!(tree.processes >= 2 && tree.cpu_ms > 0 && tree.memory_bytes > 100_000, "{tree:?}");
+    let metrics = operator.snapshot().borrow().metrics.clone();
+    let used: Vec<_> = metrics.gauges.iter().map(|gauge| (gauge.limit.as_str(), gauge.used)).collect();
+    assert_eq!(used[0], ("tasks", 1), "{used:?}");
+    operator.shutdown().await.expect("ends");
+    served.wait().expect("ends");
+}

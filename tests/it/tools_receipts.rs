@@ -50,6 +50,7 @@ pub(crate) fn running(cmd: &str) -> TaskView {
         promoted: true,
         item: None,
         held: None,
+        timeout_ms: None,
         lease: None,
         waiting: None,
         created_at: at(0),

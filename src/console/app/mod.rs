@@ -15,6 +15,7 @@ mod layer;
 pub mod lines;
 pub mod memory;
 mod mode;
+pub mod pace;
 pub mod picture;
 pub mod program;
 pub mod reader;
@@ -23,6 +24,7 @@ pub mod search;
 pub mod seen;
 pub mod setup;
 pub mod toasts;
+pub mod usage;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -125,6 +127,10 @@ pub struct App {
     pub replay: Option<Replay>,
     /// The program screen.
     pub programs: Programs,
+    /// What tasks use.
+    pub usage: usage::Usages,
+    /// How fast the console is.
+    pub pace: pace::Pace,
     /// What the person was rung for.
     pub bell: Bell,
     /// The mouse is ours.
@@ -173,6 +179,8 @@ impl App {
             reader: None,
             replay: None,
             programs: Programs::default(),
+            usage: usage::Usages::default(),
+            pace: pace::Pace::default(),
             bell: Bell::default(),
             has_mouse: true,
             memory: Memory::default(),

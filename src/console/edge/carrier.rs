@@ -97,6 +97,13 @@ impl Carrier {
         full.then(|| Msg::Refused(task, "it does not keep up with the keys".to_owned()))
     }
 
+    /// Looks what tasks use.
+    pub(in crate::console) fn look(&mut self, tasks: Vec<TaskId>) {
+        let operator = self.operator.clone();
+        // A runtime that has gone is told of elsewhere.
+        self.running.spawn(async move { Some(Msg::Usage(operator.usage(tasks).await.unwrap_or_default())) });
+    }
+
     /// Holds new calls of agents, or lets them go on.
     pub(in crate::console) fn pause(&mut self, paused: bool) {
         let operator = self.operator.clone();

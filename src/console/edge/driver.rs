@@ -25,7 +25,7 @@ use super::signals::{Asked, Signals};
 use super::tty;
 
 /// After a key, an echo in the focused pane is drawn at once for so long.
-const ECHO: Duration = Duration::from_millis(100);
+pub(super) const ECHO: Duration = Duration::from_millis(100);
 /// Sizes that follow each other this closely are one.
 const RESIZING: Duration = Duration::from_millis(50);
 /// Changes of files that follow each other this closely are one.
@@ -53,19 +53,21 @@ pub(in crate::console) struct Driver {
 /// Moments of the loop, on the monotonic clock.
 #[derive(Debug, Default)]
 pub(in crate::console) struct Times {
-    last_frame: Duration,
+    pub(super) last_frame: Duration,
     /// When a key came whose echo was not drawn yet.
-    last_key: Option<Duration>,
+    pub(super) last_key: Option<Duration>,
+    /// When the key came whose echo the next frame shows.
+    pub(super) echoes: Option<Duration>,
     /// The next frame does not wait for its time.
-    is_urgent: bool,
+    pub(super) is_urgent: bool,
     /// A text on the last frame reads differently then.
-    wake: Option<Duration>,
+    pub(super) wake: Option<Duration>,
     resize: Option<Duration>,
     /// The settings are read again then.
     reload: Option<Duration>,
     give_up: Option<Duration>,
     /// A shown screen has something new.
-    screens_changed: bool,
+    pub(super) screens_changed: bool,
 }
 
 /// Why the loop ended.
@@ -167,7 +169,8 @@ impl Driver {
             Event::Screens => {
                 self.times.screens_changed = true;
                 if self.is_echo() {
-                    (self.times.is_urgent, self.times.last_key) = (true, None);
+                    self.times.is_urgent = true;
+                    self.times.echoes = self.times.last_key.take();
                 }
                 return Ok(None);
             }
@@ -187,18 +190,6 @@ impl Driver {
         self.carry_out(effects)
     }
 
-    /// Tells whether the task that has the keys has answered one: one frame for each key goes out at once. A flood
-    /// in the same pane gets no more than that.
-    fn is_echo(&mut self) -> bool {
-        let now = self.clock.now().mono;
-        self.times.last_key.take_if(|at| now.saturating_sub(*at) >= ECHO);
-        let task = self.app.typing_into().filter(|_| self.times.last_key.is_some());
-        task.is_some_and(|task| {
-            let seen = self.app.pictures.get(task).map(|picture| picture.generation);
-            self.operator.screen(task).map(|screen| screen.generation()) != seen
-        })
-    }
-
     fn on_time(&mut self) -> Result<Option<Ending>, Error> {
         let now = self.clock.now().mono;
         if self.times.give_up.is_some_and(|at| at <= now) {
@@ -213,6 +204,10 @@ impl Driver {
         }
         if self.times.reload.take_if(|at| *at <= now).is_some() {
             let effects = self.reload();
+            return self.carry_out(effects);
+        }
+        if self.app.usage.next().is_some_and(|at| at <= self.app.now) {
+            let effects = self.app.update(Msg::Look);
             return self.carry_out(effects);
         }
         if self.times.resize.take_if(|at| *at <= now).is_some() {
@@ -271,6 +266,7 @@ impl Driver {
                     }
                 }
                 Effect::Notify(news) => self.carrier.notify(&self.app.setup.taste.notify, news),
+                Effect::Look(tasks) => self.carrier.look(tasks),
                 Effect::Release(task) => self.carrier.release(task),
                 Effect::Dismiss(task) => self.carrier.dismiss(task),
                 Effect::Rename(task, name) => self.carrier.rename(task, name),
@@ -326,68 +322,13 @@ impl Driver {
         let is_new = self.app.is_dirty() || times.screens_changed;
         let pace = if times.is_urgent { Duration::ZERO } else { self.display.pace() };
         let frame = is_new.then(|| times.last_frame + pace);
-        [frame, times.wake, times.resize, times.reload, times.give_up].into_iter().flatten().min()
-    }
-
-    /// Draws when something is new and the last frame is old enough, or somebody waits for it.
-    fn draw_if_due(&mut self) -> Result<Option<Ending>, Error> {
-        if !self.app.is_dirty() && !self.times.screens_changed {
-            return Ok(None);
-        }
-        let now = self.clock.now().mono;
-        // Keys that wait go first: a frame for each of them would put off the last one.
-        let pace = match (self.keys.is_empty(), self.times.is_urgent) {
-            (false, _) => ECHO,
-            (true, true) => Duration::ZERO,
-            (true, false) => self.display.pace(),
-        };
-        if now < self.times.last_frame + pace {
-            return Ok(None);
-        }
-        (self.times.screens_changed, self.times.is_urgent) = (false, false);
-        self.take_pictures();
-        if !self.app.is_dirty() {
-            // A screen that could not be read is looked at again in a while, not at once.
-            self.times.last_frame = now;
-            return Ok(None);
-        }
-        let drawn = match self.display.draw(&self.app) {
-            Ok(drawn) => drawn,
-            Err(error) if is_gone(&error) => return Ok(Some(Ending::Gone)),
-            Err(error) => return Err(Error::Terminal(error)),
-        };
-        self.app.drawn();
-        let after = self.clock.now();
-        self.frames.add(after.mono.saturating_sub(now));
-        self.times.last_frame = after.mono;
-        self.times.wake = drawn.wake.map(|at| {
-            let left = at.as_millisecond().saturating_sub(after.wall.as_millisecond()).max(1);
-            after.mono + Duration::from_millis(left.unsigned_abs())
-        });
-        Ok(None)
-    }
-
-    /// Takes new pictures of the shown screens that have changed; a busy one keeps its last.
-    fn take_pictures(&mut self) {
-        for task in self.app.live_panes() {
-            let Some(screen) = self.operator.screen(&task) else { continue };
-            let generation = screen.generation();
-            let seen = self.app.pictures.get(&task).map(|picture| picture.generation);
-            if seen == Some(generation) {
-                continue;
-            }
-            let mut picture = self.app.pictures.remove(&task).unwrap_or_default();
-            let is_taken = screen.try_read(|terminal| picture.take(terminal, generation)).is_some();
-            if is_taken {
-                let _ = self.app.update(Msg::Picture(task, picture));
-            } else {
-                self.times.screens_changed = true;
-                self.app.pictures.insert(task, picture);
-            }
-        }
+        let now = self.clock.now();
+        let look = self.app.usage.next().map(|at| now.mono + until(now.wall, at));
+        [frame, look, times.wake, times.resize, times.reload, times.give_up].into_iter().flatten().min()
     }
 }
 
-fn is_gone(error: &std::io::Error) -> bool {
-    error.raw_os_error() == Some(libc::EIO) || error.kind() == std::io::ErrorKind::BrokenPipe
+/// The time until a moment, none when it has passed.
+pub(super) fn until(now: jiff::Timestamp, at: jiff::Timestamp) -> Duration {
+    Duration::try_from(at.duration_since(now)).unwrap_or(Duration::ZERO)
 }

@@ -3,6 +3,7 @@
 pub(super) mod carrier;
 pub(super) mod clipboard;
 pub(super) mod display;
+mod drawing;
 pub(super) mod driver;
 pub(super) mod files;
 pub(super) mod frames;

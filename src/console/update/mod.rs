@@ -20,6 +20,7 @@ mod scroll;
 mod search;
 mod settle;
 mod typing;
+mod usage;
 
 pub(super) use dialogs::stop_of;
 pub(super) use scroll::moved;
@@ -80,6 +81,11 @@ impl App {
             Msg::Resize(columns, rows) => {
                 self.size = (columns, rows);
                 self.is_dirty = true;
+                return Vec::new();
+            }
+            Msg::Look => return self.look(),
+            Msg::Usage(seen) => {
+                self.seen(seen);
                 return Vec::new();
             }
             Msg::Focus(is_here) => {

@@ -32,6 +32,7 @@ impl App {
         }
         let plan = self.plan();
         self.place_lists(&plan);
+        self.want_usage(&plan);
         let mut effects: Vec<Effect> = self.show_panes(&plan).into_iter().collect();
         effects.extend(self.fit_watched(&plan));
         effects.extend(self.read_tails(&plan));

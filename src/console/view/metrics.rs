@@ -1,30 +1,46 @@
-//! The counters, live: tasks, calls, output, what was refused, and each task's share.
+//! The metrics screen: the counters, live, of tasks, calls, output and people.
 
 use ratatui::layout::Rect;
 
 use crate::runtime::{Histogram, Metrics};
 
-use super::super::app::alias;
 use super::super::looks::theme::Role;
 use super::super::plan::{cut_left, cut_top};
 use super::super::text::document::{Piece, piece};
 use super::super::text::visible;
 use super::super::text::{bytes, column, count, right};
 use super::brush::Brush;
-use super::state::command;
+use super::gauges;
 
 const LEFT: u16 = 30;
+/// Below so many rows only what fits beside the tasks is shown.
+const SHORT: u16 = 30;
+/// Rows for what tasks use.
+const LEAST_BY_TASK: u16 = 5;
+/// Tools listed where there is little room: those called most.
+const FEW_TOOLS: usize = 4;
 
 type Rows = Vec<Vec<Piece>>;
 
 pub(super) fn draw(brush: &mut Brush<'_>, area: Rect) {
-    let left = [tasks(brush), output(brush)].concat();
-    let right = [calls(brush, area.width.saturating_sub(LEFT + 2)), refused(brush)].concat();
-    let (column, rest) = cut_left(area, LEFT.min(area.width));
+    let is_short = area.height < SHORT;
+    let left = [tasks(brush, is_short), output(brush, is_short)].concat();
+    let mut right = calls(brush, area.width.saturating_sub(LEFT + 2), is_short);
+    if !is_short {
+        right.push(Vec::new());
+    }
+    right.extend(gauges::limits(brush));
+    if !is_short {
+        right.push(Vec::new());
+        right.extend(refused(brush));
+    }
+    // What tasks use has the last word, however many tools there are.
+    let (above, _) = cut_top(area, area.height.saturating_sub(LEAST_BY_TASK));
+    let (column, rest) = cut_left(above, LEFT.min(area.width));
     let other = cut_left(rest, 2).1;
     let used = write(brush, column, &left).max(write(brush, other, &right));
-    let below = cut_top(area, used + 1).1;
-    by_task(brush, below);
+    let gap = u16::from(!is_short);
+    gauges::by_task(brush, cut_top(area, used + gap).1);
 }
 
 fn write(brush: &mut Brush<'_>, area: Rect, rows: &Rows) -> u16 {
@@ -45,12 +61,12 @@ fn fact(name: &str, value: impl Into<String>) -> Vec<Piece> {
     ]
 }
 
-fn tasks(brush: &Brush<'_>) -> Rows {
+fn tasks(brush: &Brush<'_>, is_short: bool) -> Rows {
     let metrics = &brush.app.snapshot.metrics;
     let ended = |status: &str| count(metrics.tasks_ended.get(status).copied().unwrap_or(0));
     let live = |status: &str| count(metrics.tasks_live.get(status).copied().unwrap_or(0));
     let commands = metrics.shell_commands();
-    vec![
+    let mut rows = vec![
         heading("TASKS"),
         fact("commands run", count(commands)),
         fact("in batches", count(metrics.batched_exec_command_items)),
@@ -62,22 +78,28 @@ fn tasks(brush: &Brush<'_>) -> Rows {
         fact("failed", ended("failed")),
         fact("cancelled", ended("cancelled")),
         fact("interrupted", ended("interrupted")),
-        Vec::new(),
-    ]
+    ];
+    if !is_short {
+        rows.push(Vec::new());
+    }
+    rows
 }
 
-fn output(brush: &Brush<'_>) -> Rows {
+fn output(brush: &Brush<'_>, is_short: bool) -> Rows {
     let metrics = &brush.app.snapshot.metrics;
-    vec![
+    let mut rows = vec![
         heading("OUTPUT"),
         fact("from tasks", bytes(metrics.output_bytes_in)),
         fact("to models", bytes(metrics.output_bytes_sent)),
         fact("not kept", bytes(metrics.output_bytes_dropped)),
-        graph(brush, &metrics.bytes_per_second, LEFT),
-    ]
+    ];
+    if !is_short {
+        rows.push(graph(brush, &metrics.bytes_per_second, LEFT));
+    }
+    rows
 }
 
-fn calls(brush: &Brush<'_>, width: u16) -> Rows {
+fn calls(brush: &Brush<'_>, width: u16, is_short: bool) -> Rows {
     let metrics = &brush.app.snapshot.metrics;
     let now = metrics.calls_per_second.iter().sum::<u64>();
     let wide = usize::from(width).saturating_sub(36).clamp(11, 18);
@@ -85,7 +107,12 @@ fn calls(brush: &Brush<'_>, width: u16) -> Rows {
         piece(column(" CALLS", wide + 1, ""), Role::Title),
         piece("    ok  err  p50 ms     p95     p99", Role::Faint),
     ]];
-    for (tool, statuses) in &metrics.tool_calls {
+    let mut tools: Vec<_> = metrics.tool_calls.iter().collect();
+    if is_short {
+        tools.sort_by_key(|(_, statuses)| std::cmp::Reverse(statuses.values().sum::<u64>()));
+        tools.truncate(FEW_TOOLS);
+    }
+    for (tool, statuses) in tools {
         let of = |status: &str| statuses.get(status).copied().unwrap_or(0);
         let role = if of("error") > 0 { Role::Failed } else { Role::Faint };
         let (_, p50, p95, p99) = metrics.call_ms.get(tool).copied().unwrap_or_default();
@@ -101,10 +128,13 @@ fn calls(brush: &Brush<'_>, width: u16) -> Rows {
         rows.push(vec![piece(" no agent has called yet", Role::Faint)]);
     }
     rows.extend(whole_tasks(metrics, wide, brush.glyphs().cut));
+    rows.extend(gauges::waits(brush, wide));
+    if is_short {
+        return rows;
+    }
     rows.push(graph(brush, &metrics.calls_per_second, width.min(61)));
     let calls = if now == 1 { "call" } else { "calls" };
     rows.push(vec![piece(format!(" {now} {calls} in the last 60 s"), Role::Faint)]);
-    rows.push(Vec::new());
     rows
 }
 
@@ -155,38 +185,4 @@ fn graph(brush: &Brush<'_>, values: &[u64], width: u16) -> Vec<Piece> {
         levels[usize::try_from(at).unwrap_or(7).min(7)]
     };
     vec![piece(" ", Role::Text), piece(shown.iter().map(bar).collect::<String>(), Role::Graph)]
-}
-
-fn by_task(brush: &mut Brush<'_>, area: Rect) {
-    if area.height < 3 {
-        return;
-    }
-    let app = brush.app;
-    let heading = format!(" {}       OUTPUT       LINES      AGE  COMMAND", column("BY TASK", 23, ""));
-    brush.row(area, 0, &[piece(heading, Role::Faint)]);
-    let body = cut_top(area, 1).1;
-    let shown = usize::from(body.height);
-    let at = app.selected_at().unwrap_or(0);
-    let top = (at + 1).saturating_sub(shown);
-    for (y, task) in (0..body.height).zip(app.tasks().into_iter().skip(top)) {
-        let item = Rect { y: body.y + y, height: 1, ..body };
-        let state = brush.state(task);
-        let is_selected = app.list.selected.as_ref() == Some(&task.id);
-        let mark = if is_selected { brush.glyphs().selected } else { " " };
-        let ran = brush.ran(task);
-        let mut row = vec![
-            piece(format!(" {mark} "), Role::Accent),
-            piece(column(&alias(task), 6, ""), Role::Text),
-            piece(column(&format!("{} {}", state.glyph, state.word), 13, brush.glyphs().cut), state.role),
-            piece(right(&bytes(task.output.bytes), 14), Role::Text),
-            piece(right(&count(task.output.lines), 12), Role::Text),
-            piece(format!("{}  ", right(&ran, 9)), Role::Faint),
-        ];
-        row.extend(command(task));
-        let row = super::brush::cut(&row, usize::from(item.width.saturating_sub(1)), brush.glyphs().cut);
-        brush.row(item, 0, &row);
-        if is_selected {
-            brush.select(item);
-        }
-    }
 }

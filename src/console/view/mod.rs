@@ -6,6 +6,7 @@ mod batch;
 mod brush;
 mod chooser;
 mod empty;
+mod gauges;
 mod held;
 mod hints;
 mod layers;

@@ -25,7 +25,7 @@ pub(super) fn draw(brush: &mut Brush<'_>, plan: &Plan) {
     if is_narrow {
         brush.row(head, 0, &[piece(narrow_head(brush, plan), Role::Faint)]);
     } else {
-        let names = format!("   TASK  {} BY      AGE  QUIET  COMMAND", column("STATE", STATE, ""));
+        let names = format!("   TASK  {} BY      AGE  QUIET   CPU  COMMAND", column("STATE", STATE, ""));
         brush.row(head, 0, &[piece(names, Role::Faint)]);
     }
     let body = plan.list_body();
@@ -70,7 +70,8 @@ fn wide(brush: &mut Brush<'_>, area: Rect, task: &TaskView, is_selected: bool) {
         piece(format!("{word} "), shown.role),
         piece(column(task.started_by.short(), 4, dots), Role::Faint),
         piece(right(&ran, 7), Role::Text),
-        piece(format!("{}  ", right(&quiet, 7)), Role::Faint),
+        piece(right(&quiet, 7), Role::Faint),
+        piece(format!("{}  ", right(&cpu(brush, task), 6)), Role::Text),
     ];
     let x = brush.row(area, 0, &fixed);
     let inside = Rect { width: area.width.saturating_sub(1), ..area };
@@ -89,6 +90,12 @@ fn wide(brush: &mut Brush<'_>, area: Rect, task: &TaskView, is_selected: bool) {
     }
 }
 
+/// Percent of a processor; a dot where it is not known, which is not nothing.
+fn cpu(brush: &Brush<'_>, task: &TaskView) -> String {
+    let used = brush.app.usage.of(&task.id).filter(|_| !task.status.is_terminal());
+    used.and_then(|used| used.cpu).map_or_else(|| brush.glyphs().dot.to_owned(), |cpu| cpu.to_string())
+}
+
 fn narrow(brush: &mut Brush<'_>, area: Rect, task: &TaskView, is_selected: bool) {
     let shown = brush.state(task);
     let dots = brush.glyphs().cut;
@@ -100,7 +107,14 @@ fn narrow(brush: &mut Brush<'_>, area: Rect, task: &TaskView, is_selected: bool)
     ];
     brush.row(area, 0, &first);
     let inside = Rect { width: area.width.saturating_sub(1), ..area };
-    brush.row_right(inside, 0, &[piece(time, Role::Faint)]);
+    let busy = brush
+        .app
+        .usage
+        .of(&task.id)
+        .and_then(|used| used.cpu)
+        .filter(|cpu| *cpu > 0 && !task.status.is_terminal());
+    let busy = busy.map(|cpu| piece(format!("{cpu}% "), Role::Text));
+    brush.row_right(inside, 0, &busy.into_iter().chain([piece(time, Role::Faint)]).collect::<Vec<_>>());
     brush.row(area, 1, &[piece(format!("   {}  ", task.started_by.short()), Role::Faint)]);
     let note = brush.note(task).filter(|_| !task.status.is_terminal());
     let mut cmd: Vec<_> = note.into_iter().flat_map(|note| [note, piece("  ", Role::Text)]).collect();

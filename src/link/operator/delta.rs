@@ -146,6 +146,7 @@ mod tests {
             promoted: true,
             item: None,
             held: None,
+            timeout_ms: None,
             lease: None,
             waiting: None,
             created_at: jiff::Timestamp::UNIX_EPOCH,

@@ -23,7 +23,8 @@ use super::ask::{Ask, Reply, Shown};
 use crate::envelope::{Actor, TaskId};
 use crate::runtime::past::Story;
 use crate::runtime::{
-    self, CallRecord, Decision, Given, Handle, Input, InputOutcome, QuestionId, Screen, Snapshot, Viewer,
+    self, CallRecord, Decision, Given, Handle, Input, InputOutcome, QuestionId, Screen, Snapshot, TaskUsage,
+    Viewer,
 };
 use crate::tools::{self, Answer, Caller};
 
@@ -218,6 +219,17 @@ impl Operator {
         }
     }
 
+    /// Looks what live tasks use now.
+    ///
+    /// # Errors
+    /// When the runtime went away.
+    pub async fn usage(&self, tasks: Vec<TaskId>) -> Result<Vec<TaskUsage>, Error> {
+        match self.ask(Ask::Usage { tasks }).await? {
+            Reply::Usage(usage) => Ok(usage),
+            _ => Err(odd()),
+        }
+    }
+
     /// Stops all tasks and ends the runtime. A runtime embedded in another console refuses.
     ///
     /// # Errors
@@ -282,6 +294,7 @@ impl Local {
                 runtime.let_agents(&question, may).await.map_err(declined)?;
                 Reply::Done
             }
+            Ask::Usage { tasks } => Reply::Usage(runtime.usage(tasks).await),
             Ask::Metrics => Reply::Metrics(Box::new(runtime.metrics())),
             Ask::Program(_) => {
                 return Err(Error::Declined { message: "a console does not start programs".to_owned() });

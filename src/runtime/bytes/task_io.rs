@@ -80,6 +80,8 @@ pub(crate) struct TaskIo {
     dropped: AtomicU64,
     /// Milliseconds since the Unix epoch of the last byte; 0 before the first.
     last_at: AtomicU64,
+    /// Milliseconds from its creation to the first byte, and one; 0 before.
+    first_ms: AtomicU64,
     queue_bytes: usize,
     output_bytes: Option<u64>,
     clock: Clock,
@@ -139,6 +141,7 @@ impl TaskIo {
             lines: AtomicU64::new(0),
             dropped: AtomicU64::new(0),
             last_at: AtomicU64::new(0),
+            first_ms: AtomicU64::new(0),
             queue_bytes: spec.queue_bytes,
             output_bytes: spec.output_bytes,
             clock: spec.clock,
@@ -157,6 +160,9 @@ impl TaskIo {
         };
         let length = bytes.len() as u64;
         let before = self.bytes.fetch_add(length, Ordering::Relaxed);
+        if before == 0 {
+            self.first_ms.store(u64::from(self.elapsed_ms()) + 1, Ordering::Relaxed);
+        }
         let overrun = self.output_bytes.is_some_and(|limit| before <= limit && before + length > limit);
         self.lines.fetch_add(memchr::memchr_iter(b'\n', bytes).count() as u64, Ordering::Relaxed);
         self.dropped.fetch_add(dropped, Ordering::Relaxed);
@@ -213,6 +219,11 @@ impl TaskIo {
             dropped_bytes: self.dropped.load(Ordering::Relaxed),
             last_at: (last > 0).then(|| jiff::Timestamp::from_millisecond(last).ok()).flatten(),
         }
+    }
+
+    /// Returns how long after its creation the first byte came, in milliseconds.
+    pub(crate) fn first_byte_ms(&self) -> Option<u64> {
+        self.first_ms.load(Ordering::Relaxed).checked_sub(1)
     }
 
     /// Returns what is held in memory of a stream's end, past what is on disk.

@@ -53,6 +53,9 @@ impl Handle {
         let book = self.shared.book();
         let mut metrics = book.counters.metrics.clone();
         book.calls.percentiles(&mut metrics);
+        drop(book);
+        let snapshot = self.shared.snapshot.borrow().clone();
+        metrics.gauges = self.shared.gauges(&snapshot.tasks, metrics.output_bytes_in);
         metrics
     }
 }

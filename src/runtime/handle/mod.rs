@@ -360,7 +360,7 @@ impl Handle {
         if output == view.output { view.clone() } else { Arc::new(TaskView { output, ..(**view).clone() }) }
     }
 
-    async fn order<T>(&self, order: impl FnOnce(Reply<T>) -> Order) -> Result<T, Error> {
+    pub(super) async fn order<T>(&self, order: impl FnOnce(Reply<T>) -> Order) -> Result<T, Error> {
         let (reply, answer) = oneshot::channel();
         self.orders.send(order(reply)).await.map_err(|_| Error::ShuttingDown)?;
         answer.await.map_err(|_| Error::ShuttingDown)?

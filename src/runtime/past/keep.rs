@@ -21,9 +21,15 @@ struct Finished {
     started_at: Option<Timestamp>,
 }
 
-/// Removes what is too much; `own` and what is being written stay, whatever their size.
-pub(in crate::runtime) fn keep(own: &Path, limits: &config::Record, journal: &Journal, now: Timestamp) {
-    let Some(recordings) = own.parent() else { return };
+/// Removes what is too much and returns the bytes of what is left; `own` and what is being written stay,
+/// whatever their size.
+pub(in crate::runtime) fn keep(
+    own: &Path,
+    limits: &config::Record,
+    journal: &Journal,
+    now: Timestamp,
+) -> u64 {
+    let Some(recordings) = own.parent() else { return 0 };
     clear(recordings);
     let all = list(recordings, None);
     let open: u64 = all.iter().filter(|listed| listed.live).map(|listed| size(&listed.folder)).sum();
@@ -37,11 +43,14 @@ pub(in crate::runtime) fn keep(own: &Path, limits: &config::Record, journal: &Jo
             name: listed.name,
         })
         .collect();
+    let mut left = open + finished.iter().map(|recording| recording.bytes).sum::<u64>();
     for (recording, reason) in too_much(&finished, open, limits, now) {
-        if let Err(error) = remove(recording, reason, journal) {
-            tracing::warn!(%error, recording = recording.name, "remove an old recording");
+        match remove(recording, reason, journal) {
+            Ok(()) => left = left.saturating_sub(recording.bytes),
+            Err(error) => tracing::warn!(%error, recording = recording.name, "remove an old recording"),
         }
     }
+    left
 }
 
 /// Chooses what goes, oldest first. Nothing happens until a limit is passed by half: each time there

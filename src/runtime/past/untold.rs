@@ -143,6 +143,7 @@ mod tests {
             promoted: false,
             item: None,
             held: None,
+            timeout_ms: None,
             lease: None,
             waiting: None,
             created_at: Timestamp::UNIX_EPOCH,

@@ -1,0 +1,263 @@
+//! What tasks use, as far as it is shown: processor, memory, processes, bytes a second; when to look again. A task
+//! that does nothing is looked at ever less often, one that is not on screen never. Pure.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::envelope::TaskId;
+use crate::runtime::{TaskUsage, TaskView};
+
+/// Seconds of processor shown.
+const HISTORY: usize = 10;
+/// The longest time between two looks at a task that does nothing, in seconds.
+const LONGEST: u32 = 16;
+/// Looks that are due so soon after one another are one.
+const TOGETHER: SignedDuration = SignedDuration::from_millis(250);
+/// A look that has brought nothing, not even that there is nothing, is forgotten after so long.
+const PATIENCE: SignedDuration = SignedDuration::from_secs(10);
+
+/// What is known of the tasks that were looked at.
+#[derive(Debug, Clone, Default)]
+pub struct Usages {
+    of: BTreeMap<TaskId, Used>,
+    /// The tasks on screen.
+    wanted: Vec<TaskId>,
+    /// Since when an answer is waited for, and about which.
+    asked: Option<(Timestamp, Vec<TaskId>)>,
+}
+
+/// What is known of one task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Used {
+    /// Percent of one processor; none before the second look, or where it cannot be seen.
+    pub cpu: Option<u64>,
+    /// Bytes in memory.
+    pub memory: Option<u64>,
+    /// Processes.
+    pub processes: Option<u32>,
+    /// Bytes typed into it.
+    pub typed: u64,
+    /// Bytes printed a second.
+    pub printed: Option<u64>,
+    /// Percent of a processor in each of the last seconds, oldest first.
+    pub history: VecDeque<u64>,
+    last: Look,
+    rest: u32,
+    due: Timestamp,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Look {
+    at: Timestamp,
+    cpu_ms: Option<u64>,
+    bytes: u64,
+}
+
+impl Usages {
+    /// Returns what is known of a task.
+    #[must_use]
+    pub fn of(&self, task: &TaskId) -> Option<&Used> {
+        self.of.get(task)
+    }
+
+    /// Takes note of the tasks on screen, and of what those have printed since they were looked at.
+    pub(in crate::console) fn want<'a>(&mut self, tasks: impl Iterator<Item = &'a TaskView>) {
+        self.wanted.clear();
+        for task in tasks {
+            self.wanted.push(task.id.clone());
+            if let Some(used) = self.of.get_mut(&task.id)
+                && used.last.bytes != task.output.bytes
+            {
+                used.rest = 1;
+                used.due = used.due.min(after(used.last.at, 1));
+            }
+        }
+    }
+
+    /// Forgets tasks that are not on the list any more.
+    pub(in crate::console) fn keep(&mut self, is_there: impl Fn(&TaskId) -> bool) {
+        self.of.retain(|task, _| is_there(task));
+    }
+
+    /// Returns when to look again; never while nothing is on screen or an answer is due.
+    #[must_use]
+    pub fn next(&self) -> Option<Timestamp> {
+        let due = |task: &TaskId| self.of.get(task).map_or(Timestamp::MIN, |used| used.due);
+        let next = self.wanted.iter().map(due).min()?;
+        Some(self.asked.as_ref().map_or(next, |(asked, _)| *asked + PATIENCE))
+    }
+
+    /// Returns the tasks to look at now.
+    pub(in crate::console) fn due(&mut self, now: Timestamp) -> Vec<TaskId> {
+        if self.asked.as_ref().is_some_and(|(asked, _)| now < *asked + PATIENCE) {
+            return Vec::new();
+        }
+        let is_due = |task: &&TaskId| self.of.get(*task).is_none_or(|used| used.due <= now + TOGETHER);
+        let due: Vec<TaskId> = self.wanted.iter().filter(is_due).cloned().collect();
+        self.asked = (!due.is_empty()).then(|| (now, due.clone()));
+        due
+    }
+
+    /// Takes in what was seen, in the order of `tasks`; returns whether it reads differently on screen.
+    pub(in crate::console) fn take(&mut self, now: Timestamp, seen: Vec<(TaskUsage, u64)>) -> bool {
+        let asked = self.asked.take().map(|(_, tasks)| tasks).unwrap_or_default();
+        let mut is_new = false;
+        for (usage, bytes) in seen {
+            let look = Look { at: now, cpu_ms: usage.tree.map(|tree| tree.cpu_ms), bytes };
+            let before = self.of.remove(&usage.task);
+            let shown = before.as_ref().map(Used::shown);
+            let used = Used::next(before, &usage, look);
+            is_new |= shown != Some(used.shown());
+            self.of.insert(usage.task, used);
+        }
+        // What is not told of has just ended: it will leave the list of live ones by itself.
+        for task in asked {
+            let used = self.of.entry(task).or_insert_with(|| Used::unseen(now));
+            if used.due <= now {
+                used.due = after(now, LONGEST);
+            }
+        }
+        is_new
+    }
+}
+
+type Shown = (Option<u64>, Option<u64>, Option<u32>, u64, Option<u64>, VecDeque<u64>);
+
+impl Used {
+    fn next(before: Option<Self>, usage: &TaskUsage, look: Look) -> Self {
+        let elapsed_ms = |last: Look| u64::try_from(look.at.duration_since(last.at).as_millis()).unwrap_or(0);
+        let rate = |delta: u64, ms: u64| delta.saturating_mul(1_000) / ms.max(1);
+        let last = before.as_ref().map(|used| used.last);
+        let spent = last.and_then(|last| Some(look.cpu_ms?.saturating_sub(last.cpu_ms?)));
+        let cpu = last.zip(spent).map(|(last, spent)| rate(spent, elapsed_ms(last)) / 10);
+        let grown = last.map(|last| look.bytes.saturating_sub(last.bytes));
+        let printed = last.zip(grown).map(|(last, grown)| rate(grown, elapsed_ms(last)));
+        let (mut history, rest) = before.map(|used| (used.history, used.rest)).unwrap_or_default();
+        let seconds = last.map_or(0, |last| elapsed_ms(last).div_ceil(1_100)).clamp(1, HISTORY as u64);
+        for _ in 0..seconds {
+            history.extend(cpu);
+        }
+        history.drain(..history.len().saturating_sub(HISTORY));
+        let is_still = spent.unwrap_or(0) == 0 && grown == Some(0);
+        let rest = if is_still { (rest * 2).clamp(2, LONGEST) } else { 1 };
+        Self {
+            cpu,
+            memory: usage.tree.map(|tree| tree.memory_bytes),
+            processes: usage.tree.map(|tree| tree.processes),
+            typed: usage.typed_bytes,
+            printed,
+            history,
+            last: look,
+            rest,
+            due: after(look.at, rest),
+        }
+    }
+
+    fn unseen(at: Timestamp) -> Self {
+        Self {
+            cpu: None,
+            memory: None,
+            processes: None,
+            typed: 0,
+            printed: None,
+            history: VecDeque::new(),
+            last: Look { at, cpu_ms: None, bytes: 0 },
+            rest: LONGEST,
+            due: at,
+        }
+    }
+
+    /// What a frame shows of it: memory is rounded as it is written.
+    fn shown(&self) -> Shown {
+        let memory = self.memory.map(|bytes| bytes >> 16);
+        (self.cpu, memory, self.processes, self.typed, self.printed, self.history.clone())
+    }
+}
+
+fn after(at: Timestamp, seconds: u32) -> Timestamp {
+    at + SignedDuration::from_secs(i64::from(seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process::Usage;
+
+    fn at(ms: i64) -> Timestamp {
+        Timestamp::UNIX_EPOCH + SignedDuration::from_millis(ms)
+    }
+
+    fn id() -> TaskId {
+        TaskId::from_random([1; 8])
+    }
+
+    fn seen(cpu_ms: u64, bytes: u64) -> Vec<(TaskUsage, u64)> {
+        let tree = Some(Usage { cpu_ms, memory_bytes: 1 << 20, processes: 2 });
+        vec![(TaskUsage { task: id(), tree, typed_bytes: 3 }, bytes)]
+    }
+
+    fn wanting() -> Usages {
+        Usages { wanted: vec![id()], ..Usages::default() }
+    }
+
+    #[test]
+    fn what_a_task_uses_is_known_from_its_second_look() {
+        let mut usages = wanting();
+        assert_eq!(usages.due(at(0)), [id()]);
+        assert_eq!(usages.due(at(1)), [], "one look at a time");
+        assert!(usages.take(at(0), seen(500, 1_000)));
+        let used = usages.of(&id()).expect("known");
+        assert_eq!((used.cpu, used.printed, used.memory), (None, None, Some(1 << 20)));
+        assert_eq!(usages.due(at(700)), []);
+        assert_eq!(usages.due(at(1_000)), [id()]);
+        assert!(usages.take(at(2_000), seen(1_500, 5_000)));
+        let used = usages.of(&id()).expect("known");
+        assert_eq!((used.cpu, used.printed, used.typed), (Some(50), Some(2_000), 3));
+        assert_eq!(used.history, [50, 50]);
+    }
+
+    #[test]
+    fn a_task_that_does_nothing_is_looked_at_ever_less_often_and_draws_nothing() {
+        let mut usages = wanting();
+        let _ = usages.take(at(0), seen(10, 0));
+        let mut gaps = Vec::new();
+        let mut now = at(0);
+        for _ in 0..7 {
+            let next = usages.next().expect("a next look");
+            gaps.push(next.duration_since(now).as_secs());
+            now = next;
+            let _ = usages.due(now);
+            let _ = usages.take(now, seen(10, 0));
+        }
+        assert_eq!(gaps, [1, 2, 4, 8, 16, 16, 16]);
+        let next = usages.next().expect("a next look");
+        assert!(!usages.take(next, seen(10, 0)), "nothing reads differently");
+    }
+
+    #[test]
+    fn nothing_on_screen_is_nothing_to_look_at() {
+        let mut usages = wanting();
+        let _ = usages.take(at(0), seen(10, 0));
+        usages.want(std::iter::empty());
+        assert_eq!((usages.next(), usages.due(at(99_000))), (None, Vec::new()));
+    }
+
+    #[test]
+    fn a_task_that_nobody_tells_of_is_not_asked_for_over_and_over() {
+        let mut usages = wanting();
+        assert_eq!(usages.due(at(0)), [id()]);
+        let _ = usages.take(at(0), Vec::new());
+        assert_eq!(usages.due(at(5_000)), []);
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_not_zero() {
+        let mut usages = wanting();
+        let blind = || vec![(TaskUsage { task: id(), tree: None, typed_bytes: 0 }, 0)];
+        let _ = usages.take(at(0), blind());
+        let _ = usages.take(at(1_000), blind());
+        let used = usages.of(&id()).expect("known");
+        assert_eq!((used.cpu, used.memory, used.processes, used.printed), (None, None, None, Some(0)));
+    }
+}

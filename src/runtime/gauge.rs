@@ -1,0 +1,118 @@
+//! How much of each limit is taken, and by which task. Pure.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::view::TaskView;
+use crate::config::Limits;
+
+/// A limit and what is taken of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Gauge {
+    /// The limit.
+    pub limit: Limit,
+    /// Taken of it: tasks, bytes or milliseconds.
+    pub used: u64,
+    /// All there is.
+    pub cap: u64,
+    /// The task that takes it, where it is each task's own.
+    pub task: Option<String>,
+    /// The number of that task.
+    pub number: Option<u32>,
+    /// Since when it is taken, where time takes it.
+    #[schemars(with = "Option<String>")]
+    pub since: Option<Timestamp>,
+}
+
+/// What can be taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// Tasks live at once.
+    Tasks,
+    /// Bytes after which a task is ended; that of the task that has printed most.
+    Output,
+    /// Bytes of a stream kept from its start, where output ends no task.
+    Kept,
+    /// Milliseconds a task may run; that of the task that has used the largest part.
+    Wall,
+    /// Bytes of all recordings.
+    Disk,
+}
+
+/// What a runtime may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Caps {
+    tasks: u64,
+    output_bytes: Option<u64>,
+    kept_bytes: u64,
+    disk_bytes: u64,
+}
+
+impl Caps {
+    pub(super) fn of(limits: &Limits) -> Self {
+        Self {
+            tasks: limits.tasks as u64,
+            output_bytes: limits.output_bytes,
+            kept_bytes: limits.stream_head_bytes,
+            disk_bytes: limits.record.keep_bytes,
+        }
+    }
+
+    /// Measures them. A limit that nothing has (no task has a time) is left out.
+    pub(super) fn measure(&self, tasks: &[Arc<TaskView>], disk_used: u64, now: Timestamp) -> Vec<Gauge> {
+        let live: Vec<&Arc<TaskView>> = tasks.iter().filter(|task| !task.status.is_terminal()).collect();
+        let of = |limit, used, cap, task: Option<&TaskView>| Gauge {
+            limit,
+            used,
+            cap,
+            task: task.map(|task| task.id.to_string()),
+            number: task.map(|task| task.number),
+            since: None,
+        };
+        let fullest = live.iter().max_by_key(|task| task.output.bytes).copied();
+        let printed = fullest.map_or(0, |task| task.output.bytes);
+        let (limit, cap) = match self.output_bytes {
+            Some(cap) => (Limit::Output, cap),
+            None => (Limit::Kept, self.kept_bytes),
+        };
+        let mut gauges = vec![
+            of(Limit::Tasks, live.len() as u64, self.tasks, None),
+            of(limit, printed, cap, fullest.map(|task| &**task)),
+        ];
+        let timed = live.iter().filter_map(|task| {
+            let (cap, since) = (task.timeout_ms?, task.started_at?);
+            Some(Gauge { since: Some(since), ..of(Limit::Wall, 0, cap, Some(task)) })
+        });
+        let parts = |gauge: &Gauge| gauge.used_at(now).saturating_mul(10_000) / gauge.cap.max(1);
+        gauges.extend(timed.max_by_key(parts).map(|gauge| Gauge { used: gauge.used_at(now), ..gauge }));
+        gauges.push(of(Limit::Disk, disk_used, self.disk_bytes, None));
+        gauges
+    }
+}
+
+impl Gauge {
+    /// Returns what is taken at a moment.
+    #[must_use]
+    pub fn used_at(&self, now: Timestamp) -> u64 {
+        let ran = |since: Timestamp| u64::try_from(now.duration_since(since).as_millis()).unwrap_or(0);
+        self.since.map_or(self.used, ran)
+    }
+}
+
+impl Limit {
+    /// Returns the word used on every surface.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Tasks => "tasks",
+            Self::Output => "output",
+            Self::Kept => "kept",
+            Self::Wall => "wall",
+            Self::Disk => "disk",
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! What tasks use now: looked up when somebody asks, never by itself.
+
+use serde::{Deserialize, Serialize};
+
+use super::driver::Driver;
+use super::handle::Handle;
+use super::order::Order;
+use crate::envelope::TaskId;
+use crate::process::{Host, Usage};
+
+/// What one task uses.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskUsage {
+    /// The task.
+    pub task: TaskId,
+    /// What its processes use, where that can be seen.
+    pub tree: Option<Usage>,
+    /// Bytes typed into it.
+    pub typed_bytes: u64,
+}
+
+/// A live task before its processes were looked at.
+#[derive(Debug)]
+pub(super) struct Known {
+    task: TaskId,
+    host: Option<u32>,
+    typed_bytes: u64,
+}
+
+impl Driver {
+    /// Returns what is known of live tasks without a look at their processes.
+    pub(super) fn known(&self, tasks: &[TaskId]) -> Vec<Known> {
+        let known = |id: &TaskId| {
+            let live = self.live.get(id)?;
+            let host = live.host.as_ref().and_then(Host::pid);
+            Some(Known { task: id.clone(), host, typed_bytes: live.typed_bytes })
+        };
+        tasks.iter().filter_map(known).collect()
+    }
+}
+
+impl Handle {
+    /// Looks what live tasks use now; those that are not live are left out.
+    pub async fn usage(&self, tasks: Vec<TaskId>) -> Vec<TaskUsage> {
+        let Ok(known) = self.order(|reply| Order::Known { tasks, reply }).await else { return Vec::new() };
+        let look = |Known { task, host, typed_bytes }| TaskUsage {
+            task,
+            tree: host.and_then(Usage::below),
+            typed_bytes,
+        };
+        let looked = tokio::task::spawn_blocking(move || known.into_iter().map(look).collect());
+        looked.await.unwrap_or_default()
+    }
+}
