@@ -20,6 +20,7 @@ mod console_seen;
 mod console_spoken;
 mod console_tty;
 mod console_update;
+mod console_walk;
 mod doctor;
 mod e2e_attached;
 mod e2e_demo;

@@ -1,0 +1,267 @@
+//! A walk through every action there is, by keyboard alone: its name typed into the palette, and what then happens or
+//! why it does not. A new action does not compile until it stands here.
+
+use pilothouse::console::app::chooser::{Chooser, Kind};
+use pilothouse::console::app::{App, Layer, Mode, View};
+use pilothouse::console::keys::action::Action;
+use pilothouse::console::msg::{Effect, Leave, Msg};
+use pilothouse::terminal::KeyPress;
+
+use crate::console_fixture::{build, console, id, press, select, snapshot};
+use crate::support::{Console, Home};
+
+/// What is to be seen after an action was chosen.
+enum Seen {
+    /// The console says why it does nothing.
+    Why(&'static str),
+    /// Something is done outside.
+    Does(fn(&Effect) -> bool),
+    /// The console is in another state.
+    Is(fn(&App) -> bool),
+}
+
+/// Where it is tried: the selected task and keys that lead there.
+struct Place(u32, &'static [&'static str]);
+
+const ON_TASKS: Place = Place(7, &["1"]);
+
+fn in_receipts() -> App {
+    let mut app = console(snapshot(), (120, 40));
+    let _ = press(&mut app, &["3", "j", "j", "j", "j", "j"]);
+    let _ = app.update(Msg::Record(std::sync::Arc::new(build())));
+    let _ = press(&mut app, &["Tab"]);
+    app
+}
+
+fn at(Place(number, keys): &Place) -> App {
+    let mut app = if keys.first() == Some(&"3") { in_receipts() } else { console(snapshot(), (120, 40)) };
+    app.setup.program = Some("/opt/pilothouse".into());
+    app.setup.is_remote = true;
+    if keys.first() != Some(&"3") {
+        select(&mut app, *number);
+        let _ = press(&mut app, keys);
+    }
+    app.toasts.say("hello", None, app.now);
+    app
+}
+
+fn list(app: &App) -> Option<&Chooser> {
+    match app.layers.last() {
+        Some(Layer::List(chooser)) => Some(chooser),
+        _ => None,
+    }
+}
+
+fn calls(tool: &'static str) -> impl Fn(&Effect) -> bool {
+    move |effect| matches!(effect, Effect::Call { tool: called, .. } if *called == tool)
+}
+
+const SELECTING: &str = "while selecting text: select";
+const QUESTION: &str = "in the dialog of a question";
+const CARD: &str = "on the card of a call: approvals";
+const RECEIPTS: &str = "in receipts only";
+const REPLAY: &str = "while a task is played again: replay";
+
+/// Where each action is tried and what it does there.
+fn expected(action: Action) -> (Place, Seen) {
+    use Seen::{Does, Is, Why};
+    let here = |seen| (ON_TASKS, seen);
+    let ended = |seen| (Place(4, &["1"]), seen);
+    let reading = |seen| (Place(7, &["3"]), seen);
+    match action {
+        Action::Type => here(Is(|app| matches!(&app.mode, Mode::Input(task) if *task == id(7)))),
+        Action::Line => here(Is(|app| matches!(&app.mode, Mode::Line(task, _) if *task == id(7)))),
+        Action::Leave => here(Why("nothing is typed into")),
+        Action::Send | Action::Newline | Action::Raw => here(Why("while writing a line")),
+        Action::Run => here(Why("while writing a command")),
+        Action::Find => here(Why("while writing a search")),
+        Action::Confirm => here(Why("when something is asked")),
+        Action::Pause => here(Does(|effect| matches!(effect, Effect::Pause(true)))),
+        Action::Approvals => here(Why("no call waits for your word")),
+        Action::Approve | Action::ApproveExact | Action::Deny | Action::NextHeld => here(Why(CARD)),
+        Action::Attend => here(Is(|app| matches!(app.layers.last(), Some(Layer::Attention(_))))),
+        Action::AnswerQuestion | Action::NextPane => here(Why("on the program's screen")),
+        Action::ApproveGate
+        | Action::RejectGate
+        | Action::Yes
+        | Action::No
+        | Action::RunAgain
+        | Action::Skip
+        | Action::Abort
+        | Action::Note
+        | Action::LetAgents => here(Why(QUESTION)),
+        // The palette's own: they are what opens it and what chooses in it.
+        Action::Palette | Action::Choose => here(Is(|app| app.layers.is_empty())),
+        Action::Start => here(Is(|app| matches!(app.mode, Mode::Start(_)))),
+        Action::Rerun => ended(Does(|effect| calls("ExecCommand")(effect))),
+        Action::Stop => here(Is(
+            |app| matches!(app.layers.last(), Some(Layer::Stop { task, kill: false }) if *task == id(7)),
+        )),
+        Action::Kill => here(Is(
+            |app| matches!(app.layers.last(), Some(Layer::Stop { task, kill: true }) if *task == id(7)),
+        )),
+        Action::Signal => {
+            here(Is(|app| matches!(app.layers.last(), Some(Layer::Signal(task)) if *task == id(7))))
+        }
+        Action::Interrupt
+        | Action::Terminate
+        | Action::HangUp
+        | Action::QuitSignal
+        | Action::User1
+        | Action::User2 => here(Does(|effect| calls("TaskStop")(effect))),
+        Action::Release => {
+            (Place(5, &["1"]), Does(|effect| matches!(effect, Effect::Release(task) if *task == id(5))))
+        }
+        Action::Fit => here(Does(|effect| calls("TaskInput")(effect))),
+        Action::Dismiss => ended(Does(|effect| matches!(effect, Effect::Dismiss(task) if *task == id(4)))),
+        Action::ClearFinished => here(Does(|effect| matches!(effect, Effect::Dismiss(_)))),
+        Action::Rename => here(Is(|app| matches!(&app.mode, Mode::Rename(task, _) if *task == id(7)))),
+        Action::Replay => ended(Is(|app| app.replay.is_some())),
+        Action::Play | Action::Faster | Action::Slower | Action::StepForward | Action::StepBack => {
+            here(Why(REPLAY))
+        }
+        Action::Why => here(Is(|app| matches!(app.layers.last(), Some(Layer::Why(task)) if *task == id(7)))),
+        Action::Timeline => here(Is(|app| app.is_overall)),
+        Action::CopyId => {
+            here(Does(|effect| matches!(effect, Effect::Copy(text) if *text == id(7).to_string())))
+        }
+        Action::Up => here(Is(|app| app.selected().map(|task| task.number) == Some(8))),
+        Action::Down => here(Is(|app| app.selected().map(|task| task.number) == Some(6))),
+        Action::First => here(Is(|app| app.selected_at() == Some(0))),
+        Action::Last => (Place(7, &["1"]), Is(|app| app.selected_at() == Some(app.tasks().len() - 1))),
+        Action::PageUp => here(Is(|app| app.selected_at() == Some(0))),
+        Action::PageDown => here(Is(|app| app.selected_at() > Some(3))),
+        Action::PanLeft => (Place(7, &["1", "L", "L"]), Is(|app| app.pan < 32)),
+        Action::PanRight => here(Is(|app| app.layers.is_empty())),
+        Action::PreviousTask => here(Is(|app| app.selected().map(|task| task.number) == Some(8))),
+        Action::NextTask => here(Is(|app| app.selected().map(|task| task.number) == Some(6))),
+        Action::Pin => here(Is(|app| app.pins == [id(7)])),
+        Action::WidenList => here(Is(|app| app.split == 1)),
+        Action::NarrowList => here(Is(|app| app.split == -1)),
+        Action::Select => here(Is(|app| matches!(app.mode, Mode::Copy(_)))),
+        Action::SelectLines
+        | Action::SelectBlock
+        | Action::Yank
+        | Action::Left
+        | Action::Right
+        | Action::LineStart
+        | Action::LineEnd => here(Why(SELECTING)),
+        Action::YankOutput => {
+            here(Does(|effect| matches!(effect, Effect::LastOutput(task) if *task == id(7))))
+        }
+        Action::Search => here(Is(|app| matches!(&app.mode, Mode::Search(task, _) if *task == id(7)))),
+        Action::NextMatch | Action::PreviousMatch => here(Why("nothing was found")),
+        Action::Compare | Action::Fold | Action::FindText | Action::NextFound | Action::PreviousFound => {
+            here(Why(RECEIPTS))
+        }
+        Action::NextPart | Action::PreviousPart => here(Why("in a text that has parts")),
+        Action::NextColumn | Action::PreviousColumn => {
+            reading(Is(|app| app.calls.column != pilothouse::console::app::calls::Column::Receipt))
+        }
+        Action::OpenTask => here(Why(RECEIPTS)),
+        Action::LessRoom => reading(Is(|app| app.calls.budget.is_some())),
+        Action::MoreRoom | Action::AllRoom => reading(Why("all of it is shown")),
+        Action::CopyText => {
+            reading(Does(|effect| matches!(effect, Effect::Copy(text) if text.contains("Compiling"))))
+        }
+        Action::Export => here(Is(|app| !app.layers.is_empty())),
+        Action::ExportScreenSvg
+        | Action::ExportScreenHtml
+        | Action::ExportScreenText
+        | Action::ExportScreenAnsi => {
+            here(Does(|effect| !matches!(effect, Effect::Remember(_) | Effect::Recordings)))
+        }
+        Action::Zoom => here(Is(|app| app.is_zoomed)),
+        Action::ShowTasks => (Place(7, &["4"]), Is(|app| app.view == View::Tasks)),
+        Action::ShowFocus => here(Is(|app| app.view == View::Focus)),
+        Action::ShowReceipts => here(Is(|app| app.view == View::Receipts)),
+        Action::ShowMetrics => here(Is(|app| app.view == View::Metrics)),
+        Action::ShowProgram => here(Is(|app| app.view == View::Program)),
+        Action::PreviousProgram | Action::NextProgram => here(Why("there is no other program")),
+        Action::Messages => here(Is(|app| list(app).is_some_and(|list| list.kind == Kind::Messages))),
+        Action::Themes => here(Is(|app| list(app).is_some_and(|list| matches!(list.kind, Kind::Themes(_))))),
+        Action::EditSettings => here(Does(|effect| calls("ExecCommand")(effect))),
+        Action::Mouse => here(Does(|effect| matches!(effect, Effect::Mouse(false)))),
+        Action::Help => here(Is(|app| matches!(app.layers.last(), Some(Layer::Help { .. })))),
+        Action::Back => (Place(7, &["4"]), Is(|app| app.toasts.list().is_empty())),
+        Action::LeaveRunning => here(Does(|effect| matches!(effect, Effect::Quit(Leave::LeaveRunning)))),
+        // It asks first: whoever chose it in a list may have meant the next line.
+        Action::StopAll => here(Is(|app| matches!(app.layers.last(), Some(Layer::Quit)))),
+        Action::Quit => here(Is(|app| matches!(app.layers.last(), Some(Layer::Quit)))),
+    }
+}
+
+/// Types `:`, the name and Enter; returns what was done and why nothing was.
+fn choose(app: &mut App, action: Action) -> (Vec<Effect>, Option<String>) {
+    let _ = press(app, &[":"]);
+    for letter in action.name().chars() {
+        let key = KeyPress::parse(&letter.to_string()).expect("a key");
+        let _ = app.update(Msg::Key(key));
+    }
+    let why = list(app).and_then(|list| list.selected()).and_then(|item| item.obstacle.clone());
+    let effects = press(app, &["Enter"]);
+    if why.is_some() {
+        let _ = press(app, &["Esc"]);
+    }
+    (effects, why)
+}
+
+#[test]
+fn every_action_does_what_it_says_or_says_why_not() {
+    let mut wrong = Vec::new();
+    for &action in Action::ALL {
+        if matches!(action, Action::Palette | Action::Choose) {
+            continue;
+        }
+        let (place, seen) = expected(action);
+        let mut app = at(&place);
+        let (effects, why) = choose(&mut app, action);
+        let holds = match &seen {
+            Seen::Why(reason) => why.as_deref() == Some(*reason),
+            Seen::Does(does) => why.is_none() && effects.iter().any(does),
+            Seen::Is(is) => why.is_none() && is(&app),
+        };
+        if !holds {
+            let effects: Vec<String> =
+                effects.iter().map(|effect| format!("{effect:?}").chars().take(60).collect()).collect();
+            wrong.push(format!(
+                "{}: {why:?} {effects:?} {:?} {:?}",
+                action.name(),
+                app.view,
+                app.selected_at()
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_main_ones_are_reached_by_name_in_a_real_terminal() {
+    let home = Home::new();
+    let mut console = Console::open(&home, &[], (100, 30));
+    console.shows("no agent yet");
+    console.keys(b":start\r");
+    console.shows("START");
+    console.keys(b"sleep 600\r");
+    console.shows("t01");
+    for (name, shows) in [
+        ("metrics", "LIMITS"),
+        ("show-receipts", "CALL   TIME"),
+        ("show-tasks", "QUIET"),
+        ("why", "WHY"),
+        ("rename", "NAME"),
+        ("help", "HELP"),
+        ("themes", "CHOOSE"),
+        ("attend", "ATTENTION"),
+        ("stop", "STOP?"),
+    ] {
+        console.keys(format!(":{name}\r").as_bytes());
+        console.shows(shows);
+        console.keys(b"\x1b");
+        console.shows("OBSERVE");
+    }
+    console.keys(b":quit\r");
+    console.shows("stop all");
+    console.keys(b"s");
+    assert_eq!(console.exit(), 0);
+}
