@@ -13,6 +13,8 @@ const BUSY: &str = "n=0; while :; do i=0; while [ $i -lt 60 ]; do \
 /// Reads each key and writes it back: what is measured goes through a program, not only its terminal.
 const ECHO: &str = "stty raw -echo; printf ready; exec cat";
 const KEYS: usize = 300;
+/// Keys in a row.
+const ROW: usize = 28;
 /// How long frames are watched.
 const WATCHED: Duration = Duration::from_secs(10);
 /// Letters that the console itself never shows.
@@ -70,6 +72,11 @@ fn keys() {
     let mut times = Vec::with_capacity(KEYS);
     for (at, letter) in LETTERS.chars().cycle().take(KEYS).enumerate() {
         let key = letter.to_string();
+        if at % ROW == 0 {
+            // A pane in a square shows the left part of a row.
+            house.tty.type_in("\r\n");
+            house.tty.rest(Duration::from_millis(100));
+        }
         times.push(ms(house.tty.time_to(&key, &key)));
         // At no fixed distance from the last frame.
         house.tty.rest(Duration::from_millis(20 + (at as u64 * 7919) % 41));
