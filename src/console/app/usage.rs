@@ -12,6 +12,8 @@ use crate::runtime::{TaskUsage, TaskView};
 const HISTORY: usize = 10;
 /// The longest time between two looks at a task that does nothing, in seconds.
 const LONGEST: u32 = 16;
+/// The longest time between two looks at one that prints and takes no processor time, in seconds.
+const CALM: u32 = 4;
 /// Looks that are due so soon after one another are one.
 const TOGETHER: SignedDuration = SignedDuration::from_millis(250);
 /// A look that has brought nothing, not even that there is nothing, is forgotten after so long.
@@ -69,8 +71,8 @@ impl Usages {
             if let Some(used) = self.of.get_mut(&task.id)
                 && used.last.bytes != task.output.bytes
             {
-                used.rest = 1;
-                used.due = used.due.min(after(used.last.at, 1));
+                used.rest = used.rest.min(CALM);
+                used.due = used.due.min(after(used.last.at, used.rest));
             }
         }
     }
@@ -139,8 +141,9 @@ impl Used {
             history.extend(cpu);
         }
         history.drain(..history.len().saturating_sub(HISTORY));
-        let is_still = spent.unwrap_or(0) == 0 && grown == Some(0);
-        let rest = if is_still { (rest * 2).clamp(2, LONGEST) } else { 1 };
+        let longest = if grown == Some(0) { LONGEST } else { CALM };
+        let is_still = last.is_some() && spent.unwrap_or(0) == 0;
+        let rest = if is_still { (rest * 2).clamp(2, longest) } else { 1 };
         Self {
             cpu,
             memory: usage.tree.map(|tree| tree.memory_bytes),
@@ -233,6 +236,22 @@ mod tests {
         assert_eq!(gaps, [1, 2, 4, 8, 16, 16, 16]);
         let next = usages.next().expect("a next look");
         assert!(!usages.take(next, seen(10, 0)), "nothing reads differently");
+    }
+
+    #[test]
+    fn a_task_that_prints_and_takes_no_time_is_looked_at_every_few_seconds() {
+        let mut usages = wanting();
+        let _ = usages.take(at(0), seen(10, 0));
+        let mut gaps = Vec::new();
+        let mut now = at(0);
+        for lines in 1..=5 {
+            let next = usages.next().expect("a next look");
+            gaps.push(next.duration_since(now).as_secs());
+            now = next;
+            let _ = usages.due(now);
+            let _ = usages.take(now, seen(10, lines));
+        }
+        assert_eq!(gaps, [1, 2, 4, 4, 4]);
     }
 
     #[test]
