@@ -154,6 +154,8 @@ pub enum Anchor {
     Before(u64),
     /// One that shows this line, with what stands around it.
     Around(u64),
+    /// The one that begins with this line, or the last one if that shows it.
+    Top(u64),
 }
 
 /// How the person leaves.

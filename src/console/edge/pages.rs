@@ -32,12 +32,7 @@ pub(in crate::console) fn read(task: &TaskView, anchor: Anchor, size: Size) -> i
     let origin = Origin::of(task.tty);
     let history = History::new(&log, &marks, origin, task.size);
     let lines = history.lines();
-    let page = match anchor {
-        Anchor::From(line) => history.page(line.min(lines.saturating_sub(1)), size)?,
-        Anchor::Before(line) => page_before(&history, line, size)?,
-        Anchor::Tail => page_before(&history, lines, size)?,
-        Anchor::Around(line) => page_around(&history, line, size)?,
-    };
+    let page = page(&history, anchor, size)?;
     let picture = Picture::of_page(&page);
     let rows = page.rows.iter().map(|row| row.line).collect();
     Ok(PageView { anchor, picture, rows, first_line: page.first_line, next_line: page.next_line, lines })
@@ -129,6 +124,17 @@ pub(in crate::console) fn since(task: &TaskView, from: u64, purpose: Purpose) ->
     Ok(Reading { purpose, text, left_out: begin - from.min(begin), next })
 }
 
+fn page(history: &History<'_, File>, anchor: Anchor, size: Size) -> io::Result<Page> {
+    let lines = history.lines();
+    match anchor {
+        Anchor::From(line) => history.page(line.min(lines.saturating_sub(1)), size),
+        Anchor::Before(line) => page_before(history, line, size),
+        Anchor::Tail => page_before(history, lines, size),
+        Anchor::Around(line) => page_around(history, line, size),
+        Anchor::Top(line) => page_with_on_top(history, line, size),
+    }
+}
+
 /// Returns rows with a line among them, a third down where there are enough before and after it.
 fn page_around(history: &History<'_, File>, line: u64, size: Size) -> io::Result<Page> {
     let last = page_before(history, history.lines(), size)?;
@@ -138,6 +144,12 @@ fn page_around(history: &History<'_, File>, line: u64, size: Size) -> io::Result
     let page = history.page(line.saturating_sub(u64::from(size.rows()) / 3), size)?;
     // Long lines before it may have filled the page.
     if page.rows.iter().any(|row| row.line == line) { Ok(page) } else { history.page(line, size) }
+}
+
+/// Returns rows that begin with a line; the last ones where they show it, so that the page is full.
+fn page_with_on_top(history: &History<'_, File>, line: u64, size: Size) -> io::Result<Page> {
+    let last = page_before(history, history.lines(), size)?;
+    if line >= last.first_line { Ok(last) } else { history.page(line, size) }
 }
 
 /// Returns the rows that stand right before a line. Long lines take several rows: as many lines as
@@ -155,10 +167,36 @@ fn page_before(history: &History<'_, File>, line: u64, size: Size) -> io::Result
 
 #[cfg(test)]
 mod tests {
-    use super::last_part;
+    use std::io::Write as _;
+
+    use super::*;
 
     fn part(log: &str) -> Option<&str> {
         last_part(log.as_bytes()).map(|part| std::str::from_utf8(part).expect("text"))
+    }
+
+    /// The first and the last line of the page that an anchor names, of a log with lines 0 to 99.
+    fn shown(anchor: Anchor) -> (u64, u64) {
+        let mut log = tempfile::tempfile().expect("a file");
+        for line in 0..100 {
+            write!(log, "{line}\r\n").expect("is written");
+        }
+        let history = History::new(&log, &[], Origin::Tty, Size::default());
+        let page = page(&history, anchor, Size::clamped(80, 20)).expect("reads");
+        (page.first_line, page.rows.last().expect("rows").line)
+    }
+
+    #[test]
+    fn a_page_is_where_its_anchor_says() {
+        assert_eq!(shown(Anchor::From(40)), (40, 59));
+        assert_eq!(shown(Anchor::Before(40)), (20, 39));
+        assert_eq!(shown(Anchor::Around(40)), (34, 53));
+        assert_eq!(shown(Anchor::Top(40)), (40, 59));
+        let (tail, last) = shown(Anchor::Tail);
+        assert_eq!(shown(Anchor::Top(tail - 1)).0, tail - 1);
+        for line in tail..=last {
+            assert_eq!(shown(Anchor::Top(line)), (tail, last), "a page is full where it can be");
+        }
     }
 
     #[test]

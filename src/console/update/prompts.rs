@@ -64,8 +64,8 @@ impl App {
         let Some(pane) = self.plan().pane(&task).cloned() else { return Vec::new() };
         let lines = self.scroll.as_ref().map(|scroll| scroll.lines);
         let lines = lines.or_else(|| self.task(&task).map(|task| task.output.lines)).unwrap_or(0);
-        // A whole page below it, with it on top; else the last page, where it is marked.
-        let anchor = if line + u64::from(rows) <= lines { Anchor::From(line) } else { Anchor::Around(line) };
+        // Whether a whole page follows it is known to who reads the log; its length is told here a little later.
+        let anchor = Anchor::Top(line);
         self.freeze(task.clone(), anchor, lines);
         if let Some(scroll) = &mut self.scroll {
             scroll.prompt = Some(line);
