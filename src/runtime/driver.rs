@@ -47,6 +47,10 @@ pub(super) struct Driver {
     timers: Timers,
     pub(super) jobs: JoinSet<()>,
     pub(super) closing: Vec<oneshot::Sender<()>>,
+    /// Once every task has ended while closing: until when programs are waited for.
+    pub(super) programs_by: Option<tokio::time::Instant>,
+    /// None is under way then, or none is waited for any longer.
+    pub(super) programs_are_over: bool,
 }
 
 /// What a live task holds beyond its state.
@@ -84,6 +88,8 @@ impl Driver {
             timers: Timers::default(),
             jobs: JoinSet::new(),
             closing: Vec::new(),
+            programs_by: None,
+            programs_are_over: false,
         }
     }
 
@@ -103,6 +109,9 @@ impl Driver {
             let timer = self.next_timer().map(|at| self.shared.clock.instant(at));
             let waking = timer.unwrap_or_else(|| self.shared.clock.instant(now + TEND));
             let publishing = self.shared.clock.instant(pace.due().unwrap_or_default().max(now));
+            let programs_by = self.programs_by();
+            let programs =
+                tokio::time::timeout_at(programs_by.unwrap_or(waking), self.shared.programs.wait());
             let message = tokio::select! {
                 biased;
                 order = orders.recv() => match order { Some(order) => Message::Order(order), None => break },
@@ -114,6 +123,7 @@ impl Driver {
                 () = self.shared.counted.notified(), if pace.due().is_none() => Message::Counted,
                 () = tokio::time::sleep_until(publishing), if pace.due().is_some() => Message::Publish,
                 Some(_) = self.jobs.join_next(), if !self.jobs.is_empty() => Message::JobEnded,
+                _ = programs, if programs_by.is_some() => Message::ProgramsOver,
             };
             match message {
                 Message::Nudge => pace.changed(),
@@ -141,6 +151,10 @@ impl Driver {
             Message::Publish => {}
             Message::Tend => {
                 self.tend();
+                return false;
+            }
+            Message::ProgramsOver => {
+                self.programs_are_over = true;
                 return false;
             }
             Message::Nudge | Message::Counted | Message::JobEnded => return false,
@@ -198,6 +212,7 @@ impl Driver {
             Order::Host { id, event } => self.host_event(id, event),
             Order::Shutdown { reply } => {
                 self.closing.push(reply);
+                self.shared.programs.close();
                 self.withdraw_questions();
                 self.step(Input::Shutdown);
             }
@@ -349,4 +364,6 @@ enum Message {
     /// The past is due to be looked after.
     Tend,
     JobEnded,
+    /// No program is under way any more, or none is waited for any longer.
+    ProgramsOver,
 }

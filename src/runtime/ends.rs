@@ -1,10 +1,10 @@
 //! How a task and the driver itself come to their end: who is told, what goes on record, what is let go.
 
-use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use super::driver::Driver;
-use super::program::{ProgramView, RunState};
 use super::request::ExecOutcome;
 use super::rows::Row;
 use super::supervisor::Input;
@@ -13,10 +13,6 @@ use crate::envelope::{Actor, TaskId};
 
 /// How long a program may take to end after its commands.
 const PROGRAMS_END: Duration = Duration::from_secs(1);
-/// Looks in a row that find no program at work: its state is told a moment before its answer is on record.
-const LOOKS: u32 = 3;
-/// Time between two looks.
-const LOOK: Duration = Duration::from_millis(10);
 
 impl Driver {
     /// A task is terminal and its log whole: answers its caller and lets go of what it held.
@@ -72,26 +68,23 @@ impl Driver {
     }
 
     pub(super) fn is_done(&self) -> bool {
-        !self.closing.is_empty() && self.live.is_empty()
+        self.has_ended_tasks() && self.programs_are_over
     }
 
-    /// Lets programs whose commands were just ended say how they ended, so that it stands before the end of the
-    /// recording. One that waits for an answer ends with its console.
-    async fn programs_end(&self) {
-        let deadline = tokio::time::Instant::now() + PROGRAMS_END;
-        let mut looks = if self.shared.book().programs.all().is_empty() { LOOKS } else { 0 };
-        while looks < LOOKS && tokio::time::Instant::now() < deadline {
-            let is_working = |program: &Arc<ProgramView>| program.state == RunState::Running;
-            let working = self.shared.book().programs.all().iter().any(is_working);
-            looks = if working { 0 } else { looks + 1 };
-            tokio::time::sleep(LOOK).await;
-        }
+    /// Returns until when programs are waited for, once every task has ended. They end by that, and what they say
+    /// last stands before the end of the recording.
+    pub(super) fn programs_by(&mut self) -> Option<Instant> {
+        let begin = || Instant::now() + PROGRAMS_END;
+        self.has_ended_tasks().then(|| *self.programs_by.get_or_insert_with(begin))
+    }
+
+    fn has_ended_tasks(&self) -> bool {
+        !self.is_open() && self.live.is_empty()
     }
 
     pub(super) async fn close(mut self) {
         self.publish();
         self.jobs.shutdown().await;
-        self.programs_end().await;
         let closed = Row::Closed { recovered: false };
         // What could not be written is tried once more when the journal is closed.
         let _ = self.shared.write(&closed, crate::journal::Durability::Synced).await;

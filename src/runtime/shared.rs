@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
+use tokio_util::task::TaskTracker;
 
 use super::Error;
 use super::book::Book;
@@ -53,6 +54,8 @@ pub(super) struct Shared {
     pub(super) batch_deadline: Duration,
     /// An agent may drive tasks that another one started.
     pub(super) share_tasks: bool,
+    /// Programs under way.
+    pub(super) programs: TaskTracker,
     audit: Audit,
     /// Past recordings were brought to their end: what they tell is final.
     recovered: watch::Sender<bool>,
@@ -87,6 +90,7 @@ impl Shared {
             snapshot: watch::Sender::new(Arc::new(first)),
             nudge,
             counted: Arc::default(),
+            programs: TaskTracker::new(),
             audit,
             recovered: watch::Sender::new(false),
             past: Mutex::default(),

@@ -32,6 +32,15 @@ fn text(output: &std::process::Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
+/// The program had its last word before the recording was closed: nothing had to be recovered.
+#[track_caller]
+fn is_closed(home: &Home) {
+    let listed = home.run(&["audit", "list", "--output", "plain"]);
+    let listed = String::from_utf8_lossy(&listed.stdout);
+    let newest = listed.lines().last().expect("a recording");
+    assert!(newest.contains(" closed "), "{listed}");
+}
+
 #[test]
 fn a_killed_run_goes_on_and_does_nothing_twice() {
     // Decision 31.
@@ -156,6 +165,7 @@ fn on_a_terminal_the_console_opens_and_its_end_ends_the_program() {
     assert!(!has(&home, "on"));
     let state = std::fs::read_to_string(run_folder(&home).join("state.md")).expect("a state");
     assert!(state.contains("interrupted"), "{state}");
+    is_closed(&home);
 }
 
 #[test]
@@ -217,6 +227,7 @@ fn quitting_a_console_whose_program_waits_asks_first() {
             home.run(&["serve", "--stop"]);
             served.wait().expect("ends");
         }
+        is_closed(&home);
     }
     assert!(!has(&home, "went"));
 }

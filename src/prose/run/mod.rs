@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 
 pub use self::error::{Error, Refusal};
 use self::folder::Folder;
@@ -83,6 +84,8 @@ pub struct Run {
     folder: Arc<Folder>,
     call: u64,
     is_over: bool,
+    /// The last field: let go when everything has been said.
+    _under_way: TaskTrackerToken,
 }
 
 impl Run {
@@ -139,6 +142,7 @@ impl Run {
                 (Ledger::create(folder.path(), first)?, folder, id, request.cwd.clone())
             }
         };
+        let under_way = runtime.program_under_way();
         let call = runtime.begin_call(&by, CALL, &input).await;
         let progress = Progress::new(Beginning {
             run: id.clone(),
@@ -160,7 +164,16 @@ impl Run {
         let names = survey.names;
         let unit = Unit { source, program, folder: folder.clone(), uses, given, names, is_main: true };
         let frame = Frame::root(Arc::new(unit), cwd, CancellationToken::new());
-        Ok(Self { vm, frame, id, runtime: runtime.clone(), folder, call, is_over: false })
+        Ok(Self {
+            vm,
+            frame,
+            id,
+            runtime: runtime.clone(),
+            folder,
+            call,
+            is_over: false,
+            _under_way: under_way,
+        })
     }
 
     /// Returns the run's id.

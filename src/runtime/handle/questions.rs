@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::Handle;
 use crate::envelope::Actor;
@@ -62,6 +63,12 @@ impl Handle {
     pub async fn let_agents(&self, id: &QuestionId, may: bool) -> Result<(), Error> {
         let id = id.clone();
         self.about(|reply| ClerkOrder::LetAgents { id, may, reply }).await
+    }
+
+    /// Says that a program is under way, until what is returned is dropped: a runtime that ends waits for its last word
+    /// for a moment.
+    pub fn program_under_way(&self) -> TaskTrackerToken {
+        self.shared.programs.token()
     }
 
     /// Shows how a program stands. Its beginning and its end go on record.
