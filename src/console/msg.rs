@@ -148,6 +148,10 @@ impl News {
 pub enum Anchor {
     /// The last one.
     Tail,
+    /// The last but one; they share a line.
+    AboveTail,
+    /// The one that ends a line before the end.
+    LineAboveTail,
     /// The one that begins with this line.
     From(u64),
     /// The one that ends before this line.

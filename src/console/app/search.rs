@@ -20,6 +20,11 @@ pub struct Query {
     pub forward: bool,
 }
 
+impl Query {
+    /// From the end of the log, wherever that is when it is read.
+    pub const END: u64 = u64::MAX;
+}
+
 /// How far a search got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {

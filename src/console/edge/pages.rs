@@ -130,6 +130,11 @@ fn page(history: &History<'_, File>, anchor: Anchor, size: Size) -> io::Result<P
         Anchor::From(line) => history.page(line.min(lines.saturating_sub(1)), size),
         Anchor::Before(line) => page_before(history, line, size),
         Anchor::Tail => page_before(history, lines, size),
+        Anchor::AboveTail => {
+            let last = page_before(history, lines, size)?;
+            page_before(history, last.first_line + 1, size)
+        }
+        Anchor::LineAboveTail => page_before(history, lines.saturating_sub(1), size),
         Anchor::Around(line) => page_around(history, line, size),
         Anchor::Top(line) => page_with_on_top(history, line, size),
     }
@@ -177,9 +182,14 @@ mod tests {
 
     /// The first and the last line of the page that an anchor names, of a log with lines 0 to 99.
     fn shown(anchor: Anchor) -> (u64, u64) {
+        shown_of("", anchor)
+    }
+
+    /// The same with each line so much longer.
+    fn shown_of(filler: &str, anchor: Anchor) -> (u64, u64) {
         let mut log = tempfile::tempfile().expect("a file");
         for line in 0..100 {
-            write!(log, "{line}\r\n").expect("is written");
+            write!(log, "{line}{filler}\r\n").expect("is written");
         }
         let history = History::new(&log, &[], Origin::Tty, Size::default());
         let page = page(&history, anchor, Size::clamped(80, 20)).expect("reads");
@@ -193,10 +203,20 @@ mod tests {
         assert_eq!(shown(Anchor::Around(40)), (34, 53));
         assert_eq!(shown(Anchor::Top(40)), (40, 59));
         let (tail, last) = shown(Anchor::Tail);
+        assert_eq!(last, 99);
+        assert_eq!(shown(Anchor::LineAboveTail), (tail - 1, 98));
+        assert_eq!(shown(Anchor::AboveTail), (tail - 19, tail));
         assert_eq!(shown(Anchor::Top(tail - 1)).0, tail - 1);
         for line in tail..=last {
             assert_eq!(shown(Anchor::Top(line)), (tail, last), "a page is full where it can be");
         }
+        let wrapped = "x".repeat(200);
+        let (tail, _) = shown_of(&wrapped, Anchor::Tail);
+        assert_eq!(
+            shown_of(&wrapped, Anchor::AboveTail).1,
+            tail,
+            "no line is passed over, however long they are"
+        );
     }
 
     #[test]

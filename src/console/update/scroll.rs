@@ -82,24 +82,23 @@ impl App {
         let Some(task) = self.selected().cloned() else { return Vec::new() };
         let Some(pane) = self.plan().pane(&task.id).cloned() else { return Vec::new() };
         let rows = u64::from(pane.cells.height);
-        let step =
-            if matches!(action, Action::Up | Action::Down) { 1 } else { rows.saturating_sub(1).max(1) };
         let lines = self.scroll.as_ref().map_or(task.output.lines, |scroll| scroll.lines);
         let page = self.scroll.as_ref().and_then(|scroll| scroll.page.as_ref());
         // The line at the top of the pane when it follows.
         let bottom = task.output.lines.saturating_sub(rows.saturating_sub(1));
-        let (first, next) = match page {
-            Some(page) => (page.first_line, page.next_line),
-            None => (bottom, task.output.lines + 1),
-        };
-        let wanted = match action {
-            Action::First => Anchor::From(0),
-            Action::Up if first == 0 => Anchor::From(0),
-            Action::Up => Anchor::From(first - 1),
-            Action::PageUp if first == 0 => Anchor::From(0),
-            Action::PageUp => Anchor::Before((first + 1).min(next)),
+        let wanted = match (action, page.map(|page| (page.first_line, page.next_line))) {
+            (Action::First, _) => Anchor::From(0),
+            // Where the end is told a little later than it is: that is for who reads the log.
+            (Action::Up, None) => Anchor::LineAboveTail,
+            (Action::PageUp, None) => Anchor::AboveTail,
+            (Action::Up | Action::PageUp, Some((0, _))) => Anchor::From(0),
+            (Action::Up, Some((first, _))) => Anchor::From(first - 1),
+            (Action::PageUp, Some((first, next))) => Anchor::Before((first + 1).min(next)),
             _ if self.scroll.is_none() => return Vec::new(),
-            Action::Down | Action::PageDown if first + step < bottom => Anchor::From(first + step),
+            (Action::Down, Some((first, _))) if first + 1 < bottom => Anchor::From(first + 1),
+            (Action::PageDown, Some((first, next))) if next.saturating_sub(1) < bottom => {
+                Anchor::From(next.saturating_sub(1).max(first + 1))
+            }
             _ => {
                 self.thaw();
                 return Vec::new();

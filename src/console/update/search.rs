@@ -21,9 +21,11 @@ impl App {
         let Mode::Search(task, editor) = &self.mode else { return Vec::new() };
         let (task, needle) = (task.clone(), editor.value().to_owned());
         self.observe();
-        let Some(view) = self.task(&task).filter(|_| !needle.is_empty()) else { return Vec::new() };
+        if self.task(&task).is_none() || needle.is_empty() {
+            return Vec::new();
+        }
         let page = self.scroll.as_ref().filter(|scroll| scroll.task == task).and_then(|s| s.page.as_ref());
-        let from = page.map_or(view.output.lines, |page| page.next_line.saturating_sub(1));
+        let from = page.map_or(Query::END, |page| page.next_line.saturating_sub(1));
         self.ask(task, Query { needle, from, forward: false }, None)
     }
 
