@@ -79,6 +79,8 @@ const FULL: (u16, u16) = (160, 45);
 const STACKED_LIST_ROWS: u16 = 8;
 const MOST_PANES: usize = 4;
 const ASKED_ROWS: u16 = 4;
+/// Columns of the state and number of a line, before the line.
+pub const SOURCE_MARGIN: u16 = 8;
 
 impl Class {
     /// Returns the class of a terminal.
@@ -218,7 +220,13 @@ impl Plan {
             return;
         }
         let asks = u16::from(app.program_question().is_some());
-        let task = app.program_task().filter(|_| self.class != Class::Small);
+        let is_alone = app.is_zoomed || self.class == Class::Small;
+        let task = app.program_task().filter(|_| !is_alone || app.programs.in_pane);
+        if let Some(task) = task.clone().filter(|_| is_alone) {
+            (self.stage, self.strip) = cut_bottom(body, asks);
+            self.panes = vec![pane(task, self.stage)];
+            return;
+        }
         let share = match (&task, self.class) {
             (None, _) => 0,
             (Some(_), Class::Stacked) => 8.max(body.height / 3),
@@ -230,8 +238,8 @@ impl Plan {
         (self.source, self.values) = match self.class {
             Class::Full => self.ruled_left(above, 110),
             Class::Wide => self.ruled_left(above, 68),
-            Class::Small => (above, Rect::ZERO),
-            Class::Stacked | Class::Sentence => cut_bottom(above, if task.is_some() { 4 } else { 7 }),
+            _ if is_alone => (above, Rect::ZERO),
+            _ => cut_bottom(above, if task.is_some() { 4 } else { 7 }),
         };
         self.panes = task.map(|task| pane(task, stage)).into_iter().collect();
     }
@@ -240,6 +248,12 @@ impl Plan {
     #[must_use]
     pub fn source_rows(&self) -> usize {
         usize::from(cut_top(self.source, 1).1.height)
+    }
+
+    /// Returns how many columns of a program's source are shown at once.
+    #[must_use]
+    pub fn source_columns(&self) -> u16 {
+        self.source.width.saturating_sub(SOURCE_MARGIN + 1)
     }
 
     fn one_pane(&mut self, app: &App) {

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::command::{Example, Local};
 use super::context::Context;
 use super::response::Failure;
-use crate::runtime::{Gauge, Histogram, Metrics, prometheus};
+use crate::runtime::{Gauge, Histogram, MetricsReport, prometheus};
 
 /// The form of its own that this command has beside those of all.
 const PROMETHEUS: &str = "prometheus";
@@ -21,17 +21,6 @@ pub(super) struct MetricsShow;
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {}
 
-/// The counters since the runtime has started.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-pub(super) struct Output {
-    /// All executions: direct ones and batch items.
-    shell_commands: u64,
-    /// Rounds of a model that batches have saved; below zero when they ran less than they were.
-    model_rounds_saved: i64,
-    #[serde(flatten)]
-    metrics: Metrics,
-}
-
 impl Local for MetricsShow {
     const PATH: &'static str = "metrics.show";
     const ABOUT: &'static str = "Print the counters of the running runtime (also --output prometheus)";
@@ -41,16 +30,14 @@ impl Local for MetricsShow {
     const FORMS: &'static [&'static str] = &[PROMETHEUS];
 
     type Input = Input;
-    type Output = Output;
+    type Output = MetricsReport;
 
-    async fn run(cx: &mut Context, _input: Input) -> Result<Output, Failure> {
-        let metrics = cx.metrics().await?;
-        let (shell_commands, model_rounds_saved) = (metrics.shell_commands(), metrics.model_rounds_saved());
-        Ok(Output { shell_commands, model_rounds_saved, metrics })
+    async fn run(cx: &mut Context, _input: Input) -> Result<MetricsReport, Failure> {
+        Ok(cx.metrics().await?.into())
     }
 
     fn form(name: &str, data: &Value) -> Option<String> {
-        let output = Output::deserialize(data).ok()?;
+        let output = MetricsReport::deserialize(data).ok()?;
         match name {
             PROMETHEUS => Some(prometheus(&output.metrics)),
             "table" => Some(table(&output)),
@@ -58,13 +45,13 @@ impl Local for MetricsShow {
         }
     }
 
-    fn text(output: &Output) -> String {
+    fn text(output: &MetricsReport) -> String {
         table(output)
     }
 }
 
 /// Lays the counters out for a person: one a line, those that belong together under one another.
-fn table(output: &Output) -> String {
+fn table(output: &MetricsReport) -> String {
     let metrics = &output.metrics;
     let mut rows: Vec<(String, String)> = Vec::new();
     let mut row = |name: &str, value: &dyn ToString| rows.push((name.to_owned(), value.to_string()));
@@ -120,8 +107,9 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::runtime::Metrics;
 
-    fn output() -> Output {
+    fn output() -> MetricsReport {
         let mut took = Histogram::default();
         took.add(7);
         let metrics = Metrics {
@@ -130,7 +118,7 @@ mod tests {
             tool_ms: BTreeMap::from([("ExecCommand".into(), took)]),
             ..Metrics::default()
         };
-        Output { shell_commands: 3, model_rounds_saved: 0, metrics }
+        metrics.into()
     }
 
     #[test]

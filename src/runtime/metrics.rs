@@ -78,6 +78,25 @@ impl Metrics {
     }
 }
 
+/// The counters, and what follows from them: what is given to who asks for all of them.
+#[derive(Debug, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct MetricsReport {
+    /// All executions: direct ones and batch items.
+    pub shell_commands: u64,
+    /// Rounds of a model that batches have saved; below zero when they ran less than they were.
+    pub model_rounds_saved: i64,
+    /// The counters.
+    #[serde(flatten)]
+    pub metrics: Metrics,
+}
+
+impl From<Metrics> for MetricsReport {
+    fn from(metrics: Metrics) -> Self {
+        let (shell_commands, model_rounds_saved) = (metrics.shell_commands(), metrics.model_rounds_saved());
+        Self { shell_commands, model_rounds_saved, metrics }
+    }
+}
+
 /// The counters of a recording.
 #[derive(Debug, Default)]
 pub(super) struct Counters {

@@ -48,7 +48,7 @@ pub use gauge::{Gauge, Limit};
 pub use handle::{Handle, Options};
 pub use histogram::{BOUNDS_MS, Histogram};
 pub use log::{log_path, marks_path, read_marks};
-pub use metrics::Metrics;
+pub use metrics::{Metrics, MetricsReport};
 pub use output::{Output, Stream};
 pub use playback::Playback;
 pub use program::{BranchView, Lines, LoopView, ProgramError, ProgramView, RunState, StepState, StepView};

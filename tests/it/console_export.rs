@@ -47,6 +47,25 @@ fn batch() -> CallRecord {
     }
 }
 
+#[test]
+fn the_counters_are_kept_as_a_script_gets_them() {
+    let mut app = console(snapshot(), (80, 24));
+    let _ = press(&mut app, &["4", "e"]);
+    assert!(shown(&app).contains("metrics json"), "{}", shown(&app));
+    let from_list = kept(&press(&mut app, &["Enter"]));
+    let mut app = console(snapshot(), (80, 24));
+    let _ = press(&mut app, &[":"]);
+    let from_palette = kept(&choose(&mut app, "export-metrics"));
+    assert_eq!(from_list, from_palette);
+    let (name, text) = from_list;
+    assert_eq!(name, "pilothouse-metrics.json");
+    let told: Value = serde_json::from_str(&text).expect("JSON");
+    let counted = snapshot().metrics;
+    assert_eq!(told["shell_commands"], counted.shell_commands());
+    assert_eq!(told["tasks_started"], counted.tasks_started);
+    assert!(counted.tasks_started > 0);
+}
+
 /// The receipts screen on call 310.
 fn reading(record: CallRecord) -> App {
     let mut app = console(snapshot(), (120, 40));

@@ -452,15 +452,17 @@ pub(crate) fn console(snapshot: Snapshot, size: (u16, u16)) -> App {
 fn pictures() -> &'static [(u32, Picture)] {
     static PICTURES: std::sync::OnceLock<Vec<(u32, Picture)>> = std::sync::OnceLock::new();
     PICTURES.get_or_init(|| {
-        let take = |(number, size, bytes): (u32, Size, String)| {
-            let mut terminal = Terminal::new(size, Origin::Tty);
-            let _ = terminal.feed(bytes.as_bytes());
-            let mut picture = Picture::default();
-            picture.take(&terminal, 1);
-            (number, picture)
-        };
-        screens().into_iter().map(take).collect()
+        screens().into_iter().map(|(number, size, bytes)| (number, picture(size, &bytes))).collect()
     })
+}
+
+/// The screen of a task that wrote this.
+pub(crate) fn picture(size: Size, written: &str) -> Picture {
+    let mut terminal = Terminal::new(size, Origin::Tty);
+    let _ = terminal.feed(written.as_bytes());
+    let mut picture = Picture::default();
+    picture.take(&terminal, 1);
+    picture
 }
 
 fn screens() -> Vec<(u32, Size, String)> {

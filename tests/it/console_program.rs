@@ -4,15 +4,17 @@
 use std::sync::Arc;
 
 use jiff::SignedDuration;
-use pilothouse::console::app::{App, Layer, View};
+use pilothouse::console::app::{App, Layer, Mode, View};
+use pilothouse::console::keys::keymap::Context;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::envelope::Actor;
 use pilothouse::runtime::{
     AnswerValue, BindingView, BranchView, Comment, Evidence, Lines, LoopView, Origin, ProgramView, Question,
     QuestionKind, RunState, Snapshot, StepState, StepView,
 };
+use pilothouse::terminal::Size;
 
-use crate::console_fixture::{ago, console, id, now, press, shown, snapshot};
+use crate::console_fixture::{ago, console, id, now, picture, press, shown, snapshot};
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
 const RUN: &str = "20261120-120000-k3f9x2";
@@ -401,6 +403,96 @@ fn the_source_follows_until_the_person_scrolls() {
     assert!(!shown(&app).contains("follow"));
     let _ = press(&mut app, &["G"]);
     assert!(shown(&app).contains("gate deploy:"), "{}", shown(&app));
+}
+
+/// Task 6 of the program has a screen of 120 columns: a row of letters, and one that ends at its right side.
+fn with_wide_pane(size: (u16, u16)) -> App {
+    let mut app = console(with(program(), Vec::new()), size);
+    let _ = press(&mut app, &["5"]);
+    let written = format!("{}\r\nend{:>117}", "abcdefghij".repeat(12), "right");
+    let _ = app.update(Msg::Picture(id(6), picture(Size::clamped(120, 24), &written)));
+    app
+}
+
+#[test]
+fn tab_leads_from_the_source_to_the_pane_and_back() {
+    let mut app = with_wide_pane((80, 24));
+    let at = |app: &App| (app.programs.in_pane, app.context());
+    // The notice goes first.
+    let _ = press(&mut app, &["Esc"]);
+    assert_eq!(at(&app), (false, Context::Program));
+    let _ = press(&mut app, &["Tab"]);
+    assert_eq!(at(&app), (true, Context::Program));
+    assert!(shown(&app).contains("▸ ● t06"), "{}", shown(&app));
+    let asks_for = |effects: &[Effect]| {
+        effects.iter().any(|effect| matches!(effect, Effect::Page { task, .. } if *task == id(6)))
+    };
+    assert!(asks_for(&press(&mut app, &["k"])), "the pane scrolls back");
+    let _ = press(&mut app, &["Esc"]);
+    assert!(app.scroll.is_none() && app.programs.in_pane, "the pane follows again first");
+    let _ = press(&mut app, &["Esc"]);
+    assert_eq!((at(&app).0, app.view), (false, View::Program));
+    let _ = press(&mut app, &["Tab", "Tab"]);
+    assert!(!asks_for(&press(&mut app, &["k"])) && app.programs.top.is_some(), "the source scrolls");
+}
+
+#[test]
+fn what_is_wider_than_its_room_is_panned() {
+    let mut app = with_wide_pane((80, 24));
+    let _ = press(&mut app, &["g", "L"]);
+    assert_eq!((app.programs.pan, app.pan), (0, 0), "the source fits");
+    let long = format!("{SOURCE}exec \"{}the end\"\n", "x".repeat(80));
+    let mut wide = program();
+    wide.source = long.as_str().into();
+    let _ = app.update(Msg::Snapshot(Arc::new(with(wide, Vec::new()))));
+    let _ = press(&mut app, &["PageDown", "PageDown", "PageDown"]);
+    assert!(!shown(&app).contains("the end\""), "{}", shown(&app));
+    let _ = press(&mut app, &["L", "L", "L", "L", "L", "L"]);
+    let screen = shown(&app);
+    assert!(screen.contains("18 ‹") && screen.contains("the end\""), "{screen}");
+    assert!(!screen.contains("right"), "the pane stays: {screen}");
+    let _ = press(&mut app, &["Tab", "L", "L", "L"]);
+    assert!(shown(&app).contains("right"), "{}", shown(&app));
+    let _ = press(&mut app, &["H", "H", "H"]);
+    assert!(shown(&app).contains("end  ") && app.pan == 0, "{}", shown(&app));
+}
+
+#[test]
+fn the_command_of_a_program_is_typed_into_where_it_stands() {
+    let mut app = with_wide_pane((120, 40));
+    let _ = press(&mut app, &["I"]);
+    assert!(matches!(&app.mode, Mode::Input(task) if *task == id(6)), "{:?}", app.mode);
+    assert_eq!(app.view, View::Program, "the source stays in sight");
+    let sent = press(&mut app, &["x"]);
+    assert!(matches!(&sent[..], [Effect::Send { task, .. }] if *task == id(6)), "{sent:?}");
+    // The next command begins: what is under the fingers stays.
+    let mut next = program();
+    next.steps[3].state = StepState::Done;
+    next.branches.clear();
+    next.steps.push(step(16, 17, StepState::Running, Some(3)));
+    let _ = app.update(Msg::Snapshot(Arc::new(with(next, Vec::new()))));
+    assert_eq!(app.program_task(), Some(id(6)));
+    let _ = press(&mut app, &["C-]"]);
+    assert_eq!(app.program_task(), Some(id(3)));
+    // That one takes no input, and it is said.
+    let _ = press(&mut app, &["i"]);
+    assert!(
+        matches!(app.mode, Mode::Observe) && shown(&app).contains("the task takes no input"),
+        "{}",
+        shown(&app)
+    );
+}
+
+#[test]
+fn zoom_shows_what_the_keys_move_alone() {
+    let mut app = with_wide_pane((120, 40));
+    let _ = press(&mut app, &["z"]);
+    assert!(app.plan().panes.is_empty() && shown(&app).contains("# Ship a release."), "{}", shown(&app));
+    let _ = press(&mut app, &["Tab"]);
+    assert!(app.plan().source.is_empty() && shown(&app).contains("abcdefghij"), "{}", shown(&app));
+    let mut small = with_wide_pane((50, 10));
+    let _ = press(&mut small, &["Tab"]);
+    assert!(shown(&small).contains("abcdefghij"), "{}", shown(&small));
 }
 
 #[test]

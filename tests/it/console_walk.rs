@@ -174,7 +174,8 @@ fn expected(action: Action) -> (Place, Seen) {
             reading(Does(|effect| matches!(effect, Effect::Copy(text) if text.contains("Compiling"))))
         }
         Action::Export => here(Is(|app| !app.layers.is_empty())),
-        Action::ExportScreenSvg
+        Action::ExportMetrics
+        | Action::ExportScreenSvg
         | Action::ExportScreenHtml
         | Action::ExportScreenText
         | Action::ExportScreenAnsi => {

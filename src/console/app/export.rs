@@ -14,6 +14,8 @@ pub enum Export {
     Receipt(u64),
     /// The items of a batch, a line of JSON each.
     Items(u64),
+    /// The counters, as JSON.
+    Metrics,
     /// The whole console, as it is drawn.
     Screen(Shot),
 }

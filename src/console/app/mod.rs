@@ -244,6 +244,15 @@ impl App {
         self.list.selected.as_ref().and_then(|id| self.task(id))
     }
 
+    /// Returns the task that keys are about: the command of the program on screen, else the selected one.
+    #[must_use]
+    pub fn at_hand(&self) -> Option<&Arc<TaskView>> {
+        match self.view {
+            View::Program => self.program_task().and_then(|id| self.task(&id)),
+            _ => self.selected(),
+        }
+    }
+
     /// Returns the place of the selected task in the list.
     #[must_use]
     pub fn selected_at(&self) -> Option<usize> {

@@ -56,3 +56,17 @@ pub enum Mode {
     /// Into a text to find in what is read.
     Find(Editor),
 }
+
+impl Mode {
+    /// Returns the task that it is about.
+    #[must_use]
+    pub fn task(&self) -> Option<&TaskId> {
+        match self {
+            Self::Input(task) | Self::Line(task, _) | Self::Rename(task, _) | Self::Search(task, _) => {
+                Some(task)
+            }
+            Self::Copy(copying) => Some(&copying.task),
+            Self::Observe | Self::Start(_) | Self::Find(_) => None,
+        }
+    }
+}

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::envelope::TaskId;
+use crate::envelope::{TaskId, mask};
 use crate::runtime::{Lines, ProgramView, Question, StepState, StepView};
 
-use super::App;
+use super::super::text::{self, visible};
+use super::{App, View};
 
 /// What the person looks at.
 #[derive(Debug, Clone, Default)]
@@ -14,8 +15,12 @@ pub struct Programs {
     pub run: Option<String>,
     /// First line shown, once the person has scrolled: it follows no more.
     pub top: Option<usize>,
+    /// Columns of the source panned to the right.
+    pub pan: u16,
     /// Which of the program's commands has the pane.
     pub task_at: usize,
+    /// Keys move in the pane, not in the source.
+    pub in_pane: bool,
 }
 
 /// What stands beside a line.
@@ -60,12 +65,25 @@ impl App {
         last.cloned().into_iter().collect()
     }
 
-    /// Returns the command that has the pane.
+    /// Returns the command that has the pane: one that is typed into, copied from or scrolled back keeps it.
     #[must_use]
     pub fn program_task(&self) -> Option<TaskId> {
+        let frozen = self.scroll.as_ref().map(|scroll| &scroll.task);
+        let kept = self.mode.task().or(frozen).filter(|id| self.task(id).is_some());
+        if let Some(kept) = kept.filter(|_| self.view == View::Program) {
+            return Some(kept.clone());
+        }
         let tasks = self.program_tasks();
         let at = self.programs.task_at.min(tasks.len().saturating_sub(1));
         tasks.get(at).cloned()
+    }
+
+    /// Returns the columns of the longest line of the source.
+    #[must_use]
+    pub fn source_columns(&self) -> u16 {
+        let lines = self.program().into_iter().flat_map(|program| program.source.lines());
+        let longest = lines.map(|line| text::width(&shown(line))).max().unwrap_or(0);
+        u16::try_from(longest).unwrap_or(u16::MAX)
     }
 
     /// Returns the first line shown of so many rows.
@@ -80,6 +98,12 @@ impl App {
         let centred = usize::try_from(line).unwrap_or(1).saturating_sub(1).saturating_sub(rows / 3);
         self.programs.top.unwrap_or(centred).min(last_top)
     }
+}
+
+/// Returns a line of a source as it is shown.
+#[must_use]
+pub fn shown(line: &str) -> String {
+    visible::in_text(&mask(line)).into_owned()
 }
 
 /// Returns what stands beside a line.

@@ -63,6 +63,19 @@ pub fn prefix(text: &str, columns: usize) -> &str {
     text
 }
 
+/// Parts `text` at a column: what lies before it, and the rest as it stands from there on.
+#[must_use]
+pub fn panned(text: &str, columns: usize) -> (&str, String) {
+    let before = prefix(text, columns);
+    let rest = &text[before.len()..];
+    let Some(cluster) = rest.graphemes(true).next().filter(|_| width(before) < columns) else {
+        return (before, rest.to_owned());
+    };
+    // A wide character that the column goes through leaves its other half blank.
+    let half = (width(before) + width(cluster)).saturating_sub(columns);
+    (before, format!("{}{}", " ".repeat(half), &rest[cluster.len()..]))
+}
+
 /// Returns `text` cut or filled with blanks to exactly `columns`.
 #[must_use]
 pub fn column(text: &str, columns: usize, mark: &str) -> String {

@@ -1,15 +1,12 @@
 //! What the keys of the screens do, and when they can.
 
-use serde_json::json;
-
-use crate::envelope::{Actor, TaskId};
+use crate::envelope::Actor;
 use crate::runtime::{HoldReason, TaskStatus, TaskView};
-use crate::terminal::Size;
 
 use super::super::app::calls::Column;
 use super::super::app::compacted;
 use super::super::app::export::{Export, Shot};
-use super::super::app::{App, Layer, Mode, View, alias, takes_input};
+use super::super::app::{App, Layer, Mode, View, takes_input};
 use super::super::keys::action::Action;
 use super::super::msg::{Effect, Leave};
 
@@ -20,7 +17,7 @@ impl App {
         if self.setup.recording.is_some() && action.changes() {
             return false;
         }
-        let task = self.selected();
+        let task = self.at_hand();
         let is = |fact: fn(&TaskView) -> bool| task.is_some_and(|task| fact(task));
         match action {
             Action::Type | Action::Line => {
@@ -41,7 +38,7 @@ impl App {
                 self.held_call().is_some_and(|call| matches!(call.reason, HoldReason::Rule(_)))
             }
             Action::AnswerQuestion => !self.is_lost && self.program_question().is_some(),
-            Action::NextPane => self.program_tasks().len() > 1,
+            Action::NextPane => self.program_task().is_some(),
             Action::PreviousProgram | Action::NextProgram => self.snapshot.programs.len() > 1,
             Action::OpenTask if self.view == View::Program => self.program_task().is_some(),
             Action::Rename => !self.is_lost && is(|_| true),
@@ -146,6 +143,7 @@ impl App {
             Action::Fold => self.fold(),
             Action::NextPart | Action::PreviousPart => self.go(action),
             Action::Export => self.open_exports(),
+            Action::ExportMetrics => self.export(Export::Metrics),
             Action::ExportScreenSvg => self.export(Export::Screen(Shot::Svg)),
             Action::ExportScreenHtml => self.export(Export::Screen(Shot::Html)),
             Action::ExportScreenText => self.export(Export::Screen(Shot::Text)),
@@ -157,82 +155,10 @@ impl App {
         }
     }
 
-    fn act_on_task(&mut self, action: Action) -> Vec<Effect> {
-        let Some(task) = self.selected().cloned() else { return Vec::new() };
-        let id = task.id.clone();
-        match action {
-            Action::Type => self.enter(&task),
-            Action::Line => {
-                self.thaw();
-                self.lines.rest();
-                self.mode = Mode::Line(id, tui_input::Input::default());
-                Vec::new()
-            }
-            Action::Stop => self.open(Layer::Stop { task: id, kill: task.status == TaskStatus::Cancelling }),
-            Action::Kill => self.open(Layer::Stop { task: id, kill: true }),
-            Action::Signal => self.open(Layer::Signal(id)),
-            Action::Pin => {
-                self.turn_pin();
-                Vec::new()
-            }
-            Action::Rename => {
-                let name = task.name.clone().unwrap_or_default();
-                self.mode = Mode::Rename(id, tui_input::Input::new(name));
-                Vec::new()
-            }
-            Action::Why => self.open(Layer::Why(id)),
-            Action::Replay => self.open_replay(id),
-            Action::Select => self.start_copying(),
-            Action::YankOutput => vec![Effect::LastOutput(id)],
-            Action::PreviousPrompt => self.seek_prompt(false),
-            Action::NextPrompt => self.seek_prompt(true),
-            Action::Search => self.open_search(id),
-            Action::NextMatch => self.find_on(false),
-            Action::PreviousMatch => self.find_on(true),
-            Action::Rerun => vec![rerun(&task)],
-            Action::Release => vec![Effect::Release(id)],
-            Action::Fit => self.fit_call(&task).into_iter().collect(),
-            Action::Dismiss => vec![Effect::Dismiss(id)],
-            Action::CopyId => {
-                self.toasts.say(format!("copied {id}"), None, self.now);
-                vec![Effect::Copy(id.to_string())]
-            }
-            _ => Vec::new(),
-        }
-    }
-
-    /// Opens the task full size and, when it takes input, types into it.
-    fn enter(&mut self, task: &TaskView) -> Vec<Effect> {
-        self.view = View::Focus;
-        self.thaw();
-        if takes_input(task) && !self.is_lost {
-            self.mode = Mode::Input(task.id.clone());
-        }
-        Vec::new()
-    }
-
     pub(super) fn show(&mut self, view: View) -> Vec<Effect> {
         self.view = view;
         self.thaw();
         (self.reader, self.replay, self.calls.finding) = (None, None, None);
-        Vec::new()
-    }
-
-    pub(super) fn select(&mut self, task: TaskId) {
-        if self.list.selected.as_ref() != Some(&task) {
-            self.thaw();
-            self.pan = 0;
-        }
-        self.list.selected = Some(task);
-        self.list.is_held = true;
-    }
-
-    /// Selects the task so many places further on.
-    pub(super) fn step_task(&mut self, by: isize) -> Vec<Effect> {
-        let last = self.snapshot.tasks.len().saturating_sub(1);
-        let at = self.selected_at().unwrap_or(0).saturating_add_signed(by).min(last);
-        let Some(id) = self.tasks().get(at).map(|task| task.id.clone()) else { return Vec::new() };
-        self.select(id);
         Vec::new()
     }
 
@@ -253,24 +179,8 @@ impl App {
         Vec::new()
     }
 
-    fn clear_finished(&mut self) -> Vec<Effect> {
-        let ended = self.snapshot.tasks.iter().filter(|task| task.status.is_terminal());
-        let effects: Vec<Effect> = ended.map(|task| Effect::Dismiss(task.id.clone())).collect();
-        let text = format!("{} finished taken off the list; the record keeps them", effects.len());
-        self.toasts.say(text, None, self.now);
-        effects
-    }
-
     fn split_by(&mut self, by: i16) -> Vec<Effect> {
         self.turn_split(by);
-        Vec::new()
-    }
-
-    fn pan(&mut self, by: i16) -> Vec<Effect> {
-        const STEP: i16 = 16;
-        let widest = self.selected().and_then(|task| self.pictures.get(&task.id)).map_or(0, |p| p.size().0);
-        let shown = self.plan().panes.first().map_or(0, |pane| pane.cells.width);
-        self.pan = self.pan.saturating_add_signed(by * STEP).min(widest.saturating_sub(shown));
         Vec::new()
     }
 
@@ -293,6 +203,9 @@ impl App {
         }
         if self.is_zoomed {
             self.is_zoomed = false;
+            return Vec::new();
+        }
+        if self.view == View::Program && self.leave_pane() {
             return Vec::new();
         }
         if self.view == View::Receipts && self.calls.column != Column::Calls {
@@ -357,35 +270,8 @@ impl App {
         self.select(task);
         self.show(View::Focus)
     }
-
-    pub(super) fn fits_badly(&self, task: &TaskView) -> bool {
-        let has_pty = task.tty && task.status == TaskStatus::Running;
-        let wanted = self.plan().pane(&task.id).map(super::super::plan::Pane::size);
-        has_pty && wanted.is_some_and(|wanted| wanted != task.size)
-    }
-
-    fn fit_call(&self, task: &TaskView) -> Option<Effect> {
-        let size: Size = self.plan().pane(&task.id)?.size();
-        let resize = json!({"cols": size.cols(), "rows": size.rows()});
-        let input = json!({"task_id": task.id, "resize": resize});
-        Some(Effect::Call { tool: "TaskInput", input })
-    }
 }
 
 fn is_held_by_operator(task: &TaskView) -> bool {
     task.lease.as_ref().is_some_and(|lease| lease.holder == Actor::Operator)
-}
-
-fn rerun(task: &TaskView) -> Effect {
-    let input = json!({
-        "cmd": task.cmd,
-        "workdir": task.workdir,
-        "shell": task.shell,
-        "login": task.login,
-        "tty": task.tty,
-        "accepts_input": task.accepts_input,
-        "yield_time_ms": 0,
-        "description": format!("rerun of {}", alias(task)),
-    });
-    Effect::Call { tool: "ExecCommand", input }
 }

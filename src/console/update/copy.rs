@@ -17,7 +17,7 @@ impl App {
         if let Mode::Copy(copying) = &self.mode { Some(copying) } else { None }
     }
 
-    /// Makes the selected pane stand still, with a cursor at the end of what it shows.
+    /// Makes the pane at hand stand still, with a cursor at the end of what it shows.
     pub(super) fn start_copying(&mut self) -> Vec<Effect> {
         let Some((mut copying, follows)) = self.still() else { return Vec::new() };
         let is_alternate = follows && copying.picture.modes.alternate_screen;
@@ -35,9 +35,9 @@ impl App {
         vec![Effect::Page { task, anchor, size: Size::clamped(columns, ROWS) }]
     }
 
-    /// Returns the selected pane as it stands, and whether it follows its task.
+    /// Returns the pane at hand as it stands, and whether it follows its task.
     fn still(&self) -> Option<(Copying, bool)> {
-        let task = self.selected()?.id.clone();
+        let task = self.at_hand()?.id.clone();
         let pane = self.plan().pane(&task)?.cells;
         let page = self.scroll.as_ref().filter(|scroll| scroll.task == task);
         if let Some(page) = page.and_then(|scroll| scroll.page.as_ref()) {
@@ -141,7 +141,7 @@ impl App {
         self.pressed = spot;
     }
 
-    /// The mouse is dragged over the selected pane: the text between press and pointer is selected.
+    /// The mouse is dragged over the pane at hand: the text between press and pointer is selected.
     pub(super) fn drag(&mut self, to: Spot) -> bool {
         let rows = self.copy_rows();
         if let Mode::Copy(copying) = &mut self.mode {

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::runtime::{CallRecord, Form};
+use crate::runtime::{CallRecord, Form, MetricsReport};
 
 use super::super::app::chooser::{Choice, Chooser, Item, Kind};
 use super::super::app::export::{Export, FileName, Shot};
@@ -18,7 +18,7 @@ impl App {
         let mut items = match self.view {
             View::Receipts => self.call_exports(),
             View::Tasks | View::Focus | View::Program => self.task_exports(),
-            View::Metrics => Vec::new(),
+            View::Metrics => vec![metrics_export()],
         };
         items.extend(Shot::ALL.map(|shot| {
             let about = match shot {
@@ -33,11 +33,7 @@ impl App {
     }
 
     fn task_exports(&self) -> Vec<Item> {
-        let task = match self.view {
-            View::Program => self.program_task().and_then(|id| self.task(&id).cloned()),
-            _ => self.selected().cloned(),
-        };
-        let Some(task) = task else { return Vec::new() };
+        let Some(task) = self.at_hand().cloned() else { return Vec::new() };
         let name = alias(&task);
         let item = |form: Form| {
             let (word, about) = told(form);
@@ -78,6 +74,11 @@ impl App {
             }
             Export::Screen(shot) => {
                 Some((FileName::of(self.view.word(), shot.extension()), self.shoot(shot)))
+            }
+            Export::Metrics => {
+                let report = MetricsReport::from(self.snapshot.metrics.clone());
+                let text = serde_json::to_string_pretty(&report).ok();
+                text.map(|text| (FileName::of("metrics", "json"), text + "\n"))
             }
             Export::Receipt(seq) => {
                 let receipt = self.answer(seq).and_then(|record| record.receipt.clone());
@@ -123,6 +124,12 @@ impl App {
         let text = self.toasts.take_path()?;
         Some(vec![Effect::Yank { text, what: "the path".to_owned() }])
     }
+}
+
+fn metrics_export() -> Item {
+    let item =
+        Item::new("metrics json", "The counters, as a script gets them", Choice::Export(Export::Metrics));
+    Item { same: "metrics show --output json".to_owned(), ..item }
 }
 
 /// The items of a batch.

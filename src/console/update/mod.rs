@@ -19,6 +19,7 @@ mod replay;
 mod scroll;
 mod search;
 mod settle;
+mod task;
 mod typing;
 mod usage;
 
@@ -141,7 +142,7 @@ impl App {
         self.is_dirty |= old.calls.len() != new.calls.len() || old.agents != new.agents;
         self.is_dirty |= old.notices != new.notices || old.calls != new.calls || old.gate != new.gate;
         self.is_dirty |= old.questions != new.questions || old.programs != new.programs;
-        let before = self.list.selected.clone();
+        let before = self.at_hand().map(|task| task.id.clone());
         let started = self.select_next.take_if(|task| new.tasks.iter().any(|other| other.id == *task));
         if let Some(task) = started.filter(|_| self.typing_into().is_none()) {
             self.list.selected = Some(task);
@@ -149,7 +150,7 @@ impl App {
         }
         self.keep_pins();
         self.follow();
-        if before != self.list.selected {
+        if before.as_ref() != self.at_hand().map(|task| &task.id) {
             self.thaw();
             self.pan = 0;
         }
@@ -208,9 +209,8 @@ impl App {
         }
         if !self.can(action) {
             // Their answer may be on its way: a key that does nothing would look like a slip of the finger.
-            if let Some(why) =
-                self.obstacle(action).filter(|_| matches!(action, Action::Compare | Action::Seen))
-            {
+            let is_asked = matches!(action, Action::Compare | Action::Seen | Action::Line);
+            if let Some(why) = self.obstacle(action).filter(|_| is_asked) {
                 self.toasts.say(why, None, self.now);
             }
             return Vec::new();

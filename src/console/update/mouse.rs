@@ -57,9 +57,9 @@ impl App {
         }
     }
 
-    /// Returns the row and column of the selected pane's picture view at a position; beside the pane, the nearest.
+    /// Returns the row and column of the picture in the pane at hand at a position; beside the pane, the nearest.
     fn spot(&self, at: Position) -> Option<(u16, u16)> {
-        let task = self.selected()?.id.clone();
+        let task = self.at_hand()?.id.clone();
         let cells = self.plan().pane(&task)?.cells;
         if cells.is_empty() || self.pressed.is_none() && !cells.contains(at) {
             return None;
@@ -99,11 +99,14 @@ impl App {
             .is_some_and(|(when, x, y)| (x, y) == (at.x, at.y) && self.now.duration_since(when) <= DOUBLE);
         self.last_click = Some((self.now, at.x, at.y));
         if let Some(pane) = plan.pane_at(at) {
-            self.select(pane.task.clone());
+            self.take_up(pane.task.clone());
             return if is_double && self.mode_is_observe() { self.act(Action::Type) } else { Vec::new() };
         }
         if let Some(item) = plan.item_at(at) {
             return self.click_item(item, is_double);
+        }
+        if plan.source.contains(at) {
+            self.leave_pane();
         }
         if self.view == View::Receipts {
             let texts = [
@@ -165,7 +168,16 @@ impl App {
                 (0..WHEEL_ROWS).for_each(|_| self.roll_text(column, action));
                 Vec::new()
             }
-            View::Program => (0..WHEEL_ROWS).flat_map(|_| self.go(action)).collect(),
+            View::Program => match plan.pane_at(at).map(|pane| pane.task.clone()) {
+                Some(task) => {
+                    self.take_up(task);
+                    self.scroll_rows(action)
+                }
+                None => {
+                    (0..WHEEL_ROWS).for_each(|_| self.go_in_source(action));
+                    Vec::new()
+                }
+            },
             View::Metrics => Vec::new(),
         }
     }

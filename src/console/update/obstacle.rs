@@ -11,7 +11,7 @@ impl App {
         if out_of_place.is_some() || self.can(action) {
             return out_of_place;
         }
-        let task = self.selected();
+        let task = self.at_hand();
         Some(match action {
             _ if self.setup.recording.is_some() && action.changes() => "a recording is only looked at",
             _ if self.is_lost => "the runtime went away",
@@ -30,7 +30,7 @@ impl App {
             Action::LeaveRunning => "the runtime is in this console",
             Action::StopAll => "the runtime belongs to another console",
             Action::AnswerQuestion => "the program asks nothing",
-            Action::NextPane => "the program has no other command",
+            Action::NextPane => "the program has run no command",
             Action::PreviousProgram | Action::NextProgram => "there is no other program",
             Action::Attend => "nothing waits for you",
             Action::Approvals => "no call waits for your word",
@@ -63,7 +63,8 @@ impl App {
             NextColumn, NextMatch, OpenTask, PanLeft, PanRight, PreviousColumn, PreviousMatch, QuitSignal,
             Raw, Run, Search, Send, Terminate, User1, User2,
         };
-        let has_pane = matches!(self.view, View::Tasks | View::Focus);
+        let is_listed = matches!(self.view, View::Tasks | View::Focus);
+        let has_pane = is_listed || self.view == View::Program;
         match action {
             Leave => Some("nothing is typed into"),
             Send | Newline | Raw => Some("while writing a line"),
@@ -77,11 +78,10 @@ impl App {
             | Action::Right
             | Action::LineStart
             | Action::LineEnd => Some("while selecting text: select"),
-            Action::ClearFinished
-            | Action::Rename
-            | Action::Why
-            | Action::Timeline
-            | Action::Pin
+            Action::ClearFinished | Action::Rename | Action::Timeline | Action::Pin if !is_listed => {
+                Some("beside the list of tasks only")
+            }
+            Action::Why
             | Action::Select
             | Action::YankOutput
             | Action::PreviousPrompt

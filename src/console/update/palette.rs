@@ -205,7 +205,7 @@ impl App {
             | Action::QuitSignal
             | Action::User1
             | Action::User2 => {
-                let task = self.selected().map(|task| task.id.clone());
+                let task = self.at_hand().map(|task| task.id.clone());
                 task.map(|task| super::dialogs::signal(&task, action)).unwrap_or_default()
             }
             // Asks for all of them by number, as the key that quits does.

@@ -1,5 +1,6 @@
 //! What keys do on the program screen.
 
+use super::super::app::program::Programs;
 use super::super::app::{App, View};
 use super::super::keys::action::Action;
 use super::super::msg::Effect;
@@ -13,11 +14,7 @@ impl App {
                 let question = self.program_question().cloned();
                 question.map(|question| self.open_question(question)).unwrap_or_default()
             }
-            Action::NextPane => {
-                let count = self.program_tasks().len();
-                self.programs.task_at = if count == 0 { 0 } else { (self.programs.task_at + 1) % count };
-                Vec::new()
-            }
+            Action::NextPane => self.turn_pane(),
             Action::PreviousProgram => self.step_program(-1),
             Action::NextProgram => self.step_program(1),
             Action::OpenTask => {
@@ -30,8 +27,8 @@ impl App {
     }
 
     /// Scrolls the source; at the line that is carried out it follows again.
-    pub(super) fn go_in_source(&mut self, action: Action) -> Vec<Effect> {
-        let Some(program) = self.program() else { return Vec::new() };
+    pub(super) fn go_in_source(&mut self, action: Action) {
+        let Some(program) = self.program() else { return };
         let rows = self.plan().source_rows();
         let last = program.source.lines().count().saturating_sub(rows);
         if action == Action::Last {
@@ -40,7 +37,26 @@ impl App {
             let top = moved(self.program_top(rows), action, rows.max(2) - 1, last);
             self.programs.top = Some(top);
         }
+    }
+
+    /// From the source to the pane of the first command, on to the next one's, and back to the source.
+    fn turn_pane(&mut self) -> Vec<Effect> {
+        self.leave_copy();
+        let at = if self.programs.in_pane { self.programs.task_at + 1 } else { 0 };
+        let has_one = at < self.program_tasks().len();
+        if has_one {
+            self.programs.task_at = at;
+        }
+        self.leave_pane();
+        self.programs.in_pane = has_one;
         Vec::new()
+    }
+
+    /// Lets keys move the source again; tells whether they moved the pane.
+    pub(super) fn leave_pane(&mut self) -> bool {
+        self.thaw();
+        self.pan = 0;
+        std::mem::take(&mut self.programs.in_pane)
     }
 
     fn step_program(&mut self, by: isize) -> Vec<Effect> {
@@ -49,7 +65,8 @@ impl App {
         let at = programs.iter().position(|program| Some(&program.run) == run.as_ref()).unwrap_or(0);
         let to = at.saturating_add_signed(by).min(programs.len().saturating_sub(1));
         self.programs.run = programs.get(to).map(|program| program.run.clone());
-        (self.programs.top, self.programs.task_at) = (None, 0);
+        self.programs = Programs { run: self.programs.run.take(), ..Programs::default() };
+        self.leave_pane();
         Vec::new()
     }
 }

@@ -8,7 +8,7 @@ use super::super::msg::{Anchor, Effect};
 impl App {
     /// Looks for the prompt before what is shown, or the one after it.
     pub(super) fn seek_prompt(&mut self, forward: bool) -> Vec<Effect> {
-        let Some(task) = self.selected().cloned() else { return Vec::new() };
+        let Some(task) = self.at_hand().cloned() else { return Vec::new() };
         let scroll = self.scroll.as_ref().filter(|scroll| scroll.task == task.id);
         let here = match scroll {
             Some(scroll) => scroll.prompt.or_else(|| scroll.page.as_ref().map(|page| page.first_line)),
@@ -58,7 +58,7 @@ impl App {
             }
             return Vec::new();
         }
-        if !self.selected().is_some_and(|selected| selected.id == task) {
+        if self.at_hand().is_none_or(|shown| shown.id != task) {
             return Vec::new();
         }
         let Some(pane) = self.plan().pane(&task).cloned() else { return Vec::new() };

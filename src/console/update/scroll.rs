@@ -19,7 +19,11 @@ impl App {
         match (self.view, self.calls.column) {
             (View::Tasks | View::Metrics, _) => self.go_in_tasks(action),
             (View::Focus, _) => self.go_in_log(action),
-            (View::Program, _) => self.go_in_source(action),
+            (View::Program, _) if self.programs.in_pane => self.go_in_log(action),
+            (View::Program, _) => {
+                self.go_in_source(action);
+                Vec::new()
+            }
             (View::Receipts, Column::Calls) => self.go_in_calls(action),
             (View::Receipts, column) => self.go_in_text(column, action),
         }
@@ -79,7 +83,7 @@ impl App {
 
     /// Freezes the pane on a page of the log, or moves the page.
     pub(super) fn go_in_log(&mut self, action: Action) -> Vec<Effect> {
-        let Some(task) = self.selected().cloned() else { return Vec::new() };
+        let Some(task) = self.at_hand().cloned() else { return Vec::new() };
         let Some(pane) = self.plan().pane(&task.id).cloned() else { return Vec::new() };
         let rows = u64::from(pane.cells.height);
         let lines = self.scroll.as_ref().map_or(task.output.lines, |scroll| scroll.lines);

@@ -9,9 +9,9 @@ use super::super::app::{App, Mode};
 use super::super::msg::{Anchor, Effect};
 
 impl App {
-    /// Opens the line to search the selected task's output; it stays selected.
+    /// Opens the line to search a task's output; it stays at hand.
     pub(super) fn open_search(&mut self, task: TaskId) -> Vec<Effect> {
-        self.select(task.clone());
+        self.take_up(task.clone());
         self.mode = Mode::Search(task, Editor::default());
         Vec::new()
     }

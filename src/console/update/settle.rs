@@ -21,13 +21,7 @@ impl App {
     pub(super) fn settle(&mut self) -> Vec<Effect> {
         self.close_outdated();
         self.turn_card();
-        if let Mode::Input(task) | Mode::Line(task, _) | Mode::Search(task, _) | Mode::Rename(task, _) =
-            &self.mode
-            && self.task(task).is_none()
-        {
-            self.observe();
-        }
-        if self.copying().is_some_and(|copying| self.task(&copying.task).is_none()) {
+        if self.mode.task().is_some_and(|task| self.task(task).is_none()) {
             self.observe();
         }
         let plan = self.plan();
@@ -57,7 +51,7 @@ impl App {
 
     fn show_panes(&mut self, plan: &Plan) -> Option<Effect> {
         let visible: Vec<TaskId> = plan.panes.iter().map(|pane| pane.task.clone()).collect();
-        let focus = self.selected().map(|task| task.id.clone()).filter(|id| visible.contains(id));
+        let focus = self.at_hand().map(|task| task.id.clone()).filter(|id| visible.contains(id));
         let shown = (visible, focus);
         if shown == self.shown {
             return None;
@@ -74,11 +68,13 @@ impl App {
         Some(Effect::Show { visible, focus })
     }
 
-    /// A task looked at full size is fitted to its pane unless somebody chose its size: once for each
-    /// size of the pane, so that two consoles or an agent's resize do not start a quarrel.
+    /// A task looked at full size, or typed into, is fitted to its pane unless somebody chose its size: once for
+    /// each size of the pane, so that two consoles or an agent's resize do not start a quarrel.
     fn fit_watched(&mut self, plan: &Plan) -> Option<Effect> {
-        let is_watched = self.view == View::Focus && !self.is_lost && plan.class != Class::Sentence;
-        let pane = self.selected().filter(|_| is_watched).and_then(|task| plan.pane(&task.id));
+        let is_typed = self.view == View::Program && matches!(self.mode, Mode::Input(_));
+        let is_watched = self.view == View::Focus || is_typed;
+        let is_watched = is_watched && !self.is_lost && plan.class != Class::Sentence;
+        let pane = self.at_hand().filter(|_| is_watched).and_then(|task| plan.pane(&task.id));
         let Some((task, size)) = pane.map(|pane| (pane.task.clone(), pane.size())) else {
             self.fitted = None;
             return None;

@@ -22,11 +22,13 @@ fn candidates(app: &App) -> &'static [Action] {
     };
     use Action::{Compare, Faster, Fold, NextPart, Play, Seen, StepForward};
     match app.context() {
-        Context::Tasks | Context::Focus if app.search.is_some() => &[NextMatch, PreviousMatch, Back],
+        Context::Tasks | Context::Focus | Context::Program if app.search.is_some() => {
+            &[NextMatch, PreviousMatch, Back]
+        }
         Context::Tasks | Context::Focus if app.is_lost => &[Quit, ShowFocus, SearchFor, ShowReceipts],
         Context::Tasks if app.snapshot.tasks.is_empty() => &[Start],
         Context::Tasks => &[Approvals, Type, Line, Release, Stop, Rerun, ShowFocus, Start, Dismiss],
-        Context::Focus if app.scroll.is_some() => &[Last, Up, Down, SearchFor, Back],
+        Context::Focus | Context::Program if app.scroll.is_some() => &[Last, Up, Down, SearchFor, Back],
         Context::Focus => {
             &[Approvals, Type, Line, Release, Stop, Rerun, Fit, SearchFor, PageUp, NextTask, ShowTasks]
         }
@@ -43,7 +45,9 @@ fn candidates(app: &App) -> &'static [Action] {
         Context::Replay => &[Play, StepForward, Faster, NextPart, Back],
         Context::Text => &[NextPart, FindText, Down, Back],
         Context::Metrics => &[Up, Down, ShowFocus, ShowTasks],
-        Context::Program => &[AnswerQuestion, OpenTask, NextPane, Last, NextProgram, ShowTasks],
+        Context::Program => {
+            &[AnswerQuestion, Type, Line, Release, NextPane, OpenTask, Last, NextProgram, ShowTasks]
+        }
         Context::Attention => &[Choose, Up, Down, Back],
         Context::Gate | Context::YesNo | Context::InFlight | Context::Choice | Context::Settled => &[Back],
         Context::Answer | Context::Reason => &[Send, Back],
@@ -62,7 +66,7 @@ fn candidates(app: &App) -> &'static [Action] {
 
 /// Tells whether a key would do something now; on an ended task `Enter` merely opens it.
 fn is_useful(app: &App, action: Action) -> bool {
-    let types = app.selected().is_some_and(|task| takes_input(task));
+    let types = app.at_hand().is_some_and(|task| takes_input(task));
     !app.layers.is_empty() || app.can(action) && (types || !matches!(action, Action::Type | Action::Line))
 }
 

@@ -10,7 +10,7 @@ use crate::terminal::CursorShape;
 use super::super::app::copy::Copying;
 use super::super::app::picture::Picture;
 use super::super::app::search::Search;
-use super::super::app::{App, Mode, Scroll, alias};
+use super::super::app::{App, Mode, Scroll, View, alias};
 use super::super::looks::theme::Role;
 use super::super::plan::{Pane, Plan};
 use super::super::text;
@@ -42,10 +42,11 @@ pub(super) fn draw(brush: &mut Brush<'_>, plan: &Plan, pane: &Pane) {
 }
 
 fn title(brush: &mut Brush<'_>, plan: &Plan, pane: &Pane, task: &TaskView, scroll: Option<&Scroll>) {
-    let is_selected = brush.app.list.selected.as_ref() == Some(&task.id);
+    let is_selected = is_at_hand(brush.app, pane);
     let stands_out = is_selected || plan.panes.len() == 1;
     let shown = brush.state(task);
-    let mark = if is_selected && plan.panes.len() > 1 { brush.glyphs().selected } else { "" };
+    let has_others = plan.panes.len() > 1 || brush.app.view == View::Program && brush.app.programs.in_pane;
+    let mark = if is_selected && has_others { brush.glyphs().selected } else { "" };
     let is_pinned = brush.app.pins.contains(&task.id);
     let name = if stands_out { Role::Title } else { Role::Text };
     let mut left = vec![
@@ -126,7 +127,11 @@ fn marks(brush: &mut Brush<'_>, area: Rect, picture: &Picture, (row, y): (u16, u
 }
 
 fn pan(app: &App, pane: &Pane) -> u16 {
-    if app.list.selected.as_ref() == Some(&pane.task) { app.pan } else { 0 }
+    if is_at_hand(app, pane) { app.pan } else { 0 }
+}
+
+fn is_at_hand(app: &App, pane: &Pane) -> bool {
+    app.at_hand().is_some_and(|task| task.id == pane.task)
 }
 
 /// What a search found stands out in reverse, the line it is at in bold too.

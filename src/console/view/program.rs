@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 
 use crate::runtime::{BindingView, ProgramView, RunState, StepState};
 
-use super::super::app::program::mark;
+use super::super::app::program::{mark, shown};
 use super::super::looks::theme::Role;
 use super::super::plan::{Plan, cut_top};
 use super::super::text::document::{Piece, piece};
@@ -42,7 +42,13 @@ fn source(brush: &mut Brush<'_>, area: Rect, program: &ProgramView) {
     let (head, body) = cut_top(area, 1);
     let name = program.path.file_name().unwrap_or(program.path.as_os_str()).to_string_lossy();
     let (glyph, role, word) = run_state(brush, program);
-    let title = [piece(format!("{glyph} "), role), piece(visible::one_line(&name).into_owned(), Role::Title)];
+    let has_keys = brush.app.program_task().is_some() && !brush.app.programs.in_pane;
+    let mark = if has_keys { format!("{} ", brush.glyphs().selected) } else { String::new() };
+    let title = [
+        piece(mark, Role::Accent),
+        piece(format!("{glyph} "), role),
+        piece(visible::one_line(&name).into_owned(), Role::Title),
+    ];
     let mut facts = vec![piece(word, role)];
     for turn in &program.loops {
         let most = turn.max.map(|most| format!(" of {most}")).unwrap_or_default();
@@ -75,10 +81,14 @@ fn source_row(brush: &mut Brush<'_>, area: Rect, program: &ProgramView, (number,
         _ if is_comment => Role::Faint,
         _ => Role::Text,
     };
+    let line = shown(line);
+    let (before, line) = text::panned(&line, usize::from(brush.app.programs.pan));
+    let more = if before.trim().is_empty() { " " } else { brush.glyphs().more[0] };
     let row = [
         piece(format!("{glyph} "), role),
-        piece(format!("{number:>4}  "), Role::Faint),
-        piece(visible::in_text(&crate::envelope::mask(line)).into_owned(), text_role),
+        piece(format!("{number:>4} "), Role::Faint),
+        piece(more, Role::Accent),
+        piece(line, text_role),
     ];
     brush.row(area, 0, &cut(&row, usize::from(area.width.saturating_sub(1)), brush.glyphs().cut));
     if mark.is_current {
@@ -139,7 +149,7 @@ fn value(brush: &Brush<'_>, binding: &BindingView) -> Vec<Piece> {
     vec![
         piece(format!(" {glyph}"), role),
         piece(column(&exit, 5, ""), role),
-        piece(column(&visible::one_line(&binding.name), NAME, "…"), Role::Name),
+        piece(column(&visible::one_line(&binding.name), NAME, brush.glyphs().cut), Role::Name),
         piece(format!(" {shown}"), Role::Text),
     ]
 }

@@ -77,7 +77,7 @@ fn mode_word(app: &App) -> String {
 
 /// A search is shown, and the keys of its screen hold.
 fn is_searching(app: &App) -> bool {
-    app.search.is_some() && matches!(app.context(), Context::Tasks | Context::Focus)
+    app.search.is_some() && matches!(app.context(), Context::Tasks | Context::Focus | Context::Program)
 }
 
 /// What came of a search.
@@ -120,6 +120,7 @@ fn driver(brush: &mut Brush<'_>) -> Vec<Piece> {
             return said;
         }
         View::Metrics => return vec![piece("last 60 s", Role::Text)],
+        View::Program if app.programs.in_pane || app.typing_into().is_some() => {}
         View::Program => {
             let run = app.program().map(|program| format!("run {}", visible::one_line(&program.run)));
             return run.map(|run| piece(run, Role::Faint)).into_iter().collect();
@@ -127,7 +128,7 @@ fn driver(brush: &mut Brush<'_>) -> Vec<Piece> {
         View::Tasks | View::Focus if app.is_lost => return Vec::new(),
         View::Tasks | View::Focus => {}
     }
-    let Some(task) = app.selected() else { return Vec::new() };
+    let Some(task) = app.at_hand() else { return Vec::new() };
     if task.status.is_terminal() {
         return vec![piece(format!("{} has ended", alias(task)), Role::Faint)];
     }
@@ -161,10 +162,10 @@ fn flag(app: &App) -> Vec<Piece> {
     }
     let follows = match app.view {
         View::Tasks => !app.list.is_held,
-        View::Focus => app.selected().is_some_and(|task| !task.status.is_terminal()),
+        View::Program if !app.programs.in_pane => app.programs.top.is_none(),
+        View::Focus | View::Program => app.at_hand().is_some_and(|task| !task.status.is_terminal()),
         View::Receipts => app.calls.selected.is_none(),
         View::Metrics => return vec![piece("live", Role::Faint)],
-        View::Program => app.programs.top.is_none(),
     };
     vec![piece(if follows { "follow" } else { "" }, Role::Faint)]
 }
@@ -283,8 +284,8 @@ fn news(brush: &mut Brush<'_>) -> Vec<Piece> {
             let since = brush.time(waiting.since);
             let text = format!(" {glyph} {} {} since {since}", alias(task), need(&waiting.kind));
             let cmd = piece(format!("  {}", visible::told(&task.cmd)), Role::Faint);
-            let is_here =
-                matches!(app.view, View::Tasks | View::Focus) && app.list.selected.as_ref() == Some(&task.id);
+            let has_pane = matches!(app.view, View::Tasks | View::Focus | View::Program);
+            let is_here = has_pane && app.at_hand().is_some_and(|shown| shown.id == task.id);
             let key = app.setup.keymap.key(app.context(), Action::Attend).filter(|_| !is_here);
             let hint = key.map(|key| [piece(format!("  {key}"), Role::Key), piece(" attention", Role::Text)]);
             let hint = hint.into_iter().flatten();
