@@ -125,30 +125,10 @@ async fn stop(start: &Start, form: Form) -> Result<ExitCode> {
 mod tests {
     use super::*;
 
-    fn snapshot() -> Snapshot {
-        Snapshot {
-            seq: 0,
-            workspace: "/w".into(),
-            recording: "/r".into(),
-            socket: "/s".into(),
-            started_at: jiff::Timestamp::UNIX_EPOCH,
-            headless: true,
-            tasks: Vec::new(),
-            calls: Vec::new(),
-            agents: Vec::new(),
-            programs: Vec::new(),
-            questions: Vec::new(),
-            notices: Vec::new(),
-            metrics: crate::runtime::Metrics::default(),
-            record: crate::runtime::RecordView::default(),
-            gate: crate::runtime::GateView::default(),
-        }
-    }
-
     #[tokio::test(start_paused = true)]
     async fn a_runtime_nobody_needs_ends_after_its_patience_and_not_before() {
         let guests = watch::Sender::new(1);
-        let snapshots = watch::Sender::new(Arc::new(snapshot()));
+        let snapshots = watch::Sender::new(Arc::new(Snapshot::default()));
         let patience = Duration::from_secs(600);
         let started = Instant::now();
         let ended = tokio::spawn(unneeded(guests.subscribe(), snapshots.subscribe(), patience));

@@ -301,7 +301,7 @@ pub struct Notice {
 }
 
 /// Everything a console shows but the screens themselves.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
     /// Rises with each published change.
     pub seq: u64,

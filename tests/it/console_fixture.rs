@@ -19,8 +19,8 @@ use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::console::view::{self, Drawn};
 use pilothouse::envelope::{Actor, Envelope, TaskId};
 use pilothouse::runtime::{
-    AgentView, CallRecord, CallSummary, Ended, GateView, Gauge, Histogram, Lease, Limit, Metrics, Notice,
-    OutputView, RecordView, Snapshot, StopView, TaskEvent, TaskStatus, TaskView, Waiting,
+    AgentView, CallRecord, CallSummary, Ended, Gauge, Histogram, Lease, Limit, Metrics, Notice, OutputView,
+    RecordView, Snapshot, StopView, TaskEvent, TaskStatus, TaskView, Waiting,
 };
 use pilothouse::terminal::{KeyPress, Origin, Size, Terminal};
 
@@ -299,12 +299,9 @@ pub(crate) fn snapshot() -> Snapshot {
         tasks: tasks().into_iter().map(Arc::new).collect(),
         calls: calls().into_iter().map(Arc::new).collect(),
         agents: vec![agent("claude", true, 1), agent("ci", false, 240)],
-        programs: Vec::new(),
-        questions: Vec::new(),
         notices: vec![Notice { seq: 1, at: ago(240), is_error: false, text: "agent ci disconnected".into() }],
         metrics: metrics(),
-        record: RecordView::default(),
-        gate: GateView::default(),
+        ..Snapshot::default()
     }
 }
 

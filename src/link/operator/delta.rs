@@ -123,7 +123,7 @@ mod tests {
 
     use super::*;
     use crate::envelope::Actor;
-    use crate::runtime::{Metrics, OutputView, TaskStatus};
+    use crate::runtime::{OutputView, TaskStatus};
     use crate::terminal::Size;
 
     fn task(id: u8, number: u32) -> Arc<TaskView> {
@@ -181,9 +181,6 @@ mod tests {
         Snapshot {
             seq,
             workspace: "/w".into(),
-            recording: "/r".into(),
-            socket: "/s".into(),
-            started_at: jiff::Timestamp::UNIX_EPOCH,
             headless: true,
             tasks: tasks
                 .into_iter()
@@ -191,13 +188,7 @@ mod tests {
                 .map(|(id, n)| task(id % 32, n))
                 .collect(),
             calls: (first..).zip(durations).map(|(seq, duration)| call(seq, duration)).collect(),
-            agents: Vec::new(),
-            notices: Vec::new(),
-            metrics: Metrics::default(),
-            record: crate::runtime::RecordView::default(),
-            programs: Vec::new(),
-            questions: Vec::new(),
-            gate: crate::runtime::GateView::default(),
+            ..Snapshot::default()
         }
     }
 

@@ -21,8 +21,6 @@ use crate::process::{Identity, Spawner};
 use crate::runtime::Error;
 use crate::runtime::bytes::{Parsers, Pump, TaskIo, Viewer, Viewers};
 use crate::runtime::driver::Driver;
-use crate::runtime::gate::GateView;
-use crate::runtime::metrics::Metrics;
 use crate::runtime::order::{Order, Reply};
 use crate::runtime::output::Output;
 use crate::runtime::request::{
@@ -32,7 +30,7 @@ use crate::runtime::rows::Row;
 use crate::runtime::screen::Screen;
 use crate::runtime::shared::Shared;
 use crate::runtime::typing;
-use crate::runtime::view::{RecordView, Snapshot, TaskView};
+use crate::runtime::view::{Snapshot, TaskView};
 use crate::terminal::Terminal;
 
 /// Orders that may wait for the driver.
@@ -86,21 +84,12 @@ impl Handle {
         let viewers = Arc::new(Viewers::default());
         let (parsers, pump) = start_bytes(&clock, &viewers, events).map_err(threads)?;
         let first = Snapshot {
-            seq: 0,
             workspace: options.workspace,
             recording,
             socket: options.socket,
             started_at: now.wall,
             headless: options.headless,
-            tasks: Vec::new(),
-            calls: Vec::new(),
-            agents: Vec::new(),
-            programs: Vec::new(),
-            questions: Vec::new(),
-            notices: Vec::new(),
-            metrics: Metrics::default(),
-            record: RecordView::default(),
-            gate: GateView::default(),
+            ..Snapshot::default()
         };
         let audit = options.limits.record.audit;
         let shared = Shared::new(
