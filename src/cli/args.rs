@@ -5,7 +5,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command as Clap};
 
 use super::fields;
 use crate::dispatch::exec::LINE_FLAGS;
-use crate::dispatch::{COMMANDS, Command, Failure, Flags, find, parse_timeout};
+use crate::dispatch::{COMMANDS, Command, Failure, Flags, GROUPS, find, parse_timeout};
 
 /// The flag that says how to answer.
 pub(super) const OUTPUT: &str = "output";
@@ -47,20 +47,17 @@ fn grow(parent: Clap, command: &'static Command, above: &str, words: &[&str]) ->
     }
     let fresh = Clap::new((*word).to_owned());
     let path = format!("{above}{word}.");
-    let fresh = if rest.is_empty() { fresh } else { group(fresh, word, &path) };
+    let fresh = if rest.is_empty() { fresh } else { group(fresh, &path) };
     parent.subcommand(grow(fresh, command, &path, rest))
 }
 
-fn group(clap: Clap, word: &str, path: &str) -> Clap {
+fn group(clap: Clap, path: &str) -> Clap {
     let mut verbs: Vec<&str> =
         COMMANDS.iter().filter_map(|command| command.path.strip_prefix(path)?.split('.').next()).collect();
     verbs.dedup();
-    clap.about(format!("{}: {}", capital(word), verbs.join(", "))).subcommand_required(true)
-}
-
-fn capital(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map_or_else(String::new, |first| format!("{}{}", first.to_uppercase(), letters.as_str()))
+    let about = GROUPS.iter().find(|(group, _)| path.strip_suffix('.') == Some(*group));
+    let about = about.map_or(path, |(_, about)| *about);
+    clap.about(format!("{about} [{}]", verbs.join(", "))).subcommand_required(true)
 }
 
 fn declare(command: &'static Command, clap: Clap) -> Clap {
@@ -136,6 +133,24 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+
+    #[test]
+    fn every_group_says_what_it_is_for() {
+        let mut groups: Vec<&str> =
+            COMMANDS.iter().flat_map(|command| above(command.path.as_str())).collect();
+        groups.sort_unstable();
+        groups.dedup();
+        // `mcp` is a command itself.
+        groups.retain(|group| find(group).is_none());
+        let mut told: Vec<&str> = GROUPS.iter().map(|(group, _)| *group).collect();
+        told.sort_unstable();
+        assert_eq!(told, groups);
+    }
+
+    /// The groups that a path lies in.
+    fn above(path: &str) -> impl Iterator<Item = &str> {
+        path.match_indices('.').map(|(at, _)| &path[..at])
+    }
 
     fn leaves(clap: &Clap, path: &str, found: &mut BTreeMap<String, Clap>) {
         for inner in clap.get_subcommands() {

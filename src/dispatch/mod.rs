@@ -40,7 +40,7 @@ pub use keys::KeyRow;
 pub use reference::reference;
 
 pub use prose::{Decided as GateDecided, GateInput, attach as attach_operator, waiting as waiting_gates};
-pub use registry::{COMMANDS, find};
+pub use registry::{COMMANDS, GROUPS, find};
 pub use response::{Failure, Meta, Phase, Response};
 pub use run::{Flags, parse_timeout, run};
 pub use settings::{Looks, invalid as invalid_settings};

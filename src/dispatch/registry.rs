@@ -75,6 +75,20 @@ pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
     commands
 });
 
+/// What the commands of a group are for, by the path of the group.
+pub const GROUPS: [(&str, &str); 10] = [
+    ("command", "Run shell commands, one or several side by side"),
+    ("task", "See, drive, stop and keep what runs"),
+    ("question", "See and answer what programs ask"),
+    ("receipt", "Read answers again as agents were shown them"),
+    ("metrics", "See what the runtime has counted"),
+    ("audit", "Read recordings, and verify that they are whole"),
+    ("config", "Find, show, check and edit the settings"),
+    ("prose", "Check, format and read .prose programs; decide their gates"),
+    ("prose.gate", "Decide a gate of a program, or see what was said of it"),
+    ("keys", "See the keys, check a key file, compare it with the defaults"),
+];
+
 /// Finds a command by its path or one of its aliases.
 #[must_use]
 pub fn find(path: &str) -> Option<&'static Command> {
