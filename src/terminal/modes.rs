@@ -39,6 +39,19 @@ pub enum CursorShape {
 }
 
 impl CursorShape {
+    /// Returns the same without blinking; whether the terminal's own one blinks is not known.
+    #[must_use]
+    pub fn to_steady(self) -> Self {
+        match self {
+            Self::Default => Self::Default,
+            Self::Block { .. } => Self::Block { blink: false },
+            Self::Underline { .. } => Self::Underline { blink: false },
+            Self::Bar { .. } => Self::Bar { blink: false },
+        }
+    }
+}
+
+impl CursorShape {
     /// Returns the parameter of DECSCUSR that asks for this shape.
     #[must_use]
     pub fn parameter(self) -> u8 {

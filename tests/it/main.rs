@@ -18,6 +18,7 @@ mod console_robust;
 mod console_screens;
 mod console_seen;
 mod console_spoken;
+mod console_still;
 mod console_tty;
 mod console_update;
 mod console_walk;

@@ -93,9 +93,13 @@ impl Toasts {
         }
     }
 
+    /// Takes note of the time.
+    pub fn tick(&mut self, now: Timestamp) {
+        self.now = Some(now);
+    }
+
     /// Takes away what has been shown long enough; tells whether that was anything.
     pub fn expire(&mut self, now: Timestamp) -> bool {
-        self.now = Some(now);
         let before = self.shown.len();
         self.shown.retain(|toast| toast.until.is_none_or(|until| until > now));
         before != self.shown.len()

@@ -206,7 +206,7 @@ impl Looks {
         let taste = Taste {
             level: asked.unwrap_or(facts.level.max(Level::Sixteen)),
             mouse: flags.mouse.unwrap_or(settings.mouse),
-            motion: settings.motion && !flags.no_motion,
+            motion: settings.motion && !flags.no_motion && !flags.accessible,
             clock: settings.clock && !flags.no_clock,
             bell: settings.bell,
             notify: settings.notify,

@@ -130,15 +130,23 @@ impl App {
     /// Takes note of the time.
     pub(in crate::console) fn tick(&mut self, now: Timestamp) {
         self.now = now;
-        self.is_dirty |= self.toasts.expire(now);
+        self.toasts.tick(now);
+        // Where nothing may move by itself, a message stays until the next key.
+        self.is_dirty |= self.setup.taste.motion && self.toasts.expire(now);
     }
 
     fn snapshot(&mut self, snapshot: Arc<Snapshot>) -> Vec<Effect> {
         let old = std::mem::replace(&mut self.snapshot, snapshot);
         let new = &self.snapshot;
-        // Counters alone change each second and are on screen in one view only.
-        self.is_dirty |= self.view == View::Metrics && old.metrics != new.metrics;
-        self.is_dirty |= old.tasks != new.tasks || old.calls.last() != new.calls.last();
+        // Counters alone change each second and are on screen in one view only; still, they change with a state.
+        let counts = self.view == View::Metrics;
+        let moves = self.setup.taste.motion;
+        self.is_dirty |= counts && moves && old.metrics != new.metrics;
+        let states = |snapshot: &Snapshot| -> Vec<_> {
+            snapshot.tasks.iter().map(|task| (task.id.clone(), task.status)).collect()
+        };
+        let is_same = if counts && !moves { states(&old) == states(new) } else { old.tasks == new.tasks };
+        self.is_dirty |= !is_same || old.calls.last() != new.calls.last();
         self.is_dirty |= old.calls.len() != new.calls.len() || old.agents != new.agents;
         self.is_dirty |= old.notices != new.notices || old.calls != new.calls || old.gate != new.gate;
         self.is_dirty |= old.questions != new.questions || old.programs != new.programs;
@@ -162,6 +170,7 @@ impl App {
         if self.is_leaving {
             return Vec::new();
         }
+        self.toasts.expire(self.now);
         let action = self.setup.keymap.action(self.context(), key);
         let mut effects = self.learn(action);
         effects.extend(self.pressed(key, action));

@@ -29,14 +29,14 @@ impl App {
         if due.is_empty() { Vec::new() } else { vec![Effect::Look(due)] }
     }
 
-    /// Takes in what was seen. A frame follows only if it would show something new.
+    /// Takes in what was seen. A frame follows only if it would show something new, and may move.
     pub(super) fn seen(&mut self, seen: Vec<TaskUsage>) {
         let bytes = |usage: TaskUsage| {
             let bytes = self.task(&usage.task)?.output.bytes;
             Some((usage, bytes))
         };
         let seen = seen.into_iter().filter_map(bytes).collect();
-        self.is_dirty |= self.usage.take(self.now, seen);
+        self.is_dirty |= self.usage.take(self.now, seen) && self.setup.taste.motion;
         let snapshot = self.snapshot.clone();
         self.usage.keep(|id| snapshot.tasks.iter().any(|task| task.id == *id));
     }

@@ -54,7 +54,7 @@ fn right(brush: &mut Brush<'_>, width: u16) -> Vec<Piece> {
         let head = &brush.app.snapshot.record.head;
         groups.extend((width >= 120 && !head.is_empty()).then(|| vec![piece(head.clone(), Role::Faint)]));
     }
-    if brush.app.setup.taste.clock {
+    if brush.app.setup.taste.clock && !brush.is_still() {
         let clock = brush.app.now.to_zoned(brush.app.setup.zone.clone()).strftime("%H:%M ").to_string();
         brush.wake_at(text::next_minute(brush.app.now));
         groups.push(vec![piece(clock, Role::Text)]);

@@ -14,8 +14,6 @@ use super::super::looks::theme::{Glyphs, Role};
 use super::super::text;
 use super::super::text::document::{Piece, piece};
 
-/// With motion off, nothing on screen changes by itself more often.
-const UNMOVED: jiff::SignedDuration = jiff::SignedDuration::from_secs(10);
 /// Columns a title keeps beside the facts.
 const TITLE_COLUMNS: u16 = 22;
 
@@ -161,14 +159,43 @@ impl Brush<'_> {
         }
     }
 
-    /// Returns the time since a moment, and sees to it that the frame is drawn anew when it changes.
-    pub(super) fn age(&mut self, since: Timestamp) -> String {
-        self.waking(text::age(since, self.app.now))
+    /// Tells whether nothing on screen may move by itself: what would count on is said by the clock instead.
+    pub(super) fn is_still(&self) -> bool {
+        !self.app.setup.taste.motion
     }
 
-    /// Returns the time left until a moment, likewise.
-    pub(super) fn countdown(&mut self, end: Timestamp) -> String {
-        self.waking(text::countdown(end, self.app.now))
+    /// Returns the time since a moment, and sees to it that the frame is drawn anew when it changes; the moment
+    /// itself where nothing may move.
+    pub(super) fn age(&mut self, since: Timestamp) -> String {
+        if self.is_still() { self.minute(since) } else { self.waking(text::age(since, self.app.now)) }
+    }
+
+    /// Says how long ago something was, or when: `42s ago`, `at 12:03`.
+    pub(super) fn ago(&mut self, at: Timestamp) -> String {
+        let age = self.age(at);
+        if self.is_still() { format!("at {age}") } else { format!("{age} ago") }
+    }
+
+    /// Says how long something has been so, or since when: `for 42s`, `since 12:03`.
+    pub(super) fn lasting(&mut self, since: Timestamp) -> String {
+        let age = self.age(since);
+        format!("{} {age}", if self.is_still() { "since" } else { "for" })
+    }
+
+    /// Says when something will be: `in 3s`, `at 12:04:34`.
+    pub(super) fn due(&mut self, at: Timestamp) -> String {
+        match self.is_still() {
+            true => format!("at {}", self.time(at)),
+            false => format!("in {}", self.waking(text::countdown(at, self.app.now))),
+        }
+    }
+
+    /// Says how long something may still take: `29:10 left`, `until 12:34:00`.
+    pub(super) fn left(&mut self, end: Timestamp) -> String {
+        match self.is_still() {
+            true => format!("until {}", self.time(end)),
+            false => format!("{} left", self.waking(text::countdown(end, self.app.now))),
+        }
     }
 
     fn waking(&mut self, age: text::Age) -> String {
@@ -177,9 +204,17 @@ impl Brush<'_> {
     }
 
     pub(super) fn wake_at(&mut self, at: Timestamp) {
-        let least = self.app.now.checked_add(UNMOVED).ok().filter(|_| !self.app.setup.taste.motion);
-        let at = least.map_or(at, |least| at.max(least));
+        if self.is_still() {
+            return;
+        }
         self.drawn.wake = Some(self.drawn.wake.map_or(at, |other| other.min(at)));
+    }
+
+    /// Returns a moment as local time of day without its seconds; of another day, as its date.
+    fn minute(&self, at: Timestamp) -> String {
+        let zone = &self.app.setup.zone;
+        let (at, now) = (at.to_zoned(zone.clone()), self.app.now.to_zoned(zone.clone()));
+        at.strftime(if at.date() == now.date() { "%H:%M" } else { "%m-%d" }).to_string()
     }
 
     /// Returns a moment as local time of day.

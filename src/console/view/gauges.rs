@@ -107,8 +107,9 @@ pub(super) fn by_task(brush: &mut Brush<'_>, area: Rect) {
     let is_roomy = area.width >= ROOMY;
     let (spark, state) = if is_roomy { (LONG_HISTORY, 13) } else { (SHORT_HISTORY, 2) };
     let output = if is_roomy { "     OUTPUT" } else { "" };
+    let time = if brush.is_still() { "TIME" } else { " AGE" };
     let heading = format!(
-        " {}{}{}       MEM{output}     OUT/s      IN  PROCS    AGE  COMMAND",
+        " {}{}{}       MEM{output}     OUT/s      IN  PROCS   {time}  COMMAND",
         column("BY TASK", 8 + state, ""),
         column("CPU", spark, ""),
         right("%", 5)

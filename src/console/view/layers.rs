@@ -72,13 +72,13 @@ pub(super) fn dialog(brush: &mut Brush<'_>, plan: &Plan, title: &str, rows: &[Ve
 }
 
 /// The command in full, wrapped, at most so many rows.
-pub(super) fn command_rows(task: &TaskView, width: u16, most: usize) -> Vec<Vec<Piece>> {
-    let shown = visible::told(task.cmd.trim());
+pub(super) fn command_rows(brush: &Brush<'_>, task: &TaskView, width: u16, most: usize) -> Vec<Vec<Piece>> {
+    let (shown, dots) = (visible::told(task.cmd.trim()), brush.glyphs().cut);
     let mut document = super::super::text::document::Document::new(vec![vec![piece(shown, Role::Strong)]]);
     document.wrap(usize::from(width));
     let mut rows: Vec<_> = document.rows().iter().take(most).cloned().collect();
     if let Some(last) = rows.last_mut().filter(|_| document.rows().len() > most) {
-        last.push(piece("…", Role::Faint));
+        last.push(piece(dots, Role::Faint));
     }
     if visible::has_hidden(&task.cmd) {
         rows.push(vec![piece("contains hidden characters", Role::Waiting)]);
@@ -100,8 +100,9 @@ pub(super) fn key_row(brush: &Brush<'_>, context: Context, actions: &[(Action, &
 }
 
 fn stop(brush: &mut Brush<'_>, plan: &Plan, task: &TaskView, kill: bool) {
-    let mut rows = command_rows(task, DIALOG_COLUMNS - 5, 3);
-    rows.push(vec![piece(format!("running for {}", brush.ran(task)), Role::Faint)]);
+    let mut rows = command_rows(brush, task, DIALOG_COLUMNS - 5, 3);
+    let running = brush.lasting(task.started_at.unwrap_or(task.created_at));
+    rows.push(vec![piece(format!("running {running}"), Role::Faint)]);
     rows.push(Vec::new());
     if kill {
         rows.push(vec![piece("KILL to every process it started, at once.", Role::Text)]);
@@ -136,7 +137,7 @@ fn told(task: &TaskView) -> String {
 }
 
 fn signal(brush: &mut Brush<'_>, plan: &Plan, task: &TaskView) {
-    let mut rows = command_rows(task, DIALOG_COLUMNS - 5, 2);
+    let mut rows = command_rows(brush, task, DIALOG_COLUMNS - 5, 2);
     rows.push(Vec::new());
     let signals = [
         Action::Interrupt,

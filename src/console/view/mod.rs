@@ -86,6 +86,9 @@ pub fn draw(app: &App, buf: &mut Buffer) -> Drawn {
         brush.drawn.cursor = None;
     }
     layers::draw(&mut brush, &plan);
+    if brush.is_still() {
+        brush.drawn.cursor = brush.drawn.cursor.map(|(at, shape)| (at, shape.to_steady()));
+    }
     brush.drawn
 }
 

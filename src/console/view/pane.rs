@@ -16,7 +16,7 @@ use super::super::plan::{Pane, Plan};
 use super::super::text;
 use super::super::text::document::{Piece, piece};
 use super::brush::Brush;
-use super::state::{self, command};
+use super::state::{self, command, last_sign};
 
 pub(super) fn draw(brush: &mut Brush<'_>, plan: &Plan, pane: &Pane) {
     let app = brush.app;
@@ -75,7 +75,7 @@ fn facts(brush: &mut Brush<'_>, pane: &Pane, task: &TaskView, scroll: Option<&Sc
         let shown = brush.state(task);
         facts.push(piece(shown.word, shown.role));
         facts.push(piece(format!("ran {}", brush.ran(task)), Role::Faint));
-        facts.push(piece(format!("{} ago", brush.quiet(task)), Role::Faint));
+        facts.push(piece(brush.ago(last_sign(task)), Role::Faint));
     }
     if !task.status.is_terminal() && task.tty {
         let (columns, rows) = (task.size.cols(), task.size.rows());

@@ -59,7 +59,7 @@ fn source(brush: &mut Brush<'_>, area: Rect, program: &ProgramView) {
         let ms = ended.as_millisecond().saturating_sub(program.started_at.as_millisecond());
         facts.push(piece(format!("ran {}", text::millis(u64::try_from(ms).unwrap_or(0))), Role::Faint));
     } else {
-        facts.push(piece(brush.age(program.started_at), Role::Faint));
+        facts.push(piece(brush.lasting(program.started_at), Role::Faint));
     }
     brush.head(head, &title, &facts);
     let top = brush.app.program_top(usize::from(body.height));

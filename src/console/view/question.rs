@@ -83,8 +83,8 @@ pub(super) fn draw(brush: &mut Brush<'_>, inquiry: &Inquiry) {
 fn left(brush: &mut Brush<'_>, inquiry: &Inquiry, area: Rect) {
     let said = match inquiry.question.deadline {
         _ if inquiry.is_over => return,
-        Some(deadline) => format!(" {} left ", brush.countdown(deadline)),
-        None => format!(" asked {} ago ", brush.age(inquiry.question.asked_at)),
+        Some(deadline) => format!(" {} ", brush.left(deadline)),
+        None => format!(" asked {} ", brush.ago(inquiry.question.asked_at)),
     };
     let role = if inquiry.question.deadline.is_some() { Role::Waiting } else { Role::Faint };
     let head = Rect { width: area.width.saturating_sub(2), ..area };
@@ -226,7 +226,7 @@ fn write(
 pub(super) fn strip(brush: &mut Brush<'_>, area: Rect) {
     let Some(question) = brush.app.program_question().cloned() else { return };
     let glyph = brush.glyphs().states[2];
-    let left = question.deadline.map(|deadline| format!("  {} left", brush.countdown(deadline)));
+    let left = question.deadline.map(|deadline| format!("  {}", brush.left(deadline)));
     let key = brush.app.setup.keymap.key(brush.app.view_context(), Action::AnswerQuestion);
     let mut tail = vec![piece(left.unwrap_or_default(), Role::Waiting)];
     tail.extend(

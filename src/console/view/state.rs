@@ -62,7 +62,7 @@ impl Brush<'_> {
         }
         if let Some(stop) = &task.stop {
             if let Some(kill_at) = stop.kill_at.filter(|_| task.status == TaskStatus::Cancelling) {
-                return Some(piece(format!("KILL in {}", self.countdown(kill_at)), Role::Cancelling));
+                return Some(piece(format!("KILL {}", self.due(kill_at)), Role::Cancelling));
             }
             return Some(piece(format!("by {}", who(&stop.by)), Role::Faint));
         }
@@ -85,9 +85,13 @@ impl Brush<'_> {
 
     /// How long a task has been silent: since its last output, its start or its end.
     pub(super) fn quiet(&mut self, task: &TaskView) -> String {
-        let from = ended_at(task).or(task.output.last_at).or(task.started_at).unwrap_or(task.created_at);
-        self.age(from)
+        self.age(last_sign(task))
     }
+}
+
+/// Returns when a task has last shown that it is there: its last output, its start, or its end.
+pub(super) fn last_sign(task: &TaskView) -> Timestamp {
+    ended_at(task).or(task.output.last_at).or(task.started_at).unwrap_or(task.created_at)
 }
 
 /// Returns who someone is to the person at the console.

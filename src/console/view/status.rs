@@ -32,7 +32,7 @@ pub(super) fn draw(brush: &mut Brush<'_>, area: Rect) {
     let app = brush.app;
     let mode = [piece(format!(" {} ", mode_word(app)), Role::Mode), piece("  ", Role::Text)];
     let mut x = brush.row(area, 0, &mode);
-    let flag = flag(app);
+    let flag = flag(brush);
     let flag_from = area.width.saturating_sub(columns(&flag) + 1);
     brush.row_from(area, (flag_from, 0), &flag);
     let driver = driver(brush);
@@ -134,8 +134,8 @@ fn driver(brush: &mut Brush<'_>) -> Vec<Piece> {
     }
     match &task.lease {
         Some(lease) if lease.holder == Actor::Operator => {
-            let left = brush.countdown(lease.until);
-            vec![piece("you drive", Role::Strong), piece(format!(" {left}"), Role::Text)]
+            let left = brush.left(lease.until);
+            vec![piece("you drive", Role::Strong), piece(format!("  {left}"), Role::Text)]
         }
         Some(lease) => vec![piece(format!("{} drives", who(&lease.holder)), Role::Text)],
         None if task.started_by == Actor::Operator => vec![piece("you drive", Role::Text)],
@@ -143,14 +143,20 @@ fn driver(brush: &mut Brush<'_>) -> Vec<Piece> {
     }
 }
 
-fn flag(app: &App) -> Vec<Piece> {
+fn flag(brush: &Brush<'_>) -> Vec<Piece> {
+    let app = brush.app;
     if let Some(scroll) = &app.scroll {
         let lines = app.task(&scroll.task).map_or(0, |task| task.output.lines);
         let new = text::count(lines.saturating_sub(scroll.lines));
         // In the list the keys of a text move the selection.
         let back = if app.view == View::Tasks { Action::Back } else { Action::Last };
         let key = app.setup.keymap.key(app.view_context(), back).unwrap_or_default();
-        let new = if new == "0" { String::new() } else { format!(" +{new} new") };
+        let new = match new.as_str() {
+            "0" => String::new(),
+            // A number that counts on is motion too.
+            _ if !app.setup.taste.motion => " new below".to_owned(),
+            new => format!(" +{new} new"),
+        };
         return vec![
             piece("frozen", Role::Strong),
             piece(format!("{new}  "), Role::Text),
@@ -165,6 +171,9 @@ fn flag(app: &App) -> Vec<Piece> {
         View::Program if !app.programs.in_pane => app.programs.top.is_none(),
         View::Focus | View::Program => app.at_hand().is_some_and(|task| !task.status.is_terminal()),
         View::Receipts => app.calls.selected.is_none(),
+        View::Metrics if brush.is_still() => {
+            return vec![piece(format!("as of {}", brush.time(app.now)), Role::Faint)];
+        }
         View::Metrics => return vec![piece("live", Role::Faint)],
     };
     vec![piece(if follows { "follow" } else { "" }, Role::Faint)]
@@ -328,7 +337,7 @@ fn asked(brush: &mut Brush<'_>) -> Option<Vec<Piece>> {
     let glyph = brush.glyphs().states[2];
     let mut row = vec![piece(format!(" {glyph} {}", inquiry::title(&question)), Role::Waiting)];
     if let Some(deadline) = question.deadline {
-        row.push(piece(format!("  {} left", brush.countdown(deadline)), Role::Text));
+        row.push(piece(format!("  {}", brush.left(deadline)), Role::Text));
     }
     let key = app.setup.keymap.key(app.context(), Action::Attend);
     row.extend(

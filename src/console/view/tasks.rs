@@ -25,7 +25,9 @@ pub(super) fn draw(brush: &mut Brush<'_>, plan: &Plan) {
     if is_narrow {
         brush.row(head, 0, &[piece(narrow_head(brush, plan), Role::Faint)]);
     } else {
-        let names = format!("   TASK  {} BY      AGE  QUIET   CPU  COMMAND", column("STATE", STATE, ""));
+        let [ran, quiet] = if brush.is_still() { ["TIME", "LAST"] } else { ["AGE", "QUIET"] };
+        let times = format!("{}{}", right(ran, 7), right(quiet, 7));
+        let names = format!("   TASK  {} BY  {times}   CPU  COMMAND", column("STATE", STATE, ""));
         brush.row(head, 0, &[piece(names, Role::Faint)]);
     }
     let body = plan.list_body();

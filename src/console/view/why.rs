@@ -18,7 +18,7 @@ const NAME: usize = 10;
 const COMMAND_ROWS: usize = 4;
 
 pub(super) fn draw(brush: &mut Brush<'_>, plan: &Plan, task: &TaskView) {
-    let mut rows = command_rows(task, DIALOG_COLUMNS - 5, COMMAND_ROWS);
+    let mut rows = command_rows(brush, task, DIALOG_COLUMNS - 5, COMMAND_ROWS);
     rows.push(Vec::new());
     for (name, fact) in facts(brush, task) {
         let mut document = Document::new(vec![vec![piece(visible::one_line(&fact), Role::Text)]]);
