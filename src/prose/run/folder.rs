@@ -2,14 +2,15 @@
 //! decided elsewhere. Everything is the owner's alone; what is replaced is replaced whole.
 
 use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use jiff::Timestamp;
 
+use super::disk::SharedDisk;
 use super::error::Error;
+use super::ledger::Line;
 use super::state;
 
 /// The project's folder, in the workspace.
@@ -21,6 +22,7 @@ const ALPHABET: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 pub struct Folder {
     path: PathBuf,
     state: Mutex<File>,
+    disk: SharedDisk,
 }
 
 impl Folder {
@@ -29,6 +31,7 @@ impl Folder {
     /// # Errors
     /// When it cannot be made.
     pub fn create(
+        disk: &SharedDisk,
         workspace: &Path,
         program: &str,
         source: &str,
@@ -36,12 +39,15 @@ impl Folder {
     ) -> Result<(Self, String), Error> {
         let runs = runs(workspace);
         make(&runs)?;
-        keep_out_of_git(&runs);
+        keep_out_of_git(disk, &runs);
         loop {
             let id = run_id(at);
             let path = runs.join(&id);
             match DirBuilder::new().mode(0o700).create(&path) {
-                Ok(()) => return Self::furnish(path, &id, program, source).map(|folder| (folder, id)),
+                Ok(()) => {
+                    let folder = Self::furnish(disk.clone(), path, &id, program, source)?;
+                    return Ok((folder, id));
+                }
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(Error::io("create the folder", path)(error)),
             }
@@ -53,29 +59,76 @@ impl Folder {
     /// # Errors
     /// When it cannot be made.
     pub fn import(&self, name: &str, run: &str, source: &str) -> Result<Self, Error> {
-        let path = self.path.join("imports").join(name);
-        make(&path)?;
-        if path.join("state.md").exists() {
-            return Self::open(path);
-        }
-        Self::furnish(path, run, name, source)
+        Self::furnish(self.disk.clone(), self.path.join("imports").join(name), run, name, source)
     }
 
     /// Opens the folder of a run there has been.
     ///
     /// # Errors
     /// When it is none.
-    pub fn open(path: PathBuf) -> Result<Self, Error> {
+    pub fn open(disk: SharedDisk, path: PathBuf) -> Result<Self, Error> {
         let state = append(&path.join("state.md"))?;
-        Ok(Self { path, state: Mutex::new(state) })
+        let folder = Self { path, state: Mutex::new(state), disk };
+        folder.take_off_half_a_line()?;
+        Ok(folder)
     }
 
-    fn furnish(path: PathBuf, run: &str, program: &str, source: &str) -> Result<Self, Error> {
-        make(&path.join("bindings"))?;
-        replace(&path.join("program.prose"), source.as_bytes())?;
-        let folder = Self::open(path)?;
-        folder.note_raw(&state::header(run, program))?;
+    /// Opens the folder of a run that was cut off, and writes the line that its journal knows and it does not.
+    ///
+    /// # Errors
+    /// When it is none, or cannot be written.
+    pub fn reopen(disk: &SharedDisk, path: PathBuf, last: Option<&Line>) -> Result<Self, Error> {
+        let folder = Self::open(disk.clone(), path)?;
+        match last {
+            Some(Line { of: Some(used), text, times }) => {
+                Self::open(disk.clone(), used.clone())?.note_unless_there(text, *times)?;
+            }
+            Some(Line { of: None, text, times }) => folder.note_unless_there(text, *times)?,
+            None => {}
+        }
         Ok(folder)
+    }
+
+    fn note_unless_there(&self, text: &str, times: usize) -> Result<(), Error> {
+        let lines = self.lines()?;
+        let there = lines.split(|byte| *byte == b'\n').filter(|line| *line == text.as_bytes());
+        if there.count() < times { self.note(text) } else { Ok(()) }
+    }
+
+    fn furnish(
+        disk: SharedDisk,
+        path: PathBuf,
+        run: &str,
+        program: &str,
+        source: &str,
+    ) -> Result<Self, Error> {
+        make(&path.join("bindings"))?;
+        let copy = path.join("program.prose");
+        if !copy.exists() {
+            disk.replace(&copy, source.as_bytes()).map_err(Error::io("write", &copy))?;
+        }
+        let folder = Self::open(disk, path)?;
+        if folder.lines()?.is_empty() {
+            folder.note_raw(&state::header(run, program))?;
+        }
+        Ok(folder)
+    }
+
+    /// What a run that was cut off has half written would run into the next line.
+    fn take_off_half_a_line(&self) -> Result<(), Error> {
+        let lines = self.lines()?;
+        let whole = memchr::memrchr(b'\n', &lines).map_or(0, |at| at + 1);
+        if whole == lines.len() {
+            return Ok(());
+        }
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let cut = self.disk.truncate(&state, whole as u64);
+        cut.map_err(Error::io("repair", self.path.join("state.md")))
+    }
+
+    fn lines(&self) -> Result<Vec<u8>, Error> {
+        let path = self.path.join("state.md");
+        std::fs::read(&path).map_err(Error::io("read", path))
     }
 
     /// Returns its path.
@@ -93,8 +146,8 @@ impl Folder {
     }
 
     fn note_raw(&self, text: &str) -> Result<(), Error> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.write_all(text.as_bytes()).map_err(Error::io("write", self.path.join("state.md")))
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        self.disk.append(&state, text.as_bytes()).map_err(Error::io("write", self.path.join("state.md")))
     }
 
     /// Returns the file of a binding, relative to the folder.
@@ -112,11 +165,18 @@ impl Folder {
     /// # Errors
     /// When it cannot be written.
     pub fn write(&self, file: &Path, text: &str) -> Result<(), Error> {
-        let path = self.path.join(file);
+        self.keep(&self.path.join(file), text)
+    }
+
+    /// Replaces a file of what outlives the run, making the folder it lies in.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn keep(&self, path: &Path, text: &str) -> Result<(), Error> {
         if let Some(parent) = path.parent() {
             make(parent)?;
         }
-        replace(&path, text.as_bytes())
+        self.disk.replace(path, text.as_bytes()).map_err(Error::io("write", path))
     }
 
     /// Reads one of its files.
@@ -127,7 +187,7 @@ impl Folder {
 
     /// Removes one of its files, if it is there.
     pub fn remove(&self, file: &Path) {
-        if let Err(error) = std::fs::remove_file(self.path.join(file))
+        if let Err(error) = self.disk.remove(&self.path.join(file))
             && error.kind() != std::io::ErrorKind::NotFound
         {
             tracing::warn!(%error, file = %file.display(), "remove a file of a run");
@@ -145,23 +205,9 @@ pub fn runs(workspace: &Path) -> PathBuf {
 ///
 /// # Errors
 /// When it cannot be made.
-pub(crate) fn make(path: &Path) -> Result<(), Error> {
+fn make(path: &Path) -> Result<(), Error> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
     made.map_err(Error::io("create the folder", path))
-}
-
-/// Replaces a file whole: a reader sees the old or the new one.
-///
-/// # Errors
-/// When it cannot be written.
-pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".new");
-    let fresh = PathBuf::from(name);
-    let mut options = OpenOptions::new();
-    let opened = options.write(true).create(true).truncate(true).mode(0o600).open(&fresh);
-    let written = opened.and_then(|mut file| file.write_all(bytes));
-    written.and_then(|()| std::fs::rename(&fresh, path)).map_err(Error::io("write", path))
 }
 
 fn append(path: &Path) -> Result<File, Error> {
@@ -170,10 +216,10 @@ fn append(path: &Path) -> Result<File, Error> {
 }
 
 /// Runs are no part of the project's history.
-fn keep_out_of_git(runs: &Path) {
+fn keep_out_of_git(disk: &SharedDisk, runs: &Path) {
     let ignore = runs.join(".gitignore");
     if !ignore.exists()
-        && let Err(error) = replace(&ignore, b"*\n")
+        && let Err(error) = disk.replace(&ignore, b"*\n")
     {
         tracing::info!(%error, "runs will show in git");
     }
@@ -198,7 +244,8 @@ mod tests {
     fn a_run_has_a_folder_of_its_own_that_nobody_else_reads() {
         let dir = tempfile::tempdir().expect("temp dir");
         let at: Timestamp = "2026-01-15T14:30:52Z".parse().expect("a time");
-        let (folder, id) = Folder::create(dir.path(), "x.prose", "exec \"true\"\n", at).expect("made");
+        let disk: SharedDisk = std::sync::Arc::new(super::super::disk::Os);
+        let (folder, id) = Folder::create(&disk, dir.path(), "x.prose", "exec \"true\"\n", at).expect("made");
         assert!(id.starts_with("20260115-143052-") && id.len() == 22, "{id}");
         folder.write(&Folder::binding("x", Some(3)), "text").expect("written");
         folder.note("1→ ✓").expect("written");

@@ -3,154 +3,30 @@
 //! was begun and did not end is told as that, and never done again silently.
 
 mod memory;
+mod row;
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
-use std::io::{Read as _, Seek as _, Write as _};
+use std::io::Read as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use rustix::fs::{FlockOperation, flock};
-use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
 use self::memory::{Memory, read};
+pub use self::row::{Row, RunRow};
+use super::disk::{Disk, SharedDisk};
 use super::error::Error;
-use crate::config::ExecPolicy;
 use crate::prose::vm::effects::{Decided, Ran};
 
 /// The file, in the folder of the run.
 pub const JOURNAL: &str = "journal.jsonl";
-/// The version of its rows.
-const VERSION: u32 = 1;
 
 /// Where a walk has come to: the way there, the same in each walk of the same program.
 pub type Key = Arc<str>;
-
-/// One row.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "row", rename_all = "snake_case")]
-pub enum Row {
-    /// The first row.
-    Run(RunRow),
-    /// A command is about to start.
-    Begun {
-        /// Where.
-        key: Key,
-        /// Its line.
-        line: u32,
-        /// The command.
-        cmd: String,
-        /// When.
-        at: Timestamp,
-    },
-    /// A command has ended.
-    Ran {
-        /// Where.
-        key: Key,
-        /// How.
-        ran: Box<Ran>,
-    },
-    /// A question is settled.
-    Decided {
-        /// Where.
-        key: Key,
-        /// How.
-        decided: Decided,
-    },
-    /// A number was given.
-    Number {
-        /// Where.
-        key: Key,
-        /// Of what.
-        of: String,
-        /// Which.
-        number: u32,
-    },
-    /// A line was written to `state.md`.
-    Mark {
-        /// Where.
-        key: Key,
-        /// The line.
-        text: String,
-    },
-    /// A binding was written.
-    Bound {
-        /// Where.
-        key: Key,
-        /// Its file, from the folder of the run.
-        file: PathBuf,
-    },
-    /// A parallel block is over: its branches in the order of their ends, and whether they succeeded.
-    Joined {
-        /// Where.
-        key: Key,
-        /// Branch, success.
-        ends: Vec<(usize, bool)>,
-    },
-    /// Another process goes on.
-    Resumed {
-        /// When.
-        at: Timestamp,
-    },
-    /// It is over, or was cut off in order.
-    End {
-        /// When.
-        at: Timestamp,
-        /// How: `completed`, `failed`, `interrupted`.
-        how: String,
-        /// What ended it, where doing that again may end differently.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        place: Option<Key>,
-    },
-}
-
-/// What a run was begun with.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct RunRow {
-    /// The version of the rows.
-    pub version: u32,
-    /// The run's id.
-    pub run: String,
-    /// The program's file.
-    pub program: PathBuf,
-    /// Where its commands start.
-    pub cwd: PathBuf,
-    /// The shell that runs them.
-    pub shell: String,
-    /// Inputs that were given.
-    pub inputs: Vec<(String, String)>,
-    /// Which commands a person is asked about.
-    #[serde(default)]
-    pub exec: ExecPolicy,
-    /// When.
-    pub at: Timestamp,
-}
-
-impl RunRow {
-    /// Returns the first row of a new run.
-    #[must_use]
-    pub fn new(
-        run: &str,
-        program: &Path,
-        cwd: &Path,
-        shell: &Path,
-        inputs: &[(String, String)],
-        at: Timestamp,
-    ) -> Self {
-        Self {
-            version: VERSION,
-            run: run.to_owned(),
-            program: program.to_owned(),
-            cwd: cwd.to_owned(),
-            shell: shell.display().to_string(),
-            inputs: inputs.to_vec(),
-            exec: ExecPolicy::default(),
-            at,
-        }
-    }
-}
 
 /// What the journal knows of a command.
 #[derive(Debug, Clone, PartialEq)]
@@ -165,14 +41,61 @@ pub enum Past {
     Ran(Box<Ran>),
 }
 
+/// What the journal knows of a binding at a place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PastBinding {
+    /// It was not written.
+    New,
+    /// Another place has written the same file since.
+    Overwritten,
+    /// This place was the last one to write the file, or was about to.
+    Last(Written),
+}
+
+/// What a binding's file may hold, by its digest: what was to be written last, or what was there before.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Written {
+    digest: String,
+    before: Option<String>,
+}
+
+impl Written {
+    /// Tells whether a text is what was there before: the run was cut off before it wrote the file.
+    #[must_use]
+    pub fn is_stale(&self, text: &str) -> bool {
+        let digest = digest(text);
+        digest != self.digest && self.before.as_ref() == Some(&digest)
+    }
+}
+
+/// A line of a `state.md`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// The folder of the used program that it tells of; none is the run's own.
+    pub of: Option<PathBuf>,
+    /// The line.
+    pub text: String,
+    /// How often it stands there.
+    pub times: usize,
+}
+
 /// The journal of a run, open for writing.
 #[derive(Debug)]
 pub struct Ledger {
     path: PathBuf,
-    file: Mutex<File>,
+    rows: Mutex<Rows>,
+    disk: SharedDisk,
     /// What earlier walks did; never changed.
     past: Memory,
     numbers: Mutex<HashMap<String, u32>>,
+}
+
+/// The file of a journal.
+#[derive(Debug)]
+struct Rows {
+    file: File,
+    /// Where the last whole row ends; none once something lies behind it that cannot be taken off.
+    end: Option<u64>,
 }
 
 impl Ledger {
@@ -180,13 +103,13 @@ impl Ledger {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn create(folder: &Path, first: RunRow) -> Result<Self, Error> {
+    pub fn create(disk: SharedDisk, folder: &Path, first: RunRow) -> Result<Self, Error> {
         let path = folder.join(JOURNAL);
-        let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
+        let opened = OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path);
         let file = opened.map_err(Error::io("create", &path))?;
         lock(&file, &first.run)?;
-        let ledger =
-            Self { path, file: Mutex::new(file), past: Memory::default(), numbers: Mutex::default() };
+        let rows = Mutex::new(Rows { file, end: Some(0) });
+        let ledger = Self { path, rows, disk, past: Memory::default(), numbers: Mutex::default() };
         ledger.write(&Row::Run(first))?;
         Ok(ledger)
     }
@@ -195,10 +118,10 @@ impl Ledger {
     ///
     /// # Errors
     /// When it cannot be used, another process uses it, or the run is over.
-    pub fn open(folder: &Path, run: &str) -> Result<(Self, RunRow), Error> {
+    pub fn open(disk: SharedDisk, folder: &Path, run: &str) -> Result<(Self, RunRow), Error> {
         let path = folder.join(JOURNAL);
         let mut file =
-            OpenOptions::new().read(true).write(true).open(&path).map_err(Error::io("open", &path))?;
+            OpenOptions::new().read(true).append(true).open(&path).map_err(Error::io("open", &path))?;
         lock(&file, run)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(Error::io("read", &path))?;
@@ -207,15 +130,16 @@ impl Ledger {
         if let Some((how, false)) = &past.end {
             return Err(Error::Over { run: run.to_owned(), how: how.clone() });
         }
-        file.set_len(whole as u64)
-            .and_then(|()| file.seek(std::io::SeekFrom::End(0)))
-            .map_err(Error::io("repair", &path))?;
+        if whole < bytes.len() {
+            disk.truncate(&file, whole as u64).map_err(Error::io("repair", &path))?;
+        }
         let mut numbers: HashMap<String, u32> = HashMap::new();
         for ((_, of), number) in &past.numbers {
             let highest = numbers.entry(of.clone()).or_default();
             *highest = (*highest).max(*number);
         }
-        Ok((Self { path, file: Mutex::new(file), past, numbers: Mutex::new(numbers) }, first))
+        let rows = Mutex::new(Rows { file, end: Some(whole as u64) });
+        Ok((Self { path, rows, disk, past, numbers: Mutex::new(numbers) }, first))
     }
 
     /// Returns what is known of the command at a place.
@@ -235,8 +159,9 @@ impl Ledger {
     /// When it is not, and then the command must not start.
     pub async fn begin(&self, key: &Key, line: u32, cmd: &str, at: Timestamp) -> Result<(), Error> {
         self.write(&Row::Begun { key: key.clone(), line, cmd: cmd.to_owned(), at })?;
-        let file = self.file().try_clone().map_err(Error::io("sync", &self.path))?;
-        let synced = tokio::task::spawn_blocking(move || file.sync_data()).await;
+        let file = self.rows().file.try_clone().map_err(Error::io("sync", &self.path))?;
+        let disk = self.disk.clone();
+        let synced = tokio::task::spawn_blocking(move || disk.sync(&file)).await;
         synced.unwrap_or_else(|gone| Err(gone.into())).map_err(Error::io("sync", &self.path))
     }
 
@@ -270,22 +195,48 @@ impl Ledger {
         Ok(number)
     }
 
-    /// Notes that a line goes into `state.md`; false when it did in an earlier walk.
+    /// Notes that a line goes into the `state.md` of a folder; false when it did in an earlier walk.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn mark(&self, key: &Key, text: &str) -> Result<bool, Error> {
-        if self.past.marks.contains(&(key.clone(), text.to_owned())) {
+    pub fn mark(&self, key: &Key, text: &str, folder: &Path) -> Result<bool, Error> {
+        if self.past.marks.get(key).is_some_and(|lines| lines.iter().any(|line| line == text)) {
             return Ok(false);
         }
-        self.write(&Row::Mark { key: key.clone(), text: text.to_owned() })?;
+        let of = (self.path.parent() != Some(folder)).then(|| folder.to_owned());
+        self.write(&Row::Mark { key: key.clone(), text: text.to_owned(), of })?;
         Ok(true)
     }
 
-    /// Tells whether an earlier walk has written the binding at a place, and whether nobody has since.
+    /// Returns the line that may not be there yet: the run was cut off right after its row.
     #[must_use]
-    pub fn was_bound(&self, key: &Key, file: &Path) -> (bool, bool) {
-        (self.past.bound.contains(key), self.past.writer.get(file) == Some(key))
+    pub fn last_line(&self) -> Option<&Line> {
+        self.past.last_line.as_ref()
+    }
+
+    /// Tells whether an earlier walk has noted any line at a place.
+    #[must_use]
+    pub fn is_marked(&self, key: &Key) -> bool {
+        self.past.marks.contains_key(key)
+    }
+
+    /// Returns what earlier walks have made of the binding at a place.
+    #[must_use]
+    pub fn binding(&self, key: &Key, file: &Path) -> PastBinding {
+        match self.past.writers.get(file) {
+            Some((writer, written)) if writer == key => PastBinding::Last(written.clone()),
+            _ if self.past.bound.contains(key) => PastBinding::Overwritten,
+            _ => PastBinding::New,
+        }
+    }
+
+    /// Notes that a binding's file is about to be replaced: what is found there later is told from what a person
+    /// has put there by what is noted here.
+    ///
+    /// # Errors
+    /// When it cannot be written, and then the file must stay as it is.
+    pub fn bind(&self, key: Key, file: PathBuf, text: &str) -> Result<(), Error> {
+        self.write(&Row::Bound { key, file, digest: digest(text) })
     }
 
     /// Tells whether earlier walks have left anything here.
@@ -308,12 +259,31 @@ impl Ledger {
         let mut line =
             serde_json::to_vec(row).map_err(|error| Error::io("write", &self.path)(error.into()))?;
         line.push(b'\n');
-        self.file().write_all(&line).map_err(Error::io("write", &self.path))
+        self.rows().append(&*self.disk, &line).map_err(Error::io("write", &self.path))
     }
 
-    fn file(&self) -> MutexGuard<'_, File> {
-        self.file.lock().unwrap_or_else(PoisonError::into_inner)
+    fn rows(&self) -> MutexGuard<'_, Rows> {
+        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+impl Rows {
+    /// Appends a row whole, or nothing: behind half a row, the next one could not be read.
+    fn append(&mut self, disk: &dyn Disk, row: &[u8]) -> std::io::Result<()> {
+        let Some(end) = self.end else {
+            return Err(std::io::Error::other("it ends in half a row that cannot be taken off"));
+        };
+        if let Err(error) = disk.append(&self.file, row) {
+            self.end = disk.truncate(&self.file, end).is_ok().then_some(end);
+            return Err(error);
+        }
+        self.end = Some(end + row.len() as u64);
+        Ok(())
+    }
+}
+
+fn digest(text: &str) -> String {
+    Sha256::digest(text).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Two processes must not walk one run. The lock goes with the file, however the process ends.
@@ -329,12 +299,16 @@ mod tests {
         RunRow::new("r", Path::new("/p"), Path::new("/"), Path::new("/bin/sh"), &[], Timestamp::UNIX_EPOCH)
     }
 
+    fn os() -> SharedDisk {
+        Arc::new(super::super::disk::Os)
+    }
+
     #[tokio::test]
     async fn what_was_done_is_known_and_what_was_begun_is_in_doubt() {
         let dir = tempfile::tempdir().expect("temp dir");
         let key = |text: &str| Key::from(text);
         {
-            let ledger = Ledger::create(dir.path(), first()).expect("made");
+            let ledger = Ledger::create(os(), dir.path(), first()).expect("made");
             for name in ["a", "b"] {
                 ledger.begin(&key(name), 1, "true", Timestamp::UNIX_EPOCH).await.expect("synced");
             }
@@ -342,36 +316,38 @@ mod tests {
             ledger.write(&Row::Ran { key: key("a"), ran }).expect("written");
             assert_eq!(ledger.number("call", &key("c")).expect("a number"), 1);
             assert_eq!(ledger.number("call", &key("d")).expect("a number"), 2);
-            assert!(ledger.mark(&key("a"), "1→ ✓").expect("written"));
-            ledger.write(&Row::Bound { key: key("a"), file: "bindings/x.md".into() }).expect("written");
-            assert!(matches!(Ledger::open(dir.path(), "r"), Err(Error::Busy { .. })));
-            ledger.file().write_all(b"{\"row\":\"ma").expect("half a row");
+            assert!(ledger.mark(&key("a"), "1→ ✓", dir.path()).expect("written"));
+            ledger.bind(key("a"), "bindings/x.md".into(), "text").expect("written");
+            assert!(matches!(Ledger::open(os(), dir.path(), "r"), Err(Error::Busy { .. })));
+            ledger.disk.append(&ledger.rows().file, b"{\"row\":\"ma").expect("half a row");
         }
-        let (ledger, row) = Ledger::open(dir.path(), "r").expect("opens");
+        let (ledger, row) = Ledger::open(os(), dir.path(), "r").expect("opens");
         assert_eq!(row, first());
         assert!(matches!(ledger.command(&key("a")), Past::Ran(ran) if ran.stdout == "x\n"));
         assert_eq!((ledger.command(&key("b")), ledger.command(&key("z"))), (Past::Begun, Past::New));
         assert!(ledger.has_doubts());
         assert_eq!(ledger.number("call", &key("d")).expect("known"), 2);
         assert_eq!(ledger.number("call", &key("e")).expect("a new one"), 3);
-        assert!(!ledger.mark(&key("a"), "1→ ✓").expect("known"));
-        assert_eq!(ledger.was_bound(&key("a"), Path::new("bindings/x.md")), (true, true));
+        assert!(!ledger.mark(&key("a"), "1→ ✓", dir.path()).expect("known"));
+        let file = Path::new("bindings/x.md");
+        assert!(matches!(ledger.binding(&key("a"), file), PastBinding::Last(it) if !it.is_stale("another")));
+        assert_eq!(ledger.binding(&key("b"), file), PastBinding::New);
         ledger
             .write(&Row::End { at: Timestamp::UNIX_EPOCH, how: "completed".into(), place: None })
             .expect("written");
         drop(ledger);
-        assert!(matches!(Ledger::open(dir.path(), "r"), Err(Error::Over { .. })));
+        assert!(matches!(Ledger::open(os(), dir.path(), "r"), Err(Error::Over { .. })));
     }
 
     #[test]
     fn a_journal_that_makes_no_sense_is_refused_with_its_line() {
         let dir = tempfile::tempdir().expect("temp dir");
-        drop(Ledger::create(dir.path(), first()).expect("made"));
+        drop(Ledger::create(os(), dir.path(), first()).expect("made"));
         let path = dir.path().join(JOURNAL);
         let mut text = std::fs::read_to_string(&path).expect("readable");
         text.push_str("{\"row\":\"what\"}\n");
         std::fs::write(&path, text).expect("written");
-        let refused = Ledger::open(dir.path(), "r").expect_err("refused").to_string();
+        let refused = Ledger::open(os(), dir.path(), "r").expect_err("refused").to_string();
         assert!(refused.contains("line 2"), "{refused}");
     }
 }

@@ -1,6 +1,7 @@
 //! Runs of programs: begun or gone on with, in the runtime that carries them, to an outcome.
 
 pub mod binding;
+pub mod disk;
 mod error;
 pub mod folder;
 pub mod ledger;
@@ -22,6 +23,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
+use self::disk::SharedDisk;
 pub use self::error::{Error, Refusal};
 use self::folder::Folder;
 use self::ledger::{Key, Ledger, Row, RunRow};
@@ -101,14 +103,14 @@ impl Run {
         events: mpsc::Sender<Event>,
     ) -> Result<Self, Error> {
         let at = Clock::start().now().wall;
+        let disk: SharedDisk = Arc::new(disk::Os);
         let answers = match &request.answers {
             Some(path) => Answers::read(path)?,
             None => Answers::default(),
         };
         let profile = if request.strict { Profile::Strict } else { Profile::Compat };
-        let resumed =
-            request.resume.as_deref().map(|run| Resumed::open(runtime.workspace(), run, &request.program));
-        let resumed = resumed.transpose()?;
+        let open = |run| Resumed::open(&disk, runtime.workspace(), run, &request.program);
+        let resumed = request.resume.as_deref().map(open).transpose()?;
         let text = resumed.as_ref().map(|resumed| resumed.text.clone());
         let loaded = load(&request.program, text, profile)?;
         let inputs = match &resumed {
@@ -136,10 +138,11 @@ impl Run {
             }
             None => {
                 let name = request.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                let (folder, id) = Folder::create(runtime.workspace(), &name, loaded.source.text(), at)?;
+                let (folder, id) =
+                    Folder::create(&disk, runtime.workspace(), &name, loaded.source.text(), at)?;
                 let first = RunRow::new(&id, &request.program, &request.cwd, &shell, &inputs, at);
                 let first = RunRow { exec: judge.exec, ..first };
-                (Ledger::create(folder.path(), first)?, folder, id, request.cwd.clone())
+                (Ledger::create(disk, folder.path(), first)?, folder, id, request.cwd.clone())
             }
         };
         let under_way = runtime.program_under_way();
@@ -289,20 +292,21 @@ struct Resumed {
 }
 
 impl Resumed {
-    fn open(workspace: &Path, run: &str, program: &Path) -> Result<Self, Error> {
+    fn open(disk: &SharedDisk, workspace: &Path, run: &str, program: &Path) -> Result<Self, Error> {
         let runs = folder::runs(workspace);
         let path = runs.join(run);
         let is_name = !run.is_empty() && !run.contains('/') && run != "." && run != "..";
         if !is_name || !path.join(ledger::JOURNAL).is_file() {
             return Err(Error::NoRun { run: run.to_owned(), folder: runs });
         }
-        let (ledger, first) = Ledger::open(&path, run)?;
+        let (ledger, first) = Ledger::open(disk.clone(), &path, run)?;
         let copy = path.join("program.prose");
         let text = read(&copy)?;
         if program != copy && read(program)? != text {
             return Err(Error::Changed { path: program.to_owned(), run: run.to_owned(), copy });
         }
-        Ok(Self { ledger, folder: Folder::open(path)?, first, text })
+        let folder = Folder::reopen(disk, path, ledger.last_line())?;
+        Ok(Self { ledger, folder, first, text })
     }
 }
 

@@ -118,8 +118,10 @@ impl<E: Effects> Vm<E> {
 impl<E: Effects> Vm<E> {
     /// Writes the last line of a used program's `state.md`, once.
     fn ending(&self, frame: &Frame, line: &str) -> Result<(), Halt> {
-        if self.ledger.mark(&frame.key, "end")? {
-            frame.unit.folder.note(line)?;
+        let (key, folder) = (frame.at("end").key, &frame.unit.folder);
+        // The line tells the time: another one in each walk.
+        if !self.ledger.is_marked(&key) && self.ledger.mark(&key, line, folder.path())? {
+            folder.note(line)?;
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Loops and attempts.
 
 use super::effects::Effects;
-use super::file::Site;
+use super::file::{Named, Site};
 use super::halt::{Halt, Thrown, Yield};
 use super::scope::{Bound, Kind, Made};
 use super::value::Value;
@@ -110,12 +110,15 @@ impl<E: Effects> Vm<E> {
             let own = Frame { caught: Some(thrown.clone()), ..frame.at("catch").inside() };
             if let Some(error) = &catch.error {
                 let site = Site { span: catch.span, line: thrown.line };
-                self.bind_quietly(&own, error.as_str(), Kind::Let, &told(thrown), site)?;
+                let named = Named { name: error.as_str(), kind: Kind::Let, value: &told(thrown), site };
+                self.bind_quietly(&own, &named)?;
             }
             ended = self.body(&own, &catch.body).await;
         }
-        if let Some(finally) = &attempt.finally {
-            // Its own error or return takes the place of what was before; a cancelled walk has none.
+        // A body that can be gone on with is not over: what follows in any case follows then.
+        let is_over = matches!(&ended, Ok(_) | Err(Halt::Thrown(_) | Halt::Return(_)));
+        if let (true, Some(finally)) = (is_over, &attempt.finally) {
+            // Its own error or return takes the place of what was before.
             self.body(&frame.at("finally").inside(), finally).await?;
         }
         ended

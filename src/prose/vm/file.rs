@@ -1,15 +1,13 @@
 //! Values and their files: a name is bound in its scope and written to `bindings/`, and a resumed walk
 //! takes from there what it finds.
 
-use std::path::{Path, PathBuf};
-
 use super::effects::Effects;
 use super::halt::{Halt, Yield};
 use super::scope::{Bound, Kind};
 use super::{Frame, Vm};
 use crate::prose::run::binding::BindingFile;
 use crate::prose::run::folder::Folder;
-use crate::prose::run::ledger::Row;
+use crate::prose::run::ledger::PastBinding;
 use crate::prose::run::state;
 use crate::prose::source::Span;
 use crate::runtime::BindingView;
@@ -24,92 +22,77 @@ pub(super) struct Site {
 /// Characters of a value that are shown beside a question.
 pub(super) const PREVIEW_CHARS: usize = 2_000;
 
+/// A value that a statement gives to a name.
+pub(super) struct Named<'a> {
+    pub(super) name: &'a str,
+    pub(super) kind: Kind,
+    pub(super) value: &'a Yield,
+    pub(super) site: Site,
+}
+
 impl<E: Effects> Vm<E> {
     /// Binds a name in the frame's scope, with its file and its mark.
-    pub(super) async fn bound(
-        &self,
-        frame: &Frame,
-        name: &str,
-        kind: Kind,
-        value: &Yield,
-        site: Site,
-    ) -> Result<(), Halt> {
-        self.bind_quietly(frame, name, kind, value, site)?;
-        self.mark(frame, site.line, state::done(&frame.number, Some(name))).await
+    pub(super) async fn bound(&self, frame: &Frame, named: Named<'_>) -> Result<(), Halt> {
+        self.bind_quietly(frame, &named)?;
+        self.mark(frame, named.site.line, state::done(&frame.number, Some(named.name))).await
     }
 
     /// Binds a name in the frame's scope, with its file.
-    pub(super) fn bind_quietly(
-        &self,
-        frame: &Frame,
-        name: &str,
-        kind: Kind,
-        value: &Yield,
-        site: Site,
-    ) -> Result<(), Halt> {
-        let file = self.write(frame, name, kind, value, site, None)?;
-        let execution_id = self.file_id(frame, name)?;
-        let Yield { value, made } = self.reloaded(frame, &file, value.clone());
-        let bound = Bound { kind, value, made, line: site.line, execution_id, file: Some(file) };
-        frame.scope.bind(name, bound);
-        self.show_binding(frame, name);
+    pub(super) fn bind_quietly(&self, frame: &Frame, named: &Named<'_>) -> Result<(), Halt> {
+        let execution_id = self.file_id(frame, named.name)?;
+        let bound = self.write(frame, named, execution_id)?;
+        frame.scope.bind(named.name, bound);
+        self.show_binding(frame, named.name);
         Ok(())
     }
 
-    /// Writes the file of a value and returns its path in the folder. `id` is the number a file of that
-    /// name has already.
+    /// Writes the file of a value, unless an earlier walk has, and returns what the name stands for.
     pub(super) fn write(
         &self,
         frame: &Frame,
-        name: &str,
-        kind: Kind,
-        value: &Yield,
-        site: Site,
-        id: Option<Option<u32>>,
-    ) -> Result<PathBuf, Halt> {
-        let execution_id = match id {
-            Some(id) => id,
-            None => self.file_id(frame, name)?,
-        };
+        named: &Named<'_>,
+        execution_id: Option<u32>,
+    ) -> Result<Bound, Halt> {
+        let &Named { name, kind, value, site } = named;
+        let text = BindingFile {
+            name: name.to_owned(),
+            kind: kind.as_str().to_owned(),
+            execution_id,
+            source: frame.unit.source.slice(site.span).trim_end().to_owned(),
+            made: value.made.clone(),
+            value: value.value.clone(),
+        }
+        .render();
         let file = Folder::binding(name, execution_id);
-        let key = frame.at(format!("={name}")).key;
-        let path = frame.unit.folder.path().join(&file);
-        let (was_bound, _) = self.ledger.was_bound(&key, &path);
-        if !was_bound {
-            let text = BindingFile {
-                name: name.to_owned(),
-                kind: kind.as_str().to_owned(),
-                execution_id,
-                source: frame.unit.source.slice(site.span).trim_end().to_owned(),
-                made: value.made.clone(),
-                value: value.value.clone(),
-            };
-            frame.unit.folder.write(&file, &text.render())?;
-            self.ledger.write(&Row::Bound { key, file: path })?;
-        }
-        Ok(file)
-    }
-
-    /// Returns the value that an earlier walk has left in a file, when it was the last to write it: a person
-    /// may have put it right meanwhile. Else the value at hand.
-    pub(super) fn reloaded(&self, frame: &Frame, file: &Path, value: Yield) -> Yield {
-        let name = file.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
-        let name = name.split("__").next().unwrap_or_default();
-        let key = frame.at(format!("={name}")).key;
-        let path = frame.unit.folder.path().join(file);
-        if self.ledger.was_bound(&key, &path) != (true, true) {
-            return value;
-        }
-        let read = frame.unit.folder.read(file).and_then(|text| BindingFile::parse(&text));
-        match read {
-            Some(BindingFile { value: kept, made, .. }) if kept.body() != value.value.body() => {
-                Yield { value: kept, made }
+        let (folder, key) = (&frame.unit.folder, frame.at(format!("={name}")).key);
+        let path = folder.path().join(&file);
+        let held = match self.ledger.binding(&key, &path) {
+            PastBinding::New => {
+                self.ledger.bind(key, path, &text)?;
+                folder.write(&file, &text)?;
+                None
             }
-            _ => value,
-        }
+            PastBinding::Overwritten => None,
+            PastBinding::Last(written) => match folder.read(&file) {
+                Some(there) if !written.is_stale(&there) => BindingFile::parse(&there),
+                // Cut off between the row and the file.
+                _ => {
+                    folder.write(&file, &text)?;
+                    None
+                }
+            },
+        };
+        let Yield { value, made } = match held {
+            // What stands in the file holds: a person may have put it right meanwhile.
+            Some(held) if held.value.body() != value.value.body() => {
+                Yield { value: held.value, made: held.made }
+            }
+            _ => value.clone(),
+        };
+        Ok(Bound { kind, value, made, line: site.line, execution_id, file: Some(file) })
     }
 
-    fn file_id(&self, frame: &Frame, name: &str) -> Result<Option<u32>, Halt> {
+    pub(super) fn file_id(&self, frame: &Frame, name: &str) -> Result<Option<u32>, Halt> {
         let mut broken = None;
         let key = frame.at(format!("#{name}")).key;
         let id = frame.scope.file_id(name, || {

@@ -95,7 +95,8 @@ impl<E: Effects> Vm<E> {
             Decided::TimedOut(_) => ("timeout", "system".to_owned(), None),
             Decided::Failed(message) => ("rejected", "file".to_owned(), Some(message.clone())),
         };
-        if is_new {
+        // Cut off after it was decided, a gate must not look as if it still waited.
+        if is_new || frame.unit.folder.path().join(&pending).exists() {
             let facts = json!({
                 "gate_id": id, "prompt": prompt, "created_at": created, "decision": word, "principal": who,
                 "timestamp": self.effects.now(), "comment": note,

@@ -220,7 +220,7 @@ impl<E: Effects> Vm<E> {
 
     /// Writes a line to `state.md` and tells it, unless an earlier walk has.
     async fn mark(&self, frame: &Frame, line: u32, text: String) -> Result<(), Halt> {
-        if self.ledger.mark(&frame.key, &text)? {
+        if self.ledger.mark(&frame.key, &text, frame.unit.folder.path())? {
             frame.unit.folder.note(&text)?;
             self.tell(frame, "mark", line, text, None, None).await;
         }

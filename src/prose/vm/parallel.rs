@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::control::given;
 use super::effects::Effects;
-use super::file::Site;
+use super::file::{Named, Site};
 use super::halt::{Halt, Thrown, Yield};
 use super::join::{Standing, Tally};
 use super::scope::{Kind, Made};
@@ -204,13 +204,8 @@ impl<E: Effects> Vm<E> {
             };
             if let Some(name) = branch_name(branch) {
                 let site = Site { span: span_of(branch), line: frame.line(span_of(branch)) };
-                self.bind_quietly(
-                    &frame.at(format!("b{at}")).in_scope_of(frame),
-                    name,
-                    Kind::Let,
-                    &end,
-                    site,
-                )?;
+                let own = frame.at(format!("b{at}")).in_scope_of(frame);
+                self.bind_quietly(&own, &Named { name, kind: Kind::Let, value: &end, site })?;
             }
             values.push(end.value);
         }

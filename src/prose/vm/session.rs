@@ -185,18 +185,18 @@ impl<E: Effects> Vm<E> {
     fn remember(&self, frame: &Frame, agent: &Agent, task: &str, answer: &str) -> Result<(), Halt> {
         let Some(memory) = self.memory(frame, agent) else { return Ok(()) };
         let name = agent.name.as_str();
-        folder::make(&memory)?;
         let taken = |number: &u32| memory.join(format!("{name}-{number:03}.md")).exists();
         let number = (1..).find(|number| !taken(number)).unwrap_or(1);
         let at = self.effects.now();
         let segment = format!(
             "# Segment {number:03}\n\ntimestamp: {at:.0}\nprompt: {task:?}\n\n## Summary\n\n{answer}\n"
         );
-        folder::replace(&memory.join(format!("{name}-{number:03}.md")), segment.as_bytes())?;
+        let folder = &frame.unit.folder;
+        folder.keep(&memory.join(format!("{name}-{number:03}.md")), &segment)?;
         let path = memory.join("memory.md");
         let known = std::fs::read_to_string(&path).unwrap_or_else(|_| format!("# Agent Memory: {name}\n"));
         let all = format!("{known}\n## {at:.0}\n\nAsked: {}\n\n{answer}\n", first_line(task));
-        folder::replace(&path, all.as_bytes())?;
+        folder.keep(&path, &all)?;
         Ok(())
     }
 }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::effects::Effects;
-use super::file::Site;
+use super::file::{Named, Site};
 use super::halt::{Halt, Thrown, Yield};
-use super::scope::{Bound, Kind};
+use super::scope::Kind;
 use super::value::{Record, Value};
 use super::{Frame, Vm, Walk};
 use crate::prose::ast::{
@@ -92,7 +92,8 @@ impl<E: Effects> Vm<E> {
             Expr::Session(_) | Expr::Resume(_) => {
                 let number = self.ledger.number("anon", &frame.key)?;
                 let name = format!("anon_{number:03}");
-                self.write(frame, &name, Kind::Let, &done, site, None)?;
+                let named = Named { name: &name, kind: Kind::Let, value: &done, site };
+                self.write(frame, &named, self.file_id(frame, &name)?)?;
                 self.mark(frame, site.line, state::done(&frame.number, None)).await?;
             }
             Expr::Exec(_) | Expr::Arrow(_) | Expr::Call(_) | Expr::Pipe(_) => {
@@ -119,7 +120,7 @@ impl<E: Effects> Vm<E> {
             }
         };
         let value = Yield::from(value);
-        self.bound(frame, name, Kind::Input, &value, site).await?;
+        self.bound(frame, Named { name, kind: Kind::Input, value: &value, site }).await?;
         Ok(value)
     }
 
@@ -135,13 +136,17 @@ impl<E: Effects> Vm<E> {
             }
         })?;
         match &binding.target {
-            Target::Name(name) => self.bound(frame, name.as_str(), kind, &value, site).await?,
+            Target::Name(name) => {
+                let named = Named { name: name.as_str(), kind, value: &value, site };
+                self.bound(frame, named).await?;
+            }
             Target::Outputs(names) => {
                 for name in names {
                     let part = value.value.field(name.as_str()).ok_or_else(|| {
                         Thrown::new(site.line, format!("the value has no output {}", name.as_str()))
                     })?;
-                    self.bound(frame, name.as_str(), kind, &part.into(), site).await?;
+                    let named = Named { name: name.as_str(), kind, value: &part.into(), site };
+                    self.bound(frame, named).await?;
                 }
             }
         }
@@ -155,13 +160,9 @@ impl<E: Effects> Vm<E> {
         let old = frame.scope.find(name).ok();
         let kind = old.as_ref().map_or(Kind::Let, |old| old.kind);
         let id = old.as_ref().and_then(|old| old.execution_id);
-        let file = self.write(frame, name, kind, &value, site, Some(id))?;
-        let value = self.reloaded(frame, &file, value);
-        let Yield { value: own, made } = value.clone();
-        frame.scope.assign(
-            name,
-            Bound { kind, value: own, made, line: site.line, execution_id: id, file: Some(file) },
-        );
+        let bound = self.write(frame, &Named { name, kind, value: &value, site }, id)?;
+        let value = Yield { value: bound.value.clone(), made: bound.made.clone() };
+        frame.scope.assign(name, bound);
         self.show_binding(frame, name);
         self.mark(frame, site.line, state::done(&frame.number, Some(name))).await?;
         Ok(value)
@@ -171,7 +172,7 @@ impl<E: Effects> Vm<E> {
         let name = output.name.as_str();
         let value = self.value(frame, &output.value).await;
         let value = value.inspect_err(|_| frame.scope.failed(name, site.line))?;
-        self.bound(frame, name, Kind::Output, &value, site).await?;
+        self.bound(frame, Named { name, kind: Kind::Output, value: &value, site }).await?;
         // What a loop or a branch inside hands out is an output of the whole block as well.
         let outer = frame.scope.frame();
         if !Arc::ptr_eq(&outer, &frame.scope)

@@ -2,11 +2,13 @@
 //! file or from a person who always says the same.
 
 mod cases;
+mod cut;
+mod generated;
 mod policy;
 mod resumed;
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -14,15 +16,19 @@ use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use super::effects::{Decided, Effects, Event, NotAsked, NotRun, Order, Present, Ran};
-use super::halt::Halt;
+use super::halt::{Halt, Yield};
 use super::progress::{Beginning, Progress};
 use super::unit::Unit;
+use super::value::Value;
 use super::{Frame, Judge, Vm};
 use crate::config::ExecPolicy;
 use crate::envelope::Actor;
 use crate::prose::answers::Answers;
+use crate::prose::run::Error;
+use crate::prose::run::disk::{Os, SharedDisk};
 use crate::prose::run::folder::Folder;
 use crate::prose::run::ledger::{Ledger, Row, RunRow};
+use crate::prose::run::state;
 use crate::prose::source::Source;
 use crate::prose::survey::survey;
 use crate::prose::{Profile, check};
@@ -93,7 +99,7 @@ struct Bench {
     answers: String,
     operator: Option<AnswerValue>,
     exec: ExecPolicy,
-    given: HashMap<String, super::value::Value>,
+    given: HashMap<String, Value>,
 }
 
 /// What came of a walk.
@@ -129,70 +135,23 @@ impl Bench {
     }
 
     async fn walk(&self) -> Walked {
-        let checked = check(&self.source, Profile::Compat);
-        let errors: Vec<_> = checked.diagnostics.iter().filter(|it| it.is_error()).collect();
-        assert!(errors.is_empty(), "{errors:?}");
         let at = Timestamp::UNIX_EPOCH;
-        let runs = crate::prose::run::folder::runs(self.dir.path());
-        let known = std::fs::read_dir(&runs).ok().and_then(|mut runs| {
-            runs.find_map(|run| run.ok().filter(|run| run.path().is_dir()).map(|run| run.path()))
-        });
-        let (folder, ledger, id) = match known {
-            Some(path) => {
-                let id = path.file_name().expect("a name").to_string_lossy().into_owned();
-                let (ledger, _) = Ledger::open(&path, &id).expect("opens");
-                ledger.write(&Row::Resumed { at }).expect("written");
-                (Folder::open(path).expect("opens"), ledger, id)
-            }
-            None => {
-                let (folder, id) =
-                    Folder::create(self.dir.path(), "t.prose", self.source.text(), at).expect("made");
-                let (path, sh) = (PathBuf::from("t.prose"), PathBuf::from("/bin/sh"));
-                let row = RunRow::new(&id, &path, &PathBuf::from("/start"), &sh, &[], at);
-                let ledger = Ledger::create(folder.path(), row).expect("made");
-                (folder, ledger, id)
-            }
-        };
-        let progress = Progress::new(Beginning {
-            run: id.clone(),
-            call: None,
-            started_by: Actor::Cli,
-            path: "t.prose".into(),
-            source: self.source.text().into(),
-            folder: folder.path().to_owned(),
-            at,
-        });
+        let disk: SharedDisk = Arc::new(Os);
+        let (folder, ledger, id) = files(&disk, self.dir.path(), &self.source).expect("files");
         let answers = Answers::parse(&self.answers, false).expect("answers");
         let judge = Judge { answers, gates_from_answers: true, agents: false, exec: self.exec };
         let play = Play { operator: self.operator.clone(), ..Play::default() };
+        let progress = progress(&id, &self.source, &folder);
         let vm = Vm::new(play, ledger, judge, progress, id, Some("/home/ada".into()));
         let folder = Arc::new(folder);
-        let names = survey(&self.source, &checked.program).names;
-        let unit = Unit {
-            source: self.source.clone(),
-            program: Arc::new(checked.program),
-            folder: folder.clone(),
-            uses: Arc::default(),
-            given: self.given.clone(),
-            names,
-            is_main: true,
-        };
-        let frame = Frame::root(Arc::new(unit), "/start".into(), CancellationToken::new());
+        let frame = root(&self.source, &folder, &self.given);
         let ended = vm.program(&frame).await;
         if let Err(Halt::Thrown(thrown)) = &ended {
             let end = Row::End { at, how: "failed".into(), place: thrown.place.clone() };
             vm.ledger().write(&end).expect("written");
         }
-        let ended = match ended {
-            Ok(value) => Ok(value.value.inserted()),
-            Err(Halt::Thrown(thrown)) => Err(thrown.message.clone()),
-            Err(Halt::Return(value)) => Ok(value.value.inserted()),
-            Err(Halt::Unanswered { line, .. }) => Err(format!("unanswered at {line}")),
-            Err(Halt::Aborted { line }) => Err(format!("aborted at {line}")),
-            Err(Halt::Cancelled) => Err("cancelled".into()),
-            Err(Halt::Broken(error)) => Err(error.to_string()),
-        };
-        let state = folder.read(std::path::Path::new("state.md")).expect("a state");
+        let ended = in_words(ended);
+        let state = folder.read(Path::new("state.md")).expect("a state");
         let mut bindings: Vec<String> = std::fs::read_dir(folder.path().join("bindings"))
             .expect("a folder")
             .map(|file| file.expect("a file").file_name().to_string_lossy().into_owned())
@@ -209,6 +168,69 @@ impl Bench {
             folder: folder.path().to_owned(),
             keep: None,
         }
+    }
+}
+
+/// The files of a run: of a new one, or of the one that was begun here.
+fn files(disk: &SharedDisk, workspace: &Path, source: &Source) -> Result<(Folder, Ledger, String), Error> {
+    let at = Timestamp::UNIX_EPOCH;
+    let runs = crate::prose::run::folder::runs(workspace);
+    let known = std::fs::read_dir(&runs).ok().and_then(|mut runs| {
+        runs.find_map(|run| run.ok().filter(|run| run.path().is_dir()).map(|run| run.path()))
+    });
+    if let Some(path) = known {
+        let id = path.file_name().expect("a name").to_string_lossy().into_owned();
+        let (ledger, _) = Ledger::open(disk.clone(), &path, &id)?;
+        let folder = Folder::reopen(disk, path, ledger.last_line())?;
+        ledger.write(&Row::Resumed { at })?;
+        folder.note(&state::resumed(at))?;
+        return Ok((folder, ledger, id));
+    }
+    let (folder, id) = Folder::create(disk, workspace, "t.prose", source.text(), at)?;
+    let row = RunRow::new(&id, Path::new("t.prose"), Path::new("/start"), Path::new("/bin/sh"), &[], at);
+    let ledger = Ledger::create(disk.clone(), folder.path(), row)?;
+    Ok((folder, ledger, id))
+}
+
+fn progress(run: &str, source: &Source, folder: &Folder) -> Progress {
+    Progress::new(Beginning {
+        run: run.to_owned(),
+        call: None,
+        started_by: Actor::Cli,
+        path: "t.prose".into(),
+        source: source.text().into(),
+        folder: folder.path().to_owned(),
+        at: Timestamp::UNIX_EPOCH,
+    })
+}
+
+/// Where the walk of a program begins.
+fn root(source: &Source, folder: &Arc<Folder>, given: &HashMap<String, Value>) -> Frame {
+    let checked = check(source, Profile::Compat);
+    let errors: Vec<_> = checked.diagnostics.iter().filter(|it| it.is_error()).collect();
+    assert!(errors.is_empty(), "{errors:?}\n{}", source.text());
+    let names = survey(source, &checked.program).names;
+    let unit = Unit {
+        source: source.clone(),
+        program: Arc::new(checked.program),
+        folder: folder.clone(),
+        uses: Arc::default(),
+        given: given.clone(),
+        names,
+        is_main: true,
+    };
+    Frame::root(Arc::new(unit), "/start".into(), CancellationToken::new())
+}
+
+/// How a walk ended.
+fn in_words(ended: Result<Yield, Halt>) -> Result<String, String> {
+    match ended {
+        Ok(value) | Err(Halt::Return(value)) => Ok(value.value.inserted()),
+        Err(Halt::Thrown(thrown)) => Err(thrown.message.clone()),
+        Err(Halt::Unanswered { line, .. }) => Err(format!("unanswered at {line}")),
+        Err(Halt::Aborted { line }) => Err(format!("aborted at {line}")),
+        Err(Halt::Cancelled) => Err("cancelled".into()),
+        Err(Halt::Broken(error)) => Err(error.to_string()),
     }
 }
 

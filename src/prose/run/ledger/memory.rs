@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use super::{Key, Row, RunRow, VERSION};
+use super::row::VERSION;
+use super::{Key, Line, Row, RunRow, Written};
 use crate::prose::run::error::Error;
 use crate::prose::vm::effects::{Decided, Ran};
 
@@ -15,13 +16,17 @@ pub(super) struct Memory {
     pub(super) failed: HashMap<Key, Box<Ran>>,
     pub(super) decided: HashMap<Key, Decided>,
     pub(super) numbers: HashMap<(Key, String), u32>,
-    pub(super) marks: HashSet<(Key, String)>,
+    pub(super) marks: HashMap<Key, Vec<String>>,
     pub(super) bound: HashSet<Key>,
     /// Who wrote a binding last.
-    pub(super) writer: HashMap<PathBuf, Key>,
+    pub(super) writers: HashMap<PathBuf, (Key, Written)>,
     pub(super) joined: HashMap<Key, Vec<(usize, bool)>>,
     /// How it ended, and whether it can be gone on with.
     pub(super) end: Option<(String, bool)>,
+    /// How often each line went into the `state.md` of a folder; none is the run's own.
+    lines: HashMap<(Option<PathBuf>, String), usize>,
+    /// The line of the last row, if that is one.
+    pub(super) last_line: Option<Line>,
 }
 
 /// Reads the rows of a journal.
@@ -46,6 +51,7 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<(RunRow, Memory), Error>
 
 impl Memory {
     fn take(&mut self, row: Row) {
+        self.last_line = None;
         match row {
             Row::Run(_) => {}
             Row::Resumed { .. } => self.end = None,
@@ -63,11 +69,15 @@ impl Memory {
             Row::Number { key, of, number } => {
                 self.numbers.insert((key, of), number);
             }
-            Row::Mark { key, text } => {
-                self.marks.insert((key, text));
+            Row::Mark { key, text, of } => {
+                self.marks.entry(key).or_default().push(text.clone());
+                let times = self.lines.entry((of.clone(), text.clone())).or_default();
+                *times += 1;
+                self.last_line = Some(Line { of, text, times: *times });
             }
-            Row::Bound { key, file } => {
-                self.writer.insert(file, key.clone());
+            Row::Bound { key, file, digest } => {
+                let before = self.writers.remove(&file).map(|(_, written)| written.digest);
+                self.writers.insert(file, (key.clone(), Written { digest, before }));
                 self.bound.insert(key);
             }
             Row::Joined { key, ends } => {
@@ -111,9 +121,9 @@ impl Memory {
         self.ran.retain(|key, _| stays(key));
         self.failed.retain(|key, _| stays(key));
         self.decided.retain(|key, _| stays(key));
-        self.marks.retain(|(key, _)| stays(key));
+        self.marks.retain(|key, _| stays(key));
         self.bound.retain(stays);
-        self.writer.retain(|_, key| stays(key));
+        self.writers.retain(|_, (key, _)| stays(key));
         self.joined.retain(|key, _| stays(key));
     }
 }

@@ -1,0 +1,143 @@
+//! The rows of a journal, and the first of them.
+
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::Key;
+use crate::config::ExecPolicy;
+use crate::prose::vm::effects::{Decided, Ran};
+
+/// The version of the rows.
+pub(super) const VERSION: u32 = 1;
+
+/// One row.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "row", rename_all = "snake_case")]
+pub enum Row {
+    /// The first row.
+    Run(RunRow),
+    /// A command is about to start.
+    Begun {
+        /// Where.
+        key: Key,
+        /// Its line.
+        line: u32,
+        /// The command.
+        cmd: String,
+        /// When.
+        at: Timestamp,
+    },
+    /// A command has ended.
+    Ran {
+        /// Where.
+        key: Key,
+        /// How.
+        ran: Box<Ran>,
+    },
+    /// A question is settled.
+    Decided {
+        /// Where.
+        key: Key,
+        /// How.
+        decided: Decided,
+    },
+    /// A number was given.
+    Number {
+        /// Where.
+        key: Key,
+        /// Of what.
+        of: String,
+        /// Which.
+        number: u32,
+    },
+    /// A line was written to `state.md`.
+    Mark {
+        /// Where.
+        key: Key,
+        /// The line.
+        text: String,
+        /// The folder of the used program that it tells of.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        of: Option<PathBuf>,
+    },
+    /// A binding is about to be written.
+    Bound {
+        /// Where.
+        key: Key,
+        /// Its file.
+        file: PathBuf,
+        /// What will be in it.
+        #[serde(default)]
+        digest: String,
+    },
+    /// A parallel block is over: its branches in the order of their ends, and whether they succeeded.
+    Joined {
+        /// Where.
+        key: Key,
+        /// Branch, success.
+        ends: Vec<(usize, bool)>,
+    },
+    /// Another process goes on.
+    Resumed {
+        /// When.
+        at: Timestamp,
+    },
+    /// It is over, or was cut off in order.
+    End {
+        /// When.
+        at: Timestamp,
+        /// How: `completed`, `failed`, `interrupted`.
+        how: String,
+        /// What ended it, where doing that again may end differently.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        place: Option<Key>,
+    },
+}
+
+/// What a run was begun with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunRow {
+    /// The version of the rows.
+    pub version: u32,
+    /// The run's id.
+    pub run: String,
+    /// The program's file.
+    pub program: PathBuf,
+    /// Where its commands start.
+    pub cwd: PathBuf,
+    /// The shell that runs them.
+    pub shell: String,
+    /// Inputs that were given.
+    pub inputs: Vec<(String, String)>,
+    /// Which commands a person is asked about.
+    #[serde(default)]
+    pub exec: ExecPolicy,
+    /// When.
+    pub at: Timestamp,
+}
+
+impl RunRow {
+    /// Returns the first row of a new run.
+    #[must_use]
+    pub fn new(
+        run: &str,
+        program: &Path,
+        cwd: &Path,
+        shell: &Path,
+        inputs: &[(String, String)],
+        at: Timestamp,
+    ) -> Self {
+        Self {
+            version: VERSION,
+            run: run.to_owned(),
+            program: program.to_owned(),
+            cwd: cwd.to_owned(),
+            shell: shell.display().to_string(),
+            inputs: inputs.to_vec(),
+            exec: ExecPolicy::default(),
+            at,
+        }
+    }
+}

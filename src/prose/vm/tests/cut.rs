@@ -1,0 +1,354 @@
+//! Wherever a run is cut off, in the middle of any write, it goes on and comes to the end of one that was not:
+//! nothing is done twice but what was in flight, and that only as somebody says.
+
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use proptest::prelude::*;
+use tokio_util::sync::CancellationToken;
+
+use super::generated::{Written, programs};
+use super::{files, in_words, progress, root};
+use crate::config::ExecPolicy;
+use crate::envelope::Actor;
+use crate::prose::answers::Answers;
+use crate::prose::run::Error;
+use crate::prose::run::binding::BindingFile;
+use crate::prose::run::disk::SharedDisk;
+use crate::prose::run::disk::fused::Fused;
+use crate::prose::source::Source;
+use crate::prose::vm::effects::{Decided, Effects, Event, NotAsked, NotRun, Order, Present, Ran};
+use crate::prose::vm::{Judge, Vm};
+use crate::runtime::{Answer, AnswerValue, Asking, Principal, QuestionKind};
+
+/// What is left when a process is killed: what its commands did, and what its operator remembers.
+#[derive(Debug, Default)]
+struct Outside {
+    /// Commands that took effect, each with where.
+    done: Vec<String>,
+    asked: Vec<String>,
+    /// How often a command that was in flight is done in the end, by what was said about it.
+    due: HashMap<String, usize>,
+    reruns: HashMap<String, usize>,
+    /// What the operator says next about commands in flight; then always `Rerun`.
+    says: Vec<AnswerValue>,
+    has_aborted: bool,
+}
+
+impl Outside {
+    fn times(&self, cmd: &str) -> usize {
+        self.done.iter().filter(|done| *done == cmd).count()
+    }
+}
+
+/// A world that plays `WORD EXIT LINES SECONDS [cd] [:: …]`.
+struct Played {
+    outside: Arc<Mutex<Outside>>,
+}
+
+impl Effects for Played {
+    async fn exec(&self, order: Order, cancel: &CancellationToken) -> Result<Ran, NotRun> {
+        self.outside.lock().expect("outside").done.push(order.command.clone());
+        let mut words = order.command.split([' ', '\n']);
+        let word = words.next().unwrap_or_default();
+        let mut number = || words.next().and_then(|word| word.parse::<u8>().ok()).expect("a number");
+        let (exit_code, lines, seconds) = (number(), number(), number());
+        tokio::select! {
+            () = tokio::time::sleep(Duration::from_secs(seconds.into())) => {}
+            () = cancel.cancelled() => return Err(NotRun::Cancelled),
+        }
+        let stdout = (0..lines).map(|line| format!("{word}.{line} in {}\n", order.cwd.display())).collect();
+        let ended_in = (words.next() == Some("cd")).then(|| order.cwd.join(word));
+        Ok(Ran { exit_code: exit_code.into(), stdout, ended_in, ..Ran::default() })
+    }
+
+    async fn ask(&self, asking: Asking) -> Result<Decided, NotAsked> {
+        let mut outside = self.outside.lock().expect("outside");
+        let text = format!("{} {:?}", asking.text, asking.evidence.pass);
+        let mut hasher = DefaultHasher::new();
+        text.hash(&mut hasher);
+        let one = hasher.finish().is_multiple_of(2);
+        let value = match &asking.kind {
+            QuestionKind::InFlight => {
+                let cmd = asking.evidence.command.clone().expect("the command");
+                let times = outside.times(&cmd);
+                let says = outside.says.pop().unwrap_or(AnswerValue::Rerun);
+                match says {
+                    AnswerValue::Rerun => {
+                        *outside.reruns.entry(cmd.clone()).or_default() += 1;
+                        outside.due.insert(cmd, times + 1);
+                    }
+                    AnswerValue::Skip => drop(outside.due.insert(cmd, times)),
+                    _ => outside.has_aborted = true,
+                }
+                says
+            }
+            QuestionKind::YesNo { .. } => {
+                if one {
+                    AnswerValue::Yes
+                } else {
+                    AnswerValue::No
+                }
+            }
+            QuestionKind::Choice { labels } => AnswerValue::Choice(labels[usize::from(one)].clone()),
+            QuestionKind::Text { .. } => AnswerValue::Text(format!("answer to {}", asking.text)),
+            QuestionKind::Gate { .. } => {
+                if one {
+                    AnswerValue::Approve
+                } else {
+                    AnswerValue::Reject
+                }
+            }
+            QuestionKind::Command => AnswerValue::Approve,
+        };
+        if asking.kind != QuestionKind::InFlight {
+            outside.asked.push(text);
+        }
+        let principal = Principal::Actor(Actor::Operator);
+        Ok(Decided::Answered(Answer { value, principal, at: self.now(), note: None }))
+    }
+
+    fn present(&self) -> Present {
+        Present { operator: true, agent: false }
+    }
+
+    async fn tell(&self, _event: Event) {}
+
+    fn now(&self) -> Timestamp {
+        Timestamp::UNIX_EPOCH
+    }
+}
+
+/// Where a walk is cut off.
+#[derive(Debug, Clone)]
+struct Cut {
+    /// After this share of the writes of a whole walk, of 65,536.
+    after: u16,
+    torn: u8,
+    /// The process is gone at once; else it finds out that nothing can be written any more.
+    kills: bool,
+}
+
+/// All that is left of a run that came to its end.
+#[derive(Debug, PartialEq)]
+struct Left {
+    ended: Result<String, String>,
+    outputs: Vec<(String, String)>,
+    /// Name, kind and value of each binding.
+    bindings: Vec<(String, String, String)>,
+    state: Vec<String>,
+    gates: Vec<(String, String)>,
+}
+
+/// Walks a program as far as the disk lets it; how it ended, if it did.
+async fn walk(
+    source: &Source,
+    workspace: &Path,
+    disk: &Arc<Fused>,
+    kills: bool,
+    outside: &Arc<Mutex<Outside>>,
+) -> Option<Left> {
+    let shared: SharedDisk = disk.clone();
+    let (folder, ledger, id) = loop {
+        match files(&shared, workspace, source) {
+            Ok(files) => break files,
+            Err(_) if disk.is_gone() => return None,
+            // A thread that syncs for the walk before holds its file for another moment.
+            Err(Error::Busy { .. }) => std::thread::yield_now(),
+            Err(error) => panic!("{error}"),
+        }
+    };
+    let judge = Judge { answers: Answers::default(), exec: ExecPolicy::Allow, ..Judge::default() };
+    let progress = progress(&id, source, &folder);
+    let vm = Vm::new(Played { outside: outside.clone() }, ledger, judge, progress, id, None);
+    let folder = Arc::new(folder);
+    let frame = root(source, &folder, &HashMap::new());
+    let ended = tokio::select! {
+        biased;
+        () = disk.gone(), if kills => return None,
+        ended = vm.program(&frame) => ended,
+    };
+    if disk.is_gone() {
+        return None;
+    }
+    let outputs = frame.scope().outputs().into_iter();
+    let outputs = outputs.map(|(name, bound)| (name.to_string(), bound.value.body())).collect();
+    let state = folder.read(Path::new("state.md")).expect("a state");
+    let state = state.lines().skip(2).filter(|line| !line.starts_with("---resumed")).map(str::to_owned);
+    let bindings = listed(&folder.path().join("bindings")).into_iter().map(|(_, text)| {
+        let file = BindingFile::parse(&text).expect("a binding");
+        (file.name, file.kind, file.value.body())
+    });
+    Some(Left {
+        ended: in_words(ended),
+        outputs,
+        bindings: bindings.collect(),
+        state: state.collect(),
+        gates: listed(&folder.path().join("gates")),
+    })
+}
+
+/// Files by their names.
+fn listed(folder: &Path) -> Vec<(String, String)> {
+    let files = std::fs::read_dir(folder).into_iter().flatten().map(|file| file.expect("a file"));
+    let read = |file: std::fs::DirEntry| {
+        let text = std::fs::read_to_string(file.path()).expect("readable");
+        (file.file_name().to_string_lossy().into_owned(), text)
+    };
+    // What a replacement leaves behind when it is cut off is no file of the run.
+    let mut files: Vec<_> = files.map(read).filter(|(name, _)| !name.ends_with(".new")).collect();
+    files.sort();
+    files
+}
+
+impl Left {
+    /// The same without what depends on the order of what runs at the same time.
+    fn in_any_order(mut self) -> Self {
+        let unnumbered = |line: &String| {
+            let (before, after) = line.split_once('#').unwrap_or((line, ""));
+            format!("{before}#{}", after.trim_start_matches(|c: char| c.is_ascii_digit()))
+        };
+        self.state = self.state.iter().map(unnumbered).collect();
+        self.state.sort();
+        self.bindings.sort();
+        self
+    }
+}
+
+fn cuts() -> impl Strategy<Value = Vec<Cut>> {
+    let cut = (any::<u16>(), any::<u8>(), any::<bool>());
+    prop::collection::vec(cut.prop_map(|(after, torn, kills)| Cut { after, torn, kills }), 1..4)
+}
+
+/// A run that is cut off and gone on with until it ends, beside one that is not.
+struct Compared {
+    whole: Left,
+    whole_outside: Outside,
+    cut: Left,
+    cut_outside: Outside,
+}
+
+async fn compared(written: &Written, cuts: &[Cut], says: Vec<AnswerValue>) -> Compared {
+    let source = Source::new("t.prose", &written.text).expect("short");
+    let uncut = Arc::new(Mutex::new(Outside::default()));
+    let dir = tempfile::tempdir().expect("temp dir");
+    let disk = Fused::after(None, 0);
+    let whole = walk(&source, dir.path(), &disk, false, &uncut).await.expect("it ends");
+    let writes = disk.taken();
+    let outside = Arc::new(Mutex::new(Outside { says, ..Outside::default() }));
+    let dir = tempfile::tempdir().expect("temp dir");
+    let mut cuts = cuts.iter();
+    let cut = loop {
+        let cut = cuts.next();
+        // The first four writes make the run: cut off there, there is none.
+        let left = cut.map(|cut| 4 + (writes - 4) * usize::from(cut.after) / 65_536);
+        let disk = Fused::after(left, cut.map_or(0, |cut| cut.torn));
+        let done = outside.lock().expect("outside").done.len();
+        let left = walk(&source, dir.path(), &disk, cut.is_some_and(|cut| cut.kills), &outside).await;
+        let has_aborted = std::mem::take(&mut outside.lock().expect("outside").has_aborted);
+        match left {
+            Some(left) if has_aborted => {
+                assert!(left.ended.as_ref().is_err_and(|why| why.starts_with("aborted")), "{left:?}");
+                let after = outside.lock().expect("outside").done.len();
+                assert!(written.forks || after == done || !left.state.is_empty(), "done after the end");
+            }
+            Some(left) => break left,
+            None => {}
+        }
+    };
+    let taken = |outside: Arc<Mutex<Outside>>| {
+        Arc::try_unwrap(outside).expect("alone").into_inner().expect("outside")
+    };
+    Compared { whole, whole_outside: taken(uncut), cut, cut_outside: taken(outside) }
+}
+
+#[test]
+fn cut_off_in_each_of_its_writes_a_run_comes_to_the_same_end() {
+    // A value made from itself, a gate, a list gone over whose length it decides, and what follows in any case.
+    let text = "let a = \"é\"\na = \"{a}{a}\"\ngate g:\n  prompt: \"go\"\n  on_reject: continue\n\
+                try:\n  for x, n in a:\n    exec \"s1-{n} 0 1 0 cd :: {a}\"\n  throw \"on\"\ncatch as e:\n  exec \"s2 3 1 0 :: {e}\"\n    on-fail: \"continue\"\n\
+                finally:\n  exec \"s3 0 1 0\"\noutput o = exec \"s4 0 2 0 :: {a}\"\n";
+    let written = Written { text: text.into(), forks: false, races: false };
+    let whole = |at: usize| u16::try_from(at).expect("few");
+    for (at, kills) in (0..64).flat_map(|at| [(at, true), (at, false)]) {
+        for (torn, says) in [(0, AnswerValue::Rerun), (200, AnswerValue::Abort)] {
+            let cut = Cut { after: whole(at) << 10, torn, kills };
+            let Compared { whole, cut, cut_outside, .. } =
+                paused().block_on(compared(&written, &[cut], vec![says]));
+            assert_eq!(cut, whole, "cut at {at} of 64");
+            let mut done = cut_outside.done;
+            done.dedup();
+            assert_eq!(done.len(), 4, "{done:?}");
+        }
+    }
+}
+
+fn counted(done: &[String]) -> BTreeMap<&str, usize> {
+    let mut counts = BTreeMap::new();
+    for one in done {
+        *counts.entry(one.as_str()).or_default() += 1;
+    }
+    counts
+}
+
+fn config() -> ProptestConfig {
+    let cases = if std::env::var_os("PILOTHOUSE_LONG").is_some() { 20_000 } else { 150 };
+    ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 2_000, ..ProptestConfig::default() }
+}
+
+fn paused() -> tokio::runtime::Runtime {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    builder.enable_time().start_paused(true).build().expect("a loop")
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    /// Decision 31, with `rerun` and `abort`: the same end, files and effects, and what was in flight as often as
+    /// it was let run.
+    #[test]
+    fn a_run_cut_off_anywhere_comes_to_the_end_of_one_that_was_not(
+        program in programs(), cuts in cuts(), aborts in prop::collection::vec(any::<bool>(), 0..3),
+    ) {
+        let written = program.written();
+        let says = aborts.iter().map(|aborts| if *aborts { AnswerValue::Abort } else { AnswerValue::Rerun });
+        let Compared { whole, whole_outside, cut, cut_outside } =
+            paused().block_on(compared(&written, &cuts, says.collect()));
+        let once = counted(&whole_outside.done);
+        prop_assert!(once.values().all(|times| *times == 1), "the program does something twice: {once:?}\n{}", written.text);
+        if written.races {
+            for (cmd, times) in counted(&cut_outside.done) {
+                let most = 1 + cut_outside.reruns.get(cmd).copied().unwrap_or_default();
+                prop_assert!(times <= most, "{cmd} was done {times} times\n{}", written.text);
+            }
+            return Ok(());
+        }
+        let expected: BTreeMap<&str, usize> =
+            once.keys().map(|cmd| (*cmd, cut_outside.due.get(*cmd).copied().unwrap_or(1))).collect();
+        prop_assert_eq!(counted(&cut_outside.done), expected, "\n{}", &written.text);
+        let most_asked = counted(&cut_outside.asked).values().map(|times| times - 1).sum::<usize>();
+        prop_assert!(written.forks || most_asked <= cuts.len(), "{:?}\n{}", &cut_outside.asked, &written.text);
+        if written.forks {
+            prop_assert_eq!(cut.in_any_order(), whole.in_any_order(), "\n{}", &written.text);
+        } else {
+            prop_assert_eq!(cut, whole, "\n{}", &written.text);
+            let mut done = cut_outside.done.clone();
+            done.dedup();
+            prop_assert_eq!(done, whole_outside.done, "\n{}", &written.text);
+        }
+    }
+
+    /// Decision 31, with `skip`: it ends, and nothing was done twice.
+    #[test]
+    fn what_is_skipped_is_never_done_again(program in programs(), cuts in cuts()) {
+        let written = program.written();
+        let compared = paused().block_on(compared(&written, &cuts, vec![AnswerValue::Skip; 100]));
+        for (cmd, times) in counted(&compared.cut_outside.done) {
+            prop_assert!(times == 1, "{cmd} was done {times} times\n{}", written.text);
+        }
+    }
+}
