@@ -221,6 +221,7 @@ fn sequences_other_emulators_lack_do_what_xterm_does() {
         ("0123456789ab\x1b[Xx", "0123456789ax", (0, 11)),
         ("\x1b[4;7mab\x1b[1G\x1b[Kx\x1b[m", "x", (0, 1)),
         ("\x1b[2;4r\x1b[?6h\x1b[2dx\x1b[9;9Hy", "\n\nx\n        y", (3, 9)),
+        ("co\u{AD}op and more", "co\u{2010}op and mo\nre", (1, 2)),
     ] {
         let mut terminal = Terminal::new(Size::clamped(12, 5), Origin::Tty);
         terminal.feed(sequence.as_bytes());

@@ -20,7 +20,7 @@ impl<E: Emulator> Pass<'_, E> {
                 if self.state.newline || self.state.origin == Origin::Pipe {
                     self.carriage_return();
                 }
-                self.emit(b"\n");
+                self.line_feed();
             }
             b'\r' => self.carriage_return(),
             0x0e => self.state.charsets.shift(true),
@@ -35,10 +35,10 @@ impl<E: Emulator> Pass<'_, E> {
             (0, b'8') => self.restore_cursor(),
             (0, b'=') => self.emit(b"\x1b="),
             (0, b'>') => self.emit(b"\x1b>"),
-            (0, b'D') => self.emit(b"\n"),
+            (0, b'D') => self.line_feed(),
             (0, b'E') => {
                 self.carriage_return();
-                self.emit(b"\n");
+                self.line_feed();
             }
             (0, b'H') => {
                 let col = self.look().col;
@@ -48,14 +48,6 @@ impl<E: Emulator> Pass<'_, E> {
             (0, b'c') => self.full_reset(),
             (b'#', b'8') => self.fill_screen(),
             _ => self.state.charsets.designate(intermediate, last),
-        }
-    }
-
-    /// Goes up a row (RI). At the top of the screen, above the scroll region, vt100 would scroll the region.
-    fn reverse_feed(&mut self) {
-        let starts_below = self.state.margins().region.is_some_and(|(top, _)| top > 0);
-        if !(starts_below && self.look().row == 0) {
-            self.emit(b"\x1bM");
         }
     }
 

@@ -8,10 +8,14 @@ use super::super::emulator::Emulator;
 use super::Pass;
 
 const EMOJI_PRESENTATION: char = '\u{FE0F}';
+/// A hyphen that programs count a column for, as the C library does, and vt100 none.
+const SOFT_HYPHEN: char = '\u{AD}';
+const HYPHEN: &str = "\u{2010}";
 
 impl<E: Emulator> Pass<'_, E> {
     pub(super) fn take_text(&mut self, text: &str) {
-        if self.state.takes_text() && !has_special(text.as_bytes()) {
+        let fills = self.state.pen.background && feeds(text.as_bytes());
+        if self.state.takes_text() && !fills && !has_special(text.as_bytes()) {
             self.state.may_pend = true;
             return self.emit(text.as_bytes());
         }
@@ -34,6 +38,7 @@ impl<E: Emulator> Pass<'_, E> {
             // vt100 panics when this widens a character at the margin of the bottom row.
             EMOJI_PRESENTATION if self.is_pending() => {}
             EMOJI_PRESENTATION => self.emit("\u{FE0F}".as_bytes()),
+            SOFT_HYPHEN => self.print(HYPHEN),
             _ => self.take_control(u8::try_from(c).unwrap_or(0)),
         }
     }
@@ -88,12 +93,19 @@ impl<E: Emulator> Pass<'_, E> {
 /// Tells whether there may be a character that is special while nothing else is going on.
 fn has_special(bytes: &[u8]) -> bool {
     if bytes.len() < 16 {
-        return bytes.iter().any(|byte| matches!(byte, 0x07 | 0x08 | 0x0e | 0x0f | 0xef));
+        return bytes.iter().any(|byte| matches!(byte, 0x07 | 0x08 | 0x0e | 0x0f | 0xad | 0xef));
     }
-    memchr::memchr3(0x08, 0x0e, 0x0f, bytes).is_some() || memchr::memchr2(0x07, 0xef, bytes).is_some()
+    memchr::memchr3(0x08, 0x0e, 0x0f, bytes).is_some()
+        || memchr::memchr2(0x07, 0xef, bytes).is_some()
+        || memchr::memmem::find(bytes, b"\xc2\xad").is_some()
 }
 
-/// Controls, and the characters that need a look: U+FE0F and U+FFFD.
+/// Tells whether a row may come in.
+fn feeds(bytes: &[u8]) -> bool {
+    memchr::memchr3(b'\n', 0x0b, 0x0c, bytes).is_some()
+}
+
+/// Controls, and the characters that need a look: U+FE0F, U+FFFD and U+00AD.
 fn is_special(c: char) -> bool {
-    c < ' ' || matches!(c, EMOJI_PRESENTATION | char::REPLACEMENT_CHARACTER)
+    c < ' ' || matches!(c, EMOJI_PRESENTATION | SOFT_HYPHEN | char::REPLACEMENT_CHARACTER)
 }

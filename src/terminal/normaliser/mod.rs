@@ -3,6 +3,7 @@
 
 mod controls;
 mod display;
+mod fills;
 mod plain;
 mod screens;
 mod sequences;

@@ -9,16 +9,24 @@ const MAX_LIST: usize = 64;
 /// How much of it is looked at in one go.
 const WINDOW: usize = 8;
 
-/// Bytes of text that mean the same to the emulator: ASCII but for BEL, BS, SO, SI and ESC.
-const TEXT: [bool; 256] = {
+/// Bytes of text that mean the same to the emulator.
+type Text = [bool; 256];
+
+/// ASCII but for BEL, BS, SO, SI and ESC.
+const TEXT: Text = text(false);
+/// The same without what may scroll: with a background set, a row that comes in has it.
+const TEXT_OF_A_ROW: Text = text(true);
+
+const fn text(stays_on_its_row: bool) -> Text {
     let mut text = [false; 256];
     let mut byte = 0;
     while byte < 0x80 {
-        text[byte] = !matches!(byte, 0x07 | 0x08 | 0x0e | 0x0f | 0x1b);
+        let feeds = matches!(byte, 0x0a..=0x0c);
+        text[byte] = !matches!(byte, 0x07 | 0x08 | 0x0e | 0x0f | 0x1b) && !(feeds && stays_on_its_row);
         byte += 1;
     }
     text
-};
+}
 
 /// What has to hold for a control sequence to pass, by its last byte; flags, none for one that never does.
 type Rule = u8;
@@ -31,15 +39,18 @@ const MOVES: Rule = 2;
 const SETTLED: Rule = 4;
 /// It erases: the pen must leave plain blanks.
 const ERASES: Rule = 8;
+/// It brings in blanks: no background must be set.
+const FILLS: Rule = 16;
 
 const RULES: [Rule; 256] = {
     let mut rules = [0; 256];
-    let all: [(&[u8], Rule); 5] = [
+    let all: [(&[u8], Rule); 6] = [
         (b"GHf`CEF", KNOWN | MOVES),
         (b"K", KNOWN | ERASES),
         (b"X", KNOWN | ERASES | SETTLED),
-        (b"ABD@P", KNOWN | SETTLED),
-        (b"LMS", KNOWN),
+        (b"ABD", KNOWN | SETTLED),
+        (b"@P", KNOWN | SETTLED | FILLS),
+        (b"LMS", KNOWN | FILLS),
     ];
     let mut row = 0;
     while row < all.len() {
@@ -62,7 +73,8 @@ impl State {
         let mut len = 0;
         loop {
             let rest = &bytes[len..];
-            let text_len = if takes_text { text_len(rest) } else { 0 };
+            let text = if self.pen.background { &TEXT_OF_A_ROW } else { &TEXT };
+            let text_len = if takes_text { text_len(rest, text) } else { 0 };
             may_pend |= text_len > 0;
             len += text_len;
             match self.plain_sequence(&rest[text_len..], &mut may_pend) {
@@ -87,6 +99,7 @@ impl State {
             _ => return None,
         };
         if let Some(len) = indexed_colour(body) {
+            self.pen.background |= body[0] == b'4';
             return Some(len + 2);
         }
         let end = list_len(body)?;
@@ -103,8 +116,9 @@ impl State {
     fn passes(&self, rule: Rule, may_pend: &mut bool) -> bool {
         let pends = (rule & SETTLED != 0) & *may_pend;
         let paints = (rule & ERASES != 0) & !self.pen.leaves_blanks();
+        let fills = (rule & FILLS != 0) & self.pen.background;
         *may_pend &= rule & MOVES == 0;
-        (rule != 0) & !pends & !paints
+        (rule != 0) & !pends & !paints & !fills
     }
 }
 
@@ -139,14 +153,14 @@ fn indexed_colour(body: &[u8]) -> Option<usize> {
     ((1..4).contains(&digits) && rest[digits] == b'm').then_some(5 + digits + 1)
 }
 
-fn text_len(bytes: &[u8]) -> usize {
+fn text_len(bytes: &[u8], text: &Text) -> usize {
     // A sequence behind a sequence, or behind one character, is what a full screen is drawn with.
     match bytes {
         [0x1b, ..] => return 0,
-        [one, 0x1b, ..] if TEXT[usize::from(*one)] => return 1,
+        [one, 0x1b, ..] if text[usize::from(*one)] => return 1,
         _ => {}
     }
-    bytes.iter().position(|byte| !TEXT[usize::from(*byte)]).unwrap_or(bytes.len())
+    bytes.iter().position(|byte| !text[usize::from(*byte)]).unwrap_or(bytes.len())
 }
 
 #[cfg(test)]

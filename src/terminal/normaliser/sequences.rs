@@ -67,13 +67,11 @@ impl<E: Emulator> Pass<'_, E> {
                 self.settle();
                 self.emit(csi.raw);
             }
-            b'@' | b'P' => {
-                self.settle();
-                self.emit(csi.raw);
-            }
-            b'L' | b'M' | b'S' => self.emit(csi.raw),
+            b'@' => self.insert_blanks(csi),
+            b'P' => self.delete_characters(csi),
+            b'L' | b'M' | b'S' => self.shift_lines(csi),
             // With more parameters it is about the mouse.
-            b'T' if csi.parameters().count() == 1 => self.emit(csi.raw),
+            b'T' if csi.parameters().count() == 1 => self.shift_lines(csi),
             b'K' => self.erase(csi.raw),
             b'J' | b'X' => {
                 self.settle();

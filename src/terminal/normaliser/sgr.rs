@@ -3,11 +3,13 @@
 
 use super::super::csi::{Csi, Numbers, Parameter};
 
-/// The attributes that must not reach an erasing sequence: vt100 would paint the blanks with them.
+/// What decides how blanks look. Underline and inverse must not reach an erasing sequence, vt100 would paint the blanks
+/// with them; a background must reach the blanks that come in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Pen {
     pub(super) underline: bool,
     pub(super) inverse: bool,
+    pub(super) background: bool,
 }
 
 impl Pen {
@@ -23,10 +25,17 @@ impl Pen {
                 *self = Self::default();
                 return true;
             }
-            [b'3' | b'4', b'8', b';', b'5', b';', index @ ..] if index.iter().all(u8::is_ascii_digit) => {
+            [which @ (b'3' | b'4'), b'8', b';', b'5', b';', index @ ..]
+                if index.iter().all(u8::is_ascii_digit) =>
+            {
+                self.background |= *which == b'4';
                 return true;
             }
-            [b'3' | b'4' | b'9', b'0'..=b'7' | b'9'] => return true,
+            [b'3' | b'9', b'0'..=b'7' | b'9'] => return true,
+            [b'4', which @ (b'0'..=b'7' | b'9')] => {
+                self.background = *which != b'9';
+                return true;
+            }
             _ if list.contains(&b':') => return false,
             _ => {}
         }
@@ -37,11 +46,15 @@ impl Pen {
                 0 => pen = Self::default(),
                 4 | 24 => pen.underline = value == 4,
                 7 | 27 => pen.inverse = value == 7,
-                38 | 48 => match values.next() {
-                    Some(5) => drop(values.next()),
-                    Some(2) => drop(values.nth(2)),
-                    _ => {}
-                },
+                38 | 48 => {
+                    pen.background |= value == 48;
+                    match values.next() {
+                        Some(5) => drop(values.next()),
+                        Some(2) => drop(values.nth(2)),
+                        _ => {}
+                    }
+                }
+                40..=47 | 49 | 100..=107 => pen.background = value != 49,
                 21 | 58 | 59 => return false,
                 _ => {}
             }
@@ -90,8 +103,14 @@ impl Pen {
             }
             (7, _) => self.inverse = true,
             (27, _) => self.inverse = false,
-            (38 | 48, Some(_)) => return rewritten.color(parameter),
-            (38 | 48, None) => return rewritten.old_color(parameter, following),
+            (38 | 48, part) => {
+                self.background |= value == 48;
+                return match part {
+                    Some(_) => rewritten.color(parameter),
+                    None => rewritten.old_color(parameter, following),
+                };
+            }
+            (40..=47 | 49 | 100..=107, _) => self.background = value != 49,
             (58, Some(_)) | (59, _) => return,
             (58, None) => return Rewritten(Vec::new()).old_color(parameter, following),
             _ => {}
@@ -148,7 +167,7 @@ mod tests {
 
     fn sent(parameters: &str) -> (String, Pen) {
         let raw = format!("\x1b[{parameters}m");
-        let mut pen = Pen { underline: true, inverse: true };
+        let mut pen = Pen { underline: true, inverse: true, background: false };
         let rewritten = pen.take(&Csi::parse(raw.as_bytes()).unwrap());
         (rewritten.map_or(raw, |bytes| String::from_utf8(bytes).unwrap()), pen)
     }
@@ -178,6 +197,16 @@ mod tests {
         assert_eq!(sent("0").1, Pen::default());
         assert_eq!(sent("").1, Pen::default());
         assert_eq!(sent("27;4:0").1, Pen::default());
-        assert_eq!(sent("38;5;0").1, Pen { underline: true, inverse: true });
+        assert_eq!(sent("38;5;0").1, Pen { underline: true, inverse: true, background: false });
+        for set in
+            ["41", "107", "48;5;0", "1;48;5;0", "48;2;0;0;0", "48:5:1", "48:2::1:2:3", "49;40", "21;40"]
+        {
+            assert!(sent(set).1.background, "{set}");
+        }
+        for unset in
+            ["31", "49", "38;5;41", "1;38;2;41;42;43", "58;5;41", "40;49", "40;0", "21;40;49", "21;41;0"]
+        {
+            assert!(!sent(unset).1.background, "{unset}");
+        }
     }
 }
