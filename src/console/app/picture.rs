@@ -7,6 +7,7 @@ use ratatui::buffer::Cell;
 use ratatui::style::{Color as Ink, Modifier, Style};
 use unicode_width::UnicodeWidthStr;
 
+use super::super::text::slot;
 use crate::terminal::{self, CellStyle, Color, Cursor, Modes, Page, Terminal};
 
 /// Cells, cursor and modes of a screen at one moment.
@@ -74,7 +75,8 @@ impl Picture {
         let text: &str = if cell.width == 0 { " " } else { &cell.text };
         let blank = text == " " && cell.style == CellStyle::default();
         if !blank {
-            slot.set_symbol(text).set_style(style(cell.style));
+            slot.set_style(style(cell.style));
+            slot::fill(slot, text, u16::from(cell.width.max(1)));
             self.used_rows = row + 1;
         }
     }

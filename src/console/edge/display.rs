@@ -10,7 +10,7 @@ use crossterm::cursor::{Hide, MoveTo, Show};
 use crossterm::queue;
 use crossterm::style::Print;
 use ratatui::backend::{Backend as _, CrosstermBackend};
-use ratatui::buffer::Buffer;
+use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Position, Rect};
 
 use crate::clock::Clock;
@@ -65,6 +65,17 @@ impl Write for Out {
     }
 }
 
+/// Puts the blank behind an emoji with U+FE0F before it. Terminals do not agree on its columns: where it takes two, that
+/// blank, and what follows it without a movement of the cursor, would come a column too late.
+fn blanks_first(changes: &mut [(u16, u16, &Cell)]) {
+    for at in 1..changes.len() {
+        let ((x, y, emoji), (next_x, next_y, _)) = (changes[at - 1], changes[at]);
+        if (x + 1, y) == (next_x, next_y) && emoji.symbol().contains('\u{FE0F}') {
+            changes.swap(at - 1, at);
+        }
+    }
+}
+
 impl Display {
     /// Draws on `tty` from now on.
     #[must_use]
@@ -108,7 +119,8 @@ impl Display {
             self.last.resize(area);
             self.last.reset();
         }
-        let changes = self.last.diff(&self.next);
+        let mut changes = self.last.diff(&self.next);
+        blanks_first(&mut changes);
         if !is_whole && changes.is_empty() && drawn.cursor == self.cursor {
             return Ok(drawn);
         }
@@ -186,7 +198,25 @@ fn base64(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{base64, ring_sequence};
+    use ratatui::backend::{Backend as _, CrosstermBackend};
+    use ratatui::buffer::Buffer;
+
+    use super::{base64, blanks_first, ring_sequence};
+
+    #[test]
+    fn a_row_with_an_emoji_of_two_columns_stays_in_its_columns() {
+        let before = Buffer::with_lines(["abcdef"]);
+        let mut after = Buffer::with_lines(["❤\u{FE0F}|x  "]);
+        after[(1, 0)].set_symbol(" ");
+        let mut changes = before.diff(&after);
+        blanks_first(&mut changes);
+        let mut written = Vec::new();
+        CrosstermBackend::new(&mut written).draw(changes.into_iter()).expect("written");
+        let size = |count| std::num::NonZeroU16::new(count).expect("a size");
+        let mut terminal = vt100::Parser::new(size(1), size(6), 0);
+        terminal.process(&written);
+        assert_eq!(terminal.screen().contents().trim_end(), "❤\u{FE0F}|x");
+    }
 
     #[test]
     fn a_text_cannot_end_its_notification() {

@@ -4,6 +4,7 @@ pub mod diff;
 pub mod document;
 pub mod finding;
 mod json;
+pub mod slot;
 pub mod visible;
 
 use jiff::Timestamp;

@@ -13,6 +13,7 @@ use super::super::app::App;
 use super::super::looks::theme::{Glyphs, Role};
 use super::super::text;
 use super::super::text::document::{Piece, piece};
+use super::super::text::slot;
 
 /// Columns a title keeps beside the facts.
 const TITLE_COLUMNS: u16 = 22;
@@ -58,7 +59,8 @@ impl Brush<'_> {
             }
             if let Some(cell) = self.buf.cell_mut((area.x + x, area.y + y)) {
                 cell.reset();
-                cell.set_symbol(cluster).set_style(style);
+                cell.set_style(style);
+                slot::fill(cell, cluster, wide);
             }
             for rest in 1..wide {
                 if let Some(cell) = self.buf.cell_mut((area.x + x + rest, area.y + y)) {
@@ -120,9 +122,9 @@ impl Brush<'_> {
         for position in area.positions() {
             if let Some(cell) = self.buf.cell_mut(position) {
                 let bold = cell.modifier & ratatui::style::Modifier::BOLD;
-                let symbol = cell.symbol().to_owned();
+                let (symbol, wide) = (cell.symbol().to_owned(), cell.diff_option);
                 cell.reset();
-                cell.set_symbol(&symbol).set_style(style.add_modifier(bold));
+                cell.set_symbol(&symbol).set_style(style.add_modifier(bold)).set_diff_option(wide);
             }
         }
     }

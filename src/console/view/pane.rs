@@ -103,7 +103,7 @@ pub(super) fn cells(brush: &mut Brush<'_>, pane: &Pane, picture: &Picture, top: 
             if let Some(slot) = brush.buf.cell_mut((area.x + x, area.y + y)) {
                 *slot = cell.clone();
                 if x + wide > area.width {
-                    slot.set_symbol(" ");
+                    text::slot::fill(slot, " ", 1);
                 }
             }
             x += wide;

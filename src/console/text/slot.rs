@@ -1,0 +1,50 @@
+//! One place of a frame: the character in it, and the columns it takes.
+
+use std::num::NonZeroU16;
+
+use ratatui::buffer::{Cell, CellDiffOption, CellWidth};
+
+/// Puts a character of so many columns into a place of the frame. Ratatui counts some characters differently, and leaves
+/// out what stands behind them.
+pub fn fill(slot: &mut Cell, symbol: &str, columns: u16) {
+    slot.set_symbol(symbol);
+    let forced = NonZeroU16::new(columns).filter(|columns| symbol.cell_width() != columns.get());
+    slot.set_diff_option(forced.map_or(CellDiffOption::None, CellDiffOption::ForcedWidth));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ratatui::buffer::Buffer;
+    use ratatui::layout::Rect;
+
+    /// What is written to a terminal for these characters, each in a place of its own.
+    fn written(characters: &[(&str, u16)]) -> String {
+        let area = Rect::new(0, 0, 10, 1);
+        let (blank, mut frame) = (Buffer::empty(area), Buffer::empty(area));
+        let mut x = 0;
+        for (symbol, columns) in characters {
+            fill(&mut frame[(x, 0)], symbol, *columns);
+            x += columns;
+        }
+        blank.diff(&frame).into_iter().map(|(_, _, cell)| cell.symbol()).collect()
+    }
+
+    #[test]
+    fn what_stands_behind_a_character_is_written() {
+        assert_eq!(written(&[("ｶ", 1), ("\u{FF9E}", 1), ("ﾊ", 1), ("\u{FF9F}", 1), ("|", 1)]), "ｶﾞﾊﾟ|");
+        assert_eq!(written(&[("ｶ\u{FF9E}", 2), ("ﾊ\u{FF9F}", 2), ("|", 1)]), "ｶﾞﾊﾟ|");
+        assert_eq!(
+            written(&[("漢", 2), ("e\u{301}", 1), ("❤\u{FE0F}", 2), ("|", 1)]),
+            "漢e\u{301}❤\u{FE0F}|"
+        );
+    }
+
+    #[test]
+    fn a_place_filled_anew_forgets_what_was_in_it() {
+        let mut slot = Cell::EMPTY;
+        fill(&mut slot, "\u{FF9E}", 1);
+        fill(&mut slot, "a", 1);
+        assert_eq!(slot, Cell::new("a"));
+    }
+}
