@@ -22,6 +22,7 @@ mod console_still;
 mod console_tty;
 mod console_update;
 mod console_walk;
+mod corpus;
 mod doctor;
 mod e2e_attached;
 mod e2e_demo;

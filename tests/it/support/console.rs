@@ -94,6 +94,11 @@ impl Console {
         self.wait_for(&format!("{text:?}"), |screen| picture(screen).contains(text));
     }
 
+    /// Looks at the screen as it is now.
+    pub(crate) fn look<R>(&self, look: impl FnOnce(&Screen) -> R) -> R {
+        look(self.seen.0.lock().expect("seen").parser.screen())
+    }
+
     /// Returns the text of the screen.
     pub(crate) fn text(&self) -> String {
         picture(self.seen.0.lock().expect("seen").parser.screen())

@@ -1,0 +1,58 @@
+//! What may differ between a pane and tmux, and why: the list under tests/corpus, held against what was found.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+
+use super::picture::Found;
+
+/// What was found in one session, by checkpoint or by the name of the sample.
+pub(super) type Places = BTreeMap<String, Found>;
+
+/// The list.
+#[derive(Deserialize)]
+struct List {
+    /// The version of tmux it was made with.
+    tmux: String,
+    sessions: BTreeMap<String, BTreeMap<String, Entry>>,
+}
+
+/// A difference with its reason.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    differs: BTreeSet<String>,
+    why: String,
+}
+
+fn list() -> List {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus/panes/differences.toml");
+    let text = std::fs::read_to_string(path).expect("the list");
+    toml::from_str(&text).expect("a list")
+}
+
+/// The version of tmux the list was made with.
+pub(super) fn listed_version() -> String {
+    list().tmux
+}
+
+/// Asserts that a session differs where the list says so, and nowhere else.
+pub(super) fn must_be_as_listed(session: &str, places: &Places) {
+    let mut list = list();
+    let listed = list.sessions.remove(session).unwrap_or_default();
+    let mut wrong = Vec::new();
+    for (place, found) in places {
+        let expected = listed.get(place).map(|entry| entry.differs.clone()).unwrap_or_default();
+        for (what, how) in found.iter().filter(|(what, _)| !expected.contains(*what)) {
+            wrong.push(format!("{place}: {what}: {how}"));
+        }
+    }
+    for (place, entry) in &listed {
+        let found = places.get(place);
+        for what in entry.differs.iter().filter(|what| !found.is_some_and(|found| found.contains_key(*what)))
+        {
+            wrong.push(format!("{place}: {what} is listed, but the same now ({})", entry.why));
+        }
+    }
+    assert!(wrong.is_empty(), "{session} differs from tmux otherwise than listed:\n{}", wrong.join("\n"));
+}

@@ -1,0 +1,14 @@
+//! Real programs, driven end to end as tasks of a real runtime; each of their screens compared, cell by cell, with what
+//! tmux shows of the same bytes.
+
+mod capture;
+mod differences;
+mod material;
+mod picture;
+mod session;
+mod tmux;
+
+mod frames;
+mod full_screen;
+mod lines;
+mod samples;
