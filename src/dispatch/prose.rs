@@ -13,6 +13,6 @@ pub(super) use ast::ProseAst;
 pub(super) use check::ProseCheck;
 pub(super) use fmt::ProseFmt;
 pub use gate::{Decided, GateInput};
-pub(super) use gate::{ProseGateApprove, ProseGateLog, ProseGateReject};
+pub(super) use gate::{ProseGateDecide, ProseGateLog};
 pub(super) use gates::ProseGates;
 pub use gates::{attach, waiting};

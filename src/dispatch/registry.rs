@@ -19,9 +19,7 @@ use super::manifest::Manifest;
 use super::mcp_config::McpConfig;
 use super::metrics_show::MetricsShow;
 use super::owned::{Demo, Exec, Mcp, Open, Serve};
-use super::prose::{
-    ProseAst, ProseCheck, ProseFmt, ProseGateApprove, ProseGateLog, ProseGateReject, ProseGates,
-};
+use super::prose::{ProseAst, ProseCheck, ProseFmt, ProseGateDecide, ProseGateLog, ProseGates};
 use super::receipt_file::{ReceiptCompact, ReceiptRender};
 use super::receipts::{ReceiptList, ReceiptShow};
 use super::run_program::RunProgram;
@@ -52,8 +50,8 @@ pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
         Command::of::<ProseCheck>(),
         Command::of::<ProseFmt>(),
         Command::of::<ProseGates>(),
-        Command::of::<ProseGateApprove>(),
-        Command::of::<ProseGateReject>(),
+        Command::of::<ProseGateDecide<true>>(),
+        Command::of::<ProseGateDecide<false>>(),
         Command::of::<ProseGateLog>(),
         Command::of::<ProseAst>(),
         Command::of::<RunProgram>(),

@@ -4,7 +4,7 @@
 mod layout;
 mod strings;
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::ast::{Name, Text};
@@ -28,7 +28,7 @@ pub(super) struct Lexed {
 
 /// Makes equal names share their text.
 #[derive(Debug, Default)]
-pub(super) struct Names(HashMap<Box<str>, Arc<str>>);
+pub(super) struct Names(HashSet<Arc<str>>);
 
 impl Names {
     pub(super) fn name(&mut self, text: &str, span: Span) -> Name {
@@ -36,7 +36,7 @@ impl Names {
             return Name { text: known.clone(), span };
         }
         let fresh: Arc<str> = text.into();
-        self.0.insert(text.into(), fresh.clone());
+        self.0.insert(fresh.clone());
         Name { text: fresh, span }
     }
 }

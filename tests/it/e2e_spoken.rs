@@ -1,7 +1,7 @@
 //! The console in plain lines, for real: in a terminal, with no terminal at all, attached, and beside a program.
 
 use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 
 use serde_json::json;
 
@@ -16,6 +16,13 @@ fn plain(home: &Home, args: &[&str], variables: &[(&str, &str)]) -> Command {
         .env_remove("ACCESSIBLE");
     command.envs(variables.iter().copied());
     command
+}
+
+/// Starts a program between pipes.
+fn piped(mut command: Command) -> (Child, ChildStdin) {
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("starts");
+    let input = child.stdin.take().expect("an input");
+    (child, input)
 }
 
 /// Nothing was drawn: no escape sequence at all reached the terminal.
@@ -109,9 +116,7 @@ fn attached_it_tells_what_an_agent_does_and_decides_what_it_may() {
 #[test]
 fn without_a_terminal_lines_come_from_a_pipe_and_the_end_comes_by_itself() {
     let home = Home::new();
-    let mut command = plain(&home, &["--accessible"], &[("TERM", "")]);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("starts");
-    let mut input = child.stdin.take().expect("an input");
+    let (child, mut input) = piped(plain(&home, &["--accessible"], &[("TERM", "")]));
     input.write_all(b"start printf 'one\\ntwo\\n'; exit 3\nfollow t01\n").expect("written");
     drop(input);
     let output = child.wait_with_output().expect("ends");
@@ -143,9 +148,7 @@ fn a_program_is_told_and_its_gate_is_not_opened_from_a_pipe() {
     let unattended = plain(&home, &["run", "--accessible", "ship.prose"], &[]).output().expect("runs");
     assert_eq!(unattended.status.code(), Some(3), "nobody is there who may open the gate");
     let lazily = ["run", "--accessible", "--lazy-judgement", "ship.prose"];
-    let mut command = plain(&home, &lazily, &[]);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("starts");
-    let mut input = child.stdin.take().expect("an input");
+    let (mut child, mut input) = piped(plain(&home, &lazily, &[]));
     let mut said = std::io::BufReader::new(child.stdout.take().expect("an output"));
     reads_to(&mut said, "gate ship: Ship it?");
     input.write_all(b"attention q01\n").expect("written");

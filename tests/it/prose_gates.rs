@@ -94,6 +94,7 @@ fn a_gate_is_listed_and_opened_by_the_word_that_its_terminal_shows() {
 
 #[test]
 fn a_command_of_the_program_opens_no_gate_however_it_hides() {
+    // Decision 28.
     let home = Home::new();
     let own = program().display().to_string();
     let attempt = format!("{own} prose gate approve $(ls .prose/runs | tail -n 1) g");

@@ -81,6 +81,7 @@ fn page(answers: &[(&str, Envelope)]) -> String {
 
 #[test]
 fn questions_listed() {
+    // Decision 41: with no question open the tool says so.
     let mut judged = question(3, yes_no(), "the tests pass");
     judged.evidence.bindings =
         vec![binding("tests", "211 passed; 1 failed", Some(101)), binding("branch", "main", Some(0))];
@@ -100,6 +101,10 @@ fn questions_listed() {
         ("a long one in a list", list(vec![long], false)),
     ];
     insta::assert_snapshot!(page(&answers));
+    // A list of tools must not change under a client: they are there whatever goes on.
+    for name in ["QuestionList", "QuestionAnswer"] {
+        assert!(pilothouse::tools::TOOLS.iter().any(|tool| tool.name == name), "{name}");
+    }
 }
 
 #[test]

@@ -15,11 +15,8 @@ use crate::dispatch::owned::not_here;
 use crate::dispatch::response::Failure;
 use crate::prose::run::folder;
 
-/// `prose gate approve`: opens a gate.
-pub(in crate::dispatch) struct ProseGateApprove;
-
-/// `prose gate reject`: keeps it shut.
-pub(in crate::dispatch) struct ProseGateReject;
+/// `prose gate approve` and `reject`: opens a gate, or keeps it shut.
+pub(in crate::dispatch) struct ProseGateDecide<const OPENS: bool>;
 
 /// `prose gate log`: what became of the gates of a run.
 pub(in crate::dispatch) struct ProseGateLog;
@@ -47,15 +44,24 @@ pub struct Decided {
     pub decision: &'static str,
 }
 
-impl Local for ProseGateApprove {
-    const PATH: &'static str = "prose.gate.approve";
-    const ABOUT: &'static str = "Open a gate of a running program, at a terminal";
+impl<const OPENS: bool> Local for ProseGateDecide<OPENS> {
+    const PATH: &'static str = if OPENS { "prose.gate.approve" } else { "prose.gate.reject" };
+    const ABOUT: &'static str = match OPENS {
+        true => "Open a gate of a running program, at a terminal",
+        false => "Keep a gate of a running program shut, at a terminal",
+    };
     const DANGER: Danger = Danger::Mutating;
     const EXITS: &'static [u8] = &[4, 5];
-    const EXAMPLES: &'static [Example] = &[Example {
-        about: "Read what a gate asks, and open it by typing the word that is shown",
-        input: r#"{"run":"20261122-043511-k3f9x2","gate":"deploy"}"#,
-    }];
+    const EXAMPLES: &'static [Example] = match OPENS {
+        true => &[Example {
+            about: "Read what a gate asks, and open it by typing the word that is shown",
+            input: r#"{"run":"20261122-043511-k3f9x2","gate":"deploy"}"#,
+        }],
+        false => &[Example {
+            about: "Reject, and say why",
+            input: r#"{"run":"20261122-043511-k3f9x2","gate":"deploy","note":"not on a Friday"}"#,
+        }],
+    };
     const REACH: Reach = Reach::Alone("the terminal");
 
     type Input = GateInput;
@@ -66,47 +72,13 @@ impl Local for ProseGateApprove {
     }
 
     async fn would(_cx: &mut Context, input: GateInput) -> Result<Value, Failure> {
-        Ok(would(&input, "would_ask_to_approve"))
+        let effect = if OPENS { "would_ask_to_approve" } else { "would_ask_to_reject" };
+        Ok(json!({ "effect": effect, "run": input.run, "gate": input.gate }))
     }
 
     fn text(output: &Decided) -> String {
-        told(output)
+        format!("gate {} of {}: {}", output.gate, output.run, output.decision)
     }
-}
-
-impl Local for ProseGateReject {
-    const PATH: &'static str = "prose.gate.reject";
-    const ABOUT: &'static str = "Keep a gate of a running program shut, at a terminal";
-    const DANGER: Danger = Danger::Mutating;
-    const EXITS: &'static [u8] = &[4, 5];
-    const EXAMPLES: &'static [Example] = &[Example {
-        about: "Reject, and say why",
-        input: r#"{"run":"20261122-043511-k3f9x2","gate":"deploy","note":"not on a Friday"}"#,
-    }];
-    const REACH: Reach = Reach::Alone("the terminal");
-
-    type Input = GateInput;
-    type Output = Decided;
-
-    async fn run(_cx: &mut Context, _input: GateInput) -> Result<Decided, Failure> {
-        Err(not_here(Self::PATH))
-    }
-
-    async fn would(_cx: &mut Context, input: GateInput) -> Result<Value, Failure> {
-        Ok(would(&input, "would_ask_to_reject"))
-    }
-
-    fn text(output: &Decided) -> String {
-        told(output)
-    }
-}
-
-fn told(output: &Decided) -> String {
-    format!("gate {} of {}: {}", output.gate, output.run, output.decision)
-}
-
-fn would(input: &GateInput, effect: &str) -> Value {
-    json!({ "effect": effect, "run": input.run, "gate": input.gate })
 }
 
 impl GateInput {

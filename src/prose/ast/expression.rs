@@ -60,6 +60,29 @@ pub enum Expr {
 }
 
 impl Expr {
+    /// Tells whether it can be part of a calculation.
+    #[must_use]
+    pub fn is_operand(&self) -> bool {
+        matches!(
+            self,
+            Self::Text(_)
+                | Self::Number(_)
+                | Self::Name(_)
+                | Self::Property(_)
+                | Self::List(_)
+                | Self::Record(_)
+                | Self::Call(_)
+                | Self::Sum(_)
+        )
+    }
+
+    /// Tells whether it holds no statements: what fails in it is itself.
+    #[must_use]
+    pub fn is_leaf(&self) -> bool {
+        self.is_operand()
+            || matches!(self, Self::Session(_) | Self::Resume(_) | Self::Exec(_) | Self::Opaque(_))
+    }
+
     /// Returns where it stands.
     #[must_use]
     pub fn span(&self) -> Span {

@@ -103,11 +103,7 @@ impl Parser<'_> {
             self.skip_to_line_end();
         }
         let mut options = Vec::new();
-        if self.kind() == TokenKind::Newline && self.kind_at(1) == TokenKind::Indent {
-            self.bump();
-            self.bump();
-            self.options(&mut options);
-        }
+        self.entries(|parser| parser.option_into(&mut options));
         if options.is_empty() {
             self.reports.add(Code::HPE015, start.span, "this choice has no options");
         }
@@ -115,30 +111,18 @@ impl Parser<'_> {
         Ok(Choice { criteria, options, span: self.since(start.span.start()) })
     }
 
-    fn options(&mut self, into: &mut Vec<ChoiceOption>) {
-        loop {
-            match self.kind() {
-                TokenKind::Dedent => {
-                    self.bump();
-                    return;
-                }
-                TokenKind::End => return,
-                TokenKind::Newline => {
-                    self.bump();
-                }
-                TokenKind::Indent => self.skip_block(),
-                _ if self.word() == "option" => match self.option() {
-                    Ok(option) => into.push(option),
-                    Err(Lost) => self.skip_line_and_block(),
-                },
-                _ => {
-                    let token = self.token();
-                    let found = self.described(token);
-                    let message = format!("a choice has options, and {found} is none");
-                    self.invalid(token.span, message, "write `option \"label\":`, and this below it");
-                    self.skip_line_and_block();
-                }
-            }
+    fn option_into(&mut self, options: &mut Vec<ChoiceOption>) {
+        if self.word() != "option" {
+            let token = self.token();
+            let found = self.described(token);
+            let message = format!("a choice has options, and {found} is none");
+            self.invalid(token.span, message, "write `option \"label\":`, and this below it");
+            self.skip_line_and_block();
+            return;
+        }
+        match self.option() {
+            Ok(option) => options.push(option),
+            Err(Lost) => self.skip_line_and_block(),
         }
     }
 

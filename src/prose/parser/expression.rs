@@ -40,7 +40,7 @@ impl Parser<'_> {
     fn expression(&mut self) -> Parsed<Expr> {
         let from = self.at;
         let mut value = self.operand()?;
-        if is_simple(&value) {
+        if value.is_operand() {
             value = self.sum(value, from)?;
             if self.kind() == TokenKind::Pipe {
                 return self.pipe(value);
@@ -63,7 +63,7 @@ impl Parser<'_> {
             let sign = if self.bump().kind == TokenKind::Plus { Sign::Plus } else { Sign::Minus };
             let right = self.operand()?;
             terms += 1;
-            if !is_simple(&right) {
+            if !right.is_operand() {
                 let message = "only names, strings, numbers and lists can be added";
                 return Err(self.invalid(right.span(), message, "bind the value with `let` first"));
             }
@@ -330,21 +330,6 @@ impl Parser<'_> {
         }
         Ok(value)
     }
-}
-
-/// Tells whether a value can be part of a calculation.
-fn is_simple(value: &Expr) -> bool {
-    matches!(
-        value,
-        Expr::Text(_)
-            | Expr::Number(_)
-            | Expr::Name(_)
-            | Expr::Property(_)
-            | Expr::List(_)
-            | Expr::Record(_)
-            | Expr::Call(_)
-            | Expr::Sum(_)
-    )
 }
 
 /// Tells whether a token ends an expression.

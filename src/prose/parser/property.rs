@@ -18,12 +18,24 @@ impl Parser<'_> {
         known: &[&str],
         mut read: impl FnMut(&mut Self, &str, Token) -> Parsed<()>,
     ) {
+        let mut seen: Vec<(String, Span)> = Vec::new();
+        self.entries(|parser| {
+            let has_key = parser.kind() == TokenKind::Word && parser.kind_at(1) == TokenKind::Colon;
+            if has_key && !STATEMENTS.contains(&parser.word()) {
+                parser.property(of, known, &mut seen, &mut read);
+            } else {
+                parser.no_property(of, known);
+            }
+        });
+    }
+
+    /// Goes through the lines of the block below, if there is one; what is deeper than they are is told and skipped.
+    pub(super) fn entries(&mut self, mut read: impl FnMut(&mut Self)) {
         if self.kind() != TokenKind::Newline || self.kind_at(1) != TokenKind::Indent {
             return;
         }
         self.bump();
         self.bump();
-        let mut seen: Vec<(String, Span)> = Vec::new();
         loop {
             match self.kind() {
                 TokenKind::Dedent => {
@@ -35,12 +47,7 @@ impl Parser<'_> {
                     self.bump();
                 }
                 TokenKind::Indent => self.skip_block(),
-                TokenKind::Word
-                    if self.kind_at(1) == TokenKind::Colon && !STATEMENTS.contains(&self.word()) =>
-                {
-                    self.property(of, known, &mut seen, &mut read);
-                }
-                _ => self.no_property(of, known),
+                _ => read(self),
             }
         }
     }

@@ -218,28 +218,11 @@ impl From<Arc<Thrown>> for Halt {
 
 /// Tells whether a statement fails by itself, not because of one inside it.
 fn is_leaf(kind: &StatementKind) -> bool {
-    let is_simple = |expr: &Expr| {
-        matches!(
-            expr,
-            Expr::Text(_)
-                | Expr::Number(_)
-                | Expr::Name(_)
-                | Expr::Property(_)
-                | Expr::List(_)
-                | Expr::Record(_)
-                | Expr::Session(_)
-                | Expr::Resume(_)
-                | Expr::Exec(_)
-                | Expr::Call(_)
-                | Expr::Sum(_)
-                | Expr::Opaque(_)
-        )
-    };
     match kind {
-        StatementKind::Do(expr) => is_simple(expr),
+        StatementKind::Do(expr) => expr.is_leaf(),
         StatementKind::Bind(Binding { value, .. })
         | StatementKind::Assign(Assignment { value, .. })
-        | StatementKind::Output(Output { value, .. }) => is_simple(value),
+        | StatementKind::Output(Output { value, .. }) => value.is_leaf(),
         StatementKind::Return(_) => false,
         StatementKind::Input(_) | StatementKind::Gate(_) | StatementKind::Throw(_) => true,
     }

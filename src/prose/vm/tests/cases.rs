@@ -141,6 +141,19 @@ async fn a_filter_of_plain_answers_needs_nobody() {
 }
 
 #[tokio::test]
+async fn a_command_that_throws_leaves_the_name_as_it_was() {
+    // Decision 8.
+    let walked = walk(
+        "let a = exec \"echo old\"\ntry:\n  a = exec \"echo new; exit 3\"\ncatch:\n  exec \"echo kept {a}\"\n\
+         try:\n  let b = exec \"exit 4\"\ncatch:\n  exec \"echo {b}\"\n",
+    )
+    .await;
+    assert_eq!(walked.ran[2], "echo kept old");
+    assert_eq!(walked.ended, Err("b has no value here: no statement that binds it was reached".into()));
+    assert_eq!(walked.bindings, ["a.md"]);
+}
+
+#[tokio::test]
 async fn a_persons_no_is_no_failure_to_be_ignored() {
     // Decision 35.
     let walked = walk("exec \"deny\"\n  on-fail: \"ignore\"\nexec \"echo on\"\n").await;
