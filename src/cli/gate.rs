@@ -85,10 +85,11 @@ fn at_terminal(question: &Question, verdict: &str) -> io::Result<bool> {
     for comment in &question.comments {
         text.push_str(&format!("{}: {}\n", comment.by, printable(&comment.text)));
     }
-    write!(tty, "{text}\nType {word} and Enter to {verdict}: ")?;
-    tty.flush()?;
-    // What was typed before all of this was on the screen cannot have been meant for it.
+    text.push_str(&format!("\nType {word} and Enter to {verdict}"));
+    tty.write_all(text.as_bytes())?;
+    // What was typed before all of this was on the screen cannot have been meant for it; what follows the colon is.
     tcflush(&tty, QueueSelector::IFlush)?;
+    tty.write_all(b": ")?;
     let mut typed = String::new();
     BufReader::new(&tty).read_line(&mut typed)?;
     Ok(typed.trim() == word)

@@ -30,7 +30,7 @@ fn waiting(home: &Home) -> Vec<Value> {
 fn deciding(home: &Home, args: &[&str], text: &str) -> (Console, String) {
     let console = Console::open(home, args, (100, 30));
     console.shows(text);
-    console.shows("and Enter to ");
+    console.shows(&format!("and Enter to {}:", args[2]));
     let shown = console.text();
     let (_, after) = shown.split_once("Type ").expect("a word");
     (console, after.split_whitespace().next().expect("a word").to_owned())
