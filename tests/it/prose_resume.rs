@@ -80,6 +80,53 @@ fn a_killed_run_goes_on_and_does_nothing_twice() {
 }
 
 #[test]
+fn killed_after_any_row_of_its_journal_a_run_comes_to_the_end_of_one_that_was_not() {
+    // Decision 31. Cut off in the middle of any write: `src/prose/vm/tests/cut.rs`; here the process is really killed.
+    let program = "let a = exec \"echo one | tee -a log\"\na = \"{a}{a}\"\nfor x, n in a:\n  exec \"echo {x}-{n} >> log\"\n\
+                   block f(p):\n  let m = exec \"echo {p} | tee -a log\"\n  exec \"echo {m}-again >> log\"\n\
+                   try:\n  do f(\"two\")\n  exec \"echo three >> log; exit 3\"\ncatch as e:\n  exec \"echo four >> log\"\n\
+                   finally:\n  exec \"echo five >> log\"\noutput o = exec \"echo {a} six >> log; echo done\"\n";
+    let log = |home: &Home| std::fs::read_to_string(home.workspace().join("log")).unwrap_or_default();
+    let whole = Home::new();
+    write(&whole, "p.prose", program);
+    let run = whole.run(&["run", "p.prose", "--plain"]);
+    assert_eq!(run.status.code(), Some(0), "{}", text(&run));
+    let rows = |home: &Home| {
+        let runs = std::fs::read_dir(home.workspace().join(".prose/runs")).into_iter().flatten().flatten();
+        let journals = runs.filter_map(|run| std::fs::read(run.path().join("journal.jsonl")).ok());
+        journals.map(|journal| journal.iter().filter(|byte| **byte == b'\n').count()).sum::<usize>()
+    };
+    let all = rows(&whole);
+    for after in (1..all).step_by(4) {
+        let home = Home::new();
+        write(&home, "p.prose", program);
+        write(&home, "a.toml", "[[answer]]\nkind = \"in_flight\"\nanswer = \"rerun\"\n");
+        let mut child = start(home.command(&["run", "p.prose", "--plain"]));
+        wait_until("the row", || rows(&home) >= after);
+        // It may have come to its end just before.
+        let _ = kill_process(Pid::from_child(&child), Signal::KILL);
+        child.wait().expect("gone");
+        let before = rows(&home);
+        let resumed =
+            home.run(&["run", "p.prose", "--plain", "--resume", &run_id(&home), "--answers", "a.toml"]);
+        let is_over = text(&resumed).contains("is over");
+        assert!(resumed.status.code() == Some(0) || is_over, "{after}: {}", text(&resumed));
+        assert!(!is_over || before >= all, "{after} of {all}: {before}\n{}", text(&resumed));
+        let done = log(&home);
+        let mut lines: Vec<&str> = done.lines().collect();
+        let written = lines.len();
+        lines.dedup();
+        let expected = log(&whole);
+        // `a` is printed over two lines, which are equal by themselves.
+        let mut once: Vec<&str> = expected.lines().collect();
+        let least = once.len();
+        once.dedup();
+        assert_eq!(lines, once, "killed after {before} rows");
+        assert!(written <= least + 2, "killed after {before} rows: {done}");
+    }
+}
+
+#[test]
 fn an_interrupt_ends_the_program_and_its_commands() {
     let (home, tag) = (Home::new(), Tag::new());
     write(
