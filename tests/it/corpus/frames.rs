@@ -27,7 +27,10 @@ impl<'a> Focus<'a> {
         let console = Console::open(home, &[], SIZE);
         console.shows("o starts a command here");
         console.keys(format!("o{cmd}\r").as_bytes());
-        console.shows("● running");
+        console.wait_for("it runs", |screen| {
+            let screen = screen.contents();
+            screen.contains("● running") || screen.contains("◐ waiting")
+        });
         console.keys(b"\r");
         console.shows(" INPUT t01");
         console.shows("80x20");
