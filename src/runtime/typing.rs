@@ -50,10 +50,16 @@ fn send(driver: &mut Driver, by: &Actor, io: &TaskIo, input: Input) -> Result<Re
     let id = io.id.clone();
     let bytes = match input {
         Input::Resize(size) => {
-            if let Some(pty) = io.pty.get() {
-                pty.resize(size).map_err(Error::io("resize the terminal of", id.as_str()))?;
-            }
+            // The screen first: the command draws anew as soon as its terminal has the size.
             io.resize(size);
+            if let Some(pty) = io.pty.get()
+                && let Err(error) = pty.resize(size)
+            {
+                if let Ok(size) = pty.size() {
+                    io.resize(size);
+                }
+                return Err(Error::io("resize the terminal of", id.as_str())(error));
+            }
             driver.step(supervisor::Input::Resized { id, by: by.clone(), size });
             return Ok(Ok(0));
         }
