@@ -180,26 +180,30 @@ impl ServerHandler for Service {
         let caller = Caller { actor: self.actor(context.client_info().as_ref()), cwd: self.cwd.clone() };
         let input = Value::Object(request.arguments.unwrap_or_default());
         let withdrawn = CancellationToken::new();
-        let call =
+        let mut call =
             self.calls.spawn({
                 let (runtime, withdrawn) = (self.runtime.clone(), withdrawn.clone());
                 async move {
                     withdrawn.run_until_cancelled(tools::call(&runtime, &caller, tool.name, input)).await
                 }
             });
-        tokio::select! {
-            answered = call => match answered {
-                Ok(Some(answer)) => Ok(results::result(self.profile, &answer.envelope, answer.receipt).into()),
-                Ok(None) => Err(withdrawal()),
-                Err(error) => Err(ErrorData::internal_error(format!("{} broke: {error}", tool.name), None)),
-            },
+        let answered = tokio::select! {
+            biased;
+            answered = &mut call => answered,
             () = context.ct.cancelled() => {
                 if !self.gone.is_cancelled() {
                     withdrawn.cancel();
+                    return Err(withdrawal());
                 }
-                Err(withdrawal())
+                // A runtime that ends answers what it was asked; rmcp sends for a moment more.
+                call.await
             }
             never = heartbeat(&context, tool.name) => match never {},
+        };
+        match answered {
+            Ok(Some(answer)) => Ok(results::result(self.profile, &answer.envelope, answer.receipt).into()),
+            Ok(None) => Err(withdrawal()),
+            Err(error) => Err(ErrorData::internal_error(format!("{} broke: {error}", tool.name), None)),
         }
     }
 }
