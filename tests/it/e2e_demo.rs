@@ -23,7 +23,7 @@ fn the_demo_asks_its_question_takes_the_answer_and_leaves_a_working_console() {
     console.keys(b"5");
     console.shows("ship.prose");
     console.shows("12 files are sound");
-    console.shows("waits for an answer");
+    console.shows("Enter answer");
     console.keys(b"\r");
     console.shows("Ship release 1.4.2?");
     console.shows("a approve");

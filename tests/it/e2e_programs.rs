@@ -9,8 +9,9 @@ struct Opened<'a> {
 }
 
 impl<'a> Opened<'a> {
-    /// Starts `cmd` with `o` and enters it; `None` where its program is missing.
-    fn start(home: &'a Home, cmd: &str) -> Option<Self> {
+    /// Starts `cmd` with `o` and enters it once it shows one of `ready`: the window becomes another then, and a program
+    /// that has only just asked for its size would miss it. `None` where its program is missing.
+    fn start(home: &'a Home, cmd: &str, ready: &[&str]) -> Option<Self> {
         let program = cmd.split_whitespace().next().expect("a program");
         if !home.run(&["command", "run", &format!("command -v {program}")]).status.success() {
             eprintln!("SKIPPED: no {program} on this machine");
@@ -19,10 +20,8 @@ impl<'a> Opened<'a> {
         let console = Console::open(home, &[], (80, 24));
         console.shows("o starts a command here");
         console.keys(format!("o{cmd}\r").as_bytes());
-        console.wait_for("it runs", |screen| {
-            let screen = screen.contents();
-            screen.contains("● running") || screen.contains("◐ waiting")
-        });
+        console.shows_one(&["● running", "◐ waiting"]);
+        console.shows_one(ready);
         console.keys(b"\r");
         console.shows(" INPUT t01");
         Some(Self { console, home })
@@ -63,7 +62,7 @@ impl<'a> Opened<'a> {
 #[test]
 fn vim_is_typed_into_resized_and_left() {
     let home = Home::new();
-    let Some(vim) = Opened::start(&home, "vim -u NONE -N harbour.txt") else { return };
+    let Some(vim) = Opened::start(&home, "vim -u NONE -N harbour.txt", &["\n~\n~"]) else { return };
     vim.shows("\n~\n~\n").types("iline one\rline two\x1b").shows("line two");
     vim.grows(&"\n~".repeat(23)).types(":echo &columns 'by' &lines\r").shows("100 by 26");
     vim.types(":s/two/three/\r").shows("line three").types(":wq\r");
@@ -80,7 +79,7 @@ fn less_pages_searches_and_leaves() {
         (1..=2_000).map(|n| format!("row {n}\n")).collect::<String>(),
     )
     .expect("written");
-    let Some(less) = Opened::start(&home, "less log") else { return };
+    let Some(less) = Opened::start(&home, "less log", &["\nrow "]) else { return };
     less.shows("row 1\n").types("G").shows("row 2000").types("g").shows("row 1\n");
     less.grows("\nrow 25\n").types("/row 777\r").shows("row 777").types("q");
     less.has_ended_well();
@@ -89,7 +88,7 @@ fn less_pages_searches_and_leaves() {
 #[test]
 fn python_is_a_conversation() {
     let home = Home::new();
-    let Some(python) = Opened::start(&home, "python3 -q") else { return };
+    let Some(python) = Opened::start(&home, "python3 -q", &["\n>>>"]) else { return };
     // What is typed before the prompt is edited by the terminal, not by the program.
     python.shows(">>>").types("6 * 7\r").shows("\n42\n>>>");
     python.types("print('x' * 5 + '!')\x1b[D\x1b[D\x7f9\r").shows("\nxxxxx9\n>>>");
@@ -102,7 +101,7 @@ fn python_is_a_conversation() {
 fn htop_or_top_draws_and_follows_the_window() {
     for (cmd, leave) in [("htop", "q"), ("top -d 1", "q")] {
         let home = Home::new();
-        let Some(top) = Opened::start(&home, cmd) else { continue };
+        let Some(top) = Opened::start(&home, cmd, &["PID", "F1Help", "0:0"]) else { continue };
         top.shows("PID").grows("PID").types(leave);
         top.has_ended_well();
     }
@@ -111,7 +110,7 @@ fn htop_or_top_draws_and_follows_the_window() {
 #[test]
 fn bash_is_a_shell_with_jobs_and_an_interrupt() {
     let home = Home::new();
-    let Some(bash) = Opened::start(&home, "bash --norc --noprofile -i") else { return };
+    let Some(bash) = Opened::start(&home, "bash --norc --noprofile -i", &["\nbash-"]) else { return };
     let tag = Tag::new();
     bash.shows("\nbash-").types("echo $((40 + 2))\r").shows("\n42\nbash-");
     bash.types(&format!("sleep {}\r", tag.0));

@@ -1,16 +1,19 @@
 //! From prompt to prompt in a real shell that marks where they begin (OSC 133).
 
-use crate::support::{Agent, Console, Home, wait_until};
+use crate::support::{Agent, Console, Home, wait_until_or};
 
 /// A shell without anybody's settings; its prompt marks itself.
 const SHELL: &str =
     "PS1='\\[\\e]133;A\\a\\]at> ' HISTFILE= TERM=dumb exec bash --norc --noprofile --noediting -i";
 
 fn told(console: &Console, shown: &str, hidden: &str) {
-    wait_until(&format!("{shown:?} without {hidden:?}"), || {
-        let all = console.text();
-        all.contains(shown) && !all.contains(hidden)
-    });
+    wait_until_or(
+        || format!("{shown:?} without {hidden:?}; the screen shows:\n{}", console.text()),
+        || {
+            let all = console.text();
+            all.contains(shown) && !all.contains(hidden)
+        },
+    );
 }
 
 #[test]
@@ -20,12 +23,13 @@ fn keys_go_from_prompt_to_prompt_and_back_to_the_end() {
     console.shows("no agent yet");
     let agent = Agent::connect(&home, &[]);
     agent.task(SHELL);
-    console.shows("at>");
+    // The command, which holds it as well, stands in the list and above the pane.
+    console.shows("\nat>");
     console.keys(b"\r");
     console.shows("INPUT t01");
     for (typed, shown) in [
-        ("seq 101 160\r", "160\nat>"),
-        ("seq 201 260\r", "260\nat>"),
+        ("seq 101 160\r", "\n160\nat>"),
+        ("seq 201 260\r", "\n260\nat>"),
         ("echo two words\r", "\ntwo words\nat>"),
     ] {
         console.keys(typed.as_bytes());

@@ -99,6 +99,15 @@ impl Console {
         look(self.seen.0.lock().expect("seen").parser.screen())
     }
 
+    /// Waits until the screen shows one of some texts.
+    #[track_caller]
+    pub(crate) fn shows_one(&self, texts: &[&str]) {
+        self.wait_for(&format!("one of {texts:?}"), |screen| {
+            let picture = picture(screen);
+            texts.iter().any(|text| picture.contains(text))
+        });
+    }
+
     /// Returns the text of the screen.
     pub(crate) fn text(&self) -> String {
         picture(self.seen.0.lock().expect("seen").parser.screen())
