@@ -4,10 +4,12 @@ mod approval;
 mod keep;
 mod load;
 mod near;
+mod prefix;
 mod settings;
 mod source;
 mod units;
 mod watch;
+mod words;
 
 use std::time::Duration;
 
@@ -18,6 +20,7 @@ pub use approval::ApprovalRule;
 pub use keep::{Error as KeepError, keep_theme};
 pub use load::{FILE, KEYS_FILE, Loaded, Origin, THEMES_FOLDER, WORKSPACE_FILE, read_own};
 pub use near::nearest;
+pub use prefix::{NoPrefix, Prefix};
 pub use settings::{
     AgentSettings, Color, ConsoleSettings, Dwelling, Env, ExecPolicy, GlyphSet, LimitSettings, Mouse,
     ProgramSettings, RecordSettings, Settings,

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::request::ExecRequest;
+use crate::config::Prefix;
 use crate::envelope::{Actor, TaskId};
 use crate::terminal::Size;
 
@@ -18,7 +19,7 @@ pub struct GateView {
     pub paused: Option<Timestamp>,
     /// The calls held, oldest first.
     pub held: Vec<HeldCall>,
-    /// Requests that the operator has allowed for the rest of this recording.
+    /// Requests, and beginnings of commands, that the operator has allowed for the rest of this recording.
     pub allowed: usize,
 }
 
@@ -80,6 +81,8 @@ pub enum Decision {
     Once,
     /// Run it, and ask no more about the very same request.
     Exact,
+    /// Run it, and ask no more about commands that begin so, from the same caller in the same place and shell.
+    Prefix(Prefix),
     /// Do not run it; the note goes to whoever called.
     Deny {
         /// In the operator's words; may be empty.
@@ -92,7 +95,7 @@ impl Decision {
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
-            Self::Once | Self::Exact => "approved",
+            Self::Once | Self::Exact | Self::Prefix(_) => "approved",
             Self::Deny { .. } => "denied",
         }
     }

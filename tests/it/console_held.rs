@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use jiff::SignedDuration;
+use pilothouse::config::Prefix;
 use pilothouse::console::app::{App, Layer};
 use pilothouse::console::msg::{Effect, Msg, News};
 use pilothouse::envelope::Actor;
@@ -123,6 +124,91 @@ fn a_long_command_is_read_to_its_end_before_it_is_approved() {
     assert!(shown(&app).contains("more rows"));
     assert_eq!(decisions(&press(&mut app, &["y"])), []);
     assert_eq!(decisions(&press(&mut app, &["G", "y"])), [(1, Decision::Once)]);
+}
+
+/// The card of `git push origin main` with its rule being written, seen for a second.
+fn ruling(size: (u16, u16)) -> App {
+    let mut held = waiting(vec![call(1, &["git push origin main"], ruled())]);
+    for (number, cmd) in [(20, "git push --tags"), (21, "git status"), (22, "git push")] {
+        held.tasks.push(Arc::new(task(number, cmd, 9, 9)));
+    }
+    let mut app = open(held, size);
+    let _ = press(&mut app, &["A"]);
+    app.drawn();
+    later(&mut app, 1_000);
+    let _ = press(&mut app, &["G", "w"]);
+    app
+}
+
+fn widened(app: &mut App, keys: &[&str]) -> Vec<(u64, Decision)> {
+    decisions(&press(app, keys))
+}
+
+fn prefix(words: &str) -> Vec<(u64, Decision)> {
+    vec![(1, Decision::Prefix(Prefix::new(words).expect("a prefix")))]
+}
+
+#[test]
+fn a_wider_yes_shows_what_it_lets_run_before_it_is_given() {
+    for size in SIZES {
+        insta::assert_snapshot!(format!("held_wider_{}x{}", size.0, size.1), shown(&ruling(size)));
+    }
+    let mut app = ruling((80, 24));
+    assert_eq!(widened(&mut app, &["Enter"]), [], "not drawn yet");
+    app.drawn();
+    later(&mut app, 200);
+    assert_eq!(widened(&mut app, &["Enter"]), [], "not seen yet");
+    later(&mut app, 200);
+    assert_eq!(widened(&mut app, &["Enter"]), prefix("git push"));
+    assert_eq!(widened(&mut app, &["y", "e", "Enter"]), [], "one answer is all there is");
+}
+
+#[test]
+fn a_rule_that_was_changed_is_to_be_seen_anew() {
+    let mut app = ruling((80, 24));
+    app.drawn();
+    later(&mut app, 1_000);
+    assert_eq!(widened(&mut app, &["Space", "o", "r", "i", "g", "i", "n", "Enter"]), []);
+    assert!(!shown(&app).contains("run before"), "{}", shown(&app));
+    app.drawn();
+    later(&mut app, 400);
+    assert_eq!(widened(&mut app, &["Enter"]), prefix("git push origin"));
+}
+
+#[test]
+fn a_rule_that_misses_the_call_or_is_none_is_not_given() {
+    for (typed, said) in [("x", "does not begin so"), (";", "the first words of one command")] {
+        let mut app = ruling((80, 24));
+        let _ = press(&mut app, &[typed, "l", "s"]);
+        app.drawn();
+        later(&mut app, 1_000);
+        assert_eq!(widened(&mut app, &["Enter"]), []);
+        assert!(shown(&app).contains(said), "{}", shown(&app));
+        let _ = press(&mut app, &["Esc"]);
+        app.drawn();
+        later(&mut app, 400);
+        assert_eq!(widened(&mut app, &["y"]), [(1, Decision::Once)], "the card is as it was");
+    }
+    for (cmds, reason) in [
+        (&["git push"][..], HoldReason::Paused),
+        (&["git push", "git push"], ruled()),
+        (&["git push && ls"], ruled()),
+        (&["git push > log"], ruled()),
+    ] {
+        let mut app = looked_at(vec![call(1, cmds, reason)], (120, 40));
+        assert!(!shown(&app).contains("about more"), "{}", shown(&app));
+        let _ = press(&mut app, &["w"]);
+        assert_eq!(widened(&mut app, &["Enter"]), [], "{cmds:?}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_on_the_screen_is_not_let_run() {
+    let mut app = ruling((60, 9));
+    app.drawn();
+    later(&mut app, 1_000);
+    assert_eq!(widened(&mut app, &["Enter"]), []);
+    assert!(app.toasts.list().iter().any(|toast| toast.text.contains("too little room")));
 }
 
 #[test]

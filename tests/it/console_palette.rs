@@ -156,6 +156,7 @@ fn every_action_of_the_palette_does_something_or_says_why_not() {
             Action::PanRight,
             Action::Approve,
             Action::ApproveExact,
+            Action::ApproveWider,
             Action::Deny,
             Action::NextHeld,
             Action::Approvals,

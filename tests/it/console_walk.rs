@@ -78,7 +78,9 @@ fn expected(action: Action) -> (Place, Seen) {
         Action::Confirm => here(Why("when something is asked")),
         Action::Pause => here(Does(|effect| matches!(effect, Effect::Pause(true)))),
         Action::Approvals => here(Why("no call waits for your word")),
-        Action::Approve | Action::ApproveExact | Action::Deny | Action::NextHeld => here(Why(CARD)),
+        Action::Approve | Action::ApproveExact | Action::ApproveWider | Action::Deny | Action::NextHeld => {
+            here(Why(CARD))
+        }
         Action::Attend => here(Is(|app| matches!(app.layers.last(), Some(Layer::Attention(_))))),
         Action::AnswerQuestion | Action::NextPane => here(Why("on the program's screen")),
         Action::ApproveGate

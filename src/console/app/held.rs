@@ -34,13 +34,40 @@ pub struct Card {
     pub is_read: bool,
     /// An answer is on its way.
     pub is_answered: bool,
-    /// The note of a denial, while it is written.
-    pub note: Option<Editor>,
+    /// What is being written on it.
+    pub writing: Option<Writing>,
+}
+
+/// What is written on a card.
+#[derive(Debug, Clone)]
+pub enum Writing {
+    /// The note of a denial.
+    Note(Editor),
+    /// How commands begin that shall run without a question.
+    Rule(Editor),
+}
+
+impl Writing {
+    /// Returns what it is written with.
+    pub fn editor(&mut self) -> &mut Editor {
+        match self {
+            Self::Note(editor) | Self::Rule(editor) => editor,
+        }
+    }
 }
 
 impl Card {
     pub(in crate::console) fn of(ticket: u64) -> Self {
-        Self { ticket, top: 0, shown: None, is_read: false, is_answered: false, note: None }
+        Self { ticket, top: 0, shown: None, is_read: false, is_answered: false, writing: None }
+    }
+
+    /// Returns the rule being written on it.
+    #[must_use]
+    pub fn rule(&self) -> Option<&str> {
+        match &self.writing {
+            Some(Writing::Rule(editor)) => Some(editor.value()),
+            _ => None,
+        }
     }
 
     /// Tells whether a key pressed now is an answer to what the card shows.
@@ -53,7 +80,7 @@ impl Layer {
     /// Tells whether a line is being written in it.
     #[must_use]
     pub fn is_written(&self) -> bool {
-        matches!(self, Self::Held(Card { note: Some(_), .. }))
+        matches!(self, Self::Held(Card { writing: Some(_), .. }))
     }
 }
 
@@ -77,8 +104,15 @@ pub(in crate::console) fn text_columns(size: (u16, u16)) -> u16 {
     place(size, usize::MAX).1.width
 }
 
-/// Returns the rows of a call's card: everything that would run, whole and unmasked. Whoever answers must see it.
-pub(in crate::console) fn rows(app: &App, call: &HeldCall) -> Vec<Vec<Piece>> {
+/// Returns the rows of a call's card: everything that would run, whole and unmasked, for whoever answers must see
+/// it; or what a rule being written would let run.
+pub(in crate::console) fn rows(app: &App, call: &HeldCall, card: &Card) -> Vec<Vec<Piece>> {
+    if let Some(rule) = card.rule() {
+        let room = usize::from(text_columns(app.size));
+        let preview =
+            app.preview(call, rule).map(|preview| preview.rows(call, room, app.setup.theme.glyphs.cut));
+        return preview.unwrap_or_else(|unfit| vec![vec![piece(unfit.to_string(), Role::Failed)]]);
+    }
     let mut document = Document::new(lines(call, &app.setup.zone));
     document.wrap(usize::from(text_columns(app.size)).max(1));
     document.rows().to_vec()
@@ -136,13 +170,18 @@ fn command_lines(cmd: &str) -> Vec<Vec<Piece>> {
     lines.into_iter().enumerate().map(line).collect()
 }
 
-/// Says who wants to run how much.
-pub(in crate::console) fn title(call: &HeldCall, at: usize, of: usize) -> String {
-    let who = match &call.actor {
+/// Says who has called.
+pub(in crate::console) fn who(call: &HeldCall) -> String {
+    match &call.actor {
         Actor::Agent(label) => visible::one_line(label).into_owned(),
         Actor::Cli => "a script".to_owned(),
         other => other.to_string(),
-    };
+    }
+}
+
+/// Says who wants to run how much.
+pub(in crate::console) fn title(call: &HeldCall, at: usize, of: usize) -> String {
+    let who = who(call);
     let what = match call.commands.len() {
         1 => "wants to run a command".to_owned(),
         many => format!("wants to run {many} commands"),

@@ -25,6 +25,7 @@ pub mod seen;
 pub mod setup;
 pub mod toasts;
 pub mod usage;
+mod wider;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -318,7 +319,7 @@ impl App {
             (Some(Layer::Attention(_)), _) => Context::Attention,
             (Some(Layer::List(_)), _) => Context::List,
             (Some(Layer::Paste(..)), _) => Context::Paste,
-            (Some(Layer::Held(Card { note: Some(_), .. })), _) => Context::Note,
+            (Some(Layer::Held(Card { writing: Some(_), .. })), _) => Context::Note,
             (Some(Layer::Held(_)), _) => Context::Held,
             (Some(Layer::Help { .. } | Layer::Why(_)), _) => Context::Help,
             (None, Mode::Input(_)) => Context::Input,

@@ -89,6 +89,7 @@ actions! {
     Approvals "approvals" "To the calls that wait for your word" ""
     Approve "run it" "Let this call run, once" ""
     ApproveExact "allow" "Run it, ask no more about the same" ""
+    ApproveWider "allow more" "Run it, and what begins like it" ""
     Deny "deny" "Do not run it, and say why" ""
     NextHeld "next" "The next call that waits" ""
     Attend "attention" "What waits for you, oldest first" ""

@@ -9,6 +9,7 @@ use super::super::app::export::{Export, Shot};
 use super::super::app::{App, Layer, Mode, View, takes_input};
 use super::super::keys::action::Action;
 use super::super::msg::{Effect, Leave};
+use super::held::wider_for;
 
 impl App {
     /// Tells whether an action makes sense now: hints and help show only such.
@@ -37,6 +38,7 @@ impl App {
             Action::ApproveExact => {
                 self.held_call().is_some_and(|call| matches!(call.reason, HoldReason::Rule(_)))
             }
+            Action::ApproveWider => self.held_call().is_some_and(|call| wider_for(call).is_some()),
             Action::AnswerQuestion => !self.is_lost && self.program_question().is_some(),
             Action::NextPane => self.program_task().is_some(),
             Action::PreviousProgram | Action::NextProgram => self.snapshot.programs.len() > 1,

@@ -3,10 +3,11 @@
 
 use jiff::Timestamp;
 
+use crate::config::Prefix;
 use crate::runtime::{Decision, HeldCall, HoldReason};
 use crate::terminal::KeyPress;
 
-use super::super::app::held::{self, Card};
+use super::super::app::held::{self, Card, Writing};
 use super::super::app::{App, Layer};
 use super::super::keys::action::Action;
 use super::super::msg::Effect;
@@ -50,7 +51,7 @@ impl App {
         let Some(call) = call else { return Vec::new() };
         let has_settled = card.has_settled(now);
         let effects = match action {
-            Action::Approve | Action::ApproveExact if has_settled && !card.is_read => {
+            Action::Approve | Action::ApproveExact | Action::ApproveWider if has_settled && !card.is_read => {
                 self.toasts.say("read it to its end first", None, now);
                 Vec::new()
             }
@@ -58,8 +59,13 @@ impl App {
             Action::ApproveExact if has_settled && matches!(call.reason, HoldReason::Rule(_)) => {
                 self.decided(&mut card, &call, Decision::Exact)
             }
+            Action::ApproveWider if has_settled => {
+                let rule = wider_for(&call).map(|prefix| Writing::Rule(prefix.text().to_owned().into()));
+                card = Card { top: 0, shown: None, writing: rule, ..card };
+                Vec::new()
+            }
             Action::Deny if has_settled => {
-                card.note = Some(tui_input::Input::default());
+                card.writing = Some(Writing::Note(tui_input::Input::default()));
                 Vec::new()
             }
             Action::Pause if has_settled && self.snapshot.gate.paused.is_some() => {
@@ -71,7 +77,7 @@ impl App {
                 Vec::new()
             }
             Action::Up | Action::Down | Action::PageUp | Action::PageDown | Action::First | Action::Last => {
-                let rows = held::rows(self, &call).len();
+                let rows = held::rows(self, &call, &card).len();
                 let shown = usize::from(held::place(self.size, rows).1.height);
                 let page = shown.saturating_sub(1).max(1);
                 card.top = moved(card.top, action, page, rows.saturating_sub(shown));
@@ -83,32 +89,52 @@ impl App {
         effects
     }
 
-    /// Handles a key while the note of a denial is written; `None` when keys mean actions.
-    pub(super) fn note_key(&mut self, key: KeyPress, action: Option<Action>) -> Option<Vec<Effect>> {
-        let Some(Layer::Held(Card { note: Some(note), .. })) = self.layers.last() else { return None };
-        let text = note.value().to_owned();
+    /// Handles a key while something is written on a card; `None` when keys mean actions.
+    pub(super) fn card_key(&mut self, key: KeyPress, action: Option<Action>) -> Option<Vec<Effect>> {
+        let Some(Layer::Held(Card { writing: Some(_), .. })) = self.layers.last() else { return None };
         match action {
-            Some(Action::Send) => {
-                let call = self.held_call().cloned();
-                let Some(Layer::Held(mut card)) = self.layers.pop() else { return None };
-                card.note = None;
-                let effects = call.map(|call| {
-                    self.decided(&mut card, &call, Decision::Deny { note: text.trim().to_owned() })
-                });
-                self.layers.push(Layer::Held(card));
-                Some(effects.unwrap_or_default())
-            }
+            Some(Action::Send) => return Some(self.send_card()),
             Some(Action::Leave) => {
                 if let Some(Layer::Held(card)) = self.layers.last_mut() {
-                    card.note = None;
+                    (card.writing, card.shown) = (None, None);
                 }
-                Some(Vec::new())
             }
-            _ => {
-                self.edit_key(key);
-                Some(Vec::new())
-            }
+            _ => self.edit_key(key),
         }
+        Some(Vec::new())
+    }
+
+    /// Answers with what is written: why not, or what else may run. A rule counts once its preview was seen.
+    fn send_card(&mut self) -> Vec<Effect> {
+        let call = self.held_call().cloned();
+        let (Some(call), Some(Layer::Held(mut card))) = (call, self.layers.pop()) else { return Vec::new() };
+        let effects = match card.writing.take() {
+            Some(Writing::Note(note)) => {
+                self.decided(&mut card, &call, Decision::Deny { note: note.value().trim().to_owned() })
+            }
+            Some(Writing::Rule(rule)) => {
+                let preview = self.preview(&call, rule.value());
+                card.writing = Some(Writing::Rule(rule));
+                let rows = held::rows(self, &call, &card).len();
+                let fits = rows <= usize::from(held::place(self.size, rows).1.height);
+                match preview {
+                    Ok(preview) if fits && card.has_settled(self.now) => {
+                        card.writing = None;
+                        self.decided(&mut card, &call, Decision::Prefix(preview.prefix))
+                    }
+                    Ok(_) => {
+                        let why =
+                            if fits { "look at what would run first" } else { "too little room to show it" };
+                        self.toasts.say(why, None, self.now);
+                        Vec::new()
+                    }
+                    Err(_) => Vec::new(),
+                }
+            }
+            None => Vec::new(),
+        };
+        self.layers.push(Layer::Held(card));
+        effects
     }
 
     fn decided(&mut self, card: &mut Card, call: &HeldCall, decision: Decision) -> Vec<Effect> {
@@ -128,12 +154,12 @@ impl App {
         let Some(Layer::Held(card)) = self.layers.last() else { return };
         let (ticket, top) = (card.ticket, card.top);
         if let Some(call) = self.held_call().cloned() {
-            let rows = held::rows(self, &call).len();
+            let rows = held::rows(self, &call, card).len();
             let shown = usize::from(held::place(self.size, rows).1.height);
             let top = top.min(rows.saturating_sub(shown));
             if let Some(Layer::Held(card)) = self.layers.last_mut() {
                 card.top = top;
-                card.is_read |= top + shown >= rows;
+                card.is_read |= card.rule().is_none() && top + shown >= rows;
             }
             return;
         }
@@ -146,10 +172,25 @@ impl App {
         }
     }
 
+    /// A rule that reads differently lets something else run: that has to be seen anew.
+    pub(super) fn rewrite_rule(&mut self) {
+        if let Some(Layer::Held(card)) = self.layers.last_mut()
+            && card.rule().is_some()
+        {
+            card.shown = None;
+        }
+    }
+
     /// Marks the card on screen as drawn.
     pub(in crate::console) fn card_drawn(&mut self, now: Timestamp) {
         if let Some(Layer::Held(card)) = self.layers.last_mut() {
             card.shown.get_or_insert(now);
         }
     }
+}
+
+/// Returns the rule to begin with for a call that a rule holds: of one command that is plain words.
+pub(super) fn wider_for(call: &HeldCall) -> Option<Prefix> {
+    let [command] = &call.commands[..] else { return None };
+    Prefix::of(&command.cmd).filter(|_| matches!(call.reason, HoldReason::Rule(_)))
 }

@@ -103,9 +103,11 @@ impl App {
             Action::AnswerQuestion | Action::NextPane if self.view != View::Program => {
                 Some("on the program's screen")
             }
-            Action::Approve | Action::ApproveExact | Action::Deny | Action::NextHeld => {
-                Some("on the card of a call: approvals")
-            }
+            Action::Approve
+            | Action::ApproveExact
+            | Action::ApproveWider
+            | Action::Deny
+            | Action::NextHeld => Some("on the card of a call: approvals"),
             Interrupt | Terminate | HangUp | QuitSignal | User1 | User2 => self.obstacle(Action::Signal),
             OpenTask if matches!(self.view, View::Receipts | View::Program) => None,
             Action::FindText

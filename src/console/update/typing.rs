@@ -7,6 +7,7 @@ use crate::envelope::TaskId;
 use crate::runtime::{Input, TaskView};
 use crate::terminal::{Key, KeyPress};
 
+use super::super::app::held::Writing;
 use super::super::app::{App, Layer, Mode, takes_input};
 use super::super::keys::action::Action;
 use super::super::msg::Effect;
@@ -15,7 +16,7 @@ impl App {
     /// Handles a key while something is typed; `None` when keys mean actions now.
     pub(super) fn type_key(&mut self, key: KeyPress, action: Option<Action>) -> Option<Vec<Effect>> {
         if !self.layers.is_empty() {
-            return self.note_key(key, action).or_else(|| self.type_in_dialog(key, action));
+            return self.card_key(key, action).or_else(|| self.type_in_dialog(key, action));
         }
         match &self.mode {
             Mode::Observe => self.literal_chord(key, action),
@@ -202,6 +203,7 @@ impl App {
     pub(super) fn edit(&mut self, request: InputRequest) {
         if let Some(editor) = self.editor() {
             let _ = editor.handle(request);
+            self.rewrite_rule();
         }
     }
 
@@ -209,7 +211,7 @@ impl App {
         if let Some(layer) = self.layers.last_mut() {
             return match layer {
                 Layer::List(chooser) => Some(&mut chooser.editor),
-                Layer::Held(card) => card.note.as_mut(),
+                Layer::Held(card) => card.writing.as_mut().map(Writing::editor),
                 Layer::Question(inquiry) => inquiry.editor(),
                 _ => None,
             };

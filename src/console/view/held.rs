@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use super::super::app::held::{self, Card};
+use super::super::app::held::{self, Card, Writing};
 use super::super::keys::action::Action;
 use super::super::keys::keymap::Context;
 use super::super::looks::theme::Role;
@@ -16,7 +16,7 @@ pub(super) fn draw(brush: &mut Brush<'_>, card: &Card) {
     let Some(call) = app.held_call() else { return };
     let all = &app.snapshot.gate.held;
     let at = all.iter().position(|held| held.ticket == call.ticket).map_or(1, |at| at + 1);
-    let rows = held::rows(app, call);
+    let rows = held::rows(app, call, card);
     let screen = brush.buf.area;
     let (area, text) = held::place((screen.width, screen.height), rows.len());
     brush.clear(Rect { x: area.x.saturating_sub(1), width: (area.width + 2).min(screen.width), ..area });
@@ -25,9 +25,19 @@ pub(super) fn draw(brush: &mut Brush<'_>, card: &Card) {
         brush.row(text, y, row);
     }
     let foot = Rect { y: text.y + text.height + 1, height: 2, ..text };
-    if let Some(note) = &card.note {
-        let label = [piece("why not? ", Role::Faint), piece("> ", Role::Accent)];
-        return write_line(brush, foot, &label, note, false);
+    let mark = piece("> ", Role::Accent);
+    match &card.writing {
+        Some(Writing::Note(note)) => {
+            return write_line(brush, foot, &[piece("why not? ", Role::Faint), mark], note, false);
+        }
+        Some(Writing::Rule(rule)) => {
+            write_line(brush, foot, &[piece("what begins with ", Role::Faint), mark], rule, false);
+            let ways = [(Action::Send, "run it, ask no more about these"), (Action::Leave, "back")];
+            let keys = key_row(brush, Context::Note, &ways);
+            brush.row(foot, 1, &keys);
+            return;
+        }
+        None => {}
     }
     let below = rows.len().saturating_sub(card.top + usize::from(text.height));
     let [first, second] = keys(brush, card, below);
@@ -48,7 +58,10 @@ fn keys(brush: &Brush<'_>, card: &Card, below: usize) -> [Vec<Piece>; 2] {
     }
     let mut ways = vec![(Action::Approve, "run it")];
     if app.can(Action::ApproveExact) {
-        ways.push((Action::ApproveExact, "and ask no more about it"));
+        ways.push((Action::ApproveExact, "ask no more about it"));
+    }
+    if app.can(Action::ApproveWider) {
+        ways.push((Action::ApproveWider, "about more"));
     }
     ways.push((Action::Deny, "deny, and say why"));
     [key_row(brush, Context::Held, &ways), others(brush)]

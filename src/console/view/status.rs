@@ -52,6 +52,7 @@ fn mode_word(app: &App) -> String {
         (Context::Quit, _) => "QUIT?".to_owned(),
         (Context::Paste, _) => "PASTE?".to_owned(),
         (Context::Held, _) => "APPROVE?".to_owned(),
+        (Context::Note, _) if is_ruling(app) => "ALLOW MORE?".to_owned(),
         (Context::Note, _) if !app.layers.is_empty() => "DENY?".to_owned(),
         (Context::Help, _) => "HELP".to_owned(),
         (Context::Attention, _) => "ATTENTION".to_owned(),
@@ -73,6 +74,11 @@ fn mode_word(app: &App) -> String {
         (_, Mode::Observe) if app.setup.recording.is_some() => "RECORDING".to_owned(),
         (_, Mode::Observe) => "OBSERVE".to_owned(),
     }
+}
+
+/// A rule is written on the card of a call.
+fn is_ruling(app: &App) -> bool {
+    matches!(app.layers.last(), Some(Layer::Held(card)) if card.rule().is_some())
 }
 
 /// A search is shown, and the keys of its screen hold.

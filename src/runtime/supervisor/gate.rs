@@ -1,6 +1,7 @@
 //! Which new calls wait for the operator: the pause, the rules, the calls held and what is said to them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -9,7 +10,7 @@ use super::Supervisor;
 use super::message::{Action, GateEvent, NewTask, Verdict};
 use super::task::{Held, Task};
 use crate::clock::Moment;
-use crate::config::{ApprovalRule, Limits};
+use crate::config::{ApprovalRule, Limits, Prefix};
 use crate::envelope::Actor;
 use crate::runtime::gate::{
     BatchRequest, Decision, GateView, HeldCall, HeldCommand, HoldReason, hash_of, hash_of_batch,
@@ -25,6 +26,8 @@ pub(super) struct Gate {
     rules: Vec<ApprovalRule>,
     /// Hashes of requests that are no longer asked about.
     allowed: BTreeSet<String>,
+    /// Commands that are no longer asked about, by how they begin.
+    wider: Vec<Wider>,
     batches: BTreeMap<u64, HeldCall>,
     patience: Duration,
     tickets: u64,
@@ -36,6 +39,7 @@ impl Gate {
             paused: None,
             rules: limits.approvals.clone(),
             allowed: BTreeSet::new(),
+            wider: Vec::new(),
             batches: BTreeMap::new(),
             patience: limits.batch_hold,
             tickets: 0,
@@ -61,7 +65,8 @@ impl Gate {
         }
         let name = actor.to_string();
         let asks = |rule: &&ApprovalRule| commands.iter().any(|command| rule.asks(tool, &name, &command.cmd));
-        let rule = self.rules.iter().find(asks).filter(|_| !self.allowed.contains(hash));
+        let is_allowed = || self.allowed.contains(hash) || self.is_covered(actor, commands);
+        let rule = self.rules.iter().find(asks).filter(|_| !is_allowed());
         match rule {
             Some(rule) => Some(HoldReason::Rule(rule.to_string())),
             None if self.paused.is_some() && matches!(actor, Actor::Agent(_)) => Some(HoldReason::Paused),
@@ -69,9 +74,46 @@ impl Gate {
         }
     }
 
+    /// Tells whether every one of the commands begins as the operator has let run.
+    fn is_covered(&self, actor: &Actor, commands: &[HeldCommand]) -> bool {
+        let covers = |command: &HeldCommand| self.wider.iter().any(|wider| wider.covers(actor, command));
+        !commands.is_empty() && commands.iter().all(covers)
+    }
+
     fn ticket(&mut self) -> u64 {
         self.tickets += 1;
         self.tickets
+    }
+}
+
+/// How commands begin that are let run, and of which caller, where, by which shell.
+#[derive(Debug)]
+struct Wider {
+    prefix: Prefix,
+    actor: Actor,
+    workdir: PathBuf,
+    shell: Option<String>,
+    login: bool,
+}
+
+impl Wider {
+    /// Takes what the operator said about a call of one command that begins so; about another it says nothing.
+    fn of(prefix: &Prefix, call: &HeldCall) -> Option<Self> {
+        let [HeldCommand { workdir, shell, login, .. }] = &call.commands[..] else { return None };
+        let wider = Self {
+            prefix: prefix.clone(),
+            actor: call.actor.clone(),
+            workdir: workdir.clone(),
+            shell: shell.clone(),
+            login: *login,
+        };
+        wider.covers(&call.actor, &call.commands[0]).then_some(wider)
+    }
+
+    fn covers(&self, actor: &Actor, command: &HeldCommand) -> bool {
+        let is_alike =
+            self.workdir == command.workdir && self.shell == command.shell && self.login == command.login;
+        is_alike && self.actor == *actor && self.prefix.covers(&command.cmd)
     }
 }
 
@@ -81,7 +123,7 @@ impl Supervisor {
         let tasks = self.tasks.values().filter_map(held_task);
         let mut held: Vec<HeldCall> = tasks.chain(self.gate.batches.values().cloned()).collect();
         held.sort_by_key(|held| held.ticket);
-        GateView { paused: self.gate.paused, held, allowed: self.gate.allowed.len() }
+        GateView { paused: self.gate.paused, held, allowed: self.gate.allowed.len() + self.gate.wider.len() }
     }
 
     /// Holds new calls of agents from now on, or lets what only the pause holds go.
@@ -135,6 +177,10 @@ impl Supervisor {
         let note = match decision {
             Decision::Once => "",
             Decision::Exact => "and every one like it",
+            Decision::Prefix(prefix) => {
+                self.gate.wider.push(Wider::of(prefix, &call)?);
+                &format!("and all that begin with: {}", prefix.text())
+            }
             Decision::Deny { note } => note.as_str(),
         };
         if *decision == Decision::Exact {
@@ -145,14 +191,14 @@ impl Supervisor {
             let task = self.tasks.get_mut(id)?;
             actions.extend(match decision {
                 Decision::Deny { note } => task.deny(now, note),
-                Decision::Once | Decision::Exact => task.let_go(now, note),
+                Decision::Once | Decision::Exact | Decision::Prefix(_) => task.let_go(now, note),
             });
             return Some(actions);
         }
         self.gate.batches.remove(&ticket);
         let verdict = match decision {
             Decision::Deny { note } => Verdict::Denied { note: note.clone() },
-            Decision::Once | Decision::Exact => Verdict::Go,
+            Decision::Once | Decision::Exact | Decision::Prefix(_) => Verdict::Go,
         };
         actions.push(Action::Admit { ticket, verdict });
         Some(actions)
@@ -420,6 +466,36 @@ mod tests {
         assert!(supervisor.admit_batch(at(2), other).0.is_some());
         supervisor.pause(at(3), true);
         assert!(supervisor.admit_batch(at(4), push).0.is_some(), "a pause holds it all the same");
+    }
+
+    #[test]
+    fn commands_that_begin_as_the_operator_let_run_are_asked_about_no_more() {
+        let mut supervisor = Supervisor::new(&rules());
+        let (ticket, _) = supervisor.admit_batch(at(0), batch(&["git push origin"], 1));
+        let pull = Decision::Prefix(Prefix::new("git pull").expect("a prefix"));
+        let HeldCall { ticket: asked, hash, .. } = only(&supervisor);
+        assert_eq!(
+            (Some(asked), supervisor.decide(at(1), asked, &hash, &pull)),
+            (ticket, None),
+            "not this call"
+        );
+        answer(&mut supervisor, &Decision::Prefix(Prefix::new("git push").expect("a prefix")));
+        let mut is_held = |change: fn(&mut BatchRequest)| {
+            let mut other = batch(&["git push -f"], 2);
+            change(&mut other);
+            supervisor.admit_batch(at(2), other).0.is_some()
+        };
+        assert!(!is_held(|_| {}));
+        assert!(is_held(|batch| batch.commands[0].cmd.push_str(" && ls")));
+        assert!(is_held(|batch| batch.commands[0].cmd.push_str(" > log")));
+        assert!(is_held(|batch| batch.commands[0].workdir = "/elsewhere".into()));
+        assert!(is_held(|batch| batch.commands[0].shell = Some("/bin/sh".into())));
+        assert!(is_held(|batch| batch.actor = Actor::Agent("b".into())));
+        supervisor.pause(at(3), true);
+        assert!(
+            supervisor.admit_batch(at(4), batch(&["git push"], 3)).0.is_some(),
+            "a pause holds it all the same"
+        );
     }
 
     #[test]

@@ -1,0 +1,155 @@
+//! The first words of a command, as what the operator lets run without being asked again. Pure.
+//!
+//! A rule that asks looks for its words anywhere in a line; what lets go is strict the other way: every command of
+//! the line must begin with the words, to the letter, and the line must do nothing that its words do not tell.
+
+use serde::{Deserialize, Serialize};
+
+use super::words::plain_commands;
+
+/// Words that one command begins with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Prefix {
+    text: String,
+    words: Vec<String>,
+}
+
+/// A text is not the first words of one command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("it must be the first words of one command, without expansion or redirection")]
+pub struct NoPrefix;
+
+impl Prefix {
+    /// Returns the prefix that a text is.
+    ///
+    /// # Errors
+    /// When the text is not the plain first words of one command.
+    pub fn new(text: &str) -> Result<Self, NoPrefix> {
+        let text = text.trim();
+        let mut commands = plain_commands(text).ok_or(NoPrefix)?;
+        match (commands.pop(), commands.is_empty()) {
+            (Some(words), true) => Ok(Self { text: text.to_owned(), words }),
+            _ => Err(NoPrefix),
+        }
+    }
+
+    /// Returns the prefix to begin with for a command: its program, and a subcommand if one follows.
+    #[must_use]
+    pub fn of(line: &str) -> Option<Self> {
+        let commands = plain_commands(line)?;
+        let words = commands.first()?;
+        let is_name = |word: &&String| word.starts_with(|c: char| c.is_ascii_alphanumeric());
+        let many = if words.get(1).filter(is_name).is_some() { 2 } else { 1 };
+        let prefix = Self::new(&words[..many.min(words.len())].join(" ")).ok()?;
+        prefix.covers(line).then_some(prefix)
+    }
+
+    /// Returns the words as they were written.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the first word.
+    #[must_use]
+    pub fn program(&self) -> &str {
+        self.words.first().map_or("", String::as_str)
+    }
+
+    /// Tells whether all that a line does begins so.
+    #[must_use]
+    pub fn covers(&self, line: &str) -> bool {
+        plain_commands(line).is_some_and(|commands| {
+            !commands.is_empty() && commands.iter().all(|words| words.starts_with(&self.words))
+        })
+    }
+}
+
+impl TryFrom<String> for Prefix {
+    type Error = NoPrefix;
+
+    fn try_from(text: String) -> Result<Self, NoPrefix> {
+        Self::new(&text)
+    }
+}
+
+impl From<Prefix> for String {
+    fn from(prefix: Prefix) -> Self {
+        prefix.text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefix_covers_a_line_all_of_whose_commands_begin_so() {
+        let prefix = Prefix::new(" git push ").expect("a prefix");
+        for line in ["git push", "git push -f origin", "git 'push' x", "git push a && git push b; git push c"]
+        {
+            assert!(prefix.covers(line), "{line}");
+        }
+        for line in [
+            "git pushd",
+            "git",
+            "",
+            "git push && ls",
+            "git push | tee log",
+            "git push & ls",
+            "git push > log",
+            "git push $(ls)",
+            "git push `ls`",
+            "git push \"$HOME\"",
+            "git push\nls",
+            "(git push)",
+            "{ git push; }",
+            "if git push; then git push; fi",
+            "A=1 git push",
+            "./git push",
+            "/usr/bin/git push",
+            "git push <(ls)",
+            "git push 'open",
+        ] {
+            assert!(!prefix.covers(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_offered_first_is_the_program_and_its_subcommand() {
+        for (line, offered) in [
+            ("git push -f", Some("git push")),
+            ("ls -la", Some("ls")),
+            ("make", Some("make")),
+            ("cargo test -- --nocapture", Some("cargo test")),
+            ("git push && ls", None),
+            ("echo $HOME", None),
+            ("", None),
+        ] {
+            assert_eq!(Prefix::of(line).as_ref().map(Prefix::text), offered, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_beginning_of_one_command_is_refused_from_a_file_too() {
+        for text in ["", " ", "git push; ls", "echo $X", "a > b", "'open"] {
+            assert_eq!(Prefix::new(text), Err(NoPrefix), "{text:?}");
+            assert!(serde_json::from_value::<Prefix>(text.into()).is_err());
+        }
+        let prefix = Prefix::new("git push").expect("a prefix");
+        assert_eq!(serde_json::to_string(&prefix).ok().as_deref(), Some("\"git push\""));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn nothing_but_commands_that_begin_so_is_ever_covered(line in "[a-c ;&|'\"=$>(]{0,12}") {
+            let prefix = Prefix::new("a b").expect("a prefix");
+            if prefix.covers(&line) {
+                let bare = line.replace(['\'', '"'], "");
+                let mut commands = bare.split([';', '&', '|']).map(str::trim).filter(|one| !one.is_empty());
+                proptest::prop_assert!(commands.all(|one| one.starts_with('a')) && !line.contains(['$', '>', '(']));
+            }
+        }
+    }
+}
