@@ -13,8 +13,13 @@ pub(super) fn of(terminal: &Terminal) -> Vec<u8> {
         picture.bytes.push_str("\x1b[?1049h");
     }
     let size = terminal.size();
+    let mut end = None;
     for row in 0..size.rows() {
-        picture.row(row, (0..size.cols()).map(|col| terminal.cell(row, col)));
+        let goes_on = row > 0 && terminal.is_wrapped(row - 1) && end == Some(size.cols());
+        // A blank that the text was wrapped behind counts as drawn.
+        let last = terminal.is_wrapped(row).then(|| size.cols() - 1);
+        let drawn = [goes_on.then_some(0), last];
+        end = picture.row(row, drawn, (0..size.cols()).map(|col| terminal.cell(row, col)));
     }
     picture.modes(modes);
     picture.cursor(terminal);
@@ -27,11 +32,19 @@ struct Picture {
 }
 
 impl Picture {
-    fn row<'a>(&mut self, row: u16, cells: impl Iterator<Item = Cell<'a>>) {
-        let mut next = None;
+    /// Draws a row, with two cells drawn even if they are blank, and returns the column behind the last one. A row
+    /// whose first cell is to be drawn so is not gone to: printing over the end of the row above joins the two, as
+    /// it did where the program ran.
+    fn row<'a>(
+        &mut self,
+        row: u16,
+        drawn: [Option<u16>; 2],
+        cells: impl Iterator<Item = Cell<'a>>,
+    ) -> Option<u16> {
+        let mut next = drawn[0];
         for (col, cell) in (0_u16..).zip(cells) {
             let is_blank = cell.text == " " && cell.style == CellStyle::default();
-            if cell.width == 0 || is_blank {
+            if cell.width == 0 || is_blank && !drawn.contains(&Some(col)) {
                 continue;
             }
             if next != Some(col) {
@@ -40,6 +53,7 @@ impl Picture {
             self.cell(&cell);
             next = Some(col + u16::from(cell.width));
         }
+        next
     }
 
     fn go(&mut self, row: u16, col: u16) {
@@ -117,4 +131,46 @@ fn select(style: CellStyle) -> String {
     }
     sequence.push('m');
     sequence
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::terminal::{Origin, Size};
+
+    fn drawn(written: &str) -> [Terminal; 2] {
+        let size = Size::clamped(8, 5);
+        let mut terminal = Terminal::new(size, Origin::Tty);
+        let _ = terminal.feed(written.as_bytes());
+        let mut again = Terminal::new(size, Origin::Tty);
+        let _ = again.feed(&of(&terminal));
+        [terminal, again]
+    }
+
+    fn joined(terminal: &Terminal) -> Vec<bool> {
+        (0..terminal.size().rows()).map(|row| terminal.is_wrapped(row)).collect()
+    }
+
+    #[test]
+    fn rows_that_were_wrapped_are_wrapped_again() {
+        for written in ["12345678abc\r\nx", "12345678 b", "12345678abcdefgh1", "a\r\n12345678b"] {
+            let [terminal, again] = drawn(written);
+            assert_eq!(joined(&again), joined(&terminal), "{written:?}");
+            assert!(joined(&again).contains(&true), "{written:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_drawn_and_joined_as_it_was(written in "(a|b| |你|\r\n|\x1b\\[31m|\x1b\\[m|\x1b\\[2;3H){0,60}") {
+            let [terminal, again] = drawn(&written);
+            prop_assert_eq!(joined(&again), joined(&terminal));
+            for (row, col) in (0..5).flat_map(|row| (0..8).map(move |col| (row, col))) {
+                prop_assert_eq!(again.cell(row, col), terminal.cell(row, col), "{} {}", row, col);
+            }
+            prop_assert_eq!(again.cursor(), terminal.cursor());
+        }
+    }
 }
