@@ -112,7 +112,27 @@ fn while_copying_the_cursor_goes_to_the_prompt_that_was_found() {
     assert_eq!(at(&app), Some((31, 0)));
     let text = yanked(&press(&mut app.clone(), &["y"]));
     assert_eq!(text, ["line 31"]);
-    let _ = app.update(found(Some(4_000)));
     let _ = app.update(found(None));
     assert_eq!(at(&app), Some((31, 0)), "what is not there is said, and nothing moves");
+}
+
+#[test]
+fn a_prompt_beyond_what_is_copied_from_is_read_on_to() {
+    let mut app = opened();
+    let _ = press(&mut app, &["v"]);
+    let found = || Msg::Prompt { task: id(7), line: Some(40), forward: false };
+    let mut selecting = app.clone();
+    let _ = press(&mut selecting, &["v"]);
+    assert!(selecting.update(found()).is_empty(), "what is selected is kept");
+    assert!(shown(&selecting).contains("further away than can be selected"), "{}", shown(&selecting));
+    let effects = app.update(found());
+    let [Effect::Page { task, anchor: Anchor::Top(40), size }] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!((task.clone(), size.rows()), (id(7), 250));
+    let log: String = (0..60).map(|line| format!("line {line}\r\n")).collect();
+    let page = History::new(log.as_bytes(), &[], Origin::Tty, *size).page(30, *size).expect("a page");
+    let rows: Vec<u64> = page.rows.iter().map(|row| row.line).collect();
+    let picture = Picture::of_page(&page);
+    let view = PageView { anchor: Anchor::Top(40), picture, rows, first_line: 30, next_line: 60, lines: 60 };
+    let _ = app.update(Msg::Page(id(7), view));
+    assert_eq!(yanked(&press(&mut app, &["y"])), ["line 40"]);
 }

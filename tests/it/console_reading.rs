@@ -248,15 +248,15 @@ fn a_group_of_the_envelope_is_folded_and_its_counterpart_still_found() {
         let _ = press(&mut app, &["Tab"]);
         down_to(&mut app, "\"index\": 2");
         let _ = press(&mut app, &["Enter"]);
-        assert!(at(&app, Column::Envelope).contains("{…},  10 keys"), "{}", at(&app, Column::Envelope));
+        assert!(at(&app, Column::Envelope).contains("{...},  10 keys"), "{}", at(&app, Column::Envelope));
         assert!(at(&app, Column::Receipt).contains("[2] grep"), "{}", at(&app, Column::Receipt));
         insta::assert_snapshot!(format!("folded_{}x{}", size.0, size.1), shown(&app));
         // A line of the receipt whose field is folded away leads to where it is folded.
         let _ = press(&mut app, &["BackTab"]);
         down_to(&mut app, "exit=1");
-        assert!(at(&app, Column::Envelope).contains("{…},  10 keys"), "{}", at(&app, Column::Envelope));
+        assert!(at(&app, Column::Envelope).contains("{...},  10 keys"), "{}", at(&app, Column::Envelope));
         let _ = press(&mut app, &["Tab", "Enter"]);
-        assert!(!shown(&app).contains("{…}"), "{}", shown(&app));
+        assert!(!shown(&app).contains("{...}"), "{}", shown(&app));
     }
 }
 
@@ -264,7 +264,7 @@ fn a_group_of_the_envelope_is_folded_and_its_counterpart_still_found() {
 fn finding_opens_what_is_folded() {
     let mut app = opened((120, 40));
     let _ = press(&mut app, &["Tab", "g", "Enter"]);
-    assert!(shown(&app).contains("{…}  5 keys"), "{}", shown(&app));
+    assert!(shown(&app).contains("{...}  5 keys"), "{}", shown(&app));
     let _ = press(&mut app, &["/", "s", "k", "i", "p", "p", "e", "d", "Enter"]);
     assert!(at(&app, Column::Envelope).contains("skipped"), "{}", at(&app, Column::Envelope));
 }

@@ -8,6 +8,7 @@ use tui_input::Input as Editor;
 use crate::envelope::TaskId;
 
 use super::super::keys::action::Action;
+use super::super::text;
 use super::super::update::moved;
 use super::export::Export;
 
@@ -158,6 +159,13 @@ impl Chooser {
     /// Returns the items that fit, best first, with the letters that did.
     pub fn shown(&self) -> impl ExactSizeIterator<Item = (&Item, &Hit)> {
         self.shown.iter().map(|hit| (&self.items[hit.item], hit))
+    }
+
+    /// Returns the columns of the longest name, of items that fit or not: what is written moves no column.
+    #[must_use]
+    pub fn name_columns(&self) -> usize {
+        let told = self.items.iter().filter(|item| !(item.key.is_empty() && item.about.is_empty()));
+        told.map(|item| text::width(&item.label)).max().unwrap_or(0)
     }
 
     /// Returns how many items there are in all.

@@ -66,12 +66,30 @@ impl Copying {
         self.wanted = None;
     }
 
-    /// Takes a longer page: its last row is the last row shown before.
-    pub fn lengthen(&mut self, page: &PageView, shown_rows: u16) {
-        let column = self.at.1;
+    /// Returns the row in which a line of the log begins.
+    #[must_use]
+    pub fn row_of(&self, line: u64) -> Option<u16> {
+        self.lines.iter().position(|shown| *shown == line).and_then(|row| u16::try_from(row).ok())
+    }
+
+    /// Takes another page, with the cursor at a line of it.
+    pub fn turn_to(&mut self, page: &PageView, line: u64, shown_rows: u16) {
+        self.take(page);
+        let row = self.row_of(line).unwrap_or(0);
+        self.top = row;
+        self.go((row, 0), shown_rows);
+    }
+
+    fn take(&mut self, page: &PageView) {
         self.picture = page.picture.clone();
         self.lines.clone_from(&page.rows);
         self.wanted = None;
+    }
+
+    /// Takes a longer page: its last row is the last row shown before.
+    pub fn lengthen(&mut self, page: &PageView, shown_rows: u16) {
+        let column = self.at.1;
+        self.take(page);
         let last = self.last().0;
         self.top = last.saturating_sub(shown_rows.saturating_sub(1));
         self.at = (last, column.min(self.last().1));

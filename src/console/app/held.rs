@@ -180,12 +180,12 @@ pub(in crate::console) fn who(call: &HeldCall) -> String {
 }
 
 /// Says who wants to run how much.
-pub(in crate::console) fn title(call: &HeldCall, at: usize, of: usize) -> String {
+pub(in crate::console) fn title(call: &HeldCall, at: usize, of: usize, dots: &str) -> String {
     let who = who(call);
     let what = match call.commands.len() {
         1 => "wants to run a command".to_owned(),
         many => format!("wants to run {many} commands"),
     };
     let place = if of > 1 { format!("   {at}/{of}") } else { String::new() };
-    format!("{} {what}{place}", text::cut(&who, 40, "…"))
+    format!("{} {what}{place}", text::cut(&who, 40, dots))
 }

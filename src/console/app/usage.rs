@@ -2,11 +2,13 @@
 //! that does nothing is looked at ever less often, one that is not on screen never. Pure.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
+use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
 use crate::envelope::TaskId;
-use crate::runtime::{TaskUsage, TaskView};
+use crate::runtime::{Snapshot, TaskUsage, TaskView};
 
 /// Seconds of processor shown.
 const HISTORY: usize = 10;
@@ -25,6 +27,8 @@ pub struct Usages {
     of: BTreeMap<TaskId, Used>,
     /// The tasks on screen.
     wanted: Vec<TaskId>,
+    /// The state and the places in the list that they were taken from.
+    basis: Option<(Arc<Snapshot>, Range<usize>)>,
     /// Since when an answer is waited for, and about which.
     asked: Option<(Timestamp, Vec<TaskId>)>,
 }
@@ -61,6 +65,17 @@ impl Usages {
     #[must_use]
     pub fn of(&self, task: &TaskId) -> Option<&Used> {
         self.of.get(task)
+    }
+
+    /// Tells whether the tasks at these places of a state are to be taken note of, which they are once.
+    pub(in crate::console) fn is_new(&mut self, state: &Arc<Snapshot>, places: Range<usize>) -> bool {
+        let is_same =
+            |(known, at): &(Arc<Snapshot>, Range<usize>)| Arc::ptr_eq(known, state) && *at == places;
+        if self.basis.as_ref().is_some_and(is_same) {
+            return false;
+        }
+        self.basis = Some((state.clone(), places));
+        true
     }
 
     /// Takes note of the tasks on screen, and of what those have printed since they were looked at.

@@ -7,7 +7,7 @@ impl Action {
     /// Tells whether it is reached by its name in the palette, also without a key.
     #[must_use]
     pub fn is_by_name(self) -> bool {
-        matches!(self, Self::Messages | Self::Themes | Self::EditSettings)
+        matches!(self, Self::Messages | Self::Themes | Self::EditSettings | Self::ExportMetrics)
             || matches!(self, Self::ExportScreenHtml | Self::ExportScreenText | Self::ExportScreenAnsi)
     }
 

@@ -34,7 +34,7 @@ pub fn question(inquiry: &Inquiry) -> Vec<Line> {
 /// Returns everything that a held call would run, and what may be answered.
 #[must_use]
 pub fn call(held: &HeldCall, zone: &TimeZone) -> Vec<Line> {
-    let mut lines = vec![Line::reply(held::title(held, 1, 1))];
+    let mut lines = vec![Line::reply(held::title(held, 1, 1, "..."))];
     lines.extend(said(held::lines(held, zone)));
     let allow = if matches!(held.reason, HoldReason::Rule(_)) { ", allow (and all like it)" } else { "" };
     lines.push(Line::reply(format!(

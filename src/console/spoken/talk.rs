@@ -361,10 +361,13 @@ impl Talk {
         let skipped = lines.len().saturating_sub(MOST_LINES);
         let left_out = reading.left_out > 0 || skipped > 0;
         let note = left_out.then(|| {
-            let bytes = text::bytes(reading.left_out);
+            let bytes = (reading.left_out > 0).then(|| text::bytes(reading.left_out));
+            let lines = (skipped > 0).then(|| format!("{skipped} lines"));
+            let left_out: Vec<String> = bytes.into_iter().chain(lines).collect();
             let log = view.folder.display();
             Act::Say(Line::reply(format!(
-                "left out before this: {bytes} and {skipped} lines; all of it is in {log}"
+                "left out before this: {}; all of it is in {log}",
+                left_out.join(" and ")
             )))
         });
         note.into_iter().chain(lines.into_iter().skip(skipped).map(said)).collect()

@@ -323,10 +323,10 @@ mod tests {
         assert_eq!(document.fold(4), 2, "a line folds what it stands in");
         assert_eq!(
             shown(&document)[..4],
-            ["{", "  \"a\": {", "    \"b\": […],  2 items", "    \"c\": \"x\""]
+            ["{", "  \"a\": {", "    \"b\": [...],  2 items", "    \"c\": \"x\""]
         );
         assert_eq!(document.fold(3), 1);
-        let lines = ["{", "  \"a\": {…},  2 keys", "  \"d\": [", "    {}", "  ],", "  \"e\": null", "}"];
+        let lines = ["{", "  \"a\": {...},  2 keys", "  \"d\": [", "    {}", "  ],", "  \"e\": null", "}"];
         assert_eq!(shown(&document), lines);
         assert_eq!(
             (document.line_of(1), document.line_of(2)),
@@ -339,7 +339,7 @@ mod tests {
             "a folded one is where it is folded"
         );
         assert_eq!(document.fold(1), 1, "what is folded is unfolded");
-        assert_eq!(shown(&document)[2], "    \"b\": […],  2 items", "what was folded in it stays so");
+        assert_eq!(shown(&document)[2], "    \"b\": [...],  2 items", "what was folded in it stays so");
         assert_eq!((document.unfold(2), shown(&document)), (2, whole));
     }
 

@@ -87,7 +87,7 @@ impl Group {
     pub(super) fn folded(&self, open: &[Piece], close: &[Piece]) -> Vec<Piece> {
         let close = close.iter().skip_while(|part| part.text.trim().is_empty()).cloned();
         let mut line = open.to_vec();
-        line.push(piece("…", Role::Faint));
+        line.push(piece("...", Role::Faint));
         line.extend(close);
         line.push(piece(format!("  {}", self.holds), Role::Faint));
         line

@@ -25,12 +25,15 @@ impl App {
         let anchor = page.map_or(Anchor::Tail, |page| Anchor::Before(page.next_line));
         let last = copying.last().0;
         copying.at = (last, 0);
-        let task = copying.task.clone();
-        copying.wanted = (!is_alternate).then_some(anchor);
         self.mode = Mode::Copy(copying);
-        if is_alternate {
-            return Vec::new();
-        }
+        if is_alternate { Vec::new() } else { self.copy_from(anchor) }
+    }
+
+    /// Asks for a page to copy from; it takes the place of the picture unless the cursor is moved before.
+    pub(super) fn copy_from(&mut self, anchor: Anchor) -> Vec<Effect> {
+        let Mode::Copy(copying) = &mut self.mode else { return Vec::new() };
+        copying.wanted = Some(anchor);
+        let task = copying.task.clone();
         let columns = self.task(&task).map_or(80, |task| task.size.cols());
         vec![Effect::Page { task, anchor, size: Size::clamped(columns, ROWS) }]
     }
@@ -127,7 +130,9 @@ impl App {
         match &mut self.mode {
             Mode::Copy(copying) if copying.wanted == Some(anchor) => {
                 copying.wanted = None;
-                if page.picture.used_rows() >= rows.min(copying.picture.used_rows()) {
+                if let Anchor::Top(line) = anchor {
+                    copying.turn_to(page, line, rows);
+                } else if page.picture.used_rows() >= rows.min(copying.picture.used_rows()) {
                     copying.lengthen(page, rows);
                 }
                 true

@@ -49,14 +49,18 @@ impl App {
         let Some(line) = line else { return self.no_prompt(forward) };
         let rows = self.plan().pane(&task).map_or(1, |pane| pane.cells.height);
         if let Mode::Copy(copying) = &mut self.mode {
-            let row = copying.lines.iter().position(|shown| *shown == line);
-            match row.and_then(|row| u16::try_from(row).ok()).filter(|_| copying.task == task) {
-                Some(row) => copying.go((row, 0), rows),
-                None => {
-                    self.toasts.say("that prompt is further away than what is copied from", None, self.now)
-                }
+            if copying.task != task {
+                return Vec::new();
             }
-            return Vec::new();
+            if let Some(row) = copying.row_of(line) {
+                copying.go((row, 0), rows);
+                return Vec::new();
+            }
+            if copying.anchor.is_some() {
+                self.toasts.say("that prompt is further away than can be selected at once", None, self.now);
+                return Vec::new();
+            }
+            return self.copy_from(Anchor::Top(line));
         }
         if self.at_hand().is_none_or(|shown| shown.id != task) {
             return Vec::new();

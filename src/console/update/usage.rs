@@ -18,6 +18,9 @@ impl App {
             View::Metrics if can_look => (0, MOST),
             _ => (0, 0),
         };
+        if !self.usage.is_new(&self.snapshot, from..from + many) {
+            return;
+        }
         let is_live = |task: &&TaskView| matches!(task.status, TaskStatus::Running | TaskStatus::Cancelling);
         let shown: Vec<_> = self.tasks().into_iter().skip(from).take(many).cloned().collect();
         self.usage.want(shown.iter().map(|task| &**task).filter(is_live));

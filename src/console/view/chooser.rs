@@ -12,8 +12,8 @@ use super::super::text::{self, column};
 use super::brush::{Brush, columns, cut};
 use super::status::write_line;
 
-/// Columns of a name.
-const NAME: usize = 17;
+/// The most columns of the name of an action.
+const MOST_NAME: usize = 18;
 /// From so many columns on, the same act as a tool or command is shown.
 const WITH_SAME: u16 = 90;
 /// The widest list.
@@ -44,13 +44,17 @@ pub(super) fn draw(brush: &mut Brush<'_>, chooser: &Chooser) {
     let list = cut_top(list, 1).1;
     let shown = usize::from(list.height);
     let keys = chooser.shown().map(|(item, _)| text::width(&item.key)).max().unwrap_or(0);
+    // In the list of everything tasks and calls stand too: their long names do not push what actions do away.
+    let most = if matches!(chooser.kind, Kind::Palette) { MOST_NAME } else { usize::from(list.width) / 2 };
+    let names = chooser.name_columns().min(most);
     let top = chooser.at.saturating_sub(shown.saturating_sub(1));
     for (y, (at, (item, hit))) in (0..list.height).zip(chooser.shown().enumerate().skip(top)) {
         let row = Rect { y: list.y + y, height: 1, ..list };
-        let from = draw_item(brush, row, item, (at == chooser.at, keys));
+        let from = draw_item(brush, row, item, (at == chooser.at, keys, names));
         for letter in &hit.letters {
             let x = row.x + from + u16::try_from(*letter).unwrap_or(u16::MAX);
-            if let Some(cell) = brush.buf.cell_mut((x, row.y)).filter(|_| usize::from(x - row.x) < NAME + 2) {
+            if let Some(cell) = brush.buf.cell_mut((x, row.y)).filter(|_| usize::from(x - row.x) < names + 2)
+            {
                 cell.modifier.insert(Modifier::UNDERLINED);
             }
         }
@@ -72,7 +76,12 @@ fn title(chooser: &Chooser) -> String {
 }
 
 /// Draws a row; returns the column its name begins in.
-fn draw_item(brush: &mut Brush<'_>, row: Rect, item: &Item, (is_selected, keys): (bool, usize)) -> u16 {
+fn draw_item(
+    brush: &mut Brush<'_>,
+    row: Rect,
+    item: &Item,
+    (is_selected, keys, names): (bool, usize, usize),
+) -> u16 {
     let dots = brush.glyphs().cut;
     let mark = if is_selected { brush.glyphs().selected } else { " " };
     let role = |role| if item.obstacle.is_some() { Role::Faint } else { role };
@@ -84,15 +93,15 @@ fn draw_item(brush: &mut Brush<'_>, row: Rect, item: &Item, (is_selected, keys):
     if keys > 0 {
         tail.push(piece(format!("  {}", text::right(&item.key, keys)), role(Role::Key)));
     }
-    let name_columns =
-        if item.key.is_empty() && item.about.is_empty() { usize::from(row.width) } else { NAME };
+    // A long name takes the room of a description that is not there.
+    let name_columns = match (item.about.is_empty(), item.key.is_empty()) {
+        (false, _) => names,
+        (true, false) => names.max(usize::from(row.width) / 2),
+        (true, true) => usize::from(row.width),
+    };
     let label = visible::one_line(&item.label);
     let mut left = vec![piece(format!("{mark} "), Role::Accent)];
-    // A long name takes the room of a description that is not there.
-    left.push(piece(
-        column(&label, name_columns.max(text::width(&label).min(usize::from(row.width) / 2)), dots),
-        role(Role::Text),
-    ));
+    left.push(piece(column(&label, name_columns, dots), role(Role::Text)));
     left.push(piece("  ", Role::Text));
     match &item.obstacle {
         Some(why) => left.push(piece(format!("not now: {why}"), Role::Faint)),

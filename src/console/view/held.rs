@@ -20,7 +20,7 @@ pub(super) fn draw(brush: &mut Brush<'_>, card: &Card) {
     let screen = brush.buf.area;
     let (area, text) = held::place((screen.width, screen.height), rows.len());
     brush.clear(Rect { x: area.x.saturating_sub(1), width: (area.width + 2).min(screen.width), ..area });
-    brush.boxed(area, &held::title(call, at, all.len()));
+    brush.boxed(area, &held::title(call, at, all.len(), brush.glyphs().cut));
     for (y, row) in (0..text.height).zip(rows.iter().skip(card.top)) {
         brush.row(text, y, row);
     }

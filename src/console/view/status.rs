@@ -87,7 +87,7 @@ fn is_searching(app: &App) -> bool {
 }
 
 /// What came of a search.
-fn searched(search: &Search) -> Vec<Piece> {
+fn searched(search: &Search, dots: &str) -> Vec<Piece> {
     let what = match (search.outcome, search.query.forward) {
         (Outcome::Asked, _) => "searching",
         (Outcome::At(_), _) => "found",
@@ -95,17 +95,17 @@ fn searched(search: &Search) -> Vec<Piece> {
         (Outcome::Nowhere(Some(_)), false) => "no older match",
         (Outcome::Nowhere(Some(_)), true) => "no newer match",
     };
-    let needle = text::cut(&visible::one_line(&search.query.needle), MOST_NEEDLE, "…");
+    let needle = text::cut(&visible::one_line(&search.query.needle), MOST_NEEDLE, dots);
     vec![piece(format!("{what} "), Role::Strong), piece(needle, Role::Text)]
 }
 
 fn driver(brush: &mut Brush<'_>) -> Vec<Piece> {
     let app = brush.app;
     if let Some(search) = app.search.as_ref().filter(|_| is_searching(app)) {
-        return searched(search);
+        return searched(search, brush.glyphs().cut);
     }
     if let Some(finding) = app.calls.finding.as_ref().filter(|_| app.is_finding()) {
-        let needle = text::cut(&visible::one_line(&finding.needle.text), MOST_NEEDLE, "…");
+        let needle = text::cut(&visible::one_line(&finding.needle.text), MOST_NEEDLE, brush.glyphs().cut);
         return super::receipts::told_finding(finding, needle);
     }
     if let Some(reader) = &app.reader {
