@@ -206,15 +206,29 @@ fn listed(folder: &Path) -> Vec<(String, String)> {
 }
 
 impl Left {
-    /// The same without what depends on the order of what runs at the same time.
+    /// The same without what depends on the order of what runs at the same time: numbers of calls, of sessions
+    /// without a name, and of gates reached more than once are given as they come.
     fn in_any_order(mut self) -> Self {
         let unnumbered = |line: &String| {
             let (before, after) = line.split_once('#').unwrap_or((line, ""));
-            format!("{before}#{}", after.trim_start_matches(|c: char| c.is_ascii_digit()))
+            let line = format!("{before}#{}", after.trim_start_matches(|c: char| c.is_ascii_digit()));
+            let Some((before, gate)) = line.split_once("gate:") else { return line };
+            let (gate, what) = gate.split_once(' ').unwrap_or((gate, ""));
+            format!("{before}gate:{} {what}", gate.split('-').next().unwrap_or_default())
         };
         self.state = self.state.iter().map(unnumbered).collect();
         self.state.sort();
+        for (name, _, _) in &mut self.bindings {
+            if name.starts_with("anon_") {
+                name.truncate("anon_".len());
+            }
+        }
         self.bindings.sort();
+        for (name, facts) in &mut self.gates {
+            name.clear();
+            *facts = facts.lines().filter(|line| !line.contains("gate_id")).collect();
+        }
+        self.gates.sort();
         self
     }
 }
