@@ -38,10 +38,12 @@ fn screen() -> impl Strategy<Value = Screen> {
 }
 
 fn size() -> impl Strategy<Value = (u16, u16)> {
-    prop_oneof![(1..=400_u16, 1..=200_u16), (1..=130_u16, 1..=50_u16), (1..=12_u16, 1..=12_u16)]
+    prop_oneof![(1..=320_u16, 1..=110_u16), (1..=130_u16, 1..=50_u16), (1..=12_u16, 1..=12_u16)]
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
     #[test]
     fn areas_stay_on_the_screen_and_off_each_other(
         size in size(), screen in screen(), zoom: bool, split in -20..20_i16,

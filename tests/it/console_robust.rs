@@ -222,12 +222,12 @@ proptest! {
 
 #[test]
 fn every_size_from_1x1_draws() {
-    for columns in (1..=300).step_by(13) {
-        for rows in (1..=100).step_by(5) {
-            let app = console(snapshot(), (columns, rows));
-            let text = shown(&app);
-            assert_eq!(text.lines().count(), usize::from(rows), "{columns}x{rows}");
-        }
+    let columns = (1..=130).step_by(13).chain([150, 200, 300]);
+    let rows = [1, 2, 3, 5, 8, 11, 15, 20, 24, 30, 41, 60, 100];
+    for (columns, rows) in columns.flat_map(|columns| rows.map(|rows| (columns, rows))) {
+        let app = console(snapshot(), (columns, rows));
+        let text = shown(&app);
+        assert_eq!(text.lines().count(), usize::from(rows), "{columns}x{rows}");
     }
 }
 

@@ -127,12 +127,17 @@ impl App {
             }
             None => {
                 self.edit_key(key);
-                if let Some(Layer::List(chooser)) = self.layers.last_mut() {
-                    chooser.filter();
-                }
-                self.try_on();
+                self.filter_list();
                 Vec::new()
             }
+        }
+    }
+
+    /// Shows of a list what fits what is written now.
+    pub(super) fn filter_list(&mut self) {
+        if let Some(Layer::List(chooser)) = self.layers.last_mut() {
+            chooser.filter();
+            self.try_on();
         }
     }
 

@@ -146,6 +146,7 @@ impl App {
         for c in text.replace("\r\n", "\n").replace('\r', "\n").trim_end().chars() {
             self.edit(InputRequest::InsertChar(c));
         }
+        self.filter_list();
     }
 
     fn name_key(&mut self, task: &TaskId, key: KeyPress, action: Option<Action>) -> Vec<Effect> {
