@@ -16,6 +16,8 @@ pub(super) struct Writer {
     names: Vec<Vec<(String, bool)>>,
     /// Scopes before this one belong to what forked.
     own: usize,
+    /// The same statements are carried out at the same time.
+    at_once: bool,
     pub(super) forks: bool,
     pub(super) races: bool,
 }
@@ -30,6 +32,7 @@ impl Default for Writer {
             turns: vec![],
             names: vec![vec![]],
             own: 0,
+            at_once: false,
             forks: false,
             races: false,
         }
@@ -187,7 +190,11 @@ impl Writer {
             Piece::Cmd(cmd) => self.sourced("", &Source::Cmd(cmd.clone())),
             Piece::Let(source) => self.binding("let", 'v', source, true),
             Piece::Const(source) => self.binding("const", 'k', source, false),
-            Piece::Output(source) => self.binding("output", 'o', source, false),
+            Piece::Output(source) => {
+                // The last one to come holds.
+                self.races |= self.at_once;
+                self.binding("output", 'o', source, false);
+            }
             Piece::Assign(which, source) => {
                 let own = self.names[self.own..].iter().flatten();
                 let names: Vec<String> =
@@ -244,8 +251,10 @@ impl Writer {
                 self.races |= *at_once && body.iter().any(piece_may_fail);
                 let own = self.own;
                 self.own = if *at_once { self.names.len() } else { own };
+                let outer = self.at_once;
+                self.at_once |= at_once;
                 self.turning(format!("n{number}"), Some(format!("x{number}")), body);
-                self.own = own;
+                (self.own, self.at_once) = (own, outer);
             }
             Piece::Loop(body) => {
                 let word = self.word('q');
