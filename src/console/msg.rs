@@ -125,6 +125,8 @@ pub struct PageView {
 /// One thing that waits, as it is told outside: safe text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct News {
+    /// What it is about, by which it is withdrawn; the same for as long as it waits.
+    pub id: String,
     /// `question`, `input`, `held`, `limit`, `left` or `lost`.
     pub kind: &'static str,
     /// Its short name: `q03`, `t07`.
@@ -217,6 +219,8 @@ pub enum Effect {
     Ring(String),
     /// Run the person's program for one thing that waits.
     Notify(News),
+    /// The thing waits no longer: the person's program for it is ended, or does not begin.
+    Withdraw(String),
     /// Look what tasks use.
     Look(Vec<TaskId>),
     /// Give back the lease.

@@ -288,8 +288,13 @@ fn the_persons_program_is_run_once_for_each_thing_and_at_most_six_times_a_minute
     let _ = app.update(held(0..0));
     let _ = app.update(Msg::Focus(false));
     let news = told(app.update(held(0..1)));
-    let expected =
-        News { kind: "held", name: "t11".into(), what: "needs your word".into(), said: "git push".into() };
+    let expected = News {
+        id: "held 0".into(),
+        kind: "held",
+        name: "t11".into(),
+        what: "needs your word".into(),
+        said: "git push".into(),
+    };
     assert_eq!(news, [expected]);
     assert_eq!(told(app.update(held(0..1))), [], "once");
     assert_eq!(told(app.update(held(0..20))).len(), 5, "six a minute");
@@ -297,4 +302,24 @@ fn the_persons_program_is_run_once_for_each_thing_and_at_most_six_times_a_minute
     assert_eq!(told(app.update(held(0..21))).len(), 1, "a minute later");
     let _ = app.update(Msg::Focus(true));
     assert_eq!(told(app.update(held(0..22))), [], "the person looks");
+}
+
+#[test]
+fn the_persons_program_is_withdrawn_from_what_is_settled_and_it_was_run_for() {
+    let withdrawn = |effects: Vec<Effect>| -> Vec<String> {
+        let id = |effect| if let Effect::Withdraw(id) = effect { Some(id) } else { None };
+        effects.into_iter().filter_map(id).collect()
+    };
+    let held = |tickets: &[u64]| {
+        let calls = tickets.iter().map(|&ticket| call(ticket, &["git push"], ruled())).collect();
+        Msg::Snapshot(Arc::new(waiting(calls)))
+    };
+    let mut app = open(waiting(Vec::new()), (80, 24));
+    let _ = app.update(held(&[1]));
+    let _ = app.update(Msg::Focus(false));
+    assert!(withdrawn(app.update(held(&[1, 2, 3]))).is_empty());
+    assert_eq!(withdrawn(app.update(held(&[1, 3, 4]))), ["held 2"]);
+    let _ = app.update(Msg::Focus(true));
+    assert_eq!(withdrawn(app.update(held(&[4]))), ["held 3"], "not for 1: it was seen, not told of");
+    assert!(withdrawn(app.update(held(&[4]))).is_empty(), "once");
 }

@@ -67,6 +67,8 @@ pub struct Bell {
     pub is_elsewhere: bool,
     /// Items that were seen or rung for.
     known: BTreeSet<String>,
+    /// Of these, the ones that the person's program was run for.
+    told: BTreeSet<String>,
     /// When the person's program was run in the last minute.
     ran: VecDeque<Timestamp>,
 }
@@ -182,6 +184,7 @@ impl Subject {
 impl Item {
     fn news(&self) -> News {
         News {
+            id: self.id(),
             kind: self.subject.kind(),
             name: self.name.clone(),
             what: self.what.clone(),
@@ -203,7 +206,8 @@ impl Item {
 
 impl Bell {
     /// Rings for what is new while the person looks elsewhere: once for each, however long it waits. What
-    /// is settled is forgotten. The person's program is run for each of them, within bounds.
+    /// is settled is forgotten. The person's program is run for each of them, within bounds, and withdrawn from
+    /// what is settled, wherever they look.
     pub(in crate::console) fn ring(&mut self, items: &[Item], now: Timestamp) -> Vec<Effect> {
         let new = items.iter().filter(|item| item.rings && !self.known.contains(&item.id()));
         let new: Vec<&Item> = new.collect();
@@ -213,13 +217,19 @@ impl Bell {
             many => Some(format!("{} things wait for you", many.len())),
         };
         self.known = items.iter().map(Item::id).collect();
-        let Some(text) = text.filter(|_| self.is_elsewhere) else { return Vec::new() };
+        let settled: Vec<String> = self.told.difference(&self.known).cloned().collect();
+        self.told.retain(|id| self.known.contains(id));
+        let mut effects: Vec<Effect> = settled.into_iter().map(Effect::Withdraw).collect();
+        let Some(text) = text.filter(|_| self.is_elsewhere) else { return effects };
         while self.ran.front().is_some_and(|at| now.duration_since(*at) >= MINUTE) {
             self.ran.pop_front();
         }
         let runs = new.len().min(MOST_A_MINUTE.saturating_sub(self.ran.len()));
         self.ran.extend(std::iter::repeat_n(now, runs));
-        let told = new.into_iter().take(runs).map(|item| Effect::Notify(item.news()));
-        std::iter::once(Effect::Ring(text)).chain(told).collect()
+        effects.push(Effect::Ring(text));
+        let told: Vec<News> = new.into_iter().take(runs).map(Item::news).collect();
+        self.told.extend(told.iter().map(|news| news.id.clone()));
+        effects.extend(told.into_iter().map(Effect::Notify));
+        effects
     }
 }

@@ -19,7 +19,7 @@ use super::super::app::seen::Showing;
 use super::super::msg::{Anchor, Answered, Msg, News};
 use super::clipboard;
 use super::files::{self, Made};
-use super::hook;
+use super::hook::{self, Hooks};
 use super::pages;
 use super::player::Player;
 use super::seen;
@@ -40,6 +40,7 @@ pub(in crate::console) struct Carrier {
     /// Where files go.
     folder: Option<PathBuf>,
     running: JoinSet<Option<Msg>>,
+    hooks: Hooks,
     typed: mpsc::Sender<(TaskId, Input)>,
     refusals: mpsc::Receiver<Msg>,
 }
@@ -60,7 +61,8 @@ impl Carrier {
             None
         });
         let player = Arc::default();
-        Self { operator, clipboard, player, folder, running, typed, refusals }
+        let hooks = Hooks::default();
+        Self { operator, clipboard, player, folder, running, hooks, typed, refusals }
     }
 
     /// Returns what the next finished job has to say; most have nothing to say.
@@ -270,8 +272,14 @@ impl Carrier {
     pub(in crate::console) fn notify(&mut self, program: &[String], news: News) {
         let workspace = self.operator.snapshot().borrow().workspace.clone();
         if !program.is_empty() {
-            self.running.spawn(hook::run(program.to_vec(), news, workspace));
+            let withdrawn = self.hooks.begin(&news);
+            self.running.spawn(hook::run(program.to_vec(), news, workspace, withdrawn));
         }
+    }
+
+    /// Ends the person's program for what waits no longer.
+    pub(in crate::console) fn withdraw(&mut self, id: &str) {
+        self.hooks.withdraw(id);
     }
 
     /// Stops all tasks and ends the runtime; the link goes with it.

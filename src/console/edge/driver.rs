@@ -266,6 +266,7 @@ impl Driver {
                     }
                 }
                 Effect::Notify(news) => self.carrier.notify(&self.app.setup.taste.notify, news),
+                Effect::Withdraw(id) => self.carrier.withdraw(&id),
                 Effect::Look(tasks) => self.carrier.look(tasks),
                 Effect::Release(task) => self.carrier.release(task),
                 Effect::Dismiss(task) => self.carrier.dismiss(task),

@@ -1,21 +1,52 @@
-//! The person's program for what waits for them: run beside the console, bounded in time, and not heard.
+//! The person's program for what waits for them: run beside the console, bounded in time, withdrawn when it
+//! waits no longer, and not heard.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
-use tokio::process::Command;
+use tokio::process::{Child, Command};
+use tokio::sync::oneshot;
 
 use super::super::msg::{Msg, News};
 
 /// So long it may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Runs it and says what went wrong, if anything did.
-pub(super) async fn run(program: Vec<String>, news: News, workspace: PathBuf) -> Option<Msg> {
-    run_within(PATIENCE, &program, &news, workspace).await.err().map(|error| {
+/// Resolves when what it runs for waits no longer.
+pub(super) type Withdrawn = oneshot::Receiver<()>;
+
+/// What it was run for and what still waits, as far as it may still run.
+#[derive(Debug, Default)]
+pub(super) struct Hooks(BTreeMap<String, oneshot::Sender<()>>);
+
+impl Hooks {
+    /// Takes note that it is to run for something.
+    pub(super) fn begin(&mut self, news: &News) -> Withdrawn {
+        self.0.retain(|_, withdraw| !withdraw.is_closed());
+        let (withdraw, withdrawn) = oneshot::channel();
+        self.0.insert(news.id.clone(), withdraw);
+        withdrawn
+    }
+
+    /// Ends it for something, or keeps it from beginning.
+    pub(super) fn withdraw(&mut self, id: &str) {
+        // One that is over has nobody left to tell.
+        self.0.remove(id).map(|withdraw| withdraw.send(()));
+    }
+}
+
+/// Runs it and says what went wrong, if anything did; that it was withdrawn is nothing wrong.
+pub(super) async fn run(
+    program: Vec<String>,
+    news: News,
+    workspace: PathBuf,
+    withdrawn: Withdrawn,
+) -> Option<Msg> {
+    run_within(PATIENCE, &program, &news, workspace, withdrawn).await.err().map(|error| {
         let name = program.first().map_or("", String::as_str);
         Msg::Failed(format!("run {name} from console.notify: {error}"))
     })
@@ -23,7 +54,16 @@ pub(super) async fn run(program: Vec<String>, news: News, workspace: PathBuf) ->
 
 /// It is told in its environment and by its last argument, which begins with the thing's name and so is
 /// never taken for an option.
-async fn run_within(limit: Duration, program: &[String], news: &News, workspace: PathBuf) -> io::Result<()> {
+async fn run_within(
+    limit: Duration,
+    program: &[String],
+    news: &News,
+    workspace: PathBuf,
+    mut withdrawn: Withdrawn,
+) -> io::Result<()> {
+    if !matches!(withdrawn.try_recv(), Err(oneshot::error::TryRecvError::Empty)) {
+        return Ok(());
+    }
     let Some((name, args)) = program.split_first() else { return Ok(()) };
     let text = news.text();
     let mut command = Command::new(name);
@@ -41,17 +81,22 @@ async fn run_within(limit: Duration, program: &[String], news: &News, workspace:
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn()?;
     let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-    match tokio::time::timeout(limit, child.wait()).await {
-        Ok(ended) => ended?.success().then_some(()).ok_or_else(|| io::Error::other("it failed")),
-        Err(_) => {
-            // Its leader is not reaped yet, so the number is still that of this group.
-            if let Some(group) = group {
-                kill_process_group(group, Signal::KILL)?;
-            }
-            child.wait().await?;
+    tokio::select! {
+        ended = child.wait() => ended?.success().then_some(()).ok_or_else(|| io::Error::other("it failed")),
+        _ = withdrawn => end(&mut child, group).await,
+        () = tokio::time::sleep(limit) => {
+            end(&mut child, group).await?;
             Err(io::Error::other(format!("it took longer than {} s and was ended", limit.as_secs())))
         }
     }
+}
+
+/// Ends it with all it started. Its leader is not reaped yet, so the number is still that of this group.
+async fn end(child: &mut Child, group: Option<Pid>) -> io::Result<()> {
+    if let Some(group) = group {
+        kill_process_group(group, Signal::KILL)?;
+    }
+    child.wait().await.map(drop)
 }
 
 fn without_nul(text: &str) -> String {
@@ -60,10 +105,16 @@ fn without_nul(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use tokio::io::AsyncReadExt as _;
+    use tokio::net::unix::pipe;
+
     use super::*;
 
     fn news() -> News {
         News {
+            id: "t07 waits".into(),
             kind: "input",
             name: "t07".into(),
             what: "needs a line".into(),
@@ -80,30 +131,69 @@ mod tests {
         let home = tempfile::tempdir().expect("temp dir");
         let script = "printf '%s|%s|%s|%s|%s' \"$PILOTHOUSE_KIND\" \"$PILOTHOUSE_NAME\" \"$PILOTHOUSE_WHAT\" \
                       \"$PILOTHOUSE_SAID\" \"$1\" > \"$PILOTHOUSE_WORKSPACE/told\"";
-        let ran = run_within(PATIENCE, &shell(script), &news(), home.path().to_owned()).await;
+        let (_waits, withdrawn) = oneshot::channel();
+        let ran = run_within(PATIENCE, &shell(script), &news(), home.path().to_owned(), withdrawn).await;
         ran.expect("runs");
         let told = std::fs::read_to_string(home.path().join("told")).expect("told");
         assert_eq!(told, "input|t07|needs a line|name: $(true)|t07 needs a line: name: $(true)");
     }
 
+    /// It says that it runs, and starts something that holds the same pipe: the pipe ends when both have ended.
+    const STARTS: &str = "exec 3>\"$PILOTHOUSE_WORKSPACE/pipe\"; printf started >&3; sleep 600 & wait";
+
+    fn pipe(home: &Path) -> pipe::Receiver {
+        let path = home.join("pipe");
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        rustix::fs::mkfifoat(rustix::fs::CWD, &path, mode).expect("made");
+        pipe::OpenOptions::new().open_receiver(path).expect("opens")
+    }
+
     #[tokio::test]
     async fn it_and_what_it_started_end_with_its_time() {
         let home = tempfile::tempdir().expect("temp dir");
-        let script = "sleep 600 & echo $! > \"$PILOTHOUSE_WORKSPACE/child\"; wait";
+        let mut pipe = pipe(home.path());
+        let (_waits, withdrawn) = oneshot::channel();
         // Long enough for a shell to begin on a busy machine.
         let limit = Duration::from_secs(3);
-        let ran = run_within(limit, &shell(script), &news(), home.path().to_owned()).await;
+        let ran = run_within(limit, &shell(STARTS), &news(), home.path().to_owned(), withdrawn).await;
         assert!(ran.expect_err("too long").to_string().contains("took longer"));
-        let child = std::fs::read_to_string(home.path().join("child")).expect("started");
-        let state = std::fs::read_to_string(format!("/proc/{}/stat", child.trim()));
-        // What is killed may not be reaped yet.
-        assert!(state.is_err() || state.is_ok_and(|state| state.contains(") Z ")), "{child}");
+        let mut said = String::new();
+        pipe.read_to_string(&mut said).await.expect("ends");
+        assert_eq!(said, "started");
+    }
+
+    #[tokio::test]
+    async fn it_and_what_it_started_end_when_the_thing_waits_no_longer() {
+        let home = tempfile::tempdir().expect("temp dir");
+        let mut pipe = pipe(home.path());
+        let mut hooks = Hooks::default();
+        let withdrawn = hooks.begin(&news());
+        let ran = tokio::spawn(run(shell(STARTS), news(), home.path().to_owned(), withdrawn));
+        let mut said = [0; 7];
+        pipe.read_exact(&mut said).await.expect("started");
+        hooks.withdraw("another");
+        hooks.withdraw(&news().id);
+        assert!(ran.await.expect("ends").is_none(), "nothing went wrong");
+        assert_eq!(pipe.read_to_string(&mut String::new()).await.expect("ends"), 0);
+    }
+
+    #[tokio::test]
+    async fn it_does_not_begin_for_what_waits_no_longer() {
+        let home = tempfile::tempdir().expect("temp dir");
+        let mut hooks = Hooks::default();
+        let withdrawn = hooks.begin(&news());
+        hooks.withdraw(&news().id);
+        let begins = shell("touch \"$PILOTHOUSE_WORKSPACE/begun\"");
+        assert!(run(begins, news(), home.path().to_owned(), withdrawn).await.is_none());
+        assert!(!home.path().join("begun").exists());
     }
 
     #[tokio::test]
     async fn what_fails_is_said() {
-        let failed = run(shell("exit 3"), news(), "/".into()).await;
+        let mut hooks = Hooks::default();
+        let failed = run(shell("exit 3"), news(), "/".into(), hooks.begin(&news())).await;
         assert!(matches!(failed, Some(Msg::Failed(text)) if text == "run sh from console.notify: it failed"));
-        assert!(matches!(run(vec!["/nowhere".into()], news(), "/".into()).await, Some(Msg::Failed(_))));
+        let nowhere = run(vec!["/nowhere".into()], news(), "/".into(), hooks.begin(&news())).await;
+        assert!(matches!(nowhere, Some(Msg::Failed(_))));
     }
 }
