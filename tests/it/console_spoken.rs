@@ -43,6 +43,19 @@ impl Heart {
         Self { talk, now: now(), acts }
     }
 
+    fn of_a_recording(snapshot: Snapshot) -> Self {
+        let mut heart = Self::on(snapshot.clone());
+        let about = Circumstances {
+            because: "--accessible".into(),
+            zone: TimeZone::UTC,
+            is_remote: false,
+            recording: Some("monday".into()),
+            is_person: true,
+        };
+        (heart.talk, heart.acts) = Talk::begin(about, Arc::new(snapshot), now());
+        heart
+    }
+
     fn on(snapshot: Snapshot) -> Self {
         Self::with(snapshot, true)
     }
@@ -231,6 +244,26 @@ fn stopping_and_quitting_ask_first() {
     let mut idle = Heart::on(empty());
     idle.writes("0", 10);
     assert!(idle.leaves());
+}
+
+#[test]
+fn the_menu_of_a_recording_lists_what_can_be_done_to_one_and_nothing_else() {
+    let state = Snapshot { questions: vec![Arc::new(gate())], ..with(vec![task(1, "make", 9, 3)]) };
+    let all = Heart::on(state.clone()).said();
+    let mut heart = Heart::of_a_recording(state);
+    let menu = heart.said();
+    assert!(all.contains("waits for you") && !menu.contains("waits for you"), "{menu}");
+    let word = |line: &str| {
+        let (number, rest) = line.split_once(' ')?;
+        let _: u8 = number.parse().ok()?;
+        rest.split_once(':').map(|(word, _)| word.to_owned())
+    };
+    let listed: Vec<String> = menu.lines().filter_map(word).collect();
+    assert_eq!(listed, ["tasks", "output", "screen", "receipts", "help", "quit"]);
+    for word in all.lines().filter_map(word) {
+        let refused = heart.writes(&word, 10).contains("a recording is only looked at");
+        assert_eq!(refused, !listed.contains(&word), "{word}");
+    }
 }
 
 #[test]

@@ -129,6 +129,26 @@ fn without_a_terminal_lines_come_from_a_pipe_and_the_end_comes_by_itself() {
 }
 
 #[test]
+fn a_recording_tells_output_and_last_screen_though_quit_follows_at_once() {
+    let home = Home::new();
+    let (child, mut input) = piped(plain(&home, &["--accessible"], &[]));
+    input.write_all(b"start printf 'one\\ntwo\\033[1;1HONE\\033[2;1H'\n").expect("written");
+    drop(input);
+    assert_eq!(child.wait_with_output().expect("ends").status.code(), Some(0));
+
+    let (child, mut input) = piped(plain(&home, &["open", "--accessible", "latest"], &[]));
+    input.write_all(b"output t01\nscreen t01\nreceipts 1\nreceipts 99\nquit\n").expect("written");
+    let output = child.wait_with_output().expect("ends");
+    drop(input);
+    let said = String::from_utf8(output.stdout).expect("text");
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    for line in ["t01: two", "t01: ONE", "call 1, ExecCommand", "there is no call 99"] {
+        assert!(said.contains(line), "{line}\n{said}");
+    }
+    assert!(!said.contains("read-only"), "{said}");
+}
+
+#[test]
 fn a_program_is_told_and_its_gate_is_not_opened_from_a_pipe() {
     let home = Home::new();
     let program = "let seen = exec \"echo built\"\ngate ship:\n  prompt: \"Ship it?\"\n  allow: [\"user\"]\nexec \"echo shipped\"\n";

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
 
-use crate::runtime::{TaskView, log_path, read_marks};
-use crate::terminal::{History, Origin, Page, Size, clean};
+use crate::runtime::{Playback, TaskView, log_path, read_marks};
+use crate::terminal::{History, Origin, Page, Size, Terminal, clean};
 
 use super::super::app::picture::Picture;
 use super::super::app::search::Query;
@@ -122,6 +122,16 @@ pub(in crate::console) fn since(task: &TaskView, from: u64, purpose: Purpose) ->
     let next = begin + bytes.len() as u64;
     let text = clean(&bytes, Origin::of(task.tty), task.size);
     Ok(Reading { purpose, text, left_out: begin - from.min(begin), next })
+}
+
+/// Returns the last screen of a task, drawn anew from its log. Blocking: as long as it takes to read all of it.
+///
+/// # Errors
+/// When the log cannot be read.
+pub(in crate::console) fn last_screen(task: &TaskView) -> io::Result<String> {
+    let mut playback = Playback::open(task)?;
+    let marks = playback.marks().len();
+    playback.seek(marks).map(Terminal::screen_text)
 }
 
 fn page(history: &History<'_, File>, anchor: Anchor, size: Size) -> io::Result<Page> {

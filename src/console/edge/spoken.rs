@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use crate::clock::Clock;
 use crate::envelope::TaskId;
 use crate::link::Operator;
-use crate::runtime::Snapshot;
+use crate::runtime::{Snapshot, TaskView};
 
 use super::super::Error;
 use super::super::msg::{Effect, Leave, Msg};
@@ -128,10 +128,12 @@ impl Teller {
     ) -> Next {
         let wake = self.clock.instant(self.wake());
         let is_lost = self.talk.is_lost;
+        // What was asked for is told before the next line counts: nothing is lost to a `quit` right behind it.
+        let takes_lines = self.reading.is_empty();
         let line = async {
             match &mut self.lines {
-                Some(lines) => lines.recv().await,
-                None => std::future::pending().await,
+                Some(lines) if takes_lines => lines.recv().await,
+                _ => std::future::pending().await,
             }
         };
         tokio::select! {
@@ -220,7 +222,7 @@ impl Teller {
             Effect::Pause(paused) => self.carrier.pause(paused),
             Effect::Decide { ticket, hash, decision } => self.carrier.decide(ticket, hash, decision),
             Effect::Answer { question, given } => self.carrier.answer(question, given),
-            Effect::Fetch(seq) => self.carrier.fetch(seq),
+            Effect::Fetch(seq) => self.fetch(seq),
             Effect::Quit(Leave::LeaveRunning) => return Some(0),
             Effect::Quit(Leave::StopAll) => {
                 self.carrier.shut_down();
@@ -230,6 +232,14 @@ impl Teller {
             _ => {}
         }
         None
+    }
+
+    fn fetch(&mut self, seq: u64) {
+        let operator = self.operator.clone();
+        self.reading.spawn(async move {
+            let record = operator.record(seq).await.map(Msg::Record);
+            Some(Heard::Told(record.unwrap_or_else(|| Msg::Failed(format!("there is no call {seq}")))))
+        });
     }
 
     fn read(&mut self, task: &TaskId, from: u64, purpose: Purpose) {
@@ -244,8 +254,22 @@ impl Teller {
         });
     }
 
+    /// Looks at the screen of a task: where nothing draws on it any more, at what its log leaves of it.
     fn look(&mut self, task: TaskId) {
         let operator = self.operator.clone();
+        let known = operator.snapshot().borrow().tasks.iter().find(|known| known.id == task).cloned();
+        let is_past = |known: &Arc<TaskView>| operator.recording().is_some() || known.status.is_terminal();
+        if let Some(known) = known.filter(is_past) {
+            self.reading.spawn_blocking(move || {
+                let screen = pages::last_screen(&known).or_else(|error| match error.kind() {
+                    // A task that never started has no log.
+                    io::ErrorKind::NotFound => Ok(String::new()),
+                    _ => Err(format!("read the log of the task: {error}")),
+                });
+                Some(Heard::Screen(task, screen))
+            });
+            return;
+        }
         self.reading.spawn(async move {
             let asked = json!({"task_id": task, "block": false, "view": "screen"});
             let screen = match operator.call("TaskOutput", asked).await {

@@ -59,11 +59,11 @@ const MENU: [Entry; 12] = [
     entry(0, Verb::Quit, "quit", "quit the console"),
 ];
 
-/// Returns the menu.
+/// Returns the menu: all of it, or what can be done to a recording.
 #[must_use]
-pub fn lines() -> Vec<Line> {
+pub fn lines(of_recording: bool) -> Vec<Line> {
     let line = |entry: &Entry| Line::reply(format!("{} {}: {}", entry.number, entry.word, entry.about));
-    MENU.iter().map(line).collect()
+    MENU.iter().filter(|entry| !of_recording || !entry.verb.needs_a_runtime()).map(line).collect()
 }
 
 /// Reads what was written: what is wanted, and the rest of the line.
@@ -83,6 +83,12 @@ pub fn read(line: &str) -> Option<(Verb, &str)> {
 }
 
 impl Verb {
+    /// Tells whether it means something only where commands can still run: a recording refuses it.
+    #[must_use]
+    pub fn needs_a_runtime(self) -> bool {
+        matches!(self, Self::Attend | Self::Follow) || self.action().is_some_and(Action::changes)
+    }
+
     /// Returns the console's action that it is, where there is one.
     #[must_use]
     pub fn action(self) -> Option<Action> {

@@ -5,10 +5,12 @@ pub mod events;
 pub mod line;
 pub mod menu;
 pub mod questions;
+pub mod reading;
 mod steps;
 pub mod talk;
 pub mod tasks;
 
 pub use events::events;
 pub use line::Line;
-pub use talk::{Act, Circumstances, Heard, Purpose, Reading, Talk};
+pub use reading::{Purpose, Reading};
+pub use talk::{Act, Circumstances, Heard, Talk};

@@ -12,7 +12,8 @@ use super::super::update::{line_to, start_of, stop_of, wants_secret};
 use super::super::view;
 use super::line::{Line, who};
 use super::menu::{self, Verb};
-use super::talk::{Act, Purpose, Step, Subject, Talk};
+use super::reading::Purpose;
+use super::talk::{Act, Step, Subject, Talk};
 use super::{questions, tasks};
 
 /// Calls listed.
@@ -50,11 +51,11 @@ impl Talk {
         let Some((verb, rest)) = menu::read(line) else {
             return vec![reply(format!("{:?} is not on the menu; an empty line shows it", line.trim()))];
         };
-        if self.about.recording.is_some() && verb.action().is_some_and(|action| action.changes()) {
+        if self.about.recording.is_some() && verb.needs_a_runtime() {
             return vec![reply("a recording is only looked at")];
         }
         match verb {
-            Verb::Help => menu::lines().into_iter().map(Act::Say).collect(),
+            Verb::Help => self.menu().into_iter().map(Act::Say).collect(),
             Verb::Tasks => self.list(),
             Verb::Output => self.with_task(
                 rest,
@@ -75,6 +76,11 @@ impl Talk {
             Verb::Receipts => self.receipts(rest),
             Verb::Quit => self.quit(),
         }
+    }
+
+    /// The menu: of a recording, what can be done to one.
+    pub(super) fn menu(&self) -> Vec<Line> {
+        menu::lines(self.about.recording.is_some())
     }
 
     fn list(&self) -> Vec<Act> {

@@ -10,20 +10,18 @@ use jiff::{SignedDuration, Timestamp};
 use crate::envelope::TaskId;
 use crate::runtime::{QuestionId, Snapshot, TaskView};
 
-use super::super::app::alias;
 use super::super::app::inquiry::Inquiry;
 use super::super::msg::{Effect, Leave, Msg};
-use super::super::text::{self, visible};
+use super::super::text::visible;
 use super::events::{events, program_runs};
 use super::line::Line;
-use super::{menu, tasks};
+use super::reading::{Purpose, Reading};
+use super::tasks;
 
 /// With something running, silence lasts no longer.
 const HEARTBEAT: SignedDuration = SignedDuration::from_secs(30);
 /// Once nothing more can be written: how long nothing runs before the console leaves.
 const IDLE: SignedDuration = SignedDuration::from_secs(3);
-/// Lines of an output told at once.
-const MOST_LINES: usize = 200;
 
 /// What the conversation is told.
 #[derive(Debug, Clone)]
@@ -46,30 +44,6 @@ pub enum Heard {
     LinkLost,
     /// Time has passed.
     Time,
-}
-
-/// What a task wrote since it was last read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reading {
-    /// Why it was read.
-    pub purpose: Purpose,
-    /// The text.
-    pub text: String,
-    /// Bytes left out before it.
-    pub left_out: u64,
-    /// Where to read on.
-    pub next: u64,
-}
-
-/// Why a task's output is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
-    /// The person asked.
-    Asked,
-    /// It is read on with, whole lines at a time.
-    Followed,
-    /// It waits: its last line says for what.
-    Prompt,
 }
 
 /// What is to be said or done.
@@ -184,10 +158,9 @@ impl Talk {
             is_lost: false,
             is_leaving: false,
         };
-        said.extend(
-            talk.waiting().into_iter().map(|(.., text)| Line::system(format!("waits for you: {text}"))),
-        );
-        said.extend(menu::lines());
+        let waiting = if talk.about.recording.is_some() { Vec::new() } else { talk.waiting() };
+        said.extend(waiting.into_iter().map(|(.., text)| Line::system(format!("waits for you: {text}"))));
+        said.extend(talk.menu());
         (talk, said.into_iter().map(Act::Say).collect())
     }
 
@@ -334,56 +307,6 @@ impl Talk {
             }
             Msg::Stopped => vec![Act::Leave],
             _ => Vec::new(),
-        }
-    }
-
-    fn output(&mut self, task: &TaskId, reading: Reading) -> Vec<Act> {
-        let Some(view) = self.task(task).cloned() else { return Vec::new() };
-        let name = alias(&view);
-        let said = |line: &str| Act::Say(Line::Output { task: name.clone(), text: line.to_owned() });
-        if reading.purpose == Purpose::Prompt {
-            let last = reading.text.lines().rfind(|line| !line.trim().is_empty());
-            return last.map(said).into_iter().collect();
-        }
-        // A slower answer must not take back what was read since.
-        if reading.next < self.read_to(task) {
-            return Vec::new();
-        }
-        self.read.insert(task.clone(), reading.next);
-        let lines: Vec<&str> = reading.text.trim_end_matches('\n').lines().collect();
-        if reading.text.trim().is_empty() {
-            let none = reading.purpose == Purpose::Asked && !view.status.is_terminal();
-            return none
-                .then(|| Act::Say(Line::reply(format!("{name} wrote nothing new"))))
-                .into_iter()
-                .collect();
-        }
-        let skipped = lines.len().saturating_sub(MOST_LINES);
-        let left_out = reading.left_out > 0 || skipped > 0;
-        let note = left_out.then(|| {
-            let bytes = (reading.left_out > 0).then(|| text::bytes(reading.left_out));
-            let lines = (skipped > 0).then(|| format!("{skipped} lines"));
-            let left_out: Vec<String> = bytes.into_iter().chain(lines).collect();
-            let log = view.folder.display();
-            Act::Say(Line::reply(format!(
-                "left out before this: {}; all of it is in {log}",
-                left_out.join(" and ")
-            )))
-        });
-        note.into_iter().chain(lines.into_iter().skip(skipped).map(said)).collect()
-    }
-
-    fn screen(&self, task: &TaskId, screen: Result<String, String>) -> Vec<Act> {
-        let Some(view) = self.task(task) else { return Vec::new() };
-        match screen {
-            Ok(text) if text.trim().is_empty() => {
-                vec![Act::Say(Line::reply(format!("the screen of {} is blank", alias(view))))]
-            }
-            Ok(text) => {
-                let row = |row: &str| Act::Say(Line::Output { task: alias(view), text: row.to_owned() });
-                text.trim_end().lines().map(row).collect()
-            }
-            Err(why) => vec![Act::Say(Line::reply(format!("not done: {why}")))],
         }
     }
 
