@@ -8,7 +8,8 @@ use pilothouse::console::msg::{Effect, Leave};
 use pilothouse::console::spoken::{Act, Circumstances, Heard, Purpose, Reading, Talk, events};
 use pilothouse::envelope::Actor;
 use pilothouse::runtime::{
-    AnswerValue, Decision, GateView, HoldReason, Snapshot, TaskEvent, TaskStatus, TaskView, Waiting,
+    AnswerValue, Decision, GateView, HoldReason, Question, QuestionKind, Snapshot, TaskEvent, TaskStatus,
+    TaskView, Waiting,
 };
 
 use crate::console_fixture::{ago, empty, ended, id, now, snapshot, task};
@@ -223,6 +224,104 @@ fn a_held_call_is_told_whole_and_answered_for_that_very_request() {
     heart.writes("deny not on a Friday", 900);
     let [Effect::Decide { decision: Decision::Deny { note }, .. }] = heart.does()[..] else { panic!() };
     assert_eq!(note, "not on a Friday");
+}
+
+#[test]
+fn a_wider_yes_is_given_for_what_was_told_and_read() {
+    let rule = HoldReason::Rule("prefix \"git push\"".into());
+    let held = call(7, &["git push origin main"], rule);
+    let state = Snapshot { gate: GateView { paused: None, held: vec![held], allowed: 0 }, ..empty() };
+    let mut heart = Heart::on(state.clone());
+    heart.writes("5", 10);
+    assert!(heart.writes("1", 10).contains("wider (what begins like it: git push)"));
+    assert!(heart.writes("wider yes", 900).contains("write wider first") && heart.does().is_empty());
+    let preview = heart.writes("wider", 10);
+    insta::assert_snapshot!("spoken_wider", preview);
+    assert!(heart.writes("wider yes", 100).contains("too early") && heart.does().is_empty());
+    assert!(heart.writes("wider git pull", 300).contains("the command that waits does not begin so"));
+    assert!(heart.writes("wider yes", 900).contains("write wider first"), "not for what was told before");
+    heart.writes("wider git push origin", 10);
+    heart.writes("wider yes", 400);
+    let [Effect::Decide { ticket: 7, decision: Decision::Prefix(prefix), .. }] = heart.does()[..] else {
+        panic!("{:?}", heart.acts)
+    };
+    assert_eq!(prefix.text(), "git push origin");
+
+    let paused = call(8, &["git push"], HoldReason::Paused);
+    let state = Snapshot { gate: GateView { paused: None, held: vec![paused], allowed: 0 }, ..empty() };
+    let mut heart = Heart::on(state);
+    assert!(!heart.writes("5 1", 10).contains("wider"));
+    assert!(heart.writes("wider", 900).contains("no answer: run (once) or deny"));
+}
+
+#[test]
+fn a_text_of_several_lines_ends_with_a_single_dot() {
+    let question = Question { kind: QuestionKind::Text { masked: false }, ..gate() };
+    let state = Snapshot { questions: vec![Arc::new(question)], ..with(vec![waits("line")]) };
+    let mut heart = Heart::on(state);
+    assert!(heart.writes("5 q03", 10).contains("/lines for several"));
+    assert!(heart.writes("/lines", 900).contains("a line with a single . ends them"));
+    for line in ["quit", "", "  three ."] {
+        assert_eq!(heart.writes(line, 10), "");
+    }
+    heart.writes(".", 10);
+    let [Effect::Answer { given, .. }] = heart.does()[..] else { panic!("{:?}", heart.acts) };
+    assert_eq!(given.value, AnswerValue::Text("quit\n\n  three .".into()));
+
+    heart.writes("line t01", 10);
+    heart.writes("/lines", 10);
+    heart.writes("one", 10);
+    heart.writes("two", 10);
+    heart.writes(".", 10);
+    let [Effect::Call { tool: "TaskInput", input }] = heart.does()[..] else { panic!("{:?}", heart.acts) };
+    assert_eq!(input["input"], "one\rtwo\r");
+
+    heart.writes("line t01", 10);
+    heart.writes("/lines", 10);
+    heart.writes("one", 10);
+    assert!(heart.writes("/back", 10).contains("left as it is") && heart.does().is_empty());
+    assert!(heart.writes("two", 10).contains("not on the menu"));
+
+    let mut heart = Heart::on(with(vec![waits("secret")]));
+    heart.writes("line t01", 10);
+    heart.writes("/lines", 10);
+    assert!(matches!(heart.does()[..], [Effect::Send { .. }]), "a secret is one line, whatever it is");
+}
+
+#[test]
+fn a_signal_is_sent_by_its_name() {
+    let mut heart = Heart::on(with(vec![task(1, "sleep 1000", 9, 3)]));
+    let sent = |heart: &Heart| match heart.does()[..] {
+        [Effect::Call { tool: "TaskStop", input }] => input["signal"].as_str().map(str::to_owned),
+        _ => None,
+    };
+    heart.writes("signal t01 usr1", 10);
+    assert_eq!(sent(&heart).as_deref(), Some("USR1"));
+    let asked = heart.writes("12", 10);
+    assert!(asked.starts_with("which signal for t01? INT, ") && asked.contains("; HUP, "), "{asked}");
+    heart.writes("SIGINT", 10);
+    assert_eq!(sent(&heart).as_deref(), Some("INT"));
+    assert!(heart.writes("signal t01 stop", 10).contains("is no signal") && heart.does().is_empty());
+    heart.writes("signal", 10);
+    assert!(heart.writes("", 10).contains("left as it is") && heart.does().is_empty());
+}
+
+#[test]
+fn a_task_is_named_and_its_name_taken_away() {
+    let state = with(vec![task(1, "make", 9, 3)]);
+    let mut heart = Heart::on(state.clone());
+    heart.writes("rename t01 the build", 10);
+    assert!(
+        matches!(heart.does()[..], [Effect::Rename(task, Some(name))] if *task == id(1) && name == "the build")
+    );
+    assert!(heart.writes("13 t01", 10).contains("an empty line takes it away"));
+    heart.writes("", 10);
+    assert!(matches!(heart.does()[..], [Effect::Rename(_, None)]), "{:?}", heart.acts);
+    heart.writes("rename", 10);
+    assert!(heart.writes("/back", 10).contains("left as it is") && heart.does().is_empty());
+    let named = with(vec![TaskView { name: Some("the build".into()), ..task(1, "make", 9, 3) }]);
+    assert_eq!(said(&state, &named), "operator: named t01 the build\n");
+    assert_eq!(said(&named, &state), "operator: took its name from t01\n");
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub mod seen;
 pub mod setup;
 pub mod toasts;
 pub mod usage;
-mod wider;
+pub(in crate::console) mod wider;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

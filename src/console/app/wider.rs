@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::config::{NoPrefix, Prefix};
-use crate::runtime::HeldCall;
+use crate::runtime::{HeldCall, Snapshot};
 
 use super::super::looks::theme::Role;
 use super::super::text;
@@ -47,14 +47,23 @@ pub(in crate::console) struct Preview {
 impl App {
     /// Returns what a rule would let run, by commands seen so far where there are enough.
     pub(in crate::console) fn preview(&self, call: &HeldCall, rule: &str) -> Result<Preview, Unfit> {
-        let prefix = Prefix::new(rule).map_err(Unfit::NoPrefix)?;
-        let held = call.commands.first().map(|command| command.cmd.trim()).unwrap_or_default();
-        if !prefix.covers(held) {
-            return Err(Unfit::Misses);
-        }
-        let seen = self.snapshot.tasks.iter().rev().map(|task| task.cmd.trim());
-        Ok(Preview::of(prefix, held, seen))
+        preview(&self.snapshot, call, rule)
     }
+}
+
+/// Returns what a rule would let run, by commands of a snapshot.
+pub(in crate::console) fn preview(
+    snapshot: &Snapshot,
+    call: &HeldCall,
+    rule: &str,
+) -> Result<Preview, Unfit> {
+    let prefix = Prefix::new(rule).map_err(Unfit::NoPrefix)?;
+    let held = call.commands.first().map(|command| command.cmd.trim()).unwrap_or_default();
+    if !prefix.covers(held) {
+        return Err(Unfit::Misses);
+    }
+    let seen = snapshot.tasks.iter().rev().map(|task| task.cmd.trim());
+    Ok(Preview::of(prefix, held, seen))
 }
 
 impl Preview {

@@ -222,6 +222,7 @@ impl Teller {
             Effect::Pause(paused) => self.carrier.pause(paused),
             Effect::Decide { ticket, hash, decision } => self.carrier.decide(ticket, hash, decision),
             Effect::Answer { question, given } => self.carrier.answer(question, given),
+            Effect::Rename(task, name) => self.carrier.rename(task, name),
             Effect::Fetch(seq) => self.fetch(seq),
             Effect::Quit(Leave::LeaveRunning) => return Some(0),
             Effect::Quit(Leave::StopAll) => {

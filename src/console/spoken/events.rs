@@ -104,6 +104,13 @@ fn task_events(before: Option<&TaskView>, task: &TaskView, lines: &mut Vec<Line>
     } else if was_held && task.held.is_none() && !task.status.is_terminal() {
         lines.push(Line::system(format!("{name} runs: {}", command(task))));
     }
+    if before.is_some_and(|before| before.name != task.name) {
+        let text = match &task.name {
+            Some(called) => format!("named {name} {}", visible::told(called)),
+            None => format!("took its name from {name}"),
+        };
+        lines.push(Line::by(&Actor::Operator, text));
+    }
     let known = before.map(|before| before.events.as_slice()).unwrap_or_default();
     lines.extend(fresh(known, &task.events).iter().filter_map(|event| told(&name, event)));
     if let Some(waiting) = task.waiting.as_ref().filter(|waiting| waiting.evidence != "quiet") {

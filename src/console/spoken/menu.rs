@@ -26,6 +26,10 @@ pub enum Verb {
     Pause,
     /// What agents were told.
     Receipts,
+    /// A signal for a task.
+    Signal,
+    /// A name for a task.
+    Rename,
     /// This menu.
     Help,
     /// The end.
@@ -44,7 +48,7 @@ const fn entry(number: u8, verb: Verb, word: &'static str, about: &'static str) 
     Entry { number, verb, word, about }
 }
 
-const MENU: [Entry; 12] = [
+const MENU: [Entry; 14] = [
     entry(1, Verb::Tasks, "tasks", "list them"),
     entry(2, Verb::Output, "output", "what a task wrote since you last asked: output t01"),
     entry(3, Verb::Line, "line", "type a line into a task: line t01, or line t01 TEXT"),
@@ -56,6 +60,8 @@ const MENU: [Entry; 12] = [
     entry(9, Verb::Receipts, "receipts", "what agents were told: receipts, or receipts 12"),
     entry(10, Verb::Pause, "pause", "hold new agent calls, or let them go on"),
     entry(11, Verb::Help, "help", "this menu; so does an empty line"),
+    entry(12, Verb::Signal, "signal", "send a signal to a task: signal t01, or signal t01 INT"),
+    entry(13, Verb::Rename, "rename", "name a task: rename t01, or rename t01 NAME"),
     entry(0, Verb::Quit, "quit", "quit the console"),
 ];
 
@@ -101,6 +107,8 @@ impl Verb {
             Self::Receipts => Action::ShowReceipts,
             Self::Help => Action::Help,
             Self::Quit => Action::Quit,
+            Self::Signal => Action::Signal,
+            Self::Rename => Action::Rename,
             Self::Pause => Action::Pause,
             Self::Output | Self::Screen | Self::Follow => return None,
         })
@@ -120,7 +128,7 @@ mod tests {
         }
         assert_eq!(read(""), Some((Verb::Help, "")));
         assert_eq!(read("nothing"), None);
-        assert_eq!(read("12"), None);
+        assert_eq!(read("99"), None);
     }
 
     #[test]

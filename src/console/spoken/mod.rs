@@ -1,6 +1,7 @@
 //! The console in plain lines: for screen readers, dumb terminals and CI. Nothing is drawn, moved or coloured: what
 //! happens is said once, line after line, and lines are read. Pure; `edge/spoken.rs` reads, writes and carries out.
 
+mod attention;
 pub mod events;
 pub mod line;
 pub mod menu;

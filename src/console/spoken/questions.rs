@@ -6,8 +6,14 @@ use crate::runtime::{AnswerValue, Decision, Given, HeldCall, HoldReason, Questio
 
 use super::super::app::held;
 use super::super::app::inquiry::{self, Inquiry};
+use super::super::app::wider::{Preview, Unfit};
 use super::super::text::document::Piece;
+use super::super::text::visible;
+use super::super::update::wider_for;
 use super::line::Line;
+
+/// Characters told of a command that a wider yes would let run.
+const MOST_COLUMNS: usize = 400;
 
 /// Returns everything there is to know before answering a question, and what may be answered.
 #[must_use]
@@ -22,7 +28,9 @@ pub fn question(inquiry: &Inquiry) -> Vec<Line> {
         QuestionKind::YesNo { .. } => "answer yes or no; words behind it are your note",
         QuestionKind::Choice { .. } => "answer with a number; words behind it are your note",
         QuestionKind::Text { masked: true } => "answer on the next line; it is not shown",
-        QuestionKind::Text { masked: false } => "answer on the next line; /back to leave it open",
+        QuestionKind::Text { masked: false } => {
+            "answer on the next line, or /lines for several; /back to leave it open"
+        }
         QuestionKind::Gate { .. } | QuestionKind::Command => {
             "answer approve or reject; words behind it are your note"
         }
@@ -36,11 +44,51 @@ pub fn question(inquiry: &Inquiry) -> Vec<Line> {
 pub fn call(held: &HeldCall, zone: &TimeZone) -> Vec<Line> {
     let mut lines = vec![Line::reply(held::title(held, 1, 1, "..."))];
     lines.extend(said(held::lines(held, zone)));
-    let allow = if matches!(held.reason, HoldReason::Rule(_)) { ", allow (and all like it)" } else { "" };
-    lines.push(Line::reply(format!(
-        "answer run (once){allow} or deny; words behind deny are told to whoever called"
-    )));
+    lines.push(Line::reply(format!("answer {}; words behind deny are told to whoever called", words(held))));
     lines
+}
+
+/// Returns the words that a held call can be answered with.
+#[must_use]
+pub fn words(held: &HeldCall) -> String {
+    let allow = if matches!(held.reason, HoldReason::Rule(_)) { ", allow (and all like it)" } else { "" };
+    let wider = match wider_for(held) {
+        Some(prefix) => format!(", wider (what begins like it: {})", visible::one_line(prefix.text())),
+        None => String::new(),
+    };
+    format!("run (once){allow}{wider} or deny")
+}
+
+/// A word about a wider yes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Wider {
+    /// To tell what a rule would let run.
+    Rule(String),
+    /// To let it run.
+    Yes,
+}
+
+/// Reads a word about a wider yes; none where it is none, or the call cannot get one.
+pub(super) fn wider(held: &HeldCall, line: &str) -> Option<Wider> {
+    let offered = wider_for(held)?;
+    let (word, rest) = first_word(line);
+    word.eq_ignore_ascii_case("wider").then(|| match rest {
+        None => Wider::Rule(offered.text().to_owned()),
+        Some(yes) if yes.eq_ignore_ascii_case("yes") => Wider::Yes,
+        Some(rule) => Wider::Rule(rule),
+    })
+}
+
+/// Returns what a wider yes would let run, and how it is given.
+pub(super) fn preview(held: &HeldCall, preview: &Result<Preview, Unfit>) -> Vec<Line> {
+    match preview {
+        Ok(preview) => {
+            let mut lines: Vec<Line> = said(preview.rows(held, MOST_COLUMNS, "...")).collect();
+            lines.push(Line::reply("answer wider yes to let it run so, or wider and other first words"));
+            lines
+        }
+        Err(unfit) => vec![Line::reply(format!("that is no rule: {unfit}"))],
+    }
 }
 
 fn said(rows: Vec<Vec<Piece>>) -> impl Iterator<Item = Line> {
@@ -84,7 +132,7 @@ pub fn decision(held: &HeldCall, line: &str) -> Option<Decision> {
 /// Says what a question is, in a line of the list of what waits.
 #[must_use]
 pub fn headline(question: &Question) -> String {
-    let text = super::super::text::visible::told(question.text.trim());
+    let text = visible::told(question.text.trim());
     format!("{}: {text}", inquiry::title(question).replacen("  ", " ", 1))
 }
 

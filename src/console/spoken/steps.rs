@@ -2,24 +2,28 @@
 
 use jiff::Timestamp;
 
-use crate::runtime::{HoldReason, TaskView};
+use crate::envelope::TaskId;
+use crate::runtime::{QuestionKind, TaskView};
 
-use super::super::app::inquiry::{self, Inquiry};
-use super::super::app::{alias, held, takes_input};
+use super::super::app::{alias, takes_input};
 use super::super::msg::{Effect, Leave};
 use super::super::text::visible;
-use super::super::update::{line_to, start_of, stop_of, wants_secret};
-use super::super::view;
+use super::super::update::{SIGNALS, line_to, signal_of, start_of, stop_of, wants_secret};
 use super::line::{Line, who};
 use super::menu::{self, Verb};
 use super::reading::Purpose;
-use super::talk::{Act, Step, Subject, Talk};
-use super::{questions, tasks};
+use super::talk::{Act, Step, Talk};
+use super::tasks;
 
 /// Calls listed.
 const MOST_CALLS: usize = 10;
+/// What begins an answer of several lines, and what ends it.
+pub(super) const LINES: &str = "/lines";
+const END: &str = ".";
+/// Bytes of such an answer.
+const MOST_WRITTEN: usize = 64 << 10;
 /// What leaves a question open, or a line unwritten.
-const BACK: &str = "/back";
+pub(super) const BACK: &str = "/back";
 
 impl Talk {
     pub(super) fn line(&mut self, line: &str, at: Timestamp) -> Vec<Act> {
@@ -27,24 +31,69 @@ impl Talk {
         let is_back = line.trim() == BACK;
         match step {
             Step::Menu => self.choose(line),
-            Step::Line(_) | Step::Question(_) if is_back => vec![Act::Hide(false), reply("left as it is")],
+            Step::Lines(..) | Step::Line(_) | Step::Question(_) | Step::Rename(_) if is_back => {
+                vec![Act::Hide(false), reply("left as it is")]
+            }
+            Step::Lines(step, written) => self.write_on(step, written, line, at),
+            step if line.trim() == LINES && self.takes_lines(&step) => {
+                self.step = Step::Lines(Box::new(step), String::new());
+                vec![reply(format!(
+                    "write the lines; a line with a single {END} ends them, {BACK} sends none"
+                ))]
+            }
+            step => self.take(step, line, at),
+        }
+    }
+
+    /// Takes what was written for what was asked: a line, or several at once.
+    fn take(&mut self, step: Step, line: &str, at: Timestamp) -> Vec<Act> {
+        match step {
             Step::Line(task) => {
                 let mut acts = vec![Act::Hide(false)];
                 acts.extend(self.task(&task).map(|task| Act::Do(line_to(task, line))));
                 acts
             }
             Step::Question(inquiry) => self.answer(inquiry, line, at),
-            Step::Held(ticket, hash, shown) => self.decide(ticket, hash, shown, line, at),
-            _ if is_back || line.trim().is_empty() => vec![reply("left as it is")],
+            Step::Held(word) => self.decide(word, line, at),
+            Step::Rename(task) => vec![Act::Do(rename_of(&task, line))],
+            _ if line.trim() == BACK || line.trim().is_empty() => vec![reply("left as it is")],
             Step::Start => vec![Act::Do(start_of(line.trim()))],
             Step::Stop(task) => match line.trim() {
                 "s" | "stop" => vec![Act::Do(stop_of(&task, false))],
                 "k" | "kill" => vec![Act::Do(stop_of(&task, true))],
                 _ => vec![reply("left as it is")],
             },
+            Step::Signal(task) => match signal_named(line) {
+                Some(signal) => vec![Act::Do(signal_of(&task, signal))],
+                None => vec![reply(format!("{:?} is no signal; none was sent", line.trim()))],
+            },
             Step::Waits(subjects) => self.pick(&subjects, line),
             Step::Quit => self.leave(line.trim()),
+            Step::Menu | Step::Lines(..) => Vec::new(),
         }
+    }
+
+    /// Tells whether several lines can be an answer: where each is seen as it is written.
+    fn takes_lines(&self, step: &Step) -> bool {
+        match step {
+            Step::Line(task) => self.task(task).is_some_and(|task| !wants_secret(task)),
+            Step::Question(inquiry) => matches!(inquiry.question.kind, QuestionKind::Text { masked: false }),
+            _ => false,
+        }
+    }
+
+    fn write_on(&mut self, step: Box<Step>, mut written: String, line: &str, at: Timestamp) -> Vec<Act> {
+        if line == END {
+            return self.take(*step, written.strip_suffix('\n').unwrap_or(&written), at);
+        }
+        if written.len() + line.len() > MOST_WRITTEN {
+            let text = format!("that is more than {MOST_WRITTEN} bytes; nothing was sent");
+            return vec![Act::Hide(false), reply(text)];
+        }
+        written.push_str(line);
+        written.push('\n');
+        self.step = Step::Lines(step, written);
+        Vec::new()
     }
 
     fn choose(&mut self, line: &str) -> Vec<Act> {
@@ -71,6 +120,8 @@ impl Talk {
             }
             Verb::Start => vec![Act::Do(start_of(rest))],
             Verb::Stop => self.with_task(rest, |task| !task.status.is_terminal(), Self::ask_to_stop),
+            Verb::Signal => self.signal(rest),
+            Verb::Rename => self.rename(rest),
             Verb::Attend => self.attend(rest),
             Verb::Pause => vec![Act::Do(Effect::Pause(self.snapshot.gate.paused.is_none()))],
             Verb::Receipts => self.receipts(rest),
@@ -137,7 +188,7 @@ impl Talk {
         )
     }
 
-    fn write(&mut self, rest: &str) -> Vec<Act> {
+    pub(super) fn write(&mut self, rest: &str) -> Vec<Act> {
         let text = rest.split_once(char::is_whitespace).map(|(_, text)| text.to_owned());
         self.with_task(rest, takes_input, |talk, task| match (&text, wants_secret(task)) {
             (Some(_), true) => {
@@ -147,7 +198,8 @@ impl Talk {
             (None, is_secret) => {
                 talk.step = Step::Line(task.id.clone());
                 let hidden = if is_secret { " It is not shown and not recorded." } else { "" };
-                let text = format!("write the line for {}; {BACK} to send none.{hidden}", alias(task));
+                let lines = if is_secret { String::new() } else { format!("{LINES} for several, ") };
+                let text = format!("write the line for {}; {lines}{BACK} to send none.{hidden}", alias(task));
                 vec![Act::Hide(is_secret), reply(text)]
             }
         })
@@ -162,140 +214,41 @@ impl Talk {
         ]
     }
 
-    /// What waits for the person, the oldest first.
-    pub(super) fn waiting(&self) -> Vec<(Timestamp, Subject, String)> {
-        let mut all = Vec::new();
-        for question in &self.snapshot.questions {
-            let subject = Subject::Question(question.id.clone());
-            all.push((question.asked_at, subject, questions::headline(question)));
-        }
-        for call in &self.snapshot.gate.held {
-            let cmd = call.commands.first().map(|first| visible::told(&first.cmd)).unwrap_or_default();
-            let text = format!("call {}: {} wants to run {cmd}", call.call, who(&call.actor));
-            all.push((call.since, Subject::Held(call.ticket), text));
-        }
-        for task in self.live() {
-            if let Some(waiting) = task.waiting.as_ref().filter(|waiting| waiting.evidence != "quiet") {
-                let text = format!("{} {}: {}", alias(task), view::need(&waiting.kind), tasks::command(task));
-                all.push((waiting.since, Subject::Input(task.id.clone()), text));
-            }
-        }
-        all.sort_by_key(|(since, ..)| *since);
-        all
+    fn signal(&mut self, rest: &str) -> Vec<Act> {
+        let named = rest.split_once(char::is_whitespace).map(|(_, name)| name.to_owned());
+        self.with_task(
+            rest,
+            |task| !task.status.is_terminal(),
+            |talk, task| match named.as_deref().map(|name| (name, signal_named(name))) {
+                Some((_, Some(signal))) => vec![Act::Do(signal_of(&task.id, signal))],
+                Some((name, None)) => vec![reply(format!("{name:?} is no signal: {}", signals()))],
+                None => {
+                    talk.step = Step::Signal(task.id.clone());
+                    let name = alias(task);
+                    let ask = format!("which signal for {name}? {}. An empty line sends none", signals());
+                    vec![reply(ask)]
+                }
+            },
+        )
     }
 
-    fn attend(&mut self, rest: &str) -> Vec<Act> {
-        let all = self.waiting();
-        if all.is_empty() {
-            return vec![reply("nothing waits for you")];
-        }
-        let subjects: Vec<Subject> = all.iter().map(|(_, subject, _)| subject.clone()).collect();
-        if !rest.is_empty() {
-            return self.pick(&subjects, rest);
-        }
-        self.step = Step::Waits(subjects);
-        let mut acts: Vec<Act> =
-            (1..).zip(&all).map(|(number, (.., text))| reply(format!("{number} {text}"))).collect();
-        acts.push(reply("write a number to answer; an empty line leaves it all"));
-        acts
-    }
-
-    fn pick(&mut self, subjects: &[Subject], line: &str) -> Vec<Act> {
-        let word = line.trim();
-        let place = |number: usize| subjects.get(number.checked_sub(1)?);
-        let named = |subject: &&Subject| match subject {
-            Subject::Question(id) => {
-                let open = self.snapshot.questions.iter().find(|open| open.id == *id);
-                open.is_some_and(|open| inquiry::alias(open) == word)
-            }
-            Subject::Input(id) => self.task(id).is_some_and(|task| alias(task) == word),
-            Subject::Held(_) => false,
-        };
-        let subject = word.parse().ok().and_then(place).or_else(|| subjects.iter().find(named)).cloned();
-        match subject {
-            None => vec![reply(format!("{word:?} does not wait; attention lists what does"))],
-            Some(Subject::Input(id)) => {
-                let name = self.task(&id).map(|task| alias(task)).unwrap_or_default();
-                self.write(&name)
-            }
-            Some(Subject::Question(id)) => {
-                let open = self.snapshot.questions.iter().find(|open| open.id == id).cloned();
-                open.map(|open| self.open_question(Inquiry::new(open))).unwrap_or_default()
-            }
-            Some(Subject::Held(ticket)) => {
-                let call = self.snapshot.gate.held.iter().find(|held| held.ticket == ticket).cloned();
-                let Some(call) = call else { return vec![reply("it waits no longer")] };
-                let acts = questions::call(&call, &self.about.zone).into_iter().map(Act::Say).collect();
-                self.only_by_a_person(acts, Step::Held(ticket, call.hash, None))
-            }
-        }
-    }
-
-    fn open_question(&mut self, inquiry: Inquiry) -> Vec<Act> {
-        let is_secret = matches!(inquiry.question.kind, crate::runtime::QuestionKind::Text { masked: true });
-        let mut acts: Vec<Act> = questions::question(&inquiry).into_iter().map(Act::Say).collect();
-        acts.push(Act::Hide(is_secret));
-        if inquiry.question.kind.is_operators() {
-            return self.only_by_a_person(acts, Step::Question(Box::new(inquiry)));
-        }
-        self.step = Step::Question(Box::new(inquiry));
-        acts
-    }
-
-    /// What only the operator may say is not taken from a pipe: nobody can tell who is behind it.
-    fn only_by_a_person(&mut self, mut acts: Vec<Act>, step: Step) -> Vec<Act> {
-        if self.about.is_person {
-            self.step = step;
-        } else {
-            acts.push(reply("only a person at a terminal can answer that; the input here is none"));
-        }
-        acts
-    }
-
-    fn answer(&mut self, mut inquiry: Box<Inquiry>, line: &str, at: Timestamp) -> Vec<Act> {
-        if !inquiry.is_ready(at) {
-            self.step = Step::Question(inquiry);
-            return vec![reply("that line came too early: read, then write it again")];
-        }
-        let Some(given) = questions::answer(&inquiry.question, line) else {
-            if line.trim().is_empty() {
-                return vec![Act::Hide(false), reply("left open")];
-            }
-            let text = format!("that is no answer: {}", inquiry.question.kind.expected());
-            self.step = Step::Question(inquiry);
-            return vec![reply(text)];
-        };
-        inquiry.is_sent = true;
-        let question = inquiry.question.id.clone();
-        vec![Act::Hide(false), Act::Do(Effect::Answer { question, given })]
-    }
-
-    fn decide(
-        &mut self,
-        ticket: u64,
-        hash: String,
-        shown: Option<Timestamp>,
-        line: &str,
-        at: Timestamp,
-    ) -> Vec<Act> {
-        if line.trim().is_empty() || line.trim() == BACK {
-            return vec![reply("left waiting")];
-        }
-        let Some(call) = self.snapshot.gate.held.iter().find(|held| held.ticket == ticket).cloned() else {
-            return vec![reply("it waits no longer")];
-        };
-        if !shown.is_some_and(|shown| at.duration_since(shown) >= held::SETTLES) {
-            self.step = Step::Held(ticket, hash, shown);
-            return vec![reply("that line came too early: read, then write it again")];
-        }
-        match questions::decision(&call, line) {
-            Some(decision) => vec![Act::Do(Effect::Decide { ticket, hash, decision })],
-            None => {
-                self.step = Step::Held(ticket, hash, shown);
-                let allow = if matches!(call.reason, HoldReason::Rule(_)) { ", allow" } else { "" };
-                vec![reply(format!("that is no answer: run{allow} or deny"))]
-            }
-        }
+    fn rename(&mut self, rest: &str) -> Vec<Act> {
+        let name = rest.split_once(char::is_whitespace).map(|(_, name)| name.to_owned());
+        self.with_task(
+            rest,
+            |_| true,
+            |talk, task| match &name {
+                Some(name) => vec![Act::Do(rename_of(&task.id, name))],
+                None => {
+                    talk.step = Step::Rename(task.id.clone());
+                    let text = format!(
+                        "write the name of {}; an empty line takes it away, {BACK} leaves it",
+                        alias(task)
+                    );
+                    vec![reply(text)]
+                }
+            },
+        )
     }
 
     fn receipts(&mut self, rest: &str) -> Vec<Act> {
@@ -350,10 +303,28 @@ impl Talk {
     }
 }
 
+/// The signals by their names, with what they ask for.
+fn signals() -> String {
+    let named: Vec<String> =
+        SIGNALS.iter().map(|(action, name)| format!("{name}, {}", action.hint())).collect();
+    named.join("; ")
+}
+
+fn signal_named(name: &str) -> Option<&'static str> {
+    let name = name.trim().to_ascii_uppercase();
+    let name = name.strip_prefix("SIG").unwrap_or(&name);
+    SIGNALS.iter().map(|(_, known)| *known).find(|known| *known == name)
+}
+
+fn rename_of(task: &TaskId, name: &str) -> Effect {
+    let name = name.trim();
+    Effect::Rename(task.clone(), (!name.is_empty()).then(|| name.to_owned()))
+}
+
 fn is_named(task: &TaskView, name: &str) -> bool {
     alias(task) == name || task.id.as_str() == name || name.parse() == Ok(task.number)
 }
 
-fn reply(text: impl Into<String>) -> Act {
+pub(super) fn reply(text: impl Into<String>) -> Act {
     Act::Say(Line::reply(text))
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
+use crate::config::Prefix;
 use crate::envelope::TaskId;
 use crate::runtime::{QuestionId, Snapshot, TaskView};
 
@@ -93,10 +94,28 @@ pub(super) enum Step {
     Waits(Vec<Subject>),
     /// The answer to a question.
     Question(Box<Inquiry>),
-    /// The word about a held call: its ticket and hash, and since when it has been shown.
-    Held(u64, String, Option<Timestamp>),
+    /// The word about a held call.
+    Held(Word),
+    /// More lines of an answer, with those that were written.
+    Lines(Box<Step>, String),
+    /// Which signal to send to a task.
+    Signal(TaskId),
+    /// What to call a task.
+    Rename(TaskId),
     /// How to leave.
     Quit,
+}
+
+/// What a word about a held call is given for.
+#[derive(Debug, Clone)]
+pub(super) struct Word {
+    pub(super) ticket: u64,
+    /// The request that was told.
+    pub(super) hash: String,
+    /// Since when all of it can have been read.
+    pub(super) shown: Option<Timestamp>,
+    /// What a wider yes would let run, as it was told last.
+    pub(super) wider: Option<Prefix>,
 }
 
 /// Something that waits.
@@ -196,7 +215,7 @@ impl Talk {
     pub fn shown(&mut self, now: Timestamp) {
         match &mut self.step {
             Step::Question(inquiry) => drop(inquiry.shown_at.get_or_insert(now)),
-            Step::Held(.., shown) => drop(shown.get_or_insert(now)),
+            Step::Held(word) => drop(word.shown.get_or_insert(now)),
             _ => {}
         }
     }
@@ -269,15 +288,20 @@ impl Talk {
 
     /// What is being answered may have been settled by somebody else.
     fn overtaken(&mut self) -> Vec<Act> {
-        let is_there = match &self.step {
+        let step = match &self.step {
+            Step::Lines(step, _) => &**step,
+            step => step,
+        };
+        let is_there = match step {
             Step::Question(inquiry) => {
                 inquiry.is_sent || self.snapshot.questions.iter().any(|open| open.id == inquiry.question.id)
             }
-            Step::Held(ticket, ..) => self.snapshot.gate.held.iter().any(|held| held.ticket == *ticket),
-            Step::Line(task) | Step::Stop(task) => {
+            Step::Held(word) => self.snapshot.gate.held.iter().any(|held| held.ticket == word.ticket),
+            Step::Line(task) | Step::Stop(task) | Step::Signal(task) => {
                 self.task(task).is_some_and(|task| !task.status.is_terminal())
             }
-            Step::Menu | Step::Start | Step::Waits(_) | Step::Quit => true,
+            Step::Rename(task) => self.task(task).is_some(),
+            Step::Menu | Step::Start | Step::Waits(_) | Step::Quit | Step::Lines(..) => true,
         };
         if is_there {
             return Vec::new();

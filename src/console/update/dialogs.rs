@@ -83,15 +83,22 @@ pub(in super::super) fn stop_of(task: &TaskId, kill: bool) -> Effect {
     Effect::Call { tool: "TaskStop", input }
 }
 
+/// The signals that can be sent, by their actions.
+pub(in super::super) const SIGNALS: [(Action, &str); 6] = [
+    (Action::Interrupt, "INT"),
+    (Action::Terminate, "TERM"),
+    (Action::HangUp, "HUP"),
+    (Action::QuitSignal, "QUIT"),
+    (Action::User1, "USR1"),
+    (Action::User2, "USR2"),
+];
+
+/// Sends a signal to a task.
+pub(in super::super) fn signal_of(task: &TaskId, name: &str) -> Effect {
+    Effect::Call { tool: "TaskStop", input: json!({"task_id": task, "signal": name}) }
+}
+
 pub(super) fn signal(task: &TaskId, action: Action) -> Vec<Effect> {
-    let name = match action {
-        Action::Interrupt => "INT",
-        Action::Terminate => "TERM",
-        Action::HangUp => "HUP",
-        Action::QuitSignal => "QUIT",
-        Action::User1 => "USR1",
-        Action::User2 => "USR2",
-        _ => return Vec::new(),
-    };
-    vec![Effect::Call { tool: "TaskStop", input: json!({"task_id": task, "signal": name}) }]
+    let known = SIGNALS.iter().find(|(known, _)| *known == action);
+    known.map(|(_, name)| signal_of(task, name)).into_iter().collect()
 }

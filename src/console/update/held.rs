@@ -190,7 +190,7 @@ impl App {
 }
 
 /// Returns the rule to begin with for a call that a rule holds: of one command that is plain words.
-pub(super) fn wider_for(call: &HeldCall) -> Option<Prefix> {
+pub(in super::super) fn wider_for(call: &HeldCall) -> Option<Prefix> {
     let [command] = &call.commands[..] else { return None };
     Prefix::of(&command.cmd).filter(|_| matches!(call.reason, HoldReason::Rule(_)))
 }

@@ -23,7 +23,8 @@ mod task;
 mod typing;
 mod usage;
 
-pub(super) use dialogs::stop_of;
+pub(super) use dialogs::{SIGNALS, signal_of, stop_of};
+pub(super) use held::wider_for;
 pub(super) use scroll::moved;
 pub(super) use typing::{line_to, start_of, wants_secret};
 
