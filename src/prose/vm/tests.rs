@@ -4,6 +4,7 @@
 mod cases;
 mod cut;
 mod generated;
+mod played;
 mod policy;
 mod resumed;
 

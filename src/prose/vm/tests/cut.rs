@@ -2,126 +2,24 @@
 //! nothing is done twice but what was in flight, and that only as somebody says.
 
 use std::collections::{BTreeMap, HashMap};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
-use jiff::Timestamp;
 use proptest::prelude::*;
-use tokio_util::sync::CancellationToken;
+use proptest::test_runner::{RngSeed, TestRunner};
 
-use super::generated::{Written, programs};
+use super::generated::{Generated, Written, programs};
+use super::played::{Outside, Played};
 use super::{files, in_words, progress, root};
 use crate::config::ExecPolicy;
-use crate::envelope::Actor;
 use crate::prose::answers::Answers;
 use crate::prose::run::Error;
 use crate::prose::run::binding::BindingFile;
 use crate::prose::run::disk::SharedDisk;
 use crate::prose::run::disk::fused::Fused;
 use crate::prose::source::Source;
-use crate::prose::vm::effects::{Decided, Effects, Event, NotAsked, NotRun, Order, Present, Ran};
 use crate::prose::vm::{Judge, Vm};
-use crate::runtime::{Answer, AnswerValue, Asking, Principal, QuestionKind};
-
-/// What is left when a process is killed: what its commands did, and what its operator remembers.
-#[derive(Debug, Default)]
-struct Outside {
-    /// Commands that took effect, each with where.
-    done: Vec<String>,
-    asked: Vec<String>,
-    /// How often a command that was in flight is done in the end, by what was said about it.
-    due: HashMap<String, usize>,
-    reruns: HashMap<String, usize>,
-    /// What the operator says next about commands in flight; then always `Rerun`.
-    says: Vec<AnswerValue>,
-    has_aborted: bool,
-}
-
-impl Outside {
-    fn times(&self, cmd: &str) -> usize {
-        self.done.iter().filter(|done| *done == cmd).count()
-    }
-}
-
-/// A world that plays `WORD EXIT LINES SECONDS [cd] [:: …]`.
-struct Played {
-    outside: Arc<Mutex<Outside>>,
-}
-
-impl Effects for Played {
-    async fn exec(&self, order: Order, cancel: &CancellationToken) -> Result<Ran, NotRun> {
-        self.outside.lock().expect("outside").done.push(order.command.clone());
-        let mut words = order.command.split([' ', '\n']);
-        let word = words.next().unwrap_or_default();
-        let mut number = || words.next().and_then(|word| word.parse::<u8>().ok()).expect("a number");
-        let (exit_code, lines, seconds) = (number(), number(), number());
-        tokio::select! {
-            () = tokio::time::sleep(Duration::from_secs(seconds.into())) => {}
-            () = cancel.cancelled() => return Err(NotRun::Cancelled),
-        }
-        let stdout = (0..lines).map(|line| format!("{word}.{line} in {}\n", order.cwd.display())).collect();
-        let ended_in = (words.next() == Some("cd")).then(|| order.cwd.join(word));
-        Ok(Ran { exit_code: exit_code.into(), stdout, ended_in, ..Ran::default() })
-    }
-
-    async fn ask(&self, asking: Asking) -> Result<Decided, NotAsked> {
-        let mut outside = self.outside.lock().expect("outside");
-        let text = format!("{} {:?}", asking.text, asking.evidence.pass);
-        let mut hasher = DefaultHasher::new();
-        text.hash(&mut hasher);
-        let one = hasher.finish().is_multiple_of(2);
-        let value = match &asking.kind {
-            QuestionKind::InFlight => {
-                let cmd = asking.evidence.command.clone().expect("the command");
-                let times = outside.times(&cmd);
-                let says = outside.says.pop().unwrap_or(AnswerValue::Rerun);
-                match says {
-                    AnswerValue::Rerun => {
-                        *outside.reruns.entry(cmd.clone()).or_default() += 1;
-                        outside.due.insert(cmd, times + 1);
-                    }
-                    AnswerValue::Skip => drop(outside.due.insert(cmd, times)),
-                    _ => outside.has_aborted = true,
-                }
-                says
-            }
-            QuestionKind::YesNo { .. } => {
-                if one {
-                    AnswerValue::Yes
-                } else {
-                    AnswerValue::No
-                }
-            }
-            QuestionKind::Choice { labels } => AnswerValue::Choice(labels[usize::from(one)].clone()),
-            QuestionKind::Text { .. } => AnswerValue::Text(format!("answer to {}", asking.text)),
-            QuestionKind::Gate { .. } => {
-                if one {
-                    AnswerValue::Approve
-                } else {
-                    AnswerValue::Reject
-                }
-            }
-            QuestionKind::Command => AnswerValue::Approve,
-        };
-        if asking.kind != QuestionKind::InFlight {
-            outside.asked.push(text);
-        }
-        let principal = Principal::Actor(Actor::Operator);
-        Ok(Decided::Answered(Answer { value, principal, at: self.now(), note: None }))
-    }
-
-    fn present(&self) -> Present {
-        Present { operator: true, agent: false }
-    }
-
-    async fn tell(&self, _event: Event) {}
-
-    fn now(&self) -> Timestamp {
-        Timestamp::UNIX_EPOCH
-    }
-}
+use crate::runtime::AnswerValue;
 
 /// Where a walk is cut off.
 #[derive(Debug, Clone)]
@@ -318,9 +216,20 @@ fn counted(done: &[String]) -> BTreeMap<&str, usize> {
     counts
 }
 
-fn config() -> ProptestConfig {
-    let cases = if std::env::var_os("PILOTHOUSE_LONG").is_some() { 20_000 } else { 150 };
-    ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 2_000, ..ProptestConfig::default() }
+/// The same programs and cuts each time: a fault that was there before is not found in somebody else's change.
+fn few() -> TestRunner {
+    config(150, RngSeed::Fixed(31))
+}
+
+/// Others each time.
+fn many() -> TestRunner {
+    config(20_000, RngSeed::Random)
+}
+
+fn config(cases: u32, rng_seed: RngSeed) -> TestRunner {
+    let usual =
+        ProptestConfig { failure_persistence: None, max_shrink_iters: 2_000, ..ProptestConfig::default() };
+    TestRunner::new(ProptestConfig { cases, rng_seed, ..usual })
 }
 
 fn paused() -> tokio::runtime::Runtime {
@@ -328,50 +237,85 @@ fn paused() -> tokio::runtime::Runtime {
     builder.enable_time().start_paused(true).build().expect("a loop")
 }
 
-proptest! {
-    #![proptest_config(config())]
-
-    /// Decision 31, with `rerun` and `abort`: the same end, files and effects, and what was in flight as often as
-    /// it was let run.
-    #[test]
-    fn a_run_cut_off_anywhere_comes_to_the_end_of_one_that_was_not(
-        program in programs(), cuts in cuts(), aborts in prop::collection::vec(any::<bool>(), 0..3),
-    ) {
-        let written = program.written();
-        let says = aborts.iter().map(|aborts| if *aborts { AnswerValue::Abort } else { AnswerValue::Rerun });
-        let Compared { whole, whole_outside, cut, cut_outside } =
-            paused().block_on(compared(&written, &cuts, says.collect()));
-        let once = counted(&whole_outside.done);
-        prop_assert!(once.values().all(|times| *times == 1), "the program does something twice: {once:?}\n{}", written.text);
-        if written.races {
-            for (cmd, times) in counted(&cut_outside.done) {
-                let most = 1 + cut_outside.reruns.get(cmd).copied().unwrap_or_default();
-                prop_assert!(times <= most, "{cmd} was done {times} times\n{}", written.text);
-            }
-            return Ok(());
+/// Decision 31, with `rerun` and `abort`: the same end, files and effects, and what was in flight as often as it was
+/// let run.
+fn comes_to_the_same_end(program: &Generated, cuts: &[Cut], aborts: &[bool]) -> Result<(), TestCaseError> {
+    let written = program.written();
+    let says = aborts.iter().map(|aborts| if *aborts { AnswerValue::Abort } else { AnswerValue::Rerun });
+    let Compared { whole, whole_outside, cut, cut_outside } =
+        paused().block_on(compared(&written, cuts, says.collect()));
+    let once = counted(&whole_outside.done);
+    prop_assert!(
+        once.values().all(|times| *times == 1),
+        "the program does something twice: {once:?}\n{}",
+        written.text
+    );
+    if written.races {
+        for (cmd, times) in counted(&cut_outside.done) {
+            let most = 1 + cut_outside.reruns.get(cmd).copied().unwrap_or_default();
+            prop_assert!(times <= most, "{cmd} was done {times} times\n{}", written.text);
         }
-        let expected: BTreeMap<&str, usize> =
-            once.keys().map(|cmd| (*cmd, cut_outside.due.get(*cmd).copied().unwrap_or(1))).collect();
-        prop_assert_eq!(counted(&cut_outside.done), expected, "\n{}", &written.text);
-        let most_asked = counted(&cut_outside.asked).values().map(|times| times - 1).sum::<usize>();
-        prop_assert!(written.forks || most_asked <= cuts.len(), "{:?}\n{}", &cut_outside.asked, &written.text);
-        if written.forks {
-            prop_assert_eq!(cut.in_any_order(), whole.in_any_order(), "\n{}", &written.text);
-        } else {
-            prop_assert_eq!(cut, whole, "\n{}", &written.text);
-            let mut done = cut_outside.done.clone();
-            done.dedup();
-            prop_assert_eq!(done, whole_outside.done, "\n{}", &written.text);
-        }
+        return Ok(());
     }
-
-    /// Decision 31, with `skip`: it ends, and nothing was done twice.
-    #[test]
-    fn what_is_skipped_is_never_done_again(program in programs(), cuts in cuts()) {
-        let written = program.written();
-        let compared = paused().block_on(compared(&written, &cuts, vec![AnswerValue::Skip; 100]));
-        for (cmd, times) in counted(&compared.cut_outside.done) {
-            prop_assert!(times == 1, "{cmd} was done {times} times\n{}", written.text);
-        }
+    let expected: BTreeMap<&str, usize> =
+        once.keys().map(|cmd| (*cmd, cut_outside.due.get(*cmd).copied().unwrap_or(1))).collect();
+    prop_assert_eq!(counted(&cut_outside.done), expected, "\n{}", &written.text);
+    let most_asked = counted(&cut_outside.asked).values().map(|times| times - 1).sum::<usize>();
+    prop_assert!(written.forks || most_asked <= cuts.len(), "{:?}\n{}", &cut_outside.asked, &written.text);
+    if written.forks {
+        prop_assert_eq!(cut.in_any_order(), whole.in_any_order(), "\n{}", &written.text);
+    } else {
+        prop_assert_eq!(cut, whole, "\n{}", &written.text);
+        let mut done = cut_outside.done.clone();
+        done.dedup();
+        prop_assert_eq!(done, whole_outside.done, "\n{}", &written.text);
     }
+    Ok(())
+}
+
+/// Decision 31, with `skip`: it ends, and nothing was done twice.
+fn does_nothing_twice(program: &Generated, cuts: &[Cut]) -> Result<(), TestCaseError> {
+    let written = program.written();
+    let compared = paused().block_on(compared(&written, cuts, vec![AnswerValue::Skip; 100]));
+    for (cmd, times) in counted(&compared.cut_outside.done) {
+        prop_assert!(times == 1, "{cmd} was done {times} times\n{}", written.text);
+    }
+    Ok(())
+}
+
+#[track_caller]
+fn cut_off_anywhere(mut runner: TestRunner) {
+    let aborts = prop::collection::vec(any::<bool>(), 0..3);
+    let run = runner.run(&(programs(), cuts(), aborts), |(program, cuts, aborts)| {
+        comes_to_the_same_end(&program, &cuts, &aborts)
+    });
+    run.unwrap_or_else(|error| panic!("{error}\n{runner}"));
+}
+
+#[track_caller]
+fn skipped(mut runner: TestRunner) {
+    let run = runner.run(&(programs(), cuts()), |(program, cuts)| does_nothing_twice(&program, &cuts));
+    run.unwrap_or_else(|error| panic!("{error}\n{runner}"));
+}
+
+#[test]
+fn a_run_cut_off_anywhere_comes_to_the_end_of_one_that_was_not() {
+    cut_off_anywhere(few());
+}
+
+#[test]
+fn what_is_skipped_is_never_done_again() {
+    skipped(few());
+}
+
+#[test]
+#[ignore = "minutes; .ci/long runs it"]
+fn long_a_run_cut_off_anywhere_comes_to_the_end_of_one_that_was_not() {
+    cut_off_anywhere(many());
+}
+
+#[test]
+#[ignore = "minutes; .ci/long runs it"]
+fn long_what_is_skipped_is_never_done_again() {
+    skipped(many());
 }
