@@ -56,7 +56,7 @@ fn binding(name: &str, preview: &str, exit_code: Option<i32>) -> BindingView {
 }
 
 /// A program in the middle of its parallel block; task 6 runs for it.
-fn program() -> ProgramView {
+pub(crate) fn program() -> ProgramView {
     let branch = |letter: &str, name: &str, line, state, task: Option<u32>| BranchView {
         letter: letter.into(),
         name: Some(name.into()),
@@ -96,7 +96,7 @@ fn program() -> ProgramView {
 }
 
 /// The same program at its gate.
-fn at_gate() -> ProgramView {
+pub(crate) fn at_gate() -> ProgramView {
     let mut program = program();
     program.state = RunState::Asking;
     program.steps = vec![

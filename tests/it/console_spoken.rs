@@ -8,13 +8,13 @@ use pilothouse::console::msg::{Effect, Leave};
 use pilothouse::console::spoken::{Act, Circumstances, Heard, Purpose, Reading, Talk, events};
 use pilothouse::envelope::Actor;
 use pilothouse::runtime::{
-    AnswerValue, Decision, GateView, HoldReason, Question, QuestionKind, Snapshot, TaskEvent, TaskStatus,
-    TaskView, Waiting,
+    AnswerValue, Decision, GateView, HoldReason, Lines, LoopView, ProgramView, Question, QuestionKind,
+    RunState, Snapshot, StepState, TaskEvent, TaskStatus, TaskView, Waiting,
 };
 
 use crate::console_fixture::{ago, empty, ended, id, now, snapshot, task};
 use crate::console_held::call;
-use crate::console_program::gate;
+use crate::console_program::{at_gate, gate, program};
 
 fn with(tasks: Vec<TaskView>) -> Snapshot {
     Snapshot { tasks: tasks.into_iter().map(Arc::new).collect(), ..empty() }
@@ -322,6 +322,45 @@ fn a_task_is_named_and_its_name_taken_away() {
     let named = with(vec![TaskView { name: Some("the build".into()), ..task(1, "make", 9, 3) }]);
     assert_eq!(said(&state, &named), "operator: named t01 the build\n");
     assert_eq!(said(&named, &state), "operator: took its name from t01\n");
+}
+
+#[test]
+fn a_program_is_told_statement_by_statement() {
+    let of = |program: ProgramView| Snapshot { programs: vec![Arc::new(program)], ..empty() };
+    let with = |change: &dyn Fn(&mut ProgramView)| {
+        let mut next = program();
+        change(&mut next);
+        of(next)
+    };
+    let running = of(program());
+    insta::assert_snapshot!("spoken_program", said(&empty(), &running));
+    assert_eq!(said(&running, &running), "");
+    let ended = with(&|next| (next.steps[3].state, next.steps[3].exit_code) = (StepState::Done, Some(0)));
+    assert_eq!(said(&running, &ended), "system: release.prose line 5 ended: exit 0\n");
+    let again = with(&|next| {
+        next.steps[1].task = Some(id(9));
+        (next.steps[1].state, next.steps[1].exit_code) = (StepState::Failed, Some(128));
+    });
+    assert_eq!(
+        said(&running, &again),
+        "system: release.prose line 3 begins: let branch = exec \"git rev-parse --abbrev-ref HEAD\"\n\
+         system: release.prose line 3 failed: exit 128\n",
+        "a pass between two looks is told whole"
+    );
+    let task_known = with(&|next| next.steps[2].task = Some(id(7)));
+    assert_eq!(said(&running, &task_known), "", "its command is told of by itself");
+    let asking = of(at_gate());
+    let told = said(&running, &asking);
+    assert!(told.contains("release.prose line 9 is passed over: if **the tests pass**:\n"), "{told}");
+    assert!(!told.contains("line 13"), "what asks is told by the question: {told}");
+    let turn = |pass| {
+        with(&|next| {
+            next.loops = vec![LoopView { lines: Lines { first: 7, last: 8 }, pass, max: Some(5) }];
+        })
+    };
+    assert_eq!(said(&turn(1), &turn(2)), "system: release.prose line 7: pass 2 of at most 5\n");
+    let over = with(&|next| next.state = RunState::Completed);
+    assert_eq!(said(&running, &over), "system: the program release.prose completed\n");
 }
 
 #[test]

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use crate::envelope::Actor;
-use crate::runtime::{CallSummary, HeldCall, ProgramView, Snapshot, TaskEvent, TaskStatus, TaskView};
+use crate::runtime::{CallSummary, HeldCall, Snapshot, TaskEvent, TaskStatus, TaskView};
 
 use super::super::app::{alias, inquiry};
 use super::super::text::visible;
 use super::super::view;
 use super::line::Line;
+use super::programs::programs;
 use super::tasks::{after, command, end};
 
 /// Returns what is new in `after`, in the order in which it is best understood.
@@ -50,31 +51,6 @@ fn notices(before: &Snapshot, after: &Snapshot, lines: &mut Vec<Line>) {
         let error = if notice.is_error { "error: " } else { "" };
         lines.push(Line::system(format!("{error}{}", notice.text)));
     }
-}
-
-fn programs(before: &Snapshot, after: &Snapshot, lines: &mut Vec<Line>) {
-    for program in &after.programs {
-        let known = before.programs.iter().find(|known| known.run == program.run);
-        if known.is_none() {
-            lines.push(program_runs(program));
-        }
-        if program.state.is_terminal() && known.is_none_or(|known| !known.state.is_terminal()) {
-            let why = program.error.as_ref().map(|error| format!(": line {}, {}", error.line, error.message));
-            let state = program.state.as_str();
-            let name = program_name(program);
-            lines.push(Line::system(format!("the program {name} {state}{}", why.unwrap_or_default())));
-        }
-    }
-}
-
-/// Says that a program runs.
-pub(super) fn program_runs(program: &Arc<ProgramView>) -> Line {
-    Line::by(&program.started_by, format!("runs the program {}, {}", program_name(program), program.run))
-}
-
-fn program_name(program: &ProgramView) -> String {
-    let name = program.path.file_name().unwrap_or(program.path.as_os_str());
-    name.to_string_lossy().into_owned()
 }
 
 fn gate(before: &Snapshot, after: &Snapshot, lines: &mut Vec<Line>) {

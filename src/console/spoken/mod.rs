@@ -5,6 +5,7 @@ mod attention;
 pub mod events;
 pub mod line;
 pub mod menu;
+mod programs;
 pub mod questions;
 pub mod reading;
 mod steps;

@@ -14,8 +14,9 @@ use crate::runtime::{QuestionId, Snapshot, TaskView};
 use super::super::app::inquiry::Inquiry;
 use super::super::msg::{Effect, Leave, Msg};
 use super::super::text::visible;
-use super::events::{events, program_runs};
+use super::events::events;
 use super::line::Line;
+use super::programs::program_runs;
 use super::reading::{Purpose, Reading};
 use super::tasks;
 
@@ -160,7 +161,11 @@ impl Talk {
             None => Line::system("the runtime is in this console and ends with it"),
         });
         said.extend(
-            snapshot.programs.iter().filter(|program| !program.state.is_terminal()).map(program_runs),
+            snapshot
+                .programs
+                .iter()
+                .filter(|program| !program.state.is_terminal())
+                .map(|program| program_runs(program)),
         );
         let running = snapshot.tasks.iter().filter(|task| !task.status.is_terminal());
         said.extend(running.map(|task| Line::system(tasks::standing(task, now))));
