@@ -140,11 +140,19 @@ impl Progress {
         });
     }
 
-    /// A branch has ended.
+    /// A branch has ended, and with it what is still under way on its lines: a branch that is a value alone has no
+    /// statement that says how it ended.
     pub(super) fn branch_ended(&self, letter: &str, state: StepState) {
         self.change(|view| {
-            if let Some(branch) = view.branches.iter_mut().find(|branch| branch.letter == letter) {
-                branch.state = state;
+            let Some(branch) = view.branches.iter_mut().find(|branch| branch.letter == letter) else {
+                return;
+            };
+            branch.state = state;
+            let lines = branch.lines;
+            // The same lines may be walked by several at once, in a block inside of `parallel for`.
+            let is_walked = |other: &BranchView| other.lines == lines && other.state == StepState::Running;
+            if !view.branches.iter().any(is_walked) {
+                settle(view, state, |step| lines.holds(step.lines.first) && lines.holds(step.lines.last));
             }
         });
     }
@@ -167,9 +175,10 @@ impl Progress {
         });
     }
 
-    /// The run is over.
+    /// The run is over, and nothing of it is under way any more.
     pub fn ended(&self, state: RunState, error: Option<ProgramError>, at: Timestamp) {
         self.change(|view| {
+            settle(view, StepState::Cancelled, |_| true);
             (view.state, view.error, view.ended_at) = (state, error, Some(at));
             view.branches.clear();
             view.loops.clear();
@@ -183,6 +192,14 @@ impl Progress {
 
     fn lock(&self) -> MutexGuard<'_, ProgramView> {
         self.view.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Says how steps ended that were under way.
+fn settle(view: &mut ProgramView, state: StepState, is_over: impl Fn(&StepView) -> bool) {
+    let under_way = |step: &&mut StepView| matches!(step.state, StepState::Running | StepState::Asking);
+    for step in view.steps.iter_mut().filter(under_way).filter(|step| is_over(step)) {
+        step.state = state;
     }
 }
 
@@ -235,5 +252,20 @@ mod tests {
         assert_eq!(lines, [1, 2, 3]);
         progress.exited(Lines::one(3), 3);
         assert_eq!(progress.view().steps[2].state, StepState::Failed);
+    }
+    #[test]
+    fn a_branch_ends_what_is_under_way_on_its_lines_unless_another_walks_them() {
+        let progress = progress();
+        let branch = |letter: &str| (letter.to_owned(), None, Lines::one(2));
+        progress.forked(Lines { first: 1, last: 2 }, vec![branch("a"), branch("b")]);
+        progress.task(Lines::one(2), &TaskId::random());
+        progress.step(Lines::one(5), StepState::Asking);
+        let states = || progress.view().steps.iter().map(|step| step.state).collect::<Vec<_>>();
+        progress.branch_ended("a", StepState::Cancelled);
+        assert_eq!(states(), [StepState::Running, StepState::Asking]);
+        progress.branch_ended("b", StepState::Cancelled);
+        assert_eq!(states(), [StepState::Cancelled, StepState::Asking]);
+        progress.ended(RunState::Cancelled, None, Timestamp::UNIX_EPOCH);
+        assert_eq!(states(), [StepState::Cancelled, StepState::Cancelled]);
     }
 }

@@ -33,7 +33,7 @@ use crate::prose::run::state;
 use crate::prose::source::Source;
 use crate::prose::survey::survey;
 use crate::prose::{Profile, check};
-use crate::runtime::{Answer, AnswerValue, Asking, Principal};
+use crate::runtime::{Answer, AnswerValue, Asking, Principal, StepState};
 
 /// A world that plays: `echo X` prints, `exit N` fails, `wait N` takes so many seconds, `cd X` goes there,
 /// `hang` never ends, `crash` cuts the run off, everything else just ends well.
@@ -111,6 +111,8 @@ struct Walked {
     state: Vec<String>,
     outputs: Vec<(String, String)>,
     bindings: Vec<String>,
+    /// How each statement and branch stood at the end, by its first line.
+    steps: Vec<(u32, StepState)>,
     folder: PathBuf,
     #[expect(dead_code, reason = "its end removes the files")]
     keep: Option<tempfile::TempDir>,
@@ -166,6 +168,7 @@ impl Bench {
             state: state.lines().skip(2).map(str::to_owned).collect(),
             outputs: outputs.map(|(name, bound)| (name.to_string(), bound.value.inserted())).collect(),
             bindings,
+            steps: vm.progress.view().steps.iter().map(|step| (step.lines.first, step.state)).collect(),
             folder: folder.path().to_owned(),
             keep: None,
         }

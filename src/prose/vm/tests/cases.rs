@@ -237,3 +237,19 @@ proptest! {
         prop_assert_eq!(walked.ran, vec![format!("say {inserted} and w")]);
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_branch_that_was_cut_off_runs_on_no_screen() {
+    use crate::runtime::StepState::{Cancelled, Done, Failed};
+    let failing = "parallel:\n  a = exec \"wait 1; exit 3\"\n  b = exec \"hang\"\n  exec \"hang\"\n  c = do:\n    \
+                   exec \"hang\"\n";
+    let walked = walk(failing).await;
+    assert!(walked.ended.is_err());
+    let cut = [(1, Failed), (2, Failed), (3, Cancelled), (4, Cancelled), (6, Cancelled)];
+    assert_eq!(walked.steps, cut, "by one that failed");
+    let won = walk("let w = parallel (\"first\"):\n  a = exec \"wait 1\"\n  b = exec \"hang\"\n").await;
+    assert_eq!(won.steps, [(1, Done), (2, Done), (3, Cancelled)], "by one that was first");
+    let asked = Bench::new("parallel:\n  a = session \"What?\"\n  b = exec \"wait 1\"\n");
+    let asked = once(Bench { operator: Some(AnswerValue::Text("it".into())), ..asked }).await;
+    assert_eq!(asked.steps, [(1, Done), (2, Done), (3, Done)], "answered");
+}
