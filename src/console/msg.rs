@@ -14,7 +14,8 @@ use super::app::memory::Memory;
 use super::app::picture::Picture;
 use super::app::replay::Reel;
 use super::app::search::Query;
-use super::app::seen::{Showing, Transcript};
+use super::app::seen::Told;
+use super::app::showing::Shown;
 use super::looks::Looks;
 
 /// Something happened.
@@ -43,7 +44,7 @@ pub enum Msg {
     /// A page of a task's log that was asked for.
     Page(TaskId, PageView),
     /// What an answer may have shown of its task: the call, and whole transcripts.
-    Seen(u64, Vec<(Showing, Transcript)>),
+    Seen(u64, Vec<Told>),
     /// The moments of a task that is to be played again.
     Reel(TaskId, Arc<Reel>),
     /// The screen of a moment of it, by its place.
@@ -247,14 +248,12 @@ pub enum Effect {
         /// How large.
         size: Size,
     },
-    /// Read what an answer may have shown of a task.
+    /// Read what an answer may have shown of commands.
     Seen {
-        /// The task.
-        task: TaskId,
         /// The call.
         call: u64,
-        /// What it shows.
-        showings: Vec<Showing>,
+        /// What it shows, of each command.
+        shown: Vec<Shown>,
     },
     /// Read the moments of a task, to play it again.
     Replay(TaskId),

@@ -3,11 +3,17 @@
 use std::sync::Arc;
 
 use pilothouse::console::app::App;
-use pilothouse::console::msg::Msg;
+use pilothouse::console::app::seen::{Told, Transcript};
+use pilothouse::console::app::showing::{Showing, Shown};
+use pilothouse::console::keys::action::Action;
+use pilothouse::console::msg::{Effect, Msg};
+use pilothouse::envelope::TaskId;
+use pilothouse::envelope::preview::{self, Text};
 use pilothouse::runtime::{BatchItem, CallRecord, CallSummary, Snapshot, TaskStatus, TaskView};
-use serde_json::json;
+use pilothouse::tools::render;
+use serde_json::{Value, json};
 
-use crate::console_fixture::{ago, console, empty, ended, press, record, shown, task};
+use crate::console_fixture::{ago, console, empty, ended, id, press, record, shown, task};
 
 const CMDS: [&str; 4] = ["git status --short", "python3 -i", "cargo test slow_suite", "wc -l src/run.rs"];
 
@@ -68,4 +74,92 @@ fn beside_an_item_stands_the_call_it_belongs_to() {
     let app = console(snapshot(), (200, 60));
     assert_eq!(app.selected().and_then(|task| task.item).map(|item| item.index), Some(3));
     assert_eq!(app.shown_call().map(|call| call.seq), Some(311));
+}
+
+/// The batch answered: the first printed 40 lines of which the answer has the ends, the third wrote to both streams.
+fn answered(size: (u16, u16)) -> App {
+    let mut app = console(snapshot(), size);
+    let _ = press(&mut app, &["3"]);
+    let lines =
+        |range: std::ops::Range<u32>| range.map(|n| format!(" M src/part_{n:02}.rs\n")).collect::<String>();
+    let cut = preview::cut(&Text::Whole(lines(0..40)), 200).expect("not blank");
+    assert!(cut.truncated);
+    let item = |index: usize, status: &str, stdout: Value, stderr: Value| {
+        let has_run = matches!(status, "completed" | "failed");
+        let error = (status == "rejected").then(|| json!({"kind": "unsupported", "message": "It is not."}));
+        json!({"index": index, "cmd": CMDS[index - 1], "status": status, "exit_status": has_run.then_some(0),
+            "stdout_preview": stdout, "stderr_preview": stderr, "truncated": index == 1, "timed_out": false,
+            "duration_ms": has_run.then_some(9), "error": error})
+    };
+    let items = [
+        item(1, "completed", json!(cut.text), Value::Null),
+        item(2, "rejected", Value::Null, Value::Null),
+        item(3, "completed", json!("ok 1\nok 2\n"), json!("slow: [4] of 9\n")),
+        item(4, "completed", json!("212 src/run.rs\n"), Value::Null),
+    ];
+    let result = json!({"item_count": 4, "completed_count": 3, "failed_count": 0, "rejected_count": 1,
+        "skipped_count": 0, "stop_on_error": false, "items": items});
+    let envelope = json!({"tool_name": "ExecCommandBatch", "status": "success",
+        "summary_text": "ExecCommandBatch completed 3/4 items", "result": result, "error": Value::Null});
+    let receipt = render(&serde_json::from_value(envelope.clone()).expect("an envelope"));
+    let envelope = Some(envelope);
+    let record = CallRecord { seq: 311, envelope, receipt: Some(receipt), duration_ms: Some(21), ..record() };
+    let _ = app.update(Msg::Record(Arc::new(CallRecord { tool: "ExecCommandBatch".into(), ..record })));
+    app
+}
+
+fn asked(effects: Vec<Effect>) -> Vec<Shown> {
+    let of = |effect| match effect {
+        Effect::Seen { call: 311, shown } => Some(shown),
+        _ => None,
+    };
+    effects.into_iter().find_map(of).expect("it is read")
+}
+
+#[test]
+fn what_an_answer_showed_of_each_item_is_marked_in_all_of_it() {
+    for size in [(80, 24), (120, 40)] {
+        let mut app = answered(size);
+        assert_eq!(app.obstacle(Action::Seen), None);
+        let shown_of = asked(press(&mut app, &["s"]));
+        let known: Vec<_> = shown_of.iter().map(|shown| shown.task.as_ref().map(TaskId::to_string)).collect();
+        let is = [
+            Ok(id(1).to_string()),
+            Err(&"it was not run"),
+            Ok(id(3).to_string()),
+            Err(&"it is no longer on the list"),
+        ];
+        assert_eq!(known, is);
+        let told = shown_of.into_iter().map(|Shown { name, task, showings }| {
+            let read = |showing: Showing| {
+                let all = match (name.as_str(), &showing.sent) {
+                    ("[1] git status --short", Some(_)) => {
+                        (0..40).map(|n| format!(" M src/part_{n:02}.rs\n")).collect()
+                    }
+                    (_, sent) => sent.as_ref().map(|sent| format!("{sent}\n")).unwrap_or_default(),
+                };
+                (showing, Transcript { all, ..Transcript::default() })
+            };
+            let streams = task.map(|_| showings.into_iter().map(read).collect()).map_err(str::to_owned);
+            Told { name: name.clone(), streams }
+        });
+        let told = told.collect();
+        let _ = app.update(Msg::Seen(311, told));
+        insta::assert_snapshot!(format!("batch_seen_{}x{}", size.0, size.1), shown(&app));
+        let screen = shown(&app);
+        assert!(screen.contains("│  M src/part_00.rs") && screen.contains("command 1/4"), "{screen}");
+        let _ = press(&mut app, &["]", "]"]);
+        let screen = shown(&app);
+        assert!(screen.contains("│ slow: [4] of 9") && screen.contains("command 3/4"), "{screen}");
+    }
+}
+
+#[test]
+fn what_was_seen_begins_at_the_item_that_is_read() {
+    let mut app = answered((120, 40));
+    let _ = press(&mut app, &["Tab", "G"]);
+    let shown_of = asked(press(&mut app, &["s"]));
+    let told = |shown: Shown| Told { name: shown.name, streams: Ok(Vec::new()) };
+    let _ = app.update(Msg::Seen(311, shown_of.into_iter().map(told).collect()));
+    assert!(shown(&app).contains("command 4/4"), "{}", shown(&app));
 }

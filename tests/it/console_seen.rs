@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use pilothouse::console::app::App;
-use pilothouse::console::app::seen::{Showing, Transcript, showings};
+use pilothouse::console::app::seen::{Told, Transcript};
+use pilothouse::console::app::showing::{Showing, Shown};
 use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::envelope::preview::{self, Text};
@@ -38,11 +39,20 @@ fn opened(record: CallRecord, size: (u16, u16)) -> App {
     app
 }
 
-fn asked(effects: &[Effect]) -> Option<&[Showing]> {
+fn asked_of(effects: &[Effect]) -> Option<&[Shown]> {
     effects.iter().find_map(|effect| match effect {
-        Effect::Seen { showings, .. } => Some(showings.as_slice()),
+        Effect::Seen { shown, .. } => Some(shown.as_slice()),
         _ => None,
     })
+}
+
+fn asked(effects: &[Effect]) -> Option<&[Showing]> {
+    let [only] = asked_of(effects)? else { panic!("{effects:?}") };
+    Some(&only.showings)
+}
+
+fn told(streams: Vec<(Showing, Transcript)>) -> Vec<Told> {
+    vec![Told { name: String::new(), streams: Ok(streams) }]
 }
 
 #[test]
@@ -55,7 +65,7 @@ fn what_was_shown_is_marked_in_all_of_it_at_each_size() {
         assert_eq!(showing.to, Some(printed(0..85).len() as u64));
         let transcript =
             Transcript { all: printed(0..100), before: printed(0..5), until: Some(printed(0..85)) };
-        let _ = app.update(Msg::Seen(310, vec![(showing.clone(), transcript)]));
+        let _ = app.update(Msg::Seen(310, told(vec![(showing.clone(), transcript)])));
         insta::assert_snapshot!(format!("seen_{columns}x{rows}"), shown(&app));
         let screen = shown(&app);
         assert!(screen.contains("│ test parser::tests::case_005"), "{screen}");
@@ -79,7 +89,7 @@ fn both_streams_of_a_command_are_shown_apart() {
         let all = showing.sent.clone().unwrap_or_default();
         (showing.clone(), Transcript { all, ..Transcript::default() })
     });
-    let _ = app.update(Msg::Seen(310, streams.to_vec()));
+    let _ = app.update(Msg::Seen(310, told(streams.to_vec())));
     let screen = shown(&app);
     assert!(screen.contains("44 of 44 lines seen"), "{screen}");
     let _ = press(&mut app, &["G"]);
@@ -92,7 +102,7 @@ fn what_cannot_be_told_for_certain_is_not_marked() {
     let effects = press(&mut app, &["s"]);
     let showing = asked(&effects).expect("it is read")[0].clone();
     let other = Transcript { all: "{\"tests\": 100}\n".into(), ..Transcript::default() };
-    let _ = app.update(Msg::Seen(310, vec![(showing, other)]));
+    let _ = app.update(Msg::Seen(310, told(vec![(showing, other)])));
     assert!(shown(&app).contains("it was sent in another form"), "{}", shown(&app));
     assert!(shown(&app).contains("  {\"tests\": 100}"), "{}", shown(&app));
 }
@@ -104,7 +114,8 @@ fn a_screen_is_no_part_of_the_transcript_and_other_answers_show_none() {
     let mut app = opened(screen, (120, 40));
     assert!(asked(&press(&mut app, &["s"])).is_none());
     assert!(shown(&app).contains("it was shown the screen, not the transcript"), "{}", shown(&app));
-    assert!(showings(&crate::console_fixture::refusal()).is_err());
+    let mut app = opened(CallRecord { seq: 310, ..crate::console_fixture::refusal() }, (120, 40));
+    assert!(asked(&press(&mut app, &["s"])).is_none());
     let unanswered = CallRecord { envelope: None, ..reading() };
     let app = opened(unanswered, (120, 40));
     assert_eq!(app.obstacle(Action::Seen), Some("there is no answer about a task here"));
@@ -115,6 +126,6 @@ fn whoever_has_gone_on_is_not_called_back() {
     let mut app = opened(reading(), (120, 40));
     let effects = press(&mut app, &["s", "1"]);
     let showing = asked(&effects).expect("it is read")[0].clone();
-    let _ = app.update(Msg::Seen(310, vec![(showing, Transcript::default())]));
+    let _ = app.update(Msg::Seen(310, told(vec![(showing, Transcript::default())])));
     assert!(app.reader.is_none());
 }

@@ -2,6 +2,7 @@
 //! why it does not. A new action does not compile until it stands here.
 
 use pilothouse::console::app::chooser::{Chooser, Kind};
+use pilothouse::console::app::filter::Filter;
 use pilothouse::console::app::{App, Layer, Mode, View};
 use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Effect, Leave, Msg};
@@ -117,6 +118,7 @@ fn expected(action: Action) -> (Place, Seen) {
         Action::Fit => here(Does(|effect| calls("TaskInput")(effect))),
         Action::Dismiss => ended(Does(|effect| matches!(effect, Effect::Dismiss(task) if *task == id(4)))),
         Action::ClearFinished => here(Does(|effect| matches!(effect, Effect::Dismiss(_)))),
+        Action::Filter => here(Is(|app| app.list.filter == Filter::Waiting)),
         Action::Rename => here(Is(|app| matches!(&app.mode, Mode::Rename(task, _) if *task == id(7)))),
         Action::Replay => ended(Is(|app| app.replay.is_some())),
         Action::Play | Action::Faster | Action::Slower | Action::StepForward | Action::StepBack => {

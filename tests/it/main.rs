@@ -6,6 +6,7 @@ mod console_batch;
 mod console_copy;
 mod console_driving;
 mod console_export;
+mod console_filter;
 mod console_fixture;
 mod console_held;
 mod console_layout;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pilothouse::envelope::preview::{Text, budget_chars};
 use pilothouse::envelope::{Actor, Envelope, compact};
 use pilothouse::runtime::{BatchItem, Ended, OutputView, StopView, TaskStatus, TaskView};
-use pilothouse::tools::exec_command_batch::{Complete, ItemOutcome, SkipReason, project};
+use pilothouse::tools::exec_command_batch::{Complete, ItemOutcome, SkipReason, project, sent_of_batch};
 use pilothouse::tools::{RECEIPT_CHARS, Shown, render};
 use proptest::prelude::*;
 
@@ -251,5 +251,33 @@ proptest! {
         let stored = serde_json::to_string(&envelope).expect("JSON");
         let again: Envelope = serde_json::from_str(&stored).expect("an envelope");
         prop_assert_eq!(render(&again), receipt);
+    }
+}
+
+#[test]
+fn what_was_sent_of_each_item_stands_in_the_receipt() {
+    let long = |name: &str| (0..6_000).map(|n| format!("{name} {n}\n")).collect::<String>();
+    let tokens = Some(8_000);
+    let envelope = batch(
+        false,
+        [
+            ("a", shown(ran(Some(0), None), &long("a"), &long("b"), tokens)),
+            ("c", rejected("unsupported", "It is not.")),
+            ("d", shown(ran(Some(0), None), &long("d"), "", tokens)),
+            ("e", shown(ran(Some(0), None), "", "only this\n", tokens)),
+        ],
+    );
+    let (receipt, result) = (render(&envelope), serde_json::to_value(&envelope).expect("JSON"));
+    let sent = sent_of_batch(&result["result"]).expect("a batch");
+    assert_eq!(sent.iter().map(|item| item.has_run).collect::<Vec<_>>(), [true, false, true, true]);
+    let streams: Vec<_> = sent
+        .iter()
+        .flat_map(|item| [("stdout:", &item.stdout, item.is_cut), ("stderr:", &item.stderr, item.is_cut)])
+        .filter_map(|(title, text, is_cut)| Some((title, text.as_ref()?, is_cut)))
+        .collect();
+    assert_eq!(streams.len(), 4);
+    for (title, text, is_cut) in streams {
+        assert!(receipt.contains(&format!("\n{title}\n{text}")), "{title} {text:.90}");
+        assert_eq!(is_cut, text != "only this");
     }
 }

@@ -117,6 +117,25 @@ impl Calls {
     }
 }
 
+impl Calls {
+    /// Returns which item of a batch the row read belongs to, from 0, where that is certain.
+    #[must_use]
+    pub fn item_read(&self) -> Option<usize> {
+        let sheet = self.sheet.as_ref().filter(|_| self.column != Column::Calls)?;
+        let line = sheet.document(self.column).line_of(self.place().at)?;
+        let begun = |link: &&Link| match self.column {
+            Column::Envelope => link.envelope.start <= line,
+            _ => link.receipt.start <= line,
+        };
+        let number = |link: &Link| {
+            let (number, _) =
+                sheet.receipt_text.lines().nth(link.receipt.start)?.strip_prefix('[')?.split_once(']')?;
+            number.parse::<usize>().ok()?.checked_sub(1)
+        };
+        sheet.links.iter().filter(begun).filter_map(number).max()
+    }
+}
+
 impl App {
     /// Returns the call that the receipts screen, or the side of the tasks screen, shows.
     #[must_use]

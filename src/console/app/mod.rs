@@ -8,6 +8,7 @@ pub(super) mod compacted;
 pub mod copy;
 pub mod export;
 pub mod fields;
+pub mod filter;
 pub mod finding;
 pub mod held;
 pub mod inquiry;
@@ -23,6 +24,7 @@ pub mod replay;
 pub mod search;
 pub mod seen;
 pub mod setup;
+pub mod showing;
 pub mod toasts;
 pub mod usage;
 pub(in crate::console) mod wider;
@@ -40,6 +42,7 @@ use super::keys::keymap::Context;
 use super::msg::{Anchor, PageView};
 use attention::Bell;
 use calls::Calls;
+use filter::Filter;
 use held::Card;
 pub use layer::Layer;
 use lines::Lines;
@@ -62,6 +65,8 @@ pub struct TaskList {
     pub is_held: bool,
     /// First item shown.
     pub top: usize,
+    /// Which tasks are listed.
+    pub filter: Filter,
 }
 
 /// A pane scrolled back: frozen on a page of the log.
@@ -167,7 +172,7 @@ impl App {
             mode: Mode::Observe,
             layers: Vec::new(),
             toasts: Toasts::default(),
-            list: TaskList { selected: None, is_held: false, top: 0 },
+            list: TaskList { selected: None, is_held: false, top: 0, filter: Filter::default() },
             scroll: None,
             search: None,
             pan: 0,
@@ -223,14 +228,6 @@ impl App {
     pub fn live_panes(&self) -> Vec<TaskId> {
         let is_live = |id: &&TaskId| self.task(id).is_some_and(|task| !task.status.is_terminal());
         self.shown.0.iter().filter(is_live).cloned().collect()
-    }
-
-    /// Returns the tasks in the order of the list: live ones first, newest first.
-    #[must_use]
-    pub fn tasks(&self) -> Vec<&Arc<TaskView>> {
-        let mut tasks: Vec<_> = self.snapshot.tasks.iter().collect();
-        tasks.sort_by_key(|task| (task.status.is_terminal(), std::cmp::Reverse(task.number)));
-        tasks
     }
 
     /// Returns a task by its id.

@@ -19,6 +19,8 @@ pub struct Reader {
     pub place: Place,
     /// The lines in which its parts begin: what the keys jump between.
     pub parts: Vec<usize>,
+    /// The part it is opened at, from 0.
+    pub begin: usize,
     /// What its parts are called: `change`.
     pub part: &'static str,
 }

@@ -3,32 +3,15 @@
 
 use std::ops::Range;
 
-use serde_json::Value;
-
 use super::super::looks::theme::{Glyphs, Role};
 use super::super::text::count;
 use super::super::text::document::{Document, Piece, piece};
 use super::super::text::visible;
 use super::calls::Place;
 use super::reader::Reader;
+use super::showing::Showing;
 use crate::envelope::preview;
-use crate::runtime::{CallRecord, Stream};
-use crate::tools::Cursor;
-
-/// A stream that an answer shows a part of.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Showing {
-    /// The stream.
-    pub stream: Stream,
-    /// What of it was sent; nothing when it was blank.
-    pub sent: Option<String>,
-    /// Something in the middle was left out.
-    pub is_cut: bool,
-    /// Where the reading began in the log.
-    pub from: u64,
-    /// Where it ended, if that is on record.
-    pub to: Option<u64>,
-}
+use crate::runtime::Stream;
 
 /// A stream as it is in the log now.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -41,45 +24,13 @@ pub struct Transcript {
     pub until: Option<String>,
 }
 
-/// Returns what an answer shows of its task's output.
-///
-/// # Errors
-/// Why nothing can be told of it.
-pub fn showings(record: &CallRecord) -> Result<Vec<Showing>, &'static str> {
-    let Some(result) = record.envelope.as_ref().and_then(|envelope| envelope.get("result")) else {
-        return Err("the call is not answered yet");
-    };
-    let text = |value: &Value| value.as_str().map(str::to_owned);
-    let shown = |stream, sent: &Value, is_cut: &Value| Showing {
-        stream,
-        sent: text(sent),
-        is_cut: is_cut == true,
-        from: 0,
-        to: None,
-    };
-    match (record.tool.as_str(), result["disposition"].as_str()) {
-        ("TaskOutput", _) if result["task"]["view"] == "screen" => {
-            Err("it was shown the screen, not the transcript: read the receipt")
-        }
-        ("TaskOutput", _) if result["task"].is_object() => {
-            let task = &result["task"];
-            let cursor = |value: &Value| value.as_str()?.parse().ok().map(Cursor::position);
-            let from = cursor(&record.input["since"]).unwrap_or(0);
-            let to = cursor(&task["next_cursor"]);
-            let showing = shown(Stream::Merged, &task["output_preview"], &task["output_truncated"]);
-            Ok(vec![Showing { from, to, ..showing }])
-        }
-        ("ExecCommand", Some("promoted_to_task")) => Ok(vec![shown(
-            Stream::Merged,
-            &result["initial_output_preview"],
-            &result["initial_output_truncated"],
-        )]),
-        ("ExecCommand", Some("completed")) => Ok(vec![
-            shown(Stream::Stdout, &result["stdout_preview"], &result["truncated"]),
-            shown(Stream::Stderr, &result["stderr_preview"], &result["truncated"]),
-        ]),
-        _ => Err("this answer shows no output of a task"),
-    }
+/// A command with what an answer showed of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    /// What it is called among others: `[2] wc -l src/run.rs`. Nothing when it is the only one.
+    pub name: String,
+    /// Its streams, or why there is nothing to show of them.
+    pub streams: Result<Vec<(Showing, Transcript)>, String>,
 }
 
 /// Returns the parts of a transcript that were sent, in bytes; none when that cannot be told for certain.
@@ -113,56 +64,100 @@ fn only(text: &str, part: &str) -> Option<usize> {
     found.next().is_none().then_some(at)
 }
 
-/// Lays out the transcripts of the streams of an answer, with a mark at each line of which something was sent.
+/// Lays out the transcripts of commands, with a mark at each line of which something was sent.
 #[must_use]
-pub fn reader(title: String, streams: &[(Showing, Transcript)], glyphs: Glyphs) -> Reader {
-    let (mut lines, mut marks, mut begins) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut seen, mut all, mut unknown) = (0, 0, false);
-    for (showing, transcript) in streams {
-        if streams.len() > 1 {
-            if transcript.all.is_empty() {
-                continue;
+pub fn reader(title: String, commands: &[Told], glyphs: Glyphs) -> Reader {
+    let mut page = Page::default();
+    for command in commands {
+        if !command.name.is_empty() {
+            if !page.lines.is_empty() {
+                page.say("", Role::Text);
             }
-            marks.push(piece("  ", Role::Faint));
-            let name = if showing.stream == Stream::Stderr { "stderr" } else { "stdout" };
-            lines.push(vec![piece(format!("{name}:"), Role::Title)]);
+            page.heads.push(page.lines.len());
+            page.say(&command.name, Role::Title);
+        }
+        match &command.streams {
+            Ok(streams) => streams.iter().for_each(|stream| page.stream(stream, streams.len() > 1, glyphs)),
+            Err(why) => page.say(why, Role::Faint),
+        }
+    }
+    page.reader(title)
+}
+
+/// Transcripts being laid out.
+#[derive(Default)]
+struct Page {
+    lines: Vec<Vec<Piece>>,
+    marks: Vec<Piece>,
+    /// The lines at which commands begin.
+    heads: Vec<usize>,
+    /// The lines at which something that was sent begins.
+    begins: Vec<usize>,
+    seen: usize,
+    all: usize,
+    is_unknown: bool,
+}
+
+impl Page {
+    fn say(&mut self, text: &str, role: Role) {
+        self.marks.push(piece("  ", Role::Faint));
+        self.lines.push(vec![piece(visible::in_text(text).into_owned(), role)]);
+    }
+
+    fn stream(&mut self, (showing, transcript): &(Showing, Transcript), is_named: bool, glyphs: Glyphs) {
+        if is_named {
+            if transcript.all.is_empty() {
+                return;
+            }
+            self.say(if showing.stream == Stream::Stderr { "stderr:" } else { "stdout:" }, Role::Title);
         }
         let sent = parts(showing, transcript);
-        unknown |= sent.is_none();
+        self.is_unknown |= sent.is_none();
         let sent = sent.unwrap_or_default();
         let mut at = 0;
         for line in transcript.all.split_inclusive('\n') {
             let range = at..at + line.len();
             at = range.end;
             let is_seen = sent.iter().any(|part| part.start < range.end && range.start < part.end);
-            let was_seen = marks.last().is_some_and(|last: &Piece| last.role == Role::Accent);
+            let was_seen = self.marks.last().is_some_and(|last| last.role == Role::Accent);
             if is_seen && !was_seen {
-                begins.push(lines.len());
+                self.begins.push(self.lines.len());
             }
-            all += 1;
-            seen += usize::from(is_seen);
+            self.all += 1;
+            self.seen += usize::from(is_seen);
             let (mark, role) = match is_seen {
                 true => (format!("{} ", glyphs.rules[1]), Role::Accent),
                 false => ("  ".to_owned(), Role::Faint),
             };
-            marks.push(piece(mark, role));
+            self.marks.push(piece(mark, role));
             let text = visible::in_text(line.trim_end_matches('\n')).into_owned();
-            lines.push(vec![piece(text, if is_seen { Role::Text } else { Role::Faint })]);
+            self.lines.push(vec![piece(text, if is_seen { Role::Text } else { Role::Faint })]);
         }
     }
-    let lines_of = |many: usize| count(many as u64);
-    let facts = match unknown {
-        true => {
-            vec![piece("it was sent in another form: what of it cannot be told line by line", Role::Strong)]
-        }
-        false => vec![
-            piece(format!("{} of {} lines seen", lines_of(seen), lines_of(all)), Role::Strong),
-            piece(format!("{} not", lines_of(all - seen)), Role::Faint),
-        ],
-    };
-    let mut document = Document::new(lines);
-    document.set_gutter(marks);
-    Reader { title, facts, document, place: Place::default(), parts: begins, part: "part" }
+
+    fn reader(self, title: String) -> Reader {
+        let lines_of = |many: usize| count(many as u64);
+        let facts = match self.is_unknown {
+            true => {
+                let said = if self.heads.is_empty() { "" } else { "some of " };
+                let text =
+                    format!("{said}it was sent in another form: what of it cannot be told line by line");
+                vec![piece(text, Role::Strong)]
+            }
+            false => vec![
+                piece(format!("{} of {} lines seen", lines_of(self.seen), lines_of(self.all)), Role::Strong),
+                piece(format!("{} not", lines_of(self.all - self.seen)), Role::Faint),
+            ],
+        };
+        let mut document = Document::new(self.lines);
+        document.set_gutter(self.marks);
+        // Of several commands the keys go from one to the next.
+        let (parts, part) = match self.heads.is_empty() {
+            true => (self.begins, "part"),
+            false => (self.heads, "command"),
+        };
+        Reader { title, facts, document, place: Place::default(), parts, begin: 0, part }
+    }
 }
 
 #[cfg(test)]

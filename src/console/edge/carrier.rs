@@ -15,7 +15,7 @@ use crate::terminal::Size;
 
 use super::super::app::export::FileName;
 use super::super::app::search::Query;
-use super::super::app::seen::Showing;
+use super::super::app::showing::Shown;
 use super::super::msg::{Anchor, Answered, Msg, News};
 use super::clipboard;
 use super::files::{self, Made};
@@ -176,13 +176,12 @@ impl Carrier {
         self.running.spawn_blocking(move || Some(player.open(&task)));
     }
 
-    /// Reads what an answer may have shown of a task.
-    pub(in crate::console) fn seen(&mut self, task: Arc<TaskView>, call: u64, showings: Vec<Showing>) {
+    /// Reads what an answer may have shown of commands.
+    pub(in crate::console) fn seen(&mut self, call: u64, shown: Vec<(Shown, Option<Arc<TaskView>>)>) {
         self.running.spawn_blocking(move || {
-            Some(match seen::read(&task, showings) {
-                Ok(Some(streams)) => Msg::Seen(call, streams),
-                Ok(None) => Msg::Failed("what the agent saw: the log is longer than 4 MiB".to_owned()),
-                Err(error) => Msg::Failed(format!("what the agent saw: {error}")),
+            Some(match seen::read(shown) {
+                Ok(commands) => Msg::Seen(call, commands),
+                Err(why) => Msg::Failed(format!("what the agent saw: {why}")),
             })
         });
     }

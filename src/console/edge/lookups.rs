@@ -2,17 +2,25 @@
 
 use std::sync::Arc;
 
+use super::super::app::showing::Shown;
 use super::super::msg::Effect;
 use super::driver::Driver;
 
 impl Driver {
     /// Looks something up, beside the loop. Of a task that is known no longer there is nothing to look up.
     pub(in crate::console) fn look_up(&mut self, effect: Effect) {
+        if let Effect::Seen { call, shown } = effect {
+            let known = |shown: Shown| {
+                let task = shown.task.as_ref().ok().and_then(|id| self.app.task(id)).map(Arc::clone);
+                (shown, task)
+            };
+            let shown = shown.into_iter().map(known).collect();
+            return self.carrier.seen(call, shown);
+        }
         let (Effect::Page { task: id, .. }
         | Effect::Search(id, _)
         | Effect::Prompt { task: id, .. }
         | Effect::Replay(id)
-        | Effect::Seen { task: id, .. }
         | Effect::LastOutput(id)) = &effect
         else {
             return;
@@ -23,7 +31,6 @@ impl Driver {
             Effect::Search(_, query) => self.carrier.search(task, query),
             Effect::Prompt { from, forward, .. } => self.carrier.prompt(task, from, forward),
             Effect::Replay(_) => self.carrier.replay(task),
-            Effect::Seen { call, showings, .. } => self.carrier.seen(task, call, showings),
             Effect::LastOutput(_) => self.carrier.last_output(task),
             _ => {}
         }

@@ -1,11 +1,12 @@
 //! What the keys of the screens do, and when they can.
 
 use crate::envelope::Actor;
-use crate::runtime::{HoldReason, TaskStatus, TaskView};
+use crate::runtime::{CallSummary, HoldReason, TaskStatus, TaskView};
 
 use super::super::app::calls::Column;
 use super::super::app::compacted;
 use super::super::app::export::{Export, Shot};
+use super::super::app::filter::Filter;
 use super::super::app::{App, Layer, Mode, View, takes_input};
 use super::super::keys::action::Action;
 use super::super::msg::{Effect, Leave};
@@ -47,13 +48,15 @@ impl App {
             Action::ClearFinished => {
                 !self.is_lost && self.snapshot.tasks.iter().any(|task| task.status.is_terminal())
             }
+            Action::Filter => !self.snapshot.tasks.is_empty(),
             Action::Why | Action::Search | Action::Select | Action::YankOutput | Action::Pin => is(|_| true),
             Action::PreviousPrompt | Action::NextPrompt => is(|task| task.tty),
             Action::NextMatch | Action::PreviousMatch => {
                 self.search.as_ref().is_some_and(|search| search.line().is_some())
             }
             Action::Seen => {
-                self.shown_record().is_some() && self.shown_call().is_some_and(|call| call.task.is_some())
+                let is_about = |call: &CallSummary| call.task.is_some() || call.tool == "ExecCommandBatch";
+                self.shown_record().is_some() && self.shown_call().is_some_and(|call| is_about(call))
             }
             Action::Replay => is(|task| task.started_at.is_some()),
             Action::Play | Action::Faster | Action::Slower | Action::StepForward | Action::StepBack => {
@@ -108,6 +111,11 @@ impl App {
                 Vec::new()
             }
             Action::ClearFinished => self.clear_finished(),
+            Action::Filter => {
+                self.thaw();
+                self.next_filter();
+                Vec::new()
+            }
             Action::WidenList => self.split_by(1),
             Action::NarrowList => self.split_by(-1),
             Action::Zoom => {
@@ -205,6 +213,10 @@ impl App {
         }
         if self.is_zoomed {
             self.is_zoomed = false;
+            return Vec::new();
+        }
+        if self.view == View::Tasks && self.list.filter != Filter::All {
+            self.set_filter(Filter::All);
             return Vec::new();
         }
         if self.view == View::Program && self.leave_pane() {

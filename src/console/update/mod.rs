@@ -61,7 +61,7 @@ impl App {
                 self.tick(now);
                 return Vec::new();
             }
-            Msg::Seen(call, streams) => self.seen_read(call, &streams),
+            Msg::Seen(call, commands) => self.seen_read(call, &commands),
             Msg::Reel(task, reel) => self.reel(&task, reel),
             Msg::Played(task, place, picture) => self.played(&task, place, picture),
             Msg::Picture(task, picture) => {

@@ -33,6 +33,7 @@ impl App {
             Action::NextPane => "the program has run no command",
             Action::PreviousProgram | Action::NextProgram => "there is no other program",
             Action::Attend => "nothing waits for you",
+            Action::Filter => "there are no tasks",
             Action::Approvals => "no call waits for your word",
             Action::NextMatch | Action::PreviousMatch => "nothing was found",
             Action::NextFound | Action::PreviousFound => "nothing was looked for",
@@ -78,6 +79,7 @@ impl App {
             | Action::Right
             | Action::LineStart
             | Action::LineEnd => Some("while selecting text: select"),
+            Action::Filter if self.view != View::Tasks => Some("on the screen of all tasks only"),
             Action::ClearFinished | Action::Rename | Action::Timeline | Action::Pin if !is_listed => {
                 Some("beside the list of tasks only")
             }

@@ -33,7 +33,7 @@ impl App {
     fn palette_items(&self) -> Vec<Item> {
         let actions = Action::ALL.iter().filter(|action| !matches!(action, Action::Palette | Action::Choose));
         let mut items: Vec<Item> = actions.map(|action| self.action_item(*action)).collect();
-        items.extend(self.tasks().into_iter().map(|task| {
+        items.extend(self.all_tasks().into_iter().map(|task| {
             let what = visible::told(task.cmd.trim());
             let item = Item::new(
                 alias(task),

@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use super::super::app::calls::{Column, Place};
 use super::super::app::reader::Reader;
-use super::super::app::seen::{self, Showing, Transcript, showings};
+use super::super::app::seen::{self, Told};
+use super::super::app::showing;
 use super::super::app::{App, View, alias};
 use super::super::keys::action::Action;
 use super::super::looks::theme::Role;
@@ -37,16 +38,12 @@ impl App {
         Vec::new()
     }
 
-    /// Asks for what the answer shown has told of its task.
+    /// Asks for what the answer shown has told of its task, or of the commands of its batch.
     pub(super) fn ask_seen(&mut self) -> Vec<Effect> {
         let Some(record) = self.shown_record() else { return Vec::new() };
-        let Some(task) = self.shown_call().and_then(|call| call.task.clone()) else { return Vec::new() };
-        if self.task(&task).is_none() {
-            self.toasts.say("that task is no longer on the list", None, self.now);
-            return Vec::new();
-        }
-        match showings(&record) {
-            Ok(showings) => vec![Effect::Seen { task, call: record.seq, showings }],
+        let task = self.shown_call().and_then(|call| call.task.clone());
+        match showing::shown(&record, task.as_ref(), &self.snapshot.tasks) {
+            Ok(shown) => vec![Effect::Seen { call: record.seq, shown }],
             Err(why) => {
                 self.toasts.say(why, Some(record.seq), self.now);
                 Vec::new()
@@ -55,14 +52,18 @@ impl App {
     }
 
     /// Shows what an answer has told of its task, unless the person has gone on.
-    pub(super) fn seen_read(&mut self, call: u64, streams: &[(Showing, Transcript)]) {
+    pub(super) fn seen_read(&mut self, call: u64, commands: &[Told]) {
         let shown = self.shown_call().filter(|shown| shown.seq == call && self.view == View::Receipts);
         let Some(shown) = shown else { return };
-        let name =
-            shown.task.as_ref().and_then(|id| self.task(id)).map(|task| alias(task)).unwrap_or_default();
-        let title = format!("{name}: what call {} showed of it", text::count(call));
+        let name = shown.task.as_ref().and_then(|id| self.task(id)).map(|task| alias(task));
+        let title = match name {
+            Some(name) => format!("{name}: what call {} showed of it", text::count(call)),
+            None => format!("what call {} showed of its commands", text::count(call)),
+        };
+        let at = self.calls.item_read().unwrap_or_default();
         self.calls.finding = None;
-        self.reader = Some(seen::reader(title, streams, self.setup.theme.glyphs));
+        let reader = seen::reader(title, commands, self.setup.theme.glyphs);
+        self.reader = Some(Reader { begin: at, ..reader });
     }
 
     /// Moves in the text that is read over the screen.
@@ -96,6 +97,7 @@ fn difference(before: &CallRecord, after: &CallRecord, column: Column) -> Reader
         document: diff.document,
         place: Place::default(),
         parts: diff.changes,
+        begin: 0,
         part: "change",
     }
 }

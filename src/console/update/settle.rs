@@ -151,7 +151,7 @@ impl App {
         let is_new = reader.document.columns() == 0;
         let place = &mut reader.place;
         place.at = reader.document.wrap_at(text_columns(plan.stage.width), place.at);
-        if let Some(first) = reader.parts.first().and_then(|line| reader.document.row_of(*line))
+        if let Some(first) = reader.parts.get(reader.begin).and_then(|line| reader.document.row_of(*line))
             && is_new
         {
             *place = Place { at: first, top: first.saturating_sub(usize::from(plan.stage.height / 3)) };

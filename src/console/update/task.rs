@@ -91,7 +91,7 @@ impl App {
 
     /// Selects the task so many places further on.
     pub(super) fn step_task(&mut self, by: isize) -> Vec<Effect> {
-        let last = self.snapshot.tasks.len().saturating_sub(1);
+        let last = self.tasks().len().saturating_sub(1);
         let at = self.selected_at().unwrap_or(0).saturating_add_signed(by).min(last);
         let Some(id) = self.tasks().get(at).map(|task| task.id.clone()) else { return Vec::new() };
         self.select(id);

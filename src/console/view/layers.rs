@@ -163,7 +163,7 @@ fn signal(brush: &mut Brush<'_>, plan: &Plan, task: &TaskView) {
 fn quit(brush: &mut Brush<'_>, plan: &Plan) {
     let app = brush.app;
     let dots = brush.glyphs().cut;
-    let live: Vec<_> = app.tasks().into_iter().filter(|task| !task.status.is_terminal()).collect();
+    let live: Vec<_> = app.all_tasks().into_iter().filter(|task| !task.status.is_terminal()).collect();
     let mut rows = Vec::new();
     for task in live.iter().take(6) {
         let state = brush.state(task);

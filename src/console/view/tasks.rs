@@ -5,6 +5,9 @@ use ratatui::layout::Rect;
 use crate::runtime::TaskView;
 
 use super::super::app::alias;
+use super::super::app::filter::Filter;
+use super::super::keys::action::Action;
+use super::super::keys::keymap::Context;
 use super::super::looks::theme::Role;
 use super::super::plan::{Plan, cut_top};
 use super::super::text::document::{Piece, piece};
@@ -23,12 +26,23 @@ pub(super) fn draw(brush: &mut Brush<'_>, plan: &Plan) {
     let (head, _) = cut_top(plan.list, 1);
     let is_narrow = plan.item_rows > 1;
     if is_narrow {
-        brush.row(head, 0, &[piece(narrow_head(brush, plan), Role::Faint)]);
+        let filter = filtered(brush);
+        match filter.is_empty() {
+            true => brush.row(head, 0, &[piece(narrow_head(brush, plan), Role::Faint)]),
+            false => brush.row_from(head, (3, 0), &filter),
+        };
     } else {
         let [ran, quiet] = if brush.is_still() { ["TIME", "LAST"] } else { ["AGE", "QUIET"] };
         let times = format!("{}{}", right(ran, 7), right(quiet, 7));
-        let names = format!("   TASK  {} BY  {times}   CPU  COMMAND", column("STATE", STATE, ""));
-        brush.row(head, 0, &[piece(names, Role::Faint)]);
+        let names = format!("   TASK  {} BY  {times}   CPU", column("STATE", STATE, ""));
+        let x = brush.row(head, 0, &[piece(names, Role::Faint)]);
+        let filter = filtered(brush);
+        // Where there is little room, what the commands are is plain from themselves.
+        let last = piece("  COMMAND", Role::Faint);
+        if columns(&filter) + columns(std::slice::from_ref(&last)) + x < head.width {
+            brush.row_from(head, (x, 0), &[last]);
+        }
+        brush.row_right(head, 0, &filter);
     }
     let body = plan.list_body();
     let app = brush.app;
@@ -47,8 +61,25 @@ pub(super) fn draw(brush: &mut Brush<'_>, plan: &Plan) {
     }
 }
 
+/// Which tasks are listed, unless that is all of them, and how to see all.
+fn filtered(brush: &Brush<'_>) -> Vec<Piece> {
+    let app = brush.app;
+    let filter = app.list.filter;
+    if filter == Filter::All {
+        return Vec::new();
+    }
+    let listed = app.snapshot.tasks.iter().filter(|task| filter.holds(task)).count();
+    let key = app.setup.keymap.key(Context::Tasks, Action::Back).unwrap_or_default();
+    vec![
+        piece(filter.word(), Role::Strong),
+        piece(format!("  {listed} of {}  ", app.snapshot.tasks.len()), Role::Text),
+        piece(key, Role::Key),
+        piece(" all ", Role::Faint),
+    ]
+}
+
 fn narrow_head(brush: &Brush<'_>, plan: &Plan) -> String {
-    let count = brush.app.snapshot.tasks.len();
+    let count = brush.app.tasks().len();
     let (from, to) = (brush.app.list.top, brush.app.list.top + plan.list_items());
     if count <= plan.list_items() {
         return "   TASK STATE".to_owned();

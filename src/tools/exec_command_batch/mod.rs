@@ -6,6 +6,7 @@ mod receipt;
 mod result;
 mod run;
 
+pub use receipt::{SentItem, sent_of_batch};
 pub use result::{Complete, ItemOutcome, SkipReason, project};
 
 use serde_json::Value;

@@ -1,6 +1,9 @@
 //! The receipt of a batch: the summary, then a block for each item. Room for output is divided among the items,
 //! so that each shows where it begins and how it ended, whatever the others printed.
 
+use serde::Deserialize as _;
+use serde_json::Value;
+
 use super::super::receipt::{LEFT_OUT, RECEIPT_CHARS, Receipt};
 use super::super::task::{self, Failure};
 use super::result::{BatchResult, ItemResult, ItemStatus};
@@ -22,6 +25,44 @@ pub(super) fn receipt(result: &BatchResult) -> Receipt {
     let rooms = rooms(&summary, &blocks);
     let blocks = blocks.iter().zip(rooms).map(|(block, room)| block.text(room));
     blocks.fold(Receipt::new(summary), Receipt::fitted)
+}
+
+/// What a receipt shows of an item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SentItem {
+    /// Its number, from 1.
+    pub index: usize,
+    /// Its command as the receipt shows it.
+    pub cmd: String,
+    /// Its shell was started.
+    pub has_run: bool,
+    /// What was sent of its output; nothing when it was blank.
+    pub stdout: Option<String>,
+    /// What was sent of its errors.
+    pub stderr: Option<String>,
+    /// Something in the middle may have been left out.
+    pub is_cut: bool,
+}
+
+/// Returns what the receipt of a batch shows of each item, by the batch's result. None when that is no such result.
+#[must_use]
+pub fn sent_of_batch(result: &Value) -> Option<Vec<SentItem>> {
+    let result = BatchResult::deserialize(result).ok()?;
+    let blocks: Vec<Block> = result.items.iter().map(Block::of).collect();
+    let rooms = rooms(&result.summary(), &blocks);
+    let items = result.items.iter().zip(&blocks).zip(rooms).map(|((item, block), room)| {
+        let of = |title| block.sent(room).find(|(found, _)| *found == title).map(|(_, text)| text);
+        let wanted = block.wanted();
+        SentItem {
+            index: item.index,
+            cmd: echo(&item.cmd),
+            has_run: item.duration_ms.is_some(),
+            stdout: of("stdout:"),
+            stderr: of("stderr:"),
+            is_cut: item.truncated || wanted.0 > room.0 || wanted.1 > room.1,
+        }
+    });
+    Some(items.collect())
 }
 
 /// Tells which streams of each item a receipt may have to cut (stdout, stderr), whatever files it will name:
@@ -87,11 +128,19 @@ impl Block {
         (of("stdout:"), of("stderr:"))
     }
 
-    fn text(&self, (stdout, stderr): (usize, usize)) -> String {
-        let outputs = self.outputs.iter().flat_map(|(title, text)| {
+    /// Its outputs, each cut to its room.
+    fn sent(
+        &self,
+        (stdout, stderr): (usize, usize),
+    ) -> impl Iterator<Item = (&'static str, String)> + use<'_> {
+        self.outputs.iter().map(move |(title, text)| {
             let text = preview::recut(text, if *title == "stdout:" { stdout } else { stderr });
-            [(*title).to_owned(), text.trim_end_matches('\n').to_owned()]
-        });
+            (*title, text.trim_end_matches('\n').to_owned())
+        })
+    }
+
+    fn text(&self, room: (usize, usize)) -> String {
+        let outputs = self.sent(room).flat_map(|(title, text)| [title.to_owned(), text]);
         let lines: Vec<String> =
             self.before.iter().cloned().chain(outputs).chain(self.after.iter().cloned()).collect();
         lines.join("\n")

@@ -1,0 +1,61 @@
+//! The list of tasks filtered: by state, by who started them.
+
+use std::sync::Arc;
+
+use pilothouse::console::app::filter::Filter;
+use pilothouse::console::keys::action::Action;
+use pilothouse::console::msg::Msg;
+use pilothouse::runtime::TaskView;
+
+use crate::console_fixture::{console, empty, press, shown, snapshot};
+
+#[test]
+fn the_list_shows_some_tasks_and_all_again() {
+    for size in [(80, 24), (120, 40)] {
+        let mut app = console(snapshot(), size);
+        let all = app.tasks().len();
+        let mut told = Vec::new();
+        while told.len() < 8 {
+            let _ = press(&mut app, &["f"]);
+            if app.list.filter == Filter::All {
+                break;
+            }
+            let filter = app.list.filter;
+            assert!(app.tasks().iter().all(|task| filter.holds(task)), "{filter:?}");
+            assert!(app.selected().is_some_and(|task| filter.holds(task)), "{filter:?}");
+            let says = format!("{}  {} of {all}", filter.word(), app.tasks().len());
+            assert!(shown(&app).contains(&says), "{says}\n{}", shown(&app));
+            told.push(filter.word());
+        }
+        assert_eq!(
+            told,
+            ["waiting", "live", "failed", "yours", "by agents"],
+            "those that hold for something"
+        );
+        let _ = press(&mut app, &["f", "f", "f"]);
+        insta::assert_snapshot!(format!("filtered_{}x{}", size.0, size.1), shown(&app));
+        let _ = press(&mut app, &["3"]);
+        assert_eq!(app.obstacle(Action::Filter), Some("on the screen of all tasks only"));
+        assert_eq!(app.tasks().len(), all, "elsewhere nothing is hidden");
+        // The first takes the notice away.
+        let _ = press(&mut app, &["1", "Esc", "Esc"]);
+        assert_eq!((app.list.filter, app.tasks().len()), (Filter::All, all));
+    }
+    let app = console(empty(), (80, 24));
+    assert_eq!(app.obstacle(Action::Filter), Some("there are no tasks"));
+}
+
+#[test]
+fn a_selected_task_stays_listed_when_the_filter_holds_no_more_for_it() {
+    let mut app = console(snapshot(), (80, 24));
+    let _ = press(&mut app, &["f"]);
+    assert_eq!(app.list.filter, Filter::Waiting);
+    let id = app.selected().expect("a waiter").id.clone();
+    let mut after = snapshot();
+    for task in &mut after.tasks {
+        *task = Arc::new(TaskView { waiting: None, held: None, ..(**task).clone() });
+    }
+    let _ = app.update(Msg::Snapshot(Arc::new(after)));
+    assert_eq!(app.tasks().iter().map(|task| task.id.clone()).collect::<Vec<_>>(), [id]);
+    assert!(shown(&app).contains("waiting  0 of"), "{}", shown(&app));
+}
