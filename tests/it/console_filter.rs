@@ -37,8 +37,7 @@ fn the_list_shows_some_tasks_and_all_again() {
         let _ = press(&mut app, &["3"]);
         assert_eq!(app.obstacle(Action::Filter), Some("on the screen of all tasks only"));
         assert_eq!(app.tasks().len(), all, "elsewhere nothing is hidden");
-        // The first takes the notice away.
-        let _ = press(&mut app, &["1", "Esc", "Esc"]);
+        let _ = press(&mut app, &["1", "Esc"]);
         assert_eq!((app.list.filter, app.tasks().len()), (Filter::All, all));
     }
     let app = console(empty(), (80, 24));

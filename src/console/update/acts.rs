@@ -205,6 +205,10 @@ impl App {
         {
             return Vec::new();
         }
+        if self.view == View::Tasks && self.list.filter != Filter::All {
+            self.set_filter(Filter::All);
+            return Vec::new();
+        }
         if let Some(notice) = self.snapshot.notices.last()
             && notice.seq > self.notices_seen
         {
@@ -213,10 +217,6 @@ impl App {
         }
         if self.is_zoomed {
             self.is_zoomed = false;
-            return Vec::new();
-        }
-        if self.view == View::Tasks && self.list.filter != Filter::All {
-            self.set_filter(Filter::All);
             return Vec::new();
         }
         if self.view == View::Program && self.leave_pane() {
