@@ -310,14 +310,14 @@ fn a_signal_is_sent_by_its_name() {
 fn a_task_is_named_and_its_name_taken_away() {
     let state = with(vec![task(1, "make", 9, 3)]);
     let mut heart = Heart::on(state.clone());
-    heart.writes("rename t01 the build", 10);
+    heart.writes("name t01 the build", 10);
     assert!(
         matches!(heart.does()[..], [Effect::Rename(task, Some(name))] if *task == id(1) && name == "the build")
     );
     assert!(heart.writes("13 t01", 10).contains("an empty line takes it away"));
     heart.writes("", 10);
     assert!(matches!(heart.does()[..], [Effect::Rename(_, None)]), "{:?}", heart.acts);
-    heart.writes("rename", 10);
+    heart.writes("name", 10);
     assert!(heart.writes("/back", 10).contains("left as it is") && heart.does().is_empty());
     let named = with(vec![TaskView { name: Some("the build".into()), ..task(1, "make", 9, 3) }]);
     assert_eq!(said(&state, &named), "operator: named t01 the build\n");

@@ -61,7 +61,7 @@ const MENU: [Entry; 14] = [
     entry(10, Verb::Pause, "pause", "hold new agent calls, or let them go on"),
     entry(11, Verb::Help, "help", "this menu; so does an empty line"),
     entry(12, Verb::Signal, "signal", "send a signal to a task: signal t01, or signal t01 INT"),
-    entry(13, Verb::Rename, "rename", "name a task: rename t01, or rename t01 NAME"),
+    entry(13, Verb::Rename, "name", "give a task a name: name t01, or name t01 NAME"),
     entry(0, Verb::Quit, "quit", "quit the console"),
 ];
 
