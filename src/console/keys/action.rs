@@ -120,7 +120,7 @@ actions! {
     Fit "fit" "Fit the task to its pane" "TaskInput resize"
     Dismiss "dismiss" "Take a finished task off the list" ""
     ClearFinished "clear" "Take all finished tasks off the list" ""
-    Filter "filter" "List only some tasks: by state, by who" ""
+    Filter "filter" "List some tasks: by state, by who" ""
     Rename "name" "Give the task a name" ""
     Replay "replay" "Play the task again, from its log" "task export --as cast"
     Play "play or stop" "Play on, or stand still" ""
