@@ -65,17 +65,14 @@ impl App {
         if self.at_hand().is_none_or(|shown| shown.id != task) {
             return Vec::new();
         }
-        let Some(pane) = self.plan().pane(&task).cloned() else { return Vec::new() };
-        let lines = self.scroll.as_ref().map(|scroll| scroll.lines);
-        let lines = lines.or_else(|| self.task(&task).map(|task| task.output.lines)).unwrap_or(0);
         // Whether a whole page follows it is known to who reads the log; its length is told here a little later.
         let anchor = Anchor::Top(line);
-        self.freeze(task.clone(), anchor, lines);
-        if let Some(scroll) = &mut self.scroll {
+        let effects = self.turn_to(task, anchor);
+        if let Some(scroll) = self.scroll.as_mut().filter(|scroll| scroll.wanted == anchor) {
             scroll.prompt = Some(line);
         }
         self.mark_matches();
-        vec![self.page_effect(task, anchor, pane.size())]
+        effects
     }
 
     fn no_prompt(&mut self, forward: bool) -> Vec<Effect> {

@@ -8,6 +8,7 @@ use super::super::app::search::{matches, row_of};
 use super::super::app::{App, Scroll, View};
 use super::super::keys::action::Action;
 use super::super::msg::{Anchor, Effect, PageView};
+use super::super::plan::Pane;
 
 impl App {
     /// Moves what the screen's keys move: the selection, a text, or the pane's view into the log.
@@ -84,9 +85,9 @@ impl App {
     /// Freezes the pane on a page of the log, or moves the page.
     pub(super) fn go_in_log(&mut self, action: Action) -> Vec<Effect> {
         let Some(task) = self.at_hand().cloned() else { return Vec::new() };
-        let Some(pane) = self.plan().pane(&task.id).cloned() else { return Vec::new() };
-        let rows = u64::from(pane.cells.height);
-        let lines = self.scroll.as_ref().map_or(task.output.lines, |scroll| scroll.lines);
+        let Some(rows) = self.plan().pane(&task.id).map(|pane| u64::from(pane.cells.height)) else {
+            return Vec::new();
+        };
         let page = self.scroll.as_ref().and_then(|scroll| scroll.page.as_ref());
         // The line at the top of the pane when it follows.
         let bottom = task.output.lines.saturating_sub(rows.saturating_sub(1));
@@ -108,14 +109,20 @@ impl App {
                 return Vec::new();
             }
         };
-        self.freeze(task.id.clone(), wanted, lines);
-        vec![self.page_effect(task.id.clone(), wanted, pane.size())]
+        self.turn_to(task.id.clone(), wanted)
     }
 
-    pub(super) fn freeze(&mut self, task: TaskId, wanted: Anchor, lines: u64) {
-        let page = self.scroll.take().filter(|scroll| scroll.task == task).and_then(|scroll| scroll.page);
+    /// Freezes the pane of a task, which goes on showing what it does until the page asked for is there.
+    pub(super) fn turn_to(&mut self, task: TaskId, wanted: Anchor) -> Vec<Effect> {
+        let Some(size) = self.plan().pane(&task).map(Pane::size) else { return Vec::new() };
+        let (page, lines) = match self.scroll.take().filter(|scroll| scroll.task == task) {
+            Some(scroll) => (scroll.page, scroll.lines),
+            None => (None, self.task(&task).map_or(0, |task| task.output.lines)),
+        };
+        let effect = self.page_effect(task.clone(), wanted, size);
         self.scroll = Some(Scroll { task, wanted, page, lines, prompt: None, matches: Vec::new() });
         self.mark_matches();
+        vec![effect]
     }
 
     /// Finds the search's matches on the page shown.

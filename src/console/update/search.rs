@@ -70,11 +70,7 @@ impl App {
             self.mark_matches();
             return Vec::new();
         }
-        let Some(pane) = self.plan().pane(&task).cloned() else { return Vec::new() };
-        let lines = self.scroll.as_ref().map(|scroll| scroll.lines);
-        let lines = lines.or_else(|| self.task(&task).map(|task| task.output.lines)).unwrap_or(0);
-        self.freeze(task.clone(), Anchor::Around(line), lines);
-        vec![self.page_effect(task, Anchor::Around(line), pane.size())]
+        self.turn_to(task, Anchor::Around(line))
     }
 
     /// Lets the pane follow its task again; a search is over with it.
