@@ -1,16 +1,21 @@
 //! Pure: who acts, what a task is called, the canonical envelope, errors, previews,
-//! compaction, masking.
+//! compaction, masking, text that is safe to print.
 
 mod canonical;
+mod characters;
 mod compact;
 mod error;
 mod ids;
+mod json;
 mod mask;
 mod pretty;
 pub mod preview;
+mod safe_text;
 
 pub use canonical::{Envelope, InvalidEnvelope, Outcome, SUMMARY_CHARS, one_line};
+pub use characters::is_hidden;
 pub use compact::{compact, length};
 pub use error::{ErrorKind, ToolError};
 pub use ids::{Actor, InvalidTaskId, TaskId};
 pub use mask::{MASKED, mask, mask_strings};
+pub use safe_text::SafeText;

@@ -1,7 +1,7 @@
 //! What a program says about itself besides its output: title, directory, shell marks. Inert: it is kept to be shown,
 //! never passed on to another terminal.
 
-use super::cell::is_hidden;
+use crate::envelope::is_hidden;
 
 /// Most characters kept of a title or a directory.
 const MAX_CHARS: usize = 256;

@@ -23,7 +23,7 @@ mod skimmer;
 mod terminal;
 mod transcript;
 
-pub use cell::{Cell, CellStyle, Color, is_hidden};
+pub use cell::{Cell, CellStyle, Color};
 pub use emulator::{Emulator, Vt100};
 pub use export::{Cast, CastEvent, CastVersion, Drawing, Palette};
 pub use facts::{Facts, PromptMark};

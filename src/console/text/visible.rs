@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 
 use unicode_width::UnicodeWidthChar;
 
-use crate::envelope::mask;
-use crate::terminal;
+use crate::envelope::{self, mask};
 
 /// Blanks in a row that are shown as they are; more are counted.
 const BLANKS: usize = 32;
@@ -109,7 +108,7 @@ fn has_tower(text: &str) -> bool {
 
 /// What a terminal hides, and what no font shows: private use and noncharacters.
 fn is_hidden(c: char) -> bool {
-    terminal::is_hidden(c)
+    envelope::is_hidden(c)
         || matches!(u32::from(c), 0xE000..=0xF8FF | 0xFDD0..=0xFDEF | 0xFFFE..=0xFFFF | 0xF_0000..=0x10_FFFF)
 }
 

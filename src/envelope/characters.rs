@@ -1,0 +1,197 @@
+//! Characters that a reader does not see, or that a terminal obeys; and where one of them is part of ordinary writing:
+//! inside an emoji, or between letters of a script that is written with joiners.
+
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthChar;
+
+/// Combining marks on one character that are ordinary.
+const MARKS: usize = 4;
+const NON_JOINER: char = '\u{200C}';
+const JOINER: char = '\u{200D}';
+/// Makes a digit a key.
+const KEYCAP: char = '\u{20E3}';
+/// Where the tag characters lie over ASCII.
+const TAGS: u32 = 0xE_0000;
+/// The letters in the flags of regions that fonts know: England, Scotland, Wales.
+const REGIONS: [&str; 3] = ["gbeng", "gbsct", "gbwls"];
+
+/// Tells whether a character is a control, a format character or ignored by default when shown.
+#[must_use]
+pub fn is_hidden(c: char) -> bool {
+    if c.is_control() {
+        return true;
+    }
+    if c < '\u{AD}' {
+        return false;
+    }
+    HIDDEN
+        .binary_search_by(|range| {
+            if c > *range.end() {
+                std::cmp::Ordering::Less
+            } else if c < *range.start() {
+                std::cmp::Ordering::Greater
+            } else {
+                std::cmp::Ordering::Equal
+            }
+        })
+        .is_ok()
+}
+
+/// General category Cf, Zl and Zp together with the property Default_Ignorable_Code_Point (Unicode 17).
+const HIDDEN: &[std::ops::RangeInclusive<char>] = &[
+    '\u{AD}'..='\u{AD}',
+    '\u{34F}'..='\u{34F}',
+    '\u{600}'..='\u{605}',
+    '\u{61C}'..='\u{61C}',
+    '\u{6DD}'..='\u{6DD}',
+    '\u{70F}'..='\u{70F}',
+    '\u{890}'..='\u{891}',
+    '\u{8E2}'..='\u{8E2}',
+    '\u{115F}'..='\u{1160}',
+    '\u{17B4}'..='\u{17B5}',
+    '\u{180B}'..='\u{180F}',
+    '\u{200B}'..='\u{200F}',
+    '\u{2028}'..='\u{202E}',
+    '\u{2060}'..='\u{206F}',
+    '\u{3164}'..='\u{3164}',
+    '\u{FE00}'..='\u{FE0F}',
+    '\u{FEFF}'..='\u{FEFF}',
+    '\u{FFA0}'..='\u{FFA0}',
+    '\u{FFF0}'..='\u{FFFB}',
+    '\u{110BD}'..='\u{110BD}',
+    '\u{110CD}'..='\u{110CD}',
+    '\u{13430}'..='\u{1343F}',
+    '\u{1BCA0}'..='\u{1BCA3}',
+    '\u{1D173}'..='\u{1D17A}',
+    '\u{E0000}'..='\u{E0FFF}',
+];
+
+/// Tells whether a character is a combining mark: it takes no column of its own, and is no hidden one.
+pub(super) fn is_mark(c: char) -> bool {
+    c > '\u{2FF}' && c.width() == Some(0) && !is_hidden(c)
+}
+
+/// Calls `each` with every character in turn, and whether it must be named instead of written as it stands: it is
+/// hidden and no part of ordinary writing. `stacked` says that so many marks stand on one character that they, too,
+/// are named.
+pub(super) fn walk(text: &str, stacked: bool, mut each: impl FnMut(char, bool)) {
+    for (start, cluster) in text.grapheme_indices(true) {
+        let mut marks = 0;
+        for (at, c) in cluster.char_indices() {
+            marks = if is_mark(c) { marks + 1 } else { 0 };
+            let around =
+                Around { cluster, before: &cluster[..at], after: &text[start + at + c.len_utf8()..] };
+            let is_odd = is_hidden(c) && !around.is_writing(c);
+            each(c, is_odd || stacked && marks > MARKS);
+        }
+    }
+}
+
+/// Tells whether a text surely has nothing that [`walk`] would name.
+pub(super) fn is_ordinary(text: &str, stacked: bool) -> bool {
+    let mut marks = 0;
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+        || text.chars().all(|c| {
+            marks = if stacked && is_mark(c) { marks + 1 } else { 0 };
+            marks <= MARKS && !is_hidden(c)
+        })
+}
+
+/// Where a hidden character stands.
+struct Around<'a> {
+    /// What a reader takes for one character.
+    cluster: &'a str,
+    /// The part of it that stands before.
+    before: &'a str,
+    /// All of the text that follows.
+    after: &'a str,
+}
+
+impl Around<'_> {
+    /// Tells whether the character is how its text is written.
+    fn is_writing(&self, c: char) -> bool {
+        let next = || self.after.chars().next();
+        match (c, self.before.chars().next_back()) {
+            ('\u{FE0E}' | '\u{FE0F}', Some('0'..='9' | '#' | '*')) => next() == Some(KEYCAP),
+            ('\u{FE0E}' | '\u{FE0F}', Some(last)) => is_pictograph(last),
+            (JOINER | NON_JOINER, Some(last)) => {
+                let is_between = |is_one: fn(char) -> bool, last| is_one(last) && next().is_some_and(is_one);
+                let is_dress = |c: &char| matches!(c, '\u{FE0F}' | '\u{1F3FB}'..='\u{1F3FF}');
+                let emoji = self.before.chars().rev().find(|c| !is_dress(c)).filter(|_| c == JOINER);
+                is_between(is_joined_letter, last)
+                    || emoji.is_some_and(|emoji| is_between(is_pictograph, emoji))
+            }
+            ('\u{E0020}'..='\u{E007F}', Some(_)) => is_region(self.cluster),
+            _ => false,
+        }
+    }
+}
+
+/// The rule by which emoji form one character (GB11 of Unicode's annex 29) tells what an emoji is: only to one does a
+/// joiner tie what follows.
+fn is_pictograph(c: char) -> bool {
+    let joined = || [c, JOINER, '\u{1F600}'].iter().collect::<String>().graphemes(true).count() == 1;
+    c >= '\u{A9}' && !is_hidden(c) && joined()
+}
+
+/// A letter or sign of Arabic and of the scripts of India, which are written with joiners between letters.
+fn is_joined_letter(c: char) -> bool {
+    let is_one = matches!(c, '\u{620}'..='\u{6FF}' | '\u{750}'..='\u{77F}' | '\u{8A0}'..='\u{DFF}');
+    is_one && !is_hidden(c)
+}
+
+fn is_region(flag: &str) -> bool {
+    let plain = |c: char| char::from_u32(u32::from(c).wrapping_sub(TAGS)).filter(char::is_ascii_lowercase);
+    let tags = flag.strip_prefix('\u{1F3F4}').and_then(|tags| tags.strip_suffix('\u{E007F}'));
+    tags.is_some_and(|tags| REGIONS.iter().any(|region| tags.chars().map(plain).eq(region.chars().map(Some))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(text: &str) -> Vec<u32> {
+        let mut named = Vec::new();
+        walk(text, true, |c, is_odd| named.extend(is_odd.then_some(u32::from(c))));
+        named
+    }
+
+    #[test]
+    fn the_table_is_sorted() {
+        assert!(HIDDEN.windows(2).all(|pair| pair[0].end() < pair[1].start()));
+    }
+
+    #[test]
+    fn ordinary_writing_stays() {
+        for text in [
+            "plain — ünïcode 你好 e\u{301}",
+            "❤\u{FE0F} ☎\u{FE0E} 1\u{FE0F}\u{20E3} 🇨🇭",
+            "👩\u{200D}💻 👩🏽\u{200D}🚀 🏳\u{FE0F}\u{200D}🌈 🤷\u{200D}♀\u{FE0F} 👨\u{200D}👩\u{200D}👧",
+            "🏴\u{E0067}\u{E0062}\u{E0073}\u{E0063}\u{E0074}\u{E007F}",
+            "می\u{200C}خواهم क्\u{200D}ष श्री",
+        ] {
+            assert!(named(text).is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_only_looks_like_it_is_named() {
+        for (text, expected) in [
+            ("a\u{FE0F}", vec![0xFE0F]),
+            ("1\u{FE0F}", vec![0xFE0F]),
+            ("❤\u{FE0F}\u{FE0F}\u{E0100}", vec![0xFE0F, 0xE0100]),
+            ("a\u{200D}b", vec![0x200D]),
+            ("👩\u{200D}", vec![0x200D]),
+            ("👩\u{200D}\u{200D}💻", vec![0x200D, 0x200D]),
+            ("a\u{200C}b م\u{200C}", vec![0x200C, 0x200C]),
+            ("🏴\u{E0067}\u{E007F}", vec![0xE0067, 0xE007F]),
+            (
+                "x\u{E0041}\u{202E}\u{2066}\u{200B}\u{85}\u{9B}",
+                vec![0xE0041, 0x202E, 0x2066, 0x200B, 0x85, 0x9B],
+            ),
+        ] {
+            assert_eq!(named(text), expected, "{text:?}");
+        }
+        assert_eq!(named(&format!("e{}", "\u{301}".repeat(300))).len(), 296);
+    }
+}
