@@ -16,6 +16,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio_util::sync::CancellationToken;
 
+use crate::envelope::SafeText;
 use crate::link::{Line, Lines, MAX_DEPTH, MAX_FRAME, depth_within};
 
 /// Calls one connection may have in flight.
@@ -180,7 +181,7 @@ impl McpTransport<RoleServer> for Transport {
 
 impl Outbox {
     fn push(&mut self, message: &TxJsonRpcMessage<RoleServer>) -> io::Result<()> {
-        self.pending.extend(serde_json::to_vec(message)?);
+        self.pending.extend(SafeText::json(message)?.bytes());
         self.pending.push_back(b'\n');
         Ok(())
     }

@@ -1,14 +1,15 @@
 //! How an answer is printed: for a program or for a person. Standard output carries data, standard
 //! error the rest.
 
-use std::io::{self, IsTerminal, Write};
+use std::io;
 use std::process::ExitCode;
 
 use clap::ArgMatches;
 
-use super::args;
+use super::{args, print};
 use crate::dispatch::exec::OUTPUT_CLOSED;
-use crate::dispatch::{COMMANDS, Response, own_form, table};
+use crate::dispatch::{COMMANDS, Response, is_data, own_form, table};
+use crate::envelope::SafeText;
 
 /// A form of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +46,7 @@ impl Form {
 
     /// Returns the form for whoever reads standard output.
     pub(super) fn usual() -> Self {
-        if io::stdout().is_terminal() { Self::Plain } else { Self::Json }
+        if print::is_terminal() { Self::Plain } else { Self::Json }
     }
 }
 
@@ -55,7 +56,7 @@ pub(super) fn print(response: &Response, form: Form) -> ExitCode {
         // Whoever read enough has closed the pipe: not another word, anywhere.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::from(OUTPUT_CLOSED),
         Err(error) => {
-            let _ = writeln!(io::stderr(), "pilothouse: write to standard output: {error}");
+            let _ = print::say(format_args!("write to standard output: {error}"));
             ExitCode::FAILURE
         }
         Ok(()) => ExitCode::from(response.exit_code()),
@@ -63,35 +64,31 @@ pub(super) fn print(response: &Response, form: Form) -> ExitCode {
 }
 
 fn write(response: &Response, form: Form) -> io::Result<()> {
-    let value = response.to_value();
-    let own = |name| own_form(response.meta.cmd.as_deref().unwrap_or_default(), name, response.data());
+    let cmd = response.meta.cmd.as_deref().unwrap_or_default();
+    let own = |name| own_form(cmd, name, response.data());
+    let has_data = !response.data().is_null();
+    let is_json = matches!(form, Form::Json | Form::Jsonl);
     let text = match form {
-        Form::Json if io::stdout().is_terminal() => format!("{value:#}"),
-        Form::Json | Form::Jsonl => value.to_string(),
-        Form::Own(name) => own(name).unwrap_or_default(),
-        Form::Table if !response.data().is_null() => own("table").unwrap_or_else(|| table(response.data())),
-        Form::Plain if !response.data().is_null() => response.text.clone(),
-        Form::Table | Form::Plain => String::new(),
+        Form::Json if print::is_terminal() => SafeText::json_lines(&response.to_value())?,
+        Form::Json | Form::Jsonl => SafeText::json(&response.to_value())?,
+        Form::Plain if has_data && is_data(cmd) => {
+            print::data(&response.text)?;
+            SafeText::default()
+        }
+        Form::Own(name) => SafeText::lines(&own(name).unwrap_or_default()),
+        Form::Table if has_data => SafeText::lines(&own("table").unwrap_or_else(|| table(response.data()))),
+        Form::Plain if has_data => SafeText::lines(&response.text),
+        Form::Table | Form::Plain => SafeText::default(),
     };
-    let mut out = io::stdout().lock();
-    if !text.is_empty() {
-        writeln!(out, "{}", text.trim_end_matches('\n'))?;
-    }
-    out.flush()?;
-    if matches!(form, Form::Table | Form::Plain | Form::Own(_)) {
-        aside(response)?;
-    }
-    Ok(())
+    print::out(&text)?;
+    if is_json { Ok(()) } else { aside(response) }
 }
 
 /// Tells a person what is no data: why there is none, and what to know all the same.
 fn aside(response: &Response) -> io::Result<()> {
-    let mut err = io::stderr().lock();
-    for warning in &response.warnings {
-        writeln!(err, "pilothouse: {warning}")?;
-    }
+    response.warnings.iter().try_for_each(print::say)?;
     match &response.outcome {
-        Err(failure) if response.data().is_null() => writeln!(err, "pilothouse: {}", failure.text()),
+        Err(failure) if response.data().is_null() => print::say(failure.text()),
         _ => Ok(()),
     }
 }

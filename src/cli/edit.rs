@@ -8,8 +8,9 @@ use std::process::{Command, ExitCode};
 
 use color_eyre::eyre::{Result, WrapErr, eyre};
 
-use super::Start;
+use super::{Start, print};
 use crate::config::{FILE, Loaded};
+use crate::envelope::SafeText;
 
 /// The file as it is made: every key with its default, as comments.
 const TEMPLATE: &str = include_str!("../../assets/config.toml");
@@ -54,9 +55,9 @@ fn create(path: &Path) -> Result<()> {
 }
 
 fn tell(start: &Start, path: &Path, before: &[u8]) -> Result<ExitCode> {
-    let mut out = io::stderr().lock();
     if let Err(faults) = Loaded::read(&start.places.config_dir, &start.places.workspace) {
-        writeln!(out, "{faults}\npilothouse: not in use until it is mended: pilothouse config edit")?;
+        print::err(&SafeText::lines(&faults.to_string()))?;
+        print::say("not in use until it is mended: pilothouse config edit")?;
         return Ok(ExitCode::from(2));
     }
     let changed = fs::read(path).is_ok_and(|after| after != before);
@@ -65,7 +66,7 @@ fn tell(start: &Start, path: &Path, before: &[u8]) -> Result<ExitCode> {
     } else {
         "unchanged"
     };
-    writeln!(out, "pilothouse: {} {said}", path.display())?;
+    print::say(format_args!("{} {said}", path.display()))?;
     Ok(ExitCode::SUCCESS)
 }
 

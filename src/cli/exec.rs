@@ -1,6 +1,6 @@
 //! `pilothouse exec`: the stream of commands, from standard input or a file to standard output.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use color_eyre::eyre::{Result, WrapErr};
 
 use super::answer::{self, Form};
 use super::args::{OUTPUT, Typed};
-use super::one;
 use super::outside::Outside;
 use super::signals::Ending;
 use super::stdout::Lines;
+use super::{one, print};
 use crate::dispatch::exec::{Feed, Options, run as run_stream, stdin_limit};
 use crate::dispatch::owned::ExecInput;
 use crate::dispatch::{Code, Context, Failure, Host, Response, STDIN_BYTES_VARIABLE};
@@ -69,6 +69,6 @@ async fn drained(outside: &Outside) -> Result<Feed, Failure> {
 fn unusable(failure: Failure) -> ExitCode {
     let line = failure.text().lines().next().unwrap_or_default().to_owned();
     let code = answer::print(&Response::failure(failure), Form::Jsonl);
-    let _ = writeln!(io::stderr(), "pilothouse: {line}");
+    let _ = print::say(line);
     code
 }

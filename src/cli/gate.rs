@@ -2,7 +2,6 @@
 //! console takes: the operator's socket, which nothing beneath a task may use, and keys that were typed after the
 //! whole text was on the screen.
 
-use std::borrow::Cow;
 use std::fs::OpenOptions;
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::process::ExitCode;
@@ -15,6 +14,7 @@ use serde_json::json;
 use super::Start;
 use super::answer::{self, Form};
 use crate::dispatch::{Code, Failure, GateDecided, GateInput, Response, attach_operator, waiting_gates};
+use crate::envelope::SafeText;
 use crate::runtime::{AnswerValue, Given, Question};
 
 /// Letters of the word that is to be typed: none that looks like another one.
@@ -72,44 +72,24 @@ fn at_terminal(question: &Question, verdict: &str) -> io::Result<bool> {
     let word = word()?;
     let place = question.origin.program.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
     let line = question.origin.lines.map(|lines| format!(", line {}", lines.first)).unwrap_or_default();
-    let mut text = format!("{}{line}\n\n{}\n\n", printable(&place), printable(question.text.trim_end()));
+    let mut text = format!("{}{line}\n\n{}\n\n", place, question.text.trim_end());
     for value in &question.evidence.bindings {
         let code = value.exit_code.map(|code| format!(" (exit {code})")).unwrap_or_default();
         let more = if value.is_cut { " …" } else { "" };
-        text.push_str(&format!(
-            "{}{code} = {}{more}\n",
-            printable(&value.name),
-            printable(value.preview.trim_end())
-        ));
+        text.push_str(&format!("{}{code} = {}{more}\n", value.name, value.preview.trim_end()));
     }
     for comment in &question.comments {
-        text.push_str(&format!("{}: {}\n", comment.by, printable(&comment.text)));
+        text.push_str(&format!("{}: {}\n", comment.by, comment.text));
     }
     text.push_str(&format!("\nType {word} and Enter to {verdict}"));
-    tty.write_all(text.as_bytes())?;
+    // What is decided is what is read: nothing in it is obeyed or hidden.
+    tty.write_all(SafeText::lines(&text).as_bytes())?;
     // What was typed before all of this was on the screen cannot have been meant for it; what follows the colon is.
     tcflush(&tty, QueueSelector::IFlush)?;
     tty.write_all(b": ")?;
     let mut typed = String::new();
     BufReader::new(&tty).read_line(&mut typed)?;
     Ok(typed.trim() == word)
-}
-
-/// Shows every character that a terminal would hide or obey: what is decided is what is read.
-fn printable(text: &str) -> Cow<'_, str> {
-    let is_hidden = |c: char| {
-        c.is_control() && c != '\n' && c != '\t'
-            || matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-                | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
-    };
-    if !text.contains(is_hidden) {
-        return Cow::Borrowed(text);
-    }
-    let shown = text.chars().flat_map(|c| match is_hidden(c) {
-        true => c.escape_unicode().collect::<String>().chars().collect::<Vec<_>>(),
-        false => vec![c],
-    });
-    Cow::Owned(shown.collect())
 }
 
 fn word() -> io::Result<String> {
@@ -121,12 +101,6 @@ fn word() -> io::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_a_terminal_would_obey_or_hide_is_shown() {
-        assert_eq!(printable("Deploy\n\tnow? é 船"), "Deploy\n\tnow? é 船");
-        assert_eq!(printable("a\u{1b}[2Jb\u{202e}c\r"), "a\\u{1b}[2Jb\\u{202e}c\\u{d}");
-    }
 
     #[test]
     fn the_word_is_another_one_each_time() {

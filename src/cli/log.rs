@@ -1,4 +1,4 @@
-//! The log of this process: a file in the state folder, secrets masked. Never the terminal, never
+//! The log of this process: a file in the state folder, secrets masked, safe to print. Never the terminal, never
 //! standard output.
 
 use std::fs::{DirBuilder, File};
@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use color_eyre::eyre::{Result, WrapErr};
 use tracing_subscriber::EnvFilter;
 
-use crate::envelope::mask;
+use crate::envelope::{SafeText, mask};
 
 /// The log starts over beyond this size.
 const MAX_BYTES: u64 = 4 << 20;
@@ -36,12 +36,13 @@ pub(super) fn start(state: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Masks what is written. The subscriber writes each event in one piece.
+/// Masks what is written and names what is hidden in it. The subscriber writes each event in one piece.
 struct Masked<W>(W);
 
 impl<W: Write> Write for Masked<W> {
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
-        self.0.write_all(mask(&String::from_utf8_lossy(event)).as_bytes())?;
+        let event_text = String::from_utf8_lossy(event);
+        self.0.write_all(SafeText::lines(&mask(&event_text)).as_bytes())?;
         Ok(event.len())
     }
 

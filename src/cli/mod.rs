@@ -19,6 +19,7 @@ mod one;
 #[cfg(feature = "console")]
 mod open;
 mod outside;
+mod print;
 mod probe;
 mod program;
 mod rules;
@@ -27,7 +28,6 @@ mod signals;
 mod stdout;
 
 use std::ffi::OsString;
-use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -41,6 +41,7 @@ use self::answer::Form;
 use self::args::Typed;
 use self::outside::Outside;
 use crate::dispatch::{Code, Danger, Failure, Reach, Response};
+use crate::envelope::SafeText;
 use crate::paths::Places;
 use crate::process;
 use crate::runtime::AnswerValue;
@@ -75,7 +76,7 @@ pub fn run(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
     match prepared(&matches) {
         Ok(code) => code,
         Err(error) => {
-            let _ = writeln!(io::stderr(), "pilothouse: {error:#}");
+            let _ = print::say(format_args!("{error:#}"));
             ExitCode::FAILURE
         }
     }
@@ -84,12 +85,16 @@ pub fn run(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
 /// Answers a command line that says nothing: with help that was asked for, or with what is wrong.
 fn refuse(refusal: &clap::Error) -> ExitCode {
     let code = u8::try_from(refusal.exit_code()).unwrap_or(1);
+    let text = refusal.render().to_string();
     // Nobody is left to tell when this cannot be printed.
-    let _ = refusal.print();
+    let _ = match SafeText::lines(&text) {
+        // What was typed stands in it: with anything hidden in that it is printed without colours.
+        safe if safe != *text => print::err(&safe),
+        _ => refusal.print(),
+    };
     if code == 0 || Form::usual() == Form::Plain {
         return ExitCode::from(code);
     }
-    let text = refusal.render().to_string();
     let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
     let failure = Failure::new(Code::ArgError, first)
         .detail(text.trim_end())
@@ -208,9 +213,9 @@ fn usual_runtime_dir() -> Option<PathBuf> {
 /// Prints a line for the caller.
 #[cfg(feature = "console")]
 fn say(line: &str) -> Result<ExitCode> {
-    match writeln!(io::stdout(), "{}", line.trim_end_matches('\n')) {
+    match print::out(&SafeText::lines(line)) {
         // Whoever read enough has closed the pipe.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::from(141)),
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(ExitCode::from(141)),
         Err(error) => Err(error).wrap_err("write to standard output"),
         Ok(()) => Ok(ExitCode::SUCCESS),
     }

@@ -3,12 +3,12 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::io::{IsTerminal, Read, Write};
+use std::io::{IsTerminal, Read};
 use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::house::House;
-use super::{Start, args, log, probe};
+use super::{Start, args, log, print, probe};
 use crate::config::{Faults, Loaded};
 use crate::dispatch::completions::Shell;
 use crate::dispatch::{self, Code, Embedded, Failure, Host, Probe};
@@ -49,14 +49,13 @@ impl Outside {
         let promised = self.promised.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for task in promised.iter().filter(|id| !is_over(id)) {
             // Nobody to tell is no reason to leave the task behind.
-            let _ = writeln!(
-                std::io::stderr(),
-                "pilothouse: no runtime serves this workspace, so {task} ends with this command; \
+            let _ = print::say(format_args!(
+                "no runtime serves this workspace, so {task} ends with this command; \
                  start `pilothouse` or `pilothouse serve` first to keep it",
-            );
+            ));
         }
         if let Err(error) = house.close().await {
-            let _ = writeln!(std::io::stderr(), "pilothouse: {error:#}");
+            let _ = print::say(format_args!("{error:#}"));
         }
     }
 }

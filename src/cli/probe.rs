@@ -7,6 +7,7 @@ use std::io::{self, IsTerminal, Read, Write};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::termios::{OptionalActions, tcgetattr, tcgetwinsize, tcsetattr};
 
+use super::print;
 use crate::dispatch::Probe;
 use crate::terminal::outer::{self, Outer, command};
 
@@ -20,7 +21,7 @@ const MOST: usize = 4_096;
 
 /// Asks the terminal; `None` when there is none.
 pub(super) fn probe() -> Option<Probe> {
-    if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
+    if !print::is_terminal() || !io::stdin().is_terminal() {
         return None;
     }
     let tty = OpenOptions::new().read(true).write(true).open("/dev/tty").ok()?;

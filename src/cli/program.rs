@@ -1,7 +1,7 @@
 //! `pilothouse run`: a program, in the runtime of the workspace or one of this process; seen in the console on a
 //! terminal, else told line by line.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -10,14 +10,14 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
-use super::Start;
 use super::answer::{self, Form};
 use super::house::House;
 use super::signals::Ending;
+use super::{Start, print};
 use crate::config::{Faults, Loaded};
 use crate::dispatch::run_program::{RunInput, ended, refused};
 use crate::dispatch::{Response, exec::OUTPUT_CLOSED, invalid_settings};
-use crate::envelope::{Actor, mask, one_line};
+use crate::envelope::{Actor, SafeText, mask, one_line};
 use crate::link::{Error, Scripts};
 use crate::prose::run::{How, Outcome, Refusal, Request, Run};
 use crate::prose::vm::effects::Event;
@@ -82,7 +82,7 @@ pub(super) async fn run(start: &Start, input: &RunInput, form: Option<Form>) -> 
 /// Tells whether the console opens on it: on a terminal, or where its plain lines are asked for.
 #[cfg(feature = "console")]
 fn is_seen(start: &Start) -> bool {
-    start.flags.accessible || io::stdin().is_terminal() && io::stdout().is_terminal()
+    start.flags.accessible || io::stdin().is_terminal() && print::is_terminal()
 }
 
 #[cfg(not(feature = "console"))]
@@ -235,12 +235,11 @@ impl Teller {
 
     fn print(&mut self, event: &Event, cancel: &CancellationToken) {
         let written = match self.telling {
-            Telling::Lines => writeln!(io::stdout(), "{}", line(event)),
-            Telling::Whole => writeln!(io::stderr(), "{}", line(event)),
-            Telling::JsonLines => {
-                let event = serde_json::json!({ "event": event });
-                writeln!(io::stdout(), "{event}")
-            }
+            Telling::Lines => print::out(&line(event)),
+            Telling::Whole => print::err(&line(event)),
+            Telling::JsonLines => SafeText::json(&serde_json::json!({ "event": event }))
+                .map_err(Into::into)
+                .and_then(|event| print::out(&event)),
         };
         if written.is_err() && !self.is_closed {
             // Whoever read it has gone, and with them whoever wanted it run.
@@ -251,7 +250,7 @@ impl Teller {
 }
 
 /// Says an event on a line, with what belongs to it below.
-fn line(event: &Event) -> String {
+fn line(event: &Event) -> SafeText {
     let Event { what, number, line, text, detail, .. } = event;
     let text = one_line(&mask(text), COMMAND_CHARS);
     let head = match what.as_str() {
@@ -262,7 +261,7 @@ fn line(event: &Event) -> String {
         _ => format!("     {text}"),
     };
     let detail = detail.iter().flat_map(|detail| detail.lines()).map(|line| format!("\n     | {line}"));
-    head + &detail.collect::<String>()
+    SafeText::lines(&(head + &detail.collect::<String>()))
 }
 
 fn is_passing(error: &Error) -> bool {

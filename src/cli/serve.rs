@@ -1,6 +1,5 @@
 //! `pilothouse serve`: the runtime without a console.
 
-use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,10 +9,10 @@ use serde_json::json;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use super::Start;
 use super::answer::{self, Form};
 use super::house::House;
 use super::signals::Ending;
+use super::{Start, print};
 use crate::dispatch::Response;
 use crate::dispatch::owned::ServeInput;
 use crate::link::{Error, Operator};
@@ -36,19 +35,14 @@ pub(super) async fn run(start: &Start, input: &ServeInput, form: Form) -> Result
     }
     let mut ending = Ending::listen()?;
     let Some(house) = take_over(start, detached).await? else {
-        writeln!(
-            std::io::stderr(),
-            "pilothouse: a runtime already serves {}",
-            start.places.workspace.display()
-        )?;
+        print::say(format_args!("a runtime already serves {}", start.places.workspace.display()))?;
         return Ok(if detached { ExitCode::SUCCESS } else { ExitCode::from(6) });
     };
-    writeln!(
-        std::io::stderr(),
-        "pilothouse: serving {} at {}",
+    print::say(format_args!(
+        "serving {} at {}",
         start.places.workspace.display(),
         start.places.agent_socket().display()
-    )?;
+    ))?;
     let patience = Duration::from_secs(input.idle_seconds);
     let unneeded = unneeded(house.guests(), house.runtime.snapshot(), patience);
     let code = tokio::select! {

@@ -67,6 +67,9 @@ pub trait Local: 'static {
     /// Forms of its answer beside those every command has.
     const FORMS: &'static [&'static str] = &[];
 
+    /// Its answer as text is data for a file or another program: printed as it is, except on a terminal.
+    const IS_DATA: bool = false;
+
     /// What it takes: one field for each argument.
     type Input: DeserializeOwned + JsonSchema + Send;
     /// What it answers: the `data` of the response.
@@ -133,6 +136,8 @@ pub struct Command {
     pub reach: Reach,
     /// Forms of its answer beside those every command has.
     pub forms: &'static [&'static str],
+    /// Its answer as text is data for a file or another program.
+    pub(super) is_data: bool,
     pub(super) form: fn(&str, &Value) -> Option<String>,
     pub(super) way: Way,
     exits: Vec<u8>,
@@ -163,6 +168,7 @@ impl Command {
             aliases: &[],
             reach: Reach::Anywhere,
             forms: &[],
+            is_data: false,
             form: |_, _| None,
             way: Way::Tool(tool),
             exits: with_common(exits),
@@ -183,6 +189,7 @@ impl Command {
             aliases: L::ALIASES,
             reach: L::REACH,
             forms: L::FORMS,
+            is_data: L::IS_DATA,
             form: L::form,
             way: Way::Local {
                 run: run::<L>,

@@ -40,6 +40,7 @@ pub(super) struct Output {
 
 impl Local for Completions {
     const PATH: &'static str = "completions";
+    const IS_DATA: bool = true;
     const ABOUT: &'static str = "Print the completion script of a shell";
     const EXAMPLES: &'static [Example] =
         &[Example { about: "The script for bash", input: r#"{"shell":"bash"}"# }];
@@ -72,6 +73,7 @@ pub(super) struct ManOutput {
 
 impl Local for Man {
     const PATH: &'static str = "man";
+    const IS_DATA: bool = true;
     const ABOUT: &'static str = "Print the manual page";
     const EXAMPLES: &'static [Example] = &[Example { about: "The page in roff", input: "{}" }];
 

@@ -29,6 +29,7 @@ pub(super) struct Output {
 
 impl Local for McpConfig {
     const PATH: &'static str = "mcp.config";
+    const IS_DATA: bool = true;
     const ABOUT: &'static str = "Print what an agent needs in its configuration";
     const EXAMPLES: &'static [Example] =
         &[Example { about: "Connect Claude Code", input: r#"{"agent":"claude"}"# }];

@@ -13,7 +13,7 @@ use super::code::Code;
 use super::command::{Example, Local};
 use super::context::{Context, Host};
 use super::response::Failure;
-use crate::envelope::{Envelope, compact, length};
+use crate::envelope::{Envelope, SafeText, compact, length};
 use crate::tools;
 
 /// The largest file that is read: a batch of twelve items with the largest budgets fits.
@@ -97,7 +97,7 @@ impl Local for ReceiptCompact {
     }
 
     fn text(output: &Compacted) -> String {
-        output.envelope.to_string()
+        SafeText::json(&output.envelope).unwrap_or_default().to_string()
     }
 }
 

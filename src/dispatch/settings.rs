@@ -82,6 +82,7 @@ impl Paths {
 
 impl Local for ConfigPath {
     const PATH: &'static str = "config.path";
+    const IS_DATA: bool = true;
     const ABOUT: &'static str = "Print where the settings stand";
     const EXITS: &'static [u8] = &[4];
     const EXAMPLES: &'static [Example] = &[Example { about: "Find the file to edit", input: "{}" }];

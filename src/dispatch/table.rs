@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::envelope::{SafeText, one_line};
+
 /// Longest cell, in characters.
 const CELL_CHARS: usize = 60;
 
@@ -64,7 +66,7 @@ fn cell(value: &Value) -> String {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    crate::envelope::one_line(&text, CELL_CHARS)
+    one_line(&SafeText::lines(&text), CELL_CHARS)
 }
 
 #[cfg(test)]

@@ -133,6 +133,44 @@ fn a_file_has_one_noun_and_says_what_it_owns() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Files that write to standard output, standard error or a terminal. Each takes safe text, the frames of the console,
+/// or sequences of its own; see docs/decisions/30-safe-text.md.
+/// `keyboard.rs` only reads.
+const SINKS: [&str; 9] = [
+    "agent/shim/join.rs",
+    "cli/gate.rs",
+    "cli/mcp.rs",
+    "cli/print.rs",
+    "cli/probe.rs",
+    "cli/stdout.rs",
+    "console/edge/keyboard.rs",
+    "console/edge/spoken.rs",
+    "console/edge/tty.rs",
+];
+
+#[test]
+fn only_the_known_sinks_write_to_a_terminal() {
+    let ways = [
+        "io::stdout()",
+        "io::stderr()",
+        "stdio::stdout",
+        "stdio::stderr",
+        "print!(",
+        "println!(",
+        "\"/dev/tty\"",
+    ];
+    let writes = |code: &str| {
+        let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+        lines.flat_map(|line| ways.iter().filter_map(move |way| line.split_once(way))).any(|(_, rest)| {
+            // Asking what it is writes nothing.
+            !rest.starts_with(".is_terminal()")
+        })
+    };
+    let found: Vec<String> =
+        sources().into_iter().filter(|(_, code)| writes(code)).map(|(file, _)| file).collect();
+    assert_eq!(found, SINKS);
+}
+
 #[test]
 fn unsafe_code_stands_in_one_file() {
     let named = |code: &str| code.contains("unsafe {") || code.contains("unsafe fn");

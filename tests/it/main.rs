@@ -48,6 +48,7 @@ mod exec_manifest;
 mod exec_python;
 mod exec_stream;
 mod guide;
+mod hostile_text;
 mod link_commands;
 mod link_operator;
 mod masking;

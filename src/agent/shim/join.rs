@@ -10,6 +10,7 @@ use tokio::process::Command;
 use tokio::time::{sleep, timeout};
 
 use super::{Error, Joined, Shim, Target};
+use crate::envelope::SafeText;
 use crate::link::{self, dial};
 use crate::paths::Places;
 use crate::process::keep_descriptors;
@@ -61,11 +62,12 @@ fn is_absence(error: &link::Error) -> bool {
 /// Starts a headless runtime and says so. Returns its log.
 fn start(places: &Places, program: &Path) -> Result<PathBuf, Error> {
     let (pid, log) = start_headless(places, program)?;
-    eprintln!(
+    let said = format!(
         "pilothouse: no runtime in {}; started a headless one (pid {pid}, log {}). Run `pilothouse` there to watch.",
         places.workspace.display(),
         log.display(),
     );
+    eprintln!("{}", SafeText::lines(&said));
     Ok(log)
 }
 

@@ -30,6 +30,7 @@ use super::registry;
 use super::response::{Failure, Response};
 use super::run::{Flags, accepted_exits, run as run_command};
 use crate::clock::Clock;
+use crate::envelope::SafeText;
 
 /// The exit code of a stream whose reader has gone.
 pub const OUTPUT_CLOSED: u8 = 141;
@@ -162,9 +163,8 @@ impl<W: AsyncWrite + Unpin> Stream<'_, W> {
     async fn write(&mut self, response: &Response) -> io::Result<()> {
         let value =
             if self.options.input.echo_top_level { response.to_echoed() } else { response.to_value() };
-        let mut line = value.to_string().into_bytes();
-        line.push(b'\n');
-        self.out.write_all(&line).await?;
+        let line = format!("{}\n", SafeText::json(&value)?);
+        self.out.write_all(line.as_bytes()).await?;
         self.out.flush().await
     }
 }

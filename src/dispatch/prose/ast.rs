@@ -10,6 +10,7 @@ use crate::dispatch::code::Code;
 use crate::dispatch::command::{Example, Local};
 use crate::dispatch::context::Context;
 use crate::dispatch::response::Failure;
+use crate::envelope::SafeText;
 use crate::prose::{self, Profile};
 
 /// Shows the tree of a program.
@@ -65,6 +66,6 @@ impl Local for ProseAst {
     }
 
     fn text(output: &Output) -> String {
-        format!("{:#}", output.program)
+        SafeText::json_lines(&output.program).unwrap_or_default().to_string()
     }
 }

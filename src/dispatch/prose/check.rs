@@ -10,6 +10,7 @@ use crate::dispatch::code::Code;
 use crate::dispatch::command::{Example, Local};
 use crate::dispatch::context::Context;
 use crate::dispatch::response::Failure;
+use crate::envelope::SafeText;
 use crate::prose::{self, Diagnostic, Profile, Severity, Source};
 
 /// Checks programs.
@@ -154,7 +155,7 @@ impl Local for ProseCheck {
 
     fn form(name: &str, data: &Value) -> Option<String> {
         match name {
-            "sarif" => Some(sarif::log(data).to_string()),
+            "sarif" => SafeText::json(&sarif::log(data)).ok().map(|log| log.to_string()),
             _ => None,
         }
     }

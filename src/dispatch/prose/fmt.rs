@@ -10,6 +10,7 @@ use crate::dispatch::code::Code;
 use crate::dispatch::command::{Danger, Example, Local};
 use crate::dispatch::context::Context;
 use crate::dispatch::response::Failure;
+use crate::envelope::SafeText;
 use crate::prose::run::text::replace_text;
 use crate::prose::{self, Source};
 
@@ -69,6 +70,7 @@ enum Effect {
 
 impl Local for ProseFmt {
     const PATH: &'static str = "prose.fmt";
+    const IS_DATA: bool = true;
     const ABOUT: &'static str = "Bring programs into their canonical form";
     const DANGER: Danger = Danger::Mutating;
     const EXAMPLES: &'static [Example] = &[
@@ -121,7 +123,7 @@ impl Local for ProseFmt {
         let mut text = String::new();
         for Formatted { file, effect, text: own, problem, diagnostics } in &output.files {
             if let Some(problem) = problem {
-                text.push_str(&format!("{file}: {problem}\n"));
+                text.push_str(&format!("{}\n", SafeText::line(&format!("{file}: {problem}"))));
             }
             for finding in diagnostics {
                 text.push_str(&format!("{}\n\n", finding.rendered()));

@@ -1,0 +1,42 @@
+//! Standard output and standard error of the command line. Nothing else in `cli` writes there, and what is written is
+//! safe text: a `String` from a command, an agent or a file does not fit.
+
+use std::fmt::Display;
+use std::io::{self, IsTerminal as _, Write as _};
+
+use crate::envelope::SafeText;
+
+/// Tells whether a person reads standard output.
+pub(super) fn is_terminal() -> bool {
+    io::stdout().is_terminal()
+}
+
+/// Writes lines to standard output. Nothing is written for no text.
+pub(super) fn out(text: &SafeText) -> io::Result<()> {
+    write_out(text.trim_end_matches('\n').as_bytes())
+}
+
+/// Writes data to standard output as it is, for a file or another program; onto a terminal as safe text.
+pub(super) fn data(text: &str) -> io::Result<()> {
+    let text = text.trim_end_matches('\n');
+    if is_terminal() { write_out(SafeText::coloured(text).as_bytes()) } else { write_out(text.as_bytes()) }
+}
+
+/// Says something on standard error, after the program's name.
+pub(super) fn say(text: impl Display) -> io::Result<()> {
+    err(&SafeText::lines(&format!("pilothouse: {text}")))
+}
+
+/// Writes lines to standard error.
+pub(super) fn err(text: &SafeText) -> io::Result<()> {
+    writeln!(io::stderr().lock(), "{}", text.trim_end_matches('\n'))
+}
+
+fn write_out(bytes: &[u8]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    if !bytes.is_empty() {
+        out.write_all(bytes)?;
+        out.write_all(b"\n")?;
+    }
+    out.flush()
+}

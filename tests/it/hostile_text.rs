@@ -1,0 +1,160 @@
+//! Hostile text on its way to a terminal or a model: one corpus, put into everything that others write, through every
+//! way out.
+
+use std::fs;
+use std::process::Output;
+
+use pilothouse::envelope::is_hidden;
+use serde_json::{Value, json};
+
+use crate::support::{Agent, Home};
+
+/// What a terminal obeys, and what a reader does not see.
+const HOSTILE: &[(&str, &str)] = &[
+    ("a sequence", "\x1b[2J\x1b[31m"),
+    ("the clipboard, ended by BEL", "\x1b]52;c;AA==\x07"),
+    ("the clipboard, ended by ST", "\x1b]52;c;AA==\x1b\\"),
+    ("the clipboard, never ended", "\x1b]52;c;AA=="),
+    ("a device string", "\x1bP$q\"p\x1b\\"),
+    ("one of the 8-bit controls", "\u{9b}31m\u{9d}0;t\u{9c}"),
+    ("text that turns around", "\u{202e}txt.exe\u{202c}"),
+    ("an isolate", "\u{2066}x\u{2069}\u{200f}"),
+    ("no width", "a\u{200b}b\u{2060}\u{feff}"),
+    ("tags", "\u{e0041}\u{e0042}\u{e007f}"),
+    ("a selector without an emoji", "a\u{fe0f}\u{e0100}"),
+    ("separators of lines", "\u{2028}\u{2029}\u{85}"),
+    ("text written over", "good\rbad\x08\x08"),
+];
+
+/// All of it as one text, without the characters that no file name has.
+fn corpus() -> String {
+    let parts: String = HOSTILE.iter().map(|(_, text)| format!("<{text}>")).collect();
+    format!("{parts}e{}", "\u{301}".repeat(300))
+}
+
+/// Ordinary text, which is to come out as it went in.
+const ORDINARY: &str = "naïve e\u{301} 你好 👩\u{200d}💻 ❤\u{fe0f} 1\u{fe0f}\u{20e3} می\u{200c}خواهم";
+
+/// Holds text against what may reach a terminal.
+#[track_caller]
+fn is_safe(place: &str, bytes: &[u8]) {
+    let text = std::str::from_utf8(bytes).unwrap_or_else(|error| panic!("{place}: {error}"));
+    let text = text.replace(ORDINARY, "");
+    let odd: Vec<char> = text.chars().filter(|c| is_hidden(*c) && !matches!(c, '\n' | '\t')).collect();
+    assert!(odd.is_empty(), "{place} has {odd:?} in {text:?}");
+    let mut marks = 0;
+    for c in text.chars() {
+        marks = if c == '\u{301}' { marks + 1 } else { 0 };
+        let is_json = text.starts_with('{');
+        assert!(marks <= 4 || is_json, "{place} has a tower of marks");
+    }
+}
+
+/// Runs the program in each form and holds both of its streams against it.
+#[track_caller]
+fn walk(home: &Home, args: &[&str]) -> Output {
+    let mut last = None;
+    for form in ["json", "table", "plain"] {
+        let mut command = home.command(args);
+        command.args(["--output", form]);
+        let ran = command.output().expect("runs");
+        let place = format!("{:?} as {form}", args.first().zip(args.get(1)));
+        is_safe(&place, &ran.stdout);
+        is_safe(&format!("{place}, standard error"), &ran.stderr);
+        last = Some(ran);
+    }
+    last.expect("one form")
+}
+
+#[test]
+fn nothing_an_agent_or_a_command_writes_reaches_a_terminal_as_it_is() {
+    let home = Home::new();
+    let mut serve = home.serve();
+    let agent = Agent::connect(&home, &["--label", &corpus()]);
+    fs::write(home.workspace().join("hostile"), corpus()).expect("written");
+    let cmd = format!("cat hostile; exit 3 # {}", corpus());
+    let input = json!({"cmd": cmd, "description": corpus(), "login": false, "shell": "/bin/sh"});
+    agent.call("ExecCommand", &input);
+    let promoted = json!({"cmd": format!("cat hostile; read x # {}", corpus()), "description": corpus(), "tty": true,
+        "login": false, "shell": "/bin/sh", "yield_time_ms": 0});
+    let task = agent.call("ExecCommand", &promoted).task();
+    agent.call("TaskInput", &json!({"task_id": task, "input": format!("{}\n", corpus())}));
+    agent.call("TaskOutput", &json!({"task_id": task}));
+    agent.call("ExecCommand", &json!({"cmd": "true", "workdir": corpus()}));
+    agent.call("TaskStatus", &json!({"task_id": corpus()}));
+    for args in [
+        &["task", "list", "--scope", "all"][..],
+        &["task", "status", &task],
+        &["task", "output", &task],
+        &["receipt", "list", "--limit", "100"],
+        &["audit", "show", "latest"],
+        &["audit", "list"],
+        &["metrics", "show"],
+        &["command", "run", "--login=false", &cmd],
+        &["command", "run", "--dry-run", &cmd],
+        &["question", "list"],
+    ] {
+        walk(&home, args);
+    }
+    for seq in 1..=6 {
+        walk(&home, &["receipt", "show", &seq.to_string()]);
+    }
+    let ran =
+        home.run(&["command", "run", "--login=false", &format!("echo '{ORDINARY}'"), "--output", "plain"]);
+    let text = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert!(text.contains(ORDINARY), "{text}");
+    serve.kill().expect("killed");
+    serve.wait().expect("waited for");
+}
+
+#[test]
+fn what_stands_in_files_and_arguments_is_named_where_it_is_told() {
+    let home = Home::new();
+    let name = corpus().replace('/', "");
+    let short: String = name.chars().take(60).collect();
+    fs::write(home.workspace().join(&short), format!("let x = exec \"{}\"\nlet x = {}", corpus(), corpus()))
+        .expect("a file");
+    for args in [
+        &["prose", "check", &short][..],
+        &["prose", "ast", &short],
+        &["receipt", "render", &short],
+        &["receipt", "show", &corpus()],
+        &["task", "export", &corpus()],
+        &["task", "status", &corpus()],
+        &["command", "run", "--workdir", &corpus(), "true"],
+        &["audit", "show", &corpus()],
+    ] {
+        walk(&home, args);
+    }
+    home.configure(
+        "config.toml",
+        &format!("[runtime]\n\"{}\" = 1\n[console]\ntheme = '''{}'''\n", short, corpus()),
+    );
+    for args in [&["config", "check"][..], &["config", "show"], &["task", "list"], &["doctor"]] {
+        walk(&home, args);
+    }
+    for args in
+        [&["task", &corpus()][..], &["--bogus", &corpus()], &["command", "run", "--cols", &corpus(), "x"]]
+    {
+        let refused = home.run(args);
+        assert!(!refused.status.success());
+        is_safe("a refused argument", &refused.stdout);
+        is_safe("a refused argument, standard error", &refused.stderr);
+    }
+}
+
+#[test]
+fn json_keeps_its_value_and_data_its_bytes() {
+    let home = Home::new();
+    fs::write(home.workspace().join("hostile"), corpus()).expect("written");
+    let ran = home.run(&["command", "run", "--login=false", "printf '\\342\\200\\256x\\302\\233y'"]);
+    is_safe("JSON", &ran.stdout);
+    let answer: Value = serde_json::from_slice(&ran.stdout).expect("JSON");
+    assert_eq!(answer["data"]["stdout_preview"], "\u{202e}xy", "the value is what was printed: {answer}");
+    let program = "session \"look at \u{202e}this\"\n";
+    fs::write(home.workspace().join("a.prose"), program).expect("written");
+    let mut command = home.command(&["prose", "fmt", "-", "--output", "plain"]);
+    command.stdin(fs::File::open(home.workspace().join("a.prose")).expect("opens"));
+    let formatted = command.output().expect("runs");
+    assert_eq!(String::from_utf8_lossy(&formatted.stdout), program, "data for another program is as it is");
+}
