@@ -131,7 +131,7 @@ impl Talk {
         }
         let held = self.snapshot.gate.held.iter().find(|held| held.ticket == word.ticket);
         let Some(call) = held.cloned() else { return vec![reply("it waits no longer")] };
-        if !word.shown.is_some_and(|shown| at.duration_since(shown) >= held::SETTLES) {
+        if word.shown.is_none_or(|shown| at.duration_since(shown) < held::SETTLES) {
             self.step = Step::Held(word);
             return vec![reply("that line came too early: read, then write it again")];
         }

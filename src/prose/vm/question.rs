@@ -186,7 +186,7 @@ impl<E: Effects> Vm<E> {
         let line = query.site.line;
         let may_agents = self.judge.agents && query.agents && !query.kind.is_operators();
         let present = self.effects.present();
-        if !present.operator && !(may_agents && present.agent) {
+        if !(present.operator || may_agents && present.agent) {
             return Err(Halt::Unanswered { line, question: query.text.clone() });
         }
         let lines = frame.unit.lines(query.site.span);

@@ -22,7 +22,7 @@ const fn text(stays_on_its_row: bool) -> Text {
     let mut byte = 0;
     while byte < 0x80 {
         let feeds = matches!(byte, 0x0a..=0x0c);
-        text[byte] = !matches!(byte, 0x07 | 0x08 | 0x0e | 0x0f | 0x1b) && !(feeds && stays_on_its_row);
+        text[byte] = !(matches!(byte, 0x07 | 0x08 | 0x0e | 0x0f | 0x1b) || feeds && stays_on_its_row);
         byte += 1;
     }
     text
