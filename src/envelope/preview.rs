@@ -1,7 +1,7 @@
 //! Previews of output: the beginning and the end within a budget of characters, with true counts.
 //! Cuts text that is already clean; never escape sequences, never serialised JSON of ours.
 
-use super::pretty;
+use super::pretty::Document;
 
 /// Characters that one token stands for.
 const CHARS_PER_TOKEN: u64 = 4;
@@ -122,17 +122,20 @@ impl<'a> Recut<'a> {
 
 /// A text that is not blank, as it is shown.
 enum Readable<'a> {
-    Whole(std::borrow::Cow<'a, str>),
-    Ends { head: &'a str, tail: &'a str },
+    Whole(&'a str),
+    /// A JSON document, shown laid out.
+    Document(Document<'a>),
+    Ends {
+        head: &'a str,
+        tail: &'a str,
+    },
 }
 
 impl<'a> Readable<'a> {
     fn of(text: &'a Text) -> Option<Self> {
         match text {
             Text::Whole(whole) if whole.trim().is_empty() => None,
-            Text::Whole(whole) => {
-                Some(Self::Whole(pretty::document(whole).map_or(whole.as_str().into(), Into::into)))
-            }
+            Text::Whole(whole) => Some(Document::of(whole).map_or(Self::Whole(whole), Self::Document)),
             Text::Ends { head, tail } => Some(Self::Ends { head, tail }),
         }
     }
@@ -141,32 +144,34 @@ impl<'a> Readable<'a> {
     fn chars(&self) -> usize {
         match self {
             Self::Whole(whole) => count(whole),
+            Self::Document(document) => document.chars(),
             Self::Ends { .. } => usize::MAX,
         }
     }
 
     fn cut(self, budget: usize) -> Preview {
-        let (head, tail) = match &self {
+        let text = match &self {
             Self::Whole(whole) if count(whole) <= budget => {
-                return Preview { text: self.into_whole(), truncated: false };
+                return Preview { text: (*whole).to_owned(), truncated: false };
             }
-            Self::Whole(whole) => (whole.as_ref(), whole.as_ref()),
-            Self::Ends { head, tail } => (*head, *tail),
-        };
-        let text = if budget < SMALLEST_MARKED {
-            first(head, budget).to_owned()
-        } else {
-            head_and_tail(head, tail, budget)
+            Self::Document(document) if document.chars() <= budget => {
+                return Preview { text: document.first(budget), truncated: false };
+            }
+            Self::Whole(whole) => both_ends(whole, whole, budget),
+            // Twice the budget shows of the line at a cut whether it is longer than its share.
+            Self::Document(document) => {
+                let window = budget.saturating_mul(2);
+                both_ends(&document.first(window), &document.last(window), budget)
+            }
+            Self::Ends { head, tail } => both_ends(head, tail, budget),
         };
         Preview { text, truncated: true }
     }
+}
 
-    fn into_whole(self) -> String {
-        match self {
-            Self::Whole(whole) => whole.into_owned(),
-            Self::Ends { head, .. } => head.to_owned(),
-        }
-    }
+/// Cuts what is longer than the budget.
+fn both_ends(head: &str, tail: &str, budget: usize) -> String {
+    if budget < SMALLEST_MARKED { first(head, budget).to_owned() } else { head_and_tail(head, tail, budget) }
 }
 
 /// What N and M of a marker count.

@@ -137,7 +137,7 @@ proptest! {
             prop_assert!(text.trim().is_empty());
             return Ok(());
         };
-        let original = pretty::document(&text).unwrap_or(text);
+        let original = Document::of(&text).map_or(text.clone(), |document| document.first(usize::MAX));
         prop_assert!(preview.text.chars().count() <= budget);
         prop_assert_eq!(preview.truncated, original.chars().count() > budget);
         if !preview.truncated {
@@ -150,6 +150,17 @@ proptest! {
             prop_assert!(original.starts_with(head) && original.ends_with(tail));
             prop_assert!(head.len() + tail.len() < original.len());
         }
+    }
+
+    #[test]
+    fn a_document_is_cut_as_its_layout_would_be(long in "[a-z]{0,900}", many in prop::collection::vec(0..1_000_u32, 0..90), at in 0..90_usize, budget in 200_usize..1200) {
+        let mut items: Vec<serde_json::Value> = many.into_iter().map(Into::into).collect();
+        items.insert(at.min(items.len()), long.into());
+        let printed = serde_json::Value::from(items).to_string();
+        let laid_out = Document::of(&printed).expect("within bounds").first(usize::MAX);
+        let cut = cut(&whole(&printed), budget).expect("not blank");
+        let expected = Readable::Whole(&laid_out).cut(budget);
+        prop_assert_eq!(cut, expected);
     }
 
     #[test]
