@@ -102,7 +102,7 @@ impl Default for Record {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            tasks: 64,
+            tasks: 256,
             stream_head_bytes: 64 << 20,
             stream_tail_bytes: 1 << 20,
             output_bytes: None,

@@ -331,7 +331,7 @@ mod tests {
             own("runtime = \"background\"\n\n[limits]\nlease = \"30 s\"\n[env]\nset = { CI = \"1\" }\n")
                 .expect("reads");
         assert_eq!(loaded.settings.limits().lease.as_secs(), 30);
-        assert_eq!(loaded.settings.limits().tasks, 64);
+        assert_eq!(loaded.settings.limits().tasks, 256);
         assert_eq!(loaded.origins["limits.lease"], Origin::File("config.toml".into(), 4));
         assert_eq!(loaded.origins["limits.tasks"], Origin::Default);
         assert_eq!(loaded.origins["env.set.CI"], Origin::File("config.toml".into(), 6));

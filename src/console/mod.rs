@@ -104,7 +104,7 @@ async fn show(
         shows_run: options.opens == app::View::Program,
         recording: operator.recording().map(str::to_owned),
     };
-    let size = crossterm::terminal::size().map_err(Error::Terminal)?;
+    let size = edge::tty::size().map_err(Error::Terminal)?;
     let snapshot = Arc::clone(&operator.snapshot().borrow());
     let mut app = App::new(setup, snapshot, size, clock.now().wall);
     app.view = options.opens;

@@ -91,6 +91,95 @@ pub(super) fn write_once(disk: &dyn Disk, file: &File, bytes: &[u8]) -> io::Resu
 }
 
 #[cfg(test)]
+pub(super) mod blocking {
+    //! A disk that lets nothing through while it is blocked, then goes on as if nothing had been.
+
+    use std::sync::{Arc, Condvar, Mutex};
+
+    use super::*;
+
+    /// Whether writes and syncs wait. Clones are the same.
+    #[derive(Debug, Clone, Default)]
+    pub(crate) struct Block(Arc<(Mutex<(bool, usize)>, Condvar)>);
+
+    impl Block {
+        /// Lets calls wait from now on, or lets those go that wait.
+        pub(crate) fn set(&self, blocked: bool) {
+            self.0.0.lock().expect("block").0 = blocked;
+            self.0.1.notify_all();
+        }
+
+        /// How many calls have had to wait.
+        pub(crate) fn held(&self) -> usize {
+            self.0.0.lock().expect("block").1
+        }
+
+        fn pass(&self) {
+            let mut state = self.0.0.lock().expect("block");
+            state.1 += usize::from(state.0);
+            while state.0 {
+                state = self.0.1.wait(state).expect("block");
+            }
+        }
+    }
+
+    /// The real disk behind a block.
+    pub(in crate::journal) struct Blocked(pub(in crate::journal) Block);
+
+    impl Disk for Blocked {
+        fn create(&self, path: &Path) -> io::Result<File> {
+            self.0.pass();
+            Os.create(path)
+        }
+
+        fn open(&self, path: &Path) -> io::Result<File> {
+            self.0.pass();
+            Os.open(path)
+        }
+
+        fn open_over(&self, path: &Path) -> io::Result<File> {
+            self.0.pass();
+            Os.open_over(path)
+        }
+
+        fn write(&self, file: &File, bytes: &[u8]) -> io::Result<usize> {
+            self.0.pass();
+            Os.write(file, bytes)
+        }
+
+        fn overwrite(&self, file: &File, bytes: &[u8]) -> io::Result<()> {
+            self.0.pass();
+            Os.overwrite(file, bytes)
+        }
+
+        fn sync(&self, _file: &File) -> io::Result<()> {
+            self.0.pass();
+            Ok(())
+        }
+
+        fn truncate(&self, file: &File, length: u64) -> io::Result<()> {
+            self.0.pass();
+            Os.truncate(file, length)
+        }
+
+        fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+            self.0.pass();
+            Os.rename(from, to)
+        }
+
+        fn sync_folder(&self, _folder: &Path) -> io::Result<()> {
+            self.0.pass();
+            Ok(())
+        }
+
+        fn remove(&self, path: &Path) -> io::Result<()> {
+            self.0.pass();
+            Os.remove(path)
+        }
+    }
+}
+
+#[cfg(test)]
 pub(super) mod failing {
     //! A disk on which one call fails, or all from one on.
 

@@ -52,6 +52,9 @@ pub enum Error {
         /// The recording.
         recording: PathBuf,
     },
+    /// Too many rows wait for the disk.
+    #[error("too many rows wait for the disk")]
+    Full,
     /// The writer is gone.
     #[error("the journal is closed")]
     Closed,

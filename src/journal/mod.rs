@@ -10,6 +10,7 @@ mod error;
 mod layout;
 mod ledger;
 mod parts;
+mod queue;
 mod reader;
 mod repair;
 mod verify;
@@ -19,9 +20,9 @@ mod writer;
 mod tests;
 
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use serde::Serialize;
 use tokio::sync::{Notify, oneshot, watch};
@@ -36,15 +37,16 @@ pub use repair::{Repaired, repair};
 pub use verify::{Report, verify};
 pub use writer::{Degraded, Health};
 
+#[cfg(test)]
+pub(crate) use disk::blocking::Block;
+
 use chain::Entry;
 use disk::{Disk, Os};
 use ledger::Ledger;
+use queue::Queue;
 use writer::{Row, Writer};
 
 use crate::clock::Clock;
-
-/// Rows that may wait for the writer; at this whoever appends waits.
-const QUEUE_ROWS: usize = 4_096;
 
 /// When a row counts as written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +62,7 @@ pub enum Durability {
 /// The writing side of a recording.
 #[derive(Debug)]
 pub struct Journal {
-    rows: Mutex<Option<SyncSender<Row>>>,
+    queue: Queue,
     writer: Mutex<Option<JoinHandle<()>>>,
     health: watch::Receiver<Health>,
     clock: Clock,
@@ -75,6 +77,19 @@ impl Journal {
     /// When there is one already or a file cannot be created.
     pub fn create(recording: &Path, meta: &Meta, clock: Clock, changed: Arc<Notify>) -> Result<Self, Error> {
         Self::create_with(Box::new(Os), recording, (meta, Bounds::default()), (clock, changed))
+    }
+
+    /// Begins one on a disk that a test blocks.
+    #[cfg(test)]
+    pub(crate) fn create_blocked(
+        block: &Block,
+        recording: &Path,
+        meta: &Meta,
+        clock: Clock,
+        changed: Arc<Notify>,
+    ) -> Result<Self, Error> {
+        let disk = Box::new(disk::blocking::Blocked(block.clone()));
+        Self::create_with(disk, recording, (meta, Bounds::default()), (clock, changed))
     }
 
     fn create_with(
@@ -93,19 +108,13 @@ impl Journal {
         recording: &Path,
         (clock, changed): (Clock, Arc<Notify>),
     ) -> Result<Self, Error> {
-        let (rows, queue) = sync_channel(QUEUE_ROWS);
-        let writer = Writer::new(ledger, clock.clone(), changed);
+        let (queue, rows, state) = Queue::new();
+        let writer = Writer::new(ledger, clock.clone(), (changed, state));
         let health = writer.health();
         let thread = std::thread::Builder::new().name("journal".into());
         let writer =
-            thread.spawn(move || writer.run(&queue)).map_err(Error::io("start the writer of", recording))?;
-        Ok(Self {
-            rows: Mutex::new(Some(rows)),
-            writer: Mutex::new(Some(writer)),
-            health,
-            clock,
-            recording: recording.to_owned(),
-        })
+            thread.spawn(move || writer.run(&rows)).map_err(Error::io("start the writer of", recording))?;
+        Ok(Self { queue, writer: Mutex::new(Some(writer)), health, clock, recording: recording.to_owned() })
     }
 
     /// Returns the recording's folder.
@@ -120,27 +129,39 @@ impl Journal {
         self.health.borrow().clone()
     }
 
-    /// Appends a row and waits until it counts as written. A row is an object of `kind` and `data`.
+    /// Returns for how long the disk has not answered the writer, once that is worth telling.
+    #[must_use]
+    pub fn stalled(&self) -> Option<Duration> {
+        self.queue.stalled(self.clock.now().mono)
+    }
+
+    /// Appends a row and waits until it counts as written, first for room among the rows that wait. A row is an object of
+    /// `kind` and `data`.
     ///
     /// # Errors
     /// When it is not: what it announces must then not happen.
     pub async fn append(&self, row: &impl Serialize, durability: Durability) -> Result<(), Error> {
         let (done, written) = oneshot::channel();
-        self.enqueue(row, durability, Some(done))?;
+        let entry = self.entry(row)?;
+        let room = self.queue.room(entry.body.len()).await?;
+        self.queue.send(Row { entry, durability, done: Some(done), room })?;
         written.await.map_err(|_| Error::Closed)?.map_err(Error::Append)
     }
 
     /// Appends a row without waiting; the writer holds on to what it cannot write.
     ///
     /// # Errors
-    /// When the row cannot be encoded or the journal is closed.
+    /// When the row cannot be encoded, the journal is closed, or the disk has stood still for so long that there is no
+    /// room for another row; a `gap` row counts those.
     pub fn note(&self, row: &impl Serialize, durability: Durability) -> Result<(), Error> {
-        self.enqueue(row, durability, None)
+        let entry = self.entry(row)?;
+        let room = self.queue.room_now(entry.body.len())?;
+        self.queue.send(Row { entry, durability, done: None, room })
     }
 
     /// Writes what is queued and ends the writer.
     pub fn close(&self) {
-        drop(self.rows.lock().unwrap_or_else(PoisonError::into_inner).take());
+        self.queue.close();
         let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(writer) = writer
             && writer.join().is_err()
@@ -149,27 +170,14 @@ impl Journal {
         }
     }
 
-    fn enqueue(
-        &self,
-        row: &impl Serialize,
-        durability: Durability,
-        done: Option<oneshot::Sender<std::io::Result<()>>>,
-    ) -> Result<(), Error> {
+    fn entry(&self, row: &impl Serialize) -> Result<Entry, Error> {
         let mut body = serde_json::to_vec(row).map_err(Error::Encode)?;
         // The chain brings the braces.
         body.pop();
         body.drain(..1);
         let now = self.clock.now();
         let mono = u64::try_from(now.mono.as_micros()).unwrap_or(u64::MAX);
-        let row = Row { entry: Entry { ts: now.wall, mono, body }, durability, done };
-        let rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
-        let rows = rows.as_ref().ok_or(Error::Closed)?;
-        match rows.try_send(row) {
-            Ok(()) => Ok(()),
-            // The disk is slower than everything that happens: waiting here is the backpressure.
-            Err(TrySendError::Full(row)) => rows.send(row).map_err(|_| Error::Closed),
-            Err(TrySendError::Disconnected(_)) => Err(Error::Closed),
-        }
+        Ok(Entry { ts: now.wall, mono, body })
     }
 }
 

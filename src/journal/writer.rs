@@ -13,6 +13,7 @@ use tokio::sync::{Notify, oneshot, watch};
 use super::Durability;
 use super::chain::{Entry, Hash};
 use super::ledger::{Ledger, own_row};
+use super::queue::{Room, State};
 use crate::clock::Clock;
 
 /// A written row is on disk after this long at the latest.
@@ -53,6 +54,8 @@ pub(super) struct Row {
     pub(super) entry: Entry,
     pub(super) durability: Durability,
     pub(super) done: Option<Done>,
+    /// Its room in the queue, until it is taken.
+    pub(super) room: Room,
 }
 
 type Done = oneshot::Sender<io::Result<()>>;
@@ -62,6 +65,7 @@ pub(super) struct Writer {
     clock: Clock,
     health: watch::Sender<Health>,
     changed: Arc<Notify>,
+    state: Arc<State>,
     held: VecDeque<Entry>,
     lost: u64,
     trouble: Option<io::Error>,
@@ -75,7 +79,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn new(ledger: Ledger, clock: Clock, changed: Arc<Notify>) -> Self {
+    pub(super) fn new(ledger: Ledger, clock: Clock, (changed, state): (Arc<Notify>, Arc<State>)) -> Self {
         let head = ledger.head();
         let health = Health { seq: head.seq, hash: head.hash, degraded: None };
         Self {
@@ -83,6 +87,7 @@ impl Writer {
             clock,
             health: watch::Sender::new(health),
             changed,
+            state,
             held: VecDeque::new(),
             lost: 0,
             trouble: None,
@@ -100,7 +105,10 @@ impl Writer {
     /// Writes until nobody can send any more, then syncs.
     pub(super) fn run(mut self, queue: &Receiver<Row>) {
         loop {
-            match self.next(queue) {
+            self.state.rest();
+            let next = self.next(queue);
+            self.state.begin(self.clock.now().mono);
+            match next {
                 Ok(row) => {
                     self.take(row);
                     let rest = GROUP_ROWS.saturating_sub(1);
@@ -127,7 +135,7 @@ impl Writer {
     }
 
     fn take(&mut self, row: Row) {
-        let Row { entry, durability, done } = row;
+        let Row { entry, durability, done, room: _room } = row;
         let written = if self.rests() || !self.flush_held() {
             Err(self.trouble.as_ref().map_or(io::ErrorKind::StorageFull.into(), again))
         } else {
@@ -210,15 +218,17 @@ impl Writer {
 
     /// Writes what the disk refused before; tells whether nothing waits any more.
     fn flush_held(&mut self) -> bool {
-        while let Some(entry) = self.held.front() {
-            if self.lost > 0 {
-                let gap = own_row("gap", &json!({ "rows": self.lost }), entry.ts);
-                if let Err(error) = self.ledger.append(&gap) {
-                    self.stumble(error);
-                    return false;
-                }
-                self.lost = 0;
+        self.lost += self.state.take_lost();
+        if self.lost > 0 {
+            let at = self.held.front().map_or_else(|| self.clock.now().wall, |entry| entry.ts);
+            let gap = own_row("gap", &json!({ "rows": self.lost }), at);
+            if let Err(error) = self.ledger.append(&gap) {
+                self.stumble(error);
+                return false;
             }
+            self.lost = 0;
+        }
+        while let Some(entry) = self.held.front() {
             if let Err(error) = self.ledger.append(entry) {
                 self.stumble(error);
                 return false;

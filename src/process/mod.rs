@@ -46,6 +46,7 @@ pub use running::{Host, HostEvent, Io, Running};
 pub use signal::{ExitStatus, Signal, UnknownSignal};
 pub use spawner::{PreparedHost, SpawnError, Spawner};
 pub use stray::{Remains, Strays, end_strays};
+pub(crate) use sys::before_death;
 pub use usage::Usage;
 pub use wire::Stage;
 pub use workdir::{Workdir, WorkdirError};

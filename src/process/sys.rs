@@ -2,7 +2,7 @@
 //! what makes it sound, and nothing here decides anything.
 #![expect(
     unsafe_code,
-    reason = "close_range, signal dispositions, signalfd, fork, execve and a foreign descriptor"
+    reason = "close_range, signal dispositions and handlers, signalfd, fork, execve and a foreign descriptor"
 )]
 
 use std::convert::Infallible;
@@ -10,6 +10,7 @@ use std::ffi::{CStr, CString, c_char};
 use std::io;
 use std::os::fd::{BorrowedFd, FromRawFd as _, OwnedFd};
 use std::ptr;
+use std::sync::OnceLock;
 
 use portable_pty::MasterPty;
 
@@ -58,6 +59,38 @@ pub(super) fn reset_signals() {
     let none = signal_set(&[]);
     // SAFETY: `none` is an initialised set that outlives the call; the old mask is not asked for.
     unsafe { libc::sigprocmask(libc::SIG_SETMASK, &raw const none, ptr::null_mut()) };
+}
+
+/// Signals by which a program ends itself or is ended where it stands: no loop hears of them. A stack that overflows
+/// ends in the first of them.
+const FATAL: [libc::c_int; 5] = [libc::SIGABRT, libc::SIGILL, libc::SIGFPE, libc::SIGSYS, libc::SIGTRAP];
+static LAST_ACT: OnceLock<fn()> = OnceLock::new();
+
+/// Has `act` done before this process dies of a signal of [`FATAL`], from now on. Runs inside a signal handler: it must
+/// not allocate, lock or wait. Only the first call counts.
+pub(crate) fn before_death(act: fn()) {
+    extern "C" fn die(signal: libc::c_int) {
+        if let Some(act) = LAST_ACT.get() {
+            act();
+        }
+        // SAFETY: the call takes a number. SA_RESETHAND has made the disposition the default one.
+        unsafe { libc::raise(signal) };
+    }
+    if LAST_ACT.set(act).is_err() {
+        return;
+    }
+    let handler: extern "C" fn(libc::c_int) = die;
+    let action = libc::sigaction {
+        sa_sigaction: handler as libc::sighandler_t,
+        sa_mask: signal_set(&[]),
+        sa_flags: libc::SA_RESETHAND | libc::SA_NODEFER | libc::SA_ONSTACK,
+        sa_restorer: None,
+    };
+    for signal in FATAL {
+        // SAFETY: `action` is a whole sigaction that outlives the call; its handler has the type that goes without
+        // SA_SIGINFO and does nothing but what a handler may, which `act` promises too.
+        unsafe { libc::sigaction(signal, &raw const action, ptr::null_mut()) };
+    }
 }
 
 /// Blocks SIGCHLD and returns a non-blocking descriptor that is readable while one is pending.

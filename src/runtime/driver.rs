@@ -20,7 +20,6 @@ use super::view::{TaskEvent, TaskView};
 use super::waiting::Looks;
 use super::{Error, start, typing};
 use crate::clock::Moment;
-use crate::config::Limits;
 use crate::envelope::{Actor, TaskId};
 use crate::process::{ExitStatus, Host, HostEvent, Scope, Signal, Spawner};
 
@@ -32,7 +31,6 @@ const TEND: Duration = Duration::from_secs(3_600);
 /// The driver's state.
 pub(super) struct Driver {
     pub(super) shared: Arc<Shared>,
-    pub(super) limits: Limits,
     pub(super) supervisor: Supervisor,
     pub(super) spawner: Arc<Spawner>,
     pub(super) parsers: Arc<Parsers>,
@@ -67,15 +65,13 @@ pub(super) struct Live {
 impl Driver {
     pub(super) fn new(
         shared: Arc<Shared>,
-        limits: Limits,
         spawner: Spawner,
         parsers: Arc<Parsers>,
         own: mpsc::Sender<Order>,
     ) -> Self {
         Self {
-            supervisor: Supervisor::new(&limits),
+            supervisor: Supervisor::new(&shared.limits),
             shared,
-            limits,
             spawner: Arc::new(spawner),
             parsers,
             own,
@@ -164,14 +160,14 @@ impl Driver {
 
     /// Brings past recordings to their end and removes what is too old, beside the loop.
     fn tend(&mut self) {
-        let (shared, limits) = (self.shared.clone(), self.limits.record);
-        self.jobs.spawn_blocking(move || shared.tend(&limits));
+        let shared = self.shared.clone();
+        self.jobs.spawn_blocking(move || shared.tend());
     }
 
     /// Carries out an order; returns whether something that is shown may have changed.
     fn order(&mut self, order: Order) -> bool {
         match order {
-            Order::Exec { request, reply } => start::exec(self, *request, reply),
+            Order::Exec { prepared, reply } => start::exec(self, *prepared, reply),
             Order::Input { by, id, input, reply } => {
                 let _ = reply.send(typing::input(self, &by, &id, input));
             }

@@ -5,7 +5,8 @@ use tokio::sync::oneshot;
 use super::Error;
 use super::gate::{BatchRequest, Decision};
 use super::question::ClerkOrder;
-use super::request::{ExecOutcome, ExecRequest, Input, InputOutcome, Stop, StopOutcome};
+use super::request::{ExecOutcome, Input, InputOutcome, Stop, StopOutcome};
+use super::start::Prepared;
 use super::usage::Known;
 use super::view::Waiting;
 use crate::config::ApprovalRule;
@@ -17,7 +18,7 @@ pub(super) type Reply<T> = oneshot::Sender<Result<T, Error>>;
 /// One message to the driver.
 #[derive(Debug)]
 pub(super) enum Order {
-    Exec { request: Box<ExecRequest>, reply: Reply<ExecOutcome> },
+    Exec { prepared: Box<Prepared>, reply: Reply<ExecOutcome> },
     Input { by: Actor, id: TaskId, input: Input, reply: Reply<InputOutcome> },
     Stop { by: Actor, id: TaskId, stop: Stop, reply: Reply<StopOutcome> },
     Release { id: TaskId },

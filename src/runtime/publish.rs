@@ -1,6 +1,7 @@
 //! Builds the snapshot others see, and ticks its histories.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::driver::Driver;
 use super::supervisor::{Exit, Task};
@@ -24,7 +25,7 @@ impl Driver {
             (read + task.output.bytes, dropped + task.output.dropped_bytes)
         });
         let before = self.shared.snapshot.borrow().clone();
-        let record = record_view(self.shared.journal.health());
+        let record = record_view(self.shared.journal.health(), self.shared.journal.stalled());
         let at = self.now().wall;
         let mut book = self.shared.book();
         if let Some((text, is_error)) = turn(&before.record, &record) {
@@ -77,12 +78,17 @@ impl Driver {
 
     /// Whether a second's end can change anything: not once all is quiet and the history empty.
     pub(super) fn second_matters(&self) -> bool {
-        !self.live.is_empty() || self.history_shows()
+        !self.live.is_empty() || self.history_shows() || self.record_matters()
+    }
+
+    /// Whether the record is not written, or that could turn out any moment.
+    fn record_matters(&self) -> bool {
+        self.shared.journal.stalled().is_some() || self.shared.snapshot.borrow().record.degraded.is_some()
     }
 
     /// Closes a second of history; returns whether it is worth publishing.
     pub(super) fn tick(&mut self) -> bool {
-        let shown = self.history_shows();
+        let shown = self.history_shows() || self.record_matters();
         let mut book = self.shared.book();
         let calls = std::mem::take(&mut book.calls.begun);
         book.counters.tick(calls) || shown
@@ -96,11 +102,15 @@ impl Driver {
     }
 }
 
-fn record_view(health: Health) -> RecordView {
-    let degraded = health.degraded.map(|why| match (why.held, why.lost) {
+fn record_view(health: Health, stalled: Option<Duration>) -> RecordView {
+    let refused = health.degraded.map(|why| match (why.held, why.lost) {
         (held, 0) => format!("{}; {held} rows wait in memory", why.reason),
         (held, lost) => format!("{}; {held} rows wait in memory, {lost} are lost", why.reason),
     });
+    let silent = |stood: Duration| {
+        format!("the disk has not answered for {} s; what must be on record first waits", stood.as_secs())
+    };
+    let degraded = refused.or_else(|| stalled.map(silent));
     RecordView { seq: health.seq, head: health.hash.short(), degraded }
 }
 

@@ -5,7 +5,6 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
@@ -21,7 +20,7 @@ use super::rows::{Answered, Row};
 use super::stream::StreamView;
 use super::view::{Snapshot, TaskView};
 use crate::clock::Clock;
-use crate::config::{self, Audit, Env, Limits};
+use crate::config::{Audit, Env, Limits};
 use crate::envelope::{Actor, Envelope, TaskId, mask_strings};
 use crate::journal::{self, Degraded, Durability, Journal};
 use crate::process::environment;
@@ -51,12 +50,9 @@ pub(super) struct Shared {
     /// Tasks have written something.
     pub(super) counted: Arc<Notify>,
     pub(super) headless: AtomicBool,
-    pub(super) batch_deadline: Duration,
-    /// An agent may drive tasks that another one started.
-    pub(super) share_tasks: bool,
+    pub(super) limits: Limits,
     /// Programs under way.
     pub(super) programs: TaskTracker,
-    audit: Audit,
     /// Past recordings were brought to their end: what they tell is final.
     recovered: watch::Sender<bool>,
     /// Tasks of past recordings that somebody asked for.
@@ -74,8 +70,8 @@ impl Shared {
         (environment, env): (Vec<(OsString, OsString)>, Env),
         journal: Journal,
         (viewers, pump): (Arc<Viewers>, Arc<Pump>),
-        (first, limits): (Snapshot, &Limits),
-        (nudge, audit): (Arc<Notify>, Audit),
+        (first, limits): (Snapshot, Limits),
+        nudge: Arc<Notify>,
     ) -> Arc<Self> {
         Arc::new(Self {
             clock,
@@ -91,15 +87,13 @@ impl Shared {
             nudge,
             counted: Arc::default(),
             programs: TaskTracker::new(),
-            audit,
             recovered: watch::Sender::new(false),
             past: Mutex::default(),
             ios: Mutex::default(),
             book: Mutex::new(Book::new(limits.recent_calls)),
-            caps: Caps::of(limits),
+            caps: Caps::of(&limits),
             disk: Default::default(),
-            batch_deadline: limits.batch_deadline,
-            share_tasks: limits.share_tasks,
+            limits,
         })
     }
 
@@ -250,7 +244,7 @@ impl Shared {
     /// Tells whether something new may happen: not while the record cannot be written.
     pub(super) fn check(&self) -> Result<(), Error> {
         match self.journal.health().degraded {
-            Some(Degraded { reason, is_full, .. }) if self.audit == Audit::Required => {
+            Some(Degraded { reason, is_full, .. }) if self.limits.record.audit == Audit::Required => {
                 Err(Error::Unrecorded { reason, is_full })
             }
             _ => Ok(()),
@@ -258,7 +252,7 @@ impl Shared {
     }
 
     /// Looks after past recordings. Blocks.
-    pub(super) fn tend(&self, limits: &config::Record) {
+    pub(super) fn tend(&self) {
         let recoveries = past::recover(&self.recording, &self.workspace, &self.clock);
         for Recovery { recording, repaired, tasks } in &recoveries {
             self.note(&Row::Recovery { recording, repaired, tasks });
@@ -270,7 +264,7 @@ impl Shared {
         }
         self.recovered.send_replace(true);
         let printed = self.book().counters.metrics.output_bytes_in;
-        let kept = past::keep(&self.recording, limits, &self.journal, now);
+        let kept = past::keep(&self.recording, &self.limits.record, &self.journal, now);
         self.disk[0].store(kept, Ordering::Relaxed);
         self.disk[1].store(printed, Ordering::Relaxed);
     }

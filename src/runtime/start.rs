@@ -24,56 +24,85 @@ use crate::terminal::Stream;
 /// Below this much free disk no task is started (contracts 1 "Output kept").
 const FREE_BYTES: u64 = 256 << 20;
 
-/// Takes a request in, or refuses it before anything has happened.
-pub(super) fn exec(driver: &mut Driver, request: ExecRequest, reply: Reply<ExecOutcome>) {
-    match prepare(driver, request) {
-        Ok((io, new)) => {
-            driver.adopt(io, reply);
-            driver.step(Input::Start(Box::new(new)));
-        }
-        Err(error) => {
-            // The caller may have gone away meanwhile; nothing was started.
-            let _ = reply.send(Err(error));
+/// A command that can be started: where and how is decided, its folder and log are there.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    io: Arc<TaskIo>,
+    new: Box<NewTask>,
+    folder: Folder,
+}
+
+/// The folder of a task, removed again unless the task comes into being.
+#[derive(Debug)]
+struct Folder(Option<PathBuf>);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if let Some(folder) = &self.0
+            && let Err(error) = std::fs::remove_dir_all(folder)
+        {
+            tracing::warn!(%error, folder = %folder.display(), "remove the folder of a task that was not started");
         }
     }
 }
 
-fn prepare(driver: &Driver, request: ExecRequest) -> Result<(Arc<TaskIo>, NewTask), Error> {
+/// Does what a start needs of the file system, on a thread where that may take its time: the driver never waits for a
+/// disk. Nothing has happened when it fails or is dropped.
+pub(super) async fn prepare(shared: &Arc<Shared>, request: ExecRequest) -> Result<Prepared, Error> {
+    shared.check()?;
+    let shared = shared.clone();
+    let prepared = tokio::task::spawn_blocking(move || Prepared::new(&shared, request));
+    prepared.await.map_err(|_| Error::ShuttingDown)?
+}
+
+/// Takes a command in, or refuses it before anything has happened.
+pub(super) fn exec(driver: &mut Driver, prepared: Prepared, reply: Reply<ExecOutcome>) {
     if let Some(refusal) = driver.supervisor.refusal() {
-        return Err(refusal);
+        // The caller may have gone away meanwhile; nothing was started.
+        let _ = reply.send(Err(refusal));
+        return driver.blocking_job(move || drop(prepared));
     }
-    driver.shared.check()?;
-    enough_disk(&driver.shared.recording)?;
-    let shared = &driver.shared;
-    let root = root(shared, request.step.is_some());
-    let place = workdir::resolve(root, &request.base, request.workdir.as_deref())
-        .map_err(|error| refused_workdir(&request, root, &error))?;
-    let shell = match request.step {
-        Some(_) => shared.step_shell(),
-        None => environment::choose_shell(request.shell.as_deref(), shared.variable("SHELL")),
-    };
-    let id = request.step.as_ref().map_or_else(TaskId::random, |step| step.id.clone());
-    let folder = shared.recording.join("tasks").join(id.as_str());
-    std::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(&folder)
-        .map_err(Error::io("create the task's folder", &folder))?;
-    let io = TaskIo::create(TaskIoSpec {
-        id: id.clone(),
-        folder: folder.clone(),
-        tty: request.tty,
-        size: request.size.unwrap_or_default(),
-        head_bytes: driver.limits.stream_head_bytes,
-        tail_bytes: driver.limits.stream_tail_bytes,
-        queue_bytes: driver.limits.input_queue_bytes,
-        output_bytes: driver.limits.output_bytes,
-        clock: shared.clock.clone(),
-        counted: shared.counted.clone(),
-    })?;
-    shared.viewers.refresh(&io);
-    let shell = shell.to_string_lossy().into_owned();
-    Ok((io, NewTask { id, request, workdir: place.path, shell, folder }))
+    let Prepared { io, new, mut folder } = prepared;
+    folder.0 = None;
+    driver.shared.viewers.refresh(&io);
+    driver.adopt(io, reply);
+    driver.step(Input::Start(new));
+}
+
+impl Prepared {
+    fn new(shared: &Shared, request: ExecRequest) -> Result<Self, Error> {
+        enough_disk(&shared.recording)?;
+        let root = root(shared, request.step.is_some());
+        let place = workdir::resolve(root, &request.base, request.workdir.as_deref())
+            .map_err(|error| refused_workdir(&request, root, &error))?;
+        let shell = match request.step {
+            Some(_) => shared.step_shell(),
+            None => environment::choose_shell(request.shell.as_deref(), shared.variable("SHELL")),
+        };
+        let id = request.step.as_ref().map_or_else(TaskId::random, |step| step.id.clone());
+        let folder = shared.recording.join("tasks").join(id.as_str());
+        std::fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&folder)
+            .map_err(Error::io("create the task's folder", &folder))?;
+        let own = Folder(Some(folder.clone()));
+        let io = TaskIo::create(TaskIoSpec {
+            id: id.clone(),
+            folder: folder.clone(),
+            tty: request.tty,
+            size: request.size.unwrap_or_default(),
+            head_bytes: shared.limits.stream_head_bytes,
+            tail_bytes: shared.limits.stream_tail_bytes,
+            queue_bytes: shared.limits.input_queue_bytes,
+            output_bytes: shared.limits.output_bytes,
+            clock: shared.clock.clone(),
+            counted: shared.counted.clone(),
+        })?;
+        let shell = shell.to_string_lossy().into_owned();
+        let new = NewTask { id, request, workdir: place.path, shell, folder };
+        Ok(Self { io, new: Box::new(new), folder: own })
+    }
 }
 
 /// Starts the process beside the loop; the driver hears of it by an order.

@@ -178,7 +178,15 @@ fn the_task_takes_the_size_of_its_pane_and_follows_it() {
 
 #[test]
 fn every_signal_that_ends_it_gives_the_terminal_back() {
-    for (signal, code) in [(Signal::TERM, 143), (Signal::INT, 130), (Signal::QUIT, 131), (Signal::HUP, 129)] {
+    for (signal, code) in [
+        (Signal::TERM, 143),
+        (Signal::INT, 130),
+        (Signal::QUIT, 131),
+        (Signal::HUP, 129),
+        (Signal::USR1, 138),
+        (Signal::ALARM, 142),
+        (Signal::XCPU, 152),
+    ] {
         let home = Home::new();
         let mut person = Person::at_console(&home, &[]);
         person.signals(signal);
@@ -186,6 +194,41 @@ fn every_signal_that_ends_it_gives_the_terminal_back() {
         assert_eq!((status.code(), status.signal()), (Some(code), None), "{signal:?}");
         person.assert_restored();
     }
+}
+
+#[test]
+fn a_signal_that_no_loop_hears_of_gives_the_terminal_back() {
+    let home = Home::new();
+    let mut person = Person::at_console(&home, &[]);
+    person.signals(Signal::ABORT);
+    assert_eq!(person.end().signal(), Some(6));
+    person.assert_restored();
+    wait_until("it says so", || person.screen().contains("pilothouse was aborted"));
+}
+
+#[test]
+fn a_window_that_calls_itself_larger_than_any_is_drawn_in_bounds() {
+    let home = Home::new();
+    let mut person = Person::at_console(&home, &[]);
+    let told = home.workspace().join("size");
+    person.types("otrap 'stty size > new; mv new size' WINCH; while :; do sleep 0.05; done\r");
+    person.wait_for("the task is there", "t01");
+    person.types("2");
+    let size = || -> Option<(u16, u16)> {
+        let told = std::fs::read_to_string(&told).ok()?;
+        let (rows, columns) = told.trim().split_once(' ')?;
+        Some((columns.parse().ok()?, rows.parse().ok()?))
+    };
+    resize(person.master.as_ref().expect("a terminal"), u16::MAX, u16::MAX);
+    wait_until("the pane has a size that a task may have", || {
+        size()
+            .is_some_and(|(columns, rows)| (200..=1_000).contains(&columns) && (200..=1_000).contains(&rows))
+    });
+    resize(person.master.as_ref().expect("a terminal"), 90, 24);
+    wait_until("it follows the window again", || size() == Some((90, 20)));
+    person.signals(Signal::TERM);
+    assert_eq!(person.end().code(), Some(143));
+    person.assert_restored();
 }
 
 #[test]
@@ -252,7 +295,26 @@ fn a_panic_on_any_thread_gives_the_terminal_back() {
     assert!(text.rfind("it broke") > text.rfind("\x1b[?1049l"), "the report stands on the normal screen");
 }
 
+#[test]
+fn memory_that_has_run_out_gives_the_terminal_back() {
+    let mut command = Command::new(std::env::current_exe().expect("this program"));
+    command.args(["--exact", "console_tty::takes_the_terminal_and_all_memory", "--ignored", "--nocapture"]);
+    let mut person = Person::start(command);
+    assert_eq!(person.end().signal(), Some(6));
+    person.assert_restored();
+    wait_until("it says so", || person.screen().contains("no memory was left"));
+}
+
 /// Run by the test above, in a terminal of its own.
+#[test]
+#[ignore = "ends its process; run by another test"]
+fn takes_the_terminal_and_all_memory() {
+    let terminal = tty::open().expect("a terminal");
+    tty::take(&terminal, pilothouse::config::Mouse::Full).expect("taken");
+    std::hint::black_box(Vec::<u8>::with_capacity(1 << 62));
+}
+
+/// Run by the test above it, in a terminal of its own.
 #[test]
 #[ignore = "ends its process; run by another test"]
 fn takes_the_terminal_and_panics() {

@@ -211,7 +211,7 @@ impl Driver {
             return self.carry_out(effects);
         }
         if self.times.resize.take_if(|at| *at <= now).is_some() {
-            let (columns, rows) = crossterm::terminal::size().map_err(Error::Terminal)?;
+            let (columns, rows) = tty::size().map_err(Error::Terminal)?;
             let effects = self.app.update(Msg::Resize(columns, rows));
             return self.carry_out(effects);
         }

@@ -7,13 +7,14 @@ use std::fs::File;
 use std::io::{self, IsTerminal as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, Once, PoisonError};
+use std::sync::{Mutex, Once, PoisonError, TryLockError};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 
 use crate::config::Mouse;
-use crate::terminal::{self, outer};
+use crate::process;
+use crate::terminal::{self, Size, outer};
 
 /// Alternate screen, cursor off, paste and focus told.
 const TAKE: &[u8] = b"\x1b[?1049h\x1b[2J\x1b[?25l\x1b[?2004h\x1b[?1004h";
@@ -29,6 +30,9 @@ const NO_WHEEL: &[u8] = b"\x1b[?1007l\x1b[?1007r";
 
 /// The wheel was made arrow keys and has to be made itself again.
 static HAS_WHEEL: AtomicBool = AtomicBool::new(false);
+/// What is said when the program ends where it stands.
+const FAREWELL: &[u8] = b"pilothouse was aborted (a signal, or no memory was left); its tasks end with it\n";
+
 /// The terminal as it was found. A lock, not a message: a panic on any thread must reach it.
 static FOUND: Mutex<Option<Found>> = Mutex::new(None);
 /// The terminal is ours and has to be given back.
@@ -52,12 +56,21 @@ pub fn open() -> io::Result<File> {
     File::options().read(true).write(true).open("/dev/tty")
 }
 
+/// Returns the columns and rows of the terminal, at most as many as a task's may have: what a window says of its size
+/// is nothing to allocate by.
+///
+/// # Errors
+/// When it cannot be asked.
+pub fn size() -> io::Result<(u16, u16)> {
+    crossterm::terminal::size().map(|(columns, rows)| (columns.min(Size::MAX), rows.min(Size::MAX)))
+}
+
 /// Takes the terminal over, and again after it was given back.
 ///
 /// # Errors
 /// When its state cannot be read or set.
 pub fn take(tty: &File, with: Mouse) -> io::Result<()> {
-    HOOK.call_once(give_back_on_panic);
+    HOOK.call_once(give_back_when_it_breaks);
     let found = Found { fd: tty.as_fd().try_clone_to_owned()?, termios: tcgetattr(tty)? };
     let mut raw = found.termios.clone();
     // Stopped from outside, its state was changed by the shell meanwhile: what was found first is what it gets back.
@@ -103,11 +116,35 @@ pub fn give_back() {
     // A panic while the lock was held leaves what is needed in it.
     let found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(found) = &*found {
+        found.restore();
+    }
+}
+
+impl Found {
+    /// Writes and sets only, which a signal handler may.
+    fn restore(&self) {
         if HAS_WHEEL.swap(false, Ordering::SeqCst) {
-            let _ = write_all(found.fd.as_fd(), NO_WHEEL);
+            let _ = write_all(self.fd.as_fd(), NO_WHEEL);
         }
-        let _ = write_all(found.fd.as_fd(), GIVE);
-        let _ = tcsetattr(&found.fd, OptionalActions::Now, &found.termios);
+        let _ = write_all(self.fd.as_fd(), GIVE);
+        let _ = tcsetattr(&self.fd, OptionalActions::Now, &self.termios);
+    }
+}
+
+/// Gives the terminal back inside a signal handler, where nothing may be waited for: a lock that is held just now is
+/// that of a thread that takes or gives back the terminal.
+fn give_back_at_once() {
+    if !IS_TAKEN.swap(false, Ordering::SeqCst) {
+        return;
+    }
+    let found = match FOUND.try_lock() {
+        Ok(found) => found,
+        Err(TryLockError::Poisoned(found)) => found.into_inner(),
+        Err(TryLockError::WouldBlock) => return,
+    };
+    if let Some(found) = &*found {
+        found.restore();
+        let _ = write_all(found.fd.as_fd(), FAREWELL);
     }
 }
 
@@ -130,8 +167,10 @@ pub fn wait_until_gone(tty: &File) {
 }
 
 /// A panic outside of a contained parser leaves nothing that could go on: the terminal is given back,
-/// the report goes to the log and the normal screen, and the task hosts end the tasks.
-fn give_back_on_panic() {
+/// the report goes to the log and the normal screen, and the task hosts end the tasks. The same holds for the signals
+/// that no loop hears of, and for memory that has run out, which aborts.
+fn give_back_when_it_breaks() {
+    process::before_death(give_back_at_once);
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         if terminal::is_contained() {

@@ -7,8 +7,8 @@ use crate::dispatch::context::Host;
 
 /// The oldest kernel that has what task hosts need.
 const KERNEL: (u32, u32) = (5, 9);
-/// Open files beyond which 64 tasks and their logs surely fit.
-const DESCRIPTORS: u64 = 1_024;
+/// Open files beyond which 256 tasks and their logs surely fit.
+const DESCRIPTORS: u64 = 2_048;
 
 /// What is known of the system.
 #[derive(Debug)]
@@ -79,7 +79,7 @@ fn descriptors(facts: &Facts) -> Finding {
         Some(most) if most < DESCRIPTORS => Finding::problem(
             Area::System,
             "open files",
-            format!("at most {most}: too few for 64 tasks"),
+            format!("at most {most}: too few for 256 tasks"),
             format!("ulimit -n {DESCRIPTORS}"),
         ),
         Some(most) => Finding::ok(Area::System, "open files", format!("at most {most}")),

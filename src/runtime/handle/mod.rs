@@ -3,6 +3,8 @@
 mod calls;
 mod gate;
 mod questions;
+#[cfg(test)]
+mod tests;
 
 use std::ffi::OsString;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -16,7 +18,7 @@ use tokio::sync::{Notify, mpsc, oneshot, watch};
 use crate::clock::Clock;
 use crate::config::{Env, Limits};
 use crate::envelope::{Actor, TaskId};
-use crate::journal::{Journal, META_VERSION, Meta};
+use crate::journal::{self, Journal, META_VERSION, Meta};
 use crate::process::{Identity, Spawner};
 use crate::runtime::Error;
 use crate::runtime::bytes::{Parsers, Pump, TaskIo, Viewer, Viewers};
@@ -29,8 +31,8 @@ use crate::runtime::request::{
 use crate::runtime::rows::Row;
 use crate::runtime::screen::Screen;
 use crate::runtime::shared::Shared;
-use crate::runtime::typing;
 use crate::runtime::view::{Snapshot, TaskView};
+use crate::runtime::{start, typing};
 use crate::terminal::Terminal;
 
 /// Orders that may wait for the driver.
@@ -72,12 +74,20 @@ impl Handle {
     /// # Errors
     /// When its folders, journal or threads cannot be made.
     pub fn start(options: Options) -> Result<Self, Error> {
+        Self::start_on(options, Journal::create)
+    }
+
+    /// Starts one whose journal is made by `create`.
+    pub(crate) fn start_on(
+        options: Options,
+        create: impl FnOnce(&Path, &Meta, Clock, Arc<Notify>) -> Result<Journal, journal::Error>,
+    ) -> Result<Self, Error> {
         let clock = Clock::start();
         let now = clock.now();
         let recording = create_recording(&options.recordings, now.wall)?;
         let nudge = Arc::new(Notify::new());
         let meta = meta(&options.workspace, now.wall);
-        let journal = Journal::create(&recording, &meta, clock.clone(), nudge.clone())
+        let journal = create(&recording, &meta, clock.clone(), nudge.clone())
             .map_err(|error| Error::io("create the journal of", &recording)(std::io::Error::other(error)))?;
         let threads = Error::io("start the byte path of", &recording);
         let (events, byte_events) = mpsc::channel(EVENTS);
@@ -91,14 +101,13 @@ impl Handle {
             headless: options.headless,
             ..Snapshot::default()
         };
-        let audit = options.limits.record.audit;
         let shared = Shared::new(
             clock,
             (options.environment, options.env),
             journal,
             (viewers, pump),
-            (first, &options.limits),
-            (nudge, audit),
+            (first, options.limits),
+            nudge,
         );
         shared.note(&Row::Recording {
             workspace: &shared.workspace,
@@ -106,7 +115,7 @@ impl Handle {
             program: env!("CARGO_PKG_VERSION"),
         });
         let (orders, inbox) = mpsc::channel(ORDERS);
-        let driver = Driver::new(shared.clone(), options.limits, options.spawner, parsers, orders.clone());
+        let driver = Driver::new(shared.clone(), options.spawner, parsers, orders.clone());
         tokio::spawn(driver.run(inbox, byte_events));
         Ok(Self { shared, orders })
     }
@@ -116,7 +125,8 @@ impl Handle {
     /// # Errors
     /// When it was refused or could not be started.
     pub async fn exec(&self, request: ExecRequest) -> Result<ExecOutcome, Error> {
-        self.order(|reply| Order::Exec { request: Box::new(request), reply }).await
+        let prepared = Box::new(start::prepare(&self.shared, request).await?);
+        self.order(|reply| Order::Exec { prepared, reply }).await
     }
 
     /// Returns all tasks that were not dismissed, in order of creation.
@@ -294,13 +304,13 @@ impl Handle {
     /// Tells whether an agent may drive tasks that another one started.
     #[must_use]
     pub fn shares_tasks(&self) -> bool {
-        self.shared.share_tasks
+        self.shared.limits.share_tasks
     }
 
     /// Returns how long a batch may go on starting items.
     #[must_use]
     pub fn batch_deadline(&self) -> Duration {
-        self.shared.batch_deadline
+        self.shared.limits.batch_deadline
     }
 
     /// Returns the execution root.
