@@ -2,6 +2,7 @@
 
 mod approval;
 mod keep;
+mod leading;
 mod load;
 mod near;
 mod prefix;
@@ -16,7 +17,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use approval::ApprovalRule;
+pub use approval::{ApprovalRule, STARTER_RULES};
 pub use keep::{Error as KeepError, keep_theme};
 pub use load::{FILE, KEYS_FILE, Loaded, Origin, THEMES_FOLDER, WORKSPACE_FILE, read_own};
 pub use near::nearest;

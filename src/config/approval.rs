@@ -4,11 +4,16 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::leading::begins;
 use super::near::nearest;
 use super::words::commands;
 
 /// The tools a rule may name.
 const TOOLS: [&str; 2] = ["ExecCommand", "ExecCommandBatch"];
+
+/// Rules to begin with, as they are pasted into `config.toml`.
+pub const STARTER_RULES: &str = include_str!("starter.toml");
+
 /// Which commands wait for the operator's word before they start. Whatever is given must fit; with nothing
 /// given it fits every command of an agent.
 ///
@@ -20,8 +25,9 @@ pub struct ApprovalRule {
     /// The whole command line, to the letter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exact: Option<String>,
-    /// How a command of the line begins, in whole words: `git push` is in `cd x && git push -f`, not in
-    /// `git pushd` and not in `echo git push`.
+    /// How a command of the line begins, in whole words: `git push` is in `cd x && sudo git -C . push -f`, not in
+    /// `git pushd` and not in `echo git push`. Options in it may stand anywhere in the command: `rm -r` is in
+    /// `rm x -fr`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefix: Option<String>,
     /// The tool: `ExecCommand` or `ExecCommandBatch`.
@@ -107,20 +113,6 @@ impl fmt::Display for ApprovalRule {
     }
 }
 
-/// Tells whether one of the commands in a line begins with the words of `prefix`.
-fn begins(line: &str, prefix: &str) -> bool {
-    let Some(wanted) = commands(prefix).into_iter().next() else { return false };
-    commands(line).iter().any(|words| is_led_by(words, &wanted))
-}
-
-fn is_led_by(words: &[String], wanted: &[String]) -> bool {
-    let Some((program, rest)) = wanted.split_first() else { return false };
-    let Some((own, more)) = words.split_first() else { return false };
-    // `/usr/bin/git` is git.
-    let name = own.rsplit('/').next().unwrap_or(own);
-    (own == program || name == program) && more.starts_with(rest)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -172,7 +164,9 @@ mod tests {
             "git pushd",
             "echo git push",
             "echo 'x; git push'",
-            "git -C . push",
+            "git commit -m push",
+            "git log push",
+            "git\u{a0}push",
             "git",
             "",
             "'git push'",
@@ -191,6 +185,60 @@ mod tests {
         assert_eq!(read.to_string(), r#"prefix "git push", actor "cli""#);
         assert_eq!(ApprovalRule::default().to_string(), "every command");
         assert!(toml::from_str::<ApprovalRule>("suffix = \"x\"").is_err());
+    }
+
+    #[test]
+    fn the_rules_to_begin_with_are_read_and_ask_about_what_they_name() {
+        #[derive(Deserialize)]
+        struct File {
+            approvals: Vec<ApprovalRule>,
+        }
+        let File { approvals } = toml::from_str(STARTER_RULES).expect("a file of rules");
+        assert!(approvals.iter().all(|rule| rule.senseless().is_none()));
+        let asks = |cmd: &str| approvals.iter().any(|rule| rule.asks("ExecCommand", "agent:a", cmd));
+        for cmd in [
+            "git push origin main",
+            "cd api && git -C . push --force-with-lease",
+            "env GIT_SSH_COMMAND=ssh git push",
+            "git reset --hard HEAD~1",
+            "git reset HEAD~1 --hard",
+            "git clean -xdf",
+            "rm -rf build",
+            "rm -fr build",
+            "rm build -r",
+            "rm --recursive --force build",
+            "find . -name '*.o' -delete",
+            "find . -name x -exec rm -rf {} +",
+            "sudo apt-get install jq",
+            "nohup sudo -n true",
+            "npm publish --access public",
+            "cargo +stable publish",
+            "python3 -m build && twine upload dist/*",
+            "docker --context ci push image",
+            "gh pr merge 12 --squash",
+            "gh release create v1",
+            "bash -c 'rm -rf x'",
+        ] {
+            assert!(asks(cmd), "{cmd}");
+        }
+        for cmd in [
+            "git status",
+            "git pull",
+            "git reset HEAD file",
+            "git clean -n",
+            "git commit -m 'push later'",
+            "rm file",
+            "rm -f file",
+            "find . -name '*.o'",
+            "npm test",
+            "cargo build",
+            "docker build .",
+            "gh pr view 12",
+            "echo sudo",
+        ] {
+            assert!(!asks(cmd), "{cmd}");
+        }
+        assert!(!approvals.iter().any(|rule| rule.asks("ExecCommand", "cli", "git push")));
     }
 
     #[test]

@@ -26,7 +26,7 @@ impl Prefix {
     /// # Errors
     /// When the text is not the plain first words of one command.
     pub fn new(text: &str) -> Result<Self, NoPrefix> {
-        let text = text.trim();
+        let text = text.trim_matches([' ', '\t']);
         let mut commands = plain_commands(text).ok_or(NoPrefix)?;
         match (commands.pop(), commands.is_empty()) {
             (Some(words), true) => Ok(Self { text: text.to_owned(), words }),
@@ -111,6 +111,12 @@ mod tests {
             "/usr/bin/git push",
             "git push <(ls)",
             "git push 'open",
+            "git\u{a0}push",
+            "git push\u{a0}x",
+            "git push\u{2028}ls",
+            "git push\u{b}ls",
+            "git push\u{c}ls",
+            "git push\u{85}ls",
         ] {
             assert!(!prefix.covers(line), "{line}");
         }

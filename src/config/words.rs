@@ -1,13 +1,18 @@
 //! A line of the shell as its commands, and each as its words, as far as text alone tells. Pure.
 
+use std::iter::Peekable;
+use std::str::Chars;
+
 /// Words of the shell after which a command begins.
-const LEADING: [&str; 10] = ["if", "then", "elif", "else", "while", "until", "do", "!", "{", "time"];
+const LEADING: [&str; 9] = ["if", "then", "elif", "else", "while", "until", "do", "!", "{"];
 /// What makes a line more than its words: expansion, redirection, nesting, quoting of one character.
 const UNTOLD: [char; 9] = ['$', '`', '<', '>', '(', ')', '\\', '\n', '\r'];
+/// The quote of `$'...'`, in which a backslash escapes.
+const ESCAPING: char = '$';
 
 /// Splits a line into its commands and each into words, as a shell would where nothing is expanded: quotes are
-/// taken off, assignments and the shell's own words before a command are left out, and what stands in
-/// `$( )` or backquotes is a command too.
+/// taken off; comments, redirections, assignments and the shell's own words before a command are left out; what
+/// stands in `$( )`, `<( )` or backquotes is a command too, and so is each line of a here-document.
 pub(super) fn commands(line: &str) -> Vec<Vec<String>> {
     scan(line, Scan::default()).found
 }
@@ -25,30 +30,50 @@ pub(super) fn plain_commands(line: &str) -> Option<Vec<Vec<String>>> {
 fn scan(line: &str, mut scan: Scan) -> Scan {
     let mut chars = line.chars().peekable();
     while let Some(c) = chars.next() {
+        let next = chars.peek().copied();
         match (c, scan.quote) {
-            ('\\', None | Some('"')) => match chars.next() {
+            ('\\', None | Some('"' | ESCAPING)) => match chars.next() {
                 // A line goes on.
                 Some('\n') | None => {}
                 Some(next) => scan.letter(next),
             },
-            ('$', None | Some('"')) if chars.peek() == Some(&'(') => {
+            ('$', None | Some('"')) if next == Some('(') => {
                 chars.next();
-                scan.open();
+                scan.open(true);
             }
+            ('$', None) if next == Some('\'') => {
+                chars.next();
+                scan.open_quote(ESCAPING);
+            }
+            ('$', None) if next == Some('"') => {}
             ('`', None | Some('"')) => scan.backquote(),
-            (_, Some(quote)) if c == quote => scan.quote = None,
+            ('\'', Some(ESCAPING)) => scan.quote = None,
+            (_, Some(quote)) if c == quote && quote != ESCAPING => scan.quote = None,
             (_, Some(_)) => scan.letter(c),
-            ('"' | '\'', None) => {
-                scan.quote = Some(c);
-                scan.word.get_or_insert_default();
-            }
+            ('"' | '\'', None) => scan.open_quote(c),
             (')', None) => scan.close(),
-            ('(', None) => scan.open(),
-            (';' | '&' | '|' | '\n', None) => scan.end_command(),
-            ('<' | '>', None) => scan.end_word(),
-            (c, None) if c.is_whitespace() => scan.end_word(),
+            ('(', None) => scan.open(scan.word.as_ref().is_some_and(|word| word.ends_with('='))),
+            ('<' | '>', None) if next == Some('(') => {
+                chars.next();
+                scan.open(true);
+            }
+            ('<' | '>', None) => scan.redirect(c, &mut chars),
+            ('&', None) if next == Some('>') => scan.end_word(),
+            (';' | '&' | '|', None) => scan.end_command(),
+            ('\n', None) => {
+                scan.end_command();
+                scan.read_documents(&mut chars);
+            }
+            ('#', None) if scan.word.is_none() && !scan.keeps_all => {
+                while chars.next_if(|c| *c != '\n').is_some() {}
+            }
+            // Only these two separate words; other white space is a letter like any.
+            (' ' | '\t', None) => scan.end_word(),
             (c, None) => scan.letter(c),
         }
+    }
+    while !scan.outside.is_empty() {
+        scan.close();
     }
     scan.end_command();
     scan
@@ -61,11 +86,32 @@ struct Scan {
     words: Vec<String>,
     word: Option<String>,
     quote: Option<char>,
-    /// The quotes outside of each open bracket.
-    outside: Vec<Option<char>>,
+    /// What the next word is, when it is none of the command.
+    aside: Option<Aside>,
+    /// Where the here-documents end that begin with the next line.
+    documents: Vec<String>,
+    /// What goes on after each open bracket.
+    outside: Vec<Outside>,
     is_backquoted: bool,
     /// Assignments and the shell's own words are words like the others.
     keeps_all: bool,
+}
+
+/// A word that is none of a command.
+#[derive(Clone, Copy)]
+enum Aside {
+    /// The target of a redirection, or the name of a function.
+    Skipped,
+    /// Where a here-document ends.
+    Delimiter,
+}
+
+/// What was read before a bracket was opened.
+struct Outside {
+    words: Vec<String>,
+    word: Option<String>,
+    quote: Option<char>,
+    aside: Option<Aside>,
 }
 
 impl Scan {
@@ -73,38 +119,94 @@ impl Scan {
         self.word.get_or_insert_default().push(c);
     }
 
+    fn open_quote(&mut self, quote: char) {
+        self.quote = Some(quote);
+        self.word.get_or_insert_default();
+    }
+
     fn end_word(&mut self) {
         let Some(word) = self.word.take() else { return };
-        let is_first = self.words.is_empty();
-        if self.keeps_all || !(is_first && (LEADING.contains(&word.as_str()) || is_assignment(&word))) {
+        match self.aside.take() {
+            Some(Aside::Skipped) => return,
+            Some(Aside::Delimiter) => return self.documents.push(word),
+            None => {}
+        }
+        if self.keeps_all || !self.words.is_empty() {
+            self.words.push(word);
+        } else if word == "function" {
+            self.aside = Some(Aside::Skipped);
+        } else if !LEADING.contains(&word.as_str()) && !is_assignment(&word) {
             self.words.push(word);
         }
     }
 
     fn end_command(&mut self) {
         self.end_word();
+        self.aside = None;
         if !self.words.is_empty() {
             self.found.push(std::mem::take(&mut self.words));
         }
     }
 
-    fn open(&mut self) {
-        self.end_command();
-        self.outside.push(self.quote.take());
+    /// Begins what stands in brackets: part of a word of the command around it, or commands of their own.
+    fn open(&mut self, is_part: bool) {
+        if !is_part {
+            self.end_command();
+        }
+        self.outside.push(Outside {
+            words: std::mem::take(&mut self.words),
+            word: self.word.take().or_else(|| is_part.then(String::new)),
+            quote: self.quote.take(),
+            aside: self.aside.take(),
+        });
     }
 
     fn close(&mut self) {
         self.end_command();
-        self.quote = self.outside.pop().flatten();
+        let Some(Outside { words, word, quote, aside }) = self.outside.pop() else { return };
+        (self.words, self.word, self.quote, self.aside) = (words, word, quote, aside);
     }
 
     fn backquote(&mut self) {
         if self.is_backquoted {
             self.close()
         } else {
-            self.open()
+            self.open(true)
         }
         self.is_backquoted = !self.is_backquoted;
+    }
+
+    /// Leaves a redirection out: the descriptor before it, its operator, and the word after it.
+    fn redirect(&mut self, first: char, chars: &mut Peekable<Chars<'_>>) {
+        let is_descriptor = |word: &String| {
+            word.chars().all(|c| c.is_ascii_digit()) || (word.starts_with('{') && word.ends_with('}'))
+        };
+        self.word = self.word.take().filter(|word| !is_descriptor(word));
+        self.end_word();
+        let mut operator = String::from(first);
+        while let Some(c) = chars.next_if(|c| ['<', '>', '&', '|', '-'].contains(c)) {
+            operator.push(c);
+        }
+        let is_document = matches!(operator.as_str(), "<<" | "<<-");
+        let closes = operator.len() > 2 && operator.ends_with("&-");
+        self.aside = match (is_document, closes) {
+            (true, _) => Some(Aside::Delimiter),
+            (false, true) => None,
+            (false, false) => Some(Aside::Skipped),
+        };
+    }
+
+    /// Reads the here-documents that begin here. Their lines may be commands for whatever reads them.
+    fn read_documents(&mut self, chars: &mut Peekable<Chars<'_>>) {
+        for delimiter in std::mem::take(&mut self.documents) {
+            while chars.peek().is_some() {
+                let line: String = chars.by_ref().take_while(|c| *c != '\n').collect();
+                if line.trim_start_matches('\t') == delimiter {
+                    break;
+                }
+                self.found.extend(commands(&line));
+            }
+        }
     }
 }
 
@@ -114,12 +216,39 @@ fn is_assignment(word: &str) -> bool {
             && !name.is_empty()
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
     };
-    word.split_once('=').is_some_and(|(name, _)| is_name(name))
+    let Some((name, _)) = word.split_once('=') else { return false };
+    let name = name.strip_suffix('+').unwrap_or(name);
+    // An element of an array: `a[0]=1`.
+    is_name(name.strip_suffix(']').and_then(|name| name.split_once('[')).map_or(name, |(name, _)| name))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_is_its_commands_and_their_words() {
+        for (line, told) in [
+            ("A+=1 a[0]=1 b=(1 2) git push", "1 2|git push"),
+            (">log 2>&1 &>>all git <in push 3>&- x >|y", "git push x"),
+            ("{fd}<f git push", "git push"),
+            ("function f { git push; }; g() { git pull; }", "git push|}|g|git pull|}"),
+            ("git -C \"$(pwd)\" push", "pwd|git -C  push"),
+            ("git -C `pwd` push", "pwd|git -C  push"),
+            ("diff <(git push) >(ls) x", "git push|ls|diff   x"),
+            ("# don't\ngit push # now", "git push"),
+            ("$'it\\'s' x; git push", "it's x|git push"),
+            ("cat <<'E' >f; ls\nit's\ngit push\nE\ngit pull", "cat|ls|its|git push|git pull"),
+            (
+                "git commit -m \"$(cat <<'EOF'\nIt's \"fixed\nEOF\n)\" && git push",
+                "cat|Its \"fixed|git commit -m |git push",
+            ),
+            ("git\u{a0}push \u{2028}x", "git\u{a0}push \u{2028}x"),
+        ] {
+            let words: Vec<String> = commands(line).iter().map(|words| words.join(" ")).collect();
+            assert_eq!(words.join("|"), told, "{line}");
+        }
+    }
 
     #[test]
     fn only_a_line_that_its_words_tell_is_plain() {
@@ -143,10 +272,11 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn any_line_is_split_and_none_of_its_words_is_invented(line in "\\PC*") {
-            let letters: String = commands(&line).concat().concat();
-            let mut rest = line.chars();
-            proptest::prop_assert!(letters.chars().all(|c| rest.any(|other| other == c)), "{line:?}");
+        fn any_line_is_split_and_none_of_its_words_is_invented(line in "(\\PC|[<>&|()`$'\"\\\\ \n#-])*") {
+            for word in commands(&line).concat() {
+                let mut rest = line.chars();
+                proptest::prop_assert!(word.chars().all(|c| rest.any(|other| other == c)), "{line:?}");
+            }
         }
     }
 }

@@ -8,6 +8,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::config::STARTER_RULES;
+
 /// An agent with a snippet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -63,6 +65,8 @@ impl Agent {
 #[derive(Debug)]
 pub struct Snippet {
     parts: &'static [Part],
+    /// What the agent itself no longer keeps from happening.
+    loss: &'static str,
 }
 
 /// One thing to do.
@@ -96,8 +100,23 @@ pub fn snippet(agent: Agent) -> Snippet {
         Agent::Zed => ZED,
         Agent::Goose => GOOSE,
     };
-    Snippet { parts }
+    let loss = match agent {
+        Agent::Claude => "Claude Code's Bash rules and its sandbox no longer hold",
+        Agent::Codex => "Codex's sandbox and its approval of commands no longer hold",
+        Agent::Gemini => "Gemini CLI's sandbox and its confirmation of commands no longer hold",
+        Agent::Opencode => "opencode's permissions for `bash` no longer hold",
+        Agent::Cursor | Agent::Vscode | Agent::Zed | Agent::Goose => {
+            "the agent's own rules for its terminal no longer hold"
+        }
+    };
+    Snippet { parts, loss }
 }
+
+/// What follows from commands that go another way than the agent's own shell.
+const PROTECTION: &str =
+    "Pilothouse runs each one with your rights and in no sandbox, and asks about none until
+there are approval rules. These are some to begin with: put them into config.toml
+(pilothouse config edit) and add your own.";
 
 impl fmt::Display for Snippet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -112,7 +131,11 @@ impl fmt::Display for Snippet {
                 writeln!(f, "{text}")?;
             }
         }
-        Ok(())
+        writeln!(f, "\n# What this takes away: {} for commands run here.", self.loss)?;
+        for line in PROTECTION.lines() {
+            writeln!(f, "# {line}")?;
+        }
+        f.write_str(STARTER_RULES)
     }
 }
 
@@ -267,6 +290,8 @@ mod tests {
             assert!(text.contains("pilothouse") && text.contains("mcp"), "{agent:?}: {text}");
             let speaks = ["shell", "terminal", "Bash"].iter().any(|word| text.contains(word));
             assert!(speaks, "{agent:?}: {text}");
+            assert!(text.contains("no longer hold for commands run here"), "{agent:?}: {text}");
+            assert!(text.contains("in no sandbox") && text.ends_with(STARTER_RULES), "{agent:?}: {text}");
             assert_eq!(serde_json::to_value(agent).expect("a word"), agent.as_str());
         }
     }

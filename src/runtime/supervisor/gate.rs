@@ -94,25 +94,28 @@ struct Wider {
     workdir: PathBuf,
     shell: Option<String>,
     login: bool,
+    tty: bool,
 }
 
 impl Wider {
     /// Takes what the operator said about a call of one command that begins so; about another it says nothing.
     fn of(prefix: &Prefix, call: &HeldCall) -> Option<Self> {
-        let [HeldCommand { workdir, shell, login, .. }] = &call.commands[..] else { return None };
+        let [HeldCommand { workdir, shell, login, tty, .. }] = &call.commands[..] else { return None };
         let wider = Self {
             prefix: prefix.clone(),
             actor: call.actor.clone(),
             workdir: workdir.clone(),
             shell: shell.clone(),
             login: *login,
+            tty: *tty,
         };
         wider.covers(&call.actor, &call.commands[0]).then_some(wider)
     }
 
     fn covers(&self, actor: &Actor, command: &HeldCommand) -> bool {
-        let is_alike =
-            self.workdir == command.workdir && self.shell == command.shell && self.login == command.login;
+        let is_alike = self.workdir == command.workdir
+            && self.shell == command.shell
+            && (self.login, self.tty) == (command.login, command.tty);
         is_alike && self.actor == *actor && self.prefix.covers(&command.cmd)
     }
 }
@@ -490,6 +493,8 @@ mod tests {
         assert!(is_held(|batch| batch.commands[0].cmd.push_str(" > log")));
         assert!(is_held(|batch| batch.commands[0].workdir = "/elsewhere".into()));
         assert!(is_held(|batch| batch.commands[0].shell = Some("/bin/sh".into())));
+        assert!(is_held(|batch| batch.commands[0].tty = true));
+        assert!(is_held(|batch| batch.commands[0].login = false));
         assert!(is_held(|batch| batch.actor = Actor::Agent("b".into())));
         supervisor.pause(at(3), true);
         assert!(

@@ -1,0 +1,244 @@
+//! Whether a command of a line begins with the words of a rule, whatever was written before and between them. Pure.
+
+use std::collections::BTreeSet;
+
+use super::words::commands;
+
+/// Programs that run the program named among their arguments. Their options differ too much to know which take a
+/// value: any word after them may be the program.
+const WRAPPERS: [&str; 30] = [
+    "builtin",
+    "busybox",
+    "chronic",
+    "chrt",
+    "command",
+    "coproc",
+    "doas",
+    "env",
+    "exec",
+    "find",
+    "flock",
+    "ionice",
+    "nice",
+    "nohup",
+    "parallel",
+    "prlimit",
+    "runuser",
+    "setpriv",
+    "setsid",
+    "stdbuf",
+    "strace",
+    "sudo",
+    "systemd-run",
+    "taskset",
+    "time",
+    "timeout",
+    "unbuffer",
+    "unshare",
+    "watch",
+    "xargs",
+];
+/// Programs that run a line which is one of their arguments.
+const SHELLS: [&str; 12] =
+    ["ash", "bash", "dash", "eval", "ksh", "parallel", "script", "sh", "su", "trap", "watch", "zsh"];
+/// How deep lines are looked for in arguments of shells.
+const DEPTH: usize = 3;
+/// Words after a wrapper that may be the program, and words of a command among which a subcommand is looked for.
+const NEAR: usize = 256;
+/// Words of a command among which an option of the rule is looked for.
+const FAR: usize = 4_096;
+/// An option with more letters than this is one word, not several options in one.
+const CLUSTER: usize = 3;
+
+/// Tells whether one of the commands in a line begins with the words of `prefix`.
+pub(super) fn begins(line: &str, prefix: &str) -> bool {
+    let Some(wanted) = commands(prefix).into_iter().next() else { return false };
+    has(line, &wanted, DEPTH)
+}
+
+fn has(line: &str, wanted: &[String], depth: usize) -> bool {
+    commands(line).iter().any(|words| {
+        let is_wrapped = words.first().is_some_and(|program| WRAPPERS.contains(&name_of(program)));
+        let near = words.len().min(if is_wrapped { NEAR } else { 1 });
+        let shell = words[..near].iter().position(|word| SHELLS.contains(&name_of(word)));
+        let has_line = |shell: usize| words[shell + 1..].iter().any(|word| has(word, wanted, depth - 1));
+        let names_it = (0..near).any(|at| is_led_by(&words[at..], wanted));
+        names_it || (depth > 0 && shell.is_some_and(has_line))
+    })
+}
+
+/// `/usr/bin/git` is git.
+fn name_of(program: &str) -> &str {
+    program.rsplit('/').next().unwrap_or(program)
+}
+
+/// The program first, then the plain words in order with nothing but options between them; options anywhere.
+fn is_led_by(words: &[String], wanted: &[String]) -> bool {
+    let Some((program, wanted)) = wanted.split_first() else { return false };
+    let Some((own, words)) = words.split_first() else { return false };
+    let (options, plain): (Vec<&String>, Vec<&String>) = wanted.iter().partition(|word| is_option(word));
+    (own == program || name_of(own) == program)
+        && follow(words, &plain)
+        && options.iter().all(|option| has_option(words, option))
+}
+
+/// Tells whether the words begin with those wanted, where options, each with at most one value, may stand between.
+fn follow(words: &[String], wanted: &[&String]) -> bool {
+    let words = &words[..words.len().min(NEAR)];
+    let mut places = BTreeSet::from([0]);
+    for wanted in wanted {
+        let mut after = BTreeSet::new();
+        while let Some(place) = places.pop_first() {
+            let Some(word) = words.get(place) else { continue };
+            if word == *wanted {
+                after.insert(place + 1);
+            }
+            if is_option(word) {
+                places.extend([place + 1, place + 2]);
+            }
+        }
+        places = after;
+    }
+    !places.is_empty()
+}
+
+/// An option, or a toolchain as cargo takes it (`+nightly`).
+fn is_option(word: &str) -> bool {
+    word.len() > 1 && word.starts_with(['-', '+'])
+}
+
+/// Tells whether an option is among the words: as it is, with its value, or as letters of others (`-fr` has `-r`).
+fn has_option(words: &[String], option: &str) -> bool {
+    let mut words = words.iter().take(FAR);
+    let is_it = |word: &String| {
+        word.strip_prefix(option).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+    };
+    let letters = |word: &str| {
+        word.strip_prefix('-').filter(|rest| rest.chars().all(|c| c.is_ascii_alphabetic())).map(str::to_owned)
+    };
+    let Some(wanted) = letters(option).filter(|letters| letters.len() <= CLUSTER) else {
+        return words.any(is_it);
+    };
+    let given: String = words.filter_map(|word| letters(word)).collect();
+    wanted.chars().all(|letter| given.contains(letter))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_are_found_behind_wrappers_and_with_options_between_them() {
+        for cmd in [
+            "git -C . push",
+            "git -c a.b=c push",
+            "git -c a.b=c --no-pager -C \"$(git rev-parse --show-toplevel)\" push origin",
+            "git --git-dir=x push",
+            "env X=1 git push",
+            "env -i -u HOME PATH=/bin git push",
+            "command git push",
+            "timeout 5 git push",
+            "timeout -k 5 --signal=INT 10 git push",
+            "nohup git push &",
+            "sudo git push",
+            "sudo -u me -- git push",
+            "exec git push",
+            "exec -a x git push",
+            "time -p git push",
+            "nice -n 5 /usr/bin/git push",
+            "sudo env A=1 timeout 5 git -C . push",
+            ">log git push",
+            "2>&1 git push",
+            "</dev/null 2>/dev/null git push",
+            "git >log push",
+            "git 2>&1 push",
+            "A+=1 git push",
+            "a[0]=1 git push",
+            "A=1 B=2 git push",
+            "a=(1 2) git push",
+            "function f { git push; }; f",
+            "function f() { git push; }",
+            "f() { git push; }",
+            "f() git push",
+            "coproc git push",
+            "coproc P { git push; }",
+            "xargs git push",
+            "echo origin | xargs -n 1 git push",
+            "find . -name x -exec git push \\;",
+            "case x in x) git push;; esac",
+            "for x in a; do git push; done",
+            "! git push",
+            "bash -c 'git push'",
+            "bash -lc 'cd x && git push'",
+            "sudo sh -c \"timeout 5 git push\"",
+            "eval git push || eval 'git push'",
+            "cat <<EOF > f\nit's\nEOF\ngit push",
+            "bash <<EOF\ngit push\nEOF",
+            "git commit -m \"$(cat <<'EOF'\nIt's done\nEOF\n)\" && git push",
+            "# don't wait\ngit push",
+        ] {
+            assert!(begins(cmd, "git push"), "{cmd}");
+        }
+        for cmd in [
+            "git commit -m push",
+            "git stash push",
+            "git push-all",
+            "echo 'git push'",
+            "echo git push > push",
+            "printf '%s' 'bash -c git push'",
+            "grep -r 'git push' .",
+            "timeout 5 grep 'git push' notes",
+            "# git push",
+            "ls # && git push",
+            "git > push",
+            "git\u{2028}push",
+        ] {
+            assert!(!begins(cmd, "git push"), "{cmd}");
+        }
+    }
+
+    #[test]
+    fn an_option_of_a_rule_stands_anywhere_and_among_other_letters() {
+        for (cmd, prefix, expected) in [
+            ("rm -rf x", "rm -r", true),
+            ("rm -fr x", "rm -rf", true),
+            ("rm -v -r -f x", "rm -rf", true),
+            ("rm x -r", "rm -r", true),
+            ("rm -f x", "rm -r", false),
+            ("rm x", "rm -r", false),
+            ("git push origin --force", "git push --force", true),
+            ("git push --force-with-lease", "git push --force", false),
+            ("git push --force=x", "git push --force", true),
+            ("find . -delete", "find -delete", true),
+            ("find . -name delete", "find -delete", false),
+            ("cargo +nightly publish", "cargo publish", true),
+        ] {
+            assert_eq!(begins(cmd, prefix), expected, "{cmd} by {prefix}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_words_of_a_rule_ask_after_any_wrapper(
+            wrappers in proptest::collection::vec(proptest::sample::select(&WRAPPERS[..]), 0..4),
+            options in proptest::collection::vec("(-[a-zA-Z]{1,3}|--[a-z]{2,8}(=[a-z0-9]{0,4})?|[0-9]{1,3}|[A-Z]{1,3}[+]?=[a-z0-9]{0,3})", 0..6),
+            before in "((cd x && )|(true; )|(>[a-z]{1,3} )|(2>&1 )|([a-z][0-9]?=1 ))?",
+            between in "((-[A-Za-z] [a-z.]{1,3} )|(--[a-z]{2,5}=x )){0,3}",
+        ) {
+            let mut words: Vec<String> = wrappers.iter().map(|&wrapper| wrapper.to_owned()).collect();
+            if !words.is_empty() {
+                words.extend(options);
+            }
+            let line = format!("{before}{} git {between}push origin", words.join(" "));
+            proptest::prop_assert!(begins(&line, "git push"), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_line_of_a_million_bytes_is_looked_through_at_once() {
+        for part in ["sudo git -a ", "bash -c ", "$(", "git -a ", "<(", "`"] {
+            let line = part.repeat((1 << 20) / part.len());
+            begins(&line, "git push -f");
+        }
+    }
+}
