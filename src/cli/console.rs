@@ -23,9 +23,9 @@ const RETRY: Duration = Duration::from_millis(20);
 /// Opens the console of the workspace.
 pub(super) async fn run(start: &Start) -> Result<ExitCode> {
     let deadline = Instant::now() + PATIENCE;
-    if let Some(settings) = settings(start)?
-        && settings.runtime == Dwelling::Background
-    {
+    // What is wrong with the settings is said here.
+    settings(start)?;
+    if is_lodging(start) {
         lodge(start).await?;
     }
     loop {
@@ -39,6 +39,11 @@ pub(super) async fn run(start: &Start) -> Result<ExitCode> {
             Err(_) => sleep(RETRY).await,
         }
     }
+}
+
+/// Tells whether the settings want the runtime to be a process of its own.
+pub(super) fn is_lodging(start: &Start) -> bool {
+    matches!(settings(start), Ok(Some(settings)) if settings.runtime == Dwelling::Background)
 }
 
 /// Reads the settings; none when they cannot be used but a runtime is there to be looked at: whoever has to

@@ -73,7 +73,7 @@ pub fn run(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(matches) => matches,
         Err(refusal) => return refuse(&refusal),
     };
-    match prepared(&matches) {
+    match plant(&matches).and_then(|()| prepared(&matches)) {
         Ok(code) => code,
         Err(error) => {
             let _ = print::say(format_args!("{error:#}"));
@@ -100,6 +100,41 @@ fn refuse(refusal: &clap::Error) -> ExitCode {
         .detail(text.trim_end())
         .fix("see `pilothouse help`, or `pilothouse manifest` for all commands as JSON");
     answer::print(&Response::failure(failure), Form::Json)
+}
+
+/// Puts what may come to host a runtime under guards of its own, before there is any thread.
+fn plant(matches: &ArgMatches) -> Result<()> {
+    let is_set = |name: &str, args: &ArgMatches| matches!(args.try_get_one::<bool>(name), Ok(Some(true)));
+    let hosts = match args::typed(matches) {
+        // A console on a runtime that is a process of its own hosts none.
+        None => !is_lodging(),
+        Some(Typed { command, args }) => match command.path.as_str() {
+            "serve" if is_set("detached", args) => {
+                // Whoever started it may end, and its terminal with it. Before the guards: they and the
+                // program are of one session.
+                let _ = rustix::process::setsid();
+                true
+            }
+            "serve" => !is_set("stop", args),
+            "demo" | "run" => true,
+            _ => is_set("private", args),
+        },
+    };
+    if !hosts {
+        return Ok(());
+    }
+    let terminal = std::fs::File::open("/dev/tty").is_ok();
+    process::plant(terminal).wrap_err("put guards over this program")
+}
+
+#[cfg(feature = "console")]
+fn is_lodging() -> bool {
+    Start::find().is_ok_and(|start| console::is_lodging(&start))
+}
+
+#[cfg(not(feature = "console"))]
+fn is_lodging() -> bool {
+    false
 }
 
 /// Runs what was typed, on a runtime of its own.

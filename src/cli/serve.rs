@@ -29,10 +29,6 @@ pub(super) async fn run(start: &Start, input: &ServeInput, form: Form) -> Result
         return stop(start, form).await;
     }
     let detached = input.detached;
-    if detached {
-        // Whoever started us may end, and its terminal with it.
-        rustix::process::setsid().ok();
-    }
     let mut ending = Ending::listen()?;
     let Some(house) = take_over(start, detached).await? else {
         print::say(format_args!("a runtime already serves {}", start.places.workspace.display()))?;

@@ -119,6 +119,10 @@ pub enum ExecPolicy {
 pub struct Env {
     /// Variables that commands do not inherit; `*` stands for any letters: `*_TOKEN`.
     pub drop: Vec<String>,
+    /// Variables that commands inherit though they lead to the terminal multiplexer around the runtime, which
+    /// types for whoever asks it: `TMUX*`, `STY`, `ZELLIJ*`, `KITTY_LISTEN_ON`, `WEZTERM*`. `*` stands for any
+    /// letters.
+    pub keep: Vec<String>,
     /// Variables that commands get, whatever is inherited.
     pub set: BTreeMap<String, String>,
 }
@@ -276,7 +280,9 @@ impl Env {
     /// Tells whether a variable of this name is not inherited.
     #[must_use]
     pub fn drops(&self, name: &str) -> bool {
-        self.drop.iter().any(|pattern| matches(pattern, name))
+        let fits = |pattern: &str| matches(pattern, name);
+        let is_kept = || self.keep.iter().any(|pattern| fits(pattern));
+        self.drop.iter().any(|pattern| fits(pattern)) || MULTIPLEXERS.into_iter().any(fits) && !is_kept()
     }
 
     /// Returns an environment as commands inherit it.
@@ -288,6 +294,9 @@ impl Env {
         kept.chain(self.set.iter().map(|(name, value)| (name.into(), value.into()))).collect()
     }
 }
+
+/// What leads a program to the multiplexer or terminal it runs in, and through it to the operator's console.
+const MULTIPLEXERS: [&str; 5] = ["TMUX*", "STY", "ZELLIJ*", "KITTY_LISTEN_ON", "WEZTERM*"];
 
 /// Tells whether a name fits a pattern in which `*` stands for any letters.
 fn matches(pattern: &str, name: &str) -> bool {
@@ -309,6 +318,17 @@ mod tests {
     #[test]
     fn the_defaults_are_those_of_a_runtime() {
         assert_eq!(format!("{:?}", Settings::default().limits()), format!("{:?}", Limits::default()));
+    }
+
+    #[test]
+    fn what_leads_to_a_multiplexer_is_dropped_unless_kept() {
+        let names = ["TMUX", "TMUX_PANE", "STY", "ZELLIJ_SESSION_NAME", "KITTY_LISTEN_ON", "WEZTERM_PANE"];
+        assert!(names.iter().all(|name| Env::default().drops(name)));
+        for name in ["KITTY_WINDOW_ID", "STYLE", "MY_TMUX", "TERM"] {
+            assert!(!Env::default().drops(name), "{name}");
+        }
+        let env = Env { keep: vec!["TMUX*".into()], drop: vec!["TMUX_PANE".into()], ..Env::default() };
+        assert_eq!(names.map(|name| env.drops(name)), [false, true, true, true, true, true]);
     }
 
     #[test]

@@ -8,7 +8,6 @@ mod ask;
 mod error;
 mod frame;
 mod hello;
-mod lineage;
 mod lines;
 mod operator;
 mod scripts;

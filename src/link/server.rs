@@ -11,9 +11,9 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::hello::{self, MAX_HELLO, PATIENCE};
-use super::lineage::descends_from_task;
 use super::socket::Door;
 use super::{Ack, Doors, Error, Hello, Lines, Role, VERSION};
+use crate::process::lineage;
 
 /// How long guests may take to leave once the server stops.
 const FAREWELL: Duration = Duration::from_secs(5);
@@ -168,8 +168,10 @@ impl Gate {
             return refuse("this socket is not for that role");
         }
         let pid = peer.pid().map_or(0, i32::unsigned_abs);
-        if door == Door::Operator && descends_from_task(pid, std::process::id()) {
-            return refuse("a process started by a managed task cannot act as the operator");
+        if door == Door::Operator
+            && let Some(lineage) = lineage(pid)
+        {
+            return refuse(&format!("this process cannot act as the operator: {lineage}"));
         }
         match Arc::clone(&self.places).try_acquire_owned() {
             Ok(place) => Ok((hello, place)),

@@ -43,7 +43,7 @@ pub(super) fn apply(descriptors: Option<u64>) {
     prefer_as_victim();
 }
 
-fn lower(resource: Resource, soft: u64) {
+pub(super) fn lower(resource: Resource, soft: u64) {
     let limit = getrlimit(resource);
     let soft = limit.maximum.map_or(soft, |hard| hard.min(soft));
     let _ = setrlimit(resource, Rlimit { current: Some(soft), ..limit });

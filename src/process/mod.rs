@@ -15,16 +15,23 @@
 #[cfg(not(target_os = "linux"))]
 compile_error!("pilothouse runs on Linux only: it relies on subreapers, pidfds and /proc");
 
+mod arrived;
 mod command;
 pub mod environment;
 mod exec;
 mod exit_record;
+mod guard;
 mod host;
 mod identity;
+mod keeper;
 mod ladder;
+mod launcher;
 mod limits;
+mod lineage;
+mod orphan;
 mod pty;
 mod running;
+mod sieve;
 mod signal;
 pub mod sourced;
 mod spawner;
@@ -38,9 +45,11 @@ pub mod workdir;
 
 pub use command::{Command, Leftovers, Profile, Scope, Stdio};
 pub use exit_record::{EndReason, ExitRecord};
+pub use guard::plant;
 pub use host::host_main;
 pub use identity::{Identity, boot_id};
 pub use limits::{keep_descriptors, raise_descriptor_limit};
+pub use lineage::{Lineage, lineage};
 pub use pty::{InputMode, Pty};
 pub use running::{Host, HostEvent, Io, Running};
 pub use signal::{ExitStatus, Signal, UnknownSignal};

@@ -9,11 +9,11 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::net::UnixStream;
 use tokio::process::Child;
 use tokio::sync::mpsc;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until, timeout};
 
 use super::stray::Trace;
 use super::wire::{self, Frames, Order, Report};
-use super::{ExitStatus, Leftovers, Pty, Scope, Signal};
+use super::{ExitStatus, Leftovers, Pty, Scope, Signal, tree};
 
 /// A host has at most four things to say; nothing is ever dropped.
 const EVENTS: usize = 8;
@@ -22,6 +22,10 @@ const ORDERS: usize = 64;
 /// A host that is this late for what it was ordered, beyond the grace, is stuck: it gives up on
 /// unkillable processes after ten seconds itself.
 const HOST_PATIENCE: Duration = Duration::from_secs(15);
+/// How often it is looked whether a host stands still. Nobody but what it is to end would stop it.
+const LOOK_INTERVAL: Duration = Duration::from_secs(2);
+/// A host that is found standing still so many times in a row is given up.
+const STILL_LOOKS: u32 = 4;
 
 /// A started command.
 #[derive(Debug)]
@@ -122,6 +126,9 @@ pub(super) struct Link {
     events: mpsc::Sender<HostEvent>,
     orders: mpsc::Receiver<Order>,
     watch: Watch,
+    looks: Interval,
+    /// How many looks in a row found it standing still.
+    still: u32,
 }
 
 /// How a link comes to its end.
@@ -140,6 +147,7 @@ enum Turn {
     Order(Order),
     Forgotten,
     Late,
+    Look,
 }
 
 impl Link {
@@ -148,6 +156,8 @@ impl Link {
         let (events, receiver) = mpsc::channel(EVENTS);
         let (sender, orders) = mpsc::channel(ORDERS);
         let pid = parts.host.id();
+        let mut looks = interval(LOOK_INTERVAL);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let link = Self {
             control: parts.control,
             host: parts.host,
@@ -157,6 +167,8 @@ impl Link {
             events,
             orders,
             watch: Watch::default(),
+            looks,
+            still: 0,
         };
         (link, Host { pid, orders: sender }, receiver)
     }
@@ -175,7 +187,8 @@ impl Link {
             let _ = host.wait().await;
         }
         if parting == Parting::Lost {
-            let trace = Trace { session: (!watch.shell_gone).then_some(shell), task_id, since: 0 };
+            let session = (!watch.shell_gone).then_some(shell);
+            let trace = Trace { session, task_id, since: 0, adopted: true };
             let strays = tokio::task::spawn_blocking(move || trace.end()).await;
             tracing::warn!(shell, ?strays, "the task host is gone; what it left was killed");
             let _ = events.try_send(HostEvent::Lost);
@@ -195,6 +208,8 @@ impl Link {
                 Turn::Order(order) => self.write(&order).await,
                 Turn::Forgotten => return Parting::Forgotten,
                 Turn::Late => return Parting::Lost,
+                Turn::Look if self.is_still() => return Parting::Lost,
+                Turn::Look => Ok(()),
             };
             if carried.is_err() {
                 return Parting::Lost;
@@ -210,7 +225,14 @@ impl Link {
             Some(order) = self.orders.recv() => Turn::Order(order),
             () = self.events.closed() => Turn::Forgotten,
             () = sleep_until(late.unwrap_or_else(Instant::now)), if late.is_some() => Turn::Late,
+            _ = self.looks.tick() => Turn::Look,
         }
+    }
+
+    /// Tells whether the host has been standing still for too long.
+    fn is_still(&mut self) -> bool {
+        self.still = if self.host.id().is_some_and(tree::stands_still) { self.still + 1 } else { 0 };
+        self.still >= STILL_LOOKS
     }
 
     fn read(&mut self) -> io::Result<()> {

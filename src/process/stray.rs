@@ -1,5 +1,5 @@
 //! What a killed task host leaves behind: found and killed without it. Never reaps: these are
-//! children of init now.
+//! children of the keeper now, or of init where there is none.
 
 use std::collections::HashSet;
 use std::fs;
@@ -10,13 +10,14 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use super::environment::TASK_ID;
-use super::tree::{self, Process};
+use super::tree::{self, HOST, Process};
+use super::{guard, orphan};
 use crate::envelope::TaskId;
 
 /// How long a killed process may take to be gone.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// What a task host calls itself: the kernel keeps 15 bytes.
-const HOST: &str = "pilothouse-host";
+/// What was started while the rest was killed is killed as well, so often.
+const ATTEMPTS: usize = 3;
 
 /// What was found without its host.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -31,7 +32,7 @@ pub struct Strays {
 /// Blocks, for a few milliseconds as a rule and a few seconds at most.
 #[must_use]
 pub fn end_strays(task_id: &TaskId) -> Strays {
-    Trace { session: None, task_id: Some(task_id.as_str().to_owned()), since: 0 }.end()
+    Trace::marked(task_id).end()
 }
 
 /// What the tasks of a dead runtime may have left behind.
@@ -47,8 +48,7 @@ impl Remains {
     /// Gives their hosts time to end them, then ends what is left; what was found, by task. Blocks.
     #[must_use]
     pub fn end(&self, patience: Duration) -> Vec<Strays> {
-        let trace =
-            |id: &TaskId| Trace { session: None, task_id: Some(id.as_str().to_owned()), since: self.since };
+        let trace = |id: &TaskId| Trace { since: self.since, ..Trace::marked(id) };
         let traces: Vec<Trace> = self.tasks.iter().map(trace).collect();
         let found: Vec<Vec<Process>> = traces.iter().map(Trace::look).collect();
         await_gone(&found.concat(), patience);
@@ -78,18 +78,28 @@ pub(super) struct Trace {
     pub(super) task_id: Option<String>,
     /// Nothing older is meant, in clock ticks since boot.
     pub(super) since: u64,
+    /// Whatever a task left to the keeper of this process is meant as well, marked or not.
+    pub(super) adopted: bool,
 }
 
 impl Trace {
+    fn marked(task_id: &TaskId) -> Self {
+        Self { session: None, task_id: Some(task_id.as_str().to_owned()), since: 0, adopted: false }
+    }
+
     /// Kills what is found.
     pub(super) fn end(&self) -> Strays {
         let names = tree::names(&tree::settled(|| self.look()));
-        if names.is_empty() {
-            return Strays::default();
+        let mut left = names.clone();
+        for _ in 0..ATTEMPTS {
+            if left.is_empty() {
+                break;
+            }
+            tree::kill(|| self.look());
+            await_gone(&self.look(), PATIENCE);
+            left = tree::names(&self.look());
         }
-        tree::kill(|| self.look());
-        await_gone(&self.look(), PATIENCE);
-        Strays { names, survivors: tree::names(&self.look()) }
+        Strays { names, survivors: left }
     }
 
     /// Lists the marked processes and all their descendants, but never this one.
@@ -98,6 +108,9 @@ impl Trace {
         let all: Vec<Process> = tree::all().into_iter().filter(|found| found.pid != own).collect();
         let mut found: HashSet<i32> =
             all.iter().filter(|process| self.is_marked(process)).map(|process| process.pid).collect();
+        if let Some(keeper) = guard::keeper().filter(|_| self.adopted) {
+            found.extend(orphan::below(keeper.as_raw_pid(), own).iter().map(|process| process.pid));
+        }
         loop {
             let is_child = |process: &&Process| found.contains(&process.parent);
             let children: Vec<i32> = all.iter().filter(is_child).map(|process| process.pid).collect();

@@ -13,6 +13,7 @@ use std::ptr;
 use std::sync::OnceLock;
 
 use portable_pty::MasterPty;
+use rustix::process::Pid;
 
 /// The first descriptor that is no standard stream.
 const FIRST: libc::c_uint = 3;
@@ -31,7 +32,7 @@ pub(super) fn close_on_exec() -> io::Result<()> {
 fn close_range(flags: libc::c_uint) -> io::Result<()> {
     // SAFETY: the call takes plain numbers. With CLOEXEC it invalidates nothing; without, it is made
     // by `host_main` before that process owns any descriptor above 2, and by the second stage, which ends
-    // by `execve` or `leave` and so never drops what its host had owned.
+    // by `execve` or `exit` and so never drops what its host had owned.
     let done = unsafe { libc::syscall(libc::SYS_close_range, FIRST, libc::c_uint::MAX, flags) };
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
@@ -95,9 +96,18 @@ pub(crate) fn before_death(act: fn()) {
 
 /// Blocks SIGCHLD and returns a non-blocking descriptor that is readable while one is pending.
 pub(super) fn child_signals() -> io::Result<OwnedFd> {
-    let set = signal_set(&[libc::SIGCHLD]);
-    // SAFETY: `set` is an initialised set that outlives the call.
-    if unsafe { libc::sigprocmask(libc::SIG_BLOCK, &raw const set, ptr::null_mut()) } != 0 {
+    block(&[libc::SIGCHLD]).map(|(fd, _)| fd)
+}
+
+/// The signals that were blocked before.
+pub(super) struct Mask(libc::sigset_t);
+
+/// Blocks `signals`; returns a non-blocking descriptor that reads those pending, and what was blocked before.
+pub(super) fn block(signals: &[libc::c_int]) -> io::Result<(OwnedFd, Mask)> {
+    let set = signal_set(signals);
+    let mut before = signal_set(&[]);
+    // SAFETY: both are initialised sets that outlive the call.
+    if unsafe { libc::sigprocmask(libc::SIG_BLOCK, &raw const set, &raw mut before) } != 0 {
         return Err(io::Error::last_os_error());
     }
     // SAFETY: as above; -1 asks for a new descriptor.
@@ -106,7 +116,13 @@ pub(super) fn child_signals() -> io::Result<OwnedFd> {
         return Err(io::Error::last_os_error());
     }
     // SAFETY: the descriptor was just made and belongs to nobody else.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+    Ok((unsafe { OwnedFd::from_raw_fd(fd) }, Mask(before)))
+}
+
+/// Blocks again what was blocked before, and nothing else.
+pub(super) fn unblock(mask: &Mask) {
+    // SAFETY: the set is initialised and outlives the call; the old mask is not asked for.
+    unsafe { libc::sigprocmask(libc::SIG_SETMASK, &raw const mask.0, ptr::null_mut()) };
 }
 
 fn signal_set(signals: &[libc::c_int]) -> libc::sigset_t {
@@ -133,16 +149,27 @@ pub(super) fn fork(child: impl FnOnce()) -> io::Result<libc::pid_t> {
         0 => {
             // A panic must not unwind into the copy of the host.
             let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(child));
-            leave()
+            exit(1)
         }
         pid => Ok(pid),
     }
 }
 
+/// Copies this process, which must have one thread: the pid of the copy here, `None` in the copy.
+pub(super) fn split() -> io::Result<Option<Pid>> {
+    if std::fs::read_dir("/proc/self/task")?.count() != 1 {
+        return Err(io::Error::other("the process has several threads"));
+    }
+    // SAFETY: this is the only thread, as was just seen, and nobody else could start one: no lock of the
+    // allocator or of libc is held, so the copy may do whatever this process could.
+    let pid = unsafe { libc::fork() };
+    if pid < 0 { Err(io::Error::last_os_error()) } else { Ok(Pid::from_raw(pid)) }
+}
+
 /// Ends this process at once: nothing is dropped, nothing is flushed.
-fn leave() -> ! {
+pub(super) fn exit(code: libc::c_int) -> ! {
     // SAFETY: the call takes a number and does not return.
-    unsafe { libc::_exit(1) }
+    unsafe { libc::_exit(code) }
 }
 
 /// Replaces this process by `program`. Unlike `execvp` it searches nothing and runs no file the

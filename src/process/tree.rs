@@ -3,12 +3,14 @@
 use std::collections::HashSet;
 use std::fs;
 
-use rustix::process::{Pid, PidfdFlags, pidfd_open, pidfd_send_signal};
+use rustix::process::{Pid, PidfdFlags, WaitId, WaitIdOptions, pidfd_open, pidfd_send_signal, waitid};
 
 use super::Signal;
 
 /// A tree that still grows after so many looks is a fork bomb: go on with what was seen.
 const MAX_LOOKS: usize = 100;
+/// What a task host calls itself: the kernel keeps 15 bytes.
+pub(super) const HOST: &str = "pilothouse-host";
 
 /// One process as /proc showed it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,6 +73,13 @@ fn parse(stat: &[u8]) -> Option<Process> {
     })
 }
 
+/// Tells whether a child of this process has been stopped and not continued. Takes nothing from who waits for it.
+pub(super) fn stands_still(child: u32) -> bool {
+    let Some(pid) = i32::try_from(child).ok().and_then(Pid::from_raw) else { return false };
+    let look = WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    waitid(WaitId::Pid(pid), look).is_ok_and(|status| status.is_some())
+}
+
 /// Lists every descendant of `root`.
 pub(super) fn descendants(root: i32) -> Vec<Process> {
     let mut queue = vec![root];
@@ -87,7 +96,7 @@ pub(super) fn descendants(root: i32) -> Vec<Process> {
 
 /// Lists the children of every thread of a process. One that exits meanwhile may hide another for
 /// this look; every caller looks again until nothing changes.
-fn children(pid: i32) -> Vec<i32> {
+pub(super) fn children(pid: i32) -> Vec<i32> {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
     let mut pids = Vec::new();
     for thread in threads.flatten() {

@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Termios, Winsize, tcgetattr, tcsetwinsize};
 
-use crate::support::{Home, program, wait_until};
+use crate::support::{Family, Home, program, send, wait_until};
 
 /// A program in a terminal of its own, and the eyes and hands of a person at it.
 struct Person {
@@ -134,7 +134,10 @@ impl Person {
 
 impl Drop for Person {
     fn drop(&mut self) {
-        let _ = self.child.kill();
+        if self.child.try_wait().is_ok_and(|ended| ended.is_none()) {
+            let program = Family::find(self.child.id()).map(|family| family.program);
+            send(program.unwrap_or(self.child.id()), Signal::KILL);
+        }
         let _ = self.child.wait();
     }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use serde_json::json;
 
-use crate::support::{Agent, Console, HOLDERS, Home, Tag, wait_until};
+use crate::support::{Agent, Console, HOLDERS, Home, Tag, send, wait_until};
 
 /// Hostile trees at once.
 const TASKS: usize = 20;
@@ -24,14 +24,14 @@ fn kill_a_console() -> Duration {
     }
     wait_until("all trees are there", || tag.holders().len() >= TASKS * HOLDERS);
     let killed = Instant::now();
-    console.kill(Signal::KILL);
+    send(console.family().program, Signal::KILL);
     assert_eq!(console.exit(), 128 + 9);
     wait_until("nothing survives", || tag.holders().is_empty());
     killed.elapsed()
 }
 
 #[test]
-fn nothing_survives_a_console_that_is_killed() {
+fn f01_nothing_survives_a_console_that_is_killed() {
     kill_a_console();
 }
 

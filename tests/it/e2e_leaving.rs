@@ -49,7 +49,7 @@ fn a_window_that_is_closed_ends_the_console_and_its_tasks_without_spinning() {
     // Tasks that have to be killed keep the console waiting with its terminal gone.
     agent.task(&tag.hostile_tree());
     wait_until("the tree is there", || tag.holders().len() >= HOLDERS);
-    let pid = console.pid();
+    let pid = console.family().program;
     let before = ticks(pid).expect("alive");
     console.hang_up();
     let mut last = before;

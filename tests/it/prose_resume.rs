@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::prose_cases::run_folder;
-use crate::support::{Console, Home, Tag, wait_until};
+use crate::support::{Console, Family, Home, Tag, send, wait_until};
 
 fn write(home: &Home, name: &str, text: &str) {
     std::fs::write(home.workspace().join(name), text).expect("written");
@@ -54,7 +54,7 @@ fn a_killed_run_goes_on_and_does_nothing_twice() {
     let mut child = start(home.command(&["run", "p.prose", "--plain"]));
     wait_until("the command in flight", || has(&home, "begun"));
     tag.asleep();
-    signal(&child, Signal::KILL);
+    send(Family::of(child.id()).program, Signal::KILL);
     child.wait().expect("gone");
     wait_until("its commands have gone with it", || tag.holders().is_empty());
     let run = run_id(&home);
@@ -104,7 +104,7 @@ fn killed_after_any_row_of_its_journal_a_run_comes_to_the_end_of_one_that_was_no
         let mut child = start(home.command(&["run", "p.prose", "--plain"]));
         wait_until("the row", || rows(&home) >= after);
         // It may have come to its end just before.
-        let _ = kill_process(Pid::from_child(&child), Signal::KILL);
+        send(Family::of(child.id()).program, Signal::KILL);
         child.wait().expect("gone");
         let before = rows(&home);
         let resumed =
@@ -167,7 +167,7 @@ fn a_program_runs_in_the_runtime_that_is_there_and_ends_with_its_caller() {
     assert_eq!(output.status.code(), Some(130), "{}", text(&output));
     let mut child = start(home.command(&["run", "s.prose", "--plain"]));
     tag.asleep();
-    signal(&child, Signal::KILL);
+    send(Family::of(child.id()).program, Signal::KILL);
     child.wait().expect("gone");
     wait_until("its commands have gone with it", || tag.holders().is_empty());
     home.run(&["serve", "--stop"]);

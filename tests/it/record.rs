@@ -14,7 +14,7 @@ use pilothouse::tools::{self, Caller};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::support::{Agent, Answer, Console, Home, Tag, program, start_runtime, wait_until};
+use crate::support::{Agent, Answer, Console, Family, Home, Tag, program, start_runtime, wait_until};
 
 fn signal(pid: u32, signal: Signal) {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).expect("a pid");
@@ -27,7 +27,7 @@ fn recordings(home: &Home) -> Vec<Listed> {
 
 /// Kills a runtime this test has started, as nothing else could.
 fn kill(mut serve: Child) {
-    signal(serve.id(), Signal::KILL);
+    signal(Family::of(serve.id()).program, Signal::KILL);
     serve.wait().expect("gone");
 }
 
@@ -155,7 +155,7 @@ fn a_command_that_had_ended_while_its_runtime_died_keeps_its_real_exit() {
     let task = agent.task(&format!(": {}; read -r word < go; exit 7", tag.0));
     wait_until("the command runs", || !tag.holders().is_empty());
     let shell = PathBuf::from(format!("/proc/{}", tag.holders()[0]));
-    signal(serve.id(), Signal::STOP);
+    signal(Family::of(serve.id()).program, Signal::STOP);
     std::fs::write(&go, "go\n").expect("told");
     wait_until("the command has ended and its host knows", || !shell.exists());
     kill(serve);
@@ -175,16 +175,21 @@ fn parent(pid: u32) -> u32 {
 #[test]
 fn what_outlives_runtime_and_host_is_ended_by_proof_of_what_it_is() {
     let home = Home::new();
-    let (serve, tag) = (home.serve(), Tag::new());
+    let (mut serve, tag) = (home.serve(), Tag::new());
     let agent = Agent::connect(&home, &[]);
     // On pipes: a terminal that is gone hangs up whoever had it.
     let input = json!({"cmd": format!("exec sleep {}", tag.0), "yield_time_ms": 0});
     let task = agent.call("ExecCommand", &input).task();
     tag.asleep();
     let host = parent(tag.holders()[0]);
-    signal(serve.id(), Signal::STOP);
+    // Whoever could see it: a guard that stands still clears nothing away.
+    let Family { guards, program } = Family::of(serve.id());
+    signal(program, Signal::STOP);
+    guards.iter().for_each(|guard| signal(*guard, Signal::STOP));
+    guards.iter().rev().for_each(|guard| signal(*guard, Signal::KILL));
     signal(host, Signal::KILL);
-    kill(serve);
+    signal(program, Signal::KILL);
+    serve.wait().expect("gone");
     assert_eq!(tag.holders().len(), 1, "nobody is left to end it");
     let status = call_next(&agent, "TaskStatus", &json!({"task_id": task}));
     assert_eq!(status.result("/task/status"), "interrupted", "{}", status.envelope);

@@ -136,9 +136,10 @@ impl Console {
         self.master = None;
     }
 
-    /// The program's process.
-    pub(crate) fn pid(&self) -> u32 {
-        self.child.id()
+    /// The program and the guards over it.
+    #[track_caller]
+    pub(crate) fn family(&self) -> super::Family {
+        super::Family::of(self.child.id())
     }
 
     /// Sends the program a signal.
@@ -200,7 +201,11 @@ impl Console {
 
 impl Drop for Console {
     fn drop(&mut self) {
-        let _ = self.child.kill();
+        if self.child.try_wait().is_ok_and(|ended| ended.is_none()) {
+            // The program, not its guards: they end when nothing is left.
+            let program = super::Family::find(self.child.id()).map(|family| family.program);
+            super::send(program.unwrap_or(self.child.id()), Signal::KILL);
+        }
         let _ = self.child.wait();
         self.stop_reading();
     }

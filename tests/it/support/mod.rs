@@ -7,6 +7,7 @@ mod home;
 mod runtime;
 mod schemas;
 mod tag;
+mod tree;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -18,6 +19,7 @@ pub(crate) use home::Home;
 pub(crate) use runtime::{start_limited, start_runtime};
 pub(crate) use schemas::{judged, must_be_an_envelope, recorded_envelopes_are_valid};
 pub(crate) use tag::{HOLDERS, Tag};
+pub(crate) use tree::{Family, children, parent, send, state};
 
 /// The program under test.
 pub(crate) fn program() -> PathBuf {

@@ -1,0 +1,82 @@
+//! The processes of a program that hosts a runtime: its guards, itself, and how they are killed.
+
+use std::fs;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// The guards over a program, the outermost first, and the program.
+#[derive(Debug)]
+pub(crate) struct Family {
+    pub(crate) guards: Vec<u32>,
+    pub(crate) program: u32,
+}
+
+impl Family {
+    /// Looks at a program that was started as `pid` and is at work.
+    #[track_caller]
+    pub(crate) fn of(pid: u32) -> Self {
+        Self::find(pid).expect("a program below its guards")
+    }
+
+    /// Looks at a program that may just come or go.
+    pub(crate) fn find(pid: u32) -> Option<Self> {
+        let mut guards = Vec::new();
+        let mut at = pid;
+        while ["pilothouse-wait\n", "pilothouse-keep\n"].contains(&name(at).as_str()) {
+            guards.push(at);
+            // The one that is of the same session: what tasks leave behind is not.
+            let own = session(at);
+            at = children(at).into_iter().find(|child| session(*child) == own)?;
+        }
+        Some(Self { guards, program: at })
+    }
+
+    /// The keeper.
+    #[track_caller]
+    pub(crate) fn keeper(&self) -> u32 {
+        *self.guards.last().expect("a keeper")
+    }
+}
+
+fn name(pid: u32) -> String {
+    fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default()
+}
+
+/// The fields of a process from its state on; none when it is gone.
+fn fields(pid: u32) -> Vec<String> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let rest = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+    rest.split_ascii_whitespace().map(str::to_owned).collect()
+}
+
+/// The letter of its state; `None` when it is gone.
+pub(crate) fn state(pid: u32) -> Option<char> {
+    fields(pid).first()?.chars().next()
+}
+
+/// The process above.
+#[track_caller]
+pub(crate) fn parent(pid: u32) -> u32 {
+    fields(pid).get(1).expect("a process").parse().expect("a pid")
+}
+
+fn session(pid: u32) -> Option<String> {
+    fields(pid).get(3).cloned()
+}
+
+/// The processes below, its own children only.
+pub(crate) fn children(pid: u32) -> Vec<u32> {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let lists = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
+    lists
+        .flat_map(|list| {
+            list.split_ascii_whitespace().map(|pid| pid.parse().expect("a pid")).collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+/// Sends a signal. Whoever is gone gets none.
+pub(crate) fn send(pid: u32, signal: Signal) {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).expect("a pid");
+    let _ = kill_process(pid, signal);
+}
