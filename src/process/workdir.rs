@@ -219,12 +219,44 @@ mod tests {
     }
 
     #[test]
-    fn a_path_swapped_for_a_link_after_it_was_resolved_is_refused() {
+    fn f16_a_path_swapped_for_a_link_after_it_was_resolved_is_refused() {
         let folders = Folders::new();
         let place = Place { root: folders.root.clone() };
         std::fs::rename(folders.root.join("src"), folders.root.join("moved")).expect("rename");
         symlink(folders.all.join("outside"), folders.root.join("src")).expect("link");
         assert!(place.open_beneath(Path::new("src")).is_err());
         assert!(place.open_beneath(Path::new("../outside")).is_err());
+    }
+
+    #[test]
+    fn f16_a_path_that_is_swapped_all_the_time_never_leads_outside() {
+        let folders = Folders::new();
+        let (path, away) = (folders.root.join("src"), folders.root.join("away"));
+        let is_over = std::sync::atomic::AtomicBool::new(false);
+        let order = std::sync::atomic::Ordering::Relaxed;
+        let (mut inside, mut refused) = (0, 0);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(order) {
+                    std::fs::rename(&path, &away).expect("moved away");
+                    symlink(folders.all.join("outside"), &path).expect("link");
+                    std::fs::remove_file(&path).expect("removed");
+                    std::fs::rename(&away, &path).expect("moved back");
+                }
+            });
+            // Until both have happened, and at least so often.
+            while inside + refused < 10_000 || inside == 0 || refused == 0 {
+                match resolve(&folders.root, &folders.root, Some("src")) {
+                    Ok(workdir) => {
+                        let link = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&workdir.fd));
+                        let opened = std::fs::read_link(link).expect("an open directory");
+                        assert!(opened.starts_with(&folders.root), "{}", opened.display());
+                        inside += 1;
+                    }
+                    Err(_) => refused += 1,
+                }
+            }
+            is_over.store(true, order);
+        });
     }
 }

@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_is_contained_and_tells_so() {
+    fn f27_a_panic_is_contained_and_tells_so() {
         assert!(!is_contained());
         assert_eq!(contained(is_contained), Some(true));
         let hook = std::panic::take_hook();

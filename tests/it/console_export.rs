@@ -189,3 +189,17 @@ fn the_path_of_a_file_is_told_and_copied_once() {
     let effects = press(&mut app, &["y"]);
     assert!(matches!(&effects[..], [Effect::Copy(text)] if *text == id(7).to_string()), "{effects:?}");
 }
+
+/// Players that distributions ship read version 2 and not yet version 3.
+#[test]
+fn the_recordings_in_the_repository_are_of_the_version_that_players_have() {
+    let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/demo");
+    for name in ["demo.cast", "deploy/deploy.cast"] {
+        let text = std::fs::read_to_string(assets.join(name)).expect("a recording");
+        let mut lines =
+            text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"));
+        assert_eq!(lines.next().expect("a header")["version"], 2, "{name}");
+        let times: Vec<f64> = lines.map(|event| event[0].as_f64().expect("a time")).collect();
+        assert!(times.len() > 50 && times.is_sorted(), "{name}");
+    }
+}

@@ -221,7 +221,7 @@ proptest! {
 }
 
 #[test]
-fn every_size_from_1x1_draws() {
+fn f29_every_size_from_1x1_draws() {
     let columns = (1..=130).step_by(13).chain([150, 200, 300]);
     let rows = [1, 2, 3, 5, 8, 11, 15, 20, 24, 30, 41, 60, 100];
     for (columns, rows) in columns.flat_map(|columns| rows.map(|rows| (columns, rows))) {

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::os::fd::AsFd as _;
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -47,7 +48,10 @@ impl Person {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a pty");
         grantpt(&master).and_then(|()| unlockpt(&master)).expect("unlocked");
         let path = ptsname(&master, Vec::new()).expect("a name").into_string().expect("UTF-8");
-        let slave = File::options().read(true).write(true).open(path).expect("the terminal");
+        // Run as the leader of a session, the tests would make this their own terminal and be hung up with it.
+        let mut options = File::options();
+        let slave = options.read(true).write(true).custom_flags(libc::O_NOCTTY).open(path);
+        let slave = slave.expect("the terminal");
         let master = File::from(master);
         resize(&master, 80, 24);
         let before = tcgetattr(&slave).expect("its state");
@@ -180,7 +184,7 @@ fn the_task_takes_the_size_of_its_pane_and_follows_it() {
 }
 
 #[test]
-fn every_signal_that_ends_it_gives_the_terminal_back() {
+fn f28_every_signal_that_ends_it_gives_the_terminal_back() {
     for (signal, code) in [
         (Signal::TERM, 143),
         (Signal::INT, 130),
@@ -200,7 +204,7 @@ fn every_signal_that_ends_it_gives_the_terminal_back() {
 }
 
 #[test]
-fn a_signal_that_no_loop_hears_of_gives_the_terminal_back() {
+fn f28_a_signal_that_no_loop_hears_of_gives_the_terminal_back() {
     let home = Home::new();
     let mut person = Person::at_console(&home, &[]);
     person.signals(Signal::ABORT);
@@ -210,7 +214,7 @@ fn a_signal_that_no_loop_hears_of_gives_the_terminal_back() {
 }
 
 #[test]
-fn a_window_that_calls_itself_larger_than_any_is_drawn_in_bounds() {
+fn f29_a_window_that_calls_itself_larger_than_any_is_drawn_in_bounds() {
     let home = Home::new();
     let mut person = Person::at_console(&home, &[]);
     let told = home.workspace().join("size");
@@ -235,7 +239,7 @@ fn a_window_that_calls_itself_larger_than_any_is_drawn_in_bounds() {
 }
 
 #[test]
-fn a_stop_gives_the_terminal_back_and_continuing_takes_it_again() {
+fn f28_a_stop_gives_the_terminal_back_and_continuing_takes_it_again() {
     let home = Home::new();
     let mut person = Person::at_console(&home, &[]);
     person.signals(Signal::TSTP);
@@ -256,7 +260,7 @@ fn a_stop_gives_the_terminal_back_and_continuing_takes_it_again() {
 }
 
 #[test]
-fn a_terminal_that_goes_away_ends_the_console_and_its_tasks() {
+fn f26_a_terminal_that_goes_away_ends_the_console_and_its_tasks() {
     let home = Home::new();
     let mut person = Person::at_console(&home, &[]);
     let mark = home.workspace().join("alive");
@@ -286,7 +290,7 @@ fn without_colour_there_is_none_and_the_mode_still_stands_out() {
 }
 
 #[test]
-fn a_panic_on_any_thread_gives_the_terminal_back() {
+fn f27_a_panic_on_any_thread_gives_the_terminal_back() {
     let mut command = Command::new(std::env::current_exe().expect("this program"));
     command.args(["--exact", "console_tty::takes_the_terminal_and_panics", "--ignored", "--nocapture"]);
     let mut person = Person::start(command);

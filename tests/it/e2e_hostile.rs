@@ -61,7 +61,7 @@ const SLEEPERS: [&str; 3] =
     ["(sleep 30) & printf done", "setsid -f sleep 30; printf done", "exec 3> >(sleep 30); printf done"];
 
 #[test]
-fn a_sleeper_that_holds_the_pipe_delays_no_answer_and_is_named() {
+fn f04_a_sleeper_that_holds_the_pipe_delays_no_answer_and_is_named() {
     let home = Home::new();
     let agent = Agent::connect(&home, &[]);
     for cmd in SLEEPERS {

@@ -40,7 +40,7 @@ fn ticks(pid: u32) -> Option<u64> {
 }
 
 #[test]
-fn a_window_that_is_closed_ends_the_console_and_its_tasks_without_spinning() {
+fn f26_a_window_that_is_closed_ends_the_console_and_its_tasks_without_spinning() {
     let home = Home::new();
     let tag = Tag::new();
     let mut console = Console::open(&home, &[], (80, 24));

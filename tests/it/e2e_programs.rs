@@ -1,6 +1,6 @@
 //! Full-screen and line programs in the Focus screen: started, typed into, resized, left.
 
-use crate::support::{Console, Home, Tag};
+use crate::support::{Console, Home, Tag, skip};
 
 /// A program, opened in the console by a person.
 struct Opened<'a> {
@@ -14,7 +14,7 @@ impl<'a> Opened<'a> {
     fn start(home: &'a Home, cmd: &str, ready: &[&str]) -> Option<Self> {
         let program = cmd.split_whitespace().next().expect("a program");
         if !home.run(&["command", "run", &format!("command -v {program}")]).status.success() {
-            eprintln!("SKIPPED: no {program} on this machine");
+            skip(&format!("no {program} on this machine"));
             return None;
         }
         let console = Console::open(home, &[], (80, 24));

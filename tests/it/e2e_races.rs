@@ -86,7 +86,7 @@ fn an_attached_console_whose_window_is_closed_leaves_the_tasks_running() {
 }
 
 #[test]
-fn a_storm_of_window_sizes_ends_at_the_last_one() {
+fn f29_a_storm_of_window_sizes_ends_at_the_last_one() {
     let home = Home::new();
     let mut console = Console::open(&home, &[], SIZE);
     console.shows("no agent yet");
@@ -109,7 +109,7 @@ fn a_storm_of_window_sizes_ends_at_the_last_one() {
 }
 
 #[test]
-fn signals_in_any_order_end_the_console_once_and_restore_the_terminal() {
+fn f28_signals_in_any_order_end_the_console_once_and_restore_the_terminal() {
     let signals = [Signal::TERM, Signal::WINCH, Signal::CONT, Signal::INT, Signal::HUP, Signal::QUIT];
     for turn in 0..signals.len() {
         let home = Home::new();
@@ -134,7 +134,7 @@ fn signals_in_any_order_end_the_console_once_and_restore_the_terminal() {
 }
 
 #[test]
-fn an_agent_and_a_person_that_type_at_once_do_not_mix() {
+fn f39_an_agent_and_a_person_that_type_at_once_do_not_mix() {
     let home = Home::new();
     let console = Console::open(&home, &[], SIZE);
     console.shows("no agent yet");

@@ -5,7 +5,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 
 use serde_json::json;
 
-use crate::support::{Agent, Console, Home, wait_until};
+use crate::support::{Agent, Console, Home};
 
 fn plain(home: &Home, args: &[&str], variables: &[(&str, &str)]) -> Command {
     let mut command = home.command(args);
@@ -45,8 +45,7 @@ fn a_task_is_started_answered_and_seen_to_its_end() {
     console.shows("system: t01 ended: exit 0");
     console.keys(b"output t01\n");
     console.shows("t01: Hello Ada");
-    console.keys(b"receipts\n");
-    console.shows("operator TaskInput, success");
+    console.asks_until(b"receipts\n", "operator TaskInput, success");
     console.keys(b"0\n");
     assert_eq!(console.exit(), 0);
     console.shows("Tasks: 1 completed.");
@@ -101,10 +100,8 @@ fn attached_it_tells_what_an_agent_does_and_decides_what_it_may() {
     console.shows("write a number to answer");
     console.keys(b"1\n");
     console.shows("answer run (once) or deny");
-    wait_until("the word counts", || {
-        console.keys(b"run\n");
-        home.workspace().join("ran").exists()
-    });
+    console.asks_until(b"run\n", "system: t01 ended: exit 0");
+    assert!(home.workspace().join("ran").exists());
     assert_eq!(agent.answer(asked).result("/exit_status"), 0);
     console.shows("system: t01 ended: exit 0");
     agent.leave();
@@ -158,10 +155,7 @@ fn a_program_is_told_and_its_gate_is_not_opened_from_a_pipe() {
     console.shows("gate ship: Ship it?");
     console.keys(b"attention q01\n");
     console.shows("answer approve or reject");
-    wait_until("the gate opens", || {
-        console.keys(b"approve\n");
-        console.text().contains("ship.prose completed")
-    });
+    console.asks_until(b"approve\n", "ship.prose completed");
     console.keys(b"0\n");
     assert_eq!(console.exit(), 0);
 

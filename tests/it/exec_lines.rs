@@ -266,10 +266,6 @@ fn the_guides_form_repeats_command_and_line() {
 
 #[test]
 fn an_item_that_outstays_its_time_fails_its_line_and_not_the_next() {
-    if pilothouse::dispatch::find("command.batch").is_none() {
-        eprintln!("SKIPPED: there is no command.batch yet");
-        return;
-    }
     let batch = json!({
         "_cmd": "command.batch",
         "items": [{"cmd": "printf begun; sleep 60", "yield_time_ms": 300}, {"cmd": "printf next"}],

@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use crate::support::{Home, program};
+use crate::support::{Home, program, skip};
 
 fn drive(count: &str) {
     let home = Home::new();
@@ -12,10 +12,7 @@ fn drive(count: &str) {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/python/exec_batch.py");
     let driven = match python.arg(script).arg(program()).arg(count).output() {
         Ok(driven) => driven,
-        Err(error) => {
-            eprintln!("SKIPPED: no python3 ({error})");
-            return;
-        }
+        Err(error) => return skip(&format!("no python3 ({error})")),
     };
     let said = String::from_utf8_lossy(&driven.stdout);
     let errors = String::from_utf8_lossy(&driven.stderr);

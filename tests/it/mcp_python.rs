@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::support::{Home, program};
+use crate::support::{Home, program, skip};
 
 /// Returns a Python that has the SDK.
 fn python() -> Option<PathBuf> {
@@ -16,8 +16,7 @@ fn python() -> Option<PathBuf> {
 
 fn drive(mode: &str, profile: &str) {
     let Some(python) = python() else {
-        eprintln!("SKIPPED: no Python with the package `mcp` 2.3.0; set PILOTHOUSE_PYTHON to one");
-        return;
+        return skip("no Python with the package `mcp` 2.3.0; set PILOTHOUSE_PYTHON to one");
     };
     let home = Home::new();
     let mut client = Command::new(python);

@@ -136,7 +136,8 @@ async fn output_is_taken_as_it_was_written_without_aliases_functions_or_profiles
     let bench = Bench::start();
     let task = bench.run(r"printf 'a\033[1mb\r\n\n'; shopt -q login_shell && echo login; alias").await;
     assert_eq!(bench.stdout(&task).await, "a\u{1b}[1mb\r\n\n");
-    let task = bench.run("printf '%s' \"$TERM\"; printf '%s' \"${GIT_TERMINAL_PROMPT-unset}\"").await;
+    let task =
+        bench.run("printf '%s' \"$(printenv TERM)\"; printf '%s' \"${GIT_TERMINAL_PROMPT-unset}\"").await;
     let own = std::env::var("TERM").unwrap_or_default();
     assert_eq!(bench.stdout(&task).await, format!("{own}unset"));
 }

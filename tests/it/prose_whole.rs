@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::support::Home;
+use crate::support::{Home, skip};
 
 /// Every question gets an answer that lets the program come to its end.
 const ANSWERS: &str = r#"
@@ -35,12 +35,10 @@ fn folder() -> Option<PathBuf> {
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "a test that skips says so")]
 fn the_programs_of_a_folder_come_to_their_end() {
     let Some(folder) = folder() else {
         // Not part of the project: set PILOTHOUSE_PROSE_PROGRAMS to a folder of programs.
-        println!("skipped: PILOTHOUSE_PROSE_PROGRAMS names no folder");
-        return;
+        return skip("PILOTHOUSE_PROSE_PROGRAMS names no folder of programs");
     };
     let mut programs: Vec<PathBuf> = std::fs::read_dir(&folder)
         .expect("readable")

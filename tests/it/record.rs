@@ -282,7 +282,7 @@ fn kill_a_writer(filling: usize, after: u64) -> (u64, bool) {
 }
 
 #[test]
-fn a_killed_writer_loses_nothing_it_has_acknowledged() {
+fn f24_a_killed_writer_loses_nothing_it_has_acknowledged() {
     for filling in [500, 8_000, 64_000] {
         for after in [1, 37] {
             kill_a_writer(filling, after);
@@ -292,7 +292,7 @@ fn a_killed_writer_loses_nothing_it_has_acknowledged() {
 
 #[test]
 #[ignore = "minutes; .ci/long runs it"]
-fn long_a_thousand_killed_writers_of_each_size_lose_nothing() {
+fn long_f24_a_thousand_killed_writers_of_each_size_lose_nothing() {
     let rounds = std::env::var("PILOTHOUSE_ROUNDS").map_or(1_000, |rounds| rounds.parse().expect("a number"));
     for filling in [500, 8_000, 64_000] {
         let (mut rows, mut torn) = (0, 0);
@@ -402,7 +402,7 @@ fn the_commands_read_the_record_of_a_dead_runtime_and_see_what_was_changed() {
 }
 
 #[test]
-fn while_the_record_cannot_be_written_no_command_starts_and_what_runs_can_be_ended() {
+fn f20_while_the_record_cannot_be_written_no_command_starts_and_what_runs_can_be_ended() {
     let home = Home::new();
     // A file that would grow beyond so many blocks is refused, as on a full disk.
     let mut limited = Command::new("sh");

@@ -17,19 +17,19 @@ use crate::support::start_runtime;
 const LONG: Duration = Duration::from_secs(20);
 
 /// A runtime in a throw-away workspace.
-struct Bench {
-    runtime: Handle,
+pub(crate) struct Bench {
+    pub(crate) runtime: Handle,
     dir: tempfile::TempDir,
 }
 
 impl Bench {
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let dir = tempfile::tempdir().expect("temp dir");
         let (runtime, _) = start_runtime(dir.path());
         Self { runtime, dir }
     }
 
-    fn request(&self, cmd: &str) -> ExecRequest {
+    pub(crate) fn request(&self, cmd: &str) -> ExecRequest {
         ExecRequest {
             actor: agent(),
             call: 1,
@@ -50,14 +50,14 @@ impl Bench {
         }
     }
 
-    async fn completed(&self, request: ExecRequest) -> Arc<TaskView> {
+    pub(crate) async fn completed(&self, request: ExecRequest) -> Arc<TaskView> {
         match self.runtime.exec(request).await.expect("exec") {
             ExecOutcome::Completed(task) => task,
             outcome => panic!("{outcome:?}"),
         }
     }
 
-    async fn promoted(&self, request: ExecRequest) -> TaskId {
+    pub(crate) async fn promoted(&self, request: ExecRequest) -> TaskId {
         let request = ExecRequest { yield_after: Some(Duration::ZERO), ..request };
         match self.runtime.exec(request).await.expect("exec") {
             ExecOutcome::Promoted(task) => task.id.clone(),
@@ -65,7 +65,7 @@ impl Bench {
         }
     }
 
-    async fn text(&self, id: &TaskId, stream: Stream) -> String {
+    pub(crate) async fn text(&self, id: &TaskId, stream: Stream) -> String {
         let output = self.runtime.output(id).expect("output");
         match output.text(stream, 0, 100_000).await.expect("text") {
             Text::Whole(text) => text,
@@ -74,7 +74,7 @@ impl Bench {
     }
 
     /// Waits until the task's text contains `part`.
-    async fn shows(&self, id: &TaskId, part: &str) -> String {
+    pub(crate) async fn shows(&self, id: &TaskId, part: &str) -> String {
         let mut beyond = 0;
         loop {
             let text = self.text(id, Stream::Merged).await;
@@ -93,13 +93,13 @@ impl Bench {
         self.runtime.task(id).is_some_and(|task| task.status.is_terminal())
     }
 
-    async fn end(&self, id: &TaskId) -> Arc<TaskView> {
+    pub(crate) async fn end(&self, id: &TaskId) -> Arc<TaskView> {
         assert!(self.runtime.wait(id, Until::Terminal, LONG).await.expect("wait"), "the task ends");
         self.runtime.task(id).expect("the task")
     }
 }
 
-fn agent() -> Actor {
+pub(crate) fn agent() -> Actor {
     Actor::Agent("test".into())
 }
 
@@ -139,7 +139,7 @@ async fn nothing_is_lost_or_restarted_at_promotion() {
 }
 
 #[tokio::test]
-async fn a_background_child_that_holds_the_pipe_delays_nothing_and_is_named() {
+async fn f04_a_background_child_that_holds_the_pipe_delays_nothing_and_is_named() {
     let bench = Bench::start();
     let task = bench.completed(bench.request("(sleep 300) & printf done")).await;
     assert_eq!(task.status, TaskStatus::Completed);

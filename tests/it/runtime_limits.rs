@@ -66,7 +66,7 @@ async fn a_place_for_the_artifact_that_is_taken_costs_the_file_and_nothing_else(
 }
 
 #[tokio::test]
-async fn a_log_that_cannot_be_made_refuses_the_command_before_it_starts() {
+async fn f20_a_log_that_cannot_be_made_refuses_the_command_before_it_starts() {
     let dir = tempfile::tempdir().expect("temp dir");
     let (runtime, workspace) = start_limited(dir.path(), Limits::default());
     let tasks = recordings(dir.path()).pop().expect("the recording").join("tasks");

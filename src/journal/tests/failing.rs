@@ -64,7 +64,7 @@ async fn fail_each(call: Call, way: Way, count: usize) -> usize {
 }
 
 #[tokio::test]
-async fn whichever_call_fails_no_acknowledged_row_is_lost() {
+async fn f21_whichever_call_fails_no_acknowledged_row_is_lost() {
     for (call, way) in [
         (Call::Open, Way::Full),
         (Call::Write, Way::Full),

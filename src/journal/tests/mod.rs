@@ -147,7 +147,7 @@ async fn a_second_writer_is_refused_and_a_reader_beside_the_writer_is_not() {
 }
 
 #[tokio::test]
-async fn cut_at_every_byte_of_the_last_three_rows_the_rest_is_recovered_exactly() {
+async fn f23_cut_at_every_byte_of_the_last_three_rows_the_rest_is_recovered_exactly() {
     let stage = filled(8, 20).await;
     let whole = fs::read(stage.segment(1)).expect("bytes");
     let ends: Vec<usize> = memchr::memchr_iter(b'\n', &whole).map(|at| at + 1).collect();
@@ -174,7 +174,7 @@ async fn cut_at_every_byte_of_the_last_three_rows_the_rest_is_recovered_exactly(
 }
 
 #[tokio::test]
-async fn any_flipped_byte_of_a_row_is_reported_at_its_number() {
+async fn f23_any_flipped_byte_of_a_row_is_reported_at_its_number() {
     let stage = filled(6, 10).await;
     let whole = fs::read(stage.segment(1)).expect("bytes");
     let ends: Vec<usize> = memchr::memchr_iter(b'\n', &whole).map(|at| at + 1).collect();

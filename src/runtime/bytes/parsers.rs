@@ -190,7 +190,7 @@ impl Parsers {
                 let _ = self.events.blocking_send(ByteEvent::ScreenReset(io.id.clone()));
             }
             if !fed.replies.is_empty() {
-                self.reply(io, &fed.replies);
+                self.reply(io, &fed.replies, fed.answers);
             }
         }
         // Step back for a reader; it takes microseconds, and at most a slice is given away.
@@ -200,8 +200,9 @@ impl Parsers {
         }
     }
 
-    fn reply(&self, io: &TaskIo, bytes: &[u8]) {
-        let allowed = io.replies.lock().unwrap_or_else(PoisonError::into_inner).allow(self.clock.now().mono);
+    fn reply(&self, io: &TaskIo, bytes: &[u8], count: u32) {
+        let now = self.clock.now().mono;
+        let allowed = io.replies.lock().unwrap_or_else(PoisonError::into_inner).allow(now, count);
         // A child that floods or does not read gets no answers: it would not see them.
         if allowed
             && io.queue(bytes).is_ok()

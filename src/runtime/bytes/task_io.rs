@@ -106,13 +106,16 @@ pub(super) struct Replies {
 }
 
 impl Replies {
-    /// Tells whether one more may be sent now.
-    pub(super) fn allow(&mut self, now: Duration) -> bool {
+    /// Tells whether so many more may be sent now, all or none.
+    pub(super) fn allow(&mut self, now: Duration, count: u32) -> bool {
         if self.second != now.as_secs() {
             *self = Self { second: now.as_secs(), sent: 0 };
         }
-        self.sent += 1;
-        self.sent <= REPLIES_PER_SECOND
+        let fits = self.sent.saturating_add(count) <= REPLIES_PER_SECOND;
+        if fits {
+            self.sent += count;
+        }
+        fits
     }
 }
 

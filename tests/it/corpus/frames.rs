@@ -9,7 +9,7 @@ use super::material::{CODE, repository};
 use super::picture::Picture;
 use super::samples::UNICODE;
 use super::session::has;
-use crate::support::{Console, Home, wait_until_or};
+use crate::support::{Console, Home, skip, wait_until_or};
 
 /// The console's own rows above and below the pane of a task that is typed into.
 const ABOVE: u16 = 2;
@@ -100,7 +100,7 @@ impl<'a> Focus<'a> {
 #[test]
 fn vim_is_drawn_whole_by_the_console() {
     if !has("vim") {
-        return eprintln!("SKIPPED: no vim on this machine");
+        return skip("no vim on this machine");
     }
     let home = Home::new();
     std::fs::write(home.workspace().join("ship.rs"), CODE).expect("written");
@@ -129,8 +129,8 @@ fn unicode_is_drawn_whole_by_the_console() {
 
 #[test]
 fn git_log_is_drawn_whole_by_the_console() {
-    if !has("less") {
-        return eprintln!("SKIPPED: no less on this machine");
+    if !has("less") || !has("git") {
+        return skip("no git or no less on this machine");
     }
     let home = Home::new();
     repository(&home.workspace());

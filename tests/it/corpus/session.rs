@@ -18,7 +18,7 @@ use tokio::runtime::Runtime;
 use super::differences::{self, Places};
 use super::picture::{Found, Picture};
 use super::tmux::Tmux;
-use crate::support::{program, wait_until, wait_until_or};
+use crate::support::{program, skip, wait_until, wait_until_or};
 
 /// Columns and rows of every terminal of the corpus.
 const SIZE: (u16, u16) = (80, 24);
@@ -53,7 +53,7 @@ impl Stage {
     pub(super) fn with(name: &'static str, programs: &[&str]) -> Option<Self> {
         for wanted in programs.iter().chain(&["tmux"]) {
             if !has(wanted) {
-                eprintln!("SKIPPED: no {wanted} on this machine, so {name} is not compared");
+                skip(&format!("no {wanted} on this machine, so {name} is not compared"));
                 return None;
             }
         }
@@ -208,8 +208,7 @@ impl Session {
     pub(super) fn is_compared_by_samples(&mut self) {
         let (found, listed) = (Tmux::version().unwrap_or_default(), differences::listed_version());
         if found != listed {
-            eprintln!("SKIPPED: the samples are held against tmux {listed}, and this is {found}");
-            return;
+            return skip(&format!("the samples are held against tmux {listed}, and this is {found}"));
         }
         self.compared(|checkpoint, row| {
             let text = row.map(|row| checkpoint.picture.text(row));

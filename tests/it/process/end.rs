@@ -72,7 +72,7 @@ async fn a_shell_on_a_terminal_that_ignores_term_gets_the_hangup() {
 }
 
 #[tokio::test]
-async fn a_stopped_command_hears_that_it_shall_end() {
+async fn f09_a_stopped_command_hears_that_it_shall_end() {
     let bench = Bench::new();
     let mut task = bench.start("trap 'exit 4' TERM; echo ready; kill -STOP $$; echo woken", PIPES).await;
     task.read_until("ready").await;
@@ -83,7 +83,7 @@ async fn a_stopped_command_hears_that_it_shall_end() {
 }
 
 #[tokio::test]
-async fn who_ignores_the_request_is_killed_after_the_grace() {
+async fn f08_who_ignores_the_request_is_killed_after_the_grace() {
     let bench = Bench::new();
     let mut task = bench.start("trap '' TERM HUP INT; echo ready; while :; do sleep 0.01; done", PIPES).await;
     task.read_until("ready").await;
@@ -134,7 +134,7 @@ async fn an_ordered_end_says_so_on_record() {
 }
 
 #[tokio::test]
-async fn a_folder_that_is_gone_costs_the_record_and_nothing_else() {
+async fn f20_a_folder_that_is_gone_costs_the_record_and_nothing_else() {
     let bench = Bench::new();
     let mut task = bench.start("echo ready; cat", Stdio::Pipes { stdin: true }).await;
     task.read_until("ready").await;
@@ -172,7 +172,7 @@ async fn the_host_is_gone_after_its_last_word() {
 }
 
 #[tokio::test]
-async fn an_end_races_an_exit_without_confusion() {
+async fn f40_an_end_races_an_exit_without_confusion() {
     let bench = Bench::new();
     for _ in 0..30 {
         let mut task = bench.start("exit 0", PIPES).await;

@@ -71,27 +71,46 @@ impl Console {
     }
 
     /// Waits until the screen satisfies `fact`; panics with `what` and the screen otherwise.
-    #[expect(clippy::disallowed_methods, reason = "patience is measured in real time")]
     #[track_caller]
     pub(crate) fn wait_for(&self, what: &str, fact: impl Fn(&Screen) -> bool) {
+        if !self.is_so_within(PATIENCE, fact) {
+            panic!("waited 20 s for: {what}; the screen shows:\n{}\n", self.text());
+        }
+    }
+
+    /// Waits until the screen satisfies `fact`; false when the patience is over.
+    #[expect(clippy::disallowed_methods, reason = "patience is measured in real time")]
+    fn is_so_within(&self, patience: Duration, fact: impl Fn(&Screen) -> bool) -> bool {
         let (seen, changed) = &*self.seen;
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + patience;
         let mut seen = seen.lock().expect("seen");
         while !fact(seen.parser.screen()) {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                let screen = picture(seen.parser.screen());
-                drop(seen);
-                panic!("waited 20 s for: {what}; the screen shows:\n{screen}\n");
+                return false;
             }
             seen = changed.wait_timeout(seen, left).expect("seen").0;
         }
+        true
     }
 
     /// Waits until the screen shows a text.
     #[track_caller]
     pub(crate) fn shows(&self, text: &str) {
         self.wait_for(&format!("{text:?}"), |screen| picture(screen).contains(text));
+    }
+
+    /// Types the same again every half second until the screen shows a text: what is asked for may not be there yet.
+    #[track_caller]
+    pub(crate) fn asks_until(&self, keys: &[u8], text: &str) {
+        let shown = |screen: &Screen| picture(screen).contains(text);
+        for _ in 0..40 {
+            self.keys(keys);
+            if self.is_so_within(Duration::from_millis(500), shown) {
+                return;
+            }
+        }
+        self.shows(text);
     }
 
     /// Looks at the screen as it is now.

@@ -1,6 +1,6 @@
 //! A throw-away user: workspace, state and runtime folder of its own, ended with all it started.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
 use pilothouse::paths::Places;
@@ -20,6 +20,7 @@ impl Home {
         for folder in ["workspace", "run"] {
             std::fs::create_dir(home.temp.path().join(folder)).expect("folder");
         }
+        is_a_repository(&home.workspace());
         home
     }
 
@@ -88,6 +89,14 @@ impl Home {
         let lock = std::fs::read_to_string(self.places().instance_lock()).expect("a lock");
         lock.trim().parse().expect("a pid")
     }
+}
+
+/// Makes a folder the root of a repository: it is its own workspace, whatever lies in the folders above it.
+pub(crate) fn is_a_repository(folder: &Path) {
+    for part in [".git", ".git/objects", ".git/refs"] {
+        std::fs::create_dir(folder.join(part)).expect("folder");
+    }
+    std::fs::write(folder.join(".git/HEAD"), "ref: refs/heads/main\n").expect("written");
 }
 
 impl Drop for Home {

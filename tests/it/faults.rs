@@ -1,0 +1,195 @@
+//! Faults that commands bring along: the rows of `docs/reliability.md` that no other file tests by their number.
+
+use std::process::Stdio;
+use std::time::Instant;
+
+use pilothouse::envelope::Actor;
+use pilothouse::runtime::{ExecRequest, Input, RejectionReason, Stop, Stream, TaskStatus};
+use pilothouse::terminal::{Size, Terminal};
+use serde_json::json;
+
+use crate::runtime::{Bench, agent};
+use crate::support::{Agent, Home, program, skip, wait_until};
+
+/// Rounds of a race.
+const ROUNDS: usize = 30;
+
+fn in_bash(bench: &Bench, cmd: &str) -> ExecRequest {
+    ExecRequest { shell: Some("/bin/bash".into()), ..bench.request(cmd) }
+}
+
+#[tokio::test]
+async fn f06_a_process_substitution_loses_no_output_and_delays_nothing() {
+    let bench = Bench::start();
+    let task = bench.completed(in_bash(&bench, "exec > >(tee kept); echo through; exit 3")).await;
+    assert_eq!(task.ended.clone().expect("ended").exit_status, Some(3));
+    assert_eq!(bench.text(&task.id, Stream::Stdout).await, "through\n");
+    // One that goes on holds the pipe: it is named and ended.
+    let task = bench.completed(in_bash(&bench, "exec > >(tee kept; sleep 300); echo through")).await;
+    assert_eq!(task.status, TaskStatus::Completed);
+    assert!(!task.ended.clone().expect("ended").leftovers.is_empty());
+    assert_eq!(bench.text(&task.id, Stream::Stdout).await, "through\n");
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "answers are limited by the second")]
+async fn f35_a_flood_of_questions_is_answered_so_often_and_no_more() {
+    let bench = Bench::start();
+    let asks = r#"stty raw -echo
+        yes "$(printf '\033[6n')" | head -n 50000
+        printf flooded
+        IFS= read -r -d Q answers
+        printf 'answers=%d.' "$(printf %s "$answers" | tr -dc R | wc -c)""#;
+    let request = ExecRequest { tty: true, accepts_input: true, ..in_bash(&bench, asks) };
+    let started = Instant::now();
+    let id = bench.promoted(request).await;
+    let beside = bench.completed(bench.request("printf beside")).await;
+    assert_eq!(bench.text(&beside.id, Stream::Stdout).await, "beside");
+    bench.shows(&id, "flooded").await;
+    bench.runtime.input(&agent(), &id, Input::Text("Q".into())).await.expect("typed");
+    let text = bench.shows(&id, "answers=").await;
+    assert_eq!(bench.end(&id).await.status, TaskStatus::Completed);
+    let text = if text.ends_with('.') { text } else { bench.text(&id, Stream::Merged).await };
+    let answers =
+        text.split("answers=").nth(1).and_then(|rest| rest.trim_end_matches('.').parse::<u64>().ok());
+    let most = u64::from(Terminal::MAX_ANSWERS) * (started.elapsed().as_secs() + 2);
+    assert!(answers.is_some_and(|answers| answers >= 1 && answers <= most), "{answers:?} of {most}");
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn f40_stops_that_race_an_exit_make_one_end() {
+    let bench = Bench::start();
+    for _ in 0..ROUNDS {
+        let id = bench.promoted(bench.request("exit 0")).await;
+        let agent = agent();
+        let (first, second) = tokio::join!(
+            bench.runtime.stop(&agent, &id, Stop::default()),
+            bench.runtime.stop(&Actor::Operator, &id, Stop { force: true, signal: None }),
+        );
+        let told = [first.expect("told").effect, second.expect("told").effect];
+        let ended = bench.end(&id).await;
+        assert!(matches!(ended.status, TaskStatus::Completed | TaskStatus::Cancelled), "{told:?} {ended:?}");
+        // Once it has ended, nothing changes how.
+        bench.runtime.stop(&agent, &id, Stop { force: true, signal: None }).await.expect("told");
+        let later = bench.runtime.task(&id).expect("the task");
+        assert_eq!((later.status, &later.ended), (ended.status, &ended.ended));
+    }
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn f41_input_and_a_resize_that_race_an_exit_are_taken_or_refused() {
+    let bench = Bench::start();
+    let size = Size::clamped(100, 30);
+    for _ in 0..ROUNDS {
+        let request = ExecRequest { tty: true, accepts_input: true, ..bench.request("read x") };
+        let id = bench.promoted(request).await;
+        let agent = agent();
+        let (line, resized, late) = tokio::join!(
+            bench.runtime.input(&agent, &id, Input::Text("\r".into())),
+            bench.runtime.input(&agent, &id, Input::Resize(size)),
+            bench.runtime.input(&agent, &id, Input::Text("\r".into())),
+        );
+        assert!(line.expect("told").accepted);
+        for told in [resized.expect("told"), late.expect("told")] {
+            let reason = told.rejection.as_ref().map(|rejection| rejection.reason);
+            let is_clear = told.accepted || reason == Some(RejectionReason::TaskNotRunning);
+            assert!(is_clear, "{told:?}");
+        }
+        assert_eq!(bench.end(&id).await.status, TaskStatus::Completed);
+    }
+    bench.runtime.shutdown().await;
+}
+
+/// What becomes of a command in a login shell that reads a start file.
+fn login(start_file: &str, timeout_ms: u64) -> serde_json::Value {
+    let home = Home::new();
+    std::fs::write(home.workspace().join("../.bash_profile"), start_file).expect("written");
+    let agent = Agent::connect(&home, &[]);
+    let asked = json!({
+        "cmd": "echo wanted", "shell": "/bin/bash", "login": true,
+        "yield_time_ms": 20_000, "timeout_ms": timeout_ms,
+    });
+    let answer = agent.call("ExecCommand", &asked);
+    agent.leave();
+    answer.envelope["result"].clone()
+}
+
+#[test]
+fn f42_a_start_file_that_prints_junk_is_seen_and_the_command_runs() {
+    let result = login("echo junk; echo more >&2; printf '\\033[2J\\033]0;title\\007'", 20_000);
+    let out = result["stdout_preview"].as_str().expect("stdout");
+    assert!(out.starts_with("junk") && out.trim_end().ends_with("wanted"), "{result}");
+    assert_eq!(
+        (&result["exit_status"], &result["stderr_preview"]),
+        (&json!(0), &json!("more\n")),
+        "{result}"
+    );
+}
+
+#[test]
+fn f42_a_start_file_that_hangs_counts_in_the_time_limit() {
+    let result = login("echo begun; sleep 300", 500);
+    assert_eq!((&result["timed_out"], &result["exit_status"]), (&json!(true), &json!(124)), "{result}");
+    assert_eq!(result["stdout_preview"].as_str().map(str::trim_end), Some("begun"), "{result}");
+}
+
+#[test]
+fn f42_a_start_file_that_becomes_another_program_is_seen() {
+    let result = login("exec sh -c 'echo instead; exit 9'", 20_000);
+    assert_eq!(result["exit_status"], 9, "{result}");
+    assert_eq!(result["stdout_preview"].as_str().map(str::trim_end), Some("instead"), "{result}");
+}
+
+/// The state folder lies on a file system of 300 MB that is filled and freed: what runs goes on, nothing new starts, and
+/// then all is well again.
+#[test]
+fn f20_a_full_disk_refuses_new_commands_until_there_is_room() {
+    if !rustix::process::geteuid().is_root() {
+        return skip("only root mounts a small file system");
+    }
+    let home = Home::new();
+    let state = home.workspace().join("../state");
+    std::fs::create_dir(&state).expect("a folder");
+    let mut served = std::process::Command::new("unshare");
+    let script = "mount -t tmpfs -o size=300m,mode=700 tmpfs \"$XDG_STATE_HOME\" && exec \"$0\" serve";
+    served.args(["--mount", "sh", "-c", script]).arg(program());
+    home.settle(&mut served);
+    let mut served = served.stderr(Stdio::piped()).spawn().expect("starts");
+    let socket = home.places().operator_socket();
+    let mut refused = false;
+    wait_until("the runtime listens", || {
+        refused = served.try_wait().expect("asked").is_some();
+        refused || std::os::unix::net::UnixStream::connect(&socket).is_ok()
+    });
+    if refused {
+        return skip("nothing may be mounted here");
+    }
+    let agent = Agent::connect(&home, &[]);
+    let fills = "while read -r what; do case $what in \
+        fill) dd if=/dev/zero of=\"$XDG_STATE_HOME/filler\" bs=1M 2>/dev/null; echo filled;; \
+        free) rm \"$XDG_STATE_HOME/filler\"; echo freed;; esac; done";
+    let asked = json!({"cmd": fills, "login": false, "accepts_input": true, "yield_time_ms": 250});
+    let task = agent.call("ExecCommand", &asked).task();
+    let tell = |word: &str| agent.call("TaskInput", &json!({"task_id": task, "input": format!("{word}\n")}));
+    assert_eq!(tell("fill").result("/accepted_input"), true);
+    let run = || agent.call("ExecCommand", &json!({"cmd": "echo ran", "yield_time_ms": 20_000}));
+    let mut last = None;
+    wait_until("a command is refused", || {
+        let answer = run();
+        let is_refused = answer.envelope["status"] == "error";
+        last = is_refused.then_some(answer);
+        is_refused
+    });
+    assert_eq!(last.expect("an answer").envelope["error"]["kind"], "low_disk_space");
+    let read = agent.call("TaskOutput", &json!({"task_id": task, "block": false}));
+    assert_eq!(read.result("/task/status"), "running", "{}", read.envelope);
+    // What runs can be typed into all the same.
+    tell("free");
+    wait_until("there is room again", || run().envelope["status"] == "success");
+    agent.leave();
+    assert!(home.run(&["serve", "--stop"]).status.success());
+    served.wait().expect("gone");
+}

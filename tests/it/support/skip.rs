@@ -1,0 +1,47 @@
+//! Tests that cannot run here. The test library knows no test that leaves itself out while it runs: such a test is
+//! counted as passed above the last line. So the last line of the run is ours, and names each with its reason.
+
+use std::collections::BTreeSet;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::Path;
+use std::sync::{Mutex, Once};
+
+static SKIPPED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+/// Notes that the running test does not run here, and why. The caller returns.
+///
+/// What was skipped is listed when all tests have ended, on standard error and in `target/tmp/skipped-tests`, which
+/// `.ci/run` shows once more at its end.
+#[track_caller]
+pub(crate) fn skip(reason: &str) {
+    static AT_THE_END: Once = Once::new();
+    let thread = std::thread::current();
+    // A test has a thread of its own name, but with one test at a time.
+    let name = match thread.name() {
+        Some(name) if name != "main" => name.to_owned(),
+        _ => std::panic::Location::caller().to_string(),
+    };
+    SKIPPED.lock().expect("skipped").insert(format!("{name}: {reason}"));
+    AT_THE_END.call_once(list_at_exit);
+}
+
+#[expect(unsafe_code, reason = "the one way to be called after the test library has said its last line")]
+fn list_at_exit() {
+    extern "C" fn list() {
+        let Ok(skipped) = SKIPPED.lock() else { return };
+        let lines: String = skipped.iter().map(|line| format!("    {line}\n")).collect();
+        let count = skipped.len();
+        let _ = writeln!(
+            std::io::stderr(),
+            "skipped: {count}, counted as passed above though they did not run:\n{lines}"
+        );
+        let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("skipped-tests");
+        if let Ok(mut file) = OpenOptions::new().create(true).append(true).open(file) {
+            let _ = file.write_all(lines.as_bytes());
+        }
+    }
+    // SAFETY: `list` is a function of this program and does not unwind: it ignores what fails.
+    let kept = unsafe { libc::atexit(list) };
+    assert_eq!(kept, 0, "a handler of the end");
+}
