@@ -43,8 +43,8 @@ pub struct Limits {
     pub output_bytes: Option<u64>,
     /// Bytes that may wait to be typed into one task.
     pub input_queue_bytes: usize,
-    /// Connections to one runtime, of all roles together.
-    pub connections: usize,
+    /// Connections to one runtime.
+    pub connections: ConnectionLimits,
     /// The largest frame or line accepted from a connection.
     pub frame_bytes: usize,
     /// Time between TERM and KILL when a task is stopped.
@@ -63,6 +63,25 @@ pub struct Limits {
     pub share_tasks: bool,
     /// The record.
     pub record: Record,
+}
+
+/// How many connections one runtime takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ConnectionLimits {
+    /// Of agents and scripts together.
+    pub all: usize,
+    /// Of these, from one managed task.
+    pub each_task: usize,
+    /// Of these, from one process that is no managed task.
+    pub each_process: usize,
+    /// Of consoles, beside the others.
+    pub operators: usize,
+}
+
+impl Default for ConnectionLimits {
+    fn default() -> Self {
+        Self { all: 512, each_task: 16, each_process: 64, operators: 8 }
+    }
 }
 
 /// How the record is kept.
@@ -108,7 +127,7 @@ impl Default for Limits {
             stream_tail_bytes: 1 << 20,
             output_bytes: None,
             input_queue_bytes: 64 << 10,
-            connections: 32,
+            connections: ConnectionLimits::default(),
             frame_bytes: 1 << 20,
             stop_grace: Duration::from_secs(5),
             lease: Duration::from_secs(10),

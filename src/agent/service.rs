@@ -68,7 +68,7 @@ struct Service {
 /// Serves one agent until it hangs up or `stop`. Calls in flight when it hangs up are carried
 /// through: an agent that disconnects never ends a command.
 pub async fn serve(guest: Guest, runtime: Handle, stop: CancellationToken) {
-    let Guest { hello, lines, writer } = guest;
+    let Guest { hello, lines, writer, .. } = guest;
     let Hello { pid, cwd, profile, label: asked_label, .. } = hello;
     let (gone, calls, who) = (CancellationToken::new(), TaskTracker::new(), Arc::new(OnceLock::new()));
     let service = Service {

@@ -51,8 +51,7 @@ impl House {
             Err(error) => return Err(error.into()),
         };
         let loaded = Loaded::read(&places.config_dir, &places.workspace)?;
-        let connections = loaded.settings.limits.connections;
-        let server = Server::new(doors, places.workspace.clone(), connections);
+        let server = Server::new(doors, places.workspace.clone(), loaded.settings.connections());
         let rules = Rules::new(places, &loaded);
         let runtime = start(places, headless, loaded.settings)?;
         // Whoever wrote it may not be whoever looks: it is left aside, and said.

@@ -177,6 +177,16 @@ impl Settings {
         let within = [
             ("limits.tasks", (1..=1_000).contains(&limits.tasks), "from 1 to 1000"),
             ("limits.connections", (2..=1_000).contains(&limits.connections), "from 2 to 1000"),
+            (
+                "limits.connections_per_task",
+                (1..=1_000).contains(&limits.connections_per_task),
+                "from 1 to 1000",
+            ),
+            (
+                "limits.connections_per_process",
+                (1..=1_000).contains(&limits.connections_per_process),
+                "from 1 to 1000",
+            ),
             ("record.keep_recordings", record.keep_recordings > 0, "1 or more"),
         ];
         let faults = within.into_iter().filter(|(_, fits, _)| !fits).filter_map(|(key, _, bounds)| {

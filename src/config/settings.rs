@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::units::{Bytes, Ceiling, Period};
-use super::{ApprovalRule, Audit, Limits, Record};
+use super::{ApprovalRule, Audit, ConnectionLimits, Limits, Record};
 
 /// The settings of a person.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -55,9 +55,15 @@ pub struct LimitSettings {
     /// Tasks that may be live at once.
     #[schemars(range(min = 1, max = 1000))]
     pub tasks: usize,
-    /// Connections of agents, scripts and consoles together.
+    /// Connections of agents and scripts together. Consoles have 8 of their own.
     #[schemars(range(min = 2, max = 1000))]
     pub connections: usize,
+    /// Of these, from one managed task.
+    #[schemars(range(min = 1, max = 1000))]
+    pub connections_per_task: usize,
+    /// Of these, from one process outside of the tasks.
+    #[schemars(range(min = 1, max = 1000))]
+    pub connections_per_process: usize,
     /// Time between TERM and KILL when a task is stopped.
     pub stop_grace: Period,
     /// How long you keep the input of a task after your last key.
@@ -207,7 +213,9 @@ impl Default for LimitSettings {
         let limits = Limits::default();
         Self {
             tasks: limits.tasks,
-            connections: limits.connections,
+            connections: limits.connections.all,
+            connections_per_task: limits.connections.each_task,
+            connections_per_process: limits.connections.each_process,
             stop_grace: Period(limits.stop_grace),
             lease: Period(limits.lease),
             batch_deadline: Period(limits.batch_deadline),
@@ -246,13 +254,24 @@ impl Default for ConsoleSettings {
 }
 
 impl Settings {
+    /// Returns how many connections a runtime takes.
+    #[must_use]
+    pub fn connections(&self) -> ConnectionLimits {
+        ConnectionLimits {
+            all: self.limits.connections,
+            each_task: self.limits.connections_per_task,
+            each_process: self.limits.connections_per_process,
+            ..ConnectionLimits::default()
+        }
+    }
+
     /// Returns the limits of a runtime.
     #[must_use]
     pub fn limits(&self) -> Limits {
         let (limits, record) = (&self.limits, &self.record);
         Limits {
             tasks: limits.tasks,
-            connections: limits.connections,
+            connections: self.connections(),
             stop_grace: limits.stop_grace.0,
             lease: limits.lease.0,
             batch_deadline: limits.batch_deadline.0,

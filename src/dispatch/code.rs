@@ -72,6 +72,8 @@ codes! {
     Precondition { name: "PRECONDITION", exit: 4, retryable: false }
     /// It cannot be done right now.
     Unavailable { name: "UNAVAILABLE", exit: 12, retryable: true }
+    /// As many connections to the runtime are open as may be.
+    TooManyConnections { name: "TOO_MANY_CONNECTIONS", exit: 12, retryable: true }
     /// A recording is not as it was written; what is wrong is in `data`.
     RecordDamaged { name: "RECORD_DAMAGED", exit: 1, retryable: false }
     /// A program has errors; they are in `data`.

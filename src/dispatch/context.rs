@@ -228,6 +228,9 @@ fn broken(error: &Error) -> Failure {
                 .fix("try again: another runtime takes over")
                 .detail(failure.text())
         }
+        Error::TooManyConnections { .. } => {
+            Failure::running(Code::TooManyConnections, format!("{error}.")).fix("try again in a moment")
+        }
         _ => failure,
     }
 }

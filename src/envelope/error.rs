@@ -68,6 +68,8 @@ error_kinds! {
     OperatorPending { name: "operator_pending", retryable: true, exit: 12 }
     /// The runtime is going away.
     RuntimeShuttingDown { name: "runtime_shutting_down", retryable: true, exit: 12 }
+    /// As many connections are open as may be.
+    TooManyConnections { name: "too_many_connections", retryable: true, exit: 12 }
     /// A line of input longer than a terminal can take.
     InputLineTooLong { name: "input_line_too_long", retryable: false, exit: 2 }
     /// An idempotency key stands for another request already.

@@ -50,6 +50,12 @@ pub enum Error {
         /// Its reason, a whole phrase.
         reason: String,
     },
+    /// As many connections are open as may be, and none was closed while this one waited.
+    #[error("{limit} connections are open, as many as may be")]
+    TooManyConnections {
+        /// How many may be: of all, of one task or of one process.
+        limit: usize,
+    },
     /// The first line was missing, late or not a hello.
     #[error("shake hands: {problem}")]
     Handshake {

@@ -39,6 +39,27 @@ pub enum Profile {
     Structured,
 }
 
+impl Profile {
+    /// Returns the word used on every surface.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Receipt => "receipt",
+            Self::Structured => "structured",
+        }
+    }
+}
+
+/// An agent's program, as it calls itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClientName {
+    /// Its name, e.g. `claude-code`.
+    pub name: String,
+    /// Its version.
+    #[serde(default)]
+    pub version: String,
+}
+
 /// Who connects. One JSON line; the client sends nothing more before it has the [`Ack`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
@@ -58,6 +79,10 @@ pub struct Hello {
     /// The agent's label, when its user chose one (role `mcp`).
     #[serde(default)]
     pub label: Option<String>,
+    /// The agent's program, when it has said so before the shim connected (role `mcp`): the agent is then known
+    /// at once, and told its label in the first line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<ClientName>,
 }
 
 /// The runtime's answer to a [`Hello`].
@@ -70,6 +95,9 @@ pub struct Ack {
     /// Why not, otherwise.
     #[serde(default)]
     pub reason: Option<String>,
+    /// The number of connections that may be open, when that is why not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connection_limit: Option<usize>,
     /// The runtime's workspace.
     pub workspace: PathBuf,
     /// The runtime's process.
@@ -89,6 +117,7 @@ impl Hello {
             cwd,
             profile: Profile::default(),
             label: None,
+            client: None,
         }
     }
 
@@ -122,14 +151,18 @@ pub async fn dial(
     let (reader, mut writer) = socket::connect(socket).await?.into_split();
     let mut lines = Lines::new(reader, MAX_HELLO);
     let shaken = tokio::time::timeout(PATIENCE, async {
-        send(&mut writer, hello).await?;
-        receive(&mut lines).await
+        let sent = send(&mut writer, hello).await;
+        // A runtime that refuses before it has read the hello has said why all the same.
+        receive(&mut lines).await.map_err(|error| sent.err().unwrap_or(error))
     });
     let line = shaken.await.map_err(|_| Error::handshake("no answer within 5 s"))??;
     let ack: Ack = serde_json::from_slice(&line)
         .map_err(|error| Error::handshake(format!("the answer is broken: {error}")))?;
     if ack.ok {
         return Ok((ack, lines, writer));
+    }
+    if let Some(limit) = ack.connection_limit {
+        return Err(Error::TooManyConnections { limit });
     }
     Err(Error::Refused { reason: ack.reason.unwrap_or_else(|| "no reason given".into()) })
 }

@@ -5,6 +5,7 @@
 //! a managed task, so that an agent's command cannot act as the person.
 
 mod ask;
+mod connections;
 mod error;
 mod frame;
 mod hello;
@@ -13,12 +14,14 @@ mod operator;
 mod scripts;
 mod server;
 mod socket;
+mod strict;
 
 pub use error::Error;
 pub use frame::{MAX_DEPTH, MAX_FRAME, depth_within};
-pub use hello::{Ack, Hello, Profile, Role, VERSION, dial};
+pub use hello::{Ack, ClientName, Hello, Profile, Role, VERSION, dial};
 pub use lines::{Line, Lines};
 pub use operator::{Operator, serve as serve_operator};
 pub use scripts::{Scripts, serve as serve_scripts};
-pub use server::{Guest, Server};
+pub use server::{Guest, Peer, Server};
 pub use socket::Doors;
+pub use strict::Strict;

@@ -129,7 +129,7 @@ impl Scripts {
 /// # Errors
 /// When the script breaks the protocol or cannot be answered.
 pub async fn serve(guest: Guest, runtime: &Handle, repeats: &Repeats) -> Result<(), Error> {
-    let Guest { hello, lines, mut writer } = guest;
+    let Guest { hello, lines, mut writer, .. } = guest;
     let caller = Caller { actor: Actor::Cli, cwd: hello.cwd };
     let mut reader = lines.into_reader();
     let mut watched = Watched { runtime, seq: None };

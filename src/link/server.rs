@@ -10,21 +10,39 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::connections::{Client, Connections, Place};
 use super::hello::{self, MAX_HELLO, PATIENCE};
 use super::socket::Door;
 use super::{Ack, Doors, Error, Hello, Lines, Role, VERSION};
-use crate::process::lineage;
+use crate::config::ConnectionLimits;
+use crate::process::{Lineage, lineage, task_host};
 
 /// How long guests may take to leave once the server stops.
 const FAREWELL: Duration = Duration::from_secs(5);
 /// Pause after a failed accept: out of descriptors, most likely, which only time heals.
 const RECOVER: Duration = Duration::from_millis(100);
 
+/// Connections at one socket that may be looked at at once; whoever comes then is refused.
+const ARRIVALS: usize = 64;
+
+/// The process at the other end, as the kernel has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Peer {
+    /// Its user.
+    pub uid: u32,
+    /// Its process when it connected; 0 when it lives where this one cannot look.
+    pub pid: u32,
+    /// The host of the managed task it runs in, if it does.
+    pub task_host: Option<u32>,
+}
+
 /// An admitted connection.
 #[derive(Debug)]
 pub struct Guest {
-    /// Who it is.
+    /// Who it is, as it says.
     pub hello: Hello,
+    /// Who it is, as the kernel says.
+    pub peer: Peer,
     /// What it sends.
     pub lines: Lines<OwnedReadHalf>,
     /// Where it reads.
@@ -43,15 +61,30 @@ pub struct Server {
 #[derive(Debug)]
 struct Gate {
     workspace: PathBuf,
-    places: Arc<Semaphore>,
+    agents: Entry,
+    operators: Entry,
     patience: Duration,
 }
 
+/// The ways in through one socket.
+#[derive(Debug)]
+struct Entry {
+    arrivals: Arc<Semaphore>,
+    connections: Arc<Connections>,
+}
+
+impl Entry {
+    fn new(door: Door, limits: ConnectionLimits) -> Self {
+        let connections = Connections::new(door, limits);
+        Self { arrivals: Arc::new(Semaphore::new(ARRIVALS)), connections }
+    }
+}
+
 impl Server {
-    /// Returns a server that admits at most `limit` connections of all roles together.
+    /// Returns a server that admits so many connections.
     #[must_use]
-    pub fn new(doors: Doors, workspace: PathBuf, limit: usize) -> Self {
-        let gate = Gate { workspace, places: Arc::new(Semaphore::new(limit)), patience: PATIENCE };
+    pub fn new(doors: Doors, workspace: PathBuf, limits: ConnectionLimits) -> Self {
+        let gate = Gate::new(workspace, limits, PATIENCE);
         Self { doors, gate: Arc::new(gate), guests: watch::Sender::new(0) }
     }
 
@@ -84,8 +117,12 @@ impl Server {
                 }
             };
             let (gate, guests, welcome) = (Arc::clone(&self.gate), self.guests.clone(), welcome.clone());
+            let Ok(arrival) = Arc::clone(&gate.entry(door).arrivals).try_acquire_owned() else {
+                gate.turn_away(&stream);
+                continue;
+            };
             visits.spawn(async move {
-                match gate.admit(door, stream).await {
+                match gate.admit(door, stream, arrival).await {
                     Ok((guest, _place)) => {
                         let _inside = Inside::enter(guests);
                         welcome(guest).await;
@@ -129,53 +166,92 @@ impl Door {
 }
 
 impl Gate {
-    /// Shakes hands. Whoever is refused is told why, unless they belong to another user.
-    async fn admit(&self, door: Door, stream: UnixStream) -> Result<(Guest, OwnedSemaphorePermit), Error> {
-        let peer = stream.peer_cred().map_err(Error::Talk)?;
-        if peer.uid() != rustix::process::geteuid().as_raw() {
-            return Err(Error::Foreign { path: self.workspace.clone(), uid: peer.uid() });
+    fn new(workspace: PathBuf, limits: ConnectionLimits, patience: Duration) -> Self {
+        let [agents, operators] = [Door::Agent, Door::Operator].map(|door| Entry::new(door, limits));
+        Self { workspace, agents, operators, patience }
+    }
+
+    fn entry(&self, door: Door) -> &Entry {
+        match door {
+            Door::Agent => &self.agents,
+            Door::Operator => &self.operators,
+        }
+    }
+
+    /// Shakes hands. Whoever is refused is told why, unless they belong to another user. A connection that
+    /// says nothing holds a place meanwhile; the arrival ends with the place it has got.
+    async fn admit(
+        &self,
+        door: Door,
+        stream: UnixStream,
+        arrival: OwnedSemaphorePermit,
+    ) -> Result<(Guest, Place), Error> {
+        let credentials = stream.peer_cred().map_err(Error::Talk)?;
+        let pid = credentials.pid().map_or(0, i32::unsigned_abs);
+        let peer = Peer { uid: credentials.uid(), pid, task_host: task_host(pid) };
+        if peer.uid != rustix::process::geteuid().as_raw() {
+            return Err(Error::Foreign { path: self.workspace.clone(), uid: peer.uid });
         }
         let (reader, mut writer) = stream.into_split();
         let mut lines = Lines::new(reader, MAX_HELLO);
-        let greeted = tokio::time::timeout(self.patience, hello::receive(&mut lines));
-        let checked = match greeted.await {
-            Ok(Ok(line)) => Hello::parse(&line).and_then(|hello| self.check(door, &peer, hello)),
-            Ok(Err(error)) => Err(error),
-            Err(_) => Err(Error::handshake("no hello within 5 s")),
-        };
-        let refusal = checked.as_ref().err().map(ToString::to_string);
-        let ack = Ack {
-            v: VERSION,
-            ok: refusal.is_none(),
-            reason: refusal,
-            workspace: self.workspace.clone(),
-            runtime_pid: std::process::id(),
-        };
-        let sent = hello::send(&mut writer, &ack).await;
-        let (hello, place) = checked?;
+        let admitted = self.hear(door, peer, &mut lines, arrival).await;
+        let sent = hello::send(&mut writer, &self.ack(admitted.as_ref().err())).await;
+        let (hello, place) = admitted?;
         sent?;
-        Ok((Guest { hello, lines, writer }, place))
+        Ok((Guest { hello, peer, lines, writer }, place))
     }
 
-    fn check(
+    /// Finds a place for a peer, and hears its hello.
+    async fn hear(
         &self,
         door: Door,
-        peer: &tokio::net::unix::UCred,
-        hello: Hello,
-    ) -> Result<(Hello, OwnedSemaphorePermit), Error> {
+        peer: Peer,
+        lines: &mut Lines<OwnedReadHalf>,
+        arrival: OwnedSemaphorePermit,
+    ) -> Result<(Hello, Place), Error> {
         let refuse = |reason: &str| Err(Error::Refused { reason: reason.into() });
-        if !door.admits(hello.role) {
-            return refuse("this socket is not for that role");
-        }
-        let pid = peer.pid().map_or(0, i32::unsigned_abs);
+        // Before it could take one of the few places that consoles have.
+        let lineage = lineage(peer.pid);
         if door == Door::Operator
-            && let Some(lineage) = lineage(pid)
+            && let Some(lineage) = lineage
         {
             return refuse(&format!("this process cannot act as the operator: {lineage}"));
         }
-        match Arc::clone(&self.places).try_acquire_owned() {
-            Ok(place) => Ok((hello, place)),
-            Err(_) => refuse("too many connections"),
+        drop(arrival);
+        let client = match (peer.task_host, lineage) {
+            (Some(host), _) => Client::Task(host),
+            (None, Some(Lineage::Adopted | Lineage::Marked)) => Client::Escaped,
+            _ => Client::Process(peer.pid),
+        };
+        let place = self.entry(door).connections.enter(client).await?;
+        let greeted = tokio::time::timeout(self.patience, hello::receive(lines)).await;
+        let line = greeted.unwrap_or_else(|_| Err(Error::handshake("no hello within 5 s")))?;
+        let hello = Hello::parse(&line)?;
+        if door.admits(hello.role) { Ok((hello, place)) } else { refuse("this socket is not for that role") }
+    }
+
+    /// Refuses a connection for which there is no time to look at it.
+    fn turn_away(&self, stream: &UnixStream) {
+        let ack = self.ack(Some(&Error::TooManyConnections { limit: ARRIVALS }));
+        if let Ok(mut line) = serde_json::to_vec(&ack) {
+            line.push(b'\n');
+            // Its buffer is empty and holds more than this; whoever has gone is not missed.
+            let _ = stream.try_write(&line);
+        }
+    }
+
+    fn ack(&self, refusal: Option<&Error>) -> Ack {
+        let connection_limit = match refusal {
+            Some(Error::TooManyConnections { limit }) => Some(*limit),
+            _ => None,
+        };
+        Ack {
+            v: VERSION,
+            ok: refusal.is_none(),
+            reason: refusal.map(ToString::to_string),
+            connection_limit,
+            workspace: self.workspace.clone(),
+            runtime_pid: std::process::id(),
         }
     }
 }
@@ -196,12 +272,11 @@ mod tests {
     }
 
     /// Serves a throw-away workspace; every guest stays until the server stops.
-    fn house(limit: usize, patience: Duration) -> House {
+    fn house(limits: ConnectionLimits, patience: Duration) -> House {
         let temp = tempfile::tempdir().expect("temp dir");
         let places = Places::beneath(temp.path(), &temp.path().join("state"), None).expect("places");
         let doors = Doors::open(&places).expect("opens");
-        let gate =
-            Gate { workspace: places.workspace.clone(), places: Arc::new(Semaphore::new(limit)), patience };
+        let gate = Gate::new(places.workspace.clone(), limits, patience);
         let server = Server { doors, gate: Arc::new(gate), guests: watch::Sender::new(0) };
         let stop = CancellationToken::new();
         let stay = stop.clone();
@@ -225,7 +300,7 @@ mod tests {
 
     #[tokio::test]
     async fn each_socket_admits_its_own_roles_only() {
-        let house = house(8, PATIENCE);
+        let house = house(ConnectionLimits::default(), PATIENCE);
         let (agent, operator) = (house.places.agent_socket(), house.places.operator_socket());
         let (ack, ..) = dial(&agent, &hello(Role::Mcp)).await.expect("an agent comes in");
         assert_eq!((ack.runtime_pid, ack.workspace), (std::process::id(), house.places.workspace.clone()));
@@ -240,16 +315,19 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn one_connection_too_many_is_told_so() {
-        let house = house(1, PATIENCE);
+    async fn one_connection_too_many_is_told_so_and_a_console_comes_in_all_the_same() {
+        let few = ConnectionLimits { all: 9, each_task: 1, each_process: 1, operators: 1 };
+        let house = house(few, PATIENCE);
         let agent = house.places.agent_socket();
         let _first = dial(&agent, &hello(Role::Mcp)).await.expect("comes in");
-        assert!(reason(dial(&agent, &hello(Role::Mcp)).await).contains("too many connections"));
+        let refused = dial(&agent, &hello(Role::Mcp)).await.map(drop);
+        assert!(matches!(refused, Err(Error::TooManyConnections { limit: 1 })), "{refused:?}");
+        dial(&house.places.operator_socket(), &hello(Role::Operator)).await.expect("a console comes in");
     }
 
     #[tokio::test]
     async fn a_hello_without_end_a_silent_guest_and_a_foreign_protocol_are_refused() {
-        let house = house(8, Duration::from_millis(50));
+        let house = house(ConnectionLimits::default(), Duration::from_millis(50));
         for opening in [vec![b'x'; MAX_HELLO + 1], Vec::new(), b"GET / HTTP/1.1".to_vec()] {
             let mut stream = UnixStream::connect(house.places.agent_socket()).await.expect("connects");
             let mut answer = Vec::new();

@@ -39,6 +39,32 @@ pub fn lineage(pid: u32) -> Option<Lineage> {
     walk(i32::try_from(pid).unwrap_or(i32::MAX), look)
 }
 
+/// Returns the process of the task host that `pid` runs below: the topmost one, since a task may start runtimes
+/// of its own. `None` when it runs below none, or cannot be looked at.
+#[must_use]
+pub fn task_host(pid: u32) -> Option<u32> {
+    let host = topmost_host(i32::try_from(pid).ok()?, |pid| {
+        Process::read(pid).map(|process| (process.parent, is_host(&process)))
+    });
+    host?.try_into().ok()
+}
+
+/// Walks up from `pid` by what `look` tells of each process: its parent, and whether it is a task host.
+fn topmost_host(pid: i32, look: impl Fn(i32) -> Option<(i32, bool)>) -> Option<i32> {
+    let (mut at, mut topmost) = (pid, None);
+    for _ in 0..MAX_CHAIN {
+        let Some((parent, is_host)) = look(at) else { break };
+        topmost = is_host.then_some(at).or(topmost);
+        at = parent;
+    }
+    topmost
+}
+
+fn is_host(process: &Process) -> bool {
+    let words = std::fs::read(format!("/proc/{}/cmdline", process.pid)).unwrap_or_default();
+    process.name == HOST || words.split(|byte| *byte == 0).nth(1) == Some(b"__host")
+}
+
 /// What counts of one process.
 #[derive(Debug, Clone, Copy)]
 struct Facts {
@@ -84,8 +110,6 @@ fn walk(pid: i32, look: impl Fn(i32) -> Option<Facts>) -> Option<Lineage> {
 
 fn look(pid: i32) -> Option<Facts> {
     let process = Process::read(pid)?;
-    let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    let is_host = process.name == HOST || words.split(|byte| *byte == 0).nth(1) == Some(b"__host");
     let environment = std::fs::read(format!("/proc/{pid}/environ")).ok();
     let mark = format!("{TASK_ID}=");
     let is_marked = environment
@@ -93,7 +117,7 @@ fn look(pid: i32) -> Option<Facts> {
     Some(Facts {
         parent: process.parent,
         session: process.session,
-        is_host,
+        is_host: is_host(&process),
         is_guard: [KEEPER, LAUNCHER].contains(&process.name.as_str()),
         is_marked,
     })
@@ -171,6 +195,22 @@ mod tests {
             })
         };
         assert_eq!((walk(2, contained), walk(9, contained)), (None, Some(Lineage::Adopted)));
+    }
+
+    #[test]
+    fn a_process_belongs_to_the_topmost_task_above_it() {
+        // 93 is a runtime that the task of host 90 has started, 94 its task host.
+        let look = |pid| match pid {
+            93 => Some((91, false)),
+            94 => Some((93, true)),
+            _ => family(pid).map(|facts| (facts.parent, facts.is_host)),
+        };
+        for (pid, expected) in
+            [(94, Some(90)), (93, Some(90)), (90, Some(90)), (81, None), (72, None), (999, None)]
+        {
+            assert_eq!(topmost_host(pid, look), expected, "pid {pid}");
+        }
+        assert_eq!(topmost_host(7, |pid| Some((if pid == 7 { 8 } else { 7 }, false))), None);
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub use guard::plant;
 pub use host::host_main;
 pub use identity::{Identity, boot_id};
 pub use limits::{keep_descriptors, raise_descriptor_limit};
-pub use lineage::{Lineage, lineage};
+pub use lineage::{Lineage, lineage, task_host};
 pub use pty::{InputMode, Pty};
 pub use running::{Host, HostEvent, Io, Running};
 pub use signal::{ExitStatus, Signal, UnknownSignal};

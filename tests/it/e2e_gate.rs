@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use pilothouse::config::ConnectionLimits;
 use pilothouse::envelope::Actor;
 use pilothouse::link::{Doors, Server, serve_operator};
 use pilothouse::process::Spawner;
@@ -43,7 +44,8 @@ impl House {
             env: pilothouse::config::Env::default(),
         });
         let runtime = runtime.expect("a runtime");
-        let server = Server::new(Doors::open(&places).expect("opens"), places.workspace, 8);
+        let server =
+            Server::new(Doors::open(&places).expect("opens"), places.workspace, ConnectionLimits::default());
         let stop = CancellationToken::new();
         let (own, end) = (runtime.clone(), stop.clone());
         let served = tokio::spawn(server.run(stop.clone(), stop.clone(), move |guest| {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use pilothouse::config::ConnectionLimits;
 use pilothouse::envelope::{Actor, Envelope};
 use pilothouse::link::{Doors, Error, Operator, Server, serve_operator};
 use pilothouse::paths::Places;
@@ -231,7 +232,11 @@ async fn an_attached_console_sees_a_question_and_answers_it() {
     let bench = Bench::start();
     let root = bench.dir.path().canonicalize().expect("a folder");
     let places = Places::beneath(&root.join("work"), &root.join("state"), None).expect("places");
-    let server = Server::new(Doors::open(&places).expect("opens"), places.workspace.clone(), 8);
+    let server = Server::new(
+        Doors::open(&places).expect("opens"),
+        places.workspace.clone(),
+        ConnectionLimits::default(),
+    );
     let stop = CancellationToken::new();
     let (runtime, end) = (bench.runtime.clone(), stop.clone());
     let served = tokio::spawn(server.run(stop.clone(), stop.clone(), move |guest| {

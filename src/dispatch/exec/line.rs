@@ -2,10 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::strict::Strict;
 use crate::dispatch::code::Code;
 use crate::dispatch::response::Failure;
-use crate::link::{MAX_DEPTH, depth_within};
+use crate::link::{MAX_DEPTH, Strict, depth_within};
 
 /// The longest line, in bytes: what a runtime takes in one frame, less the frame's own words.
 pub(super) const MAX_LINE: usize = (1 << 20) - 4_096;

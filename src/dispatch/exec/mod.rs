@@ -6,7 +6,6 @@
 mod line;
 mod opts;
 mod source;
-mod strict;
 mod tally;
 mod watch;
 

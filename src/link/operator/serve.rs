@@ -40,7 +40,7 @@ pub async fn serve(
     end: CancellationToken,
     stop: CancellationToken,
 ) -> Result<(), Error> {
-    let Guest { hello, lines, writer } = guest;
+    let Guest { hello, lines, writer, .. } = guest;
     let local = Local::new(runtime, hello.cwd);
     let (shown, taken) = (watch::Sender::default(), watch::Sender::new(0));
     let (replies, replied) = mpsc::channel(ASKS);

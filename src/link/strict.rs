@@ -6,7 +6,8 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 use serde_json::{Map, Number, Value};
 
 /// A JSON value in which no object has a key twice.
-pub(super) struct Strict(pub(super) Value);
+#[derive(Debug)]
+pub struct Strict(pub Value);
 
 impl<'de> Deserialize<'de> for Strict {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
