@@ -4,6 +4,9 @@
 //! carries the protocol and nothing else.
 
 mod client;
+mod label;
+mod lobby;
+mod message;
 mod results;
 mod schema;
 mod script;

@@ -11,25 +11,20 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::transport::Transport;
-use super::{results, schema};
-use crate::envelope::{Actor, one_line};
-use crate::link::{Guest, Hello, Profile};
-use crate::runtime::Handle;
+use super::{label, results, schema};
+use crate::envelope::Actor;
+use crate::link::{Guest, Hello, Peer, Profile};
+use crate::runtime::{AgentPeer, Handle};
 use crate::tools::{self, Caller};
 
 /// Time between two signs of life while a call blocks.
 const HEARTBEAT: Duration = Duration::from_secs(5);
-/// Longest label and client name kept.
-const NAME_CHARS: usize = 64;
-/// The label of an agent that does not say who it is.
-const NAMELESS: &str = "agent";
-
 /// What every agent is told once.
 const INSTRUCTIONS: &str = "\
 Pilothouse runs your commands where an operator watches them live and may type into them or stop them. \
@@ -44,17 +39,19 @@ tell how things stand. Use task ids exactly as you got them.
 - The operator shares the tasks with you: `held_by_operator` means a person is typing, so wait and read the \
 output; `stopped by operator` means a person ended it on purpose, so do not just run it again.";
 
-/// An agent's names.
+/// The method of the line that tells a shim which label its agent has got.
+pub(super) const LABEL_METHOD: &str = "notifications/dev.pilothouse/label";
+
+/// An agent as it is known.
 struct Who {
     label: String,
-    /// Its program and version, as it says.
-    client: String,
+    peer: AgentPeer,
 }
 
 /// One agent's view of the runtime.
 struct Service {
     runtime: Handle,
-    pid: u32,
+    peer: Peer,
     cwd: PathBuf,
     profile: Profile,
     asked_label: Option<String>,
@@ -68,12 +65,12 @@ struct Service {
 /// Serves one agent until it hangs up or `stop`. Calls in flight when it hangs up are carried
 /// through: an agent that disconnects never ends a command.
 pub async fn serve(guest: Guest, runtime: Handle, stop: CancellationToken) {
-    let Guest { hello, lines, writer, .. } = guest;
-    let Hello { pid, cwd, profile, label: asked_label, .. } = hello;
+    let Guest { hello, peer, lines, writer } = guest;
+    let Hello { cwd, profile, label: asked_label, client, .. } = hello;
     let (gone, calls, who) = (CancellationToken::new(), TaskTracker::new(), Arc::new(OnceLock::new()));
     let service = Service {
         runtime: runtime.clone(),
-        pid,
+        peer,
         cwd,
         profile,
         asked_label,
@@ -81,12 +78,19 @@ pub async fn serve(guest: Guest, runtime: Handle, stop: CancellationToken) {
         gone: gone.clone(),
         calls: calls.clone(),
     };
-    converse(service, Transport::new(lines, writer, gone.clone()), gone, stop).await;
+    let mut transport = Transport::new(lines, writer, gone.clone());
+    if let Some(client) = &client {
+        let label = &service.who(Some((&client.name, &client.version))).label;
+        let told = json!({"jsonrpc": "2.0", "method": LABEL_METHOD, "params": {"label": label}});
+        transport = transport.announcing(&told);
+    }
+    converse(service, transport, gone, stop).await;
+    // Now, not after its calls: who comes back meanwhile has its label and its tasks again.
+    if let Some(Who { label, peer }) = who.get() {
+        runtime.agent_gone(label, peer);
+    }
     calls.close();
     calls.wait().await;
-    if let Some(Who { label, client }) = who.get() {
-        runtime.agent_gone(label, client, pid);
-    }
 }
 
 /// Speaks MCP until the agent hangs up or `stop`.
@@ -119,34 +123,38 @@ async fn converse(service: Service, transport: Transport, gone: CancellationToke
 impl Service {
     /// Returns who acts. The first request that says who the client is settles it.
     fn actor(&self, client: Option<&Implementation>) -> Actor {
-        let who = self.who.get_or_init(|| {
-            let named = client.map(|client| client.name.as_str());
-            let label = label(self.asked_label.as_deref(), named);
-            let client = client.map_or_else(String::new, |client| {
-                one_line(&format!("{} {}", client.name, client.version), NAME_CHARS)
-            });
-            self.runtime.agent_connected(&label, &client, self.pid);
-            Who { label, client }
-        });
-        Actor::Agent(who.label.clone())
+        let named = client.map(|client| (client.name.as_str(), client.version.as_str()));
+        Actor::Agent(self.who(named).label.clone())
+    }
+
+    /// Returns who the agent is; the first to say so, by name and version of its program, settles it.
+    fn who(&self, client: Option<(&str, &str)>) -> &Who {
+        self.who.get_or_init(|| {
+            let peer = AgentPeer {
+                client: client.map_or_else(String::new, |(name, version)| label::program(name, version)),
+                pid: self.peer.pid,
+                uid: self.peer.uid,
+                profile: self.profile.as_str(),
+            };
+            let wanted = label::label(self.asked_label.as_deref(), client.map(|(name, _)| name));
+            Who { label: self.runtime.agent_connected(&wanted, &peer), peer }
+        })
     }
 }
 
-/// Returns an agent's label: the one its user chose, else the client's name. Both come from
-/// outside: one short line, whatever they hold.
-fn label(asked: Option<&str>, client: Option<&str>) -> String {
-    let clean = |text: &str| Some(one_line(text, NAME_CHARS)).filter(|text| !text.is_empty());
-    asked.and_then(clean).or_else(|| client.and_then(clean)).unwrap_or_else(|| NAMELESS.to_owned())
+/// Returns what a client is told of this server.
+pub(super) fn server() -> ServerConfig {
+    let capabilities = ServerCapabilities::builder().enable_tools().build();
+    ServerConfig::new(capabilities)
+        .with_server_info(
+            Implementation::new("pilothouse", env!("CARGO_PKG_VERSION")).with_title("Pilothouse"),
+        )
+        .with_instructions(INSTRUCTIONS)
 }
 
 impl ServerHandler for Service {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().build();
-        ServerConfig::new(capabilities)
-            .with_server_info(
-                Implementation::new("pilothouse", env!("CARGO_PKG_VERSION")).with_title("Pilothouse"),
-            )
-            .with_instructions(INSTRUCTIONS)
+        server()
     }
 
     async fn initialize(
@@ -227,23 +235,4 @@ async fn heartbeat(context: &RequestContext<RoleServer>, tool: &str) -> std::con
 /// What a withdrawn call ends with; rmcp drops it, since nobody waits for it.
 fn withdrawal() -> ErrorData {
     ErrorData::internal_error("the call was cancelled", None)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_label_is_chosen_by_the_user_else_by_the_client() {
-        for (asked, client, expected) in [
-            (Some("ci"), Some("claude-code"), "ci"),
-            (None, Some("claude-code"), "claude-code"),
-            (Some(" \n"), Some("codex"), "codex"),
-            (None, Some("\u{1b}[31m evil\nname"), "[31m evil name"),
-            (None, None, "agent"),
-        ] {
-            assert_eq!(label(asked, client), expected);
-        }
-        assert_eq!(label(Some(&"x".repeat(999)), None).chars().count(), NAME_CHARS);
-    }
 }

@@ -6,23 +6,26 @@
 use std::collections::{HashSet, VecDeque};
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::model::{ClientNotification, ErrorCode, ErrorData, JsonRpcMessage, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport as McpTransport;
-use serde_json::error::Category;
+use serde_json::Value;
 use tokio::io::AsyncWriteExt;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use super::message::{self, Refusal};
 use crate::envelope::SafeText;
-use crate::link::{Line, Lines, MAX_DEPTH, MAX_FRAME, depth_within};
+use crate::link::{Line, Lines, MAX_FRAME};
 
 /// Calls one connection may have in flight.
-const IN_FLIGHT: usize = 64;
-/// The longest id of a request.
-const ID_BYTES: usize = 128;
+pub(super) const IN_FLIGHT: usize = 64;
+/// How long an agent may take nothing of what is written to it; then the connection ends.
+const STALL: Duration = Duration::from_secs(60);
 /// The JSON-RPC code for "not now".
 const BUSY: ErrorCode = ErrorCode(-32_000);
 
@@ -42,19 +45,6 @@ struct Outbox {
     pending: VecDeque<u8>,
 }
 
-/// An error in place of an answer.
-struct Refusal {
-    /// The request, when it could be told.
-    id: Option<RequestId>,
-    error: ErrorData,
-}
-
-impl Refusal {
-    fn of(id: Option<RequestId>, error: ErrorData) -> Box<Self> {
-        Box::new(Self { id, error })
-    }
-}
-
 impl Transport {
     pub(super) fn new(lines: Lines<OwnedReadHalf>, writer: OwnedWriteHalf, gone: CancellationToken) -> Self {
         let outbox = Outbox { writer: Some(writer), pending: VecDeque::new() };
@@ -66,28 +56,28 @@ impl Transport {
         }
     }
 
+    /// Returns the same connection with a line that goes before everything else.
+    pub(super) fn announcing(mut self, line: &Value) -> Self {
+        // Nobody else has the outbox yet.
+        if let Some(outbox) = Arc::get_mut(&mut self.outbox) {
+            let pending = &mut outbox.get_mut().pending;
+            pending.extend(line.to_string().into_bytes());
+            pending.push_back(b'\n');
+        }
+        self
+    }
+
     /// Reads a line as a message, or says how to answer it.
     fn read(&self, line: &Line) -> Result<RxJsonRpcMessage<RoleServer>, Box<Refusal>> {
-        let refuse = |message: String| Refusal::of(None, ErrorData::invalid_request(message, None));
         let Line::Whole(line) = line else {
-            return Err(refuse(format!("a message is at most {MAX_FRAME} bytes long")));
+            let text = format!("a message is at most {MAX_FRAME} bytes long");
+            return Err(Refusal::of(None, ErrorData::invalid_request(text, None)));
         };
-        if !depth_within(line, MAX_DEPTH) {
-            return Err(refuse(format!("JSON nests at most {MAX_DEPTH} deep")));
-        }
-        let message = serde_json::from_slice(line).map_err(|error| match error.classify() {
-            Category::Syntax | Category::Eof | Category::Io => {
-                let error = ErrorData::new(ErrorCode::PARSE_ERROR, format!("not JSON: {error}"), None);
-                Refusal::of(None, error)
-            }
-            Category::Data => refuse("not a JSON-RPC message".to_owned()),
-        })?;
-        self.admit(&message).map_err(|error| match &message {
-            JsonRpcMessage::Request(request) if id_bytes(&request.id) <= ID_BYTES => {
-                Refusal::of(Some(request.id.clone()), error)
-            }
-            _ => Refusal::of(None, error),
-        })?;
+        let object = message::read(line)?;
+        let id = object.get("id").and_then(message::request_id);
+        let message =
+            serde_json::from_value(Value::Object(object)).map_err(|_| message::no_message(id.clone()))?;
+        self.admit(&message).map_err(|error| Refusal::of(id, error))?;
         Ok(message)
     }
 
@@ -95,9 +85,6 @@ impl Transport {
     fn admit(&self, message: &RxJsonRpcMessage<RoleServer>) -> Result<(), ErrorData> {
         let mut in_flight = self.in_flight.lock().unwrap_or_else(PoisonError::into_inner);
         match message {
-            JsonRpcMessage::Request(request) if id_bytes(&request.id) > ID_BYTES => {
-                Err(ErrorData::invalid_request(format!("an id is at most {ID_BYTES} bytes long"), None))
-            }
             JsonRpcMessage::Request(_) if in_flight.len() >= IN_FLIGHT => {
                 Err(ErrorData::new(BUSY, format!("{IN_FLIGHT} requests are in flight; wait for one"), None))
             }
@@ -189,19 +176,18 @@ impl Outbox {
     async fn flush(&mut self) -> io::Result<()> {
         let Some(writer) = &mut self.writer else { return Err(io::ErrorKind::NotConnected.into()) };
         while !self.pending.is_empty() {
-            match writer.write(self.pending.as_slices().0).await? {
-                0 => return Err(io::ErrorKind::WriteZero.into()),
-                written => drop(self.pending.drain(..written)),
+            match timeout(STALL, writer.write(self.pending.as_slices().0)).await {
+                Ok(Ok(0)) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(written) => drop(self.pending.drain(..written?)),
+                Err(_) => {
+                    tracing::warn!("an agent read nothing for {} s and was disconnected", STALL.as_secs());
+                    self.writer = None;
+                    self.pending = VecDeque::new();
+                    return Err(io::ErrorKind::TimedOut.into());
+                }
             }
         }
         Ok(())
-    }
-}
-
-fn id_bytes(id: &RequestId) -> usize {
-    match id {
-        RequestId::String(text) => text.len(),
-        RequestId::Number(_) => size_of::<i64>(),
     }
 }
 
@@ -278,5 +264,24 @@ mod tests {
         assert_eq!(received, IN_FLIGHT + 2);
         let ids: Vec<&Value> = answers.iter().map(|answer| &answer["id"]).collect();
         assert_eq!(ids, [&json!(IN_FLIGHT), &json!(5)]);
+    }
+    #[tokio::test(start_paused = true)]
+    async fn f31_a_peer_that_sends_and_never_reads_is_disconnected() {
+        let (ours, theirs) = UnixStream::pair().expect("a pair");
+        let (reader, writer) = ours.into_split();
+        let gone = CancellationToken::new();
+        let mut transport = Transport::new(Lines::new(reader, MAX_FRAME), writer, gone.clone());
+        let (_unread, mut writer) = theirs.into_split();
+        let sending = tokio::spawn(async move {
+            // Until the other end hangs up: nothing it answers is read.
+            while writer.write_all(b"not json\n").await.is_ok() {}
+        });
+        assert!(transport.receive().await.is_none());
+        assert!(gone.is_cancelled());
+        let outbox = transport.outbox.lock().await;
+        assert!(outbox.writer.is_none() && outbox.pending.is_empty());
+        drop(outbox);
+        drop(transport);
+        sending.await.expect("the sender ends");
     }
 }

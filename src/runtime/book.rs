@@ -44,10 +44,12 @@ impl Book {
         self.notices.push_back(Notice { seq: self.noticed, at, is_error, text });
     }
 
-    /// Enters an agent's connection; a known label is the same agent come back.
-    pub(super) fn agent_connected(&mut self, label: &str, client: &str, pid: u32) {
+    /// Enters an agent's connection and returns its label: the one it wants, or the next of the kind
+    /// `wanted#2` that no connected agent has. A label that its holder has left is the same agent come back.
+    pub(super) fn agent_connected(&mut self, wanted: &str, client: &str, pid: u32) -> String {
+        let label = self.free_label(wanted);
         let view = AgentView {
-            label: label.to_owned(),
+            label: label.clone(),
             client: client.to_owned(),
             pid,
             connected: true,
@@ -58,11 +60,30 @@ impl Book {
             Some(known) => *known = AgentView { last_call: known.last_call, calls: known.calls, ..view },
             None => self.agents.push(view),
         }
+        label
     }
 
-    /// Marks an agent as gone, unless it came back meanwhile.
-    pub(super) fn agent_gone(&mut self, label: &str, pid: u32) {
-        if let Some(agent) = self.agents.iter_mut().find(|agent| agent.label == label && agent.pid == pid) {
+    /// Returns the label that an agent gets which wants to be called so.
+    fn free_label(&self, wanted: &str) -> String {
+        let is_free = |label: &String| {
+            let mut holders = self.agents.iter().filter(|agent| agent.label == *label);
+            !holders.any(|agent| agent.connected)
+        };
+        let numbered = |base: &str| {
+            let base = base.to_owned();
+            (2_u64..).map(move |number| format!("{base}#{number}"))
+        };
+        let base = match wanted.rsplit_once('#') {
+            Some((base, number)) if !base.is_empty() && number.parse::<u64>().is_ok() => base,
+            _ => wanted,
+        };
+        let own = [wanted.to_owned(), base.to_owned()].into_iter();
+        own.chain(numbered(base)).find(is_free).unwrap_or_else(|| wanted.to_owned())
+    }
+
+    /// Marks an agent as gone. Nobody else has its label while it is connected.
+    pub(super) fn agent_gone(&mut self, label: &str) {
+        if let Some(agent) = self.agents.iter_mut().find(|agent| agent.label == label) {
             agent.connected = false;
         }
     }
@@ -73,5 +94,31 @@ impl Book {
             agent.last_call = Some(at);
             agent.calls += 1;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_is_free_again_only_when_its_holder_is_gone() {
+        let mut book = Book::new(1);
+        let connect = |book: &mut Book, wanted: &str| book.agent_connected(wanted, "claude-code 2", 7);
+        assert_eq!(connect(&mut book, "claude-code"), "claude-code");
+        assert_eq!(connect(&mut book, "claude-code"), "claude-code#2");
+        assert_eq!(connect(&mut book, "claude-code"), "claude-code#3");
+        assert_eq!(connect(&mut book, "codex"), "codex");
+        book.agent_gone("claude-code#2");
+        assert_eq!(connect(&mut book, "claude-code"), "claude-code#2");
+        book.agent_gone("claude-code");
+        assert_eq!(connect(&mut book, "claude-code"), "claude-code");
+        // One that comes back after a restart names the label it had.
+        assert_eq!(connect(&mut book, "claude-code#3"), "claude-code#4");
+        book.agent_gone("claude-code#3");
+        assert_eq!(connect(&mut book, "claude-code#3"), "claude-code#3");
+        assert_eq!(connect(&mut book, "#9"), "#9");
+        assert_eq!(connect(&mut book, "#9"), "#9#2");
+        assert_eq!(book.agents.iter().filter(|agent| agent.connected).count(), 7);
     }
 }

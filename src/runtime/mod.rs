@@ -64,6 +64,6 @@ pub use screen::Screen;
 pub use stream::{StreamLine, StreamView};
 pub use usage::TaskUsage;
 pub use view::{
-    AgentView, BatchItem, CallSummary, Ended, Lease, Notice, OutputView, RecordView, Snapshot, StopView,
-    TaskEvent, TaskStatus, TaskView, Waiting,
+    AgentPeer, AgentView, BatchItem, CallSummary, Ended, Lease, Notice, OutputView, RecordView, Snapshot,
+    StopView, TaskEvent, TaskStatus, TaskView, Waiting,
 };

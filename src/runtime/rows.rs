@@ -61,7 +61,7 @@ pub(super) enum Row<'a> {
     /// A person gave a task a name, or took it away.
     Named { task: &'a TaskId, name: Option<&'a str> },
     /// An agent came or went.
-    Agent { label: &'a str, client: &'a str, pid: u32, connected: bool },
+    Agent { label: &'a str, client: &'a str, pid: u32, uid: u32, profile: &'a str, connected: bool },
     /// Something about a question; stands before its effect.
     Question(&'a Fact),
     /// A program began or ended. Its secrets are masked.

@@ -270,6 +270,19 @@ pub struct CallSummary {
     pub stream: Option<StreamView>,
 }
 
+/// The other end of an agent's connection, as it goes on record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentPeer {
+    /// Its name and version as it says.
+    pub client: String,
+    /// Process id of its shim, as the kernel has it.
+    pub pid: u32,
+    /// The user it runs as, as the kernel has it.
+    pub uid: u32,
+    /// The form of its results: `receipt` or `structured`.
+    pub profile: &'static str,
+}
+
 /// An agent's connection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentView {

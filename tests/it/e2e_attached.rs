@@ -1,6 +1,6 @@
 //! Consoles and agents come and go; what runs goes on until somebody ends it on purpose.
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::process::Stdio;
 
 use rustix::process::Signal;
@@ -18,7 +18,7 @@ fn tagged_task(agent: &Agent, tag: &Tag) -> String {
 #[test]
 fn two_attached_consoles_show_the_same_and_either_may_type() {
     let home = Home::new();
-    let agent = Agent::connect(&home, &[]);
+    let agent = Agent::connect_first(&home, &[]);
     let (first, second) = (Console::open(&home, &[], SIZE), Console::open(&home, &[], (120, 40)));
     agent.task("while read -r line; do echo \"<$line>\"; done");
     for (console, word) in [(&first, "one"), (&second, "two")] {
@@ -86,19 +86,6 @@ fn an_agent_outlives_the_console_that_held_its_runtime() {
 }
 
 #[test]
-fn the_shim_ends_when_its_agent_closes_its_end() {
-    let home = Home::new();
-    let mut served = home.serve();
-    let mut shim = home.command(&["mcp"]);
-    let mut shim = shim.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("starts");
-    drop(shim.stdin.take());
-    wait_until("the shim ends", || shim.try_wait().expect("asked").is_some());
-    assert!(served.try_wait().expect("asked").is_none(), "the runtime stays");
-    assert!(home.run(&["serve", "--stop"]).status.success());
-    served.wait().expect("ends");
-}
-
-#[test]
 fn a_headless_runtime_holds_no_descriptor_of_the_agent_that_started_it() {
     let home = Home::new();
     let program = crate::support::program();
@@ -106,10 +93,20 @@ fn a_headless_runtime_holds_no_descriptor_of_the_agent_that_started_it() {
     let mut shell = std::process::Command::new("sh");
     home.settle(&mut shell);
     let line = format!("{} mcp 3>&1 >/dev/null 2>&1", program.display());
-    let mut shell = shell.args(["-c", &line]).stdout(Stdio::piped()).spawn().expect("starts");
+    let shell = shell.args(["-c", &line]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut shell = shell.spawn().expect("starts");
     let mut pipe = shell.stdout.take().expect("a pipe");
     let reading = std::thread::spawn(move || pipe.read_to_end(&mut Vec::new()));
+    let mut input = shell.stdin.take().expect("a pipe");
+    let client = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}});
+    for (id, method, params) in
+        [(1, "initialize", client), (2, "tools/call", json!({"name": "TaskList", "arguments": {}}))]
+    {
+        let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        writeln!(input, "{request}").expect("taken");
+    }
+    wait_until("a runtime was started", || home.places().agent_socket().exists());
+    drop(input);
     shell.wait().expect("the shim ends with its input");
-    assert!(home.places().agent_socket().exists(), "a runtime was started");
     wait_until("nobody holds the pipe", || reading.is_finished());
 }

@@ -73,7 +73,7 @@ fn the_console_first_then_an_agent() {
 #[test]
 fn the_agent_first_then_a_console() {
     let home = Home::new();
-    let agent = Agent::connect(&home, &["--label", "builder"]);
+    let agent = Agent::connect_first(&home, &["--label", "builder"]);
     assert!(agent.errors().contains("started a headless one"), "{}", agent.errors());
     let mut console = Console::open(&home, &[], (80, 24));
     console.shows("builder");

@@ -34,7 +34,7 @@ fn ages(console: &Console) -> Vec<Duration> {
 fn long_a_line_is_on_the_pane_within_100_ms() {
     for (name, is_attached) in [("runtime inside", false), ("attached", true)] {
         let home = Home::new();
-        let early = is_attached.then(|| Agent::connect(&home, &[]));
+        let early = is_attached.then(|| Agent::connect_first(&home, &[]));
         let console = Console::open(&home, &[], (120, 40));
         console.shows("NO SANDBOX");
         let agent = early.unwrap_or_else(|| Agent::connect(&home, &[]));

@@ -51,7 +51,7 @@ fn a_second_console_attaches_and_hears_when_the_first_one_takes_the_runtime_alon
 fn nothing_survives_a_headless_runtime_that_is_killed_and_its_console_says_so() {
     let home = Home::new();
     let tag = Tag::new();
-    let agent = Agent::connect(&home, &[]);
+    let agent = Agent::connect_first(&home, &[]);
     let mut console = Console::open(&home, &[], SIZE);
     console.shows("rmcp");
     agent.task(&tag.hostile_tree());
@@ -74,7 +74,7 @@ fn nothing_survives_a_headless_runtime_that_is_killed_and_its_console_says_so() 
 fn an_attached_console_whose_window_is_closed_leaves_the_tasks_running() {
     let home = Home::new();
     let tag = Tag::new();
-    let agent = Agent::connect(&home, &[]);
+    let agent = Agent::connect_first(&home, &[]);
     let mut console = Console::open(&home, &[], SIZE);
     let task = agent.task(&format!("echo it-runs; exec sleep {}", tag.0));
     console.shows("it-runs");

@@ -58,6 +58,7 @@ mod link_operator;
 mod masking;
 mod mcp_python;
 mod mcp_shim;
+mod mcp_stdio;
 mod process;
 mod prose_agents;
 mod prose_cases;

@@ -1,13 +1,19 @@
 //! What the shim must remember to survive its runtime: pure bookkeeping, no I/O.
 //!
-//! It knows which requests have no answer yet, and how the client opened the conversation, so that
-//! the first can be answered and the second repeated when one runtime takes over from another.
+//! It knows which requests have no answer yet and who is to answer them, and how the client opened the
+//! conversation, so that the first can be answered and the second repeated when one runtime takes over from
+//! another.
 
+use std::collections::HashMap;
+
+use rmcp::model::{ErrorCode, ErrorData, RequestId};
 use serde_json::{Map, Value, json};
 
+use super::super::message::{self, Refusal};
 use super::super::results;
+use super::super::service::LABEL_METHOD;
 use crate::envelope::{Envelope, ErrorKind, ToolError};
-use crate::link::{MAX_FRAME, Profile};
+use crate::link::{self, ClientName, Profile};
 use crate::tools;
 
 /// The id of a repeated `initialize`, whose answer the client must not see.
@@ -16,18 +22,27 @@ const REPLAY_ID: &str = "pilothouse-replay";
 const MODERN: &str = "2026-07-28";
 /// The request's own word for its revision.
 const REVISION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
-/// The JSON-RPC code of an internal error.
-const INTERNAL_ERROR: i64 = -32_603;
-/// The JSON-RPC code of a request that is none.
-const INVALID_REQUEST: i64 = -32_600;
+/// The request's own word for the client.
+const CLIENT_KEY: &str = "io.modelcontextprotocol/clientInfo";
+
+/// Who answers a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    /// The shim's own service, which needs no runtime.
+    Own,
+    /// The runtime.
+    Runtime,
+}
 
 /// What a line from the client asks of the shim.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Heard {
-    /// A request: join a runtime if need be and pass it on.
-    Request,
-    /// Anything else: pass it on if a runtime is there.
-    Other,
+    /// A request to pass on.
+    Request(Side, RequestId),
+    /// A request to the runtime was withdrawn; it has been passed on if `was_sent`.
+    Withdrawn { id: RequestId, was_sent: bool },
+    /// Nothing to be done.
+    Nothing,
     /// Answered here.
     Answer(String),
 }
@@ -38,28 +53,33 @@ pub(super) enum Loss<'a> {
     /// The runtime went away while they were in flight.
     Gone,
     /// No runtime could be joined.
-    Unreachable(&'a str),
+    Unreachable(&'a super::Error),
 }
 
-/// Requests in flight and the opening of the conversation.
+/// Requests without an answer and the opening of the conversation.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     profile: Profile,
     opening: Option<Opening>,
-    in_flight: Vec<Flight>,
+    client: Option<ClientName>,
+    label: Option<String>,
+    flights: HashMap<RequestId, Flight>,
+    heard: u64,
+    sent: [usize; 2],
 }
 
 /// How a client of a legacy revision opened the conversation.
 #[derive(Debug)]
 struct Opening {
-    id: Value,
+    id: RequestId,
     initialize: Map<String, Value>,
-    initialized: bool,
 }
 
 #[derive(Debug)]
 struct Flight {
-    id: Value,
+    number: u64,
+    side: Side,
+    sent: bool,
     method: String,
     /// The tool called, of a `tools/call`.
     tool: Option<String>,
@@ -71,134 +91,229 @@ impl Ledger {
         Self { profile, ..Self::default() }
     }
 
-    /// Returns the lines that open the conversation with another runtime as the client opened it
-    /// with the first. Asked for before the request that needs the runtime is heard.
+    /// Returns who the client is, once it has said so.
+    pub(super) fn client(&self) -> Option<&ClientName> {
+        self.client.as_ref()
+    }
+
+    /// Returns the label that the runtime gave last.
+    pub(super) fn label(&self) -> Option<&str> {
+        self.label.as_deref()
+    }
+
+    /// Returns the lines that open a conversation as the client opened it, and the request among them.
     pub(super) fn replay(&self) -> Vec<String> {
         let Some(opening) = &self.opening else { return Vec::new() };
         let mut initialize = opening.initialize.clone();
         initialize.insert("id".to_owned(), json!(REPLAY_ID));
-        let mut lines = vec![Value::Object(initialize).to_string()];
-        if opening.initialized {
-            lines.push(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string());
-        }
-        lines
+        let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        vec![Value::Object(initialize).to_string(), initialized.to_string()]
+    }
+
+    /// Tells whether the client's opening has been answered.
+    pub(super) fn has_opened(&self) -> bool {
+        self.opening.as_ref().is_some_and(|opening| !self.flights.contains_key(&opening.id))
     }
 
     /// Takes note of a line from the client.
     pub(super) fn client_said(&mut self, line: &[u8]) -> Heard {
-        let Ok(Value::Object(message)) = serde_json::from_slice(line) else { return Heard::Other };
-        let method = message.get("method").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let Some(id) = message.get("id").filter(|_| !method.is_empty()).cloned() else {
-            self.note(&method, &message);
-            return Heard::Other;
+        let message = match message::read(line) {
+            Ok(message) => message,
+            Err(refusal) => return Heard::Answer(refusal.line()),
         };
+        let id = message.get("id").and_then(message::request_id);
+        let Some(method) = message.get("method").and_then(Value::as_str).map(str::to_owned) else {
+            let is_answer = message.contains_key("result") || message.contains_key("error");
+            // Nobody has asked the client anything.
+            return if is_answer { Heard::Nothing } else { Heard::Answer(message::no_message(id).line()) };
+        };
+        match id {
+            Some(id) => self.request(id, method, message),
+            None if method == "notifications/cancelled" => self.withdrawn(&message),
+            None => Heard::Nothing,
+        }
+    }
+
+    fn request(&mut self, id: RequestId, method: String, message: Map<String, Value>) -> Heard {
+        if self.flights.contains_key(&id) {
+            let error = ErrorData::invalid_request("a request with this id is in flight", None);
+            return Heard::Answer(Refusal::of(Some(id), error).line());
+        }
         let params = message.get("params");
+        let meta = params.and_then(|params| params.get("_meta"));
+        let revision = meta.and_then(|meta| meta.get(REVISION_KEY));
+        let modern = revision.and_then(Value::as_str).is_some_and(|revision| revision >= MODERN);
         let tool = params.filter(|_| method == "tools/call").and_then(|params| params.get("name"));
         let tool = tool.and_then(Value::as_str).map(str::to_owned);
-        if line.len() > MAX_FRAME {
-            let text = format!("a message is at most {MAX_FRAME} bytes long, this one has {}", line.len());
-            return Heard::Answer(failure(&id, INVALID_REQUEST, &text, None));
+        let opens = method == "initialize";
+        let named = if opens {
+            params.and_then(|params| params.get("clientInfo"))
+        } else {
+            meta.and_then(|meta| meta.get(CLIENT_KEY))
+        };
+        if let Some(Ok(named)) = named.map(|named| serde_json::from_value(named.clone())) {
+            self.client = Some(named);
         }
-        let revision = params.and_then(|params| params.get("_meta")).and_then(|meta| meta.get(REVISION_KEY));
-        let modern = revision.and_then(Value::as_str).is_some_and(|revision| revision >= MODERN);
-        if method == "initialize" {
-            self.opening = Some(Opening { id: id.clone(), initialize: message, initialized: false });
+        // A conversation that was not opened is refused by whoever answers: no runtime is needed for that.
+        let needs_runtime = method == "tools/call" && (modern || self.opening.is_some());
+        let side = if needs_runtime { Side::Runtime } else { Side::Own };
+        if opens {
+            self.opening = Some(Opening { id: id.clone(), initialize: message });
         }
-        self.in_flight.push(Flight { id, method, tool, modern });
-        Heard::Request
+        self.heard += 1;
+        let flight = Flight { number: self.heard, side, sent: false, method, tool, modern };
+        self.flights.insert(id.clone(), flight);
+        Heard::Request(side, id)
     }
 
-    /// Takes note of a notification.
-    fn note(&mut self, method: &str, message: &Map<String, Value>) {
-        match (method, &mut self.opening) {
-            ("notifications/initialized", Some(opening)) => opening.initialized = true,
-            ("notifications/cancelled", _) => {
+    /// Takes note that the client withdraws a request. What the shim itself answers is answered at once: there
+    /// is nothing to withdraw.
+    fn withdrawn(&mut self, message: &Map<String, Value>) -> Heard {
+        let id = message.get("params").and_then(|params| params.get("requestId"));
+        let Some(id) = id.and_then(message::request_id) else { return Heard::Nothing };
+        match self.flights.get(&id) {
+            Some(Flight { side: Side::Runtime, sent, .. }) => {
+                let was_sent = *sent;
                 // No answer is due any more, from anyone.
-                let id = message.get("params").and_then(|params| params.get("requestId"));
-                self.in_flight.retain(|flight| Some(&flight.id) != id);
+                self.settle(&id);
+                Heard::Withdrawn { id, was_sent }
             }
-            _ => {}
+            _ => Heard::Nothing,
         }
     }
 
-    /// Takes note of a line from the runtime; tells whether the client gets it.
-    pub(super) fn runtime_said(&mut self, line: &[u8]) -> bool {
-        let Ok(Value::Object(message)) = serde_json::from_slice(line) else { return true };
-        if message.contains_key("method") {
-            return true;
+    /// Takes note that a request has been handed over.
+    pub(super) fn sent(&mut self, id: &RequestId) {
+        if let Some(flight) = self.flights.get_mut(id)
+            && !flight.sent
+        {
+            flight.sent = true;
+            self.sent[flight.side as usize] += 1;
         }
-        let id = message.get("id");
-        self.in_flight.retain(|flight| Some(&flight.id) != id);
-        id.and_then(Value::as_str) != Some(REPLAY_ID)
+    }
+
+    /// Returns how many requests a side has to answer.
+    pub(super) fn in_flight(&self, side: Side) -> usize {
+        self.sent[side as usize]
+    }
+
+    fn settle(&mut self, id: &RequestId) -> Option<Flight> {
+        let flight = self.flights.remove(id)?;
+        if flight.sent {
+            self.sent[flight.side as usize] -= 1;
+        }
+        Some(flight)
+    }
+
+    /// Takes note of a line from whoever answers; tells whether the client gets it.
+    pub(super) fn answered(&mut self, line: &[u8]) -> bool {
+        let Ok(Value::Object(message)) = serde_json::from_slice(line) else { return true };
+        if let Some(method) = message.get("method") {
+            let label = message.get("params").and_then(|params| params.get("label")).and_then(Value::as_str);
+            if method == LABEL_METHOD {
+                self.label = label.map(str::to_owned);
+            }
+            return method != LABEL_METHOD;
+        }
+        let Some(id) = message.get("id").and_then(message::request_id) else { return true };
+        self.settle(&id);
+        if message.contains_key("error") && self.opening.as_ref().is_some_and(|opening| opening.id == id) {
+            // It was refused: there is nothing to repeat.
+            self.opening = None;
+        }
+        id != RequestId::String(REPLAY_ID.into())
     }
 
     /// Tells whether every request has its answer.
     pub(super) fn is_settled(&self) -> bool {
-        self.in_flight.is_empty()
+        self.flights.is_empty()
     }
 
-    /// Ends all requests in flight; returns their answers, oldest first.
+    /// Ends the requests that the runtime is to answer: all of them when none can be joined, else those that it
+    /// had been sent. Returns their answers, oldest first.
     pub(super) fn lost(&mut self, loss: Loss<'_>) -> Vec<String> {
-        let flights = std::mem::take(&mut self.in_flight);
-        if let Some(opening) = &self.opening
-            && flights.iter().any(|flight| flight.id == opening.id)
-        {
-            // The client never heard that the conversation was open.
-            self.opening = None;
-        }
-        flights.iter().map(|flight| self.answer(flight, loss)).collect()
+        let all = matches!(loss, Loss::Unreachable(_));
+        let flights = self.end(|flight| flight.side == Side::Runtime && (all || flight.sent));
+        flights.iter().map(|(id, flight)| self.answer(id, flight, loss)).collect()
     }
 
-    fn answer(&self, flight: &Flight, loss: Loss<'_>) -> String {
+    /// Ends the requests that the shim's own service had been sent when it ended. Returns their answers.
+    pub(super) fn unopened(&mut self) -> Vec<String> {
+        let text = "the conversation is not open; begin with `initialize`";
+        let flights = self.end(|flight| flight.side == Side::Own && flight.sent);
+        let refused = |(id, _)| Refusal::of(Some(id), ErrorData::invalid_request(text, None)).line();
+        flights.into_iter().map(refused).collect()
+    }
+
+    fn end(&mut self, ends: impl Fn(&Flight) -> bool) -> Vec<(RequestId, Flight)> {
+        let ids: Vec<RequestId> =
+            self.flights.iter().filter(|(_, flight)| ends(flight)).map(|(id, _)| id.clone()).collect();
+        let mut ended: Vec<_> =
+            ids.into_iter().filter_map(|id| self.settle(&id).map(|flight| (id, flight))).collect();
+        ended.sort_by_key(|(_, flight)| flight.number);
+        ended
+    }
+
+    fn answer(&self, id: &RequestId, flight: &Flight, loss: Loss<'_>) -> String {
+        let error = loss.error();
         let Some(tool) = &flight.tool else {
-            let text = format!("{}: {}", flight.method, loss.message());
-            let data = json!({ "kind": ErrorKind::RuntimeShuttingDown.as_str(), "retryable": true });
-            return failure(&flight.id, INTERNAL_ERROR, &text, Some(data));
+            let text = format!("{}: {}", flight.method, error.message);
+            let data = json!({ "kind": error.kind, "retryable": error.retryable });
+            let error = ErrorData::new(ErrorCode::INTERNAL_ERROR, text, Some(data));
+            return Refusal::of(Some(id.clone()), error).line();
         };
-        let error = ToolError::new(ErrorKind::RuntimeShuttingDown, loss.message()).with_hint(loss.hint());
         let envelope = Envelope::error(tool, error);
         let mut result = results::result(self.profile, &envelope, tools::render(&envelope));
         if !flight.modern {
             result.result_type = None;
         }
-        json!({ "jsonrpc": "2.0", "id": flight.id, "result": result }).to_string()
+        message::line(&json!({ "jsonrpc": "2.0", "id": id, "result": result }))
     }
 }
 
 impl Loss<'_> {
-    fn message(self) -> String {
+    fn error(self) -> ToolError {
         match self {
-            Self::Gone => "The Pilothouse runtime went away during the call.".to_owned(),
-            Self::Unreachable(reason) => format!("No Pilothouse runtime can be reached: {reason}."),
-        }
-    }
-
-    fn hint(self) -> &'static str {
-        match self {
-            Self::Gone => {
-                "Its tasks were ended. The next call joins or starts a runtime; check what the command \
-                 had done before you repeat it."
+            Self::Gone => ToolError::new(
+                ErrorKind::RuntimeShuttingDown,
+                "The Pilothouse runtime went away during the call.",
+            )
+            .with_hint(
+                "Its tasks were ended. The next call joins or starts a runtime; check what the command had \
+                 done before you repeat it.",
+            ),
+            Self::Unreachable(super::Error::Link(link::Error::TooManyConnections { limit })) => {
+                let text = format!(
+                    "{limit} connections to the Pilothouse runtime are open, as many as may be; nothing was run."
+                );
+                ToolError::new(ErrorKind::TooManyConnections, text)
+                    .with_details(json!({ "limit": limit }))
+                    .with_hint(
+                        "call again in a moment; until then close agents or scripts that are not needed",
+                    )
             }
-            Self::Unreachable(_) => "Tell the operator, or try again.",
+            Self::Unreachable(reason) => {
+                let text = format!("No Pilothouse runtime can be reached: {reason}.");
+                ToolError::new(ErrorKind::RuntimeShuttingDown, text)
+                    .with_hint("Tell the operator, or try again.")
+            }
         }
     }
-}
-
-fn failure(id: &Value, code: i64, message: &str, data: Option<Value>) -> String {
-    let mut error = json!({ "code": code, "message": message });
-    if let (Some(data), Some(error)) = (data, error.as_object_mut()) {
-        error.insert("data".to_owned(), data);
-    }
-    json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::agent::ENVELOPE_KEY;
+    use crate::agent::shim::Error;
+    use crate::link::MAX_FRAME;
 
     fn hear(ledger: &mut Ledger, message: &Value) -> Heard {
-        ledger.client_said(message.to_string().as_bytes())
+        let heard = ledger.client_said(message.to_string().as_bytes());
+        if let Heard::Request(_, id) = &heard {
+            ledger.sent(id);
+        }
+        heard
     }
 
     fn call(id: impl Into<Value>, tool: &str) -> Value {
@@ -206,96 +321,146 @@ mod tests {
     }
 
     fn initialize(id: u64) -> Value {
-        json!({"jsonrpc": "2.0", "id": id, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "clientInfo": {"name": "codex"}}})
+        json!({"jsonrpc": "2.0", "id": id, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "clientInfo": {"name": "codex", "version": "1"}}})
+    }
+
+    fn modern(mut message: Value) -> Value {
+        message["params"]["_meta"] =
+            json!({ REVISION_KEY: "2026-07-28", CLIENT_KEY: {"name": "gemini", "version": "2"} });
+        message
+    }
+
+    fn opened() -> Ledger {
+        let mut ledger = Ledger::default();
+        hear(&mut ledger, &initialize(0));
+        assert!(ledger.answered(br#"{"jsonrpc":"2.0","id":0,"result":{}}"#));
+        ledger
     }
 
     fn parsed(lines: &[String]) -> Vec<Value> {
         lines.iter().map(|line| serde_json::from_str(line).expect("JSON")).collect()
     }
 
+    fn id(number: i64) -> RequestId {
+        RequestId::Number(number)
+    }
+
     #[test]
-    fn what_a_line_asks_of_the_shim() {
-        for (line, expected) in [
-            (call(1, "TaskList").to_string(), Heard::Request),
-            (json!({"jsonrpc": "2.0", "id": "a", "method": "ping"}).to_string(), Heard::Request),
-            (json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string(), Heard::Other),
-            (json!({"jsonrpc": "2.0", "id": 1, "result": {}}).to_string(), Heard::Other),
-            ("not json".to_owned(), Heard::Other),
-            ("[1]".to_owned(), Heard::Other),
+    fn only_calls_of_an_open_conversation_need_a_runtime() {
+        let own = |number| Heard::Request(Side::Own, id(number));
+        let mut ledger = Ledger::default();
+        for (message, expected) in [
+            (call(1, "TaskList"), own(1)),
+            (json!({"jsonrpc": "2.0", "id": 2, "method": "ping"}), own(2)),
+            (modern(call(3, "TaskList")), Heard::Request(Side::Runtime, id(3))),
+            (modern(json!({"jsonrpc": "2.0", "id": 4, "method": "tools/list"})), own(4)),
+            (json!({"jsonrpc": "2.0", "id": 5, "method": "server/discover"}), own(5)),
+            (initialize(6), own(6)),
+            (call(7, "TaskList"), Heard::Request(Side::Runtime, id(7))),
+            (json!({"jsonrpc": "2.0", "method": "notifications/initialized"}), Heard::Nothing),
+            (json!({"jsonrpc": "2.0", "id": 1, "result": {}}), Heard::Nothing),
         ] {
-            assert_eq!(Ledger::default().client_said(line.as_bytes()), expected, "{line}");
+            assert_eq!(hear(&mut ledger, &message), expected, "{message}");
         }
+        assert_eq!((ledger.in_flight(Side::Own), ledger.in_flight(Side::Runtime)), (5, 2));
+        for line in ["not json", "[1]", r#"{"id":9}"#, r#"{"id":7,"method":"ping"}"#] {
+            assert!(matches!(ledger.client_said(line.as_bytes()), Heard::Answer(_)), "{line}");
+        }
+        assert_eq!((ledger.in_flight(Side::Own), ledger.in_flight(Side::Runtime)), (5, 2));
+    }
+
+    #[test]
+    fn who_the_client_is_comes_from_either_era() {
+        let name = |ledger: &Ledger| ledger.client().map(|client| client.name.clone());
+        let mut ledger = Ledger::default();
+        assert_eq!(name(&ledger), None);
+        hear(&mut ledger, &modern(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})));
+        assert_eq!(name(&ledger).as_deref(), Some("gemini"));
+        assert_eq!(name(&opened()).as_deref(), Some("codex"));
+    }
+
+    #[test]
+    fn the_label_is_for_the_shim_alone() {
+        let mut ledger = opened();
+        let told = json!({"jsonrpc": "2.0", "method": LABEL_METHOD, "params": {"label": "codex#2"}});
+        assert!(!ledger.answered(told.to_string().as_bytes()));
+        assert_eq!(ledger.label(), Some("codex#2"));
     }
 
     #[test]
     fn only_requests_without_an_answer_are_answered_when_the_runtime_goes() {
-        let mut ledger = Ledger::default();
-        for message in [
-            call(1, "ExecCommand"),
-            call("two", "TaskOutput"),
-            call(3, "TaskStop"),
-            json!({"id": 4, "method": "tools/list"}),
-        ] {
-            assert_eq!(hear(&mut ledger, &message), Heard::Request);
+        let mut ledger = opened();
+        for message in [call(1, "ExecCommand"), call("two", "TaskOutput"), call(3, "TaskStop")] {
+            assert!(matches!(hear(&mut ledger, &message), Heard::Request(Side::Runtime, _)));
         }
-        assert!(ledger.runtime_said(br#"{"jsonrpc":"2.0","id":1,"result":{}}"#));
-        assert!(ledger.runtime_said(
-            br#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":3}}"#
-        ));
-        hear(&mut ledger, &json!({"method": "notifications/cancelled", "params": {"requestId": 3}}));
+        hear(&mut ledger, &json!({"id": 4, "method": "tools/list"}));
+        // Not handed over yet: the next runtime gets it.
+        ledger.client_said(call(5, "TaskList").to_string().as_bytes());
+        assert!(ledger.answered(br#"{"jsonrpc":"2.0","id":1,"result":{}}"#));
+        let progress = br#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":3}}"#;
+        assert!(ledger.answered(progress));
+        let withdrawn = json!({"method": "notifications/cancelled", "params": {"requestId": 3}});
+        assert_eq!(hear(&mut ledger, &withdrawn), Heard::Withdrawn { id: id(3), was_sent: true });
 
         let answers = parsed(&ledger.lost(Loss::Gone));
-        assert_eq!(
-            answers.iter().map(|answer| answer["id"].clone()).collect::<Vec<_>>(),
-            [json!("two"), json!(4)]
-        );
+        assert_eq!(answers.iter().map(|answer| answer["id"].clone()).collect::<Vec<_>>(), [json!("two")]);
         assert_eq!(answers[0]["result"]["isError"], json!(true));
         let envelope = &answers[0]["result"]["_meta"][ENVELOPE_KEY];
         assert_eq!(envelope["tool_name"], "TaskOutput");
         assert_eq!(envelope["error"]["kind"], "runtime_shutting_down");
         assert_eq!(envelope["error"]["retryable"], json!(true));
-        assert_eq!(answers[1]["error"]["data"]["kind"], "runtime_shutting_down");
         assert!(ledger.lost(Loss::Gone).is_empty());
+        let unopened = parsed(&ledger.unopened());
+        assert_eq!(unopened[0]["id"], 4);
+        assert_eq!(ledger.in_flight(Side::Own) + ledger.in_flight(Side::Runtime), 0);
+        assert!(!ledger.is_settled(), "5 still waits to be handed over");
     }
 
     #[test]
     fn a_legacy_conversation_is_opened_again_and_the_client_does_not_notice() {
-        let mut ledger = Ledger::default();
-        assert!(ledger.replay().is_empty());
-        hear(&mut ledger, &initialize(0));
-        assert!(ledger.runtime_said(br#"{"jsonrpc":"2.0","id":0,"result":{}}"#));
-        assert_eq!(ledger.replay().len(), 1);
-        hear(&mut ledger, &json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
-        assert!(ledger.lost(Loss::Gone).is_empty());
-
+        assert!(Ledger::default().replay().is_empty());
+        let mut ledger = opened();
         let replay = parsed(&ledger.replay());
         assert_eq!(replay[0]["id"], REPLAY_ID);
         assert_eq!(replay[0]["params"], initialize(0)["params"]);
         assert_eq!(replay[1]["method"], "notifications/initialized");
         let swallowed = json!({"jsonrpc": "2.0", "id": REPLAY_ID, "result": {}}).to_string();
-        assert!(!ledger.runtime_said(swallowed.as_bytes()));
+        assert!(!ledger.answered(swallowed.as_bytes()));
     }
 
     #[test]
-    fn an_opening_the_client_never_heard_of_is_not_repeated() {
+    fn an_opening_that_was_refused_is_not_repeated() {
         let mut ledger = Ledger::default();
         hear(&mut ledger, &initialize(7));
-        let answers = parsed(&ledger.lost(Loss::Unreachable("the lock is held")));
-        assert_eq!(answers[0]["id"], 7);
-        assert!(
-            answers[0]["error"]["message"].as_str().is_some_and(|text| text.contains("the lock is held"))
-        );
+        assert!(ledger.answered(br#"{"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"no"}}"#));
         assert!(ledger.replay().is_empty());
+    }
+
+    #[test]
+    fn a_runtime_that_cannot_be_joined_ends_what_waits_for_it_with_the_reason() {
+        let mut ledger = opened();
+        ledger.client_said(call(1, "ExecCommand").to_string().as_bytes());
+        let full = Error::Link(link::Error::TooManyConnections { limit: 64 });
+        let answers = parsed(&ledger.lost(Loss::Unreachable(&full)));
+        let error = &answers[0]["result"]["_meta"][ENVELOPE_KEY]["error"];
+        assert_eq!(error["kind"], "too_many_connections");
+        assert_eq!(error["details"], json!({"limit": 64}));
+        assert_eq!(error["retryable"], json!(true));
+        ledger.client_said(call(2, "ExecCommand").to_string().as_bytes());
+        let taken = Error::Link(link::Error::Gone);
+        let answers = parsed(&ledger.lost(Loss::Unreachable(&taken)));
+        let text = answers[0]["result"]["content"][0]["text"].as_str().expect("a receipt");
+        assert!(text.contains("went away"), "{text}");
+        assert!(ledger.is_settled());
     }
 
     #[test]
     fn the_modern_era_has_no_opening_and_names_the_result_type() {
         let mut ledger = Ledger::new(Profile::Structured);
-        let mut modern = call(9, "TaskList");
-        modern["params"]["_meta"] = json!({ REVISION_KEY: "2026-07-28" });
-        hear(&mut ledger, &modern);
-        hear(&mut ledger, &call(10, "TaskList"));
+        hear(&mut ledger, &modern(call(9, "TaskList")));
         assert!(ledger.replay().is_empty());
+        hear(&mut ledger, &initialize(0));
+        hear(&mut ledger, &call(10, "TaskList"));
         let answers = parsed(&ledger.lost(Loss::Gone));
         assert_eq!(answers[0]["result"]["resultType"], "complete");
         assert_eq!(answers[0]["result"]["structuredContent"]["status"], "error");

@@ -31,7 +31,7 @@ use crate::runtime::request::{
 use crate::runtime::rows::Row;
 use crate::runtime::screen::Screen;
 use crate::runtime::shared::Shared;
-use crate::runtime::view::{Snapshot, TaskView};
+use crate::runtime::view::{AgentPeer, Snapshot, TaskView};
 use crate::runtime::{start, typing};
 use crate::terminal::Terminal;
 
@@ -278,14 +278,23 @@ impl Handle {
         self.shared.pump.favour(self.shared.viewers.focused());
     }
 
-    /// Enters an agent's connection.
-    pub fn agent_connected(&self, label: &str, client: &str, pid: u32) {
-        self.agent(label, client, pid, true);
+    /// Enters an agent's connection; returns its label, which is another one than wanted while a connected
+    /// agent has that.
+    pub fn agent_connected(&self, wanted: &str, peer: &AgentPeer) -> String {
+        let label = self.shared.book().agent_connected(wanted, &peer.client, peer.pid);
+        self.agent(&label, peer, true);
+        label
     }
 
-    /// Marks an agent as gone; its tasks live on.
-    pub fn agent_gone(&self, label: &str, client: &str, pid: u32) {
-        self.agent(label, client, pid, false);
+    /// Marks an agent as gone; its tasks live on, and its label is free.
+    pub fn agent_gone(&self, label: &str, peer: &AgentPeer) {
+        let at = self.shared.clock.now().wall;
+        {
+            let mut book = self.shared.book();
+            book.agent_gone(label);
+            book.notice(at, format!("agent {label} has disconnected; its tasks go on"), false);
+        }
+        self.agent(label, peer, false);
     }
 
     /// Shows the person a line.
@@ -327,18 +336,10 @@ impl Handle {
         let _ = done.await;
     }
 
-    fn agent(&self, label: &str, client: &str, pid: u32, connected: bool) {
-        let at = self.shared.clock.now().wall;
-        {
-            let mut book = self.shared.book();
-            if connected {
-                book.agent_connected(label, client, pid);
-            } else {
-                book.agent_gone(label, pid);
-                book.notice(at, format!("agent {label} has disconnected; its tasks go on"), false);
-            }
-        }
-        self.shared.note_late(&Row::Agent { label, client, pid, connected });
+    fn agent(&self, label: &str, peer: &AgentPeer, connected: bool) {
+        let AgentPeer { client, pid, uid, profile } = peer;
+        let row = Row::Agent { label, client, pid: *pid, uid: *uid, profile, connected };
+        self.shared.note_late(&row);
         self.shared.nudge.notify_one();
     }
 

@@ -50,7 +50,14 @@ async fn f44_while_the_disk_does_not_answer_calls_wait_the_rest_goes_on_and_the_
     assert!(handle.shared.check().is_ok(), "what comes is not refused, it waits too");
     // More than there is room for: nobody who only tells is held up, and the driver takes orders.
     for _ in 0..10_000 {
-        handle.shared.note(&Row::Agent { label: "a", client: "c", pid: 1, connected: true });
+        handle.shared.note(&Row::Agent {
+            label: "a",
+            client: "c",
+            pid: 1,
+            uid: 0,
+            profile: "receipt",
+            connected: true,
+        });
     }
     handle.notice("still here", false);
     shows(&handle, |now| now.notices.iter().any(|notice| notice.text == "still here")).await;

@@ -82,6 +82,12 @@ pub struct PastAgent {
     pub client: String,
     /// Process id of its shim.
     pub pid: u32,
+    /// The user it ran as; recordings before this was noted have none.
+    #[serde(default)]
+    pub uid: Option<u32>,
+    /// The form of its results.
+    #[serde(default)]
+    pub profile: Option<String>,
     /// It came.
     pub connected: bool,
 }

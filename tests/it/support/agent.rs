@@ -48,6 +48,14 @@ impl Agent {
         Self { service, runtime, errors }
     }
 
+    /// Connects to a workspace that has no runtime yet and calls a tool, which starts one.
+    #[track_caller]
+    pub(crate) fn connect_first(home: &Home, args: &[&str]) -> Self {
+        let agent = Self::connect(home, args);
+        agent.call("TaskList", &serde_json::json!({}));
+        agent
+    }
+
     /// Calls a tool and waits for the answer.
     #[track_caller]
     pub(crate) fn call(&self, tool: &'static str, arguments: &Value) -> Answer {

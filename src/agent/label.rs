@@ -1,0 +1,49 @@
+//! What an agent is called.
+
+use crate::envelope::one_line;
+
+/// Longest label and client name kept.
+const NAME_CHARS: usize = 64;
+/// The label of an agent that does not say who it is.
+const NAMELESS: &str = "agent";
+/// Agents that call their MCP client something else: (how its name begins, what the agent is called).
+const KNOWN: [(&str, &str); 2] = [("codex-mcp-client", "codex"), ("gemini-cli-mcp-client", "gemini")];
+
+/// Returns the label an agent wants: the one its user chose, else the name of its client. Both come from
+/// outside: one short line, whatever they hold.
+pub(super) fn label(asked: Option<&str>, client: Option<&str>) -> String {
+    let clean = |text: &str| Some(one_line(text, NAME_CHARS)).filter(|text| !text.is_empty());
+    let named = client.map(|name| {
+        let known = KNOWN.into_iter().find(|(begins, _)| name.starts_with(begins));
+        known.map_or(name, |(_, agent)| agent)
+    });
+    asked.and_then(clean).or_else(|| named.and_then(clean)).unwrap_or_else(|| NAMELESS.to_owned())
+}
+
+/// Returns an agent's program as it is shown: name and version in one short line.
+pub(super) fn program(name: &str, version: &str) -> String {
+    one_line(format!("{name} {version}").trim(), NAME_CHARS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_is_chosen_by_the_user_else_by_the_client() {
+        for (asked, client, expected) in [
+            (Some("ci"), Some("claude-code"), "ci"),
+            (None, Some("claude-code"), "claude-code"),
+            (None, Some("codex-mcp-client"), "codex"),
+            (None, Some("gemini-cli-mcp-client"), "gemini"),
+            (None, Some("gemini-cli-mcp-client-pilothouse"), "gemini"),
+            (None, Some("opencode"), "opencode"),
+            (Some(" \n"), Some("codex"), "codex"),
+            (None, Some("\u{1b}[31m evil\nname"), "[31m evil name"),
+            (None, None, "agent"),
+        ] {
+            assert_eq!(label(asked, client), expected);
+        }
+        assert_eq!(label(Some(&"x".repeat(999)), None).chars().count(), NAME_CHARS);
+    }
+}

@@ -1,0 +1,55 @@
+//! The MCP service without a runtime: everything but calls, the same as with one. The shim answers by it, so
+//! that an agent that only looks whether its servers are well starts nothing.
+
+use rmcp::model::{
+    ErrorData, InitializeRequestParams, InitializeResult, ListToolsResult, PaginatedRequestParams,
+    ServerConfig,
+};
+use rmcp::service::RequestContext;
+use rmcp::{RoleServer, ServerHandler, ServiceExt};
+use tokio::net::UnixStream;
+use tokio_util::sync::CancellationToken;
+
+use super::transport::Transport;
+use super::{schema, service};
+use crate::link::{Lines, MAX_FRAME, Profile};
+
+struct Lobby {
+    profile: Profile,
+}
+
+/// Serves a client until it hangs up.
+pub(super) async fn serve(profile: Profile, client: UnixStream) {
+    let (reader, writer) = client.into_split();
+    let transport = Transport::new(Lines::new(reader, MAX_FRAME), writer, CancellationToken::new());
+    let lobby = Lobby { profile };
+    match lobby.serve(transport).await {
+        // The client is the shim itself: why it ended is nothing that anybody could act on.
+        Ok(running) => drop(running.waiting().await),
+        Err(error) => tracing::debug!(%error, "a conversation ended before it began"),
+    }
+}
+
+impl ServerHandler for Lobby {
+    fn get_info(&self) -> ServerConfig {
+        service::server()
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        let answer = self.negotiate_initialize(&request);
+        context.peer.set_peer_info(request);
+        answer
+    }
+
+    async fn list_tools(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(schema::list(self.profile)))
+    }
+}

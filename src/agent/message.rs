@@ -1,0 +1,206 @@
+//! One line from an agent: a JSON-RPC message, or how to answer what is none. Hostile until proven.
+//!
+//! Whatever is wrong with a line, its sender waits for an answer: the error carries the id of the request
+//! wherever it can be read.
+
+use rmcp::model::{ErrorCode, ErrorData, RequestId};
+use serde_json::error::Category;
+use serde_json::{Map, Value, json};
+
+use crate::envelope::{ErrorKind, SafeText};
+use crate::link::{MAX_DEPTH, MAX_FRAME, Strict, depth_within};
+
+/// The longest id of a request.
+const ID_BYTES: usize = 128;
+
+/// An error in place of an answer.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    /// The request, when it could be told.
+    pub(super) id: Option<RequestId>,
+    /// Why it is refused.
+    pub(super) error: ErrorData,
+}
+
+impl Refusal {
+    pub(super) fn of(id: Option<RequestId>, error: ErrorData) -> Box<Self> {
+        Box::new(Self { id, error })
+    }
+
+    /// Returns the refusal as a line.
+    pub(super) fn line(&self) -> String {
+        line(&json!({ "jsonrpc": "2.0", "id": self.id, "error": self.error }))
+    }
+}
+
+/// Writes a message as a line that hides nothing.
+pub(super) fn line(message: &Value) -> String {
+    SafeText::json(message).map_or_else(|_| message.to_string(), |text| text.as_str().to_owned())
+}
+
+/// Reads a line as a JSON object in which no key stands twice, as the lines of `pilothouse exec` are read.
+///
+/// # Errors
+/// When it is too long, too deep, not JSON, ambiguous, or has an id that no answer could carry.
+pub(super) fn read(line: &[u8]) -> Result<Map<String, Value>, Box<Refusal>> {
+    let refuse = |text: String| Refusal::of(id_of(line), ErrorData::invalid_request(text, None));
+    if line.len() > MAX_FRAME {
+        let length = line.len();
+        return Err(refuse(format!("a message is at most {MAX_FRAME} bytes long, this one has {length}")));
+    }
+    if !depth_within(line, MAX_DEPTH) {
+        return Err(refuse(format!("JSON nests at most {MAX_DEPTH} deep")));
+    }
+    let value = match serde_json::from_slice(line) {
+        Ok(Strict(value)) => value,
+        Err(error) if error.classify() == Category::Data => return Err(ambiguous(line, &error)),
+        Err(error) => {
+            let error = ErrorData::new(ErrorCode::PARSE_ERROR, format!("not JSON: {error}"), None);
+            return Err(Refusal::of(id_of(line), error));
+        }
+    };
+    let Value::Object(message) = value else { return Err(no_message(None)) };
+    match message.get("id") {
+        Some(Value::String(id)) if id.len() > ID_BYTES => {
+            Err(refuse(format!("an id is at most {ID_BYTES} bytes long")))
+        }
+        Some(id) if message.contains_key("method") && request_id(id).is_none() => {
+            Err(refuse("an id is a string or a whole number".to_owned()))
+        }
+        _ => Ok(message),
+    }
+}
+
+/// Tells that JSON is no message of the protocol.
+pub(super) fn no_message(id: Option<RequestId>) -> Box<Refusal> {
+    Refusal::of(id, ErrorData::invalid_request("not a JSON-RPC message", None))
+}
+
+/// Refuses what could be read in two ways.
+fn ambiguous(line: &[u8], error: &serde_json::Error) -> Box<Refusal> {
+    let data = json!({ "kind": ErrorKind::InvalidToolInput.as_str(), "retryable": false });
+    Refusal::of(id_of(line), ErrorData::invalid_params(error.to_string(), Some(data)))
+}
+
+/// Reads an id.
+pub(super) fn request_id(id: &Value) -> Option<RequestId> {
+    match id {
+        Value::String(text) if text.len() <= ID_BYTES => Some(RequestId::String(text.as_str().into())),
+        Value::Number(number) => number.as_i64().map(RequestId::Number),
+        _ => None,
+    }
+}
+
+/// Finds the id of a message, whatever is wrong with the rest of it.
+fn id_of(line: &[u8]) -> Option<RequestId> {
+    let mut rest = line.trim_ascii_start().strip_prefix(b"{")?;
+    let mut depth = 1_usize;
+    loop {
+        let (first, after) = rest.split_first()?;
+        rest = match first {
+            b'"' => {
+                let (text, after) = string(rest)?;
+                match after.trim_ascii_start().strip_prefix(b":") {
+                    Some(value) if depth == 1 && text == br#""id""# => {
+                        return token(value.trim_ascii_start());
+                    }
+                    _ => after,
+                }
+            }
+            b'{' | b'[' => {
+                depth += 1;
+                after
+            }
+            b'}' | b']' => {
+                depth = depth.checked_sub(1)?;
+                after
+            }
+            _ => after,
+        };
+    }
+}
+
+/// Splits off a string, with its quotes.
+fn string(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let mut escaped = false;
+    let end = text.iter().skip(1).position(|byte| {
+        let is_end = *byte == b'"' && !escaped;
+        escaped = *byte == b'\\' && !escaped;
+        is_end
+    })?;
+    text.split_at_checked(end + 2)
+}
+
+/// Reads the string or number that a text begins with as an id.
+fn token(text: &[u8]) -> Option<RequestId> {
+    let token = match text.first()? {
+        b'"' => string(text)?.0,
+        _ => text.split(|byte| matches!(byte, b',' | b'}' | b' ' | b'\t' | b'\r')).next()?,
+    };
+    request_id(&serde_json::from_slice(token).ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn refused(line: &[u8]) -> (i32, Option<RequestId>) {
+        let refusal = read(line).expect_err("refused");
+        (refusal.error.code.0, refusal.id)
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_the_id_where_it_can_be_read() {
+        let number = |id: i64| Some(RequestId::Number(id));
+        let deep = format!(r#"{{"id":3,"params":{}{}}}"#, "[".repeat(200), "]".repeat(200));
+        let deep_first = format!(r#"{{"params":{}{},"id":"a\"b"}}"#, "[".repeat(200), "]".repeat(200));
+        let long = format!(r#"{{"id":4,"params":"{}"}}"#, "x".repeat(MAX_FRAME));
+        let cases: [(&[u8], i32, Option<RequestId>); 14] = [
+            (deep.as_bytes(), -32_600, number(3)),
+            (deep_first.as_bytes(), -32_600, Some(RequestId::String("a\"b".into()))),
+            (long.as_bytes(), -32_600, number(4)),
+            (b"{\"id\":5,\"method\":\"\xff\"}", -32_700, number(5)),
+            (br#"{"method":"\ud800","id":6}"#, -32_700, number(6)),
+            (br#"{"id":7,"method":"ping""#, -32_700, number(7)),
+            (br#"{"id": -8 ,"method":"ping","method":"x"}"#, -32_602, number(-8)),
+            (
+                br#"{"id":9,"method":"tools/call","params":{"arguments":{"cmd":"a","cmd":"b"}}}"#,
+                -32_602,
+                number(9),
+            ),
+            (br#"{"params":{"id":10},"method":}"#, -32_700, None),
+            (br#"{"a":"\"id\":11", "x":"#, -32_700, None),
+            (br#"{"id":1.5,"method":"ping"}"#, -32_600, None),
+            (br#"{"id":null,"method":"ping"}"#, -32_600, None),
+            (b"not json", -32_700, None),
+            (b"[1]", -32_600, None),
+        ];
+        for (line, code, id) in cases {
+            assert_eq!(refused(line), (code, id), "{}", String::from_utf8_lossy(&line[..line.len().min(80)]));
+        }
+        assert!(read(br#"{"id":1,"method":"ping"}"#).is_ok());
+        let long = format!(r#"{{"id":"{}","method":"ping"}}"#, "x".repeat(ID_BYTES + 1));
+        assert_eq!(refused(long.as_bytes()), (-32_600, None));
+    }
+
+    proptest! {
+        #[test]
+        fn an_id_that_serde_finds_is_found_here(
+            before in r#"("[a-h]{3}":(1|"x\\\\\\"id"|\{"id":7\}|\["id",\{\}\]),){0,3}"#,
+            id in prop_oneof![any::<i64>().prop_map(Value::from), "[ -~]{0,20}".prop_map(Value::from)],
+            after in r#"(,"[a-z]{3}":\[1,"\}"\]){0,2}"#,
+        ) {
+            let line = format!(r#"{{{before}"id": {id}{after}}}"#);
+            prop_assert!(serde_json::from_str::<Value>(&line).is_ok(), "{}", line);
+            prop_assert_eq!(id_of(line.as_bytes()), request_id(&id), "{}", line);
+        }
+
+        #[test]
+        fn noise_never_panics(noise in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = read(&noise);
+            let _ = id_of(&[b"{\"id\":".as_slice(), &noise].concat());
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! The loop of the shim: lines from the agent to whoever answers them, and their answers back.
+//!
+//! Nobody waits for two at once: what a reader does not take yet stands in its outbox, and each outbox is
+//! bounded. While the agent leaves answers unread, no further request is handed over; while too many requests
+//! wait, none is read. So an agent that reads gets every answer, however much it sends ahead, and one that never
+//! reads fills a bounded queue.
+
+use std::future::pending;
+use std::io;
+use std::time::Duration;
+
+use rmcp::model::RequestId;
+use tokio::io::AsyncRead;
+use tokio::net::UnixStream;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::task::JoinHandle;
+use tokio::time::{Interval, MissedTickBehavior, interval, timeout};
+
+use super::ledger::{Heard, Ledger, Loss, Side};
+use super::outbox::{Outbox, Outgoing, write_lines};
+use super::{Error, Joined, MAX_LINE, Shim};
+use crate::agent::lobby;
+use crate::agent::transport::IN_FLIGHT;
+use crate::link::{Hello, Line, Lines};
+
+/// Bytes of requests that may wait; beyond, the agent is not read.
+const REQUESTS: usize = 4 << 20;
+/// Bytes of answers that may wait for the agent; beyond, no request is handed over.
+const ANSWERS: usize = 1 << 20;
+/// Requests one side may have to answer: as many as a connection takes, and the repeated opening.
+const AT_ONCE: usize = IN_FLIGHT - 1;
+/// How long answers are waited for once the agent has closed its end.
+const DRAIN: Duration = Duration::from_millis(500);
+/// Time between two looks whether a runtime is there to be joined.
+const LOOK: Duration = Duration::from_secs(2);
+/// The same after a runtime has refused.
+const LOOK_AGAIN: Duration = Duration::from_secs(30);
+
+/// The two ends and what is between them.
+pub(super) struct Carrier<R> {
+    shim: Shim,
+    ledger: Ledger,
+    agent: Lines<R>,
+    has_left: bool,
+    answers: Outbox,
+    own: Lane,
+    runtime: Lane,
+    joining: Option<Joining>,
+    look: Interval,
+}
+
+/// The way to one who answers.
+#[derive(Default)]
+struct Lane {
+    lines: Option<Lines<OwnedReadHalf>>,
+    outbox: Outbox,
+}
+
+/// An attempt to join a runtime.
+struct Joining {
+    task: JoinHandle<Result<Option<Joined>, Error>>,
+    /// A call waits for it: a runtime is started when there is none.
+    is_needed: bool,
+}
+
+/// What happened.
+enum Step {
+    Written,
+    Sent(Option<RequestId>),
+    Said(Vec<u8>),
+    Gone(Side),
+    Joined(Result<Option<Joined>, Error>),
+    Look,
+    Heard(Vec<u8>),
+    Left,
+}
+
+impl<R: AsyncRead + Unpin> Carrier<R> {
+    pub(super) fn new(shim: Shim, agent: Lines<R>, answers: Outbox) -> Self {
+        let mut look = interval(LOOK);
+        look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        Self {
+            ledger: Ledger::new(shim.hello.profile),
+            shim,
+            agent,
+            has_left: false,
+            answers,
+            own: Lane::default(),
+            runtime: Lane::default(),
+            joining: None,
+            look,
+        }
+    }
+
+    /// Carries lines until the agent closes its end, and what is answered soon after that.
+    pub(super) async fn run(mut self) -> Result<(), Error> {
+        while !self.has_left {
+            self.go_on().await?;
+        }
+        let rest = async {
+            while !(self.ledger.is_settled() && self.answers.is_empty()) {
+                self.go_on().await?;
+            }
+            Ok(())
+        };
+        timeout(DRAIN, rest).await.unwrap_or_else(|_| {
+            tracing::warn!("the agent left before all its requests were answered");
+            Ok(())
+        })
+    }
+
+    async fn go_on(&mut self) -> Result<(), Error> {
+        match self.step().await.map_err(|source| Error::Stdio("read from the agent", source))? {
+            Step::Written => {}
+            Step::Sent(request) => request.iter().for_each(|id| self.ledger.sent(id)),
+            Step::Said(line) => {
+                if self.ledger.answered(&line) {
+                    self.answers.push(Outgoing::line(line));
+                }
+            }
+            Step::Gone(side) => self.lose(side),
+            Step::Joined(joined) => self.joined(joined),
+            Step::Look => self.join(false),
+            Step::Heard(line) => self.hear(line),
+            Step::Left => self.has_left = true,
+        }
+        if self.own.lines.is_none() && !self.own.outbox.is_empty() {
+            self.open_own()?;
+        }
+        if self.runtime.lines.is_none() && self.joining.is_none() && !self.runtime.outbox.is_empty() {
+            self.join(true);
+        }
+        Ok(())
+    }
+
+    /// Waits for the next thing to happen. Answers go first, and the runtime goes before the agent: a request must
+    /// not be given to one that has just gone.
+    async fn step(&mut self) -> io::Result<Step> {
+        let reads = self.answers.bytes() < ANSWERS;
+        let hears = !self.has_left
+            && self.answers.bytes() < 2 * ANSWERS
+            && self.own.outbox.bytes() + self.runtime.outbox.bytes() < REQUESTS;
+        let looks = !self.has_left
+            && self.ledger.client().is_some()
+            && self.runtime.lines.is_none()
+            && self.joining.is_none();
+        let sends_own = reads && self.own.may_send(self.ledger.in_flight(Side::Own));
+        let sends = reads && self.runtime.may_send(self.ledger.in_flight(Side::Runtime));
+        Ok(tokio::select! {
+            biased;
+            _ = self.answers.advance() => Step::Written,
+            line = next_line(&mut self.own.lines), if reads => said(Side::Own, line),
+            line = next_line(&mut self.runtime.lines), if reads => said(Side::Runtime, line),
+            sent = self.own.outbox.advance(), if sends_own => Step::Sent(sent),
+            sent = self.runtime.outbox.advance(), if sends => Step::Sent(sent),
+            joined = end_of(&mut self.joining) => Step::Joined(joined),
+            line = self.agent.next(), if hears => match line? {
+                Some(Line::Whole(line)) => Step::Heard(line),
+                Some(Line::TooLong) => {
+                    tracing::warn!("a line of over {MAX_LINE} bytes was dropped");
+                    Step::Written
+                }
+                None => Step::Left,
+            },
+            _ = self.look.tick(), if looks => Step::Look,
+        })
+    }
+
+    /// Hears a line from the agent.
+    fn hear(&mut self, line: Vec<u8>) {
+        if line.is_empty() {
+            return;
+        }
+        match self.ledger.client_said(&line) {
+            Heard::Nothing => {}
+            Heard::Answer(answer) => self.answers.push(Outgoing::line(answer)),
+            Heard::Request(side, id) => {
+                self.lane(side).outbox.push(Outgoing { line, request: Some(id) });
+            }
+            Heard::Withdrawn { id, was_sent: false } => self.runtime.outbox.withdraw(&id),
+            Heard::Withdrawn { .. } => self.runtime.outbox.push_first(vec![Outgoing::line(line)]),
+        }
+    }
+
+    fn lane(&mut self, side: Side) -> &mut Lane {
+        match side {
+            Side::Own => &mut self.own,
+            Side::Runtime => &mut self.runtime,
+        }
+    }
+
+    /// Opens the conversation with the shim's own service.
+    fn open_own(&mut self) -> Result<(), Error> {
+        let (ours, theirs) = UnixStream::pair().map_err(|source| Error::Stdio("open a socket", source))?;
+        tokio::spawn(lobby::serve(self.shim.hello.profile, theirs));
+        let (reader, writer) = ours.into_split();
+        // What the agent opened it with is among what waits, unless it has been answered before.
+        let is_open = self.ledger.has_opened();
+        let replay = if is_open { self.ledger.replay() } else { Vec::new() };
+        self.own.connect(Lines::new(reader, MAX_LINE), writer, replay);
+        Ok(())
+    }
+
+    /// Tries to join a runtime, and starts one if it `is_needed` and there is none.
+    fn join(&mut self, is_needed: bool) {
+        let label = self.ledger.label().map(str::to_owned).or_else(|| self.shim.hello.label.clone());
+        let hello = Hello { label, client: self.ledger.client().cloned(), ..self.shim.hello.clone() };
+        let shim = Shim { hello, target: self.shim.target.clone() };
+        let task =
+            tokio::spawn(
+                async move { if is_needed { shim.join().await.map(Some) } else { shim.find().await } },
+            );
+        self.joining = Some(Joining { task, is_needed });
+    }
+
+    /// Takes note of how an attempt to join a runtime ended.
+    fn joined(&mut self, joined: Result<Option<Joined>, Error>) {
+        let was_needed = self.joining.take().is_some_and(|joining| joining.is_needed);
+        match joined {
+            Ok(Some(Joined { lines, writer })) => self.runtime.connect(lines, writer, self.ledger.replay()),
+            Ok(None) => {}
+            Err(error) if was_needed => {
+                self.runtime.outbox.clear();
+                let answers = self.ledger.lost(Loss::Unreachable(&error));
+                self.answer(answers);
+            }
+            Err(error) => {
+                tracing::info!(%error, "the runtime was not joined");
+                self.look.reset_after(LOOK_AGAIN);
+            }
+        }
+    }
+
+    /// Takes note that one who answers has gone; the next request goes to another.
+    fn lose(&mut self, side: Side) {
+        self.lane(side).disconnect();
+        let answers = match side {
+            Side::Own => self.ledger.unopened(),
+            Side::Runtime => self.ledger.lost(Loss::Gone),
+        };
+        self.answer(answers);
+    }
+
+    fn answer(&mut self, answers: Vec<String>) {
+        answers.into_iter().for_each(|answer| self.answers.push(Outgoing::line(answer)));
+    }
+}
+
+impl Lane {
+    fn connect(&mut self, lines: Lines<OwnedReadHalf>, writer: OwnedWriteHalf, replay: Vec<String>) {
+        self.lines = Some(lines);
+        let handed_over = self.outbox.connect();
+        tokio::spawn(async move {
+            if let Err(error) = write_lines(writer, handed_over).await {
+                tracing::debug!(%error, "write to the runtime");
+            }
+        });
+        self.outbox.push_first(replay.into_iter().map(Outgoing::line).collect());
+    }
+
+    fn disconnect(&mut self) {
+        self.lines = None;
+        self.outbox.disconnect();
+    }
+
+    /// Tells whether the next line may be handed over while so many requests wait for their answers.
+    fn may_send(&self, in_flight: usize) -> bool {
+        in_flight < AT_ONCE || !self.outbox.begins_with_request()
+    }
+}
+
+/// Returns the next line, or `None` once its sender has gone; waits for ever when nobody is there.
+async fn next_line(lines: &mut Option<Lines<OwnedReadHalf>>) -> Option<Vec<u8>> {
+    let Some(lines) = lines else { return pending().await };
+    match lines.next().await {
+        Ok(Some(Line::Whole(line))) => Some(line),
+        // One that sends more than it may, or fails, is as good as gone.
+        Ok(Some(Line::TooLong) | None) | Err(_) => None,
+    }
+}
+
+fn said(side: Side, line: Option<Vec<u8>>) -> Step {
+    line.map_or(Step::Gone(side), Step::Said)
+}
+
+/// Waits for the end of an attempt; for ever when there is none.
+async fn end_of(joining: &mut Option<Joining>) -> Result<Option<Joined>, Error> {
+    let Some(joining) = joining else { return pending().await };
+    (&mut joining.task).await.unwrap_or(Ok(None))
+}

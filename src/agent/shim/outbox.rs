@@ -1,0 +1,165 @@
+//! Lines on their way to one reader, who may be slow: they wait here, not where lines are read.
+
+use std::collections::VecDeque;
+
+use rmcp::model::RequestId;
+use tokio::io::{AsyncWrite, AsyncWriteExt};
+use tokio::sync::mpsc;
+
+/// Lines handed to the writer ahead of what is being written.
+const AHEAD: usize = 4;
+
+/// A line, and the request it is, if it is one.
+#[derive(Debug)]
+pub(super) struct Outgoing {
+    pub(super) line: Vec<u8>,
+    pub(super) request: Option<RequestId>,
+}
+
+impl Outgoing {
+    pub(super) fn line(line: impl Into<Vec<u8>>) -> Self {
+        Self { line: line.into(), request: None }
+    }
+}
+
+/// Lines for one reader, oldest first.
+#[derive(Debug, Default)]
+pub(super) struct Outbox {
+    waiting: VecDeque<Outgoing>,
+    bytes: usize,
+    writer: Option<mpsc::Sender<Vec<u8>>>,
+}
+
+impl Outbox {
+    /// Connects the reader. The lines that come out of the receiver are to be written to it.
+    pub(super) fn connect(&mut self) -> mpsc::Receiver<Vec<u8>> {
+        let (writer, lines) = mpsc::channel(AHEAD);
+        self.writer = Some(writer);
+        lines
+    }
+
+    /// Lets go of the reader; the requests that wait are kept for the next one.
+    pub(super) fn disconnect(&mut self) {
+        self.writer = None;
+        self.retain(|line| line.request.is_some());
+    }
+
+    pub(super) fn push(&mut self, line: Outgoing) {
+        self.bytes += line.line.len();
+        self.waiting.push_back(line);
+    }
+
+    /// Puts lines before all others.
+    pub(super) fn push_first(&mut self, lines: Vec<Outgoing>) {
+        for line in lines.into_iter().rev() {
+            self.bytes += line.line.len();
+            self.waiting.push_front(line);
+        }
+    }
+
+    /// Takes back a request that has not been handed over.
+    pub(super) fn withdraw(&mut self, request: &RequestId) {
+        self.retain(|line| line.request.as_ref() != Some(request));
+    }
+
+    /// Takes back everything.
+    pub(super) fn clear(&mut self) {
+        self.retain(|_| false);
+    }
+
+    fn retain(&mut self, keep: impl Fn(&Outgoing) -> bool) {
+        self.waiting.retain(keep);
+        self.bytes = self.waiting.iter().map(|line| line.line.len()).sum();
+    }
+
+    /// Returns how many bytes wait.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Tells whether nothing waits.
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Tells whether the next line is a request.
+    pub(super) fn begins_with_request(&self) -> bool {
+        self.waiting.front().is_some_and(|line| line.request.is_some())
+    }
+
+    /// Hands the oldest line to the writer and returns the request it is; waits as long as there is none, or no
+    /// room for one. A reader that has gone takes nothing: that is noticed where it is read from. Dropped in the
+    /// middle, it has done nothing.
+    pub(super) async fn advance(&mut self) -> Option<RequestId> {
+        if let (Some(writer), false) = (&self.writer, self.waiting.is_empty())
+            && let Ok(place) = writer.reserve().await
+            && let Some(line) = self.waiting.pop_front()
+        {
+            self.bytes -= line.line.len();
+            place.send(line.line);
+            return line.request;
+        }
+        std::future::pending().await
+    }
+}
+
+/// Writes lines until nobody hands over any more.
+///
+/// # Errors
+/// When the reader takes no more.
+pub(super) async fn write_lines(
+    mut output: impl AsyncWrite + Unpin,
+    mut lines: mpsc::Receiver<Vec<u8>>,
+) -> std::io::Result<()> {
+    while let Some(mut line) = lines.recv().await {
+        line.push(b'\n');
+        output.write_all(&line).await?;
+        output.flush().await?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(id: i64) -> Outgoing {
+        Outgoing { line: vec![b'x'; 10], request: Some(RequestId::Number(id)) }
+    }
+
+    #[tokio::test]
+    async fn lines_wait_for_a_reader_and_keep_their_order() {
+        let mut outbox = Outbox::default();
+        outbox.push(request(1));
+        outbox.push(request(2));
+        outbox.push(request(3));
+        outbox.withdraw(&RequestId::Number(2));
+        outbox.push_first(vec![Outgoing::line("first"), Outgoing::line("second")]);
+        assert_eq!(outbox.bytes(), 31);
+        let mut lines = outbox.connect();
+        let mut handed = Vec::new();
+        for _ in 0..4 {
+            handed.push(outbox.advance().await);
+        }
+        assert_eq!(handed, [None, None, Some(RequestId::Number(1)), Some(RequestId::Number(3))]);
+        assert!(outbox.is_empty() && outbox.bytes() == 0);
+        assert_eq!(lines.recv().await.as_deref(), Some(b"first".as_slice()));
+        assert_eq!(lines.recv().await.as_deref(), Some(b"second".as_slice()));
+    }
+
+    #[tokio::test]
+    async fn a_reader_that_reads_nothing_stops_nobody() {
+        let mut outbox = Outbox::default();
+        let _unread = outbox.connect();
+        (0..100).for_each(|id| outbox.push(request(id)));
+        for _ in 0..AHEAD {
+            assert!(outbox.advance().await.is_some());
+        }
+        tokio::select! {
+            biased;
+            handed = outbox.advance() => panic!("handed over {handed:?}"),
+            () = std::future::ready(()) => {}
+        }
+        assert_eq!(outbox.bytes(), 10 * (100 - AHEAD));
+    }
+}

@@ -1,0 +1,417 @@
+//! `pilothouse mcp` line by line, as no client library would speak to it: far ahead, half broken, or not
+//! listening.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use pilothouse::journal::{Item, Reader};
+use pilothouse::runtime::past;
+use serde_json::{Value, json};
+
+use crate::support::{Agent, Console, Home, program, wait_until};
+
+const MODERN: &str = "2026-07-28";
+
+/// A shim, and the two ends of it that an agent holds.
+struct Wire {
+    shim: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+}
+
+impl Wire {
+    fn start(home: &Home, args: &[&str]) -> Self {
+        let mut command = home.command(&["mcp"]);
+        command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut shim = command.spawn().expect("the shim starts");
+        let input = shim.stdin.take();
+        let output = BufReader::new(shim.stdout.take().expect("piped"));
+        Self { shim, input, output }
+    }
+
+    /// Starts a shim and opens the conversation as the program `name`.
+    fn open(home: &Home, name: &str) -> Self {
+        let mut wire = Self::start(home, &[]);
+        let client = json!({"name": name, "version": "1.0"});
+        let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
+        let opened = wire.ask(json!("open"), "initialize", params);
+        assert_eq!(opened["result"]["serverInfo"]["name"], "pilothouse", "{opened}");
+        wire.write(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+        wire
+    }
+
+    fn write(&mut self, line: &[u8]) {
+        let input = self.input.as_mut().expect("open");
+        input.write_all(&[line, b"\n"].concat()).expect("taken");
+    }
+
+    fn read(&mut self) -> Value {
+        let mut line = String::new();
+        self.output.read_line(&mut line).expect("a line");
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
+    }
+
+    fn send(&mut self, id: Value, method: &str, params: Value) {
+        let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        self.write(request.to_string().as_bytes());
+    }
+
+    fn ask(&mut self, id: Value, method: &str, params: Value) -> Value {
+        self.send(id.clone(), method, params);
+        let answer = self.read();
+        assert_eq!(answer["id"], id, "{answer}");
+        answer
+    }
+
+    /// Calls a tool; returns its envelope.
+    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        let answer = self.ask(json!("call"), "tools/call", json!({"name": tool, "arguments": arguments}));
+        let envelope = answer["result"]["_meta"]["dev.pilothouse/envelope"].clone();
+        assert!(envelope.is_object(), "{answer}");
+        envelope
+    }
+
+    /// Starts a command that lives on; returns its task.
+    fn task(&mut self, cmd: &str) -> String {
+        let envelope = self.call("ExecCommand", json!({"cmd": cmd, "yield_time_ms": 0}));
+        envelope["result"]["task_handle"]["task_id"].as_str().expect("a task").to_owned()
+    }
+
+    fn kill(&mut self) {
+        self.shim.kill().expect("killed");
+        self.shim.wait().expect("reaped");
+    }
+}
+
+impl Drop for Wire {
+    fn drop(&mut self) {
+        let _ = self.shim.kill();
+        let _ = self.shim.wait();
+    }
+}
+
+fn rows(home: &Home, kind: &str) -> Vec<Value> {
+    let all = past::list(&home.places().recordings(), Some(&home.places().workspace));
+    let of = |folder: &Path| -> Vec<Value> {
+        let read = Reader::open(folder).expect("opens");
+        let found = read.filter_map(|item| match item {
+            Item::Record(record) if record.header.kind == kind => Some(record),
+            _ => None,
+        });
+        found.map(|record| record.data(folder).expect("data")).collect()
+    };
+    all.iter().flat_map(|listed| of(&listed.folder)).collect()
+}
+
+fn modern(mut params: Value) -> Value {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": MODERN,
+        "io.modelcontextprotocol/clientInfo": {"name": "codex-mcp-client", "version": "0.1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    params
+}
+
+#[test]
+fn a_health_check_starts_no_runtime_and_the_first_call_does() {
+    let home = Home::new();
+    let mut legacy = Wire::open(&home, "claude-code");
+    assert_eq!(legacy.ask(json!(1), "ping", json!({}))["result"], json!({}));
+    let listed = legacy.ask(json!(2), "tools/list", json!({}));
+    assert_eq!(listed["result"]["tools"][0]["name"], "ExecCommand");
+
+    let mut inline = Wire::start(&home, &[]);
+    let found = inline.ask(json!(1), "server/discover", modern(json!({})));
+    assert!(found["result"]["supportedVersions"].to_string().contains(MODERN), "{found}");
+    let modern_list = inline.ask(json!(2), "tools/list", modern(json!({})));
+    assert_eq!(modern_list["result"]["tools"], listed["result"]["tools"]);
+    assert!(!home.places().runtime_dir.exists(), "nothing was started");
+
+    let params = modern(json!({"name": "ExecCommand", "arguments": {"cmd": "echo hello"}}));
+    let ran = inline.ask(json!(3), "tools/call", params);
+    assert!(ran["result"]["content"][0]["text"].to_string().contains("hello"), "{ran}");
+    assert!(home.places().agent_socket().exists());
+    let listed_by_the_other = legacy.call("TaskList", json!({}));
+    assert_eq!(listed_by_the_other["status"], "success");
+    // What a runtime answers is what the shim itself answers.
+    assert_eq!(legacy.ask(json!(9), "tools/list", json!({}))["result"], listed["result"]);
+}
+
+#[test]
+fn what_is_sent_far_ahead_is_answered_once_the_agent_reads() {
+    let home = Home::new();
+    let mut wire = Wire::open(&home, "eager");
+    let list = json!({"name": "TaskList", "arguments": {"scope": "all"}});
+    for (count, method, params) in
+        [(500, "tools/list", json!({})), (8_000, "ping", json!({})), (3_000, "tools/call", list)]
+    {
+        for id in 0..count {
+            wire.send(json!(id), method, params.clone());
+        }
+        let mut answered = vec![false; count];
+        for _ in 0..count {
+            let answer = wire.read();
+            let id = answer["id"].as_u64().and_then(|id| usize::try_from(id).ok()).expect("an id");
+            assert!(answer["result"].is_object() && !std::mem::replace(&mut answered[id], true), "{answer}");
+        }
+    }
+    assert_eq!(wire.call("ExecCommand", json!({"cmd": "echo still here"}))["status"], "success");
+}
+
+#[test]
+fn what_is_wrong_with_a_line_is_said_under_its_id_and_nothing_is_run() {
+    let home = Home::new();
+    let mut wire = Wire::open(&home, "careless");
+    let call = |arguments: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"ExecCommand","arguments":{arguments}}}}}"#
+        )
+    };
+    let deep = call(&format!(r#"{{"cmd":{}{}}}"#, "[".repeat(100), "]".repeat(100)));
+    let bytes = call(r#"{"cmd":"touch ran ?"}"#).replace('?', "\u{1}").into_bytes();
+    let broken: Vec<u8> = bytes.into_iter().map(|byte| if byte == 1 { 0xff } else { byte }).collect();
+    for (line, code) in [
+        (deep.into_bytes(), -32_600),
+        (broken, -32_700),
+        (call(r#"{"cmd":"touch ran \ud800"}"#).into_bytes(), -32_700),
+        (call(r#"{"cmd":"touch ran","cmd":"touch ran"}"#).into_bytes(), -32_602),
+        (call(r#"{"cmd":"touch ran","\u0063md":"true"}"#).into_bytes(), -32_602),
+        (call(r#"{"cmd":"touch ran"#).into_bytes(), -32_700),
+    ] {
+        wire.write(&line);
+        let answer = wire.read();
+        let shown = String::from_utf8_lossy(&line).into_owned();
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(7), &json!(code)), "{shown}: {answer}");
+    }
+    let twice = wire.call("ExecCommand", json!({"cmd": "test ! -e ran"}));
+    assert_eq!(twice["result"]["exit_status"], 0, "{twice}");
+}
+
+#[test]
+fn two_sessions_of_one_agent_are_two_actors() {
+    let home = Home::new();
+    let mut first = Wire::open(&home, "claude-code");
+    let task = first.task("exec sleep 60");
+    let mut second = Wire::open(&home, "claude-code");
+    let own = second.task("exec sleep 61");
+
+    let listed = second.call("TaskList", json!({}));
+    assert_eq!(listed["result"]["total"], 1, "{listed}");
+    assert_eq!(listed["result"]["tasks"][0]["task_id"], json!(own));
+    for (tool, more) in [("TaskStop", json!({})), ("TaskInput", json!({"input": "x"}))] {
+        let mut arguments = more;
+        arguments["task_id"] = json!(task);
+        let refused = second.call(tool, arguments);
+        assert_eq!(refused["error"]["kind"], "not_task_owner", "{refused}");
+    }
+    let status = second.call("TaskStatus", json!({"task_id": own}));
+    assert_eq!(status["result"]["task"]["started_by"], "agent:claude-code#2", "{status}");
+
+    // The label of the first is free once it is gone, and its tasks come with it.
+    first.kill();
+    let left = |row: &Value| row["label"] == "claude-code" && row["connected"] == false;
+    wait_until("the first one is gone", || rows(&home, "agent").iter().any(left));
+    let mut third = Wire::open(&home, "claude-code");
+    let stopped = third.call("TaskStop", json!({"task_id": task}));
+    assert_eq!(stopped["status"], "success", "{stopped}");
+    assert_eq!(third.call("TaskStop", json!({"task_id": own}))["error"]["kind"], "not_task_owner");
+
+    let came = rows(&home, "agent").into_iter().filter(|row| row["connected"] == true);
+    let came: Vec<Value> = came.collect();
+    let labels: Vec<&Value> = came.iter().map(|row| &row["label"]).collect();
+    assert_eq!(labels, ["claude-code", "claude-code#2", "claude-code"]);
+    for (row, wire) in came.iter().zip([&first, &second, &third]) {
+        assert_eq!(row["uid"], json!(rustix::process::geteuid().as_raw()), "{row}");
+        assert_eq!((&row["profile"], &row["pid"]), (&json!("receipt"), &json!(wire.shim.id())), "{row}");
+    }
+}
+
+#[test]
+fn a_console_shows_agents_that_have_not_called_yet_by_their_labels() {
+    let home = Home::new();
+    // Two come before there is a runtime, one after.
+    let _first = Wire::open(&home, "claude-code");
+    let _second = Wire::open(&home, "gemini-cli-mcp-client");
+    let mut console = Console::open(&home, &[], (160, 40));
+    console.shows("● gemini");
+    console.shows("● claude-code");
+    let _third = Wire::open(&home, "claude-code");
+    console.shows("● claude-code#2");
+    console.keys(b"q");
+    console.shows("3 agents are connected");
+    console.keys(b"s");
+    assert_eq!(console.exit(), 0);
+}
+
+#[test]
+fn connections_of_a_task_keep_neither_a_person_nor_another_agent_out() {
+    let home = Home::new();
+    home.configure("config.toml", "[limits]\nconnections_per_task = 2\n");
+    let agent = Agent::connect_first(&home, &["--label", "claude"]);
+    let waiting = agent.task("exec sleep 60");
+    let hold = format!("{} task output {waiting} --timeout-ms 45000", program().display());
+    let list = format!("{} task list", program().display());
+    let script = format!(
+        "{hold} >/dev/null & {hold} >/dev/null & until {list} | grep TOO_MANY_CONNECTIONS > told.new; do :; done; \
+         mv told.new told; wait"
+    );
+    agent.call("ExecCommand", &json!({"cmd": script, "yield_time_ms": 0}));
+    let told = home.workspace().join("told");
+    wait_until("the third connection of the task is refused", || told.exists());
+    let told: Value = serde_json::from_str(&std::fs::read_to_string(told).expect("a file")).expect("JSON");
+    assert_eq!(told["error"]["retryable"], json!(true), "{told}");
+
+    assert!(home.run(&["task", "list"]).status.success(), "a script outside is served");
+    let another = Agent::connect(&home, &["--label", "codex"]);
+    assert_eq!(another.call("TaskList", &json!({})).envelope["status"], "success");
+    let console = Console::open(&home, &[], (120, 40));
+    console.shows("● codex");
+    another.leave();
+    agent.leave();
+}
+
+#[test]
+fn idle_connections_of_one_process_are_limited_and_the_one_too_many_is_told_once() {
+    let home = Home::new();
+    home.configure("config.toml", "[limits]\nconnections = 66\n");
+    let mut served = home.serve();
+    let socket = home.places().agent_socket();
+    let hello = format!("{{\"v\":1,\"role\":\"cli\",\"pid\":1,\"ppid\":1,\"cwd\":{:?}}}\n", home.workspace());
+    let connect = || {
+        let mut stream = UnixStream::connect(&socket).expect("connects");
+        stream.write_all(hello.as_bytes()).expect("taken");
+        let mut ack = String::new();
+        BufReader::new(&stream).read_line(&mut ack).expect("an answer");
+        (stream, serde_json::from_str::<Value>(&ack).expect("an ack"))
+    };
+    let held: Vec<UnixStream> = (0..64)
+        .map(|_| {
+            let (stream, ack) = connect();
+            assert_eq!(ack["ok"], json!(true), "{ack}");
+            stream
+        })
+        .collect();
+    let (mut refused, ack) = connect();
+    assert_eq!((&ack["ok"], &ack["connection_limit"]), (&json!(false), &json!(64)), "{ack}");
+    // It has not even read the hello: that shows as a reset.
+    assert!(
+        refused.read_to_end(&mut Vec::new()).is_ok_and(|more| more == 0) || refused.write_all(b"x").is_err()
+    );
+
+    // Others are served, up to the limit of all together; the call of one too many is answered with it.
+    let mut first = Wire::open(&home, "first");
+    assert_eq!(first.call("TaskList", json!({}))["status"], "success");
+    let mut second = Wire::open(&home, "second");
+    assert_eq!(second.call("TaskList", json!({}))["status"], "success");
+    let mut third = Wire::open(&home, "third");
+    let answer = third.call("TaskList", json!({}));
+    assert_eq!(answer["error"]["kind"], "too_many_connections", "{answer}");
+    assert_eq!(answer["error"]["details"], json!({"limit": 66}));
+    assert_eq!(answer["error"]["retryable"], json!(true));
+    drop(held);
+    wait_until("it is served once there is room", || {
+        third.call("TaskList", json!({}))["status"] == "success"
+    });
+    assert!(home.run(&["serve", "--stop"]).status.success());
+    served.wait().expect("ends");
+}
+
+#[test]
+fn f30_an_agent_that_goes_in_the_middle_of_a_call_or_batch_ends_nothing_and_the_record_is_complete() {
+    let home = Home::new();
+    home.configure("config.toml", "[[approvals]]\nprefix = \"touch\"\n");
+    let fifos = ["call", "batch"].map(|name| home.fifo(name));
+    let mut wire = Wire::open(&home, "claude-code");
+    let call = json!({"cmd": "echo > one; read -r x < call; echo > two", "yield_time_ms": 30_000});
+    let items =
+        json!([{"cmd": "echo > three; read -r x < batch", "yield_time_ms": 30_000}, {"cmd": "echo > four"}]);
+    wire.send(json!(1), "tools/call", json!({"name": "ExecCommand", "arguments": call}));
+    wire.send(json!(2), "tools/call", json!({"name": "ExecCommandBatch", "arguments": {"items": items}}));
+    let held = json!({"cmd": "touch held", "yield_time_ms": 30_000});
+    wire.send(json!(3), "tools/call", json!({"name": "ExecCommand", "arguments": held}));
+    let there = |name: &str| home.workspace().join(name).exists();
+    wait_until("both run", || there("one") && there("three"));
+    wait_until("all are on record", || rows(&home, "call").len() == 3);
+    wire.kill();
+    let left = |row: &Value| row["connected"] == false;
+    wait_until("the runtime has seen it go", || rows(&home, "agent").iter().any(left));
+    for fifo in fifos {
+        std::fs::write(fifo, "on\n").expect("read");
+    }
+    wait_until("call and batch are carried through", || there("two") && there("four"));
+    let answers = || rows(&home, "answer");
+    wait_until("both answers are on record", || answers().len() >= 2);
+    assert!(answers().iter().all(|row| row["envelope"]["status"] == "success"), "{:?}", answers());
+    assert!(!there("held"), "what waits for a person still waits");
+    assert!(rows(&home, "abandoned").is_empty());
+}
+
+#[test]
+fn f31_an_agent_that_sends_and_never_reads_fills_a_bounded_queue() {
+    let home = Home::new();
+    let mut wire = Wire::open(&home, "deaf");
+    let mut input = wire.input.take().expect("open");
+    let padding = "x".repeat(100_000);
+    let written = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&written);
+    let writing = std::thread::spawn(move || {
+        for id in 0..2_000 {
+            let request =
+                json!({"jsonrpc": "2.0", "id": id, "method": "tools/list", "params": {"cursor": padding}});
+            if input.write_all(format!("{request}\n").as_bytes()).is_err() {
+                return;
+            }
+            counted.fetch_add(1, Ordering::Relaxed);
+        }
+    });
+    let (mut last, mut looks) = (0, 0);
+    wait_until("it is not read any more", || {
+        let now = written.load(Ordering::Relaxed);
+        looks = if now == last { looks + 1 } else { 0 };
+        last = now;
+        now > 20 && looks > 100
+    });
+    assert!(last < 1_000, "{last} requests of 100 kB were taken in");
+    let status = std::fs::read_to_string(format!("/proc/{}/status", wire.shim.id())).expect("status");
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a peak");
+    let peak: u64 = peak.trim().trim_end_matches(" kB").parse().expect("a number");
+    assert!(peak < 100 << 10, "the peak of its memory is {peak} KiB");
+    // It has not lost anything: whoever reads gets the answers in full.
+    for _ in 0..20 {
+        assert!(wire.read()["result"]["tools"].is_array());
+    }
+    wire.kill();
+    writing.join().expect("the writer ends");
+}
+
+#[test]
+fn f32_the_shim_ends_when_its_agent_closes_its_end_whatever_is_in_flight() {
+    let home = Home::new();
+    let mut served = home.serve();
+    let mut idle = Wire::start(&home, &[]);
+    idle.input = None;
+    wait_until("a shim that was told nothing ends", || idle.shim.try_wait().expect("asked").is_some());
+
+    let mut busy = Wire::open(&home, "busy");
+    let task = busy.task("exec sleep 60");
+    let wait = json!({"name": "TaskOutput", "arguments": {"task_id": task, "timeout_ms": 45_000}});
+    busy.send(json!(1), "tools/call", wait);
+    wait_until("it waits", || rows(&home, "call").len() == 2);
+    busy.input = None;
+    wait_until("the shim ends", || busy.shim.try_wait().expect("asked").is_some());
+    assert!(rows(&home, "answer").len() == 1, "and not because its call was answered");
+
+    // One that never read a line ends as well.
+    let mut deaf = Wire::open(&home, "deaf");
+    (0..200).for_each(|id| deaf.send(json!(id), "tools/list", json!({})));
+    deaf.input = None;
+    wait_until("the shim ends", || deaf.shim.try_wait().expect("asked").is_some());
+
+    assert!(served.try_wait().expect("asked").is_none(), "the runtime stays");
+    assert!(home.run(&["serve", "--stop"]).status.success());
+    served.wait().expect("ends");
+}
