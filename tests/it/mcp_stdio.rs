@@ -231,6 +231,25 @@ fn two_sessions_of_one_agent_are_two_actors() {
 }
 
 #[test]
+fn sessions_keep_their_labels_when_another_runtime_takes_over() {
+    let home = Home::new();
+    let mut first = Wire::open(&home, "claude-code");
+    let mut second = Wire::open(&home, "claude-code");
+    // Who a command was started by; nothing while a runtime is leaving.
+    let label = |wire: &mut Wire| {
+        let started = wire.call("ExecCommand", json!({"cmd": "exec sleep 60", "yield_time_ms": 0}));
+        let task = started["result"]["task_handle"]["task_id"].clone();
+        wire.call("TaskStatus", json!({"task_id": task}))["result"]["task"]["started_by"].clone()
+    };
+    assert_eq!(label(&mut first), "agent:claude-code");
+    assert_eq!(label(&mut second), "agent:claude-code#2");
+    assert!(home.run(&["serve", "--stop"]).status.success());
+    // The second one comes first now.
+    wait_until("another runtime serves the second", || label(&mut second) == "agent:claude-code#2");
+    wait_until("another runtime serves the first", || label(&mut first) == "agent:claude-code");
+}
+
+#[test]
 fn a_console_shows_agents_that_have_not_called_yet_by_their_labels() {
     let home = Home::new();
     // Two come before there is a runtime, one after.

@@ -7,13 +7,13 @@
 
 use std::future::pending;
 use std::io;
+use std::pin::Pin;
 use std::time::Duration;
 
 use rmcp::model::RequestId;
 use tokio::io::AsyncRead;
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::task::JoinHandle;
 use tokio::time::{Interval, MissedTickBehavior, interval, timeout};
 
 use super::ledger::{Heard, Ledger, Loss, Side};
@@ -58,7 +58,7 @@ struct Lane {
 
 /// An attempt to join a runtime.
 struct Joining {
-    task: JoinHandle<Result<Option<Joined>, Error>>,
+    attempt: Pin<Box<dyn Future<Output = Result<Option<Joined>, Error>>>>,
     /// A call waits for it: a runtime is started when there is none.
     is_needed: bool,
 }
@@ -206,11 +206,9 @@ impl<R: AsyncRead + Unpin> Carrier<R> {
         let label = self.ledger.label().map(str::to_owned).or_else(|| self.shim.hello.label.clone());
         let hello = Hello { label, client: self.ledger.client().cloned(), ..self.shim.hello.clone() };
         let shim = Shim { hello, target: self.shim.target.clone() };
-        let task =
-            tokio::spawn(
-                async move { if is_needed { shim.join().await.map(Some) } else { shim.find().await } },
-            );
-        self.joining = Some(Joining { task, is_needed });
+        let attempt =
+            Box::pin(async move { if is_needed { shim.join().await.map(Some) } else { shim.find().await } });
+        self.joining = Some(Joining { attempt, is_needed });
     }
 
     /// Takes note of how an attempt to join a runtime ended.
@@ -286,5 +284,5 @@ fn said(side: Side, line: Option<Vec<u8>>) -> Step {
 /// Waits for the end of an attempt; for ever when there is none.
 async fn end_of(joining: &mut Option<Joining>) -> Result<Option<Joined>, Error> {
     let Some(joining) = joining else { return pending().await };
-    (&mut joining.task).await.unwrap_or(Ok(None))
+    joining.attempt.as_mut().await
 }
