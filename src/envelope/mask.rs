@@ -1,24 +1,26 @@
-//! Hides secrets in what is shown or kept about a command: assignments, flags, URLs, headers
-//! (contracts 6). Never used on output, nor on what is executed.
+//! Hides secrets in what is shown or kept about a command: assignments, flags, members of JSON objects, URLs, headers,
+//! tokens of a known shape (docs/decisions/10-masking.md). Never used on output, nor on what is executed.
 //!
 //! One pass: every byte is looked at a fixed number of times, whatever the text. A text that cannot
 //! be told apart for sure (a quote that never closes) is hidden to its end.
+
+mod login;
+mod name;
+mod token;
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use serde_json::Value;
 
+use self::login::Login;
+use self::name::Name;
+
 /// What stands in the place of a secret.
 pub const MASKED: &str = "[masked]";
 
-/// What a name that holds a secret has in it, without `-` and `_`.
-const SECRET_WORDS: [&str; 8] =
-    ["token", "secret", "password", "passwd", "apikey", "accesskey", "privatekey", "credential"];
-/// Other words that begin like those.
-const OTHER_WORDS: [&str; 4] = ["tokeniz", "tokenis", "secretar", "passwordless"];
-/// Ends of names whose value is the place of a secret.
-const PLACES: [&str; 4] = ["file", "path", "dir", "stdin"];
+/// Longest name of a user before a password.
+const USER_BYTES: usize = 128;
 
 /// Returns the text with every secret in it replaced by [`MASKED`].
 #[must_use]
@@ -39,7 +41,7 @@ pub fn mask(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Masks every string of a JSON value; keys and shape stay.
+/// Masks every string of a JSON value, and whole those whose key names a secret; keys and shape stay.
 pub fn mask_strings(value: &mut Value) {
     match value {
         Value::String(text) => {
@@ -48,9 +50,16 @@ pub fn mask_strings(value: &mut Value) {
             }
         }
         Value::Array(items) => items.iter_mut().for_each(mask_strings),
-        Value::Object(fields) => fields.values_mut().for_each(mask_strings),
+        Value::Object(fields) => fields.iter_mut().for_each(|(key, value)| match value {
+            Value::String(text) if is_secret_member(key, text) => *text = MASKED.to_owned(),
+            value => mask_strings(value),
+        }),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
+}
+
+fn is_secret_member(key: &str, text: &str) -> bool {
+    !text.is_empty() && Name::of(key.as_bytes()).is_some_and(|name| !name.allows(text.as_bytes()))
 }
 
 /// A part of the text that is hidden.
@@ -66,11 +75,15 @@ struct Scan<'a> {
     at: usize,
     /// The quote the scan is in, and where its inside begins.
     quote: Option<(u8, usize)>,
+    /// Whose password a `-p` would be.
+    login: Login,
+    /// The end of what was hidden last: no name reaches into it.
+    hidden_to: usize,
 }
 
 impl<'a> Scan<'a> {
     fn of(text: &'a str) -> Self {
-        Self { bytes: text.as_bytes(), at: 0, quote: None }
+        Self { bytes: text.as_bytes(), at: 0, quote: None, login: Login::default(), hidden_to: 0 }
     }
 
     fn secrets(mut self) -> Vec<Secret> {
@@ -79,12 +92,16 @@ impl<'a> Scan<'a> {
             let secret = match byte {
                 b'=' => self.assigned(),
                 b' ' | b'\t' => self.flagged(),
-                b':' => self.in_url().or_else(|| self.in_header()),
-                _ => None,
+                b':' => self.in_url().or_else(|| self.member()).or_else(|| self.in_header()),
+                _ => self.token(),
             };
             match secret.filter(|secret| !secret.at.is_empty()) {
                 Some(secret) => {
+                    while self.at < secret.at.start {
+                        self.step(self.bytes[self.at]);
+                    }
                     self.at = secret.at.end;
+                    self.hidden_to = secret.at.end;
                     if secret.reopened.is_some() {
                         self.quote = None;
                     }
@@ -98,6 +115,9 @@ impl<'a> Scan<'a> {
 
     fn step(&mut self, byte: u8) {
         self.at += 1;
+        if b";&|\n(".contains(&byte) {
+            self.login = Login::default();
+        }
         match (byte, self.quote) {
             (b'\\', None | Some((b'"', _))) => self.at += 1,
             (b'"' | b'\'', None) => self.quote = Some((byte, self.at)),
@@ -106,30 +126,103 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// `NAME=value`, also `NAME+=`, `"name"=`, `form[name]=`.
+    /// `NAME=value`, also `NAME+=`, `"name"=`, `form[name]=`; `--user=name:value`; `-p=value` of a login.
     fn assigned(&self) -> Option<Secret> {
         let (start, name) = self.name_before(self.at, b"]+:?\"'");
+        if login::takes_user(name) {
+            return self.password(self.at + 1);
+        }
+        if name == b"-p" && self.login.has_password() {
+            return Some(self.word(self.at + 1, false));
+        }
         let name = Name::of(name)?;
         let whole_word = self.quote.is_some_and(|(_, inside)| inside == start);
         let secret = self.word(self.at + 1, whole_word);
         (!name.allows(self.value(&secret))).then_some(secret)
     }
 
-    /// `--name value`, also `-name value`.
-    fn flagged(&self) -> Option<Secret> {
-        let (_, name) = self.name_before(self.at, b"\"'");
-        let flag = name.strip_prefix(b"-").and_then(Name::of)?;
-        let mut start = self.at;
-        loop {
-            match (self.byte(start), self.byte(start + 1)) {
-                (Some(b' ' | b'\t'), _) => start += 1,
-                (Some(b'\\'), Some(b'\n')) => start += 2,
-                (Some(b'-'), _) => return None,
-                _ => break,
-            }
+    /// `--name value`, also `-name value`; `-u name:value`; `-p value` and `-pvalue` of a login.
+    fn flagged(&mut self) -> Option<Secret> {
+        let (_, word) = self.name_before(self.at, b"\"'");
+        if word.is_empty() {
+            return None;
         }
+        self.login.follow(word);
+        let flag = word.strip_prefix(b"-").and_then(Name::of);
+        let start = self.after_blanks(self.at);
+        let next = self.bytes.get(start..).unwrap_or_default();
+        if self.login.has_password() && (word == b"-p" || login::has_attached(next, b"-p")) {
+            let is_attached = word != b"-p";
+            let secret = self.word(start + if is_attached { 2 } else { 0 }, false);
+            self.login = Login::default();
+            return Some(secret);
+        }
+        if self.login == Login::Curl && login::has_attached(next, b"-u") {
+            return self.password(start + 2);
+        }
+        if next.first() == Some(&b'-') {
+            return None;
+        }
+        if login::takes_user(word) && self.login != Login::Registry {
+            return self.password(start);
+        }
+        let flag = flag?;
         let secret = self.word(start, false);
         (!flag.is_switch() && !flag.allows(self.value(&secret))).then_some(secret)
+    }
+
+    /// What follows the colon of `name:value`, also in quotes. Two numbers are ids of a user and a group.
+    fn password(&self, start: usize) -> Option<Secret> {
+        let open = self.byte(start).filter(|byte| b"\"'".contains(byte));
+        let from = start + usize::from(open.is_some());
+        let name = self.bytes.get(from..)?.iter().take(USER_BYTES).position(|byte| !login::is_user(*byte))?;
+        let colon = from + name;
+        if self.byte(colon) != Some(b':') || self.bytes[colon + 1..].starts_with(b"//") {
+            return None;
+        }
+        let Secret { at: whole, reopened } = self.word(start, false);
+        let is_closed = open.is_some() && whole.end > colon + 1 && self.byte(whole.end - 1) == open;
+        let end = if is_closed && reopened.is_none() { whole.end - 1 } else { whole.end };
+        let is_number = |part: Range<usize>| self.bytes[part].iter().all(u8::is_ascii_digit);
+        let are_ids = is_number(from..colon) && is_number(colon + 1..end.max(colon + 1));
+        (end > colon && !are_ids).then_some(Secret { at: colon + 1..end, reopened })
+    }
+
+    /// `"name": "value"` and `"name": 12` of a JSON object, also with escaped quotes.
+    fn member(&self) -> Option<Secret> {
+        let (_, name) = self.name_before(self.at, b"\"'\\");
+        let is_quoted = self.at > 0 && b"\"'".contains(&self.bytes[self.at - 1]);
+        let name = Name::of(name).filter(|_| is_quoted)?;
+        let blank = |byte: &&u8| byte.is_ascii_whitespace();
+        let start = self.at + 1 + self.bytes.get(self.at + 1..)?.iter().take_while(blank).count();
+        let (quote, inside) = match (self.byte(start)?, self.byte(start + 1)) {
+            (b'\\', Some(quote @ (b'"' | b'\''))) => (quote, start + 2),
+            (quote @ (b'"' | b'\''), _) => (quote, start + 1),
+            (b'0'..=b'9' | b'-', _) => {
+                let secret =
+                    self.up_to(start, |byte| !byte.is_ascii_alphanumeric() && !b".+-".contains(&byte));
+                return (!name.allows(self.value(&secret))).then_some(secret);
+            }
+            _ => return None,
+        };
+        let is_escaped = inside == start + 2;
+        // The shell's own quote ends right where the value begins: `"token":"'"$TOKEN"'"`.
+        if self.quote.is_some_and(|(open, _)| self.byte(inside) == Some(open)) {
+            return None;
+        }
+        let end = if is_escaped { self.closing_escaped(inside, quote) } else { self.closing(inside, quote) };
+        let secret = Secret { at: inside..end.min(self.bytes.len()), reopened: None };
+        (!name.allows(self.value(&secret))).then_some(secret)
+    }
+
+    /// `ghp_…` and other tokens that are known by their shape.
+    fn token(&self) -> Option<Secret> {
+        let before = self.at.checked_sub(1).and_then(|at| self.byte(at));
+        if before.is_some_and(token::is_part) {
+            return None;
+        }
+        let length = token::length(self.bytes.get(self.at..)?)?;
+        Some(Secret { at: self.at..self.at + length, reopened: None })
     }
 
     /// `scheme://user:pass@`; a password with an unescaped `/` in it counts too.
@@ -152,11 +245,11 @@ impl<'a> Scan<'a> {
         (colon < user_info).then(|| Secret { at: base + colon + 1..base + user_info, reopened: None })
     }
 
-    /// `Authorization: …` to the end of the quote it stands in, else of the line.
+    /// `Authorization: …` to the end of the quote it stands in, else of the line; of `X-Api-Key: …` one word.
     fn in_header(&self) -> Option<Secret> {
         let (_, name) = self.name_before(self.at, b"\"'\\");
-        let word = name.len().checked_sub("authorization".len()).and_then(|at| name.get(at..))?;
-        if !word.eq_ignore_ascii_case(b"authorization") {
+        let is_line = name::is_authorization(name);
+        if !is_line && !name::is_header(name) {
             return None;
         }
         let blank = |byte: &&u8| matches!(byte, b' ' | b'\t');
@@ -169,7 +262,7 @@ impl<'a> Scan<'a> {
             return Some(Secret { at: start..behind, reopened: None });
         }
         Some(match self.quote {
-            None if !b"\"'".contains(&first) => self.up_to(start, |byte| byte == b'\n'),
+            None if is_line && !b"\"'".contains(&first) => self.up_to(start, |byte| byte == b'\n'),
             Some((open, _)) if !b"\"'".contains(&first) => {
                 Secret { at: start..self.closing(start, open), reopened: None }
             }
@@ -228,6 +321,35 @@ impl<'a> Scan<'a> {
         self.bytes.len()
     }
 
+    /// The same where quotes are escaped: `\"value\"`. A quote of the value itself is escaped twice.
+    fn closing_escaped(&self, from: usize, quote: u8) -> usize {
+        let mut at = from;
+        let is_quote = |at: usize| self.byte(at) == Some(b'\\') && self.byte(at + 1) == Some(quote);
+        while let Some(byte) = self.byte(at) {
+            at += match byte {
+                b'\\' if is_quote(at) => return at,
+                b'\\' if self.byte(at + 1) == Some(b'\\') && is_quote(at + 2) => 4,
+                b'\\' => 2,
+                // The end of the string that all of it stands in.
+                _ if byte == quote => return at,
+                _ => 1,
+            };
+        }
+        self.bytes.len()
+    }
+
+    /// Returns the first place that holds no blank; a line that is continued counts as one.
+    fn after_blanks(&self, from: usize) -> usize {
+        let mut at = from;
+        loop {
+            match (self.byte(at), self.byte(at + 1)) {
+                (Some(b' ' | b'\t'), _) => at += 1,
+                (Some(b'\\'), Some(b'\n')) => at += 2,
+                _ => return at,
+            }
+        }
+    }
+
     /// Returns what follows the bracket that closes the one open before `from`.
     fn closing_bracket(&self, from: usize) -> usize {
         let mut depth = 1_usize;
@@ -251,6 +373,7 @@ impl<'a> Scan<'a> {
         let before = &before[..end - aside];
         let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
         let start = before.len() - before.iter().rev().take_while(is_name).count();
+        let start = start.max(self.hidden_to).min(before.len());
         (start, &before[start..])
     }
 
@@ -260,33 +383,6 @@ impl<'a> Scan<'a> {
 
     fn byte(&self, at: usize) -> Option<u8> {
         self.bytes.get(at).copied()
-    }
-}
-
-/// A name that has one of the words in it: small letters, `_` between its parts.
-struct Name(String);
-
-impl Name {
-    fn of(bytes: &[u8]) -> Option<Self> {
-        let small = |byte: &u8| if *byte == b'-' { '_' } else { char::from(byte.to_ascii_lowercase()) };
-        let name: String = bytes.iter().map(small).collect();
-        let named = OTHER_WORDS.iter().fold(name.clone(), |name, other| name.replace(other, " "));
-        let joined = named.replace('_', "");
-        SECRET_WORDS.iter().any(|word| joined.contains(word)).then_some(Self(name))
-    }
-
-    /// Tells whether a value of this name is no secret: the path of one, or a number of tokens.
-    fn allows(&self, value: &[u8]) -> bool {
-        let is_place = self.0.rsplit('_').next().is_some_and(|end| PLACES.contains(&end));
-        let is_path = |byte: &u8| byte.is_ascii_alphanumeric() || b"._-/~+@,:".contains(byte);
-        let is_count = self.0.ends_with("tokens") && value.iter().all(u8::is_ascii_digit);
-        is_count || is_place && value.iter().all(is_path)
-    }
-
-    /// Tells whether a flag of this name takes no value.
-    fn is_switch(&self) -> bool {
-        let name = self.0.trim_start_matches('_');
-        name.starts_with("no_") || name.ends_with("_stdin")
     }
 }
 

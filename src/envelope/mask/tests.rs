@@ -96,6 +96,100 @@ fn authorization_headers_are_masked() {
 }
 
 #[test]
+fn the_password_of_a_user_is_masked() {
+    shows("curl -u me:pw https://h", "curl -u me:[masked] https://h");
+    shows("curl -u 'me:p w' https://h -v", "curl -u 'me:[masked]' https://h -v");
+    shows("curl -u \"$USER:$PW\" h", "curl -u \"$USER:[masked]\" h");
+    shows("curl --user me:pw h; ls", "curl --user me:[masked] h; ls");
+    shows("curl --user=me:pw h", "curl --user=me:[masked] h");
+    shows("curl -fsSLu me:pw -o x h", "curl -fsSLu me:[masked] -o x h");
+    shows("curl -ume:pw h", "curl -ume:[masked] h");
+    shows("curl -u :token123 h", "curl -u :[masked] h");
+    shows("sh -c 'curl -u me:pw h'", "sh -c 'curl -u me:[masked] h'");
+}
+
+#[test]
+fn passwords_of_logins_are_masked() {
+    shows("sshpass -p hunter2 ssh -p 22 h", "sshpass -p [masked] ssh -p 22 h");
+    shows("sshpass -phunter2 ssh -p 22 h", "sshpass -p[masked] ssh -p 22 h");
+    shows("/usr/bin/sshpass -v -p 'a b' scp x h:", "/usr/bin/sshpass -v -p [masked] scp x h:");
+    shows("docker login -u me -p hunter2 reg.io", "docker login -u me -p [masked] reg.io");
+    shows("docker login -p=hunter2 reg.io", "docker login -p=[masked] reg.io");
+    shows("cd x && podman login -phunter2 reg.io", "cd x && podman login -p[masked] reg.io");
+    shows("sh -c 'docker login -p hunter2'", "sh -c 'docker login -p [masked]'");
+}
+
+#[test]
+fn members_of_json_objects_are_masked() {
+    shows(r#"curl -d '{"password":"a b","x":"y"}' h"#, r#"curl -d '{"password":"[masked]","x":"y"}' h"#);
+    shows(r#"curl -d '{"apiKey": "a\"b", "n": 1}' h"#, r#"curl -d '{"apiKey": "[masked]", "n": 1}' h"#);
+    shows(r#"curl -d "{\"password\":\"a b\"}" h"#, r#"curl -d "{\"password\":\"[masked]\"}" h"#);
+    shows(r#"curl -d "{\"secret\": \"a\\\"b\"}" h"#, r#"curl -d "{\"secret\": \"[masked]\"}" h"#);
+    shows(r#"curl -d '{"secret": 1234, "n": 5}' h"#, r#"curl -d '{"secret": [masked], "n": 5}' h"#);
+    shows("py -c \"f({'password': 'a b'})\" x", "py -c \"f({'password': '[masked]'})\" x");
+    shows(r#"{"db_pass":"a"} TOKEN=b c"#, r#"{"db_pass":"[masked]"} TOKEN=[masked] c"#);
+}
+
+#[test]
+fn names_with_a_short_word_of_their_own_are_masked() {
+    for name in ["X_AUTH", "DB_PASS", "GITHUB_PAT", "PASS", "dbPass", "proxy-auth"] {
+        shows(&format!("{name}=hunter2 run"), &format!("{name}=[masked] run"));
+    }
+    shows("login --pass hunter2 x", "login --pass [masked] x");
+    shows("openssl rsa -passin pass:x -pass pass:y", "openssl rsa -passin pass:x -pass [masked]");
+}
+
+#[test]
+fn headers_with_a_key_are_masked() {
+    shows("curl -H 'X-Api-Key: a b' h", "curl -H 'X-Api-Key: [masked]' h");
+    shows("curl -H \"x-api-key:abc\" h", "curl -H \"x-api-key:[masked]\" h");
+    shows("curl -H X-Api-Key:abc h", "curl -H X-Api-Key:[masked] h");
+    shows("curl -H 'PRIVATE-TOKEN: abc' h", "curl -H 'PRIVATE-TOKEN: [masked]' h");
+    shows("GET /\nX-Auth-Token: abc\nHost: h", "GET /\nX-Auth-Token: [masked]\nHost: h");
+}
+
+#[test]
+fn tokens_of_a_known_shape_are_masked() {
+    for token in [
+        "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
+        "github_pat_11ABCDEFG0aBcDeFgHiJkL_0123456789abcdef",
+        "sk-proj-abcdefghij0123456789",
+        "sk-ant-api03-Ab0_cdefghijkl12-mnop",
+        "xoxb-123456789012-abcdefGHIJ",
+        "AKIAIOSFODNN7EXAMPLE",
+    ] {
+        shows(&format!("gh auth login {token}; ls"), "gh auth login [masked]; ls");
+        shows(&format!("echo '{token}' | x"), "echo '[masked]' | x");
+        shows(&format!("git clone https://{token}@h/x"), "git clone https://[masked]@h/x");
+    }
+}
+
+#[test]
+fn what_only_looks_like_one_stays() {
+    leaves(&[
+        "GIT_AUTHOR_NAME=me GIT_AUTHOR_EMAIL=a@b git commit",
+        "PATH=/bin:/usr/bin run",
+        "SSH_AUTH_SOCK=/run/user/1000/agent.1 ssh h",
+        "AUTH_TYPE=basic AUTH=none PASS=0 run",
+        "pass=$((pass+1)); echo $pass",
+        "git commit -m \"auth: fix the login\"",
+        "docker run -u 1000:1000 --user www:www -p 80:80 img",
+        "mkdir -p a/b; ssh -p 22 h; ssh login -p 22",
+        "git push -u origin HEAD:main",
+        "redis-cli -u redis://h:6379",
+        "sort -u a:b".trim_end_matches(":b"),
+        "journalctl -u nginx",
+        "pip install sk-learn sk-2024-quarterly-report-final-version",
+        "cat task-sk-notes ghp_short AKIA AKIAIOSFODNN7EXAMPLE1 xoxb-1",
+        r#"curl -d '{"max_tokens": 100, "author": "me", "auth": true}' h"#,
+        r#"curl -d '{"path": "/x", "password": ""}' h"#,
+        r#"curl -d '{"token":"'"$T"'"}' h"#,
+        "echo \"pass: 3\"",
+        "ffmpeg -pass 1 x",
+    ]);
+}
+
+#[test]
 fn what_is_no_secret_stays() {
     leaves(&[
         "",
@@ -172,6 +266,22 @@ fn hostile_text_takes_linear_time() {
         "-",
         "token]=",
         "-token \\\n",
+        "-u ",
+        "-u a:",
+        "-u $(",
+        "-u 'a:",
+        "curl -ua",
+        "sshpass -p",
+        "docker login -p ",
+        "\"password\":\"",
+        "\"password\":",
+        "\\\"password\\\":\\\"",
+        "x-api-key:",
+        "ghp_",
+        "sk-",
+        "sk-abcdefghij0123456789_",
+        "AKIA",
+        " \\\n",
     ] {
         let text = part.repeat((1 << 18) / part.len());
         assert!(mask(&text).len() <= text.len() * 4, "{part}");
@@ -193,7 +303,7 @@ fn a_header_hidden_before_stays_as_it_is() {
 
 proptest! {
     #[test]
-    fn masking_twice_is_masking_once(text in "(?s)([-a-z=:/@&;'\"\\\\ \n$()`\\]]|token|--password |Authorization: |://|é){0,24}") {
+    fn masking_twice_is_masking_once(text in "(?s)([-a-z=:/@&;'\"\\\\ \n$()`\\]]|token|--password |Authorization: |://|é|-u |a:b|\"password\":|\\\\\"pass\\\\\": |sshpass |-p |X-Api-Key: |ghp_0123456789abcdefghij|docker login |curl ){0,24}") {
         let once = mask(&text).into_owned();
         prop_assert_eq!(mask(&once), once.as_str());
     }
@@ -206,6 +316,16 @@ proptest! {
         let text = format!("{before} {name}{quote}{secret}{quote}{after}");
         let shown = mask(&text).into_owned();
         prop_assert_eq!(shown, format!("{before} {name}[masked]{after}"));
+    }
+
+    #[test]
+    fn what_follows_a_secret_is_never_hidden(
+        secret in "(curl -u me:%|curl -H 'X-Api-Key: %'|sshpass -p %|docker login -p %|x '\\{\"password\":\"%\"\\}'|DB_PASS=%|x ghp_%0123456789abcdefghij)",
+        value in "[A-Z0-9]{6,12}", after in "( [a-z/]{1,6}){0,4}",
+    ) {
+        let text = format!("{}{after}", secret.replace('%', &value));
+        let shown = mask(&text).into_owned();
+        prop_assert!(!shown.contains(&value) && shown.ends_with(&after), "{} -> {}", text, shown);
     }
 
     #[test]

@@ -1,0 +1,63 @@
+//! Options that are passwords only after certain words: `sshpass -p`, `docker login -p`, `curl -u name:value`.
+
+/// Programs that log in to registries and clusters with `login -p`.
+const REGISTRIES: [&[u8]; 10] =
+    [b"docker", b"podman", b"nerdctl", b"buildah", b"skopeo", b"helm", b"oras", b"crane", b"oc", b"az"];
+/// Letters of curl's options that take no value, as in `-fsSLu`.
+const SWITCHES: &[u8] = b"fgijklnpqsvGIJLNOSZ0123456#";
+
+/// Whose options are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Login {
+    /// Nobody's that matters.
+    #[default]
+    Other,
+    /// `sshpass`, before the command it runs.
+    Sshpass,
+    Curl,
+    /// One of the [`REGISTRIES`].
+    Registry,
+    /// Its `login`.
+    RegistryLogin,
+}
+
+impl Login {
+    /// Goes on by a word of the command.
+    pub(super) fn follow(&mut self, word: &[u8]) {
+        *self = match (*self, word) {
+            (_, b"sshpass") => Self::Sshpass,
+            (_, b"curl") => Self::Curl,
+            (_, word) if REGISTRIES.contains(&word) => Self::Registry,
+            (Self::Registry, b"login") => Self::RegistryLogin,
+            // Where its command begins, `-p` is another option.
+            (Self::Sshpass, word) if !word.starts_with(b"-") => Self::Other,
+            (same, _) => same,
+        }
+    }
+
+    /// Tells whether `-p` is a password.
+    pub(super) fn has_password(self) -> bool {
+        matches!(self, Self::Sshpass | Self::RegistryLogin)
+    }
+}
+
+/// Tells whether an option is followed by `name:value`.
+pub(super) fn takes_user(option: &[u8]) -> bool {
+    let is_short = |letters: &[u8]| letters.iter().all(|letter| SWITCHES.contains(letter));
+    match option {
+        b"--user" | b"--proxy-user" => true,
+        [b'-', letters @ .., b'u' | b'U'] => is_short(letters),
+        _ => false,
+    }
+}
+
+/// Tells whether a word begins with an option and its value in one.
+pub(super) fn has_attached(word: &[u8], option: &[u8]) -> bool {
+    let value = word.strip_prefix(option).and_then(|value| value.first());
+    value.is_some_and(|first| !first.is_ascii_whitespace() && *first != b'=')
+}
+
+/// Tells whether a byte may stand in the name of a user.
+pub(super) fn is_user(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"._@%+$-{}".contains(&byte)
+}

@@ -1,0 +1,98 @@
+//! Names that say that their value is a secret.
+
+/// What a name that holds a secret has in it, without `-` and `_`.
+const SECRET_WORDS: [&str; 8] =
+    ["token", "secret", "password", "passwd", "apikey", "accesskey", "privatekey", "credential"];
+/// Other words that begin like those.
+const OTHER_WORDS: [&str; 4] = ["tokeniz", "tokenis", "secretar", "passwordless"];
+/// What is a secret only as a word of its own: `DB_PASS`, `X_AUTH`, not `PATH`, `GIT_AUTHOR_NAME`.
+const OWN_WORDS: [&str; 3] = ["pat", "auth", "pass"];
+/// Ends of names whose value is the place of a secret.
+const PLACES: [&str; 5] = ["file", "path", "dir", "stdin", "sock"];
+/// Ends of names with one of [`OWN_WORDS`] whose value tells how, where or as whom, not by what.
+const MANNERS: [&str; 20] = [
+    "type",
+    "method",
+    "mode",
+    "mechanism",
+    "scheme",
+    "source",
+    "provider",
+    "plugin",
+    "url",
+    "uri",
+    "host",
+    "port",
+    "server",
+    "realm",
+    "user",
+    "name",
+    "through",
+    "count",
+    "enabled",
+    "required",
+];
+/// Values that are no secrets of such names.
+const SWITCHED: [&[u8]; 8] = [b"true", b"false", b"yes", b"no", b"on", b"off", b"none", b"null"];
+
+/// A name that has one of the words in it: small letters, `_` between its parts.
+pub(super) struct Name {
+    text: String,
+    /// It has one of [`SECRET_WORDS`], not only one of [`OWN_WORDS`].
+    is_plain: bool,
+}
+
+impl Name {
+    /// Reads a name; nothing when it names no secret.
+    pub(super) fn of(bytes: &[u8]) -> Option<Self> {
+        let mut text = String::with_capacity(bytes.len() + 4);
+        let mut last = b'_';
+        for byte in bytes {
+            if byte.is_ascii_uppercase() && (last.is_ascii_lowercase() || last.is_ascii_digit()) {
+                text.push('_');
+            }
+            text.push(if *byte == b'-' { '_' } else { char::from(byte.to_ascii_lowercase()) });
+            last = *byte;
+        }
+        let named = OTHER_WORDS.iter().fold(text.replace('_', ""), |name, other| name.replace(other, " "));
+        let is_plain = SECRET_WORDS.iter().any(|word| named.contains(word));
+        let is_named = is_plain || text.split('_').any(|part| OWN_WORDS.contains(&part));
+        is_named.then_some(Self { text, is_plain })
+    }
+
+    /// Tells whether a value of this name is no secret: the path of one, a number of tokens, a switch.
+    pub(super) fn allows(&self, value: &[u8]) -> bool {
+        let end = self.text.rsplit('_').next().unwrap_or_default();
+        let is_path = |byte: &u8| byte.is_ascii_alphanumeric() || b"._-/~+@,:".contains(byte);
+        let is_count = self.text.ends_with("tokens") && value.iter().all(u8::is_ascii_digit);
+        is_count
+            || PLACES.contains(&end) && value.iter().all(is_path)
+            || !self.is_plain && (MANNERS.contains(&end) || is_switched(value))
+    }
+
+    /// Tells whether a flag of this name takes no value.
+    pub(super) fn is_switch(&self) -> bool {
+        let name = self.text.trim_start_matches('_');
+        name.starts_with("no_") || name.ends_with("_stdin")
+    }
+}
+
+/// A switch, one digit, or a sum: `pass=$((pass+1))` counts.
+fn is_switched(value: &[u8]) -> bool {
+    let small = value.to_ascii_lowercase();
+    matches!(value, [b'0'..=b'9']) || value.starts_with(b"$((") || SWITCHED.contains(&small.as_slice())
+}
+
+/// Tells whether a header's whole line is a secret.
+pub(super) fn is_authorization(name: &[u8]) -> bool {
+    let word = name.len().checked_sub("authorization".len()).and_then(|at| name.get(at..));
+    word.is_some_and(|word| word.eq_ignore_ascii_case(b"authorization"))
+}
+
+/// Tells whether a header carries a key or a token: `X-Api-Key`, `PRIVATE-TOKEN`.
+pub(super) fn is_header(name: &[u8]) -> bool {
+    const KNOWN: [&[u8]; 5] = [b"api-key", b"apikey", b"private-token", b"job-token", b"deploy-token"];
+    let small = name.to_ascii_lowercase();
+    let is_own = small.starts_with(b"x-") && (small.ends_with(b"-key") || Name::of(&small).is_some());
+    is_own || KNOWN.contains(&small.as_slice())
+}

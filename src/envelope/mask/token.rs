@@ -1,0 +1,45 @@
+//! Tokens that are known by their shape wherever they stand. A hash is none: 40 hexadecimal digits name a commit.
+
+/// Fewest characters after a prefix.
+const LEAST: usize = 20;
+/// A run of letters and digits that no name of a branch or a package has.
+const RUN: usize = 12;
+
+/// Tells whether a byte before it would make it a part of something else.
+pub(super) fn is_part(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
+}
+
+/// Returns how many bytes the token takes that a text begins with.
+pub(super) fn length(text: &[u8]) -> Option<usize> {
+    match text {
+        [b'g', b'h', b'p' | b'o' | b'u' | b's' | b'r', b'_', rest @ ..] => {
+            whole(4, rest, |byte| byte.is_ascii_alphanumeric(), LEAST)
+        }
+        [b'g', b'i', b't', b'h', b'u', b'b', b'_', b'p', b'a', b't', b'_', rest @ ..] => {
+            whole(11, rest, |byte| byte.is_ascii_alphanumeric() || byte == b'_', LEAST)
+        }
+        [b'x', b'o', b'x', b'a'..=b'z', b'-', rest @ ..] => whole(5, rest, is_part, LEAST / 2),
+        [b'A', b'K' | b'S', b'I', b'A', rest @ ..] => {
+            let is_part = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
+            whole(4, rest, is_part, 16).filter(|length| *length == 20)
+        }
+        [b's', b'k', b'-', rest @ ..] => {
+            whole(3, rest, is_part, LEAST).filter(|length| has_run(&text[..*length]))
+        }
+        _ => None,
+    }
+}
+
+/// A prefix of so many bytes and all that may follow it; nothing when that is too short, or goes on as another word.
+fn whole(prefix: usize, rest: &[u8], is_own: impl Fn(u8) -> bool, least: usize) -> Option<usize> {
+    let own = rest.iter().take_while(|byte| is_own(**byte)).count();
+    let goes_on = rest.get(own).is_some_and(|byte| is_part(*byte));
+    (own >= least && !goes_on).then_some(prefix + own)
+}
+
+/// Tells whether a long run of letters and digits has a digit in it.
+fn has_run(token: &[u8]) -> bool {
+    let runs = token.split(|byte| !byte.is_ascii_alphanumeric());
+    runs.into_iter().any(|run| run.len() >= RUN && run.iter().any(u8::is_ascii_digit))
+}
