@@ -1,6 +1,6 @@
 //! What an agent is called.
 
-use crate::envelope::one_line;
+use crate::envelope::{SafeText, one_line};
 
 /// Longest label and client name kept.
 const NAME_CHARS: usize = 64;
@@ -12,7 +12,7 @@ const KNOWN: [(&str, &str); 2] = [("codex-mcp-client", "codex"), ("gemini-cli-mc
 /// Returns the label an agent wants: the one its user chose, else the name of its client. Both come from
 /// outside: one short line, whatever they hold.
 pub(super) fn label(asked: Option<&str>, client: Option<&str>) -> String {
-    let clean = |text: &str| Some(one_line(text, NAME_CHARS)).filter(|text| !text.is_empty());
+    let clean = |text: &str| Some(name(text)).filter(|text| !text.is_empty());
     let named = client.map(|name| {
         let known = KNOWN.into_iter().find(|(begins, _)| name.starts_with(begins));
         known.map_or(name, |(_, agent)| agent)
@@ -20,9 +20,14 @@ pub(super) fn label(asked: Option<&str>, client: Option<&str>) -> String {
     asked.and_then(clean).or_else(|| named.and_then(clean)).unwrap_or_else(|| NAMELESS.to_owned())
 }
 
+/// Makes one short line with nothing hidden in it: two names that look the same are the same.
+fn name(text: &str) -> String {
+    one_line(&SafeText::line(&one_line(text, NAME_CHARS)), NAME_CHARS)
+}
+
 /// Returns an agent's program as it is shown: name and version in one short line.
 pub(super) fn program(name: &str, version: &str) -> String {
-    one_line(format!("{name} {version}").trim(), NAME_CHARS)
+    self::name(format!("{name} {version}").trim())
 }
 
 #[cfg(test)]

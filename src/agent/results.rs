@@ -3,15 +3,15 @@
 
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 
-use crate::envelope::Envelope;
+use crate::envelope::{Envelope, SafeText};
 use crate::link::Profile;
 
 /// The key of the canonical envelope in a result's `_meta`.
 pub const ENVELOPE_KEY: &str = "dev.pilothouse/envelope";
 
 /// Returns the result of a call. A command that exited with 1 is no error: the tool worked.
-pub(super) fn result(profile: Profile, envelope: &Envelope, receipt: String) -> CallToolResult {
-    let mut result = CallToolResult::success(vec![ContentBlock::text(receipt)]);
+pub(super) fn result(profile: Profile, envelope: &Envelope, receipt: SafeText) -> CallToolResult {
+    let mut result = CallToolResult::success(vec![ContentBlock::text(String::from(receipt))]);
     result.is_error = Some(envelope.is_error());
     let mut meta = MetaObject::default();
     meta.insert(ENVELOPE_KEY.to_owned(), envelope.to_value());
@@ -33,21 +33,24 @@ mod tests {
     fn the_receipt_is_the_text_and_the_envelope_is_out_of_the_models_sight() {
         let envelope =
             Envelope::success("ExecCommand", "command exited with status 3", &json!({"exit_status": 3}));
-        let plain =
-            serde_json::to_value(result(Profile::Receipt, &envelope, "Process exited with code 3".into()));
+        let plain = serde_json::to_value(result(
+            Profile::Receipt,
+            &envelope,
+            SafeText::lines("Process exited with code 3"),
+        ));
         let plain = plain.expect("serialises");
         assert_eq!(plain["content"], json!([{"type": "text", "text": "Process exited with code 3"}]));
         assert_eq!(plain["isError"], json!(false));
         assert_eq!(plain["_meta"][ENVELOPE_KEY], envelope.to_value());
         assert_eq!(plain.get("structuredContent"), None);
-        let both =
-            serde_json::to_value(result(Profile::Structured, &envelope, String::new())).expect("serialises");
+        let both = serde_json::to_value(result(Profile::Structured, &envelope, SafeText::default()))
+            .expect("serialises");
         assert_eq!(both["structuredContent"], envelope.to_value());
     }
 
     #[test]
     fn an_error_envelope_is_an_error_result() {
         let envelope = Envelope::error("TaskStop", ToolError::new(ErrorKind::TaskNotFound, "No such task."));
-        assert_eq!(result(Profile::Receipt, &envelope, String::new()).is_error, Some(true));
+        assert_eq!(result(Profile::Receipt, &envelope, SafeText::default()).is_error, Some(true));
     }
 }

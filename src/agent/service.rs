@@ -18,7 +18,7 @@ use tokio_util::task::TaskTracker;
 
 use super::transport::Transport;
 use super::{label, results, schema};
-use crate::envelope::Actor;
+use crate::envelope::{Actor, SafeText};
 use crate::link::{Guest, Hello, Peer, Profile};
 use crate::runtime::{AgentPeer, Handle};
 use crate::tools::{self, Caller};
@@ -183,7 +183,10 @@ impl ServerHandler for Service {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(tool) = tools::find(&request.name) else {
-            return Err(ErrorData::invalid_params(format!("unknown tool: {}", request.name), None));
+            return Err(ErrorData::invalid_params(
+                format!("unknown tool: {}", SafeText::line(&request.name)),
+                None,
+            ));
         };
         let caller = Caller { actor: self.actor(context.client_info().as_ref()), cwd: self.cwd.clone() };
         let input = Value::Object(request.arguments.unwrap_or_default());

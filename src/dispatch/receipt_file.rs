@@ -36,7 +36,8 @@ pub(super) struct Input {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Rendered {
     /// The text a model reads.
-    receipt: String,
+    #[schemars(with = "String")]
+    receipt: SafeText,
     /// Its characters.
     chars: usize,
 }
@@ -75,7 +76,7 @@ impl Local for ReceiptRender {
     }
 
     fn text(output: &Rendered) -> String {
-        output.receipt.clone()
+        output.receipt.to_string()
     }
 }
 

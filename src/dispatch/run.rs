@@ -87,7 +87,7 @@ fn of_answer(answer: Answer, accepted: &[i64]) -> Response {
             None => Response::success(data.clone(), String::new()),
         },
     };
-    response.text = answer.receipt;
+    response.text = answer.receipt.into();
     response.meta = Meta { call, effect, ..Meta::default() };
     response.warnings = cut_streams(response.data());
     response

@@ -12,6 +12,10 @@ const JOINER: char = '\u{200D}';
 const KEYCAP: char = '\u{20E3}';
 /// Where the tag characters lie over ASCII.
 const TAGS: u32 = 0xE_0000;
+const FLAG: char = '\u{1F3F4}';
+const LAST_TAG: char = '\u{E007F}';
+/// Five letters and the last.
+const REGION_TAGS: usize = 6;
 /// The letters in the flags of regions that fonts know: England, Scotland, Wales.
 const REGIONS: [&str; 3] = ["gbeng", "gbsct", "gbwls"];
 
@@ -75,15 +79,11 @@ pub(super) fn is_mark(c: char) -> bool {
 /// hidden and no part of ordinary writing. `stacked` says that so many marks stand on one character that they, too,
 /// are named.
 pub(super) fn walk(text: &str, stacked: bool, mut each: impl FnMut(char, bool)) {
-    for (start, cluster) in text.grapheme_indices(true) {
-        let mut marks = 0;
-        for (at, c) in cluster.char_indices() {
-            marks = if is_mark(c) { marks + 1 } else { 0 };
-            let around =
-                Around { cluster, before: &cluster[..at], after: &text[start + at + c.len_utf8()..] };
-            let is_odd = is_hidden(c) && !around.is_writing(c);
-            each(c, is_odd || stacked && marks > MARKS);
-        }
+    let mut marks = 0;
+    for (at, c) in text.char_indices() {
+        marks = if stacked && is_mark(c) { marks + 1 } else { 0 };
+        let is_odd = is_hidden(c) && !is_writing(text, at, c);
+        each(c, is_odd || marks > MARKS);
     }
 }
 
@@ -97,33 +97,22 @@ pub(super) fn is_ordinary(text: &str, stacked: bool) -> bool {
         })
 }
 
-/// Where a hidden character stands.
-struct Around<'a> {
-    /// What a reader takes for one character.
-    cluster: &'a str,
-    /// The part of it that stands before.
-    before: &'a str,
-    /// All of the text that follows.
-    after: &'a str,
-}
-
-impl Around<'_> {
-    /// Tells whether the character is how its text is written.
-    fn is_writing(&self, c: char) -> bool {
-        let next = || self.after.chars().next();
-        match (c, self.before.chars().next_back()) {
-            ('\u{FE0E}' | '\u{FE0F}', Some('0'..='9' | '#' | '*')) => next() == Some(KEYCAP),
-            ('\u{FE0E}' | '\u{FE0F}', Some(last)) => is_pictograph(last),
-            (JOINER | NON_JOINER, Some(last)) => {
-                let is_between = |is_one: fn(char) -> bool, last| is_one(last) && next().is_some_and(is_one);
-                let is_dress = |c: &char| matches!(c, '\u{FE0F}' | '\u{1F3FB}'..='\u{1F3FF}');
-                let emoji = self.before.chars().rev().find(|c| !is_dress(c)).filter(|_| c == JOINER);
-                is_between(is_joined_letter, last)
-                    || emoji.is_some_and(|emoji| is_between(is_pictograph, emoji))
-            }
-            ('\u{E0020}'..='\u{E007F}', Some(_)) => is_region(self.cluster),
-            _ => false,
+/// Tells whether a hidden character is how its text is written.
+fn is_writing(text: &str, at: usize, c: char) -> bool {
+    let before = text.get(..at).unwrap_or_default();
+    let Some(last) = before.chars().next_back() else { return false };
+    let next = || text.get(at + c.len_utf8()..).and_then(|after| after.chars().next());
+    match c {
+        '\u{FE0E}' | '\u{FE0F}' if matches!(last, '0'..='9' | '#' | '*') => next() == Some(KEYCAP),
+        '\u{FE0E}' | '\u{FE0F}' => is_pictograph(last),
+        JOINER | NON_JOINER if is_joined_letter(last) => next().is_some_and(is_joined_letter),
+        JOINER => {
+            let is_dress = |c: &char| matches!(c, '\u{FE0F}' | '\u{1F3FB}'..='\u{1F3FF}');
+            let emoji = before.chars().rev().find(|c| !is_dress(c));
+            emoji.is_some_and(is_pictograph) && next().is_some_and(is_pictograph)
         }
+        '\u{E0020}'..='\u{E007F}' => is_region(text, at),
+        _ => false,
     }
 }
 
@@ -140,10 +129,16 @@ fn is_joined_letter(c: char) -> bool {
     is_one && !is_hidden(c)
 }
 
-fn is_region(flag: &str) -> bool {
-    let plain = |c: char| char::from_u32(u32::from(c).wrapping_sub(TAGS)).filter(char::is_ascii_lowercase);
-    let tags = flag.strip_prefix('\u{1F3F4}').and_then(|tags| tags.strip_suffix('\u{E007F}'));
-    tags.is_some_and(|tags| REGIONS.iter().any(|region| tags.chars().map(plain).eq(region.chars().map(Some))))
+/// Tells whether the tag at `at` belongs to the flag of a region: a black flag, five letters, and the tag that ends it.
+fn is_region(text: &str, at: usize) -> bool {
+    let before = text.get(..at).unwrap_or_default().char_indices().rev().take(REGION_TAGS);
+    let Some(start) = before.into_iter().find(|(_, c)| *c == FLAG).map(|(start, _)| start + FLAG.len_utf8())
+    else {
+        return false;
+    };
+    let tags = || text.get(start..).unwrap_or_default().chars().take(REGION_TAGS);
+    let tag = |c: char| char::from_u32(u32::from(c) + TAGS);
+    REGIONS.iter().any(|region| tags().map(Some).eq(region.chars().map(tag).chain([Some(LAST_TAG)])))
 }
 
 #[cfg(test)]

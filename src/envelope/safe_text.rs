@@ -138,6 +138,18 @@ impl PartialEq<&str> for SafeText {
     }
 }
 
+impl PartialEq<String> for SafeText {
+    fn eq(&self, other: &String) -> bool {
+        self.0 == *other
+    }
+}
+
+impl From<SafeText> for String {
+    fn from(text: SafeText) -> Self {
+        text.0
+    }
+}
+
 impl<'de> Deserialize<'de> for SafeText {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         Ok(Self::lines(&Cow::<str>::deserialize(from)?))

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::operator::Update;
-use crate::envelope::{Envelope, TaskId};
+use crate::envelope::{Envelope, SafeText, TaskId};
 use crate::prose::run::{Outcome, Refusal, Request};
 use crate::prose::vm::effects::Event;
 use crate::runtime::{
@@ -130,7 +130,7 @@ pub(super) enum Reply {
 pub(super) struct Answered {
     seq: u64,
     envelope: Envelope,
-    receipt: String,
+    receipt: SafeText,
     #[serde(default)]
     repeated: bool,
 }

@@ -6,7 +6,7 @@ use super::receipt;
 use super::table::{self, TOOLS, Tool};
 use super::verb::{Caller, Context, Done};
 use crate::config::nearest;
-use crate::envelope::{Envelope, ErrorKind, ToolError};
+use crate::envelope::{Envelope, ErrorKind, SafeText, ToolError};
 use crate::runtime::Handle;
 
 /// What a caller gets: the canonical envelope, and the receipt a model reads.
@@ -17,7 +17,7 @@ pub struct Answer {
     /// The canonical record.
     pub envelope: Envelope,
     /// The text made from it.
-    pub receipt: String,
+    pub receipt: SafeText,
     /// Nothing was done: it is the answer to an earlier request with the same idempotency key.
     pub repeated: bool,
 }

@@ -8,7 +8,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::receipt::OUTPUT_ROOM;
+use super::receipt::{OUTPUT_ROOM, safe_chars};
 use crate::envelope::preview::{self, Preview, Text};
 use crate::runtime::{Error, Output, Stream};
 
@@ -57,7 +57,7 @@ impl Shown {
     #[must_use]
     pub fn leaves_out(&self, others: usize) -> bool {
         let room = OUTPUT_ROOM / (others + 1);
-        self.preview.as_ref().is_some_and(|shown| shown.truncated || shown.text.chars().count() > room)
+        self.preview.as_ref().is_some_and(|shown| shown.truncated || safe_chars(&shown.text) > room)
     }
 
     /// Makes the file, when something is left out. A file that cannot be made is not offered.

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::reading::Artifact;
 use super::table;
-use crate::envelope::{Envelope, Outcome, ToolError, one_line, preview};
+use crate::envelope::{Envelope, Outcome, SafeText, ToolError, one_line, preview};
 
 /// Longest receipt, in characters: what agents hand to their model without cutting it themselves.
 pub const RECEIPT_CHARS: usize = 40_000;
@@ -20,9 +20,9 @@ const DETAILS_CHARS: usize = 1_000;
 /// Most artifacts that are named.
 const MOST_PATHS: usize = 20;
 
-/// Makes the receipt of an envelope.
+/// Makes the receipt of an envelope: what a reader would not see is named in it.
 #[must_use]
-pub fn render(envelope: &Envelope) -> String {
+pub fn render(envelope: &Envelope) -> SafeText {
     match envelope.outcome() {
         Outcome::Error(error) => of_error(envelope.tool_name(), error),
         Outcome::Success(result) => table::find(envelope.tool_name())
@@ -58,7 +58,7 @@ impl Receipt {
 
     /// Adds a line to the block at the end.
     pub(super) fn line(mut self, line: impl AsRef<str>) -> Self {
-        let line = one_line(line.as_ref(), LINE_CHARS);
+        let line = safe_line(line.as_ref(), LINE_CHARS);
         match self.blocks.last_mut() {
             Some(Block::Lines(lines)) => lines.push(line),
             _ => self.blocks.push(Block::Lines(vec![line])),
@@ -73,7 +73,7 @@ impl Receipt {
 
     /// Adds a block of lines, unless there are none.
     pub(super) fn block(mut self, lines: impl IntoIterator<Item = String>) -> Self {
-        let lines: Vec<String> = lines.into_iter().map(|line| one_line(&line, LINE_CHARS)).collect();
+        let lines: Vec<String> = lines.into_iter().map(|line| safe_line(&line, LINE_CHARS)).collect();
         if !lines.is_empty() {
             self.blocks.push(Block::Lines(lines));
         }
@@ -109,7 +109,7 @@ impl Receipt {
     }
 
     /// Joins the blocks, cutting output again where the whole would be too long.
-    pub(super) fn into_text(mut self) -> String {
+    pub(super) fn into_text(mut self) -> SafeText {
         self.fit();
         let blocks = self.blocks.iter().map(|block| match block {
             Block::Lines(lines) => lines.join("\n"),
@@ -117,7 +117,8 @@ impl Receipt {
             Block::Output { title, text } => format!("{title}:\n{}", text.trim_end_matches('\n')),
         });
         let text = blocks.collect::<Vec<_>>().join("\n\n");
-        preview::cut(&preview::Text::Whole(text), RECEIPT_CHARS).map(|whole| whole.text).unwrap_or_default()
+        let whole = preview::cut(&preview::Text::Whole(text), RECEIPT_CHARS);
+        whole.map(|whole| SafeText::lines(&whole.text)).unwrap_or_default()
     }
 
     fn fit(&mut self) {
@@ -136,15 +137,40 @@ impl Receipt {
             }
         }
         let room = RECEIPT_CHARS.saturating_sub(fixed);
-        let mut lengths = outputs.iter().map(|text| text.chars().count());
+        let mut lengths = outputs.iter().map(|text| safe_chars(text));
         let shares = preview::split_budget(lengths.next().unwrap_or(0), lengths.next().unwrap_or(0), room);
         for (text, share) in outputs.into_iter().zip([shares.0, shares.1]) {
-            *text = preview::recut(text, share);
+            *text = safe_output(text, share).to_string();
         }
     }
 }
 
-fn of_error(tool: &str, error: &ToolError) -> String {
+/// Makes one line of at most so many characters, with nothing hidden in it.
+pub(super) fn safe_line(text: &str, chars: usize) -> String {
+    let end = text.char_indices().nth(chars.saturating_mul(8)).map_or(text.len(), |(at, _)| at);
+    one_line(&SafeText::lines(text.get(..end).unwrap_or(text)), chars)
+}
+
+/// Returns how many characters output takes as a receipt shows it.
+pub(super) fn safe_chars(output: &str) -> usize {
+    SafeText::lines(output).chars().count()
+}
+
+/// Cuts output to at most so many characters as a receipt shows it. It is cut as it is, so that what its marker counts
+/// stays true, and then shown; where names of hidden characters make that too long, it is cut to less.
+pub(super) fn safe_output(output: &str, chars: usize) -> SafeText {
+    let mut budget = chars;
+    loop {
+        let shown = SafeText::lines(&preview::recut(output, budget));
+        let length = shown.chars().count();
+        if length <= chars {
+            return shown;
+        }
+        budget = budget * chars / length;
+    }
+}
+
+fn of_error(tool: &str, error: &ToolError) -> SafeText {
     let mut receipt = Receipt::new(format!("{tool} failed: {}", error.message))
         .line(format!("kind={} retryable={}", error.kind, error.retryable));
     if let Some(hint) = &error.recovery_hint {
@@ -199,6 +225,19 @@ mod tests {
         assert!((39_000..=RECEIPT_CHARS).contains(&length), "{length}");
         assert!(text.starts_with("Done\n\nstdout:\nooo") && text.ends_with("eee\n\nNext: go on."));
         assert_eq!(text.matches("[output truncated: showing first ").count(), 2);
+    }
+
+    #[test]
+    fn hidden_characters_are_named_and_the_receipt_is_not_too_long_for_it() {
+        let text = Receipt::new("Done \u{202e}").output("stdout", Some("a\u{200b}b\tc\n")).into_text();
+        assert_eq!(text, "Done ⟨U+202E⟩\n\nstdout:\na⟨U+200B⟩b\tc");
+        let long = "x\u{200b}\u{200b}y\n".repeat(9_000);
+        let text =
+            Receipt::new("Done").output("stdout", Some(&long)).output("stderr", Some(&long)).into_text();
+        let length = text.chars().count();
+        assert!((30_000..=RECEIPT_CHARS).contains(&length), "{length}");
+        let marks = text.match_indices("[output truncated: showing first ").count();
+        assert_eq!(marks, 2, "each says what it shows");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::call::{Answer, call};
 use super::verb::Caller;
-use crate::envelope::{Envelope, ErrorKind, ToolError};
+use crate::envelope::{Envelope, ErrorKind, SafeText, ToolError};
 use crate::runtime::Handle;
 
 /// Bytes of receipts and envelopes that are kept; beyond, an answer is remembered by its number.
@@ -57,7 +57,7 @@ impl Repeats {
         let note = json!({ "call": answer.seq, "answer": "no longer in memory; it is in the recording" });
         let summary = "done before; the first answer is in the recording";
         let envelope = Envelope::success(answer.envelope.tool_name(), summary, &note);
-        Answer { receipt: summary.to_owned(), envelope, ..answer.clone() }
+        Answer { receipt: SafeText::lines(summary), envelope, ..answer.clone() }
     }
 
     fn book(&self) -> std::sync::MutexGuard<'_, Book> {

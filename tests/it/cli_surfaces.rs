@@ -40,7 +40,7 @@ fn a_receipt_is_rendered_from_a_file_or_from_standard_input() {
     let envelope = large(&home);
     assert_eq!(
         plain(&home, &["receipt", "render", "answer.json", "--output", "plain"]),
-        render(&envelope) + "\n"
+        format!("{}\n", render(&envelope))
     );
     let (told, code) = answer(&home, &["receipt", "render", "answer.json", "--budget", "500"]);
     assert_eq!((code, &told["ok"]), (0, &json!(true)), "{told}");
@@ -53,7 +53,7 @@ fn a_receipt_is_rendered_from_a_file_or_from_standard_input() {
     stdin.write_all(envelope.to_value().to_string().as_bytes()).expect("written");
     drop(stdin);
     let piped = child.wait_with_output().expect("ends");
-    assert_eq!(String::from_utf8(piped.stdout).expect("UTF-8"), render(&envelope) + "\n");
+    assert_eq!(String::from_utf8(piped.stdout).expect("UTF-8"), format!("{}\n", render(&envelope)));
 }
 
 #[test]

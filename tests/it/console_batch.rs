@@ -103,7 +103,8 @@ fn answered(size: (u16, u16)) -> App {
         "summary_text": "ExecCommandBatch completed 3/4 items", "result": result, "error": Value::Null});
     let receipt = render(&serde_json::from_value(envelope.clone()).expect("an envelope"));
     let envelope = Some(envelope);
-    let record = CallRecord { seq: 311, envelope, receipt: Some(receipt), duration_ms: Some(21), ..record() };
+    let record =
+        CallRecord { seq: 311, envelope, receipt: Some(receipt.into()), duration_ms: Some(21), ..record() };
     let _ = app.update(Msg::Record(Arc::new(CallRecord { tool: "ExecCommandBatch".into(), ..record })));
     app
 }

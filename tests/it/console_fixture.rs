@@ -414,7 +414,7 @@ pub(crate) fn build() -> CallRecord {
         seq: 308,
         at: ago(71),
         input: json!({"cmd": "cargo build --workspace", "max_output_tokens": 1000}),
-        receipt: Some(pilothouse::tools::render(&envelope)),
+        receipt: Some(pilothouse::tools::render(&envelope).into()),
         envelope: Some(envelope.to_value()),
         duration_ms: Some(58_210),
         ..record()

@@ -50,7 +50,7 @@ fn batch(seq: u64, printed: &str) -> CallRecord {
         seq,
         tool: "ExecCommandBatch".into(),
         input: json!({"items": [{"cmd": "git status --short"}]}),
-        receipt: Some(pilothouse::tools::render(&envelope)),
+        receipt: Some(pilothouse::tools::render(&envelope).into()),
         envelope: Some(envelope.to_value()),
         ..record()
     }

@@ -2,7 +2,8 @@
 //! way out.
 
 use std::fs;
-use std::process::Output;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Output, Stdio};
 
 use pilothouse::envelope::is_hidden;
 use serde_json::{Value, json};
@@ -74,14 +75,35 @@ fn nothing_an_agent_or_a_command_writes_reaches_a_terminal_as_it_is() {
     fs::write(home.workspace().join("hostile"), corpus()).expect("written");
     let cmd = format!("cat hostile; exit 3 # {}", corpus());
     let input = json!({"cmd": cmd, "description": corpus(), "login": false, "shell": "/bin/sh"});
-    agent.call("ExecCommand", &input);
+    let mut receipts = vec![agent.call("ExecCommand", &input)];
     let promoted = json!({"cmd": format!("cat hostile; read x # {}", corpus()), "description": corpus(), "tty": true,
         "login": false, "shell": "/bin/sh", "yield_time_ms": 0});
-    let task = agent.call("ExecCommand", &promoted).task();
-    agent.call("TaskInput", &json!({"task_id": task, "input": format!("{}\n", corpus())}));
-    agent.call("TaskOutput", &json!({"task_id": task}));
-    agent.call("ExecCommand", &json!({"cmd": "true", "workdir": corpus()}));
-    agent.call("TaskStatus", &json!({"task_id": corpus()}));
+    receipts.push(agent.call("ExecCommand", &promoted));
+    let task = receipts[1].task();
+    let items = json!([{"cmd": format!("cat hostile # {}", corpus())}, {"cmd": "true", "workdir": corpus()}]);
+    for (tool, input) in [
+        ("TaskInput", json!({"task_id": task, "input": format!("{}\n", corpus())})),
+        ("TaskOutput", json!({"task_id": task})),
+        ("TaskStatus", json!({"task_id": task})),
+        ("TaskList", json!({"scope": "all"})),
+        ("ExecCommand", json!({"cmd": "true", "workdir": corpus()})),
+        ("ExecCommand", json!({"cmd": "true", "shell": corpus()})),
+        ("TaskStatus", json!({"task_id": corpus()})),
+        ("TaskOutput", json!({"task_id": task, (corpus()): 1})),
+        ("ExecCommandBatch", json!({"items": items, "login": false})),
+        ("QuestionAnswer", json!({"question_id": corpus(), "answer": corpus()})),
+    ] {
+        receipts.push(agent.call(tool, &input));
+    }
+    for answer in &receipts {
+        is_safe("a receipt", answer.receipt.as_bytes());
+    }
+    assert!(receipts[0].receipt.contains("⟨U+202E⟩txt.exe⟨U+202C⟩"), "it is shown: {}", receipts[0].receipt);
+    let envelope = &receipts[0].envelope["result"]["stdout_preview"];
+    assert!(
+        envelope.as_str().is_some_and(|text| text.contains("\u{202e}txt.exe")),
+        "the record has it: {envelope}"
+    );
     for args in [
         &["task", "list", "--scope", "all"][..],
         &["task", "status", &task],
@@ -96,7 +118,7 @@ fn nothing_an_agent_or_a_command_writes_reaches_a_terminal_as_it_is() {
     ] {
         walk(&home, args);
     }
-    for seq in 1..=6 {
+    for seq in 1..=receipts.len() {
         walk(&home, &["receipt", "show", &seq.to_string()]);
     }
     let ran =
@@ -105,6 +127,38 @@ fn nothing_an_agent_or_a_command_writes_reaches_a_terminal_as_it_is() {
     assert!(text.contains(ORDINARY), "{text}");
     serve.kill().expect("killed");
     serve.wait().expect("waited for");
+}
+
+#[test]
+fn a_line_to_an_agent_hides_nothing() {
+    let home = Home::new();
+    let client = json!({"name": corpus(), "version": corpus()});
+    let hello = json!({"jsonrpc": "2.0", "id": "\u{202e}\u{9b}1", "method": "initialize",
+        "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}});
+    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    let call = |id: u64, tool: &str, input: Value| json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": tool, "arguments": input}});
+    let calls = [
+        call(1, &corpus(), json!({})),
+        call(2, "TaskStatus", json!({"task_id": corpus()})),
+        call(
+            3,
+            "ExecCommand",
+            json!({"cmd": format!("printf '%s' '{}'", corpus().replace('\'', "")), "login": false}),
+        ),
+    ];
+    let mut command = home.command(&["mcp"]);
+    let mut shim = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("starts");
+    let mut stdin = shim.stdin.take().expect("a pipe");
+    for line in [hello, ready].iter().chain(&calls) {
+        writeln!(stdin, "{line}").expect("written");
+    }
+    let mut answers = BufReader::new(shim.stdout.take().expect("a pipe")).lines();
+    for _ in 0..=calls.len() {
+        let line = answers.next().expect("an answer").expect("text");
+        is_safe("a line to an agent", line.as_bytes());
+    }
+    drop(stdin);
+    shim.wait().expect("ends");
 }
 
 #[test]

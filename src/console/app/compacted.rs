@@ -79,7 +79,7 @@ impl Sent {
     fn within(&self, budget: u64) -> Option<Self> {
         let envelope = Envelope::deserialize(&self.envelope).ok()?;
         let shorter = compact(&envelope, usize::try_from(budget).unwrap_or(usize::MAX));
-        Some(Self { receipt: tools::render(&shorter), envelope: shorter.to_value() })
+        Some(Self { receipt: tools::render(&shorter).into(), envelope: shorter.to_value() })
     }
 
     /// Lays both out with their sizes, and the envelope with a mark at each field.

@@ -4,10 +4,10 @@
 use serde::Deserialize as _;
 use serde_json::Value;
 
-use super::super::receipt::{LEFT_OUT, RECEIPT_CHARS, Receipt};
+use super::super::receipt::{LEFT_OUT, RECEIPT_CHARS, Receipt, safe_chars, safe_line, safe_output};
 use super::super::task::{self, Failure};
 use super::result::{BatchResult, ItemResult, ItemStatus};
-use crate::envelope::{mask, one_line, preview};
+use crate::envelope::{SafeText, mask, preview};
 
 /// Longest command shown; of several lines only the first is.
 const CMD_CHARS: usize = 120;
@@ -108,7 +108,8 @@ impl Block {
         let mut before = vec![format!("[{}] {}", item.index, echo(&item.cmd))];
         before.extend(outcome(item));
         before.extend(is_left_out.then(|| format!("output: {LEFT_OUT}")));
-        before.extend(item.leftover_processes.as_ref().map(|left| one_line(&left.sentence(), MESSAGE_CHARS)));
+        before
+            .extend(item.leftover_processes.as_ref().map(|left| safe_line(&left.sentence(), MESSAGE_CHARS)));
         Self { before, outputs: outputs.into_iter().flatten().collect(), after }
     }
 
@@ -123,7 +124,7 @@ impl Block {
     fn wanted(&self) -> (usize, usize) {
         let of = |wanted| {
             let mut outputs = self.outputs.iter();
-            outputs.find(|(title, _)| *title == wanted).map_or(0, |(_, text)| text.chars().count())
+            outputs.find(|(title, _)| *title == wanted).map_or(0, |(_, text)| safe_chars(text))
         };
         (of("stdout:"), of("stderr:"))
     }
@@ -134,7 +135,7 @@ impl Block {
         (stdout, stderr): (usize, usize),
     ) -> impl Iterator<Item = (&'static str, String)> + use<'_> {
         self.outputs.iter().map(move |(title, text)| {
-            let text = preview::recut(text, if *title == "stdout:" { stdout } else { stderr });
+            let text = safe_output(text, if *title == "stdout:" { stdout } else { stderr });
             (*title, text.trim_end_matches('\n').to_owned())
         })
     }
@@ -174,14 +175,14 @@ fn shares(wanted: &[usize], room: usize) -> Vec<usize> {
 fn outcome(item: &ItemResult) -> Vec<String> {
     let word = if item.status == ItemStatus::Rejected { "rejected" } else { "failed" };
     if let Some(Failure { kind, message }) = &item.error {
-        return vec![format!("{word}={}", one_line(kind, MESSAGE_CHARS)), one_line(message, MESSAGE_CHARS)];
+        return vec![format!("{word}={}", safe_line(kind, MESSAGE_CHARS)), safe_line(message, MESSAGE_CHARS)];
     }
     if let Some(reason) = item.reason {
         return vec![format!("skipped={}", reason.as_str())];
     }
     let end = match (item.exit_status, &item.signal) {
         (Some(status), _) => format!("exit={status}"),
-        (None, Some(signal)) => format!("killed={}", one_line(signal, MESSAGE_CHARS)),
+        (None, Some(signal)) => format!("killed={}", safe_line(signal, MESSAGE_CHARS)),
         (None, None) => "failed=internal_error".to_owned(),
     };
     let timed_out =
@@ -189,7 +190,7 @@ fn outcome(item: &ItemResult) -> Vec<String> {
     let stopped = item.stopped_by.as_ref().map(|by| format!("stopped by {by}"));
     let why: Vec<String> = timed_out.into_iter().chain(stopped).collect();
     let end = if why.is_empty() { end } else { format!("{end} ({})", why.join(", ")) };
-    vec![one_line(&end, MESSAGE_CHARS)]
+    vec![safe_line(&end, MESSAGE_CHARS)]
 }
 
 /// Shows a command in one line, its secrets hidden before anything is cut.
@@ -198,8 +199,8 @@ fn echo(cmd: &str) -> String {
     let mut lines = cmd.lines();
     let first = lines.next().unwrap_or("(blank)").trim_end();
     let more = lines.count();
-    let plain = |c: char| if c.is_control() { ' ' } else { c };
-    let shown: String = first.chars().take(CMD_CHARS).map(plain).collect();
+    let first = SafeText::lines(first).replace('\t', " ");
+    let shown: String = first.chars().take(CMD_CHARS).collect();
     match (more, first.chars().count() > CMD_CHARS) {
         (0, false) => shown,
         (0, true) => format!("{shown} …"),
@@ -214,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_is_shown_in_one_line() {
+    fn a_command_is_shown_in_safe_line() {
         let long = "x".repeat(121);
         let cases = [
             ("git status --short", "git status --short".to_owned()),
