@@ -1,8 +1,17 @@
-//! Where things live on disk: workspace, state folder, runtime folder, recordings (contracts 8).
+//! Where things live on disk: workspace, state folder, runtime folder, lock, recordings.
+//!
+//! The lock's place hangs on no variable that an agent's program may lack and a console has: whoever works for one
+//! user in one workspace finds the same lock, and in it the address of the runtime (docs/reliability.md).
 
+use std::fs::File;
+use std::io::Read as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
+
+/// What the `.git` file of a worktree or a submodule begins with.
+const GITDIR: &[u8; 7] = b"gitdir:";
 
 /// The folders of one workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,12 +20,40 @@ pub struct Places {
     pub workspace: PathBuf,
     /// First 12 hex digits of SHA-256 of the canonical workspace path.
     pub id: String,
-    /// Sockets and the instance lock; 0700.
+    /// The sockets; 0700.
     pub runtime_dir: PathBuf,
+    /// The file whose lock makes one runtime per workspace, and that says where that runtime is.
+    pub lock: PathBuf,
     /// All recordings of this user; 0700.
     pub state_dir: PathBuf,
     /// The settings of this user: `config.toml`, `keys.toml`, `themes/`.
     pub config_dir: PathBuf,
+}
+
+/// What of the caller's surroundings decides where things lie.
+#[derive(Debug, Clone, Default)]
+pub struct Surroundings {
+    /// `$XDG_RUNTIME_DIR`, where it is an absolute path.
+    pub runtime_dir: Option<PathBuf>,
+    /// `/run/user/<uid>`, where it exists, belongs to this user and is closed to others.
+    pub user_dir: Option<PathBuf>,
+    /// `$PILOTHOUSE_LOCK_DIR`, where it is an absolute path: for tests.
+    pub lock_dir: Option<PathBuf>,
+    /// This user's home in the password file, whatever `$HOME` says.
+    pub home: Option<PathBuf>,
+    /// Which boot of the machine this is: a home may be shared by machines.
+    pub boot_id: String,
+}
+
+impl Surroundings {
+    fn lock(&self, id: &str) -> Option<PathBuf> {
+        let in_home = |home: &PathBuf| home.join(".local/state/pilothouse/run");
+        match (&self.lock_dir, &self.user_dir) {
+            (Some(folder), _) => Some(folder.join(format!("{id}.lock"))),
+            (None, Some(folder)) => Some(folder.join("pilothouse").join(format!("{id}.lock"))),
+            (None, None) => Some(in_home(self.home.as_ref()?).join(format!("{id}.{}.lock", self.boot_id))),
+        }
+    }
 }
 
 /// What `Places::find` could not do.
@@ -36,18 +73,21 @@ pub enum Error {
 }
 
 impl Places {
-    /// Finds the folders for a caller in `cwd`. `xdg_runtime` is `$XDG_RUNTIME_DIR` when set.
+    /// Finds the folders for a caller in `cwd`.
     ///
     /// # Errors
     /// When `cwd` does not exist or the user has no home.
-    pub fn find(cwd: &Path, xdg_runtime: Option<&Path>) -> Result<Self, Error> {
+    pub fn find(cwd: &Path, around: &Surroundings) -> Result<Self, Error> {
         let project = directories::ProjectDirs::from("dev", "", "pilothouse").ok_or(Error::NoHome)?;
         let state = project.state_dir().unwrap_or_else(|| project.data_dir());
-        let places = Self::beneath(cwd, state, xdg_runtime)?;
-        Ok(Self { config_dir: project.config_dir().to_owned(), ..places })
+        let runtime = around.runtime_dir.as_deref().or(around.user_dir.as_deref());
+        let places = Self::beneath(cwd, state, runtime)?;
+        let lock = around.lock(&places.id).unwrap_or(places.lock);
+        Ok(Self { lock, config_dir: project.config_dir().to_owned(), ..places })
     }
 
-    /// Finds the folders with a state folder chosen by the caller (tests, demo); settings lie in it too.
+    /// Finds the folders with a state folder chosen by the caller (tests, demo); settings lie in it too, and the lock
+    /// beside the runtime folder.
     ///
     /// # Errors
     /// When `cwd` does not exist.
@@ -59,7 +99,9 @@ impl Places {
             Some(dir) => dir.join("pilothouse").join(&id),
             None => state.join("run").join(&id),
         };
-        Ok(Self { workspace, id, runtime_dir, state_dir: state.to_owned(), config_dir: state.join("config") })
+        let lock = runtime_dir.with_extension("lock");
+        let (state_dir, config_dir) = (state.to_owned(), state.join("config"));
+        Ok(Self { workspace, id, runtime_dir, lock, state_dir, config_dir })
     }
 
     /// Returns the socket of agents and scripts (roles `mcp` and `cli`).
@@ -72,12 +114,6 @@ impl Places {
     #[must_use]
     pub fn operator_socket(&self) -> PathBuf {
         self.runtime_dir.join("operator.sock")
-    }
-
-    /// Returns the file whose lock makes one runtime per workspace.
-    #[must_use]
-    pub fn instance_lock(&self) -> PathBuf {
-        self.runtime_dir.join("runtime.lock")
     }
 
     /// Returns the file that keeps how the console of this workspace was arranged.
@@ -94,7 +130,24 @@ impl Places {
 }
 
 fn git_root(dir: &Path) -> Option<PathBuf> {
-    dir.ancestors().find(|dir| dir.join(".git").exists()).map(Path::to_owned)
+    dir.ancestors().find(|dir| is_repository(&dir.join(".git"))).map(Path::to_owned)
+}
+
+/// Tells whether git would accept a `.git`: a folder with a HEAD or a file that names one, of this user or root. An
+/// empty one, or one that somebody else left in a folder for all, makes no workspace.
+fn is_repository(path: &Path) -> bool {
+    let Ok(facts) = path.metadata() else { return false };
+    let owner = facts.uid();
+    if owner != 0 && owner != rustix::process::geteuid().as_raw() {
+        return false;
+    }
+    if facts.is_dir() {
+        return path.join("HEAD").symlink_metadata().is_ok();
+    }
+    let mut start = [0; GITDIR.len()];
+    facts.is_file()
+        && File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok()
+        && start == *GITDIR
 }
 
 fn workspace_id(workspace: &Path) -> String {
@@ -111,15 +164,57 @@ fn workspace_id(workspace: &Path) -> String {
 mod tests {
     use super::*;
 
+    fn workspace(cwd: &Path) -> PathBuf {
+        Places::beneath(cwd, Path::new("/state"), None).expect("places").workspace
+    }
+
     #[test]
     fn a_workspace_is_the_git_root_of_the_callers_directory() {
         let home = tempfile::tempdir().expect("temp dir");
         let root = home.path().canonicalize().expect("canonical");
         std::fs::create_dir_all(root.join("repo/.git")).expect("git dir");
         std::fs::create_dir_all(root.join("repo/src/deep")).expect("deep dir");
+        std::fs::write(root.join("repo/.git/HEAD"), "ref: refs/heads/main\n").expect("HEAD");
         let places = Places::beneath(&root.join("repo/src/deep"), &root.join("state"), None).expect("places");
         assert_eq!(places.workspace, root.join("repo"));
         assert_eq!(places.id.len(), 12);
         assert_eq!(places.runtime_dir, root.join("state/run").join(&places.id));
+    }
+
+    #[test]
+    fn only_a_git_folder_that_git_would_accept_makes_a_workspace() {
+        let home = tempfile::tempdir().expect("temp dir");
+        let root = home.path().canonicalize().expect("canonical");
+        let inner = root.join("inner");
+        std::fs::create_dir_all(root.join(".git")).expect("an empty one");
+        std::fs::create_dir(&inner).expect("a folder");
+        assert_eq!(workspace(&inner), inner, "an empty .git above");
+        std::fs::write(inner.join(".git"), "something").expect("written");
+        assert_eq!(workspace(&inner), inner);
+        std::fs::write(root.join(".git/HEAD"), "ref: refs/heads/main\n").expect("HEAD");
+        assert_eq!(workspace(&inner), root, "a .git file that names nothing is none");
+        std::fs::write(inner.join(".git"), "gitdir: ../.git/worktrees/inner\n").expect("written");
+        assert_eq!(workspace(&inner), inner, "a worktree is a workspace of its own");
+        if rustix::process::geteuid().is_root() {
+            std::os::unix::fs::chown(inner.join(".git"), Some(12_345), None).expect("given away");
+            assert_eq!(workspace(&inner), root, "another user's .git is none");
+        }
+    }
+
+    #[test]
+    fn the_lock_lies_where_no_variable_of_the_caller_decides() {
+        let around = Surroundings {
+            runtime_dir: Some("/tmp/xdg".into()),
+            user_dir: Some("/run/user/7".into()),
+            lock_dir: None,
+            home: Some("/home/ada".into()),
+            boot_id: "b00t".into(),
+        };
+        let lock = |around: &Surroundings| around.lock("0123").expect("a place");
+        assert_eq!(lock(&around), Path::new("/run/user/7/pilothouse/0123.lock"));
+        let bare = Surroundings { user_dir: None, ..around.clone() };
+        assert_eq!(lock(&bare), Path::new("/home/ada/.local/state/pilothouse/run/0123.b00t.lock"));
+        let test = Surroundings { lock_dir: Some("/t".into()), ..around };
+        assert_eq!(lock(&test), Path::new("/t/0123.lock"));
     }
 }

@@ -18,4 +18,4 @@ pub use client::{Client, Error as ClientError};
 pub use results::ENVELOPE_KEY;
 pub use script::{Error as ScriptError, Script};
 pub use service::serve;
-pub use shim::{Error as ShimError, Shim, Target, start_headless};
+pub use shim::{Error as ShimError, Shim, Target};

@@ -9,6 +9,8 @@ use crate::dispatch::{COMMANDS, Command, Failure, Flags, GROUPS, find, parse_tim
 
 /// The flag that says how to answer.
 pub(super) const OUTPUT: &str = "output";
+/// The flag that keeps a command to itself.
+const PRIVATE: &str = "private";
 /// The forms of an answer.
 pub(super) const FORMS: [&str; 4] = ["json", "jsonl", "table", "plain"];
 
@@ -71,6 +73,7 @@ fn declare(command: &'static Command, clap: Clap) -> Clap {
     let clap = fields::declare(command.input_schema(), clap.about(command.about))
         .visible_aliases(aliases.map(str::to_owned).collect::<Vec<_>>())
         .arg(output);
+    let clap = if command.runs_commands() { clap.arg(private()) } else { clap };
     let opens_console = matches!(command.path.as_str(), "open" | "demo" | "run");
     let clap = if opens_console { looks(clap) } else { clap };
     LINE_FLAGS.iter().fold(clap, |clap, flag| {
@@ -80,6 +83,13 @@ fn declare(command: &'static Command, clap: Clap) -> Clap {
             _ => arg.value_name(flag.name.to_uppercase()),
         })
     })
+}
+
+fn private() -> Arg {
+    Arg::new(PRIVATE)
+        .long(PRIVATE)
+        .action(ArgAction::SetTrue)
+        .help("Run in this process, with sockets for nobody; what was started ends with it")
 }
 
 #[cfg(feature = "console")]
@@ -109,6 +119,11 @@ pub(super) fn typed(matches: &ArgMatches) -> Option<Typed<'_>> {
 }
 
 impl Typed<'_> {
+    /// Tells whether what is run is to run in this process.
+    pub(super) fn is_private(&self) -> bool {
+        self.args.try_get_one::<bool>(PRIVATE).ok().flatten().copied().unwrap_or_default()
+    }
+
     /// Returns what was typed for the flags that every command has.
     pub(super) fn flags(&self) -> Result<Flags, Failure> {
         let text = |name: &str| self.args.get_one::<String>(name).cloned();

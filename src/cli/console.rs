@@ -2,43 +2,41 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 
-use color_eyre::eyre::{Result, eyre};
-use tokio::time::{Instant, sleep};
+use color_eyre::eyre::Result;
 
 use super::Start;
 use super::house::House;
-use crate::agent::start_headless;
 use crate::config::{Dwelling, Loaded, Settings};
 use crate::console::looks::Facts;
 use crate::console::{self, Exit, Options};
 use crate::link::{Error, Operator};
-
-/// How long a runtime that is starting or ending may keep the console waiting.
-const PATIENCE: Duration = Duration::from_secs(8);
-/// Pause between two attempts meanwhile.
-const RETRY: Duration = Duration::from_millis(20);
+use crate::paths::Places;
 
 /// Opens the console of the workspace.
 pub(super) async fn run(start: &Start) -> Result<ExitCode> {
-    let deadline = Instant::now() + PATIENCE;
+    let attach =
+        |places: Places| async move { Operator::attach(&places.operator_socket(), start.cwd.clone()).await };
     // What is wrong with the settings is said here.
     settings(start)?;
     if is_lodging(start) {
-        lodge(start).await?;
+        let (operator, _) = start.access().join(attach).await?;
+        return attached(start, operator).await;
     }
     loop {
         if let Some(house) = House::open(&start.places, false)? {
             return embed(start, house).await.map(leave);
         }
         // The lock is held: its holder answers, or is on its way in or out.
-        match Operator::attach(&start.places.operator_socket(), start.cwd.clone()).await {
-            Ok(operator) => return show(start, operator, Some(start.places.layout())).await.map(leave),
-            Err(error) if Instant::now() >= deadline || !is_passing(&error) => return Err(error.into()),
-            Err(_) => sleep(RETRY).await,
+        match start.access().join_running(attach).await {
+            Err(Error::NoRuntime { .. }) => {}
+            joined => return attached(start, joined?).await,
         }
     }
+}
+
+async fn attached(start: &Start, operator: Operator) -> Result<ExitCode> {
+    show(start, operator, Some(start.places.layout())).await.map(leave)
 }
 
 /// Tells whether the settings want the runtime to be a process of its own.
@@ -51,27 +49,9 @@ pub(super) fn is_lodging(start: &Start) -> bool {
 fn settings(start: &Start) -> Result<Option<Settings>> {
     match Loaded::read(&start.places.config_dir, &start.places.workspace) {
         Ok(loaded) => Ok(Some(loaded.settings)),
-        Err(_) if std::os::unix::net::UnixStream::connect(start.places.operator_socket()).is_ok() => Ok(None),
+        Err(_) if !start.access().is_vacant() => Ok(None),
         Err(faults) => Err(faults.into()),
     }
-}
-
-/// Starts a runtime of its own process unless one serves the workspace, and waits until it answers.
-async fn lodge(start: &Start) -> Result<()> {
-    let socket = start.places.operator_socket();
-    let answers = || std::os::unix::net::UnixStream::connect(&socket).is_ok();
-    if answers() {
-        return Ok(());
-    }
-    let (_, log) = start_headless(&start.places, &start.program)?;
-    let deadline = Instant::now() + PATIENCE;
-    while !answers() {
-        if Instant::now() >= deadline {
-            return Err(eyre!("the runtime that was started does not answer; see {}", log.display()));
-        }
-        sleep(RETRY).await;
-    }
-    Ok(())
 }
 
 /// Runs the console on a runtime of this process; its tasks end with it.
@@ -115,8 +95,4 @@ pub(super) fn leave(exit: Exit) -> ExitCode {
         let _ = super::say(&exit.farewell);
     }
     ExitCode::from(exit.code)
-}
-
-fn is_passing(error: &Error) -> bool {
-    matches!(error, Error::NoRuntime { .. } | Error::Handshake { .. } | Error::Talk(_) | Error::Gone)
 }

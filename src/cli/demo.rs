@@ -97,8 +97,9 @@ impl Stage {
         let workspace = folder.join("harbour");
         let stage = Self { folder, workspace };
         let made = DirBuilder::new().recursive(true).mode(0o700).create(stage.workspace.join(".git"));
-        // The empty .git makes it a workspace of its own, even beneath a repository.
-        made.wrap_err_with(|| format!("create the demo's workspace {}", stage.workspace.display()))?;
+        // What git takes for a repository is a workspace of its own, even beneath another one.
+        made.and_then(|()| fs::write(stage.workspace.join(".git/HEAD"), "ref: refs/heads/main\n"))
+            .wrap_err_with(|| format!("create the demo's workspace {}", stage.workspace.display()))?;
         for (name, text) in COMMANDS {
             let path = stage.workspace.join(name);
             let written = fs::write(&path, text)

@@ -40,7 +40,8 @@ pub(super) async fn run(
 }
 
 async fn decide(start: &Start, input: &GateInput, verdict: AnswerValue) -> Result<GateDecided, Failure> {
-    let operator = attach_operator(&start.places, start.cwd.clone()).await?.ok_or_else(|| input.absent())?;
+    let operator =
+        attach_operator(&start.served(), start.cwd.clone()).await?.ok_or_else(|| input.absent())?;
     let question = waiting_gates(&operator).into_iter().find(|question| input.means(&question.origin));
     let question = question.ok_or_else(|| input.absent())?;
     let word = if verdict == AnswerValue::Approve { "approve" } else { "reject" };

@@ -1,4 +1,5 @@
-//! A runtime with its sockets: what a console embeds, `serve` keeps and the demo plays in.
+//! A runtime with its sockets: what a console embeds, `serve` keeps and the demo plays in; and one without, for a
+//! command that runs by itself.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -29,8 +30,8 @@ pub(super) struct House {
     guests: watch::Receiver<usize>,
     close: CancellationToken,
     stop: CancellationToken,
-    server: JoinHandle<()>,
-    rules: JoinHandle<()>,
+    /// Who serves the sockets and who follows the approval rules; nobody in a private one.
+    served: Option<(JoinHandle<()>, JoinHandle<()>)>,
 }
 
 /// Who answers the door.
@@ -53,22 +54,38 @@ impl House {
         let loaded = Loaded::read(&places.config_dir, &places.workspace)?;
         let server = Server::new(doors, places.workspace.clone(), loaded.settings.connections());
         let rules = Rules::new(places, &loaded);
+        let house = Self { guests: server.guests(), ..Self::begin(places, headless, loaded)? };
+        let (runtime, close, stop) = (house.runtime.clone(), house.close.clone(), house.stop.clone());
+        let host = Host {
+            runtime: runtime.clone(),
+            ended: house.ended.clone(),
+            repeats: house.repeats.clone(),
+            stop: stop.clone(),
+        };
+        let rules = tokio::spawn(rules.follow(runtime, close.clone()));
+        let served = server.run(close, stop, move |guest| host.clone().welcome(guest));
+        Ok(Some(Self { served: Some((tokio::spawn(served), rules)), ..house }))
+    }
+
+    /// Starts a runtime that nobody can join: without sockets, for the commands of this process alone.
+    pub(super) fn private(places: &Places) -> Result<Self> {
+        let loaded = Loaded::read(&places.config_dir, &places.workspace)?;
+        Self::begin(places, true, loaded)
+    }
+
+    fn begin(places: &Places, headless: bool, loaded: Loaded) -> Result<Self> {
         let runtime = start(places, headless, loaded.settings)?;
         // Whoever wrote it may not be whoever looks: it is left aside, and said.
         loaded.aside.iter().for_each(|fault| runtime.notice(fault.to_string(), true));
-        let (ended, close, stop) =
-            (CancellationToken::new(), CancellationToken::new(), CancellationToken::new());
-        let repeats = Arc::new(Repeats::default());
-        let host = Host {
-            runtime: runtime.clone(),
-            ended: ended.clone(),
-            repeats: repeats.clone(),
-            stop: stop.clone(),
-        };
-        let rules = tokio::spawn(rules.follow(runtime.clone(), close.clone()));
-        let guests = server.guests();
-        let served = server.run(close.clone(), stop.clone(), move |guest| host.clone().welcome(guest));
-        Ok(Some(Self { runtime, ended, repeats, guests, close, stop, server: tokio::spawn(served), rules }))
+        Ok(Self {
+            runtime,
+            ended: CancellationToken::new(),
+            repeats: Arc::default(),
+            guests: watch::Sender::new(0).subscribe(),
+            close: CancellationToken::new(),
+            stop: CancellationToken::new(),
+            served: None,
+        })
     }
 
     /// Returns the number of connected agents, scripts and consoles, live.
@@ -82,8 +99,9 @@ impl House {
         self.close.cancel();
         self.runtime.shutdown().await;
         self.stop.cancel();
-        self.rules.await.wrap_err("follow the approval rules")?;
-        self.server.await.wrap_err("serve the sockets")
+        let Some((server, rules)) = self.served else { return Ok(()) };
+        rules.await.wrap_err("follow the approval rules")?;
+        server.await.wrap_err("serve the sockets")
     }
 }
 

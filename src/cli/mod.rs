@@ -6,6 +6,7 @@ mod args;
 mod console;
 #[cfg(feature = "console")]
 mod demo;
+mod detach;
 mod edit;
 mod exec;
 mod fields;
@@ -42,7 +43,8 @@ use self::args::Typed;
 use self::outside::Outside;
 use crate::dispatch::{Code, Danger, Failure, Reach, Response};
 use crate::envelope::SafeText;
-use crate::paths::Places;
+use crate::link::{Access, Holder};
+use crate::paths::{Places, Surroundings};
 use crate::process;
 use crate::runtime::AnswerValue;
 
@@ -68,6 +70,10 @@ pub fn run(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
     // A task host comes before everything: no thread, no allocation to spare.
     if argv.get(1).is_some_and(|word| word == "__host") {
         return process::host_main();
+    }
+    // So does leaving: what is started here must be nobody's child.
+    if argv.get(1).is_some_and(|word| word == "__detach") {
+        return detach::run();
     }
     let matches = match args::tree().try_get_matches_from(argv) {
         Ok(matches) => matches,
@@ -116,7 +122,7 @@ fn plant(matches: &ArgMatches) -> Result<()> {
                 true
             }
             "serve" => !is_set("stop", args),
-            "demo" | "run" => true,
+            "demo" => true,
             _ => is_set("private", args),
         },
     };
@@ -153,7 +159,8 @@ fn prepared(matches: &ArgMatches) -> Result<ExitCode> {
 async fn dispatch(matches: &ArgMatches) -> Result<ExitCode> {
     let typed = args::typed(matches);
     let is_stream = typed.is_some_and(|typed| typed.command.reach == Reach::Exec);
-    let outside = Arc::new(Outside::new(is_stream));
+    let is_private = typed.is_some_and(|typed| typed.is_private());
+    let outside = Arc::new(Outside::new(is_stream, is_private));
     let Some(typed) = typed else { return open(&settled(matches)?).await };
     let told_only = typed.args.get_flag("dry-run") && typed.command.danger != Danger::Safe;
     match typed.command.reach {
@@ -181,7 +188,7 @@ async fn alone(matches: &ArgMatches, typed: Typed<'_>) -> Result<ExitCode> {
         "config.edit" => edit::run(&start),
         "run" => {
             let form = typed.args.get_one::<String>(args::OUTPUT).map(|_| form);
-            program::run(&start, &serde_json::from_value(input)?, form).await
+            program::run(&start, &serde_json::from_value(input)?, form, typed.is_private()).await
         }
         "prose.gate.approve" => {
             gate::run(&start, serde_json::from_value(input)?, AnswerValue::Approve, form).await
@@ -221,10 +228,19 @@ async fn open(_start: &Start) -> Result<ExitCode> {
 }
 
 impl Start {
+    /// Returns the folders of the workspace, those of the runtime that serves it where one does.
+    fn served(&self) -> Places {
+        Holder::of(&self.places).places(&self.places)
+    }
+
+    /// Returns how the runtime of the workspace is reached.
+    fn access(&self) -> Access {
+        Access { places: self.places.clone(), program: self.program.clone() }
+    }
+
     fn find() -> Result<Self> {
         let cwd = std::env::current_dir().wrap_err("find the working directory")?;
-        let named = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|dir| dir.is_absolute());
-        let places = Places::find(&cwd, named.or_else(usual_runtime_dir).as_deref())?;
+        let places = Places::find(&cwd, &surroundings())?;
         let program = std::env::current_exe().wrap_err("find this program")?;
         Ok(Self {
             cwd,
@@ -236,13 +252,36 @@ impl Start {
     }
 }
 
-/// Returns the folder `XDG_RUNTIME_DIR` names where it is set. Many agents start their servers
-/// without that variable, and agent and console must meet in the same folder all the same.
+/// Returns what decides where things lie.
+fn surroundings() -> Surroundings {
+    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
+    Surroundings {
+        runtime_dir: folder("XDG_RUNTIME_DIR"),
+        user_dir: usual_runtime_dir(),
+        lock_dir: folder("PILOTHOUSE_LOCK_DIR"),
+        home: home_on_file().or_else(|| folder("HOME")),
+        boot_id: process::boot_id(),
+    }
+}
+
+/// Returns the folder that `XDG_RUNTIME_DIR` names where it is set. Many agents start their servers without that
+/// variable, and agent and console must meet all the same.
 fn usual_runtime_dir() -> Option<PathBuf> {
     let me = rustix::process::geteuid().as_raw();
     let dir = PathBuf::from(format!("/run/user/{me}"));
     let facts = dir.symlink_metadata().ok()?;
     (facts.is_dir() && facts.uid() == me && facts.mode() & 0o077 == 0).then_some(dir)
+}
+
+/// Returns this user's home in the password file, whatever `HOME` says.
+fn home_on_file() -> Option<PathBuf> {
+    let me = rustix::process::geteuid().as_raw().to_string();
+    let text = std::fs::read_to_string("/etc/passwd").ok()?;
+    let home = text.lines().find_map(|line| {
+        let mut fields = line.split(':').skip(2);
+        (fields.next() == Some(me.as_str())).then(|| fields.nth(2))?
+    })?;
+    Some(PathBuf::from(home)).filter(|home| home.is_absolute())
 }
 
 /// Prints a line for the caller.

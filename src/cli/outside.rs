@@ -1,5 +1,5 @@
-//! The world as commands see it: environment, folders, and a runtime in this process when they need
-//! one and none serves the workspace.
+//! The world as commands see it: environment, folders, the way to the runtime, and one in this process where a command
+//! is to run by itself or only reads the record.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -12,6 +12,7 @@ use super::{Start, args, log, print, probe};
 use crate::config::{Faults, Loaded};
 use crate::dispatch::completions::Shell;
 use crate::dispatch::{self, Code, Embedded, Failure, Host, Probe};
+use crate::link::{Access, Started};
 use crate::paths::Places;
 
 /// What lies outside.
@@ -22,12 +23,15 @@ pub(super) struct Outside {
     promised: Mutex<BTreeSet<String>>,
     /// Standard input carries lines of `exec`.
     is_stream: bool,
+    /// Commands run in this process, with sockets for nobody.
+    is_private: bool,
 }
 
 impl Outside {
-    /// Takes the world as it is found; `is_stream` says that standard input carries lines of `exec`.
-    pub(super) fn new(is_stream: bool) -> Self {
-        Self { is_stream, ..Self::default() }
+    /// Takes the world as it is found; `is_stream` says that standard input carries lines of `exec`, `is_private` that
+    /// what is run ends with this process.
+    pub(super) fn new(is_stream: bool, is_private: bool) -> Self {
+        Self { is_stream, is_private, ..Self::default() }
     }
 
     /// Returns where the program was started.
@@ -49,10 +53,8 @@ impl Outside {
         let promised = self.promised.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for task in promised.iter().filter(|id| !is_over(id)) {
             // Nobody to tell is no reason to leave the task behind.
-            let _ = print::say(format_args!(
-                "no runtime serves this workspace, so {task} ends with this command; \
-                 start `pilothouse` or `pilothouse serve` first to keep it",
-            ));
+            let _ =
+                print::say(format_args!("{task} ends with this command, which runs by itself (--private)"));
         }
         if let Err(error) = house.close().await {
             let _ = print::say(format_args!("{error:#}"));
@@ -66,24 +68,48 @@ impl Host for Outside {
     }
 
     fn places(&self) -> Result<Places, Failure> {
-        self.start().map(|start| start.places.clone())
+        self.start().map(Start::served)
     }
 
     fn cwd(&self) -> Result<PathBuf, Failure> {
         self.start().map(|start| start.cwd.clone())
     }
 
-    fn embed(&self) -> Result<Option<Embedded>, Failure> {
+    fn access(&self) -> Result<Access, Failure> {
+        let start = self.start()?;
+        // One that cannot start would say so in its log; the caller reads what this command says.
+        Loaded::read(&start.places.config_dir, &start.places.workspace)
+            .map_err(|Faults(faults)| dispatch::invalid_settings(&faults))?;
+        Ok(start.access())
+    }
+
+    fn embed(&self) -> Result<Embedded, Failure> {
         let start = self.start()?;
         let failed = |error| Failure::running(Code::InternalError, format!("{error:#}"));
         Loaded::read(&start.places.config_dir, &start.places.workspace)
             .map_err(|Faults(faults)| dispatch::invalid_settings(&faults))?;
         let mut kept = self.house.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(house) = House::open(&start.places, true).map_err(failed)? else { return Ok(None) };
-        log::start(&start.places.state_dir).map_err(failed)?;
+        let house = match kept.take() {
+            Some(house) => house,
+            None => {
+                log::start(&start.places.state_dir).map_err(failed)?;
+                House::private(&start.places).map_err(failed)?
+            }
+        };
         let embedded = Embedded { runtime: house.runtime.clone(), repeats: house.repeats.clone() };
         *kept = Some(house);
-        Ok(Some(embedded))
+        Ok(embedded)
+    }
+
+    fn is_private(&self) -> bool {
+        self.is_private
+    }
+
+    fn started(&self, runtime: &Started) {
+        if let Ok(start) = self.start() {
+            // Nobody to tell is no reason to do without it.
+            let _ = print::say(runtime.notice(&start.places));
+        }
     }
 
     fn probe_terminal(&self) -> Option<Probe> {

@@ -1,13 +1,11 @@
-//! `pilothouse run`: a program, in the runtime of the workspace or one of this process; seen in the console on a
-//! terminal, else told line by line.
+//! `pilothouse run`: a program, in the runtime of the workspace or, where that is asked for, in one of this process;
+//! seen in the console on a terminal, else told line by line.
 
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
-use std::time::Duration;
 
 use color_eyre::eyre::{Result, eyre};
 use tokio::sync::mpsc;
-use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 use super::answer::{self, Form};
@@ -18,7 +16,8 @@ use crate::config::{Faults, Loaded};
 use crate::dispatch::run_program::{RunInput, ended, refused};
 use crate::dispatch::{Response, exec::OUTPUT_CLOSED, invalid_settings};
 use crate::envelope::{Actor, SafeText, mask, one_line};
-use crate::link::{Error, Scripts};
+use crate::link::Scripts;
+use crate::paths::Places;
 use crate::prose::run::{How, Outcome, Refusal, Request, Run};
 use crate::prose::vm::effects::Event;
 
@@ -26,11 +25,6 @@ use crate::prose::vm::effects::Event;
 const EVENTS: usize = 256;
 /// Characters of a command in a line.
 const COMMAND_CHARS: usize = 100;
-/// How long a runtime that is starting or ending may keep a program waiting.
-const PATIENCE: Duration = Duration::from_secs(8);
-/// Pause between two attempts meanwhile.
-const RETRY: Duration = Duration::from_millis(20);
-
 /// How a run is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Telling {
@@ -42,8 +36,13 @@ enum Telling {
     JsonLines,
 }
 
-/// Runs a program. `form` is that of the answer, where one was asked for.
-pub(super) async fn run(start: &Start, input: &RunInput, form: Option<Form>) -> Result<ExitCode> {
+/// Runs a program. `form` is that of the answer, where one was asked for; `is_private` says that it runs in this process.
+pub(super) async fn run(
+    start: &Start,
+    input: &RunInput,
+    form: Option<Form>,
+    is_private: bool,
+) -> Result<ExitCode> {
     let telling = match form {
         None | Some(Form::Plain) => Telling::Lines,
         Some(Form::Jsonl) => Telling::JsonLines,
@@ -66,17 +65,15 @@ pub(super) async fn run(start: &Start, input: &RunInput, form: Option<Form>) -> 
         Ok(request) => request,
         Err(failure) => return Ok(answer::print(&Response::failure(failure), form.unwrap_or(Form::Plain))),
     };
-    let deadline = Instant::now() + PATIENCE;
-    loop {
-        if let Some(house) = House::open(&start.places, !is_seen)? {
-            return embedded(start, house, request, telling, is_seen).await;
-        }
-        match Scripts::dial(&start.places.agent_socket(), start.cwd.clone()).await {
-            Ok(scripts) => return joined(start, scripts, request, telling, is_seen).await,
-            Err(error) if Instant::now() >= deadline || !is_passing(&error) => return Err(error.into()),
-            Err(_) => sleep(RETRY).await,
-        }
+    if is_private {
+        return embedded(start, House::private(&start.places)?, request, telling, is_seen).await;
     }
+    let dial = |places: Places| async move { Scripts::dial(&places.agent_socket(), start.cwd.clone()).await };
+    let (scripts, started) = start.access().join(dial).await?;
+    if let Some(started) = started.filter(|_| !is_seen) {
+        print::say(started.notice(&start.places))?;
+    }
+    joined(start, scripts, request, telling, is_seen).await
 }
 
 /// Tells whether the console opens on it: on a terminal, or where its plain lines are asked for.
@@ -157,7 +154,7 @@ async fn look(start: &Start, house: Option<&House>) -> Result<()> {
     use crate::link::Operator;
     let operator = match house {
         Some(house) => Operator::local(house.runtime.clone(), start.cwd.clone()),
-        None => Operator::attach(&start.places.operator_socket(), start.cwd.clone()).await?,
+        None => Operator::attach(&start.served().operator_socket(), start.cwd.clone()).await?,
     };
     super::console::show_program(start, operator).await.map(drop)
 }
@@ -262,8 +259,4 @@ fn line(event: &Event) -> SafeText {
     };
     let detail = detail.iter().flat_map(|detail| detail.lines()).map(|line| format!("\n     | {line}"));
     SafeText::lines(&(head + &detail.collect::<String>()))
-}
-
-fn is_passing(error: &Error) -> bool {
-    matches!(error, Error::NoRuntime { .. } | Error::Handshake { .. } | Error::Talk(_) | Error::Gone)
 }

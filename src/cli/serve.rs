@@ -30,15 +30,14 @@ pub(super) async fn run(start: &Start, input: &ServeInput, form: Form) -> Result
     }
     let detached = input.detached;
     let mut ending = Ending::listen()?;
+    // What a detached one writes is why it could not serve: whoever started it reads that.
+    let tell = |line: String| if detached { Ok(()) } else { print::say(line) };
+    let workspace = start.places.workspace.display();
     let Some(house) = take_over(start, detached).await? else {
-        print::say(format_args!("a runtime already serves {}", start.places.workspace.display()))?;
+        tell(format!("a runtime already serves {workspace}"))?;
         return Ok(if detached { ExitCode::SUCCESS } else { ExitCode::from(6) });
     };
-    print::say(format_args!(
-        "serving {} at {}",
-        start.places.workspace.display(),
-        start.places.agent_socket().display()
-    ))?;
+    tell(format!("serving {workspace} at {}", start.places.agent_socket().display()))?;
     let patience = Duration::from_secs(input.idle_seconds);
     let unneeded = unneeded(house.guests(), house.runtime.snapshot(), patience);
     let code = tokio::select! {
@@ -59,7 +58,7 @@ async fn take_over(start: &Start, patient: bool) -> Result<Option<House>> {
         if house.is_some() || !patient || Instant::now() >= deadline {
             return Ok(house);
         }
-        if Operator::attach(&start.places.operator_socket(), start.cwd.clone()).await.is_ok() {
+        if Operator::attach(&start.served().operator_socket(), start.cwd.clone()).await.is_ok() {
             return Ok(None);
         }
         sleep(RETRY).await;
@@ -99,7 +98,7 @@ async fn stop(start: &Start, form: Form) -> Result<ExitCode> {
     let said = |effect: &str, text: &str| {
         answer::print(&Response::success(json!({ "effect": effect }), text.to_owned()), form)
     };
-    let operator = match Operator::attach(&start.places.operator_socket(), start.cwd.clone()).await {
+    let operator = match Operator::attach(&start.served().operator_socket(), start.cwd.clone()).await {
         Ok(operator) => operator,
         Err(Error::NoRuntime { .. }) => return Ok(said("noop", "no runtime serves this workspace")),
         Err(error) => return Err(error.into()),

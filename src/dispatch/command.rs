@@ -148,6 +148,12 @@ pub struct Command {
 }
 
 impl Command {
+    /// Tells whether it runs commands, or reads of such that run.
+    #[must_use]
+    pub fn runs_commands(&self) -> bool {
+        matches!(self.way, Way::Tool(_)) || self.reach == Reach::Exec || self.path == "run"
+    }
+
     /// Makes the row of a tool.
     pub(super) fn of_tool(tool: &'static Tool) -> Self {
         let danger = match (tool.hints.read_only, tool.hints.destructive) {

@@ -4,23 +4,16 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::Value;
-use tokio::time::{Instant, sleep};
 
 use super::code::Code;
 use super::response::Failure;
 use crate::envelope::Actor;
-use crate::link::{Error, Scripts};
+use crate::link::{Access, Error, Scripts, Started};
 use crate::paths::Places;
 use crate::runtime::{Handle, Metrics};
 use crate::tools::{self, Answer, Caller, Repeats};
-
-/// How long a runtime that is starting or ending may keep a command waiting.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// Pause between two attempts meanwhile.
-const RETRY: Duration = Duration::from_millis(20);
 
 /// What lies outside: implemented where argv and environment are read.
 pub trait Host: Send + Sync {
@@ -39,12 +32,25 @@ pub trait Host: Send + Sync {
     /// When it is gone.
     fn cwd(&self) -> Result<PathBuf, Failure>;
 
-    /// Starts a runtime in this process, whose tasks end with it; `None` while another one holds the
-    /// workspace.
+    /// Returns how the runtime of the workspace is reached.
+    ///
+    /// # Errors
+    /// When there is no working directory, or the settings are such that none could start.
+    fn access(&self) -> Result<Access, Failure>;
+
+    /// Starts a runtime in this process that nobody else can join, and whose tasks end with it.
     ///
     /// # Errors
     /// When it cannot be started.
-    fn embed(&self) -> Result<Option<Embedded>, Failure>;
+    fn embed(&self) -> Result<Embedded, Failure>;
+
+    /// Tells whether the caller asked for a runtime of this process.
+    fn is_private(&self) -> bool {
+        false
+    }
+
+    /// Takes note of a runtime that was started for this command and goes on after it.
+    fn started(&self, _runtime: &Started) {}
 
     /// Asks the terminal what it can; `None` when there is none.
     fn probe_terminal(&self) -> Option<super::Probe>;
@@ -113,14 +119,13 @@ impl Context {
         Self { host, engine: Engine::Unused }
     }
 
-    /// Calls a tool as the actor `cli`: in the runtime of the workspace, else in an embedded one. With
-    /// `once`, a request with the same key has been or is done at most once in its recording.
+    /// Calls a tool as the actor `cli`, in the runtime of the workspace. With `once`, a request with the same key has been or is done at most once in its recording.
     /// Dropping the future gives the call up, and ends a command still in the foreground of it.
     ///
     /// # Errors
     /// When no runtime can be reached or started. A tool's own error is an answer.
     pub async fn call(&mut self, tool: &str, input: Value, once: Option<&str>) -> Result<Answer, Failure> {
-        self.engage().await?;
+        self.engage(starts(tool)).await?;
         // Taken out for the call: a connection with an answer still to come is of no use to the next.
         match std::mem::replace(&mut self.engine, Engine::Unused) {
             Engine::Joined(mut scripts) => {
@@ -179,44 +184,49 @@ impl Context {
 
     /// Connects to the runtime of the workspace, if one serves it, to show something there.
     pub(super) async fn join(&self) -> Option<Scripts> {
+        if self.host.is_private() {
+            return None;
+        }
         let socket = self.host.places().ok()?.agent_socket();
         Scripts::dial(&socket, self.host.cwd().ok()?).await.ok()
     }
 
-    /// Joins the runtime of the workspace, or starts one.
-    async fn engage(&mut self) -> Result<(), Failure> {
-        if !matches!(self.engine, Engine::Unused) {
+    /// Joins the runtime of the workspace. Where none serves it, a command that starts something has one started, in a
+    /// process of its own: what others run there does not end with this command. Anything else finds nothing that
+    /// runs, and reads what is on record from a runtime of this process, which leaves no recording.
+    async fn engage(&mut self, starts: bool) -> Result<(), Failure> {
+        match &self.engine {
+            Engine::Joined(_) => return Ok(()),
+            Engine::Embedded(_) if self.host.is_private() || !starts => return Ok(()),
+            Engine::Embedded(_) | Engine::Unused => {}
+        }
+        if self.host.is_private() || !starts && self.is_alone().await? {
+            self.engine = Engine::Embedded(self.host.embed()?);
             return Ok(());
         }
-        let socket = self.host.places()?.agent_socket();
-        let deadline = Instant::now() + PATIENCE;
-        loop {
-            match Scripts::dial(&socket, self.host.cwd()?).await {
-                Ok(scripts) => {
-                    self.engine = Engine::Joined(scripts);
-                    return Ok(());
-                }
-                Err(Error::NoRuntime { .. }) => {
-                    if let Some(embedded) = self.host.embed()? {
-                        self.engine = Engine::Embedded(embedded);
-                        return Ok(());
-                    }
-                }
-                Err(error @ (Error::Handshake { .. } | Error::Talk(_) | Error::Gone)) => {
-                    if Instant::now() >= deadline {
-                        return Err(broken(&error));
-                    }
-                }
-                Err(error) => return Err(broken(&error)),
-            }
-            if Instant::now() >= deadline {
-                let message = "Another runtime of this workspace is starting or ending.";
-                return Err(Failure::running(Code::Unavailable, message).fix("try again in a moment"));
-            }
-            // Its holder answers, or is on its way in or out.
-            sleep(RETRY).await;
+        let (access, cwd) = (self.host.access()?, self.host.cwd()?);
+        let dial = |places: Places| {
+            let cwd = cwd.clone();
+            async move { Scripts::dial(&places.agent_socket(), cwd).await }
+        };
+        let (scripts, started) = access.join(dial).await.map_err(|error| broken(&error))?;
+        if let Some(started) = started {
+            self.host.started(&started);
         }
+        self.engine = Engine::Joined(scripts);
+        Ok(())
     }
+
+    /// Tells whether no runtime serves the workspace.
+    async fn is_alone(&self) -> Result<bool, Failure> {
+        let access = self.host.access()?;
+        Ok(tokio::task::spawn_blocking(move || access.is_vacant()).await.unwrap_or(false))
+    }
+}
+
+/// Tells whether a tool starts commands. All others are about what already runs or is on record.
+fn starts(tool: &str) -> bool {
+    matches!(tool, "ExecCommand" | "ExecCommandBatch")
 }
 
 /// Tells that the way to the runtime is broken.
@@ -230,6 +240,14 @@ fn broken(error: &Error) -> Failure {
         }
         Error::TooManyConnections { .. } => {
             Failure::running(Code::TooManyConnections, format!("{error}.")).fix("try again in a moment")
+        }
+        Error::Handshake { .. } | Error::Silent { .. } => {
+            Failure::running(Code::Unavailable, "Another runtime of this workspace is starting or ending.")
+                .fix("try again in a moment")
+                .detail(failure.text())
+        }
+        Error::Unreachable { .. } | Error::Failed { .. } => {
+            Failure::running(Code::Unavailable, failure.text())
         }
         _ => failure,
     }

@@ -126,7 +126,10 @@ mod tests {
         fn cwd(&self) -> Result<PathBuf, Failure> {
             Ok(std::env::temp_dir())
         }
-        fn embed(&self) -> Result<Option<Embedded>, Failure> {
+        fn access(&self) -> Result<crate::link::Access, Failure> {
+            panic!("a runtime was asked for");
+        }
+        fn embed(&self) -> Result<Embedded, Failure> {
             panic!("a runtime was asked for");
         }
         fn probe_terminal(&self) -> Option<super::super::Probe> {

@@ -30,6 +30,39 @@ pub enum Error {
         /// Its process id, when it could be read.
         pid: Option<u32>,
     },
+    /// A runtime holds the workspace and cannot be reached from here.
+    #[error(
+        "a runtime (pid {pid}) serves this workspace at {path}, and it cannot be reached from here; \
+         end it with `pilothouse serve --stop` where it can, or with `kill {pid}`"
+    )]
+    Unreachable {
+        /// Its process.
+        pid: u32,
+        /// The socket that its lock names.
+        path: PathBuf,
+    },
+    /// A runtime could not be started.
+    #[error("start a runtime with {program}")]
+    Start {
+        /// The program.
+        program: PathBuf,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// A runtime was started and ended at once.
+    #[error("the runtime that was started could not serve: {said} (see {log})")]
+    Failed {
+        /// The last line it wrote.
+        said: String,
+        /// Where it wrote.
+        log: PathBuf,
+    },
+    /// A runtime was started, or is starting or ending, and does not answer.
+    #[error("no runtime of this workspace answers after 10 s; see {log}")]
+    Silent {
+        /// Where a started one writes what is wrong.
+        log: PathBuf,
+    },
     /// Nobody listens on the socket.
     #[error("no runtime listens on {path}")]
     NoRuntime {
@@ -86,6 +119,12 @@ pub enum Error {
 }
 
 impl Error {
+    /// Tells whether it means that no runtime is there, or one that is just leaving.
+    #[must_use]
+    pub fn is_absence(&self) -> bool {
+        matches!(self, Self::NoRuntime { .. } | Self::Handshake { .. } | Self::Talk(_) | Self::Gone)
+    }
+
     pub(super) fn handshake(problem: impl Into<String>) -> Self {
         Self::Handshake { problem: problem.into() }
     }

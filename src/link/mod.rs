@@ -4,22 +4,28 @@
 //! tools; `operator.sock` admits the role `operator` and refuses every process that descends from
 //! a managed task, so that an agent's command cannot act as the person.
 
+mod access;
 mod ask;
+mod background;
 mod connections;
 mod error;
 mod frame;
 mod hello;
 mod lines;
+mod lock;
 mod operator;
 mod scripts;
 mod server;
 mod socket;
 mod strict;
 
+pub use access::Access;
+pub use background::{Started, start as start_background};
 pub use error::Error;
 pub use frame::{MAX_DEPTH, MAX_FRAME, depth_within};
 pub use hello::{Ack, ClientName, Hello, Profile, Role, VERSION, dial};
 pub use lines::{Line, Lines};
+pub use lock::{Address, Holder};
 pub use operator::{Operator, serve as serve_operator};
 pub use scripts::{Scripts, serve as serve_scripts};
 pub use server::{Guest, Peer, Server};

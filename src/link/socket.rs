@@ -1,22 +1,23 @@
-//! Socket files: the runtime folder, the instance lock, binding and connecting.
+//! Socket files: the runtime folder, binding and connecting.
 //!
 //! Nobody but this user may reach the sockets: the folder is 0700 and checked, the sockets are
 //! 0600 from birth, and both ends look at the other's uid. A socket file is replaced only by
-//! whoever holds the instance lock.
+//! whoever holds the lock of the workspace.
 
-use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::{self, Read, Seek, Write};
+use std::fs::DirBuilder;
+use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::os::unix::net::UnixListener as StdListener;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use tokio::net::{UnixListener, UnixStream};
 
 use super::Error;
+use super::lock::Lock;
 use crate::paths::Places;
 
 /// The longest path a socket address holds.
@@ -38,18 +39,18 @@ pub(super) enum Door {
 #[derive(Debug)]
 pub struct Doors {
     open: Option<[Listening; 2]>,
-    _lock: File,
+    _lock: Lock,
 }
 
 impl Doors {
-    /// Takes the instance lock of a workspace and binds its sockets. Needs a tokio runtime.
+    /// Takes the lock of a workspace and binds its sockets. Needs a tokio runtime.
     ///
     /// # Errors
     /// [`Error::Taken`] when another runtime serves the workspace; otherwise when the folder cannot
     /// be trusted or a socket cannot be bound.
     pub fn open(places: &Places) -> Result<Self, Error> {
         make_folder(&places.runtime_dir)?;
-        let lock = take_lock(&places.instance_lock())?;
+        let lock = Lock::take(places)?;
         let open = [Listening::on(places.agent_socket())?, Listening::on(places.operator_socket())?];
         Ok(Self { open: Some(open), _lock: lock })
     }
@@ -106,7 +107,7 @@ fn make_folder(path: &Path) -> Result<(), Error> {
 
 /// Says why a folder must not hold sockets: not ours, not a folder, or open to others by any of
 /// the mode bits `forbidden`.
-fn distrust(folder: &Path, forbidden: u32) -> Result<Option<&'static str>, Error> {
+pub(super) fn distrust(folder: &Path, forbidden: u32) -> Result<Option<&'static str>, Error> {
     let facts = std::fs::symlink_metadata(folder).map_err(|source| Error::Io {
         verb: "look at the runtime folder",
         path: folder.to_owned(),
@@ -124,37 +125,6 @@ fn distrust(folder: &Path, forbidden: u32) -> Result<Option<&'static str>, Error
     } else {
         None
     })
-}
-
-/// Takes the lock and writes this process's id into it.
-fn take_lock(path: &Path) -> Result<File, Error> {
-    let failed = |verb| move |source: io::Error| Error::Io { verb, path: path.to_owned(), source };
-    let mut lock = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
-        .open(path)
-        .map_err(failed("open the instance lock"))?;
-    match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => {}
-        Err(Errno::WOULDBLOCK) => {
-            let mut pid = String::new();
-            // The id is a courtesy: whoever holds the lock may not have written it yet.
-            let _ = (&lock).take(16).read_to_string(&mut pid);
-            return Err(Error::Taken { pid: pid.trim().parse().ok() });
-        }
-        Err(errno) => return Err(failed("take the instance lock")(errno.into())),
-    }
-    let write = |lock: &mut File| {
-        lock.set_len(0)?;
-        lock.rewind()?;
-        writeln!(lock, "{}", std::process::id())
-    };
-    write(&mut lock).map_err(failed("write the instance lock"))?;
-    Ok(lock)
 }
 
 /// Binds a socket that is 0600 from birth: on Linux the mode of the unbound socket becomes the

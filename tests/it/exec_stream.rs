@@ -242,11 +242,12 @@ fn no_command_reads_the_stream() {
 }
 
 #[test]
-fn tasks_of_a_stream_without_a_runtime_end_with_it_and_are_named() {
+fn tasks_of_a_private_stream_end_with_it_and_are_named() {
     let home = Home::new();
     let tag = Tag::new();
     let cmd = format!("sleep {}", tag.0);
-    let ran = exec(&home, &[], json!({"_cmd": "command.run", "cmd": cmd, "yield_time_ms": 0}).to_string());
+    let plan = json!({"_cmd": "command.run", "cmd": cmd, "yield_time_ms": 0}).to_string();
+    let ran = exec(&home, &["--private"], plan);
     let task = ran.of(1)["data"]["task_handle"]["task_id"].as_str().expect("a task");
     assert!(ran.stderr.contains(task) && ran.stderr.contains("ends with this command"), "{}", ran.stderr);
     wait_until("the task is gone", || tag.holders().is_empty());

@@ -1,4 +1,4 @@
-//! The commands of the tools: in the workspace's runtime, or in one of their own.
+//! The commands of the tools, in the workspace's runtime.
 
 use crate::support::Home;
 
@@ -13,15 +13,6 @@ fn a_command_runs_without_a_runtime_and_its_exit_code_tells_the_end() {
     assert_eq!(said(&home.run(&plain)), (Some(0), "Process exited with code 0\n".to_owned()));
     assert_eq!(said(&home.run(&["command", "run", "exit 3"])).0, Some(79));
     assert_eq!(said(&home.run(&["task", "status", "task_00000000"])).0, Some(5));
-    assert!(!home.places().agent_socket().exists());
-}
-
-#[test]
-fn a_task_that_cannot_stay_is_named() {
-    let home = Home::new();
-    let ran = home.run(&["command", "run", "sleep 60", "--yield-time-ms", "250"]);
-    let warned = String::from_utf8_lossy(&ran.stderr);
-    assert!(warned.contains("ends with this command") && warned.contains("task_"), "{warned}");
 }
 
 #[test]

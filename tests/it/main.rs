@@ -38,6 +38,7 @@ mod e2e_operator;
 mod e2e_outer;
 mod e2e_output;
 mod e2e_pane;
+mod e2e_places;
 mod e2e_programs;
 mod e2e_prompts;
 mod e2e_races;

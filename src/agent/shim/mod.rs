@@ -19,7 +19,6 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::time::timeout;
 
 use carrier::Carrier;
-pub use join::start_headless;
 use outbox::{Outbox, write_lines};
 
 use crate::link::{self, Hello, Lines};
@@ -60,20 +59,6 @@ pub enum Error {
     /// The runtime could not be reached or refused.
     #[error(transparent)]
     Link(#[from] link::Error),
-    /// A headless runtime could not be started.
-    #[error("start a runtime with {program}")]
-    Start {
-        /// The program.
-        program: PathBuf,
-        /// Why it failed.
-        source: io::Error,
-    },
-    /// A headless runtime was started and does not answer.
-    #[error("the runtime that was started does not answer after 10 s; see {log}")]
-    Silent {
-        /// What it wrote.
-        log: PathBuf,
-    },
     /// Standard input or output failed.
     #[error("{0}")]
     Stdio(&'static str, #[source] io::Error),

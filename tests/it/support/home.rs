@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
+use pilothouse::link::Holder;
 use pilothouse::paths::Places;
 use tempfile::TempDir;
 
@@ -67,6 +68,7 @@ impl Home {
             .env("XDG_CONFIG_HOME", self.temp.path().join("config"))
             .env("XDG_STATE_HOME", self.temp.path().join("state"))
             .env("XDG_RUNTIME_DIR", self.temp.path().join("run"))
+            .env("PILOTHOUSE_LOCK_DIR", self.temp.path().join("run/pilothouse"))
             .env_remove("PILOTHOUSE_SOCKET")
             .stdin(Stdio::null());
     }
@@ -85,9 +87,22 @@ impl Home {
     }
 
     /// The process of the runtime.
+    #[track_caller]
     pub(crate) fn runtime_pid(&self) -> i32 {
-        let lock = std::fs::read_to_string(self.places().instance_lock()).expect("a lock");
-        lock.trim().parse().expect("a pid")
+        let pid = Holder::of(&self.places()).address().expect("a runtime").pid;
+        i32::try_from(pid).expect("a pid")
+    }
+
+    /// Ends the runtime, whoever has caused it, and waits until its process is gone.
+    fn end(&self) {
+        let holder = Holder::of(&self.places());
+        let _ = self.run(&["serve", "--stop"]);
+        if let Some(address) = holder.address() {
+            let process = Path::new("/proc").join(address.pid.to_string());
+            // One that this very process has started stays until its test has waited for it.
+            let is_over = || std::fs::read_link(process.join("exe")).is_err();
+            wait_until("the runtime ends with its test", is_over);
+        }
     }
 }
 
@@ -101,10 +116,12 @@ pub(crate) fn is_a_repository(folder: &Path) {
 
 impl Drop for Home {
     fn drop(&mut self) {
-        let _ = self.run(&["serve", "--stop"]);
-        if !std::thread::panicking() {
-            // Whatever the test was about: all that went on record is as published.
-            recorded_envelopes_are_valid(&self.places().recordings());
+        if std::thread::panicking() {
+            let _ = self.run(&["serve", "--stop"]);
+            return;
         }
+        self.end();
+        // Whatever the test was about: all that went on record is as published.
+        recorded_envelopes_are_valid(&self.places().recordings());
     }
 }

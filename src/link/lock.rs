@@ -1,0 +1,205 @@
+//! The lock that makes one runtime per workspace, and the address that stands in it: whoever finds it held joins
+//! there, whatever its own variables say.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::event::{Timespec, poll};
+use rustix::fs::{FlockOperation, OFlags, flock};
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+
+use super::Error;
+use super::socket::distrust;
+use crate::paths::Places;
+
+/// Most bytes of an address.
+const ADDRESS_BYTES: u64 = 16 << 10;
+/// How often the lock is tried, and the pause between: somebody may look for an instant whether it is held.
+const ATTEMPTS: u32 = 10;
+const PAUSE: Duration = Duration::from_millis(3);
+
+/// Where a runtime is: the content of its lock.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Address {
+    /// Its process.
+    pub pid: u32,
+    /// The folder of its sockets.
+    pub runtime: PathBuf,
+    /// Where it keeps its recordings.
+    pub state: PathBuf,
+    /// Where its settings lie.
+    pub config: PathBuf,
+}
+
+impl Address {
+    fn own(places: &Places) -> Self {
+        Self {
+            pid: std::process::id(),
+            runtime: places.runtime_dir.clone(),
+            state: places.state_dir.clone(),
+            config: places.config_dir.clone(),
+        }
+    }
+}
+
+/// Who holds the lock of a workspace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Holder {
+    /// Nobody: no runtime serves it.
+    Nobody,
+    /// A runtime; without an address while it is starting.
+    Runtime(Option<Address>),
+}
+
+impl Holder {
+    /// Looks who holds the lock of a workspace.
+    #[must_use]
+    pub fn of(places: &Places) -> Self {
+        let mut options = OpenOptions::new();
+        options.read(true).custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
+        let Ok(file) = options.open(&places.lock) else { return Self::Nobody };
+        // Shared, so that two who look at once do not take each other for a runtime.
+        match flock(&file, FlockOperation::NonBlockingLockShared) {
+            Err(Errno::WOULDBLOCK) => Self::Runtime(read(&file)),
+            _ => Self::Nobody,
+        }
+    }
+
+    /// Returns where the runtime is.
+    #[must_use]
+    pub fn address(&self) -> Option<&Address> {
+        match self {
+            Self::Runtime(address) => address.as_ref(),
+            Self::Nobody => None,
+        }
+    }
+
+    /// Returns the places of a workspace with the sockets and recordings of its runtime, where one serves it.
+    #[must_use]
+    pub fn places(&self, own: &Places) -> Places {
+        match self.address() {
+            Some(Address { runtime, state, .. }) => {
+                Places { runtime_dir: runtime.clone(), state_dir: state.clone(), ..own.clone() }
+            }
+            None => own.clone(),
+        }
+    }
+}
+
+fn read(file: &File) -> Option<Address> {
+    let mut text = Vec::new();
+    file.take(ADDRESS_BYTES).read_to_end(&mut text).ok()?;
+    serde_json::from_slice(&text).ok()
+}
+
+/// The lock of a workspace, held until it is dropped.
+#[derive(Debug)]
+pub(super) struct Lock {
+    file: File,
+    path: PathBuf,
+}
+
+impl Lock {
+    /// Takes the lock of a workspace and writes this runtime's address into it.
+    ///
+    /// # Errors
+    /// [`Error::Taken`] when another runtime holds it.
+    pub(super) fn take(places: &Places) -> Result<Self, Error> {
+        let path = &places.lock;
+        let failed = |verb| move |source: io::Error| Error::Io { verb, path: path.clone(), source };
+        make_folder(path.parent().unwrap_or(path))?;
+        for attempt in 1.. {
+            let file = open(path).map_err(failed("open the lock of the workspace"))?;
+            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => {}
+                Err(Errno::WOULDBLOCK) if attempt < ATTEMPTS => {
+                    let _ = poll(&mut [], Timespec::try_from(PAUSE).ok().as_ref());
+                    continue;
+                }
+                Err(Errno::WOULDBLOCK) => return Err(Error::Taken { pid: read(&file).map(|at| at.pid) }),
+                Err(errno) => return Err(failed("take the lock of the workspace")(errno.into())),
+            }
+            let lock = Self { file, path: path.clone() };
+            // One that was removed between opening and locking guards nothing.
+            if lock.is_in_place() {
+                lock.write(places).map_err(failed("write the lock of the workspace"))?;
+                return Ok(lock);
+            }
+        }
+        Err(Error::Taken { pid: None })
+    }
+
+    /// Tells whether the file that is locked is still the one that others look at.
+    pub(super) fn is_in_place(&self) -> bool {
+        let at = |facts: std::fs::Metadata| (facts.dev(), facts.ino());
+        let own = self.file.metadata().map(at).ok();
+        own.is_some() && own == self.path.symlink_metadata().map(at).ok()
+    }
+
+    fn write(&self, places: &Places) -> io::Result<()> {
+        let mut text = serde_json::to_vec(&Address::own(places))?;
+        text.push(b'\n');
+        let mut file = &self.file;
+        file.set_len(0)?;
+        file.rewind()?;
+        file.write_all(&text)
+    }
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false).mode(0o600);
+    options.custom_flags(OFlags::NOFOLLOW.bits().cast_signed()).open(path)
+}
+
+/// Creates the folder of the lock, or checks that nobody else may replace what lies in it.
+fn make_folder(folder: &Path) -> Result<(), Error> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(|source| Error::Io {
+        verb: "create the folder of the lock",
+        path: folder.to_owned(),
+        source,
+    })?;
+    match distrust(folder, 0o022)? {
+        Some(problem) => Err(Error::Folder { path: folder.to_owned(), problem }),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_held_lock_says_where_its_runtime_is_and_a_free_one_says_nothing() {
+        let temp = tempfile::tempdir().expect("temp dir");
+        let places = Places::beneath(temp.path(), &temp.path().join("state"), None).expect("places");
+        assert_eq!(Holder::of(&places), Holder::Nobody);
+        let lock = Lock::take(&places).expect("takes");
+        let mine = Address::own(&places);
+        assert_eq!(Holder::of(&places).address(), Some(&mine));
+        let me = std::process::id();
+        assert!(matches!(Lock::take(&places), Err(Error::Taken { pid: Some(pid) }) if pid == me));
+        // A caller with other variables is led to the same sockets.
+        let other = Places { runtime_dir: "/elsewhere".into(), ..places.clone() };
+        assert_eq!(Holder::of(&other).places(&other).agent_socket(), places.agent_socket());
+        drop(lock);
+        assert_eq!(Holder::of(&places), Holder::Nobody);
+    }
+
+    #[test]
+    fn a_lock_that_was_removed_is_no_longer_in_place() {
+        let temp = tempfile::tempdir().expect("temp dir");
+        let places = Places::beneath(temp.path(), &temp.path().join("state"), None).expect("places");
+        let lock = Lock::take(&places).expect("takes");
+        assert!(lock.is_in_place());
+        std::fs::remove_file(&places.lock).expect("removed");
+        assert!(!lock.is_in_place());
+        let second = Lock::take(&places).expect("nobody holds the new one");
+        assert!(second.is_in_place() && !lock.is_in_place());
+    }
+}
