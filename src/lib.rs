@@ -6,6 +6,8 @@
 //! and `tests/it/architecture.rs` keeps it so.
 
 pub mod cli;
+#[doc(hidden)]
+pub mod fuzz;
 
 pub mod agent;
 #[cfg(feature = "console")]

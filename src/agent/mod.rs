@@ -18,4 +18,6 @@ pub use client::{Client, Error as ClientError};
 pub use results::ENVELOPE_KEY;
 pub use script::{Error as ScriptError, Script};
 pub use service::serve;
+#[doc(hidden)]
+pub use shim::fuzz_lines;
 pub use shim::{Error as ShimError, Shim, Target};

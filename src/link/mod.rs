@@ -10,6 +10,7 @@ mod background;
 mod connections;
 mod error;
 mod frame;
+mod fuzz;
 mod hello;
 mod lines;
 mod lock;
@@ -23,6 +24,8 @@ pub use access::Access;
 pub use background::{Started, start as start_background};
 pub use error::Error;
 pub use frame::{MAX_DEPTH, MAX_FRAME, depth_within};
+#[doc(hidden)]
+pub use fuzz::fuzz_frames;
 pub use hello::{Ack, ClientName, Hello, Profile, Role, VERSION, dial};
 pub use lines::{Line, Lines};
 pub use lock::{Address, Holder};

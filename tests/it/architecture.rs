@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// The layers from top to bottom. A layer imports only from those below it; those in one row are
 /// peers and never import each other.
 const LAYERS: [&[&str]; 10] = [
-    &["cli"],
+    &["cli", "fuzz"],
     &["console", "agent", "dispatch"],
     &["link"],
     &["prose", "tools"],
@@ -162,8 +162,8 @@ fn only_the_known_sinks_write_to_a_terminal() {
     let writes = |code: &str| {
         let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
         lines.flat_map(|line| ways.iter().filter_map(move |way| line.split_once(way))).any(|(_, rest)| {
-            // Asking what it is writes nothing.
-            !rest.starts_with(".is_terminal()")
+            // Asking what it is, or whether it is there, writes nothing.
+            !rest.starts_with(".is_terminal()") && !rest.starts_with(").is_ok()")
         })
     };
     let found: Vec<String> =

@@ -6,6 +6,7 @@
 
 mod carrier;
 mod find;
+mod fuzz;
 mod join;
 mod ledger;
 mod outbox;
@@ -19,6 +20,8 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::time::timeout;
 
 use carrier::Carrier;
+#[doc(hidden)]
+pub use fuzz::fuzz_lines;
 use outbox::{Outbox, write_lines};
 
 use crate::link::{self, Hello, Lines};

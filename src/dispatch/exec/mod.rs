@@ -31,6 +31,14 @@ use super::run::{Flags, accepted_exits, run as run_command};
 use crate::clock::Clock;
 use crate::envelope::SafeText;
 
+/// For the fuzz targets: reads a line, and nothing more.
+#[doc(hidden)]
+pub fn fuzz_line(bytes: &[u8]) {
+    for is_first in [true, false] {
+        let _ = line::read(Some(bytes), is_first).cmd();
+    }
+}
+
 /// The exit code of a stream whose reader has gone.
 pub const OUTPUT_CLOSED: u8 = 141;
 

@@ -28,6 +28,13 @@ use crate::runtime::{
 };
 use crate::tools::{self, Answer, Caller};
 
+/// For the fuzz targets: reads a screen as it was sent, and draws it.
+pub(super) fn fuzz_screen(bytes: &[u8]) {
+    if let Ok(picture) = screen::Picture::decode(bytes) {
+        let _ = picture.develop().screen_text();
+    }
+}
+
 /// The operator's hold on a runtime. Clones are the same hold.
 #[derive(Clone)]
 pub enum Operator {

@@ -1,0 +1,22 @@
+//! For the fuzz targets: everything that reads what comes over the sockets.
+
+use futures_util::FutureExt as _;
+
+use super::ask::{News, Order};
+use super::frame::{Frame, MAX_FRAME};
+use super::hello::Hello;
+use super::operator::fuzz_screen;
+
+/// Reads bytes as what either side of a connection sends: a greeting, and frames of orders, news and screens.
+#[doc(hidden)]
+pub fn fuzz_frames(bytes: &[u8]) {
+    let _ = Hello::parse(bytes);
+    let mut rest = bytes;
+    while let Some(Ok(Some(frame))) = Frame::read(&mut rest, MAX_FRAME).now_or_never() {
+        let _ = frame.parse::<Order>();
+        let _ = frame.parse::<News>();
+        if let Frame::Screen(screen) = &frame {
+            fuzz_screen(screen);
+        }
+    }
+}
