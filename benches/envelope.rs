@@ -90,6 +90,7 @@ fn task() -> TaskView {
         number: 1,
         status: TaskStatus::Completed,
         cmd: "make".into(),
+        cmd_chars: None,
         description: None,
         name: None,
         workdir: "/w".into(),

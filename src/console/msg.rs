@@ -184,6 +184,13 @@ pub enum Effect {
         /// Its input.
         input: Value,
     },
+    /// Start the command of a task again whose beginning alone is known here.
+    Rerun {
+        /// The task.
+        task: TaskId,
+        /// The call's input but for the command.
+        input: Value,
+    },
     /// Pass on what the person types.
     Send {
         /// To this task.

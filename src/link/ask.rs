@@ -70,6 +70,10 @@ pub(super) enum Ask {
     Record {
         seq: u64,
     },
+    /// Tell the whole command of a task.
+    Command {
+        task: TaskId,
+    },
     /// Hold new calls of agents, or go on.
     Pause {
         paused: bool,
@@ -119,6 +123,7 @@ pub(super) enum Reply {
     Answer(Answered),
     Sent(InputOutcome),
     Record(Option<Arc<CallRecord>>),
+    Command(Option<String>),
     Metrics(Box<Metrics>),
     Usage(Vec<TaskUsage>),
     Program(Box<Result<Outcome, Refusal>>),

@@ -14,6 +14,8 @@ pub const MAX_FRAME: usize = 1 << 20;
 /// The largest frame a console or script accepts from the runtime, whose snapshots and screens
 /// may be longer than any request.
 pub(super) const MAX_FROM_RUNTIME: usize = 16 << 20;
+/// Beyond this an update leaves ended tasks out: what else it tells must have room too.
+pub(super) const MAX_UPDATE: usize = MAX_FROM_RUNTIME / 2;
 /// How deep JSON from a connection may nest.
 pub const MAX_DEPTH: usize = 64;
 
@@ -33,6 +35,12 @@ impl Frame {
     /// Returns a frame with `value` as JSON.
     pub(super) fn json(value: &impl Serialize) -> Result<Self, Error> {
         serde_json::to_vec(value).map(Self::Json).map_err(|error| Error::frame(error.to_string()))
+    }
+
+    /// Returns the bytes of the payload.
+    pub(super) fn length(&self) -> usize {
+        let (Self::Json(payload) | Self::Screen(payload)) = self;
+        payload.len()
     }
 
     /// Reads the JSON of a frame.

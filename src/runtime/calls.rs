@@ -16,6 +16,8 @@ use crate::envelope::{Actor, Envelope, TaskId};
 
 /// Durations kept of each tool for percentiles.
 const DURATIONS_KEPT: usize = 512;
+/// Bytes of recent calls kept whole: of older ones the summary stays, the record has them.
+const WHOLE_BYTES: usize = 32 << 20;
 /// Characters of a summary while a call is in flight.
 const SUMMARY_CHARS: usize = 200;
 
@@ -46,6 +48,8 @@ pub(super) struct CallBook {
     next: u64,
     capacity: usize,
     calls: VecDeque<Entry>,
+    /// Bytes of the calls that have ended and are kept whole.
+    bytes: usize,
     durations: std::collections::BTreeMap<String, VecDeque<u64>>,
     /// Calls begun since the last tick.
     pub(super) begun: u64,
@@ -53,7 +57,10 @@ pub(super) struct CallBook {
 
 #[derive(Debug)]
 struct Entry {
-    record: Arc<CallRecord>,
+    /// None once it has left memory.
+    record: Option<Arc<CallRecord>>,
+    /// What it takes, once it has ended.
+    bytes: usize,
     summary: Arc<CallSummary>,
     begun: Duration,
     /// When it was on record and could take effect.
@@ -90,16 +97,20 @@ impl CallBook {
             duration_ms: None,
             stream: None,
         });
-        if self.calls.len() == self.capacity {
-            self.calls.pop_front();
+        if self.calls.len() == self.capacity
+            && let Some(oldest) = self.calls.pop_front()
+        {
+            self.bytes -= oldest.bytes;
         }
-        self.calls.push_back(Entry { record: record.clone(), summary, begun: now.mono, admitted: None });
+        let entry =
+            Entry { record: Some(record.clone()), bytes: 0, summary, begun: now.mono, admitted: None };
+        self.calls.push_back(entry);
         record
     }
 
     /// Notes that a call is on record and may take effect.
     pub(super) fn admitted(&mut self, now: Moment, seq: u64) {
-        if let Some(entry) = self.calls.iter_mut().rfind(|entry| entry.record.seq == seq) {
+        if let Some(entry) = self.calls.iter_mut().rfind(|entry| entry.summary.seq == seq) {
             entry.admitted = Some(now.mono);
         }
     }
@@ -113,9 +124,9 @@ impl CallBook {
         envelope: &Envelope,
         receipt: &str,
     ) -> Option<(Arc<CallRecord>, Option<u64>)> {
-        let entry = self.calls.iter_mut().find(|entry| entry.record.seq == seq)?;
+        let entry = self.calls.iter_mut().find(|entry| entry.summary.seq == seq)?;
         let duration = millis(now.mono.saturating_sub(entry.begun));
-        let record = Arc::make_mut(&mut entry.record);
+        let record = Arc::make_mut(entry.record.as_mut()?);
         record.envelope = Some(envelope.to_value());
         record.receipt = Some(receipt.to_owned());
         record.duration_ms = Some(duration);
@@ -124,20 +135,37 @@ impl CallBook {
         summary.summary = envelope.summary_text().to_owned();
         summary.task = task.cloned();
         summary.duration_ms = Some(duration);
-        let record = entry.record.clone();
+        let record = entry.record.clone()?;
+        entry.bytes = weight(&record.input) + record.envelope.as_ref().map_or(0, weight) + receipt.len();
+        self.bytes += entry.bytes;
         let latency = entry.admitted.map(|admitted| millis(admitted.saturating_sub(entry.begun)));
         let durations = self.durations.entry(record.tool.clone()).or_default();
         if durations.len() == DURATIONS_KEPT {
             durations.pop_front();
         }
         durations.push_back(duration);
+        self.let_go();
         Some((record, latency))
+    }
+
+    /// Lets the oldest calls that have ended go from memory, as far as there is no room for them.
+    fn let_go(&mut self) {
+        for entry in &mut self.calls {
+            if self.bytes <= WHOLE_BYTES {
+                return;
+            }
+            if entry.bytes > 0 {
+                entry.record = None;
+                self.bytes -= std::mem::take(&mut entry.bytes);
+            }
+        }
     }
 
     /// Keeps what an open call has come to, though nobody will be told.
     pub(super) fn leave_behind(&mut self, seq: u64, envelope: &Envelope, receipt: &str) {
-        if let Some(entry) = self.open(seq) {
-            let record = Arc::make_mut(&mut entry.record);
+        if let Some(entry) = self.open(seq)
+            && let Some(record) = entry.record.as_mut().map(Arc::make_mut)
+        {
             record.envelope = Some(envelope.to_value());
             record.receipt = Some(receipt.to_owned());
             Arc::make_mut(&mut entry.summary).summary = envelope.summary_text().to_owned();
@@ -148,15 +176,21 @@ impl CallBook {
     pub(super) fn abandon(&mut self, now: Moment, seq: u64) -> Option<Arc<CallRecord>> {
         let entry = self.open(seq)?;
         let duration = millis(now.mono.saturating_sub(entry.begun));
-        Arc::make_mut(&mut entry.record).duration_ms = Some(duration);
+        let record = entry.record.as_mut()?;
+        Arc::make_mut(record).duration_ms = Some(duration);
+        let record = record.clone();
+        entry.bytes = weight(&record.input) + record.envelope.as_ref().map_or(0, weight);
+        let bytes = entry.bytes;
         let summary = Arc::make_mut(&mut entry.summary);
         summary.status = Some("abandoned".to_owned());
         summary.duration_ms = Some(duration);
-        Some(entry.record.clone())
+        self.bytes += bytes;
+        self.let_go();
+        Some(record)
     }
 
     fn open(&mut self, seq: u64) -> Option<&mut Entry> {
-        self.calls.iter_mut().find(|entry| entry.record.seq == seq && entry.summary.status.is_none())
+        self.calls.iter_mut().find(|entry| entry.summary.seq == seq && entry.summary.status.is_none())
     }
 
     /// Shows how far an open call that is a stream has come.
@@ -169,7 +203,7 @@ impl CallBook {
     }
 
     pub(super) fn get(&self, seq: u64) -> Option<Arc<CallRecord>> {
-        self.calls.iter().find(|entry| entry.record.seq == seq).map(|entry| entry.record.clone())
+        self.calls.iter().find(|entry| entry.summary.seq == seq)?.record.clone()
     }
 
     pub(super) fn summaries(&self) -> Vec<Arc<CallSummary>> {
@@ -186,6 +220,17 @@ impl CallBook {
             let row = (sorted.len() as u64, quantile(50), quantile(95), quantile(99));
             metrics.call_ms.insert(tool.clone(), row);
         }
+    }
+}
+
+/// Returns about how many bytes a value takes.
+fn weight(value: &Value) -> usize {
+    const NODE: usize = 32;
+    NODE + match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(weight).sum(),
+        Value::Object(members) => members.iter().map(|(key, value)| key.len() + weight(value)).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
     }
 }
 

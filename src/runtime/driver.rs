@@ -8,6 +8,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
 use super::bytes::{ByteEvent, Parsers, TaskIo};
+use super::finished::Finished;
 use super::order::{Order, Reply};
 use super::pace::Pace;
 use super::question::Clerk;
@@ -36,7 +37,7 @@ pub(super) struct Driver {
     pub(super) parsers: Arc<Parsers>,
     pub(super) own: mpsc::Sender<Order>,
     pub(super) live: HashMap<TaskId, Live>,
-    pub(super) finished: Vec<Arc<TaskView>>,
+    pub(super) finished: Finished,
     pub(super) published: u64,
     pub(super) past_bytes: (u64, u64),
     pub(super) clerk: Clerk,
@@ -76,7 +77,7 @@ impl Driver {
             parsers,
             own,
             live: HashMap::new(),
-            finished: Vec::new(),
+            finished: Finished::default(),
             published: 0,
             past_bytes: (0, 0),
             clerk: Clerk::default(),
@@ -181,14 +182,10 @@ impl Driver {
             Order::Release { id } => self.step(Input::Release { id, by: Actor::Operator }),
             Order::Rename { id, name } => {
                 self.shared.note_late(&Row::Named { task: &id, name: name.as_deref() });
-                self.step(Input::Rename { id: id.clone(), name });
-                self.refresh_finished(&id);
+                self.finished.rename(&id, name.clone());
+                self.step(Input::Rename { id, name });
             }
-            Order::Dismiss { id } => {
-                if self.supervisor.dismiss(&id) {
-                    self.finished.retain(|view| view.id != id);
-                }
-            }
+            Order::Dismiss { id } => self.finished.remove(&id),
             Order::Known { tasks, reply } => {
                 // Whoever asked may have gone.
                 let _ = reply.send(Ok(self.known(&tasks)));

@@ -30,7 +30,10 @@ impl Driver {
             let folder = view.folder.clone();
             self.jobs.spawn_blocking(move || super::log::sync(&folder));
         }
-        self.finished.push(view.clone());
+        self.shared.commands().end(id);
+        self.supervisor.forget(id);
+        let is_recorded = self.shared.journal.health().degraded.is_none();
+        self.finished.push(view.clone().shortened(), is_recorded);
         self.publish();
         self.shared.ios().remove(id);
         if let Some(waiter) = live.waiter.take() {

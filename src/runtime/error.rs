@@ -25,6 +25,12 @@ pub enum Error {
         /// The limit.
         limit: usize,
     },
+    /// As much as a console can be shown waits for the operator.
+    #[error("commands of {bytes} bytes wait for the operator, which is the limit")]
+    HeldLimit {
+        /// The limit.
+        bytes: usize,
+    },
     /// The working directory does not end inside the execution root.
     #[error("working directory {workdir} is outside the execution root {root}")]
     OutsideRoot {

@@ -11,7 +11,8 @@ use crate::envelope::{Actor, TaskId};
 impl Driver {
     /// Lets a batch begin, at once or when the operator says so.
     pub(super) fn admit(&mut self, batch: BatchRequest, reply: Reply<()>) {
-        if let Some(refusal) = self.supervisor.refusal() {
+        let no_room = || self.supervisor.no_room_for_batch(&batch);
+        if let Some(refusal) = self.supervisor.refusal().or_else(no_room) {
             // The caller may have gone away meanwhile; nothing was started.
             let _ = reply.send(Err(refusal));
             return;

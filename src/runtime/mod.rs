@@ -8,6 +8,7 @@ mod ends;
 mod error;
 mod export;
 mod exposition;
+mod finished;
 mod gate;
 mod gatekeeping;
 mod gauge;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::driver::Driver;
+use super::finished;
 use super::supervisor::{Exit, Task};
 use super::view::{Ended, OutputView, RecordView, Snapshot, TaskView};
 use crate::envelope::TaskId;
@@ -16,9 +17,8 @@ impl Driver {
     /// Publishes the present state.
     pub(super) fn publish(&mut self) {
         self.published += 1;
-        let mut tasks = self.finished.clone();
-        let live: Vec<TaskId> = self.live.keys().cloned().collect();
-        tasks.extend(live.iter().filter_map(|id| self.view(id)));
+        let mut tasks: Vec<Arc<TaskView>> = self.finished.all().cloned().collect();
+        tasks.extend(self.live.keys().filter_map(|id| self.short_view(id)));
         tasks.sort_by_key(|task| task.number);
         let bytes = tasks.iter().filter(|task| self.live.contains_key(&task.id));
         let (read, dropped) = bytes.fold(self.past_bytes, |(read, dropped), task| {
@@ -45,6 +45,7 @@ impl Driver {
             started_at: before.started_at,
             headless: self.shared.is_headless(),
             tasks,
+            tasks_left: self.finished.left(),
             calls: book.calls.summaries(),
             agents: book.agents.clone(),
             programs: book.programs.all(),
@@ -58,22 +59,21 @@ impl Driver {
         self.shared.snapshot.send_replace(Arc::new(snapshot));
     }
 
-    /// Returns a task as others see it.
+    /// Returns a task as others see it: a live one with the whole of its command.
     pub(super) fn view(&self, id: &TaskId) -> Option<Arc<TaskView>> {
-        if let Some(finished) = self.finished.iter().find(|view| view.id == *id) {
-            return Some(finished.clone());
-        }
-        let task = self.supervisor.get(id)?;
-        let output = self.live.get(id).map(|live| live.io.output()).unwrap_or_default();
-        Some(Arc::new(view_of(task, output)))
+        self.shown(id, |cmd| (cmd.to_owned(), None))
     }
 
-    /// Shows a finished task's new name.
-    pub(super) fn refresh_finished(&mut self, id: &TaskId) {
-        let name = self.supervisor.get(id).and_then(|task| task.name.clone());
-        if let Some(view) = self.finished.iter_mut().find(|view| view.id == *id) {
-            Arc::make_mut(view).name = name;
-        }
+    /// Returns a task as a snapshot shows it.
+    fn short_view(&self, id: &TaskId) -> Option<Arc<TaskView>> {
+        let whole = |cmd: &str| (cmd.to_owned(), None);
+        self.shown(id, |cmd| finished::cut(cmd).map_or_else(|| whole(cmd), |(cmd, chars)| (cmd, Some(chars))))
+    }
+
+    fn shown(&self, id: &TaskId, cmd: impl Fn(&str) -> (String, Option<u64>)) -> Option<Arc<TaskView>> {
+        let Some(task) = self.supervisor.get(id) else { return self.finished.get(id).cloned() };
+        let output = self.live.get(id).map(|live| live.io.output()).unwrap_or_default();
+        Some(Arc::new(view_of(task, cmd(&task.request.cmd), output)))
     }
 
     /// Whether a second's end can change anything: not once all is quiet and the history empty.
@@ -123,12 +123,13 @@ fn turn(before: &RecordView, now: &RecordView) -> Option<(String, bool)> {
     }
 }
 
-fn view_of(task: &Task, output: OutputView) -> TaskView {
+fn view_of(task: &Task, (cmd, cmd_chars): (String, Option<u64>), output: OutputView) -> TaskView {
     TaskView {
         id: task.id.clone(),
         number: task.number,
         status: task.status,
-        cmd: task.request.cmd.clone(),
+        cmd,
+        cmd_chars,
         description: task.request.description.clone(),
         name: task.name.clone(),
         workdir: task.workdir.clone(),

@@ -14,6 +14,7 @@ use super::Error;
 use super::book::Book;
 use super::bytes::{Pump, TaskIo, Viewers};
 use super::calls::CallRecord;
+use super::finished::Commands;
 use super::gauge::{Caps, Gauge};
 use super::past::{self, Recovery};
 use super::rows::{Answered, Row};
@@ -25,8 +26,10 @@ use crate::envelope::{Actor, Envelope, TaskId, mask_strings};
 use crate::journal::{self, Degraded, Durability, Journal};
 use crate::process::environment;
 
-/// Tasks of past recordings kept in memory.
+/// Tasks found in recordings that are kept in memory.
 const PAST_TASKS: usize = 256;
+/// Bytes of their commands.
+const PAST_BYTES: usize = 16 << 20;
 
 /// Shared state of one runtime.
 // Locks, not messages: calls begin and end on many connections, screens are read by the console for
@@ -55,9 +58,11 @@ pub(super) struct Shared {
     pub(super) programs: TaskTracker,
     /// Past recordings were brought to their end: what they tell is final.
     recovered: watch::Sender<bool>,
-    /// Tasks of past recordings that somebody asked for.
+    /// Tasks of past recordings, or no longer at hand, that somebody asked for.
     past: Mutex<HashMap<TaskId, Arc<TaskView>>>,
     ios: Mutex<HashMap<TaskId, Arc<TaskIo>>>,
+    /// Commands that the snapshot shows only the beginning of.
+    commands: Mutex<Commands>,
     caps: Caps,
     /// Bytes of all recordings when last looked at, and what had been printed by then.
     disk: [AtomicU64; 2],
@@ -90,6 +95,7 @@ impl Shared {
             recovered: watch::Sender::new(false),
             past: Mutex::default(),
             ios: Mutex::default(),
+            commands: Mutex::default(),
             book: Mutex::new(Book::new(limits.recent_calls)),
             caps: Caps::of(&limits),
             disk: Default::default(),
@@ -103,6 +109,10 @@ impl Shared {
 
     pub(super) fn ios(&self) -> MutexGuard<'_, HashMap<TaskId, Arc<TaskIo>>> {
         self.ios.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn commands(&self) -> MutexGuard<'_, Commands> {
+        self.commands.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn io(&self, id: &TaskId) -> Option<Arc<TaskIo>> {
@@ -212,8 +222,14 @@ impl Shared {
         self.book().calls.leave_behind(seq, envelope, receipt);
     }
 
-    pub(super) fn call(&self, seq: u64) -> Option<Arc<CallRecord>> {
-        self.book().calls.get(seq)
+    /// Returns a call: a recent one from memory, else from the record.
+    pub(super) async fn call(&self, seq: u64) -> Option<Arc<CallRecord>> {
+        if let Some(recent) = self.book().calls.get(seq) {
+            return Some(recent);
+        }
+        let own = self.recording.clone();
+        let found = tokio::task::spawn_blocking(move || past::read_call(&own, seq)).await.ok()?;
+        found.ok().flatten().map(Arc::new)
     }
 
     /// Puts a row on record without waiting.
@@ -269,12 +285,12 @@ impl Shared {
         self.disk[1].store(printed, Ordering::Relaxed);
     }
 
-    /// Returns a task of a past recording that was asked for before.
+    /// Returns a task found in a recording that was asked for before.
     pub(super) fn past_task(&self, id: &TaskId) -> Option<Arc<TaskView>> {
         self.past.lock().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
     }
 
-    /// Looks for a task in past recordings, once those are final.
+    /// Looks for a task in the recordings, once past ones are final.
     pub(super) async fn find_past(&self, id: &TaskId) -> Option<Arc<TaskView>> {
         // The sender lives as long as `self`.
         let _ = self.recovered.subscribe().wait_for(|recovered| *recovered).await;
@@ -285,7 +301,8 @@ impl Shared {
         let look = move || past::find_task(&own, &workspace, &asked);
         let found = Arc::new(tokio::task::spawn_blocking(look).await.ok().flatten()?);
         let mut past = self.past.lock().unwrap_or_else(PoisonError::into_inner);
-        if past.len() >= PAST_TASKS {
+        let bytes: usize = past.values().map(|task| task.cmd.len()).sum();
+        if past.len() >= PAST_TASKS || bytes > PAST_BYTES {
             past.clear();
         }
         past.insert(id.clone(), found.clone());

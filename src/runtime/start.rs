@@ -57,7 +57,8 @@ pub(super) async fn prepare(shared: &Arc<Shared>, request: ExecRequest) -> Resul
 
 /// Takes a command in, or refuses it before anything has happened.
 pub(super) fn exec(driver: &mut Driver, prepared: Prepared, reply: Reply<ExecOutcome>) {
-    if let Some(refusal) = driver.supervisor.refusal() {
+    let supervisor = &driver.supervisor;
+    if let Some(refusal) = supervisor.refusal().or_else(|| supervisor.no_room_for(&prepared.new)) {
         // The caller may have gone away meanwhile; nothing was started.
         let _ = reply.send(Err(refusal));
         return driver.blocking_job(move || drop(prepared));
@@ -65,6 +66,7 @@ pub(super) fn exec(driver: &mut Driver, prepared: Prepared, reply: Reply<ExecOut
     let Prepared { io, new, mut folder } = prepared;
     folder.0 = None;
     driver.shared.viewers.refresh(&io);
+    driver.shared.commands().begin(&new.id, &new.request.cmd);
     driver.adopt(io, reply);
     driver.step(Input::Start(new));
 }

@@ -23,7 +23,11 @@ pub(super) fn input(
     id: &TaskId,
     input: Input,
 ) -> Result<InputOutcome, Error> {
-    let task = driver.supervisor.get(id).ok_or_else(|| Error::UnknownTask(id.clone()))?;
+    let Some(task) = driver.supervisor.get(id) else {
+        let ended = driver.finished.get(id).cloned().ok_or_else(|| Error::UnknownTask(id.clone()))?;
+        driver.shared.book().counters.refused(RejectionReason::TaskNotRunning.as_str());
+        return Ok(to_past(ended));
+    };
     let target = target(task.request.tty, task.request.accepts_input);
     let needs_tty = matches!(input, Input::Keys(_) | Input::Resize(_));
     let admitted = driver.supervisor.admit(driver.now(), id, by, needs_tty);
@@ -117,7 +121,7 @@ fn refuse_long_lines(io: &TaskIo, bytes: &[u8]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Refuses input to a task of a past recording.
+/// Refuses input to a task that has ended.
 pub(super) fn to_past(task: Arc<TaskView>) -> InputOutcome {
     let message = format!("The task is {}; nothing reads its input any more.", task.status.as_str());
     InputOutcome {

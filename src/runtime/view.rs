@@ -78,8 +78,11 @@ pub struct TaskView {
     pub number: u32,
     /// Where it stands.
     pub status: TaskStatus,
-    /// The command as given.
+    /// The command as given; in a snapshot only the beginning of a long one.
     pub cmd: String,
+    /// How many characters the whole command has, when `cmd` is only its beginning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cmd_chars: Option<u64>,
     /// Why, in the words of whoever started it.
     pub description: Option<String>,
     /// A name the operator gave it.
@@ -328,8 +331,11 @@ pub struct Snapshot {
     pub started_at: Timestamp,
     /// It runs without a console (headless).
     pub headless: bool,
-    /// Tasks in order of creation, dismissed ones left out.
+    /// Tasks in order of creation: all that live, and those that ended last; dismissed ones left out.
     pub tasks: Vec<Arc<TaskView>>,
+    /// Ended tasks that are no longer listed. The record has them.
+    #[serde(default)]
+    pub tasks_left: u64,
     /// Recent calls, oldest first, bounded.
     pub calls: Vec<Arc<CallSummary>>,
     /// Agents, in order of first connection.

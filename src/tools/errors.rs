@@ -22,6 +22,12 @@ impl From<runtime::Error> for ToolError {
                     .with_details(json!({ "limit": limit }))
                     .with_hint("end a task with TaskStop, or wait for one to finish with TaskOutput")
             }
+            Error::HeldLimit { bytes } => {
+                let message = "As much waits for the operator as a console can be shown.";
+                Self::new(ErrorKind::TaskLimitReached, message)
+                    .with_details(json!({ "limit_bytes": bytes }))
+                    .with_hint("wait until the operator has answered what is held, then call again")
+            }
             Error::OutsideRoot { workdir, root } => {
                 Self::new(ErrorKind::ExecutionRootViolation, "The working directory lies outside the workspace.")
                     .with_details(json!({ "workdir": workdir, "execution_root": root }))

@@ -16,7 +16,7 @@ use super::table::Hints;
 use super::task::{self, Notes, TaskHandle};
 use super::verb::{Caller, Context, Done, Verb};
 use crate::envelope::preview;
-use crate::envelope::{Envelope, TaskId, ToolError};
+use crate::envelope::{Envelope, ToolError};
 use crate::runtime::{self, ExecOutcome, ExecRequest, Handle, Stream, TaskView};
 use crate::terminal::Size;
 
@@ -256,7 +256,7 @@ nothing has run yet: wait with TaskOutput, or do something else meanwhile, and n
         let complete = match outcome {
             ExecOutcome::Completed(task) => ended(cx.runtime, task, budget).await?,
             ExecOutcome::Promoted(task) => {
-                let output = merged(cx.runtime, &task.id, budget).await?;
+                let output = merged(cx.runtime, &task, budget).await?;
                 Complete::Promoted { task, output }
             }
             ExecOutcome::Held(task) => Complete::Held { task },
@@ -370,10 +370,10 @@ fn yield_after(asked_ms: u64) -> Duration {
 
 async fn ended(runtime: &Handle, task: Arc<TaskView>, budget: usize) -> Result<Complete, ToolError> {
     if task.tty {
-        let stdout = merged(runtime, &task.id, budget).await?;
+        let stdout = merged(runtime, &task, budget).await?;
         return Ok(Complete::Ended { task, stdout, stderr: Shown::default() });
     }
-    let output = runtime.output(&task.id)?;
+    let output = runtime.output_of(&task)?;
     let (stdout, stderr) = Shown::streams(&output, budget).await?;
     let stdout = stdout.keep(1, &output, Stream::Stdout).await;
     let stderr = stderr.keep(1, &output, Stream::Stderr).await;
@@ -381,8 +381,8 @@ async fn ended(runtime: &Handle, task: Arc<TaskView>, budget: usize) -> Result<C
 }
 
 /// Shows everything a task printed, in order of arrival.
-async fn merged(runtime: &Handle, id: &TaskId, budget: usize) -> Result<Shown, ToolError> {
-    let output = runtime.output(id)?;
+async fn merged(runtime: &Handle, task: &TaskView, budget: usize) -> Result<Shown, ToolError> {
+    let output = runtime.output_of(task)?;
     let text = output.text(Stream::Merged, 0, budget).await?;
     Ok(Shown::of(&text, budget).keep(0, &output, Stream::Merged).await)
 }

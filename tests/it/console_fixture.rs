@@ -48,6 +48,7 @@ pub(crate) fn task(number: u32, cmd: &str, age: i64, quiet: i64) -> TaskView {
         number,
         status: TaskStatus::Running,
         cmd: cmd.into(),
+        cmd_chars: None,
         description: None,
         name: None,
         workdir: PathBuf::from("/home/ana/demo-repo"),

@@ -1,11 +1,11 @@
-//! A stream of any size: what is kept, what is counted, what is shown of it, and what it costs.
+//! Output of any size: what is kept, what is counted, what is shown of it, and what it costs.
 #![expect(clippy::disallowed_methods, reason = "the long form measures time")]
 
 use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use crate::support::{Agent, Answer, Home};
+use crate::support::{Agent, Answer, Console, Home, Tag, wait_until};
 
 /// Kept of a stream: the first 64 MiB and the last one.
 const KEPT: u64 = 65 << 20;
@@ -25,7 +25,7 @@ fn length(numbers: u64) -> u64 {
 }
 
 /// A line of the runtime's status, in KiB.
-fn memory(home: &Home, field: &str) -> u64 {
+pub(crate) fn memory(home: &Home, field: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", home.runtime_pid())).expect("a status");
     let line = status.lines().find_map(|line| line.strip_prefix(field)).expect("a field");
     line.trim_matches(|c: char| !c.is_ascii_digit()).parse().expect("a number")
@@ -52,7 +52,7 @@ impl Told {
 }
 
 /// Waits for a task as long as it takes.
-fn ended(agent: &Agent, task: &str) -> Answer {
+pub(crate) fn ended(agent: &Agent, task: &str) -> Answer {
     loop {
         let read = agent.call("TaskOutput", &json!({"task_id": task, "timeout_ms": 45_000}));
         if *read.result("/retrieval_status") == "success" {
@@ -108,7 +108,7 @@ fn the_length_of_a_count_is_known() {
 }
 
 #[test]
-fn a_stream_beyond_the_caps_is_counted_exactly_and_shown_truly() {
+fn f12_a_stream_beyond_the_caps_is_counted_exactly_and_shown_truly() {
     let (home, agent) = settled();
     let _ = count_to(&home, &agent, 11_000_000, 0);
     agent.leave();
@@ -116,7 +116,7 @@ fn a_stream_beyond_the_caps_is_counted_exactly_and_shown_truly() {
 
 #[test]
 #[ignore = "minutes; .ci/long runs it"]
-fn long_ten_gigabytes_through_a_call_and_through_a_task() {
+fn long_f12_ten_gigabytes_through_a_call_and_through_a_task() {
     let numbers = 1_010_112_000;
     assert!(length(numbers) >= 10_000_000_000);
     let (home, agent) = settled();
@@ -136,4 +136,82 @@ fn long_ten_gigabytes_through_a_call_and_through_a_task() {
         );
     }
     agent.leave();
+}
+
+/// So many commands print without end: all get on, all are listed, each is stopped and nothing of them is left.
+fn floods(count: usize) {
+    let home = Home::new();
+    let tag = Tag::new();
+    let agent = Agent::connect(&home, &[]);
+    let start =
+        || agent.call("ExecCommand", &json!({"cmd": format!("yes {}", tag.0), "yield_time_ms": 0})).task();
+    let tasks: Vec<String> = (0..count).map(|_| start()).collect();
+    let bytes = |task: &String| {
+        let status = agent.call("TaskStatus", &json!({"task_id": task}));
+        assert_eq!(*status.result("/task/status"), "running");
+        status.result("/task/output/bytes").as_u64().expect("a number")
+    };
+    let before: Vec<u64> = tasks.iter().map(bytes).collect();
+    for (task, before) in tasks.iter().zip(before) {
+        wait_until("each of them gets on", || bytes(task) > before);
+    }
+    let list = agent.call("TaskList", &json!({"limit": 100}));
+    assert_eq!((list.result("/total"), list.result("/returned")), (&json!(count), &json!(count.min(100))));
+    let other = agent.call("ExecCommand", &json!({"cmd": "echo beside them"}));
+    assert_eq!(*other.result("/stdout_preview"), "beside them\n");
+    for task in &tasks {
+        let stopped = agent.call("TaskStop", &json!({"task_id": task, "force": true}));
+        assert!(*stopped.result("/effect") != "noop", "{}", stopped.envelope);
+        assert_eq!(*ended(&agent, task).result("/task/status"), "cancelled");
+    }
+    assert_eq!(*agent.call("TaskList", &json!({})).result("/total"), 0);
+    assert_eq!(tag.holders(), Vec::<u32>::new());
+    agent.leave();
+}
+
+#[test]
+fn f11_commands_that_print_without_end_leave_the_runtime_answering() {
+    floods(16);
+}
+
+#[test]
+#[ignore = "minutes; .ci/long runs it"]
+fn long_f11_two_hundred_commands_that_print_without_end_leave_the_runtime_answering() {
+    floods(200);
+}
+
+/// One line of so many bytes runs through the pane that is looked at.
+fn endless_line(bytes: u64) {
+    let home = Home::new();
+    home.fifo("go");
+    let console = Console::open(&home, &[], (100, 30));
+    console.shows("no agent yet");
+    let agent = Agent::connect(&home, &[]);
+    let task =
+        agent.task(&format!("head -c {bytes} /dev/zero | tr '\\0' x; echo; echo go-$((1+1)); read on < go"));
+    console.shows("xxxxxxxx");
+    console.keys(b"?");
+    console.shows("HELP");
+    console.keys(b"\x1b");
+    console.shows("OBSERVE");
+    console.shows("go-2");
+    let status = agent.call("TaskStatus", &json!({"task_id": task}));
+    let printed = status.result("/task/output/bytes").as_u64().expect("a number");
+    assert!((bytes..bytes + 100).contains(&printed), "{printed}");
+    std::fs::write(home.workspace().join("go"), "on\n").expect("goes on");
+    let read = ended(&agent, &task);
+    let preview = read.result("/task/output_preview").as_str().expect("a preview");
+    assert!(preview.starts_with("xxxx") && preview.trim_end().ends_with("go-2"), "{preview}");
+    agent.leave();
+}
+
+#[test]
+fn f13_one_endless_line_leaves_the_console_alive() {
+    endless_line(4_000_000);
+}
+
+#[test]
+#[ignore = "minutes; .ci/long runs it"]
+fn long_f13_one_line_of_100_mb_leaves_the_console_alive() {
+    endless_line(100_000_000);
 }

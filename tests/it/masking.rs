@@ -70,14 +70,14 @@ async fn a_secret_runs_and_is_told_nowhere() {
     assert!(status.receipt.contains(told), "{}", status.receipt);
     let list = bench.call("TaskList", json!({})).await;
     assert_eq!(Bench::result(&list)["tasks"][0]["cmd"], told);
-    let asked = bench.runtime.call(waiting.seq).expect("on record");
+    let asked = bench.runtime.call(waiting.seq).await.expect("on record");
     assert_eq!(asked.input["cmd"], told);
     // The task itself has the command as it came: the operator may run it again.
     let id = id.as_str().expect("an id").parse().expect("an id");
     assert_eq!(bench.runtime.task(&id).expect("the task").cmd, format!("TOKEN={SECRET}; sleep 100"));
     let typed = json!({ "task_id": id, "input": format!("export API_TOKEN={SECRET}\n") });
     let typed = bench.call("TaskInput", typed).await;
-    let asked = bench.runtime.call(typed.seq).expect("on record");
+    let asked = bench.runtime.call(typed.seq).await.expect("on record");
     assert_eq!(asked.input["input"], "export API_TOKEN=[masked]\n");
     bench.call("TaskStop", json!({ "task_id": id, "force": true })).await;
 

@@ -292,7 +292,7 @@ async fn a_call_that_is_dropped_ends_its_item_and_leaves_what_it_came_to_on_reco
     drop(pending);
     bench.sees("the end of all", |now| now.tasks.iter().all(|task| task.status.is_terminal())).await;
     bench.sees("the abandoned call", |now| now.calls[0].status.as_deref() == Some("abandoned")).await;
-    let record = bench.runtime.call(1).expect("on record");
+    let record = bench.runtime.call(1).await.expect("on record");
     let items = record.envelope.as_ref().expect("an envelope")["result"]["items"].clone();
     let seen: Vec<_> = items.as_array().expect("items").iter().map(|item| item["status"].clone()).collect();
     assert_eq!(seen, ["completed", "failed", "skipped"]);

@@ -73,7 +73,8 @@ async fn a_short_command_comes_back_complete() {
     assert_eq!(answer.receipt, "Process exited with code 0\n\nstdout:\nshell");
     let result = result(&answer);
     assert_eq!((&result["exit_status"], &result["stderr_preview"]), (&json!(0), &Value::Null));
-    assert_eq!(bench.runtime.call(answer.seq).expect("on record").receipt, Some(answer.receipt.into()));
+    let recorded = bench.runtime.call(answer.seq).await.expect("on record");
+    assert_eq!(recorded.receipt, Some(answer.receipt.into()));
 }
 
 #[tokio::test]

@@ -36,6 +36,7 @@ pub(crate) fn running(cmd: &str) -> TaskView {
         number: 7,
         status: TaskStatus::Running,
         cmd: cmd.into(),
+        cmd_chars: None,
         description: Some("why".into()),
         name: None,
         workdir: "/home/ada/widgets".into(),

@@ -85,10 +85,22 @@ impl Carrier {
     /// Calls a tool.
     pub(in crate::console) fn call(&mut self, tool: &'static str, input: Value) {
         let operator = self.operator.clone();
+        self.running.spawn(async move { Some(call(&operator, tool, input).await) });
+    }
+
+    /// Starts the command of a task again; the runtime has the whole of it, for a while.
+    pub(in crate::console) fn rerun(&mut self, task: TaskId, mut input: Value) {
+        let operator = self.operator.clone();
         self.running.spawn(async move {
-            Some(match operator.call(tool, input).await {
-                Ok(answer) => Msg::Answered(answered(tool, answer.seq, &answer.envelope)),
-                Err(error) => Msg::Failed(said(tool, &error)),
+            Some(match operator.command(&task).await {
+                Ok(Some(cmd)) => {
+                    input["cmd"] = cmd.into();
+                    call(&operator, "ExecCommand", input).await
+                }
+                Ok(None) => {
+                    Msg::Failed("its command is too long ago to start it again: the record has it".into())
+                }
+                Err(error) => Msg::Failed(said("ExecCommand", &error)),
             })
         });
     }
@@ -290,6 +302,13 @@ impl Carrier {
                 Err(error) => Msg::Failed(error.to_string()),
             })
         });
+    }
+}
+
+async fn call(operator: &Operator, tool: &'static str, input: Value) -> Msg {
+    match operator.call(tool, input).await {
+        Ok(answer) => Msg::Answered(answered(tool, answer.seq, &answer.envelope)),
+        Err(error) => Msg::Failed(said(tool, &error)),
     }
 }
 

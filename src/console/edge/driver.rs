@@ -250,6 +250,7 @@ impl Driver {
         for effect in effects {
             match effect {
                 Effect::Call { tool, input } => self.carrier.call(tool, input),
+                Effect::Rerun { task, input } => self.carrier.rerun(task, input),
                 Effect::Send { task, input } => {
                     if let Some(refused) = self.carrier.send(task, input) {
                         // What follows from a refusal is a message on screen, nothing to carry out.

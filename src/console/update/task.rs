@@ -146,5 +146,8 @@ fn rerun(task: &TaskView) -> Effect {
         "yield_time_ms": 0,
         "description": format!("rerun of {}", alias(task)),
     });
-    Effect::Call { tool: "ExecCommand", input }
+    match task.cmd_chars {
+        Some(_) => Effect::Rerun { task: task.id.clone(), input },
+        None => Effect::Call { tool: "ExecCommand", input },
+    }
 }

@@ -118,7 +118,7 @@ fn same<T: PartialEq>(old: &Arc<T>, new: &Arc<T>) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use proptest::prelude::*;
 
     use super::*;
@@ -126,12 +126,13 @@ mod tests {
     use crate::runtime::{OutputView, TaskStatus};
     use crate::terminal::Size;
 
-    fn task(id: u8, number: u32) -> Arc<TaskView> {
+    pub(in super::super) fn task(id: u8, number: u32) -> Arc<TaskView> {
         Arc::new(TaskView {
             id: TaskId::from_random([id; 8]),
             number,
             status: TaskStatus::Running,
             cmd: "sleep 1".into(),
+            cmd_chars: None,
             description: None,
             name: None,
             workdir: "/".into(),

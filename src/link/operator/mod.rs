@@ -226,6 +226,17 @@ impl Operator {
         }
     }
 
+    /// Returns the whole command of a task, while the runtime has it in memory.
+    ///
+    /// # Errors
+    /// When the runtime went away.
+    pub async fn command(&self, task: &TaskId) -> Result<Option<String>, Error> {
+        match self.ask(Ask::Command { task: task.clone() }).await? {
+            Reply::Command(cmd) => Ok(cmd),
+            _ => Err(odd()),
+        }
+    }
+
     /// Looks what live tasks use now.
     ///
     /// # Errors
@@ -292,7 +303,11 @@ impl Local {
                 runtime.decide(ticket, hash, decision).await.map_err(declined)?;
                 Reply::Done
             }
-            Ask::Record { seq } => Reply::Record(runtime.call(seq)),
+            Ask::Record { seq } => Reply::Record(runtime.call(seq).await),
+            Ask::Command { task } => {
+                let whole = runtime.task(&task).filter(|task| task.cmd_chars.is_none());
+                Reply::Command(whole.map(|task| task.cmd.clone()))
+            }
             Ask::Answer { question, given } => {
                 runtime.answer(&caller.actor, &question, given).await.map_err(declined)?;
                 Reply::Done

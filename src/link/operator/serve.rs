@@ -18,7 +18,7 @@ use super::screen::Picture;
 use super::{Local, Update};
 use crate::envelope::TaskId;
 use crate::link::ask::{Ask, News, Order, Shown};
-use crate::link::frame::{Frame, MAX_FRAME};
+use crate::link::frame::{Frame, MAX_FRAME, MAX_UPDATE};
 use crate::link::{Error, Guest};
 use crate::runtime::{Handle, Snapshot};
 
@@ -150,10 +150,10 @@ async fn write(
                 }
             },
             () = stop.cancelled() => {
-                Frame::json(&News::Update(Box::new(updates.newest())))?.write(&mut writer).await?;
+                updates.newest()?.write(&mut writer).await?;
                 return Ok(Wrote::Farewell);
             }
-            update = updates.next() => vec![Frame::json(&News::Update(Box::new(update?)))?],
+            update = updates.next() => vec![update?],
             pictures = pictures.next() => {
                 pictures.iter().map(|picture| Frame::Screen(picture.encode())).collect()
             }
@@ -168,6 +168,8 @@ async fn write(
 struct Updates {
     snapshots: watch::Receiver<Arc<Snapshot>>,
     known: Option<Arc<Snapshot>>,
+    /// Ended tasks it is told of, the newest: fewer than there are only when they do not fit in a frame.
+    ended: usize,
     due: Instant,
 }
 
@@ -175,24 +177,47 @@ impl Updates {
     fn new(local: &Local) -> Self {
         let mut snapshots = local.runtime.snapshot();
         snapshots.mark_changed();
-        Self { snapshots, known: None, due: Instant::now() }
+        Self { snapshots, known: None, ended: usize::MAX, due: Instant::now() }
     }
 
     /// Waits for the next change worth telling. Dropped before its end, it forgets nothing.
-    async fn next(&mut self) -> Result<Update, Error> {
+    async fn next(&mut self) -> Result<Frame, Error> {
         sleep_until(self.due).await;
         self.snapshots.changed().await.map_err(|_| Error::Gone)?;
         self.due = Instant::now() + SNAPSHOT_PACE;
-        Ok(self.newest())
+        self.newest()
     }
 
-    /// Returns what changed since the last one, without waiting.
-    fn newest(&mut self) -> Update {
+    /// Returns what changed since the last one, without waiting. Ended tasks that would make it longer than a console
+    /// takes stay out, the oldest first.
+    fn newest(&mut self) -> Result<Frame, Error> {
         let new = Arc::clone(&self.snapshots.borrow_and_update());
-        let update = Update::between(self.known.as_deref(), &new);
-        self.known = Some(new);
-        update
+        loop {
+            let shown = newest_ended(&new, self.ended);
+            let update = Update::between(self.known.as_deref(), &shown);
+            let frame = Frame::json(&News::Update(Box::new(update)))?;
+            let ended = shown.tasks.iter().filter(|task| task.status.is_terminal()).count();
+            if frame.length() <= MAX_UPDATE || ended == 0 {
+                self.known = Some(shown);
+                return Ok(frame);
+            }
+            self.ended = ended / 2;
+        }
     }
+}
+
+/// Returns a snapshot with no more than so many ended tasks.
+fn newest_ended(snapshot: &Arc<Snapshot>, most: usize) -> Arc<Snapshot> {
+    let ended = snapshot.tasks.iter().filter(|task| task.status.is_terminal()).count();
+    let Some(out @ 1..) = ended.checked_sub(most) else { return Arc::clone(snapshot) };
+    let mut shown = (**snapshot).clone();
+    let mut seen = 0;
+    shown.tasks.retain(|task| {
+        seen += usize::from(task.status.is_terminal());
+        !task.status.is_terminal() || seen > out
+    });
+    shown.tasks_left += out as u64;
+    Arc::new(shown)
 }
 
 /// The screens a console is shown.
@@ -258,5 +283,45 @@ impl Pictures {
             }
         }
         (pictures, is_later)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runtime::TaskStatus;
+
+    #[test]
+    fn an_update_that_is_too_long_leaves_the_oldest_ended_tasks_out() {
+        // Control characters take six bytes each.
+        let note = "\u{1}".repeat(700);
+        let task = |number: u32, status| {
+            let mut task = super::super::delta::tests::task(u8::MAX, number);
+            let view = Arc::make_mut(&mut task);
+            let [low, high] = [number % 32, number / 32].map(|digit| u8::try_from(digit).expect("a digit"));
+            view.id = TaskId::from_random([0, 0, 0, 0, 0, 0, high, low]);
+            (view.status, view.cmd, view.description) = (status, note.clone(), Some(note.repeat(5)));
+            task
+        };
+        let live = (1..=200).map(|number| task(number, TaskStatus::Running));
+        let ended = (201..=700).map(|number| task(number, TaskStatus::Completed));
+        let snapshot = Snapshot { tasks: live.chain(ended).collect(), tasks_left: 7, ..Snapshot::default() };
+        let (sender, snapshots) = watch::channel(Arc::new(snapshot.clone()));
+        let mut updates = Updates { snapshots, known: None, ended: usize::MAX, due: Instant::now() };
+        let frame = updates.newest().expect("a frame");
+        assert!(frame.length() <= MAX_UPDATE, "{} bytes", frame.length());
+        let News::Update(update) = frame.parse().expect("parses") else { panic!("an update") };
+        let first = update.apply(None);
+        let ended = first.tasks.len() - 200;
+        assert!((50..500).contains(&ended), "{ended} ended tasks");
+        assert_eq!(first.tasks_left, 7 + 500 - ended as u64);
+        assert_eq!(first.tasks.last().map(|task| task.number), Some(700), "the newest stay");
+        // What follows is told against what was sent.
+        sender.send_replace(Arc::new(Snapshot { seq: 9, ..snapshot }));
+        let frame = updates.newest().expect("a frame");
+        assert!(frame.length() < 100_000, "{} bytes for no change", frame.length());
+        let News::Update(update) = frame.parse().expect("parses") else { panic!("an update") };
+        let second = update.apply(Some(&first));
+        assert_eq!((second.seq, second.tasks), (9, first.tasks));
     }
 }

@@ -41,10 +41,9 @@ impl Handle {
         self.shared.abandon_call(seq);
     }
 
-    /// Returns a recent call.
-    #[must_use]
-    pub fn call(&self, seq: u64) -> Option<Arc<CallRecord>> {
-        self.shared.call(seq)
+    /// Returns a call, as long as the record has it.
+    pub async fn call(&self, seq: u64) -> Option<Arc<CallRecord>> {
+        self.shared.call(seq).await
     }
 
     /// Returns the counters as they stand.

@@ -129,24 +129,31 @@ impl Handle {
         self.order(|reply| Order::Exec { prepared, reply }).await
     }
 
-    /// Returns all tasks that were not dismissed, in order of creation.
+    /// Returns the tasks that live and those that ended last, in order of creation; of a long command the beginning.
     #[must_use]
     pub fn tasks(&self) -> Vec<Arc<TaskView>> {
         let snapshot = self.shared.snapshot.borrow().clone();
         snapshot.tasks.iter().map(|view| self.fresh(view)).collect()
     }
 
-    /// Returns one task.
+    /// Returns one of them, with the whole of its command while that is in memory.
     #[must_use]
     pub fn task(&self, id: &TaskId) -> Option<Arc<TaskView>> {
         let snapshot = self.shared.snapshot.borrow().clone();
-        snapshot.tasks.iter().find(|view| view.id == *id).map(|view| self.fresh(view))
+        let task = snapshot.tasks.iter().find(|view| view.id == *id).map(|view| self.fresh(view))?;
+        let whole = task.cmd_chars.and_then(|_| self.shared.commands().get(id));
+        Some(match whole {
+            Some(cmd) => Arc::new(TaskView { cmd: (*cmd).into(), cmd_chars: None, ..(*task).clone() }),
+            None => task,
+        })
     }
 
-    /// Finds a task of this recording or of a past one of the workspace, whose tasks have all ended.
+    /// Finds a task: one at hand, else in the record of this runtime or in a past one of the workspace. What is read
+    /// from a record has ended, and its secrets are masked.
     pub async fn find(&self, id: &TaskId) -> Option<Arc<TaskView>> {
         match self.task(id) {
-            Some(task) => Some(task),
+            Some(task) if task.cmd_chars.is_none() => Some(task),
+            Some(task) => self.shared.find_past(id).await.or(Some(task)),
             None => self.shared.find_past(id).await,
         }
     }
@@ -172,8 +179,15 @@ impl Handle {
     /// # Errors
     /// When there is no such task.
     pub fn output(&self, id: &TaskId) -> Result<Output, Error> {
-        let task = self.known(id)?;
-        Output::new(task.folder.clone(), task.tty, self.shared.io(id))
+        self.output_of(&*self.known(id)?)
+    }
+
+    /// Returns the stored output of a task that may no longer be at hand.
+    ///
+    /// # Errors
+    /// When it cannot be measured.
+    pub fn output_of(&self, task: &TaskView) -> Result<Output, Error> {
+        Output::new(task.folder.clone(), task.tty, self.shared.io(&task.id))
     }
 
     /// Sends input to a task; a refusal is an outcome, not an error.
@@ -343,7 +357,7 @@ impl Handle {
         self.shared.nudge.notify_one();
     }
 
-    /// Returns a task that is known by now: of this recording, or found in a past one.
+    /// Returns a task that is known by now: at hand, or found in a recording.
     fn known(&self, id: &TaskId) -> Result<Arc<TaskView>, Error> {
         let task = self.task(id).or_else(|| self.shared.past_task(id));
         task.ok_or_else(|| Error::UnknownTask(id.clone()))

@@ -1,4 +1,5 @@
-//! A runtime whose disk does not answer: what must be on record first waits, everything else goes on.
+//! A runtime whose disk does not answer: what must be on record first waits, everything else goes on. And one with a
+//! long past: what it holds and publishes stays as large as it was.
 
 use std::path::Path;
 use std::time::Duration;
@@ -76,4 +77,97 @@ async fn f44_while_the_disk_does_not_answer_calls_wait_the_rest_goes_on_and_the_
             _ => None,
         });
     assert!(gap.is_some(), "what found no room is counted");
+}
+
+/// A command that cannot start: an ended task for little.
+fn failing(cmd: String) -> ExecRequest {
+    ExecRequest {
+        actor: Actor::Agent("a".into()),
+        call: 1,
+        cmd,
+        shell: Some("/bin/sh".into()),
+        login: false,
+        workdir: None,
+        base: "/".into(),
+        tty: false,
+        size: None,
+        accepts_input: false,
+        yield_after: None,
+        timeout: None,
+        leftovers: crate::process::Leftovers::End,
+        description: None,
+        item: None,
+        step: None,
+    }
+}
+
+#[tokio::test]
+async fn thousands_of_ended_tasks_leave_the_snapshot_and_memory_but_not_the_record() {
+    const TASKS: usize = 2_000;
+    let dir = tempfile::tempdir().expect("temp dir");
+    let handle = runtime(dir.path(), &Block::default());
+    let long =
+        |n: usize| format!("true {n}; : {}", "x".repeat(if n.is_multiple_of(100) { 100_000 } else { 3_000 }));
+    let mut first = None;
+    for from in (0..TASKS).step_by(50) {
+        let starts = (from..from + 50).map(|n| {
+            let request = ExecRequest { base: dir.path().to_owned(), ..failing(long(n)) };
+            let own = handle.clone();
+            tokio::spawn(async move { own.exec(request).await })
+        });
+        for start in starts.collect::<Vec<_>>() {
+            let refused = start.await.expect("joins");
+            assert!(matches!(refused, Err(Error::Spawn { .. })), "{refused:?}");
+        }
+        first = first.or_else(|| handle.snapshot().borrow().tasks.first().cloned());
+    }
+    let shown = shows(&handle, |now| now.tasks_left + now.tasks.len() as u64 == TASKS as u64).await;
+    assert_eq!((shown.tasks.len(), shown.tasks_left), (500, 1_500));
+    let bytes = serde_json::to_vec(&*shown).expect("serialises").len();
+    assert!(bytes < 2 << 20, "{bytes} bytes for {} tasks", shown.tasks.len());
+    let last = shown.tasks.last().expect("a task");
+    assert!(last.cmd.ends_with(" characters)") && last.cmd_chars.is_some(), "{}", last.cmd);
+    let whole = handle.task(&last.id).expect("at hand");
+    assert_eq!(whole.cmd_chars.map_or(whole.cmd.chars().count() as u64, |_| 0), last.cmd_chars.unwrap_or(0));
+    // The first ones are on record, whole.
+    let first = first.expect("seen");
+    assert!(handle.task(&first.id).is_none(), "it has left memory");
+    let found = handle.find(&first.id).await.expect("on record");
+    let number = found.cmd.split([' ', ';']).nth(1).and_then(|n| n.parse().ok()).expect("a number");
+    assert_eq!(
+        (found.cmd.as_str(), found.number, found.status),
+        (long(number).as_str(), first.number, first.status)
+    );
+    assert!(handle.find(&"task_22222222".parse().expect("an id")).await.is_none());
+    let typed = handle.input(&Actor::Cli, &last.id, Input::Text("x".into())).await.expect("answered");
+    assert!(typed.rejection.is_some(), "{typed:?}");
+    assert_eq!(
+        handle.stop(&Actor::Cli, &last.id, Stop::default()).await.expect("told").effect,
+        StopEffect::Noop
+    );
+    handle.rename(&last.id, Some("the last".into())).await;
+    handle.dismiss(&shown.tasks[0].id).await;
+    shows(&handle, |now| {
+        now.tasks.len() == 499
+            && now.tasks.last().is_some_and(|task| task.name.as_deref() == Some("the last"))
+    })
+    .await;
+    handle.shutdown().await;
+}
+
+#[tokio::test]
+async fn calls_too_large_to_keep_are_read_from_the_record() {
+    let dir = tempfile::tempdir().expect("temp dir");
+    let handle = runtime(dir.path(), &Block::default());
+    let input = |n: usize| json!({"cmd": format!("{n} {}", "x".repeat(400_000))});
+    for n in 1..=100 {
+        let seq = handle.begin_call(&Actor::Cli, "ExecCommand", &input(n)).await;
+        handle.abandon_call(seq);
+    }
+    let held = handle.shared.book().calls.get(1).is_some();
+    assert!(!held, "40 MB of input are not kept");
+    assert!(handle.shared.book().calls.get(100).is_some());
+    let first = handle.call(1).await.expect("on record");
+    assert_eq!(first.input, input(1));
+    handle.shutdown().await;
 }

@@ -107,15 +107,15 @@ pub fn resolve(recordings: &Path, workspace: &Path, asked: &str) -> Finding {
     }
 }
 
-/// Finds a task in the past recordings of a workspace, `own` left out.
+/// Finds a task that has ended, in the recordings of a workspace; `own` is written now.
 pub(in crate::runtime) fn task(own: &Path, workspace: &Path, id: &TaskId) -> Option<TaskView> {
     let recordings = own.parent()?;
     let names = std::fs::read_dir(recordings).ok()?.flatten().map(|entry| entry.path());
     // One look for each recording: only the one that has the task's folder is read.
-    let mut holders = names.filter(|folder| folder != own && folder.join("tasks").join(id.as_str()).is_dir());
+    let mut holders = names.filter(|folder| folder.join("tasks").join(id.as_str()).is_dir());
     holders.find_map(|folder| {
-        let story = story::read(&folder).ok()?;
-        let is_ours = story.meta.as_ref().is_some_and(|meta| meta.workspace == workspace);
-        story.task(id).filter(|_| is_ours).cloned()
+        let is_ours = Meta::read(&folder).is_some_and(|meta| meta.workspace == workspace);
+        let task = story::read_task(&folder, id).ok()?.filter(|_| is_ours)?;
+        (folder != own || task.status.is_terminal()).then_some(task)
     })
 }

@@ -14,3 +14,4 @@ pub use story::{PastAgent, PastCall, PastEvent, Story, read};
 pub(super) use find::task as find_task;
 pub(super) use keep::keep;
 pub(super) use recover::{Recovery, notice, recover};
+pub(super) use story::read_call;

@@ -34,6 +34,7 @@ impl Story {
             headless: true,
             metrics: self.metrics(&tasks),
             tasks,
+            tasks_left: 0,
             calls: self.calls.values().map(|call| Arc::new(summary(call))).collect(),
             agents: self.agents(),
             programs: self.programs.iter().map(|program| Arc::new(ended(program, last))).collect(),

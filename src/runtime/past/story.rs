@@ -97,19 +97,7 @@ pub struct PastAgent {
 /// # Errors
 /// When its folder cannot be listed.
 pub fn read(recording: &Path) -> Result<Story, Error> {
-    let mut story = Story {
-        recording: recording.to_owned(),
-        meta: Meta::read(recording),
-        calls: BTreeMap::new(),
-        tasks: Vec::new(),
-        events: Vec::new(),
-        programs: Vec::new(),
-        agents: Vec::new(),
-        last_at: None,
-        rows: 0,
-        closed: None,
-        problems: Vec::new(),
-    };
+    let mut story = Story::of(recording);
     for item in Reader::open(recording)? {
         match item {
             Item::Record(record) => story.tell(&record),
@@ -119,7 +107,65 @@ pub fn read(recording: &Path) -> Result<Story, Error> {
     Ok(story)
 }
 
+/// Reads what a recording tells of one task, in the memory of one segment.
+///
+/// # Errors
+/// When its folder cannot be listed.
+pub(super) fn read_task(recording: &Path, id: &TaskId) -> Result<Option<TaskView>, Error> {
+    const KINDS: [&str; 5] = ["queued", "start", "task", "ended", "named"];
+    let mut story = Story::of(recording);
+    let name = memchr::memmem::Finder::new(id.as_str());
+    // The task of a row that was too large for its line stands in a file.
+    let spilled = memchr::memmem::Finder::new("\"parts\":[{");
+    for item in Reader::open(recording)? {
+        if let Item::Record(record) = item
+            && KINDS.contains(&record.header.kind.as_str())
+            && (name.find(record.line()).is_some() || spilled.find(record.line()).is_some())
+        {
+            story.tell(&record);
+            story.tasks.retain(|task| task.id == *id);
+        }
+    }
+    Ok(story.tasks.into_iter().find(|task| task.id == *id))
+}
+
+/// Reads what a recording tells of one call, in the memory of one segment.
+///
+/// # Errors
+/// When its folder cannot be listed.
+pub(in crate::runtime) fn read_call(recording: &Path, seq: u64) -> Result<Option<CallRecord>, Error> {
+    const KINDS: [&str; 3] = ["call", "answer", "abandoned"];
+    let mut story = Story::of(recording);
+    let name = format!("\"seq\":{seq}");
+    let name = memchr::memmem::Finder::new(&name);
+    for item in Reader::open(recording)? {
+        if let Item::Record(record) = item
+            && KINDS.contains(&record.header.kind.as_str())
+            && name.find(record.line()).is_some()
+        {
+            story.tell(&record);
+        }
+    }
+    Ok(story.calls.remove(&seq).map(|call| call.record))
+}
+
 impl Story {
+    fn of(recording: &Path) -> Self {
+        Self {
+            recording: recording.to_owned(),
+            meta: Meta::read(recording),
+            calls: BTreeMap::new(),
+            tasks: Vec::new(),
+            events: Vec::new(),
+            programs: Vec::new(),
+            agents: Vec::new(),
+            last_at: None,
+            rows: 0,
+            closed: None,
+            problems: Vec::new(),
+        }
+    }
+
     /// Returns a task.
     #[must_use]
     pub fn task(&self, id: &TaskId) -> Option<&TaskView> {
@@ -154,7 +200,7 @@ impl Story {
             "queued" => self.with(record, |story, row: Whole| story.tasks.push(story.at_home(row.task))),
             "start" => self.with(record, |story, row: Whole| {
                 let started = story.at_home(row.task);
-                match story.tasks.iter_mut().find(|task| task.id == started.id) {
+                match story.tasks.iter_mut().rev().find(|task| task.id == started.id) {
                     // It had waited for the operator.
                     Some(task) => *task = TaskView { events: std::mem::take(&mut task.events), ..started },
                     None => story.tasks.push(started),
@@ -163,13 +209,13 @@ impl Story {
             "task" => self.with(record, Self::happened),
             "ended" => self.with(record, |story, row: Whole| {
                 let ended = story.at_home(row.task);
-                match story.tasks.iter_mut().find(|task| task.id == ended.id) {
+                match story.tasks.iter_mut().rev().find(|task| task.id == ended.id) {
                     Some(task) => *task = TaskView { events: std::mem::take(&mut task.events), ..ended },
                     None => story.tasks.push(ended),
                 }
             }),
             "named" => self.with(record, |story, row: Named| {
-                let task = story.tasks.iter_mut().find(|task| task.id == row.task);
+                let task = story.tasks.iter_mut().rev().find(|task| task.id == row.task);
                 task.into_iter().for_each(|task| task.name.clone_from(&row.name));
             }),
             "agent" => self.with(record, |story, agent: PastAgent| {
@@ -187,7 +233,7 @@ impl Story {
     }
 
     fn happened(&mut self, row: PastEvent) {
-        if let Some(task) = self.tasks.iter_mut().find(|task| task.id == row.task) {
+        if let Some(task) = self.tasks.iter_mut().rev().find(|task| task.id == row.task) {
             untold::happen(task, &row.event);
         }
         self.events.push(row);

@@ -129,6 +129,7 @@ mod tests {
             number: 1,
             status: TaskStatus::Queued,
             cmd: "true".into(),
+            cmd_chars: None,
             description: None,
             name: None,
             workdir: "/".into(),

@@ -58,6 +58,25 @@ impl Gate {
         Some(Held { ticket: self.ticket(), reason, since: now.wall, hash })
     }
 
+    /// Tells whether a new task would have to wait.
+    pub(super) fn would_hold(&self, new: &NewTask) -> bool {
+        let request = &new.request;
+        let command = command_of(&request.cmd, new);
+        let hash = hash_of(request, &command);
+        request.item.is_none()
+            && self.reason(EXEC, &request.actor, std::slice::from_ref(&command), &hash).is_some()
+    }
+
+    /// Tells whether a batch would have to wait.
+    pub(super) fn would_hold_batch(&self, batch: &BatchRequest) -> bool {
+        self.reason(BATCH, &batch.actor, &batch.commands, &hash_of_batch(batch)).is_some()
+    }
+
+    /// Returns the batches that wait.
+    pub(super) fn batches(&self) -> impl Iterator<Item = &HeldCall> {
+        self.batches.values()
+    }
+
     /// A rule outlives a pause: what it asks for is not released with the rest.
     fn reason(&self, tool: &str, actor: &Actor, commands: &[HeldCommand], hash: &str) -> Option<HoldReason> {
         if matches!(actor, Actor::Operator | Actor::System) {

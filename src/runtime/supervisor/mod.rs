@@ -8,6 +8,7 @@ mod ending;
 mod gate;
 mod holding;
 mod message;
+mod room;
 mod task;
 
 #[cfg(test)]
@@ -133,13 +134,11 @@ impl Supervisor {
         }
     }
 
-    /// Forgets a finished task; a live one stays.
-    pub(crate) fn dismiss(&mut self, id: &TaskId) -> bool {
-        let finished = self.tasks.get(id).is_some_and(|task| task.status.is_terminal());
-        if finished {
-            self.tasks.entry(id.clone()).and_modify(|task| task.dismissed = true);
+    /// Lets go of a task that has ended and whose log is whole; a live one stays.
+    pub(crate) fn forget(&mut self, id: &TaskId) {
+        if self.tasks.get(id).is_some_and(|task| task.status.is_terminal()) {
+            self.tasks.remove(id);
         }
-        finished
     }
 
     pub(crate) fn get(&self, id: &TaskId) -> Option<&Task> {

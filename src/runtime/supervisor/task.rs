@@ -58,7 +58,6 @@ pub(crate) struct Task {
     pub(crate) leftovers: Vec<String>,
     pub(crate) survivors: Vec<String>,
     pub(crate) events: Vec<TaskEvent>,
-    pub(crate) dismissed: bool,
     /// Its caller's wait was over before it had started.
     overdue: bool,
     /// Bytes the operator typed that are not yet on the timeline.
@@ -98,7 +97,6 @@ impl Task {
             leftovers: Vec::new(),
             survivors: Vec::new(),
             events: Vec::new(),
-            dismissed: false,
             epochs: [0; 4],
             overdue: false,
             burst: 0,

@@ -116,7 +116,7 @@ impl Batch<'_> {
             Err(error) => return not_run(error.into()),
         };
         let read = async {
-            let output = self.cx.runtime.output(&task.id)?;
+            let output = self.cx.runtime.output_of(&task)?;
             Shown::streams(&output, preview::budget_chars(item.max_output_tokens)).await
         };
         match read.await {
@@ -191,7 +191,7 @@ impl Drop for Batch<'_> {
 }
 
 fn output(cx: &Context<'_>, task: &Arc<TaskView>) -> Option<Output> {
-    let output = cx.runtime.output(&task.id);
+    let output = cx.runtime.output_of(task);
     output.map_err(|error| tracing::warn!(%error, "a batch goes without the files of an item")).ok()
 }
 
