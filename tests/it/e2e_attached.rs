@@ -88,11 +88,10 @@ fn an_agent_outlives_the_console_that_held_its_runtime() {
 #[test]
 fn a_headless_runtime_holds_no_descriptor_of_the_agent_that_started_it() {
     let home = Home::new();
-    let program = crate::support::program();
     // The agent's own pipe, left open to the shim by a careless parent.
     let mut shell = std::process::Command::new("sh");
     home.settle(&mut shell);
-    let line = format!("{} mcp 3>&1 >/dev/null 2>&1", program.display());
+    let line = format!("{} mcp 3>&1 >/dev/null 2>&1", crate::support::program_word());
     let shell = shell.args(["-c", &line]).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut shell = shell.spawn().expect("starts");
     let mut pipe = shell.stdout.take().expect("a pipe");

@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::json;
 
-use crate::support::{Agent, Home, program, wait_until};
+use crate::support::{Agent, Home, program_word, wait_until};
 
 /// The line that ends the runtime of a home, which only the operator may; what came of it is in `file`.
 fn stop(home: &Home, file: &str) -> String {
@@ -17,7 +17,7 @@ fn stop(home: &Home, file: &str) -> String {
         at("state"),
         at("config"),
         at(""),
-        program().display(),
+        program_word(),
     )
 }
 
@@ -71,7 +71,7 @@ fn an_escaped_command_is_not_the_operator() {
 fn whoever_carries_the_mark_is_not_the_operator() {
     let home = Home::new();
     let mut served = home.serve();
-    let own = program().display().to_string();
+    let own = program_word();
     let inherited = format!("PILOTHOUSE_TASK_ID=task_x {own} serve --stop");
     let above = format!(
         "PILOTHOUSE_TASK_ID=task_x setsid -w sh -c 'env -u PILOTHOUSE_TASK_ID {own} serve --stop; exit $?'"
@@ -126,7 +126,7 @@ fn a_command_cannot_type_through_the_multiplexer_around_the_console() {
         command.env("TERM", "xterm-256color").arg("-f").arg("/dev/null").arg("-S").arg(&socket).args(args);
         command.stderr(Stdio::null()).output()
     };
-    let own = program().display().to_string();
+    let own = program_word();
     match tmux(&["new-session", "-d", "-x", "100", "-y", "30", &own]) {
         Ok(opened) => assert!(opened.status.success(), "{opened:?}"),
         Err(_) => return eprintln!("skipped: there is no tmux"),

@@ -81,8 +81,8 @@ fn the_examples_of_the_manifest_can_be_pasted_into_a_shell() {
             let line = example["cli"].as_str().expect("a command line");
             let mut sh = std::process::Command::new("sh");
             home.settle(&mut sh);
-            let program = crate::support::program();
-            let aliased = format!("pilothouse() {{ {} \"$@\"; }}\n{line} --dry-run", program.display());
+            let program = crate::support::program_word();
+            let aliased = format!("pilothouse() {{ {program} \"$@\"; }}\n{line} --dry-run");
             let output = sh.args(["-c", &aliased]).output().expect("sh runs");
             let answer: Value = serde_json::from_slice(&output.stdout).expect("an answer");
             // What an example speaks of need not be there.

@@ -79,8 +79,8 @@ async fn two_consoles_see_the_same_task_and_both_can_type() {
 async fn a_managed_task_cannot_act_as_the_operator() {
     let home = Home::new();
     let mut served = home.serve();
-    let program = crate::support::program();
-    let escaped = format!("{} serve --stop; (setsid {} serve --stop)", program.display(), program.display());
+    let program = crate::support::program_word();
+    let escaped = format!("{program} serve --stop; (setsid {program} serve --stop)");
     let ran = home.run(&["command", "run", &escaped]);
     let said = String::from_utf8_lossy(&ran.stdout);
     assert_eq!(said.matches("cannot act as the operator").count(), 2, "{said}");

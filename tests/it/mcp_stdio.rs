@@ -12,7 +12,7 @@ use pilothouse::journal::{Item, Reader};
 use pilothouse::runtime::past;
 use serde_json::{Value, json};
 
-use crate::support::{Agent, Console, Home, program, wait_until};
+use crate::support::{Agent, Console, Home, program_word, wait_until};
 
 const MODERN: &str = "2026-07-28";
 
@@ -272,8 +272,8 @@ fn connections_of_a_task_keep_neither_a_person_nor_another_agent_out() {
     home.configure("config.toml", "[limits]\nconnections_per_task = 2\n");
     let agent = Agent::connect_first(&home, &["--label", "claude"]);
     let waiting = agent.task("exec sleep 60");
-    let hold = format!("{} task output {waiting} --timeout-ms 45000", program().display());
-    let list = format!("{} task list", program().display());
+    let hold = format!("{} task output {waiting} --timeout-ms 45000", program_word());
+    let list = format!("{} task list", program_word());
     let script = format!(
         "{hold} >/dev/null & {hold} >/dev/null & until {list} | grep TOO_MANY_CONNECTIONS > told.new; do :; done; \
          mv told.new told; wait"

@@ -5,7 +5,7 @@ use std::process::{Child, Stdio};
 use serde_json::Value;
 
 use crate::prose_cases::run_folder;
-use crate::support::{Console, Home, program, wait_until};
+use crate::support::{Console, Home, program_word, wait_until};
 
 fn write(home: &Home, name: &str, text: &str) {
     std::fs::write(home.workspace().join(name), text).expect("written");
@@ -96,7 +96,7 @@ fn a_gate_is_listed_and_opened_by_the_word_that_its_terminal_shows() {
 fn a_command_of_the_program_opens_no_gate_however_it_hides() {
     // Decision 28.
     let home = Home::new();
-    let own = program().display().to_string();
+    let own = program_word();
     let attempt = format!("{own} prose gate approve $(ls .prose/runs | tail -n 1) g");
     write(&home, "try.sh", &format!("{attempt} > $1 2>&1 < /dev/null; echo $? >> $1; touch $1.done\n"));
     write(

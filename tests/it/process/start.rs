@@ -8,7 +8,7 @@ use pilothouse::process::{ExitStatus, Profile, Signal, SpawnError, Spawner, Stag
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
 
 use super::{Bench, PIPES, Task, pty};
-use crate::support::{program, wait_until};
+use crate::support::{program_word, wait_until};
 
 fn write_program(path: &Path, text: &str, mode: u32) {
     std::fs::write(path, text).expect("writes");
@@ -27,7 +27,7 @@ async fn streams_and_exit_code_come_back() {
 async fn a_host_without_a_command_waits_and_leaves_when_it_is_dropped() {
     let bench = Bench::new();
     let (named, wrapper) = (bench.path().join("host"), bench.path().join("wrapper"));
-    let text = format!("#!/bin/sh\necho $$ > {}\nexec {} \"$@\"\n", named.display(), program().display());
+    let text = format!("#!/bin/sh\necho $$ > {}\nexec {} \"$@\"\n", named.display(), program_word());
     write_program(&wrapper, &text, 0o755);
     let spawner = Spawner::with_program(wrapper);
     let read = |path: &Path| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();

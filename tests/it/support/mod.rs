@@ -28,6 +28,13 @@ pub(crate) fn program() -> PathBuf {
     PathBuf::from(env!("CARGO_BIN_EXE_pilothouse"))
 }
 
+/// The program as a word of a shell's command line, also between single quotes: its path may have spaces.
+pub(crate) fn program_word() -> String {
+    let path = program().display().to_string();
+    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-".contains(letter);
+    path.chars().flat_map(|letter| (!is_plain(letter)).then_some('\\').into_iter().chain([letter])).collect()
+}
+
 /// Waits until `fact` holds, at most 20 s; panics with `what` otherwise.
 #[track_caller]
 pub(crate) fn wait_until(what: &str, fact: impl FnMut() -> bool) {
