@@ -11,6 +11,7 @@ use color_eyre::eyre::{Result, WrapErr};
 use tracing_subscriber::EnvFilter;
 
 use crate::envelope::{SafeText, mask};
+use crate::link::private_folder;
 
 /// The log starts over beyond this size.
 const MAX_BYTES: u64 = 4 << 20;
@@ -19,6 +20,8 @@ const DEFAULT: &str = "pilothouse=info,warn";
 
 /// Sends what is traced to `logs/pilothouse.log` of the state folder.
 pub(super) fn start(state: &Path) -> Result<()> {
+    // Some homes let their group write beside it; nobody else may.
+    private_folder(state, 0o002)?;
     let folder = state.join("logs");
     DirBuilder::new().recursive(true).mode(0o700).create(&folder).wrap_err("create the folder for logs")?;
     let path = folder.join("pilothouse.log");

@@ -54,6 +54,12 @@ impl SafeText {
         })
     }
 
+    /// Tells whether a text is one line that is safe as it stands.
+    #[must_use]
+    pub fn is_line(text: &str) -> bool {
+        is_ordinary(text, true) || Self::line(text) == text
+    }
+
     /// Makes text of any number of lines in which colours and attributes stay (SGR, and no other sequence).
     #[must_use]
     pub fn coloured(text: &str) -> Self {

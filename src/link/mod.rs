@@ -32,5 +32,5 @@ pub use lock::{Address, Holder};
 pub use operator::{Operator, serve as serve_operator};
 pub use scripts::{Scripts, serve as serve_scripts};
 pub use server::{Guest, Peer, Server};
-pub use socket::Doors;
+pub use socket::{Doors, private_folder};
 pub use strict::Strict;

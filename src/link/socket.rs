@@ -49,7 +49,7 @@ impl Doors {
     /// [`Error::Taken`] when another runtime serves the workspace; otherwise when the folder cannot
     /// be trusted or a socket cannot be bound.
     pub fn open(places: &Places) -> Result<Self, Error> {
-        make_folder(&places.runtime_dir)?;
+        private_folder(&places.runtime_dir, 0o022)?;
         let lock = Lock::take(places)?;
         let open = [Listening::on(places.agent_socket())?, Listening::on(places.operator_socket())?];
         Ok(Self { open: Some(open), _lock: lock })
@@ -91,13 +91,17 @@ impl Drop for Listening {
     }
 }
 
-/// Creates the folder for sockets, or checks the one that is there.
-fn make_folder(path: &Path) -> Result<(), Error> {
+/// Creates a folder for this user alone, or checks the one that is there: ours, no symlink, mode 0700; and its parent by
+/// the mode bits it must not have.
+///
+/// # Errors
+/// When it cannot be made, or must not be trusted.
+pub fn private_folder(path: &Path, forbidden_to_parent: u32) -> Result<(), Error> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
-    made.map_err(|source| Error::Io { verb: "create the runtime folder", path: path.to_owned(), source })?;
+    made.map_err(|source| Error::Io { verb: "create the folder", path: path.to_owned(), source })?;
     // Without a sound parent the folder could be swapped for another after the check.
     let parent = path.parent().unwrap_or(path);
-    for (folder, forbidden) in [(parent, 0o022), (path, 0o077)] {
+    for (folder, forbidden) in [(parent, forbidden_to_parent), (path, 0o077)] {
         if let Some(problem) = distrust(folder, forbidden)? {
             return Err(Error::Folder { path: folder.to_owned(), problem });
         }
@@ -109,7 +113,7 @@ fn make_folder(path: &Path) -> Result<(), Error> {
 /// the mode bits `forbidden`.
 pub(super) fn distrust(folder: &Path, forbidden: u32) -> Result<Option<&'static str>, Error> {
     let facts = std::fs::symlink_metadata(folder).map_err(|source| Error::Io {
-        verb: "look at the runtime folder",
+        verb: "look at the folder",
         path: folder.to_owned(),
         source,
     })?;

@@ -7,6 +7,7 @@ use unicode_width::UnicodeWidthChar;
 
 use super::diagnostic::{Diagnostic, Severity};
 use super::source::{Position, Source, Span};
+use crate::envelope::is_hidden;
 
 /// Columns of a source line that are shown; of a longer one, those around the place.
 const COLUMNS: usize = 110;
@@ -137,10 +138,9 @@ fn column_width(letter: char) -> usize {
     if is_harmless(letter) { letter.width().unwrap_or(0) } else { 1 }
 }
 
-/// Tells whether a letter can be printed as it is: no control, and nothing that turns the direction of text.
+/// Tells whether a letter can be printed as it is: nothing that a terminal obeys or a reader does not see.
 fn is_harmless(letter: char) -> bool {
-    let turns = matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    !letter.is_control() && !turns
+    !is_hidden(letter)
 }
 
 /// Returns text as it can be printed.

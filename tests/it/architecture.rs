@@ -172,6 +172,25 @@ fn only_the_known_sinks_write_to_a_terminal() {
 }
 
 #[test]
+fn characters_reach_a_frame_in_one_place() {
+    let ways = [
+        ".set_symbol(",
+        ".set_char(",
+        ".set_string(",
+        ".set_stringn(",
+        ".set_line(",
+        ".set_span(",
+        "Paragraph",
+    ];
+    let found: Vec<String> = sources()
+        .into_iter()
+        .filter(|(_, code)| ways.iter().any(|way| code.contains(way)))
+        .map(|(file, _)| file)
+        .collect();
+    assert_eq!(found, ["console/text/slot.rs"]);
+}
+
+#[test]
 fn unsafe_code_stands_in_one_file() {
     let named = |code: &str| code.contains("unsafe {") || code.contains("unsafe fn");
     let found: Vec<String> =

@@ -5,9 +5,13 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Output, Stdio};
 
-use pilothouse::envelope::is_hidden;
+use std::sync::Arc;
+
+use pilothouse::console::spoken::Line;
+use pilothouse::envelope::{Actor, is_hidden};
 use serde_json::{Value, json};
 
+use crate::console_fixture::{console, press, shown, snapshot};
 use crate::support::{Agent, Home};
 
 /// What a terminal obeys, and what a reader does not see.
@@ -211,4 +215,65 @@ fn json_keeps_its_value_and_data_its_bytes() {
     command.stdin(fs::File::open(home.workspace().join("a.prose")).expect("opens"));
     let formatted = command.output().expect("runs");
     assert_eq!(String::from_utf8_lossy(&formatted.stdout), program, "data for another program is as it is");
+}
+
+#[test]
+fn nothing_hostile_is_drawn_or_said_by_the_console() {
+    let mut state = snapshot();
+    for task in &mut state.tasks {
+        let task = Arc::make_mut(task);
+        (task.cmd, task.name, task.description) = (corpus(), Some(corpus()), Some(corpus()));
+        task.started_by = Actor::Agent(corpus());
+        task.workdir = corpus().into();
+        for event in &mut task.events {
+            (event.actor, event.note) = (Actor::Agent(corpus()), corpus());
+        }
+    }
+    for agent in &mut state.agents {
+        (agent.label, agent.client) = (corpus(), corpus());
+    }
+    for notice in &mut state.notices {
+        notice.text = corpus();
+    }
+    state.workspace = corpus().into();
+    for size in [(80, 24), (120, 40), (200, 60)] {
+        let mut app = console(state.clone(), size);
+        for keys in
+            [&["1"][..], &["w"], &["Esc"], &["t"], &["2"], &["s"], &["Esc"], &["q"], &["Esc"], &["4"], &["3"]]
+        {
+            let _ = press(&mut app, keys);
+            is_safe(&format!("the screen after {keys:?}"), shown(&app).as_bytes());
+        }
+    }
+    for line in [
+        Line::by(&Actor::Agent(corpus()), corpus()),
+        Line::Output { task: corpus(), text: corpus() },
+        Line::reply(corpus()),
+    ] {
+        is_safe("a plain line", line.shown().as_bytes());
+    }
+}
+
+#[test]
+fn a_state_folder_that_others_may_enter_is_not_used() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    let home = Home::new();
+    let state = home.places().state_dir;
+    fs::create_dir_all(&state).expect("a folder");
+    fs::set_permissions(&state, fs::Permissions::from_mode(0o755)).expect("chmod");
+    let refused = home.run(&["serve"]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(
+        !refused.status.success() && said.contains("is open to other users (chmod it to 0700)"),
+        "{said}"
+    );
+    fs::remove_dir(&state).expect("removed");
+    let elsewhere = home.workspace().join("elsewhere");
+    fs::create_dir(&elsewhere).expect("a folder");
+    symlink(&elsewhere, &state).expect("a link");
+    let refused = home.run(&["serve"]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && said.contains("is a symlink"), "{said}");
+    assert_eq!(fs::read_dir(&elsewhere).expect("read").count(), 0, "nothing is written through it");
+    fs::remove_file(&state).expect("removed");
 }

@@ -14,6 +14,7 @@ use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Position, Rect};
 
 use crate::clock::Clock;
+use crate::envelope::SafeText;
 use crate::terminal::CursorShape;
 
 use super::super::app::App;
@@ -150,8 +151,8 @@ impl Display {
     ///
     /// # Errors
     /// When the terminal is gone.
-    pub(in crate::console) fn write(&mut self, bytes: &str) -> io::Result<()> {
-        queue!(self.backend, Print(bytes))?;
+    pub(in crate::console) fn write(&mut self, sequence: &Sequence) -> io::Result<()> {
+        queue!(self.backend, Print(&sequence.0))?;
         self.send()
     }
 
@@ -170,17 +171,19 @@ impl Display {
     }
 }
 
+/// A sequence for the person's terminal; only this file makes one.
+pub(in crate::console) struct Sequence(String);
+
 /// Returns the sequence that puts text on the clipboard of the person's own terminal (OSC 52).
-pub(in crate::console) fn copy_sequence(text: &str) -> String {
-    format!("\x1b]52;c;{}\x07", base64(text.as_bytes()))
+pub(in crate::console) fn copy_sequence(text: &str) -> Sequence {
+    Sequence(format!("\x1b]52;c;{}\x07", base64(text.as_bytes())))
 }
 
 /// Returns the sequence that calls the person back: the bell, and a notification in the two forms that
 /// terminals know (OSC 9, OSC 777). What ends a sequence or parts its fields is no part of the text.
-pub(in crate::console) fn ring_sequence(text: &str) -> String {
-    let safe = |c: &char| !c.is_control() && *c != ';';
-    let text: String = text.chars().filter(safe).take(RING_CHARS).collect();
-    format!("\x07\x1b]9;{text}\x07\x1b]777;notify;pilothouse;{text}\x07")
+pub(in crate::console) fn ring_sequence(text: &str) -> Sequence {
+    let text: String = SafeText::line(text).chars().filter(|c| *c != ';').take(RING_CHARS).collect();
+    Sequence(format!("\x07\x1b]9;{text}\x07\x1b]777;notify;pilothouse;{text}\x07"))
 }
 
 fn base64(bytes: &[u8]) -> String {
@@ -201,7 +204,7 @@ mod tests {
     use ratatui::backend::{Backend as _, CrosstermBackend};
     use ratatui::buffer::Buffer;
 
-    use super::{base64, blanks_first, ring_sequence};
+    use super::{Sequence, base64, blanks_first, ring_sequence};
 
     #[test]
     fn a_row_with_an_emoji_of_two_columns_stays_in_its_columns() {
@@ -220,11 +223,12 @@ mod tests {
 
     #[test]
     fn a_text_cannot_end_its_notification() {
-        let rung = ring_sequence("q01 gate: \x1b]52;c;AA==\x07 done\u{9c}");
+        let Sequence(rung) = ring_sequence("q01 gate: \x1b]52;c;AA==\x07 done\u{9c}");
         assert_eq!(rung.matches('\x1b').count(), 2, "{rung:?}");
         assert_eq!(
             rung,
-            "\x07\x1b]9;q01 gate: ]52cAA== done\x07\x1b]777;notify;pilothouse;q01 gate: ]52cAA== done\x07"
+            "\x07\x1b]9;q01 gate: ⟨U+001B⟩]52cAA==⟨U+0007⟩ done⟨U+009C⟩\x07\
+             \x1b]777;notify;pilothouse;q01 gate: ⟨U+001B⟩]52cAA==⟨U+0007⟩ done⟨U+009C⟩\x07"
         );
     }
 

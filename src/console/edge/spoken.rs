@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::clock::Clock;
-use crate::envelope::TaskId;
+use crate::envelope::{SafeText, TaskId};
 use crate::link::Operator;
 use crate::runtime::{Snapshot, TaskView};
 
@@ -188,7 +188,7 @@ impl Teller {
         for act in acts {
             match act {
                 Act::Say(line) => {
-                    said.push_str(&line.to_string());
+                    said.push_str(&line.shown());
                     said.push('\n');
                 }
                 Act::Do(effect) => end = end.or(self.act(effect)),
@@ -203,7 +203,7 @@ impl Teller {
         }
         let written = {
             let mut out = io::stdout().lock();
-            out.write_all(said.as_bytes()).and_then(|()| out.flush())
+            out.write_all(SafeText::lines(&said).as_bytes()).and_then(|()| out.flush())
         };
         self.talk.shown(self.clock.now().wall);
         // Whoever read it has gone.

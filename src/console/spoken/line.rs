@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::envelope::Actor;
+use crate::envelope::{Actor, SafeText};
 
 use super::super::text::visible;
 
@@ -44,6 +44,14 @@ impl Line {
     #[must_use]
     pub fn reply(text: impl Into<String>) -> Self {
         Self::Reply(text.into())
+    }
+}
+
+impl Line {
+    /// Returns it as it is printed.
+    #[must_use]
+    pub fn shown(&self) -> SafeText {
+        SafeText::line(&self.to_string())
     }
 }
 

@@ -1,13 +1,20 @@
-//! One place of a frame: the character in it, and the columns it takes.
+//! One place of a frame: the character in it, and the columns it takes. No character reaches a frame but by this file.
 
 use std::num::NonZeroU16;
 
 use ratatui::buffer::{Cell, CellDiffOption, CellWidth};
 
+use crate::envelope::{SafeText, is_hidden};
+
 /// Puts a character of so many columns into a place of the frame. Ratatui counts some characters differently, and leaves
 /// out what stands behind them.
 pub fn fill(slot: &mut Cell, symbol: &str, columns: u16) {
-    slot.set_symbol(symbol);
+    if symbol.chars().any(is_hidden) && !SafeText::is_line(symbol) {
+        let seen: String = symbol.chars().filter(|c| !is_hidden(*c)).collect();
+        slot.set_symbol(if seen.is_empty() { " " } else { &seen });
+    } else {
+        slot.set_symbol(symbol);
+    }
     let forced = NonZeroU16::new(columns).filter(|columns| symbol.cell_width() != columns.get());
     slot.set_diff_option(forced.map_or(CellDiffOption::None, CellDiffOption::ForcedWidth));
 }
@@ -37,6 +44,14 @@ mod tests {
         assert_eq!(
             written(&[("漢", 2), ("e\u{301}", 1), ("❤\u{FE0F}", 2), ("|", 1)]),
             "漢e\u{301}❤\u{FE0F}|"
+        );
+    }
+
+    #[test]
+    fn nothing_hidden_reaches_a_frame() {
+        assert_eq!(
+            written(&[("a\u{202e}", 1), ("\x1b", 1), ("漢\u{e0041}", 2), ("\u{9b}", 1), ("|", 1)]),
+            "a 漢 |"
         );
     }
 

@@ -7,6 +7,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use unicode_segmentation::UnicodeSegmentation;
 
+use crate::envelope::SafeText;
 use crate::terminal::CursorShape;
 
 use super::super::app::App;
@@ -43,11 +44,14 @@ impl Brush<'_> {
         self.app.setup.theme.glyphs
     }
 
-    /// Writes text into a row of `area` from column `x` on; returns the column after it.
+    /// Writes text into a row of `area` from column `x` on, safe text whatever it is; returns the column after it.
     pub(super) fn text(&mut self, area: Rect, at: (u16, u16), text: &str, style: Style) -> u16 {
         let (mut x, y) = at;
         if y >= area.height {
             return x;
+        }
+        if !SafeText::is_line(text) {
+            return self.text(area, at, &SafeText::line(text), style);
         }
         for cluster in text.graphemes(true) {
             let wide = u16::try_from(text::width(cluster)).unwrap_or(u16::MAX);
@@ -122,9 +126,7 @@ impl Brush<'_> {
         for position in area.positions() {
             if let Some(cell) = self.buf.cell_mut(position) {
                 let bold = cell.modifier & ratatui::style::Modifier::BOLD;
-                let (symbol, wide) = (cell.symbol().to_owned(), cell.diff_option);
-                cell.reset();
-                cell.set_symbol(&symbol).set_style(style.add_modifier(bold)).set_diff_option(wide);
+                cell.set_style(Style::reset()).set_style(style.add_modifier(bold));
             }
         }
     }
