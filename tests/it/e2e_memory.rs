@@ -46,6 +46,7 @@ fn all(bytes: u64) {
     let home = Home::new();
     let agent = Agent::connect(&home, &[]);
     // The first command pays for what every later one finds there.
+    let _ = agent.call("ExecCommand", &json!({"cmd": "seq 200000"}));
     let _ = grown(&home, &agent, "seq 200000", true);
     for (what, cmd) in corpus(bytes) {
         for tty in [false, true] {
@@ -69,6 +70,7 @@ fn long_hostile_output_takes_a_bounded_part_of_memory() {
     all(64 << 20);
     let home = Home::new();
     let agent = Agent::connect(&home, &[]);
+    let _ = agent.call("ExecCommand", &json!({"cmd": "seq 200000"}));
     let _ = grown(&home, &agent, "seq 200000", true);
     for (what, cmd) in [
         (

@@ -3,6 +3,7 @@
 mod calls;
 mod gate;
 mod questions;
+mod tasks;
 #[cfg(test)]
 mod tests;
 
@@ -24,14 +25,13 @@ use crate::runtime::Error;
 use crate::runtime::bytes::{Parsers, Pump, TaskIo, Viewer, Viewers};
 use crate::runtime::driver::Driver;
 use crate::runtime::order::{Order, Reply};
-use crate::runtime::output::Output;
 use crate::runtime::request::{
     ExecOutcome, ExecRequest, Input, InputOutcome, Stop, StopEffect, StopOutcome, Until,
 };
 use crate::runtime::rows::Row;
 use crate::runtime::screen::Screen;
 use crate::runtime::shared::Shared;
-use crate::runtime::view::{AgentPeer, Snapshot, TaskView};
+use crate::runtime::view::{AgentPeer, Snapshot};
 use crate::runtime::{start, typing};
 use crate::terminal::Terminal;
 
@@ -129,35 +129,6 @@ impl Handle {
         self.order(|reply| Order::Exec { prepared, reply }).await
     }
 
-    /// Returns the tasks that live and those that ended last, in order of creation; of a long command the beginning.
-    #[must_use]
-    pub fn tasks(&self) -> Vec<Arc<TaskView>> {
-        let snapshot = self.shared.snapshot.borrow().clone();
-        snapshot.tasks.iter().map(|view| self.fresh(view)).collect()
-    }
-
-    /// Returns one of them, with the whole of its command while that is in memory.
-    #[must_use]
-    pub fn task(&self, id: &TaskId) -> Option<Arc<TaskView>> {
-        let snapshot = self.shared.snapshot.borrow().clone();
-        let task = snapshot.tasks.iter().find(|view| view.id == *id).map(|view| self.fresh(view))?;
-        let whole = task.cmd_chars.and_then(|_| self.shared.commands().get(id));
-        Some(match whole {
-            Some(cmd) => Arc::new(TaskView { cmd: (*cmd).into(), cmd_chars: None, ..(*task).clone() }),
-            None => task,
-        })
-    }
-
-    /// Finds a task: one at hand, else in the record of this runtime or in a past one of the workspace. What is read
-    /// from a record has ended, and its secrets are masked.
-    pub async fn find(&self, id: &TaskId) -> Option<Arc<TaskView>> {
-        match self.task(id) {
-            Some(task) if task.cmd_chars.is_none() => Some(task),
-            Some(task) => self.shared.find_past(id).await.or(Some(task)),
-            None => self.shared.find_past(id).await,
-        }
-    }
-
     /// Waits until a task has come as far as `until`, at most `timeout`; tells whether it has.
     ///
     /// # Errors
@@ -172,22 +143,6 @@ impl Handle {
             Until::Output { beyond } => progress.settled || progress.stored > beyond,
         });
         Ok(matches!(tokio::time::timeout(timeout, reached).await, Ok(Ok(_))))
-    }
-
-    /// Returns the stored output of a task.
-    ///
-    /// # Errors
-    /// When there is no such task.
-    pub fn output(&self, id: &TaskId) -> Result<Output, Error> {
-        self.output_of(&*self.known(id)?)
-    }
-
-    /// Returns the stored output of a task that may no longer be at hand.
-    ///
-    /// # Errors
-    /// When it cannot be measured.
-    pub fn output_of(&self, task: &TaskView) -> Result<Output, Error> {
-        Output::new(task.folder.clone(), task.tty, self.shared.io(&task.id))
     }
 
     /// Sends input to a task; a refusal is an outcome, not an error.
@@ -355,23 +310,6 @@ impl Handle {
         let row = Row::Agent { label, client, pid: *pid, uid: *uid, profile, connected };
         self.shared.note_late(&row);
         self.shared.nudge.notify_one();
-    }
-
-    /// Returns a task that is known by now: at hand, or found in a recording.
-    fn known(&self, id: &TaskId) -> Result<Arc<TaskView>, Error> {
-        let task = self.task(id).or_else(|| self.shared.past_task(id));
-        task.ok_or_else(|| Error::UnknownTask(id.clone()))
-    }
-
-    fn past(&self, id: &TaskId) -> Option<Arc<TaskView>> {
-        if self.task(id).is_some() { None } else { self.shared.past_task(id) }
-    }
-
-    /// Adds the present counts to a published view.
-    fn fresh(&self, view: &Arc<TaskView>) -> Arc<TaskView> {
-        let Some(io) = self.shared.io(&view.id) else { return view.clone() };
-        let output = io.output();
-        if output == view.output { view.clone() } else { Arc::new(TaskView { output, ..(**view).clone() }) }
     }
 
     pub(super) async fn order<T>(&self, order: impl FnOnce(Reply<T>) -> Order) -> Result<T, Error> {

@@ -1,0 +1,73 @@
+//! The handle's part for looking tasks up: those at hand, and those that the record has.
+
+use std::sync::Arc;
+
+use super::Handle;
+use crate::envelope::TaskId;
+use crate::runtime::Error;
+use crate::runtime::output::Output;
+use crate::runtime::view::TaskView;
+
+impl Handle {
+    /// Returns the tasks that live and those that ended last, in order of creation; of a long command the beginning.
+    #[must_use]
+    pub fn tasks(&self) -> Vec<Arc<TaskView>> {
+        let snapshot = self.shared.snapshot.borrow().clone();
+        snapshot.tasks.iter().map(|view| self.fresh(view)).collect()
+    }
+
+    /// Returns one of them, with the whole of its command while that is in memory.
+    #[must_use]
+    pub fn task(&self, id: &TaskId) -> Option<Arc<TaskView>> {
+        let snapshot = self.shared.snapshot.borrow().clone();
+        let task = snapshot.tasks.iter().find(|view| view.id == *id).map(|view| self.fresh(view))?;
+        let whole = task.cmd_chars.and_then(|_| self.shared.commands().get(id));
+        Some(match whole {
+            Some(cmd) => Arc::new(TaskView { cmd: (*cmd).into(), cmd_chars: None, ..(*task).clone() }),
+            None => task,
+        })
+    }
+
+    /// Finds a task: one at hand, else in the record of this runtime or in a past one of the workspace. What is read
+    /// from a record has ended, and its secrets are masked.
+    pub async fn find(&self, id: &TaskId) -> Option<Arc<TaskView>> {
+        match self.task(id) {
+            Some(task) if task.cmd_chars.is_none() => Some(task),
+            Some(task) => self.shared.find_past(id).await.or(Some(task)),
+            None => self.shared.find_past(id).await,
+        }
+    }
+
+    /// Returns the stored output of a task.
+    ///
+    /// # Errors
+    /// When there is no such task.
+    pub fn output(&self, id: &TaskId) -> Result<Output, Error> {
+        self.output_of(&*self.known(id)?)
+    }
+
+    /// Returns the stored output of a task that may no longer be at hand.
+    ///
+    /// # Errors
+    /// When it cannot be measured.
+    pub fn output_of(&self, task: &TaskView) -> Result<Output, Error> {
+        Output::new(task.folder.clone(), task.tty, self.shared.io(&task.id))
+    }
+
+    /// Returns a task that is known by now: at hand, or found in a recording.
+    pub(super) fn known(&self, id: &TaskId) -> Result<Arc<TaskView>, Error> {
+        let task = self.task(id).or_else(|| self.shared.past_task(id));
+        task.ok_or_else(|| Error::UnknownTask(id.clone()))
+    }
+
+    pub(super) fn past(&self, id: &TaskId) -> Option<Arc<TaskView>> {
+        if self.task(id).is_some() { None } else { self.shared.past_task(id) }
+    }
+
+    /// Adds the present counts to a published view.
+    fn fresh(&self, view: &Arc<TaskView>) -> Arc<TaskView> {
+        let Some(io) = self.shared.io(&view.id) else { return view.clone() };
+        let output = io.output();
+        if output == view.output { view.clone() } else { Arc::new(TaskView { output, ..(**view).clone() }) }
+    }
+}
