@@ -69,7 +69,7 @@ pub fn run(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
     let argv: Vec<OsString> = argv.into_iter().collect();
     // A task host comes before everything: no thread, no allocation to spare.
     if argv.get(1).is_some_and(|word| word == "__host") {
-        return process::host_main();
+        return process::host_main(argv.into_iter().nth(2));
     }
     // So does leaving: what is started here must be nobody's child.
     if argv.get(1).is_some_and(|word| word == "__detach") {

@@ -29,15 +29,19 @@ pub(super) const KEEPER: &str = "pilothouse-keep";
 /// How long a program that was told to end may take.
 pub(super) const ENDING: Duration = Duration::from_secs(30);
 
-/// What a guard waits for or passes on: everything that can be caught, except what a fault of its own
-/// raises and what is nobody's business.
-const SIGNALS: [libc::c_int; 18] = [
+/// What a guard waits for or passes on: everything that can be caught and means something to a program.
+const SIGNALS: [libc::c_int; 25] = [
     libc::SIGCHLD,
     libc::SIGHUP,
     libc::SIGINT,
     libc::SIGQUIT,
+    libc::SIGILL,
+    libc::SIGTRAP,
     libc::SIGABRT,
+    libc::SIGBUS,
+    libc::SIGFPE,
     libc::SIGUSR1,
+    libc::SIGSEGV,
     libc::SIGUSR2,
     libc::SIGPIPE,
     libc::SIGALRM,
@@ -47,9 +51,11 @@ const SIGNALS: [libc::c_int; 18] = [
     libc::SIGTTIN,
     libc::SIGTTOU,
     libc::SIGXCPU,
+    libc::SIGXFSZ,
     libc::SIGVTALRM,
     libc::SIGPROF,
     libc::SIGIO,
+    libc::SIGSYS,
 ];
 
 static KEPT_BY: OnceLock<Pid> = OnceLock::new();

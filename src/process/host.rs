@@ -2,6 +2,7 @@
 //! order or when the control socket closes, and leaves `exit.json`. No output flows through it and
 //! no wait of it is unbounded while something is due.
 
+use std::ffi::OsString;
 use std::io::{self, Read as _};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -14,6 +15,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitOptions, WaitStatus, getpid, set_child_subreaper, setsid, wait};
 
+use super::cgroup::Cgroup;
 use super::ladder::{Act, Ladder};
 use super::start;
 use super::tree::{self, Process};
@@ -36,10 +38,11 @@ const IGNORED: [libc::c_int; 11] = [
     libc::SIGTTOU,
 ];
 
-/// Runs `pilothouse __host` with the control socket as standard input.
+/// Runs `pilothouse __host [GROUP]` with the control socket as standard input. The command gets the control group
+/// GROUP, which is made here.
 #[must_use]
-pub fn host_main() -> ExitCode {
-    match TaskHost::begin() {
+pub fn host_main(group: Option<OsString>) -> ExitCode {
+    match TaskHost::begin(group) {
         Ok(Some(host)) => host.run(),
         // The runtime knows: it was told, or its socket closes without a word.
         Ok(None) | Err(_) => ExitCode::FAILURE,
@@ -60,11 +63,12 @@ struct TaskHost {
     exited_at: Option<Timestamp>,
     leftovers: Vec<String>,
     runtime_gone: bool,
+    group: Option<Cgroup>,
 }
 
 impl TaskHost {
     /// Becomes a task host and starts the command; `None` when it could not be started.
-    fn begin() -> io::Result<Option<Self>> {
+    fn begin(group: Option<OsString>) -> io::Result<Option<Self>> {
         sys::close_inherited()?;
         setsid()?;
         set_child_subreaper(Some(getpid()))?;
@@ -73,7 +77,8 @@ impl TaskHost {
         rustix::process::chdir("/")?;
         rustix::thread::set_name(c"pilothouse-host")?;
         let control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-        let stage = start::prepare();
+        let group = group.and_then(|group| Cgroup::make(group.into()));
+        let stage = start::prepare(group.as_ref());
         // For as long as the runtime wants: the command may first have to be put on record.
         let Some((spec, fds)) = wire::receive::<Spec>(&control)? else { return Ok(None) };
         let started = stage.and_then(|stage| start::start(stage, &spec, fds, &control));
@@ -98,6 +103,7 @@ impl TaskHost {
             exited_at: None,
             leftovers: Vec::new(),
             runtime_gone: false,
+            group,
             clock,
         }))
     }
@@ -110,7 +116,7 @@ impl TaskHost {
                 match act {
                     Act::NameLeftovers => self.name_leftovers(),
                     Act::Ask => self.ask(),
-                    Act::Kill => tree::kill(family),
+                    Act::Kill => self.kill(),
                     Act::Leave => return self.leave(),
                 }
             }
@@ -159,6 +165,12 @@ impl TaskHost {
         for signal in request.iter().chain(&[Signal::CONT]) {
             everyone.iter().for_each(|process| process.send(*signal));
         }
+    }
+
+    /// Kills everyone: at once, where there is a group, and whoever is not in it.
+    fn kill(&self) {
+        self.group.iter().for_each(Cgroup::kill);
+        tree::kill(family);
     }
 
     fn leave(mut self) -> ExitCode {

@@ -17,7 +17,7 @@ pub(super) fn keep(program: Pid, above: Option<Above>, signals: &OwnedFd) -> ! {
     let sieve = Sieve::new(above.as_ref().map(|above| above.pid.as_raw_pid()));
     let mut keeper = Keeper { program, above, signals, sieve, clock: Clock::start(), kill_at: None };
     let status = keeper.until_the_program_is_gone();
-    orphan::end_all();
+    orphan::end_all(Some(program));
     guard::end_as(Some(status))
 }
 

@@ -32,7 +32,7 @@ pub(super) fn launch(keeper: Pid, told: OwnedFd, signals: &OwnedFd) -> ! {
         }
         _ => kept,
     };
-    orphan::end_all();
+    orphan::end_all(program);
     guard::end_as(launcher.ended.or(status))
 }
 

@@ -16,6 +16,7 @@
 compile_error!("pilothouse runs on Linux only: it relies on subreapers, pidfds and /proc");
 
 mod arrived;
+mod cgroup;
 mod command;
 pub mod environment;
 mod exec;
@@ -43,6 +44,7 @@ mod usage;
 mod wire;
 pub mod workdir;
 
+pub use cgroup::cgroups;
 pub use command::{Command, Leftovers, Profile, Scope, Stdio};
 pub use exit_record::{EndReason, ExitRecord};
 pub use guard::plant;

@@ -9,9 +9,10 @@
 use std::time::Duration;
 
 use rustix::event::{Timespec, poll};
-use rustix::process::{WaitOptions, wait};
+use rustix::process::{Pid, WaitOptions, wait};
 
 use super::Signal;
+use super::cgroup::{self, Cgroup};
 use super::tree::{self, HOST, Process};
 use crate::clock::Clock;
 
@@ -37,9 +38,9 @@ pub(super) fn below(guard: i32, program: i32) -> Vec<Process> {
         .collect()
 }
 
-/// Ends what is left of all tasks below this process, a guard without its program. Task hosts, stopped ones
-/// as well, first get the time to do it themselves.
-pub(super) fn end_all() {
+/// Ends what is left of all tasks of `program`, which is gone, below this process, its guard. Task hosts, stopped
+/// ones as well, first get the time to do it themselves.
+pub(super) fn end_all(program: Option<Pid>) {
     let own = rustix::process::getpid().as_raw_pid();
     let clock = Clock::start();
     let hosts = |process: &Process| process.parent == own && process.name == HOST;
@@ -48,12 +49,15 @@ pub(super) fn end_all() {
         reap();
         let left = below(own, 0);
         let waited = clock.now().mono;
-        if left.is_empty() || waited >= UNKILLABLE_AFTER {
-            return;
-        }
-        let is_late = waited >= HOSTS_PATIENCE;
-        if is_late || !left.iter().any(hosts) {
+        let is_over = left.is_empty() || waited >= UNKILLABLE_AFTER;
+        if is_over || waited >= HOSTS_PATIENCE || !left.iter().any(hosts) {
+            // Whatever a group still holds has left the tree, by being moved or by being missed.
+            let groups = program.map(|program| cgroup::of_runtime(program.as_raw_pid().unsigned_abs()));
+            groups.iter().flatten().for_each(Cgroup::kill);
             tree::kill(|| below(own, 0));
+        }
+        if is_over {
+            return;
         }
         let _ = poll(&mut [], Some(&LOOK_INTERVAL));
     }

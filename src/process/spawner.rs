@@ -15,6 +15,7 @@ use tokio::process::Child;
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
+use super::cgroup::Cgroup;
 use super::environment::TASK_ID;
 use super::running::{Io, Link, Running};
 use super::start::PATIENCE;
@@ -277,7 +278,11 @@ fn start_host(program: &Path, control: UnixStream, task_id: Option<&str>) -> io:
     let mut command = tokio::process::Command::new(program);
     // A later runtime knows it by this, and by nothing else.
     command.envs(task_id.map(|id| (TASK_ID, id)));
-    command.arg0("pilothouse").arg("__host").stdin(OwnedFd::from(control));
+    command
+        .arg0("pilothouse")
+        .arg("__host")
+        .args(task_id.and_then(Cgroup::path))
+        .stdin(OwnedFd::from(control));
     command.stdout(process::Stdio::null()).stderr(process::Stdio::null());
     let _spawning = SPAWNING.lock().unwrap_or_else(PoisonError::into_inner);
     command.spawn()

@@ -9,6 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
+use super::cgroup::Cgroup;
 use super::wire::{self, Failure, Spec, Stage};
 use super::{exec, sys};
 
@@ -21,11 +22,11 @@ pub(super) struct SecondStage {
     pid: Pid,
 }
 
-/// Forks the second stage, before it is known what it will become.
-pub(super) fn prepare() -> Result<SecondStage, Failure> {
+/// Forks the second stage, before it is known what it will become, into the group of its command.
+pub(super) fn prepare(group: Option<&Cgroup>) -> Result<SecondStage, Failure> {
     let failed = |error: io::Error| Stage::Process.failed(error);
     let (control, theirs) = UnixStream::pair().map_err(failed)?;
-    let pid = sys::fork(|| exec::second_stage(&theirs)).map_err(failed)?;
+    let pid = sys::fork(|| exec::second_stage(&theirs, group)).map_err(failed)?;
     let pid = Pid::from_raw(pid).ok_or_else(|| failed(io::ErrorKind::InvalidData.into()))?;
     Ok(SecondStage { control, pid })
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
+use super::cgroup::{self, Cgroup};
 use super::environment::TASK_ID;
 use super::tree::{self, HOST, Process};
 use super::{guard, orphan};
@@ -90,6 +91,8 @@ impl Trace {
     /// Kills what is found.
     pub(super) fn end(&self) -> Strays {
         let names = tree::names(&tree::settled(|| self.look()));
+        let groups = self.task_id.as_deref().map(cgroup::of_task).unwrap_or_default();
+        groups.iter().for_each(Cgroup::kill);
         let mut left = names.clone();
         for _ in 0..ATTEMPTS {
             if left.is_empty() {

@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::json;
 
-use crate::support::{Agent, Home, program_word, wait_until};
+use crate::support::{Agent, Home, program_word, skip, wait_until};
 
 /// The line that ends the runtime of a home, which only the operator may; what came of it is in `file`.
 fn stop(home: &Home, file: &str) -> String {
@@ -98,7 +98,7 @@ fn a_persons_own_processes_are_the_operator_wherever_they_hang() {
     let mut ways = vec![orphaned];
     match Command::new("tmux").arg("-V").output() {
         Ok(_) => ways.push(multiplexed),
-        Err(_) => eprintln!("skipped in part: there is no tmux"),
+        Err(_) => skip("in part: there is no tmux"),
     }
     for (number, way) in ways.iter().enumerate() {
         let mut served = home.serve();
@@ -129,7 +129,7 @@ fn a_command_cannot_type_through_the_multiplexer_around_the_console() {
     let own = program_word();
     match tmux(&["new-session", "-d", "-x", "100", "-y", "30", &own]) {
         Ok(opened) => assert!(opened.status.success(), "{opened:?}"),
-        Err(_) => return eprintln!("skipped: there is no tmux"),
+        Err(_) => return skip("there is no tmux"),
     }
     wait_until("the console is there", || home.places().agent_socket().exists());
     let agent = Agent::connect(&home, &[]);

@@ -204,3 +204,93 @@ fn what_the_program_itself_left_in_the_background_is_left_alone() {
     tag.holders().into_iter().for_each(|pid| send(pid, Signal::KILL));
     wait_until("it is gone", || tag.holders().is_empty());
 }
+
+/// How many rounds a long test goes: so many as its section says, or as asked for.
+fn rounds(usual: usize) -> usize {
+    std::env::var("PILOTHOUSE_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
+}
+
+#[test]
+#[ignore = "minutes; .ci/long runs it"]
+fn long_f01_killed_runtimes_leave_nothing_and_lose_nothing() {
+    let rounds = rounds(500);
+    let mut acknowledged = 0;
+    for round in 0..rounds {
+        let (home, tag) = (Home::new(), Tag::new());
+        let mut served = home.serve();
+        let agent = Agent::connect(&home, &[]);
+        let tasks = [agent.task(&tag.hostile_tree()), on_pipes(&agent, &tag.hostile_tree())];
+        send(Family::of(served.id()).program, Signal::KILL);
+        served.wait().expect("gone");
+        assert_eq!(tag.holders(), Vec::<u32>::new(), "round {round}: the keeper leaves when nothing is left");
+        let mut served = home.serve();
+        for task in &tasks {
+            let status = home.run(&["task", "status", task, "--output", "json"]);
+            let said = String::from_utf8_lossy(&status.stdout).into_owned();
+            assert!(said.contains("interrupted"), "round {round}: {task} is not on record: {said}");
+            acknowledged += 1;
+        }
+        agent.leave();
+        assert!(home.run(&["serve", "--stop"]).status.success());
+        served.wait().expect("ends");
+    }
+    eprintln!("{rounds} runtimes killed: 0 survivors, {acknowledged} acknowledged tasks, 0 lost");
+}
+
+#[test]
+#[ignore = "minutes; .ci/long runs it"]
+fn long_f01_killed_consoles_leave_nothing() {
+    let rounds = rounds(200);
+    for round in 0..rounds {
+        let (home, tag) = (Home::new(), Tag::new());
+        let mut console = Console::open(&home, &[], SIZE);
+        console.shows("no agent yet");
+        let agent = Agent::connect(&home, &[]);
+        agent.task(&tag.hostile_tree());
+        on_pipes(&agent, &tag.hostile_tree());
+        wait_until("the trees are there", || tag.holders().len() >= 2 * HOLDERS);
+        let Family { guards, program } = console.family();
+        // The launcher, the keeper and the program in turn.
+        let victim = guards.get(round % 3).copied().unwrap_or(program);
+        send(victim, Signal::KILL);
+        console.exit();
+        wait_until(&format!("round {round}: nothing is left"), || {
+            tag.holders().is_empty()
+                && state(program).is_none()
+                && guards.iter().all(|pid| state(*pid).is_none())
+        });
+        agent.leave();
+    }
+    eprintln!("{rounds} consoles killed by one of launcher, keeper and program: 0 survivors");
+}
+
+#[test]
+#[ignore = "minutes; .ci/long runs it"]
+fn long_f02_killed_hosts_leave_nothing() {
+    let rounds = rounds(200);
+    let (home, tag) = (Home::new(), Tag::new());
+    let mut served = home.serve();
+    let runtime = Family::of(served.id()).program;
+    let agent = Agent::connect(&home, &[]);
+    for round in 0..rounds {
+        let task = on_pipes(&agent, &tag.hostile_tree());
+        wait_until("the tree is there", || tag.holders().len() >= HOLDERS);
+        hosts(runtime).into_iter().for_each(|host| send(host, Signal::KILL));
+        agent.call("TaskOutput", &json!({"task_id": task}));
+        assert_eq!(tag.holders(), Vec::<u32>::new(), "round {round}");
+    }
+    eprintln!("{rounds} task hosts killed: 0 survivors when their task had ended");
+    agent.leave();
+    assert!(home.run(&["serve", "--stop"]).status.success());
+    served.wait().expect("ends");
+}
+
+#[test]
+#[ignore = "minutes; .ci/long runs it"]
+fn long_f05_escapes_outlive_nothing() {
+    let rounds = rounds(200);
+    for (way, line) in ESCAPES.iter().cycle().take(rounds) {
+        escape(way, line);
+    }
+    eprintln!("{rounds} escapes by {} methods: 0 survivors", ESCAPES.len());
+}

@@ -33,6 +33,7 @@ mod e2e_gate;
 mod e2e_held;
 mod e2e_hostile;
 mod e2e_leaving;
+mod e2e_machine;
 mod e2e_main_job;
 mod e2e_memory;
 mod e2e_operator;

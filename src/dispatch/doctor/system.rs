@@ -17,6 +17,8 @@ pub(super) struct Facts {
     unreadable: Vec<&'static str>,
     descriptors: Option<u64>,
     is_root: bool,
+    /// Where each task gets a control group, or why it gets none.
+    groups: Result<std::path::PathBuf, &'static str>,
     on_path: Option<std::path::PathBuf>,
 }
 
@@ -40,6 +42,7 @@ impl Facts {
             unreadable,
             descriptors: rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum,
             is_root: rustix::process::geteuid().is_root(),
+            groups: crate::process::cgroups().map(Path::to_owned),
             on_path: super::agents::on_path(host, "pilothouse"),
         }
     }
@@ -47,7 +50,7 @@ impl Facts {
 
 /// Judges what is known.
 pub(super) fn findings(facts: &Facts) -> Vec<Finding> {
-    vec![kernel(facts), proc(facts), descriptors(facts), rights(facts), program(facts)]
+    vec![kernel(facts), proc(facts), descriptors(facts), rights(facts), groups(facts), program(facts)]
 }
 
 fn kernel(facts: &Facts) -> Finding {
@@ -95,6 +98,19 @@ fn rights(facts: &Facts) -> Finding {
     Finding::ok(Area::System, "user", "not root; there is no sandbox")
 }
 
+fn groups(facts: &Facts) -> Finding {
+    match &facts.groups {
+        Ok(home) => {
+            Finding::ok(Area::System, "control groups", format!("one for each task, in {}", home.display()))
+        }
+        Err(why) => {
+            let found = format!("none for tasks ({why}); their processes are ended one by one");
+            Finding::note(Area::System, "control groups", found)
+                .fix("systemd-run --user --scope -p Delegate=yes pilothouse")
+        }
+    }
+}
+
 fn program(facts: &Facts) -> Finding {
     match &facts.on_path {
         Some(path) => Finding::ok(Area::System, "pilothouse", path.display().to_string()),
@@ -118,6 +134,7 @@ mod tests {
             unreadable: Vec::new(),
             descriptors: Some(1_048_576),
             is_root: false,
+            groups: Ok("/sys/fs/cgroup/user.slice".into()),
             on_path: Some("/usr/bin/pilothouse".into()),
         }
     }
@@ -130,11 +147,12 @@ mod tests {
             unreadable: vec!["syscall"],
             descriptors: Some(256),
             is_root: true,
+            groups: Err("no cgroup v2 hierarchy holds this process"),
             on_path: None,
         };
         let states: Vec<_> = findings(&bad).iter().map(|finding| finding.state).collect();
         use State::{Note, Problem};
-        assert_eq!(states, [Problem, Problem, Problem, Note, Problem]);
+        assert_eq!(states, [Problem, Problem, Problem, Note, Note, Problem]);
         assert!(findings(&bad).iter().all(|finding| finding.fix.is_some()));
     }
 }
