@@ -16,6 +16,8 @@ use super::Error;
 use super::chain::{Hash, VERSION};
 use super::disk::{Disk, write_once};
 
+/// The file that tells where a recording ends: its seal.
+pub(super) const HEAD: &str = "head.json";
 /// Bytes of `head.json`: always the same, so that writing over it leaves nothing of the old one.
 const HEAD_BYTES: usize = 128;
 /// The largest small file that is read.
@@ -129,7 +131,7 @@ pub fn is_held(recording: &Path) -> bool {
 }
 
 pub(super) fn head_path(recording: &Path) -> PathBuf {
-    recording.join("head.json")
+    recording.join(HEAD)
 }
 
 pub(super) fn segment_name(number: u32) -> String {

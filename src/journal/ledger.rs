@@ -85,6 +85,10 @@ impl Ledger {
         let hold = Hold::take(&*disk, recording)?;
         let end = End { seq: 0, hash: Hash::NONE, segment: None, next_segment: 1 };
         let mut ledger = Self::at(disk, recording, bounds, (hold, end));
+        // From here on a recording without a seal is one that somebody took it from.
+        if let Err(error) = ledger.disk.overwrite(&ledger.hold.0, &ledger.head().to_bytes()) {
+            tracing::warn!(%error, "write the record's head");
+        }
         let path = layout::segment_path(recording, 1);
         ledger.open_segment().map_err(Error::io("create", path))?;
         Ok(ledger)

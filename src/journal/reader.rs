@@ -62,7 +62,7 @@ impl Record {
 }
 
 /// Something about a recording that is not as it was written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
     /// What it is.
     pub kind: ProblemKind,
@@ -77,7 +77,7 @@ pub struct Problem {
 }
 
 /// What is not as it was written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProblemKind {
     /// The lines were changed.
@@ -96,6 +96,10 @@ pub enum ProblemKind {
     Unreadable,
     /// Lines that were synced are no longer at the end.
     CutOff,
+    /// The line stands there a second time, where no segment takes over from the one before.
+    Repeated,
+    /// `head.json` is missing or broken: whether the end was cut, nothing tells.
+    Unsealed,
 }
 
 impl fmt::Display for Problem {
@@ -111,6 +115,13 @@ impl fmt::Display for Problem {
             ProblemKind::Version => format!("{rows}: written by a newer program, not read"),
             ProblemKind::Unreadable => format!("{rows}: the file cannot be read"),
             ProblemKind::CutOff => format!("{rows}: cut off the end"),
+            ProblemKind::Repeated => format!("{rows}: stands there a second time"),
+            ProblemKind::Unsealed => {
+                return write!(
+                    f,
+                    "{segment} is missing or broken: rows after row {first} may have been cut off"
+                );
+            }
         };
         write!(f, "{what} ({segment}, byte {offset})")
     }
@@ -138,7 +149,20 @@ pub struct Reader {
     bad: Option<Bad>,
     ready: VecDeque<Item>,
     version: Option<u64>,
+    repeats: Repeats,
     is_stopped: bool,
+}
+
+/// Whether lines may stand a second time here: a segment begins with those that its predecessor may have lost, each
+/// of them up to the last one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Repeats {
+    /// At the beginning of a segment.
+    May,
+    /// They have come as far as this line.
+    Reached(u64),
+    /// No longer in this segment.
+    Over,
 }
 
 /// The lines read so far, by number.
@@ -183,6 +207,7 @@ impl Reader {
             bad: None,
             ready: VecDeque::new(),
             version: None,
+            repeats: Repeats::Over,
             is_stopped: false,
         })
     }
@@ -241,6 +266,7 @@ impl Reader {
             return self.end();
         };
         (self.number, self.at) = (number, 0);
+        self.repeats = if self.known.hashes.is_empty() { Repeats::Over } else { Repeats::May };
         match read_plain(&layout::segment_path(&self.recording, number), SEGMENT_BYTES) {
             Ok(bytes) => self.bytes = bytes,
             Err(error) => {
@@ -255,8 +281,14 @@ impl Reader {
 
     /// The last thing to say: how the end looks.
     fn end(&mut self) -> bool {
-        let Some(bad) = self.bad.take() else { return false };
         let seq = self.known.last() + 1;
+        let Some(bad) = self.bad.take() else {
+            let Repeats::Reached(reached) = self.repeats else { return false };
+            if reached < seq - 1 {
+                self.report(ProblemKind::Repeated, (reached, reached), (self.number, 0));
+            }
+            return reached < seq - 1;
+        };
         let kind = if bad.has_end { ProblemKind::Changed } else { ProblemKind::Torn };
         self.report(kind, (seq, seq + bad.lines - 1), (bad.number, bad.offset));
         true
@@ -270,12 +302,15 @@ impl Reader {
             return;
         }
         if seq <= last {
-            // A segment begins with the lines its predecessor may have lost.
-            if self.known.get(seq) != Some(record.hash) {
-                self.report(ProblemKind::Foreign, (seq, seq), place);
-            }
+            self.again(seq, record.hash, place);
             return;
         }
+        if let Repeats::Reached(reached) = self.repeats
+            && reached < last
+        {
+            self.report(ProblemKind::Repeated, (reached, reached), place);
+        }
+        self.repeats = Repeats::Over;
         let follows = seq == last + 1 && record.header.prev == self.known.last_hash();
         match self.bad.take() {
             // A later segment has taken over from a torn end.
@@ -291,6 +326,23 @@ impl Reader {
         }
         self.known.pass_to(seq, record.hash);
         self.ready.push_back(Item::Record(record));
+    }
+
+    /// A line with a number that was there before.
+    fn again(&mut self, seq: u64, hash: Hash, place: (u32, u64)) {
+        if self.known.get(seq) != Some(hash) {
+            return self.report(ProblemKind::Foreign, (seq, seq), place);
+        }
+        let follows = match self.repeats {
+            Repeats::May => true,
+            Repeats::Reached(reached) => seq == reached + 1,
+            Repeats::Over => false,
+        };
+        if follows {
+            self.repeats = Repeats::Reached(seq);
+        } else {
+            self.report(ProblemKind::Repeated, (seq, seq), place);
+        }
     }
 
     fn first(&mut self, record: Record, place: (u32, u64)) {

@@ -11,9 +11,10 @@ use serde_json::json;
 use tokio::sync::Notify;
 
 use super::disk::{Disk, Os, write_once};
-use super::layout::{self, Hold, read_plain};
+use super::layout::{self, Head, Hold, read_plain};
 use super::ledger::{End, Ledger, own_row};
 use super::reader::{Item, Problem, ProblemKind, Reader};
+use super::verify::end_of;
 use super::{Error, Journal};
 use crate::clock::Clock;
 
@@ -44,6 +45,7 @@ pub(super) fn repair_with(
     recording: &Path,
     clock: Clock,
 ) -> Result<(Journal, Repaired), Error> {
+    let head = Head::read(recording);
     let hold = Hold::take(&*disk, recording)?;
     let mut reader = Reader::open(recording)?;
     let problems: Vec<Problem> = reader
@@ -79,6 +81,8 @@ pub(super) fn repair_with(
             repaired.sealed = Some(layout::segment_name(number));
         }
     }
+    // Said for good: the next seal will know nothing of it.
+    repaired.problems.extend(end_of(&reader, head, reached.seq));
     let mut ledger = Ledger::resume(disk, recording, (hold, end))?;
     if !repaired.problems.is_empty() {
         let row = own_row("repair", &json!(repaired), clock.now().wall);

@@ -40,6 +40,12 @@ struct Pruned {
     seq: u64,
 }
 
+/// A row that says what a repair found: what it made good shows no longer, what was taken away stays so.
+#[derive(Deserialize)]
+struct Repaired {
+    problems: Vec<Problem>,
+}
+
 /// Checks a recording: each line, the links between them, the files they name, and the end.
 ///
 /// # Errors
@@ -62,6 +68,11 @@ pub fn verify(recording: &Path) -> Result<Report, Error> {
                 {
                     pruned = pruned.max(row.seq);
                 }
+                if record.header.kind == "repair"
+                    && let Ok(Repaired { problems: found }) = record.data(recording)
+                {
+                    problems.extend(found.into_iter().filter(|problem| is_loss(problem.kind)));
+                }
                 problems.extend(broken_part(&record, recording));
             }
         }
@@ -77,9 +88,12 @@ pub fn verify(recording: &Path) -> Result<Report, Error> {
         for end in problems.iter_mut().filter(|problem| problem.first > reached.seq) {
             end.last = end.last.min(head.seq.max(end.first));
         }
-        let told = problems.iter().map(|problem| problem.last).fold(reached.seq, u64::max);
-        problems.extend(cut_off(&reader, head, told, reached.segment));
     }
+    let told = problems.iter().map(|problem| problem.last).fold(reached.seq, u64::max);
+    // Whoever writes it now writes its seal as well.
+    problems.extend(
+        end_of(&reader, head, told).filter(|problem| !(live && problem.kind == ProblemKind::Unsealed)),
+    );
     Ok(Report { records, seq: reached.seq, hash: reached.hash, live, closed, problems })
 }
 
@@ -97,10 +111,20 @@ fn broken_part(record: &Record, recording: &Path) -> Option<Problem> {
     }
 }
 
-/// Compares the end with what was last synced: the chain alone cannot tell that it was cut.
-fn cut_off(reader: &Reader, head: Head, seq: u64, segment: u32) -> Option<Problem> {
-    let problem = |kind, first, last| {
-        Some(Problem { kind, first, last, segment: layout::segment_name(segment), offset: 0 })
+/// Tells whether such a problem outlives a repair: rows are gone, or may be.
+fn is_loss(kind: ProblemKind) -> bool {
+    matches!(kind, ProblemKind::CutOff | ProblemKind::Unsealed)
+}
+
+/// Compares the end of what was read, row `seq`, with what was last synced: the chain alone cannot tell that it was
+/// cut. Without that nothing can.
+pub(super) fn end_of(reader: &Reader, head: Option<Head>, seq: u64) -> Option<Problem> {
+    let segment = layout::segment_name(reader.reached().segment);
+    let problem =
+        |kind, first, last| Some(Problem { kind, first, last, segment: segment.clone(), offset: 0 });
+    let Some(head) = head else {
+        let segment = layout::HEAD.to_owned();
+        return Some(Problem { kind: ProblemKind::Unsealed, first: seq, last: seq, segment, offset: 0 });
     };
     if head.seq > seq {
         return problem(ProblemKind::CutOff, seq + 1, head.seq);
