@@ -121,7 +121,8 @@ impl Script {
 fn execute(spec: Spec, script: Option<&Script>) -> io::Result<Infallible> {
     let shell = spec.shell.into_os();
     let cmd = script.map_or(spec.cmd, Script::command);
-    let flags = flags(spec.profile, &shell).iter().map(|flag| (*flag).to_owned());
+    let flags = flags(spec.profile, &shell).iter().chain(end_of_options(&shell, &cmd));
+    let flags = flags.map(|flag| (*flag).to_owned());
     let args: Vec<CString> =
         [c_string(shell.clone())?].into_iter().chain(flags).chain([c_string(cmd.into())?]).collect();
     let env = variables(spec.env)?;
@@ -148,6 +149,14 @@ fn flags(profile: Profile, shell: &OsStr) -> &'static [&'static CStr] {
         Profile::Nothing if is_bash => &[c"--noprofile", c"--norc", c"-c"],
         Profile::Usual | Profile::Nothing => &[c"-c"],
     }
+}
+
+/// Returns what keeps a command that begins as an option does from being taken for one. Only these shells look for
+/// more options between `-c` and the command; of others the command is the very next argument.
+fn end_of_options(shell: &OsStr, cmd: &str) -> &'static [&'static CStr] {
+    let name = Path::new(shell).file_name().and_then(OsStr::to_str);
+    let looks = matches!(name, Some("bash" | "zsh" | "sh" | "dash" | "ash" | "ksh" | "mksh"));
+    if looks && cmd.starts_with(['-', '+']) { &[c"--"] } else { &[] }
 }
 
 fn variables(env: Vec<(Octets, Octets)>) -> io::Result<Vec<CString>> {

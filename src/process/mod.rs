@@ -55,7 +55,7 @@ pub use lineage::{Lineage, lineage, task_host};
 pub use pty::{InputMode, Pty};
 pub use running::{Host, HostEvent, Io, Running};
 pub use signal::{ExitStatus, Signal, UnknownSignal};
-pub use spawner::{PreparedHost, SpawnError, Spawner};
+pub use spawner::{PreparedHost, Resource, SpawnError, Spawner};
 pub use stray::{Remains, Strays, end_strays};
 pub(crate) use sys::before_death;
 pub use usage::Usage;

@@ -11,6 +11,7 @@ use std::{fmt, process};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
+use serde::{Deserialize, Serialize};
 use tokio::process::Child;
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
@@ -73,17 +74,39 @@ pub enum SpawnError {
     },
 }
 
-impl SpawnError {
-    /// Tells whether the same command may start later: something was used up.
+/// What the system has only so many of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Resource {
+    /// File descriptors.
+    Descriptors,
+    /// Pseudo-terminals.
+    Ptys,
+    /// Processes, or the memory for one more.
+    Processes,
+}
+
+impl Resource {
+    /// Returns what an error of the system says is used up, if it says that.
     #[must_use]
-    pub fn is_exhaustion(&self) -> bool {
+    pub fn used_up(error: &io::Error) -> Option<Self> {
+        match Errno::from_io_error(error)? {
+            Errno::MFILE | Errno::NFILE => Some(Self::Descriptors),
+            Errno::AGAIN | Errno::NOMEM => Some(Self::Processes),
+            _ => None,
+        }
+    }
+}
+
+impl SpawnError {
+    /// Returns what was used up, if that is why: the same command may start later.
+    #[must_use]
+    pub fn exhausted(&self) -> Option<Resource> {
         match self {
-            Self::NoTerminals | Self::NoDescriptors { .. } => true,
+            Self::NoTerminals => Some(Resource::Ptys),
+            Self::NoDescriptors { .. } => Some(Resource::Descriptors),
             Self::Streams { source, .. } | Self::Host { source, .. } | Self::Start { source, .. } => {
-                matches!(
-                    Errno::from_io_error(source),
-                    Some(Errno::AGAIN | Errno::NOMEM | Errno::MFILE | Errno::NFILE)
-                )
+                Resource::used_up(source)
             }
         }
     }
@@ -354,16 +377,17 @@ mod tests {
         assert_eq!(no_terminals.to_string(), "open a terminal for the command: no pseudo-terminals left");
         let no_descriptors = refused(PIPE, Errno::MFILE);
         assert_eq!(no_descriptors.to_string(), "open a pipe for the command: no file descriptors left");
-        assert!(no_terminals.is_exhaustion() && no_descriptors.is_exhaustion());
-        assert!(!refused(TERMINAL, Errno::IO).is_exhaustion());
+        assert_eq!(no_terminals.exhausted(), Some(Resource::Ptys));
+        assert_eq!(no_descriptors.exhausted(), Some(Resource::Descriptors));
+        assert_eq!(refused(TERMINAL, Errno::IO).exhausted(), None);
     }
 
     #[test]
     fn a_start_that_failed_for_want_of_processes_may_be_tried_again() {
         let failed =
             |stage, errno: Errno| SpawnError::Start { stage, shell: "/bin/sh".into(), source: errno.into() };
-        assert!(failed(Stage::Process, Errno::AGAIN).is_exhaustion());
+        assert_eq!(failed(Stage::Process, Errno::AGAIN).exhausted(), Some(Resource::Processes));
         let missing = failed(Stage::Exec, Errno::NOENT);
-        assert_eq!((missing.is_exhaustion(), missing.to_string().as_str()), (false, "execute /bin/sh"));
+        assert_eq!((missing.exhausted(), missing.to_string().as_str()), (None, "execute /bin/sh"));
     }
 }
