@@ -3,7 +3,9 @@
 //! Everything a reader needs to go on stays: names, status, summary, the error, ids, handles,
 //! artifacts, flags. Output gives way first, in steps that do not depend on the budget: the result is
 //! the first step that fits. That makes it stable (what fits is not touched again) and monotone (less
-//! room never yields more).
+//! room never yields more). The items of a batch give way at the very end: said in a few words, then left out and counted.
+
+mod items;
 
 use std::io::{self, Write};
 
@@ -34,9 +36,11 @@ pub fn compact(envelope: &Envelope, budget_chars: usize) -> Envelope {
     match previews.steps().find(fits) {
         Some(step) => step.applied(envelope),
         None => {
-            let without_details = Step::WITHOUT_DETAILS.applied(envelope);
-            let is_enough = length(&without_details) <= budget_chars;
-            if is_enough { without_details } else { Step::BARE.applied(envelope) }
+            let is_enough = |shorter: &Envelope| length(shorter) <= budget_chars;
+            let steps = [Step::WITHOUT_DETAILS, Step::BARE].into_iter().map(|step| step.applied(envelope));
+            let bare = Step::BARE.applied(envelope);
+            let mut all = steps.chain(items::fewer(&bare));
+            all.find(is_enough).unwrap_or_else(|| items::fewest(&bare))
         }
     }
 }

@@ -62,6 +62,8 @@ error_kinds! {
     OperatorDenied { name: "operator_denied", retryable: false, exit: 7 }
     /// The command wrote more than it may.
     OutputLimitExceeded { name: "output_limit_exceeded", retryable: false, exit: 1 }
+    /// The system has no more descriptors, terminals or processes.
+    ResourceExhausted { name: "resource_exhausted", retryable: true, exit: 12 }
     /// Too little room on the disk to start a task.
     LowDiskSpace { name: "low_disk_space", retryable: false, exit: 12 }
     /// The operator has not decided yet.
@@ -108,12 +110,26 @@ pub struct ToolError {
     pub retryable: bool,
 }
 
+/// Longest message and longest hint, in characters. What a caller gave may stand in them, whatever its length.
+const SENTENCE_CHARS: usize = 500;
+
+fn bounded(sentence: String) -> String {
+    match sentence.char_indices().nth(SENTENCE_CHARS - 1) {
+        // One more character is all there is.
+        Some((at, last)) if at + last.len_utf8() < sentence.len() => {
+            format!("{}…", sentence.get(..at).unwrap_or(""))
+        }
+        _ => sentence,
+    }
+}
+
 impl ToolError {
     /// Makes an error of a kind, retryable as the kind is.
     #[must_use]
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         let retryable = kind.is_retryable();
-        Self { kind, message: message.into(), details: None, recovery_hint: None, retryable }
+        let message = bounded(message.into());
+        Self { kind, message, details: None, recovery_hint: None, retryable }
     }
 
     /// Adds the facts of this case.
@@ -126,7 +142,7 @@ impl ToolError {
     /// Adds what to do next.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
-        self.recovery_hint = Some(hint.into());
+        self.recovery_hint = Some(bounded(hint.into()));
         self
     }
 }
@@ -141,6 +157,21 @@ mod tests {
     fn a_kind_is_the_same_word_in_rust_and_in_json() {
         for kind in ErrorKind::ALL {
             assert_eq!(serde_json::to_value(kind).unwrap(), json!(kind.as_str()));
+        }
+    }
+
+    #[test]
+    fn a_sentence_is_bounded_whatever_stands_in_it() {
+        for length in [499, 500, 501, 100_000] {
+            let error =
+                ToolError::new(ErrorKind::InternalError, "é".repeat(length)).with_hint("x".repeat(length));
+            let hint = error.recovery_hint.expect("a hint");
+            assert_eq!(
+                (error.message.chars().count(), hint.len() <= 502),
+                (length.min(500), true),
+                "{length}"
+            );
+            assert_eq!(error.message.ends_with('…'), length > 500);
         }
     }
 

@@ -115,14 +115,15 @@ fn envelope() -> impl Strategy<Value = Envelope> {
     ]
 }
 
-/// Everything but previews, flags, details and commands: what must survive.
+/// Everything but previews, flags, details, commands and items: what must survive.
 fn kept(envelope: &Envelope) -> Value {
     fn strip(value: &mut Value) {
         match value {
             Value::Array(items) => items.iter_mut().for_each(strip),
             Value::Object(fields) => {
                 fields.retain(|name, _| {
-                    !(is_preview(name) || name.ends_with("truncated") || name == "details" || name == "cmd")
+                    let gives_way = ["details", "cmd", "items", "items_omitted"].contains(&name.as_str());
+                    !(is_preview(name) || name.ends_with("truncated") || gives_way)
                 });
                 fields.values_mut().for_each(strip);
             }
@@ -134,8 +135,52 @@ fn kept(envelope: &Envelope) -> Value {
     value
 }
 
+/// What is left of the items of a batch: each stands for one it had, none is gone unsaid.
+fn items_left(compacted: &Envelope, whole: &Envelope) -> Result<(), TestCaseError> {
+    let of = |envelope: &Envelope| {
+        let items = envelope.result().map(|result| result["items"].clone()).unwrap_or_default();
+        items.as_array().cloned().unwrap_or_default()
+    };
+    let (left, all) = (of(compacted), of(whole));
+    let omitted = compacted.result().and_then(|result| result["items_omitted"].as_u64()).unwrap_or_default();
+    prop_assert_eq!(left.len() as u64 + omitted, all.len() as u64);
+    for item in left {
+        let same = all.iter().find(|known| known["index"] == item["index"]).expect("one of them");
+        for field in ["status", "exit_status", "artifacts", "stdout_artifact"] {
+            prop_assert_eq!(&item[field], &same[field]);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn what_went_wrong_in_a_batch_is_the_last_to_be_left_out() {
+    let mut value = batch(&vec![lines(300); 12]).to_value();
+    value["result"]["items"][4]["status"] = "failed".into();
+    value["result"]["items"][4]["exit_status"] = 2.into();
+    let envelope: Envelope = serde_json::from_value(value).unwrap();
+    let compacted = compact(&envelope, 1_000);
+    let result = compacted.result().unwrap();
+    let items = result["items"].as_array().unwrap();
+    assert!(length(&compacted) <= 1_000, "{}", length(&compacted));
+    assert!(items.len() > 2 && items.iter().any(|item| item["index"] == 5), "{items:?}");
+    assert_eq!(result["items_omitted"], 12 - items.len());
+    let least = compact(&envelope, 500);
+    assert_eq!(least.result().unwrap()["items"][0]["index"], 5);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_budget_of_a_thousand_is_kept_whatever_a_batch_had(
+        outputs in prop::collection::vec(output(), 1..=12), budget in 1_000_usize..3_000,
+    ) {
+        let envelope = batch(&outputs);
+        let compacted = compact(&envelope, budget);
+        prop_assert!(length(&compacted) <= budget, "{}", length(&compacted));
+        items_left(&compacted, &envelope)?;
+    }
 
     #[test]
     fn less_room_never_yields_more(envelope in envelope(), a in 0_usize..6_000, b in 0_usize..6_000) {
@@ -163,6 +208,7 @@ proptest! {
     fn it_stays_a_valid_envelope_with_all_that_must_survive(envelope in envelope(), budget in 0_usize..6_000) {
         let compacted = compact(&envelope, budget);
         prop_assert_eq!(kept(&compacted), kept(&envelope));
+        items_left(&compacted, &envelope)?;
         let again: Envelope = serde_json::from_value(compacted.to_value()).unwrap();
         prop_assert_eq!(again, compacted);
     }
