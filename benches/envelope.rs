@@ -114,6 +114,8 @@ fn task() -> TaskView {
         stop: None,
         ended: Some(Ended {
             at: now,
+            ran_ms: None,
+            signalled_by: None,
             exit_status: Some(0),
             signal: None,
             timed_out: false,

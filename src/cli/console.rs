@@ -12,6 +12,7 @@ use crate::console::looks::Facts;
 use crate::console::{self, Exit, Options};
 use crate::link::{Error, Operator};
 use crate::paths::Places;
+use crate::runtime::Closing;
 
 /// Opens the console of the workspace.
 pub(super) async fn run(start: &Start) -> Result<ExitCode> {
@@ -58,8 +59,14 @@ fn settings(start: &Start) -> Result<Option<Settings>> {
 pub(super) async fn embed(start: &Start, house: House) -> Result<Exit> {
     let operator = Operator::local(house.runtime.clone(), start.cwd.clone());
     let shown = show(start, operator, Some(start.places.layout())).await;
-    house.close().await?;
+    house.close(closing(&shown)).await?;
     shown
+}
+
+/// Tells why the runtime of a console ends with it.
+pub(super) fn closing(shown: &Result<Exit>) -> Closing {
+    let code = shown.as_ref().map_or(0, |exit| exit.code);
+    Closing::of_exit(code, Closing::ConsoleClosed)
 }
 
 fn options(start: &Start) -> Options {

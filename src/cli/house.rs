@@ -16,7 +16,7 @@ use crate::link::Error;
 use crate::link::{self, Doors, Guest, Role, Server};
 use crate::paths::Places;
 use crate::process::{Spawner, raise_descriptor_limit};
-use crate::runtime::{Handle, Options};
+use crate::runtime::{Closing, Handle, Options};
 use crate::tools::Repeats;
 
 /// A running runtime, its sockets open.
@@ -94,10 +94,10 @@ impl House {
     }
 
     /// Ends it in order: nobody comes in, tasks are stopped, those inside hear of it and leave, and
-    /// only then another runtime may take over.
-    pub(super) async fn close(self) -> Result<()> {
+    /// only then another runtime may take over. Whose tasks end with it is told why.
+    pub(super) async fn close(self, closing: Closing) -> Result<()> {
         self.close.cancel();
-        self.runtime.shutdown().await;
+        self.runtime.shut_down(closing).await;
         self.stop.cancel();
         let Some((server, rules)) = self.served else { return Ok(()) };
         rules.await.wrap_err("follow the approval rules")?;

@@ -14,6 +14,7 @@ use crate::dispatch::completions::Shell;
 use crate::dispatch::{self, Code, Embedded, Failure, Host, Probe};
 use crate::link::{Access, Started};
 use crate::paths::Places;
+use crate::runtime::Closing;
 
 /// What lies outside.
 #[derive(Default)]
@@ -56,7 +57,7 @@ impl Outside {
             let _ =
                 print::say(format_args!("{task} ends with this command, which runs by itself (--private)"));
         }
-        if let Err(error) = house.close().await {
+        if let Err(error) = house.close(Closing::CommandOver).await {
             let _ = print::say(format_args!("{error:#}"));
         }
     }

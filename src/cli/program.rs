@@ -20,6 +20,7 @@ use crate::link::Scripts;
 use crate::paths::Places;
 use crate::prose::run::{How, Outcome, Refusal, Request, Run};
 use crate::prose::vm::effects::Event;
+use crate::runtime::Closing;
 
 /// Events that may wait to be printed; the program waits beyond.
 const EVENTS: usize = 256;
@@ -100,7 +101,7 @@ async fn embedded(
     let run = match Run::open(&house.runtime, request, Actor::Cli, events).await {
         Ok(run) => run,
         Err(error) => {
-            house.close().await?;
+            house.close(Closing::CommandOver).await?;
             return Ok(finish(&refused(error.into()), telling));
         }
     };
@@ -108,7 +109,7 @@ async fn embedded(
     if !is_seen {
         let mut teller = Teller { telling, told, is_closed: false };
         let followed = teller.follow(async { Ok(Ok(going.await)) }, &cancel).await;
-        house.close().await?;
+        house.close(Closing::CommandOver).await?;
         return followed.map(|(done, signal)| conclude(done, signal, telling));
     }
     // The console shows what happens; lines would draw over it.
@@ -118,7 +119,7 @@ async fn embedded(
     // Closing the console ends the program: it lives in this process, and can be gone on with.
     cancel.cancel();
     let outcome = going.await;
-    house.close().await?;
+    house.close(Closing::ConsoleClosed).await?;
     shown?;
     Ok(conclude(Ok(outcome?), None, telling))
 }

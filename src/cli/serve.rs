@@ -16,7 +16,7 @@ use super::{Start, print};
 use crate::dispatch::Response;
 use crate::dispatch::owned::ServeInput;
 use crate::link::{Error, Operator};
-use crate::runtime::Snapshot;
+use crate::runtime::{Closing, Snapshot};
 
 /// How long a runtime that is just ending may keep its successor waiting.
 const SUCCESSION: Duration = Duration::from_secs(8);
@@ -40,12 +40,12 @@ pub(super) async fn run(start: &Start, input: &ServeInput, form: Form) -> Result
     tell(format!("serving {workspace} at {}", start.places.agent_socket().display()))?;
     let patience = Duration::from_secs(input.idle_seconds);
     let unneeded = unneeded(house.guests(), house.runtime.snapshot(), patience);
-    let code = tokio::select! {
-        signal = ending.wait() => ExitCode::from(128 + signal),
-        () = unneeded => ExitCode::SUCCESS,
-        () = house.ended.cancelled() => ExitCode::SUCCESS,
+    let (code, closing) = tokio::select! {
+        signal = ending.wait() => (ExitCode::from(128 + signal), Closing::of_signal(signal)),
+        () = unneeded => (ExitCode::SUCCESS, Closing::Unneeded),
+        () = house.ended.cancelled() => (ExitCode::SUCCESS, Closing::OperatorEnded),
     };
-    house.close().await?;
+    house.close(closing).await?;
     Ok(code)
 }
 
@@ -103,7 +103,7 @@ async fn stop(start: &Start, form: Form) -> Result<ExitCode> {
         Err(Error::NoRuntime { .. }) => return Ok(said("noop", "no runtime serves this workspace")),
         Err(error) => return Err(error.into()),
     };
-    operator.shutdown().await?;
+    operator.shutdown(Closing::StopCommand).await?;
     let mut connected = operator.connected();
     // It has ended its tasks; that it hangs up as well is a courtesy not to be waited for long.
     let _ = timeout(SUCCESSION, connected.wait_for(|connected| !connected)).await;

@@ -10,7 +10,7 @@ use crate::envelope::{Envelope, SafeText, TaskId};
 use crate::prose::run::{Outcome, Refusal, Request};
 use crate::prose::vm::effects::Event;
 use crate::runtime::{
-    CallRecord, Decision, Given, Input, InputOutcome, Metrics, QuestionId, StreamView, TaskUsage,
+    CallRecord, Closing, Decision, Given, Input, InputOutcome, Metrics, QuestionId, StreamView, TaskUsage,
 };
 use crate::tools::Answer;
 
@@ -98,7 +98,10 @@ pub(super) enum Ask {
     Usage {
         tasks: Vec<TaskId>,
     },
-    Shutdown,
+    /// End all tasks and the runtime.
+    Shutdown {
+        closing: Closing,
+    },
     Metrics,
     /// Run a program and tell what happens meanwhile (role `cli`).
     Program(Box<Request>),

@@ -203,11 +203,11 @@ impl Driver {
             Order::Waiting { seen } => return self.seen(seen),
             Order::Clerk(order) => self.clerk(order),
             Order::Host { id, event } => self.host_event(id, event),
-            Order::Shutdown { reply } => {
+            Order::Shutdown { closing, reply } => {
                 self.closing.push(reply);
                 self.shared.programs.close();
                 self.withdraw_questions();
-                self.step(Input::Shutdown);
+                self.step(Input::Shutdown { closing });
             }
         }
         true

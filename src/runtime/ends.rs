@@ -11,6 +11,9 @@ use super::supervisor::Input;
 use super::view::TaskView;
 use crate::envelope::{Actor, TaskId};
 
+/// Why a command is stopped whose script has gone, and one whose agent has cancelled the call.
+const HUNG_UP: &str = "its caller hung up";
+const WITHDRAWN: &str = "the call was cancelled";
 /// How long a program may take to end after its commands.
 const PROGRAMS_END: Duration = Duration::from_secs(1);
 
@@ -60,8 +63,9 @@ impl Driver {
         let id = self.supervisor.live().find(foreground).map(|task| task.id.clone());
         self.step(Input::Withdraw { call });
         if let Some(id) = id {
+            let why = if *by == Actor::Cli { HUNG_UP } else { WITHDRAWN };
             let now = self.now();
-            let (_, actions) = self.supervisor.stop(now, &id, by, super::Stop::default());
+            let actions = self.supervisor.stop_because(now, &id, by, why);
             self.carry_out(actions);
         }
     }

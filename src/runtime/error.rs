@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use super::question::Refusal;
-use crate::envelope::{Actor, TaskId};
+use crate::envelope::{Actor, ErrorKind, TaskId};
+use crate::process::Resource;
 
 /// Why the runtime refused or failed a request.
 #[derive(Debug, thiserror::Error)]
@@ -54,6 +55,14 @@ pub enum Error {
         shell: String,
         /// The resolved working directory.
         workdir: PathBuf,
+        /// What the operating system said, and at which step.
+        message: String,
+    },
+    /// The system has no more of something that a start needs.
+    #[error("start the command: {message}")]
+    Exhausted {
+        /// What is used up.
+        resource: Resource,
         /// What the operating system said, and at which step.
         message: String,
     },
@@ -118,6 +127,16 @@ pub enum Error {
 }
 
 impl Error {
+    /// Returns the kind that the task of a command has which could not be started.
+    pub(super) fn start_kind(&self) -> ErrorKind {
+        match self {
+            Self::Exhausted { .. } => ErrorKind::ResourceExhausted,
+            Self::WorkdirNotFound { .. } => ErrorKind::WorkdirNotFound,
+            Self::LowDisk { .. } => ErrorKind::LowDiskSpace,
+            _ => ErrorKind::CommandSpawnFailed,
+        }
+    }
+
     /// Returns a closure that wraps an I/O error with what was tried on which path.
     pub(crate) fn io(what: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();

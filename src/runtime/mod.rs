@@ -3,6 +3,7 @@
 mod book;
 mod bytes;
 mod calls;
+mod cause;
 mod driver;
 mod ends;
 mod error;
@@ -38,9 +39,10 @@ mod usage;
 mod view;
 mod waiting;
 
-pub use crate::process::Leftovers;
+pub use crate::process::{Leftovers, Resource};
 pub use bytes::Viewer;
 pub use calls::CallRecord;
+pub use cause::Closing;
 pub use error::Error;
 pub use export::{Export, Form};
 pub use exposition::prometheus;

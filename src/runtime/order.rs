@@ -3,6 +3,7 @@
 use tokio::sync::oneshot;
 
 use super::Error;
+use super::cause::Closing;
 use super::gate::{BatchRequest, Decision};
 use super::question::ClerkOrder;
 use super::request::{ExecOutcome, Input, InputOutcome, Stop, StopOutcome};
@@ -35,5 +36,5 @@ pub(super) enum Order {
     Waiting { seen: Vec<(TaskId, Option<Waiting>)> },
     Host { id: TaskId, event: HostEvent },
     Clerk(ClerkOrder),
-    Shutdown { reply: oneshot::Sender<()> },
+    Shutdown { closing: Closing, reply: oneshot::Sender<()> },
 }

@@ -59,7 +59,12 @@ impl Output {
         let log = log::log_path(&folder);
         let end = match &io {
             Some(io) => io.stored(),
-            None => std::fs::metadata(&log).map_err(Error::io("measure", &log))?.len(),
+            None => match std::fs::metadata(&log) {
+                Ok(facts) => facts.len(),
+                // Nothing is left to read; how the task ended is known all the same.
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => 0,
+                Err(error) => return Err(Error::io("measure", &log)(error)),
+            },
         };
         Ok(Self { folder, origin, end, io })
     }
@@ -84,8 +89,17 @@ impl Output {
         if total > limit {
             return Ok(None);
         }
+        if own.is_lost() {
+            return Ok(Some(String::new()));
+        }
         let bytes = own.read(&own.open()?, &layout, 0, total)?;
         Ok(Some(clean(&bytes, own.origin, layout.first_size)))
+    }
+
+    /// Tells whether its log is there no longer: somebody removed it. It then reads as blank.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        matches!(std::fs::symlink_metadata(self.log()), Err(error) if error.kind() == std::io::ErrorKind::NotFound)
     }
 
     /// Returns the end of the merged log: the cursor after everything this reads.
@@ -111,6 +125,9 @@ impl Output {
     pub async fn beginning(&self, stream: Stream, limit: u64) -> Result<(Vec<u8>, bool), Error> {
         let own = self.clone();
         blocking(move || {
+            if own.is_lost() {
+                return Ok((Vec::new(), false));
+            }
             let layout = own.layout(stream)?;
             let total: u64 = layout.segments.iter().map(|(_, length)| length).sum();
             let bytes = own.read(&own.open()?, &layout, 0, total.min(limit))?;
@@ -140,6 +157,9 @@ impl Output {
     }
 
     fn text_now(&self, stream: Stream, from: u64, window_chars: usize) -> Result<Text, Error> {
+        if self.is_lost() {
+            return Ok(Text::Whole(String::new()));
+        }
         let layout = self.layout(stream)?;
         let file = self.open()?;
         if from > 0 {

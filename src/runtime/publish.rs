@@ -123,7 +123,7 @@ fn turn(before: &RecordView, now: &RecordView) -> Option<(String, bool)> {
     }
 }
 
-fn view_of(task: &Task, (cmd, cmd_chars): (String, Option<u64>), output: OutputView) -> TaskView {
+pub(super) fn view_of(task: &Task, (cmd, cmd_chars): (String, Option<u64>), output: OutputView) -> TaskView {
     TaskView {
         id: task.id.clone(),
         number: task.number,
@@ -168,8 +168,10 @@ fn ended(task: &Task, at: jiff::Timestamp) -> Ended {
     };
     Ended {
         at,
+        ran_ms: task.ran.map(|ran| u64::try_from(ran.as_millis()).unwrap_or(u64::MAX)),
         exit_status,
         signal,
+        signalled_by: task.signalled_by().cloned(),
         timed_out: task.timed_out,
         error: task.error.clone(),
         leftovers: task.leftovers.clone(),

@@ -193,6 +193,26 @@ pub enum StopSignal {
     Usr2,
 }
 
+impl StopSignal {
+    /// Tells whether this is how a command ends that this signal ended: by the signal itself, or with the status a
+    /// shell gives whose command it ended.
+    pub(super) fn explains(self, status: Option<i32>, signal: Option<&str>) -> bool {
+        let own = Signal::from(self);
+        signal.map_or(status == Some(128 + own.number()), |name| name == own.to_string())
+    }
+
+    /// Reads the word a timeline has for it.
+    pub(super) fn parse(word: &str) -> Option<Self> {
+        let all = [Self::Int, Self::Term, Self::Hup, Self::Quit, Self::Kill, Self::Usr1, Self::Usr2];
+        all.into_iter().find(|signal| signal.word() == word)
+    }
+
+    /// Returns the word a timeline has for it: `TERM`.
+    pub(super) fn word(self) -> String {
+        Signal::from(self).to_string().trim_start_matches("SIG").to_owned()
+    }
+}
+
 impl From<StopSignal> for Signal {
     fn from(signal: StopSignal) -> Self {
         match signal {

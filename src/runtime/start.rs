@@ -160,7 +160,7 @@ pub(super) fn started(driver: &mut Driver, id: &TaskId, running: Running) {
 
 /// Ends a task whose command could not be started; its caller gets the error.
 pub(super) fn failed(driver: &mut Driver, id: &TaskId, error: Error) {
-    let row = ("command_spawn_failed".to_owned(), error.to_string());
+    let row = (error.start_kind().as_str().to_owned(), error.to_string());
     if let Some(live) = driver.live.get_mut(id) {
         live.start_error = Some(error);
     }
@@ -254,7 +254,10 @@ fn spawn_error(error: &SpawnError, shell: String, workdir: PathBuf) -> Error {
         message = format!("{message}: {cause}");
         source = cause.source();
     }
-    Error::Spawn { shell, workdir, message }
+    match error.exhausted() {
+        Some(resource) => Error::Exhausted { resource, message },
+        None => Error::Spawn { shell, workdir, message },
+    }
 }
 
 fn refused_workdir(request: &ExecRequest, root: &Path, error: &WorkdirError) -> Error {

@@ -162,6 +162,9 @@ impl TaskView {
     #[must_use]
     pub fn lived_ms(&self) -> u64 {
         let Some(ended) = &self.ended else { return 0 };
+        if let Some(ran_ms) = ended.ran_ms {
+            return ran_ms;
+        }
         let begun = self.started_at.unwrap_or(self.created_at);
         u64::try_from(ended.at.duration_since(begun).as_millis()).unwrap_or(0)
     }
@@ -198,6 +201,9 @@ pub struct StopView {
     pub kill_at: Option<Timestamp>,
     /// KILL was asked for at once.
     pub force: bool,
+    /// Why, where there is more to say than who: the runtime ends, the caller hung up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
 }
 
 /// How a task ended.
@@ -205,10 +211,16 @@ pub struct StopView {
 pub struct Ended {
     /// When.
     pub at: Timestamp,
+    /// How long it ran, in milliseconds, whatever the wall clock did meanwhile. None where only that clock tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ran_ms: Option<u64>,
     /// Exit status, when the shell exited by itself (124 after a timeout).
     pub exit_status: Option<i32>,
     /// Signal name such as `SIGKILL`, when one ended the shell.
     pub signal: Option<String>,
+    /// Who sent the signal that ended it, when that went through a TaskStop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signalled_by: Option<Actor>,
     /// Its `timeout_ms` ran out.
     pub timed_out: bool,
     /// Kind and message of a start failure or other error.

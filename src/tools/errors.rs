@@ -4,8 +4,11 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::envelope::{ErrorKind, ToolError};
-use crate::runtime::{self, Refusal};
+use crate::envelope::{ErrorKind, ToolError, one_line};
+use crate::runtime::{self, Refusal, Resource};
+
+/// Longest path inside a sentence.
+const PATH_CHARS: usize = 200;
 
 impl From<runtime::Error> for ToolError {
     fn from(error: runtime::Error) -> Self {
@@ -45,6 +48,7 @@ impl From<runtime::Error> for ToolError {
                     .with_details(json!({ "shell": shell, "workdir": workdir, "os_error": message }))
                     .with_hint("omit `shell` to use the default one")
             }
+            Error::Exhausted { resource, message } => exhausted(resource, &message),
             Error::InputLineTooLong { length, limit } => {
                 let message =
                     format!("A line of the input is longer than the {limit} bytes a terminal takes.");
@@ -76,11 +80,48 @@ impl From<runtime::Error> for ToolError {
                 Self::new(ErrorKind::RuntimeShuttingDown, "The runtime is shutting down.")
                     .with_hint("call again: a new runtime starts with the next call")
             }
+            Error::Io { source, what, path } if is_full(&source) => no_room(what, &path, &source),
+            Error::Io { source, what, path } if Resource::used_up(&source) == Some(Resource::Descriptors) => {
+                exhausted(Resource::Descriptors, &format!("{what} {}: {source}", path.display()))
+            }
             error @ Error::Io { .. } => Self::new(ErrorKind::InternalError, "Pilothouse could not do this.")
                 .with_details(json!({ "reason": with_sources(&error) }))
                 .with_hint("this is a fault of Pilothouse or of the machine, not of your input"),
         }
     }
+}
+
+/// Tells what the system has no more of, and what frees some.
+fn exhausted(resource: Resource, message: &str) -> ToolError {
+    let (text, hint) = match resource {
+        Resource::Descriptors => (
+            "No file descriptors are left to start the command with.",
+            "end a task with TaskStop, or wait for one to finish, then call again",
+        ),
+        Resource::Ptys => (
+            "No pseudo-terminals are left to start the command with.",
+            "start it without `tty`, or end a task that has a terminal with TaskStop and call again",
+        ),
+        Resource::Processes => (
+            "The system allows no further process, or has no memory for one.",
+            "end a task with TaskStop, or wait for one to finish, then call again",
+        ),
+    };
+    ToolError::new(ErrorKind::ResourceExhausted, text)
+        .with_details(json!({ "resource": resource, "os_error": message }))
+        .with_hint(hint)
+}
+
+fn is_full(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{QuotaExceeded, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded)
+}
+
+/// Tells that there is no room where recordings are kept.
+fn no_room(what: &str, path: &Path, error: &std::io::Error) -> ToolError {
+    ToolError::new(ErrorKind::LowDiskSpace, "There is no room where Pilothouse keeps its recordings.")
+        .with_details(json!({ "reason": format!("{what} {}: {error}", path.display()) }))
+        .with_hint("free some space; running tasks go on")
 }
 
 /// Tells that no question has an id, which may not even be the shape of one.
@@ -148,8 +189,9 @@ pub(super) fn unusable(tool: &str, field: &str, reason: impl Into<String>) -> To
         .with_hint(format!("change `{field}` as the published schema of {tool} says"))
 }
 
+/// Shows a path inside a sentence; the details have all of it.
 fn shown(path: impl AsRef<Path>) -> String {
-    path.as_ref().display().to_string()
+    one_line(&path.as_ref().display().to_string(), PATH_CHARS)
 }
 
 fn with_sources(error: &dyn std::error::Error) -> String {

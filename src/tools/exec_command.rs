@@ -10,12 +10,11 @@ use serde::{Deserialize, Serialize};
 use super::awaiting::Awaiting;
 use super::errors::unusable;
 use super::foreground::Foreground;
-use super::reading::{Artifact, Shown};
+use super::reading::{Artifact, Shown, output_budget};
 use super::receipt::{LEFT_OUT, Receipt};
 use super::table::Hints;
 use super::task::{self, Notes, TaskHandle};
 use super::verb::{Caller, Context, Done, Verb};
-use crate::envelope::preview;
 use crate::envelope::{Envelope, ToolError};
 use crate::runtime::{self, ExecOutcome, ExecRequest, Handle, Stream, TaskView};
 use crate::terminal::Size;
@@ -247,7 +246,7 @@ nothing has run yet: wait with TaskOutput, or do something else meanwhile, and n
     }
 
     async fn run(cx: Context<'_>, input: Input) -> Result<Done, ToolError> {
-        let budget = preview::budget_chars(input.max_output_tokens);
+        let budget = output_budget(input.max_output_tokens);
         let request = request(cx.caller, cx.call, input)?;
         let foreground = Foreground::of(&cx);
         let outcome = cx.runtime.exec(request).await;
@@ -291,10 +290,8 @@ impl Completed {
             (None, Some(signal)) => format!("terminated by {signal}"),
             (None, None) => "ended without a status".to_owned(),
         };
-        let timed_out = self.notes.timed_out.then(|| format!("timed out after {} ms", self.duration_ms));
-        let stopped = self.notes.stopped_by.as_ref().map(|by| format!("stopped by {by}"));
         let error = self.notes.error.as_ref().map(|error| error.kind.clone());
-        let why: Vec<String> = [timed_out, stopped, error].into_iter().flatten().collect();
+        let why: Vec<String> = self.notes.cause().into_iter().chain(error).collect();
         if why.is_empty() { end } else { format!("{end} ({})", why.join(", ")) }
     }
 
@@ -354,6 +351,8 @@ fn validate(input: &Input) -> Result<(), ToolError> {
     let rules = [
         ("cmd", input.cmd.trim().is_empty(), "`cmd` is blank"),
         ("cmd", input.cmd.contains('\0'), "`cmd` contains a NUL character"),
+        ("workdir", has_nul(input.workdir.as_ref()), "`workdir` contains a NUL character"),
+        ("shell", has_nul(input.shell.as_ref()), "`shell` contains a NUL character"),
         ("cols", input.cols.is_some() && !input.tty, "`cols` needs `tty` to be true"),
         ("rows", input.rows.is_some() && !input.tty, "`rows` needs `tty` to be true"),
     ];
@@ -361,6 +360,11 @@ fn validate(input: &Input) -> Result<(), ToolError> {
         Some((field, _, reason)) => Err(unusable(ExecCommand::NAME, field, reason)),
         None => Ok(()),
     }
+}
+
+/// No path and no argument holds one.
+pub(super) fn has_nul(text: Option<&String>) -> bool {
+    text.is_some_and(|text| text.contains('\0'))
 }
 
 fn yield_after(asked_ms: u64) -> Duration {
@@ -375,8 +379,8 @@ async fn ended(runtime: &Handle, task: Arc<TaskView>, budget: usize) -> Result<C
     }
     let output = runtime.output_of(&task)?;
     let (stdout, stderr) = Shown::streams(&output, budget).await?;
-    let stdout = stdout.keep(1, &output, Stream::Stdout).await;
-    let stderr = stderr.keep(1, &output, Stream::Stderr).await;
+    let stdout = stdout.keep(&output, Stream::Stdout).await;
+    let stderr = stderr.keep(&output, Stream::Stderr).await;
     Ok(Complete::Ended { task, stdout, stderr })
 }
 
@@ -384,7 +388,8 @@ async fn ended(runtime: &Handle, task: Arc<TaskView>, budget: usize) -> Result<C
 async fn merged(runtime: &Handle, task: &TaskView, budget: usize) -> Result<Shown, ToolError> {
     let output = runtime.output_of(task)?;
     let text = output.text(Stream::Merged, 0, budget).await?;
-    Ok(Shown::of(&text, budget).keep(0, &output, Stream::Merged).await)
+    let shown = Shown { is_lost: output.is_lost(), ..Shown::of(&text, budget) };
+    Ok(shown.keep(&output, Stream::Merged).await)
 }
 
 #[cfg(test)]
@@ -430,6 +435,8 @@ mod tests {
         let cases = [
             (json!({"cmd": " \n"}), "cmd", "`cmd` is blank"),
             (json!({"cmd": "a\0b"}), "cmd", "`cmd` contains a NUL character"),
+            (json!({"cmd": "ls", "workdir": "a\0b"}), "workdir", "`workdir` contains a NUL character"),
+            (json!({"cmd": "ls", "shell": "a\0b"}), "shell", "`shell` contains a NUL character"),
             (json!({"cmd": "ls", "cols": 80}), "cols", "`cols` needs `tty` to be true"),
             (json!({"cmd": "ls", "rows": 80}), "rows", "`rows` needs `tty` to be true"),
         ];

@@ -31,7 +31,7 @@ mod verb;
 pub use call::{Answer, call};
 pub use input::read as read_input;
 pub use published::schemas;
-pub use reading::{Cursor, Shown};
+pub use reading::{Cursor, Shown, output_budget};
 pub use receipt::{RECEIPT_CHARS, render};
 pub use repeats::{Repeats, call_once};
 pub use schema::{input as input_schema, result as output_schema};

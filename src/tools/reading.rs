@@ -8,7 +8,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::receipt::{OUTPUT_ROOM, safe_chars};
+use super::receipt::{OUTPUT_ROOM, fit_output, safe_chars};
 use crate::envelope::preview::{self, Preview, Text};
 use crate::runtime::{Error, Output, Stream};
 
@@ -28,6 +28,15 @@ pub struct Shown {
     pub artifact: Option<PathBuf>,
     /// Bytes that even the file does not have.
     pub dropped_bytes: u64,
+    /// What was printed is there no longer.
+    pub is_lost: bool,
+}
+
+/// Returns the budget in characters that a call gets for what it asked, in tokens: never more than a receipt has room
+/// for, so that nothing is cut of a preview which the answer calls whole.
+#[must_use]
+pub fn output_budget(asked_tokens: Option<u64>) -> usize {
+    preview::budget_chars(asked_tokens).min(OUTPUT_ROOM)
 }
 
 impl Shown {
@@ -49,44 +58,53 @@ impl Shown {
     pub(super) async fn streams(output: &Output, budget_chars: usize) -> Result<(Self, Self), Error> {
         let stdout = output.text(Stream::Stdout, 0, budget_chars).await?;
         let stderr = output.text(Stream::Stderr, 0, budget_chars).await?;
-        Ok(Self::pair(&stdout, &stderr, budget_chars))
+        let (stdout, stderr) = Self::pair(&stdout, &stderr, budget_chars);
+        // Names of hidden characters take more room than these.
+        let length = |shown: &Self| shown.preview.as_ref().map_or(0, |shown| safe_chars(&shown.text));
+        let (a, b) = preview::split_budget(length(&stdout), length(&stderr), OUTPUT_ROOM);
+        let (stdout, stderr) = (stdout.within(a), stderr.within(b));
+        let is_lost = output.is_lost();
+        Ok((Self { is_lost, ..stdout }, Self { is_lost, ..stderr }))
     }
 
-    /// Tells whether a reader will miss something: the preview was cut, or a receipt has no room
-    /// for all of it beside `others` more streams.
+    /// Cuts the preview to so many characters, if it is longer.
     #[must_use]
-    pub fn leaves_out(&self, others: usize) -> bool {
-        let room = OUTPUT_ROOM / (others + 1);
-        self.preview.as_ref().is_some_and(|shown| shown.truncated || safe_chars(&shown.text) > room)
-    }
-
-    /// Makes the file, when something is left out. A file that cannot be made is not offered.
-    pub(super) async fn keep(self, others: usize, output: &Output, stream: Stream) -> Self {
-        let is_cut = self.leaves_out(others);
-        self.keep_if(is_cut, output, stream).await
-    }
-
-    /// Makes the file, when the preview was cut or the receipt will cut it.
-    pub(super) async fn keep_if(mut self, is_cut: bool, output: &Output, stream: Stream) -> Self {
-        if is_cut || self.truncated() {
-            match output.artifact(stream).await {
-                Ok(path) => self.artifact = Some(path),
-                Err(error) => tracing::warn!(%error, "the answer goes without the file of its output"),
-            }
-            match output.dropped(stream) {
-                Ok(dropped) => self.dropped_bytes = dropped,
-                Err(error) => tracing::warn!(%error, "the answer goes without the count of bytes not kept"),
+    pub fn within(mut self, chars: usize) -> Self {
+        if let Some(shown) = &mut self.preview {
+            // Blank lines at the end are no part of a receipt.
+            let text = shown.text.trim_end_matches('\n');
+            if safe_chars(text) > chars {
+                *shown = Preview { text: fit_output(text, chars), truncated: true };
             }
         }
         self
     }
 
-    pub(super) fn text(&self) -> Option<String> {
-        self.preview.as_ref().map(|preview| preview.text.clone())
+    /// Makes the file, when something is left out. A file that cannot be made is not offered.
+    pub(super) async fn keep(self, output: &Output, stream: Stream) -> Self {
+        let mut shown = self.within(OUTPUT_ROOM);
+        if shown.truncated() && !shown.is_lost {
+            match output.artifact(stream).await {
+                Ok(path) => shown.artifact = Some(path),
+                Err(error) => tracing::warn!(%error, "the answer goes without the file of its output"),
+            }
+            match output.dropped(stream) {
+                Ok(dropped) => shown.dropped_bytes = dropped,
+                Err(error) => tracing::warn!(%error, "the answer goes without the count of bytes not kept"),
+            }
+        }
+        shown
     }
 
-    pub(super) fn truncated(&self) -> bool {
-        self.preview.as_ref().is_some_and(|preview| preview.truncated)
+    pub(super) fn text(&self) -> Option<String> {
+        let text = self.preview.as_ref().map(|preview| preview.text.clone());
+        text.filter(|text| !text.trim().is_empty())
+    }
+
+    /// Tells whether a reader misses something of the stream.
+    #[must_use]
+    pub fn truncated(&self) -> bool {
+        self.is_lost || self.preview.as_ref().is_some_and(|preview| preview.truncated)
     }
 
     /// Adds its file to a list; returns its place there.
@@ -153,13 +171,14 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_wanted_for_what_the_preview_or_the_receipt_leaves_out() {
+    fn what_is_cut_says_so_once_and_for_all() {
         let of = |chars: usize, budget: usize| Shown::of(&Text::Whole("x".repeat(chars)), budget);
-        assert!(!of(0, 100).leaves_out(0));
-        assert!(!of(100, 100).leaves_out(1));
-        assert!(of(101, 100).leaves_out(0));
-        assert!(!of(32_000, 32_000).leaves_out(0));
-        assert!(of(32_000, 64_000).leaves_out(1));
-        assert!(of(50_000, 64_000).leaves_out(0));
+        assert!(!of(0, 100).truncated() && !of(100, 100).truncated() && of(101, 100).truncated());
+        let cut = of(1_000, 2_000).within(400);
+        assert!(cut.truncated() && cut.text().is_some_and(|text| text.chars().count() <= 400));
+        assert_eq!(of(1_000, 2_000).within(1_000), of(1_000, 2_000));
+        assert_eq!(of(10, 100).within(0).text(), None, "nothing is no text");
+        assert_eq!(output_budget(Some(64_000)), OUTPUT_ROOM);
+        assert_eq!(output_budget(Some(50)), 200);
     }
 }

@@ -159,12 +159,17 @@ pub(super) fn safe_chars(output: &str) -> usize {
 /// Cuts output to at most so many characters as a receipt shows it. It is cut as it is, so that what its marker counts
 /// stays true, and then shown; where names of hidden characters make that too long, it is cut to less.
 pub(super) fn safe_output(output: &str, chars: usize) -> SafeText {
+    SafeText::lines(&fit_output(output, chars))
+}
+
+/// Cuts output so that a receipt shows it in at most so many characters; names of hidden characters come later.
+pub(super) fn fit_output(output: &str, chars: usize) -> String {
     let mut budget = chars;
     loop {
-        let shown = SafeText::lines(&preview::recut(output, budget));
-        let length = shown.chars().count();
+        let cut = preview::recut(output, budget);
+        let length = safe_chars(&cut);
         if length <= chars {
-            return shown;
+            return cut;
         }
         budget = budget * chars / length;
     }

@@ -73,6 +73,16 @@ pub(super) struct Notes {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub(super) stopped_by: Option<Actor>,
+    /// It is being killed, or was, without the time to end by itself.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(super) killed: bool,
+    /// Who sent the signal that ended it, by a TaskStop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub(super) signalled_by: Option<Actor>,
+    /// Who or what ended it, in words, where the other fields do not say it all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) end_reason: Option<String>,
     /// Who, other than the one who started it, typed into it last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
@@ -156,18 +166,36 @@ impl TaskState {
 
 impl Notes {
     pub(super) fn of(task: &TaskView) -> Self {
+        let notes = Self::without_reason(task);
+        let end_reason = task.cause().filter(|cause| notes.cause().as_ref() != Some(cause));
+        Self { end_reason, ..notes }
+    }
+
+    fn without_reason(task: &TaskView) -> Self {
         let ended = task.ended.as_ref();
         let stopped = matches!(task.status, TaskStatus::Cancelling | TaskStatus::Cancelled);
+        let stop = task.stop.as_ref().filter(|_| stopped);
         Self {
             timed_out: ended.is_some_and(|ended| ended.timed_out),
             awaiting_operator: WaitsFor::of(task),
-            stopped_by: task.stop.as_ref().filter(|_| stopped).map(|stop| stop.by.clone()),
+            stopped_by: stop.map(|stop| stop.by.clone()),
+            killed: stop.is_some_and(|stop| stop.force),
+            signalled_by: ended.and_then(|ended| ended.signalled_by.clone()),
+            end_reason: None,
             typed_by: typed_by(task),
             leftover_processes: ended.and_then(|ended| LeftoverProcesses::of(&ended.leftovers)),
             error: ended
                 .and_then(|ended| ended.error.clone())
                 .map(|(kind, message)| Failure { kind, message: one_line(&message, REASON_CHARS * 4) }),
         }
+    }
+
+    /// Says who or what ended it, if that was not the command itself. Answers on record that are older say less.
+    pub(super) fn cause(&self) -> Option<String> {
+        let stopped = || self.stopped_by.as_ref().map(|by| format!("stopped by {by}"));
+        let signalled = || self.signalled_by.as_ref().map(|by| format!("signalled by {by}"));
+        let timed_out = || self.timed_out.then(|| "timed out".to_owned());
+        self.end_reason.clone().or_else(stopped).or_else(signalled).or_else(timed_out)
     }
 
     /// Returns the lines a receipt has for them, below the outcome.
@@ -241,15 +269,18 @@ pub(super) fn standing(
     signal: Option<&str>,
     notes: &Notes,
 ) -> String {
-    let stopped = notes.stopped_by.as_ref().map(|by| format!("stopped by {by}"));
+    let cause = notes.cause();
     match status {
         TaskStatus::Queued | TaskStatus::Running => status.as_str().to_owned(),
-        TaskStatus::Cancelling => format!("being {}", stopped.as_deref().unwrap_or("stopped")),
+        TaskStatus::Cancelling => match (cause, notes.killed) {
+            (Some(cause), true) => format!("being killed ({cause})"),
+            (Some(cause), false) => format!("being {cause}"),
+            (None, _) => "being stopped".to_owned(),
+        },
         TaskStatus::Completed | TaskStatus::Failed | TaskStatus::Cancelled | TaskStatus::Interrupted => {
-            let timed_out = notes.timed_out.then(|| "timed out".to_owned());
             let error = notes.error.as_ref().map(|error| one_line(&error.message, REASON_CHARS));
             let exit = exit_status.map(|code| format!("exit code {code}"));
-            with_reasons(status.as_str(), [stopped, timed_out, error, exit.or(signal.map(str::to_owned))])
+            with_reasons(status.as_str(), [cause, error, exit.or(signal.map(str::to_owned))])
         }
     }
 }
@@ -270,8 +301,7 @@ fn with_reasons<const N: usize>(standing: &str, reasons: [Option<String>; N]) ->
 
 /// How long a task that has ended had run.
 pub(super) fn ran_ms(task: &TaskView) -> u64 {
-    let begun = task.started_at.unwrap_or(task.created_at);
-    task.ended.as_ref().map_or(0, |ended| millis_between(begun, ended.at))
+    task.lived_ms()
 }
 
 pub(super) fn millis_between(from: Timestamp, to: Timestamp) -> u64 {

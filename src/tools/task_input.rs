@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::errors::unusable;
-use super::reading::Cursor;
+use super::reading::{Cursor, output_budget};
 use super::receipt::Receipt;
 use super::table::Hints;
 use super::task::TaskState;
@@ -14,7 +14,7 @@ use super::task_output::{Asked, Read, View, read};
 use super::task_status::InputTarget;
 use super::verb::{Context, Done, Verb};
 use crate::clock::Clock;
-use crate::envelope::{Envelope, TaskId, ToolError, preview};
+use crate::envelope::{Envelope, TaskId, ToolError};
 use crate::runtime::{self, InputOutcome, RejectionReason, Until};
 use crate::terminal::{KeyPress, Size};
 
@@ -213,7 +213,7 @@ is typing into the task (`held_by_operator`), leave it to them, and read with Ta
         if outcome.accepted && !wait.is_zero() {
             reacted(cx, &id, before, wait).await?;
             outcome.task = cx.task(id.as_str()).await?;
-            let asked = Asked { since: Some(before), view: View::Auto, budget: preview::budget_chars(None) };
+            let asked = Asked { since: Some(before), view: View::Auto, budget: output_budget(None) };
             let Read { output, next, .. } = read(cx, &id, asked).await?;
             reaction = Some((output.preview.map(|preview| preview.text), next));
         }

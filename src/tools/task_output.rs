@@ -9,12 +9,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::errors::unusable;
-use super::reading::{Artifact, Cursor, Shown};
+use super::reading::{Artifact, Cursor, Shown, output_budget};
 use super::receipt::{LEFT_OUT, Receipt};
 use super::table::Hints;
 use super::task::{self, Kind, Notes, Waiting};
 use super::verb::{Context, Done, Verb};
-use crate::envelope::preview::{self, Text};
+use crate::envelope::preview::Text;
 use crate::envelope::{Envelope, TaskId, ToolError};
 use crate::runtime::{Stream, TaskStatus, TaskView, Until};
 
@@ -113,6 +113,9 @@ struct TaskReading {
     output_preview: Option<String>,
     /// Something was left out of the preview.
     output_truncated: bool,
+    /// What it printed was removed from where it was kept; absent when not.
+    #[serde(default, skip_serializing_if = "task::is_false")]
+    output_lost: bool,
     /// Give it as `since` to read what comes next.
     next_cursor: String,
     /// What the preview shows.
@@ -169,6 +172,7 @@ pub fn project(complete: &Complete) -> Envelope {
         exit_status: task::exit_status(task),
         output_preview: output.text(),
         output_truncated: output.truncated(),
+        output_lost: output.is_lost,
         next_cursor: next.to_string(),
         view: *seen,
         artifacts,
@@ -213,7 +217,7 @@ ExecCommand gave you, not an id of your client's own tasks.";
         }
         // The task before its output: one that has ended is then shown to its last byte.
         let task = cx.task(id.as_str()).await?;
-        let asked = Asked { since, view: input.view, budget: preview::budget_chars(input.max_output_tokens) };
+        let asked = Asked { since, view: input.view, budget: output_budget(input.max_output_tokens) };
         let read = read(cx, &id, asked).await?;
         let there = task.status.is_terminal() || since.is_some_and(|since| read.next > since);
         let retrieval = retrieval(there, input.block);
@@ -250,7 +254,11 @@ ExecCommand gave you, not an id of your client's own tasks.";
             Seen::Transcript => "Output",
             Seen::Screen => "Screen",
         };
-        let nothing = if task.output_truncated { LEFT_OUT } else { "(none)" };
+        let nothing = match (task.output_lost, task.output_truncated) {
+            (true, _) => "(lost: its file was removed)",
+            (false, true) => LEFT_OUT,
+            (false, false) => "(none)",
+        };
         let preview = task.output_preview.as_deref().unwrap_or(nothing);
         let receipt =
             Receipt::new(outcome).lines(task.notes.lines()).lines(waiting).output(title, Some(preview));
@@ -330,7 +338,9 @@ pub(super) async fn read(cx: Context<'_>, id: &TaskId, asked: Asked) -> Result<R
             output.text(Stream::Merged, from, asked.budget).await?
         }
     };
-    let output = Shown::of(&text, asked.budget).keep(0, &output, Stream::Merged).await;
+    let is_lost = seen == Seen::Transcript && output.is_lost();
+    let shown = Shown { is_lost, ..Shown::of(&text, asked.budget) };
+    let output = shown.keep(&output, Stream::Merged).await;
     Ok(Read { output, seen, next })
 }
 

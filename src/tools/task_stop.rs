@@ -101,10 +101,12 @@ pub struct Complete {
 #[must_use]
 pub fn project(complete: &Complete) -> Envelope {
     let Complete { outcome: StopOutcome { effect, task }, force } = complete;
+    let is_ending = matches!(effect, StopEffect::Cancelling | StopEffect::Cancelled);
     TaskStop::envelope(&Stopped {
         task: TaskState::of(task),
         effect: (*effect).into(),
-        force_stop_requested: *force,
+        // A second stop kills as well.
+        force_stop_requested: *force || task.stop.as_ref().is_some_and(|stop| stop.force) && is_ending,
         survivors: task.ended.as_ref().map(|ended| ended.survivors.clone()).unwrap_or_default(),
     })
 }
@@ -140,6 +142,7 @@ Stopping a task that has ended does nothing. `task_id` is one that ExecCommand g
     fn summary(stopped: &Stopped) -> String {
         let id = &stopped.task.task_id;
         match stopped.effect {
+            Effect::Cancelling if stopped.force_stop_requested => format!("{id} is being killed"),
             Effect::Cancelling => format!("stop requested for {id}"),
             Effect::Cancelled => format!("{id} stopped"),
             Effect::Signalled => format!("signal sent to {id}"),

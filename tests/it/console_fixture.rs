@@ -86,6 +86,8 @@ fn event(age: i64, actor: Actor, what: &str, note: &str, bytes: Option<u64>) -> 
 pub(crate) fn ended(task: TaskView, status: TaskStatus, exit: Option<i32>, ago_seconds: i64) -> TaskView {
     let ended = Ended {
         at: ago(ago_seconds),
+        ran_ms: None,
+        signalled_by: None,
         exit_status: exit,
         signal: None,
         timed_out: false,
@@ -146,13 +148,14 @@ fn server() -> TaskView {
             at: ago(2),
             kill_at: Some(now() + SignedDuration::from_secs(3)),
             force: false,
+            why: None,
         }),
         ..task(8, "./target/debug/server --port 8080 --log info", 301, 2)
     }
 }
 
 fn tail() -> TaskView {
-    let stop = StopView { by: Actor::Operator, at: ago(541), kill_at: None, force: false };
+    let stop = StopView { by: Actor::Operator, at: ago(541), kill_at: None, force: false, why: None };
     let task = TaskView { stop: Some(stop), ..task(2, "tail -f log/app.log", 741, 545) };
     ended(task, TaskStatus::Cancelled, None, 540)
 }

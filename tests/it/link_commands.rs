@@ -1,6 +1,6 @@
 //! The commands of the tools, in the workspace's runtime.
 
-use crate::support::Home;
+use crate::support::{Home, wait_until};
 
 fn said(output: &std::process::Output) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
@@ -31,6 +31,46 @@ fn commands_share_the_runtime_of_the_workspace() {
         said(&home.run(&["serve", "--stop", "--output", "plain"])).1,
         "no runtime serves this workspace\n"
     );
+}
+
+/// What TaskOutput says of the only task, once its runtime is gone and the next one is asked.
+fn told_of_the_past(home: &Home) -> String {
+    let recording = std::fs::read_dir(home.places().recordings()).expect("recordings").flatten();
+    let tasks =
+        recording.flat_map(|folder| std::fs::read_dir(folder.path().join("tasks")).into_iter().flatten());
+    let ids: Vec<String> =
+        tasks.flatten().map(|task| task.file_name().into_string().expect("an id")).collect();
+    let id = ids.first().expect("a task");
+    said(&home.run(&["task", "output", id, "--output", "plain"])).1
+}
+
+#[test]
+fn who_ended_the_runtime_is_told_to_whoever_waits_and_to_whoever_reads_later() {
+    for (stop, why) in [
+        (&["serve", "--stop"][..], "the operator ran `pilothouse serve --stop`"),
+        (&[], "it received SIGTERM"),
+    ] {
+        let home = Home::new();
+        let mut served = home.serve();
+        let command = "touch begun; sleep 60";
+        let args = ["command", "run", command, "--yield-time-ms", "30000", "--output", "plain"];
+        let waits = home.command(&args).stdout(std::process::Stdio::piped()).spawn().expect("starts");
+        wait_until("the command runs", || home.workspace().join("begun").exists());
+        match stop {
+            [] => {
+                let pid = rustix::process::Pid::from_raw(home.runtime_pid()).expect("a pid");
+                rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("sends");
+            }
+            args => drop(home.run(args)),
+        }
+        served.wait().expect("ends");
+        let answer = waits.wait_with_output().expect("answers");
+        let answer = String::from_utf8_lossy(&answer.stdout).into_owned();
+        let said = format!("ended with the runtime: {why}");
+        assert!(answer.contains(&format!("Process terminated by SIGTERM ({said})")), "{answer}");
+        let later = told_of_the_past(&home);
+        assert!(later.contains(&format!("was interrupted ({said}, SIGTERM)")), "{later}");
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use pilothouse::envelope::TaskId;
 use pilothouse::link::{Error, Operator};
-use pilothouse::runtime::Input;
+use pilothouse::runtime::{Closing, Input};
 use serde_json::json;
 
 use crate::support::Home;
@@ -65,7 +65,7 @@ async fn two_consoles_see_the_same_task_and_both_can_type() {
     let mut connected = second.connected();
     let witness = attach(&home).await;
     let mut left_alone = witness.connected();
-    second.shutdown().await.expect("a headless runtime can be ended");
+    second.shutdown(Closing::OperatorEnded).await.expect("a headless runtime can be ended");
     left_alone.wait_for(|connected| !connected).await.expect("told");
     let ends =
         |snapshot: &pilothouse::runtime::Snapshot| snapshot.tasks.iter().all(|view| view.ended.is_some());
@@ -112,6 +112,6 @@ async fn a_console_sees_what_a_task_uses_with_all_its_processes() {
     let metrics = operator.snapshot().borrow().metrics.clone();
     let used: Vec<_> = metrics.gauges.iter().map(|gauge| (gauge.limit.as_str(), gauge.used)).collect();
     assert_eq!(used[0], ("tasks", 1), "{used:?}");
-    operator.shutdown().await.expect("ends");
+    operator.shutdown(Closing::OperatorEnded).await.expect("ends");
     served.wait().expect("ends");
 }

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pilothouse::envelope::preview::{Text, budget_chars};
+use pilothouse::envelope::preview::Text;
 use pilothouse::envelope::{Actor, Envelope, compact};
 use pilothouse::runtime::{BatchItem, Ended, OutputView, StopView, TaskStatus, TaskView};
 use pilothouse::tools::exec_command_batch::{Complete, ItemOutcome, SkipReason, project, sent_of_batch};
-use pilothouse::tools::{RECEIPT_CHARS, Shown, render};
+use pilothouse::tools::{RECEIPT_CHARS, Shown, output_budget, render};
 use proptest::prelude::*;
 
 use crate::tools_receipts::{ended, running};
@@ -37,15 +37,15 @@ fn amend(mut task: TaskView, change: impl FnOnce(&mut Ended)) -> TaskView {
 }
 
 fn stopped(task: TaskView, by: Actor) -> TaskView {
-    let stop = StopView { by, at: at(10), kill_at: None, force: false };
+    let stop = StopView { by, at: at(10), kill_at: None, force: false, why: None };
     TaskView { status: TaskStatus::Cancelled, stop: Some(stop), ..task }
 }
 
 fn shown(task: TaskView, stdout: &str, stderr: &str, tokens: Option<u64>) -> ItemOutcome {
     let text = |text: &str| Text::Whole(text.to_owned());
-    let (stdout, stderr) = Shown::pair(&text(stdout), &text(stderr), budget_chars(tokens));
+    let (stdout, stderr) = Shown::pair(&text(stdout), &text(stderr), output_budget(tokens));
     let filed = |mut shown: Shown, name: &str| {
-        if shown.leaves_out(23) {
+        if shown.truncated() {
             shown.artifact = Some(PathBuf::from(format!("/state/tasks/task_4k2m9x7a/{name}.log")));
         }
         shown
@@ -76,7 +76,8 @@ fn answer(envelope: &Envelope) -> String {
 
 /// A batch with every end an item can have.
 pub(crate) fn all_ends() -> Envelope {
-    let timed_out = amend(ran(Some(124), None), |ended| ended.timed_out = true);
+    let limited = TaskView { timeout_ms: Some(10), ..ran(Some(124), None) };
+    let timed_out = amend(limited, |ended| ended.timed_out = true);
     let leftovers = amend(ran(Some(0), None), |ended| ended.leftovers = vec!["sleep".into(), "sleep".into()]);
     let lost =
         |ended: &mut Ended| ended.error = Some(("internal_error".into(), "the task host was killed".into()));
@@ -244,6 +245,13 @@ proptest! {
             rest = after;
         }
         let result = envelope.result().expect("a success");
+        for (item, sent) in result["items"].as_array().expect("items").iter().zip(sent_of_batch(result).expect("a batch")) {
+            prop_assert_eq!(sent.is_cut, item["truncated"] == true, "the flag is true of the receipt");
+            for (title, sent) in [("stdout", sent.stdout), ("stderr", sent.stderr)] {
+                let preview = item[format!("{title}_preview")].as_str().map(|text| text.trim_end_matches('\n'));
+                prop_assert_eq!(sent.as_deref(), preview, "what the envelope has is what the receipt shows");
+            }
+        }
         let number = |name: &str| result[name].as_u64().expect("a count");
         let parts = ["completed_count", "failed_count", "rejected_count", "skipped_count"].map(number);
         prop_assert_eq!(parts.iter().sum::<u64>(), number("item_count"));

@@ -7,15 +7,17 @@ use std::sync::Arc;
 use pilothouse::envelope::preview::Text;
 use pilothouse::envelope::{Actor, Envelope, ErrorKind, ToolError};
 use pilothouse::runtime::{
-    self, Ended, InputOutcome, InputTarget, Lease, OutputView, Rejection, RejectionReason, StopEffect,
-    StopOutcome, StopView, TaskEvent, TaskStatus, TaskView, Waiting,
+    self, Closing, Ended, InputOutcome, InputTarget, Lease, OutputView, Rejection, RejectionReason,
+    StopEffect, StopOutcome, StopView, TaskEvent, TaskStatus, TaskView, Waiting,
 };
 use pilothouse::terminal::Size;
 use pilothouse::tools::task_output::{Retrieval, Seen};
 use pilothouse::tools::{
-    Cursor, RECEIPT_CHARS, Shown, exec_command, render, task_input, task_list, task_output, task_status,
-    task_stop,
+    Cursor, RECEIPT_CHARS, Shown, exec_command, output_budget, render, task_input, task_list, task_output,
+    task_status, task_stop,
 };
+
+use proptest::prelude::*;
 
 use crate::support::must_be_an_envelope;
 
@@ -82,6 +84,8 @@ pub(crate) fn ended(
     task.updated_at = at(42);
     task.ended = Some(Ended {
         at: at(42),
+        ran_ms: None,
+        signalled_by: None,
         exit_status,
         signal: signal.map(str::to_owned),
         timed_out: false,
@@ -93,8 +97,27 @@ pub(crate) fn ended(
 }
 
 fn stopped_by_operator(mut task: TaskView) -> TaskView {
-    task.stop = Some(StopView { by: Actor::Operator, at: at(40), kill_at: None, force: false });
+    task.stop = Some(StopView { by: Actor::Operator, at: at(40), kill_at: None, force: false, why: None });
     task
+}
+
+fn timed_out(task: TaskView) -> TaskView {
+    amend(TaskView { timeout_ms: Some(1_500), ..task }, |ended| ended.timed_out = true)
+}
+
+fn killed_by(signal: &str) -> TaskView {
+    ended(running("sleep 60"), TaskStatus::Failed, None, Some(signal))
+}
+
+fn with_the_runtime(mut task: TaskView) -> TaskView {
+    let why = Some(Closing::ConsoleClosed.to_string());
+    task.stop = Some(StopView { by: Actor::System, at: at(40), kill_at: None, force: false, why });
+    task.status = TaskStatus::Interrupted;
+    task
+}
+
+fn sent_by_codex(task: TaskView) -> TaskView {
+    amend(task, |ended| ended.signalled_by = Some(Actor::Agent("codex".into())))
 }
 
 fn amend(mut task: TaskView, change: impl FnOnce(&mut Ended)) -> TaskView {
@@ -107,8 +130,8 @@ fn text(text: &str) -> Text {
 }
 
 /// What the file sink would have done.
-fn filed(mut shown: Shown, others: usize, path: &str) -> Shown {
-    if shown.leaves_out(others) {
+fn filed(mut shown: Shown, path: &str) -> Shown {
+    if shown.truncated() {
         shown.artifact = Some(PathBuf::from(path));
     }
     shown
@@ -116,8 +139,8 @@ fn filed(mut shown: Shown, others: usize, path: &str) -> Shown {
 
 pub(crate) fn exec(task: TaskView, stdout: &str, stderr: &str, budget: usize) -> Envelope {
     let (stdout, stderr) = Shown::pair(&text(stdout), &text(stderr), budget);
-    let stdout = filed(stdout, 1, "/state/tasks/task_4k2m9x7a/stdout.log");
-    let stderr = filed(stderr, 1, "/state/tasks/task_4k2m9x7a/stderr.log");
+    let stdout = filed(stdout, "/state/tasks/task_4k2m9x7a/stdout.log");
+    let stderr = filed(stderr, "/state/tasks/task_4k2m9x7a/stderr.log");
     exec_command::project(&exec_command::Complete::Ended { task: Arc::new(task), stdout, stderr })
 }
 
@@ -127,7 +150,7 @@ fn promoted(task: TaskView, output: &str) -> Envelope {
 }
 
 fn read(retrieval: Retrieval, task: TaskView, output: &str, seen: Seen) -> Envelope {
-    let output = filed(Shown::of(&text(output), 400), 0, "/state/tasks/task_4k2m9x7a/output.log");
+    let output = filed(Shown::of(&text(output), 400), "/state/tasks/task_4k2m9x7a/output.log");
     let next = Cursor::at(4096);
     task_output::project(&task_output::Complete {
         retrieval,
@@ -235,7 +258,9 @@ fn exec_command_completed_cases() -> Cases {
         ("both streams cut", exec(done(7), &"o".repeat(120), &"e".repeat(120), 200)),
         ("killed", exec(killed(), "started\n", "", 32_000)),
         ("stopped by the operator", exec(stopped_by_operator(by_operator), "", "", 32_000)),
-        ("timed out", exec(amend(done(124), |ended| ended.timed_out = true), "so far\n", "", 32_000)),
+        ("timed out", exec(timed_out(done(124)), "so far\n", "", 32_000)),
+        ("ended with the runtime", exec(with_the_runtime(killed_by("SIGTERM")), "so far\n", "", 32_000)),
+        ("a signal that somebody sent", exec(sent_by_codex(killed_by("SIGTERM")), "", "", 32_000)),
         (
             "leftover processes",
             exec(
@@ -376,7 +401,8 @@ fn task_output_success() {
 fn task_output_not_there_yet_cases() -> Cases {
     let mut cancelling = running("sleep 10");
     cancelling.status = TaskStatus::Cancelling;
-    cancelling.stop = Some(StopView { by: agent(), at: at(40), kill_at: Some(at(45)), force: false });
+    cancelling.stop =
+        Some(StopView { by: agent(), at: at(40), kill_at: Some(at(45)), force: false, why: None });
     vec![
         ("not ready", read(Retrieval::NotReady, running("sleep 5"), "", Seen::Transcript)),
         ("timeout", read(Retrieval::Timeout, running("sleep 5"), "so far\n", Seen::Transcript)),
@@ -388,6 +414,42 @@ fn task_output_not_there_yet_cases() -> Cases {
 fn task_output_not_there_yet() {
     let answers = page(task_output_not_there_yet_cases());
     insta::assert_snapshot!(answers);
+}
+
+fn printed() -> impl Strategy<Value = String> {
+    let lines =
+        |length: usize, count: usize| (0..count).map(|n| format!("{n} {}\n", "x".repeat(length))).collect();
+    prop_oneof![
+        Just(String::new()),
+        (0..200_usize, 0..900_usize).prop_map(move |(length, count)| lines(length, count)),
+        (0..120_000_usize).prop_map(|length| "é".repeat(length)),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn flags_files_and_the_receipt_agree_whatever_the_budget(
+        stdout in printed(), stderr in printed(), tokens in prop_oneof![0..70_000_u64, 9_000..11_000_u64],
+    ) {
+        let budget = output_budget(Some(tokens));
+        let envelope = exec(ended(running("make"), TaskStatus::Completed, Some(0), None), &stdout, &stderr, budget);
+        let (result, receipt) = (envelope.result().expect("a success"), render(&envelope));
+        prop_assert!(receipt.chars().count() <= RECEIPT_CHARS);
+        let mut is_cut = false;
+        for (title, whole) in [("stdout", &stdout), ("stderr", &stderr)] {
+            let Some(preview) = result[format!("{title}_preview")].as_str() else {
+                is_cut |= !whole.trim().is_empty();
+                continue;
+            };
+            let shown = format!("\n\n{title}:\n{}", preview.trim_end_matches('\n'));
+            prop_assert!(receipt.contains(&shown), "the receipt cuts {title} once more");
+            is_cut |= preview != whole;
+            prop_assert_eq!(result.get(format!("{title}_artifact")).is_some(), preview != whole);
+        }
+        prop_assert_eq!(result["truncated"] == true, is_cut);
+    }
 }
 
 #[test]
@@ -439,7 +501,8 @@ fn task_input_answers() {
 fn task_stop_answers_cases() -> Cases {
     let mut stopping = running("sleep 10");
     stopping.status = TaskStatus::Cancelling;
-    stopping.stop = Some(StopView { by: agent(), at: at(40), kill_at: Some(at(45)), force: false });
+    stopping.stop =
+        Some(StopView { by: agent(), at: at(40), kill_at: Some(at(45)), force: false, why: None });
     let by_operator =
         || stopped_by_operator(ended(running("x"), TaskStatus::Cancelled, None, Some("SIGTERM")));
     let survived = amend(by_operator(), |ended| ended.survivors = vec!["stuck-on-nfs".into()]);

@@ -43,7 +43,13 @@ pub fn end(task: &TaskView) -> String {
     let how = view::how(task.ended.as_ref());
     match (task.status, &task.stop) {
         (TaskStatus::Cancelled, Some(stop)) => format!("cancelled by {}", who(&stop.by)),
-        (TaskStatus::Completed | TaskStatus::Failed, _) => how,
+        (TaskStatus::Interrupted, _) => task.cause().unwrap_or_else(|| task.status.as_str().to_owned()),
+        (TaskStatus::Completed | TaskStatus::Failed, _) => {
+            match task.ended.as_ref().and_then(|e| e.signalled_by.as_ref()) {
+                Some(by) => format!("{how}, sent by {}", who(by)),
+                None => how,
+            }
+        }
         (status, _) => status.as_str().to_owned(),
     }
 }

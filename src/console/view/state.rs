@@ -64,7 +64,13 @@ impl Brush<'_> {
             if let Some(kill_at) = stop.kill_at.filter(|_| task.status == TaskStatus::Cancelling) {
                 return Some(piece(format!("KILL {}", self.due(kill_at)), Role::Cancelling));
             }
-            return Some(piece(format!("by {}", who(&stop.by)), Role::Faint));
+            return Some(match &stop.why {
+                Some(why) => piece(visible::one_line(why), Role::Faint),
+                None => piece(format!("by {}", who(&stop.by)), Role::Faint),
+            });
+        }
+        if let Some(by) = task.ended.as_ref().and_then(|ended| ended.signalled_by.as_ref()) {
+            return Some(piece(format!("sent by {}", who(by)), Role::Faint));
         }
         if task.output.dropped_bytes > 0 {
             let capped = self.glyphs().states[7];

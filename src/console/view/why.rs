@@ -67,7 +67,9 @@ fn facts(brush: &mut Brush<'_>, task: &TaskView) -> Vec<(&'static str, String)> 
         "stop",
         task.stop.as_ref().map(|stop| {
             let how = if stop.force { "KILL" } else { "TERM, then KILL" };
-            format!("asked for by {} at {}: {how}", who(&stop.by), brush.time(stop.at))
+            let why =
+                stop.why.as_deref().map(|why| format!("; {}", visible::one_line(why))).unwrap_or_default();
+            format!("asked for by {} at {}: {how}{why}", who(&stop.by), brush.time(stop.at))
         }),
     );
     add(
@@ -79,7 +81,9 @@ fn facts(brush: &mut Brush<'_>, task: &TaskView) -> Vec<(&'static str, String)> 
                 (None, None) => "no exit was seen".to_owned(),
             };
             let late = if ended.timed_out { "; its time was over" } else { "" };
-            format!("{}: {how}{late}", brush.time(ended.at))
+            let sent =
+                ended.signalled_by.as_ref().map(|by| format!("; sent by {}", who(by))).unwrap_or_default();
+            format!("{}: {how}{sent}{late}", brush.time(ended.at))
         }),
     );
     let ended = task.ended.as_ref();

@@ -23,8 +23,8 @@ use super::ask::{Ask, Reply, Shown};
 use crate::envelope::{Actor, TaskId};
 use crate::runtime::past::Story;
 use crate::runtime::{
-    self, CallRecord, Decision, Given, Handle, Input, InputOutcome, QuestionId, Screen, Snapshot, TaskUsage,
-    Viewer,
+    self, CallRecord, Closing, Decision, Given, Handle, Input, InputOutcome, QuestionId, Screen, Snapshot,
+    TaskUsage, Viewer,
 };
 use crate::tools::{self, Answer, Caller};
 
@@ -252,8 +252,8 @@ impl Operator {
     ///
     /// # Errors
     /// When the runtime refuses or had gone before.
-    pub async fn shutdown(&self) -> Result<(), Error> {
-        self.ask(Ask::Shutdown).await.map(drop)
+    pub async fn shutdown(&self, closing: Closing) -> Result<(), Error> {
+        self.ask(Ask::Shutdown { closing }).await.map(drop)
     }
 
     async fn ask(&self, ask: Ask) -> Result<Reply, Error> {
@@ -321,8 +321,8 @@ impl Local {
             Ask::Program(_) => {
                 return Err(Error::Declined { message: "a console does not start programs".to_owned() });
             }
-            Ask::Shutdown => {
-                runtime.shutdown().await;
+            Ask::Shutdown { closing } => {
+                runtime.shut_down(closing).await;
                 self.connected.send_replace(false);
                 Reply::Done
             }

@@ -108,7 +108,7 @@ impl Reading {
 
 /// Does what was asked.
 async fn answer(local: &Local, id: u64, ask: Ask) -> Outgoing {
-    let shutdown = matches!(ask, Ask::Shutdown);
+    let shutdown = matches!(ask, Ask::Shutdown { .. });
     let reply = if shutdown && !local.runtime.snapshot().borrow().headless {
         Err("this runtime lives in another console; quit that one".to_owned())
     } else {

@@ -23,6 +23,7 @@ use crate::journal::{self, Journal, META_VERSION, Meta};
 use crate::process::{Identity, Spawner};
 use crate::runtime::Error;
 use crate::runtime::bytes::{Parsers, Pump, TaskIo, Viewer, Viewers};
+use crate::runtime::cause::Closing;
 use crate::runtime::driver::Driver;
 use crate::runtime::order::{Order, Reply};
 use crate::runtime::request::{
@@ -299,8 +300,13 @@ impl Handle {
 
     /// Ends all tasks, then the runtime. Returns when nothing of it is left.
     pub async fn shutdown(&self) {
+        self.shut_down(Closing::Unsaid).await;
+    }
+
+    /// As `shutdown`, and whoever reads about a task that ended with it is told why.
+    pub async fn shut_down(&self, closing: Closing) {
         let (reply, done) = oneshot::channel();
-        self.tell(Order::Shutdown { reply }).await;
+        self.tell(Order::Shutdown { closing, reply }).await;
         // An error means that the driver has ended before: done as well.
         let _ = done.await;
     }

@@ -5,6 +5,7 @@ use jiff::Timestamp;
 
 use crate::envelope::Actor;
 use crate::process::{EndReason, ExitRecord, ExitStatus, Signal};
+use crate::runtime::request::StopSignal;
 use crate::runtime::supervisor::overrun;
 use crate::runtime::view::{Ended, StopView, TaskEvent, TaskStatus, TaskView};
 
@@ -22,9 +23,11 @@ pub(super) fn happen(task: &mut TaskView, event: &TaskEvent) {
         }
         "promoted" => task.promoted = true,
         "stop" => {
-            let by = task.stop.take().map_or_else(|| event.actor.clone(), |stop| stop.by);
-            let force = event.note == "KILL";
-            task.stop = Some(StopView { by, at: event.at, kill_at: None, force });
+            let (word, why) = event.note.split_once(", ").unwrap_or((&event.note, ""));
+            let why = Some(why.to_owned()).filter(|why| !why.is_empty());
+            let first = task.stop.take().map(|stop| (stop.by, stop.why));
+            let (by, why) = first.unwrap_or_else(|| (event.actor.clone(), why));
+            task.stop = Some(StopView { by, at: event.at, kill_at: None, force: word == "KILL", why });
             task.status = task.status.max(TaskStatus::Cancelling);
         }
         "timeout" => {
@@ -38,9 +41,10 @@ pub(super) fn happen(task: &mut TaskView, event: &TaskEvent) {
         }
         "exit" => {
             let code = event.note.strip_prefix("exit ").and_then(|code| code.parse().ok());
+            let signal = code.is_none().then(|| event.note.clone());
+            let signalled_by = signalled_by(task, code, signal.as_deref());
             let ended = ended(task, event.at);
-            ended.exit_status = code;
-            ended.signal = code.is_none().then(|| event.note.clone());
+            (ended.exit_status, ended.signal, ended.signalled_by) = (code, signal, signalled_by);
         }
         "leftovers" => {
             ended(task, event.at).leftovers =
@@ -56,11 +60,20 @@ pub(super) fn happen(task: &mut TaskView, event: &TaskEvent) {
     }
 }
 
+/// Returns who sent the signal that ended a task, if anybody did.
+fn signalled_by(task: &TaskView, status: Option<i32>, signal: Option<&str>) -> Option<Actor> {
+    let sent = task.events.iter().rfind(|event| event.what == "signal")?;
+    let is_it = StopSignal::parse(&sent.note)?.explains(status, signal);
+    is_it.then(|| sent.actor.clone())
+}
+
 fn ended(task: &mut TaskView, at: Timestamp) -> &mut Ended {
     let ended = task.ended.get_or_insert_with(|| Ended {
         at,
+        ran_ms: None,
         exit_status: None,
         signal: None,
+        signalled_by: None,
         timed_out: false,
         error: None,
         leftovers: Vec::new(),
@@ -87,11 +100,19 @@ pub(super) fn decide(
     let is_cut_off = task.ended.as_ref().is_some_and(|ended| ended.timed_out || ended.error.is_some());
     let status = match (&task.stop, is_cut_off) {
         (Some(stop), _) if stop.by != Actor::System => TaskStatus::Cancelled,
-        (None, true) => TaskStatus::Failed,
+        (_, true) => TaskStatus::Failed,
         (None, false) if by_itself => TaskStatus::Completed,
         _ => TaskStatus::Interrupted,
     };
+    let signalled_by = match exit {
+        Some(ExitStatus::Code(code)) => signalled_by(&task, Some(code), None),
+        Some(ExitStatus::Signal(signal)) => signalled_by(&task, None, Some(&signal.to_string())),
+        None => None,
+    };
+    // It was ending with its runtime already, and why is known.
+    let is_told = task.stop.as_ref().is_some_and(|stop| stop.why.is_some());
     let facts = ended(&mut task, at);
+    facts.signalled_by = facts.signalled_by.take().or(signalled_by);
     match exit {
         Some(ExitStatus::Code(code)) if !facts.timed_out => facts.exit_status = Some(code),
         Some(ExitStatus::Signal(signal)) if !facts.timed_out => facts.signal = Some(signal.to_string()),
@@ -103,7 +124,7 @@ pub(super) fn decide(
         facts.leftovers.clone_from(&left.leftovers);
     }
     let is_success = facts.exit_status == Some(0) && facts.signal.is_none();
-    if status == TaskStatus::Interrupted {
+    if status == TaskStatus::Interrupted && !is_told {
         facts.error = Some((RESTARTED.to_owned(), "the runtime that ran it had died".to_owned()));
     }
     task.status = if status == TaskStatus::Completed && !is_success { TaskStatus::Failed } else { status };
@@ -179,6 +200,25 @@ mod tests {
             survivors: Vec::new(),
             reason,
         }
+    }
+
+    #[test]
+    fn a_signal_and_a_stop_name_who_and_why_as_they_did_when_it_happened() {
+        let codex = || Actor::Agent("codex".into());
+        let start = || ("start", "", Actor::Cli);
+        let signalled =
+            task(false, &[start(), ("signal", "TERM", codex()), ("exit", "SIGTERM", Actor::System)]);
+        assert_eq!(signalled.cause().as_deref(), Some("signalled by agent:codex"));
+        let other = task(false, &[start(), ("signal", "USR1", codex()), ("exit", "SIGTERM", Actor::System)]);
+        assert_eq!(other.cause(), None);
+        let stopped = task(false, &[start(), ("stop", "TERM, its caller hung up", Actor::Cli)]);
+        assert_eq!(stopped.cause().as_deref(), Some("stopped by cli: its caller hung up"));
+        let closing =
+            task(false, &[start(), ("stop", "TERM, the operator closed the console", Actor::System)]);
+        let ended = decide(closing, None, &[], Timestamp::UNIX_EPOCH);
+        let said = "ended with the runtime: the operator closed the console";
+        assert_eq!((ended.status, ended.cause().as_deref()), (TaskStatus::Interrupted, Some(said)));
+        assert_eq!(ended.ended.expect("an end").error, None);
     }
 
     #[test]

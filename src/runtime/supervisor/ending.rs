@@ -80,6 +80,7 @@ impl Task {
         let mut actions = self.flush_burst(now);
         self.enter(now, status);
         self.ended_at = Some(now.wall);
+        self.ran = Some(now.mono.saturating_sub(self.since));
         self.held = None;
         self.lease = None;
         self.waiting = None;
@@ -93,7 +94,7 @@ impl Task {
 pub(super) fn status(task: &Task) -> TaskStatus {
     if task.interrupted {
         TaskStatus::Interrupted
-    } else if task.stop.is_some() || task.denied {
+    } else if task.denied || task.stop.as_ref().is_some_and(|stop| stop.by != Actor::System) {
         TaskStatus::Cancelled
     } else if task.timed_out || task.error.is_some() {
         TaskStatus::Failed

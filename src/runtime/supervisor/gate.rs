@@ -328,6 +328,7 @@ mod tests {
     use super::super::tests::{at, id, new_task, request, status};
     use super::super::{Input, Stop, StopEffect, Timer};
     use super::*;
+    use crate::runtime::cause::Closing;
     use crate::runtime::request::ExecRequest;
     use crate::runtime::view::TaskStatus;
 
@@ -532,7 +533,7 @@ mod tests {
 
         let mut supervisor = held();
         let (ticket, _) = supervisor.admit_batch(at(1), batch(&["ls"], 2));
-        let actions = supervisor.step(at(2), Input::Shutdown);
+        let actions = supervisor.step(at(2), Input::Shutdown { closing: Closing::Unsaid });
         assert_eq!(status(&supervisor), TaskStatus::Interrupted);
         let told = Action::Admit { ticket: ticket.expect("held"), verdict: Verdict::Pending };
         assert!(actions.contains(&Action::Close(id())) && actions.contains(&told));

@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::config::ApprovalRule;
 use crate::envelope::{Actor, TaskId};
 use crate::process::Leftovers;
+use crate::runtime::cause::Closing;
 use crate::runtime::request::{ExecRequest, RejectionReason, StopSignal};
 use crate::runtime::view::{TaskEvent, Waiting};
 use crate::terminal::Size;
@@ -120,7 +121,9 @@ pub(crate) enum Input {
     Withdraw {
         call: u64,
     },
-    Shutdown,
+    Shutdown {
+        closing: Closing,
+    },
 }
 
 /// A timer of a task. Each carries the epoch it was set in; a late one is ignored.

@@ -9,6 +9,7 @@ mod gate;
 mod holding;
 mod message;
 mod room;
+mod stopping;
 mod task;
 
 #[cfg(test)]
@@ -20,6 +21,7 @@ use std::time::Duration;
 pub(crate) use message::{Action, Exit, GateEvent, Input, NewTask, Order, Timer, Verdict};
 pub(crate) use task::{Task, overrun};
 
+use super::cause::Closing;
 use super::request::{Rejection, RejectionReason, Stop, StopEffect};
 use crate::clock::Moment;
 use crate::config::Limits;
@@ -35,7 +37,7 @@ pub(crate) struct Supervisor {
     tasks: BTreeMap<TaskId, Task>,
     gate: gate::Gate,
     numbers: u32,
-    closing: bool,
+    closing: Option<Closing>,
 }
 
 impl Supervisor {
@@ -48,7 +50,7 @@ impl Supervisor {
             tasks: BTreeMap::new(),
             gate: gate::Gate::new(limits),
             numbers: 0,
-            closing: false,
+            closing: None,
         }
     }
 
@@ -57,7 +59,7 @@ impl Supervisor {
     pub(crate) fn step(&mut self, now: Moment, input: Input) -> Vec<Action> {
         match input {
             Input::Start(new) => self.start(now, *new),
-            Input::Shutdown => self.shutdown(now),
+            Input::Shutdown { closing } => self.shutdown(now, closing),
             Input::Pause { paused } => self.pause(now, paused),
             Input::Rules { rules } => self.set_rules(now, rules),
             Input::HoldOver { ticket } => self.hold_over(now, ticket),
@@ -99,10 +101,17 @@ impl Supervisor {
         match self.tasks.get_mut(id) {
             Some(task) => match stop.signal {
                 Some(signal) => task.signal(now, by, signal),
-                None => task.stop(now, by, task.grace(usual), stop.force),
+                None => task.stop(now, by, task.grace(usual), stop.force, None),
             },
             None => (StopEffect::Noop, Vec::new()),
         }
+    }
+
+    /// Stops a task for a reason of its starter: the caller is gone that it ran for.
+    pub(crate) fn stop_because(&mut self, now: Moment, id: &TaskId, by: &Actor, why: &str) -> Vec<Action> {
+        let usual = self.stop_grace;
+        let stop = |task: &mut Task| task.stop(now, by, task.grace(usual), false, Some(why)).1;
+        self.tasks.get_mut(id).map(stop).unwrap_or_default()
     }
 
     /// Decides whether `by` may type into a task now. `needs_tty` is for keys and sizes.
@@ -125,7 +134,7 @@ impl Supervisor {
     /// Tells why no further task may start, if so.
     pub(crate) fn refusal(&self) -> Option<super::Error> {
         let live = self.tasks.values().filter(|task| !task.status.is_terminal()).count();
-        if self.closing {
+        if self.closing.is_some() {
             Some(super::Error::ShuttingDown)
         } else if live >= self.limit {
             Some(super::Error::TaskLimit { limit: self.limit })
@@ -155,19 +164,19 @@ impl Supervisor {
         let held = self.gate.holds(now, &new);
         let (task, mut actions) = Task::queued(now, self.numbers, new, held);
         self.tasks.insert(id.clone(), task);
-        if let Some(task) = self.tasks.get_mut(&id)
-            && self.closing
-        {
-            actions.extend(task.interrupt(now));
+        if let (Some(task), Some(closing)) = (self.tasks.get_mut(&id), &self.closing) {
+            actions.extend(task.interrupt(now, Duration::ZERO, closing));
         }
         actions
     }
 
-    fn shutdown(&mut self, now: Moment) -> Vec<Action> {
-        self.closing = true;
+    fn shutdown(&mut self, now: Moment, closing: Closing) -> Vec<Action> {
+        // The first reason stands: a second order only makes haste.
+        let closing = self.closing.get_or_insert(closing).clone();
         let usual = self.stop_grace;
         let mut actions = self.close_gate(now);
-        actions.extend(self.tasks.values_mut().flat_map(|task| task.interrupt_with(now, task.grace(usual))));
+        let tasks = self.tasks.values_mut();
+        actions.extend(tasks.flat_map(|task| task.interrupt(now, task.grace(usual), &closing)));
         actions
     }
 

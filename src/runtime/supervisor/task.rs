@@ -9,7 +9,7 @@ use super::message::{Action, Exit, NewTask, Order, Timer};
 use crate::clock::Moment;
 use crate::envelope::{Actor, ErrorKind, TaskId};
 use crate::runtime::gate::HoldReason;
-use crate::runtime::request::{ExecRequest, Rejection, RejectionReason, STEP_GRACE, StopEffect, StopSignal};
+use crate::runtime::request::{ExecRequest, Rejection, RejectionReason, STEP_GRACE, StopSignal};
 use crate::runtime::view::{Lease, StopView, TaskEvent, TaskStatus, Waiting};
 use crate::terminal::Size;
 
@@ -46,12 +46,18 @@ pub(crate) struct Task {
     pub(crate) pid: Option<u32>,
     pub(crate) created_at: Timestamp,
     pub(crate) started_at: Option<Timestamp>,
+    /// When it started, or else was asked for, by the clock that never jumps.
+    pub(super) since: Duration,
     pub(crate) updated_at: Timestamp,
     pub(crate) ended_at: Option<Timestamp>,
     pub(crate) lease: Option<(Lease, Duration)>,
     pub(crate) waiting: Option<Waiting>,
     pub(crate) stop: Option<StopView>,
+    /// The last signal sent by a TaskStop, and by whom.
+    pub(super) signal: Option<(Actor, StopSignal)>,
     pub(crate) exit: Option<Exit>,
+    /// How long it ran, once it has ended.
+    pub(crate) ran: Option<Duration>,
     pub(crate) timed_out: bool,
     pub(crate) interrupted: bool,
     pub(crate) error: Option<(String, String)>,
@@ -85,12 +91,15 @@ impl Task {
             pid: None,
             created_at: now.wall,
             started_at: None,
+            since: now.mono,
             updated_at: now.wall,
             ended_at: None,
             lease: None,
             waiting: None,
             stop: None,
+            signal: None,
             exit: None,
+            ran: None,
             timed_out: false,
             interrupted: false,
             error: None,
@@ -117,6 +126,7 @@ impl Task {
         }
         self.pid = Some(pid);
         self.started_at = Some(now.wall);
+        self.since = now.mono;
         let mut actions = vec![self.note(now, self.request.actor.clone(), "start", String::new(), None)];
         if self.status == TaskStatus::Queued {
             self.enter(now, TaskStatus::Running);
@@ -215,64 +225,6 @@ impl Task {
         if self.request.step.is_some() { STEP_GRACE } else { usual }
     }
 
-    pub(super) fn stop(
-        &mut self,
-        now: Moment,
-        by: &Actor,
-        grace: Duration,
-        force: bool,
-    ) -> (StopEffect, Vec<Action>) {
-        if self.status.is_terminal() {
-            return (StopEffect::Noop, Vec::new());
-        }
-        // A second stop skips the grace.
-        let force = force || self.stop.is_some();
-        let grace = if force { Duration::ZERO } else { grace };
-        let kill_at = now.wall.checked_add(SignedDuration::try_from(grace).unwrap_or_default()).ok();
-        let first = self.stop.take();
-        let by_first = first.map_or_else(|| by.clone(), |stop| stop.by);
-        self.stop = Some(StopView { by: by_first, at: now.wall, kill_at, force });
-        self.waiting = None;
-        let what = if force { "KILL" } else { "TERM" };
-        let mut actions = vec![self.note(now, by.clone(), "stop", what.into(), None)];
-        if self.held.take().is_some() {
-            // Nothing has started, nothing needs to be ended.
-            actions.extend(self.close(now));
-            return (StopEffect::Cancelled, actions);
-        }
-        self.enter(now, TaskStatus::Cancelling);
-        actions.extend(self.end(grace));
-        (StopEffect::Cancelling, actions)
-    }
-
-    pub(super) fn signal(
-        &mut self,
-        now: Moment,
-        by: &Actor,
-        signal: StopSignal,
-    ) -> (StopEffect, Vec<Action>) {
-        if self.status.is_terminal() || self.pid.is_none() {
-            return (StopEffect::Noop, Vec::new());
-        }
-        let order = Action::Order(self.id.clone(), Order::Signal(signal));
-        let name = format!("{signal:?}").to_uppercase();
-        (StopEffect::Signalled, vec![self.note(now, by.clone(), "signal", name, None), order])
-    }
-
-    /// Ends the task because the runtime goes away.
-    pub(super) fn interrupt_with(&mut self, now: Moment, grace: Duration) -> Vec<Action> {
-        if self.status.is_terminal() {
-            return Vec::new();
-        }
-        self.interrupted = self.stop.is_none();
-        let force = self.stop.is_some();
-        self.stop(now, &Actor::System, grace, force).1
-    }
-
-    pub(super) fn interrupt(&mut self, now: Moment) -> Vec<Action> {
-        self.interrupt_with(now, Duration::ZERO)
-    }
-
     pub(super) fn due(&mut self, now: Moment, timer: Timer, epoch: u32, grace: Duration) -> Vec<Action> {
         if epoch != self.epochs[timer as usize] || self.status.is_terminal() {
             return Vec::new();
@@ -326,13 +278,6 @@ impl Task {
         self.enter(now, TaskStatus::Cancelling);
         actions.extend(self.end(grace));
         actions
-    }
-
-    fn end(&self, grace: Duration) -> Vec<Action> {
-        match self.pid {
-            Some(_) => vec![Action::Order(self.id.clone(), Order::End(grace))],
-            None => Vec::new(),
-        }
     }
 
     /// Moves forward; a move backwards or out of a terminal state is ignored.

@@ -61,7 +61,7 @@ pub(super) fn status(supervisor: &Supervisor) -> TaskStatus {
     supervisor.get(&id()).expect("the task").status
 }
 
-fn orders(actions: &[Action]) -> Vec<Order> {
+pub(super) fn orders(actions: &[Action]) -> Vec<Order> {
     let order = |action: &Action| match action {
         Action::Order(_, order) => Some(order.clone()),
         _ => None,
@@ -69,7 +69,7 @@ fn orders(actions: &[Action]) -> Vec<Order> {
     actions.iter().filter_map(order).collect()
 }
 
-fn end(supervisor: &mut Supervisor, exit: Exit) {
+pub(super) fn end(supervisor: &mut Supervisor, exit: Exit) {
     supervisor.step(at(50), Input::Exited { id: id(), exit });
     supervisor.step(at(51), Input::Drained { id: id() });
     supervisor.step(at(52), Input::Leftovers { id: id(), names: vec![] });
@@ -234,7 +234,7 @@ fn a_release_frees_the_input_at_once() {
 #[test]
 fn a_shutdown_interrupts_what_lives_and_refuses_what_comes() {
     let mut supervisor = running(false, None);
-    let actions = supervisor.step(at(5), Input::Shutdown);
+    let actions = supervisor.step(at(5), Input::Shutdown { closing: Closing::Unsaid });
     assert_eq!(orders(&actions), [Order::End(Duration::from_secs(5))]);
     assert!(matches!(supervisor.refusal(), Some(crate::runtime::Error::ShuttingDown)));
     end(&mut supervisor, Exit::Signal("SIGTERM".into()));
@@ -310,7 +310,7 @@ fn apply(supervisor: &mut Supervisor, now: Moment, event: Event) -> Vec<Action> 
         }
         Event::Timeout(epoch) => supervisor.step(now, Input::Due { id, timer: Timer::Timeout, epoch }),
         Event::Yield(epoch) => supervisor.step(now, Input::Due { id, timer: Timer::Yield, epoch }),
-        Event::Shutdown => supervisor.step(now, Input::Shutdown),
+        Event::Shutdown => supervisor.step(now, Input::Shutdown { closing: Closing::Unsaid }),
     }
 }
 

@@ -4,7 +4,9 @@
 use serde::Deserialize as _;
 use serde_json::Value;
 
-use super::super::receipt::{LEFT_OUT, RECEIPT_CHARS, Receipt, safe_chars, safe_line, safe_output};
+use super::super::receipt::{
+    LEFT_OUT, RECEIPT_CHARS, Receipt, fit_output, safe_chars, safe_line, safe_output,
+};
 use super::super::task::{self, Failure};
 use super::result::{BatchResult, ItemResult, ItemStatus};
 use crate::envelope::{SafeText, mask, preview};
@@ -24,7 +26,9 @@ pub(super) fn receipt(result: &BatchResult) -> Receipt {
     let summary = result.summary();
     let rooms = rooms(&summary, &blocks);
     let blocks = blocks.iter().zip(rooms).map(|(block, room)| block.text(room));
-    blocks.fold(Receipt::new(summary), Receipt::fitted)
+    let receipt = blocks.fold(Receipt::new(summary), Receipt::fitted);
+    receipt
+        .block((result.items_omitted > 0).then(|| format!("({} more items left out)", result.items_omitted)))
 }
 
 /// What a receipt shows of an item.
@@ -65,19 +69,33 @@ pub fn sent_of_batch(result: &Value) -> Option<Vec<SentItem>> {
     Some(items.collect())
 }
 
-/// Tells which streams of each item a receipt may have to cut (stdout, stderr), whatever files it will name:
-/// paths of at most `path_chars` characters.
-pub(super) fn may_cut(result: &BatchResult, path_chars: usize) -> Vec<(bool, bool)> {
+/// Returns the room that each item's streams have in the receipt (stdout, stderr), whatever files it will name: paths
+/// of at most `path_chars` characters.
+pub(super) fn rooms_beside(result: &BatchResult, path_chars: usize) -> Vec<(usize, usize)> {
     let mut blocks: Vec<Block> = result.items.iter().map(Block::of).collect();
     for block in blocks.iter_mut().filter(|block| !block.outputs.is_empty()) {
         let path = "/".repeat(path_chars.min(PATH_CHARS));
         block.after = vec!["artifacts:".to_owned(), path.clone(), path, " ".repeat(DROPPED_CHARS)];
     }
-    let cut = |(block, room): (&Block, (usize, usize))| {
-        let wanted = block.wanted();
-        (wanted.0 > room.0, wanted.1 > room.1)
-    };
-    blocks.iter().zip(rooms(&result.summary(), &blocks)).map(cut).collect()
+    rooms(&result.summary(), &blocks)
+}
+
+/// Cuts what the receipt has no room for, and says so: the flags of an answer are true of all its forms.
+pub(super) fn fit(result: &mut BatchResult) {
+    let blocks: Vec<Block> = result.items.iter().map(Block::of).collect();
+    let rooms = rooms(&result.summary(), &blocks);
+    let wanted = blocks.iter().map(Block::wanted);
+    for ((item, room), wanted) in result.items.iter_mut().zip(rooms).zip(wanted) {
+        let streams =
+            [(&mut item.stdout_preview, wanted.0, room.0), (&mut item.stderr_preview, wanted.1, room.1)];
+        for (preview, wanted, room) in streams {
+            if let Some(text) = preview.as_mut().filter(|_| wanted > room) {
+                let cut = fit_output(text.trim_end_matches('\n'), room);
+                *preview = Some(cut).filter(|cut| !cut.trim().is_empty());
+                item.truncated = true;
+            }
+        }
+    }
 }
 
 /// What stands in the receipt for one item.
@@ -185,11 +203,11 @@ fn outcome(item: &ItemResult) -> Vec<String> {
         (None, Some(signal)) => format!("killed={}", safe_line(signal, MESSAGE_CHARS)),
         (None, None) => "failed=internal_error".to_owned(),
     };
-    let timed_out =
-        item.timed_out.then(|| format!("timed out after {} ms", item.duration_ms.unwrap_or_default()));
-    let stopped = item.stopped_by.as_ref().map(|by| format!("stopped by {by}"));
-    let why: Vec<String> = timed_out.into_iter().chain(stopped).collect();
-    let end = if why.is_empty() { end } else { format!("{end} ({})", why.join(", ")) };
+    // Answers on record that are older say less.
+    let timed_out = || item.timed_out.then(|| "timed out".to_owned());
+    let stopped = || item.stopped_by.as_ref().map(|by| format!("stopped by {by}"));
+    let why = item.end_reason.clone().or_else(stopped).or_else(timed_out);
+    let end = why.map_or_else(|| end.clone(), |why| format!("{end} ({why})"));
     vec![safe_line(&end, MESSAGE_CHARS)]
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::super::reading::{Artifact, Shown};
 use super::super::task::{self, Failure, LeftoverProcesses, Notes};
 use super::super::verb::Verb;
-use super::ExecCommandBatch;
+use super::{ExecCommandBatch, receipt};
 use crate::envelope::{Actor, Envelope, mask};
 use crate::runtime::{TaskStatus, TaskView};
 
@@ -82,6 +82,9 @@ pub(in super::super) struct BatchResult {
     pub(super) stop_on_error: bool,
     /// The items, in order.
     pub(super) items: Vec<ItemResult>,
+    /// How many items a shorter form of the answer has no room for; absent when none.
+    #[serde(default, skip_serializing_if = "task::is_zero")]
+    pub(super) items_omitted: u64,
 }
 
 /// How an item stands at the end of its batch.
@@ -131,6 +134,9 @@ pub(super) struct ItemResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub(super) stopped_by: Option<Actor>,
+    /// Who or what ended it, in words, where the other fields do not say it all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) end_reason: Option<String>,
     /// Processes still alive after its shell had exited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) leftover_processes: Option<LeftoverProcesses>,
@@ -151,7 +157,9 @@ pub(super) struct ItemResult {
 /// Projects what is known to the canonical envelope.
 #[must_use]
 pub fn project(complete: &Complete) -> Envelope {
-    ExecCommandBatch::envelope(&BatchResult::of(complete))
+    let mut result = BatchResult::of(complete);
+    receipt::fit(&mut result);
+    ExecCommandBatch::envelope(&result)
 }
 
 impl BatchResult {
@@ -168,6 +176,7 @@ impl BatchResult {
             skipped_count: count(ItemStatus::Skipped),
             stop_on_error: complete.stop_on_error,
             items,
+            items_omitted: 0,
         }
     }
 
@@ -228,6 +237,7 @@ impl ItemResult {
             reason,
             signal: None,
             stopped_by: None,
+            end_reason: None,
             leftover_processes: None,
             artifacts: Vec::new(),
             stdout_artifact: None,
@@ -243,7 +253,10 @@ impl ItemResult {
         let stderr_artifact = stderr.list_artifact(&mut artifacts);
         let interrupted = (task.status == TaskStatus::Interrupted).then(|| Failure {
             kind: "runtime_shutting_down".to_owned(),
-            message: "The runtime was shut down while this item ran.".to_owned(),
+            message: match &notes.end_reason {
+                Some(reason) => format!("The item {reason}."),
+                None => "The runtime was shut down while this item ran.".to_owned(),
+            },
         });
         Self {
             status: if is_completed(task) { ItemStatus::Completed } else { ItemStatus::Failed },
@@ -256,6 +269,7 @@ impl ItemResult {
             error: interrupted.or(notes.error),
             signal: task::signal(task),
             stopped_by: notes.stopped_by,
+            end_reason: notes.end_reason,
             leftover_processes: notes.leftover_processes,
             artifacts,
             stdout_artifact,

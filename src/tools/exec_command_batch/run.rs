@@ -4,15 +4,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::super::exec_command::has_nul;
 use super::super::foreground::Foreground;
-use super::super::reading::Shown;
+use super::super::reading::{Shown, output_budget};
 use super::super::receipt;
 use super::super::verb::Context;
 use super::input::{Input, Item};
-use super::receipt::may_cut;
+use super::receipt::rooms_beside;
 use super::result::{BatchResult, Complete, ItemOutcome, SkipReason, project};
 use crate::clock::Clock;
-use crate::envelope::{ErrorKind, ToolError, preview};
+use crate::envelope::{ErrorKind, ToolError};
 use crate::runtime::{
     BatchItem, BatchRequest, ExecOutcome, ExecRequest, HeldCommand, Leftovers, Output, Stream, TaskStatus,
     TaskView,
@@ -117,7 +118,7 @@ impl Batch<'_> {
         };
         let read = async {
             let output = self.cx.runtime.output_of(&task)?;
-            Shown::streams(&output, preview::budget_chars(item.max_output_tokens)).await
+            Shown::streams(&output, output_budget(item.max_output_tokens)).await
         };
         match read.await {
             Ok((stdout, stderr)) => ItemOutcome::Ended { task, stdout, stderr },
@@ -147,7 +148,7 @@ impl Batch<'_> {
         }
     }
 
-    /// Makes files of the streams that a reader of the answer would miss a part of.
+    /// Cuts each stream to what the receipt has room for, and makes files of those that were cut.
     async fn file(&mut self) {
         let result = BatchResult::of(&self.complete());
         let folder = |outcome: &ItemOutcome| match outcome {
@@ -155,13 +156,13 @@ impl Batch<'_> {
             _ => 0,
         };
         let longest = self.outcomes.iter().map(folder).max().unwrap_or_default();
-        let cuts = may_cut(&result, longest + FILE_CHARS);
-        for (outcome, (cut_stdout, cut_stderr)) in self.outcomes.iter_mut().zip(cuts) {
+        let rooms = rooms_beside(&result, longest + FILE_CHARS);
+        for (outcome, (for_stdout, for_stderr)) in self.outcomes.iter_mut().zip(rooms) {
             if let ItemOutcome::Ended { task, stdout, stderr } = outcome
                 && let Some(output) = output(&self.cx, task)
             {
-                *stdout = stdout.clone().keep_if(cut_stdout, &output, Stream::Stdout).await;
-                *stderr = stderr.clone().keep_if(cut_stderr, &output, Stream::Stderr).await;
+                *stdout = stdout.clone().within(for_stdout).keep(&output, Stream::Stdout).await;
+                *stderr = stderr.clone().within(for_stderr).keep(&output, Stream::Stderr).await;
             }
         }
     }
@@ -208,6 +209,8 @@ fn refusal(item: &Item) -> Option<(String, String)> {
     let rules = [
         (item.cmd.trim().is_empty(), "`cmd` is blank."),
         (item.cmd.contains('\0'), "`cmd` contains a NUL character."),
+        (has_nul(item.workdir.as_ref()), "`workdir` contains a NUL character."),
+        (has_nul(item.shell.as_ref()), "`shell` contains a NUL character."),
     ];
     let broken = rules.into_iter().find(|(broken, _)| *broken);
     broken.map(|(_, message)| (ErrorKind::InvalidToolInput.to_string(), message.to_owned()))

@@ -1,0 +1,102 @@
+//! Who or what ends a runtime, and its tasks: said in the same words to agents, on record and in the console.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::view::{TaskStatus, TaskView};
+use crate::envelope::Actor;
+
+/// Why a runtime ends.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Closing {
+    /// A person left the console that it lives in.
+    ConsoleClosed,
+    /// A person ended it from a console that was attached to it.
+    OperatorEnded,
+    /// The terminal of the console that it lives in is gone.
+    TerminalGone,
+    /// `pilothouse serve --stop`.
+    StopCommand,
+    /// The process that it lives in was asked to end by this signal, e.g. `SIGTERM`.
+    Signal(String),
+    /// Nobody had needed it for a while.
+    Unneeded,
+    /// The command line that had started it has ended.
+    CommandOver,
+    /// Nobody said why.
+    #[default]
+    Unsaid,
+}
+
+impl Closing {
+    /// Returns the reason that a process has which ends with this exit code, `otherwise` when no signal ended it.
+    #[must_use]
+    pub fn of_exit(code: u8, otherwise: Self) -> Self {
+        match code {
+            129 => Self::TerminalGone,
+            130 => Self::Signal("SIGINT".to_owned()),
+            131 => Self::Signal("SIGQUIT".to_owned()),
+            143 => Self::Signal("SIGTERM".to_owned()),
+            _ => otherwise,
+        }
+    }
+
+    /// Returns the reason that a process has which this signal asked to end.
+    #[must_use]
+    pub fn of_signal(number: u8) -> Self {
+        match number {
+            1 => Self::Signal("SIGHUP".to_owned()),
+            number => Self::of_exit(number.saturating_add(128), Self::Unsaid),
+        }
+    }
+}
+
+impl fmt::Display for Closing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::ConsoleClosed => "the operator closed the console",
+            Self::OperatorEnded => "the operator ended it from a console",
+            Self::TerminalGone => "the operator's terminal was closed",
+            Self::StopCommand => "the operator ran `pilothouse serve --stop`",
+            Self::Signal(name) => return write!(f, "it received {name}"),
+            Self::Unneeded => "nobody needed it any more",
+            Self::CommandOver => "the command line that had started it ended",
+            Self::Unsaid => "it was shut down",
+        })
+    }
+}
+
+impl TaskView {
+    /// Returns who or what ended the task, or is ending it: `stopped by operator`, `timed out after 300 ms`. None
+    /// when that is the command itself, or an error that says so in its own words.
+    #[must_use]
+    pub fn cause(&self) -> Option<String> {
+        let ended = self.ended.as_ref();
+        let timed_out = ended.filter(|ended| ended.timed_out).map(|_| match self.timeout_ms {
+            Some(limit) => format!("timed out after {limit} ms"),
+            None => "timed out".to_owned(),
+        });
+        let signalled = ended.and_then(|ended| ended.signalled_by.as_ref());
+        let signalled = signalled.map(|by| format!("signalled by {by}"));
+        let causes: Vec<String> = timed_out.into_iter().chain(self.stop_cause()).chain(signalled).collect();
+        (!causes.is_empty()).then(|| causes.join(", "))
+    }
+
+    /// Returns whose stop ended it, or is ending it.
+    fn stop_cause(&self) -> Option<String> {
+        let stop = self.stop.as_ref()?;
+        let why = stop.why.as_deref();
+        match (self.status, &stop.by) {
+            (TaskStatus::Interrupted, _) | (TaskStatus::Cancelling, Actor::System) => {
+                why.map(|why| format!("ended with the runtime: {why}"))
+            }
+            (TaskStatus::Cancelling | TaskStatus::Cancelled, by) => Some(match why {
+                Some(why) => format!("stopped by {by}: {why}"),
+                None => format!("stopped by {by}"),
+            }),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! A task that is ended from outside: by a stop, by a signal, with its runtime; and who did it.
+
+use std::time::Duration;
+
+use jiff::SignedDuration;
+
+use super::message::{Action, Exit, Order};
+use super::task::Task;
+use crate::clock::Moment;
+use crate::envelope::Actor;
+use crate::process::Leftovers;
+use crate::runtime::cause::Closing;
+use crate::runtime::request::{StopEffect, StopSignal};
+use crate::runtime::view::{StopView, TaskStatus};
+
+impl Task {
+    pub(super) fn stop(
+        &mut self,
+        now: Moment,
+        by: &Actor,
+        grace: Duration,
+        force: bool,
+        why: Option<&str>,
+    ) -> (StopEffect, Vec<Action>) {
+        if self.status.is_terminal() {
+            return (StopEffect::Noop, Vec::new());
+        }
+        // A second stop skips the grace.
+        let force = force || self.stop.is_some();
+        let grace = if force { Duration::ZERO } else { grace };
+        let kill_at = now.wall.checked_add(SignedDuration::try_from(grace).unwrap_or_default()).ok();
+        let first = self.stop.take();
+        let what = if force { "KILL" } else { "TERM" };
+        let note = why.map_or_else(|| what.to_owned(), |why| format!("{what}, {why}"));
+        let (by_first, why) =
+            first.map_or_else(|| (by.clone(), why.map(str::to_owned)), |stop| (stop.by, stop.why));
+        self.stop = Some(StopView { by: by_first, at: now.wall, kill_at, force, why });
+        self.waiting = None;
+        let mut actions = vec![self.note(now, by.clone(), "stop", note, None)];
+        if self.held.take().is_some() {
+            // Nothing has started, nothing needs to be ended.
+            actions.extend(self.close(now));
+            return (StopEffect::Cancelled, actions);
+        }
+        self.enter(now, TaskStatus::Cancelling);
+        actions.extend(self.end(grace));
+        (StopEffect::Cancelling, actions)
+    }
+
+    pub(super) fn signal(
+        &mut self,
+        now: Moment,
+        by: &Actor,
+        signal: StopSignal,
+    ) -> (StopEffect, Vec<Action>) {
+        if self.status.is_terminal() || self.pid.is_none() {
+            return (StopEffect::Noop, Vec::new());
+        }
+        let order = Action::Order(self.id.clone(), Order::Signal(signal));
+        self.signal = Some((by.clone(), signal));
+        (StopEffect::Signalled, vec![self.note(now, by.clone(), "signal", signal.word(), None), order])
+    }
+
+    /// Returns who sent the signal that ended it, if anybody did.
+    pub(crate) fn signalled_by(&self) -> Option<&Actor> {
+        let (by, signal) = self.signal.as_ref()?;
+        let is_it = match self.exit.as_ref()? {
+            Exit::Code(code) => signal.explains(Some(*code), None),
+            Exit::Signal(name) => signal.explains(None, Some(name)),
+        };
+        is_it.then_some(by)
+    }
+
+    /// Ends the task because the runtime goes away.
+    pub(super) fn interrupt(&mut self, now: Moment, grace: Duration, closing: &Closing) -> Vec<Action> {
+        if self.status.is_terminal() {
+            return Vec::new();
+        }
+        // What was ending before, or had ended but for its leftovers, ends for its own reason.
+        let has_exited = self.exit.is_some() && self.request.leftovers == Leftovers::End;
+        let is_ending = self.stop.is_some() || self.status == TaskStatus::Cancelling || has_exited;
+        self.interrupted = self.interrupted || !is_ending;
+        let force = self.stop.is_some();
+        self.stop(now, &Actor::System, grace, force, Some(&closing.to_string())).1
+    }
+
+    /// Orders the end of its tree, if it has one.
+    pub(super) fn end(&self, grace: Duration) -> Vec<Action> {
+        match self.pid {
+            Some(_) => vec![Action::Order(self.id.clone(), Order::End(grace))],
+            None => Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::super::tests::{at, end, id, orders, running, status};
+    use super::super::{Input, Stop, Supervisor, Timer};
+    use super::*;
+    use crate::clock::Moment;
+    use crate::runtime::publish::view_of;
+    use crate::runtime::view::OutputView;
+
+    /// The view others get of the one task.
+    fn cause(supervisor: &Supervisor) -> Option<String> {
+        let task = supervisor.get(&id()).expect("the task");
+        view_of(task, OutputView::default()).cause()
+    }
+
+    fn shut_down(supervisor: &mut Supervisor, ms: u64) -> Vec<Action> {
+        supervisor.step(at(ms), Input::Shutdown { closing: Closing::ConsoleClosed })
+    }
+
+    #[test]
+    fn a_task_that_ends_with_its_runtime_says_why_the_runtime_ended() {
+        let mut supervisor = running(false, None);
+        let actions = shut_down(&mut supervisor, 10);
+        let note = |action: &Action| match action {
+            Action::Note(_, event) if event.what == "stop" => Some(event.note.clone()),
+            _ => None,
+        };
+        let said = "ended with the runtime: the operator closed the console";
+        assert_eq!(actions.iter().find_map(note).as_deref(), Some("TERM, the operator closed the console"));
+        assert_eq!(cause(&supervisor).as_deref(), Some(said), "while it is being ended");
+        supervisor.step(at(11), Input::Shutdown { closing: Closing::Signal("SIGTERM".into()) });
+        end(&mut supervisor, Exit::Signal("SIGTERM".into()));
+        assert_eq!(
+            (status(&supervisor), cause(&supervisor).as_deref()),
+            (TaskStatus::Interrupted, Some(said))
+        );
+    }
+
+    #[test]
+    fn what_was_ending_before_its_runtime_ends_for_its_own_reason() {
+        let mut stopped = running(false, None);
+        stopped.stop(at(5), &id(), &Actor::Operator, Stop::default());
+        shut_down(&mut stopped, 10);
+        end(&mut stopped, Exit::Signal("SIGKILL".into()));
+        assert_eq!(
+            (status(&stopped), cause(&stopped).as_deref()),
+            (TaskStatus::Cancelled, Some("stopped by operator"))
+        );
+
+        let mut late = running(false, Some(Duration::from_millis(300)));
+        late.step(at(301), Input::Due { id: id(), timer: Timer::Timeout, epoch: 1 });
+        shut_down(&mut late, 310);
+        end(&mut late, Exit::Signal("SIGTERM".into()));
+        assert_eq!(
+            (status(&late), cause(&late).as_deref()),
+            (TaskStatus::Failed, Some("timed out after 300 ms"))
+        );
+
+        let mut done = running(false, None);
+        done.step(at(5), Input::Exited { id: id(), exit: Exit::Code(0) });
+        shut_down(&mut done, 10);
+        end(&mut done, Exit::Code(0));
+        assert_eq!((status(&done), cause(&done)), (TaskStatus::Completed, None));
+    }
+
+    #[test]
+    fn a_signal_names_its_sender_when_it_ended_the_command_and_only_then() {
+        for (sent, exit, named) in [
+            (StopSignal::Term, Exit::Signal("SIGTERM".into()), true),
+            (StopSignal::Term, Exit::Code(143), true),
+            (StopSignal::Usr1, Exit::Signal("SIGTERM".into()), false),
+            (StopSignal::Int, Exit::Code(0), false),
+            (StopSignal::Int, Exit::Code(1), false),
+        ] {
+            let mut supervisor = running(false, None);
+            let stop = Stop { force: false, signal: Some(sent) };
+            supervisor.stop(at(5), &id(), &Actor::Agent("codex".into()), stop);
+            end(&mut supervisor, exit.clone());
+            let expected = named.then_some("signalled by agent:codex");
+            assert_eq!(cause(&supervisor).as_deref(), expected, "{sent:?} {exit:?}");
+        }
+    }
+
+    #[test]
+    fn whose_call_is_given_up_stops_its_command_and_says_so() {
+        let mut supervisor = running(false, None);
+        supervisor.stop_because(at(5), &id(), &Actor::Cli, "its caller hung up");
+        end(&mut supervisor, Exit::Signal("SIGTERM".into()));
+        assert_eq!(status(&supervisor), TaskStatus::Cancelled);
+        assert_eq!(cause(&supervisor).as_deref(), Some("stopped by cli: its caller hung up"));
+    }
+
+    #[test]
+    fn f25_a_clock_that_jumps_changes_no_limit_and_no_duration() {
+        let day = jiff::SignedDuration::from_hours(24);
+        for jumped in [Timestamp::UNIX_EPOCH + day, Timestamp::UNIX_EPOCH - day] {
+            let limit = Duration::from_millis(300);
+            let mut supervisor = running(false, Some(limit));
+            let later = |ms| Moment { wall: jumped, ..at(ms) };
+            let due = || Input::Due { id: id(), timer: Timer::Timeout, epoch: 1 };
+            assert_eq!(orders(&supervisor.step(later(301), due())), [Order::End(Duration::from_secs(5))]);
+            let exit = Exit::Signal("SIGTERM".into());
+            supervisor.step(later(310), Input::Exited { id: id(), exit });
+            supervisor.step(later(311), Input::Drained { id: id() });
+            supervisor.step(later(401), Input::Gone { id: id(), survivors: vec![] });
+            let task = supervisor.get(&id()).expect("the task");
+            let view = view_of(task, OutputView::default());
+            assert_eq!(
+                (view.lived_ms(), cause(&supervisor).as_deref()),
+                (400, Some("timed out after 300 ms"))
+            );
+        }
+    }
+}
