@@ -102,6 +102,7 @@ fn task() -> TaskView {
         accepts_input: false,
         started_by: Actor::Cli,
         call: 1,
+        from_task: None,
         item: None,
         promoted: false,
         held: None,

@@ -12,9 +12,10 @@ use super::ask::{Ask, News, Order, Reply};
 use super::frame::{Frame, MAX_FRAME, MAX_FROM_RUNTIME};
 use super::{Error, Guest, Hello, Role, dial};
 use crate::envelope::{Actor, Envelope};
+use crate::process::{Above, task_above};
 use crate::prose::run::{Outcome, Refusal, Request, Run};
 use crate::prose::vm::effects::Event;
-use crate::runtime::{Handle, Metrics, StreamView};
+use crate::runtime::{Handle, Metrics, StreamView, Within};
 use crate::tools::{self, Answer, Caller, Repeats};
 
 /// Events of a program that may wait to be sent; the program waits beyond.
@@ -129,7 +130,8 @@ impl Scripts {
 /// # Errors
 /// When the script breaks the protocol or cannot be answered.
 pub async fn serve(guest: Guest, runtime: &Handle, repeats: &Repeats) -> Result<(), Error> {
-    let Guest { hello, lines, mut writer, .. } = guest;
+    let Guest { hello, peer, lines, mut writer, .. } = guest;
+    let runtime = &runtime.within(task_above(peer.pid).and_then(within));
     let caller = Caller { actor: Actor::Cli, cwd: hello.cwd };
     let mut reader = lines.into_reader();
     let mut watched = Watched { runtime, seq: None };
@@ -159,6 +161,11 @@ pub async fn serve(guest: Guest, runtime: &Handle, repeats: &Repeats) -> Result<
         Frame::json(&News::Reply { id, reply })?.write(&mut writer).await?;
     }
     Ok(())
+}
+
+/// Returns the task that a script runs in. An id that is none belongs to no runtime.
+fn within(above: Above) -> Option<Within> {
+    Some(Within { task: above.task.parse().ok()?, is_agent: above.is_agent })
 }
 
 /// Runs a program for a script and tells it what happens. Its hanging up ends the program.

@@ -15,6 +15,7 @@
 #[cfg(not(target_os = "linux"))]
 compile_error!("pilothouse runs on Linux only: it relies on subreapers, pidfds and /proc");
 
+mod above;
 mod arrived;
 mod cgroup;
 mod command;
@@ -44,6 +45,7 @@ mod usage;
 mod wire;
 pub mod workdir;
 
+pub use above::{Above, task_above};
 pub use cgroup::cgroups;
 pub use command::{Command, Leftovers, Profile, Scope, Stdio};
 pub use exit_record::{EndReason, ExitRecord};

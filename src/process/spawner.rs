@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn a_start_that_failed_for_want_of_processes_may_be_tried_again() {
+    fn f19_a_start_that_failed_for_want_of_processes_may_be_tried_again() {
         let failed =
             |stage, errno: Errno| SpawnError::Start { stage, shell: "/bin/sh".into(), source: errno.into() };
         assert_eq!(failed(Stage::Process, Errno::AGAIN).exhausted(), Some(Resource::Processes));

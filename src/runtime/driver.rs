@@ -168,7 +168,7 @@ impl Driver {
     /// Carries out an order; returns whether something that is shown may have changed.
     fn order(&mut self, order: Order) -> bool {
         match order {
-            Order::Exec { prepared, reply } => start::exec(self, *prepared, reply),
+            Order::Exec { prepared, within, reply } => start::exec(self, *prepared, within.as_ref(), reply),
             Order::Input { by, id, input, reply } => {
                 let _ = reply.send(typing::input(self, &by, &id, input));
             }
@@ -193,7 +193,7 @@ impl Driver {
             }
             Order::Pause { paused } => self.step(Input::Pause { paused }),
             Order::Rules { rules } => self.step(Input::Rules { rules }),
-            Order::Admit { batch, reply } => self.admit(*batch, reply),
+            Order::Admit { batch, within, reply } => self.admit(*batch, within.as_ref(), reply),
             Order::Decide { ticket, hash, decision, reply } => {
                 let _ = reply.send(self.decide(ticket, &hash, &decision));
             }

@@ -4,13 +4,14 @@ use super::Error;
 use super::driver::Driver;
 use super::gate::{BatchRequest, Decision};
 use super::order::Reply;
+use super::request::Within;
 use super::rows::Row;
 use super::supervisor::{GateEvent, Verdict};
 use crate::envelope::{Actor, TaskId};
 
 impl Driver {
     /// Lets a batch begin, at once or when the operator says so.
-    pub(super) fn admit(&mut self, batch: BatchRequest, reply: Reply<()>) {
+    pub(super) fn admit(&mut self, batch: BatchRequest, within: Option<&Within>, reply: Reply<()>) {
         let no_room = || self.supervisor.no_room_for_batch(&batch);
         if let Some(refusal) = self.supervisor.refusal().or_else(no_room) {
             // The caller may have gone away meanwhile; nothing was started.
@@ -18,7 +19,7 @@ impl Driver {
             return;
         }
         let now = self.now();
-        let (ticket, actions) = self.supervisor.admit_batch(now, batch);
+        let (ticket, actions) = self.supervisor.admit_batch(now, batch, within);
         match ticket {
             Some(ticket) => drop(self.batches.insert(ticket, reply)),
             None => {

@@ -61,7 +61,7 @@ pub use question::{
 };
 pub use request::{
     ExecOutcome, ExecRequest, Input, InputOutcome, InputTarget, Rejection, RejectionReason, STEP_GRACE, Step,
-    Stop, StopEffect, StopOutcome, StopSignal, Until,
+    Stop, StopEffect, StopOutcome, StopSignal, Until, Within,
 };
 pub use screen::Screen;
 pub use stream::{StreamLine, StreamView};

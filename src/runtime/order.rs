@@ -6,7 +6,7 @@ use super::Error;
 use super::cause::Closing;
 use super::gate::{BatchRequest, Decision};
 use super::question::ClerkOrder;
-use super::request::{ExecOutcome, Input, InputOutcome, Stop, StopOutcome};
+use super::request::{ExecOutcome, Input, InputOutcome, Stop, StopOutcome, Within};
 use super::start::Prepared;
 use super::usage::Known;
 use super::view::Waiting;
@@ -19,7 +19,7 @@ pub(super) type Reply<T> = oneshot::Sender<Result<T, Error>>;
 /// One message to the driver.
 #[derive(Debug)]
 pub(super) enum Order {
-    Exec { prepared: Box<Prepared>, reply: Reply<ExecOutcome> },
+    Exec { prepared: Box<Prepared>, within: Option<Within>, reply: Reply<ExecOutcome> },
     Input { by: Actor, id: TaskId, input: Input, reply: Reply<InputOutcome> },
     Stop { by: Actor, id: TaskId, stop: Stop, reply: Reply<StopOutcome> },
     Release { id: TaskId },
@@ -28,7 +28,7 @@ pub(super) enum Order {
     Known { tasks: Vec<TaskId>, reply: Reply<Vec<Known>> },
     Pause { paused: bool },
     Rules { rules: Vec<ApprovalRule> },
-    Admit { batch: Box<BatchRequest>, reply: Reply<()> },
+    Admit { batch: Box<BatchRequest>, within: Option<Within>, reply: Reply<()> },
     Decide { ticket: u64, hash: String, decision: Decision, reply: Reply<()> },
     CancelForeground { call: u64, by: Actor },
     Started { id: TaskId, running: Box<Running> },

@@ -141,6 +141,7 @@ pub(super) fn view_of(task: &Task, (cmd, cmd_chars): (String, Option<u64>), outp
         accepts_input: task.request.accepts_input,
         started_by: task.request.actor.clone(),
         call: task.request.call,
+        from_task: task.behind.as_ref().map(|behind| behind.task.clone()),
         promoted: task.promoted,
         item: task.request.item,
         held: task.held.as_ref().map(|held| held.reason.clone()),

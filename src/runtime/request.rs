@@ -48,6 +48,15 @@ pub struct ExecRequest {
     pub step: Option<Step>,
 }
 
+/// The task that a caller runs in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Within {
+    /// The task.
+    pub task: TaskId,
+    /// It holds an agent (`PILOTHOUSE_TASK_KIND=agent`).
+    pub is_agent: bool,
+}
+
 /// What holds for the command of a program: sourced by a shell without profiles, in any directory
 /// (`base`), with the runtime's environment as it is, ended with [`STEP_GRACE`].
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use super::Error;
 use super::bytes::{TaskIo, TaskIoSpec};
 use super::driver::Driver;
 use super::order::{Order, Reply};
-use super::request::{ExecOutcome, ExecRequest};
+use super::request::{ExecOutcome, ExecRequest, Within};
 use super::rows::Row;
 use super::shared::Shared;
 use super::supervisor::{Input, NewTask};
@@ -56,14 +56,15 @@ pub(super) async fn prepare(shared: &Arc<Shared>, request: ExecRequest) -> Resul
 }
 
 /// Takes a command in, or refuses it before anything has happened.
-pub(super) fn exec(driver: &mut Driver, prepared: Prepared, reply: Reply<ExecOutcome>) {
+pub(super) fn exec(driver: &mut Driver, prepared: Prepared, within: Option<&Within>, reply: Reply<ExecOutcome>) {
     let supervisor = &driver.supervisor;
     if let Some(refusal) = supervisor.refusal().or_else(|| supervisor.no_room_for(&prepared.new)) {
         // The caller may have gone away meanwhile; nothing was started.
         let _ = reply.send(Err(refusal));
         return driver.blocking_job(move || drop(prepared));
     }
-    let Prepared { io, new, mut folder } = prepared;
+    let Prepared { io, mut new, mut folder } = prepared;
+    new.behind = within.and_then(|within| driver.supervisor.behind(within));
     folder.0 = None;
     driver.shared.viewers.refresh(&io);
     driver.shared.commands().begin(&new.id, &new.request.cmd);
@@ -102,7 +103,7 @@ impl Prepared {
             counted: shared.counted.clone(),
         })?;
         let shell = shell.to_string_lossy().into_owned();
-        let new = NewTask { id, request, workdir: place.path, shell, folder };
+        let new = NewTask { id, request, behind: None, workdir: place.path, shell, folder };
         Ok(Self { io, new: Box::new(new), folder: own })
     }
 }

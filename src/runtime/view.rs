@@ -105,6 +105,9 @@ pub struct TaskView {
     pub started_by: Actor,
     /// The call that started it.
     pub call: u64,
+    /// The task that whoever started it ran in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_task: Option<TaskId>,
     /// It outlived its call and has a handle (false while in the foreground of its call).
     pub promoted: bool,
     /// Its place in a batch: such a command belongs to its call to the end.

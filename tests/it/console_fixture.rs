@@ -60,6 +60,7 @@ pub(crate) fn task(number: u32, cmd: &str, age: i64, quiet: i64) -> TaskView {
         accepts_input: false,
         started_by: claude(),
         call: u64::from(number) + 300,
+        from_task: None,
         promoted: true,
         item: None,
         held: None,

@@ -74,6 +74,49 @@ fn who_ended_the_runtime_is_told_to_whoever_waits_and_to_whoever_reads_later() {
 }
 
 #[test]
+fn a_task_whose_output_was_removed_still_tells_how_it_ended() {
+    let home = Home::new();
+    let mut served = home.serve();
+    let started = said(&home.run(&["command", "run", "echo hi; exit 3", "--yield-time-ms", "0"])).1;
+    let started: serde_json::Value = serde_json::from_str(&started).expect("JSON");
+    let id = started["data"]["task_handle"]["task_id"].as_str().expect("a task").to_owned();
+    let read = || said(&home.run(&["task", "output", &id, "--output", "json"])).1;
+    wait_until("it has ended", || read().contains("\"status\":\"failed\""));
+    let recordings = std::fs::read_dir(home.places().recordings()).expect("recordings").flatten();
+    let logs = recordings.map(|folder| folder.path().join("tasks").join(&id).join("output.log"));
+    logs.filter(|log| log.exists()).for_each(|log| std::fs::remove_file(log).expect("removed"));
+    let answer: serde_json::Value = serde_json::from_str(&read()).expect("JSON");
+    let task = &answer["data"]["task"];
+    assert_eq!((answer["ok"] == true, task["exit_status"].as_i64()), (true, Some(3)), "{answer}");
+    assert!(task["output_preview"].is_null() && task["output_lost"] == true, "{answer}");
+    home.run(&["serve", "--stop"]);
+    served.wait().expect("ends");
+}
+
+#[test]
+fn f38_a_runtime_that_was_suspended_takes_no_exit_in_time_for_a_timeout() {
+    let home = Home::new();
+    let mut served = home.serve();
+    let command = "touch begun; while [ ! -e go ]; do sleep .02; done; touch over";
+    let args = ["command", "run", command, "--timeout-ms", "3000", "--yield-time-ms", "30000"];
+    let waits = home.command(&args).stdout(std::process::Stdio::piped()).spawn().expect("starts");
+    let exists = |name: &str| home.workspace().join(name).exists();
+    wait_until("the command runs", || exists("begun"));
+    let begun = pilothouse::clock::Clock::start();
+    let pid = rustix::process::Pid::from_raw(home.runtime_pid()).expect("a pid");
+    rustix::process::kill_process(pid, rustix::process::Signal::STOP).expect("stopped");
+    std::fs::write(home.workspace().join("go"), "").expect("written");
+    wait_until("it is over, in time", || exists("over"));
+    wait_until("its time is over", || begun.now().mono > std::time::Duration::from_secs(4));
+    rustix::process::kill_process(pid, rustix::process::Signal::CONT).expect("goes on");
+    let answer = waits.wait_with_output().expect("answers");
+    let answer: serde_json::Value = serde_json::from_slice(&answer.stdout).expect("JSON");
+    assert_eq!((answer["ok"] == true, answer["data"]["exit_status"].as_i64()), (true, Some(0)), "{answer}");
+    home.run(&["serve", "--stop"]);
+    served.wait().expect("ends");
+}
+
+#[test]
 fn a_headless_runtime_ends_by_itself_when_nobody_needs_it() {
     let home = Home::new();
     let served = home.command(&["serve", "--idle-seconds", "0"]).output().expect("runs");

@@ -308,6 +308,55 @@ async fn a_task_that_floods_its_terminal_is_never_seen_to_wait() {
 }
 
 #[tokio::test]
+async fn f14_a_command_that_never_reads_is_refused_more_input_and_holds_nobody_up() {
+    let bench = Bench::start();
+    let request = ExecRequest { accepts_input: true, ..bench.request("sleep 300") };
+    let id = bench.promoted(request).await;
+    let mut written = 0;
+    let reason = loop {
+        let text = Input::Text("x".repeat(32 << 10));
+        let outcome = bench.runtime.input(&agent(), &id, text).await.expect("an outcome");
+        match outcome.rejection {
+            Some(rejection) => break rejection.reason,
+            None => written += outcome.bytes_written,
+        }
+        assert!(written < 1 << 20, "a megabyte was taken in");
+    };
+    assert_eq!(reason, RejectionReason::InputBacklogged);
+    let other = bench.completed(bench.request("echo alive")).await;
+    assert_eq!(bench.text(&other.id, Stream::Stdout).await, "alive\n");
+    bench.runtime.stop(&agent(), &id, Stop { force: true, signal: None }).await.expect("a stop");
+    assert_eq!(bench.end(&id).await.status, TaskStatus::Cancelled);
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_signal_of_another_actor_names_it_and_a_second_stop_kills() {
+    let bench = Bench::start();
+    let id = bench.promoted(bench.request("sleep 300")).await;
+    let codex = Actor::Agent("codex".into());
+    let signal = Some(pilothouse::runtime::StopSignal::Term);
+    bench.runtime.stop(&codex, &id, Stop { force: false, signal }).await.expect("sent");
+    let task = bench.end(&id).await;
+    assert_eq!(
+        (task.status, task.cause().as_deref()),
+        (TaskStatus::Failed, Some("signalled by agent:codex"))
+    );
+
+    let stubborn = bench.promoted(bench.request("trap '' TERM; echo ready; while :; do sleep 1; done")).await;
+    bench.shows(&stubborn, "ready").await;
+    bench.runtime.stop(&agent(), &stubborn, Stop::default()).await.expect("asked");
+    let second = bench.runtime.stop(&codex, &stubborn, Stop::default()).await.expect("asked again");
+    assert!(second.task.stop.as_ref().is_some_and(|stop| stop.force), "{:?}", second.task.stop);
+    let task = bench.end(&stubborn).await;
+    assert_eq!(
+        (task.status, task.cause().as_deref()),
+        (TaskStatus::Cancelled, Some("stopped by agent:test"))
+    );
+    bench.runtime.shutdown().await;
+}
+
+#[tokio::test]
 async fn a_shutdown_ends_every_task_and_is_on_record() {
     let bench = Bench::start();
     let id = bench.promoted(bench.request("sleep 300")).await;

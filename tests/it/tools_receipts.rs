@@ -50,6 +50,7 @@ pub(crate) fn running(cmd: &str) -> TaskView {
         accepts_input: false,
         started_by: agent(),
         call: 12,
+        from_task: None,
         promoted: true,
         item: None,
         held: None,

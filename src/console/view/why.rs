@@ -108,7 +108,8 @@ fn facts(brush: &mut Brush<'_>, task: &TaskView) -> Vec<(&'static str, String)> 
 fn started(brush: &Brush<'_>, task: &TaskView) -> String {
     let why = task.description.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
     let at = task.started_at.map_or_else(|| "not yet".to_owned(), |at| brush.time(at));
-    format!("{at}, call {} of {}{why}", task.call, who(&task.started_by))
+    let from = task.from_task.as_ref().map(|from| format!(" in {from}")).unwrap_or_default();
+    format!("{at}, call {} of {}{from}{why}", task.call, who(&task.started_by))
 }
 
 fn output(brush: &Brush<'_>, task: &TaskView) -> String {

@@ -144,6 +144,7 @@ pub(super) mod tests {
             accepts_input: false,
             started_by: Actor::Cli,
             call: 1,
+            from_task: None,
             promoted: true,
             item: None,
             held: None,

@@ -30,6 +30,7 @@ impl Handle {
     /// # Errors
     /// When the operator denied it or did not decide in time.
     pub async fn admit(&self, batch: BatchRequest) -> Result<(), Error> {
-        self.order(|reply| Order::Admit { batch: Box::new(batch), reply }).await
+        let within = self.within.clone();
+        self.order(|reply| Order::Admit { batch: Box::new(batch), within, reply }).await
     }
 }

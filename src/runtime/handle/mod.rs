@@ -1,6 +1,7 @@
 //! The runtime's front: what tools, links and the console hold. Cheap to clone.
 
 mod calls;
+mod folder;
 mod gate;
 mod questions;
 mod tasks;
@@ -8,7 +9,6 @@ mod tasks;
 mod tests;
 
 use std::ffi::OsString;
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -16,18 +16,20 @@ use std::time::Duration;
 
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 
+use folder::{create_recording, meta};
+
 use crate::clock::Clock;
 use crate::config::{Env, Limits};
 use crate::envelope::{Actor, TaskId};
-use crate::journal::{self, Journal, META_VERSION, Meta};
-use crate::process::{Identity, Spawner};
+use crate::journal::{self, Journal, Meta};
+use crate::process::Spawner;
 use crate::runtime::Error;
 use crate::runtime::bytes::{Parsers, Pump, TaskIo, Viewer, Viewers};
 use crate::runtime::cause::Closing;
 use crate::runtime::driver::Driver;
 use crate::runtime::order::{Order, Reply};
 use crate::runtime::request::{
-    ExecOutcome, ExecRequest, Input, InputOutcome, Stop, StopEffect, StopOutcome, Until,
+    ExecOutcome, ExecRequest, Input, InputOutcome, Stop, StopEffect, StopOutcome, Until, Within,
 };
 use crate::runtime::rows::Row;
 use crate::runtime::screen::Screen;
@@ -67,6 +69,8 @@ pub struct Options {
 pub struct Handle {
     shared: Arc<Shared>,
     orders: mpsc::Sender<Order>,
+    /// The task that its holder runs in, when that is known.
+    within: Option<Within>,
 }
 
 impl Handle {
@@ -89,7 +93,7 @@ impl Handle {
         let nudge = Arc::new(Notify::new());
         let meta = meta(&options.workspace, now.wall);
         let journal = create(&recording, &meta, clock.clone(), nudge.clone())
-            .map_err(|error| Error::io("create the journal of", &recording)(std::io::Error::other(error)))?;
+            .map_err(|error| Error::io("create the journal of", &recording)(folder::as_io(error)))?;
         let threads = Error::io("start the byte path of", &recording);
         let (events, byte_events) = mpsc::channel(EVENTS);
         let viewers = Arc::new(Viewers::default());
@@ -118,7 +122,14 @@ impl Handle {
         let (orders, inbox) = mpsc::channel(ORDERS);
         let driver = Driver::new(shared.clone(), options.spawner, parsers, orders.clone());
         tokio::spawn(driver.run(inbox, byte_events));
-        Ok(Self { shared, orders })
+        Ok(Self { shared, orders, within: None })
+    }
+
+    /// Returns a handle for a caller that runs in a task: what it starts counts as that task's agent's for the
+    /// pause and the approval rules, and the task is on record.
+    #[must_use]
+    pub fn within(&self, within: Option<Within>) -> Self {
+        Self { within, ..self.clone() }
     }
 
     /// Starts a command and waits until it ends or becomes a task.
@@ -127,7 +138,8 @@ impl Handle {
     /// When it was refused or could not be started.
     pub async fn exec(&self, request: ExecRequest) -> Result<ExecOutcome, Error> {
         let prepared = Box::new(start::prepare(&self.shared, request).await?);
-        self.order(|reply| Order::Exec { prepared, reply }).await
+        let within = self.within.clone();
+        self.order(|reply| Order::Exec { prepared, within, reply }).await
     }
 
     /// Waits until a task has come as far as `until`, at most `timeout`; tells whether it has.
@@ -339,19 +351,4 @@ fn start_bytes(
     let pump = Pump::start(clock.clone(), parsers.clone(), events)?;
     parsers.connect(&pump);
     Ok((parsers, pump))
-}
-
-fn meta(workspace: &Path, started_at: jiff::Timestamp) -> Meta {
-    let Identity { pid, start, boot_id } = Identity::own();
-    let program = env!("CARGO_PKG_VERSION").to_owned();
-    Meta { version: META_VERSION, workspace: workspace.to_owned(), pid, start, boot_id, started_at, program }
-}
-
-/// Makes the folder of a new recording, named by the time and this process.
-fn create_recording(recordings: &Path, at: jiff::Timestamp) -> Result<PathBuf, Error> {
-    let folder = recordings.join(format!("{}-{}", at.strftime("%Y%m%dT%H%M%S%.3fZ"), std::process::id()));
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true).mode(0o700);
-    builder.create(folder.join("tasks")).map_err(Error::io("create the recording", &folder))?;
-    Ok(folder)
 }

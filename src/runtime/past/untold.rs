@@ -162,6 +162,7 @@ mod tests {
             accepts_input: tty,
             started_by: Actor::Cli,
             call: 1,
+            from_task: None,
             promoted: false,
             item: None,
             held: None,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::Supervisor;
-use super::message::{Action, GateEvent, NewTask, Verdict};
+use super::message::{Action, Behind, GateEvent, NewTask, Verdict};
 use super::task::{Held, Task};
 use crate::clock::Moment;
 use crate::config::{ApprovalRule, Limits, Prefix};
@@ -15,6 +15,7 @@ use crate::envelope::Actor;
 use crate::runtime::gate::{
     BatchRequest, Decision, GateView, HeldCall, HeldCommand, HoldReason, hash_of, hash_of_batch,
 };
+use crate::runtime::request::Within;
 
 const EXEC: &str = "ExecCommand";
 const BATCH: &str = "ExecCommandBatch";
@@ -54,7 +55,8 @@ impl Gate {
         }
         let command = command_of(&request.cmd, new);
         let hash = hash_of(request, &command);
-        let reason = self.reason(EXEC, &request.actor, std::slice::from_ref(&command), &hash)?;
+        let caller = Callers { actor: &request.actor, behind: new.behind.as_ref() };
+        let reason = self.reason(EXEC, caller, std::slice::from_ref(&command), &hash)?;
         Some(Held { ticket: self.ticket(), reason, since: now.wall, hash })
     }
 
@@ -78,17 +80,28 @@ impl Gate {
     }
 
     /// A rule outlives a pause: what it asks for is not released with the rest.
-    fn reason(&self, tool: &str, actor: &Actor, commands: &[HeldCommand], hash: &str) -> Option<HoldReason> {
+    fn reason(
+        &self,
+        tool: &str,
+        callers: Callers<'_>,
+        commands: &[HeldCommand],
+        hash: &str,
+    ) -> Option<HoldReason> {
+        let actor = callers.actor;
         if matches!(actor, Actor::Operator | Actor::System) {
             return None;
         }
-        let name = actor.to_string();
-        let asks = |rule: &&ApprovalRule| commands.iter().any(|command| rule.asks(tool, &name, &command.cmd));
+        // Whom a rule is about may come himself or send a command of his.
+        let names: Vec<String> = callers.all().map(Actor::to_string).collect();
+        let asks_of = |rule: &ApprovalRule, name: &String| {
+            commands.iter().any(|command| rule.asks(tool, name, &command.cmd))
+        };
+        let asks = |rule: &&ApprovalRule| names.iter().any(|name| asks_of(rule, name));
         let is_allowed = || self.allowed.contains(hash) || self.is_covered(actor, commands);
         let rule = self.rules.iter().find(asks).filter(|_| !is_allowed());
         match rule {
             Some(rule) => Some(HoldReason::Rule(rule.to_string())),
-            None if self.paused.is_some() && matches!(actor, Actor::Agent(_)) => Some(HoldReason::Paused),
+            None if self.paused.is_some() && callers.all().any(is_agent) => Some(HoldReason::Paused),
             None => None,
         }
     }
@@ -103,6 +116,23 @@ impl Gate {
         self.tickets += 1;
         self.tickets
     }
+}
+
+/// Who calls, and who stands behind a call that came out of a task.
+#[derive(Debug, Clone, Copy)]
+struct Callers<'a> {
+    actor: &'a Actor,
+    behind: Option<&'a Behind>,
+}
+
+impl<'a> Callers<'a> {
+    fn all(self) -> impl Iterator<Item = &'a Actor> {
+        [self.actor].into_iter().chain(self.behind.and_then(|behind| behind.agent.as_ref()))
+    }
+}
+
+fn is_agent(actor: &Actor) -> bool {
+    matches!(actor, Actor::Agent(_))
 }
 
 /// How commands begin that are let run, and of which caller, where, by which shell.
@@ -140,6 +170,16 @@ impl Wider {
 }
 
 impl Supervisor {
+    /// Returns what stands behind a caller that runs in a task: the agent that started that task, or for whom one of
+    /// that agent's tasks did; of a task that holds an agent, that agent. None for a task of another runtime.
+    pub(crate) fn behind(&self, within: &Within) -> Option<Behind> {
+        let task = self.tasks.get(&within.task)?;
+        let own = Some(&task.request.actor).filter(|actor| is_agent(actor)).cloned();
+        let before = || task.behind.as_ref().and_then(|behind| behind.agent.clone());
+        let held = || within.is_agent.then(|| Actor::Agent(program_of(&task.request.cmd)));
+        Some(Behind { task: within.task.clone(), agent: own.or_else(before).or_else(held) })
+    }
+
     /// Returns what waits for the operator.
     pub(crate) fn gate(&self) -> GateView {
         let tasks = self.tasks.values().filter_map(held_task);
@@ -227,9 +267,16 @@ impl Supervisor {
     }
 
     /// Lets a batch begin, or holds it; then its ticket is returned.
-    pub(crate) fn admit_batch(&mut self, now: Moment, batch: BatchRequest) -> (Option<u64>, Vec<Action>) {
+    pub(crate) fn admit_batch(
+        &mut self,
+        now: Moment,
+        batch: BatchRequest,
+        within: Option<&Within>,
+    ) -> (Option<u64>, Vec<Action>) {
+        let behind = within.and_then(|within| self.behind(within));
         let hash = hash_of_batch(&batch);
-        let Some(reason) = self.gate.reason(BATCH, &batch.actor, &batch.commands, &hash) else {
+        let callers = Callers { actor: &batch.actor, behind: behind.as_ref() };
+        let Some(reason) = self.gate.reason(BATCH, callers, &batch.commands, &hash) else {
             return (None, Vec::new());
         };
         let ticket = self.gate.ticket();
@@ -245,7 +292,8 @@ impl Supervisor {
             since: now.wall,
             hash,
         };
-        let said = GateEvent { actor: call.actor.clone(), ..gate_event(now, "held", Some(&call), "") };
+        let note = behind.map(|behind| behind.note()).unwrap_or_default();
+        let said = GateEvent { actor: call.actor.clone(), ..gate_event(now, "held", Some(&call), &note) };
         self.gate.batches.insert(ticket, call);
         let wake = Action::WakeHold { ticket, at: now.mono + self.gate.patience };
         (Some(ticket), vec![Action::Gate(said), wake])
@@ -273,6 +321,13 @@ impl Supervisor {
         let tickets: Vec<u64> = self.gate.batches.keys().copied().collect();
         tickets.into_iter().flat_map(|ticket| self.hold_over(now, ticket)).collect()
     }
+}
+
+/// Returns the name of the program that a command line starts, as an agent would call itself.
+fn program_of(cmd: &str) -> String {
+    let is_assignment = |word: &&str| word.contains('=');
+    let word = cmd.split_whitespace().find(|word| !is_assignment(word)).unwrap_or("agent");
+    word.rsplit('/').next().unwrap_or(word).to_owned()
 }
 
 fn held_task(task: &Task) -> Option<HeldCall> {
@@ -328,6 +383,7 @@ mod tests {
     use super::super::tests::{at, id, new_task, request, status};
     use super::super::{Input, Stop, StopEffect, Timer};
     use super::*;
+    use crate::envelope::TaskId;
     use crate::runtime::cause::Closing;
     use crate::runtime::request::ExecRequest;
     use crate::runtime::view::TaskStatus;
@@ -433,7 +489,7 @@ mod tests {
     #[test]
     fn the_end_of_a_pause_lets_go_what_only_the_pause_held() {
         let mut supervisor = held();
-        let (ticket, _) = supervisor.admit_batch(at(1), batch(&["ls"], 2));
+        let (ticket, _) = supervisor.admit_batch(at(1), batch(&["ls"], 2), None);
         let actions = supervisor.pause(at(5), false);
         assert!(actions.contains(&Action::Spawn(id())));
         assert!(actions.contains(&Action::Admit { ticket: ticket.expect("held"), verdict: Verdict::Go }));
@@ -472,7 +528,7 @@ mod tests {
         assert!(supervisor.decide(at(2), ticket, &hash, &Decision::Once).is_some());
         assert_eq!(supervisor.decide(at(3), ticket, &hash, &Decision::Once), None);
         // The same command again is asked about again.
-        let (again, _) = supervisor.admit_batch(at(4), batch(&["ls"], 2));
+        let (again, _) = supervisor.admit_batch(at(4), batch(&["ls"], 2), None);
         assert!(again.is_some());
     }
 
@@ -480,21 +536,21 @@ mod tests {
     fn the_very_same_request_is_asked_about_no_more_when_the_operator_says_so() {
         let mut supervisor = Supervisor::new(&rules());
         let push = batch(&["ls", "git push"], 1);
-        let (ticket, _) = supervisor.admit_batch(at(0), push.clone());
+        let (ticket, _) = supervisor.admit_batch(at(0), push.clone(), None);
         assert!(ticket.is_some());
         answer(&mut supervisor, &Decision::Exact);
         assert_eq!(supervisor.gate().allowed, 1);
-        assert_eq!(supervisor.admit_batch(at(1), BatchRequest { call: 2, ..push.clone() }).0, None);
+        assert_eq!(supervisor.admit_batch(at(1), BatchRequest { call: 2, ..push.clone() }, None).0, None);
         let other = batch(&["ls", "git push -f"], 3);
-        assert!(supervisor.admit_batch(at(2), other).0.is_some());
+        assert!(supervisor.admit_batch(at(2), other, None).0.is_some());
         supervisor.pause(at(3), true);
-        assert!(supervisor.admit_batch(at(4), push).0.is_some(), "a pause holds it all the same");
+        assert!(supervisor.admit_batch(at(4), push, None).0.is_some(), "a pause holds it all the same");
     }
 
     #[test]
     fn commands_that_begin_as_the_operator_let_run_are_asked_about_no_more() {
         let mut supervisor = Supervisor::new(&rules());
-        let (ticket, _) = supervisor.admit_batch(at(0), batch(&["git push origin"], 1));
+        let (ticket, _) = supervisor.admit_batch(at(0), batch(&["git push origin"], 1), None);
         let pull = Decision::Prefix(Prefix::new("git pull").expect("a prefix"));
         let HeldCall { ticket: asked, hash, .. } = only(&supervisor);
         assert_eq!(
@@ -506,7 +562,7 @@ mod tests {
         let mut is_held = |change: fn(&mut BatchRequest)| {
             let mut other = batch(&["git push -f"], 2);
             change(&mut other);
-            supervisor.admit_batch(at(2), other).0.is_some()
+            supervisor.admit_batch(at(2), other, None).0.is_some()
         };
         assert!(!is_held(|_| {}));
         assert!(is_held(|batch| batch.commands[0].cmd.push_str(" && ls")));
@@ -518,7 +574,7 @@ mod tests {
         assert!(is_held(|batch| batch.actor = Actor::Agent("b".into())));
         supervisor.pause(at(3), true);
         assert!(
-            supervisor.admit_batch(at(4), batch(&["git push"], 3)).0.is_some(),
+            supervisor.admit_batch(at(4), batch(&["git push"], 3), None).0.is_some(),
             "a pause holds it all the same"
         );
     }
@@ -532,7 +588,7 @@ mod tests {
         assert_eq!(status(&supervisor), TaskStatus::Cancelled);
 
         let mut supervisor = held();
-        let (ticket, _) = supervisor.admit_batch(at(1), batch(&["ls"], 2));
+        let (ticket, _) = supervisor.admit_batch(at(1), batch(&["ls"], 2), None);
         let actions = supervisor.step(at(2), Input::Shutdown { closing: Closing::Unsaid });
         assert_eq!(status(&supervisor), TaskStatus::Interrupted);
         let told = Action::Admit { ticket: ticket.expect("held"), verdict: Verdict::Pending };
@@ -543,7 +599,7 @@ mod tests {
     fn a_held_batch_fails_when_its_wait_is_over_and_is_forgotten_with_its_call() {
         let mut supervisor = Supervisor::new(&Limits::default());
         supervisor.pause(at(0), true);
-        let (ticket, actions) = supervisor.admit_batch(at(0), batch(&["ls"], 7));
+        let (ticket, actions) = supervisor.admit_batch(at(0), batch(&["ls"], 7), None);
         let ticket = ticket.expect("held");
         assert!(actions.contains(&Action::WakeHold { ticket, at: Duration::from_secs(45) }));
         let actions = supervisor.step(at(45_000), Input::HoldOver { ticket });
@@ -551,7 +607,7 @@ mod tests {
         assert_eq!(supervisor.gate().held, []);
         assert_eq!(supervisor.step(at(46_000), Input::HoldOver { ticket }), []);
 
-        assert!(supervisor.admit_batch(at(50_000), batch(&["ls"], 8)).0.is_some());
+        assert!(supervisor.admit_batch(at(50_000), batch(&["ls"], 8), None).0.is_some());
         supervisor.step(at(50_001), Input::Withdraw { call: 8 });
         assert_eq!(supervisor.gate().held, []);
     }
@@ -562,5 +618,65 @@ mod tests {
         let item = Some(crate::runtime::BatchItem { index: 1, count: 1 });
         let request = ExecRequest { item, ..asked("git push", agent()) };
         assert!(supervisor.step(at(0), new_task(request)).contains(&Action::Spawn(id())));
+    }
+
+    /// A task of an agent that runs, and a call out of it.
+    fn out_of(owner: Actor, cmd: &str, is_agent: bool) -> (Supervisor, Within) {
+        let mut supervisor = Supervisor::new(&rules());
+        supervisor.step(at(0), new_task(asked(cmd, owner)));
+        supervisor.step(at(1), Input::Started { id: id(), pid: 1 });
+        (supervisor, Within { task: id(), is_agent })
+    }
+
+    #[test]
+    fn what_a_task_starts_through_the_command_line_counts_as_its_agents() {
+        for (owner, cmd, is_agent, agent) in [
+            (agent(), "make", false, Some(agent())),
+            (Actor::Operator, "make", false, None),
+            (Actor::Cli, "make", false, None),
+            (Actor::Operator, "FOO=1 /usr/bin/claude -c", true, Some(Actor::Agent("claude".into()))),
+        ] {
+            let (mut supervisor, within) = out_of(owner.clone(), cmd, is_agent);
+            let behind = supervisor.behind(&within).expect("a task");
+            assert_eq!(behind, Behind { task: id(), agent: agent.clone() }, "{owner} {cmd}");
+            supervisor.pause(at(2), true);
+            let request = BatchRequest { actor: Actor::Cli, ..batch(&["ls"], 2) };
+            let (ticket, actions) = supervisor.admit_batch(at(3), request.clone(), Some(&within));
+            assert_eq!(ticket.is_some(), agent.is_some(), "{owner} {cmd}");
+            let told = |action: &Action| matches!(action, Action::Gate(event) if event.actor == Actor::Cli && event.note.starts_with("from task_"));
+            assert_eq!(actions.iter().any(told), agent.is_some(), "the caller is told as who it is");
+            assert_eq!(supervisor.admit_batch(at(4), request, None).0, None, "a script of a person goes on");
+        }
+        let (supervisor, _) = out_of(agent(), "make", false);
+        let elsewhere = Within { task: TaskId::from_random([9; 8]), is_agent: false };
+        assert_eq!(supervisor.behind(&elsewhere), None);
+    }
+
+    #[test]
+    fn a_rule_about_an_agent_holds_its_command_line_too_and_one_about_scripts_as_well() {
+        for (caller, is_held) in [("agent:a", true), ("cli", true), ("agent:b", false)] {
+            let rule = ApprovalRule {
+                prefix: Some("git push".into()),
+                actor: Some(caller.into()),
+                ..ApprovalRule::default()
+            };
+            let (_, within) = out_of(agent(), "make", false);
+            let mut supervisor = Supervisor::new(&Limits { approvals: vec![rule], ..Limits::default() });
+            supervisor.step(at(0), new_task(asked("make", agent())));
+            let request = BatchRequest { actor: Actor::Cli, ..batch(&["git push"], 2) };
+            let held = supervisor.admit_batch(at(1), request, Some(&within)).0.is_some();
+            assert_eq!(held, is_held, "{caller}");
+        }
+    }
+
+    #[test]
+    fn a_task_that_came_out_of_an_agents_task_passes_that_on() {
+        let (mut supervisor, within) = out_of(agent(), "make", false);
+        let second = TaskId::from_random([8; 8]);
+        let Input::Start(mut new) = new_task(asked("sh inner", Actor::Cli)) else { panic!("a start") };
+        (new.id, new.behind) = (second.clone(), supervisor.behind(&within));
+        supervisor.step(at(2), Input::Start(new));
+        let behind = supervisor.behind(&Within { task: second, is_agent: false }).expect("a task");
+        assert_eq!(behind.agent, Some(agent()));
     }
 }

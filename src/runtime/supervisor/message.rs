@@ -28,9 +28,27 @@ pub(crate) enum Exit {
 pub(crate) struct NewTask {
     pub(crate) id: TaskId,
     pub(crate) request: ExecRequest,
+    pub(crate) behind: Option<Behind>,
     pub(crate) workdir: PathBuf,
     pub(crate) shell: String,
     pub(crate) folder: PathBuf,
+}
+
+/// What stands behind a call that came out of a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Behind {
+    /// The task.
+    pub(crate) task: TaskId,
+    /// The agent that started the task, or whom the task holds.
+    pub(crate) agent: Option<Actor>,
+}
+
+impl Behind {
+    /// Says it in a gate's row of the record.
+    pub(crate) fn note(&self) -> String {
+        let agent = self.agent.as_ref().map(|agent| format!(" of {agent}")).unwrap_or_default();
+        format!("from {}{agent}", self.task)
+    }
 }
 
 /// Something that happened.

@@ -208,4 +208,22 @@ mod tests {
             );
         }
     }
+
+    #[test]
+    fn f38_a_runtime_that_was_suspended_takes_no_exit_in_time_for_a_timeout() {
+        let limit = Some(Duration::from_millis(300));
+        let due = |epoch| Input::Due { id: id(), timer: Timer::Timeout, epoch };
+        let mut suspended = running(false, limit);
+        let actions = suspended.step(at(60_000), due(1));
+        assert_eq!(orders(&actions), [], "whether it had ended in time is not known yet");
+        end(&mut suspended, Exit::Code(0));
+        assert_eq!(suspended.step(at(60_500), due(2)), []);
+        assert_eq!((status(&suspended), cause(&suspended)), (TaskStatus::Completed, None));
+
+        let mut runs_on = running(false, limit);
+        runs_on.step(at(60_000), due(1));
+        assert_eq!(orders(&runs_on.step(at(60_500), due(2))), [Order::End(Duration::from_secs(5))]);
+        end(&mut runs_on, Exit::Signal("SIGTERM".into()));
+        assert_eq!(cause(&runs_on).as_deref(), Some("timed out after 300 ms"));
+    }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::message::{Action, Exit, NewTask, Order, Timer};
+use super::message::{Action, Behind, Exit, NewTask, Order, Timer};
 use crate::clock::Moment;
 use crate::envelope::{Actor, ErrorKind, TaskId};
 use crate::runtime::gate::HoldReason;
@@ -15,6 +15,8 @@ use crate::terminal::Size;
 
 /// Keys that come within this time are one event.
 const BURST: Duration = Duration::from_millis(500);
+/// A timer that comes so late was kept by a runtime that did not run.
+const LATE: Duration = Duration::from_millis(500);
 /// Timeline rows kept in memory for each task; all are on record.
 const EVENTS_KEPT: usize = 64;
 
@@ -34,6 +36,8 @@ pub(crate) struct Task {
     pub(crate) number: u32,
     pub(crate) status: TaskStatus,
     pub(crate) request: ExecRequest,
+    /// The task that its caller ran in.
+    pub(crate) behind: Option<Behind>,
     pub(crate) workdir: PathBuf,
     pub(crate) shell: String,
     pub(crate) folder: PathBuf,
@@ -64,6 +68,8 @@ pub(crate) struct Task {
     pub(crate) leftovers: Vec<String>,
     pub(crate) survivors: Vec<String>,
     pub(crate) events: Vec<TaskEvent>,
+    /// Its time was found to be over long after it was.
+    was_late: bool,
     /// Its caller's wait was over before it had started.
     overdue: bool,
     /// Bytes the operator typed that are not yet on the timeline.
@@ -74,13 +80,14 @@ pub(crate) struct Task {
 
 impl Task {
     pub(super) fn queued(now: Moment, number: u32, new: NewTask, held: Option<Held>) -> (Self, Vec<Action>) {
-        let NewTask { id, request, workdir, shell, folder } = new;
+        let NewTask { id, request, behind, workdir, shell, folder } = new;
         let mut task = Self {
             id: id.clone(),
             number,
             status: TaskStatus::Queued,
             size: request.size.unwrap_or_default(),
             request,
+            behind,
             workdir,
             shell,
             folder,
@@ -107,6 +114,7 @@ impl Task {
             survivors: Vec::new(),
             events: Vec::new(),
             epochs: [0; 4],
+            was_late: false,
             overdue: false,
             burst: 0,
         };
@@ -258,6 +266,12 @@ impl Task {
     fn time_out(&mut self, now: Moment, grace: Duration) -> Vec<Action> {
         if self.exit.is_some() || self.status == TaskStatus::Cancelling {
             return Vec::new();
+        }
+        let due = self.request.timeout.map(|limit| self.since + limit);
+        if !self.was_late && due.is_some_and(|due| now.mono > due + LATE) {
+            // The runtime itself was stopped meanwhile: that the command had ended in time may be on its way.
+            self.was_late = true;
+            return vec![self.wake(now, Timer::Timeout, LATE)];
         }
         self.timed_out = true;
         self.cut_off(now, "timeout", None, grace)

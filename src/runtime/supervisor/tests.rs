@@ -44,6 +44,7 @@ pub(super) fn new_task(request: ExecRequest) -> Input {
     Input::Start(Box::new(NewTask {
         id: id(),
         request,
+        behind: None,
         workdir: PathBuf::from("/"),
         shell: "/bin/sh".into(),
         folder: PathBuf::from("/tmp"),

@@ -75,7 +75,7 @@ async fn codes_126_and_127_of_a_command_are_ordinary_exits() {
 }
 
 #[tokio::test]
-async fn f43_a_shell_that_cannot_be_executed_is_named_with_the_reason() {
+async fn f15_f43_a_shell_that_cannot_be_executed_is_named_with_the_reason() {
     let bench = Bench::new();
     let at = |name: &str| bench.path().join(name);
     write_program(&at("no-interpreter"), "#!/no/such/interpreter\n", 0o755);
@@ -99,6 +99,38 @@ async fn f43_a_shell_that_cannot_be_executed_is_named_with_the_reason() {
             command.env.push(("PATH".into(), "/usr/bin:/bin".into()));
             let refusal = bench.refusal(command).await;
             assert_eq!(refusal, (Stage::Exec, shell.clone(), Some(errno.raw_os_error())));
+        }
+    }
+}
+
+#[tokio::test]
+async fn f15_an_environment_that_is_too_large_is_said() {
+    let bench = Bench::new();
+    let mut command = bench.command("true", PIPES);
+    command.env.push(("LARGE".into(), "x".repeat(200_000).into()));
+    let refusal = bench.refusal(command).await;
+    assert_eq!(refusal, (Stage::Exec, "/bin/sh".into(), Some(Errno::TOOBIG.raw_os_error())));
+}
+
+#[tokio::test]
+async fn a_command_may_begin_as_an_option_does() {
+    let bench = Bench::new();
+    let shells = ["/bin/sh", "/bin/bash", "/bin/dash", "/bin/zsh", "/bin/mksh"];
+    for shell in shells.map(Path::new).into_iter().filter(|shell| shell.exists()) {
+        for profile in [Profile::Login, Profile::Usual, Profile::Nothing] {
+            for word in ["-x", "+x", "--", "--help", "-c"] {
+                let cmd = format!("{word} 2>&1; echo went on after $?");
+                let mut command = bench.command(&cmd, PIPES);
+                (command.shell, command.profile) = (shell.into(), profile);
+                let outcome = bench.finish(command).await;
+                let said =
+                    format!("{} {profile:?} {word}: {}{}", shell.display(), outcome.stdout, outcome.stderr);
+                assert_eq!(outcome.exit, ExitStatus::Code(0), "{said}");
+                assert!(
+                    outcome.stdout.ends_with("went on after 127\n") && outcome.stdout.contains(word),
+                    "{said}"
+                );
+            }
         }
     }
 }
