@@ -89,7 +89,7 @@ fn default_yield() -> u64 {
 #[serde(tag = "disposition", rename_all = "snake_case")]
 pub(super) enum ExecResult {
     /// It ended in the foreground of the call.
-    Completed(Completed),
+    Completed(Box<Completed>),
     /// It goes on as a task.
     PromotedToTask(Promoted),
     /// Nothing has started: the operator has not released it yet.
@@ -174,7 +174,9 @@ pub enum Complete {
 #[must_use]
 pub fn project(complete: &Complete) -> Envelope {
     let result = match complete {
-        Complete::Ended { task, stdout, stderr } => ExecResult::Completed(completed(task, stdout, stderr)),
+        Complete::Ended { task, stdout, stderr } => {
+            ExecResult::Completed(Box::new(completed(task, stdout, stderr)))
+        }
         Complete::Promoted { task, output } => ExecResult::PromotedToTask(promoted(task, output)),
         Complete::Held { task } => ExecResult::AwaitingOperator(Awaiting::of(task)),
     };

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::support::{Home, exec, program, wait_until};
+use crate::support::{Home, exec, program, skip, wait_until};
 
 /// Starts a runtime by a line of shell that ends in `exec "$0" serve`; none when that line fails before.
 fn served(home: &Home, by: &[&str], line: &str) -> Option<Child> {
@@ -27,10 +27,6 @@ fn served(home: &Home, by: &[&str], line: &str) -> Option<Child> {
     let socket = home.places().operator_socket();
     wait_until("the runtime listens", || std::os::unix::net::UnixStream::connect(&socket).is_ok());
     Some(child)
-}
-
-fn skipped(name: &str, why: &str) {
-    eprintln!("skipped: {name}: {why}");
 }
 
 fn answer(home: &Home, args: &[&str]) -> Value {
@@ -65,7 +61,7 @@ fn f17_terminals_used_up_are_said_and_none_is_lost() {
     let own = "mount -t devpts -o newinstance,ptmxmode=0666,mode=0600,max=2 devpts /dev/pts \
                && mount --bind /dev/pts/ptmx /dev/ptmx";
     let Some(served) = served(&home, &["unshare", "--mount"], own) else {
-        return skipped("f17", "no mount namespace of its own can be made");
+        return skip("no mount namespace of its own can be made");
     };
     let start = || answer(&home, &["command", "run", "sleep 60", "--tty", "--yield-time-ms", "0"]);
     let mut tasks = Vec::new();
@@ -88,7 +84,7 @@ fn f17_terminals_used_up_are_said_and_none_is_lost() {
 fn f18_descriptors_used_up_are_said_and_come_back() {
     let home = Home::new();
     let Some(served) = served(&home, &["env"], "ulimit -n 64") else {
-        return skipped("f18", "the limit of descriptors cannot be lowered");
+        return skip("the limit of descriptors cannot be lowered");
     };
     let line =
         |_| json!({"_cmd": "command.run", "cmd": "while [ ! -e go ]; do sleep .1; done", "yield_time_ms": 0});
@@ -140,11 +136,11 @@ impl Drop for Group {
 
 #[test]
 fn f19_processes_used_up_are_said_and_come_back() {
-    let Some(group) = Group::make() else { return skipped("f19", "no group of processes can be made") };
+    let Some(group) = Group::make() else { return skip("no group of processes can be made") };
     let home = Home::new();
     let enter = format!("echo $$ > {}/cgroup.procs", group.0.display());
     let Some(served) = served(&home, &["env"], &enter) else {
-        return skipped("f19", "the group of processes cannot be entered");
+        return skip("the group of processes cannot be entered");
     };
     assert_eq!(answer(&home, &["command", "run", "true"])["ok"], true);
     // None is left for the host of a command. Threads count as well: the runtime keeps those it has.

@@ -6,8 +6,6 @@ use crate::envelope::canonical::{Envelope, Outcome, one_line};
 
 /// What is kept of an item's command, and of the reason it did not run.
 const WORDS: usize = 24;
-/// What an item says that went as it should, and need not say then.
-const USUAL: [&str; 2] = ["duration_ms", "error"];
 
 /// Returns ever shorter forms of an envelope: with its items in a few words, then with one item less at a time. Those that
 /// went well go first, from the end; what went wrong is what a reader needs. None for an envelope without items.
@@ -45,7 +43,7 @@ fn without(envelope: &Envelope, omitted: usize) -> Envelope {
 }
 
 fn in_few_words(item: &mut Map<String, Value>) {
-    item.retain(|name, value| !value.is_null() && !(USUAL.contains(&name.as_str()) && value.is_u64()));
+    item.retain(|name, value| !value.is_null() && name != "duration_ms");
     for name in ["cmd", "end_reason"] {
         item.get_mut(name).into_iter().for_each(shorten);
     }
