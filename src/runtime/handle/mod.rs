@@ -16,8 +16,6 @@ use std::time::Duration;
 
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 
-use folder::{create_recording, meta};
-
 use crate::clock::Clock;
 use crate::config::{Env, Limits};
 use crate::envelope::{Actor, TaskId};
@@ -89,9 +87,9 @@ impl Handle {
     ) -> Result<Self, Error> {
         let clock = Clock::start();
         let now = clock.now();
-        let recording = create_recording(&options.recordings, now.wall)?;
+        let recording = folder::create_recording(&options.recordings, now.wall)?;
         let nudge = Arc::new(Notify::new());
-        let meta = meta(&options.workspace, now.wall);
+        let meta = folder::meta(&options.workspace, now.wall);
         let journal = create(&recording, &meta, clock.clone(), nudge.clone())
             .map_err(|error| Error::io("create the journal of", &recording)(folder::as_io(error)))?;
         let threads = Error::io("start the byte path of", &recording);
