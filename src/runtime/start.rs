@@ -56,15 +56,21 @@ pub(super) async fn prepare(shared: &Arc<Shared>, request: ExecRequest) -> Resul
 }
 
 /// Takes a command in, or refuses it before anything has happened.
-pub(super) fn exec(driver: &mut Driver, prepared: Prepared, within: Option<&Within>, reply: Reply<ExecOutcome>) {
+pub(super) fn exec(
+    driver: &mut Driver,
+    prepared: Prepared,
+    within: Option<&Within>,
+    reply: Reply<ExecOutcome>,
+) {
+    let mut prepared = prepared;
     let supervisor = &driver.supervisor;
+    prepared.new.behind = within.and_then(|within| supervisor.behind(within));
     if let Some(refusal) = supervisor.refusal().or_else(|| supervisor.no_room_for(&prepared.new)) {
         // The caller may have gone away meanwhile; nothing was started.
         let _ = reply.send(Err(refusal));
         return driver.blocking_job(move || drop(prepared));
     }
-    let Prepared { io, mut new, mut folder } = prepared;
-    new.behind = within.and_then(|within| driver.supervisor.behind(within));
+    let Prepared { io, new, mut folder } = prepared;
     folder.0 = None;
     driver.shared.viewers.refresh(&io);
     driver.shared.commands().begin(&new.id, &new.request.cmd);

@@ -65,13 +65,14 @@ impl Gate {
         let request = &new.request;
         let command = command_of(&request.cmd, new);
         let hash = hash_of(request, &command);
-        request.item.is_none()
-            && self.reason(EXEC, &request.actor, std::slice::from_ref(&command), &hash).is_some()
+        let callers = Callers { actor: &request.actor, behind: new.behind.as_ref() };
+        request.item.is_none() && self.reason(EXEC, callers, std::slice::from_ref(&command), &hash).is_some()
     }
 
     /// Tells whether a batch would have to wait.
     pub(super) fn would_hold_batch(&self, batch: &BatchRequest) -> bool {
-        self.reason(BATCH, &batch.actor, &batch.commands, &hash_of_batch(batch)).is_some()
+        let callers = Callers { actor: &batch.actor, behind: None };
+        self.reason(BATCH, callers, &batch.commands, &hash_of_batch(batch)).is_some()
     }
 
     /// Returns the batches that wait.

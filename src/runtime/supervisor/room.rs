@@ -43,7 +43,14 @@ mod tests {
     fn new(id: u8, actor: Actor, cmd: String) -> NewTask {
         let request = ExecRequest { actor, cmd, ..request(false, None) };
         let id = TaskId::from_random([id; 8]);
-        NewTask { id, request, workdir: "/".into(), shell: "/bin/sh".into(), folder: "/tmp".into() }
+        NewTask {
+            id,
+            request,
+            behind: None,
+            workdir: "/".into(),
+            shell: "/bin/sh".into(),
+            folder: "/tmp".into(),
+        }
     }
 
     #[test]

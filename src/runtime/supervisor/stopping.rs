@@ -107,7 +107,7 @@ mod tests {
     /// The view others get of the one task.
     fn cause(supervisor: &Supervisor) -> Option<String> {
         let task = supervisor.get(&id()).expect("the task");
-        view_of(task, OutputView::default()).cause()
+        view_of(task, (String::new(), None), OutputView::default()).cause()
     }
 
     fn shut_down(supervisor: &mut Supervisor, ms: u64) -> Vec<Action> {
@@ -201,7 +201,7 @@ mod tests {
             supervisor.step(later(311), Input::Drained { id: id() });
             supervisor.step(later(401), Input::Gone { id: id(), survivors: vec![] });
             let task = supervisor.get(&id()).expect("the task");
-            let view = view_of(task, OutputView::default());
+            let view = view_of(task, (String::new(), None), OutputView::default());
             assert_eq!(
                 (view.lived_ms(), cause(&supervisor).as_deref()),
                 (400, Some("timed out after 300 ms"))
