@@ -57,7 +57,7 @@ pub enum Error {
 /// When there is no terminal, or it fails.
 pub async fn run(operator: Operator, options: Options) -> Result<Exit, Error> {
     if let Some(because) = options.spoken {
-        return edge::spoken::run(operator, &options, because).await;
+        return edge::spoken::run(operator, because).await;
     }
     let signals = Signals::listen().map_err(Error::Signals)?;
     let tty = edge::tty::open().map_err(Error::Terminal)?;

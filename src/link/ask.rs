@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::operator::Update;
+use super::operator::{Card, Update};
 use crate::envelope::{Envelope, SafeText, TaskId};
 use crate::prose::run::{Outcome, Refusal, Request};
 use crate::prose::vm::effects::Event;
@@ -77,22 +77,34 @@ pub(super) enum Ask {
     /// Hold new calls of agents, or go on.
     Pause {
         paused: bool,
+        /// What came with the card of the pause; needed where going on lets held calls run.
+        #[serde(default)]
+        nonce: Option<String>,
     },
     /// The operator's word to a held call.
     Decide {
         ticket: u64,
         hash: String,
         decision: Decision,
+        /// What came with its card on this connection.
+        #[serde(default)]
+        nonce: Option<String>,
     },
     /// Answer a question as the operator.
     Answer {
         question: QuestionId,
         given: Given,
+        /// What came with its card on this connection.
+        #[serde(default)]
+        nonce: Option<String>,
     },
     /// Let agents answer a question, or not any more.
     LetAgents {
         question: QuestionId,
         may: bool,
+        /// What came with its card on this connection.
+        #[serde(default)]
+        nonce: Option<String>,
     },
     /// Look what live tasks use now.
     Usage {
@@ -115,6 +127,8 @@ pub(super) enum News {
     Reply { id: u64, reply: Result<Reply, String> },
     /// What changed since the last snapshot.
     Update(Box<Update>),
+    /// What an answer must carry to what the last update brought that waits for the operator's word.
+    Cards(Vec<Card>),
     /// Something happened in the program that is run.
     Event(Box<Event>),
 }

@@ -19,6 +19,8 @@ pub(super) struct Process {
     pub(super) parent: i32,
     pub(super) group: i32,
     pub(super) session: i32,
+    /// The device number of its terminal; 0 without one.
+    pub(super) terminal: i64,
     /// The foreground process group of its terminal; -1 without one.
     pub(super) foreground: i32,
     /// When it started, in clock ticks since boot: with the pid, its identity.
@@ -64,6 +66,7 @@ fn parse(stat: &[u8]) -> Option<Process> {
         parent: number(1)?,
         group: number(2)?,
         session: number(3)?,
+        terminal: fields.get(4)?.parse().ok()?,
         foreground: number(5)?,
         start: fields.get(19)?.parse().ok()?,
         name,

@@ -37,11 +37,20 @@ impl Book {
 
     /// Adds a line for the person.
     pub(super) fn notice(&mut self, at: Timestamp, text: String, is_error: bool) {
+        self.enter(Notice { seq: 0, at, is_error, text, from: None });
+    }
+
+    /// Adds a line about what was done in the console with this pid.
+    pub(super) fn notice_of(&mut self, at: Timestamp, text: String, from: Option<u32>) {
+        self.enter(Notice { seq: 0, at, is_error: false, text, from });
+    }
+
+    fn enter(&mut self, notice: Notice) {
         self.noticed += 1;
         if self.notices.len() == NOTICES_KEPT {
             self.notices.pop_front();
         }
-        self.notices.push_back(Notice { seq: self.noticed, at, is_error, text });
+        self.notices.push_back(Notice { seq: self.noticed, ..notice });
     }
 
     /// Enters an agent's connection and returns its label: the one it wants, or the next of the kind

@@ -191,11 +191,11 @@ impl Driver {
                 let _ = reply.send(Ok(self.known(&tasks)));
                 return false;
             }
-            Order::Pause { paused } => self.step(Input::Pause { paused }),
+            Order::Pause { paused, from } => self.pause(paused, from.as_ref()),
             Order::Rules { rules } => self.step(Input::Rules { rules }),
             Order::Admit { batch, within, reply } => self.admit(*batch, within.as_ref(), reply),
-            Order::Decide { ticket, hash, decision, reply } => {
-                let _ = reply.send(self.decide(ticket, &hash, &decision));
+            Order::Decide { ticket, hash, decision, from, reply } => {
+                let _ = reply.send(self.decide(ticket, &hash, &decision, from.as_ref()));
             }
             Order::CancelForeground { call, by } => self.cancel_foreground(call, &by),
             Order::Started { id, running } => start::started(self, &id, *running),

@@ -6,8 +6,9 @@ use super::gate::{BatchRequest, Decision};
 use super::order::Reply;
 use super::request::Within;
 use super::rows::Row;
-use super::supervisor::{GateEvent, Verdict};
+use super::supervisor::{Action, GateEvent, Verdict};
 use crate::envelope::{Actor, TaskId};
+use crate::process::ConsoleProcess;
 
 impl Driver {
     /// Lets a batch begin, at once or when the operator says so.
@@ -30,11 +31,24 @@ impl Driver {
     }
 
     /// Does what the operator says to a held call.
-    pub(super) fn decide(&mut self, ticket: u64, hash: &str, decision: &Decision) -> Result<(), Error> {
+    pub(super) fn decide(
+        &mut self,
+        ticket: u64,
+        hash: &str,
+        decision: &Decision,
+        from: Option<&ConsoleProcess>,
+    ) -> Result<(), Error> {
         let now = self.now();
         let actions = self.supervisor.decide(now, ticket, hash, decision).ok_or(Error::NotHeld)?;
-        self.carry_out(actions);
+        self.carry_out(at_console(actions, from));
         Ok(())
+    }
+
+    /// Holds new calls of agents from now on, or lets those go that only the pause holds.
+    pub(super) fn pause(&mut self, paused: bool, from: Option<&ConsoleProcess>) {
+        let now = self.now();
+        let actions = self.supervisor.pause(now, paused);
+        self.carry_out(at_console(actions, from));
     }
 
     pub(super) fn tell_batch(&mut self, ticket: u64, verdict: Verdict) {
@@ -67,6 +81,29 @@ impl Driver {
         if event.actor == Actor::Operator && event.task.is_none() {
             self.shared.book().counters.operator(event.what);
         }
+        if let Some(console) = &event.console {
+            self.shared.notice_of(console, told(event, console));
+        }
         self.shared.note(&Row::Gate(event));
+    }
+}
+
+/// Says of what the operator decided in which console they were.
+fn at_console(mut actions: Vec<Action>, from: Option<&ConsoleProcess>) -> Vec<Action> {
+    for action in &mut actions {
+        if let Action::Gate(event) = action
+            && event.actor == Actor::Operator
+        {
+            event.console = from.cloned();
+        }
+    }
+    actions
+}
+
+/// Tells the other consoles what was decided in one.
+fn told(event: &GateEvent, console: &ConsoleProcess) -> String {
+    match event.call {
+        Some(call) => format!("call {call} was {} in another console: {console}", event.what),
+        None => format!("agent calls were {} in another console: {console}", event.what),
     }
 }

@@ -12,7 +12,7 @@ use super::usage::Known;
 use super::view::Waiting;
 use crate::config::ApprovalRule;
 use crate::envelope::{Actor, TaskId};
-use crate::process::{HostEvent, Running};
+use crate::process::{ConsoleProcess, HostEvent, Running};
 
 pub(super) type Reply<T> = oneshot::Sender<Result<T, Error>>;
 
@@ -26,10 +26,10 @@ pub(super) enum Order {
     Rename { id: TaskId, name: Option<String> },
     Dismiss { id: TaskId },
     Known { tasks: Vec<TaskId>, reply: Reply<Vec<Known>> },
-    Pause { paused: bool },
+    Pause { paused: bool, from: Option<ConsoleProcess> },
     Rules { rules: Vec<ApprovalRule> },
     Admit { batch: Box<BatchRequest>, within: Option<Within>, reply: Reply<()> },
-    Decide { ticket: u64, hash: String, decision: Decision, reply: Reply<()> },
+    Decide { ticket: u64, hash: String, decision: Decision, from: Option<ConsoleProcess>, reply: Reply<()> },
     CancelForeground { call: u64, by: Actor },
     Started { id: TaskId, running: Box<Running> },
     StartFailed { id: TaskId, error: Error },

@@ -24,7 +24,7 @@ use crate::clock::Clock;
 use crate::config::{Audit, Env, Limits};
 use crate::envelope::{Actor, Envelope, TaskId, mask_strings};
 use crate::journal::{self, Degraded, Durability, Journal};
-use crate::process::environment;
+use crate::process::{ConsoleProcess, environment};
 
 /// Tasks found in recordings that are kept in memory.
 const PAST_TASKS: usize = 256;
@@ -105,6 +105,13 @@ impl Shared {
 
     pub(super) fn book(&self) -> MutexGuard<'_, Book> {
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Shows a line about what was done in one console, in the others.
+    pub(super) fn notice_of(&self, console: &ConsoleProcess, text: String) {
+        let at = self.clock.now().wall;
+        self.book().notice_of(at, text, Some(console.pid));
+        self.nudge.notify_one();
     }
 
     pub(super) fn ios(&self) -> MutexGuard<'_, HashMap<TaskId, Arc<TaskIo>>> {

@@ -329,6 +329,9 @@ pub struct Notice {
     pub is_error: bool,
     /// The text, one line.
     pub text: String,
+    /// The process of the console that it tells the others about; that one does not show it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<u32>,
 }
 
 /// Everything a console shows but the screens themselves.

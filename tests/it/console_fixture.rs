@@ -304,7 +304,13 @@ pub(crate) fn snapshot() -> Snapshot {
         tasks: tasks().into_iter().map(Arc::new).collect(),
         calls: calls().into_iter().map(Arc::new).collect(),
         agents: vec![agent("claude", true, 1), agent("ci", false, 240)],
-        notices: vec![Notice { seq: 1, at: ago(240), is_error: false, text: "agent ci disconnected".into() }],
+        notices: vec![Notice {
+            seq: 1,
+            at: ago(240),
+            is_error: false,
+            text: "agent ci disconnected".into(),
+            from: None,
+        }],
         metrics: metrics(),
         ..Snapshot::default()
     }

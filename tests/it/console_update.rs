@@ -69,6 +69,46 @@ fn each_key_of_a_task_does_what_help_says() {
 }
 
 #[test]
+fn the_stop_key_pressed_again_and_again_stops_no_other_task() {
+    for (keys, expected) in [
+        (&["s"; 6][..], r#"TaskStop {"task_id":"task_00000007"}"#),
+        (&["S"; 6], r#"TaskStop {"task_id":"task_00000007","force":true}"#),
+        (&["x", "t", "x", "t", "x", "t"], r#"TaskStop {"task_id":"task_00000007","signal":"TERM"}"#),
+    ] {
+        let mut app = opened();
+        // The newest live task is followed, not selected by hand; it ends as soon as it is told to.
+        let _ = changed(&mut app, |next| next.tasks.truncate(7));
+        assert_eq!(app.selected().map(|task| task.number), Some(7));
+        let mut done = Vec::new();
+        for key in keys {
+            done.extend(acts(&press(&mut app, &[key])));
+            let stopped = done.len();
+            let _ = changed(&mut app, |next| {
+                if stopped > 0 && !next.tasks[6].status.is_terminal() {
+                    let over = ended(next.tasks[6].as_ref().clone(), TaskStatus::Cancelled, None, 0);
+                    next.tasks[6] = Arc::new(over);
+                }
+            });
+        }
+        assert_eq!(done, [expected], "{keys:?}");
+        assert_eq!(app.selected().map(|task| task.number), Some(7), "what was acted on stays in sight");
+        assert!(shown(&app).contains("t07"), "{}", shown(&app));
+    }
+}
+
+#[test]
+fn a_dialog_about_another_task_does_not_take_the_same_key_at_once() {
+    let mut app = opened();
+    select(&mut app, 7);
+    assert_eq!(acts(&press(&mut app, &["s", "s"])).len(), 1);
+    select(&mut app, 6);
+    assert_eq!(acts(&press(&mut app, &["s", "s", "s"])), Vec::<String>::new());
+    assert!(shown(&app).contains("t06 is another task than before: press again"), "{}", shown(&app));
+    let _ = app.update(Msg::Tick(now() + jiff::SignedDuration::from_millis(1_000)));
+    assert_eq!(acts(&press(&mut app, &["s"])), [r#"TaskStop {"task_id":"task_00000006"}"#]);
+}
+
+#[test]
 fn every_key_but_the_chord_goes_to_the_task_in_input() {
     let mut app = opened();
     select(&mut app, 5);
@@ -216,6 +256,45 @@ fn several_pasted_lines_ask_once_and_one_line_does_not() {
     assert_eq!(acts(&press(&mut app, &["p"])), [r#"Paste("x = 1\ny = 2") to task_00000005"#]);
     let _ = app.update(Msg::Paste("a\nb".into()));
     assert_eq!(acts(&press(&mut app, &["Esc"])), Vec::<String>::new());
+}
+
+#[test]
+fn a_paste_is_counted_in_the_lines_that_are_sent() {
+    for (pasted, title) in [
+        ("a\rb\rc", "paste 3 lines, 5 chars into t05?"),
+        ("a\r\nb\n\nc\n", "paste 4 lines, 8 chars into t05?"),
+        ("\rx", "paste 2 lines, 2 chars into t05?"),
+        ("1\r2\r3\r4\r5\r6", "and 1 line more"),
+    ] {
+        let mut app = opened();
+        select(&mut app, 5);
+        let _ = press(&mut app, &["Enter"]);
+        let _ = app.update(Msg::Paste(pasted.into()));
+        let screen = shown(&app);
+        assert!(screen.contains(title) && !screen.contains("1 lines"), "{pasted:?}\n{screen}");
+    }
+}
+
+#[test]
+fn the_narrow_list_never_draws_one_text_over_another() {
+    for narrower in 0..4 {
+        let mut app = console(snapshot(), (120, 40));
+        let _ = press(&mut app, &["<"; 4][..narrower]);
+        let _ = changed(&mut app, |next| {
+            let failed = ended(task(11, "make", 60, 47), TaskStatus::Failed, Some(127), 47);
+            next.tasks.push(Arc::new(failed));
+            next.tasks.push(Arc::new(task(12, "npm run dev", 741, 1)));
+        });
+        let screen = shown(&app);
+        let row = |name: &str| {
+            let mut rows = screen.lines().filter_map(|line| line.split('│').next());
+            let row = rows.find(|row| row.contains(name));
+            row.unwrap_or_else(|| panic!("{name}\n{screen}")).trim_end().to_owned()
+        };
+        let (failed, running) = (row("t11 "), row("t12 "));
+        let ends = |row: &str, state: &str| row.ends_with(state) || row.contains(&format!("{state} "));
+        assert!(ends(&failed, "exit 127") && ends(&running, "running"), "{failed}\n{running}\n{screen}");
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 
 use serde_json::json;
 
-use crate::support::{Agent, Console, Home};
+use crate::support::{Agent, Console, Home, wait_until};
 
 fn plain(home: &Home, args: &[&str], variables: &[(&str, &str)]) -> Command {
     let mut command = home.command(args);
@@ -123,6 +123,38 @@ fn without_a_terminal_lines_come_from_a_pipe_and_the_end_comes_by_itself() {
         assert!(said.contains(line), "{line}\n{said}");
     }
     assert!(!said.contains('\x1b'));
+}
+
+#[test]
+fn what_stands_before_a_quit_is_done_embedded_and_attached() {
+    for attached in [false, true] {
+        let home = Home::new();
+        let served = attached.then(|| home.serve());
+        let (child, mut input) = piped(plain(&home, &["--accessible"], &[]));
+        input.write_all(b"start touch f\nquit\n").expect("written");
+        drop(input);
+        let output = child.wait_with_output().expect("ends");
+        let said = String::from_utf8(output.stdout).expect("text");
+        assert_eq!(output.status.code(), Some(0), "{attached}: {said}");
+        assert!(said.contains("operator: started t01: touch f"), "{attached}: {said}");
+        wait_until("it ran", || home.workspace().join("f").exists());
+
+        let (child, mut input) = piped(plain(&home, &["--accessible"], &[]));
+        input
+            .write_all(b"start printf x >>g\nrename t01 one\nstop t09\nstart touch h\nquit\n")
+            .expect("written");
+        drop(input);
+        let said = String::from_utf8(child.wait_with_output().expect("ends").stdout).expect("text");
+        assert!(said.contains("there is no task \"t09\""), "{attached}: {said}");
+        wait_until("both ran", || ["g", "h"].iter().all(|file| home.workspace().join(file).exists()));
+        let place = |text: &str| said.find(text).unwrap_or_else(|| panic!("{attached}: {text}: {said}"));
+        assert!(place("printf x >>g") < place("there is no task"), "{attached}: {said}");
+        assert!(place("there is no task") < place("touch h"), "{attached}: {said}");
+        if let Some(mut served) = served {
+            assert!(home.run(&["serve", "--stop"]).status.success());
+            served.wait().expect("ends");
+        }
+    }
 }
 
 #[test]

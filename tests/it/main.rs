@@ -62,6 +62,7 @@ mod fuzz_corpus;
 mod guide;
 mod hostile_text;
 mod link_commands;
+mod link_forged;
 mod link_operator;
 mod masking;
 mod mcp_python;

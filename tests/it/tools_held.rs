@@ -27,7 +27,7 @@ impl Bench {
 
     async fn paused() -> Self {
         let bench = Self::start(Limits::default());
-        bench.runtime.pause(true).await;
+        bench.runtime.pause(true, None).await;
         bench
     }
 
@@ -53,7 +53,7 @@ impl Bench {
 
     async fn decide(&self, decision: Decision) {
         let HeldCall { ticket, hash, .. } = self.held().await;
-        self.runtime.decide(ticket, hash, decision).await.expect("decided");
+        self.runtime.decide(ticket, hash, decision, None).await.expect("decided");
     }
 }
 
@@ -103,7 +103,7 @@ async fn released_within_its_wait_a_command_answers_as_usual() {
     let bench = Bench::paused().await;
     let asked = bench.ask("ExecCommand", exec("printf done", 30_000));
     bench.held().await;
-    bench.runtime.pause(false).await;
+    bench.runtime.pause(false, None).await;
     let answer = asked.await.expect("joins");
     assert_eq!(answer.receipt, "Process exited with code 0\n\nstdout:\ndone");
 }
@@ -131,7 +131,7 @@ async fn a_command_that_waits_can_be_withdrawn() {
     let stopped = bench.call("TaskStop", json!({"task_id": id})).await;
     assert_eq!(stopped.envelope.result().expect("a result")["effect"], "cancelled");
     assert!(bench.runtime.snapshot().borrow().gate.held.is_empty());
-    bench.runtime.pause(false).await;
+    bench.runtime.pause(false, None).await;
     let read = bench.call("TaskOutput", json!({"task_id": id})).await;
     assert_eq!(read.envelope.result().expect("a result")["task"]["status"], "cancelled");
     assert!(!bench.caller.cwd.join("ran").exists());
@@ -141,7 +141,7 @@ async fn a_command_that_waits_can_be_withdrawn() {
 async fn a_held_batch_runs_when_released_and_is_pending_when_its_wait_is_over() {
     let limits = Limits { batch_hold: Duration::from_millis(50), ..Limits::default() };
     let bench = Bench::start(limits);
-    bench.runtime.pause(true).await;
+    bench.runtime.pause(true, None).await;
     let items = json!({"items": [{"cmd": "touch ran", "shell": "/bin/sh", "login": false}]});
     insta::assert_snapshot!("batch_pending", shown(&bench.call("ExecCommandBatch", items.clone()).await));
     assert!(!bench.caller.cwd.join("ran").exists());
@@ -153,7 +153,7 @@ async fn a_held_batch_runs_when_released_and_is_pending_when_its_wait_is_over() 
     let asked = bench.ask("ExecCommandBatch", items);
     let held = bench.held().await;
     assert_eq!((held.task, held.commands.len()), (None, 1));
-    bench.runtime.decide(held.ticket, held.hash, Decision::Once).await.expect("decided");
+    bench.runtime.decide(held.ticket, held.hash, Decision::Once, None).await.expect("decided");
     assert_eq!(asked.await.expect("joins").envelope.result().expect("a result")["completed_count"], 1);
     assert!(bench.caller.cwd.join("ran").exists());
 }

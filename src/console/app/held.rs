@@ -15,7 +15,7 @@ use super::super::text::visible;
 use super::{App, Layer};
 
 /// What was typed before a card had been on screen for so long was not meant for it.
-pub(in crate::console) const SETTLES: SignedDuration = SignedDuration::from_millis(300);
+pub(in crate::console) const SETTLES: SignedDuration = SignedDuration::from_millis(400);
 const MOST_COLUMNS: u16 = 100;
 /// Rows below the text: a blank one and two of keys, or the line being written.
 const FOOT: u16 = 3;

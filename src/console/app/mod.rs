@@ -10,6 +10,7 @@ pub mod export;
 pub mod fields;
 pub mod filter;
 pub mod finding;
+pub mod guard;
 pub mod held;
 pub mod inquiry;
 mod layer;
@@ -154,6 +155,7 @@ pub struct App {
     pub(super) last_click: Option<(Timestamp, u16, u16)>,
     /// Where a press on a pane may begin a drag.
     pub(super) pressed: Option<(u16, u16)>,
+    pub(super) guard: guard::Guard,
     pub(super) notices_seen: u64,
     pub(super) select_next: Option<TaskId>,
 }
@@ -198,6 +200,7 @@ impl App {
             fitted: None,
             last_click: None,
             pressed: None,
+            guard: guard::Guard::default(),
             notices_seen: 0,
             select_next: None,
         };

@@ -313,19 +313,19 @@ async fn call(operator: &Operator, tool: &'static str, input: Value) -> Msg {
     }
 }
 
-fn failed<T>(what: &str, result: Result<T, crate::link::Error>) -> Option<Msg> {
+pub(super) fn failed<T>(what: &str, result: Result<T, crate::link::Error>) -> Option<Msg> {
     result.err().map(|error| Msg::Failed(said(what, &error)))
 }
 
 /// Says what did not work; that nothing can be done to a recording needs no more words.
-fn said(what: &str, error: &crate::link::Error) -> String {
+pub(super) fn said(what: &str, error: &crate::link::Error) -> String {
     match error {
         crate::link::Error::ReadOnly => error.to_string(),
         _ => format!("{what}: {error}"),
     }
 }
 
-fn answered(tool: &str, seq: u64, envelope: &Envelope) -> Answered {
+pub(super) fn answered(tool: &str, seq: u64, envelope: &Envelope) -> Answered {
     let result = envelope.result();
     let text = |pointer| result.and_then(|value| value.pointer(pointer)).and_then(Value::as_str);
     let refused = result.and_then(|value| value.get("accepted_input")) == Some(&Value::Bool(false));

@@ -20,6 +20,7 @@ use super::display::{self, Display};
 use super::files::Made;
 use super::frames::Frames;
 use super::keyboard::Heard;
+use super::notices;
 use super::settings::Source;
 use super::signals::{Asked, Signals};
 use super::tty;
@@ -174,7 +175,7 @@ impl Driver {
                 }
                 return Ok(None);
             }
-            Event::Snapshot => Msg::Snapshot(Arc::clone(&snapshots.borrow())),
+            Event::Snapshot => Msg::Snapshot(notices::of_others(&snapshots.borrow())),
             Event::Link if *connected.borrow() => return Ok(None),
             Event::Link if self.app.is_leaving => return Ok(Some(Ending::Left)),
             Event::Link => Msg::LinkLost,

@@ -10,6 +10,8 @@ pub(super) mod frames;
 pub(super) mod hook;
 pub(super) mod keyboard;
 mod lookups;
+mod notices;
+mod orders;
 pub(super) mod pages;
 pub(super) mod player;
 pub(super) mod seen;

@@ -16,12 +16,12 @@ use crate::runtime::{Snapshot, TaskView};
 
 use super::super::Error;
 use super::super::msg::{Effect, Leave, Msg};
-use super::super::options::{Because, Exit, Left, Options};
+use super::super::options::{Because, Exit, Left};
 use super::super::spoken::{Act, Circumstances, Heard, Purpose, Talk};
-use super::carrier::Carrier;
 use super::pages;
 use super::signals::{Asked, Signals};
 use super::stdin::{self, Echo};
+use super::{notices, orders};
 
 /// With nothing to wait for, the loop looks again then.
 const LONG: Duration = Duration::from_hours(24);
@@ -34,7 +34,6 @@ const UNREAD: u8 = 141;
 struct Teller {
     talk: Talk,
     operator: Operator,
-    carrier: Carrier,
     reading: JoinSet<Option<Heard>>,
     lines: Option<stdin::Lines>,
     echo: Echo,
@@ -47,11 +46,7 @@ struct Teller {
 ///
 /// # Errors
 /// When signals cannot be listened to, or standard input not be read.
-pub(in crate::console) async fn run(
-    operator: Operator,
-    options: &Options,
-    because: Because,
-) -> Result<Exit, Error> {
+pub(in crate::console) async fn run(operator: Operator, because: Because) -> Result<Exit, Error> {
     let signals = Signals::listen().map_err(Error::Signals)?;
     let clock = Clock::start();
     let about = Circumstances {
@@ -62,13 +57,11 @@ pub(in crate::console) async fn run(
         is_person: stdin::is_person(),
     };
     let lines = stdin::lines(clock.clone()).map_err(Error::Terminal)?;
-    let snapshot = Arc::clone(&operator.snapshot().borrow());
+    let snapshot = notices::of_others(&operator.snapshot().borrow());
     let (talk, acts) = Talk::begin(about, snapshot, clock.now().wall);
-    let carrier = Carrier::new(operator.clone(), options.clipboard.clone(), None);
     let mut teller = Teller {
         talk,
         operator,
-        carrier,
         reading: JoinSet::new(),
         lines: Some(lines),
         echo: Echo::default(),
@@ -128,7 +121,7 @@ impl Teller {
     ) -> Next {
         let wake = self.clock.instant(self.wake());
         let is_lost = self.talk.is_lost;
-        // What was asked for is told before the next line counts: nothing is lost to a `quit` right behind it.
+        // What was asked for is done and told before the next line counts: nothing is lost to a `quit` right behind it.
         let takes_lines = self.reading.is_empty();
         let line = async {
             match &mut self.lines {
@@ -139,6 +132,15 @@ impl Teller {
         tokio::select! {
             biased;
             asked = self.signals.next() => Next::Signal(asked),
+            Some(read) = self.reading.join_next() => {
+                Next::Heard(read.ok().flatten().unwrap_or(Heard::Time))
+            }
+            Ok(()) = snapshots.changed() => {
+                Next::Heard(Heard::News(notices::of_others(&snapshots.borrow_and_update())))
+            }
+            Ok(()) = connected.changed(), if !is_lost => {
+                Next::Heard(if *connected.borrow() { Heard::Time } else { Heard::LinkLost })
+            }
             line = line => Next::Heard(match line {
                 Some((line, at)) => Heard::Line(line, at),
                 None => {
@@ -146,16 +148,6 @@ impl Teller {
                     Heard::InputEnded
                 }
             }),
-            msg = self.carrier.next() => Next::Heard(Heard::Told(msg)),
-            Some(read) = self.reading.join_next() => {
-                Next::Heard(read.ok().flatten().unwrap_or(Heard::Time))
-            }
-            Ok(()) = snapshots.changed() => {
-                Next::Heard(Heard::News(Arc::clone(&snapshots.borrow_and_update())))
-            }
-            Ok(()) = connected.changed(), if !is_lost => {
-                Next::Heard(if *connected.borrow() { Heard::Time } else { Heard::LinkLost })
-            }
             () = tokio::time::sleep_until(wake) => Next::Heard(Heard::Time),
         }
     }
@@ -212,35 +204,13 @@ impl Teller {
 
     fn act(&mut self, effect: Effect) -> Option<u8> {
         match effect {
-            Effect::Call { tool, input } => self.carrier.call(tool, input),
-            Effect::Send { task, input } => {
-                if let Some(refused) = self.carrier.send(task, input) {
-                    let acts = self.talk.update(Heard::Told(refused), self.clock.now().wall);
-                    return self.carry_out(acts);
-                }
-            }
-            Effect::Pause(paused) => self.carrier.pause(paused),
-            Effect::Decide { ticket, hash, decision } => self.carrier.decide(ticket, hash, decision),
-            Effect::Answer { question, given } => self.carrier.answer(question, given),
-            Effect::Rename(task, name) => self.carrier.rename(task, name),
-            Effect::Fetch(seq) => self.fetch(seq),
             Effect::Quit(Leave::LeaveRunning) => return Some(0),
-            Effect::Quit(Leave::StopAll) => {
-                self.carrier.shut_down();
-                self.give_up = Some(self.clock.now().mono + STOPPING);
-            }
-            // The rest belongs to screens.
+            Effect::Quit(Leave::StopAll) => self.give_up = Some(self.clock.now().mono + STOPPING),
             _ => {}
         }
+        let asked = orders::carry_out(self.operator.clone(), effect);
+        self.reading.spawn(async move { asked.await.map(Heard::Told) });
         None
-    }
-
-    fn fetch(&mut self, seq: u64) {
-        let operator = self.operator.clone();
-        self.reading.spawn(async move {
-            let record = operator.record(seq).await.map(Msg::Record);
-            Some(Heard::Told(record.unwrap_or_else(|| Msg::Failed(format!("there is no call {seq}")))))
-        });
     }
 
     fn read(&mut self, task: &TaskId, from: u64, purpose: Purpose) {

@@ -276,7 +276,11 @@ fn wardrobe(
         GlyphSet::Unicode => false,
         GlyphSet::Ascii => true,
     };
-    let colours = if is_plain { Colours::None } else { Colours::Named };
+    let colours = match Level::asked(asked).unwrap_or(facts.level) {
+        _ if is_plain => Colours::None,
+        Level::None | Level::Sixteen => Colours::Sixteen,
+        Level::Many | Level::True => Colours::Named,
+    };
     Wardrobe { themes, worn, colours, ascii, backdrop: facts.backdrop.clone() }
 }
 

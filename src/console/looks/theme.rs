@@ -62,6 +62,8 @@ roles! {
 pub enum Colours {
     /// Those of the theme.
     Named,
+    /// Those of the theme for terminals that have sixteen only.
+    Sixteen,
     /// None: bold, reverse and underline only (NO_COLOR).
     None,
 }
@@ -81,6 +83,8 @@ pub struct Sketch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Look {
     ink: Option<Ink>,
+    /// Its colour where there are sixteen only.
+    few: Option<Ink>,
     flags: Modifier,
 }
 
@@ -165,11 +169,15 @@ impl Sketch {
     #[must_use]
     pub fn theme(&self, colours: Colours, ascii: bool, backdrop: Option<&Backdrop>) -> Theme {
         let style = |(role, look): (&Role, &Look)| {
-            let plain = || self.plain.get(role).copied().unwrap_or(Look { ink: None, ..*look });
+            let plain = || self.plain.get(role).copied().unwrap_or(Look { ink: None, few: None, ..*look });
+            let look = match colours {
+                Colours::Sixteen => Look { ink: look.few.or(look.ink), ..*look },
+                Colours::Named | Colours::None => *look,
+            };
             let look = match (colours, backdrop) {
                 (Colours::None, _) => plain(),
                 (_, Some(backdrop)) => look.legible(backdrop).unwrap_or_else(plain),
-                (_, None) => *look,
+                (_, None) => look,
             };
             (*role, look.style(colours))
         };
@@ -217,7 +225,7 @@ impl Look {
 
     fn style(self, colours: Colours) -> Style {
         let style = Style::new().add_modifier(self.flags);
-        let colour = match self.ink.filter(|_| colours == Colours::Named) {
+        let colour = match self.ink.filter(|_| colours != Colours::None) {
             None => return style,
             Some(Ink::Default) => Color::Reset,
             Some(Ink::Named(index)) => sixteen(index),
@@ -263,15 +271,23 @@ fn look(source: &Source, path: &str, row: &Entry) -> Result<Look, Fault> {
             "dim" => Modifier::DIM,
             "reverse" => Modifier::REVERSED,
             "underline" => Modifier::UNDERLINED,
-            "fg" => {
+            "fg" | "fg16" => {
                 let Node::Text(name) = &part.node else {
                     return Err(source.fault(part.line, path, "a colour is written as text"));
                 };
-                look.ink = Some(ink(source, path, part.line, name)?);
+                let ink = ink(source, path, part.line, name)?;
+                match (part.key.as_str(), ink) {
+                    ("fg16", Ink::Rgb(_)) => {
+                        let what = "`fg16` is one of the 16 names, or `default`";
+                        return Err(source.fault(part.line, path, what));
+                    }
+                    ("fg16", _) => look.few = Some(ink),
+                    _ => look.ink = Some(ink),
+                }
                 continue;
             }
             other => {
-                let known = ["fg", "bold", "dim", "reverse", "underline"].into_iter();
+                let known = ["fg", "fg16", "bold", "dim", "reverse", "underline"].into_iter();
                 let fault = source.fault(part.line, &format!("{path}.{other}"), "there is no such key");
                 return Err(Fault { near: nearest(other, known).map(str::to_owned), ..fault });
             }

@@ -241,6 +241,66 @@ mod tests {
     }
 
     #[test]
+    fn states_stay_apart_in_every_theme_at_every_level() {
+        use crate::console::looks::colour::Level;
+        use ratatui::style::Color;
+        const STATES: [Role; 8] = [
+            Role::Queued,
+            Role::Running,
+            Role::Waiting,
+            Role::Cancelling,
+            Role::Completed,
+            Role::Failed,
+            Role::Interrupted,
+            Role::Capped,
+        ];
+        const GREYS: [Color; 5] = [Color::Black, Color::DarkGray, Color::Gray, Color::White, Color::Reset];
+        for listed in Themes::default().list() {
+            for (level, colours) in [
+                (Level::None, Colours::None),
+                (Level::Sixteen, Colours::Sixteen),
+                (Level::Many, Colours::Named),
+                (Level::True, Colours::Named),
+            ] {
+                let theme = listed.sketch.theme(colours, false, None);
+                let look = |role: Role| {
+                    let style = theme.style(role);
+                    (style.fg.map(|colour| level.map(colour)), style.add_modifier)
+                };
+                let about = |role: Role| format!("{} at {level:?}: {}", listed.name, role.name());
+                for (at, &one) in STATES.iter().enumerate() {
+                    for &other in &STATES[at + 1..] {
+                        // Without colour, a glyph and a word tell what runs from what has completed.
+                        let is_told = [one, other] == [Role::Running, Role::Completed];
+                        let needs_colour = colours != Colours::None && listed.name != "mono";
+                        let differ = look(one) != look(other) || (is_told && !needs_colour);
+                        assert!(differ, "{} looks like {}", about(one), other.name());
+                    }
+                }
+                if colours == Colours::None || listed.name == "mono" {
+                    continue;
+                }
+                let colour = |role: Role| look(role).0;
+                for (one, other) in [
+                    (Role::Failed, Role::Waiting),
+                    (Role::Failed, Role::Running),
+                    (Role::Waiting, Role::Running),
+                ] {
+                    assert_ne!(
+                        colour(one),
+                        colour(other),
+                        "{} has the colour of {}",
+                        about(one),
+                        other.name()
+                    );
+                }
+                let failed = colour(Role::Failed).expect("a colour");
+                assert!(!GREYS.contains(&failed), "{} is grey", about(Role::Failed));
+            }
+        }
+    }
+
+    #[test]
     fn a_persons_theme_is_read_from_its_file() {
         let home = tempfile::tempdir().expect("temp dir");
         let folder = home.path().join(THEMES_FOLDER);

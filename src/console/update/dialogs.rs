@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::envelope::TaskId;
 use crate::runtime::Input;
 
-use super::super::app::{App, Layer};
+use super::super::app::{App, Layer, alias};
 use super::super::keys::action::Action;
 use super::super::msg::{Effect, Leave};
 use super::super::plan::Class;
@@ -16,6 +16,13 @@ impl App {
         let Some(layer) = self.layers.pop() else { return Vec::new() };
         if action == Action::Back {
             return Vec::new();
+        }
+        if let Layer::Stop { task, .. } | Layer::Signal(task) = &layer
+            && !self.guard.admits(action, self.now)
+        {
+            let name = self.task(task).map_or_else(|| task.to_string(), |task| alias(task));
+            self.toasts.say(format!("{name} is another task than before: press again"), None, self.now);
+            return self.open(layer);
         }
         match layer {
             Layer::Stop { task, kill } => self.stop(task, kill, action),

@@ -211,6 +211,7 @@ impl App {
             | Action::User1
             | Action::User2 => {
                 let task = self.at_hand().map(|task| task.id.clone());
+                self.hold();
                 task.map(|task| super::dialogs::signal(&task, action)).unwrap_or_default()
             }
             // Asks for all of them by number, as the key that quits does.

@@ -14,6 +14,10 @@ impl App {
     pub(super) fn act_on_task(&mut self, action: Action) -> Vec<Effect> {
         let Some(task) = self.at_hand().cloned() else { return Vec::new() };
         let id = task.id.clone();
+        self.hold();
+        if matches!(action, Action::Stop | Action::Kill | Action::Signal) {
+            self.guard.opens(&id, action, self.now);
+        }
         match action {
             Action::Type => self.enter(&task),
             Action::Line => {
@@ -53,6 +57,11 @@ impl App {
             }
             _ => Vec::new(),
         }
+    }
+
+    /// Keeps the selection where it is: what is acted on stays under the eyes, also once it has ended.
+    pub(super) fn hold(&mut self) {
+        self.list.is_held |= self.view != View::Program;
     }
 
     /// Opens the task full size, or stays at the program it runs for, and types into it when it takes input.

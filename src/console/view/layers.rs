@@ -219,18 +219,24 @@ fn quit(brush: &mut Brush<'_>, plan: &Plan) {
 }
 
 fn paste(brush: &mut Brush<'_>, plan: &Plan, task: &TaskView, pasted: &str) {
-    let lines: Vec<&str> = pasted.lines().collect();
+    // As the task gets it: CR ends a line as LF does.
+    let sent = pasted.replace("\r\n", "\n").replace('\r', "\n");
+    let lines: Vec<&str> = sent.lines().collect();
     let mut rows: Vec<Vec<Piece>> = Vec::new();
     for line in lines.iter().take(5) {
         rows.push(vec![piece(visible::one_line(line), Role::Text)]);
     }
     if lines.len() > 5 {
-        rows.push(vec![piece(format!("and {} more lines", lines.len() - 5), Role::Faint)]);
+        rows.push(vec![piece(format!("and {} more", many(lines.len() - 5, "line")), Role::Faint)]);
     }
     rows.push(Vec::new());
     rows.push(key_row(brush, Context::Paste, &[(Action::Confirm, "paste"), (Action::Back, "do not")]));
-    let chars = text::count(pasted.chars().count() as u64);
-    dialog(brush, plan, &format!("paste {} lines, {chars} chars into {}?", lines.len(), alias(task)), &rows);
+    let (lines, chars) = (many(lines.len(), "line"), many(pasted.chars().count(), "char"));
+    dialog(brush, plan, &format!("paste {lines}, {chars} into {}?", alias(task)), &rows);
+}
+
+fn many(count: usize, word: &str) -> String {
+    format!("{} {word}{}", text::count(count as u64), if count == 1 { "" } else { "s" })
 }
 
 /// The rows of help: the keys of a context, then those of typing.

@@ -16,7 +16,7 @@ use super::brush::{Brush, columns, cut};
 use super::state::{command, short_command, why};
 
 const STATE: usize = 13;
-const MOST_NOTE: usize = 20;
+const LEAST_NOTE: usize = 8;
 const LEAST_WHY: usize = 12;
 
 pub(super) fn draw(brush: &mut Brush<'_>, plan: &Plan) {
@@ -111,7 +111,7 @@ fn wide(brush: &mut Brush<'_>, area: Rect, task: &TaskView, is_selected: bool) {
     let room = usize::from(inside.width.saturating_sub(x));
     let cmd = command(task);
     let note: Vec<_> = brush.note(task).into_iter().collect();
-    let note = cut(&note, (room / 2).max(MOST_NOTE).min(room), dots);
+    let note = beside(&cmd, &note, room, dots);
     let taken = if note.is_empty() { 0 } else { usize::from(columns(&note)) + 2 };
     brush.row_right(inside, 0, &note);
     let x = brush.row_from(inside, (x, 0), &cut(&cmd, room.saturating_sub(taken), dots));
@@ -129,29 +129,51 @@ fn cpu(brush: &Brush<'_>, task: &TaskView) -> String {
     used.and_then(|used| used.cpu).map_or_else(|| brush.glyphs().dot.to_owned(), |cpu| cpu.to_string())
 }
 
+/// Returns what there is room for of a note beside a command: a short one stands whole, of a longer one what the
+/// command leaves. The command is never left out.
+fn beside(cmd: &[Piece], note: &[Piece], room: usize, dots: &str) -> Vec<Piece> {
+    let [cmd, wanted] = [cmd, note].map(|pieces| usize::from(columns(pieces)));
+    let left = room.saturating_sub(cmd.min(room * 2 / 3) + 2);
+    match wanted {
+        _ if wanted <= left.max((room * 3 / 5).saturating_sub(2)) => note.to_vec(),
+        _ if left >= LEAST_NOTE => cut(note, left, dots),
+        _ => Vec::new(),
+    }
+}
+
+/// Two rows: the state before everything else in the first, the command in the second.
 fn narrow(brush: &mut Brush<'_>, area: Rect, task: &TaskView, is_selected: bool) {
     let shown = brush.state(task);
     let dots = brush.glyphs().cut;
     let time = if task.status.is_terminal() { brush.quiet(task) } else { brush.ran(task) };
-    let first = [
-        mark(brush, is_selected),
-        piece(column(&alias(task), 5, dots), Role::Text),
-        piece(format!("{} {}", shown.glyph, shown.word), shown.role),
-    ];
-    brush.row(area, 0, &first);
     let inside = Rect { width: area.width.saturating_sub(1), ..area };
-    let busy = brush
-        .app
-        .usage
-        .of(&task.id)
-        .and_then(|used| used.cpu)
-        .filter(|cpu| *cpu > 0 && !task.status.is_terminal());
-    let busy = busy.map(|cpu| piece(format!("{cpu}% "), Role::Text));
-    brush.row_right(inside, 0, &busy.into_iter().chain([piece(time, Role::Faint)]).collect::<Vec<_>>());
-    brush.row(area, 1, &[piece(format!("   {}  ", task.started_by.short()), Role::Faint)]);
+    let x = brush.row(area, 0, &[mark(brush, is_selected), piece(column(&alias(task), 5, dots), Role::Text)]);
+    let state = [piece(format!("{} {}", shown.glyph, shown.word), shown.role)];
+    let state = cut(&state, usize::from(inside.width.saturating_sub(x)), dots);
+    let x = brush.row_from(inside, (x, 0), &state);
+    let used = brush.app.usage.of(&task.id).and_then(|used| used.cpu);
+    let busy = used.filter(|cpu| *cpu > 0 && !task.status.is_terminal());
+    let busy = busy.map(|cpu| piece(format!("{cpu}%"), Role::Text));
     let note = brush.note(task).filter(|_| !task.status.is_terminal());
-    let mut cmd: Vec<_> = note.into_iter().flat_map(|note| [note, piece("  ", Role::Text)]).collect();
-    cmd.extend(short_command(task));
+    // Right of the state stands what there is room for: its age, then what the person must know, then its load.
+    let mut right: Vec<Piece> = Vec::new();
+    let mut told_above = false;
+    let parts = [(Some(piece(time, Role::Faint)), false), (note.clone(), true), (busy, false)];
+    for (part, is_note) in parts.into_iter().filter_map(|(part, is_note)| Some((part?, is_note))) {
+        let gap = if right.is_empty() { Vec::new() } else { vec![piece(" ", Role::Text)] };
+        let row: Vec<Piece> = [part].into_iter().chain(gap).chain(right.iter().cloned()).collect();
+        if x + columns(&row) < inside.width {
+            right = row;
+            told_above |= is_note;
+        }
+    }
+    brush.row_right(inside, 0, &right);
+    brush.row(area, 1, &[piece(format!("   {}  ", task.started_by.short()), Role::Faint)]);
     let room = usize::from(area.width.saturating_sub(9));
-    brush.row_from(area, (8, 1), &cut(&cmd, room, dots));
+    let cmd = short_command(task);
+    let note: Vec<Piece> = note.filter(|_| !told_above).into_iter().collect();
+    let note = beside(&cmd, &note, room, dots);
+    let taken = if note.is_empty() { 0 } else { usize::from(columns(&note)) + 2 };
+    brush.row_right(inside, 1, &note);
+    brush.row_from(area, (8, 1), &cut(&cmd, room.saturating_sub(taken), dots));
 }

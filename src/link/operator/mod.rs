@@ -1,6 +1,8 @@
 //! What a console holds: the runtime in its own process, or one attached over the operator socket.
 //! Both have the same methods and behave the same.
 
+mod answers;
+mod cards;
 mod delta;
 mod recorded;
 mod remote;
@@ -8,11 +10,14 @@ mod screen;
 mod serve;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 use tokio::sync::{Notify, watch};
+use tokio_util::sync::DropGuard;
 
+pub(super) use cards::Card;
+use cards::{CardId, Cards};
 pub(super) use delta::Update;
 use recorded::Recorded;
 use remote::Remote;
@@ -21,6 +26,7 @@ pub use serve::serve;
 use super::Error;
 use super::ask::{Ask, Reply, Shown};
 use crate::envelope::{Actor, TaskId};
+use crate::process::ConsoleProcess;
 use crate::runtime::past::Story;
 use crate::runtime::{
     self, CallRecord, Closing, Decision, Given, Handle, Input, InputOutcome, QuestionId, Screen, Snapshot,
@@ -52,14 +58,21 @@ pub struct Local {
     runtime: Handle,
     viewer: Arc<Viewer>,
     caller: Caller,
+    /// Whom a person acts through here.
+    console: ConsoleProcess,
+    /// What it was shown that waits for an answer.
+    // A lock, not a message: held for a few map operations, never across an await.
+    cards: Arc<Mutex<Cards>>,
     connected: Arc<watch::Sender<bool>>,
+    /// Ends what looks after the cards of a console in this process.
+    _open: Option<Arc<DropGuard>>,
 }
 
 impl Operator {
     /// Holds a runtime of this process; commands start in `cwd` unless they say otherwise.
     #[must_use]
     pub fn local(runtime: Handle, cwd: PathBuf) -> Self {
-        Self::Local(Local::new(runtime, cwd))
+        Self::Local(Local::new(runtime, cwd, ConsoleProcess::own()).dealing())
     }
 
     /// Attaches to the runtime behind an operator socket and waits for its first snapshot.
@@ -191,7 +204,8 @@ impl Operator {
     /// # Errors
     /// When the runtime went away.
     pub async fn pause(&self, paused: bool) -> Result<(), Error> {
-        self.ask(Ask::Pause { paused }).await.map(drop)
+        let nonce = self.nonce(&CardId::Pause);
+        self.ask(Ask::Pause { paused, nonce }).await.map(drop)
     }
 
     /// Says the operator's word to a held call; `hash` is that of the request they were shown.
@@ -199,7 +213,8 @@ impl Operator {
     /// # Errors
     /// When the runtime went away, or that very request is not held any more.
     pub async fn decide(&self, ticket: u64, hash: String, decision: Decision) -> Result<(), Error> {
-        self.ask(Ask::Decide { ticket, hash, decision }).await.map(drop)
+        let nonce = self.nonce(&CardId::Held(ticket));
+        self.ask(Ask::Decide { ticket, hash, decision, nonce }).await.map(drop)
     }
 
     /// Answers a question as the operator. It is on record when this returns.
@@ -207,7 +222,8 @@ impl Operator {
     /// # Errors
     /// When the answer is not taken, or the runtime went away.
     pub async fn answer(&self, question: &QuestionId, given: Given) -> Result<(), Error> {
-        self.ask(Ask::Answer { question: question.clone(), given }).await.map(drop)
+        let nonce = self.nonce(&CardId::Question(question.clone()));
+        self.ask(Ask::Answer { question: question.clone(), given, nonce }).await.map(drop)
     }
 
     /// Lets agents answer a question, or not any more.
@@ -215,7 +231,8 @@ impl Operator {
     /// # Errors
     /// When the question is not open or the operator's alone, or the runtime went away.
     pub async fn let_agents(&self, question: &QuestionId, may: bool) -> Result<(), Error> {
-        self.ask(Ask::LetAgents { question: question.clone(), may }).await.map(drop)
+        let nonce = self.nonce(&CardId::Question(question.clone()));
+        self.ask(Ask::LetAgents { question: question.clone(), may, nonce }).await.map(drop)
     }
 
     /// Returns the whole record of a call, when it is still known.
@@ -256,6 +273,15 @@ impl Operator {
         self.ask(Ask::Shutdown { closing }).await.map(drop)
     }
 
+    /// Returns what came with a card on this connection.
+    fn nonce(&self, card: &CardId) -> Option<String> {
+        match self {
+            Self::Local(local) => local.cards().nonce(card),
+            Self::Remote(remote) => remote.nonce(card),
+            Self::Recorded(_) => None,
+        }
+    }
+
     async fn ask(&self, ask: Ask) -> Result<Reply, Error> {
         match self {
             Self::Local(local) => local.settle(ask).await,
@@ -266,15 +292,17 @@ impl Operator {
 }
 
 impl Local {
-    fn new(runtime: Handle, cwd: PathBuf) -> Self {
+    fn new(runtime: Handle, cwd: PathBuf, console: ConsoleProcess) -> Self {
         let caller = Caller { actor: Actor::Operator, cwd };
         let viewer = runtime.viewer();
-        Self { runtime, viewer, caller, connected: Arc::new(watch::Sender::new(true)) }
+        let (cards, connected) = (Arc::default(), Arc::new(watch::Sender::new(true)));
+        Self { runtime, viewer, caller, console, cards, connected, _open: None }
     }
 
     /// Does what was asked.
     async fn settle(&self, ask: Ask) -> Result<Reply, Error> {
-        let Self { runtime, caller, .. } = self;
+        self.check(&ask)?;
+        let Self { runtime, caller, console, .. } = self;
         let declined = |error: runtime::Error| Error::Declined { message: error.to_string() };
         Ok(match ask {
             Ask::Call { tool, input, .. } => {
@@ -295,12 +323,12 @@ impl Local {
                 runtime.rename(&task, name).await;
                 Reply::Done
             }
-            Ask::Pause { paused } => {
-                runtime.pause(paused).await;
+            Ask::Pause { paused, .. } => {
+                runtime.pause(paused, Some(console)).await;
                 Reply::Done
             }
-            Ask::Decide { ticket, hash, decision } => {
-                runtime.decide(ticket, hash, decision).await.map_err(declined)?;
+            Ask::Decide { ticket, hash, decision, .. } => {
+                runtime.decide(ticket, hash, decision, Some(console)).await.map_err(declined)?;
                 Reply::Done
             }
             Ask::Record { seq } => Reply::Record(runtime.call(seq).await),
@@ -308,11 +336,11 @@ impl Local {
                 let whole = runtime.task(&task).filter(|task| task.cmd_chars.is_none());
                 Reply::Command(whole.map(|task| task.cmd.clone()))
             }
-            Ask::Answer { question, given } => {
-                runtime.answer(&caller.actor, &question, given).await.map_err(declined)?;
+            Ask::Answer { question, given, .. } => {
+                runtime.answer_at(console, &question, given).await.map_err(declined)?;
                 Reply::Done
             }
-            Ask::LetAgents { question, may } => {
+            Ask::LetAgents { question, may, .. } => {
                 runtime.let_agents(&question, may).await.map_err(declined)?;
                 Reply::Done
             }

@@ -11,6 +11,7 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use super::cards::{self, CardId};
 use super::screen::Picture;
 use crate::envelope::TaskId;
 use crate::link::ask::{Ask, News, Order, Reply, Shown};
@@ -40,6 +41,8 @@ struct State {
     screens: Mutex<HashMap<TaskId, Arc<Screen>>>,
     screens_changed: Arc<Notify>,
     waiting: Mutex<HashMap<u64, oneshot::Sender<Result<Reply, String>>>>,
+    /// What answers must carry.
+    nonces: Mutex<HashMap<CardId, String>>,
     next_id: AtomicU64,
 }
 
@@ -55,6 +58,7 @@ impl Remote {
             screens: Mutex::default(),
             screens_changed: Arc::default(),
             waiting: Mutex::default(),
+            nonces: Mutex::default(),
             next_id: AtomicU64::new(1),
         });
         let (orders, ordered) = mpsc::channel(ORDERS);
@@ -91,6 +95,11 @@ impl Remote {
         Arc::clone(&self.state.screens_changed)
     }
 
+    /// Returns what came with a card.
+    pub(super) fn nonce(&self, card: &CardId) -> Option<String> {
+        lock(&self.state.nonces).get(card).cloned()
+    }
+
     pub(super) async fn ask(&self, ask: Ask) -> Result<Reply, Error> {
         let id = self.state.next_id.fetch_add(1, Ordering::Relaxed);
         let (answer, answered) = oneshot::channel();
@@ -110,7 +119,9 @@ async fn first_snapshot(reader: &mut BufReader<OwnedReadHalf>) -> Result<Snapsho
     let frame = Frame::read(reader, MAX_FROM_RUNTIME).await?.ok_or(Error::Gone)?;
     match frame.parse()? {
         News::Update(update) => Ok(update.apply(None)),
-        News::Reply { .. } | News::Event(_) => Err(Error::frame("a reply before the first snapshot")),
+        News::Reply { .. } | News::Event(_) | News::Cards(_) => {
+            Err(Error::frame("a reply before the first snapshot"))
+        }
     }
 }
 
@@ -169,6 +180,12 @@ async fn read(
             Frame::Json(_) => match frame.parse()? {
                 News::Update(update) => {
                     state.snapshot.send_modify(|known| *known = Arc::new(update.apply(Some(known))));
+                }
+                News::Cards(dealt) => {
+                    let waiting = cards::waiting(&state.snapshot.borrow());
+                    let mut nonces = lock(&state.nonces);
+                    nonces.retain(|card, _| waiting.contains(card));
+                    nonces.extend(dealt.into_iter().map(|card| (card.id, card.nonce)));
                 }
                 News::Reply { id, reply } => {
                     if let Some(waiting) = lock(&state.waiting).remove(&id) {

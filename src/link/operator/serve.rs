@@ -20,6 +20,7 @@ use crate::envelope::TaskId;
 use crate::link::ask::{Ask, News, Order, Shown};
 use crate::link::frame::{Frame, MAX_FRAME, MAX_UPDATE};
 use crate::link::{Error, Guest};
+use crate::process::ConsoleProcess;
 use crate::runtime::{Handle, Snapshot};
 
 /// The shortest time between two snapshots.
@@ -40,8 +41,12 @@ pub async fn serve(
     end: CancellationToken,
     stop: CancellationToken,
 ) -> Result<(), Error> {
-    let Guest { hello, lines, writer, .. } = guest;
-    let local = Local::new(runtime, hello.cwd);
+    let Guest { hello, peer, lines, writer } = guest;
+    let console = ConsoleProcess::of(peer.pid);
+    if runtime.is_watched() {
+        runtime.notice_of(&console, format!("another console has connected: {console}"));
+    }
+    let local = Local::new(runtime, hello.cwd, console);
     let (shown, taken) = (watch::Sender::default(), watch::Sender::new(0));
     let (replies, replied) = mpsc::channel(ASKS);
     let updates = Updates::new(&local);
@@ -153,7 +158,12 @@ async fn write(
                 updates.newest()?.write(&mut writer).await?;
                 return Ok(Wrote::Farewell);
             }
-            update = updates.next() => vec![update?],
+            update = updates.next() => {
+                let update = update?;
+                let cards = updates.known.as_deref().map(|known| pictures.local.deal(known)).unwrap_or_default();
+                let cards = (!cards.is_empty()).then(|| Frame::json(&News::Cards(cards))).transpose()?;
+                std::iter::once(update).chain(cards).collect()
+            }
             pictures = pictures.next() => {
                 pictures.iter().map(|picture| Frame::Screen(picture.encode())).collect()
             }

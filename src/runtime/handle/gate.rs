@@ -1,15 +1,18 @@
 //! The handle's part for calls that wait for the operator.
 
 use super::Handle;
+use crate::clock::Clock;
 use crate::config::ApprovalRule;
+use crate::process::ConsoleProcess;
 use crate::runtime::Error;
 use crate::runtime::gate::{BatchRequest, Decision};
 use crate::runtime::order::Order;
 
 impl Handle {
-    /// Holds new calls of agents from now on, or lets those go that only the pause holds.
-    pub async fn pause(&self, paused: bool) {
-        self.tell(Order::Pause { paused }).await;
+    /// Holds new calls of agents from now on, or lets those go that only the pause holds; `from` is the console
+    /// that a person asked for it in.
+    pub async fn pause(&self, paused: bool, from: Option<&ConsoleProcess>) {
+        self.tell(Order::Pause { paused, from: from.cloned() }).await;
     }
 
     /// Asks about new calls by these rules from now on.
@@ -17,12 +20,31 @@ impl Handle {
         self.tell(Order::Rules { rules }).await;
     }
 
-    /// Says the operator's word to a held call; `hash` is that of the request they were shown.
+    /// Says the operator's word to a held call; `hash` is that of the request they were shown, `from` the console
+    /// that showed it.
     ///
     /// # Errors
     /// When that very request is not held any more.
-    pub async fn decide(&self, ticket: u64, hash: String, decision: Decision) -> Result<(), Error> {
-        self.order(|reply| Order::Decide { ticket, hash, decision, reply }).await
+    pub async fn decide(
+        &self,
+        ticket: u64,
+        hash: String,
+        decision: Decision,
+        from: Option<&ConsoleProcess>,
+    ) -> Result<(), Error> {
+        let from = from.cloned();
+        self.order(|reply| Order::Decide { ticket, hash, decision, from, reply }).await
+    }
+
+    /// Shows the person a line about what was done in one console, in the others.
+    pub fn notice_of(&self, console: &ConsoleProcess, text: impl Into<String>) {
+        self.shared.notice_of(console, text.into());
+    }
+
+    /// Returns the clock of this runtime.
+    #[must_use]
+    pub fn clock(&self) -> &Clock {
+        &self.shared.clock
     }
 
     /// Waits until a batch may begin. To stop waiting, cancel the foreground of its call.

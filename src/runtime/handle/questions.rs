@@ -8,6 +8,7 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::Handle;
 use crate::envelope::Actor;
+use crate::process::ConsoleProcess;
 use crate::runtime::Error;
 use crate::runtime::order::{Order, Reply};
 use crate::runtime::program::ProgramView;
@@ -44,7 +45,21 @@ impl Handle {
     /// When the answer is not taken; an open question stays open.
     pub async fn answer(&self, by: &Actor, id: &QuestionId, given: Given) -> Result<Answer, Error> {
         let (by, id) = (by.clone(), id.clone());
-        self.about(|reply| ClerkOrder::Answer { by, id, given, reply }).await
+        self.about(|reply| ClerkOrder::Answer { by, from: None, id, given, reply }).await
+    }
+
+    /// Answers a question as the operator, at a console. It is on record, and final, when this returns.
+    ///
+    /// # Errors
+    /// When the answer is not taken; an open question stays open.
+    pub async fn answer_at(
+        &self,
+        console: &ConsoleProcess,
+        id: &QuestionId,
+        given: Given,
+    ) -> Result<Answer, Error> {
+        let (by, from, id) = (Actor::Operator, Some(console.clone()), id.clone());
+        self.about(|reply| ClerkOrder::Answer { by, from, id, given, reply }).await
     }
 
     /// Says something beside a question.

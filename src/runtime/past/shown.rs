@@ -66,7 +66,7 @@ impl Story {
     /// Says what is not as it was written.
     fn notices(&self, at: Timestamp) -> Vec<Notice> {
         let texts = self.problems.iter().map(ToString::to_string);
-        (1..).zip(texts).map(|(seq, text)| Notice { seq, at, is_error: true, text }).collect()
+        (1..).zip(texts).map(|(seq, text)| Notice { seq, at, is_error: true, text, from: None }).collect()
     }
 
     fn metrics(&self, tasks: &[Arc<TaskView>]) -> Metrics {

@@ -10,6 +10,7 @@ use super::desk::{Desk, Fact, Told};
 use super::view::{Asking, QuestionId};
 use crate::envelope::Actor;
 use crate::journal::Durability;
+use crate::process::ConsoleProcess;
 use crate::runtime::driver::Driver;
 use crate::runtime::order::{Order, Reply};
 use crate::runtime::rows::Row;
@@ -21,7 +22,14 @@ pub(in crate::runtime) enum ClerkOrder {
     /// Ask; whoever asked drops `waits` when they do not wait any more.
     Ask { asking: Box<Asking>, reply: Reply<Settled>, waits: CancellationToken },
     /// Answer.
-    Answer { by: Actor, id: QuestionId, given: Given, reply: Reply<Answer> },
+    Answer {
+        by: Actor,
+        /// The console it was given in.
+        from: Option<ConsoleProcess>,
+        id: QuestionId,
+        given: Given,
+        reply: Reply<Answer>,
+    },
     /// Say something beside a question.
     Comment { by: Actor, id: QuestionId, text: String, reply: Reply<()> },
     /// Let agents answer, or not any more.
@@ -46,9 +54,16 @@ impl Driver {
         let now = self.now();
         match order {
             ClerkOrder::Ask { asking, reply, waits } => self.ask(*asking, reply, waits),
-            ClerkOrder::Answer { by, id, given, reply } => {
+            ClerkOrder::Answer { by, from, id, given, reply } => {
                 match self.clerk.desk.answer(now, &by, &id, given) {
                     Ok(fact) => {
+                        let number = self.clerk.desk.number(&id).unwrap_or_default();
+                        let fact = fact.given_in(from.clone());
+                        if let Some(console) = &from {
+                            let text =
+                                format!("question {number} was answered in another console: {console}");
+                            self.shared.notice_of(console, text);
+                        }
                         self.clerk.answerers.insert(id.clone(), reply);
                         self.record(id, fact);
                     }

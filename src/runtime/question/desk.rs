@@ -14,6 +14,7 @@ use super::answer::{Answer, AnswerValue, Given, Principal, Settled};
 use super::view::{Asking, Comment, Question, QuestionId};
 use crate::clock::Moment;
 use crate::envelope::{Actor, mask};
+use crate::process::ConsoleProcess;
 
 /// Settled questions that are remembered, to tell a late answer what came of them.
 const SETTLED_KEPT: usize = 256;
@@ -73,6 +74,9 @@ pub(in crate::runtime) enum Fact {
         id: QuestionId,
         /// The answer; a masked text is told by its length.
         answer: Answer,
+        /// The console it was given in, when the operator gave it in one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        console: Option<ConsoleProcess>,
     },
     /// Nobody answered in time.
     TimedOut {
@@ -102,6 +106,16 @@ pub(in crate::runtime) enum Fact {
         /// They may.
         may: bool,
     },
+}
+
+impl Fact {
+    /// Says in which console an answer was given.
+    pub(super) fn given_in(self, console: Option<ConsoleProcess>) -> Self {
+        match self {
+            Self::Answered { id, answer, .. } => Self::Answered { id, answer, console },
+            other => other,
+        }
+    }
 }
 
 /// What is to be told once a fact is on record.
@@ -186,7 +200,7 @@ impl Desk {
         let answer = Answer { value, principal: Principal::Actor(by.clone()), at: now.wall, note };
         let recorded = answer.as_recorded(&entry.question.kind);
         entry.state = State::Settling(Settled::Answered(answer));
-        Ok(Fact::Answered { id: id.clone(), answer: recorded })
+        Ok(Fact::Answered { id: id.clone(), answer: recorded, console: None })
     }
 
     /// Puts a remark beside a question.
@@ -276,6 +290,11 @@ impl Desk {
         let mut questions: Vec<Arc<Question>> = open.map(|entry| entry.question.clone()).collect();
         questions.sort_by_key(|question| question.number);
         questions
+    }
+
+    /// Returns the number of a question that is not settled.
+    pub(super) fn number(&self, id: &QuestionId) -> Option<u32> {
+        self.open.get(id).map(|entry| entry.question.number)
     }
 
     /// Returns the ids of all questions that are not settled.

@@ -376,6 +376,7 @@ fn gate_event(now: Moment, what: &'static str, call: Option<&HeldCall>, note: &s
         task: call.and_then(|call| call.task.clone()),
         hash: call.map(|call| call.hash.clone()),
         note: note.to_owned(),
+        console: None,
     }
 }
 

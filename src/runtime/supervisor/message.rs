@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::config::ApprovalRule;
 use crate::envelope::{Actor, TaskId};
-use crate::process::Leftovers;
+use crate::process::{ConsoleProcess, Leftovers};
 use crate::runtime::cause::Closing;
 use crate::runtime::request::{ExecRequest, RejectionReason, StopSignal};
 use crate::runtime::view::{TaskEvent, Waiting};
@@ -123,10 +123,6 @@ pub(crate) enum Input {
         timer: Timer,
         epoch: u32,
     },
-    /// Holds new calls of agents from now on, or lets those go that only the pause holds.
-    Pause {
-        paused: bool,
-    },
     /// These rules hold for new calls from now on.
     Rules {
         rules: Vec<ApprovalRule>,
@@ -208,6 +204,9 @@ pub(crate) struct GateEvent {
     /// What the answer is bound to.
     pub(crate) hash: Option<String>,
     pub(crate) note: String,
+    /// The console that the operator was at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) console: Option<ConsoleProcess>,
 }
 
 /// An order to a task host.

@@ -60,7 +60,6 @@ impl Supervisor {
         match input {
             Input::Start(new) => self.start(now, *new),
             Input::Shutdown { closing } => self.shutdown(now, closing),
-            Input::Pause { paused } => self.pause(now, paused),
             Input::Rules { rules } => self.set_rules(now, rules),
             Input::HoldOver { ticket } => self.hold_over(now, ticket),
             Input::Withdraw { call } => self.withdraw(now, call),

@@ -58,7 +58,7 @@ mod tests {
         let agent = || Actor::Agent("a".into());
         let mut supervisor = Supervisor::new(&Limits::default());
         let long = || "x".repeat(1 << 20);
-        supervisor.step(at(0), Input::Pause { paused: true });
+        supervisor.pause(at(0), true);
         for id in 0..2 {
             let task = new(id, agent(), long());
             assert!(supervisor.no_room_for(&task).is_none());
@@ -67,7 +67,7 @@ mod tests {
         let refused = supervisor.no_room_for(&new(2, agent(), "ls".into()));
         assert!(matches!(refused, Some(Error::HeldLimit { .. })), "{refused:?}");
         assert!(supervisor.no_room_for(&new(2, Actor::Operator, long())).is_none(), "it does not wait");
-        supervisor.step(at(1), Input::Pause { paused: false });
+        supervisor.pause(at(1), false);
         assert!(supervisor.no_room_for(&new(2, agent(), long())).is_none());
     }
 }

@@ -1,0 +1,69 @@
+//! Which answers of a console count: the cards it is dealt, and what it says to them.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio_util::sync::CancellationToken;
+
+use super::Local;
+use super::cards::{self, Card, CardId, Cards};
+use crate::link::Error;
+use crate::link::ask::Ask;
+use crate::runtime::Snapshot;
+
+impl Local {
+    /// Deals the cards of a console in this process as its snapshots come; of one elsewhere, whoever writes to it does.
+    pub(super) fn dealing(self) -> Self {
+        let (cards, runtime) = (Arc::clone(&self.cards), self.runtime.clone());
+        let open = CancellationToken::new();
+        let closed = open.clone();
+        let mut snapshots = runtime.snapshot();
+        snapshots.mark_changed();
+        // Ends with the last clone of the hold, or with the runtime.
+        tokio::spawn(async move {
+            while let Some(Ok(())) = closed.run_until_cancelled(snapshots.changed()).await {
+                let snapshot = Arc::clone(&snapshots.borrow_and_update());
+                lock(&cards).deal(runtime.clock().now().mono, &snapshot, cards::random_nonce);
+            }
+        });
+        Self { _open: Some(Arc::new(open.drop_guard())), ..self }
+    }
+
+    pub(super) fn cards(&self) -> MutexGuard<'_, Cards> {
+        lock(&self.cards)
+    }
+
+    /// Returns a card for each thing that a snapshot about to be sent brings and that waits for an answer.
+    pub(super) fn deal(&self, snapshot: &Snapshot) -> Vec<Card> {
+        self.cards().deal(self.runtime.clock().now().mono, snapshot, cards::random_nonce)
+    }
+
+    /// Lets an answer through that carries what came with its card, if that can have been read.
+    pub(super) fn check(&self, ask: &Ask) -> Result<(), Error> {
+        let now = self.runtime.clock().now().mono;
+        let checked = match ask {
+            Ask::Decide { ticket, nonce, .. } => {
+                self.cards().check(now, &CardId::Held(*ticket), nonce.as_deref())
+            }
+            Ask::Answer { question, nonce, .. } | Ask::LetAgents { question, nonce, .. } => {
+                self.cards().check(now, &CardId::Question(question.clone()), nonce.as_deref())
+            }
+            Ask::Pause { paused: false, nonce } => {
+                let snapshot = Arc::clone(&self.runtime.snapshot().borrow());
+                self.cards().check_resume(now, &snapshot, nonce.as_deref())
+            }
+            // The tool answers as whoever calls it, and the operator answers on cards alone.
+            Ask::Call { tool, .. } if tool.starts_with("Question") && tool != "QuestionList" => {
+                let message =
+                    "the operator answers a question where it is shown, not with the tool".to_owned();
+                return Err(Error::Declined { message });
+            }
+            _ => Ok(()),
+        };
+        checked.map_err(|refused| Error::Declined { message: refused.to_string() })
+    }
+}
+
+// Nothing under this lock can panic half-way through a change.
+fn lock(cards: &Mutex<Cards>) -> MutexGuard<'_, Cards> {
+    cards.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,209 @@
+//! What one console was sent that waits for the operator's word, and whether an answer counts: only with the nonce
+//! that came with its card on that very connection, and no sooner than a person can have read it. Pure.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::runtime::{HoldReason, QuestionId, Snapshot};
+
+/// An answer sooner than this after its card was sent is no person's.
+pub(in crate::link) const READING: Duration = Duration::from_millis(400);
+
+/// Something that waits for the operator's word.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(in crate::link) enum CardId {
+    /// A held call, by its ticket.
+    Held(u64),
+    /// A question of a program.
+    Question(QuestionId),
+    /// The pause: its end lets every call run that only the pause holds.
+    Pause,
+}
+
+/// A card as it travels: what it is about, and what an answer to it must carry.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::link) struct Card {
+    pub(in crate::link) id: CardId,
+    /// 32 hexadecimal digits, random.
+    pub(in crate::link) nonce: String,
+}
+
+/// Why an answer does not count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(in crate::link) enum Refused {
+    /// The nonce is not the one that was sent.
+    #[error("the answer does not carry what this console was sent with the question; nothing was decided")]
+    Unknown,
+    /// The card was sent a moment ago.
+    #[error("the answer came sooner than the question can have been read; nothing was decided")]
+    Early,
+}
+
+/// The cards of one connection.
+#[derive(Debug, Default)]
+pub(super) struct Cards {
+    sent: BTreeMap<CardId, Sent>,
+}
+
+#[derive(Debug)]
+struct Sent {
+    nonce: String,
+    /// On the monotonic clock.
+    at: Duration,
+}
+
+impl Cards {
+    /// Takes note that a snapshot is about to be sent: returns a card for each thing in it that waits and has none
+    /// yet, and forgets those that wait no longer.
+    pub(super) fn deal(
+        &mut self,
+        now: Duration,
+        snapshot: &Snapshot,
+        nonce: impl Fn() -> String,
+    ) -> Vec<Card> {
+        let waiting = waiting(snapshot);
+        self.sent.retain(|id, _| waiting.contains(id));
+        let mut dealt = Vec::new();
+        for id in waiting {
+            if !self.sent.contains_key(&id) {
+                let nonce = nonce();
+                self.sent.insert(id.clone(), Sent { nonce: nonce.clone(), at: now });
+                dealt.push(Card { id, nonce });
+            }
+        }
+        dealt
+    }
+
+    /// Returns the nonce of a card that was sent.
+    pub(super) fn nonce(&self, id: &CardId) -> Option<String> {
+        self.sent.get(id).map(|sent| sent.nonce.clone())
+    }
+
+    /// Tells whether an answer to a card counts.
+    pub(super) fn check(&self, now: Duration, id: &CardId, nonce: Option<&str>) -> Result<(), Refused> {
+        let sent = self.sent.get(id).ok_or(Refused::Unknown)?;
+        if nonce != Some(&*sent.nonce) {
+            return Err(Refused::Unknown);
+        }
+        has_been_read(now, sent)
+    }
+
+    /// Tells whether agents may go on: every call that this lets run was sent long enough ago. Where it lets none
+    /// run, it needs no card.
+    pub(super) fn check_resume(
+        &self,
+        now: Duration,
+        snapshot: &Snapshot,
+        nonce: Option<&str>,
+    ) -> Result<(), Refused> {
+        let mut held = snapshot.gate.held.iter().filter(|call| call.reason == HoldReason::Paused).peekable();
+        if held.peek().is_none() {
+            return Ok(());
+        }
+        self.check(now, &CardId::Pause, nonce)?;
+        held.try_for_each(|call| {
+            let sent = self.sent.get(&CardId::Held(call.ticket)).ok_or(Refused::Early)?;
+            has_been_read(now, sent)
+        })
+    }
+}
+
+fn has_been_read(now: Duration, sent: &Sent) -> Result<(), Refused> {
+    if now.saturating_sub(sent.at) < READING { Err(Refused::Early) } else { Ok(()) }
+}
+
+/// Returns what waits for the operator's word.
+pub(super) fn waiting(snapshot: &Snapshot) -> Vec<CardId> {
+    let held = snapshot.gate.held.iter().map(|call| CardId::Held(call.ticket));
+    let questions = snapshot.questions.iter().map(|question| CardId::Question(question.id.clone()));
+    held.chain(questions).chain(snapshot.gate.paused.map(|_| CardId::Pause)).collect()
+}
+
+/// Returns a nonce that nobody can guess.
+pub(super) fn random_nonce() -> String {
+    let mut bytes = [0_u8; 16];
+    // Only an interrupted early boot leaves bytes unfilled.
+    let _ = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty());
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::envelope::Actor;
+    use crate::runtime::{GateView, HeldCall};
+
+    fn call(ticket: u64, reason: HoldReason) -> HeldCall {
+        HeldCall {
+            ticket,
+            call: 1,
+            actor: Actor::Agent("a".into()),
+            tool: "ExecCommand".into(),
+            task: None,
+            commands: Vec::new(),
+            description: None,
+            reason,
+            since: jiff::Timestamp::UNIX_EPOCH,
+            hash: String::new(),
+        }
+    }
+
+    fn snapshot(tickets: &[u64], paused: bool) -> Snapshot {
+        let held = tickets.iter().map(|ticket| call(*ticket, HoldReason::Paused)).collect();
+        let paused = paused.then_some(jiff::Timestamp::UNIX_EPOCH);
+        Snapshot { gate: GateView { paused, held, allowed: 0 }, ..Snapshot::default() }
+    }
+
+    const fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn an_answer_counts_with_its_own_nonce_and_once_the_card_can_have_been_read() {
+        let (mut one, mut other) = (Cards::default(), Cards::default());
+        let dealt = one.deal(ms(0), &snapshot(&[1], false), random_nonce);
+        let [Card { id, nonce }] = &dealt[..] else { panic!("one card: {dealt:?}") };
+        let foreign = &other.deal(ms(0), &snapshot(&[1], false), random_nonce)[0].nonce;
+        assert_eq!((id, nonce.len()), (&CardId::Held(1), 32));
+        let now = ms(1_000);
+        for wrong in [None, Some(""), Some("0"), Some(&**foreign), Some(&nonce[1..])] {
+            assert_eq!(one.check(now, id, wrong), Err(Refused::Unknown), "{wrong:?}");
+        }
+        assert_eq!(one.check(now, &CardId::Held(2), Some(nonce)), Err(Refused::Unknown));
+        assert_eq!(one.check(ms(399), id, Some(nonce)), Err(Refused::Early));
+        assert_eq!(one.check(ms(400), id, Some(nonce)), Ok(()));
+    }
+
+    #[test]
+    fn a_card_keeps_its_nonce_while_it_waits_and_has_another_when_it_comes_again() {
+        let mut cards = Cards::default();
+        let first = cards.deal(ms(0), &snapshot(&[1], false), random_nonce);
+        assert_eq!(cards.deal(ms(300), &snapshot(&[1], false), random_nonce), []);
+        assert_eq!(
+            cards.check(ms(400), &first[0].id, Some(&first[0].nonce)),
+            Ok(()),
+            "counted from the first time"
+        );
+        cards.deal(ms(500), &snapshot(&[], false), random_nonce);
+        let again = cards.deal(ms(600), &snapshot(&[1], false), random_nonce);
+        assert_ne!(first[0].nonce, again[0].nonce);
+        assert_eq!(cards.check(ms(2_000), &first[0].id, Some(&first[0].nonce)), Err(Refused::Unknown));
+    }
+
+    #[test]
+    fn agents_go_on_when_every_call_that_this_lets_run_was_there_to_be_read() {
+        let mut cards = Cards::default();
+        assert_eq!(cards.check_resume(ms(0), &snapshot(&[], true), None), Ok(()), "it lets nothing run");
+        cards.deal(ms(0), &snapshot(&[], true), random_nonce);
+        let nonce = cards.nonce(&CardId::Pause);
+        let held = snapshot(&[1], true);
+        assert_eq!(cards.check_resume(ms(900), &held, nonce.as_deref()), Err(Refused::Early), "not sent yet");
+        cards.deal(ms(900), &held, random_nonce);
+        assert_eq!(cards.check_resume(ms(1_299), &held, nonce.as_deref()), Err(Refused::Early));
+        assert_eq!(cards.check_resume(ms(1_300), &held, None), Err(Refused::Unknown));
+        assert_eq!(cards.check_resume(ms(1_300), &held, nonce.as_deref()), Ok(()));
+    }
+}

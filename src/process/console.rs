@@ -1,0 +1,100 @@
+//! Which process spoke for a person: its pid, when it started, and the terminal it stands at.
+
+use std::fmt;
+use std::fs;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use super::tree::Process;
+
+/// A process that a person acts through.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConsoleProcess {
+    /// Its process id, as the kernel told it.
+    pub pid: u32,
+    /// When it started, to the hundredth of a second; none where the kernel does not tell.
+    pub started: Option<Timestamp>,
+    /// Its controlling terminal, e.g. `/dev/pts/3`; none where it has none.
+    pub terminal: Option<String>,
+}
+
+impl ConsoleProcess {
+    /// Looks a process up.
+    #[must_use]
+    pub fn of(pid: u32) -> Self {
+        let process = i32::try_from(pid).ok().and_then(Process::read);
+        let started = process.as_ref().and_then(|process| started(process.start));
+        Self { pid, started, terminal: process.and_then(|process| terminal(process.terminal)) }
+    }
+
+    /// Returns this very process.
+    #[must_use]
+    pub fn own() -> Self {
+        Self::of(std::process::id())
+    }
+}
+
+impl fmt::Display for ConsoleProcess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "pid {}", self.pid)?;
+        match &self.terminal {
+            Some(terminal) => write!(f, " on {terminal}"),
+            None => f.write_str(" without a terminal"),
+        }
+    }
+}
+
+/// Returns the time that is so many clock ticks after the boot.
+fn started(ticks: u64) -> Option<Timestamp> {
+    let stat = fs::read_to_string("/proc/stat").ok()?;
+    let boot = stat.lines().find_map(|line| line.strip_prefix("btime "))?.trim().parse().ok()?;
+    let per_second = rustix::param::clock_ticks_per_second().max(1);
+    let since = i64::try_from(ticks.saturating_mul(1_000) / per_second).ok()?;
+    Timestamp::from_second(boot).ok()?.checked_add(SignedDuration::from_millis(since)).ok()
+}
+
+/// Returns the name of a terminal by its device number, as /proc/PID/stat has it.
+fn terminal(device: i64) -> Option<String> {
+    let device = u32::try_from(device).ok().filter(|device| *device != 0)?;
+    let (major, minor) = ((device >> 8) & 0xfff, (device & 0xff) | ((device >> 12) & 0xfff00));
+    Some(match (major, minor) {
+        (136..=143, minor) => format!("/dev/pts/{}", (major - 136) * 256 + minor),
+        (4, 0..=63) => format!("/dev/tty{minor}"),
+        (4, _) => format!("/dev/ttyS{}", minor - 64),
+        _ => format!("terminal {major}:{minor}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn terminals_are_named_by_their_device() {
+        for (device, name) in [
+            (0, None),
+            (-1, None),
+            (136 << 8, Some("/dev/pts/0")),
+            ((136 << 8) | 3, Some("/dev/pts/3")),
+            ((4 << 8) | 1, Some("/dev/tty1")),
+            ((4 << 8) | 64, Some("/dev/ttyS0")),
+            ((229 << 8) | 2, Some("terminal 229:2")),
+        ] {
+            assert_eq!(terminal(device).as_deref(), name, "{device}");
+        }
+    }
+
+    #[test]
+    fn this_process_started_before_now_and_after_its_machine() {
+        let own = ConsoleProcess::own();
+        assert_eq!(own.pid, std::process::id());
+        let started = own.started.expect("told");
+        assert!(
+            started <= crate::clock::Clock::start().now().wall && started > Timestamp::UNIX_EPOCH,
+            "{own:?}"
+        );
+        let gone = ConsoleProcess::of(u32::MAX);
+        assert_eq!(gone.to_string(), format!("pid {} without a terminal", u32::MAX));
+    }
+}
