@@ -4,7 +4,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -26,7 +26,12 @@ struct Wire {
 impl Wire {
     fn start(home: &Home, args: &[&str]) -> Self {
         let mut command = home.command(&["mcp"]);
-        command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.args(args);
+        Self::of(command)
+    }
+
+    fn of(mut command: Command) -> Self {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut shim = command.spawn().expect("the shim starts");
         let input = shim.stdin.take();
         let output = BufReader::new(shim.stdout.take().expect("piped"));
@@ -35,13 +40,16 @@ impl Wire {
 
     /// Starts a shim and opens the conversation as the program `name`.
     fn open(home: &Home, name: &str) -> Self {
-        let mut wire = Self::start(home, &[]);
+        Self::start(home, &[]).opened(name)
+    }
+
+    fn opened(mut self, name: &str) -> Self {
         let client = json!({"name": name, "version": "1.0"});
         let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
-        let opened = wire.ask(json!("open"), "initialize", params);
+        let opened = self.ask(json!("open"), "initialize", params);
         assert_eq!(opened["result"]["serverInfo"]["name"], "pilothouse", "{opened}");
-        wire.write(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
-        wire
+        self.write(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+        self
     }
 
     fn write(&mut self, line: &[u8]) {
@@ -264,6 +272,18 @@ fn a_console_shows_agents_that_have_not_called_yet_by_their_labels() {
     console.shows("3 agents are connected");
     console.keys(b"s");
     assert_eq!(console.exit(), 0);
+}
+
+#[test]
+fn a_console_shows_an_agent_that_lacks_its_variables() {
+    let home = Home::new();
+    let console = Console::open(&home, &[], (120, 40));
+    console.shows("no agent yet");
+    // As Codex starts its servers.
+    let mut command = home.command(&["mcp"]);
+    command.env_remove("XDG_RUNTIME_DIR").env_remove("XDG_CONFIG_HOME").env_remove("XDG_STATE_HOME");
+    let _codex = Wire::of(command).opened("codex-mcp-client");
+    console.shows("● codex");
 }
 
 #[test]

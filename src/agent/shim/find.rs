@@ -1,11 +1,13 @@
-//! Joining a runtime that is there already; none is started.
+//! Joining a runtime that is there already, wherever its variables have put it; none is started.
 
-use super::{Joined, Shim, Target};
-use crate::agent::shim::Error;
+use super::{Error, Joined, Shim, Target};
 use crate::link::{Holder, dial};
 
 impl Shim {
     /// Joins the runtime that runs, if one does.
+    ///
+    /// # Errors
+    /// When one runs and refuses.
     pub(super) async fn find(&self) -> Result<Option<Joined>, Error> {
         let socket = match &self.target {
             Target::Socket(socket) => socket.clone(),
