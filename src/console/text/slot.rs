@@ -15,7 +15,7 @@ pub fn fill(slot: &mut Cell, symbol: &str, columns: u16) {
     } else {
         slot.set_symbol(symbol);
     }
-    let forced = NonZeroU16::new(columns).filter(|columns| symbol.cell_width() != columns.get());
+    let forced = NonZeroU16::new(columns).filter(|columns| slot.symbol().cell_width() != columns.get());
     slot.set_diff_option(forced.map_or(CellDiffOption::None, CellDiffOption::ForcedWidth));
 }
 
@@ -51,7 +51,7 @@ mod tests {
     fn nothing_hidden_reaches_a_frame() {
         assert_eq!(
             written(&[("a\u{202e}", 1), ("\x1b", 1), ("漢\u{e0041}", 2), ("\u{9b}", 1), ("|", 1)]),
-            "a 漢 |"
+            "a漢|"
         );
     }
 
