@@ -10,7 +10,7 @@ use super::house::House;
 use crate::config::{Dwelling, Loaded, Settings};
 use crate::console::looks::Facts;
 use crate::console::{self, Exit, Options};
-use crate::link::{Error, Operator};
+use crate::link::{Error, Holder, Operator};
 use crate::paths::Places;
 use crate::runtime::Closing;
 
@@ -37,6 +37,14 @@ pub(super) async fn run(start: &Start) -> Result<ExitCode> {
 }
 
 async fn attached(start: &Start, operator: Operator) -> Result<ExitCode> {
+    if let Some(address) = Holder::of(&start.places).address()
+        && address.config != start.places.config_dir
+    {
+        // What this person wants to be asked about holds whatever the runtime was started with.
+        let own = Loaded::read(&start.places.config_dir, &start.places.workspace);
+        let rules = own.map(|loaded| loaded.settings.approvals).unwrap_or_default();
+        operator.hand_over(start.places.config_dir.clone(), rules).await?;
+    }
     show(start, operator, Some(start.places.layout())).await.map(leave)
 }
 

@@ -1,11 +1,27 @@
 //! `pilothouse __detach`: leaves the session of whoever started it, starts the server and ends at once, so that the
 //! server is nobody's child: who ends the starter and everything below it does not end the server.
 
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::process::{Command, ExitCode, Stdio};
 
 use super::print;
-use crate::process::environment::TASK_ID;
+
+/// Variables that a runtime of its own process keeps. Its commands get those of whoever calls.
+const KEPT: [&str; 10] = [
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "PATH",
+    "LANG",
+    "TZ",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "PILOTHOUSE_LOCK_DIR",
+    "PILOTHOUSE_LOG",
+];
+/// And those whose names begin so.
+const KEPT_PREFIXES: [&str; 2] = ["LC_", "XDG_"];
 
 /// Starts the server and says its process id. Standard error is what the server writes to.
 pub(super) fn run() -> ExitCode {
@@ -26,10 +42,33 @@ fn start() -> io::Result<u32> {
     rustix::process::setsid()?;
     let server = Command::new(std::env::current_exe()?)
         .args(["serve", "--detached"])
-        .env_remove(TASK_ID)
+        .env_clear()
+        .envs(kept(std::env::vars_os()))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::inherit())
         .spawn()?;
     Ok(server.id())
+}
+
+fn kept(all: impl Iterator<Item = (OsString, OsString)>) -> impl Iterator<Item = (OsString, OsString)> {
+    let is_kept = |name: &OsStr| {
+        let name = name.to_string_lossy();
+        KEPT.contains(&&*name) || KEPT_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    };
+    all.filter(move |(name, _)| is_kept(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_detached_runtime_keeps_where_things_are_and_no_secret_of_whoever_started_it() {
+        let names =
+            ["HOME", "LC_ALL", "XDG_STATE_HOME", "API_TOKEN", "LD_PRELOAD", "TMUX", "PILOTHOUSE_TASK_ID"];
+        let all = names.iter().map(|name| (OsString::from(name), OsString::from("x")));
+        let left: Vec<_> = kept(all).map(|(name, _)| name).collect();
+        assert_eq!(left, ["HOME", "LC_ALL", "XDG_STATE_HOME"]);
+    }
 }

@@ -16,7 +16,7 @@ use crate::link::Error;
 use crate::link::{self, Doors, Guest, Role, Server};
 use crate::paths::Places;
 use crate::process::{Spawner, raise_descriptor_limit};
-use crate::runtime::{Closing, Handle, Options};
+use crate::runtime::{Closing, Handle, Options, past};
 use crate::tools::Repeats;
 
 /// A running runtime, its sockets open.
@@ -55,6 +55,7 @@ impl House {
         let server = Server::new(doors, places.workspace.clone(), loaded.settings.connections());
         let rules = Rules::new(places, &loaded);
         let house = Self { guests: server.guests(), ..Self::begin(places, headless, loaded)? };
+        tokio::spawn(tell(server.notices(), house.runtime.clone()));
         let (runtime, close, stop) = (house.runtime.clone(), house.close.clone(), house.stop.clone());
         let host = Host {
             runtime: runtime.clone(),
@@ -99,7 +100,12 @@ impl House {
         self.close.cancel();
         self.runtime.shut_down(closing).await;
         self.stop.cancel();
-        let Some((server, rules)) = self.served else { return Ok(()) };
+        let Some((server, rules)) = self.served else {
+            let recording = self.runtime.snapshot().borrow().recording.clone();
+            return tokio::task::spawn_blocking(move || past::forget_looks(&recording))
+                .await
+                .wrap_err("look after the recording");
+        };
         rules.await.wrap_err("follow the approval rules")?;
         server.await.wrap_err("serve the sockets")
     }
@@ -108,6 +114,7 @@ impl House {
 impl Host {
     async fn welcome(self, guest: Guest) {
         let Self { runtime, ended, repeats, stop } = self;
+        let runtime = guest.hello.env.as_ref().map_or_else(|| runtime.clone(), |env| runtime.for_caller(env));
         let talk = match guest.hello.role {
             Role::Mcp => {
                 agent::serve(guest, runtime, stop).await;
@@ -122,6 +129,14 @@ impl Host {
         if let Err(error) = talk {
             tracing::info!(%error, "a conversation broke off");
         }
+    }
+}
+
+/// Shows the person what happens to the sockets, until they are gone.
+async fn tell(mut notices: watch::Receiver<Option<String>>, runtime: Handle) {
+    while notices.changed().await.is_ok() {
+        let said = notices.borrow_and_update().clone();
+        said.into_iter().for_each(|said| runtime.notice(said, true));
     }
 }
 

@@ -45,7 +45,7 @@ use crate::dispatch::{Code, Danger, Failure, Reach, Response};
 use crate::envelope::SafeText;
 use crate::link::{Access, Holder};
 use crate::paths::{Places, Surroundings};
-use crate::process;
+use crate::process::{self, environment::Environment};
 use crate::runtime::AnswerValue;
 
 /// How long blocking work (a read of standard input) may hold up the end of the program.
@@ -146,6 +146,7 @@ fn is_lodging() -> bool {
 /// Runs what was typed, on a runtime of its own.
 fn prepared(matches: &ArgMatches) -> Result<ExitCode> {
     color_eyre::install()?;
+    Environment::new(std::env::vars_os().collect()).announce();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -233,6 +234,20 @@ impl Start {
         Holder::of(&self.places).places(&self.places)
     }
 
+    /// Returns the folders in which a runtime of this workspace may have its sockets, whatever its variables were.
+    fn runtime_dirs(&self) -> Vec<PathBuf> {
+        let Places { id, state_dir, .. } = &self.places;
+        let around = surroundings();
+        let of_user = around.user_dir.map(|folder| folder.join("pilothouse").join(id));
+        let mut all = vec![self.places.runtime_dir.clone(), state_dir.join("run").join(id)];
+        all.extend(around.home.map(|home| home.join(".local/state/pilothouse/run").join(id)));
+        all.extend(of_user);
+        all.extend(Holder::of(&self.places).address().map(|address| address.runtime.clone()));
+        all.sort();
+        all.dedup();
+        all
+    }
+
     /// Returns how the runtime of the workspace is reached.
     fn access(&self) -> Access {
         Access { places: self.places.clone(), program: self.program.clone() }
@@ -255,10 +270,12 @@ impl Start {
 /// Returns what decides where things lie.
 fn surroundings() -> Surroundings {
     let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
+    let lock_dir = folder("PILOTHOUSE_LOCK_DIR");
     Surroundings {
         runtime_dir: folder("XDG_RUNTIME_DIR"),
-        user_dir: usual_runtime_dir(),
-        lock_dir: folder("PILOTHOUSE_LOCK_DIR"),
+        // A test leaves nothing outside of its own folders.
+        user_dir: if lock_dir.is_some() { None } else { usual_runtime_dir() },
+        lock_dir,
         home: home_on_file().or_else(|| folder("HOME")),
         boot_id: process::boot_id(),
     }

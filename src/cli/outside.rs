@@ -72,6 +72,10 @@ impl Host for Outside {
         self.start().map(Start::served)
     }
 
+    fn runtime_dirs(&self) -> Vec<PathBuf> {
+        self.start().map(Start::runtime_dirs).unwrap_or_default()
+    }
+
     fn cwd(&self) -> Result<PathBuf, Failure> {
         self.start().map(|start| start.cwd.clone())
     }

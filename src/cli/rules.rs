@@ -18,8 +18,8 @@ pub(super) struct Rules {
     config: PathBuf,
     workspace: PathBuf,
     now: Vec<ApprovalRule>,
-    /// Those the workspace had when the runtime started: whoever takes them out of its file later takes
-    /// nothing away from a runtime that runs.
+    /// Those the workspace had when the runtime started, and those that consoles have handed over: whoever takes them
+    /// out of a file later takes nothing away from a runtime that runs.
     added: Vec<ApprovalRule>,
 }
 
@@ -37,10 +37,16 @@ impl Rules {
     /// Reads them again whenever the file changes, until `close`.
     pub(super) async fn follow(mut self, runtime: Handle, close: CancellationToken) {
         let mut watch = Watch::new(Some(&self.config));
+        let mut handed = runtime.handed();
         loop {
             tokio::select! {
                 () = close.cancelled() => return,
                 () = watch.changed() => {}
+                Ok(()) = handed.changed() => {
+                    let rules = handed.borrow_and_update().clone();
+                    let new = rules.into_iter().filter(|rule| !self.added.contains(rule)).collect::<Vec<_>>();
+                    self.added.extend(new);
+                }
             }
             let settled = async { while tokio::time::timeout(SETTLING, watch.changed()).await.is_ok() {} };
             tokio::select! {

@@ -26,6 +26,11 @@ pub trait Host: Send + Sync {
     /// When there is no working directory or no home.
     fn places(&self) -> Result<Places, Failure>;
 
+    /// Returns the folders in which a runtime of this workspace may have its sockets, whatever its variables were.
+    fn runtime_dirs(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
     /// Returns the directory commands start in.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 /// What the record asks of a file system.
@@ -27,6 +27,12 @@ pub(super) trait Disk: Send {
     fn sync_folder(&self, folder: &Path) -> io::Result<()>;
     /// Removes a file.
     fn remove(&self, path: &Path) -> io::Result<()>;
+    /// Tells whether an open file is still the one of that name: not when its folder was removed or moved away.
+    fn is_in_place(&self, file: &File, path: &Path) -> bool {
+        let of = |facts: std::fs::Metadata| (facts.dev(), facts.ino());
+        let own = file.metadata().ok().filter(|facts| facts.nlink() > 0).map(of);
+        own.is_some() && own == path.symlink_metadata().ok().map(of)
+    }
 }
 
 /// The real one.

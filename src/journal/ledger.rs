@@ -58,6 +58,8 @@ pub(super) struct Ledger {
     unsynced_rows: usize,
     parts: Vec<File>,
     parts_made: u32,
+    /// The last segment was given up because it is no longer to be found.
+    is_removed: bool,
 }
 
 struct Segment {
@@ -129,6 +131,7 @@ impl Ledger {
             unsynced_rows: 0,
             parts: Vec::new(),
             parts_made: 0,
+            is_removed: false,
         }
     }
 
@@ -161,7 +164,7 @@ impl Ledger {
 
     /// Puts everything written so far on disk.
     pub(super) fn sync(&mut self) -> io::Result<()> {
-        if self.unsynced_rows == 0 && self.parts.is_empty() {
+        if self.unsynced_rows == 0 && self.parts.is_empty() && !self.is_removed {
             return Ok(());
         }
         while let Some(part) = self.parts.pop() {
@@ -169,6 +172,7 @@ impl Ledger {
             self.disk.sync(&part)?;
         }
         self.sync_lines()?;
+        self.look()?;
         self.unsynced.clear();
         self.unsynced_rows = 0;
         if let Err(error) = self.disk.overwrite(&self.hold.0, &self.head().to_bytes()) {
@@ -176,6 +180,19 @@ impl Ledger {
             tracing::warn!(%error, "write the record's head");
         }
         Ok(())
+    }
+
+    /// Looks whether what is written can still be found: a segment whose folder was removed takes every row and keeps
+    /// none. It is given up; the rows not yet known to be on disk go to the next one.
+    pub(super) fn look(&mut self) -> io::Result<()> {
+        let path = |number| layout::segment_path(&self.recording, number);
+        let is_there = |segment: &Segment| self.disk.is_in_place(&segment.file, &path(segment.number));
+        if self.segment.as_ref().is_none_or(is_there) {
+            return Ok(());
+        }
+        self.is_removed = true;
+        self.seal();
+        Err(io::Error::new(io::ErrorKind::NotFound, "the recording was removed or moved away"))
     }
 
     fn append_line(&mut self, entry: &Entry) -> io::Result<()> {
@@ -246,6 +263,7 @@ impl Ledger {
         if !self.unsynced.is_empty() {
             write_once(&*self.disk, &file, &self.unsynced)?;
         }
+        self.is_removed = false;
         let length = self.unsynced.len() as u64;
         self.segment = Some(Segment { number, file, length, last: (self.seq, self.hash) });
         Ok(())

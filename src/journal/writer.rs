@@ -49,6 +49,9 @@ pub struct Degraded {
     pub lost: u64,
 }
 
+/// How often a recording in which nothing is written is looked after.
+const WATCH: Duration = Duration::from_secs(3);
+
 /// A row on its way.
 pub(super) struct Row {
     pub(super) entry: Entry,
@@ -114,7 +117,7 @@ impl Writer {
                     let rest = GROUP_ROWS.saturating_sub(1);
                     queue.try_iter().take(rest).for_each(|row| self.take(row));
                 }
-                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Timeout) => self.watch(),
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             self.settle();
@@ -128,9 +131,16 @@ impl Writer {
     fn next(&self, queue: &Receiver<Row>) -> Result<Row, RecvTimeoutError> {
         let now = self.clock.now().mono;
         let retry = self.trouble.is_some().then_some(RETRY);
-        match self.due.map(|due| due.saturating_sub(now)).or(retry) {
-            Some(wait) => queue.recv_timeout(wait),
-            None => queue.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        let wait = self.due.map(|due| due.saturating_sub(now)).or(retry);
+        queue.recv_timeout(wait.unwrap_or(WATCH))
+    }
+
+    /// Looks after the recording while nothing is written.
+    fn watch(&mut self) {
+        if self.trouble.is_none()
+            && let Err(error) = self.ledger.look()
+        {
+            self.stumble(error);
         }
     }
 

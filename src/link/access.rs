@@ -12,8 +12,10 @@ use super::lock::Holder;
 use super::{Error, Started, background};
 use crate::paths::Places;
 
-/// How long a runtime that is starting or ending may keep its caller waiting.
+/// How long a runtime that is there and does not answer may keep its caller waiting: it may be ending.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long one may that was started and has said nothing yet.
+const STARTING: Duration = Duration::from_secs(30);
 /// Pause between two attempts meanwhile.
 const RETRY: Duration = Duration::from_millis(20);
 
@@ -31,7 +33,7 @@ impl Access {
     /// starting or ending is waited for. Tells what was started, if anything was.
     ///
     /// # Errors
-    /// When the runtime refuses, cannot be reached from here, or does not answer within 10 s.
+    /// When the runtime refuses, cannot be reached from here, or does not answer in time: 10 s, 30 s while it is starting.
     pub async fn join<T, D, F>(&self, dial: D) -> Result<(T, Option<Started>), Error>
     where
         D: Fn(Places) -> F,
@@ -58,7 +60,7 @@ impl Access {
         D: Fn(Places) -> F,
         F: Future<Output = Result<T, Error>>,
     {
-        let deadline = Instant::now() + PATIENCE;
+        let began = Instant::now();
         let mut starting = None;
         loop {
             let holder = Holder::of(&self.places);
@@ -66,7 +68,9 @@ impl Access {
                 Err(error) if error.is_absence() => error,
                 joined => return joined.map(|joined| (joined, starting.map(|(_, started)| started))),
             };
-            if Instant::now() >= deadline {
+            // One that has no address yet is only just starting, on a machine that may be busy.
+            let patience = if holder.address().is_some() { PATIENCE } else { STARTING };
+            if began.elapsed() >= patience {
                 return Err(self.given_up(&holder, absence));
             }
             if holder == Holder::Nobody {

@@ -1,11 +1,13 @@
 //! What is said in frames: orders from consoles and scripts, news from the runtime.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::operator::{Card, Update};
+use crate::config::ApprovalRule;
 use crate::envelope::{Envelope, SafeText, TaskId};
 use crate::prose::run::{Outcome, Refusal, Request};
 use crate::prose::vm::effects::Event;
@@ -105,6 +107,11 @@ pub(super) enum Ask {
         /// What came with its card on this connection.
         #[serde(default)]
         nonce: Option<String>,
+    },
+    /// Let the approval rules of a console whose settings lie elsewhere hold too.
+    Rules {
+        config: PathBuf,
+        rules: Vec<ApprovalRule>,
     },
     /// Look what live tasks use now.
     Usage {

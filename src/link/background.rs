@@ -24,7 +24,8 @@ pub struct Started {
 
 impl Started {
     pub(super) fn is_alive(&self) -> bool {
-        Path::new("/proc").join(self.pid.to_string()).exists()
+        // One that has ended and that nobody has waited for has no program any more.
+        std::fs::read_link(Path::new("/proc").join(self.pid.to_string()).join("exe")).is_ok()
     }
 
     /// Tells why it has ended; nothing when another one was quicker, which leaves its log empty.

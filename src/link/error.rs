@@ -58,7 +58,7 @@ pub enum Error {
         log: PathBuf,
     },
     /// A runtime was started, or is starting or ending, and does not answer.
-    #[error("no runtime of this workspace answers after 10 s; see {log}")]
+    #[error("no runtime of this workspace answers in time; see {log}")]
     Silent {
         /// Where a started one writes what is wrong.
         log: PathBuf,

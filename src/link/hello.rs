@@ -1,5 +1,6 @@
 //! The first line each way: who connects, and whether the runtime takes it.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -8,11 +9,12 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
 use super::{Error, Line, Lines, socket};
+use crate::process::environment::Environment;
 
 /// The version of the hello and of all that follows it.
 pub const VERSION: u32 = 1;
 /// The longest hello or ack.
-pub(super) const MAX_HELLO: usize = 64 << 10;
+pub(super) const MAX_HELLO: usize = 1 << 20;
 /// How long a handshake may take.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -76,6 +78,9 @@ pub struct Hello {
     /// Form of the tool results (role `mcp`).
     #[serde(default)]
     pub profile: Profile,
+    /// The caller's environment, for its commands; the runtime's own where it is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub env: Option<Environment>,
     /// The agent's label, when its user chose one (role `mcp`).
     #[serde(default)]
     pub label: Option<String>,
@@ -116,9 +121,21 @@ impl Hello {
             ppid,
             cwd,
             profile: Profile::default(),
+            env: Environment::own(),
             label: None,
             client: None,
         }
+    }
+
+    /// Returns it as it can be sent: without an environment that is too large for a hello.
+    fn fitting(&self) -> Cow<'_, Self> {
+        let is_small =
+            self.env.is_none() || serde_json::to_vec(self).is_ok_and(|line| line.len() < MAX_HELLO);
+        if is_small {
+            return Cow::Borrowed(self);
+        }
+        tracing::warn!("the environment is over {MAX_HELLO} bytes: commands get that of the runtime");
+        Cow::Owned(Self { env: None, ..self.clone() })
     }
 
     /// Reads a hello. The version is looked at first: the rest of another version may differ.
@@ -151,7 +168,7 @@ pub async fn dial(
     let (reader, mut writer) = socket::connect(socket).await?.into_split();
     let mut lines = Lines::new(reader, MAX_HELLO);
     let shaken = tokio::time::timeout(PATIENCE, async {
-        let sent = send(&mut writer, hello).await;
+        let sent = send(&mut writer, &*hello.fitting()).await;
         // A runtime that refuses before it has read the hello has said why all the same.
         receive(&mut lines).await.map_err(|error| sent.err().unwrap_or(error))
     });

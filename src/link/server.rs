@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -19,6 +20,8 @@ use crate::process::{Lineage, lineage, task_host};
 
 /// How long guests may take to leave once the server stops.
 const FAREWELL: Duration = Duration::from_secs(5);
+/// How often the sockets are looked after: whoever removes them, e.g. at the last logout of a user, does not say so.
+const LOOK: Duration = Duration::from_secs(2);
 /// Pause after a failed accept: out of descriptors, most likely, which only time heals.
 const RECOVER: Duration = Duration::from_millis(100);
 
@@ -55,6 +58,8 @@ pub struct Server {
     doors: Doors,
     gate: Arc<Gate>,
     guests: watch::Sender<usize>,
+    /// What a person should know of the sockets.
+    notices: watch::Sender<Option<String>>,
 }
 
 /// Whether a connection may come in.
@@ -85,13 +90,19 @@ impl Server {
     #[must_use]
     pub fn new(doors: Doors, workspace: PathBuf, limits: ConnectionLimits) -> Self {
         let gate = Gate::new(workspace, limits, PATIENCE);
-        Self { doors, gate: Arc::new(gate), guests: watch::Sender::new(0) }
+        Self { doors, gate: Arc::new(gate), guests: watch::Sender::new(0), notices: watch::Sender::default() }
     }
 
     /// Returns the number of admitted connections, live.
     #[must_use]
     pub fn guests(&self) -> watch::Receiver<usize> {
         self.guests.subscribe()
+    }
+
+    /// Returns what a person should know of the sockets: the last that was removed, or taken by another runtime.
+    #[must_use]
+    pub fn notices(&self) -> watch::Receiver<Option<String>> {
+        self.notices.subscribe()
     }
 
     /// Gives each guest to `welcome` until `close`; nobody comes in from then on, while those inside
@@ -102,10 +113,19 @@ impl Server {
         Fut: Future<Output = ()> + Send,
     {
         let visits = TaskTracker::new();
+        let mut look = tokio::time::interval(LOOK);
+        look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let (door, accepted) = tokio::select! {
                 () = close.cancelled() => break,
                 () = stop.cancelled() => break,
+                _ = look.tick() => {
+                    if let Some(said) = self.doors.mend() {
+                        tracing::warn!(said, "the sockets");
+                        self.notices.send_replace(Some(said));
+                    }
+                    continue;
+                }
                 accepted = self.doors.accept() => accepted,
             };
             let stream = match accepted {
@@ -277,7 +297,12 @@ mod tests {
         let places = Places::beneath(temp.path(), &temp.path().join("state"), None).expect("places");
         let doors = Doors::open(&places).expect("opens");
         let gate = Gate::new(places.workspace.clone(), limits, patience);
-        let server = Server { doors, gate: Arc::new(gate), guests: watch::Sender::new(0) };
+        let server = Server {
+            doors,
+            gate: Arc::new(gate),
+            guests: watch::Sender::new(0),
+            notices: watch::Sender::default(),
+        };
         let stop = CancellationToken::new();
         let stay = stop.clone();
         let served = tokio::spawn(

@@ -39,7 +39,10 @@ pub(super) enum Door {
 #[derive(Debug)]
 pub struct Doors {
     open: Option<[Listening; 2]>,
-    _lock: Lock,
+    lock: Lock,
+    places: Places,
+    /// What was said last about them.
+    said: Option<String>,
 }
 
 impl Doors {
@@ -52,7 +55,7 @@ impl Doors {
         private_folder(&places.runtime_dir, 0o022)?;
         let lock = Lock::take(places)?;
         let open = [Listening::on(places.agent_socket())?, Listening::on(places.operator_socket())?];
-        Ok(Self { open: Some(open), _lock: lock })
+        Ok(Self { open: Some(open), lock, places: places.clone(), said: None })
     }
 
     /// Waits for the next connection; for ever once closed.
@@ -65,30 +68,86 @@ impl Doors {
         (door, accepted.map(|(stream, _)| stream))
     }
 
+    /// Puts back what somebody has removed since: the lock first, and with it the right to the sockets. Returns what a
+    /// person should know, once.
+    pub(super) fn mend(&mut self) -> Option<String> {
+        let said = match self.put_back() {
+            Ok(names) if names.is_empty() => None,
+            Ok(names) => Some(format!("put back: {} had been removed", names.join(" and "))),
+            Err(error @ Error::Taken { .. }) => Some(format!(
+                "the lock of this workspace was removed, and {error}: nobody new can reach this runtime; end one of the two"
+            )),
+            Err(error) => {
+                let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));
+                let cause = cause.unwrap_or_default();
+                Some(format!("nobody new can reach this runtime: {error}{cause}"))
+            }
+        };
+        if said == self.said {
+            return None;
+        }
+        self.said.clone_from(&said);
+        said
+    }
+
+    fn put_back(&mut self) -> Result<Vec<&'static str>, Error> {
+        let Some(open) = &mut self.open else { return Ok(Vec::new()) };
+        let mut names = Vec::new();
+        if !self.lock.is_in_place() {
+            self.lock = Lock::take(&self.places)?;
+            names.push("the lock");
+        }
+        for listening in open.iter_mut().filter(|listening| !listening.is_in_place()) {
+            private_folder(&self.places.runtime_dir, 0o022)?;
+            listening.bind_again()?;
+            names.push("a socket");
+        }
+        Ok(names)
+    }
+
     /// Closes and removes the sockets, and keeps the lock.
     pub(super) fn close(&mut self) {
         self.open = None;
     }
 }
 
-/// A bound socket, removed when dropped.
+/// A bound socket, removed when dropped, unless another one has taken its place.
 #[derive(Debug)]
 struct Listening {
     listener: UnixListener,
     path: PathBuf,
+    /// The file it was bound to.
+    file: Option<(u64, u64)>,
 }
 
 impl Listening {
     fn on(path: PathBuf) -> Result<Self, Error> {
-        Ok(Self { listener: bind(&path)?, path })
+        Ok(Self { listener: bind(&path)?, file: file_at(&path), path })
+    }
+
+    fn is_in_place(&self) -> bool {
+        self.file.is_some() && self.file == file_at(&self.path)
+    }
+
+    fn bind_again(&mut self) -> Result<(), Error> {
+        self.listener = bind(&self.path)?;
+        self.file = file_at(&self.path);
+        Ok(())
     }
 }
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        // A file that somebody else removed is gone just as well.
-        let _ = std::fs::remove_file(&self.path);
+        if self.is_in_place() {
+            // A file that somebody else removed is gone just as well.
+            let _ = std::fs::remove_file(&self.path);
+        }
     }
+}
+
+/// Returns which file lies at a path.
+fn file_at(path: &Path) -> Option<(u64, u64)> {
+    path.symlink_metadata().ok().map(|facts| (facts.dev(), facts.ino()))
 }
 
 /// Creates a folder for this user alone, or checks the one that is there: ours, no symlink, mode 0700; and its parent by
@@ -240,6 +299,32 @@ mod tests {
         drop(first);
         std::fs::rename(&kept, places.agent_socket()).expect("moves back");
         drop(Doors::open(&places).expect("opens again"));
+    }
+
+    #[tokio::test]
+    async fn what_was_removed_is_put_back_and_nobody_elses_files_are_removed() {
+        let temp = tempfile::tempdir().expect("temp dir");
+        let places = places(&temp);
+        let mut doors = Doors::open(&places).expect("opens");
+        assert_eq!(doors.mend(), None);
+        std::fs::remove_file(places.agent_socket()).expect("removed");
+        assert_eq!(doors.mend().as_deref(), Some("put back: a socket had been removed"));
+        connect(&places.agent_socket()).await.expect("heard again");
+        std::fs::remove_dir_all(places.runtime_dir.parent().expect("a parent")).expect("removed");
+        let said = doors.mend().expect("said");
+        assert_eq!(said, "put back: the lock and a socket and a socket had been removed");
+        assert_eq!(doors.mend(), None);
+        connect(&places.operator_socket()).await.expect("heard again");
+
+        // Another runtime that came meanwhile keeps what is its own.
+        std::fs::remove_dir_all(places.runtime_dir.parent().expect("a parent")).expect("removed");
+        let second = Doors::open(&places).expect("nobody holds the lock any more");
+        assert!(doors.mend().expect("said").contains("end one of the two"));
+        assert_eq!(doors.mend(), None, "said once");
+        drop(doors);
+        connect(&places.agent_socket()).await.expect("the second one still listens");
+        drop(second);
+        assert!(!places.agent_socket().exists());
     }
 
     #[tokio::test]

@@ -1,9 +1,14 @@
 //! The environment and the shell of a command. Pure: what to take from where is passed in.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt as _;
+use std::fmt;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::envelope::TaskId;
 
@@ -24,6 +29,86 @@ const UNATTENDED: [(&str, &str); 5] = [
     ("DEBIAN_FRONTEND", "noninteractive"),
 ];
 const ON_TERMINAL: [(&str, &str); 1] = [("TERM", "xterm-256color")];
+
+/// The environment of a caller, for its commands. Its values are never shown and never go on record.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Environment(Arc<Vec<(OsString, OsString)>>);
+
+static OWN: OnceLock<Environment> = OnceLock::new();
+
+impl Environment {
+    /// Takes variables as they are.
+    #[must_use]
+    pub fn new(variables: Vec<(OsString, OsString)>) -> Self {
+        Self(Arc::new(variables))
+    }
+
+    /// Says what the environment of this process is, once, where it is read.
+    pub fn announce(self) {
+        // Whoever was first has read the same.
+        let _ = OWN.set(self);
+    }
+
+    /// Returns the environment of this process, where it was announced.
+    #[must_use]
+    pub fn own() -> Option<Self> {
+        OWN.get().cloned()
+    }
+
+    /// Returns its variables.
+    pub fn iter(&self) -> impl Iterator<Item = &(OsString, OsString)> {
+        self.0.iter()
+    }
+
+    /// Returns the value of a variable.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&OsStr> {
+        self.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_os_str())
+    }
+}
+
+impl fmt::Debug for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} variables", self.0.len())
+    }
+}
+
+/// A name or a value between two processes: text where it is text.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Word<'a> {
+    Text(Cow<'a, str>),
+    Bytes(Cow<'a, [u8]>),
+}
+
+impl<'a> Word<'a> {
+    fn of(word: &'a OsStr) -> Self {
+        match word.to_str() {
+            Some(text) => Self::Text(text.into()),
+            None => Self::Bytes(word.as_bytes().into()),
+        }
+    }
+
+    fn into_os(self) -> OsString {
+        match self {
+            Self::Text(text) => text.into_owned().into(),
+            Self::Bytes(bytes) => OsString::from_vec(bytes.into_owned()),
+        }
+    }
+}
+
+impl Serialize for Environment {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter().map(|(name, value)| (Word::of(name), Word::of(value))))
+    }
+}
+
+impl<'de> Deserialize<'de> for Environment {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let words = Vec::<(Word<'static>, Word<'static>)>::deserialize(deserializer)?;
+        Ok(Self::new(words.into_iter().map(|(name, value)| (name.into_os(), value.into_os())).collect()))
+    }
+}
 
 /// Returns the environment of a task: `base` without loader variables and shell hooks, with what
 /// keeps programs from waiting for a person, what the settings say, and the task's id.
@@ -88,6 +173,16 @@ pub fn choose_shell(asked: Option<&str>, env_shell: Option<&OsStr>) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_environment_goes_from_process_to_process_whole_and_is_not_shown() {
+        let odd = OsString::from_vec(vec![b'a', 0xff]);
+        let own = Environment::new(vec![("API_TOKEN".into(), "hunter2".into()), ("ODD".into(), odd)]);
+        assert_eq!(format!("{own:?}"), "2 variables");
+        let line = serde_json::to_string(&own).expect("serialises");
+        assert_eq!(serde_json::from_str::<Environment>(&line).expect("parses"), own);
+        assert_eq!(own.get("API_TOKEN"), Some(OsStr::new("hunter2")));
+    }
 
     fn task() -> TaskId {
         TaskId::from_random([1; 8])

@@ -20,6 +20,7 @@ use super::cgroup::Cgroup;
 use super::environment::TASK_ID;
 use super::running::{Io, Link, Running};
 use super::start::PATIENCE;
+use super::stray::Trace;
 use super::wire::{self, Frames, Report, Spec, Stage};
 use super::{Command, Pty, Stdio, limits};
 
@@ -264,7 +265,15 @@ impl Launch {
         let mut frames = Frames::default();
         // The host bounds each of its steps by the same patience.
         let report = timeout(3 * PATIENCE, first_report(&control, &mut frames)).await;
-        match report.unwrap_or_else(|late| Err(late.into())).map_err(host_error)? {
+        let report = match report.unwrap_or_else(|late| Err(late.into())) {
+            Ok(report) => report,
+            Err(error) => {
+                drop(control);
+                forsake(self.host, self.task_id).await;
+                return Err(host_error(error));
+            }
+        };
+        match report {
             Report::Started { pid } => {
                 let started = Started { control, host: self.host, shell: pid, task_id: self.task_id, frames };
                 Ok((started, self.io))
@@ -277,6 +286,14 @@ impl Launch {
             _ => Err(host_error(io::ErrorKind::InvalidData.into())),
         }
     }
+}
+
+/// Ends a host that did not say how its start went, and whatever came of it: a command may have killed it first.
+async fn forsake(mut host: Child, task_id: Option<String>) {
+    let _ = host.kill().await;
+    let trace = Trace { session: None, task_id, since: 0, adopted: true };
+    let ended = tokio::task::spawn_blocking(move || trace.end()).await;
+    tracing::warn!(?ended, "a task host was gone before it said that its command had started");
 }
 
 async fn first_report(control: &UnixControl, frames: &mut Frames) -> io::Result<Report> {

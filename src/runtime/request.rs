@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{BatchItem, TaskView};
 use crate::envelope::{Actor, TaskId};
+use crate::process::environment::Environment;
 use crate::process::{Leftovers, Signal};
 use crate::terminal::{KeyPress, Size};
 
@@ -46,6 +47,9 @@ pub struct ExecRequest {
     pub item: Option<BatchItem>,
     /// What else holds for it as a step of a program, if it is one.
     pub step: Option<Step>,
+    /// What it inherits, before overrides; none for what the runtime itself has. [`super::Handle::exec`] puts the
+    /// caller's here.
+    pub env: Option<Environment>,
 }
 
 /// The task that a caller runs in.

@@ -12,6 +12,7 @@ use super::program::ProgramView;
 use super::question::Fact;
 use super::supervisor::GateEvent;
 use super::view::{TaskEvent, TaskView};
+use crate::config::ApprovalRule;
 use crate::envelope::{TaskId, mask};
 use crate::journal::Repaired;
 
@@ -69,6 +70,8 @@ pub(super) enum Row<'a> {
         #[serde(serialize_with = "masked_program")]
         program: &'a ProgramView,
     },
+    /// A console with settings of its own has handed its approval rules over.
+    Rules { config: &'a Path, rules: &'a [ApprovalRule] },
     /// What was done about a recording whose runtime had died.
     Recovery { recording: &'a str, repaired: &'a Repaired, tasks: &'a [Recovered] },
     /// A recording was removed.

@@ -1,6 +1,6 @@
 //! What handle and driver share: the registry of byte sides, the books, the published snapshot.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -21,10 +21,11 @@ use super::rows::{Answered, Row};
 use super::stream::StreamView;
 use super::view::{Snapshot, TaskView};
 use crate::clock::Clock;
-use crate::config::{Audit, Env, Limits};
+use crate::config::{ApprovalRule, Audit, Env, Limits};
 use crate::envelope::{Actor, Envelope, TaskId, mask_strings};
 use crate::journal::{self, Degraded, Durability, Journal};
-use crate::process::{ConsoleProcess, environment};
+use crate::process::ConsoleProcess;
+use crate::process::environment::{self, Environment};
 
 /// Tasks found in recordings that are kept in memory.
 const PAST_TASKS: usize = 256;
@@ -40,9 +41,9 @@ pub(super) struct Shared {
     pub(super) clock: Clock,
     pub(super) workspace: PathBuf,
     /// What commands inherit, before overrides.
-    pub(super) environment: Vec<(OsString, OsString)>,
-    /// What the settings set for every command, over the overrides.
-    pub(super) env_set: BTreeMap<String, String>,
+    pub(super) environment: Environment,
+    /// What the settings change of what is inherited, and set over the overrides.
+    pub(super) env: Env,
     pub(super) recording: PathBuf,
     pub(super) journal: Journal,
     pub(super) viewers: Arc<Viewers>,
@@ -56,6 +57,8 @@ pub(super) struct Shared {
     pub(super) limits: Limits,
     /// Programs under way.
     pub(super) programs: TaskTracker,
+    /// Approval rules that consoles with settings of their own have handed over.
+    pub(super) handed: watch::Sender<Vec<ApprovalRule>>,
     /// Past recordings were brought to their end: what they tell is final.
     recovered: watch::Sender<bool>,
     /// Tasks of past recordings, or no longer at hand, that somebody asked for.
@@ -81,8 +84,8 @@ impl Shared {
         Arc::new(Self {
             clock,
             workspace: first.workspace.clone(),
-            environment: env.changed(environment),
-            env_set: env.set,
+            environment: Environment::new(env.changed(environment)),
+            env,
             recording: first.recording.clone(),
             journal,
             viewers,
@@ -92,6 +95,7 @@ impl Shared {
             nudge,
             counted: Arc::default(),
             programs: TaskTracker::new(),
+            handed: watch::Sender::default(),
             recovered: watch::Sender::new(false),
             past: Mutex::default(),
             ios: Mutex::default(),
@@ -138,14 +142,14 @@ impl Shared {
         self.headless.load(Ordering::Relaxed)
     }
 
-    /// Returns a variable that commands inherit.
-    pub(super) fn variable(&self, name: &str) -> Option<&OsStr> {
-        self.environment.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_os_str())
+    /// Returns a variable that commands inherit: of a caller's environment, else of the runtime's.
+    pub(super) fn variable<'a>(&'a self, caller: Option<&'a Environment>, name: &str) -> Option<&'a OsStr> {
+        caller.unwrap_or(&self.environment).get(name)
     }
 
     /// Returns the shell of programs' commands.
-    pub(super) fn step_shell(&self) -> PathBuf {
-        environment::step_shell(self.variable("PATH"))
+    pub(super) fn step_shell(&self, caller: Option<&Environment>) -> PathBuf {
+        environment::step_shell(self.variable(caller, "PATH"))
     }
 
     /// Puts a call on record, on disk before it takes effect, and returns its number.

@@ -16,6 +16,7 @@ use super::supervisor::{Input, NewTask};
 use super::view::TaskView;
 use crate::envelope::TaskId;
 use crate::journal::Durability;
+use crate::process::environment::Environment;
 use crate::process::{
     Command, Io, Profile, Running, SpawnError, Stdio, WorkdirError, environment, sourced, workdir,
 };
@@ -85,11 +86,20 @@ impl Prepared {
         let place = workdir::resolve(root, &request.base, request.workdir.as_deref())
             .map_err(|error| refused_workdir(&request, root, &error))?;
         let shell = match request.step {
-            Some(_) => shared.step_shell(),
-            None => environment::choose_shell(request.shell.as_deref(), shared.variable("SHELL")),
+            Some(_) => shared.step_shell(request.env.as_ref()),
+            None => {
+                let usual = shared.variable(request.env.as_ref(), "SHELL");
+                environment::choose_shell(request.shell.as_deref(), usual)
+            }
         };
         let id = request.step.as_ref().map_or_else(TaskId::random, |step| step.id.clone());
-        let folder = shared.recording.join("tasks").join(id.as_str());
+        let tasks = shared.recording.join("tasks");
+        if !tasks.is_dir() {
+            // A folder made here would look like a recording, and none of what went before would be in it.
+            let reason = "the recording was removed or moved away".to_owned();
+            return Err(Error::Unrecorded { reason, is_full: false });
+        }
+        let folder = tasks.join(id.as_str());
         std::fs::DirBuilder::new()
             .recursive(true)
             .mode(0o700)
@@ -132,6 +142,7 @@ pub(super) fn spawn(driver: &mut Driver, id: &TaskId) {
         },
         workdir: task.workdir.clone(),
         folder: task.folder.clone(),
+        env: task.request.env.clone(),
     };
     let (shared, spawner, own) = (driver.shared.clone(), driver.spawner.clone(), driver.own.clone());
     driver.job(async move {
@@ -205,14 +216,15 @@ struct Intent {
     stdio: Stdio,
     workdir: PathBuf,
     folder: PathBuf,
+    env: Option<Environment>,
 }
 
 impl Intent {
     async fn start(self, shared: &Shared, spawner: &crate::process::Spawner) -> Result<Running, Error> {
-        let base = shared.environment.iter().cloned();
+        let base = self.env.as_ref().unwrap_or(&shared.environment).iter().cloned();
         let env = match self.is_step {
             true => environment::for_step(base, &self.id),
-            false => environment::for_task(base, self.tty, &self.id, &shared.env_set),
+            false => environment::for_task(base, self.tty, &self.id, &shared.env.set),
         };
         // The host comes up while the start goes on record; the command waits for both.
         let (recorded, host) =

@@ -346,6 +346,7 @@ fn request(caller: &Caller, call: u64, input: Input) -> Result<ExecRequest, Tool
         description: input.description,
         item: None,
         step: None,
+        env: None,
     })
 }
 

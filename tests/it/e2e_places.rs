@@ -1,24 +1,31 @@
 //! Where the runtime lives: a process of its own that belongs to no caller, one for each workspace.
 
-use std::io::Write as _;
-use std::process::{Child, Stdio};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 
-use pilothouse::link::Holder;
-use serde_json::Value;
+use pilothouse::link::{Address, Holder};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
 
-use crate::support::{Home, Tag, wait_until};
+use crate::support::{Console, Home, Tag, wait_until};
+
+fn answer(command: &mut Command) -> Value {
+    let output = command.output().expect("runs");
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)))
+}
 
 fn json(home: &Home, args: &[&str]) -> Value {
-    let output = home.run(args);
-    serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|error| panic!("{args:?}: {error}: {}", String::from_utf8_lossy(&output.stderr)))
+    answer(&mut home.command(args))
 }
 
 fn start(home: &Home, args: &[&str]) -> Child {
     home.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts")
 }
 
-fn write(fifo: &std::path::Path) {
+fn write(fifo: &Path) {
     let mut writer = std::fs::OpenOptions::new().write(true).open(fifo).expect("a reader");
     writeln!(writer, "go on").expect("written");
 }
@@ -103,4 +110,319 @@ fn a_private_command_serves_nobody_else_and_takes_its_tasks_with_it() {
     let ran = home.run(&["command", "run", "--private", "sleep 60", "--yield-time-ms", "0"]);
     assert!(ran.status.success());
     assert_eq!(json(&home, &["task", "list"])["data"]["total"], 0);
+}
+
+/// The processes below one, at any depth.
+fn below(pid: u32) -> Vec<u32> {
+    let all = std::fs::read_dir("/proc").expect("lists").flatten();
+    let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let parent = |pid: u32| -> Option<u32> {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(1)?.parse().ok()
+    };
+    let pairs: Vec<(u32, u32)> = pids.filter_map(|pid| Some((pid, parent(pid)?))).collect();
+    let mut found = vec![pid];
+    for at in 0.. {
+        let Some(above) = found.get(at).copied() else { break };
+        found.extend(pairs.iter().filter(|(_, parent)| *parent == above).map(|(pid, _)| *pid));
+    }
+    found
+}
+
+#[test]
+fn who_ends_everything_below_an_agents_server_does_not_end_the_runtime() {
+    let home = Home::new();
+    let tag = Tag::new();
+    let mut shim = home.command(&["mcp"]);
+    let mut shim =
+        shim.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("starts");
+    let mut lines = BufReader::new(shim.stdout.take().expect("piped")).lines();
+    let input = json!({"cmd": format!("sleep {}", tag.0), "yield_time_ms": 250});
+    let client = json!({"protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": {"name": "an-agent", "version": "1"}});
+    let said = [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client}),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call",
+            "params": {"name": "ExecCommand", "arguments": input}}),
+    ];
+    let mut stdin = shim.stdin.take().expect("piped");
+    for line in said {
+        writeln!(stdin, "{line}").expect("said");
+    }
+    let is_answer = |line: &String| line.contains("\"id\":2");
+    lines.by_ref().map(|line| line.expect("read")).find(is_answer).expect("an answer");
+    tag.asleep();
+    let runtime = home.runtime_pid().unsigned_abs();
+    let ended = below(shim.id());
+    assert!(!ended.contains(&runtime), "{runtime} is among {ended:?}");
+    for pid in ended {
+        let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).expect("a pid");
+        // Gone before is gone as well.
+        let _ = kill_process(pid, Signal::TERM);
+    }
+    shim.wait().expect("ends");
+    assert_eq!(home.runtime_pid().unsigned_abs(), runtime);
+    assert_eq!(json(&home, &["task", "list"])["data"]["total"], 1);
+    assert!(!tag.holders().is_empty());
+}
+
+#[test]
+fn a_command_gets_the_environment_of_its_caller_and_the_runtime_keeps_none_of_it() {
+    let home = Home::new();
+    let echo = ["command", "run", "echo [$MARK]"];
+    let said = |mark: &str| {
+        let answer = answer(home.command(&echo).env("MARK", mark));
+        answer["data"]["stdout_preview"].as_str().expect("output").to_owned()
+    };
+    assert_eq!(said("first-hunter2"), "[first-hunter2]\n");
+    assert_eq!(said("second"), "[second]\n");
+    let own = std::fs::read(format!("/proc/{}/environ", home.runtime_pid())).expect("its environment");
+    assert!(!String::from_utf8_lossy(&own).contains("hunter2"));
+    let mut open = vec![home.places().recordings()];
+    while let Some(path) = open.pop() {
+        if path.is_dir() {
+            open.extend(path.read_dir().expect("lists").flatten().map(|entry| entry.path()));
+        } else if path.extension().is_some_and(|end| end == "jsonl") {
+            let text = std::fs::read_to_string(&path).expect("text");
+            assert!(!text.contains("MARK=") && !text.contains("\"first-hunter2\""), "{text}");
+        }
+    }
+}
+
+/// The variables of an agent that hands nothing of the session on to its servers.
+fn bare(command: &mut Command) -> &mut Command {
+    command.env_remove("XDG_RUNTIME_DIR")
+}
+
+#[test]
+fn callers_with_other_variables_meet_in_one_runtime() {
+    let home = Home::new();
+    let tag = Tag::new();
+    let cmd = format!("sleep {}", tag.0);
+    let elsewhere = home.workspace().join("../other-state");
+    let mut first = home.command(&["command", "run", &cmd, "--yield-time-ms", "0"]);
+    assert_eq!(answer(bare(&mut first).env("XDG_STATE_HOME", &elsewhere))["ok"], true);
+    tag.asleep();
+    assert!(!home.places().agent_socket().exists(), "it has its sockets where its own variables say");
+    assert_eq!(json(&home, &["task", "list"])["data"]["total"], 1);
+    let second = json(&home, &["command", "run", "echo here too"]);
+    assert_eq!(second["data"]["stdout_preview"], "here too\n");
+    assert!(!home.places().recordings().exists(), "no second runtime recorded anything");
+    let doctor = json(&home, &["doctor"]);
+    let findings = doctor["data"]["findings"].as_array().expect("findings");
+    assert!(findings.iter().all(|finding| finding["check"] != "runtimes"), "{doctor}");
+}
+
+#[test]
+fn doctor_finds_two_runtimes_of_one_workspace() {
+    let home = Home::new();
+    let mut first = home.serve();
+    let elsewhere = home.workspace().join("../other-run");
+    let mut second = home.command(&["serve"]);
+    let other = |command: &mut Command| {
+        command.env("PILOTHOUSE_LOCK_DIR", &elsewhere).env_remove("XDG_RUNTIME_DIR");
+    };
+    other(&mut second);
+    // Another place for the lock, as a sandbox without /run/user would have it.
+    let mut second = second.stderr(Stdio::null()).spawn().expect("starts");
+    let finding = || {
+        let doctor = json(&home, &["doctor"]);
+        let findings = doctor["data"]["findings"].as_array().expect("findings").clone();
+        findings.into_iter().find(|finding| finding["check"] == "runtimes")
+    };
+    let mut found = None;
+    wait_until("doctor tells of both", || {
+        found = finding();
+        found.is_some()
+    });
+    let told = found.expect("a finding").to_string();
+    assert!(
+        told.contains(&first.id().to_string()) || told.contains(&home.runtime_pid().to_string()),
+        "{told}"
+    );
+    let mut stop = home.command(&["serve", "--stop"]);
+    other(&mut stop);
+    assert!(stop.output().expect("runs").status.success());
+    second.wait().expect("ends");
+    assert!(home.run(&["serve", "--stop"]).status.success());
+    first.wait().expect("ends");
+}
+
+#[test]
+fn a_lock_whose_runtime_cannot_be_reached_is_said_and_no_second_one_starts() {
+    let home = Home::new();
+    let places = home.places();
+    let folder = places.lock.parent().expect("a folder");
+    std::fs::DirBuilder::new().create(folder).expect("made");
+    std::fs::set_permissions(folder, PermissionsExt::from_mode(0o700)).expect("chmod");
+    let address = Address {
+        pid: std::process::id(),
+        runtime: "/nowhere".into(),
+        state: places.state_dir.clone(),
+        config: places.config_dir.clone(),
+    };
+    let text = serde_json::to_vec(&address).expect("JSON");
+    std::fs::write(&places.lock, text).expect("written");
+    let held = std::fs::File::open(&places.lock).expect("open");
+    rustix::fs::flock(&held, rustix::fs::FlockOperation::LockExclusive).expect("held");
+    let refused = json(&home, &["command", "run", "touch ran"]);
+    let message = refused["error"]["message"].as_str().expect("an error");
+    assert!(message.contains("/nowhere") && message.contains("cannot be reached"), "{message}");
+    assert!(!home.workspace().join("ran").exists() && !places.recordings().exists());
+    drop(held);
+}
+
+#[test]
+fn a_console_hands_its_rules_to_a_runtime_with_other_settings() {
+    let home = Home::new();
+    home.configure("config.toml", "[[approvals]]\nprefix = \"touch\"\nactor = \"cli\"\n");
+    let mut served = home.command(&["serve"]);
+    let mut served = served
+        .env("XDG_CONFIG_HOME", home.workspace().join("../other-config"))
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("starts");
+    wait_until("it serves", || home.places().operator_socket().exists());
+    assert_eq!(json(&home, &["command", "run", "touch before"])["data"]["disposition"], "completed");
+    let mut console = Console::open(&home, &[], (120, 40));
+    console.shows("1 approval rule of a console holds here too");
+    let mut held = Value::Null;
+    wait_until("the rule holds", || {
+        held = json(&home, &["command", "run", "touch after", "--yield-time-ms", "250"]);
+        held["data"]["disposition"] == "awaiting_operator"
+    });
+    let recordings: Vec<PathBuf> =
+        home.places().recordings().read_dir().expect("lists").flatten().map(|entry| entry.path()).collect();
+    let rows = std::fs::read_to_string(recordings[0].join("journal-0001.jsonl")).expect("rows");
+    assert!(rows.contains("\"kind\":\"rules\""), "on record");
+    console.kill(Signal::TERM);
+    console.exit();
+    assert!(home.run(&["serve", "--stop"]).status.success());
+    served.wait().expect("ends");
+}
+
+#[test]
+fn sockets_and_lock_that_were_removed_are_put_back() {
+    let home = Home::new();
+    let mut served = home.serve();
+    let (places, runtime) = (home.places(), home.runtime_pid());
+    let is_heard = || std::os::unix::net::UnixStream::connect(places.agent_socket()).is_ok();
+    std::fs::remove_file(places.agent_socket()).expect("removed");
+    wait_until("its socket is back", is_heard);
+    // As logind does at the last logout of a user.
+    std::fs::remove_dir_all(places.runtime_dir.parent().expect("a parent")).expect("removed");
+    wait_until("its folder is back", || is_heard() && Holder::of(&places).address().is_some());
+    assert_eq!(home.runtime_pid(), runtime);
+    let said = json(&home, &["command", "run", "echo the same one"]);
+    assert_eq!(said["data"]["stdout_preview"], "the same one\n");
+    assert_eq!(home.runtime_pid(), runtime);
+    assert!(home.run(&["serve", "--stop"]).status.success());
+    served.wait().expect("ends");
+}
+
+#[test]
+fn f22_state_folder_removed() {
+    let home = Home::new();
+    let mut served = home.serve();
+    let mut console = Console::open(&home, &[], (120, 40));
+    assert_eq!(json(&home, &["command", "run", "touch before"])["data"]["exit_status"], 0);
+    std::fs::remove_dir_all(home.places().state_dir).expect("removed");
+    console.shows("NOT ON RECORD");
+    let refused = json(&home, &["command", "run", "touch after"]);
+    assert_eq!(refused["ok"], false, "{refused}");
+    assert!(refused["error"]["message"].as_str().is_some_and(|text| text.contains("record")), "{refused}");
+    assert!(home.workspace().join("before").exists() && !home.workspace().join("after").exists());
+    // What runs can still be looked at, and the runtime be ended.
+    assert_eq!(json(&home, &["task", "list"])["ok"], true);
+    console.kill(Signal::TERM);
+    console.exit();
+    assert!(home.run(&["serve", "--stop"]).status.success());
+    served.wait().expect("ends");
+}
+
+#[test]
+fn f33_a_second_console_attaches_to_the_first_ones_runtime() {
+    let home = Home::new();
+    let mut first = Console::open(&home, &[], (120, 40));
+    wait_until("the first one serves", || home.places().operator_socket().exists());
+    let mut second = Console::open(&home, &[], (120, 40));
+    assert_eq!(json(&home, &["command", "run", "sleep 60", "--yield-time-ms", "0"])["ok"], true);
+    first.shows("sleep 60");
+    second.shows("sleep 60");
+    second.kill(Signal::TERM);
+    second.exit();
+    assert_eq!(json(&home, &["task", "list"])["data"]["total"], 1, "its tasks are the first one's");
+    first.stop_all_and_quit();
+}
+
+fn refusal(home: &Home) -> String {
+    let output = home.run(&["serve"]);
+    assert_ne!(output.status.code(), Some(0));
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn f34_a_folder_that_others_may_write_is_refused() {
+    let home = Home::new();
+    let folder = home.places().runtime_dir;
+    std::fs::create_dir_all(&folder).expect("made");
+    for path in [folder.parent().expect("a parent"), &folder] {
+        std::fs::set_permissions(path, PermissionsExt::from_mode(0o777)).expect("chmod");
+        assert!(refusal(&home).contains("open to other users"));
+        // A one-shot says why the runtime that it started could not serve.
+        let said = json(&home, &["command", "run", "touch ran"]).to_string();
+        assert!(said.contains("open to other users"), "{said}");
+        std::fs::set_permissions(path, PermissionsExt::from_mode(0o700)).expect("chmod");
+    }
+    assert!(!home.workspace().join("ran").exists());
+}
+
+#[test]
+fn f34_a_folder_that_is_a_symlink_or_another_users_is_refused() {
+    let home = Home::new();
+    let folder = home.places().runtime_dir;
+    let parent = folder.parent().expect("a parent");
+    let elsewhere = home.workspace().join("../elsewhere");
+    for path in [parent, &elsewhere] {
+        std::fs::create_dir(path).expect("made");
+        std::fs::set_permissions(path, PermissionsExt::from_mode(0o700)).expect("chmod");
+    }
+    symlink(&elsewhere, &folder).expect("linked");
+    assert!(refusal(&home).contains("is a symlink"));
+    std::fs::remove_file(&folder).expect("removed");
+    if rustix::process::geteuid().is_root() {
+        std::os::unix::fs::chown(parent, Some(12_345), None).expect("given away");
+        assert!(refusal(&home).contains("belongs to another user"));
+        std::os::unix::fs::chown(parent, Some(0), None).expect("taken back");
+    }
+}
+
+#[test]
+fn the_record_is_not_worn_away_by_looking() {
+    let home = Home::new();
+    home.configure("config.toml", "[record]\nkeep_recordings = 2\n");
+    assert_eq!(json(&home, &["command", "run", "--private", "echo kept"])["data"]["exit_status"], 0);
+    let recordings = || {
+        let entries = home.places().recordings().read_dir().expect("lists").flatten();
+        entries.map(|entry| entry.file_name()).collect::<Vec<_>>()
+    };
+    let before = recordings();
+    assert_eq!(before.len(), 1);
+    for args in [&["task", "list"][..], &["question", "list"], &["task", "status", "task_00000000"]] {
+        for _ in 0..3 {
+            home.run(args);
+        }
+    }
+    let plan = home.workspace().join("plan.jsonl");
+    let lines = "{\"_cmd\":\"task.list\"}\n{\"_cmd\":\"command.run\",\"cmd\":\"true\"}\n";
+    std::fs::write(&plan, lines).expect("written");
+    for _ in 0..3 {
+        assert!(home.run(&["exec", "--dry-run", "--input-file", "plan.jsonl"]).status.success());
+    }
+    assert_eq!(recordings(), before);
+    // A task of it is still found, by a command that leaves no recording either.
+    let listed = json(&home, &["audit", "list"]);
+    assert_eq!(listed["ok"], true, "{listed}");
+    assert!(!home.places().agent_socket().exists(), "nor did any of it start a runtime");
 }

@@ -36,7 +36,7 @@ fn folders_are_0700_and_files_0600() {
 }
 
 #[test]
-fn of_twenty_runtimes_started_at_once_one_wins() {
+fn f33_of_twenty_runtimes_started_at_once_one_wins() {
     let home = Home::new();
     let start = || home.command(&["serve"]).stderr(Stdio::null()).spawn().expect("starts");
     let mut started: Vec<Child> = (0..20).map(|_| start()).collect();
@@ -60,7 +60,7 @@ fn of_twenty_runtimes_started_at_once_one_wins() {
 }
 
 #[test]
-fn a_dead_runtimes_socket_is_replaced() {
+fn f33_a_dead_runtimes_socket_is_replaced() {
     let home = Home::new();
     let mut first = home.serve();
     send(Family::of(first.id()).program, Signal::KILL);

@@ -51,7 +51,7 @@ fn a_killed_run_goes_on_and_does_nothing_twice() {
         tag.0
     );
     write(&home, "p.prose", &program);
-    let mut child = start(home.command(&["run", "p.prose", "--plain"]));
+    let mut child = start(home.command(&["run", "p.prose", "--plain", "--private"]));
     wait_until("the command in flight", || has(&home, "begun"));
     tag.asleep();
     send(Family::of(child.id()).program, Signal::KILL);
@@ -101,7 +101,7 @@ fn killed_after_any_row_of_its_journal_a_run_comes_to_the_end_of_one_that_was_no
         let home = Home::new();
         write(&home, "p.prose", program);
         write(&home, "a.toml", "[[answer]]\nkind = \"in_flight\"\nanswer = \"rerun\"\n");
-        let mut child = start(home.command(&["run", "p.prose", "--plain"]));
+        let mut child = start(home.command(&["run", "p.prose", "--plain", "--private"]));
         wait_until("the row", || rows(&home) >= after);
         // It may have come to its end just before.
         send(Family::of(child.id()).program, Signal::KILL);

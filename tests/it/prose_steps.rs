@@ -47,6 +47,7 @@ impl Bench {
             description: None,
             item: None,
             step: Some(Step { id: TaskId::random() }),
+            env: None,
         }
     }
 

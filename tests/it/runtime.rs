@@ -47,6 +47,7 @@ impl Bench {
             description: None,
             item: None,
             step: None,
+            env: None,
         }
     }
 

@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 
 use crate::envelope::{Envelope, Outcome, TaskId};
 use crate::link::Operator;
-use crate::runtime::{Closing, Decision, Given, Input, QuestionId, TaskView, past};
+use crate::runtime::{Decision, Given, Input, QuestionId, TaskView, past};
 use crate::terminal::Size;
 
 use super::super::app::export::FileName;
@@ -296,13 +296,7 @@ impl Carrier {
     /// Stops all tasks and ends the runtime; the link goes with it.
     pub(in crate::console) fn shut_down(&mut self) {
         let operator = self.operator.clone();
-        let closing = if operator.is_remote() { Closing::OperatorEnded } else { Closing::ConsoleClosed };
-        self.running.spawn(async move {
-            Some(match operator.shutdown(closing).await {
-                Ok(()) => Msg::Stopped,
-                Err(error) => Msg::Failed(error.to_string()),
-            })
-        });
+        self.running.spawn(async move { Some(super::orders::shut_down(&operator).await) });
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::envelope::TaskId;
 use crate::link::{Error, Operator};
+use crate::runtime::Closing;
 
 use super::super::msg::{Answered, Effect, Msg};
 use super::carrier::{answered, failed, said};
@@ -41,11 +42,17 @@ pub(super) async fn carry_out(operator: Operator, effect: Effect) -> Option<Msg>
             let record = operator.record(seq).await.map(Msg::Record);
             Some(record.unwrap_or_else(|| Msg::Failed(format!("there is no call {seq}"))))
         }
-        Effect::Quit(_) => Some(match operator.shutdown().await {
-            Ok(()) => Msg::Stopped,
-            Err(error) => Msg::Failed(error.to_string()),
-        }),
+        Effect::Quit(_) => Some(shut_down(operator).await),
         _ => None,
+    }
+}
+
+/// Stops all tasks and ends the runtime; the link goes with it.
+pub(super) async fn shut_down(operator: &Operator) -> Msg {
+    let closing = if operator.is_remote() { Closing::OperatorEnded } else { Closing::ConsoleClosed };
+    match operator.shutdown(closing).await {
+        Ok(()) => Msg::Stopped,
+        Err(error) => Msg::Failed(error.to_string()),
     }
 }
 

@@ -1,11 +1,12 @@
 //! Where sockets and recordings lie, and who answers there.
 
+use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use super::{Area, Finding};
 use crate::dispatch::context::Host;
-use crate::link::{Error, Scripts};
+use crate::link::{Error, Hello, Role, Scripts, dial};
 use crate::paths::Places;
 
 /// The least free space tasks are started with.
@@ -25,7 +26,29 @@ pub(super) async fn look(host: &dyn Host) -> Vec<Finding> {
     all.push(folder("state folder", &places.state_dir));
     all.extend(room(&places));
     all.push(runtime(host, &places).await);
+    all.extend(others(host).await);
     all
+}
+
+/// Looks whether more than one runtime answers for this workspace: agents and console would not meet.
+async fn others(host: &dyn Host) -> Option<Finding> {
+    let cwd = host.cwd().ok()?;
+    let mut found = BTreeMap::new();
+    for folder in host.runtime_dirs() {
+        let socket = folder.join("agent.sock");
+        if let Ok((ack, ..)) = dial(&socket, &Hello::new(Role::Cli, cwd.clone())).await {
+            found.entry(ack.runtime_pid).or_insert(socket);
+        }
+    }
+    if found.len() < 2 {
+        return None;
+    }
+    let told: Vec<String> =
+        found.iter().map(|(pid, socket)| format!("pid {pid} at {}", shown(socket))).collect();
+    let pids: Vec<String> = found.keys().map(ToString::to_string).collect();
+    let found = format!("{} runtimes serve this workspace: {}", pids.len(), told.join(", "));
+    let fix = format!("end all but one: kill {}", pids.join(" or "));
+    Some(Finding::problem(Area::Folders, "runtimes", found, fix))
 }
 
 fn folder(check: &'static str, path: &Path) -> Finding {

@@ -25,6 +25,7 @@ pub use serve::serve;
 
 use super::Error;
 use super::ask::{Ask, Reply, Shown};
+use crate::config::ApprovalRule;
 use crate::envelope::{Actor, TaskId};
 use crate::process::ConsoleProcess;
 use crate::runtime::past::Story;
@@ -265,6 +266,14 @@ impl Operator {
         }
     }
 
+    /// Lets the approval rules of this console hold in a runtime that has its settings elsewhere.
+    ///
+    /// # Errors
+    /// When the runtime went away.
+    pub async fn hand_over(&self, config: PathBuf, rules: Vec<ApprovalRule>) -> Result<(), Error> {
+        self.ask(Ask::Rules { config, rules }).await.map(drop)
+    }
+
     /// Stops all tasks and ends the runtime. A runtime embedded in another console refuses.
     ///
     /// # Errors
@@ -342,6 +351,10 @@ impl Local {
             }
             Ask::LetAgents { question, may, .. } => {
                 runtime.let_agents(&question, may).await.map_err(declined)?;
+                Reply::Done
+            }
+            Ask::Rules { config, rules } => {
+                runtime.hand_over(&config, &rules);
                 Reply::Done
             }
             Ask::Usage { tasks } => Reply::Usage(runtime.usage(tasks).await),

@@ -1,5 +1,9 @@
 //! The handle's part for calls that wait for the operator.
 
+use std::path::Path;
+
+use tokio::sync::watch;
+
 use super::Handle;
 use crate::clock::Clock;
 use crate::config::ApprovalRule;
@@ -7,6 +11,7 @@ use crate::process::ConsoleProcess;
 use crate::runtime::Error;
 use crate::runtime::gate::{BatchRequest, Decision};
 use crate::runtime::order::Order;
+use crate::runtime::rows::Row;
 
 impl Handle {
     /// Holds new calls of agents from now on, or lets those go that only the pause holds; `from` is the console
@@ -18,6 +23,31 @@ impl Handle {
     /// Asks about new calls by these rules from now on.
     pub async fn ask_by(&self, rules: Vec<ApprovalRule>) {
         self.tell(Order::Rules { rules }).await;
+    }
+
+    /// Takes the approval rules of a console whose settings lie elsewhere: they hold beside those of this runtime until
+    /// it ends.
+    pub fn hand_over(&self, config: &Path, rules: &[ApprovalRule]) {
+        self.shared.note(&Row::Rules { config, rules });
+        self.shared.handed.send_if_modified(|handed| {
+            let before = handed.len();
+            let new = rules.iter().filter(|rule| !handed.contains(rule)).cloned().collect::<Vec<_>>();
+            handed.extend(new);
+            handed.len() > before
+        });
+        let (noun, verb) = if rules.len() == 1 { ("rule", "holds") } else { ("rules", "hold") };
+        let count = rules.len();
+        let text = format!(
+            "{count} approval {noun} of a console {verb} here too: its settings are in {}",
+            config.display()
+        );
+        self.notice(text, false);
+    }
+
+    /// Returns the rules that were handed over, live.
+    #[must_use]
+    pub fn handed(&self) -> watch::Receiver<Vec<ApprovalRule>> {
+        self.shared.handed.subscribe()
     }
 
     /// Says the operator's word to a held call; `hash` is that of the request they were shown, `from` the console

@@ -1,6 +1,7 @@
 //! The runtime's front: what tools, links and the console hold. Cheap to clone.
 
 mod calls;
+mod environment;
 mod folder;
 mod gate;
 mod questions;
@@ -21,6 +22,7 @@ use crate::config::{Env, Limits};
 use crate::envelope::{Actor, TaskId};
 use crate::journal::{self, Journal, Meta};
 use crate::process::Spawner;
+use crate::process::environment::Environment;
 use crate::runtime::Error;
 use crate::runtime::bytes::{Parsers, Pump, TaskIo, Viewer, Viewers};
 use crate::runtime::cause::Closing;
@@ -69,6 +71,8 @@ pub struct Handle {
     orders: mpsc::Sender<Order>,
     /// The task that its holder runs in, when that is known.
     within: Option<Within>,
+    /// The environment of whoever holds this handle; the runtime's own where it has none.
+    environment: Option<Environment>,
 }
 
 impl Handle {
@@ -120,7 +124,7 @@ impl Handle {
         let (orders, inbox) = mpsc::channel(ORDERS);
         let driver = Driver::new(shared.clone(), options.spawner, parsers, orders.clone());
         tokio::spawn(driver.run(inbox, byte_events));
-        Ok(Self { shared, orders, within: None })
+        Ok(Self { shared, orders, environment: None, within: None })
     }
 
     /// Returns a handle for a caller that runs in a task: what it starts counts as that task's agent's for the
@@ -134,7 +138,8 @@ impl Handle {
     ///
     /// # Errors
     /// When it was refused or could not be started.
-    pub async fn exec(&self, request: ExecRequest) -> Result<ExecOutcome, Error> {
+    pub async fn exec(&self, mut request: ExecRequest) -> Result<ExecOutcome, Error> {
+        request.env = request.env.or_else(|| self.environment.clone());
         let prepared = Box::new(start::prepare(&self.shared, request).await?);
         let within = self.within.clone();
         self.order(|reply| Order::Exec { prepared, within, reply }).await
@@ -188,18 +193,6 @@ impl Handle {
         if self.orders.try_send(order).is_err() {
             tracing::warn!(task = %id, "the end of a task whose caller has gone could not be passed on");
         }
-    }
-
-    /// Returns a variable that commands inherit.
-    #[must_use]
-    pub fn inherited(&self, name: &str) -> Option<OsString> {
-        self.shared.variable(name).map(ToOwned::to_owned)
-    }
-
-    /// Returns the shell that runs the commands of programs.
-    #[must_use]
-    pub fn step_shell(&self) -> PathBuf {
-        self.shared.step_shell()
     }
 
     /// Gives the operator's lease of a task back.

@@ -98,6 +98,7 @@ fn failing(cmd: String) -> ExecRequest {
         description: None,
         item: None,
         step: None,
+        env: None,
     }
 }
 

@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::find::list;
 use crate::config;
-use crate::journal::{Durability, Head, Journal, is_held};
+use crate::journal::{Durability, Head, Item, Journal, Reader, is_held};
 use crate::runtime::rows::Row;
 
 /// One finished recording.
@@ -19,6 +19,9 @@ struct Finished {
     name: String,
     bytes: u64,
     started_at: Option<Timestamp>,
+    /// A command was run in it. Only such count against the number that is kept: looking at what runs must not wear
+    /// away the record of what was done.
+    has_run: bool,
 }
 
 /// Removes what is too much and returns the bytes of what is left; `own` and what is being written stay,
@@ -39,6 +42,7 @@ pub(in crate::runtime) fn keep(
         .map(|listed| Finished {
             bytes: size(&listed.folder),
             started_at: listed.meta.map(|meta| meta.started_at),
+            has_run: has_run(&listed.folder),
             folder: listed.folder,
             name: listed.name,
         })
@@ -67,25 +71,55 @@ fn too_much<'a>(
         recording.started_at.is_some_and(|at| now.duration_since(at) > age)
     };
     let by_size = total > limits.keep_bytes.saturating_add(limits.keep_bytes / 2);
-    let by_count = finished.len() > limits.keep_recordings + limits.keep_recordings / 2;
+    // Recordings in which something ran, and those in which nothing did, each by themselves.
+    let mut counts = [false, true].map(|has_run| count(finished, has_run));
+    let by_count = counts.map(|count| count > limits.keep_recordings + limits.keep_recordings / 2);
     let by_age = finished.iter().any(|recording| older(recording, limits.keep_for * 3 / 2));
-    let (mut bytes, mut count) = (total, finished.len());
+    let mut bytes = total;
     let mut chosen = Vec::new();
     for recording in finished {
+        let class = usize::from(recording.has_run);
         let reason = if by_age && older(recording, limits.keep_for) {
             "age"
         } else if by_size && bytes > limits.keep_bytes {
             "size"
-        } else if by_count && count > limits.keep_recordings {
+        } else if by_count[class] && counts[class] > limits.keep_recordings {
             "count"
         } else {
-            break;
+            continue;
         };
         bytes = bytes.saturating_sub(recording.bytes);
-        count -= 1;
+        counts[class] -= 1;
         chosen.push((recording, reason));
     }
     chosen
+}
+
+fn count(finished: &[Finished], has_run: bool) -> usize {
+    finished.iter().filter(|recording| recording.has_run == has_run).count()
+}
+
+/// Tells whether a command was run in a recording: each has a folder of its own.
+fn has_run(recording: &Path) -> bool {
+    fs::read_dir(recording.join("tasks")).is_ok_and(|mut tasks| tasks.next().is_some())
+}
+
+/// Removes a recording that is over and in which nothing was done but looking: no command ran, no other recording was
+/// removed or brought to its end. Blocks.
+pub fn forget_looks(recording: &Path) {
+    const LOOKS: [&str; 5] = ["recording", "call", "answer", "abandoned", "closed"];
+    let is_look = |item: Item| match item {
+        Item::Record(record) => LOOKS.contains(&record.header.kind.as_str()),
+        Item::Problem(_) => false,
+    };
+    let only_looks = || Reader::open(recording).is_ok_and(|mut rows| rows.all(is_look));
+    if !has_run(recording)
+        && !is_held(recording)
+        && only_looks()
+        && let Err(error) = fs::remove_dir_all(recording)
+    {
+        tracing::warn!(%error, recording = %recording.display(), "remove a recording in which nothing was done");
+    }
 }
 
 /// Removes a recording: first a word, then its name, then its files.
@@ -151,6 +185,7 @@ mod tests {
             name: format!("{bytes}/{days}"),
             bytes: *bytes,
             started_at: Some(day(*days)),
+            has_run: *bytes > 0,
         };
         of.iter().map(one).collect()
     }
@@ -177,6 +212,15 @@ mod tests {
             said(&[("1/9", "count"), ("1/8", "count"), ("1/7", "count")])
         );
         assert_eq!(chosen(&[(1, 46), (1, 31), (1, 29)], 0), said(&[("1/46", "age"), ("1/31", "age")]));
+    }
+
+    #[test]
+    fn recordings_in_which_nothing_ran_do_not_push_out_others() {
+        let looks = [(0, 5), (0, 4), (0, 3), (0, 2), (0, 1), (0, 0), (0, 0)];
+        let all = [&[(7, 9)][..], &looks].concat();
+        let said = chosen(&all, 0);
+        assert_eq!(said.len(), 3, "{said:?}");
+        assert!(said.iter().all(|(name, why)| name.starts_with("0/") && *why == "count"), "{said:?}");
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod story;
 mod untold;
 
 pub use find::{Finding, Listed, State, list, resolve};
+pub use keep::forget_looks;
 pub use story::{PastAgent, PastCall, PastEvent, Story, read};
 
 pub(super) use find::task as find_task;
