@@ -2,17 +2,17 @@
 //! writer may go on meanwhile.
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Error;
 use super::chain::{self, Hash, Header, Line};
 use super::layout::{self, read_plain};
 use super::parts::{self, Part};
+use super::problem::{Problem, ProblemKind};
 
 /// The largest segment that is read; a writer never makes one half as large.
 const SEGMENT_BYTES: u64 = 64 << 20;
@@ -58,72 +58,6 @@ impl Record {
             parts: Vec<Part>,
         }
         serde_json::from_slice::<Named>(&self.line).map(|named| named.parts)
-    }
-}
-
-/// Something about a recording that is not as it was written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Problem {
-    /// What it is.
-    pub kind: ProblemKind,
-    /// The first line concerned.
-    pub first: u64,
-    /// The last line concerned.
-    pub last: u64,
-    /// The file.
-    pub segment: String,
-    /// Where in it.
-    pub offset: u64,
-}
-
-/// What is not as it was written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ProblemKind {
-    /// The lines were changed.
-    Changed,
-    /// The lines are not there.
-    Missing,
-    /// The line does not follow from the one before it.
-    Unlinked,
-    /// A line that does not belong there.
-    Foreign,
-    /// The end is torn: what was being written when the writer died.
-    Torn,
-    /// The line was written by a newer program; nothing after it is read.
-    Version,
-    /// The file cannot be read.
-    Unreadable,
-    /// Lines that were synced are no longer at the end.
-    CutOff,
-    /// The line stands there a second time, where no segment takes over from the one before.
-    Repeated,
-    /// `head.json` is missing or broken: whether the end was cut, nothing tells.
-    Unsealed,
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kind, first, last, segment, offset } = self;
-        let rows = if first == last { format!("row {first}") } else { format!("rows {first} to {last}") };
-        let what = match kind {
-            ProblemKind::Changed => format!("{rows}: changed since written"),
-            ProblemKind::Missing => format!("{rows}: missing"),
-            ProblemKind::Unlinked => format!("{rows}: does not follow from the row before"),
-            ProblemKind::Foreign => format!("{rows}: a line that does not belong there"),
-            ProblemKind::Torn => format!("{rows}: torn, the writer died while it was written"),
-            ProblemKind::Version => format!("{rows}: written by a newer program, not read"),
-            ProblemKind::Unreadable => format!("{rows}: the file cannot be read"),
-            ProblemKind::CutOff => format!("{rows}: cut off the end"),
-            ProblemKind::Repeated => format!("{rows}: stands there a second time"),
-            ProblemKind::Unsealed => {
-                return write!(
-                    f,
-                    "{segment} is missing or broken: rows after row {first} may have been cut off"
-                );
-            }
-        };
-        write!(f, "{what} ({segment}, byte {offset})")
     }
 }
 

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::chain::Hash;
 use super::layout::{self, Head, is_held};
-use super::reader::{Item, Problem, ProblemKind, Reader};
+use super::problem::{Problem, ProblemKind};
+use super::reader::{Item, Reader};
 use super::{Error, Record};
 
 /// What a check of a recording found.

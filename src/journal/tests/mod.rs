@@ -16,6 +16,7 @@ use super::repair::repair_with;
 use super::*;
 
 mod failing;
+mod seal;
 
 fn meta() -> Meta {
     Meta {
@@ -223,54 +224,6 @@ async fn a_deleted_a_repeated_and_a_moved_row_are_noticed() {
     assert_eq!(takes_over(&[3, 4, 5]), []);
     assert_eq!(takes_over(&[2, 3, 5]), [(ProblemKind::Repeated, 3, 3)], "not all that may be lost");
     assert_eq!(takes_over(&[2, 4, 5]), [(ProblemKind::Repeated, 4, 4), (ProblemKind::Repeated, 2, 2)]);
-}
-
-#[tokio::test]
-async fn without_its_seal_a_recording_is_not_whole_whatever_was_cut() {
-    for cut in [false, true] {
-        for broken in [None, Some(""), Some("{}"), Some("{\"seq\":1}")] {
-            let stage = filled(5, 10).await;
-            assert!(verify(stage.path()).expect("verifies").is_whole());
-            if cut {
-                let whole = fs::read_to_string(stage.segment(1)).expect("text");
-                let lines: Vec<&str> = whole.lines().take(3).collect();
-                put(stage.segment(1), lines.join("\n") + "\n").expect("writes");
-            }
-            let head = layout::head_path(stage.path());
-            match broken {
-                Some(text) => put(&head, text).expect("writes"),
-                None => fs::remove_file(&head).expect("removed"),
-            }
-            let kinds = || {
-                let report = verify(stage.path()).expect("verifies");
-                report.problems.iter().map(|problem| problem.kind).collect::<Vec<_>>()
-            };
-            assert_eq!(kinds(), [ProblemKind::Unsealed], "{cut} {broken:?}");
-            stage.repair();
-            assert_eq!(kinds(), [ProblemKind::Unsealed], "a repair makes nobody forget: {cut} {broken:?}");
-        }
-    }
-}
-
-#[tokio::test]
-async fn a_killed_writer_leaves_a_seal_from_its_first_moment_and_a_cut_end_outlives_the_repair() {
-    let stage = Stage::new();
-    let journal = stage.journal();
-    assert_eq!(Head::read(stage.path()).map(|head| head.seq), Some(0));
-    journal.append(&row(1, 0), Durability::Synced).await.expect("append");
-    journal.append(&row(2, 0), Durability::Written).await.expect("append");
-    let (rows, head) = (fs::read(stage.segment(1)).expect("rows"), fs::read(layout::head_path(stage.path())));
-    journal.close();
-    // As a kill leaves it: more rows than were sealed, and nothing is wrong with that.
-    put(stage.segment(1), &rows).expect("writes");
-    put(layout::head_path(stage.path()), head.expect("the seal")).expect("writes");
-    assert!(verify(stage.path()).expect("verifies").is_whole());
-    let sealed = Head::read(stage.path()).expect("a seal");
-    let first = memchr::memchr(b'\n', &rows).expect("a line");
-    put(stage.segment(1), if sealed.seq == 1 { &[][..] } else { &rows[..=first] }).expect("writes");
-    stage.repair();
-    let report = verify(stage.path()).expect("verifies");
-    assert!(report.problems.iter().any(|problem| problem.kind == ProblemKind::CutOff), "{report:?}");
 }
 
 #[tokio::test]

@@ -1,0 +1,51 @@
+//! The seal of a recording: without it nobody can tell whether its end was cut.
+
+use super::*;
+
+#[tokio::test]
+async fn without_its_seal_a_recording_is_not_whole_whatever_was_cut() {
+    for cut in [false, true] {
+        for broken in [None, Some(""), Some("{}"), Some("{\"seq\":1}")] {
+            let stage = filled(5, 10).await;
+            assert!(verify(stage.path()).expect("verifies").is_whole());
+            if cut {
+                let whole = fs::read_to_string(stage.segment(1)).expect("text");
+                let lines: Vec<&str> = whole.lines().take(3).collect();
+                put(stage.segment(1), lines.join("\n") + "\n").expect("writes");
+            }
+            let head = layout::head_path(stage.path());
+            match broken {
+                Some(text) => put(&head, text).expect("writes"),
+                None => fs::remove_file(&head).expect("removed"),
+            }
+            let kinds = || {
+                let report = verify(stage.path()).expect("verifies");
+                report.problems.iter().map(|problem| problem.kind).collect::<Vec<_>>()
+            };
+            assert_eq!(kinds(), [ProblemKind::Unsealed], "{cut} {broken:?}");
+            stage.repair();
+            assert_eq!(kinds(), [ProblemKind::Unsealed], "a repair makes nobody forget: {cut} {broken:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_killed_writer_leaves_a_seal_from_its_first_moment_and_a_cut_end_outlives_the_repair() {
+    let stage = Stage::new();
+    let journal = stage.journal();
+    assert_eq!(Head::read(stage.path()).map(|head| head.seq), Some(0));
+    journal.append(&row(1, 0), Durability::Synced).await.expect("append");
+    journal.append(&row(2, 0), Durability::Written).await.expect("append");
+    let (rows, head) = (fs::read(stage.segment(1)).expect("rows"), fs::read(layout::head_path(stage.path())));
+    journal.close();
+    // As a kill leaves it: more rows than were sealed, and nothing is wrong with that.
+    put(stage.segment(1), &rows).expect("writes");
+    put(layout::head_path(stage.path()), head.expect("the seal")).expect("writes");
+    assert!(verify(stage.path()).expect("verifies").is_whole());
+    let sealed = Head::read(stage.path()).expect("a seal");
+    let first = memchr::memchr(b'\n', &rows).expect("a line");
+    put(stage.segment(1), if sealed.seq == 1 { &[][..] } else { &rows[..=first] }).expect("writes");
+    stage.repair();
+    let report = verify(stage.path()).expect("verifies");
+    assert!(report.problems.iter().any(|problem| problem.kind == ProblemKind::CutOff), "{report:?}");
+}
