@@ -23,24 +23,25 @@ fn calls(agent: &Agent, count: usize, bytes: usize) {
     }
 }
 
-/// A console attaches after `short` calls and `long` calls of 100 KB, and the ids of the first tasks still answer.
+/// Calls after which a task has left memory and is still on record, which keeps 64 MiB.
+const LATER: usize = 520;
+
+/// A console attaches after `short` calls and `long` calls of 100 KB, and the id of a task that has left memory answers.
 fn attaches_after(short: usize, long: usize) {
     let home = Home::new();
     let mut served = home.serve();
     let agent = Agent::connect(&home, &[]);
-    let promoted = agent.call("ExecCommand", &json!({"cmd": "echo the very first", "yield_time_ms": 0}));
-    calls(&agent, short, 20);
+    calls(&agent, short - LATER, 20);
+    let task = agent.call("ExecCommand", &json!({"cmd": "echo long ago", "yield_time_ms": 0})).task();
+    calls(&agent, LATER, 20);
     calls(&agent, long, 100_000);
     let console = Console::open(&home, &[], (120, 40));
     console.shows(&format!("true {}", long.max(1) - 1));
-    let task = promoted.envelope["result"]["task_handle"]["task_id"].as_str().map(str::to_owned);
-    if let Some(task) = task {
-        let read = agent.call("TaskOutput", &json!({"task_id": task}));
-        assert_eq!(*read.result("/retrieval_status"), "success");
-        assert_eq!(*read.result("/task/output_preview"), "the very first\n");
-        let status = agent.call("TaskStatus", &json!({"task_id": task}));
-        assert_eq!(*status.result("/task/command/cmd"), "echo the very first");
-    }
+    let read = agent.call("TaskOutput", &json!({"task_id": task}));
+    assert_eq!(*read.result("/retrieval_status"), "success");
+    assert_eq!(*read.result("/task/output_preview"), "long ago\n");
+    let status = agent.call("TaskStatus", &json!({"task_id": task}));
+    assert_eq!(*status.result("/task/command/cmd"), "echo long ago");
     let last = agent.call("ExecCommand", &json!({"cmd": "echo the very last; exit 3"}));
     assert_eq!(*last.result("/exit_status"), 3);
     console.shows("the very last");
@@ -52,7 +53,7 @@ fn attaches_after(short: usize, long: usize) {
 
 #[test]
 fn a_console_attaches_to_a_runtime_with_a_past() {
-    attaches_after(520, 8);
+    attaches_after(LATER, 8);
 }
 
 #[test]
