@@ -23,7 +23,7 @@ use crate::paths::Places;
 /// The longest path a socket address holds.
 const MAX_ADDRESS: usize = 107;
 /// Connections that may wait to be accepted.
-const BACKLOG: i32 = 32;
+const BACKLOG: i32 = 1024;
 
 /// One of the two sockets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -42,7 +42,7 @@ pub(super) async fn carry_out(operator: Operator, effect: Effect) -> Option<Msg>
             let record = operator.record(seq).await.map(Msg::Record);
             Some(record.unwrap_or_else(|| Msg::Failed(format!("there is no call {seq}"))))
         }
-        Effect::Quit(_) => Some(shut_down(operator).await),
+        Effect::Quit(_) => Some(shut_down(&operator).await),
         _ => None,
     }
 }
