@@ -82,7 +82,7 @@ fn an_agent_outlives_the_console_that_held_its_runtime() {
 
     let again = agent.call("ExecCommand", &json!({"cmd": "echo again"}));
     assert_eq!(again.result("/stdout_preview"), "again\n");
-    assert!(agent.errors().contains("started a headless one"), "{}", agent.errors());
+    assert!(agent.errors().contains("started a runtime"), "{}", agent.errors());
 }
 
 #[test]

@@ -74,7 +74,7 @@ fn the_console_first_then_an_agent() {
 fn the_agent_first_then_a_console() {
     let home = Home::new();
     let agent = Agent::connect_first(&home, &["--label", "builder"]);
-    assert!(agent.errors().contains("started a headless one"), "{}", agent.errors());
+    assert!(agent.errors().contains("started a runtime"), "{}", agent.errors());
     let mut console = Console::open(&home, &[], (80, 24));
     console.shows("builder");
     the_main_job(&home, &console, &agent);

@@ -1,5 +1,7 @@
 //! Full-screen and line programs in the Focus screen: started, typed into, resized, left.
 
+use std::process::{Command, Stdio};
+
 use crate::support::{Console, Home, Tag, skip};
 
 /// A program, opened in the console by a person.
@@ -13,7 +15,10 @@ impl<'a> Opened<'a> {
     /// that has only just asked for its size would miss it. `None` where its program is missing.
     fn start(home: &'a Home, cmd: &str, ready: &[&str]) -> Option<Self> {
         let program = cmd.split_whitespace().next().expect("a program");
-        if !home.run(&["command", "run", &format!("command -v {program}")]).status.success() {
+        // Not asked of Pilothouse: that would start a runtime, and the console would show what it had run.
+        let asked =
+            Command::new("sh").args(["-c", &format!("command -v {program}")]).stdout(Stdio::null()).status();
+        if !asked.is_ok_and(|told| told.success()) {
             skip(&format!("no {program} on this machine"));
             return None;
         }
