@@ -83,6 +83,7 @@ mod prose_resume;
 mod prose_steps;
 mod prose_whole;
 mod record;
+mod recording_v1;
 mod reference_schemas;
 mod runtime;
 mod runtime_limits;
