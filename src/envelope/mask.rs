@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use self::login::Login;
+use self::login::Program;
 use self::name::Name;
 
 /// What stands in the place of a secret.
@@ -76,14 +76,14 @@ struct Scan<'a> {
     /// The quote the scan is in, and where its inside begins.
     quote: Option<(u8, usize)>,
     /// Whose password a `-p` would be.
-    login: Login,
+    program: Program,
     /// The end of what was hidden last: no name reaches into it.
     hidden_to: usize,
 }
 
 impl<'a> Scan<'a> {
     fn of(text: &'a str) -> Self {
-        Self { bytes: text.as_bytes(), at: 0, quote: None, login: Login::default(), hidden_to: 0 }
+        Self { bytes: text.as_bytes(), at: 0, quote: None, program: Program::default(), hidden_to: 0 }
     }
 
     fn secrets(mut self) -> Vec<Secret> {
@@ -116,7 +116,7 @@ impl<'a> Scan<'a> {
     fn step(&mut self, byte: u8) {
         self.at += 1;
         if b";&|\n(".contains(&byte) {
-            self.login = Login::default();
+            self.program = Program::default();
         }
         match (byte, self.quote) {
             (b'\\', None | Some((b'"', _))) => self.at += 1,
@@ -132,7 +132,7 @@ impl<'a> Scan<'a> {
         if login::takes_user(name) {
             return self.password(self.at + 1);
         }
-        if name == b"-p" && self.login.has_password() {
+        if name == b"-p" && self.program.has_password() {
             return Some(self.word(self.at + 1, false));
         }
         let name = Name::of(name)?;
@@ -147,23 +147,23 @@ impl<'a> Scan<'a> {
         if word.is_empty() {
             return None;
         }
-        self.login.follow(word);
+        self.program.follow(word);
         let flag = word.strip_prefix(b"-").and_then(Name::of);
         let start = self.after_blanks(self.at);
         let next = self.bytes.get(start..).unwrap_or_default();
-        if self.login.has_password() && (word == b"-p" || login::has_attached(next, b"-p")) {
+        if self.program.has_password() && (word == b"-p" || login::has_attached(next, b"-p")) {
             let is_attached = word != b"-p";
             let secret = self.word(start + if is_attached { 2 } else { 0 }, false);
-            self.login = Login::default();
+            self.program = Program::default();
             return Some(secret);
         }
-        if self.login == Login::Curl && login::has_attached(next, b"-u") {
+        if self.program == Program::Curl && login::has_attached(next, b"-u") {
             return self.password(start + 2);
         }
         if next.first() == Some(&b'-') {
             return None;
         }
-        if login::takes_user(word) && self.login != Login::Registry {
+        if login::takes_user(word) && self.program != Program::Registry {
             return self.password(start);
         }
         let flag = flag?;

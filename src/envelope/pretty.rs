@@ -73,7 +73,7 @@ impl<'a> Document<'a> {
             }
             if end >= to { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
-        if whole.is_continue() && self.ends_line && at < to {
+        if whole.is_continue() && self.ends_line && (from..to).contains(&at) {
             out.push('\n');
         }
         out

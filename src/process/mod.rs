@@ -61,6 +61,7 @@ pub use running::{Host, HostEvent, Io, Running};
 pub use signal::{ExitStatus, Signal, UnknownSignal};
 pub use spawner::{PreparedHost, Resource, SpawnError, Spawner};
 pub use stray::{Remains, Strays, end_strays};
+#[cfg(feature = "console")]
 pub(crate) use sys::before_death;
 pub use usage::Usage;
 pub use wire::Stage;

@@ -10,7 +10,6 @@ use std::ffi::{CStr, CString, c_char};
 use std::io;
 use std::os::fd::{BorrowedFd, FromRawFd as _, OwnedFd};
 use std::ptr;
-use std::sync::OnceLock;
 
 use portable_pty::MasterPty;
 use rustix::process::Pid;
@@ -62,14 +61,14 @@ pub(super) fn reset_signals() {
     unsafe { libc::sigprocmask(libc::SIG_SETMASK, &raw const none, ptr::null_mut()) };
 }
 
-/// Signals by which a program ends itself or is ended where it stands: no loop hears of them. A stack that overflows
-/// ends in the first of them.
-const FATAL: [libc::c_int; 5] = [libc::SIGABRT, libc::SIGILL, libc::SIGFPE, libc::SIGSYS, libc::SIGTRAP];
-static LAST_ACT: OnceLock<fn()> = OnceLock::new();
-
-/// Has `act` done before this process dies of a signal of [`FATAL`], from now on. Runs inside a signal handler: it must
+/// Has `act` done before this process dies of a signal that no loop hears of, from now on. Runs inside a signal handler: it must
 /// not allocate, lock or wait. Only the first call counts.
+#[cfg(feature = "console")]
 pub(crate) fn before_death(act: fn()) {
+    /// A stack that overflows ends in the first of them.
+    const FATAL: [libc::c_int; 5] = [libc::SIGABRT, libc::SIGILL, libc::SIGFPE, libc::SIGSYS, libc::SIGTRAP];
+    static LAST_ACT: std::sync::OnceLock<fn()> = std::sync::OnceLock::new();
+
     extern "C" fn die(signal: libc::c_int) {
         if let Some(act) = LAST_ACT.get() {
             act();

@@ -6,9 +6,9 @@ const REGISTRIES: [&[u8]; 10] =
 /// Letters of curl's options that take no value, as in `-fsSLu`.
 const SWITCHES: &[u8] = b"fgijklnpqsvGIJLNOSZ0123456#";
 
-/// Whose options are read.
+/// The program whose options are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Login {
+pub(super) enum Program {
     /// Nobody's that matters.
     #[default]
     Other,
@@ -21,7 +21,7 @@ pub(super) enum Login {
     RegistryLogin,
 }
 
-impl Login {
+impl Program {
     /// Goes on by a word of the command.
     pub(super) fn follow(&mut self, word: &[u8]) {
         *self = match (*self, word) {
