@@ -13,9 +13,10 @@ use serde_json::json;
 
 use super::Start;
 use super::answer::{self, Form};
+use crate::clock::Clock;
 use crate::dispatch::{Code, Failure, GateDecided, GateInput, Response, attach_operator, waiting_gates};
 use crate::envelope::SafeText;
-use crate::runtime::{AnswerValue, Given, Question};
+use crate::runtime::{AnswerValue, Given, Question, READING};
 
 /// Letters of the word that is to be typed: none that looks like another one.
 const LETTERS: &[u8] = b"abcdefghkmnprstuvwxyz";
@@ -88,9 +89,16 @@ fn at_terminal(question: &Question, verdict: &str) -> io::Result<bool> {
     // What was typed before all of this was on the screen cannot have been meant for it; what follows the colon is.
     tcflush(&tty, QueueSelector::IFlush)?;
     tty.write_all(b": ")?;
-    let mut typed = String::new();
-    BufReader::new(&tty).read_line(&mut typed)?;
-    Ok(typed.trim() == word)
+    let shown = Clock::start();
+    let mut lines = BufReader::new(&tty);
+    loop {
+        let mut typed = String::new();
+        lines.read_line(&mut typed)?;
+        if shown.now().mono >= READING || typed.is_empty() {
+            return Ok(typed.trim() == word);
+        }
+        (&tty).write_all(b"That came sooner than it can have been read. Type it again: ")?;
+    }
 }
 
 fn word() -> io::Result<String> {

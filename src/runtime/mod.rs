@@ -57,7 +57,7 @@ pub use playback::Playback;
 pub use program::{BranchView, Lines, LoopView, ProgramError, ProgramView, RunState, StepState, StepView};
 pub use question::{
     Answer, AnswerValue, Asking, BindingView, Comment, Evidence, Given, Origin, Principal, Question,
-    QuestionId, QuestionKind, Refusal, Settled,
+    QuestionId, QuestionKind, READING, Refusal, Settled,
 };
 pub use request::{
     ExecOutcome, ExecRequest, Input, InputOutcome, InputTarget, Rejection, RejectionReason, STEP_GRACE, Step,

@@ -94,7 +94,7 @@ impl Prepared {
         };
         let id = request.step.as_ref().map_or_else(TaskId::random, |step| step.id.clone());
         let tasks = shared.recording.join("tasks");
-        if !tasks.is_dir() {
+        if !tasks.exists() {
             // A folder made here would look like a recording, and none of what went before would be in it.
             let reason = "the recording was removed or moved away".to_owned();
             return Err(Error::Unrecorded { reason, is_full: false });

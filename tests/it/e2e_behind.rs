@@ -34,7 +34,8 @@ fn a_pause_holds_what_an_agents_task_starts_through_the_command_line() {
     assert_eq!((held.actor, exists("escaped")), (Actor::Cli, false), "as who it is, and nothing has run");
     // A person's own script goes on.
     assert!(home.run(&["command", "run", "true"]).status.success());
-    threads.block_on(operator.pause(false)).expect("let go");
+    // Not before the question can have been read.
+    wait_until("it is let go", || threads.block_on(operator.pause(false)).is_ok());
     wait_until("it runs then", || exists("escaped") && exists("over"));
     let task = snapshot.borrow().tasks.iter().find(|task| task.cmd == "touch escaped").cloned();
     let task = task.expect("the task");

@@ -149,11 +149,10 @@ fn a_command_cannot_type_through_the_multiplexer_around_the_console() {
 fn a_setting_gives_commands_the_multiplexer_back() {
     let home = Home::new();
     home.configure("config.toml", "[env]\nkeep = [\"TMUX\"]\n");
-    let mut console = home.command(&["serve"]);
-    console.env("TMUX", "/tmp/x,1,0").env("TMUX_PANE", "%0").env("STY", "1.x").stderr(Stdio::null());
-    let mut served = console.spawn().expect("serves");
-    wait_until("the runtime listens", || home.places().agent_socket().exists());
-    let agent = Agent::connect(&home, &[]);
+    let mut served = home.serve();
+    let mut shim = home.command(&["mcp"]);
+    shim.env("TMUX", "/tmp/x,1,0").env("TMUX_PANE", "%0").env("STY", "1.x");
+    let agent = Agent::connect_by(&home, shim);
     let ran = agent.call("ExecCommand", &json!({"cmd": "env | grep -e ^TMUX -e ^STY= | sort"}));
     assert_eq!(ran.result("/stdout_preview"), "TMUX=/tmp/x,1,0\n");
     agent.leave();

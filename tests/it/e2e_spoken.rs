@@ -196,18 +196,24 @@ fn a_program_is_told_and_its_gate_is_not_opened_from_a_pipe() {
     let lazily = ["run", "--accessible", "--lazy-judgement", "ship.prose"];
     let (mut child, mut input) = piped(plain(&home, &lazily, &[]));
     let mut said = std::io::BufReader::new(child.stdout.take().expect("an output"));
-    reads_to(&mut said, "gate ship: Ship it?");
-    input.write_all(b"attention q01\n").expect("written");
+    let asked = reads_to(&mut said, "gate ship: Ship it?");
+    let number = asked.split_whitespace().find(|word| word.starts_with('q')).expect("a number");
+    input.write_all(format!("attention {number}\n").as_bytes()).expect("written");
     reads_to(&mut said, "only a person at a terminal can answer that");
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("sent");
     assert_ne!(child.wait().expect("ends").code(), Some(0));
 }
 
-/// Reads lines until one holds a text.
-fn reads_to(lines: &mut impl std::io::BufRead, text: &str) {
+/// Reads lines until one holds a text, and returns that one.
+fn reads_to(lines: &mut impl std::io::BufRead, text: &str) -> String {
     let mut all = String::new();
-    while !all.contains(text) {
-        assert!(lines.read_line(&mut all).expect("reads") > 0, "{text}\n{all}");
+    loop {
+        let mut line = String::new();
+        assert!(lines.read_line(&mut line).expect("reads") > 0, "{text}\n{all}");
+        if line.contains(text) {
+            return line;
+        }
+        all += &line;
     }
 }

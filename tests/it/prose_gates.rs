@@ -36,6 +36,13 @@ fn deciding(home: &Home, args: &[&str], text: &str) -> (Console, String) {
     (console, after.split_whitespace().next().expect("a word").to_owned())
 }
 
+/// Decides a gate: types the word, again as long as it came before anybody can have read the question.
+fn decides(home: &Home, args: &[&str], text: &str) {
+    let (mut console, word) = deciding(home, args, text);
+    console.asks_until(format!("{word}\r").as_bytes(), "gate deploy");
+    assert_eq!(console.exit(), 0, "{}", console.text());
+}
+
 #[test]
 fn a_gate_is_listed_and_opened_by_the_word_that_its_terminal_shows() {
     let home = Home::new();
@@ -60,19 +67,14 @@ fn a_gate_is_listed_and_opened_by_the_word_that_its_terminal_shows() {
     assert_eq!(nowhere.status.code(), Some(4), "without a terminal");
     assert_eq!(home.run(&["prose", "gate", "approve", &id, "nope"]).status.code(), Some(5));
     let (mut console, word) = deciding(&home, &approve, "Deploy 1.2.3?");
-    console.keys(format!("not{word}\r").as_bytes());
-    console.shows("nothing is decided");
+    console.asks_until(format!("not{word}\r").as_bytes(), "nothing is decided");
     assert_eq!(console.exit(), 4);
     assert_eq!(waiting(&home).len(), 2);
-    let (mut console, word) = deciding(&home, &approve, "Deploy 1.2.3?");
-    console.keys(format!("{word}\r").as_bytes());
-    assert_eq!(console.exit(), 0, "{}", console.text());
+    decides(&home, &approve, "Deploy 1.2.3?");
     wait_until("one gate is left", || waiting(&home).len() == 1);
     let second = names.iter().find(|name| **name != first).expect("the other");
     let reject = ["prose", "gate", "reject", &id, second, "--note", "not twice"];
-    let (mut console, word) = deciding(&home, &reject, "And again?");
-    console.keys(format!("{word}\r").as_bytes());
-    assert_eq!(console.exit(), 0);
+    decides(&home, &reject, "And again?");
     let output = run.wait_with_output().expect("ends");
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stdout));
     assert!(!home.workspace().join("deployed").exists());

@@ -31,8 +31,10 @@ fn told(snapshot: &Snapshot) -> String {
     for program in &snapshot.programs {
         let _ = writeln!(text, "program {:?}", program.state);
     }
-    let metrics = serde_json::to_string_pretty(&snapshot.metrics).expect("counters are JSON");
-    let _ = writeln!(text, "{metrics}");
+    let metrics = serde_json::to_value(&snapshot.metrics).expect("counters are JSON");
+    for (name, value) in metrics.as_object().into_iter().flatten() {
+        let _ = writeln!(text, "{name} {value}");
+    }
     text
 }
 

@@ -1,12 +1,12 @@
 //! The card of a call that waits for the operator: which one it shows, how far it was read, and when an answer counts.
 
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Timestamp};
 use ratatui::layout::Rect;
 use tui_input::Input as Editor;
 
 use crate::envelope::Actor;
-use crate::runtime::{HeldCall, HoldReason};
+use crate::runtime::{HeldCall, HoldReason, READING};
 
 use super::super::looks::theme::Role;
 use super::super::text;
@@ -14,8 +14,6 @@ use super::super::text::document::{Document, Piece, piece};
 use super::super::text::visible;
 use super::{App, Layer};
 
-/// What was typed before a card had been on screen for so long was not meant for it.
-pub(in crate::console) const SETTLES: SignedDuration = SignedDuration::from_millis(400);
 const MOST_COLUMNS: u16 = 100;
 /// Rows below the text: a blank one and two of keys, or the line being written.
 const FOOT: u16 = 3;
@@ -72,7 +70,7 @@ impl Card {
 
     /// Tells whether a key pressed now is an answer to what the card shows.
     pub(in crate::console) fn has_settled(&self, now: Timestamp) -> bool {
-        !self.is_answered && self.shown.is_some_and(|at| now.duration_since(at) >= SETTLES)
+        !self.is_answered && self.shown.is_some_and(|at| now >= at + READING)
     }
 }
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use tui_input::Input as Editor;
 
-use crate::runtime::{AnswerValue, BindingView, Given, Question, QuestionKind};
+use crate::runtime::{AnswerValue, BindingView, Given, Question, QuestionKind, READING};
 
 use super::super::keys::action::Action;
 use super::super::keys::keymap::Context;
@@ -13,9 +13,6 @@ use super::super::looks::theme::Role;
 use super::super::text::document::{Document, Piece, piece};
 use super::super::text::visible;
 
-/// A key decides only so long after the question was first on screen: what was typed before it appeared,
-/// or at the moment it did, was meant for something else.
-pub const READING: SignedDuration = SignedDuration::from_millis(400);
 /// Rows of a value.
 const VALUE_LINES: usize = 6;
 

@@ -2,10 +2,10 @@
 
 use jiff::Timestamp;
 
-use crate::runtime::Decision;
+use crate::runtime::{Decision, READING};
 
 use super::super::app::inquiry::{self, Inquiry};
-use super::super::app::{alias, held, wider};
+use super::super::app::{alias, wider};
 use super::super::msg::Effect;
 use super::super::text::visible;
 use super::super::view;
@@ -131,7 +131,7 @@ impl Talk {
         }
         let held = self.snapshot.gate.held.iter().find(|held| held.ticket == word.ticket);
         let Some(call) = held.cloned() else { return vec![reply("it waits no longer")] };
-        if word.shown.is_none_or(|shown| at.duration_since(shown) < held::SETTLES) {
+        if word.shown.is_none_or(|shown| at < shown + READING) {
             self.step = Step::Held(word);
             return vec![reply("that line came too early: read, then write it again")];
         }

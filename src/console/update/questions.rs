@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::runtime::{Question, QuestionId};
+use crate::runtime::{Question, QuestionId, READING};
 use crate::terminal::KeyPress;
 
 use super::super::app::attention::{self, Queue, Subject};
@@ -190,6 +190,6 @@ impl App {
     #[must_use]
     pub fn ready_at(&self) -> Option<Timestamp> {
         let Some(Layer::Question(inquiry)) = self.layers.last() else { return None };
-        inquiry.shown_at.and_then(|shown| shown.checked_add(inquiry::READING).ok())
+        inquiry.shown_at.and_then(|shown| shown.checked_add(READING).ok())
     }
 }

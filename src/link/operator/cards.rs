@@ -6,10 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::runtime::{HoldReason, QuestionId, Snapshot};
-
-/// An answer sooner than this after its card was sent is no person's.
-pub(in crate::link) const READING: Duration = Duration::from_millis(400);
+use crate::runtime::{HoldReason, QuestionId, READING, Snapshot};
 
 /// Something that waits for the operator's word.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -13,7 +13,7 @@ mod tests;
 
 pub use answer::{Answer, AnswerValue, Given, Principal, Settled};
 pub use desk::Refusal;
-pub use view::{Asking, BindingView, Comment, Evidence, Origin, Question, QuestionId, QuestionKind};
+pub use view::{Asking, BindingView, Comment, Evidence, Origin, Question, QuestionId, QuestionKind, READING};
 
 pub(super) use clerk::{Clerk, ClerkOrder};
 pub(super) use desk::Fact;

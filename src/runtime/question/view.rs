@@ -11,6 +11,10 @@ use serde::{Deserialize, Serialize};
 use crate::envelope::{Actor, TaskId};
 use crate::runtime::program::Lines;
 
+/// An answer sooner than this after its question was shown is no person's: what was typed before, or at that moment, was
+/// meant for something else.
+pub const READING: Duration = Duration::from_millis(400);
+
 /// The name of a question: `question_` and 8 random base-32 characters.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]

@@ -32,10 +32,17 @@ impl Agent {
     /// Connects with arguments for `pilothouse mcp`.
     #[track_caller]
     pub(crate) fn connect(home: &Home, args: &[&str]) -> Self {
+        let mut command = home.command(&["mcp"]);
+        command.args(args);
+        Self::connect_by(home, command)
+    }
+
+    /// Connects by a command of the test's own: another environment, another place.
+    #[track_caller]
+    pub(crate) fn connect_by(home: &Home, mut command: std::process::Command) -> Self {
         let errors = home.workspace().join("../shim.stderr");
         let stderr = File::create(&errors).expect("a file");
-        let mut command = home.command(&["mcp"]);
-        command.args(args).stdin(Stdio::piped());
+        command.stdin(Stdio::piped());
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.expect("a runtime");
         let service = runtime.block_on(async {
