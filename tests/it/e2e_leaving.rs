@@ -12,8 +12,7 @@ fn busy(home: &Home, tag: &Tag) -> Console {
     agent.task(&format!("sleep {}", tag.0));
     agent.task(&format!("printf '\\033[?1049h\\033[?1000h\\033[?2004hfull screen'; sleep {}", tag.0));
     console.shows("full screen");
-    console.keys(b"\r");
-    console.shows(" INPUT t02");
+    console.asks_until(b"\r", " INPUT t02");
     agent.leave();
     console
 }
@@ -24,7 +23,7 @@ fn a_signal_ends_a_busy_console_and_its_tasks_and_restores_the_terminal() {
         let home = Home::new();
         let tag = Tag::new();
         let mut console = busy(&home, &tag);
-        assert!(tag.holders().len() >= 2);
+        wait_until("both run", || tag.holders().len() >= 2);
         console.kill(signal);
         assert_eq!(console.exit(), code, "{signal:?}");
         assert_eq!(tag.holders(), Vec::<u32>::new(), "{signal:?}");

@@ -104,7 +104,9 @@ fn killed_after_any_row_of_its_journal_a_run_comes_to_the_end_of_one_that_was_no
         let mut child = start(home.command(&["run", "p.prose", "--plain", "--private"]));
         wait_until("the row", || rows(&home) >= after);
         // It may have come to its end just before.
-        send(Family::of(child.id()).program, Signal::KILL);
+        if let Some(family) = Family::find(child.id()) {
+            send(family.program, Signal::KILL);
+        }
         child.wait().expect("gone");
         let before = rows(&home);
         let resumed =
