@@ -197,10 +197,10 @@ fn f37_memory_that_runs_out_takes_the_command_and_not_what_runs_it() {
     let (home, tag) = (Home::new(), Tag::new());
     let group = Group::make("memory", "memory.limit_in_bytes", 512 << 20);
     let mut served = group.as_ref().map_or_else(|| home.serve(), |group| group.serve(&home));
-    let family = Family::of(served.id());
     let agent = Agent::connect(&home, &[]);
     let task = agent.task(&format!("sleep {}", tag.0));
     tag.asleep();
+    let family = Family::of(served.id());
     let task_score = tag.holders().into_iter().map(score).min().expect("a task");
     let own = family.guards.iter().chain([&family.program]).map(|pid| score(*pid)).max().expect("a program");
     assert!(task_score >= own + 500 || task_score == 1_000, "{task_score} against {own}");
