@@ -191,6 +191,8 @@ fn a_program_is_told_and_its_gate_is_not_opened_from_a_pipe() {
     console.keys(b"0\n");
     assert_eq!(console.exit(), 0);
 
+    // Another runtime: this one may not have noticed yet that the person has left.
+    assert!(home.run(&["serve", "--stop"]).status.success());
     let unattended = plain(&home, &["run", "--accessible", "ship.prose"], &[]).output().expect("runs");
     assert_eq!(unattended.status.code(), Some(3), "nobody is there who may open the gate");
     let lazily = ["run", "--accessible", "--lazy-judgement", "ship.prose"];
@@ -203,6 +205,7 @@ fn a_program_is_told_and_its_gate_is_not_opened_from_a_pipe() {
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("sent");
     assert_ne!(child.wait().expect("ends").code(), Some(0));
+    home.run(&["serve", "--stop"]);
 }
 
 /// Reads lines until one holds a text, and returns that one.

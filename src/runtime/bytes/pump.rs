@@ -168,7 +168,7 @@ impl Worker {
                 if token == WAKE {
                     self.clear_wake();
                 } else if token % SLOTS == WRITER {
-                    self.write(token / SLOTS);
+                    self.can_write(token / SLOTS, event.flags);
                 } else {
                     self.read(token / SLOTS, token % SLOTS);
                 }
@@ -274,6 +274,22 @@ impl Worker {
         if let Some(entry) = self.entries.get_mut(&key) {
             entry.listen(&self.poll, key, EventFlags::IN);
             entry.paused = false;
+        }
+    }
+
+    fn can_write(&mut self, key: u64, flags: EventFlags) {
+        self.write(key);
+        // Told again and again for as long as it is watched, whatever is asked for: nobody has the other end open. A
+        // terminal's may be opened again, so it can still be written to.
+        if flags.intersects(EventFlags::ERR | EventFlags::HUP)
+            && let Some(entry) = self.entries.get_mut(&key)
+            && let Some(writer) = &entry.writer
+        {
+            let _ = epoll::delete(&self.poll, writer);
+            if flags.contains(EventFlags::ERR) {
+                entry.io.lock_typed().close = true;
+                entry.writer = None;
+            }
         }
     }
 

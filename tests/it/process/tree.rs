@@ -79,7 +79,11 @@ async fn when_its_host_is_killed_before_it_has_said_a_word_the_tree_is_killed_as
     let tag = Tag::new();
     // A command that is quicker than its host's word: this host starts something and is gone.
     let host = bench.path().join("host");
-    let script = format!("#!/bin/sh\nsetsid sleep {} > /dev/null 2>&1 < /dev/null &\nkill -KILL $$\n", tag.0);
+    let script = format!(
+        "#!/bin/sh\nsetsid sleep {} > /dev/null 2>&1 < /dev/null &\n\
+         until grep -q sleep /proc/$!/comm; do :; done\nkill -KILL $$\n",
+        tag.0
+    );
     std::fs::write(&host, script).expect("written");
     std::fs::set_permissions(&host, std::os::unix::fs::PermissionsExt::from_mode(0o700)).expect("executable");
     let task_id =

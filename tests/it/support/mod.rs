@@ -6,6 +6,7 @@ mod exec;
 mod home;
 mod runtime;
 mod schemas;
+mod script;
 mod skip;
 mod tag;
 mod tree;
@@ -19,6 +20,7 @@ pub(crate) use exec::{check_line, command as exec_command, exec, exec_by, exec_t
 pub(crate) use home::Home;
 pub(crate) use runtime::{start_limited, start_runtime};
 pub(crate) use schemas::{judged, must_be_an_envelope, recorded_envelopes_are_valid};
+pub(crate) use script::Script;
 pub(crate) use skip::skip;
 pub(crate) use tag::{HOLDERS, Tag};
 pub(crate) use tree::{Family, children, parent, send, state};

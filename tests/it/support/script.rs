@@ -1,0 +1,97 @@
+//! A script that speaks the protocol of consoles.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::Duration;
+
+use pilothouse::link::{Hello, Role};
+use serde_json::{Value, json};
+
+use super::Home;
+
+/// A script that speaks as a console does.
+pub(crate) struct Script {
+    reader: BufReader<UnixStream>,
+    asks: u64,
+    snapshot: Value,
+    /// What an answer to the held call must carry.
+    pub(crate) nonce: String,
+}
+
+impl Script {
+    /// Connects and reads until the held call is there, with what an answer to it must carry.
+    #[track_caller]
+    pub(crate) fn connect(home: &Home) -> Self {
+        Self::dial(&home.places().operator_socket(), &home.workspace()).expect("a console's connection")
+    }
+
+    /// Connects to a runtime of any home. Returns what it said where it refused.
+    pub(crate) fn dial(socket: &Path, workspace: &Path) -> Result<Self, String> {
+        let mut stream = UnixStream::connect(socket).map_err(|error| error.to_string())?;
+        stream.set_read_timeout(Some(Duration::from_secs(20))).expect("set");
+        let mut hello =
+            serde_json::to_vec(&Hello::new(Role::Operator, workspace.to_owned())).expect("a hello");
+        hello.push(b'\n');
+        let mut ack = String::new();
+        let sent = stream.write_all(&hello);
+        let mut reader = BufReader::new(stream);
+        sent.and_then(|()| reader.read_line(&mut ack)).map_err(|error| error.to_string())?;
+        if !ack.contains("\"ok\":true") {
+            return Err(ack);
+        }
+        let mut script = Self { reader, asks: 0, snapshot: Value::Null, nonce: String::new() };
+        while script.nonce.is_empty() || script.held().is_none() {
+            script.read();
+        }
+        Ok(script)
+    }
+
+    fn held(&self) -> Option<(u64, String)> {
+        let held = self.snapshot.pointer("/gate/held/0")?;
+        Some((held["ticket"].as_u64()?, held["hash"].as_str()?.to_owned()))
+    }
+
+    /// Takes one message in and returns it.
+    fn read(&mut self) -> Value {
+        let mut head = [0; 5];
+        self.reader.read_exact(&mut head).expect("a frame");
+        let length = u32::from_be_bytes([head[0], head[1], head[2], head[3]]) as usize;
+        let mut payload = vec![0; length];
+        self.reader.read_exact(&mut payload).expect("a payload");
+        let message: Value = serde_json::from_slice(&payload).unwrap_or_default();
+        if let Some(rest) = message.pointer("/update/rest") {
+            self.snapshot = rest.clone();
+        }
+        for card in message["cards"].as_array().into_iter().flatten() {
+            if card["id"].get("held").is_some() {
+                card["nonce"].as_str().expect("a nonce").clone_into(&mut self.nonce);
+            }
+        }
+        message
+    }
+
+    /// Asks something and returns the answer.
+    pub(crate) fn ask(&mut self, ask: &Value) -> Value {
+        self.asks += 1;
+        let ask = serde_json::to_vec(&json!({"ask": {"id": self.asks, "ask": ask}})).expect("JSON");
+        let mut frame = u32::try_from(ask.len()).expect("short").to_be_bytes().to_vec();
+        frame.push(0);
+        frame.extend(ask);
+        self.reader.get_mut().write_all(&frame).expect("asked");
+        loop {
+            let message = self.read();
+            if message.pointer("/reply/id") == Some(&json!(self.asks)) {
+                return message["reply"]["reply"].clone();
+            }
+        }
+    }
+
+    /// Says yes to the held call; returns why not, if it was not taken.
+    pub(crate) fn approve(&mut self, nonce: Option<&str>) -> Option<String> {
+        let (ticket, hash) = self.held().expect("a held call");
+        let decide = json!({"ticket": ticket, "hash": hash, "decision": "once", "nonce": nonce});
+        let reply = self.ask(&json!({"decide": decide}));
+        reply["Err"].as_str().map(str::to_owned)
+    }
+}
