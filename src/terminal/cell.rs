@@ -98,7 +98,7 @@ fn drawable(raw: &str, wide: bool) -> Cow<'_, str> {
     let mut marks = 0;
     for (at, c) in raw.chars().enumerate() {
         let c = if c == REPLACEMENT_STAND_IN { char::REPLACEMENT_CHARACTER } else { c };
-        let joins_emoji = at > 0 && wide && matches!(c, '\u{200D}' | '\u{FE0F}');
+        let joins_emoji = at > 0 && wide && matches!(c, '\u{200D}' | '\u{FE0F}') && !text.ends_with(c);
         if !joins_emoji && is_hidden(c) {
             continue;
         }
@@ -152,6 +152,7 @@ mod tests {
     fn joiners_stay_inside_an_emoji_only() {
         assert_eq!(shown("❤\u{FE0F}", true), "❤\u{FE0F}");
         assert_eq!(shown("👩\u{200D}", true), "👩");
+        assert_eq!(shown("1\u{FE0F}\u{FE0F}", true), "1\u{FE0F}", "the second one says nothing");
         assert_eq!(shown("a\u{200D}\u{FE0F}", false), "a");
     }
 
