@@ -60,9 +60,15 @@ impl Guarded {
         )
     }
 
-    fn close(self) {
+    fn close(&self) {
         let _ = self.tmux(&["kill-server"]);
         wait_until("the runtime has ended", || !self.home.places().agent_socket().exists());
+    }
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        let _ = self.tmux(&["kill-server"]);
     }
 }
 
