@@ -75,6 +75,7 @@ impl House {
     }
 
     fn begin(places: &Places, headless: bool, loaded: Loaded) -> Result<Self> {
+        link::check_room(places)?;
         let runtime = start(places, headless, loaded.settings)?;
         // Whoever wrote it may not be whoever looks: it is left aside, and said.
         loaded.aside.iter().for_each(|fault| runtime.notice(fault.to_string(), true));

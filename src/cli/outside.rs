@@ -98,7 +98,10 @@ impl Host for Outside {
             Some(house) => house,
             None => {
                 log::start(&start.places.state_dir).map_err(failed)?;
-                House::private(&start.places).map_err(failed)?
+                House::private(&start.places).map_err(|error| match error.downcast_ref() {
+                    Some(error) => dispatch::broken(error),
+                    None => failed(error),
+                })?
             }
         };
         let embedded = Embedded { runtime: house.runtime.clone(), repeats: house.repeats.clone() };

@@ -74,6 +74,8 @@ codes! {
     Unavailable { name: "UNAVAILABLE", exit: 12, retryable: true }
     /// As many connections to the runtime are open as may be.
     TooManyConnections { name: "TOO_MANY_CONNECTIONS", exit: 12, retryable: true }
+    /// There is no room for the record of a runtime.
+    LowDiskSpace { name: "LOW_DISK_SPACE", exit: 12, retryable: false }
     /// A recording is not as it was written; what is wrong is in `data`.
     RecordDamaged { name: "RECORD_DAMAGED", exit: 1, retryable: false }
     /// A program has errors; they are in `data`.

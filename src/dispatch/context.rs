@@ -234,14 +234,19 @@ fn starts(tool: &str) -> bool {
     matches!(tool, "ExecCommand" | "ExecCommandBatch")
 }
 
-/// Tells that the way to the runtime is broken.
-fn broken(error: &Error) -> Failure {
+/// Tells that the way to the runtime is broken, or that none can be started.
+#[must_use]
+pub fn broken(error: &Error) -> Failure {
     let failure = Failure::internal(error);
     match error {
         Error::Gone | Error::Talk(_) => {
             Failure::running(Code::Unavailable, "The runtime of this workspace went away during the call.")
                 .fix("try again: another runtime takes over")
                 .detail(failure.text())
+        }
+        Error::NoRoom { path } => {
+            let text = format!("There is no room in {} for the record of a runtime.", path.display());
+            Failure::running(Code::LowDiskSpace, text).fix("free some space")
         }
         Error::TooManyConnections { .. } => {
             Failure::running(Code::TooManyConnections, format!("{error}.")).fix("try again in a moment")

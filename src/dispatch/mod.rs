@@ -34,7 +34,7 @@ mod would;
 
 pub use code::{Code, EXITS, exit_name};
 pub use command::{Command, Danger, Example, Reach};
-pub use context::{Context, Embedded, Host};
+pub use context::{Context, Embedded, Host, broken};
 pub use doctor::Probe;
 pub use keys::KeyRow;
 pub use reference::reference;

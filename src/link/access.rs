@@ -96,9 +96,10 @@ impl Access {
     /// Starts a runtime, unless somebody else is about to: of many callers at once, one starts it.
     async fn start(&self) -> Result<Option<(File, Started)>, Error> {
         let own = self.clone();
-        let started = tokio::task::spawn_blocking(move || match own.turn()? {
-            Some(turn) => background::start(&own.places, &own.program).map(|started| Some((turn, started))),
-            None => Ok(None),
+        let started = tokio::task::spawn_blocking(move || {
+            background::check_room(&own.places)?;
+            let Some(turn) = own.turn()? else { return Ok(None) };
+            background::start(&own.places, &own.program).map(|started| Some((turn, started)))
         });
         started.await.unwrap_or(Ok(None))
     }

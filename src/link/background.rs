@@ -60,6 +60,23 @@ pub(super) fn log_path(places: &Places) -> PathBuf {
     places.state_dir.join("logs").join(format!("serve-{}.log", places.id))
 }
 
+/// What a runtime writes before it serves anybody fits into so much.
+const ROOM_BYTES: u64 = 1 << 20;
+
+/// Tells whether there is room for the record of a runtime: one that cannot begin it could not even say why it ended.
+///
+/// # Errors
+/// [`Error::NoRoom`] where there is none.
+pub fn check_room(places: &Places) -> Result<(), Error> {
+    let mut folders = places.state_dir.ancestors();
+    // A file system that cannot be asked is written to until it refuses.
+    let Some(disk) = folders.find_map(|folder| rustix::fs::statvfs(folder).ok()) else { return Ok(()) };
+    if disk.f_bavail * disk.f_frsize < ROOM_BYTES {
+        return Err(Error::NoRoom { path: places.state_dir.clone() });
+    }
+    Ok(())
+}
+
 /// Opens that file to append to.
 pub(super) fn open_log(log: &Path) -> io::Result<File> {
     let folder = log.parent().unwrap_or(log);

@@ -41,6 +41,12 @@ pub enum Error {
         /// The socket that its lock names.
         path: PathBuf,
     },
+    /// There is no room for the record of a runtime.
+    #[error("there is no room in {path} for the record of a runtime")]
+    NoRoom {
+        /// Where recordings are kept.
+        path: PathBuf,
+    },
     /// A runtime could not be started.
     #[error("start a runtime with {program}")]
     Start {

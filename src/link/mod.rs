@@ -21,7 +21,7 @@ mod socket;
 mod strict;
 
 pub use access::Access;
-pub use background::{Started, start as start_background};
+pub use background::{Started, check_room, start as start_background};
 pub use error::Error;
 pub use frame::{MAX_DEPTH, MAX_FRAME, depth_within};
 #[doc(hidden)]

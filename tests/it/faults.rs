@@ -193,3 +193,30 @@ fn f20_a_full_disk_refuses_new_commands_until_there_is_room() {
     assert!(home.run(&["serve", "--stop"]).status.success());
     served.wait().expect("gone");
 }
+
+/// No runtime can be started where its record has no room: whoever needs one is told so, at once.
+#[test]
+fn f20_a_state_folder_without_room_starts_no_runtime_and_says_why() {
+    if !rustix::process::geteuid().is_root() {
+        return skip("only root mounts a small file system");
+    }
+    let home = Home::new();
+    let state = home.workspace().join("../state");
+    std::fs::create_dir(&state).expect("a folder");
+    for line in ["command run true", "command run --private true", "task list --private"] {
+        let script = format!(
+            "mount -t tmpfs -o size=64k,mode=700 tmpfs \"$XDG_STATE_HOME\" || exit 99; \
+             dd if=/dev/zero of=\"$XDG_STATE_HOME/filler\" bs=1k 2>/dev/null; exec \"$0\" {line}"
+        );
+        let mut command = std::process::Command::new("unshare");
+        command.args(["--mount", "sh", "-c", &script]).arg(program());
+        home.settle(&mut command);
+        let ran = command.output().expect("runs");
+        if ran.status.code() == Some(99) {
+            return skip("nothing may be mounted here");
+        }
+        let answer: serde_json::Value = serde_json::from_slice(&ran.stdout).expect("an answer");
+        assert_eq!(answer["error"]["code"], "LOW_DISK_SPACE", "{line}: {answer}");
+        assert_eq!(ran.status.code(), Some(12), "{line}");
+    }
+}

@@ -292,6 +292,12 @@ impl Loss<'_> {
                         "call again in a moment; until then close agents or scripts that are not needed",
                     )
             }
+            Self::Unreachable(super::Error::Link(link::Error::NoRoom { path })) => {
+                let text = "There is no room for the record of a Pilothouse runtime; nothing was run.";
+                ToolError::new(ErrorKind::LowDiskSpace, text)
+                    .with_details(json!({ "path": path.display().to_string() }))
+                    .with_hint("tell the operator to free some space")
+            }
             Self::Unreachable(reason) => {
                 let text = format!("No Pilothouse runtime can be reached: {reason}.");
                 ToolError::new(ErrorKind::RuntimeShuttingDown, text)
