@@ -30,7 +30,7 @@ pub use source::{Entry, Fault, Faults, Node, Source};
 pub use units::{Bytes, Ceiling, Period};
 pub use watch::Watch;
 
-/// Limits of one runtime (contracts 8). Sizes in bytes.
+/// Limits of one runtime (docs/contract.md#limits). Sizes in bytes.
 #[derive(Debug, Clone)]
 pub struct Limits {
     /// Tasks that may be live at once.

@@ -1,4 +1,4 @@
-//! What a command line answers: five keys, always all five (contracts 5). Every answer of the
+//! What a command line answers: five keys, always all five (docs/contract.md#command-lines). Every answer of the
 //! command line and every line of `exec` is one of these.
 
 use std::borrow::Cow;

@@ -9,7 +9,7 @@ use super::error::{ErrorKind, ToolError};
 /// Longest `summary_text`, in characters.
 pub const SUMMARY_CHARS: usize = 200;
 
-/// A tool's answer as it is stored and sent (contracts 1). Written as five keys, always all five.
+/// A tool's answer as it is stored and sent (docs/contract.md#envelope). Written as five keys, always all five.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Wire", into = "Wire")]
 pub struct Envelope {

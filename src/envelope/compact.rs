@@ -1,4 +1,4 @@
-//! Compaction: the same envelope in fewer characters, for whoever keeps it (contracts 1).
+//! Compaction: the same envelope in fewer characters, for whoever keeps it (docs/contract.md#compaction).
 //!
 //! Everything a reader needs to go on stays: names, status, summary, the error, ids, handles,
 //! artifacts, flags. Output gives way first, in steps that do not depend on the budget: the result is

@@ -10,7 +10,7 @@ use serde_json::Value;
 /// Declares the kinds and everything derived from them, so that each fact stands in one row.
 macro_rules! error_kinds {
     ($($(#[$doc:meta])* $kind:ident { name: $name:literal, retryable: $retryable:literal, exit: $exit:literal })+) => {
-        /// Why a tool could not do what was asked (contracts 2.4).
+        /// Why a tool could not do what was asked (docs/contract.md#error-kinds).
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
         pub enum ErrorKind {
             $($(#[$doc])* #[serde(rename = $name)] $kind,)+

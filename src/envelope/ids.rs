@@ -9,7 +9,7 @@ const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const RANDOM_CHARS: usize = 8;
 
 /// The name of a managed task: `task_` and 8 random base-32 characters. Knowing one is not
-/// permission to drive the task (contracts 2.3).
+/// permission to drive the task (docs/contract.md#task-states).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TaskId(String);
@@ -73,7 +73,7 @@ impl fmt::Display for TaskId {
     }
 }
 
-/// Who acts (contracts 3). Written `agent:<label>`, `cli`, `operator` or `system` everywhere.
+/// Who acts (docs/contract.md#actors-and-the-lease). Written `agent:<label>`, `cli`, `operator` or `system` everywhere.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum Actor {

@@ -1,4 +1,4 @@
-//! Counters and the last minute, second by second (contracts 4).
+//! Counters and the last minute, second by second (docs/contract.md#metrics).
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -10,7 +10,7 @@ use super::histogram::Histogram;
 /// Seconds of history.
 const HISTORY: usize = 60;
 
-/// Counters and short histories (contracts 4).
+/// Counters and short histories (docs/contract.md#metrics).
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Metrics {
     /// Model-visible calls by tool, then by status `success`, `error` or `abandoned`.

@@ -10,7 +10,7 @@ use super::view::{Ended, OutputView, RecordView, Snapshot, TaskView};
 use crate::envelope::TaskId;
 use crate::journal::Health;
 
-/// The exit status of a command whose time ran out (contracts 2.1).
+/// The exit status of a command whose time ran out (docs/contract.md#execcommand).
 const TIMED_OUT: i32 = 124;
 
 impl Driver {

@@ -147,7 +147,7 @@ pub struct Rejection {
     pub message: String,
 }
 
-/// The reasons for refusing an input (contracts 2.3).
+/// The reasons for refusing an input (docs/contract.md#refused-input).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RejectionReason {

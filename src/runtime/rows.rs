@@ -1,4 +1,4 @@
-//! The rows of the record (contracts 7): one for each call, answer and task event. What they say is
+//! The rows of the record (docs/contract.md#record): one for each call, answer and task event. What they say is
 //! read back in `runtime/past`.
 
 use std::borrow::Cow;
@@ -80,7 +80,7 @@ pub(super) enum Row<'a> {
     Closed { recovered: bool },
 }
 
-/// Writes a task with the secrets of its command and its description masked (contracts 6).
+/// Writes a task with the secrets of its command and its description masked (docs/contract.md#masking).
 fn masked<S: Serializer>(task: &TaskView, serializer: S) -> Result<S::Ok, S::Error> {
     let (cmd, description) = (mask(&task.cmd), task.description.as_deref().map(mask));
     if matches!((&cmd, &description), (Cow::Borrowed(_), None | Some(Cow::Borrowed(_)))) {

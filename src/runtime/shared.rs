@@ -320,8 +320,8 @@ impl Shared {
         Some(found)
     }
 
-    /// Returns an input as it goes on record: secrets masked (contracts 6), and text that the operator
-    /// sends while the terminal has echo off replaced by its length (contracts 3).
+    /// Returns an input as it goes on record: secrets masked (docs/contract.md#masking), and text that the operator
+    /// sends while the terminal has echo off replaced by its length (docs/contract.md#actors-and-the-lease).
     fn as_recorded(&self, actor: &Actor, tool: &str, input: &Value) -> Value {
         let mut input = input.clone();
         let hidden = *actor == Actor::Operator && tool == "TaskInput" && self.echo_is_off(&input);

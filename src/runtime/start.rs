@@ -22,7 +22,7 @@ use crate::process::{
 };
 use crate::terminal::Stream;
 
-/// Below this much free disk no task is started (contracts 1 "Output kept").
+/// Below this much free disk no task is started (docs/contract.md#output-kept).
 const FREE_BYTES: u64 = 256 << 20;
 
 /// A command that can be started: where and how is decided, its folder and log are there.

@@ -17,7 +17,7 @@ use super::stream::StreamView;
 use crate::envelope::{Actor, TaskId};
 use crate::terminal::Size;
 
-/// Where a task stands. Only forward; the first terminal state wins (contracts 2.3).
+/// Where a task stands. Only forward; the first terminal state wins (docs/contract.md#task-states).
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
 )]
@@ -134,7 +134,7 @@ pub struct TaskView {
     pub ended: Option<Ended>,
     /// What it wrote.
     pub output: OutputView,
-    /// Process id of its shell: for the console alone, never for agents (contracts 2.1).
+    /// Process id of its shell: for the console alone, never for agents (docs/contract.md#execcommand).
     pub pid: Option<u32>,
     /// Folder of its raw log, marks and exit record.
     pub folder: PathBuf,
@@ -173,7 +173,7 @@ impl TaskView {
     }
 }
 
-/// The operator's hold on a task's input (contracts 3).
+/// The operator's hold on a task's input (docs/contract.md#actors-and-the-lease).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lease {
     /// Who holds it.
@@ -182,7 +182,7 @@ pub struct Lease {
     pub until: Timestamp,
 }
 
-/// Evidence that a task wants input (contracts 2.3).
+/// Evidence that a task wants input (docs/contract.md#waiting-for-input).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiting {
     /// `line`, `key` or `secret`.

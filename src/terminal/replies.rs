@@ -1,5 +1,5 @@
 //! What the terminal answers to a program that asks: constants and the cursor, nothing a program could have set
-//! (contracts 8). Any other question stays without an answer.
+//! (docs/contract.md#terminal-queries). Any other question stays without an answer.
 
 use super::modes::Cursor;
 

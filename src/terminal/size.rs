@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Columns and rows of a PTY; both always between 2 and 1000 (contracts 2.1).
+/// Columns and rows of a PTY; both always between 2 and 1000 (docs/contract.md#execcommand).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "Raw", into = "Raw")]
 pub struct Size {

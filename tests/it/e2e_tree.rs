@@ -39,7 +39,7 @@ pub(crate) const ESCAPES: [(&str, &str); 8] = [
     ),
     (
         "its host and the runtime are killed",
-        "setsid -f env -i sh -c \"exec sleep TAG\"; kill -9 $H $R; sleep 30",
+        "setsid -f env -i sh -c \"exec sleep TAG\"; kill -9 $R $H; sleep 30",
     ),
 ];
 

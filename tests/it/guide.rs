@@ -30,6 +30,44 @@ fn every_link_and_picture_of_the_guide_is_there() {
     assert!(links > 20, "{links}");
 }
 
+/// The Rust files of a folder.
+fn code(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in folder.read_dir().expect("a folder of code").flatten() {
+        match entry.path() {
+            path if path.is_dir() => code(&path, found),
+            path if path.extension() == Some("rs".as_ref()) => found.push(path),
+            _ => {}
+        }
+    }
+}
+
+/// A heading as links name it.
+fn anchor(heading: &str) -> String {
+    let words = heading.trim_start_matches('#').trim().to_lowercase();
+    words.replace(' ', "-").chars().filter(|letter| letter.is_alphanumeric() || *letter == '-').collect()
+}
+
+#[test]
+fn every_section_of_the_contract_that_code_names_is_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let contract = std::fs::read_to_string(root.join("docs/contract.md")).expect("the contract");
+    let sections: Vec<String> = contract.lines().filter(|line| line.starts_with("## ")).map(anchor).collect();
+    let mut files = Vec::new();
+    code(&root.join("src"), &mut files);
+    let mut named = 0;
+    for file in files {
+        let text = std::fs::read_to_string(&file).expect("text");
+        for link in text.split("docs/contract.md#").skip(1) {
+            let end =
+                link.find(|letter: char| !letter.is_alphanumeric() && letter != '-').unwrap_or(link.len());
+            let section = &link[..end];
+            assert!(sections.iter().any(|known| known == section), "{}: {section}", file.display());
+            named += 1;
+        }
+    }
+    assert!(named > 20, "{named}");
+}
+
 #[cfg(feature = "console")]
 #[test]
 fn every_key_that_the_guide_names_does_what_it_says() {

@@ -1,4 +1,4 @@
-//! `exec`: a stream of commands, one JSON object a line, each answered by one line (contracts 5).
+//! `exec`: a stream of commands, one JSON object a line, each answered by one line (docs/contract.md#command-lines).
 //!
 //! One line after the other, in this process: a line is read, checked, run and answered before the
 //! next one is looked at. Nothing a line says changes another line, and no line is ever run twice.

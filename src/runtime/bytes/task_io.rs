@@ -18,7 +18,7 @@ use crate::runtime::screen::Screen;
 use crate::runtime::view::OutputView;
 use crate::terminal::{Origin, Size, Stream, Terminal};
 
-/// Query replies to one child (contracts 8).
+/// Query replies to one child (docs/contract.md#terminal-queries).
 const REPLIES_PER_SECOND: u32 = 32;
 
 /// How far a task's output has come.

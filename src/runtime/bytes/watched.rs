@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use super::pump::Source;
 use super::task_io::TaskIo;
 
-/// After the exit of a shell: this long without a byte counts as all of it (contracts 2.1).
+/// After the exit of a shell: this long without a byte counts as all of it (docs/contract.md#execcommand).
 pub(super) const QUIET: Duration = Duration::from_millis(100);
 /// After the exit of a shell: no longer than this, quiet or not.
 pub(super) const DRAIN_LIMIT: Duration = Duration::from_secs(2);

@@ -9,7 +9,7 @@ use crate::runtime::request::StopSignal;
 use crate::runtime::supervisor::overrun;
 use crate::runtime::view::{Ended, StopView, TaskEvent, TaskStatus, TaskView};
 
-/// Why a task is `interrupted` after its runtime had died (contracts 7).
+/// Why a task is `interrupted` after its runtime had died (docs/contract.md#record).
 const RESTARTED: &str = "runtime_restarted";
 
 /// Lets one event happen to a task.

@@ -90,7 +90,7 @@ impl Task {
     }
 }
 
-/// How ends map to states (contracts 2.3).
+/// How ends map to states (docs/contract.md#how-tasks-end).
 pub(super) fn status(task: &Task) -> TaskStatus {
     if task.interrupted {
         TaskStatus::Interrupted
