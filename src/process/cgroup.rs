@@ -3,10 +3,11 @@
 
 use std::fs;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use rustix::fs::{Access, access};
+use rustix::fs::{Access, Mode, OFlags, access, open};
 
 /// Where groups are made; found out once.
 static HOME: OnceLock<Result<PathBuf, String>> = OnceLock::new();
@@ -61,10 +62,9 @@ impl Cgroup {
         fs::create_dir(&path).ok().map(|()| Self(path))
     }
 
-    /// Moves the calling process in. What it starts is in it from the beginning.
-    pub(super) fn join(&self) {
-        // A process that stays out is ended by the look at its tree.
-        let _ = fs::write(self.0.join("cgroup.procs"), "0");
+    /// Opens its folder, for a process to be started in it. One that stays out is ended by the look at its tree.
+    pub(super) fn folder(&self) -> Option<OwnedFd> {
+        open(&self.0, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).ok()
     }
 
     /// Kills everything in it.

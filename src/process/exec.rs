@@ -14,7 +14,6 @@ use rustix::io::{Errno, FdFlags, fcntl_dupfd_cloexec, fcntl_setfd};
 use rustix::process::{fchdir, ioctl_tiocsctty, setsid};
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 
-use super::cgroup::Cgroup;
 use super::wire::{self, Failure, Octets, Spec, Stage};
 use super::{Profile, limits, sys};
 
@@ -24,8 +23,7 @@ const MAX_ARGUMENT: usize = 128 << 10;
 const MAX_SHELL_DESCRIPTOR: i32 = 9;
 
 /// Becomes the command that comes over `control`. Returns only when it could not be started.
-pub(super) fn second_stage(control: &UnixStream, group: Option<&Cgroup>) {
-    group.into_iter().for_each(Cgroup::join);
+pub(super) fn second_stage(control: &UnixStream) {
     // Everything of the host goes: its other end of `control` above all, which would hide the host's death.
     let Ok(()) = dup2_stdin(control) else { return };
     let Ok(()) = sys::close_inherited() else { return };

@@ -1,7 +1,7 @@
 //! The host's half of a start: forks the second stage and learns whether it became the command.
 
 use std::io;
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
@@ -26,7 +26,8 @@ pub(super) struct SecondStage {
 pub(super) fn prepare(group: Option<&Cgroup>) -> Result<SecondStage, Failure> {
     let failed = |error: io::Error| Stage::Process.failed(error);
     let (control, theirs) = UnixStream::pair().map_err(failed)?;
-    let pid = sys::fork(|| exec::second_stage(&theirs, group)).map_err(failed)?;
+    let folder = group.and_then(Cgroup::folder);
+    let pid = sys::fork(folder.as_ref().map(AsFd::as_fd), || exec::second_stage(&theirs)).map_err(failed)?;
     let pid = Pid::from_raw(pid).ok_or_else(|| failed(io::ErrorKind::InvalidData.into()))?;
     Ok(SecondStage { control, pid })
 }

@@ -8,7 +8,7 @@
 use std::convert::Infallible;
 use std::ffi::{CStr, CString, c_char};
 use std::io;
-use std::os::fd::{BorrowedFd, FromRawFd as _, OwnedFd};
+use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
 use std::ptr;
 
 use portable_pty::MasterPty;
@@ -138,11 +138,16 @@ fn signal_set(signals: &[libc::c_int]) -> libc::sigset_t {
     set
 }
 
-/// Runs `child` in a copy of this process and returns its pid. The copy ends when `child` returns.
-pub(super) fn fork(child: impl FnOnce()) -> io::Result<libc::pid_t> {
-    // SAFETY: only the task host forks, and it has one thread: no lock of the allocator or of libc can be held
-    // by another one, so the copy may do whatever the host could.
-    let pid = unsafe { libc::fork() };
+/// Runs `child` in a copy of this process and returns its pid. The copy ends when `child` returns. It is in the control
+/// group whose folder is given from the beginning, where the kernel can do that: moving it later would have the kernel
+/// wait for all processors (measured: 18 ms).
+pub(super) fn fork(group: Option<BorrowedFd<'_>>, child: impl FnOnce()) -> io::Result<libc::pid_t> {
+    let pid = match group.map_or(-1, clone_into) {
+        // SAFETY: only the task host forks, and it has one thread: no lock of the allocator or of libc can be held
+        // by another one, so the copy may do whatever the host could.
+        -1 => unsafe { libc::fork() },
+        pid => pid,
+    };
     match pid {
         -1 => Err(io::Error::last_os_error()),
         0 => {
@@ -152,6 +157,21 @@ pub(super) fn fork(child: impl FnOnce()) -> io::Result<libc::pid_t> {
         }
         pid => Ok(pid),
     }
+}
+
+/// Copies this process into a control group; -1 when that cannot be done.
+fn clone_into(group: BorrowedFd<'_>) -> libc::pid_t {
+    const CLONE_INTO_CGROUP: u64 = 1 << 33;
+    const SIGCHLD: u64 = 17;
+    // `struct clone_args`: flags, pidfd, child_tid, parent_tid, exit_signal, stack and its size, tls, set_tid and its
+    // size, cgroup. It goes without a stack of its own, as a fork does.
+    let Ok(group) = u64::try_from(group.as_raw_fd()) else { return -1 };
+    let args = [CLONE_INTO_CGROUP, 0, 0, 0, SIGCHLD, 0, 0, 0, 0, 0, group];
+    // SAFETY: `args` is a whole `clone_args` of that size and outlives the call. Memory is copied, not shared, and this
+    // process has one thread (see `fork`). What libc knows of its thread stays the host's: only the copy's own next
+    // exec or end follows, and neither asks.
+    let pid = unsafe { libc::syscall(libc::SYS_clone3, args.as_ptr(), size_of_val(&args)) };
+    libc::pid_t::try_from(pid).unwrap_or(-1)
 }
 
 /// Copies this process, which must have one thread: the pid of the copy here, `None` in the copy.

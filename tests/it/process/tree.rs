@@ -169,3 +169,17 @@ fn a_process_that_is_older_than_the_dead_runtime_is_left_alone_whatever_it_carri
     assert_eq!(ended[0].names, ["sleep"]);
     assert!(!other.wait().expect("reaped").success());
 }
+
+#[tokio::test]
+async fn a_command_is_in_a_group_of_its_own_from_the_beginning() {
+    if let Err(why) = pilothouse::process::cgroups() {
+        return crate::support::skip(why);
+    }
+    let bench = Bench::new();
+    let task_id = TaskId::from_random(*b"group-of");
+    let mut command = bench.command("grep ^0:: /proc/self/cgroup", PIPES);
+    command.env.push(("PILOTHOUSE_TASK_ID".into(), task_id.as_str().into()));
+    let outcome = Task::of(bench.spawner.spawn(command).await.expect("starts")).outcome().await;
+    let said = outcome.stdout;
+    assert!(said.trim_end().ends_with(task_id.as_str()), "{said}");
+}
