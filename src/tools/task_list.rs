@@ -106,7 +106,8 @@ pub fn project(complete: &Complete) -> Envelope {
     let Complete { tasks, actor, shared, scope, limit, now } = complete;
     let mut listed: Vec<&Arc<TaskView>> = tasks
         .iter()
-        .filter(|task| task.promoted && (*shared || actor.may_drive(&task.started_by)))
+        .filter(|task| task.promoted || is_at_hand(actor, task))
+        .filter(|task| *shared || actor.may_drive(&task.started_by))
         .filter(|task| *scope == Scope::All || !task.status.is_terminal())
         .collect();
     listed.sort_by_key(|task| std::cmp::Reverse(task.number));
@@ -147,6 +148,12 @@ fn first_line(cmd: &str) -> String {
         0 => first,
         more => format!("{first} …(+{more} lines)"),
     }
+}
+
+/// Tells whether a command is listed that is still in the foreground of its call: a person at a shell sees all that
+/// runs, an agent waits for its own answer.
+fn is_at_hand(actor: &Actor, task: &TaskView) -> bool {
+    matches!(actor, Actor::Cli | Actor::Operator) && task.item.is_none() && !task.status.is_terminal()
 }
 
 impl Verb for TaskList {

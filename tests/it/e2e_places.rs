@@ -9,7 +9,7 @@ use pilothouse::link::{Address, Holder};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::support::{Console, Home, Tag, wait_until};
+use crate::support::{Agent, Console, Home, Tag, wait_until};
 
 fn answer(command: &mut Command) -> Value {
     let output = command.output().expect("runs");
@@ -64,6 +64,25 @@ fn a_task_outlives_its_one_shot_and_is_listed_and_stopped_by_others() {
 }
 
 /// Starts so many one-shots at once where no runtime serves; returns what went wrong.
+#[test]
+fn a_command_in_the_foreground_of_one_shell_is_listed_and_stopped_from_another() {
+    let home = Home::new();
+    let tag = Tag::new();
+    let running = start(&home, &["command", "run", &format!("sleep {}", tag.0), "--yield-time-ms", "30000"]);
+    tag.asleep();
+    let listed = json(&home, &["task", "list"]);
+    let task = listed["data"]["tasks"][0]["task_id"].as_str().expect("an id").to_owned();
+    assert_eq!(json(&home, &["task", "stop", &task])["ok"], true);
+    let output = running.wait_with_output().expect("ends");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("SIGTERM") && tag.holders().is_empty(), "{said}");
+    // An agent has its own answer to wait for: what others have in the foreground is not its business.
+    let agent = Agent::connect(&home, &[]);
+    assert_eq!(agent.call("TaskList", &json!({})).result("/total"), 0);
+    agent.leave();
+    home.run(&["serve", "--stop"]);
+}
+
 fn failures_of(calls: usize) -> Vec<String> {
     let home = Home::new();
     let all: Vec<Child> = (0..calls)
