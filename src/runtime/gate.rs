@@ -32,6 +32,9 @@ pub struct HeldCall {
     pub call: u64,
     /// Who called.
     pub actor: Actor,
+    /// The agent whose task the call came out of, when a script called.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub behind: Option<Actor>,
     /// The tool called.
     pub tool: String,
     /// The task that waits in state `queued`; a batch has none.

@@ -28,6 +28,7 @@ pub(crate) fn call(ticket: u64, cmds: &[&str], reason: HoldReason) -> HeldCall {
         ticket,
         call: 311 + ticket,
         actor: Actor::Agent("claude".into()),
+        behind: None,
         tool: "ExecCommand".into(),
         task: (cmds.len() == 1).then(|| id(11)),
         commands: cmds.iter().map(|cmd| command(cmd)).collect(),

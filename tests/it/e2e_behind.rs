@@ -31,6 +31,7 @@ fn a_pause_holds_what_an_agents_task_starts_through_the_command_line() {
     let held = || snapshot.borrow().gate.held.first().cloned();
     wait_until("the call is held", || held().is_some() || exists("over"));
     let held = held().expect("held, not run");
+    assert_eq!(held.behind, Some(Actor::Agent("claude".into())), "the card says whose script it is");
     assert_eq!((held.actor, exists("escaped")), (Actor::Cli, false), "as who it is, and nothing has run");
     // A person's own script goes on.
     assert!(home.run(&["command", "run", "true"]).status.success());

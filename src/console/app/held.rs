@@ -172,7 +172,10 @@ fn command_lines(cmd: &str) -> Vec<Vec<Piece>> {
 pub(in crate::console) fn who(call: &HeldCall) -> String {
     match &call.actor {
         Actor::Agent(label) => visible::one_line(label).into_owned(),
-        Actor::Cli => "a script".to_owned(),
+        Actor::Cli => match &call.behind {
+            Some(Actor::Agent(label)) => format!("a script of {}", visible::one_line(label)),
+            _ => "a script".to_owned(),
+        },
         other => other.to_string(),
     }
 }

@@ -138,6 +138,7 @@ mod tests {
             ticket,
             call: 1,
             actor: Actor::Agent("a".into()),
+            behind: None,
             tool: "ExecCommand".into(),
             task: None,
             commands: Vec::new(),

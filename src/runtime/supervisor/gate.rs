@@ -285,6 +285,7 @@ impl Supervisor {
             ticket,
             call: batch.call,
             actor: batch.actor,
+            behind: behind.as_ref().and_then(|behind| behind.agent.clone()),
             tool: BATCH.to_owned(),
             task: None,
             commands: batch.commands,
@@ -337,6 +338,7 @@ fn held_task(task: &Task) -> Option<HeldCall> {
         ticket: held.ticket,
         call: task.request.call,
         actor: task.request.actor.clone(),
+        behind: task.behind.as_ref().and_then(|behind| behind.agent.clone()),
         tool: EXEC.to_owned(),
         task: Some(task.id.clone()),
         commands: vec![HeldCommand {
