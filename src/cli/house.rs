@@ -122,10 +122,7 @@ impl Host {
                 Ok(())
             }
             Role::Operator => link::serve_operator(guest, runtime, ended, stop).await,
-            Role::Cli => tokio::select! {
-                talk = link::serve_scripts(guest, &runtime, &repeats) => talk,
-                () = stop.cancelled() => Ok(()),
-            },
+            Role::Cli => link::serve_scripts(guest, &runtime, &repeats, &stop).await,
         };
         if let Err(error) = talk {
             tracing::info!(%error, "a conversation broke off");

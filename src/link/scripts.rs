@@ -129,13 +129,24 @@ impl Scripts {
 ///
 /// # Errors
 /// When the script breaks the protocol or cannot be answered.
-pub async fn serve(guest: Guest, runtime: &Handle, repeats: &Repeats) -> Result<(), Error> {
+pub async fn serve(
+    guest: Guest,
+    runtime: &Handle,
+    repeats: &Repeats,
+    stop: &CancellationToken,
+) -> Result<(), Error> {
     let Guest { hello, peer, lines, mut writer, .. } = guest;
     let runtime = &runtime.within(task_above(peer.pid).and_then(within));
     let caller = Caller { actor: Actor::Cli, cwd: hello.cwd };
     let mut reader = lines.into_reader();
     let mut watched = Watched { runtime, seq: None };
-    while let Some(frame) = Frame::read(&mut reader, MAX_FRAME).await? {
+    loop {
+        // Nothing new is heard then; what is under way still has its answer, which tells how it ended.
+        let read = tokio::select! {
+            read = Frame::read(&mut reader, MAX_FRAME) => read?,
+            () = stop.cancelled() => None,
+        };
+        let Some(frame) = read else { return Ok(()) };
         let (id, ask) = match frame.parse()? {
             Order::Ask { id, ask } => (id, ask),
             Order::Stream(stream) => {
@@ -160,7 +171,6 @@ pub async fn serve(guest: Guest, runtime: &Handle, repeats: &Repeats) -> Result<
         };
         Frame::json(&News::Reply { id, reply })?.write(&mut writer).await?;
     }
-    Ok(())
 }
 
 /// Returns the task that a script runs in. An id that is none belongs to no runtime.
