@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+mod purity;
+mod rooms;
+
 /// The layers from top to bottom. A layer imports only from those below it; those in one row are
 /// peers and never import each other.
 const LAYERS: [&[&str]; 10] = [

@@ -1,0 +1,76 @@
+//! Pure rooms: what they say depends on what they are given alone. No files, no clock, no tasks, no threads.
+
+use super::sources;
+
+/// The rooms `docs/architecture.md` calls pure, as beginnings of paths below `src`.
+const PURE: [&str; 17] = [
+    "envelope/",
+    "terminal/",
+    "runtime/supervisor/",
+    "runtime/question/desk.rs",
+    "prose/ast",
+    "prose/check",
+    "prose/codes.rs",
+    "prose/diagnostic.rs",
+    "prose/format.rs",
+    "prose/lexer",
+    "prose/parser",
+    "prose/vm/",
+    "console/app/",
+    "console/keys/",
+    "console/spoken/",
+    "console/update/",
+    "console/view/",
+];
+
+/// Ways out of a pure room.
+const EFFECTS: [&str; 14] = [
+    "std::fs",
+    "fs::",
+    "File::",
+    "std::net",
+    "std::process",
+    "std::thread",
+    "thread::",
+    "std::env",
+    "rustix::",
+    "libc::",
+    "tokio::",
+    "Instant::now",
+    "SystemTime::now",
+    "Timestamp::now",
+];
+
+/// What a room may name all the same, and why: beginning of a path, way out.
+const ALLOWED: [(&str, &str); 2] = [
+    // The walk of a program waits for its branches and effects; it does so without a runtime of its own.
+    ("prose/vm/", "tokio::"),
+    // New ids are random.
+    ("envelope/ids.rs", "rustix::"),
+];
+
+/// Files that still name one and are to stop. It may only shrink.
+const NOT_YET: [&str; 4] =
+    ["console/app/arrangement.rs", "console/app/memory.rs", "prose/vm/session.rs", "terminal/history/log.rs"];
+
+#[test]
+fn pure_rooms_have_no_effects() {
+    let mut wrong = Vec::new();
+    for (file, code) in sources() {
+        if !PURE.iter().any(|room| file.starts_with(room)) || file.contains("tests") {
+            continue;
+        }
+        let code: Vec<&str> = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+        for effect in EFFECTS {
+            let names = |line: &&str| {
+                line.match_indices(effect)
+                    .any(|(at, _)| !line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_'))
+            };
+            let allowed = ALLOWED.iter().any(|(room, way)| file.starts_with(room) && *way == effect);
+            if code.iter().any(names) && !allowed && !NOT_YET.contains(&file.as_str()) {
+                wrong.push(format!("{file} names {effect}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "effects in pure rooms:\n{}", wrong.join("\n"));
+}
