@@ -18,7 +18,7 @@ pub const STARTER_RULES: &str = include_str!("starter.toml");
 /// given it fits every command of an agent.
 ///
 /// A rule reads the command as text. It is a question asked in time, no fence: a command can be written in
-/// many ways (decision 18).
+/// many ways.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ApprovalRule {

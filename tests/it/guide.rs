@@ -68,6 +68,47 @@ fn every_section_of_the_contract_that_code_names_is_there() {
     assert!(named > 20, "{named}");
 }
 
+/// What follows `decision` or `decisions`, unless it stands in the brackets of a link.
+fn bare_decisions(text: &str) -> impl Iterator<Item = &str> {
+    let number =
+        |rest: &str| rest.trim_start_matches('s').trim_start().starts_with(|c: char| c.is_ascii_digit());
+    text.match_indices("decision").filter_map(move |(at, word)| {
+        let linked = text[..at].ends_with('[');
+        let rest = &text[at + word.len()..];
+        (!linked && number(rest)).then(|| rest.lines().next().unwrap_or_default())
+    })
+}
+
+#[test]
+fn every_decision_that_is_named_is_a_page_that_is_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = Vec::new();
+    code(&root.join("src"), &mut files);
+    code(&root.join("tests/it"), &mut files);
+    let mut texts: Vec<(PathBuf, String)> = pages();
+    texts.extend(files.into_iter().map(|file| {
+        let text = std::fs::read_to_string(&file).expect("text");
+        (file, text)
+    }));
+    let mut named = 0;
+    for (file, text) in texts {
+        let not_yet = file.components().any(|part| part.as_os_str() == "prose");
+        if not_yet || file.ends_with("tests/it/guide.rs") || file.ends_with("prose_policy.rs") {
+            continue;
+        }
+        for bare in bare_decisions(&text) {
+            panic!("{}: a decision by number alone, give its page: `decision{bare}`", file.display());
+        }
+        let links = text.split("docs/decisions/").skip(1);
+        for link in links.filter(|link| link.starts_with(|c: char| c.is_ascii_digit())) {
+            let page = link.split_inclusive(".md").next().unwrap_or_default();
+            assert!(root.join("docs/decisions").join(page).exists(), "{}: {page}", file.display());
+            named += 1;
+        }
+    }
+    assert!(named > 1, "{named}");
+}
+
 #[cfg(feature = "console")]
 #[test]
 fn every_key_that_the_guide_names_does_what_it_says() {

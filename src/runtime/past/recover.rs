@@ -1,4 +1,4 @@
-//! Brings recordings to their end whose runtime had died (decision 09): repairs them, decides how
+//! Brings recordings to their end whose runtime had died (docs/decisions/09-recovery-by-proof.md): repairs them, decides how
 //! their tasks ended, ends what still runs by proof of what it is. Blocks.
 
 use std::path::Path;
