@@ -6,7 +6,9 @@ fn pages() -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folders = ["docs", "docs/decisions", "docs/reference"].map(|folder| root.join(folder));
     let files = folders.iter().flat_map(|folder| folder.read_dir().expect("a folder of the guide"));
-    let files = files.map(|file| file.expect("a file").path()).chain([root.join("README.md")]);
+    let files = files.map(|file| file.expect("a file").path());
+    let top = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"].map(|page| root.join(page));
+    let files = files.chain(top);
     let pages = files.filter(|file| file.extension() == Some("md".as_ref()));
     pages.map(|page| (page.clone(), std::fs::read_to_string(page).expect("text"))).collect()
 }
