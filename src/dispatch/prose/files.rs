@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::dispatch::context::{Context, Host};
 use crate::dispatch::response::Failure;
 use crate::prose::ast::UsePath;
-use crate::prose::run::text::{read_text, to_text};
+use crate::prose::run::program_file::{read_text, to_text};
 use crate::prose::{self, Contract, Imports, Profile, Source};
 
 /// Reads a program; `-` is standard input. Inside, why it cannot be read.

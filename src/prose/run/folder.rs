@@ -10,7 +10,7 @@ use jiff::Timestamp;
 
 use super::disk::SharedDisk;
 use super::error::Error;
-use super::ledger::Line;
+use super::journal::Line;
 use super::state;
 
 /// The project's folder, in the workspace.

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::Error;
-use super::text::read_text;
+use super::program_file::read_text;
 use crate::prose::ast::{Program, UsePath};
 use crate::prose::source::Source;
 use crate::prose::survey::{Survey, survey};
-use crate::prose::vm::unit::Library;
+use crate::prose::vm::module::Library;
 use crate::prose::{Checked, Contract, Imports, Profile, check_with, parse};
 
 /// A program that was read and has no errors, with those it uses.

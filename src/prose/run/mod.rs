@@ -4,13 +4,14 @@ pub mod binding;
 pub mod disk;
 mod error;
 pub mod folder;
-pub mod ledger;
+pub mod journal;
 pub mod load;
 mod outcome;
 mod preflight;
+pub mod program_file;
 pub mod state;
-pub mod text;
-mod world;
+
+mod runtime_effects;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -26,17 +27,17 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 use self::disk::SharedDisk;
 pub use self::error::{Error, Refusal};
 use self::folder::Folder;
-use self::ledger::{Key, Ledger, Row, RunRow};
+use self::journal::{Key, Row, RunJournal, RunRow};
 use self::load::{Loaded, load, read};
 pub use self::outcome::{How, Outcome};
 use self::outcome::{Judged, judge};
 use self::preflight::{check_inputs, preflight};
-use self::world::World;
+use self::runtime_effects::RuntimeEffects;
 use super::Profile;
 use super::answers::Answers;
 use super::vm::effects::{Effects, Event};
+use super::vm::module::Module;
 use super::vm::progress::{Beginning, Progress};
-use super::vm::unit::Unit;
 use super::vm::value::Value;
 use super::vm::{Frame, Judge, Vm};
 use crate::clock::Clock;
@@ -79,7 +80,7 @@ pub struct Request {
 
 /// A run about to be walked.
 pub struct Run {
-    vm: Vm<World>,
+    vm: Vm<RuntimeEffects>,
     frame: Frame,
     id: String,
     runtime: Handle,
@@ -130,11 +131,11 @@ impl Run {
         }
         let input = json!({ "program": request.program, "resume": request.resume });
         let shell = runtime.step_shell();
-        let (ledger, folder, id, cwd) = match resumed {
-            Some(Resumed { ledger, folder, first, .. }) => {
-                ledger.write(&Row::Resumed { at })?;
+        let (journal, folder, id, cwd) = match resumed {
+            Some(Resumed { journal, folder, first, .. }) => {
+                journal.write(&Row::Resumed { at })?;
                 folder.note(&state::resumed(at))?;
-                (ledger, folder, first.run, first.cwd)
+                (journal, folder, first.run, first.cwd)
             }
             None => {
                 let name = request.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -142,7 +143,7 @@ impl Run {
                     Folder::create(&disk, runtime.workspace(), &name, loaded.source.text(), at)?;
                 let first = RunRow::new(&id, &request.program, &request.cwd, &shell, &inputs, at);
                 let first = RunRow { exec: judge.exec, ..first };
-                (Ledger::create(disk, folder.path(), first)?, folder, id, request.cwd.clone())
+                (RunJournal::create(disk, folder.path(), first)?, folder, id, request.cwd.clone())
             }
         };
         let under_way = runtime.program_under_way();
@@ -158,15 +159,15 @@ impl Run {
         });
         let has_operator = request.has_operator;
         let kept = Mutex::default();
-        let world = World { runtime: runtime.clone(), actor: by, call, has_operator, events, kept };
+        let world = RuntimeEffects { runtime: runtime.clone(), actor: by, call, has_operator, events, kept };
         let home = runtime.inherited("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
-        let vm = Vm::new(world, ledger, judge, progress, id.clone(), home);
+        let vm = Vm::new(world, journal, judge, progress, id.clone(), home);
         let folder = Arc::new(folder);
         let given = inputs.iter().map(|(name, value)| (name.clone(), Value::text(value.as_str()))).collect();
         let Loaded { source, program, uses, survey } = loaded;
         let names = survey.names;
-        let unit = Unit { source, program, folder: folder.clone(), uses, given, names, is_main: true };
-        let frame = Frame::root(Arc::new(unit), cwd, CancellationToken::new());
+        let module = Module { source, program, folder: folder.clone(), uses, given, names, is_main: true };
+        let frame = Frame::root(Arc::new(module), cwd, CancellationToken::new());
         Ok(Self {
             vm,
             frame,
@@ -244,7 +245,7 @@ impl Run {
             How::Completed | How::Failed => outcome.how.as_str(),
             How::Unanswered | How::Aborted | How::Interrupted => How::Interrupted.as_str(),
         };
-        self.vm.ledger().write(&Row::End { at, how: how.to_owned(), place })?;
+        self.vm.journal().write(&Row::End { at, how: how.to_owned(), place })?;
         let line = match (&outcome.message, outcome.how) {
             (_, How::Completed) => state::end(at),
             (Some(message), _) => state::error(at, message),
@@ -285,7 +286,7 @@ impl Drop for Run {
 
 /// A run that is gone on with.
 struct Resumed {
-    ledger: Ledger,
+    journal: RunJournal,
     folder: Folder,
     first: RunRow,
     text: String,
@@ -296,17 +297,17 @@ impl Resumed {
         let runs = folder::runs(workspace);
         let path = runs.join(run);
         let is_name = !run.is_empty() && !run.contains('/') && run != "." && run != "..";
-        if !is_name || !path.join(ledger::JOURNAL).is_file() {
+        if !is_name || !path.join(journal::JOURNAL).is_file() {
             return Err(Error::NoRun { run: run.to_owned(), folder: runs });
         }
-        let (ledger, first) = Ledger::open(disk.clone(), &path, run)?;
+        let (journal, first) = RunJournal::open(disk.clone(), &path, run)?;
         let copy = path.join("program.prose");
         let text = read(&copy)?;
         if program != copy && read(program)? != text {
             return Err(Error::Changed { path: program.to_owned(), run: run.to_owned(), copy });
         }
-        let folder = Folder::reopen(disk, path, ledger.last_line())?;
-        Ok(Self { ledger, folder, first, text })
+        let folder = Folder::reopen(disk, path, journal.last_line())?;
+        Ok(Self { journal, folder, first, text })
     }
 }
 

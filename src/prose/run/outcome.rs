@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::ledger::Key;
-use crate::prose::vm::halt::{Halt, Thrown, Yield};
+use super::journal::Key;
+use crate::prose::vm::control_flow::{Evaluated, Halt, Thrown};
 use crate::prose::vm::value::Value;
 
 /// What came of a run.
@@ -101,7 +101,7 @@ pub(super) struct Judged {
 }
 
 /// Tells how a walk ended.
-pub(super) fn judge(ended: Result<Yield, Halt>) -> Judged {
+pub(super) fn judge(ended: Result<Evaluated, Halt>) -> Judged {
     let of = |how, line, message| Judged { how, line, message, place: None };
     match ended {
         Ok(_) | Err(Halt::Return(_)) => of(How::Completed, None, None),

@@ -11,7 +11,7 @@ use crate::config::ExecPolicy;
 use crate::prose::answers::Asked;
 use crate::prose::survey::{Possible, Survey, survey};
 use crate::prose::vm::Judge;
-use crate::prose::vm::unit::Library;
+use crate::prose::vm::module::Library;
 use crate::runtime::Handle;
 
 /// Refuses inputs that the program does not have.

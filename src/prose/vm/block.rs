@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::control::given;
+use super::control_flow::{Evaluated, Halt, Thrown};
 use super::effects::Effects;
-use super::halt::{Halt, Thrown, Yield};
+use super::module::Module;
 use super::scope::Scope;
-use super::unit::Unit;
 use super::value::Value;
 use super::{CallChain, Cwd, DEPTH, Frame, Vm};
 use crate::prose::ast::{Call, Invocation};
@@ -16,9 +16,9 @@ use crate::prose::survey::survey;
 
 impl<E: Effects> Vm<E> {
     /// `do block(…)`.
-    pub(super) async fn invoke(&self, frame: &Frame, invocation: &Invocation) -> Result<Yield, Halt> {
+    pub(super) async fn invoke(&self, frame: &Frame, invocation: &Invocation) -> Result<Evaluated, Halt> {
         let (name, line) = (invocation.block.as_str(), frame.line(invocation.span));
-        let Some(block) = frame.unit.program.block(name).cloned() else {
+        let Some(block) = frame.module.program.block(name).cloned() else {
             return Err(Thrown::new(line, format!("there is no block {name}")).into());
         };
         let depth = frame.depth_of(name);
@@ -31,7 +31,7 @@ impl<E: Effects> Vm<E> {
         for (at, argument) in invocation.arguments.iter().enumerate() {
             arguments.push(self.value(&frame.at(format!("arg{at}")), argument).await?.value);
         }
-        let id = self.ledger.number("call", &frame.key)?;
+        let id = self.journal.number("call", &frame.key)?;
         let own = Frame {
             scope: frame.scope.call(id),
             calls: Some(Arc::new(CallChain { block: name.into(), outer: frame.calls.clone() })),
@@ -58,9 +58,9 @@ impl<E: Effects> Vm<E> {
 
     /// `program(…)`: another program, in a folder and with names of its own; it starts where its caller is,
     /// and its caller stays there (decision 4).
-    pub(super) async fn call(&self, frame: &Frame, call: &Call) -> Result<Yield, Halt> {
+    pub(super) async fn call(&self, frame: &Frame, call: &Call) -> Result<Evaluated, Halt> {
         let (name, line) = (call.program.as_str(), frame.line(call.span));
-        let Some(library) = frame.unit.uses.get(name).cloned() else {
+        let Some(library) = frame.module.uses.get(name).cloned() else {
             return Err(Thrown::new(line, format!("no used program is called {name}")).into());
         };
         if frame.depth_of(name) >= DEPTH {
@@ -71,10 +71,10 @@ impl<E: Effects> Vm<E> {
             let value = self.value(&frame.at(format!("in-{}", input.as_str())), value).await?.value;
             given.insert(input.as_str().to_owned(), value);
         }
-        let times = self.ledger.number(&format!("import:{}", library.name), &frame.key)?;
+        let times = self.journal.number(&format!("import:{}", library.name), &frame.key)?;
         let folder = if times == 1 { library.name.clone() } else { format!("{}__{times}", library.name) };
-        let folder = frame.unit.folder.import(&folder, &self.run, library.source.text())?;
-        let unit = Arc::new(Unit {
+        let folder = frame.module.folder.import(&folder, &self.run, library.source.text())?;
+        let module = Arc::new(Module {
             source: library.source.clone(),
             program: library.program.clone(),
             folder: Arc::new(folder),
@@ -84,7 +84,7 @@ impl<E: Effects> Vm<E> {
             is_main: false,
         });
         let own = Frame {
-            unit,
+            module,
             scope: Scope::root(),
             cwd: Cwd::new(frame.cwd.get()),
             calls: Some(Arc::new(CallChain { block: name.into(), outer: frame.calls.clone() })),
@@ -118,9 +118,9 @@ impl<E: Effects> Vm<E> {
 impl<E: Effects> Vm<E> {
     /// Writes the last line of a used program's `state.md`, once.
     fn ending(&self, frame: &Frame, line: &str) -> Result<(), Halt> {
-        let (key, folder) = (frame.at("end").key, &frame.unit.folder);
+        let (key, folder) = (frame.at("end").key, &frame.module.folder);
         // The line tells the time: another one in each walk.
-        if !self.ledger.is_marked(&key) && self.ledger.mark(&key, line, folder.path())? {
+        if !self.journal.is_marked(&key) && self.journal.mark(&key, line, folder.path())? {
             folder.note(line)?;
         }
         Ok(())

@@ -1,9 +1,9 @@
 //! Conditions and choices: judged by somebody, unless comparing decides them for certain.
 
+use super::control_flow::{Evaluated, Halt};
 use super::effects::Effects;
 use super::file::Site;
-use super::halt::{Halt, Yield};
-use super::{Frame, Vm, Walk, truth};
+use super::{Frame, Vm, Walk, coerce};
 use crate::prose::ast::{Choice, Condition, If};
 use crate::prose::source::Span;
 
@@ -37,14 +37,14 @@ impl<E: Effects> Vm<E> {
                 Condition::Compare { left, by, right } => {
                     let left = self.value(&frame.at("left"), left).await?.value;
                     let right = self.value(&frame.at("right"), right).await?.value;
-                    match truth::compare(&left, *by, &right) {
+                    match coerce::compare(&left, *by, &right) {
                         Some(holds) => Ok(holds),
                         None => self.words(frame, condition.span(), follows).await,
                     }
                 }
                 Condition::Value(value) => {
                     let value = self.value(&frame.at("value"), value).await?.value;
-                    match truth::verdict(&value) {
+                    match coerce::verdict(&value) {
                         Some(holds) => Ok(holds),
                         None => self.words(frame, condition.span(), follows).await,
                     }
@@ -54,7 +54,7 @@ impl<E: Effects> Vm<E> {
     }
 
     async fn words(&self, frame: &Frame, span: Span, follows: (&str, &str)) -> Result<bool, Halt> {
-        let words = frame.unit.source.slice(span).trim().to_owned();
+        let words = frame.module.source.slice(span).trim().to_owned();
         self.judged(frame, span, words, follows).await
     }
 
@@ -69,7 +69,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// `if`, `elif`, `else`: the first arm whose condition holds.
-    pub(super) async fn decision(&self, frame: &Frame, decision: &If) -> Result<Yield, Halt> {
+    pub(super) async fn decision(&self, frame: &Frame, decision: &If) -> Result<Evaluated, Halt> {
         for (at, arm) in decision.arms.iter().enumerate() {
             let own = frame.at(format!("if{at}"));
             if self.holds(&own, &arm.condition, ("", "")).await? {
@@ -78,12 +78,12 @@ impl<E: Effects> Vm<E> {
         }
         match &decision.otherwise {
             Some(body) => self.body(&frame.at("else").inside(), body).await,
-            None => Ok(Yield::default()),
+            None => Ok(Evaluated::default()),
         }
     }
 
     /// `choice`: the option somebody picks.
-    pub(super) async fn choice(&self, frame: &Frame, choice: &Choice) -> Result<Yield, Halt> {
+    pub(super) async fn choice(&self, frame: &Frame, choice: &Choice) -> Result<Evaluated, Halt> {
         let labels: Result<Vec<String>, Halt> =
             choice.options.iter().map(|option| self.filled(frame, &option.label)).collect();
         let text = self.filled(frame, &choice.criteria)?.trim().to_owned();
@@ -91,7 +91,7 @@ impl<E: Effects> Vm<E> {
         let chosen = self.ask_choice(frame, site, text, labels?).await?;
         match choice.options.get(chosen) {
             Some(option) => self.body(&frame.at(format!("option{chosen}")).inside(), &option.body).await,
-            None => Ok(Yield::default()),
+            None => Ok(Evaluated::default()),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Loops and attempts.
 
+use super::control_flow::{Evaluated, Halt, Thrown};
 use super::effects::Effects;
 use super::file::{Named, Site};
-use super::halt::{Halt, Thrown, Yield};
 use super::scope::{Bound, Kind, Made};
 use super::value::Value;
 use super::{Frame, Vm};
@@ -11,7 +11,7 @@ use crate::prose::run::state;
 
 impl<E: Effects> Vm<E> {
     /// `repeat`: so many passes, one after the other.
-    pub(super) async fn repeat(&self, frame: &Frame, repeat: &Repeat) -> Result<Yield, Halt> {
+    pub(super) async fn repeat(&self, frame: &Frame, repeat: &Repeat) -> Result<Evaluated, Halt> {
         let (line, count) = (frame.line(repeat.span), self.count(frame, &repeat.count)?);
         let mut values = Vec::new();
         for pass in 0..count {
@@ -22,12 +22,12 @@ impl<E: Effects> Vm<E> {
             }
             values.push(self.body(&own, &repeat.body).await?.value);
         }
-        self.progress.loop_over(frame.unit.lines(repeat.span));
+        self.progress.loop_over(frame.module.lines(repeat.span));
         Ok(Value::list(values).into())
     }
 
     /// `for`: a pass for each element.
-    pub(super) async fn each(&self, frame: &Frame, each: &For) -> Result<Yield, Halt> {
+    pub(super) async fn each(&self, frame: &Frame, each: &For) -> Result<Evaluated, Halt> {
         let line = frame.line(each.span);
         let collection = self.value(&frame.at("in"), &each.collection).await?.value;
         let elements =
@@ -46,15 +46,15 @@ impl<E: Effects> Vm<E> {
             }
             values.push(self.body(&own, &each.body).await?.value);
         }
-        self.progress.loop_over(frame.unit.lines(each.span));
+        self.progress.loop_over(frame.module.lines(each.span));
         Ok(Value::list(values).into())
     }
 
     /// `loop`: asks before each pass (decision 20), and never goes on because nobody said anything.
-    pub(super) async fn unbounded(&self, frame: &Frame, unbounded: &Loop) -> Result<Yield, Halt> {
+    pub(super) async fn unbounded(&self, frame: &Frame, unbounded: &Loop) -> Result<Evaluated, Halt> {
         let line = frame.line(unbounded.span);
         let max = unbounded.max.as_ref().map(|max| self.count(frame, max)).transpose()?;
-        let mut last = Yield::default();
+        let mut last = Evaluated::default();
         let mut pass = 0;
         while max.is_none_or(|max| pass < max) {
             if frame.cancel.is_cancelled() {
@@ -74,13 +74,13 @@ impl<E: Effects> Vm<E> {
             // A body that never waits must not keep the process from hearing that it is to end.
             tokio::task::yield_now().await;
         }
-        self.progress.loop_over(frame.unit.lines(unbounded.span));
+        self.progress.loop_over(frame.module.lines(unbounded.span));
         Ok(last)
     }
 
     /// Tells why a loop is left before a pass, if it is.
     async fn leaves(&self, frame: &Frame, test: &LoopTest) -> Result<Option<String>, Halt> {
-        let reason = |condition: &Condition| frame.unit.source.slice(condition.span()).trim().to_owned();
+        let reason = |condition: &Condition| frame.module.source.slice(condition.span()).trim().to_owned();
         match test {
             LoopTest::Forever => Ok(None),
             LoopTest::Until(condition) => {
@@ -97,14 +97,14 @@ impl<E: Effects> Vm<E> {
     }
 
     fn pass(&self, frame: &Frame, span: crate::prose::source::Span, pass: u32, max: Option<u32>) -> Frame {
-        if frame.unit.is_main {
-            self.progress.pass(frame.unit.lines(span), pass + 1, max);
+        if frame.module.is_main {
+            self.progress.pass(frame.module.lines(span), pass + 1, max);
         }
         Frame { pass: Some((pass + 1, max)), ..frame.at(format!("pass{pass}")).inside() }
     }
 
     /// `try`: what it does about an error, and what it does in any case.
-    pub(super) async fn attempt_body(&self, frame: &Frame, attempt: &Try) -> Result<Yield, Halt> {
+    pub(super) async fn attempt_body(&self, frame: &Frame, attempt: &Try) -> Result<Evaluated, Halt> {
         let mut ended = self.body(&frame.at("try").inside(), &attempt.body).await;
         if let (Err(Halt::Thrown(thrown)), Some(catch)) = (&ended, &attempt.catch) {
             let own = Frame { caught: Some(thrown.clone()), ..frame.at("catch").inside() };
@@ -126,9 +126,9 @@ impl<E: Effects> Vm<E> {
 }
 
 /// The value of a caught error: its message, with how the command ended that failed.
-fn told(thrown: &Thrown) -> Yield {
+fn told(thrown: &Thrown) -> Evaluated {
     let made = thrown.made.clone().unwrap_or_else(|| Made { stderr: String::new(), ..Made::default() });
-    Yield { value: Value::text(thrown.message.clone()), made: thrown.made.is_some().then_some(made) }
+    Evaluated { value: Value::text(thrown.message.clone()), made: thrown.made.is_some().then_some(made) }
 }
 
 /// Gives a name its value for a pass or a call; such names have no file.

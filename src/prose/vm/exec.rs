@@ -3,16 +3,16 @@
 
 use std::path::{Path, PathBuf};
 
+use super::control_flow::{Evaluated, Halt, Thrown};
 use super::effects::{Effects, NotRun, Order, Ran};
 use super::file::Site;
-use super::halt::{Halt, Thrown, Yield};
 use super::policy::denied;
 use super::scope::{Made, Missing};
 use super::value::Value;
 use super::{Frame, Vm};
 use crate::envelope::{Actor, TaskId};
 use crate::prose::ast::{Exec, OnFail, Text};
-use crate::prose::run::ledger::{Key, Past, Row};
+use crate::prose::run::journal::{CommandRecord, Key, Row};
 use crate::runtime::{AnswerValue, Evidence, Principal, QuestionKind};
 
 /// Lines of a failed command's errors that its message carries.
@@ -22,18 +22,18 @@ const ERROR_CHARS: usize = 600;
 
 impl<E: Effects> Vm<E> {
     /// Runs a command, or takes from the journal what came of it.
-    pub(super) async fn exec(&self, frame: &Frame, exec: &Exec) -> Result<Yield, Halt> {
+    pub(super) async fn exec(&self, frame: &Frame, exec: &Exec) -> Result<Evaluated, Halt> {
         let site = Site { span: exec.span, line: frame.line(exec.span) };
         let command = self.command_text(frame, &exec.command, site.line)?;
         let cwd = match &exec.cwd {
             Some(text) => self.directory(frame, text, site.line)?,
             None => frame.cwd.get(),
         };
-        let ran = match self.ledger.command(&frame.key) {
-            Past::Ran(ran) => *ran,
-            Past::New => self.run_command(frame, exec, &command, cwd).await?,
-            Past::Begun => self.run_in_doubt(frame, exec, &command, cwd, None).await?,
-            Past::Failed(ran) => self.run_in_doubt(frame, exec, &command, cwd, Some(*ran)).await?,
+        let ran = match self.journal.command(&frame.key) {
+            CommandRecord::Ran(ran) => *ran,
+            CommandRecord::New => self.run_command(frame, exec, &command, cwd).await?,
+            CommandRecord::Begun => self.run_in_doubt(frame, exec, &command, cwd, None).await?,
+            CommandRecord::Failed(ran) => self.run_in_doubt(frame, exec, &command, cwd, Some(*ran)).await?,
         };
         // A directory of its own holds for that command alone (decision 1).
         if let (None, Some(ended_in)) = (&exec.cwd, &ran.ended_in) {
@@ -65,7 +65,7 @@ impl<E: Effects> Vm<E> {
         match answer {
             AnswerValue::Skip => {
                 let ran = Ran { skipped: true, ..Ran::default() };
-                self.ledger.write(&Row::Ran { key: frame.key.clone(), ran: Box::new(ran.clone()) })?;
+                self.journal.write(&Row::Ran { key: frame.key.clone(), ran: Box::new(ran.clone()) })?;
                 Ok(ran)
             }
             AnswerValue::Rerun => self.run_command(frame, exec, command, cwd).await,
@@ -91,20 +91,20 @@ impl<E: Effects> Vm<E> {
             command: command.to_owned(),
             cwd,
             timeout: exec.timeout(),
-            place: format!("{}:{line}", frame.unit.source.name()),
+            place: format!("{}:{line}", frame.module.source.name()),
         };
-        self.ledger.begin(&frame.key, line, command, self.effects.now()).await?;
-        if frame.unit.is_main {
-            self.progress.task(frame.unit.lines(exec.span), &order.id);
+        self.journal.begin(&frame.key, line, command, self.effects.now()).await?;
+        if frame.module.is_main {
+            self.progress.task(frame.module.lines(exec.span), &order.id);
         }
         self.tell(frame, "exec", line, command.to_owned(), None, None).await;
         let ran = self.effects.exec(order, &frame.cancel).await;
         drop(place);
         match ran {
             Ok(ran) => {
-                self.ledger.write(&Row::Ran { key: frame.key.clone(), ran: Box::new(ran.clone()) })?;
-                if frame.unit.is_main {
-                    self.progress.exited(frame.unit.lines(exec.span), ran.exit_code);
+                self.journal.write(&Row::Ran { key: frame.key.clone(), ran: Box::new(ran.clone()) })?;
+                if frame.module.is_main {
+                    self.progress.exited(frame.module.lines(exec.span), ran.exit_code);
                 }
                 let detail = (ran.exit_code != 0).then(|| end_lines(&ran.stderr));
                 self.tell(frame, "ran", line, told(&ran), Some(ran.exit_code == 0), detail).await;
@@ -165,7 +165,7 @@ impl<E: Effects> Vm<E> {
         missing == Missing::NotReached
             && text
                 .holes()
-                .all(|name| frame.scope.find(name.as_str()).is_ok() || !frame.unit.declares(name.as_str()))
+                .all(|name| frame.scope.find(name.as_str()).is_ok() || !frame.module.declares(name.as_str()))
     }
 }
 
@@ -179,7 +179,7 @@ pub(super) fn absent(name: &str, missing: Missing, line: u32) -> Thrown {
 }
 
 /// Applies the policy for failures to the end of a command (decision 5).
-fn outcome(exec: &Exec, ran: Ran, line: u32, key: &Key) -> Result<Yield, Halt> {
+fn outcome(exec: &Exec, ran: Ran, line: u32, key: &Key) -> Result<Evaluated, Halt> {
     let made = Made {
         exit_code: Some(ran.exit_code),
         stderr: ran.stderr.clone(),
@@ -194,7 +194,7 @@ fn outcome(exec: &Exec, ran: Ran, line: u32, key: &Key) -> Result<Yield, Halt> {
     }
     // "ignore" never tells how it ended, also when it ended well (decision 7).
     let made = (on_fail != OnFail::Ignore).then_some(made);
-    Ok(Yield { value: Value::text(ran.stdout), made })
+    Ok(Evaluated { value: Value::text(ran.stdout), made })
 }
 
 /// Says how a failed command ended, with the end of its errors.

@@ -1,17 +1,17 @@
 //! Expressions: each to a value.
 
+use super::control_flow::{Evaluated, Halt, Thrown};
 use super::effects::Effects;
 use super::exec::absent;
 use super::file::Site;
-use super::halt::{Halt, Thrown, Yield};
 use super::value::Value;
-use super::{Frame, Vm, Walk, truth};
+use super::{Frame, Vm, Walk, coerce};
 use crate::prose::ast::{Arrow, Count, Entry, Expr, Name, Property, Sum};
 use crate::prose::source::Span;
 
 impl<E: Effects> Vm<E> {
     /// Evaluates an expression.
-    pub(super) fn value<'a>(&'a self, frame: &'a Frame, expr: &'a Expr) -> Walk<'a, Yield> {
+    pub(super) fn value<'a>(&'a self, frame: &'a Frame, expr: &'a Expr) -> Walk<'a, Evaluated> {
         Box::pin(async move {
             match expr {
                 Expr::Text(text) => Ok(Value::text(self.filled(frame, text)?).into()),
@@ -47,7 +47,7 @@ impl<E: Effects> Vm<E> {
         })
     }
 
-    fn named(&self, frame: &Frame, name: &Name) -> Result<Yield, Halt> {
+    fn named(&self, frame: &Frame, name: &Name) -> Result<Evaluated, Halt> {
         match frame.scope.find(name.as_str()) {
             // How a value was made belongs to the name that was bound to it.
             Ok(bound) => Ok(bound.value.clone().into()),
@@ -55,14 +55,14 @@ impl<E: Effects> Vm<E> {
         }
     }
 
-    async fn property(&self, frame: &Frame, property: &Property) -> Result<Yield, Halt> {
+    async fn property(&self, frame: &Frame, property: &Property) -> Result<Evaluated, Halt> {
         let mut value = self.named(frame, &property.of)?.value;
         for name in &property.path {
             match value.field(name.as_str()) {
                 Some(field) => value = field,
                 // Of a text: somebody can tell what is meant. Of a record: nobody can.
                 None if matches!(value, Value::Text(_)) => {
-                    let words = frame.unit.source.slice(property.span()).to_owned();
+                    let words = frame.module.source.slice(property.span()).to_owned();
                     return self.judged_value(frame, property.span(), words).await;
                 }
                 None => {
@@ -74,7 +74,7 @@ impl<E: Effects> Vm<E> {
         Ok(value.into())
     }
 
-    async fn fields(&self, frame: &Frame, entries: &[Entry]) -> Result<Yield, Halt> {
+    async fn fields(&self, frame: &Frame, entries: &[Entry]) -> Result<Evaluated, Halt> {
         let mut fields = Vec::with_capacity(entries.len());
         for (at, entry) in entries.iter().enumerate() {
             let value = match &entry.value {
@@ -86,28 +86,28 @@ impl<E: Effects> Vm<E> {
         Ok(Value::record(fields).into())
     }
 
-    async fn sum(&self, frame: &Frame, sum: &Sum) -> Result<Yield, Halt> {
+    async fn sum(&self, frame: &Frame, sum: &Sum) -> Result<Evaluated, Halt> {
         let left = self.value(&frame.at("left"), &sum.left).await?.value;
         let right = self.value(&frame.at("right"), &sum.right).await?.value;
-        match truth::sum(&left, sum.sign, &right) {
+        match coerce::sum(&left, sum.sign, &right) {
             Some(value) => Ok(value.into()),
             None => {
                 let span = sum.left.span().to(sum.right.span());
-                let words = frame.unit.source.slice(span).to_owned();
+                let words = frame.module.source.slice(span).to_owned();
                 self.judged_value(frame, span, words).await
             }
         }
     }
 
     /// Has somebody say what words mean that nobody can compute (decision 36).
-    async fn judged_value(&self, frame: &Frame, span: Span, words: String) -> Result<Yield, Halt> {
+    async fn judged_value(&self, frame: &Frame, span: Span, words: String) -> Result<Evaluated, Halt> {
         let site = Site { span, line: frame.line(span) };
         let answer = self.ask_text(frame, site, None, format!("What is the value of: {words}"), true).await?;
         Ok(Value::text(answer).into())
     }
 
-    async fn arrow(&self, frame: &Frame, arrow: &Arrow) -> Result<Yield, Halt> {
-        let mut before: Option<Yield> = None;
+    async fn arrow(&self, frame: &Frame, arrow: &Arrow) -> Result<Evaluated, Halt> {
+        let mut before: Option<Evaluated> = None;
         for (at, step) in arrow.steps.iter().enumerate() {
             let own = frame.at(format!("then{at}"));
             let done = match step {

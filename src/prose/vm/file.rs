@@ -1,13 +1,13 @@
 //! Values and their files: a name is bound in its scope and written to `bindings/`, and a resumed walk
 //! takes from there what it finds.
 
+use super::control_flow::{Evaluated, Halt};
 use super::effects::Effects;
-use super::halt::{Halt, Yield};
 use super::scope::{Bound, Kind};
 use super::{Frame, Vm};
 use crate::prose::run::binding::BindingFile;
 use crate::prose::run::folder::Folder;
-use crate::prose::run::ledger::PastBinding;
+use crate::prose::run::journal::BindingRecord;
 use crate::prose::run::state;
 use crate::prose::source::Span;
 use crate::runtime::BindingView;
@@ -26,7 +26,7 @@ pub(super) const PREVIEW_CHARS: usize = 2_000;
 pub(super) struct Named<'a> {
     pub(super) name: &'a str,
     pub(super) kind: Kind,
-    pub(super) value: &'a Yield,
+    pub(super) value: &'a Evaluated,
     pub(super) site: Site,
 }
 
@@ -58,22 +58,22 @@ impl<E: Effects> Vm<E> {
             name: name.to_owned(),
             kind: kind.as_str().to_owned(),
             execution_id,
-            source: frame.unit.source.slice(site.span).trim_end().to_owned(),
+            source: frame.module.source.slice(site.span).trim_end().to_owned(),
             made: value.made.clone(),
             value: value.value.clone(),
         }
         .render();
         let file = Folder::binding(name, execution_id);
-        let (folder, key) = (&frame.unit.folder, frame.at(format!("={name}")).key);
+        let (folder, key) = (&frame.module.folder, frame.at(format!("={name}")).key);
         let path = folder.path().join(&file);
-        let held = match self.ledger.binding(&key, &path) {
-            PastBinding::New => {
-                self.ledger.bind(key, path, &text)?;
+        let held = match self.journal.binding(&key, &path) {
+            BindingRecord::New => {
+                self.journal.bind(key, path, &text)?;
                 folder.write(&file, &text)?;
                 None
             }
-            PastBinding::Overwritten => None,
-            PastBinding::Last(written) => match folder.read(&file) {
+            BindingRecord::Overwritten => None,
+            BindingRecord::Last(written) => match folder.read(&file) {
                 Some(there) if !written.is_stale(&there) => BindingFile::parse(&there),
                 // Cut off between the row and the file.
                 _ => {
@@ -82,10 +82,10 @@ impl<E: Effects> Vm<E> {
                 }
             },
         };
-        let Yield { value, made } = match held {
+        let Evaluated { value, made } = match held {
             // What stands in the file holds: a person may have put it right meanwhile.
             Some(held) if held.value.body() != value.value.body() => {
-                Yield { value: held.value, made: held.made }
+                Evaluated { value: held.value, made: held.made }
             }
             _ => value.clone(),
         };
@@ -96,7 +96,7 @@ impl<E: Effects> Vm<E> {
         let mut broken = None;
         let key = frame.at(format!("#{name}")).key;
         let id = frame.scope.file_id(name, || {
-            self.ledger.number("call", &key).unwrap_or_else(|error| {
+            self.journal.number("call", &key).unwrap_or_else(|error| {
                 broken = Some(error);
                 0
             })
@@ -105,7 +105,7 @@ impl<E: Effects> Vm<E> {
     }
 
     pub(super) fn show_binding(&self, frame: &Frame, name: &str) {
-        if let (true, Ok(bound)) = (frame.unit.is_main, frame.scope.find(name)) {
+        if let (true, Ok(bound)) = (frame.module.is_main, frame.scope.find(name)) {
             self.progress.binding(binding_view(frame, name, &bound));
         }
     }
@@ -128,7 +128,7 @@ pub(super) fn binding_view(frame: &Frame, name: &str, bound: &Bound) -> BindingV
         timed_out: bound.made.as_ref().is_some_and(|made| made.timed_out),
         stderr: stderr.filter(|stderr| !stderr.is_empty()),
         line: Some(bound.line),
-        file: bound.file.as_ref().map(|file| frame.unit.folder.path().join(file)),
+        file: bound.file.as_ref().map(|file| frame.module.folder.path().join(file)),
     }
 }
 

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
+use super::control_flow::{Evaluated, Halt, Thrown};
 use super::effects::{Decided, Effects};
 use super::file::Site;
-use super::halt::{Halt, Thrown, Yield};
 use super::question::Query;
 use super::value::Value;
 use super::{Frame, Vm};
@@ -23,7 +23,7 @@ enum Verdict {
 
 impl<E: Effects> Vm<E> {
     /// Waits at a gate.
-    pub(super) async fn gate(&self, frame: &Frame, gate: &Gate, site: Site) -> Result<Yield, Halt> {
+    pub(super) async fn gate(&self, frame: &Frame, gate: &Gate, site: Site) -> Result<Evaluated, Halt> {
         let name = gate.name.as_str();
         for attempt in 1.. {
             let own = frame.at(format!("ask{attempt}"));
@@ -51,17 +51,17 @@ impl<E: Effects> Vm<E> {
                 OnReject::Retry => {}
                 OnReject::Continue => {
                     self.mark(&own, site.line, state::gate(&frame.number, name, "skipped")).await?;
-                    return Ok(Yield::default());
+                    return Ok(Evaluated::default());
                 }
                 OnReject::Session(session) => return self.session(frame, session).await,
             }
         }
-        Ok(Yield::default())
+        Ok(Evaluated::default())
     }
 
     async fn ask_gate(&self, frame: &Frame, gate: &Gate, site: Site) -> Result<Verdict, Halt> {
         let name = gate.name.as_str();
-        let ordinal = self.ledger.number(&format!("gate:{name}"), &frame.key)?;
+        let ordinal = self.journal.number(&format!("gate:{name}"), &frame.key)?;
         let id = if ordinal == 1 { name.to_owned() } else { format!("{name}-{ordinal}") };
         let prompt = self.filled(frame, &gate.prompt)?;
         let allow: Result<Vec<String>, Halt> = gate.allow.iter().map(|who| self.filled(frame, who)).collect();
@@ -74,14 +74,14 @@ impl<E: Effects> Vm<E> {
         (query.name, query.within, query.agents) = (Some(name.to_owned()), Some(gate.timeout()), false);
         query.gate = Some(id.clone());
         let created = self.effects.now();
-        let is_new = self.ledger.decided(&frame.key).is_none();
+        let is_new = self.journal.decided(&frame.key).is_none();
         let (pending, resolved) = (file(&id, "pending"), file(&id, "resolved"));
         if is_new {
             let facts = json!({
                 "gate_id": id, "prompt": prompt, "allow": allow, "timeout_s": gate.timeout().as_secs(),
                 "line": site.line, "status": "pending", "created_at": created,
             });
-            frame.unit.folder.write(&pending, &format!("{facts:#}\n"))?;
+            frame.module.folder.write(&pending, &format!("{facts:#}\n"))?;
             self.mark(frame, site.line, state::gate(&frame.number, &id, "pending")).await?;
         }
         let decided = self.decide(frame, &query).await?;
@@ -96,13 +96,13 @@ impl<E: Effects> Vm<E> {
             Decided::Failed(message) => ("rejected", "file".to_owned(), Some(message.clone())),
         };
         // Cut off after it was decided, a gate must not look as if it still waited.
-        if is_new || frame.unit.folder.path().join(&pending).exists() {
+        if is_new || frame.module.folder.path().join(&pending).exists() {
             let facts = json!({
                 "gate_id": id, "prompt": prompt, "created_at": created, "decision": word, "principal": who,
                 "timestamp": self.effects.now(), "comment": note,
             });
-            frame.unit.folder.write(&resolved, &format!("{facts:#}\n"))?;
-            frame.unit.folder.remove(&pending);
+            frame.module.folder.write(&resolved, &format!("{facts:#}\n"))?;
+            frame.module.folder.remove(&pending);
         }
         let told = if word == "approved" { format!("approved({who})") } else { word.to_owned() };
         self.mark(frame, site.line, state::gate(&frame.number, &id, &told)).await?;

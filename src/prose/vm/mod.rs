@@ -2,15 +2,17 @@
 //! answers and the same command results are the same. Everything from outside comes through [`Effects`].
 
 mod block;
+mod coerce;
 mod condition;
 mod control;
+pub mod control_flow;
 pub mod effects;
 mod exec;
 mod expression;
 mod file;
 mod gate;
-pub mod halt;
 mod join;
+pub mod module;
 mod parallel;
 mod pipe;
 mod policy;
@@ -21,8 +23,6 @@ mod session;
 mod statement;
 #[cfg(test)]
 mod tests;
-mod truth;
-pub mod unit;
 pub mod value;
 
 use std::collections::HashMap;
@@ -34,16 +34,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+use self::control_flow::{Halt, Thrown};
 use self::effects::{Effects, Event};
-use self::halt::{Halt, Thrown};
+use self::module::Module;
 use self::policy::Turn;
 use self::progress::Progress;
 use self::scope::Scope;
-use self::unit::Unit;
 use crate::config::ExecPolicy;
 use crate::prose::answers::Answers;
 use crate::prose::ast::Statement;
-use crate::prose::run::ledger::{Key, Ledger};
+use crate::prose::run::journal::{Key, RunJournal};
 use crate::prose::source::Span;
 
 /// Commands of one program that run at the same time; more wait for their turn.
@@ -70,7 +70,7 @@ pub struct Judge {
 /// A program being walked.
 pub struct Vm<E> {
     effects: E,
-    ledger: Ledger,
+    journal: RunJournal,
     judge: Judge,
     /// What others see of it.
     pub progress: Progress,
@@ -85,7 +85,7 @@ pub struct Vm<E> {
 /// Where a walk stands: all that may differ from one statement to the next. Cheap to clone.
 #[derive(Clone)]
 pub struct Frame {
-    unit: Arc<Unit>,
+    module: Arc<Module>,
     scope: Arc<Scope>,
     cwd: Cwd,
     key: Key,
@@ -129,9 +129,9 @@ impl Cwd {
 impl Frame {
     /// Returns where the walk of a program begins.
     #[must_use]
-    pub fn root(unit: Arc<Unit>, cwd: PathBuf, cancel: CancellationToken) -> Self {
+    pub fn root(module: Arc<Module>, cwd: PathBuf, cancel: CancellationToken) -> Self {
         Self {
-            unit,
+            module,
             scope: Scope::root(),
             cwd: Cwd::new(cwd),
             key: "".into(),
@@ -184,7 +184,7 @@ impl Frame {
     }
 
     fn line(&self, span: Span) -> u32 {
-        self.unit.line(span)
+        self.module.line(span)
     }
 }
 
@@ -192,7 +192,7 @@ impl<E: Effects> Vm<E> {
     /// Makes an engine that has not begun.
     pub fn new(
         effects: E,
-        ledger: Ledger,
+        journal: RunJournal,
         judge: Judge,
         progress: Progress,
         run: String,
@@ -200,7 +200,7 @@ impl<E: Effects> Vm<E> {
     ) -> Self {
         let places = Semaphore::new(AT_ONCE);
         let (turns, asked) = (Mutex::default(), AtomicU32::new(0));
-        Self { effects, ledger, judge, progress, places, turns, home, run, asked }
+        Self { effects, journal, judge, progress, places, turns, home, run, asked }
     }
 
     /// Returns the world.
@@ -209,8 +209,8 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Returns the journal.
-    pub fn ledger(&self) -> &Ledger {
-        &self.ledger
+    pub fn journal(&self) -> &RunJournal {
+        &self.journal
     }
 
     /// Returns how many questions were settled so far.
@@ -220,8 +220,8 @@ impl<E: Effects> Vm<E> {
 
     /// Writes a line to `state.md` and tells it, unless an earlier walk has.
     async fn mark(&self, frame: &Frame, line: u32, text: String) -> Result<(), Halt> {
-        if self.ledger.mark(&frame.key, &text, frame.unit.folder.path())? {
-            frame.unit.folder.note(&text)?;
+        if self.journal.mark(&frame.key, &text, frame.module.folder.path())? {
+            frame.module.folder.note(&text)?;
             self.tell(frame, "mark", line, text, None, None).await;
         }
         Ok(())

@@ -7,15 +7,15 @@ use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use tokio_util::sync::CancellationToken;
 
 use super::control::given;
+use super::control_flow::{Evaluated, Halt, Thrown};
 use super::effects::Effects;
 use super::file::{Named, Site};
-use super::halt::{Halt, Thrown, Yield};
 use super::join::{Standing, Tally};
 use super::scope::{Kind, Made};
 use super::value::Value;
 use super::{Frame, Vm, Walk};
 use crate::prose::ast::{Body, Branch, For, Join, Parallel, ParallelOnFail};
-use crate::prose::run::ledger::Row;
+use crate::prose::run::journal::Row;
 use crate::prose::run::state;
 use crate::prose::source::Span;
 use crate::runtime::StepState;
@@ -23,19 +23,19 @@ use crate::runtime::StepState;
 /// What became of branches: of each that ended, by its number.
 struct Joined {
     tally: Tally,
-    ends: HashMap<usize, Result<Yield, std::sync::Arc<Thrown>>>,
+    ends: HashMap<usize, Result<Evaluated, std::sync::Arc<Thrown>>>,
 }
 
 impl<E: Effects> Vm<E> {
     /// `parallel`.
-    pub(super) async fn parallel(&self, frame: &Frame, block: &Parallel) -> Result<Yield, Halt> {
+    pub(super) async fn parallel(&self, frame: &Frame, block: &Parallel) -> Result<Evaluated, Halt> {
         let line = frame.line(block.span);
         let letters: Vec<String> = (0..block.branches.len()).map(state::letter).collect();
         let names: Vec<String> =
             block.branches.iter().zip(&letters).map(|(branch, letter)| called(branch, letter)).collect();
         self.mark(frame, line, state::fork(&frame.number, &names)).await?;
         let cancel = frame.cancel.child_token();
-        let walk = |at: usize| -> Walk<'_, Yield> {
+        let walk = |at: usize| -> Walk<'_, Evaluated> {
             let letter = &letters[at];
             let own = frame.fork(format!("b{at}"), Some(letter), &cancel);
             let branch = &block.branches[at];
@@ -46,14 +46,14 @@ impl<E: Effects> Vm<E> {
             block.branches.iter().map(span_of).zip(letters.iter().cloned()).collect();
         self.show_branches(frame, block, &spans);
         let joined = self.join(frame, tally, block.branches.len(), &cancel, walk).await;
-        self.progress.joined(frame.unit.lines(block.span));
+        self.progress.joined(frame.module.lines(block.span));
         let joined = joined?;
         let value = self.bind_branches(frame, block, &joined, line)?;
         self.mark(frame, line, state::joined(&frame.number)).await?;
         Ok(value)
     }
 
-    async fn branch(&self, own: Frame, branch: &Branch) -> Result<Yield, Halt> {
+    async fn branch(&self, own: Frame, branch: &Branch) -> Result<Evaluated, Halt> {
         let (span, name) = (span_of(branch), branch_name(branch));
         let ended = match branch {
             Branch::Named { value, .. } => self.value(&own, value).await,
@@ -64,7 +64,7 @@ impl<E: Effects> Vm<E> {
             Err(Halt::Cancelled) => StepState::Cancelled,
             Err(_) => StepState::Failed,
         };
-        if own.unit.is_main {
+        if own.module.is_main {
             self.progress.branch_ended(&own.number, state);
         }
         let line = own.line(span);
@@ -84,7 +84,7 @@ impl<E: Effects> Vm<E> {
         frame: &Frame,
         each: &For,
         elements: Vec<Value>,
-    ) -> Result<Yield, Halt> {
+    ) -> Result<Evaluated, Halt> {
         let (item, index) = (each.item.as_str(), each.index.as_ref().map(|index| index.as_str()));
         self.all_at_once(frame, each.span, &each.body, item, index, elements).await
     }
@@ -98,13 +98,13 @@ impl<E: Effects> Vm<E> {
         item: &str,
         index: Option<&str>,
         elements: Vec<Value>,
-    ) -> Result<Yield, Halt> {
+    ) -> Result<Evaluated, Halt> {
         let line = frame.line(span);
         let names: Vec<String> = (0..elements.len()).map(state::letter).collect();
         self.mark(frame, line, state::fork(&frame.number, &names)).await?;
         let cancel = frame.cancel.child_token();
         let elements_ref = &elements;
-        let walk = |at: usize| -> Walk<'_, Yield> {
+        let walk = |at: usize| -> Walk<'_, Evaluated> {
             let own = frame.fork(format!("b{at}"), Some(&names[at]), &cancel);
             given(&own, item, elements_ref[at].clone(), line);
             if let Some(index) = index {
@@ -131,10 +131,10 @@ impl<E: Effects> Vm<E> {
         mut tally: Tally,
         count: usize,
         cancel: &CancellationToken,
-        walk: impl Fn(usize) -> Walk<'a, Yield>,
+        walk: impl Fn(usize) -> Walk<'a, Evaluated>,
     ) -> Result<Joined, Halt> {
         let mut ends = HashMap::new();
-        if let Some(known) = self.ledger.joined(&frame.key) {
+        if let Some(known) = self.journal.joined(&frame.key) {
             // Joined in an earlier walk: what did not count then is not begun now.
             for &(at, _) in known {
                 ends.insert(at, ended(walk(at).await)?);
@@ -177,7 +177,7 @@ impl<E: Effects> Vm<E> {
         if frame.cancel.is_cancelled() {
             return Err(Halt::Cancelled);
         }
-        self.ledger.write(&Row::Joined { key: frame.key.clone(), ends: order })?;
+        self.journal.write(&Row::Joined { key: frame.key.clone(), ends: order })?;
         conclude(Joined { tally, ends })
     }
 
@@ -188,7 +188,7 @@ impl<E: Effects> Vm<E> {
         block: &Parallel,
         joined: &Joined,
         line: u32,
-    ) -> Result<Yield, Halt> {
+    ) -> Result<Evaluated, Halt> {
         let winners = joined.tally.winners();
         let mut values = Vec::new();
         for (at, branch) in block.branches.iter().enumerate() {
@@ -216,15 +216,15 @@ impl<E: Effects> Vm<E> {
     }
 
     fn show_branches(&self, frame: &Frame, block: &Parallel, spans: &[(Span, String)]) {
-        if frame.unit.is_main {
+        if frame.module.is_main {
             let branches = block.branches.iter().zip(spans).map(|(branch, (span, letter))| {
                 (
                     format!("{}{letter}", frame.number),
                     branch_name(branch).map(str::to_owned),
-                    frame.unit.lines(*span),
+                    frame.module.lines(*span),
                 )
             });
-            self.progress.forked(frame.unit.lines(block.span), branches.collect());
+            self.progress.forked(frame.module.lines(block.span), branches.collect());
         }
     }
 }
@@ -237,7 +237,7 @@ impl Frame {
 }
 
 /// Sorts the end of a branch: done, failed, or what ends the whole block.
-fn ended(result: Result<Yield, Halt>) -> Result<Result<Yield, std::sync::Arc<Thrown>>, Halt> {
+fn ended(result: Result<Evaluated, Halt>) -> Result<Result<Evaluated, std::sync::Arc<Thrown>>, Halt> {
     match result {
         Ok(done) => Ok(Ok(done)),
         Err(Halt::Thrown(thrown)) => Ok(Err(thrown)),
@@ -257,11 +257,11 @@ fn conclude(joined: Joined) -> Result<Joined, Halt> {
 
 /// What a failed branch stands for when the block goes on: what its command wrote, and how it ended
 /// unless failures are ignored (decision 9).
-fn failed(thrown: &Thrown, on_fail: ParallelOnFail) -> Yield {
+fn failed(thrown: &Thrown, on_fail: ParallelOnFail) -> Evaluated {
     let made =
         thrown.made.clone().unwrap_or_else(|| Made { stderr: thrown.message.clone(), ..Made::default() });
     let made = (on_fail != ParallelOnFail::Ignore).then_some(made);
-    Yield { value: Value::text(thrown.stdout.clone()), made }
+    Evaluated { value: Value::text(thrown.stdout.clone()), made }
 }
 
 fn branch_name(branch: &Branch) -> Option<&str> {

@@ -1,11 +1,11 @@
 //! Pipelines: `map`, `filter`, `pmap`, `reduce`.
 
 use super::control::given;
+use super::control_flow::{Evaluated, Halt, Thrown};
 use super::effects::Effects;
 use super::file::Site;
-use super::halt::{Halt, Thrown, Yield};
 use super::value::Value;
-use super::{Frame, Vm, truth};
+use super::{Frame, Vm, coerce};
 use crate::prose::ast::{Pipe, Stage, StageOperation};
 
 /// The name of the element.
@@ -13,7 +13,7 @@ const ITEM: &str = "item";
 
 impl<E: Effects> Vm<E> {
     /// `xs | … | …`.
-    pub(super) async fn pipe(&self, frame: &Frame, pipe: &Pipe) -> Result<Yield, Halt> {
+    pub(super) async fn pipe(&self, frame: &Frame, pipe: &Pipe) -> Result<Evaluated, Halt> {
         let mut value = self.value(&frame.at("in"), &pipe.input).await?.value;
         for (at, stage) in pipe.stages.iter().enumerate() {
             let line = frame.line(stage.span);
@@ -74,7 +74,7 @@ impl<E: Effects> Vm<E> {
 
     /// Tells whether an element stays: a plain yes or no decides, anything else is judged (decision 24).
     async fn stays(&self, frame: &Frame, stage: &Stage, said: &Value, line: u32) -> Result<bool, Halt> {
-        if let Some(verdict) = truth::verdict(said) {
+        if let Some(verdict) = coerce::verdict(said) {
             return Ok(verdict);
         }
         let text = format!("Does this say that the item stays?\n\n{}", said.inserted());

@@ -6,13 +6,13 @@ use std::sync::{Arc, PoisonError};
 
 use sha2::{Digest as _, Sha256};
 
+use super::control_flow::{Halt, Thrown};
 use super::effects::{Decided, Effects};
 use super::file::Site;
-use super::halt::{Halt, Thrown};
 use super::question::Query;
 use super::{Frame, Vm};
 use crate::config::ExecPolicy;
-use crate::prose::run::ledger::Key;
+use crate::prose::run::journal::Key;
 use crate::runtime::{Answer, AnswerValue, Evidence, Principal, QuestionKind};
 
 /// What was said about a command that is asked about once; held while somebody is asked.

@@ -3,13 +3,13 @@
 
 use std::sync::atomic::Ordering;
 
+use super::control_flow::{Halt, Thrown};
 use super::effects::{Decided, Effects, NotAsked};
 use super::file::{Site, binding_view};
-use super::halt::{Halt, Thrown};
 use super::{Frame, Vm};
 use crate::envelope::Actor;
 use crate::prose::answers::{Asked, Reply};
-use crate::prose::run::ledger::Row;
+use crate::prose::run::journal::Row;
 use crate::runtime::{Answer, AnswerValue, Asking, Evidence, Origin, Principal, QuestionKind, StepState};
 
 /// Values shown beside a question that names none.
@@ -127,14 +127,14 @@ impl<E: Effects> Vm<E> {
 
     /// Settles a question: as an earlier walk did, else now.
     pub(super) async fn decide(&self, frame: &Frame, query: &Query) -> Result<Decided, Halt> {
-        if let Some(decided) = self.ledger.decided(&frame.key) {
+        if let Some(decided) = self.journal.decided(&frame.key) {
             return Ok(decided.clone());
         }
         let decided = self.put(frame, query).await?;
         let is_abort = matches!(&decided, Decided::Answered(Answer { value: AnswerValue::Abort, .. }));
         if !is_abort {
             // Aborting is no answer to the question: resumed, it is asked again.
-            self.ledger.write(&Row::Decided { key: frame.key.clone(), decided: decided.clone() })?;
+            self.journal.write(&Row::Decided { key: frame.key.clone(), decided: decided.clone() })?;
         }
         Ok(decided)
     }
@@ -189,11 +189,11 @@ impl<E: Effects> Vm<E> {
         if !(present.operator || may_agents && present.agent) {
             return Err(Halt::Unanswered { line, question: query.text.clone() });
         }
-        let lines = frame.unit.lines(query.site.span);
+        let lines = frame.module.lines(query.site.span);
         let asking = Asking {
             origin: Origin {
                 run: Some(self.run.clone()),
-                program: Some(frame.unit.source.name().into()),
+                program: Some(frame.module.source.name().into()),
                 lines: Some(lines),
                 name: query.name.clone(),
                 gate: query.gate.clone(),
@@ -207,7 +207,7 @@ impl<E: Effects> Vm<E> {
             agents: may_agents,
         };
         self.tell(frame, "ask", line, query.text.clone(), None, None).await;
-        let is_shown = frame.unit.is_main;
+        let is_shown = frame.module.is_main;
         if is_shown {
             self.progress.step(lines, StepState::Asking);
         }

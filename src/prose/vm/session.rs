@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::control_flow::{Evaluated, Halt, Thrown};
 use super::effects::Effects;
 use super::file::{PREVIEW_CHARS, Site, binding_view};
-use super::halt::{Halt, Thrown, Yield};
 use super::value::Value;
 use super::{Frame, Vm};
 use crate::prose::ast::{Agent, Backoff, Expr, Persist, Resume, Session, SessionProperties, Subject};
@@ -17,7 +17,7 @@ use crate::runtime::{BindingView, QuestionKind};
 
 impl<E: Effects> Vm<E> {
     /// Has a session done.
-    pub(super) async fn session(&self, frame: &Frame, session: &Session) -> Result<Yield, Halt> {
+    pub(super) async fn session(&self, frame: &Frame, session: &Session) -> Result<Evaluated, Halt> {
         self.session_after(frame, session, None).await
     }
 
@@ -26,10 +26,10 @@ impl<E: Effects> Vm<E> {
         &self,
         frame: &Frame,
         session: &Session,
-        before: Option<&Yield>,
-    ) -> Result<Yield, Halt> {
+        before: Option<&Evaluated>,
+    ) -> Result<Evaluated, Halt> {
         let agent =
-            session.subject.agent().and_then(|agent| frame.unit.program.agent(agent.as_str())).cloned();
+            session.subject.agent().and_then(|agent| frame.module.program.agent(agent.as_str())).cloned();
         let mut task = Vec::new();
         if let Subject::Prompt(prompt) = &session.subject {
             task.push(self.filled(frame, prompt)?);
@@ -51,12 +51,12 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Has a session done that goes on from an agent's memory.
-    pub(super) async fn resume(&self, frame: &Frame, resume: &Resume) -> Result<Yield, Halt> {
+    pub(super) async fn resume(&self, frame: &Frame, resume: &Resume) -> Result<Evaluated, Halt> {
         let line = frame.line(resume.span);
-        let agent = frame.unit.program.agent(resume.agent.as_str()).cloned();
+        let agent = frame.module.program.agent(resume.agent.as_str()).cloned();
         let memory = agent.as_deref().and_then(|agent| self.memory(frame, agent));
         let known = memory.as_ref().and_then(|memory| std::fs::read_to_string(memory.join("memory.md")).ok());
-        let has_worked = self.ledger.is_begun(&frame.at("try1").key);
+        let has_worked = self.journal.is_begun(&frame.at("try1").key);
         if known.is_none() && !has_worked {
             let message = format!("E018: {} has no memory to go on from", resume.agent.as_str());
             return Err(Thrown::new(line, message).into());
@@ -70,7 +70,7 @@ impl<E: Effects> Vm<E> {
         self.work(frame, work).await
     }
 
-    async fn work(&self, frame: &Frame, work: Work<'_>) -> Result<Yield, Halt> {
+    async fn work(&self, frame: &Frame, work: Work<'_>) -> Result<Evaluated, Halt> {
         let site = Site { span: work.span, line: frame.line(work.span) };
         let own = work.agent.map(|agent| &agent.properties);
         let retry = work.of.retry.or(own.and_then(|own| own.retry)).map_or(0, |retry| retry.value);
@@ -83,7 +83,7 @@ impl<E: Effects> Vm<E> {
                 Err(Halt::Thrown(_)) if attempt <= retry => {
                     self.mark(&try_it, site.line, state::retry(&frame.number, attempt, retry)).await?;
                     let next = frame.at(format!("try{}", attempt + 1));
-                    if !self.ledger.is_begun(&next.key) {
+                    if !self.journal.is_begun(&next.key) {
                         self.pause(frame, backoff, attempt).await?;
                     }
                     attempt += 1;
@@ -93,7 +93,7 @@ impl<E: Effects> Vm<E> {
         }
     }
 
-    async fn attempt(&self, frame: &Frame, work: &Work<'_>, site: Site) -> Result<Yield, Halt> {
+    async fn attempt(&self, frame: &Frame, work: &Work<'_>, site: Site) -> Result<Evaluated, Halt> {
         let mut text = String::new();
         if let Some(prompt) = work.agent.and_then(|agent| agent.properties.prompt.as_ref()) {
             let _ = writeln!(text, "{}\n", self.filled(frame, prompt)?.trim());
@@ -111,7 +111,7 @@ impl<E: Effects> Vm<E> {
             query.evidence.bindings = bindings;
         }
         query.name = work.agent.map(|agent| agent.name.as_str().to_owned());
-        let is_new = self.ledger.decided(&frame.key).is_none();
+        let is_new = self.journal.decided(&frame.key).is_none();
         let answer = self.text_of(frame, query).await?;
         if let (true, Some(agent)) = (is_new, work.agent) {
             self.remember(frame, agent, &work.task, &answer)?;
@@ -168,11 +168,11 @@ impl<E: Effects> Vm<E> {
     fn memory(&self, frame: &Frame, agent: &Agent) -> Option<PathBuf> {
         let name = agent.name.as_str();
         let project = || {
-            let run = frame.unit.folder.path();
+            let run = frame.module.folder.path();
             run.ancestors().find(|above| above.ends_with(folder::PROJECT)).unwrap_or(run).to_owned()
         };
         let place = match &agent.persist.as_ref()?.value {
-            Persist::Run => frame.unit.folder.path().join("agents"),
+            Persist::Run => frame.module.folder.path().join("agents"),
             Persist::Project => project().join("agents"),
             Persist::User => self.home.as_ref()?.join(folder::PROJECT).join("agents"),
             Persist::Path(path) => return Some(frame.cwd.get().join(path)),
@@ -191,10 +191,10 @@ impl<E: Effects> Vm<E> {
         let segment = format!(
             "# Segment {number:03}\n\ntimestamp: {at:.0}\nprompt: {task:?}\n\n## Summary\n\n{answer}\n"
         );
-        let folder = &frame.unit.folder;
+        let folder = &frame.module.folder;
         folder.keep(&memory.join(format!("{name}-{number:03}.md")), &segment)?;
         let path = memory.join("memory.md");
-        let known = std::fs::read_to_string(&path).unwrap_or_else(|_| format!("# Agent Memory: {name}\n"));
+        let known = std::fs::read_to_string(&path).unwrap_or_else(|_| format!("# Agent History: {name}\n"));
         let all = format!("{known}\n## {at:.0}\n\nAsked: {}\n\n{answer}\n", first_line(task));
         folder.keep(&path, &all)?;
         Ok(())
@@ -207,7 +207,7 @@ struct Work<'a> {
     agent: Option<&'a Agent>,
     task: String,
     of: &'a SessionProperties,
-    before: Option<&'a Yield>,
+    before: Option<&'a Evaluated>,
 }
 
 fn loose(name: &str, value: &Value) -> BindingView {

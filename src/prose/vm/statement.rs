@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use super::control_flow::{Evaluated, Halt, Thrown};
 use super::effects::Effects;
 use super::file::{Named, Site};
-use super::halt::{Halt, Thrown, Yield};
 use super::scope::Kind;
 use super::value::{Record, Value};
 use super::{Frame, Vm, Walk};
@@ -15,15 +15,15 @@ use crate::prose::run::state;
 use crate::runtime::StepState;
 
 impl<E: Effects> Vm<E> {
-    /// Walks the program of a unit: its statements in order, numbered from 1.
-    pub fn program<'a>(&'a self, frame: &'a Frame) -> Walk<'a, Yield> {
+    /// Walks the program of a module: its statements in order, numbered from 1.
+    pub fn program<'a>(&'a self, frame: &'a Frame) -> Walk<'a, Evaluated> {
         Box::pin(async move {
-            let program = frame.unit.program.clone();
-            let (mut number, mut last) = (0_u32, Yield::default());
+            let program = frame.module.program.clone();
+            let (mut number, mut last) = (0_u32, Evaluated::default());
             for statement in program.body.iter() {
                 number += u32::from(statement.is_executed());
                 let mut own = frame.statement(statement);
-                if frame.unit.is_main {
+                if frame.module.is_main {
                     own.number = number.to_string().into();
                 }
                 last = self.statement(&own, statement).await?;
@@ -33,9 +33,9 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Walks statements in order, in the scope of the frame; the value is that of the last one.
-    pub(super) fn body<'a>(&'a self, frame: &'a Frame, body: &'a [Statement]) -> Walk<'a, Yield> {
+    pub(super) fn body<'a>(&'a self, frame: &'a Frame, body: &'a [Statement]) -> Walk<'a, Evaluated> {
         Box::pin(async move {
-            let mut last = Yield::default();
+            let mut last = Evaluated::default();
             for statement in body {
                 last = self.statement(&frame.statement(statement), statement).await?;
             }
@@ -44,12 +44,12 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Walks one statement.
-    pub(super) async fn statement(&self, frame: &Frame, statement: &Statement) -> Result<Yield, Halt> {
+    pub(super) async fn statement(&self, frame: &Frame, statement: &Statement) -> Result<Evaluated, Halt> {
         if frame.cancel.is_cancelled() {
             return Err(Halt::Cancelled);
         }
-        let lines = frame.unit.lines(statement.span);
-        let is_shown = frame.unit.is_main;
+        let lines = frame.module.lines(statement.span);
+        let is_shown = frame.module.is_main;
         if is_shown {
             self.progress.step(lines, StepState::Running);
         }
@@ -65,7 +65,7 @@ impl<E: Effects> Vm<E> {
         ended
     }
 
-    async fn carry_out(&self, frame: &Frame, statement: &Statement) -> Result<Yield, Halt> {
+    async fn carry_out(&self, frame: &Frame, statement: &Statement) -> Result<Evaluated, Halt> {
         let site = Site { span: statement.span, line: frame.line(statement.span) };
         match &statement.kind {
             StatementKind::Input(input) => self.input(frame, input, site).await,
@@ -75,7 +75,7 @@ impl<E: Effects> Vm<E> {
             StatementKind::Return(value) => {
                 let value = match value {
                     Some(value) => self.value(frame, value).await?,
-                    None => Yield::default(),
+                    None => Evaluated::default(),
                 };
                 Err(Halt::Return(value))
             }
@@ -86,11 +86,11 @@ impl<E: Effects> Vm<E> {
     }
 
     /// An expression for what it does.
-    async fn perform(&self, frame: &Frame, expr: &Expr, site: Site) -> Result<Yield, Halt> {
+    async fn perform(&self, frame: &Frame, expr: &Expr, site: Site) -> Result<Evaluated, Halt> {
         let done = self.value(frame, expr).await?;
         match expr {
             Expr::Session(_) | Expr::Resume(_) => {
-                let number = self.ledger.number("anon", &frame.key)?;
+                let number = self.journal.number("anon", &frame.key)?;
                 let name = format!("anon_{number:03}");
                 let named = Named { name: &name, kind: Kind::Let, value: &done, site };
                 self.write(frame, &named, self.file_id(frame, &name)?)?;
@@ -109,9 +109,9 @@ impl<E: Effects> Vm<E> {
         frame: &Frame,
         input: &crate::prose::ast::Input,
         site: Site,
-    ) -> Result<Yield, Halt> {
+    ) -> Result<Evaluated, Halt> {
         let name = input.name.as_str();
-        let value = match frame.unit.given.get(name) {
+        let value = match frame.module.given.get(name) {
             Some(given) => given.clone(),
             None => {
                 let may_agents = matches!(input.prompt, InputPrompt::Judged(_));
@@ -119,12 +119,12 @@ impl<E: Effects> Vm<E> {
                 Value::text(self.ask_text(frame, site, Some(name), prompt, may_agents).await?)
             }
         };
-        let value = Yield::from(value);
+        let value = Evaluated::from(value);
         self.bound(frame, Named { name, kind: Kind::Input, value: &value, site }).await?;
         Ok(value)
     }
 
-    async fn bind(&self, frame: &Frame, binding: &Binding, site: Site) -> Result<Yield, Halt> {
+    async fn bind(&self, frame: &Frame, binding: &Binding, site: Site) -> Result<Evaluated, Halt> {
         let kind = match binding.mutability {
             Mutability::Let => Kind::Let,
             Mutability::Const => Kind::Const,
@@ -153,7 +153,7 @@ impl<E: Effects> Vm<E> {
         Ok(value)
     }
 
-    async fn assign(&self, frame: &Frame, assignment: &Assignment, site: Site) -> Result<Yield, Halt> {
+    async fn assign(&self, frame: &Frame, assignment: &Assignment, site: Site) -> Result<Evaluated, Halt> {
         let name = assignment.name.as_str();
         // Thrown here, the old value stays.
         let value = self.value(frame, &assignment.value).await?;
@@ -161,14 +161,14 @@ impl<E: Effects> Vm<E> {
         let kind = old.as_ref().map_or(Kind::Let, |old| old.kind);
         let id = old.as_ref().and_then(|old| old.execution_id);
         let bound = self.write(frame, &Named { name, kind, value: &value, site }, id)?;
-        let value = Yield { value: bound.value.clone(), made: bound.made.clone() };
+        let value = Evaluated { value: bound.value.clone(), made: bound.made.clone() };
         frame.scope.assign(name, bound);
         self.show_binding(frame, name);
         self.mark(frame, site.line, state::done(&frame.number, Some(name))).await?;
         Ok(value)
     }
 
-    async fn output(&self, frame: &Frame, output: &Output, site: Site) -> Result<Yield, Halt> {
+    async fn output(&self, frame: &Frame, output: &Output, site: Site) -> Result<Evaluated, Halt> {
         let name = output.name.as_str();
         let value = self.value(frame, &output.value).await;
         let value = value.inspect_err(|_| frame.scope.failed(name, site.line))?;
@@ -228,7 +228,7 @@ fn is_leaf(kind: &StatementKind) -> bool {
     }
 }
 
-fn step_state(ended: &Result<Yield, Halt>) -> StepState {
+fn step_state(ended: &Result<Evaluated, Halt>) -> StepState {
     match ended {
         Ok(_) | Err(Halt::Return(_)) => StepState::Done,
         Err(Halt::Cancelled) => StepState::Cancelled,

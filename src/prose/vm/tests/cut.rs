@@ -51,7 +51,7 @@ async fn walk(
     outside: &Arc<Mutex<Outside>>,
 ) -> Option<Left> {
     let shared: SharedDisk = disk.clone();
-    let (folder, ledger, id) = loop {
+    let (folder, journal, id) = loop {
         match files(&shared, workspace, source) {
             Ok(files) => break files,
             Err(_) if disk.is_gone() => return None,
@@ -62,7 +62,7 @@ async fn walk(
     };
     let judge = Judge { answers: Answers::default(), exec: ExecPolicy::Allow, ..Judge::default() };
     let progress = progress(&id, source, &folder);
-    let vm = Vm::new(Played { outside: outside.clone() }, ledger, judge, progress, id, None);
+    let vm = Vm::new(Played { outside: outside.clone() }, journal, judge, progress, id, None);
     let folder = Arc::new(folder);
     let frame = root(source, &folder, &HashMap::new());
     let ended = tokio::select! {

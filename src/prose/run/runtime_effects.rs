@@ -23,7 +23,7 @@ use crate::runtime::{
 const GONE: Duration = Duration::from_secs(5);
 
 /// The world of one run.
-pub(super) struct World {
+pub(super) struct RuntimeEffects {
     pub(super) runtime: Handle,
     pub(super) actor: Actor,
     pub(super) call: u64,
@@ -34,7 +34,7 @@ pub(super) struct World {
     pub(super) kept: Mutex<Vec<TaskId>>,
 }
 
-impl World {
+impl RuntimeEffects {
     /// Ends what commands left behind; returns what that was.
     pub(super) async fn clear(&self) -> Vec<String> {
         let kept = std::mem::take(&mut *self.kept());
@@ -120,7 +120,7 @@ impl World {
     }
 }
 
-impl Effects for World {
+impl Effects for RuntimeEffects {
     async fn exec(&self, order: Order, cancel: &CancellationToken) -> Result<Ran, NotRun> {
         let Order { id, command, cwd, timeout, place } = order;
         let shown = cwd.display().to_string();
@@ -188,7 +188,7 @@ impl Effects for World {
 
 /// A command in flight. Dropped, its task is ended: whoever walked the program has gone.
 struct Guard<'a> {
-    world: &'a World,
+    world: &'a RuntimeEffects,
     id: Option<TaskId>,
 }
 
@@ -200,7 +200,7 @@ impl Drop for Guard<'_> {
     }
 }
 
-impl Drop for World {
+impl Drop for RuntimeEffects {
     /// What is still there when the run was dropped in the middle goes with it.
     fn drop(&mut self) {
         for id in std::mem::take(&mut *self.kept()) {

@@ -6,18 +6,18 @@ use std::sync::Arc;
 use super::scope::Made;
 use super::value::Value;
 use crate::prose::run::Error;
-use crate::prose::run::ledger::Key;
+use crate::prose::run::journal::Key;
 
 /// What an expression yields: a value, and how the command ended that made it.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Yield {
+pub struct Evaluated {
     /// The value.
     pub value: Value,
     /// How the command ended, where that is told.
     pub made: Option<Made>,
 }
 
-impl From<Value> for Yield {
+impl From<Value> for Evaluated {
     fn from(value: Value) -> Self {
         Self { value, made: None }
     }
@@ -57,7 +57,7 @@ pub enum Halt {
     /// An error that can be caught.
     Thrown(Arc<Thrown>),
     /// A block returns this.
-    Return(Yield),
+    Return(Evaluated),
     /// It was cancelled: another branch decided, or the run ends.
     Cancelled,
     /// Nobody could answer what was asked on this line.

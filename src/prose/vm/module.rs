@@ -10,7 +10,7 @@ use crate::runtime::Lines;
 
 /// A program ready to be walked.
 #[derive(Debug)]
-pub struct Unit {
+pub struct Module {
     /// Its text.
     pub source: Source,
     /// Its tree, without errors.
@@ -40,7 +40,7 @@ pub struct Library {
     pub uses: Arc<HashMap<String, Arc<Library>>>,
 }
 
-impl Unit {
+impl Module {
     /// Returns the line on which something begins.
     #[must_use]
     pub fn line(&self, span: Span) -> u32 {

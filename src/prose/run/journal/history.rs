@@ -10,7 +10,7 @@ use crate::prose::vm::effects::{Decided, Ran};
 
 /// The rows of a journal, by what they are asked for.
 #[derive(Debug, Default)]
-pub(super) struct Memory {
+pub(super) struct History {
     pub(super) begun: HashSet<Key>,
     pub(super) ran: HashMap<Key, Box<Ran>>,
     pub(super) failed: HashMap<Key, Box<Ran>>,
@@ -30,7 +30,7 @@ pub(super) struct Memory {
 }
 
 /// Reads the rows of a journal.
-pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<(RunRow, Memory), Error> {
+pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<(RunRow, History), Error> {
     let broken =
         |line: usize, reason: String| Error::Journal { path: path.to_owned(), line: line + 1, reason };
     let mut rows = bytes.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty());
@@ -42,14 +42,14 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<(RunRow, Memory), Error>
         Some(Row::Run(first)) => return Err(broken(0, format!("version {} is not known", first.version))),
         _ => return Err(broken(0, "it does not begin with the run".to_owned())),
     };
-    let mut memory = Memory::default();
+    let mut memory = History::default();
     for row in rows {
         memory.take(parse(row)?);
     }
     Ok((first, memory))
 }
 
-impl Memory {
+impl History {
     fn take(&mut self, row: Row) {
         self.last_line = None;
         match row {

@@ -2,7 +2,7 @@
 //! again from its beginning, and whatever stands here is taken from here instead of being done again. What
 //! was begun and did not end is told as that, and never done again silently.
 
-mod memory;
+mod history;
 mod row;
 
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use jiff::Timestamp;
 use rustix::fs::{FlockOperation, flock};
 use sha2::{Digest as _, Sha256};
 
-use self::memory::{Memory, read};
+use self::history::{History, read};
 pub use self::row::{Row, RunRow};
 use super::disk::{Disk, SharedDisk};
 use super::error::Error;
@@ -30,7 +30,7 @@ pub type Key = Arc<str>;
 
 /// What the journal knows of a command.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Past {
+pub enum CommandRecord {
     /// Nothing: it was not reached.
     New,
     /// It was begun, and nobody knows how it ended.
@@ -43,7 +43,7 @@ pub enum Past {
 
 /// What the journal knows of a binding at a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PastBinding {
+pub enum BindingRecord {
     /// It was not written.
     New,
     /// Another place has written the same file since.
@@ -81,12 +81,12 @@ pub struct Line {
 
 /// The journal of a run, open for writing.
 #[derive(Debug)]
-pub struct Ledger {
+pub struct RunJournal {
     path: PathBuf,
     rows: Mutex<Rows>,
     disk: SharedDisk,
     /// What earlier walks did; never changed.
-    past: Memory,
+    past: History,
     numbers: Mutex<HashMap<String, u32>>,
 }
 
@@ -98,7 +98,7 @@ struct Rows {
     end: Option<u64>,
 }
 
-impl Ledger {
+impl RunJournal {
     /// Begins the journal of a new run.
     ///
     /// # Errors
@@ -109,9 +109,9 @@ impl Ledger {
         let file = opened.map_err(Error::io("create", &path))?;
         lock(&file, &first.run)?;
         let rows = Mutex::new(Rows { file, end: Some(0) });
-        let ledger = Self { path, rows, disk, past: Memory::default(), numbers: Mutex::default() };
-        ledger.write(&Row::Run(first))?;
-        Ok(ledger)
+        let journal = Self { path, rows, disk, past: History::default(), numbers: Mutex::default() };
+        journal.write(&Row::Run(first))?;
+        Ok(journal)
     }
 
     /// Opens the journal of a run that was cut off. What was half written at its end is taken off.
@@ -144,12 +144,14 @@ impl Ledger {
 
     /// Returns what is known of the command at a place.
     #[must_use]
-    pub fn command(&self, key: &Key) -> Past {
+    pub fn command(&self, key: &Key) -> CommandRecord {
         match self.past.ran.get(key) {
-            Some(ran) => Past::Ran(ran.clone()),
-            None if self.past.failed.contains_key(key) => Past::Failed(self.past.failed[key].clone()),
-            None if self.past.begun.contains(key) => Past::Begun,
-            None => Past::New,
+            Some(ran) => CommandRecord::Ran(ran.clone()),
+            None if self.past.failed.contains_key(key) => {
+                CommandRecord::Failed(self.past.failed[key].clone())
+            }
+            None if self.past.begun.contains(key) => CommandRecord::Begun,
+            None => CommandRecord::New,
         }
     }
 
@@ -222,11 +224,11 @@ impl Ledger {
 
     /// Returns what earlier walks have made of the binding at a place.
     #[must_use]
-    pub fn binding(&self, key: &Key, file: &Path) -> PastBinding {
+    pub fn binding(&self, key: &Key, file: &Path) -> BindingRecord {
         match self.past.writers.get(file) {
-            Some((writer, written)) if writer == key => PastBinding::Last(written.clone()),
-            _ if self.past.bound.contains(key) => PastBinding::Overwritten,
-            _ => PastBinding::New,
+            Some((writer, written)) if writer == key => BindingRecord::Last(written.clone()),
+            _ if self.past.bound.contains(key) => BindingRecord::Overwritten,
+            _ => BindingRecord::New,
         }
     }
 
@@ -308,46 +310,51 @@ mod tests {
         let dir = tempfile::tempdir().expect("temp dir");
         let key = |text: &str| Key::from(text);
         {
-            let ledger = Ledger::create(os(), dir.path(), first()).expect("made");
+            let journal = RunJournal::create(os(), dir.path(), first()).expect("made");
             for name in ["a", "b"] {
-                ledger.begin(&key(name), 1, "true", Timestamp::UNIX_EPOCH).await.expect("synced");
+                journal.begin(&key(name), 1, "true", Timestamp::UNIX_EPOCH).await.expect("synced");
             }
             let ran = Box::new(Ran { stdout: "x\n".into(), ..Ran::default() });
-            ledger.write(&Row::Ran { key: key("a"), ran }).expect("written");
-            assert_eq!(ledger.number("call", &key("c")).expect("a number"), 1);
-            assert_eq!(ledger.number("call", &key("d")).expect("a number"), 2);
-            assert!(ledger.mark(&key("a"), "1→ ✓", dir.path()).expect("written"));
-            ledger.bind(key("a"), "bindings/x.md".into(), "text").expect("written");
-            assert!(matches!(Ledger::open(os(), dir.path(), "r"), Err(Error::Busy { .. })));
-            ledger.disk.append(&ledger.rows().file, b"{\"row\":\"ma").expect("half a row");
+            journal.write(&Row::Ran { key: key("a"), ran }).expect("written");
+            assert_eq!(journal.number("call", &key("c")).expect("a number"), 1);
+            assert_eq!(journal.number("call", &key("d")).expect("a number"), 2);
+            assert!(journal.mark(&key("a"), "1→ ✓", dir.path()).expect("written"));
+            journal.bind(key("a"), "bindings/x.md".into(), "text").expect("written");
+            assert!(matches!(RunJournal::open(os(), dir.path(), "r"), Err(Error::Busy { .. })));
+            journal.disk.append(&journal.rows().file, b"{\"row\":\"ma").expect("half a row");
         }
-        let (ledger, row) = Ledger::open(os(), dir.path(), "r").expect("opens");
+        let (journal, row) = RunJournal::open(os(), dir.path(), "r").expect("opens");
         assert_eq!(row, first());
-        assert!(matches!(ledger.command(&key("a")), Past::Ran(ran) if ran.stdout == "x\n"));
-        assert_eq!((ledger.command(&key("b")), ledger.command(&key("z"))), (Past::Begun, Past::New));
-        assert!(ledger.has_doubts());
-        assert_eq!(ledger.number("call", &key("d")).expect("known"), 2);
-        assert_eq!(ledger.number("call", &key("e")).expect("a new one"), 3);
-        assert!(!ledger.mark(&key("a"), "1→ ✓", dir.path()).expect("known"));
+        assert!(matches!(journal.command(&key("a")), CommandRecord::Ran(ran) if ran.stdout == "x\n"));
+        assert_eq!(
+            (journal.command(&key("b")), journal.command(&key("z"))),
+            (CommandRecord::Begun, CommandRecord::New)
+        );
+        assert!(journal.has_doubts());
+        assert_eq!(journal.number("call", &key("d")).expect("known"), 2);
+        assert_eq!(journal.number("call", &key("e")).expect("a new one"), 3);
+        assert!(!journal.mark(&key("a"), "1→ ✓", dir.path()).expect("known"));
         let file = Path::new("bindings/x.md");
-        assert!(matches!(ledger.binding(&key("a"), file), PastBinding::Last(it) if !it.is_stale("another")));
-        assert_eq!(ledger.binding(&key("b"), file), PastBinding::New);
-        ledger
+        assert!(
+            matches!(journal.binding(&key("a"), file), BindingRecord::Last(it) if !it.is_stale("another"))
+        );
+        assert_eq!(journal.binding(&key("b"), file), BindingRecord::New);
+        journal
             .write(&Row::End { at: Timestamp::UNIX_EPOCH, how: "completed".into(), place: None })
             .expect("written");
-        drop(ledger);
-        assert!(matches!(Ledger::open(os(), dir.path(), "r"), Err(Error::Over { .. })));
+        drop(journal);
+        assert!(matches!(RunJournal::open(os(), dir.path(), "r"), Err(Error::Over { .. })));
     }
 
     #[test]
     fn a_journal_that_makes_no_sense_is_refused_with_its_line() {
         let dir = tempfile::tempdir().expect("temp dir");
-        drop(Ledger::create(os(), dir.path(), first()).expect("made"));
+        drop(RunJournal::create(os(), dir.path(), first()).expect("made"));
         let path = dir.path().join(JOURNAL);
         let mut text = std::fs::read_to_string(&path).expect("readable");
         text.push_str("{\"row\":\"what\"}\n");
         std::fs::write(&path, text).expect("written");
-        let refused = Ledger::open(os(), dir.path(), "r").expect_err("refused").to_string();
+        let refused = RunJournal::open(os(), dir.path(), "r").expect_err("refused").to_string();
         assert!(refused.contains("line 2"), "{refused}");
     }
 }

@@ -16,10 +16,10 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
+use super::control_flow::{Evaluated, Halt};
 use super::effects::{Decided, Effects, Event, NotAsked, NotRun, Order, Present, Ran};
-use super::halt::{Halt, Yield};
+use super::module::Module;
 use super::progress::{Beginning, Progress};
-use super::unit::Unit;
 use super::value::Value;
 use super::{Frame, Judge, Vm};
 use crate::config::ExecPolicy;
@@ -28,7 +28,7 @@ use crate::prose::answers::Answers;
 use crate::prose::run::Error;
 use crate::prose::run::disk::{Os, SharedDisk};
 use crate::prose::run::folder::Folder;
-use crate::prose::run::ledger::{Ledger, Row, RunRow};
+use crate::prose::run::journal::{Row, RunJournal, RunRow};
 use crate::prose::run::state;
 use crate::prose::source::Source;
 use crate::prose::survey::survey;
@@ -140,18 +140,18 @@ impl Bench {
     async fn walk(&self) -> Walked {
         let at = Timestamp::UNIX_EPOCH;
         let disk: SharedDisk = Arc::new(Os);
-        let (folder, ledger, id) = files(&disk, self.dir.path(), &self.source).expect("files");
+        let (folder, journal, id) = files(&disk, self.dir.path(), &self.source).expect("files");
         let answers = Answers::parse(&self.answers, false).expect("answers");
         let judge = Judge { answers, gates_from_answers: true, agents: false, exec: self.exec };
         let play = Play { operator: self.operator.clone(), ..Play::default() };
         let progress = progress(&id, &self.source, &folder);
-        let vm = Vm::new(play, ledger, judge, progress, id, Some("/home/ada".into()));
+        let vm = Vm::new(play, journal, judge, progress, id, Some("/home/ada".into()));
         let folder = Arc::new(folder);
         let frame = root(&self.source, &folder, &self.given);
         let ended = vm.program(&frame).await;
         if let Err(Halt::Thrown(thrown)) = &ended {
             let end = Row::End { at, how: "failed".into(), place: thrown.place.clone() };
-            vm.ledger().write(&end).expect("written");
+            vm.journal().write(&end).expect("written");
         }
         let ended = in_words(ended);
         let state = folder.read(Path::new("state.md")).expect("a state");
@@ -176,7 +176,11 @@ impl Bench {
 }
 
 /// The files of a run: of a new one, or of the one that was begun here.
-fn files(disk: &SharedDisk, workspace: &Path, source: &Source) -> Result<(Folder, Ledger, String), Error> {
+fn files(
+    disk: &SharedDisk,
+    workspace: &Path,
+    source: &Source,
+) -> Result<(Folder, RunJournal, String), Error> {
     let at = Timestamp::UNIX_EPOCH;
     let runs = crate::prose::run::folder::runs(workspace);
     let known = std::fs::read_dir(&runs).ok().and_then(|mut runs| {
@@ -184,16 +188,16 @@ fn files(disk: &SharedDisk, workspace: &Path, source: &Source) -> Result<(Folder
     });
     if let Some(path) = known {
         let id = path.file_name().expect("a name").to_string_lossy().into_owned();
-        let (ledger, _) = Ledger::open(disk.clone(), &path, &id)?;
-        let folder = Folder::reopen(disk, path, ledger.last_line())?;
-        ledger.write(&Row::Resumed { at })?;
+        let (journal, _) = RunJournal::open(disk.clone(), &path, &id)?;
+        let folder = Folder::reopen(disk, path, journal.last_line())?;
+        journal.write(&Row::Resumed { at })?;
         folder.note(&state::resumed(at))?;
-        return Ok((folder, ledger, id));
+        return Ok((folder, journal, id));
     }
     let (folder, id) = Folder::create(disk, workspace, "t.prose", source.text(), at)?;
     let row = RunRow::new(&id, Path::new("t.prose"), Path::new("/start"), Path::new("/bin/sh"), &[], at);
-    let ledger = Ledger::create(disk.clone(), folder.path(), row)?;
-    Ok((folder, ledger, id))
+    let journal = RunJournal::create(disk.clone(), folder.path(), row)?;
+    Ok((folder, journal, id))
 }
 
 fn progress(run: &str, source: &Source, folder: &Folder) -> Progress {
@@ -214,7 +218,7 @@ fn root(source: &Source, folder: &Arc<Folder>, given: &HashMap<String, Value>) -
     let errors: Vec<_> = checked.diagnostics.iter().filter(|it| it.is_error()).collect();
     assert!(errors.is_empty(), "{errors:?}\n{}", source.text());
     let names = survey(source, &checked.program).names;
-    let unit = Unit {
+    let module = Module {
         source: source.clone(),
         program: Arc::new(checked.program),
         folder: folder.clone(),
@@ -223,11 +227,11 @@ fn root(source: &Source, folder: &Arc<Folder>, given: &HashMap<String, Value>) -
         names,
         is_main: true,
     };
-    Frame::root(Arc::new(unit), "/start".into(), CancellationToken::new())
+    Frame::root(Arc::new(module), "/start".into(), CancellationToken::new())
 }
 
 /// How a walk ended.
-fn in_words(ended: Result<Yield, Halt>) -> Result<String, String> {
+fn in_words(ended: Result<Evaluated, Halt>) -> Result<String, String> {
     match ended {
         Ok(value) | Err(Halt::Return(value)) => Ok(value.value.inserted()),
         Err(Halt::Thrown(thrown)) => Err(thrown.message.clone()),
