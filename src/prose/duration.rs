@@ -32,7 +32,7 @@ mod tests {
 
     #[test]
     fn durations_are_numbers_with_units_and_more_than_zero() {
-        // Decision 21.
+        // docs/prose-rules.md#rule-21.
         for (text, seconds) in
             [("30s", 30), ("5m", 300), ("1h", 3_600), ("1h30m", 5_400), ("2d", 172_800), ("0m1s", 1)]
         {

@@ -1,4 +1,4 @@
-//! Programs run for real by `pilothouse run`: the cases and decisions of `docs/prose.md`, one test each.
+//! Programs run for real by `pilothouse run`: the rules of `docs/prose-rules.md` and the cases c05 to c18, one test each.
 
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -92,7 +92,7 @@ fn canonical(path: &Path) -> String {
 
 #[test]
 fn a_value_is_inserted_without_its_last_line_feed_c05() {
-    // Decision 13.
+    // docs/prose-rules.md#rule-13.
     let ran = run("let b = exec \"echo hi\"\nlet c = exec \"echo {b}-x\"\n");
     assert_eq!(ran.ends(0).value("c"), "hi-x\n");
     assert_eq!(ran.value("b"), "hi\n");
@@ -100,14 +100,14 @@ fn a_value_is_inserted_without_its_last_line_feed_c05() {
 
 #[test]
 fn braces_that_are_no_names_stay_c06() {
-    // Decision 14.
+    // docs/prose-rules.md#rule-14.
     let ran = run("let a = exec \"echo \\{x\\} {} {a b}\"\n");
     assert_eq!(ran.ends(0).value("a"), "{x} {} {a b}\n");
 }
 
 #[test]
 fn a_cd_counts_for_the_next_command_and_a_bare_command_leaves_no_file_c07() {
-    // Decision 2.
+    // docs/prose-rules.md#rule-2.
     let ran = run("exec \"mkdir -p d\"\nexec \"cd d\"\nlet p = exec \"pwd\"\n");
     assert_eq!(ran.ends(0).value("p").trim(), canonical(&ran.path("d")));
     assert_eq!(ran.bindings(), ["p.md"]);
@@ -116,7 +116,7 @@ fn a_cd_counts_for_the_next_command_and_a_bare_command_leaves_no_file_c07() {
 
 #[test]
 fn a_cwd_of_its_own_holds_for_that_command_alone_c08() {
-    // Decision 1.
+    // docs/prose-rules.md#rule-1.
     let ran = run(
         "let q = exec \"cd /; pwd\"\n  cwd: \"/tmp\"\nlet p = exec \"pwd\"\nlet h = exec \"pwd\"\n  cwd: \"~/\"\n",
     );
@@ -136,7 +136,7 @@ fn a_failing_command_ends_the_program_and_says_why_c09() {
 
 #[test]
 fn continue_tells_how_a_command_ended_and_ignore_never_does_c10() {
-    // Decision 7.
+    // docs/prose-rules.md#rule-7.
     let ran = run("let r = exec \"echo o; echo e >&2; exit 3\"\n  on-fail: \"continue\"\n\
          let i = exec \"echo o; echo e >&2; exit 3\"\n  on-fail: \"ignore\"\nexec \"touch after\"\n");
     ran.ends(0);
@@ -162,7 +162,7 @@ fn an_error_is_caught_with_how_the_command_ended_c11() {
 
 #[test]
 fn a_timeout_ends_the_whole_tree_and_is_told_c12() {
-    // Decisions 5 and 6.
+    // docs/prose-rules.md#rule-5, #rule-6.
     let tag = Tag::new();
     let program =
         format!("let t = exec \"sleep {} | cat\"\n  timeout: \"1s\"\n  on-fail: \"continue\"\n", tag.0);
@@ -176,7 +176,7 @@ fn a_timeout_ends_the_whole_tree_and_is_told_c12() {
 
 #[test]
 fn a_block_that_continues_binds_what_failed_c13() {
-    // Decision 9.
+    // docs/prose-rules.md#rule-9.
     let ran = run(
         "parallel (on-fail: \"continue\"):\n  a = exec \"exit 1\"\n  b = exec \"echo ok\"\nexec \"touch after\"\n",
     );
@@ -187,7 +187,7 @@ fn a_block_that_continues_binds_what_failed_c13() {
 
 #[test]
 fn the_first_failure_ends_the_other_branches_c14() {
-    // Decision 12.
+    // docs/prose-rules.md#rule-12.
     let tag = Tag::new();
     let ran = run(&format!(
         "try:\n  parallel:\n    exec \"exit 1\"\n    exec \"sleep {}\"\ncatch:\n  exec \"touch c\"\n",
@@ -200,7 +200,7 @@ fn the_first_failure_ends_the_other_branches_c14() {
 
 #[test]
 fn a_gate_opens_only_when_somebody_opens_it_c15() {
-    // Decisions 28, 29 and 40.
+    // docs/prose-rules.md#rule-28, #rule-29, #rule-40.
     let program = "gate g:\n  prompt: \"go?\"\nexec \"touch went\"\n";
     let ran = run(program);
     ran.ends(3);
@@ -241,7 +241,7 @@ fn each_call_of_a_block_has_a_number_c18() {
 
 #[test]
 fn signals_and_missing_commands_have_the_codes_of_a_shell() {
-    // Decision 5.
+    // docs/prose-rules.md#rule-5.
     let ran = run(
         "let k = exec \"kill -TERM $$\"\n  on-fail: \"continue\"\nlet n = exec \"no-such-command-here\"\n  on-fail: \"continue\"\n\
          let w = exec \"true\"\n  cwd: \"/no/such/place\"\n  on-fail: \"continue\"\n",
@@ -256,7 +256,7 @@ fn signals_and_missing_commands_have_the_codes_of_a_shell() {
 
 #[test]
 fn only_so_many_characters_are_kept_and_the_rest_is_drained() {
-    // Decision 22.
+    // docs/prose-rules.md#rule-22.
     let ran = run("let l = exec \"seq 1 400000; echo e >&2\"\n");
     let file = ran.ends(0).file("bindings/l.md");
     assert!(
@@ -269,7 +269,7 @@ fn only_so_many_characters_are_kept_and_the_rest_is_drained() {
 
 #[test]
 fn export_does_not_carry_and_the_shell_is_recorded() {
-    // Decisions 3 and 33.
+    // docs/prose-rules.md#rule-3, #rule-33.
     let ran = run(
         "exec \"export PROSE_TEST=1; shopt -s extglob\"\nlet v = exec \"echo $\\{PROSE_TEST-unset\\}\"\n",
     );
@@ -280,7 +280,7 @@ fn export_does_not_carry_and_the_shell_is_recorded() {
 
 #[test]
 fn what_a_command_leaves_behind_lives_until_the_program_ends() {
-    // Decision 34.
+    // docs/prose-rules.md#rule-34.
     let tag = Tag::new();
     let ran = run(&format!(
         "exec \"sleep {} & echo $! > pid\"\nlet alive = exec \"kill -0 $(cat pid) && echo yes\"\n",
@@ -292,7 +292,7 @@ fn what_a_command_leaves_behind_lives_until_the_program_ends() {
 
 #[test]
 fn a_loser_is_ended_and_the_winner_is_the_value() {
-    // Decisions 10 and 11.
+    // docs/prose-rules.md#rule-10, #rule-11.
     let tag = Tag::new();
     let ran = run(&format!(
         "let w = parallel (\"first\"):\n  exec \"sleep {}\"\n  exec \"echo quick\"\noutput o = w\n",
@@ -305,7 +305,7 @@ fn a_loser_is_ended_and_the_winner_is_the_value() {
 
 #[test]
 fn a_used_program_has_a_folder_and_names_of_its_own() {
-    // Decision 4.
+    // docs/prose-rules.md#rule-4.
     let home = Home::new();
     let write = |name: &str, text: &str| std::fs::write(home.workspace().join(name), text).expect("written");
     write(
@@ -333,7 +333,7 @@ fn a_used_program_has_a_folder_and_names_of_its_own() {
 
 #[test]
 fn inputs_are_given_or_refused_before_anything_runs() {
-    // Decision 19.
+    // docs/prose-rules.md#rule-19.
     let program = "input who: \"Who?\"\nexec \"echo hello {who} > said\"\n";
     let ran = run_with(program, &["--set", "who=ada"], "");
     ran.ends(0);

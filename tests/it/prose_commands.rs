@@ -38,7 +38,7 @@ fn piped(home: &Home, args: &[&str], input: &str) -> Output {
 
 #[test]
 fn check_ends_with_0_without_errors_1_with_some_and_2_when_it_cannot_read() {
-    // Decision 39.
+    // docs/prose-rules.md#rule-39.
     let home = home(&[
         ("good.prose", "exec \"true\"\n"),
         ("warned.prose", "exec \"true\"\n  retry: 3\n"),

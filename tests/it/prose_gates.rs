@@ -1,4 +1,4 @@
-//! Gates from the command line: listed, decided at a terminal, told afterwards; and by nobody else (decisions 27, 28).
+//! Gates from the command line: listed, decided at a terminal, told afterwards; and by nobody else (docs/prose-rules.md#rule-27, #rule-28).
 
 use std::process::{Child, Stdio};
 
@@ -96,7 +96,7 @@ fn a_gate_is_listed_and_opened_by_the_word_that_its_terminal_shows() {
 
 #[test]
 fn a_command_of_the_program_opens_no_gate_however_it_hides() {
-    // Decision 28.
+    // docs/prose-rules.md#rule-28.
     let home = Home::new();
     let own = program_word();
     let attempt = format!("{own} prose gate approve $(ls .prose/runs | tail -n 1) g");

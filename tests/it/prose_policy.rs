@@ -1,4 +1,4 @@
-//! Commands of a program that a person is asked about before they run (decision 35): in the console, with nobody
+//! Commands of a program that a person is asked about before they run (docs/prose-rules.md#rule-35): in the console, with nobody
 //! there, with a file, and by the settings.
 
 use crate::prose_cases::run_folder;

@@ -133,7 +133,7 @@ async fn a_programs_command_may_start_outside_the_workspace() {
 
 #[tokio::test]
 async fn output_is_taken_as_it_was_written_without_aliases_functions_or_profiles() {
-    // Decisions 33 and 42.
+    // docs/prose-rules.md#rule-33, #rule-42.
     let bench = Bench::start();
     let task = bench.run(r"printf 'a\033[1mb\r\n\n'; shopt -q login_shell && echo login; alias").await;
     assert_eq!(bench.stdout(&task).await, "a\u{1b}[1mb\r\n\n");

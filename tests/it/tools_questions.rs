@@ -82,7 +82,7 @@ fn page(answers: &[(&str, Envelope)]) -> String {
 
 #[test]
 fn questions_listed() {
-    // Decision 41: with no question open the tool says so.
+    // docs/prose-rules.md#rule-41: with no question open the tool says so.
     let mut judged = question(3, yes_no(), "the tests pass");
     judged.evidence.bindings =
         vec![binding("tests", "211 passed; 1 failed", Some(101)), binding("branch", "main", Some(0))];

@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn it_reads_as_the_language_says() {
-        // Decision 23.
+        // docs/prose-rules.md#rule-23.
         assert_eq!(
             file("o\n", "e\n").render(),
             "# r\n\nkind: let\n\nsource:\n```prose\nlet r = exec \"x\"\n  on-fail: \"continue\"\n```\n\n\

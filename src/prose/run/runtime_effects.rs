@@ -30,7 +30,7 @@ pub(super) struct RuntimeEffects {
     /// A console opens with the run: somebody will be there.
     pub(super) has_operator: bool,
     pub(super) events: mpsc::Sender<Event>,
-    /// What commands left behind, to be ended with the run (decision 34).
+    /// What commands left behind, to be ended with the run (docs/prose-rules.md#rule-34).
     pub(super) kept: Mutex<Vec<TaskId>>,
 }
 
@@ -104,7 +104,7 @@ impl RuntimeEffects {
         })
     }
 
-    /// Reads the beginning of a stream (decision 22).
+    /// Reads the beginning of a stream (docs/prose-rules.md#rule-22).
     async fn read(&self, id: &TaskId, stream: Stream) -> (String, bool) {
         let read = async {
             let output = self.runtime.output(id)?;
@@ -209,7 +209,7 @@ impl Drop for RuntimeEffects {
     }
 }
 
-/// Returns the exit code of a command as a shell tells it (decision 5).
+/// Returns the exit code of a command as a shell tells it (docs/prose-rules.md#rule-5).
 fn exit_code(task: &TaskView) -> i32 {
     let ended = task.ended.as_ref();
     if ended.is_some_and(|ended| ended.timed_out) {

@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn lines_read_as_the_language_says() {
-        // Decision 32: what counts, and how branches are lettered.
+        // docs/prose-rules.md#rule-32: what counts, and how branches are lettered.
         assert_eq!(header("20260115-143052-a7b3c9", "x.prose"), "# run:20260115-143052-a7b3c9 x.prose\n\n");
         assert_eq!(done("1", Some("research")), "1→ research ✓");
         assert_eq!(done("5", None), "5→ ✓");

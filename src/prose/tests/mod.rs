@@ -2,8 +2,8 @@
 
 mod cases;
 mod codes;
-mod decisions;
 mod layout;
+mod rules;
 
 use super::{Checked, Profile, Source, check, render};
 

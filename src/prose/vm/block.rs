@@ -57,7 +57,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// `program(…)`: another program, in a folder and with names of its own; it starts where its caller is,
-    /// and its caller stays there (decision 4).
+    /// and its caller stays there (docs/prose-rules.md#rule-4).
     pub(super) async fn call(&self, frame: &Frame, call: &Call) -> Result<Evaluated, Halt> {
         let (name, line) = (call.program.as_str(), frame.line(call.span));
         let Some(library) = frame.module.uses.get(name).cloned() else {

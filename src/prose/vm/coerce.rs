@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use super::value::Value;
 use crate::prose::ast::{Comparison, Sign};
 
-/// Reads a text as yes or no (decision 24).
+/// Reads a text as yes or no (docs/prose-rules.md#rule-24).
 #[must_use]
 pub(super) fn verdict(value: &Value) -> Option<bool> {
     let text = match value {
@@ -21,7 +21,7 @@ pub(super) fn verdict(value: &Value) -> Option<bool> {
     }
 }
 
-/// Compares two values (decision 36): as numbers when both are, else as texts.
+/// Compares two values (docs/prose-rules.md#rule-36): as numbers when both are, else as texts.
 #[must_use]
 pub(super) fn compare(left: &Value, by: Comparison, right: &Value) -> Option<bool> {
     let order = match (left.number(), right.number()) {
@@ -47,7 +47,7 @@ fn ordered(left: &Value, by: Comparison, right: &Value) -> Option<Ordering> {
     asks_for_same.then(|| if left == right { Ordering::Equal } else { Ordering::Less })
 }
 
-/// Adds or takes away (decision 36): numbers; and plus joins lists and texts.
+/// Adds or takes away (docs/prose-rules.md#rule-36): numbers; and plus joins lists and texts.
 #[must_use]
 pub(super) fn sum(left: &Value, sign: Sign, right: &Value) -> Option<Value> {
     if let (Some(left), Some(right)) = (left.number(), right.number()) {

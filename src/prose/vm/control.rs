@@ -50,7 +50,7 @@ impl<E: Effects> Vm<E> {
         Ok(Value::list(values).into())
     }
 
-    /// `loop`: asks before each pass (decision 20), and never goes on because nobody said anything.
+    /// `loop`: asks before each pass (docs/prose-rules.md#rule-20), and never goes on because nobody said anything.
     pub(super) async fn unbounded(&self, frame: &Frame, unbounded: &Loop) -> Result<Evaluated, Halt> {
         let line = frame.line(unbounded.span);
         let max = unbounded.max.as_ref().map(|max| self.count(frame, max)).transpose()?;

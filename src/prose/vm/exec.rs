@@ -35,7 +35,7 @@ impl<E: Effects> Vm<E> {
             CommandRecord::Begun => self.run_in_doubt(frame, exec, &command, cwd, None).await?,
             CommandRecord::Failed(ran) => self.run_in_doubt(frame, exec, &command, cwd, Some(*ran)).await?,
         };
-        // A directory of its own holds for that command alone (decision 1).
+        // A directory of its own holds for that command alone (docs/prose-rules.md#rule-1).
         if let (None, Some(ended_in)) = (&exec.cwd, &ran.ended_in) {
             frame.cwd.set(ended_in.clone());
         }
@@ -112,7 +112,7 @@ impl<E: Effects> Vm<E> {
             }
             // Not in the journal: how far it came is in doubt.
             Err(NotRun::Cancelled) => Err(Halt::Cancelled),
-            // A person's no is not a command's failure: no on-fail makes it nothing (decision 35).
+            // A person's no is not a command's failure: no on-fail makes it nothing (docs/prose-rules.md#rule-35).
             Err(NotRun::Denied(note)) => {
                 let thrown = denied(line, &Principal::Actor(Actor::Operator), Some(&note));
                 Err(thrown.at(&frame.key).into())
@@ -120,7 +120,7 @@ impl<E: Effects> Vm<E> {
         }
     }
 
-    /// Returns the text of a command with its variables inserted, once, as they are (decisions 13, 14).
+    /// Returns the text of a command with its variables inserted, once, as they are (docs/prose-rules.md#rule-13, #rule-14).
     fn command_text(&self, frame: &Frame, text: &Text, line: u32) -> Result<String, Halt> {
         let command = self.filled_at(frame, text, line)?;
         if command.contains('\0') {
@@ -133,7 +133,7 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Returns the directory a command says it runs in: `~/` is the home, anything else is from the
-    /// current directory (decision 1).
+    /// current directory (docs/prose-rules.md#rule-1).
     fn directory(&self, frame: &Frame, text: &Text, line: u32) -> Result<PathBuf, Halt> {
         let asked = self.filled_at(frame, text, line)?;
         let beneath_home = asked.strip_prefix("~/").or((asked == "~").then_some(""));
@@ -159,7 +159,7 @@ impl<E: Effects> Vm<E> {
         })
     }
 
-    /// Tells whether a name that nothing declares stays as it is written (decision 38): such a text comes
+    /// Tells whether a name that nothing declares stays as it is written (docs/prose-rules.md#rule-38): such a text comes
     /// from a session or a gate, since the checks let it into no command.
     fn is_literal(&self, frame: &Frame, text: &Text, missing: Missing) -> bool {
         missing == Missing::NotReached
@@ -169,7 +169,7 @@ impl<E: Effects> Vm<E> {
     }
 }
 
-/// Says why a name has no value (decisions 8, 17).
+/// Says why a name has no value (docs/prose-rules.md#rule-8, #rule-17).
 pub(super) fn absent(name: &str, missing: Missing, line: u32) -> Thrown {
     let why = match missing {
         Missing::Failed(failed) => format!("the statement on line {failed} that binds it has failed"),
@@ -178,7 +178,7 @@ pub(super) fn absent(name: &str, missing: Missing, line: u32) -> Thrown {
     Thrown::new(line, format!("{name} has no value here: {why}"))
 }
 
-/// Applies the policy for failures to the end of a command (decision 5).
+/// Applies the policy for failures to the end of a command (docs/prose-rules.md#rule-5).
 fn outcome(exec: &Exec, ran: Ran, line: u32, key: &Key) -> Result<Evaluated, Halt> {
     let made = Made {
         exit_code: Some(ran.exit_code),
@@ -192,7 +192,7 @@ fn outcome(exec: &Exec, ran: Ran, line: u32, key: &Key) -> Result<Evaluated, Hal
         let thrown = Thrown::new(line, failure(&ran)).at(key);
         return Err(Thrown { stdout: ran.stdout, made: Some(made), ..thrown }.into());
     }
-    // "ignore" never tells how it ended, also when it ended well (decision 7).
+    // "ignore" never tells how it ended, also when it ended well (docs/prose-rules.md#rule-7).
     let made = (on_fail != OnFail::Ignore).then_some(made);
     Ok(Evaluated { value: Value::text(ran.stdout), made })
 }

@@ -99,7 +99,7 @@ impl<E: Effects> Vm<E> {
         }
     }
 
-    /// Has somebody say what words mean that nobody can compute (decision 36).
+    /// Has somebody say what words mean that nobody can compute (docs/prose-rules.md#rule-36).
     async fn judged_value(&self, frame: &Frame, span: Span, words: String) -> Result<Evaluated, Halt> {
         let site = Site { span, line: frame.line(span) };
         let answer = self.ask_text(frame, site, None, format!("What is the value of: {words}"), true).await?;

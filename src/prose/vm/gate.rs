@@ -41,7 +41,7 @@ impl<E: Effects> Vm<E> {
                     };
                     return Err(Thrown::new(site.line, message).at(&own.key).into());
                 }
-                // Nobody there to ask again (decision 27).
+                // Nobody there to ask again (docs/prose-rules.md#rule-27).
                 OnReject::Retry
                     if matches!(verdict, Verdict::TimedOut) && !self.effects.present().operator =>
                 {

@@ -1,4 +1,4 @@
-//! When a parallel block is over, and how (decisions 9-12). Pure: branches are numbers.
+//! When a parallel block is over, and how (docs/prose-rules.md#rule-9, #rule-10, #rule-11, #rule-12). Pure: branches are numbers.
 
 use crate::prose::ast::{Join, ParallelOnFail};
 

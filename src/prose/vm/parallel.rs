@@ -256,7 +256,7 @@ fn conclude(joined: Joined) -> Result<Joined, Halt> {
 }
 
 /// What a failed branch stands for when the block goes on: what its command wrote, and how it ended
-/// unless failures are ignored (decision 9).
+/// unless failures are ignored (docs/prose-rules.md#rule-9).
 fn failed(thrown: &Thrown, on_fail: ParallelOnFail) -> Evaluated {
     let made =
         thrown.made.clone().unwrap_or_else(|| Made { stderr: thrown.message.clone(), ..Made::default() });

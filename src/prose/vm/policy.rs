@@ -1,4 +1,4 @@
-//! Whether a person is asked before a command runs (decision 35). What they say holds for that very text in that
+//! Whether a person is asked before a command runs (docs/prose-rules.md#rule-35). What they say holds for that very text in that
 //! very directory; a no is thrown whatever `on-fail` says.
 
 use std::path::Path;

@@ -214,7 +214,7 @@ impl Scope {
         frame.clone()
     }
 
-    /// Returns the id that a file of `name` carries when it is bound here (decisions 18): that of the block
+    /// Returns the id that a file of `name` carries when it is bound here (docs/prose-rules.md#rule-18): that of the block
     /// call; else one of its own, which `number` gives, where another file of that name may be in the way.
     pub fn file_id(&self, name: &str, number: impl FnOnce() -> u32) -> Option<u32> {
         if let Some(id) = self.own_id() {

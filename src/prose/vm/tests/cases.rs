@@ -1,4 +1,4 @@
-//! What programs do. Each test names the decision it shows (`docs/prose.md`).
+//! What programs do. Tests name the rule they show (`docs/prose-rules.md`).
 
 use proptest::prelude::*;
 
@@ -20,7 +20,7 @@ async fn statements_run_in_order_and_state_tells_them() {
 
 #[tokio::test(start_paused = true)]
 async fn branches_start_where_the_block_does_and_leave_its_directory_alone() {
-    // Decision 4.
+    // docs/prose-rules.md#rule-4.
     let walked = walk(
         "exec \"cd d\"\nparallel:\n  a = do:\n    exec \"cd deep\"\n    exec \"pwd\"\n  b = exec \"pwd\"\n\
          output p = exec \"pwd\"\noutput q = a\n",
@@ -34,7 +34,7 @@ async fn branches_start_where_the_block_does_and_leave_its_directory_alone() {
 
 #[tokio::test(start_paused = true)]
 async fn the_first_failure_ends_the_others_and_is_caught() {
-    // Decision 12.
+    // docs/prose-rules.md#rule-12.
     let walked = walk(
         "try:\n  parallel:\n    exec \"wait 1; exit 3\"\n    exec \"hang\"\ncatch as err:\n  exec \"echo {err}\"\n",
     )
@@ -44,7 +44,7 @@ async fn the_first_failure_ends_the_others_and_is_caught() {
 
 #[tokio::test(start_paused = true)]
 async fn failed_branches_are_bound_when_the_block_goes_on() {
-    // Decision 9.
+    // docs/prose-rules.md#rule-9.
     let walked = walk(
         "parallel (on-fail: \"continue\"):\n  a = exec \"echo out; err why; exit 3\"\n  b = exec \"echo fine\"\n\
          let c = \"{a}+{b}\"\nparallel (on-fail: \"ignore\"):\n  d = exec \"echo out; err why; exit 3\"\n",
@@ -61,7 +61,7 @@ async fn failed_branches_are_bound_when_the_block_goes_on() {
 
 #[tokio::test(start_paused = true)]
 async fn the_value_of_first_is_the_winners_and_losers_are_unbound() {
-    // Decisions 10 and 11.
+    // docs/prose-rules.md#rule-10, #rule-11.
     let walked = walk(
         "let w = parallel (\"first\"):\n  a = exec \"wait 5; echo slow\"\n  b = exec \"wait 1; echo fast\"\n\
          let x = \"{w}\"\nlet y = \"{a}\"\n",
@@ -81,7 +81,7 @@ async fn the_value_of_first_is_the_winners_and_losers_are_unbound() {
 
 #[tokio::test(start_paused = true)]
 async fn loops_count_and_ask_before_each_pass() {
-    // Decisions 20 and 25.
+    // docs/prose-rules.md#rule-20, #rule-25.
     let walked = walk(
         "let xs = exec \"echo a; echo; echo b\"\nfor x, i in xs:\n  exec \"echo {x}{i}\"\nlet r = repeat 2 as n:\n  exec \"echo {n}\"\n\
          output o = r\n",
@@ -100,7 +100,7 @@ async fn loops_count_and_ask_before_each_pass() {
 
 #[tokio::test]
 async fn conditions_that_compare_need_nobody_and_others_do() {
-    // Decision 36.
+    // docs/prose-rules.md#rule-36.
     let program =
         "let d = 3\nif d - 1 >= 2:\n  exec \"echo yes\"\nif **it is fine**:\n  exec \"echo judged\"\n";
     let walked = walk(program).await;
@@ -128,7 +128,7 @@ async fn blocks_recurse_with_names_of_their_own_up_to_their_cap() {
 
 #[tokio::test]
 async fn a_filter_of_plain_answers_needs_nobody() {
-    // Decision 24.
+    // docs/prose-rules.md#rule-24.
     let walked = walk(
         "let xs = [\"a\", \"b\"]\noutput o = xs | filter:\n  exec \"echo no\"\noutput p = xs | map:\n  exec \"echo {item}!\"\n\
          output q = xs | pmap:\n  exec \"echo {item}?\"\noutput r = xs | reduce(acc, x):\n  exec \"echo {acc}+{x}\"\n",
@@ -142,7 +142,7 @@ async fn a_filter_of_plain_answers_needs_nobody() {
 
 #[tokio::test]
 async fn a_command_that_throws_leaves_the_name_as_it_was() {
-    // Decision 8.
+    // docs/prose-rules.md#rule-8.
     let walked = walk(
         "let a = exec \"echo old\"\ntry:\n  a = exec \"echo new; exit 3\"\ncatch:\n  exec \"echo kept {a}\"\n\
          try:\n  let b = exec \"exit 4\"\ncatch:\n  exec \"echo {b}\"\n",
@@ -155,7 +155,7 @@ async fn a_command_that_throws_leaves_the_name_as_it_was() {
 
 #[tokio::test]
 async fn a_persons_no_is_no_failure_to_be_ignored() {
-    // Decision 35.
+    // docs/prose-rules.md#rule-35.
     let walked = walk("exec \"deny\"\n  on-fail: \"ignore\"\nexec \"echo on\"\n").await;
     assert_eq!(walked.ended, Err("the operator did not let the command run: not today".into()));
     assert_eq!(walked.ran.len(), 1);
@@ -163,7 +163,7 @@ async fn a_persons_no_is_no_failure_to_be_ignored() {
 
 #[tokio::test]
 async fn a_value_is_inserted_once_and_a_nul_is_refused() {
-    // Decisions 13 and 14.
+    // docs/prose-rules.md#rule-13, #rule-14.
     let walked = walk("let b = \"\\{a}; echo {\"\nlet a = \"x\"\nexec \"echo {b} \\{a\\}\"\n").await;
     assert_eq!(walked.ran, ["echo {a}; echo { {a}"]);
     let mut bench = Bench::new("input x: \"?\"\nexec \"echo {x}\"\n");
@@ -203,9 +203,23 @@ async fn gates_open_only_when_somebody_opens_them() {
     assert_eq!(walked.ended, Err("gate g was not approved in time".into()));
 }
 
+#[tokio::test]
+async fn a_gate_asked_again_with_nobody_there_fails() {
+    // docs/prose-rules.md#rule-27.
+    let bench = Bench::new("gate g:\n  prompt: \"go?\"\n  on_reject: retry\nexec \"echo went\"\n");
+    let walked = bench.answers("[[answer]]\nname = \"g\"\ntime_out = true\n").walk().await;
+    assert_eq!(walked.ended, Err("gate g was not approved in time, and nobody is there".into()));
+    assert_eq!(walked.state[0], "1→ gate:g pending");
+    let bench = Bench::new("gate g:\n  prompt: \"go?\"\n  on_reject: retry\nexec \"echo went\"\n");
+    let again = "[[answer]]\nname = \"g\"\nanswer = \"reject\"\ntimes = 1\n[[answer]]\nname = \"g\"\nanswer = \"approve\"\n";
+    let walked = bench.answers(again).walk().await;
+    assert_eq!(walked.ran, ["echo went"]);
+    assert!(walked.state.contains(&"1→ gate:g-2 approved(file)".to_owned()), "{:?}", walked.state);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_session_is_tried_again_and_keeps_what_it_said() {
-    // Decision 30.
+    // docs/prose-rules.md#rule-30.
     let bench = Bench::new(
         "agent a:\n  persist: true\n  prompt: \"You count.\"\nlet s = session: a\n  prompt: \"One?\"\n  retry: 2\n  backoff: \"exponential\"\n\
          resume: a\n  prompt: \"Two?\"\nsession \"loose\"\n",
@@ -226,7 +240,7 @@ async fn a_session_is_tried_again_and_keeps_what_it_said() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
-    /// Decisions 13 and 14: whatever a value holds, it is put in once, as it is, and makes no command of its own.
+    /// docs/prose-rules.md#rule-13, #rule-14: whatever a value holds, it is put in once, as it is, and makes no command of its own.
     #[test]
     fn a_value_never_makes_a_second_command_by_itself(value in "(?s)([a-z;&|$(){}\"'`\\\\# \n]|exec |\\{v\\}|\\{w\\}){0,20}") {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a loop");

@@ -237,7 +237,7 @@ fn paused() -> tokio::runtime::Runtime {
     builder.enable_time().start_paused(true).build().expect("a loop")
 }
 
-/// Decision 31, with `rerun` and `abort`: the same end, files and effects, and what was in flight as often as it was
+/// docs/prose-rules.md#rule-31, with `rerun` and `abort`: the same end, files and effects, and what was in flight as often as it was
 /// let run.
 fn comes_to_the_same_end(program: &Generated, cuts: &[Cut], aborts: &[bool]) -> Result<(), TestCaseError> {
     let written = program.written();
@@ -273,7 +273,7 @@ fn comes_to_the_same_end(program: &Generated, cuts: &[Cut], aborts: &[bool]) -> 
     Ok(())
 }
 
-/// Decision 31, with `skip`: it ends, and nothing was done twice.
+/// docs/prose-rules.md#rule-31, with `skip`: it ends, and nothing was done twice.
 fn does_nothing_twice(program: &Generated, cuts: &[Cut]) -> Result<(), TestCaseError> {
     let written = program.written();
     let compared = paused().block_on(compared(&written, cuts, vec![AnswerValue::Skip; 100]));

@@ -6,7 +6,7 @@ use crate::runtime::AnswerValue;
 
 #[tokio::test(start_paused = true)]
 async fn a_walk_that_was_cut_off_does_nothing_twice() {
-    // Decision 31.
+    // docs/prose-rules.md#rule-31.
     let program = "let a = exec \"echo one\"\nparallel:\n  x = exec \"wait 1; echo x\"\n  y = exec \"wait 2; echo y\"\n\
                    for i in [\"1\", \"2\"]:\n  exec \"echo pass {i}\"\nif **on**:\n  exec \"crash\"\nexec \"echo {a}{x}{y}\"\n";
     let mut bench = Bench::new(program).answers("[[answer]]\nline = 7\nanswer = \"yes\"\ntimes = 1\n");

@@ -1,11 +1,11 @@
-//! What is decided where the text of the language is silent or contradicts itself; one test each.
+//! The rules of `docs/prose-rules.md` that a check shows; one test each.
 
 use super::{compat, expect, expect_strict};
 use crate::prose::ast::{Condition, Expr, StatementKind};
 
 #[test]
 fn braces_always_interpolate_and_the_shells_are_pointed_out() {
-    // Decision 14.
+    // docs/prose-rules.md#rule-14.
     let checked = compat("exec \"echo ${HOME_DIR}\"\n");
     let error = checked.diagnostics.iter().find(|one| one.is_error()).expect("an error");
     assert!(error.hint.as_deref().is_some_and(|hint| hint.contains("`$\\{HOME_DIR}`")), "{error:?}");
@@ -17,14 +17,14 @@ fn braces_always_interpolate_and_the_shells_are_pointed_out() {
 
 #[test]
 fn a_folder_that_interpolates_needs_its_variable_and_is_not_warned_about() {
-    // Decisions 1 and 14.
+    // docs/prose-rules.md#rule-1, #rule-14.
     expect("let d = exec \"pwd\"\nexec \"true\"\n  cwd: \"{d}\"\n", &[]);
     expect("exec \"true\"\n  cwd: \"{d}\"\n", &["E053:2"]);
 }
 
 #[test]
 fn braces_and_quotes_can_be_escaped_and_nothing_else() {
-    // Decision 15.
+    // docs/prose-rules.md#rule-15.
     expect("session \"a \\{b\\} \\\" \\\\ \\n \\t\"\n", &[]);
     expect("session \"grep a\\|b\"\n", &["E002:1"]);
     expect("exec \"\"\"\nmake \\\n  all\n\"\"\"\n", &[]);
@@ -33,7 +33,7 @@ fn braces_and_quotes_can_be_escaped_and_nothing_else() {
 
 #[test]
 fn strings_over_several_lines_are_a_warning_or_an_error() {
-    // Decision 16.
+    // docs/prose-rules.md#rule-16.
     expect("exec \"echo a\necho b\"\n", &["HPW014:1"]);
     expect_strict("exec \"echo a\nsession \"x\"\n", &["E001:1"]);
     expect("session \"\"\"Say\nit\"\"\"\n", &["HPW015:1"]);
@@ -42,7 +42,7 @@ fn strings_over_several_lines_are_a_warning_or_an_error() {
 
 #[test]
 fn a_quote_that_is_missing_is_found_where_it_is_missing() {
-    // Decision 16.
+    // docs/prose-rules.md#rule-16.
     expect("let a = exec \"one\"\nexec \"two\nsession \"three\"\nexec \"four\"\n", &["E001:2"]);
     expect("session \"Hello\n", &["E001:1"]);
     expect("session \"\"\"\nHello\n", &["E001:1"]);
@@ -50,7 +50,7 @@ fn a_quote_that_is_missing_is_found_where_it_is_missing() {
 
 #[test]
 fn a_name_counts_from_its_declaration_on_also_out_of_a_branch() {
-    // Decision 17.
+    // docs/prose-rules.md#rule-17.
     expect("exec \"echo {x}\"\nlet x = exec \"true\"\n", &["W051:1", "E053:1"]);
     expect("if **the tests are green**:\n  let x = exec \"true\"\nexec \"echo {x}\"\n", &["W051:3"]);
     expect("block b:\n  exec \"echo {x}\"\nlet x = exec \"true\"\ndo b\n", &["W051:2"]);
@@ -61,7 +61,7 @@ fn a_name_counts_from_its_declaration_on_also_out_of_a_branch() {
 
 #[test]
 fn a_name_used_again_in_another_scope_is_a_warning_or_an_error() {
-    // Decision 18.
+    // docs/prose-rules.md#rule-18.
     let nested = "let x = exec \"true\"\nrepeat 2:\n  let x = exec \"true\"\n";
     expect(nested, &["HPW004:3"]);
     expect_strict(nested, &["E019:3"]);
@@ -72,7 +72,7 @@ fn a_name_used_again_in_another_scope_is_a_warning_or_an_error() {
 
 #[test]
 fn an_input_after_something_was_executed_is_a_warning_or_an_error() {
-    // Decision 19.
+    // docs/prose-rules.md#rule-19.
     let text = "exec \"true\"\ninput x: \"what\"\n";
     expect(text, &["OPW007:2"]);
     expect_strict(text, &["E022:2"]);
@@ -81,7 +81,7 @@ fn an_input_after_something_was_executed_is_a_warning_or_an_error() {
 
 #[test]
 fn an_exec_takes_a_string_and_its_word_may_be_a_name() {
-    // Decision 26.
+    // docs/prose-rules.md#rule-26.
     expect("let exec = exec \"true\"\nsession \"look at it\"\n  context: exec\n", &[]);
     expect("let c = exec \"true\"\nexec c\n", &["E005:2"]);
     expect("let c = exec \"true\"\nlet d = exec c\n", &["E005:2"]);
@@ -90,7 +90,7 @@ fn an_exec_takes_a_string_and_its_word_may_be_a_name() {
 
 #[test]
 fn an_arrow_with_a_command_is_done_all_the_same() {
-    // Decision 26.
+    // docs/prose-rules.md#rule-26.
     let text = "session \"plan\" -> exec \"make\"\n";
     expect(text, &["HPW017:1"]);
     expect_strict(text, &["E005:1"]);
@@ -99,7 +99,7 @@ fn an_arrow_with_a_command_is_done_all_the_same() {
 
 #[test]
 fn conditions_of_other_languages_are_evaluated_or_asked_about() {
-    // Decision 36.
+    // docs/prose-rules.md#rule-36.
     let text = "let m = exec \"true\"\nif m == \"x\":\n  exec \"true\"\n";
     expect(text, &["HPW016:2"]);
     expect_strict(text, &["E005:2"]);
@@ -119,7 +119,7 @@ fn conditions_of_other_languages_are_evaluated_or_asked_about() {
 
 #[test]
 fn calculations_and_numbers_are_warned_about() {
-    // Decision 36.
+    // docs/prose-rules.md#rule-36.
     expect("let n = 0\nlet m = n + 1\n", &["HPW017:1", "HPW016:2"]);
     expect_strict("let n = 0\n", &["E005:1"]);
     expect("let a = exec \"x\"\nlet b = a > 3\n", &["HPW016:2"]);
@@ -128,14 +128,14 @@ fn calculations_and_numbers_are_warned_about() {
 
 #[test]
 fn only_one_of_two_branches_has_its_output() {
-    // Decision 37.
+    // docs/prose-rules.md#rule-37.
     expect("if **it went well**:\n  output r = \"a\"\nelse:\n  output r = \"b\"\n", &[]);
     expect("output r = \"a\"\noutput r = \"b\"\n", &["E024:2"]);
 }
 
 #[test]
 fn an_unknown_variable_in_a_sessions_text_stays_text() {
-    // Decision 38.
+    // docs/prose-rules.md#rule-38.
     let text = "session \"say {what}\"\n";
     expect(text, &["HPW001:1"]);
     expect_strict(text, &["E053:1"]);
@@ -144,7 +144,7 @@ fn an_unknown_variable_in_a_sessions_text_stays_text() {
 
 #[test]
 fn a_gate_that_goes_on_when_rejected_guards_nothing() {
-    // Decision 29.
+    // docs/prose-rules.md#rule-29.
     expect("gate g:\n  prompt: \"go?\"\n  on_reject: continue\nexec \"true\"\n", &["HPW018:4"]);
     expect("gate g:\n  prompt: \"go?\"\nexec \"true\"\n", &[]);
 }
