@@ -79,7 +79,7 @@ pub fn run(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(matches) => matches,
         Err(refusal) => return refuse(&refusal),
     };
-    match plant(&matches).and_then(|()| prepared(&matches)) {
+    match install_guards(&matches).and_then(|()| prepared(&matches)) {
         Ok(code) => code,
         Err(error) => {
             let _ = print::say(format_args!("{error:#}"));
@@ -109,7 +109,7 @@ fn refuse(refusal: &clap::Error) -> ExitCode {
 }
 
 /// Puts what may come to host a runtime under guards of its own, before there is any thread.
-fn plant(matches: &ArgMatches) -> Result<()> {
+fn install_guards(matches: &ArgMatches) -> Result<()> {
     let is_set = |name: &str, args: &ArgMatches| matches!(args.try_get_one::<bool>(name), Ok(Some(true)));
     let hosts = match args::typed(matches) {
         // A console on a runtime that is a process of its own hosts none.
@@ -130,7 +130,7 @@ fn plant(matches: &ArgMatches) -> Result<()> {
         return Ok(());
     }
     let terminal = std::fs::File::open("/dev/tty").is_ok();
-    process::plant(terminal).wrap_err("put guards over this program")
+    process::install_guards(terminal).wrap_err("put guards over this program")
 }
 
 #[cfg(feature = "console")]

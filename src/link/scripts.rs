@@ -12,7 +12,7 @@ use super::ask::{Ask, News, Order, Reply};
 use super::frame::{Frame, MAX_FRAME, MAX_FROM_RUNTIME};
 use super::{Error, Guest, Hello, Role, dial};
 use crate::envelope::{Actor, Envelope};
-use crate::process::{Above, task_above};
+use crate::process::{EnclosingTask, enclosing_task};
 use crate::prose::run::{Outcome, Refusal, Request, Run};
 use crate::prose::vm::effects::Event;
 use crate::runtime::{Handle, Metrics, StreamView, Within};
@@ -136,7 +136,7 @@ pub async fn serve(
     stop: &CancellationToken,
 ) -> Result<(), Error> {
     let Guest { hello, peer, lines, mut writer, .. } = guest;
-    let runtime = &runtime.within(task_above(peer.pid).and_then(within));
+    let runtime = &runtime.within(enclosing_task(peer.pid).and_then(within));
     let caller = Caller { actor: Actor::Cli, cwd: hello.cwd };
     let mut reader = lines.into_reader();
     let mut watched = Watched { runtime, seq: None };
@@ -174,8 +174,8 @@ pub async fn serve(
 }
 
 /// Returns the task that a script runs in. An id that is none belongs to no runtime.
-fn within(above: Above) -> Option<Within> {
-    Some(Within { task: above.task.parse().ok()?, is_agent: above.is_agent })
+fn within(enclosing: EnclosingTask) -> Option<Within> {
+    Some(Within { task: enclosing.task.parse().ok()?, is_agent: enclosing.is_agent })
 }
 
 /// Runs a program for a script and tells it what happens. Its hanging up ends the program.

@@ -1,13 +1,13 @@
-//! The processes over a program that hosts a runtime, planted before any thread exists:
+//! The guards above a program that hosts a runtime, installed before any thread exists:
 //!
 //! ```text
-//! launcher   only with a terminal: what the person's shell waits for
-//!   keeper   child subreaper: nothing of a task gets past it
+//! launcher   only with a terminal: the process the person's shell waits for
+//!   keeper   child subreaper: no process of a task escapes it
 //!     program   the runtime, the console
 //! ```
 //!
-//! Each guard has one thread and does nothing but wait, pass signals on and, in the end, clear away what is
-//! left of tasks. The kernel's own signals (a key, a hang-up) reach the program without them.
+//! A guard has one thread, which waits, forwards signals and, when the program is gone, ends what is left of its
+//! tasks. Signals from the kernel (a key, a hang-up) reach the program without the guards.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -22,55 +22,31 @@ use rustix::process::{
 
 use super::{keeper, launcher, sys};
 
-/// What a launcher calls itself: the kernel keeps 15 bytes.
+/// The process name of a launcher: the kernel keeps 15 bytes.
 pub(super) const LAUNCHER: &str = "pilothouse-wait";
-/// What a keeper calls itself.
+/// The process name of a keeper.
 pub(super) const KEEPER: &str = "pilothouse-keep";
-/// How long a program that was told to end may take.
+/// How long a program may take to end once it was asked to.
 pub(super) const ENDING: Duration = Duration::from_secs(30);
 
-/// What a guard waits for or passes on: everything that can be caught and means something to a program.
-const SIGNALS: [libc::c_int; 25] = [
-    libc::SIGCHLD,
-    libc::SIGHUP,
-    libc::SIGINT,
-    libc::SIGQUIT,
-    libc::SIGILL,
-    libc::SIGTRAP,
-    libc::SIGABRT,
-    libc::SIGBUS,
-    libc::SIGFPE,
-    libc::SIGUSR1,
-    libc::SIGSEGV,
-    libc::SIGUSR2,
-    libc::SIGPIPE,
-    libc::SIGALRM,
-    libc::SIGTERM,
-    libc::SIGCONT,
-    libc::SIGTSTP,
-    libc::SIGTTIN,
-    libc::SIGTTOU,
-    libc::SIGXCPU,
-    libc::SIGXFSZ,
-    libc::SIGVTALRM,
-    libc::SIGPROF,
-    libc::SIGIO,
-    libc::SIGSYS,
-];
+/// Signals a guard neither waits for nor forwards: they cannot be caught, or mean nothing to a program.
+const NOT_FORWARDED: [libc::c_int; 6] =
+    [libc::SIGKILL, libc::SIGSTOP, libc::SIGSTKFLT, libc::SIGURG, libc::SIGWINCH, libc::SIGPWR];
 
 static KEPT_BY: OnceLock<Pid> = OnceLock::new();
 
-/// Puts a keeper, and with `terminal` a launcher, over this process, which must have one thread, and returns
-/// in the copy of it that is the program. The guards end with the program and as it ended.
+/// Puts a keeper, and with `terminal` a launcher, above this process, which must have one thread, and returns
+/// in the copy of it that is the program. The guards end when the program ends, and the same way.
 ///
 /// # Errors
-/// When this process has threads or the system has no process left. Nothing is planted then.
-pub fn plant(terminal: bool) -> io::Result<()> {
-    let (signals, before) = sys::block(&SIGNALS)?;
-    let planted = split(terminal, &signals);
-    // Only the program and a process that could not be split come here.
+/// When this process has threads or the system has no process left. There are no guards then.
+pub fn install(terminal: bool) -> io::Result<()> {
+    let signals: Vec<_> = (1..=libc::SIGSYS).filter(|signal| !NOT_FORWARDED.contains(signal)).collect();
+    let (signals, before) = sys::block(&signals)?;
+    let installed = split(terminal, &signals);
+    // Only the program, or a process that could not be split, gets here.
     sys::unblock(&before);
-    planted
+    installed
 }
 
 fn split(terminal: bool, signals: &OwnedFd) -> io::Result<()> {
@@ -78,45 +54,45 @@ fn split(terminal: bool, signals: &OwnedFd) -> io::Result<()> {
         return keep(None, signals);
     }
     let own = getpid();
-    // A descriptor, not a number: it stays that of this process.
+    // A descriptor, not a number, which another process may get later.
     let launcher = pidfd_open(own, PidfdFlags::empty())?;
-    let (told, tell) = pipe_with(PipeFlags::CLOEXEC)?;
+    let (program, announce) = pipe_with(PipeFlags::CLOEXEC)?;
     match sys::split()? {
         Some(keeper) => {
-            drop(tell);
-            launcher::launch(keeper, told, signals)
+            drop(announce);
+            launcher::launch(keeper, program, signals)
         }
-        None => keep(Some(Above { pid: own, handle: launcher, tell }), signals),
+        None => keep(Some(Launcher { pid: own, handle: launcher, announce }), signals),
     }
 }
 
 /// The launcher, as its keeper knows it.
-pub(super) struct Above {
+pub(super) struct Launcher {
     pub(super) pid: Pid,
     pub(super) handle: OwnedFd,
     /// Where it waits for the pid of the program.
-    tell: OwnedFd,
+    announce: OwnedFd,
 }
 
-/// Becomes the keeper and returns in the program. Below a launcher nobody is left to return an error to.
-fn keep(above: Option<Above>, signals: &OwnedFd) -> io::Result<()> {
+/// Becomes the keeper and returns in the program. Below a launcher there is nobody to return an error to.
+fn keep(launcher: Option<Launcher>, signals: &OwnedFd) -> io::Result<()> {
     let keeper = getpid();
-    let has_launcher = above.is_some();
+    let has_launcher = launcher.is_some();
     match sys::split() {
         Ok(Some(program)) => {
-            if let Some(above) = &above {
-                let _ = rustix::io::write(&above.tell, &program.as_raw_pid().to_ne_bytes());
+            if let Some(launcher) = &launcher {
+                let _ = rustix::io::write(&launcher.announce, &program.as_raw_pid().to_ne_bytes());
             }
-            keeper::keep(program, above, signals)
+            keeper::keep(program, launcher, signals)
         }
         Ok(None) => {
-            // The kernel sends it when the keeper, which has one thread, is gone. It may be gone already.
+            // The kernel sends the signal when the keeper, which has one thread, is gone. It may be gone already.
             set_parent_process_death_signal(Some(Signal::TERM))?;
             if getppid() != Some(keeper) {
                 kill_process(getpid(), Signal::TERM)?;
             }
             if !has_launcher {
-                // What goes to the group of the keeper reaches the program by the keeper, and once.
+                // A signal to the keeper's group reaches the program once, through the keeper.
                 let _ = setpgid(None, None);
             }
             let _ = KEPT_BY.set(keeper);
@@ -132,23 +108,29 @@ pub(super) fn keeper() -> Option<Pid> {
     KEPT_BY.get().copied()
 }
 
-/// Becomes a guard: adopts what loses its parent, stands nowhere, leaves no core.
-pub(super) fn settle(name: &str) {
-    // None of it can fail; should it, the guard is worth less and still a guard.
+/// Becomes a guard: adopts processes that lose their parent, holds no directory, leaves no core dump.
+pub(super) fn become_guard(name: &str) {
+    // None of this should fail; where it does, a weaker guard is better than none.
     let _ = set_child_subreaper(Some(getpid()));
     let _ = std::ffi::CString::new(name).map(|name| rustix::thread::set_name(&name));
     let _ = rustix::process::chdir("/");
     super::limits::lower(Resource::Core, 0);
 }
 
-/// Sends a signal by number. Whoever is gone needs none.
+/// Sends a signal by number. A process that is gone needs none.
 pub(super) fn send(pid: Pid, number: i32) {
     if let Some(signal) = Signal::from_named_raw(number) {
         let _ = kill_process(pid, signal);
     }
 }
 
-/// Ends this guard as what it guarded ended.
+/// Asks a program to end, a stopped one as well.
+pub(super) fn ask_to_end(program: Pid) {
+    send(program, libc::SIGTERM);
+    send(program, libc::SIGCONT);
+}
+
+/// Ends this guard the way the program ended.
 pub(super) fn end_as(status: Option<WaitStatus>) -> ! {
     if let Some(number) = status.and_then(WaitStatus::terminating_signal) {
         sys::reset_signals();

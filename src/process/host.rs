@@ -16,8 +16,8 @@ use rustix::io::Errno;
 use rustix::process::{Pid, WaitOptions, WaitStatus, getpid, set_child_subreaper, setsid, wait};
 
 use super::cgroup::Cgroup;
-use super::ladder::{Act, Ladder};
 use super::start;
+use super::termination::{Action, Termination};
 use super::tree::{self, Process};
 use super::wire::{self, Frames, Order, Report, Spec};
 use super::{EndReason, ExitRecord, ExitStatus, Scope, Signal, sys};
@@ -54,7 +54,7 @@ struct TaskHost {
     frames: Frames,
     child_signals: OwnedFd,
     clock: Clock,
-    ladder: Ladder,
+    termination: Termination,
     tty: bool,
     folder: PathBuf,
     shell: Pid,
@@ -94,7 +94,7 @@ impl TaskHost {
             control,
             frames: Frames::default(),
             child_signals,
-            ladder: Ladder::default(),
+            termination: Termination::default(),
             tty: spec.tty,
             folder: spec.folder.into_os().into(),
             shell,
@@ -112,12 +112,12 @@ impl TaskHost {
         loop {
             let childless = self.reap();
             let now = self.clock.now().mono;
-            for act in self.ladder.due(now, childless) {
+            for act in self.termination.due(now, childless) {
                 match act {
-                    Act::NameLeftovers => self.name_leftovers(),
-                    Act::Ask => self.ask(),
-                    Act::Kill => self.kill(),
-                    Act::Leave => return self.leave(),
+                    Action::NameLeftovers => self.name_leftovers(),
+                    Action::Ask => self.ask(),
+                    Action::Kill => self.kill(),
+                    Action::Leave => return self.leave(),
                 }
             }
             self.rest();
@@ -144,7 +144,7 @@ impl TaskHost {
         let Some(exit) = status.exit_status().map(ExitStatus::Code).or(signal) else { return };
         // A terminal that goes with the runtime hangs its shell up: that is no end of its own.
         self.read_orders();
-        self.ladder.shell_ended(exit);
+        self.termination.shell_ended(exit);
         self.exited_at = Some(self.clock.now().wall);
         self.report(&Report::Exited(exit));
     }
@@ -152,7 +152,7 @@ impl TaskHost {
     /// Names who outlived a shell that ended by itself. In a tree that is being ended as a whole the
     /// order of deaths says nothing.
     fn name_leftovers(&mut self) {
-        if self.ladder.reason() == EndReason::Exited {
+        if self.termination.reason() == EndReason::Exited {
             self.leftovers = tree::names(&family());
         }
         self.report(&Report::Leftovers { names: self.leftovers.clone() });
@@ -179,12 +179,12 @@ impl TaskHost {
             pid: self.shell.as_raw_nonzero().get().unsigned_abs(),
             start: self.shell_start,
             started_at: self.started_at,
-            exit: self.ladder.shell(),
+            exit: self.termination.shell(),
             exited_at: self.exited_at,
             ended_at: self.clock.now().wall,
             leftovers: std::mem::take(&mut self.leftovers),
             survivors: survivors.clone(),
-            reason: self.ladder.reason(),
+            reason: self.termination.reason(),
         };
         // Without a record (disk full, folder gone) the runtime still has the report.
         let _ = record.write(&self.folder);
@@ -195,7 +195,7 @@ impl TaskHost {
     /// Rests until an order, the end of a child, or what is due.
     fn rest(&self) {
         let now = self.clock.now().mono;
-        let until = self.ladder.deadline(now).map(|deadline| deadline.saturating_sub(now));
+        let until = self.termination.deadline(now).map(|deadline| deadline.saturating_sub(now));
         let timeout = until.and_then(|until| Timespec::try_from(until).ok());
         let mut fds = vec![PollFd::new(&self.child_signals, PollFlags::IN)];
         if !self.runtime_gone {
@@ -215,7 +215,7 @@ impl TaskHost {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 _ => {
                     self.runtime_gone = true;
-                    self.ladder.runtime_gone(self.clock.now().mono);
+                    self.termination.runtime_gone(self.clock.now().mono);
                 }
             }
         }
@@ -237,9 +237,9 @@ impl TaskHost {
         match order {
             Order::Signal { signal, scope } => self.signal(signal, scope),
             Order::End { grace_ms } => {
-                self.ladder.end(self.clock.now().mono, Duration::from_millis(grace_ms));
+                self.termination.end(self.clock.now().mono, Duration::from_millis(grace_ms));
             }
-            Order::Finish(leftovers) => self.ladder.finish(leftovers),
+            Order::Finish(leftovers) => self.termination.finish(leftovers),
         }
     }
 

@@ -1,13 +1,17 @@
-//! What tells a process from every other one there was or will be: pid, start and boot.
+//! Who a process is: what tells it from every other one there was or will be, and which one a person acted through.
 
+use std::fmt;
 use std::fs;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
 
 use super::tree::Process;
 
-/// A process, for good.
+/// What identifies a process for good.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
-    /// Its process id, used again once it is gone.
+    /// Its process id, which another process may get once it is gone.
     pub pid: u32,
     /// When it started, in clock ticks since boot.
     pub start: u64,
@@ -25,11 +29,69 @@ impl Identity {
     }
 }
 
-/// Returns the id of this boot of the machine; empty where the kernel does not tell.
+/// Returns the id of this boot of the machine; empty where the kernel does not provide it.
 #[must_use]
 pub fn boot_id() -> String {
     let text = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     text.trim().to_owned()
+}
+
+/// A process that a person acts through.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConsoleProcess {
+    /// Its process id, from the kernel.
+    pub pid: u32,
+    /// When it started, to the hundredth of a second; none where the kernel does not provide it.
+    pub started: Option<Timestamp>,
+    /// Its controlling terminal, e.g. `/dev/pts/3`; none where it has none.
+    pub terminal: Option<String>,
+}
+
+impl ConsoleProcess {
+    /// Looks up a process.
+    #[must_use]
+    pub fn of(pid: u32) -> Self {
+        let process = i32::try_from(pid).ok().and_then(Process::read);
+        let started = process.as_ref().and_then(|process| start_time(process.start));
+        Self { pid, started, terminal: process.and_then(|process| terminal_name(process.terminal)) }
+    }
+
+    /// Returns the current process.
+    #[must_use]
+    pub fn own() -> Self {
+        Self::of(std::process::id())
+    }
+}
+
+impl fmt::Display for ConsoleProcess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "pid {}", self.pid)?;
+        match &self.terminal {
+            Some(terminal) => write!(f, " on {terminal}"),
+            None => f.write_str(" without a terminal"),
+        }
+    }
+}
+
+/// Returns the time that is `ticks` clock ticks after boot.
+fn start_time(ticks: u64) -> Option<Timestamp> {
+    let stat = fs::read_to_string("/proc/stat").ok()?;
+    let boot = stat.lines().find_map(|line| line.strip_prefix("btime "))?.trim().parse().ok()?;
+    let per_second = rustix::param::clock_ticks_per_second().max(1);
+    let since = i64::try_from(ticks.saturating_mul(1_000) / per_second).ok()?;
+    Timestamp::from_second(boot).ok()?.checked_add(SignedDuration::from_millis(since)).ok()
+}
+
+/// Returns the name of the terminal with this device number, as found in /proc/PID/stat.
+fn terminal_name(device: i64) -> Option<String> {
+    let device = u32::try_from(device).ok().filter(|device| *device != 0)?;
+    let (major, minor) = ((device >> 8) & 0xfff, (device & 0xff) | ((device >> 12) & 0xfff00));
+    Some(match (major, minor) {
+        (136..=143, minor) => format!("/dev/pts/{}", (major - 136) * 256 + minor),
+        (4, 0..=63) => format!("/dev/tty{minor}"),
+        (4, _) => format!("/dev/ttyS{}", minor - 64),
+        _ => format!("terminal {major}:{minor}"),
+    })
 }
 
 #[cfg(test)]
@@ -41,5 +103,33 @@ mod tests {
         let own = Identity::own();
         assert!(own.pid > 1 && own.start > 0 && own.boot_id.len() == 36, "{own:?}");
         assert_eq!(own, Identity::own());
+    }
+
+    #[test]
+    fn terminals_are_named_by_their_device() {
+        for (device, name) in [
+            (0, None),
+            (-1, None),
+            (136 << 8, Some("/dev/pts/0")),
+            ((136 << 8) | 3, Some("/dev/pts/3")),
+            ((4 << 8) | 1, Some("/dev/tty1")),
+            ((4 << 8) | 64, Some("/dev/ttyS0")),
+            ((229 << 8) | 2, Some("terminal 229:2")),
+        ] {
+            assert_eq!(terminal_name(device).as_deref(), name, "{device}");
+        }
+    }
+
+    #[test]
+    fn this_process_started_before_now_and_after_its_machine() {
+        let own = ConsoleProcess::own();
+        assert_eq!(own.pid, std::process::id());
+        let started = own.started.expect("told");
+        assert!(
+            started <= crate::clock::Clock::start().now().wall && started > Timestamp::UNIX_EPOCH,
+            "{own:?}"
+        );
+        let gone = ConsoleProcess::of(u32::MAX);
+        assert_eq!(gone.to_string(), format!("pid {} without a terminal", u32::MAX));
     }
 }

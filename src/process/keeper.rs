@@ -1,4 +1,5 @@
-//! The keeper: adopts whatever leaves a task and outlives the program by as long as it takes to end that.
+//! The keeper: adopts every process that escapes a task, and outlives the program for as long as it takes to end
+//! them.
 
 use std::os::fd::OwnedFd;
 use std::time::Duration;
@@ -6,29 +7,29 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, WaitOptions, WaitStatus, wait};
 
-use super::guard::{self, Above, ENDING, KEEPER};
-use super::sieve::Sieve;
-use super::{arrived, orphan};
+use super::forwarding::{Forwarding, ReceivedSignal};
+use super::guard::{self, ENDING, KEEPER, Launcher};
+use super::orphans;
 use crate::clock::Clock;
 
-/// Keeps the program until it is gone, then ends what is left of its tasks, and itself.
-pub(super) fn keep(program: Pid, above: Option<Above>, signals: &OwnedFd) -> ! {
-    guard::settle(KEEPER);
-    let sieve = Sieve::new(above.as_ref().map(|above| above.pid.as_raw_pid()));
-    let mut keeper = Keeper { program, above, signals, sieve, clock: Clock::start(), kill_at: None };
+/// Waits until the program is gone, then ends what is left of its tasks, and itself.
+pub(super) fn keep(program: Pid, launcher: Option<Launcher>, signals: &OwnedFd) -> ! {
+    guard::become_guard(KEEPER);
+    let forwarding = Forwarding::new(launcher.as_ref().map(|launcher| launcher.pid.as_raw_pid()));
+    let mut keeper = Keeper { program, launcher, signals, forwarding, clock: Clock::start(), kill_at: None };
     let status = keeper.until_the_program_is_gone();
-    orphan::end_all(Some(program));
+    orphans::end_all(Some(program));
     guard::end_as(Some(status))
 }
 
 struct Keeper<'a> {
     program: Pid,
     /// The launcher, until it is gone.
-    above: Option<Above>,
+    launcher: Option<Launcher>,
     signals: &'a OwnedFd,
-    sieve: Sieve,
+    forwarding: Forwarding,
     clock: Clock,
-    /// When a program whose launcher is gone has had the time to end.
+    /// When a program whose launcher is gone is killed.
     kill_at: Option<Duration>,
 }
 
@@ -38,16 +39,16 @@ impl Keeper<'_> {
             if let Some(status) = self.reap() {
                 return status;
             }
-            self.rest();
+            self.wait_for_signal();
             let now = self.clock.now().mono;
-            while let Some(arrived) = arrived::next(self.signals) {
-                self.sieve.take(arrived, now);
+            while let Some(signal) = ReceivedSignal::next(self.signals) {
+                self.forwarding.receive(signal, now);
             }
-            self.sieve.due(now).into_iter().for_each(|number| guard::send(self.program, number));
+            self.forwarding.due(now).into_iter().for_each(|number| guard::send(self.program, number));
         }
     }
 
-    /// Reaps who has ended; returns how the program has. Its stops are the launcher's, whom the shell sees.
+    /// Reaps what has ended; returns how the program ended. When it stops, so must the launcher, which the shell sees.
     fn reap(&self) -> Option<WaitStatus> {
         let watched = WaitOptions::NOHANG | WaitOptions::UNTRACED | WaitOptions::CONTINUED;
         while let Ok(Some((pid, status))) = wait(watched) {
@@ -55,9 +56,9 @@ impl Keeper<'_> {
                 continue;
             }
             if status.stopped() {
-                self.tell(libc::SIGTSTP);
+                self.notify_launcher(libc::SIGTSTP);
             } else if status.continued() {
-                self.tell(libc::SIGCONT);
+                self.notify_launcher(libc::SIGCONT);
             } else {
                 return Some(status);
             }
@@ -65,29 +66,28 @@ impl Keeper<'_> {
         None
     }
 
-    fn tell(&self, number: i32) {
-        if let Some(above) = &self.above {
-            guard::send(above.pid, number);
+    fn notify_launcher(&self, number: i32) {
+        if let Some(launcher) = &self.launcher {
+            guard::send(launcher.pid, number);
         }
     }
 
-    /// Rests until a signal comes or the launcher goes; without it the program is asked to end.
-    fn rest(&mut self) {
+    /// Waits until a signal comes or the launcher is gone; without a launcher the program is asked to end.
+    fn wait_for_signal(&mut self) {
         let now = self.clock.now().mono;
         if self.kill_at.take_if(|at| *at <= now).is_some() {
             guard::send(self.program, libc::SIGKILL);
         }
-        let next = self.kill_at.into_iter().chain(self.sieve.deadline()).min();
+        let next = self.kill_at.into_iter().chain(self.forwarding.deadline()).min();
         let left = next.and_then(|at| Timespec::try_from(at.saturating_sub(now)).ok());
         let mut fds = vec![PollFd::new(self.signals, PollFlags::IN)];
-        fds.extend(self.above.iter().map(|above| PollFd::new(&above.handle, PollFlags::IN)));
+        fds.extend(self.launcher.iter().map(|launcher| PollFd::new(&launcher.handle, PollFlags::IN)));
         let _ = poll(&mut fds, left.as_ref());
         if fds.get(1).is_some_and(|launcher| !launcher.revents().is_empty()) {
             drop(fds);
-            self.above = None;
+            self.launcher = None;
             self.kill_at = Some(now + ENDING);
-            guard::send(self.program, libc::SIGTERM);
-            guard::send(self.program, libc::SIGCONT);
+            guard::ask_to_end(self.program);
         }
     }
 }

@@ -1,38 +1,37 @@
-//! The launcher: the process that a person's shell started and waits for. It ends and stops as the program
-//! does, and takes the keeper's place should that be killed.
+//! The launcher: the process that a person's shell started and waits for. It ends and stops when the program does, and
+//! takes the keeper's place should that be killed.
 
 use std::os::fd::OwnedFd;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process, wait};
 
-use super::arrived::{self, Arrived};
+use super::forwarding::ReceivedSignal;
 use super::guard::{self, ENDING, LAUNCHER};
-use super::orphan;
+use super::orphans;
 use crate::clock::Clock;
 
-/// Waits for the keeper, which says over `told` who the program is.
-pub(super) fn launch(keeper: Pid, told: OwnedFd, signals: &OwnedFd) -> ! {
-    guard::settle(LAUNCHER);
+/// Waits for the keeper, which announces the pid of the program through `announced`.
+pub(super) fn launch(keeper: Pid, announced: OwnedFd, signals: &OwnedFd) -> ! {
+    guard::become_guard(LAUNCHER);
     let mut pid = [0; size_of::<i32>()];
-    // A keeper that could make no program ends without a word.
-    let read = rustix::io::retry_on_intr(|| rustix::io::read(&told, &mut pid));
+    // A keeper that could not start the program ends without announcing one.
+    let read = rustix::io::retry_on_intr(|| rustix::io::read(&announced, &mut pid));
     let program = read.is_ok_and(|read| read == pid.len()).then(|| i32::from_ne_bytes(pid));
-    drop(told);
+    drop(announced);
     let program = program.and_then(Pid::from_raw);
     let mut launcher = Launcher { keeper, program, signals, ended: None };
     let kept = launcher.until_gone(keeper, None);
     let status = match program {
-        // The keeper was killed: the program is this process's child now, and was told to end.
+        // The keeper was killed: the program is this process's child now, and gets the time to end.
         Some(program) if launcher.is_below(program) => {
-            guard::send(program, libc::SIGTERM);
-            guard::send(program, libc::SIGCONT);
+            guard::ask_to_end(program);
             let at = Clock::start();
             launcher.until_gone(program, Some(&at))
         }
         _ => kept,
     };
-    orphan::end_all(program);
+    orphans::end_all(program);
     guard::end_as(launcher.ended.or(status))
 }
 
@@ -40,12 +39,12 @@ struct Launcher<'a> {
     keeper: Pid,
     program: Option<Pid>,
     signals: &'a OwnedFd,
-    /// How the program ended, when the keeper was no longer there to see it.
+    /// How the program ended, when the keeper was not there any more to see it.
     ended: Option<WaitStatus>,
 }
 
 impl Launcher<'_> {
-    /// Waits until a child is gone; with a clock, started now, no longer than a program may take to end.
+    /// Waits until a child is gone; with a clock, started now, for no longer than a program may take to end.
     fn until_gone(&mut self, child: Pid, ending: Option<&Clock>) -> Option<WaitStatus> {
         loop {
             if let Some(status) = self.reap(child) {
@@ -58,18 +57,18 @@ impl Launcher<'_> {
             let left = waited.and_then(|waited| Timespec::try_from(ENDING.saturating_sub(waited)).ok());
             let mut fds = [PollFd::new(self.signals, PollFlags::IN)];
             let _ = poll(&mut fds, left.as_ref());
-            while let Some(arrived) = arrived::next(self.signals) {
-                self.take(child, arrived);
+            while let Some(signal) = ReceivedSignal::next(self.signals) {
+                self.forward(child, signal);
             }
         }
     }
 
-    /// Reaps who has ended; returns how `child` has, or `Some(None)` when it is nobody's child any more.
+    /// Reaps what has ended; returns how `child` ended, or `Some(None)` when it is not this process's child any more.
     fn reap(&mut self, child: Pid) -> Option<Option<WaitStatus>> {
         loop {
             match wait(WaitOptions::NOHANG | WaitOptions::UNTRACED) {
                 Ok(Some((pid, status))) if status.stopped() => {
-                    // A keeper that stands still keeps nothing.
+                    // A stopped keeper would guard nothing.
                     if pid == self.keeper {
                         guard::send(pid, libc::SIGCONT);
                     }
@@ -89,11 +88,11 @@ impl Launcher<'_> {
         }
     }
 
-    fn take(&self, child: Pid, arrived: Arrived) {
-        let Arrived { number, sender, is_from_kernel } = arrived;
+    fn forward(&self, child: Pid, signal: ReceivedSignal) {
+        let ReceivedSignal { number, sender, is_from_kernel } = signal;
         match number {
             libc::SIGCHLD => {}
-            // The keeper says that the program stopped, or goes on: the shell is to see the same.
+            // The keeper reports that the program stopped, or goes on: the shell must see the same of this process.
             libc::SIGTSTP if sender == self.keeper.as_raw_pid() => {
                 let _ = kill_process(getpid(), Signal::STOP);
             }

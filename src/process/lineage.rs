@@ -1,24 +1,27 @@
-//! Whether a process comes out of a managed task of any runtime of this machine, told from `/proc`.
+//! Which managed task a process comes from, if any, read from `/proc`: of any runtime of this machine.
 
 use std::fmt;
+use std::fs;
 
 use super::environment::TASK_ID;
 use super::guard::{KEEPER, LAUNCHER};
 use super::tree::{HOST, Process};
 
-/// The longest chain of parents looked at.
+/// The longest chain of parents that is followed.
 const MAX_CHAIN: usize = 4096;
+/// The variable that says what a task runs: `agent` when it is an agent itself.
+const TASK_KIND: &str = "PILOTHOUSE_TASK_KIND";
 
-/// How a process is known to come out of a task.
+/// How a process is known to come from a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lineage {
-    /// A task host is among those above it.
+    /// One of its ancestors is a task host.
     Host,
-    /// It, or one above it, was adopted by the keeper of a runtime.
+    /// It, or one of its ancestors, was adopted by the keeper of a runtime.
     Adopted,
-    /// It, or one above it in its session, carries the id of a task in its environment.
+    /// It, or one of its ancestors in the same session, carries a task id in its environment.
     Marked,
-    /// It cannot be looked at.
+    /// It cannot be inspected.
     Unknown,
 }
 
@@ -33,94 +36,131 @@ impl fmt::Display for Lineage {
     }
 }
 
-/// Tells how a process comes out of a task; `None` when it does not.
+/// The task that a process runs in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EnclosingTask {
+    /// Its id, as its host was given it.
+    pub task: String,
+    /// The task runs an agent.
+    pub is_agent: bool,
+}
+
+/// Returns how a process comes from a task; `None` when it does not.
 #[must_use]
 pub fn lineage(pid: u32) -> Option<Lineage> {
-    walk(i32::try_from(pid).unwrap_or(i32::MAX), look)
+    trace_lineage(i32::try_from(pid).unwrap_or(i32::MAX), inspect)
 }
 
-/// Returns the process of the task host that `pid` runs below: the topmost one, since a task may start runtimes
-/// of its own. `None` when it runs below none, or cannot be looked at.
+/// Returns the process id of the task host that `pid` runs below: the topmost one, since a task may start runtimes
+/// of its own. `None` when it runs below none, or cannot be inspected.
 #[must_use]
 pub fn task_host(pid: u32) -> Option<u32> {
-    let host = topmost_host(i32::try_from(pid).ok()?, |pid| {
-        Process::read(pid).map(|process| (process.parent, is_host(&process)))
-    });
-    host?.try_into().ok()
+    topmost_host(i32::try_from(pid).ok()?, inspect)?.try_into().ok()
 }
 
-/// Walks up from `pid` by what `look` tells of each process: its parent, and whether it is a task host.
-fn topmost_host(pid: i32, look: impl Fn(i32) -> Option<(i32, bool)>) -> Option<i32> {
-    let (mut at, mut topmost) = (pid, None);
-    for _ in 0..MAX_CHAIN {
-        let Some((parent, is_host)) = look(at) else { break };
-        topmost = is_host.then_some(at).or(topmost);
-        at = parent;
-    }
-    topmost
+/// Finds the task that a process runs in: that of the nearest host above it. Where that host was killed, the
+/// process's own environment decides. `None` when it runs in no task.
+#[must_use]
+pub fn enclosing_task(pid: u32) -> Option<EnclosingTask> {
+    nearest_task(i32::try_from(pid).ok()?, inspect)
 }
 
-fn is_host(process: &Process) -> bool {
-    let words = std::fs::read(format!("/proc/{}/cmdline", process.pid)).unwrap_or_default();
-    process.name == HOST || words.split(|byte| *byte == 0).nth(1) == Some(b"__host")
-}
-
-/// What counts of one process.
-#[derive(Debug, Clone, Copy)]
-struct Facts {
+/// What matters about one process of a chain of parents.
+#[derive(Debug, Clone, Default)]
+struct Link {
     parent: i32,
     session: i32,
     is_host: bool,
     is_guard: bool,
     /// `None` when its environment cannot be read.
-    is_marked: Option<bool>,
+    variables: Option<TaskVariables>,
 }
 
-/// Walks up from `pid` to the first process. A parent 0 lies outside of this pid namespace.
-fn walk(pid: i32, look: impl Fn(i32) -> Option<Facts>) -> Option<Lineage> {
+/// What a process's environment says about its task.
+#[derive(Debug, Clone, Default)]
+struct TaskVariables {
+    task: Option<String>,
+    is_agent: bool,
+}
+
+fn inspect(pid: i32) -> Option<Link> {
+    let process = Process::read(pid)?;
+    let arguments = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    Some(Link {
+        parent: process.parent,
+        session: process.session,
+        is_host: process.name == HOST || arguments.split(|byte| *byte == 0).nth(1) == Some(b"__host"),
+        is_guard: [KEEPER, LAUNCHER].contains(&process.name.as_str()),
+        variables: fs::read(format!("/proc/{pid}/environ")).ok().map(|text| TaskVariables::parse(&text)),
+    })
+}
+
+impl TaskVariables {
+    fn parse(environment: &[u8]) -> Self {
+        let value = |name: &str| {
+            let variables = environment.split(|byte| *byte == 0);
+            variables.filter_map(|text| text.strip_prefix(name.as_bytes())?.strip_prefix(b"=")).next_back()
+        };
+        let task = value(TASK_ID).map(|id| String::from_utf8_lossy(id).into_owned());
+        Self { task, is_agent: value(TASK_KIND) == Some(b"agent") }
+    }
+}
+
+/// Follows the parents of `pid`, itself first, for as long as they can be inspected.
+fn chain(pid: i32, inspect: impl Fn(i32) -> Option<Link>) -> impl Iterator<Item = (i32, Link)> {
+    let first = inspect(pid).map(|link| (pid, link));
+    std::iter::successors(first, move |(_, link)| Some((link.parent, inspect(link.parent)?))).take(MAX_CHAIN)
+}
+
+fn topmost_host(pid: i32, inspect: impl Fn(i32) -> Option<Link>) -> Option<i32> {
+    chain(pid, inspect).filter(|(_, link)| link.is_host).last().map(|(pid, _)| pid)
+}
+
+fn nearest_task(pid: i32, inspect: impl Fn(i32) -> Option<Link>) -> Option<EnclosingTask> {
+    let (mut marked, mut is_agent) = (None, false);
+    for (_, link) in chain(pid, inspect).take_while(|(pid, _)| *pid > 1) {
+        let variables = link.variables.unwrap_or_default();
+        is_agent |= variables.is_agent;
+        // A host carries the id of its task; below it the environment may have been changed.
+        if link.is_host {
+            return variables.task.or(marked).map(|task| EnclosingTask { task, is_agent });
+        }
+        marked = marked.or(variables.task);
+    }
+    marked.map(|task| EnclosingTask { task, is_agent })
+}
+
+/// Walks up from `pid` to the first process. A parent 0 is outside this pid namespace.
+fn trace_lineage(pid: i32, inspect: impl Fn(i32) -> Option<Link>) -> Option<Lineage> {
     let mut at = pid;
-    let mut below: Option<Facts> = None;
+    let mut below: Option<Link> = None;
     let mut session = None;
     for _ in 0..MAX_CHAIN {
         if at == 0 {
             return None;
         }
-        let Some(facts) = look(at) else { return (at != 1).then_some(Lineage::Unknown) };
-        if facts.is_host {
+        let Some(link) = inspect(at) else { return (at != 1).then_some(Lineage::Unknown) };
+        if link.is_host {
             return Some(Lineage::Host);
         }
-        // What a guard has below it in another session came out of a task: see `orphan`.
-        if facts.is_guard && below.is_some_and(|below| below.session != facts.session) {
+        // Whatever hangs below a guard in another session came from a task: see `orphans`.
+        if link.is_guard && below.as_ref().is_some_and(|below| below.session != link.session) {
             return Some(Lineage::Adopted);
         }
         if below.is_none() {
-            // Its own environment can be read, unless it took care that it cannot.
-            let Some(_) = facts.is_marked else { return Some(Lineage::Unknown) };
-            session = Some(facts.session);
+            // A process can read its own environment, unless it took care that nobody can.
+            let Some(_) = link.variables else { return Some(Lineage::Unknown) };
+            session = Some(link.session);
         }
-        if session.is_some() && facts.is_marked == Some(true) {
+        let is_marked = link.variables.as_ref().is_some_and(|variables| variables.task.is_some());
+        if session.is_some() && is_marked {
             return Some(Lineage::Marked);
         }
         session = session.filter(|leader| *leader != at);
-        below = Some(facts);
-        at = facts.parent;
+        at = link.parent;
+        below = Some(link);
     }
     Some(Lineage::Unknown)
-}
-
-fn look(pid: i32) -> Option<Facts> {
-    let process = Process::read(pid)?;
-    let environment = std::fs::read(format!("/proc/{pid}/environ")).ok();
-    let mark = format!("{TASK_ID}=");
-    let is_marked = environment
-        .map(|text| text.split(|byte| *byte == 0).any(|variable| variable.starts_with(mark.as_bytes())));
-    Some(Facts {
-        parent: process.parent,
-        session: process.session,
-        is_host: is_host(&process),
-        is_guard: [KEEPER, LAUNCHER].contains(&process.name.as_str()),
-        is_marked,
-    })
 }
 
 #[cfg(test)]
@@ -128,21 +168,28 @@ mod tests {
     use super::*;
 
     const SHELL: i32 = 50;
-    const PLAIN: Facts =
-        Facts { parent: 1, session: SHELL, is_host: false, is_guard: false, is_marked: Some(false) };
+
+    /// A process below the first one, without a mark.
+    fn plain() -> Link {
+        Link { parent: 1, session: SHELL, variables: Some(TaskVariables::default()), ..Link::default() }
+    }
+
+    fn marked(task: &str, is_agent: bool) -> Option<TaskVariables> {
+        Some(TaskVariables { task: Some(task.to_owned()), is_agent })
+    }
 
     /// 50 is a person's shell, 60 its launcher, 70 the keeper, 80 the program, 90 a task host below it.
-    fn family(pid: i32) -> Option<Facts> {
-        let below = |parent: i32| Facts { parent, ..PLAIN };
-        let strange = |parent: i32, session: i32| Facts { parent, session, ..PLAIN };
+    fn family(pid: i32) -> Option<Link> {
+        let below = |parent: i32| Link { parent, ..plain() };
+        let strange = |parent: i32, session: i32| Link { parent, session, ..plain() };
         Some(match pid {
-            1 => Facts { session: 1, parent: 0, ..PLAIN },
-            50 => PLAIN,
-            60 => Facts { is_guard: true, ..below(50) },
-            70 => Facts { is_guard: true, ..below(60) },
+            1 => Link { session: 1, parent: 0, ..plain() },
+            50 => plain(),
+            60 => Link { is_guard: true, ..below(50) },
+            70 => Link { is_guard: true, ..below(60) },
             80 => below(70),
             81 => below(80),
-            90 => Facts { is_host: true, ..strange(80, 90) },
+            90 => Link { is_host: true, ..strange(80, 90) },
             91 => strange(90, 91),
             92 => strange(91, 92),
             // Adopted: a clipboard tool of the program, then what a killed host left, and its child.
@@ -150,11 +197,11 @@ mod tests {
             72 => strange(70, 91),
             73 => strange(72, 73),
             // Marked itself; below a marked shell; below a shell that a marked terminal started.
-            100 => Facts { is_marked: Some(true), ..strange(1, 100) },
+            100 => Link { variables: marked("task_11111111", false), ..strange(1, 100) },
             101 => strange(100, 100),
             102 => strange(101, 102),
             // Its environment is hidden.
-            110 => Facts { is_marked: None, ..PLAIN },
+            110 => Link { variables: None, ..plain() },
             111 => below(110),
             120 => below(0),
             _ => return None,
@@ -181,7 +228,7 @@ mod tests {
             (0, None),
             (999, Some(Lineage::Unknown)),
         ] {
-            assert_eq!(walk(pid, family), expected, "pid {pid}");
+            assert_eq!(trace_lineage(pid, family), expected, "pid {pid}");
         }
     }
 
@@ -189,40 +236,86 @@ mod tests {
     fn a_keeper_that_is_the_first_process_adopts_as_well() {
         let contained = |pid: i32| {
             Some(match pid {
-                1 => Facts { parent: 0, session: 1, is_guard: true, ..PLAIN },
-                2 => Facts { parent: 1, session: 1, ..PLAIN },
-                _ => Facts { parent: 1, session: 9, ..PLAIN },
+                1 => Link { parent: 0, session: 1, is_guard: true, ..plain() },
+                2 => Link { parent: 1, session: 1, ..plain() },
+                _ => Link { parent: 1, session: 9, ..plain() },
             })
         };
-        assert_eq!((walk(2, contained), walk(9, contained)), (None, Some(Lineage::Adopted)));
+        assert_eq!(
+            (trace_lineage(2, contained), trace_lineage(9, contained)),
+            (None, Some(Lineage::Adopted))
+        );
     }
 
     #[test]
     fn a_process_belongs_to_the_topmost_task_above_it() {
         // 93 is a runtime that the task of host 90 has started, 94 its task host.
         let look = |pid| match pid {
-            93 => Some((91, false)),
-            94 => Some((93, true)),
-            _ => family(pid).map(|facts| (facts.parent, facts.is_host)),
+            93 => Some(Link { parent: 91, ..plain() }),
+            94 => Some(Link { parent: 93, is_host: true, ..plain() }),
+            _ => family(pid),
         };
         for (pid, expected) in
             [(94, Some(90)), (93, Some(90)), (90, Some(90)), (81, None), (72, None), (999, None)]
         {
             assert_eq!(topmost_host(pid, look), expected, "pid {pid}");
         }
-        assert_eq!(topmost_host(7, |pid| Some((if pid == 7 { 8 } else { 7 }, false))), None);
+        assert_eq!(topmost_host(7, round), None);
+    }
+
+    fn round(pid: i32) -> Option<Link> {
+        Some(Link { parent: if pid == 7 { 8 } else { 7 }, ..plain() })
     }
 
     #[test]
     fn a_loop_of_parents_ends() {
-        let round = |pid: i32| Some(Facts { parent: if pid == 7 { 8 } else { 7 }, ..PLAIN });
-        assert_eq!(walk(7, round), Some(Lineage::Unknown));
+        assert_eq!(trace_lineage(7, round), Some(Lineage::Unknown));
+        assert_eq!(nearest_task(7, |_| Some(Link { parent: 7, ..plain() })), None);
     }
 
     #[test]
-    fn this_process_can_be_looked_at() {
+    fn this_process_can_be_inspected() {
         let own = i32::try_from(std::process::id()).expect("a pid");
-        let facts = look(own).expect("looks");
-        assert!(facts.parent >= 0 && !facts.is_host && !facts.is_guard && facts.is_marked.is_some());
+        let link = inspect(own).expect("inspects");
+        assert!(link.parent >= 0 && !link.is_host && !link.is_guard && link.variables.is_some());
+    }
+
+    /// 50 is a person's shell, 90 the host of a task below a runtime 80; 95 has cleared its environment, 96 says that it is
+    /// an agent; 70 was left behind by a host that was killed.
+    fn nested(pid: i32) -> Option<Link> {
+        Some(match pid {
+            50 => Link { parent: 1, ..Link::default() },
+            80 => Link { parent: 50, ..Link::default() },
+            90 => Link {
+                parent: 80,
+                is_host: true,
+                variables: marked("task_of_host", false),
+                ..Link::default()
+            },
+            91 => Link { parent: 90, variables: marked("task_of_host", false), ..Link::default() },
+            95 => Link { parent: 91, ..Link::default() },
+            96 => Link { parent: 91, variables: marked("task_of_another", true), ..Link::default() },
+            97 => Link { parent: 96, ..Link::default() },
+            70 => Link { parent: 1, variables: marked("task_of_the_past", false), ..Link::default() },
+            _ => return None,
+        })
+    }
+
+    #[test]
+    fn the_nearest_host_tells_whatever_the_environment_says_below_it() {
+        for (pid, task, is_agent) in [
+            (91, Some("task_of_host"), false),
+            (95, Some("task_of_host"), false),
+            (96, Some("task_of_host"), true),
+            (97, Some("task_of_host"), true),
+            (70, Some("task_of_the_past"), false),
+            (50, None, false),
+            (80, None, false),
+            (7, None, false),
+        ] {
+            let found = nearest_task(pid, nested);
+            let found = found.as_ref().map(|found| (found.task.as_str(), found.is_agent));
+            assert_eq!(found, task.map(|task| (task, is_agent)), "{pid}");
+        }
     }
 }

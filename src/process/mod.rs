@@ -8,59 +8,53 @@
 //!
 //! The runtime is no subreaper: it never reaps a process it did not start. What a killed host
 //! leaves behind goes to init and is found by session, descent and `PILOTHOUSE_TASK_ID`
-//! ([`end_strays`]).
+//! ([`end_orphans`]).
 //!
 //! Linux 5.9 or newer: `close_range`, `openat2`, pidfds.
 
 #[cfg(not(target_os = "linux"))]
 compile_error!("pilothouse runs on Linux only: it relies on subreapers, pidfds and /proc");
 
-mod above;
-mod arrived;
 mod cgroup;
 mod command;
-mod console;
 pub mod environment;
 mod exec;
 mod exit_record;
+mod forwarding;
 mod guard;
 mod host;
 mod identity;
 mod keeper;
-mod ladder;
 mod launcher;
 mod limits;
 mod lineage;
-mod orphan;
+mod orphans;
 mod pty;
 mod running;
-mod sieve;
+pub mod script;
 mod signal;
-pub mod sourced;
 mod spawner;
 mod start;
-mod stray;
 mod sys;
+mod termination;
 mod tree;
 mod usage;
 mod wire;
 pub mod workdir;
 
-pub use above::{Above, task_above};
 pub use cgroup::cgroups;
 pub use command::{Command, Leftovers, Profile, Scope, Stdio};
-pub use console::ConsoleProcess;
 pub use exit_record::{EndReason, ExitRecord};
-pub use guard::plant;
+pub use guard::install as install_guards;
 pub use host::host_main;
-pub use identity::{Identity, boot_id};
+pub use identity::{ConsoleProcess, Identity, boot_id};
 pub use limits::{keep_descriptors, raise_descriptor_limit};
-pub use lineage::{Lineage, lineage, task_host};
+pub use lineage::{EnclosingTask, Lineage, enclosing_task, lineage, task_host};
+pub use orphans::{OrphanedTasks, Orphans};
 pub use pty::{InputMode, Pty};
 pub use running::{Host, HostEvent, Io, Running};
 pub use signal::{ExitStatus, Signal, UnknownSignal};
 pub use spawner::{PreparedHost, Resource, SpawnError, Spawner};
-pub use stray::{Remains, Strays, end_strays};
 #[cfg(feature = "console")]
 pub(crate) use sys::before_death;
 pub use usage::Usage;

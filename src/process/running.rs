@@ -11,7 +11,7 @@ use tokio::process::Child;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until, timeout};
 
-use super::stray::Trace;
+use super::orphans::Search;
 use super::wire::{self, Frames, Order, Report};
 use super::{ExitStatus, Leftovers, Pty, Scope, Signal, tree};
 
@@ -188,9 +188,9 @@ impl Link {
         }
         if parting == Parting::Lost {
             let session = (!watch.shell_gone).then_some(shell);
-            let trace = Trace { session, task_id, since: 0, adopted: true };
-            let strays = tokio::task::spawn_blocking(move || trace.end()).await;
-            tracing::warn!(shell, ?strays, "the task host is gone; what it left was killed");
+            let search = Search { session, task_id, since: 0, adopted: true };
+            let orphans = tokio::task::spawn_blocking(move || search.end()).await;
+            tracing::warn!(shell, ?orphans, "the task host is gone; what it left was killed");
             let _ = events.try_send(HostEvent::Lost);
         }
     }

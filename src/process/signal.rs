@@ -5,46 +5,16 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-const NAMES: [&str; 31] = [
-    "SIGHUP",
-    "SIGINT",
-    "SIGQUIT",
-    "SIGILL",
-    "SIGTRAP",
-    "SIGABRT",
-    "SIGBUS",
-    "SIGFPE",
-    "SIGKILL",
-    "SIGUSR1",
-    "SIGSEGV",
-    "SIGUSR2",
-    "SIGPIPE",
-    "SIGALRM",
-    "SIGTERM",
-    "SIGSTKFLT",
-    "SIGCHLD",
-    "SIGCONT",
-    "SIGSTOP",
-    "SIGTSTP",
-    "SIGTTIN",
-    "SIGTTOU",
-    "SIGURG",
-    "SIGXCPU",
-    "SIGXFSZ",
-    "SIGVTALRM",
-    "SIGPROF",
-    "SIGWINCH",
-    "SIGIO",
-    "SIGPWR",
-    "SIGSYS",
-];
+/// The names of the signals 1 to 31, in order.
+const NAMES: &str = "HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD CONT STOP TSTP \
+                     TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO PWR SYS";
 
 /// A signal. Shown by name (`SIGTERM`), real-time signals by number (`SIG35`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Signal(i32);
 
-/// A name that is no signal.
+/// A name that is not a signal.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a signal")]
 pub struct UnknownSignal(String);
@@ -58,18 +28,18 @@ impl Signal {
     pub const QUIT: Self = Self(libc::SIGQUIT);
     /// Cannot be caught.
     pub const KILL: Self = Self(libc::SIGKILL);
-    /// The program's own meaning.
+    /// Means whatever the program decides.
     pub const USR1: Self = Self(libc::SIGUSR1);
-    /// The program's own meaning.
+    /// Means whatever the program decides.
     pub const USR2: Self = Self(libc::SIGUSR2);
     /// A polite request to end.
     pub const TERM: Self = Self(libc::SIGTERM);
-    /// Lets a stopped process go on.
+    /// Resumes a stopped process.
     pub const CONT: Self = Self(libc::SIGCONT);
     /// Stops a process; cannot be caught.
     pub const STOP: Self = Self(libc::SIGSTOP);
 
-    /// Returns the signal of a number a wait status holds.
+    /// Returns the signal with this number, as found in a wait status.
     #[must_use]
     pub(super) fn from_number(number: i32) -> Self {
         Self(number)
@@ -81,7 +51,7 @@ impl Signal {
         self.0
     }
 
-    /// Returns what rustix sends; `None` for real-time signals, which nobody here sends.
+    /// Returns the signal as rustix sends it; `None` for real-time signals, which are never sent here.
     pub(super) fn sendable(self) -> Option<rustix::process::Signal> {
         rustix::process::Signal::from_named_raw(self.0)
     }
@@ -89,8 +59,8 @@ impl Signal {
 
 impl fmt::Display for Signal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match usize::try_from(self.0 - 1).ok().and_then(|index| NAMES.get(index)) {
-            Some(name) => f.write_str(name),
+        match usize::try_from(self.0 - 1).ok().and_then(|index| NAMES.split(' ').nth(index)) {
+            Some(name) => write!(f, "SIG{name}"),
             None => write!(f, "SIG{}", self.0),
         }
     }
@@ -105,9 +75,8 @@ impl FromStr for Signal {
         if let Ok(number @ 1..=64) = short.parse() {
             return Ok(Self(number));
         }
-        let is_named = |name: &str| name.strip_prefix("SIG") == Some(short);
-        let index = NAMES.iter().position(|name| is_named(name)).and_then(|index| i32::try_from(index).ok());
-        index.map(|index| Self(index + 1)).ok_or_else(|| UnknownSignal(text.to_owned()))
+        let named = (1..).zip(NAMES.split(' ')).find(|(_, name)| *name == short);
+        named.map(|(number, _)| Self(number)).ok_or_else(|| UnknownSignal(text.to_owned()))
     }
 }
 

@@ -18,9 +18,9 @@ use tokio_util::task::TaskTracker;
 
 use super::cgroup::Cgroup;
 use super::environment::TASK_ID;
+use super::orphans::Search;
 use super::running::{Io, Link, Running};
 use super::start::PATIENCE;
-use super::stray::Trace;
 use super::wire::{self, Frames, Report, Spec, Stage};
 use super::{Command, Pty, Stdio, limits};
 
@@ -291,8 +291,8 @@ impl Launch {
 /// Ends a host that did not say how its start went, and whatever came of it: a command may have killed it first.
 async fn forsake(mut host: Child, task_id: Option<String>) {
     let _ = host.kill().await;
-    let trace = Trace { session: None, task_id, since: 0, adopted: true };
-    let ended = tokio::task::spawn_blocking(move || trace.end()).await;
+    let search = Search { session: None, task_id, since: 0, adopted: true };
+    let ended = tokio::task::spawn_blocking(move || search.end()).await;
     tracing::warn!(?ended, "a task host was gone before it said that its command had started");
 }
 

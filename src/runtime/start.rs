@@ -18,7 +18,7 @@ use crate::envelope::TaskId;
 use crate::journal::Durability;
 use crate::process::environment::Environment;
 use crate::process::{
-    Command, Io, Profile, Running, SpawnError, Stdio, WorkdirError, environment, sourced, workdir,
+    Command, Io, Profile, Running, SpawnError, Stdio, WorkdirError, environment, script, workdir,
 };
 use crate::terminal::Stream;
 
@@ -237,8 +237,8 @@ impl Intent {
         let shell = self.shell.to_string_lossy().into_owned();
         let (profile, cmd) = match (self.is_step, self.login) {
             (true, _) => {
-                let laid_out = sourced::lay_out(&self.folder, &self.cmd);
-                (Profile::Nothing, laid_out.map_err(Error::io("write the command into", &self.folder))?)
+                let written = script::write(&self.folder, &self.cmd);
+                (Profile::Nothing, written.map_err(Error::io("write the command into", &self.folder))?)
             }
             (false, true) => (Profile::Login, self.cmd),
             (false, false) => (Profile::Usual, self.cmd),

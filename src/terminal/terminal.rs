@@ -6,9 +6,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use super::cell::Cell;
 use super::checkpoint;
 use super::emulator::{Emulator, SCROLLBACK, Vt100};
-use super::facts::Facts;
 use super::modes::{Cursor, Modes};
 use super::normaliser::Normaliser;
+use super::osc::Properties;
 use super::size::Size;
 use super::skimmer::{Lines, skim};
 
@@ -168,13 +168,13 @@ impl Terminal {
     /// Returns the title the program has set, without hidden characters.
     #[must_use]
     pub fn title(&self) -> Option<&str> {
-        self.facts().title.as_deref()
+        self.properties().title.as_deref()
     }
 
     /// Returns what the program has said about itself.
     #[must_use]
-    pub fn facts(&self) -> &Facts {
-        self.normaliser.facts()
+    pub fn properties(&self) -> &Properties {
+        self.normaliser.properties()
     }
 
     /// Returns the text of the screen, rows trimmed at the end, without blank rows at the bottom.

@@ -8,7 +8,7 @@ use pilothouse::console::keys::decode::Decoder;
 use pilothouse::console::keys::keymap::Keymap;
 use pilothouse::console::looks::theme::Sketch;
 use pilothouse::runtime::past;
-use pilothouse::terminal::outer::{self, Outer};
+use pilothouse::terminal::host_terminal::{self, HostTerminal};
 use pilothouse::terminal::{Origin, Size, Terminal, clean, is_contained};
 
 /// Bytes a task prints. The first two are the size, a byte of 255 stands for a resize.
@@ -87,9 +87,9 @@ pub(crate) fn keys(bytes: &[u8]) {
         one_by_one.extend(cut.time_out());
         assert_eq!(at_once, one_by_one);
     }
-    let mut found = Outer::default();
+    let mut found = HostTerminal::default();
     for body in bytes.split(|byte| *byte == 0x1b) {
-        if let Some(answer) = outer::command(body) {
+        if let Some(answer) = host_terminal::command(body) {
             let _ = found.take(answer);
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pilothouse::envelope::{Actor, TaskId};
-use pilothouse::process::sourced;
+use pilothouse::process::script;
 use pilothouse::runtime::{
     ExecOutcome, ExecRequest, Handle, Leftovers, STEP_GRACE, Step, Stop, Stream, TaskStatus, TaskView, Until,
 };
@@ -107,7 +107,7 @@ async fn every_way_to_end_a_command_tells_where_it_ended_and_keeps_its_status() 
         }
         let stays = cmd == "cd d & wait" || cmd == "(cd d)";
         let expected = tells.then(|| if stays { bench.work() } else { d.clone() });
-        assert_eq!(sourced::ended_in(&task.folder), expected, "{cmd}");
+        assert_eq!(script::final_directory(&task.folder), expected, "{cmd}");
     }
 }
 
@@ -167,7 +167,7 @@ async fn what_a_command_leaves_behind_lives_on_until_it_is_stopped() {
     assert!(started.elapsed() < Duration::from_secs(3));
     assert_eq!(task.shell_end(), Some(Ok(3)));
     assert_eq!(bench.stdout(&task).await, "up\n");
-    assert_eq!(sourced::ended_in(&task.folder), bench.work().parent().map(Path::to_owned));
+    assert_eq!(script::final_directory(&task.folder), bench.work().parent().map(Path::to_owned));
     bench.runtime.stop(&Actor::Cli, &task.id, Stop::default()).await.expect("stops");
     bench.runtime.wait(&task.id, Until::Terminal, Duration::from_secs(10)).await.expect("known");
     assert_eq!(tag.holders(), Vec::<u32>::new());

@@ -73,7 +73,7 @@ proptest! {
             prop_assert!(!part.reset);
         }
         prop_assert_eq!(shown(&whole), shown(&pieces));
-        prop_assert_eq!(whole.facts(), pieces.facts());
+        prop_assert_eq!(whole.properties(), pieces.properties());
         prop_assert_eq!(fed.bells, 0);
         prop_assert!(replies.starts_with(&fed.replies));
         prop_assert!(!pipe || replies.is_empty());

@@ -11,7 +11,7 @@ use rustix::io::retry_on_intr;
 use tokio::sync::mpsc;
 
 use crate::clock::Clock;
-use crate::terminal::outer::Outer;
+use crate::terminal::host_terminal::HostTerminal;
 
 use super::super::keys::decode::{Decoded, Decoder};
 use super::super::msg::Msg;
@@ -30,7 +30,7 @@ pub(in crate::console) enum Heard {
     /// A key, the mouse, a paste, the focus.
     Msg(Msg),
     /// What it answered to all that it was asked.
-    Outer(Box<Outer>),
+    Outer(Box<HostTerminal>),
     /// The terminal is gone.
     Gone,
 }
@@ -55,7 +55,7 @@ pub(in crate::console) fn listen(
     let mut reader = Reader {
         input: input()?,
         decoder: Decoder::default(),
-        survey: is_asked.then(Outer::default),
+        survey: is_asked.then(HostTerminal::default),
         until: clock.now().mono + ANSWERING,
         clock: clock.clone(),
     };
@@ -94,7 +94,7 @@ fn input() -> io::Result<File> {
 struct Reader {
     input: File,
     decoder: Decoder,
-    survey: Option<Outer>,
+    survey: Option<HostTerminal>,
     /// When answers are due no longer.
     until: Duration,
     clock: Clock,

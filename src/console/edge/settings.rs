@@ -6,7 +6,7 @@ use super::super::msg::{Effect, Msg};
 use super::super::options::Options;
 use super::driver::Driver;
 use crate::config::{Mouse, Watch};
-use crate::terminal::outer::Outer;
+use crate::terminal::host_terminal::HostTerminal;
 
 /// Where settings come from, and when to read them again.
 pub(in crate::console) struct Source {
@@ -25,7 +25,7 @@ impl Driver {
     }
 
     /// Takes note of what the terminal answered. What that changes is drawn, not talked of.
-    pub(in crate::console) fn learn(&mut self, outer: &Outer) {
+    pub(in crate::console) fn learn(&mut self, outer: &HostTerminal) {
         let learnt = self.source.facts.clone().learn(outer);
         if learnt == self.source.facts {
             return;

@@ -14,7 +14,7 @@ use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 
 use crate::config::Mouse;
 use crate::process;
-use crate::terminal::{self, Size, outer};
+use crate::terminal::{self, Size, host_terminal};
 
 /// Alternate screen, cursor off, paste and focus told.
 const TAKE: &[u8] = b"\x1b[?1049h\x1b[2J\x1b[?25l\x1b[?2004h\x1b[?1004h";
@@ -105,7 +105,7 @@ pub fn mouse(tty: &File, what: Mouse) -> io::Result<()> {
 /// # Errors
 /// When the terminal cannot be written to.
 pub fn ask(tty: &File) -> io::Result<()> {
-    write_all(tty.as_fd(), outer::questions().as_bytes())
+    write_all(tty.as_fd(), host_terminal::questions().as_bytes())
 }
 
 /// Gives the terminal back as it was found. Errors have nobody left to be told to.

@@ -5,7 +5,7 @@ mod csi;
 
 use std::time::Duration;
 
-use crate::terminal::outer::{self, Answer};
+use crate::terminal::host_terminal::{self, Answer};
 use crate::terminal::{Key, KeyPress, MouseInput};
 
 /// A lone Escape that nothing follows for so long is the key.
@@ -204,7 +204,7 @@ fn answer(held: &[u8], is_all: bool) -> Step {
     let Some(at) = end.map(|at| at + 2) else {
         return if is_all { Step::Took(held.len(), None) } else { Step::More };
     };
-    let answer = outer::command(&held[2..at]).map(Decoded::Answer);
+    let answer = host_terminal::command(&held[2..at]).map(Decoded::Answer);
     match &held[at..] {
         [0x07, ..] => Step::Took(at + 1, answer),
         [0x1b, b'\\', ..] => Step::Took(at + 2, answer),

@@ -13,7 +13,7 @@ use crate::config::{
     Color, ConsoleSettings, FILE, Fault, Faults, GlyphSet, KEYS_FILE, Loaded, Mouse, Origin, Source, read_own,
 };
 use crate::terminal::Palette;
-use crate::terminal::outer::Outer;
+use crate::terminal::host_terminal::HostTerminal;
 use colour::{Backdrop, Level, contrast};
 use theme::{Colours, Theme};
 use themes::Themes;
@@ -157,7 +157,7 @@ impl Default for Facts {
 impl Facts {
     /// Adds what the terminal itself answered: it knows better than the environment.
     #[must_use]
-    pub fn learn(self, outer: &Outer) -> Self {
+    pub fn learn(self, outer: &HostTerminal) -> Self {
         let backdrop = outer.background.zip(outer.whole_palette());
         Self {
             is_wide: outer.ambiguous_columns.map_or(self.is_wide, |columns| columns > 1),
@@ -347,7 +347,7 @@ mod tests {
 
     #[test]
     fn what_a_terminal_answers_is_worn_unless_somebody_chose() {
-        let mut outer = Outer { background: Some((253, 246, 227)), ..Outer::default() };
+        let mut outer = HostTerminal { background: Some((253, 246, 227)), ..HostTerminal::default() };
         outer.ambiguous_columns = Some(2);
         let facts = Facts { level: Level::Many, ..Facts::default() }.learn(&outer);
         let worn =
@@ -361,7 +361,11 @@ mod tests {
         assert_eq!(worn(&[], &flags, &facts).worn, "mono");
         let few = Facts { level: Level::Sixteen, ..facts.clone() };
         assert_eq!(worn(&[], &Flags::default(), &few).worn, "default", "it cannot show its colours");
-        outer = Outer { background: Some((0, 0, 0)), palette: [Some((9, 9, 9)); 16], ..Outer::default() };
+        outer = HostTerminal {
+            background: Some((0, 0, 0)),
+            palette: [Some((9, 9, 9)); 16],
+            ..HostTerminal::default()
+        };
         let dark = worn(&[], &Flags::default(), &Facts::default().learn(&outer));
         assert_eq!(dark.worn, "default");
         assert!(dark.backdrop.is_some(), "colours that cannot be told from the background are left out");

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{Area, Finding};
 use crate::dispatch::context::Host;
-use crate::terminal::outer::Outer;
+use crate::terminal::host_terminal::HostTerminal;
 
 /// How long tmux may take to tell an option.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -23,7 +23,7 @@ pub struct Probe {
     /// Columns it gives to a wide character; none when it did not say.
     pub wide_columns: Option<u16>,
     /// Its colours, and how wide it draws a mark of the console.
-    pub outer: Outer,
+    pub outer: HostTerminal,
 }
 
 /// All that is known of the terminal.
@@ -249,8 +249,8 @@ mod tests {
     use super::super::State;
     use super::*;
 
-    fn outer() -> Outer {
-        Outer { background: Some((30, 30, 46)), ambiguous_columns: Some(1), ..Outer::default() }
+    fn outer() -> HostTerminal {
+        HostTerminal { background: Some((30, 30, 46)), ambiguous_columns: Some(1), ..HostTerminal::default() }
     }
 
     #[test]
@@ -261,9 +261,9 @@ mod tests {
             [background(&facts), marks(&facts)].map(|finding| finding.found)
         };
         assert_eq!(found(outer()), ["#1e1e2e, dark; 0 of 16 colours told", "one column"]);
-        let silent = found(Outer::default());
+        let silent = found(HostTerminal::default());
         assert!(silent[0].contains("not told") && silent[1].contains("no answer"), "{silent:?}");
-        let wide = Outer { ambiguous_columns: Some(2), ..outer() };
+        let wide = HostTerminal { ambiguous_columns: Some(2), ..outer() };
         assert!(found(wide)[1].contains("ASCII"));
     }
 

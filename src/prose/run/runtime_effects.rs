@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
 use crate::envelope::{Actor, TaskId};
-use crate::process::{Signal, sourced};
+use crate::process::{Signal, script};
 use crate::prose::vm::effects::{
     CAPTURED_CHARS, Decided, Effects, Event, NotAsked, NotRun, Order, Present, Ran,
 };
@@ -99,7 +99,7 @@ impl RuntimeEffects {
             stderr_truncated,
             timed_out: task.ended.as_ref().is_some_and(|ended| ended.timed_out),
             skipped: false,
-            ended_in: sourced::ended_in(&task.folder),
+            ended_in: script::final_directory(&task.folder),
             duration_ms: task.lived_ms(),
         })
     }

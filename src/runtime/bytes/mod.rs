@@ -3,12 +3,12 @@
 //! One pump thread reads every task and types into them; a small pool of parsers feeds terminals.
 //! tokio is never in this path, and the console never waits for it.
 
+mod fd_entry;
 mod parsers;
 mod pump;
 mod ring;
 mod task_io;
 mod viewers;
-mod watched;
 
 pub(crate) use parsers::Parsers;
 pub(crate) use pump::Pump;

@@ -13,9 +13,9 @@ use rustix::io::Errno;
 use tokio::sync::mpsc;
 
 use super::ByteEvent;
+use super::fd_entry::{DRAIN_LIMIT, Drain, FdEntry, QUIET, SLOTS, gather};
 use super::parsers::Parsers;
 use super::task_io::TaskIo;
-use super::watched::{DRAIN_LIMIT, Drain, QUIET, SLOTS, Watched, gather};
 use crate::clock::Clock;
 use crate::envelope::TaskId;
 use crate::terminal::Stream;
@@ -50,7 +50,7 @@ enum Order {
     Unblock(TaskId),
     Drain(TaskId),
     Close(TaskId),
-    Favour(Vec<TaskId>),
+    Prioritize(Vec<TaskId>),
     Quit,
 }
 
@@ -77,7 +77,7 @@ impl Pump {
             entries: HashMap::new(),
             names: HashMap::new(),
             draining: Vec::new(),
-            favoured: Vec::new(),
+            prioritized: Vec::new(),
             next: 0,
             buffer: vec![0; BUFFER_BYTES],
         };
@@ -111,8 +111,8 @@ impl Pump {
     }
 
     /// Has these tasks read before all others: a person types into them.
-    pub(crate) fn favour(&self, ids: Vec<TaskId>) {
-        self.order(Order::Favour(ids));
+    pub(crate) fn prioritize(&self, ids: Vec<TaskId>) {
+        self.order(Order::Prioritize(ids));
     }
 
     /// Ends the thread.
@@ -140,12 +140,12 @@ struct Worker {
     clock: Clock,
     parsers: Arc<Parsers>,
     events: mpsc::Sender<ByteEvent>,
-    entries: HashMap<u64, Watched>,
+    entries: HashMap<u64, FdEntry>,
     names: HashMap<TaskId, u64>,
     /// Tasks whose drain is under way.
     draining: Vec<u64>,
     /// Tasks that are read before all others.
-    favoured: Vec<TaskId>,
+    prioritized: Vec<TaskId>,
     next: u64,
     buffer: Vec<u8>,
 }
@@ -176,7 +176,7 @@ impl Worker {
                 if self.shared.has_orders.swap(false, Ordering::Acquire) && self.take_orders() {
                     return;
                 }
-                self.read_favoured();
+                self.read_prioritized();
             }
             self.settle_drains();
         }
@@ -187,9 +187,9 @@ impl Worker {
         let _ = rustix::io::read(&self.shared.wake, &mut count);
     }
 
-    fn read_favoured(&mut self) {
-        for at in 0..self.favoured.len() {
-            let Some(&key) = self.names.get(&self.favoured[at]) else { continue };
+    fn read_prioritized(&mut self) {
+        for at in 0..self.prioritized.len() {
+            let Some(&key) = self.names.get(&self.prioritized[at]) else { continue };
             let is_read = self.entries.get(&key).is_some_and(|entry| !entry.paused);
             (0..WRITER).filter(|_| is_read).for_each(|slot| self.read(key, slot));
         }
@@ -208,7 +208,7 @@ impl Worker {
                     self.by_name(&id, Self::close);
                     let _ = self.events.blocking_send(ByteEvent::Closed(id));
                 }
-                Order::Favour(ids) => self.favoured = ids,
+                Order::Prioritize(ids) => self.prioritized = ids,
                 Order::Quit => return true,
             }
         }
@@ -239,7 +239,7 @@ impl Worker {
             }
         }
         self.names.insert(io.id.clone(), key);
-        self.entries.insert(key, Watched { io, sources: slots, writer, drain: None, paused: false });
+        self.entries.insert(key, FdEntry { io, sources: slots, writer, drain: None, paused: false });
         self.write(key);
     }
 
@@ -256,7 +256,7 @@ impl Worker {
             *source = None;
         }
         if length > 0 {
-            let taken = entry.io.take_in(stream, &self.buffer[..length]);
+            let taken = entry.io.ingest(stream, &self.buffer[..length]);
             if let Some(drain) = &mut entry.drain {
                 drain.last_byte = self.clock.now().mono;
             }
@@ -372,7 +372,7 @@ impl Worker {
             while taken < BUFFER_BYTES {
                 let (length, ended) = gather(&fd, &mut self.buffer);
                 if length > 0 {
-                    entry.io.take_in(stream, &self.buffer[..length]);
+                    entry.io.ingest(stream, &self.buffer[..length]);
                 }
                 taken += length;
                 if length == 0 || ended {

@@ -21,7 +21,7 @@ pub(super) struct Ring {
 
 impl Ring {
     /// Takes bytes in; returns whether it is full.
-    pub(super) fn take_in(&mut self, bytes: &[u8]) -> bool {
+    pub(super) fn ingest(&mut self, bytes: &[u8]) -> bool {
         self.bytes.extend_from_slice(bytes);
         self.blocked = self.bytes.len() >= RING_BYTES;
         self.blocked
@@ -86,9 +86,9 @@ mod tests {
     #[test]
     fn what_is_not_parsed_comes_before_what_has_come_since() {
         let (mut ring, mut piece) = (Ring::default(), Vec::new());
-        ring.take_in(b"abcdef");
+        ring.ingest(b"abcdef");
         assert!(!ring.give(&mut piece));
-        ring.take_in(b"gh");
+        ring.ingest(b"gh");
         assert!(ring.take_back(&mut piece, 4));
         assert_eq!((ring.bytes.as_slice(), piece.as_slice()), (&b"efgh"[..], &b""[..]));
     }
@@ -96,9 +96,9 @@ mod tests {
     #[test]
     fn a_full_ring_says_so_and_a_quiet_one_holds_no_memory() {
         let (mut ring, mut piece) = (Ring::default(), Vec::new());
-        assert!(ring.take_in(&vec![b'y'; RING_BYTES]));
+        assert!(ring.ingest(&vec![b'y'; RING_BYTES]));
         assert!(ring.give(&mut piece));
-        ring.take_in(b"more");
+        ring.ingest(b"more");
         let parsed = piece.len();
         assert!(ring.take_back(&mut piece, parsed));
         assert!(!ring.give(&mut piece));

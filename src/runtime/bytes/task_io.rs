@@ -36,7 +36,7 @@ pub(crate) struct Backlogged;
 
 /// What came of storing a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Taken {
+pub(super) struct Ingested {
     /// The ring is full: the task must wait.
     pub(super) full: bool,
     /// This chunk is the one with which the task has written more than it may.
@@ -156,7 +156,7 @@ impl TaskIo {
     }
 
     /// Stores a chunk, counts it and lays it into the ring.
-    pub(super) fn take_in(&self, stream: Stream, bytes: &[u8]) -> Taken {
+    pub(super) fn ingest(&self, stream: Stream, bytes: &[u8]) -> Ingested {
         let (dropped, stored) = {
             let mut log = self.lock_log();
             (log.append(stream, bytes, self.elapsed_ms()), log.position())
@@ -177,7 +177,7 @@ impl TaskIo {
             moved
         });
         self.counted.notify_one();
-        Taken { full: self.lock_ring().take_in(bytes), overrun }
+        Ingested { full: self.lock_ring().ingest(bytes), overrun }
     }
 
     /// Ends the log after the last byte: tails behind heads.

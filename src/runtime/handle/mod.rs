@@ -248,7 +248,7 @@ impl Handle {
         viewer.show(visible.iter().cloned().collect(), focus.cloned());
         let ios: Vec<Arc<TaskIo>> = self.shared.ios().values().cloned().collect();
         ios.iter().for_each(|io| self.shared.viewers.refresh(io));
-        self.shared.pump.favour(self.shared.viewers.focused());
+        self.shared.pump.prioritize(self.shared.viewers.focused());
     }
 
     /// Enters an agent's connection; returns its label, which is another one than wanted while a connected

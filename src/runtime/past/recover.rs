@@ -10,7 +10,7 @@ use super::untold;
 use crate::clock::Clock;
 use crate::envelope::{Actor, TaskId};
 use crate::journal::{Durability, Error, Journal, Meta, Repaired, repair};
-use crate::process::{ExitRecord, Remains, Strays, boot_id};
+use crate::process::{ExitRecord, OrphanedTasks, Orphans, boot_id};
 use crate::runtime::log;
 use crate::runtime::rows::{Recovered, Row};
 use crate::runtime::view::{TaskEvent, TaskStatus, TaskView};
@@ -61,14 +61,14 @@ fn one(listed: &Listed, clock: &Clock) -> Result<Option<Recovery>, Error> {
 fn settle(story: &Story, journal: &Journal, clock: &Clock) -> Vec<Recovered> {
     let open: Vec<&TaskView> = story.tasks.iter().filter(|task| !task.status.is_terminal()).collect();
     let ids: Vec<TaskId> = open.iter().map(|task| task.id.clone()).collect();
-    let strays = end_remains(story.meta.as_ref(), ids);
-    let decide = |(task, strays): (&TaskView, Strays)| {
+    let orphans = end_orphaned(story.meta.as_ref(), ids);
+    let decide = |(task, orphans): (&TaskView, Orphans)| {
         let left = ExitRecord::read(&task.folder).unwrap_or_else(|error| {
             tracing::warn!(%error, task = %task.id, "read how a task ended");
             None
         });
         let now = clock.now().wall;
-        let mut ended = untold::decide(task.clone(), left.as_ref(), &strays.survivors, now);
+        let mut ended = untold::decide(task.clone(), left.as_ref(), &orphans.survivors, now);
         ended.output = log::measure(&ended.folder, ended.output);
         let note = ended.status.as_str().to_owned();
         let event = TaskEvent { at: now, actor: Actor::System, what: "end".into(), note, bytes: None };
@@ -78,20 +78,20 @@ fn settle(story: &Story, journal: &Journal, clock: &Clock) -> Vec<Recovered> {
         Recovered {
             task: task.id.clone(),
             status: ended.status,
-            found: strays.names,
-            survivors: strays.survivors,
+            found: orphans.names,
+            survivors: orphans.survivors,
         }
     };
-    open.into_iter().zip(strays).map(decide).collect()
+    open.into_iter().zip(orphans).map(decide).collect()
 }
 
 /// Ends what still runs of the tasks: nothing, when the machine was booted since.
-fn end_remains(meta: Option<&Meta>, tasks: Vec<TaskId>) -> Vec<Strays> {
+fn end_orphaned(meta: Option<&Meta>, tasks: Vec<TaskId>) -> Vec<Orphans> {
     match meta {
         Some(meta) if meta.boot_id == boot_id() && !meta.boot_id.is_empty() => {
-            Remains { tasks, since: meta.start }.end(PATIENCE)
+            OrphanedTasks { tasks, since: meta.start }.end(PATIENCE)
         }
-        _ => tasks.iter().map(|_| Strays::default()).collect(),
+        _ => tasks.iter().map(|_| Orphans::default()).collect(),
     }
 }
 

@@ -12,8 +12,8 @@ mod tabs;
 
 use super::charset::Charsets;
 use super::emulator::Emulator;
-use super::facts::Facts;
 use super::modes::Cursor;
+use super::osc::Properties;
 use super::scanner::Scanner;
 use super::size::Size;
 use super::terminal::{Fed, Origin, Terminal};
@@ -55,7 +55,7 @@ struct State {
     may_pend: bool,
     /// The emulator's scrollback was emptied by the program.
     scrollback_cleared: bool,
-    facts: Facts,
+    properties: Properties,
 }
 
 /// What DECSC keeps besides the cursor.
@@ -121,8 +121,8 @@ impl Normaliser {
         self.state.focus_events
     }
 
-    pub(super) fn facts(&self) -> &Facts {
-        &self.state.facts
+    pub(super) fn properties(&self) -> &Properties {
+        &self.state.properties
     }
 }
 
@@ -145,7 +145,7 @@ impl State {
             focus_events: false,
             may_pend: false,
             scrollback_cleared: false,
-            facts: Facts::default(),
+            properties: Properties::default(),
         }
     }
 

@@ -47,7 +47,7 @@ impl<E: Emulator> Sink for Pass<'_, E> {
     fn osc(&mut self, content: &[u8]) {
         match replies::color(content) {
             Some(answer) => self.reply(answer),
-            None => self.state.facts.osc(content),
+            None => self.state.properties.osc(content),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::process::Stdio as Streams;
 use std::time::Duration;
 
 use pilothouse::envelope::TaskId;
-use pilothouse::process::{EndReason, ExitRecord, HostEvent, Leftovers, Remains, Strays, end_strays};
+use pilothouse::process::{EndReason, ExitRecord, HostEvent, Leftovers, OrphanedTasks, Orphans};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::{Bench, PIPES, Task, pty};
@@ -70,7 +70,8 @@ async fn when_its_host_is_killed_the_tree_is_found_and_killed() {
     kill_process(parent(task.pid), Signal::KILL).expect("kills the host");
     assert_eq!(task.event().await, HostEvent::Lost);
     assert!(tag.holders().is_empty());
-    assert_eq!(end_strays(&task_id).names, Vec::<String>::new());
+    let found = OrphanedTasks { tasks: vec![task_id], since: 0 }.end(Duration::ZERO);
+    assert_eq!(found[0].names, Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -162,10 +163,10 @@ fn a_process_that_is_older_than_the_dead_runtime_is_left_alone_whatever_it_carri
     let mut other = std::process::Command::new("sleep");
     let mut other = other.arg(&tag.0).env("PILOTHOUSE_TASK_ID", id.as_str()).spawn().expect("starts");
     wait_until("it sleeps", || tag.holders().len() == 1);
-    let none = Remains { tasks: vec![id.clone()], since: u64::MAX }.end(Duration::ZERO);
-    assert_eq!(none, [Strays::default()]);
+    let none = OrphanedTasks { tasks: vec![id.clone()], since: u64::MAX }.end(Duration::ZERO);
+    assert_eq!(none, [Orphans::default()]);
     assert!(other.try_wait().expect("asked").is_none(), "it lives");
-    let ended = Remains { tasks: vec![id], since: 1 }.end(Duration::ZERO);
+    let ended = OrphanedTasks { tasks: vec![id], since: 1 }.end(Duration::ZERO);
     assert_eq!(ended[0].names, ["sleep"]);
     assert!(!other.wait().expect("reaped").success());
 }

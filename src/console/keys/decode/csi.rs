@@ -1,6 +1,6 @@
 //! Control sequences: keys with their modifiers, the mouse, the focus, answers.
 
-use crate::terminal::outer::Answer;
+use crate::terminal::host_terminal::Answer;
 use crate::terminal::{Key, KeyPress, MouseButton, MouseInput, MouseKind};
 
 use super::{Decoded, Step};

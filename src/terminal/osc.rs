@@ -8,7 +8,7 @@ const MAX_CHARS: usize = 256;
 
 /// What a program has said about itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Facts {
+pub struct Properties {
     /// Its title (OSC 0 and 2), without hidden characters.
     pub title: Option<String>,
     /// The directory its shell is in, as a URL or a path (OSC 7, OSC 9;9), without hidden characters.
@@ -30,7 +30,7 @@ pub enum PromptMark {
     Done(Option<i32>),
 }
 
-impl Facts {
+impl Properties {
     /// Takes an operating system command.
     pub(super) fn osc(&mut self, content: &[u8]) {
         let text = String::from_utf8_lossy(content);
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn facts_are_kept_without_hidden_characters() {
-        let mut facts = Facts::default();
+        let mut facts = Properties::default();
         facts.osc(b"0;a\x1b\xe2\x80\xaeb");
         facts.osc(b"7;file://host/tmp");
         facts.osc(b"133;D;3");

@@ -20,7 +20,7 @@ const READS: usize = 4;
 pub(super) const SLOTS: u64 = 4;
 
 /// One task's descriptors.
-pub(super) struct Watched {
+pub(super) struct FdEntry {
     pub(super) io: Arc<TaskIo>,
     pub(super) sources: [Option<Source>; 3],
     pub(super) writer: Option<OwnedFd>,
@@ -34,7 +34,7 @@ pub(super) struct Drain {
     pub(super) last_byte: Duration,
 }
 
-impl Watched {
+impl FdEntry {
     /// Tells whether a drain is over: end of file everywhere, quiet, or out of time.
     pub(super) fn is_drained(&mut self, now: Duration) -> bool {
         let Some(drain) = &mut self.drain else { return true };

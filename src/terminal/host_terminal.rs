@@ -37,7 +37,7 @@ pub enum Ink {
 
 /// What is known of a terminal from its answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Outer {
+pub struct HostTerminal {
     /// Of text without a colour.
     pub foreground: Option<Rgb>,
     /// Behind it.
@@ -67,7 +67,7 @@ pub fn questions() -> String {
     all
 }
 
-impl Outer {
+impl HostTerminal {
     /// Takes an answer in; tells whether it was the last.
     pub fn take(&mut self, answer: Answer) -> bool {
         match answer {
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn answers_come_to_what_is_known_and_end_with_the_attributes() {
-        let mut outer = Outer::default();
+        let mut outer = HostTerminal::default();
         assert!(!outer.take(Answer::Colour(Ink::Background, (253, 246, 227))));
         assert!(!outer.take(Answer::Cursor { row: ROW, column: 3 }));
         assert_eq!((outer.is_light(), outer.ambiguous_columns), (Some(true), Some(2)));

@@ -1,5 +1,5 @@
-//! A command that is read from a file by a shell without profiles, and says where it ended: what a
-//! program's `exec` runs as. Text of any length fits, and a `cd` of it counts for the next one.
+//! The command of a program's `exec` as a script: a shell without profiles sources it from a file and reports the
+//! directory it ended in. The text may be of any length, and a `cd` in it applies to the next command.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -9,39 +9,39 @@ use std::path::{Path, PathBuf};
 
 /// The file with the command's text, in the task's folder.
 const COMMAND: &str = "command";
-/// The file with the directory it ended in.
+/// The file with the directory the command ended in.
 const REPORT: &str = "cwd";
 /// No path is longer.
 const REPORT_BYTES: u64 = 8 << 10;
 
-/// Writes a command's text into the folder of its task and returns what the shell is to run.
+/// Writes a command's text into the folder of its task and returns the command for the shell to run.
 ///
 /// # Errors
 /// When the file cannot be written.
-pub fn lay_out(folder: &Path, cmd: &str) -> io::Result<String> {
+pub fn write(folder: &Path, cmd: &str) -> io::Result<String> {
     let path = folder.join(COMMAND);
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
     file.write_all(cmd.as_bytes())?;
-    // Without a line feed at its end, a here-document on the last line would not be closed.
+    // Without a final line feed, a here-document on the last line would not be closed.
     file.write_all(b"\n")?;
     Ok(wrapper(&path, &folder.join(REPORT)))
 }
 
-/// Returns the directory a command ended in, if it told. One that was killed, replaced its shell or
-/// removed its directory has not.
+/// Returns the directory a command ended in, if it was reported. It is not when the command was killed, replaced its
+/// shell or removed its directory.
 #[must_use]
-pub fn ended_in(folder: &Path) -> Option<PathBuf> {
+pub fn final_directory(folder: &Path) -> Option<PathBuf> {
     let mut report = Vec::new();
     File::open(folder.join(REPORT)).ok()?.take(REPORT_BYTES).read_to_end(&mut report).ok()?;
-    // Half a report has no line feed at its end.
+    // An incomplete report has no final line feed.
     let path = report.strip_suffix(b"\n")?;
     let path = PathBuf::from(std::ffi::OsString::from_vec(path.to_vec()));
     (path.is_absolute() && path.is_dir()).then_some(path)
 }
 
-/// Sources `command` and reports the directory twice: in the EXIT trap, for a command that leaves by
-/// `exit` or `set -e`, and right after it, for one that has set a trap of its own. `>|` because it may
-/// have forbidden `>` to overwrite. The status is the command's.
+/// Sources `command` and reports the directory twice: in the EXIT trap, for a command that leaves by `exit` or `set -e`,
+/// and right after it, for one that sets a trap of its own. `>|` because the command may have set `noclobber`. The exit
+/// status is the command's.
 fn wrapper(command: &Path, report: &Path) -> String {
     let report =
         format!("{{ command pwd -P; }} >|{} 2>/dev/null || :", quoted(report.as_os_str().as_bytes()));
@@ -50,8 +50,8 @@ fn wrapper(command: &Path, report: &Path) -> String {
     format!("trap {on_exit} EXIT\n. {command}\n__pilothouse_status=$?\n{report}\nexit $__pilothouse_status")
 }
 
-/// Quotes a word for the shell. A folder of ours that is not UTF-8 cannot be written into a command;
-/// what replaces its bytes names no file, and the shell says so.
+/// Quotes a word for the shell. A folder whose name is not UTF-8 cannot be written into a command; the replacement
+/// names no file, and the shell says so.
 fn quoted(word: &[u8]) -> String {
     format!("'{}'", String::from_utf8_lossy(word).replace('\'', r"'\''"))
 }
@@ -78,7 +78,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("temp dir");
         let report = |text: &str| {
             std::fs::write(dir.path().join(REPORT), text).expect("writes");
-            ended_in(dir.path())
+            final_directory(dir.path())
         };
         assert_eq!(report("/\n"), Some(PathBuf::from("/")));
         for none in ["/", "", "\n", "tmp\n", "/no/such/place\n"] {

@@ -14,7 +14,7 @@ const KILL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// What the host must do now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Act {
+pub(super) enum Action {
     /// Report who outlived the shell.
     NameLeftovers,
     /// Ask every process to end.
@@ -27,7 +27,7 @@ pub(super) enum Act {
 
 /// Where a command is on its way to the end. Times are monotonic.
 #[derive(Debug, Default)]
-pub(super) struct Ladder {
+pub(super) struct Termination {
     shell: Option<ExitStatus>,
     finish: Option<Leftovers>,
     runtime_gone: bool,
@@ -53,7 +53,7 @@ enum Step {
     },
 }
 
-impl Ladder {
+impl Termination {
     /// The shell ended.
     pub(super) fn shell_ended(&mut self, status: ExitStatus) {
         self.shell.get_or_insert(status);
@@ -79,12 +79,12 @@ impl Ladder {
     }
 
     /// Decides what is due. `childless`: nothing of the command is left, not even a zombie.
-    pub(super) fn due(&mut self, now: Duration, childless: bool) -> Vec<Act> {
+    pub(super) fn due(&mut self, now: Duration, childless: bool) -> Vec<Action> {
         let mut acts = Vec::new();
         let released = self.finish.is_some() || self.runtime_gone;
         if self.shell.is_some() && released && !self.leftovers_named {
             self.leftovers_named = true;
-            acts.push(Act::NameLeftovers);
+            acts.push(Action::NameLeftovers);
         }
         if self.shell.is_some() && self.finish == Some(Leftovers::End) && matches!(self.step, Step::None) {
             self.descend(now + SHORT_GRACE);
@@ -92,7 +92,7 @@ impl Ladder {
         if childless {
             // Nothing is due any more but the runtime's word; without a shell it waits for none.
             self.step = Step::None;
-            acts.extend((self.leftovers_named || self.shell.is_none()).then_some(Act::Leave));
+            acts.extend((self.leftovers_named || self.shell.is_none()).then_some(Action::Leave));
         } else {
             acts.extend(self.next_step(now));
         }
@@ -127,17 +127,17 @@ impl Ladder {
         }
     }
 
-    fn next_step(&mut self, now: Duration) -> Option<Act> {
+    fn next_step(&mut self, now: Duration) -> Option<Action> {
         match self.step {
             Step::Ordered { kill_at } if now < kill_at => {
                 self.step = Step::Asked { kill_at };
-                Some(Act::Ask)
+                Some(Action::Ask)
             }
             Step::Ordered { kill_at } | Step::Asked { kill_at } if now >= kill_at => {
                 self.step = Step::Killing { give_up_at: now + UNKILLABLE_AFTER };
-                Some(Act::Kill)
+                Some(Action::Kill)
             }
-            Step::Killing { give_up_at } => Some(if now < give_up_at { Act::Kill } else { Act::Leave }),
+            Step::Killing { give_up_at } => Some(if now < give_up_at { Action::Kill } else { Action::Leave }),
             Step::None | Step::Ordered { .. } | Step::Asked { .. } => None,
         }
     }
@@ -155,99 +155,99 @@ mod tests {
 
     #[test]
     fn a_command_that_leaves_nothing_is_over_when_the_runtime_has_drained_it() {
-        let mut ladder = Ladder::default();
-        ladder.shell_ended(EXIT);
-        assert_eq!(ladder.due(at(0), true), []);
-        ladder.finish(Leftovers::End);
-        assert_eq!(ladder.due(at(1), true), [Act::NameLeftovers, Act::Leave]);
-        assert_eq!(ladder.reason(), EndReason::Exited);
+        let mut termination = Termination::default();
+        termination.shell_ended(EXIT);
+        assert_eq!(termination.due(at(0), true), []);
+        termination.finish(Leftovers::End);
+        assert_eq!(termination.due(at(1), true), [Action::NameLeftovers, Action::Leave]);
+        assert_eq!(termination.reason(), EndReason::Exited);
     }
 
     #[test]
     fn leftovers_are_named_then_asked_then_killed_after_a_short_grace() {
-        let mut ladder = Ladder::default();
-        ladder.finish(Leftovers::End);
-        assert_eq!(ladder.due(at(0), false), [], "the shell still runs");
-        ladder.shell_ended(EXIT);
-        assert_eq!(ladder.due(at(1000), false), [Act::NameLeftovers, Act::Ask]);
-        assert_eq!(ladder.due(at(1199), false), []);
-        assert_eq!(ladder.deadline(at(1199)), Some(at(1200)));
-        assert_eq!(ladder.due(at(1200), false), [Act::Kill]);
-        assert_eq!(ladder.due(at(1220), false), [Act::Kill], "and again until nothing is left");
-        assert_eq!(ladder.due(at(1221), true), [Act::Leave]);
+        let mut termination = Termination::default();
+        termination.finish(Leftovers::End);
+        assert_eq!(termination.due(at(0), false), [], "the shell still runs");
+        termination.shell_ended(EXIT);
+        assert_eq!(termination.due(at(1000), false), [Action::NameLeftovers, Action::Ask]);
+        assert_eq!(termination.due(at(1199), false), []);
+        assert_eq!(termination.deadline(at(1199)), Some(at(1200)));
+        assert_eq!(termination.due(at(1200), false), [Action::Kill]);
+        assert_eq!(termination.due(at(1220), false), [Action::Kill], "and again until nothing is left");
+        assert_eq!(termination.due(at(1221), true), [Action::Leave]);
     }
 
     #[test]
     fn kept_leftovers_are_named_once_and_waited_for() {
-        let mut ladder = Ladder::default();
-        ladder.shell_ended(EXIT);
-        ladder.finish(Leftovers::Keep);
-        assert_eq!(ladder.due(at(0), false), [Act::NameLeftovers]);
-        assert_eq!((ladder.due(at(9000), false), ladder.deadline(at(9000))), (vec![], None));
-        ladder.end(at(9000), at(5000));
-        assert_eq!(ladder.due(at(9000), false), [Act::Ask]);
-        assert_eq!(ladder.due(at(9001), true), [Act::Leave]);
+        let mut termination = Termination::default();
+        termination.shell_ended(EXIT);
+        termination.finish(Leftovers::Keep);
+        assert_eq!(termination.due(at(0), false), [Action::NameLeftovers]);
+        assert_eq!((termination.due(at(9000), false), termination.deadline(at(9000))), (vec![], None));
+        termination.end(at(9000), at(5000));
+        assert_eq!(termination.due(at(9000), false), [Action::Ask]);
+        assert_eq!(termination.due(at(9001), true), [Action::Leave]);
     }
 
     #[test]
     fn a_second_end_shortens_the_grace_and_never_lengthens_it() {
-        let mut ladder = Ladder::default();
-        ladder.end(at(0), at(5000));
-        assert_eq!(ladder.due(at(0), false), [Act::Ask]);
-        ladder.end(at(100), at(9000));
-        assert_eq!(ladder.deadline(at(100)), Some(at(5000)));
-        ladder.end(at(100), at(0));
-        assert_eq!(ladder.due(at(100), false), [Act::Kill]);
-        assert_eq!(ladder.reason(), EndReason::Ordered);
+        let mut termination = Termination::default();
+        termination.end(at(0), at(5000));
+        assert_eq!(termination.due(at(0), false), [Action::Ask]);
+        termination.end(at(100), at(9000));
+        assert_eq!(termination.deadline(at(100)), Some(at(5000)));
+        termination.end(at(100), at(0));
+        assert_eq!(termination.due(at(100), false), [Action::Kill]);
+        assert_eq!(termination.reason(), EndReason::Ordered);
     }
 
     #[test]
     fn an_end_without_grace_kills_at_once() {
-        let mut ladder = Ladder::default();
-        ladder.end(at(7), Duration::ZERO);
-        assert_eq!(ladder.due(at(7), false), [Act::Kill]);
+        let mut termination = Termination::default();
+        termination.end(at(7), Duration::ZERO);
+        assert_eq!(termination.due(at(7), false), [Action::Kill]);
     }
 
     #[test]
     fn a_finish_does_not_cut_the_grace_of_an_end() {
-        let mut ladder = Ladder::default();
-        ladder.end(at(0), at(5000));
-        assert_eq!(ladder.due(at(0), false), [Act::Ask]);
-        ladder.shell_ended(EXIT);
-        ladder.finish(Leftovers::End);
-        assert_eq!(ladder.due(at(10), false), [Act::NameLeftovers]);
-        assert_eq!(ladder.deadline(at(10)), Some(at(5000)));
+        let mut termination = Termination::default();
+        termination.end(at(0), at(5000));
+        assert_eq!(termination.due(at(0), false), [Action::Ask]);
+        termination.shell_ended(EXIT);
+        termination.finish(Leftovers::End);
+        assert_eq!(termination.due(at(10), false), [Action::NameLeftovers]);
+        assert_eq!(termination.deadline(at(10)), Some(at(5000)));
     }
 
     #[test]
     fn an_ended_tree_rests_until_the_runtime_has_drained_it() {
-        let mut ladder = Ladder::default();
-        ladder.end(at(0), at(100));
-        assert_eq!(ladder.due(at(0), false), [Act::Ask]);
-        ladder.shell_ended(EXIT);
-        assert_eq!((ladder.due(at(1), true), ladder.deadline(at(5000))), (vec![], None));
-        ladder.finish(Leftovers::End);
-        assert_eq!(ladder.due(at(5000), true), [Act::NameLeftovers, Act::Leave]);
+        let mut termination = Termination::default();
+        termination.end(at(0), at(100));
+        assert_eq!(termination.due(at(0), false), [Action::Ask]);
+        termination.shell_ended(EXIT);
+        assert_eq!((termination.due(at(1), true), termination.deadline(at(5000))), (vec![], None));
+        termination.finish(Leftovers::End);
+        assert_eq!(termination.due(at(5000), true), [Action::NameLeftovers, Action::Leave]);
     }
 
     #[test]
     fn when_the_runtime_dies_the_tree_follows_without_any_order() {
-        let mut ladder = Ladder::default();
-        ladder.runtime_gone(at(0));
-        assert_eq!(ladder.due(at(0), false), [Act::Ask]);
-        assert_eq!(ladder.due(at(200), false), [Act::Kill]);
-        ladder.shell_ended(ExitStatus::Code(1));
-        assert_eq!(ladder.due(at(201), true), [Act::NameLeftovers, Act::Leave]);
-        assert_eq!(ladder.reason(), EndReason::RuntimeGone);
+        let mut termination = Termination::default();
+        termination.runtime_gone(at(0));
+        assert_eq!(termination.due(at(0), false), [Action::Ask]);
+        assert_eq!(termination.due(at(200), false), [Action::Kill]);
+        termination.shell_ended(ExitStatus::Code(1));
+        assert_eq!(termination.due(at(201), true), [Action::NameLeftovers, Action::Leave]);
+        assert_eq!(termination.reason(), EndReason::RuntimeGone);
     }
 
     #[test]
     fn who_cannot_be_killed_is_given_up_after_ten_seconds() {
-        let mut ladder = Ladder::default();
-        ladder.end(at(0), Duration::ZERO);
-        assert_eq!(ladder.due(at(0), false), [Act::Kill]);
-        assert_eq!(ladder.due(at(9999), false), [Act::Kill]);
-        assert_eq!(ladder.due(at(10_000), false), [Act::Leave]);
-        assert_eq!(ladder.shell(), None);
+        let mut termination = Termination::default();
+        termination.end(at(0), Duration::ZERO);
+        assert_eq!(termination.due(at(0), false), [Action::Kill]);
+        assert_eq!(termination.due(at(9999), false), [Action::Kill]);
+        assert_eq!(termination.due(at(10_000), false), [Action::Leave]);
+        assert_eq!(termination.shell(), None);
     }
 }

@@ -1,0 +1,205 @@
+//! Orphans: processes of tasks whose host is gone. A runtime finds those of one task by their session, their descent
+//! and the id they carry; a guard finds all that hang directly below it.
+//!
+//! A guard tells them by their session. A task host begins a session of its own, and a process can begin a new session
+//! but never join another one, so nothing that came from a task is ever in the session of the guards and the program.
+//! What the program itself starts stays in that session (a clipboard tool that goes into the background, for one) and
+//! is left alone.
+//!
+//! A runtime never reaps them: they are children of the keeper now, or of init where there is no keeper.
+
+use std::collections::HashSet;
+use std::fs;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, WaitOptions, pidfd_open, wait};
+
+use super::cgroup::{self, Cgroup};
+use super::environment::TASK_ID;
+use super::tree::{self, HOST, Process};
+use super::{Signal, guard};
+use crate::clock::Clock;
+use crate::envelope::TaskId;
+
+/// How long a killed process may take to be gone.
+const KILL_PATIENCE: Duration = Duration::from_secs(2);
+/// How often the rest is killed again, with whatever was started meanwhile.
+const ATTEMPTS: usize = 3;
+/// How long task hosts may take to end their trees and write `exit.json` when the program is gone.
+const HOSTS_PATIENCE: Duration = Duration::from_secs(2);
+/// A process that outlives a SIGKILL this long is stuck in the kernel.
+const UNKILLABLE_AFTER: Duration = Duration::from_secs(10);
+/// Pause between two looks while a guard waits.
+const LOOK_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
+
+/// What was found of one task.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Orphans {
+    /// Names of the processes found.
+    pub names: Vec<String>,
+    /// Names of those that could not be killed.
+    pub survivors: Vec<String>,
+}
+
+/// Tasks of a dead runtime, which may have left processes behind.
+#[derive(Debug)]
+pub struct OrphanedTasks {
+    /// The tasks, by the id their processes carry.
+    pub tasks: Vec<TaskId>,
+    /// When the runtime started, in clock ticks since this boot: older processes are not theirs.
+    pub since: u64,
+}
+
+impl OrphanedTasks {
+    /// Gives their hosts time to end them, then ends what is left; returns what was found, by task. Blocks for
+    /// `patience` and a few seconds more at most, as a rule for milliseconds.
+    #[must_use]
+    pub fn end(&self, patience: Duration) -> Vec<Orphans> {
+        let search = |id: &TaskId| Search {
+            session: None,
+            task_id: Some(id.as_str().to_owned()),
+            since: self.since,
+            adopted: false,
+        };
+        let searches: Vec<Search> = self.tasks.iter().map(search).collect();
+        let found: Vec<Vec<Process>> = searches.iter().map(Search::look).collect();
+        await_gone(&found.concat(), patience);
+        let end = |(search, mut found): (&Search, Vec<Process>)| {
+            let left = search.end();
+            // A host is no process of the command.
+            found.retain(|process| process.name != HOST);
+            let is_new = |name: &String| name != HOST && !found.iter().any(|known| known.name == *name);
+            let names =
+                tree::names(&found).into_iter().chain(left.names.into_iter().filter(is_new)).collect();
+            Orphans { names, survivors: left.survivors }
+        };
+        searches.iter().zip(found).map(end).collect()
+    }
+}
+
+/// How the processes of a task are recognised when their host is gone.
+#[derive(Debug)]
+pub(super) struct Search {
+    /// The shell's session, while the shell is known to live: later its number may be another's.
+    pub(super) session: Option<u32>,
+    /// The value of `PILOTHOUSE_TASK_ID`.
+    pub(super) task_id: Option<String>,
+    /// Older processes do not count, in clock ticks since boot.
+    pub(super) since: u64,
+    /// Whatever tasks left to the keeper of this process counts as well, marked or not.
+    pub(super) adopted: bool,
+}
+
+impl Search {
+    /// Kills what is found. Blocks, for milliseconds as a rule and a few seconds at most.
+    pub(super) fn end(&self) -> Orphans {
+        let names = tree::names(&tree::settled(|| self.look()));
+        let groups = self.task_id.as_deref().map(cgroup::of_task).unwrap_or_default();
+        groups.iter().for_each(Cgroup::kill);
+        let mut left = names.clone();
+        for _ in 0..ATTEMPTS {
+            if left.is_empty() {
+                break;
+            }
+            tree::kill(|| self.look());
+            await_gone(&self.look(), KILL_PATIENCE);
+            left = tree::names(&self.look());
+        }
+        Orphans { names, survivors: left }
+    }
+
+    /// Lists the processes that are marked and all their descendants, but never this one.
+    fn look(&self) -> Vec<Process> {
+        let own = i32::try_from(std::process::id()).unwrap_or(0);
+        let all: Vec<Process> = tree::all().into_iter().filter(|found| found.pid != own).collect();
+        let mut found: HashSet<i32> =
+            all.iter().filter(|process| self.is_marked(process)).map(|process| process.pid).collect();
+        if let Some(keeper) = guard::keeper().filter(|_| self.adopted) {
+            found.extend(below_guard(keeper.as_raw_pid(), own).iter().map(|process| process.pid));
+        }
+        loop {
+            let is_child = |process: &&Process| found.contains(&process.parent);
+            let children: Vec<i32> = all.iter().filter(is_child).map(|process| process.pid).collect();
+            let before = found.len();
+            found.extend(children);
+            if found.len() == before {
+                break;
+            }
+        }
+        all.into_iter().filter(|process| found.contains(&process.pid) && !process.zombie).collect()
+    }
+
+    fn is_marked(&self, process: &Process) -> bool {
+        if process.start < self.since {
+            return false;
+        }
+        let in_session = self.session.is_some_and(|session| u32::try_from(process.session) == Ok(session));
+        in_session || self.task_id.as_deref().is_some_and(|task_id| carries(process.pid, task_id))
+    }
+}
+
+fn carries(pid: i32, task_id: &str) -> bool {
+    let mark = format!("{TASK_ID}={task_id}");
+    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
+}
+
+/// Waits until the processes have ended; gives up when one of them takes longer than `patience`.
+fn await_gone(processes: &[Process], patience: Duration) {
+    let handle = |process: &Process| pidfd_open(Pid::from_raw(process.pid)?, PidfdFlags::empty()).ok();
+    let handles: Vec<OwnedFd> = processes.iter().filter_map(handle).collect();
+    let limit = Timespec::try_from(patience).ok();
+    for handle in &handles {
+        let mut fds = [PollFd::new(handle, PollFlags::IN)];
+        if !poll(&mut fds, limit.as_ref()).is_ok_and(|ready| ready == 1) {
+            return;
+        }
+    }
+}
+
+/// Lists what came from tasks and hangs directly below `guard`, with everything below that. `program` and what
+/// it started do not count.
+fn below_guard(guard: i32, program: i32) -> Vec<Process> {
+    let Some(session) = Process::read(guard).map(|guard| guard.session) else { return Vec::new() };
+    let adopted = tree::children(guard).into_iter().filter_map(Process::read);
+    let foreign = adopted.filter(|process| process.session != session && process.pid != program);
+    foreign
+        .flat_map(|process| {
+            let below = tree::descendants(process.pid);
+            std::iter::once(process).chain(below)
+        })
+        .filter(|process| !process.zombie)
+        .collect()
+}
+
+/// Ends whatever the tasks of `program`, which is gone, have left below this process, its guard. Task hosts, stopped
+/// ones included, first get the time to do it themselves.
+pub(super) fn end_all(program: Option<Pid>) {
+    let own = rustix::process::getpid().as_raw_pid();
+    let clock = Clock::start();
+    let hosts = |process: &Process| process.parent == own && process.name == HOST;
+    below_guard(own, 0).iter().filter(|process| hosts(process)).for_each(|host| host.send(Signal::CONT));
+    loop {
+        reap();
+        let left = below_guard(own, 0);
+        let waited = clock.now().mono;
+        let is_over = left.is_empty() || waited >= UNKILLABLE_AFTER;
+        if is_over || waited >= HOSTS_PATIENCE || !left.iter().any(hosts) {
+            // What a group still holds has left the tree: it was moved, or missed.
+            let groups = program.map(|program| cgroup::of_runtime(program.as_raw_pid().unsigned_abs()));
+            groups.iter().flatten().for_each(Cgroup::kill);
+            tree::kill(|| below_guard(own, 0));
+        }
+        if is_over {
+            return;
+        }
+        let _ = poll(&mut [], Some(&LOOK_INTERVAL));
+    }
+}
+
+/// Reaps whatever has ended.
+fn reap() {
+    while matches!(wait(WaitOptions::NOHANG), Ok(Some(_))) {}
+}
