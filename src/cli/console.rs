@@ -99,7 +99,7 @@ pub(super) async fn show(start: &Start, operator: Operator, layout: Option<PathB
 
 /// Opens the console on the screen of programs.
 pub(super) async fn show_program(start: &Start, operator: Operator) -> Result<Exit> {
-    let options = Options { opens: console::app::View::Program, ..options(start) };
+    let options = Options { opens: console::app::Screen::Program, ..options(start) };
     Ok(console::run(operator, options).await?)
 }
 

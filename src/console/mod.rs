@@ -9,11 +9,8 @@ pub mod keys;
 pub mod looks;
 pub mod msg;
 mod options;
-pub mod plan;
 pub mod spoken;
 pub mod text;
-mod update;
-pub mod view;
 
 use std::io;
 use std::sync::Arc;
@@ -25,7 +22,7 @@ use crate::config::{Mouse, Watch};
 use crate::link::Operator;
 
 use app::arrangement::Arrangement;
-use app::memory::Memory;
+use app::hints::Memory;
 use app::{App, Setup};
 use edge::carrier::Carrier;
 use edge::display::Display;
@@ -101,13 +98,13 @@ async fn show(
         zone: TimeZone::system(),
         is_root: rustix::process::geteuid().is_root(),
         is_remote: operator.is_remote(),
-        shows_run: options.opens == app::View::Program,
+        shows_run: options.opens == app::Screen::Program,
         recording: operator.recording().map(str::to_owned),
     };
     let size = edge::tty::size().map_err(Error::Terminal)?;
     let snapshot = Arc::clone(&operator.snapshot().borrow());
     let mut app = App::new(setup, snapshot, size, clock.now().wall);
-    app.view = options.opens;
+    app.screen = options.opens;
     app.has_mouse = mouse != Mouse::Off;
     app.memory = options.state.as_deref().map(Memory::read).unwrap_or_default();
     for fault in faults {

@@ -9,13 +9,13 @@ use crate::envelope::TaskId;
 use crate::runtime::{CallRecord, Decision, Form, Given, Input, QuestionId, Snapshot, TaskUsage, TaskView};
 use crate::terminal::{KeyPress, MouseInput, Palette, Size};
 
+use super::app::coverage::Shown;
+use super::app::coverage::Told;
 use super::app::export::FileName;
-use super::app::memory::Memory;
+use super::app::hints::Memory;
 use super::app::picture::Picture;
 use super::app::replay::Reel;
 use super::app::search::Query;
-use super::app::seen::Told;
-use super::app::showing::Shown;
 use super::looks::Looks;
 
 /// Something happened.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::runtime::{Snapshot, TaskStatus};
 
-use super::app::View;
+use super::app::Screen;
 use super::looks::colour::Level;
 use super::looks::{Facts, Flags};
 
@@ -26,7 +26,7 @@ pub struct Options {
     /// It is told in plain lines instead of drawn, and why.
     pub spoken: Option<Because>,
     /// The screen it opens on, unless it is arranged as it was left.
-    pub opens: View,
+    pub opens: Screen,
     /// Clipboard tools to hand copied text to, besides asking the terminal.
     pub clipboard: Vec<&'static [&'static str]>,
     /// Where files that are kept go; none: nowhere.

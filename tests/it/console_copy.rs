@@ -22,7 +22,7 @@ fn yanked(effects: &[Effect]) -> Vec<String> {
 }
 
 fn pane_rows(app: &App) -> Vec<String> {
-    let top = usize::from(app.plan().panes[0].cells.y);
+    let top = usize::from(app.layout().panes[0].cells.y);
     shown(app).lines().skip(top).map(|row| row.trim_end().to_owned()).collect()
 }
 
@@ -61,7 +61,7 @@ fn a_drag_copies_what_it_goes_over_and_gives_the_keys_back() {
         if enter {
             let _ = press(&mut app, &["Enter"]);
         }
-        let cells = app.plan().panes[0].cells;
+        let cells = app.layout().panes[0].cells;
         let row = pane_rows(&app)[0].clone();
         let _ = mouse(&mut app, MouseKind::Press(MouseButton::Left), (cells.x, cells.y));
         let _ = mouse(&mut app, MouseKind::Drag(MouseButton::Left), (cells.x + 3, cells.y));
@@ -75,7 +75,7 @@ fn a_drag_copies_what_it_goes_over_and_gives_the_keys_back() {
 #[test]
 fn a_click_copies_nothing() {
     let mut app = opened();
-    let cells = app.plan().panes[0].cells;
+    let cells = app.layout().panes[0].cells;
     let _ = mouse(&mut app, MouseKind::Press(MouseButton::Left), (cells.x, cells.y));
     let effects = mouse(&mut app, MouseKind::Release(MouseButton::Left), (cells.x, cells.y));
     assert_eq!(yanked(&effects), Vec::<String>::new());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pilothouse::console::app::filter::Filter;
+use pilothouse::console::app::task_list::Filter;
 use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::Msg;
 use pilothouse::runtime::TaskView;

@@ -1,5 +1,6 @@
 //! A workspace in the middle of its day: what the console's tests look at.
 
+use pilothouse::console::app::draw;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,13 +11,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use serde_json::{Value, json};
 
+use pilothouse::console::app::painter::Drawn;
 use pilothouse::console::app::picture::Picture;
 use pilothouse::console::app::{App, Setup};
 use pilothouse::console::keys::keymap::Keymap;
 use pilothouse::console::looks::theme::{Colours, Theme};
 use pilothouse::console::looks::{Taste, Wardrobe};
 use pilothouse::console::msg::{Effect, Msg};
-use pilothouse::console::view::{self, Drawn};
 use pilothouse::envelope::{Actor, Envelope, TaskId};
 use pilothouse::runtime::{
     AgentView, CallRecord, CallSummary, Ended, Gauge, Histogram, Lease, Limit, Metrics, Notice, OutputView,
@@ -516,7 +517,7 @@ pub(crate) fn select(app: &mut App, number: u32) {
 /// Draws the console.
 pub(crate) fn draw(app: &App) -> (Buffer, Drawn) {
     let mut buffer = Buffer::empty(Rect::new(0, 0, app.size.0, app.size.1));
-    let drawn = view::draw(app, &mut buffer);
+    let drawn = draw::draw(app, &mut buffer);
     (buffer, drawn)
 }
 

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use pilothouse::console::app::arrangement::{Arrangement, Screen};
-use pilothouse::console::app::{App, View};
-use pilothouse::console::plan::{Class, Plan};
+use pilothouse::console::app::arrangement::Arrangement;
+use pilothouse::console::app::layout::{Breakpoint, Layout};
+use pilothouse::console::app::{App, Screen};
 use proptest::prelude::*;
 use ratatui::layout::Rect;
 
 use crate::console_fixture::{console, draw, empty, id, press, select, shown, snapshot};
 
-fn areas(plan: &Plan) -> Vec<Rect> {
+fn areas(plan: &Layout) -> Vec<Rect> {
     let panes = plan.panes.iter().flat_map(|pane| [pane.title, pane.cells]);
     let fixed = [
         plan.bar,
@@ -51,7 +51,7 @@ proptest! {
     ) {
         let mut app = arranged(size, screen, zoom, &pins, split);
         app.list.selected = Some(id(selected));
-        let plan = app.plan();
+        let plan = app.layout();
         let whole = Rect::new(0, 0, size.0, size.1);
         let areas = areas(&plan);
         for (at, area) in areas.iter().enumerate() {
@@ -65,7 +65,7 @@ proptest! {
         shown.sort();
         shown.dedup();
         prop_assert_eq!(shown.len(), panes, "no task has two panes");
-        if plan.class != Class::Sentence && matches!(app.view, View::Tasks | View::Focus) {
+        if plan.breakpoint != Breakpoint::Sentence && matches!(app.screen, Screen::Tasks | Screen::Focus) {
             prop_assert!(shown.contains(&id(selected)), "the selected task is always on screen");
         }
         let _ = draw(&app);
@@ -75,7 +75,7 @@ proptest! {
 #[test]
 fn pinned_tasks_keep_their_panes_and_the_others_page() {
     let mut app = arranged((200, 60), Screen::Tasks, false, &[5, 3], 0);
-    let panes = |app: &App| app.plan().panes.iter().map(|pane| pane.task.clone()).collect::<Vec<_>>();
+    let panes = |app: &App| app.layout().panes.iter().map(|pane| pane.task.clone()).collect::<Vec<_>>();
     select(&mut app, 7);
     assert_eq!(panes(&app)[..2], [id(5), id(3)]);
     assert!(panes(&app).contains(&id(7)));
@@ -90,8 +90,8 @@ fn a_pin_divides_the_stage_where_two_panes_fit_and_only_there() {
     for (size, panes) in [((120, 40), 2), ((80, 24), 1), ((200, 60), 4), ((59, 14), 1)] {
         let mut app = arranged(size, Screen::Tasks, false, &[3], 0);
         select(&mut app, 7);
-        assert_eq!(app.plan().panes.len(), panes, "{size:?}");
-        assert!(app.plan().pane(&id(7)).is_some());
+        assert_eq!(app.layout().panes.len(), panes, "{size:?}");
+        assert!(app.layout().pane(&id(7)).is_some());
     }
 }
 
@@ -99,7 +99,7 @@ fn a_pin_divides_the_stage_where_two_panes_fit_and_only_there() {
 fn keys_pin_and_divide_and_what_they_did_can_be_kept() {
     let mut app = console(snapshot(), (200, 60));
     select(&mut app, 7);
-    let before = app.plan().list.width;
+    let before = app.layout().list.width;
     let _ = press(&mut app, &["P", ">", ">", "z"]);
     let kept = app.arrangement();
     assert_eq!((kept.pins.clone(), kept.zoom, kept.split), (vec![id(7)], true, 2));
@@ -107,7 +107,7 @@ fn keys_pin_and_divide_and_what_they_did_can_be_kept() {
     other.arrange(kept.clone());
     assert_eq!(other.arrangement(), kept);
     let _ = press(&mut other, &["z"]);
-    assert_eq!(other.plan().list.width, before + 8);
+    assert_eq!(other.layout().list.width, before + 8);
     select(&mut other, 7);
     let _ = press(&mut other, &["P"]);
     assert_eq!(other.arrangement().pins, []);

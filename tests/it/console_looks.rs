@@ -227,7 +227,7 @@ fn colours_change_no_text_and_mono_has_none() {
     for (name, scene) in all() {
         for size in SIZES {
             let app = scene(size);
-            let panes: Vec<Rect> = app.plan().panes.iter().map(|pane| pane.cells).collect();
+            let panes: Vec<Rect> = app.layout().panes.iter().map(|pane| pane.cells).collect();
             let (plain, _) = draw(&dressed(app.clone(), "default"));
             for look in LOOKS {
                 let (buffer, _) = draw(&dressed(app.clone(), look));
@@ -271,7 +271,7 @@ fn without_colour_selection_states_and_modes_are_told_apart() {
         let dress = |app: App| dressed(if ascii { in_ascii(app) } else { app }, "mono");
         let app = dress(pressed(7, &[], (80, 24)));
         let (buffer, _) = draw(&app);
-        let list = app.plan().list_body();
+        let list = app.layout().list_body();
         let rows: Vec<String> = (list.top()..list.bottom())
             .map(|y| picture(&(buffer.clone(), Rect { y, height: 1, ..list })))
             .collect();
@@ -288,7 +288,7 @@ fn without_colour_selection_states_and_modes_are_told_apart() {
         // In a list tall enough for all of them, no two states read the same.
         let app = dress(pressed(7, &[], (200, 60)));
         let (buffer, _) = draw(&app);
-        let list = app.plan().list;
+        let list = app.layout().list;
         let text = picture(&(buffer, list));
         for word in
             ["waiting", "running", "cancelling", "queued", "exit 0", "exit 101", "cancelled", "interrupted"]
@@ -300,7 +300,7 @@ fn without_colour_selection_states_and_modes_are_told_apart() {
         for keys in [&[][..], &["Enter"], &["i"], &["v"], &["/"], &["o"], &[","]] {
             let app = dress(pressed(7, keys, (80, 24)));
             let (buffer, _) = draw(&app);
-            let status = app.plan().status;
+            let status = app.layout().status;
             let word: String = (0..14)
                 .map(|x| &buffer[(x, status.y)])
                 .take_while(|cell| cell.modifier.contains(Modifier::REVERSED))
@@ -372,8 +372,8 @@ fn styles_of_what_matters() {
             let app = dressed(scene((80, 24)), look);
             let (buffer, _) = draw(&app);
             let area = match name {
-                "tasks" => app.plan().list,
-                "copy" => app.plan().panes[0].cells,
+                "tasks" => app.layout().list,
+                "copy" => app.layout().panes[0].cells,
                 _ => over(&app).1,
             };
             let _ = write!(out, "{look}\n{}\n", styles(&(buffer, area)));

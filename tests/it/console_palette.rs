@@ -1,7 +1,7 @@
 //! The lists one chooses from: the palette walked by keyboard alone, themes tried on, messages read again.
 
 use pilothouse::console::app::chooser::{Choice, Chooser};
-use pilothouse::console::app::{App, Layer, View};
+use pilothouse::console::app::{App, Layer, Screen};
 use pilothouse::console::keys::action::Action;
 use pilothouse::console::looks::Wardrobe;
 use pilothouse::console::looks::theme::{Colours, Role, Theme};
@@ -71,11 +71,11 @@ fn the_palette_in_ascii_and_without_colour() {
 
 /// What can be seen or noticed of a console, beside the palette itself.
 fn trace(app: &App) -> String {
-    let App { view, mode, layers, list, scroll, search, pan, is_zoomed, calls, has_mouse, .. } = app;
+    let App { screen, mode, layers, list, scroll, search, pan, is_zoomed, calls, has_mouse, .. } = app;
     let calls = (calls.selected, calls.column, calls.receipt, calls.envelope, calls.budget);
     let toasts = app.toasts.list();
     format!(
-        "{view:?} {mode:?} {layers:?} {list:?} {scroll:?} {search:?} {pan} {is_zoomed} {calls:?} {has_mouse} {toasts:?}"
+        "{screen:?} {mode:?} {layers:?} {list:?} {scroll:?} {search:?} {pan} {is_zoomed} {calls:?} {has_mouse} {toasts:?}"
     )
 }
 
@@ -195,7 +195,7 @@ fn a_number_goes_to_a_call_and_a_name_to_a_task() {
     let _ = press(&mut app, &[":"]);
     let _ = write(&mut app, "309");
     let _ = press(&mut app, &["Enter"]);
-    assert_eq!((app.view, app.calls.selected), (View::Receipts, Some(309)));
+    assert_eq!((app.screen, app.calls.selected), (Screen::Receipts, Some(309)));
     let _ = press(&mut app, &[":"]);
     let _ = write(&mut app, ":t03");
     let _ = press(&mut app, &["Enter"]);
@@ -240,7 +240,7 @@ fn messages_are_read_again() {
     let _ = press(&mut app, &["Enter"]);
     insta::assert_snapshot!("messages_120x40", shown(&app));
     let _ = press(&mut app, &["Enter"]);
-    assert_eq!((app.view, app.calls.selected), (View::Receipts, Some(309)));
+    assert_eq!((app.screen, app.calls.selected), (Screen::Receipts, Some(309)));
 }
 
 #[test]

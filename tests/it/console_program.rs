@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use jiff::SignedDuration;
-use pilothouse::console::app::{App, Layer, Mode, View};
+use pilothouse::console::app::{App, Layer, Mode, Screen};
 use pilothouse::console::keys::keymap::Context;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::envelope::Actor;
@@ -303,7 +303,7 @@ fn only_the_deliberate_key_approves_and_escape_is_safe() {
     }
     let mut app = in_dialog(gate(), (80, 24));
     let _ = press(&mut app, &["Esc"]);
-    assert!(app.layers.is_empty() && app.view == View::Program);
+    assert!(app.layers.is_empty() && app.screen == Screen::Program);
     let mut app = in_dialog(gate(), (80, 24));
     let effects = press(&mut app, &["c", "n", "o", "t", "Space", "a", "Enter", "r"]);
     let expected = ("question_00000003".to_owned(), AnswerValue::Reject, Some("not a".to_owned()));
@@ -431,7 +431,7 @@ fn tab_leads_from_the_source_to_the_pane_and_back() {
     let _ = press(&mut app, &["Esc"]);
     assert!(app.scroll.is_none() && app.programs.in_pane, "the pane follows again first");
     let _ = press(&mut app, &["Esc"]);
-    assert_eq!((at(&app).0, app.view), (false, View::Program));
+    assert_eq!((at(&app).0, app.screen), (false, Screen::Program));
     let _ = press(&mut app, &["Tab", "Tab"]);
     assert!(!asks_for(&press(&mut app, &["k"])) && app.programs.top.is_some(), "the source scrolls");
 }
@@ -462,7 +462,7 @@ fn the_command_of_a_program_is_typed_into_where_it_stands() {
     let mut app = with_wide_pane((120, 40));
     let _ = press(&mut app, &["I"]);
     assert!(matches!(&app.mode, Mode::Input(task) if *task == id(6)), "{:?}", app.mode);
-    assert_eq!(app.view, View::Program, "the source stays in sight");
+    assert_eq!(app.screen, Screen::Program, "the source stays in sight");
     let sent = press(&mut app, &["x"]);
     assert!(matches!(&sent[..], [Effect::Send { task, .. }] if *task == id(6)), "{sent:?}");
     // The next command begins: what is under the fingers stays.
@@ -487,9 +487,9 @@ fn the_command_of_a_program_is_typed_into_where_it_stands() {
 fn zoom_shows_what_the_keys_move_alone() {
     let mut app = with_wide_pane((120, 40));
     let _ = press(&mut app, &["z"]);
-    assert!(app.plan().panes.is_empty() && shown(&app).contains("# Ship a release."), "{}", shown(&app));
+    assert!(app.layout().panes.is_empty() && shown(&app).contains("# Ship a release."), "{}", shown(&app));
     let _ = press(&mut app, &["Tab"]);
-    assert!(app.plan().source.is_empty() && shown(&app).contains("abcdefghij"), "{}", shown(&app));
+    assert!(app.layout().source.is_empty() && shown(&app).contains("abcdefghij"), "{}", shown(&app));
     let mut small = with_wide_pane((50, 10));
     let _ = press(&mut small, &["Tab"]);
     assert!(shown(&small).contains("abcdefghij"), "{}", shown(&small));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pilothouse::console::app::App;
-use pilothouse::console::app::calls::Column;
+use pilothouse::console::app::receipts::Column;
 use pilothouse::console::msg::Msg;
 use pilothouse::envelope::Envelope;
 use pilothouse::runtime::{CallRecord, CallSummary, Snapshot};
@@ -112,7 +112,7 @@ fn at(app: &App, column: Column) -> String {
 /// How many marks stand in the texts.
 fn marks(app: &App) -> usize {
     let (buffer, _) = draw(app);
-    let plan = app.plan();
+    let plan = app.layout();
     let of = |area: ratatui::layout::Rect| {
         let rows = area.y + 1..area.y + area.height;
         rows.filter(|y| area.width > 0 && buffer[(area.x, *y)].symbol() == "▸").count()
@@ -191,7 +191,7 @@ fn the_field_is_on_screen_in_a_long_text_and_in_a_budget() {
 /// Cells of a column that a search has marked, and those of the place the person is at.
 fn found(app: &App) -> (usize, usize) {
     let (buffer, _) = draw(app);
-    let plan = app.plan();
+    let plan = app.layout();
     let area = if app.calls.column == Column::Envelope { plan.envelope } else { plan.receipt };
     let cells = area.positions().filter(|at| at.y > area.y).map(|at| buffer[at].modifier);
     let marked: Vec<Modifier> = cells.filter(|modifier| modifier.contains(Modifier::REVERSED)).collect();

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use pilothouse::console::app::App;
-use pilothouse::console::app::seen::{Told, Transcript};
-use pilothouse::console::app::showing::{Showing, Shown};
+use pilothouse::console::app::coverage::{Showing, Shown};
+use pilothouse::console::app::coverage::{Told, Transcript};
 use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::envelope::preview::{self, Text};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pilothouse::console::app::picture::Picture;
 use pilothouse::console::app::search::Query;
-use pilothouse::console::app::{App, Layer, Mode, View};
+use pilothouse::console::app::{App, Layer, Mode, Screen};
 use pilothouse::console::msg::{Anchor, Answered, Effect, Leave, Msg, PageView};
 use pilothouse::runtime::{Input, TaskStatus, Waiting};
 use pilothouse::terminal::{KeyPress, MouseButton, MouseInput, MouseKind, Origin, Size, Terminal};
@@ -123,7 +123,7 @@ fn every_key_but_the_chord_goes_to_the_task_in_input() {
     }
     assert_eq!(acts(&press(&mut app, &["C-]"])), Vec::<String>::new());
     assert!(matches!(app.mode, Mode::Observe));
-    assert_eq!(app.view, View::Focus);
+    assert_eq!(app.screen, Screen::Focus);
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn a_task_that_ends_under_the_fingers_swallows_keys_until_the_chord() {
 
 #[test]
 fn the_stage_stays_on_the_task_typed_into_though_it_ended_and_others_start() {
-    for (view, enter) in [(View::Focus, "Enter"), (View::Tasks, "i")] {
+    for (view, enter) in [(Screen::Focus, "Enter"), (Screen::Tasks, "i")] {
         let mut app = opened();
         let _ = changed(&mut app, |next| {
             let asks =
@@ -177,7 +177,7 @@ fn the_stage_stays_on_the_task_typed_into_though_it_ended_and_others_start() {
             next.tasks[10] = Arc::new(done);
             next.tasks.push(Arc::new(task(12, "make", 0, 0)));
         });
-        assert_eq!((app.view, app.selected().map(|task| task.number)), (view, Some(11)), "{enter}");
+        assert_eq!((app.screen, app.selected().map(|task| task.number)), (view, Some(11)), "{enter}");
     }
 }
 
@@ -382,7 +382,7 @@ fn the_queue_goes_to_the_task_that_waits_longest() {
     let _ = press(&mut app, &["3", "a"]);
     assert!(shown(&app).contains("1 thing waits for you"), "{}", shown(&app));
     let _ = press(&mut app, &["Enter"]);
-    assert_eq!((app.view, app.selected().map(|task| task.number)), (View::Focus, Some(7)));
+    assert_eq!((app.screen, app.selected().map(|task| task.number)), (Screen::Focus, Some(7)));
     assert!(matches!(&app.mode, Mode::Input(task) if *task == id(7)));
     assert!(app.waiter().is_none(), "somebody is there");
 }

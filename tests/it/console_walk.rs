@@ -2,8 +2,8 @@
 //! why it does not. A new action does not compile until it stands here.
 
 use pilothouse::console::app::chooser::{Chooser, Kind};
-use pilothouse::console::app::filter::Filter;
-use pilothouse::console::app::{App, Layer, Mode, View};
+use pilothouse::console::app::task_list::Filter;
+use pilothouse::console::app::{App, Layer, Mode, Screen};
 use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Effect, Leave, Msg};
 use pilothouse::terminal::KeyPress;
@@ -169,7 +169,7 @@ fn expected(action: Action) -> (Place, Seen) {
         }
         Action::NextPart | Action::PreviousPart => here(Why("in a text that has parts")),
         Action::NextColumn | Action::PreviousColumn => {
-            reading(Is(|app| app.calls.column != pilothouse::console::app::calls::Column::Receipt))
+            reading(Is(|app| app.calls.column != pilothouse::console::app::receipts::Column::Receipt))
         }
         Action::OpenTask => here(Why(RECEIPTS)),
         Action::LessRoom => reading(Is(|app| app.calls.budget.is_some())),
@@ -186,11 +186,11 @@ fn expected(action: Action) -> (Place, Seen) {
             here(Does(|effect| !matches!(effect, Effect::Remember(_) | Effect::Recordings)))
         }
         Action::Zoom => here(Is(|app| app.is_zoomed)),
-        Action::ShowTasks => (Place(7, &["4"]), Is(|app| app.view == View::Tasks)),
-        Action::ShowFocus => here(Is(|app| app.view == View::Focus)),
-        Action::ShowReceipts => here(Is(|app| app.view == View::Receipts)),
-        Action::ShowMetrics => here(Is(|app| app.view == View::Metrics)),
-        Action::ShowProgram => here(Is(|app| app.view == View::Program)),
+        Action::ShowTasks => (Place(7, &["4"]), Is(|app| app.screen == Screen::Tasks)),
+        Action::ShowFocus => here(Is(|app| app.screen == Screen::Focus)),
+        Action::ShowReceipts => here(Is(|app| app.screen == Screen::Receipts)),
+        Action::ShowMetrics => here(Is(|app| app.screen == Screen::Metrics)),
+        Action::ShowProgram => here(Is(|app| app.screen == Screen::Program)),
         Action::PreviousProgram | Action::NextProgram => here(Why("there is no other program")),
         Action::Messages => here(Is(|app| list(app).is_some_and(|list| list.kind == Kind::Messages))),
         Action::Themes => here(Is(|app| list(app).is_some_and(|list| matches!(list.kind, Kind::Themes(_))))),
@@ -241,7 +241,7 @@ fn every_action_does_what_it_says_or_says_why_not() {
             wrong.push(format!(
                 "{}: {why:?} {effects:?} {:?} {:?}",
                 action.name(),
-                app.view,
+                app.screen,
                 app.selected_at()
             ));
         }

@@ -1,15 +1,14 @@
 //! How a person has arranged a console: the screen, the zoom, the pins, the split. Kept for each workspace.
 
-use std::fs;
-use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
+use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 
 use crate::envelope::TaskId;
 
-use super::{App, View};
+use super::{App, Screen};
 
 /// Panes that can be pinned: as many as are on screen at once.
 pub const MOST_PINS: usize = 4;
@@ -32,21 +31,8 @@ pub struct Arrangement {
     pub split: i16,
 }
 
-/// A screen by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum Screen {
-    #[default]
-    Tasks,
-    Focus,
-    Receipts,
-    Metrics,
-}
-
 impl Arrangement {
     /// Reads what was kept; nothing usable there is the usual arrangement.
-    #[must_use]
     pub fn read(path: &Path) -> Self {
         let is_small = fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() <= MOST_BYTES);
         let text = if is_small { fs::read_to_string(path).unwrap_or_default() } else { String::new() };
@@ -70,26 +56,18 @@ impl Arrangement {
 
 impl App {
     /// Returns how the console is arranged now.
-    #[must_use]
     pub fn arrangement(&self) -> Arrangement {
-        let screen = match self.view {
-            // A program is over sooner or later; the screen of one is not come back to.
-            View::Tasks | View::Program => Screen::Tasks,
-            View::Focus => Screen::Focus,
-            View::Receipts => Screen::Receipts,
-            View::Metrics => Screen::Metrics,
-        };
+        // A program is over sooner or later; the screen of one is not come back to.
+        let screen = if self.screen == Screen::Program { Screen::Tasks } else { self.screen };
         Arrangement { screen, zoom: self.is_zoomed, pins: self.pins.clone(), split: self.split }
     }
 
     /// Arranges the console as it was.
     pub fn arrange(&mut self, kept: Arrangement) {
-        self.view = match kept.screen {
-            Screen::Tasks => View::Tasks,
-            Screen::Focus if self.selected().is_some() => View::Focus,
-            Screen::Focus => View::Tasks,
-            Screen::Receipts => View::Receipts,
-            Screen::Metrics => View::Metrics,
+        self.screen = match kept.screen {
+            Screen::Program => Screen::Tasks,
+            Screen::Focus if self.selected().is_none() => Screen::Tasks,
+            screen => screen,
         };
         self.is_zoomed = kept.zoom;
         self.pins.clear();
@@ -103,7 +81,7 @@ impl App {
     }
 
     /// Lets the selected task keep its pane, or gives the pane free.
-    pub(in crate::console) fn turn_pin(&mut self) {
+    pub(crate) fn turn_pin(&mut self) {
         let Some(id) = self.selected().map(|task| task.id.clone()) else { return };
         if self.pins.contains(&id) {
             self.pins.retain(|pin| *pin != id);
@@ -115,12 +93,12 @@ impl App {
     }
 
     /// Makes the list a step larger or smaller.
-    pub(in crate::console) fn turn_split(&mut self, by: i16) {
+    pub(crate) fn turn_split(&mut self, by: i16) {
         self.split = (self.split + by).clamp(-MOST_SPLIT, MOST_SPLIT);
     }
 
     /// Forgets pins of tasks that are no longer there.
-    pub(in crate::console) fn keep_pins(&mut self) {
+    pub(crate) fn keep_pins(&mut self) {
         let tasks = &self.snapshot.tasks;
         self.pins.retain(|pin| tasks.iter().any(|task| task.id == *pin));
     }

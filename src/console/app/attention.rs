@@ -1,21 +1,30 @@
 //! What waits for the person: one list, oldest first, over tasks, questions, held calls, limits and
 //! losses; and what of it is worth ringing for. Pure.
+//! The queue of what waits for the person, over the screen.
 
 use std::collections::{BTreeSet, VecDeque};
 
 use jiff::{SignedDuration, Timestamp};
+use ratatui::layout::Rect;
 
 use crate::envelope::TaskId;
 use crate::runtime::{HeldCall, HoldReason, QuestionId, TaskStatus, TaskView};
 
-use super::super::msg::{Effect, News};
-use super::super::text::visible;
-use super::inquiry;
-use super::{App, alias};
+use super::approval::card::Card;
+use super::movement::moved;
+use super::painter::{Painter, cut};
+use super::{App, Layer, Screen, alias, question};
+use crate::console::keys::action::Action;
+use crate::console::keys::keymap::Context;
+use crate::console::looks::theme::Role;
+use crate::console::msg::{Effect, News};
+use crate::console::text::document::piece;
+use crate::console::text::{column, visible};
 
 /// The person's program is run at most so often a minute: a flood of questions is one, not a flood of programs.
 const MOST_A_MINUTE: usize = 6;
 const MINUTE: SignedDuration = SignedDuration::from_secs(60);
+const MOST_COLUMNS: u16 = 110;
 
 /// What an item is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,14 +83,14 @@ pub struct Bell {
 }
 
 /// Returns what waits, oldest first.
-#[must_use]
 pub fn items(app: &App) -> Vec<Item> {
     let mut items: Vec<Item> = app.snapshot.tasks.iter().filter_map(|task| of_task(app, task)).collect();
     items.extend(app.snapshot.questions.iter().map(|question| Item {
         subject: Subject::Question(question.id.clone()),
         since: question.asked_at,
-        name: inquiry::alias(question),
-        what: inquiry::title(question).split_once("  ").map_or_else(String::new, |(_, what)| what.to_owned()),
+        name: question::alias(question),
+        what:
+            question::title(question).split_once("  ").map_or_else(String::new, |(_, what)| what.to_owned()),
         said: visible::told(question.text.trim()),
         key: "answer",
         rings: true,
@@ -124,7 +133,7 @@ fn of_task(app: &App, task: &TaskView) -> Option<Item> {
         && app.typing_into() != Some(&task.id)
     {
         let said = prompt(app, task).unwrap_or_else(command);
-        let what = super::super::view::need(&waiting.kind).to_owned();
+        let what = super::task_words::need(&waiting.kind).to_owned();
         return item(Subject::Input(id()), waiting.since, what, said, "type", true);
     }
     let survivors = task.ended.as_ref().map_or(0, |ended| ended.survivors.len());
@@ -168,7 +177,6 @@ fn prompt(app: &App, task: &TaskView) -> Option<String> {
 
 impl Subject {
     /// Returns the word for what it is.
-    #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Question(_) => "question",
@@ -208,7 +216,7 @@ impl Bell {
     /// Rings for what is new while the person looks elsewhere: once for each, however long it waits. What
     /// is settled is forgotten. The person's program is run for each of them, within bounds, and withdrawn from
     /// what is settled, wherever they look.
-    pub(in crate::console) fn ring(&mut self, items: &[Item], now: Timestamp) -> Vec<Effect> {
+    pub(crate) fn ring(&mut self, items: &[Item], now: Timestamp) -> Vec<Effect> {
         let new = items.iter().filter(|item| item.rings && !self.known.contains(&item.id()));
         let new: Vec<&Item> = new.collect();
         let text = match &new[..] {
@@ -232,4 +240,97 @@ impl Bell {
         effects.extend(told.into_iter().map(Effect::Notify));
         effects
     }
+}
+
+impl App {
+    /// Opens what waits.
+    pub(super) fn open_attention(&mut self) -> Vec<Effect> {
+        self.open(Layer::Attention(Queue::default()))
+    }
+
+    /// Does what a key means in the queue.
+    pub(super) fn attend(&mut self, mut queue: Queue, action: Action) -> Vec<Effect> {
+        let items = items(self);
+        match action {
+            Action::Choose => {
+                let Some(item) = items.get(queue.at.min(items.len().saturating_sub(1))) else {
+                    return Vec::new();
+                };
+                return self.resolve(item.subject.clone());
+            }
+            _ => queue.at = moved(queue.at, action, 10, items.len().saturating_sub(1)),
+        }
+        self.open(Layer::Attention(queue))
+    }
+
+    fn resolve(&mut self, subject: Subject) -> Vec<Effect> {
+        match subject {
+            Subject::Question(id) => {
+                let question = self.question(&id).cloned();
+                question.map(|question| self.open_question(question)).unwrap_or_default()
+            }
+            Subject::Input(id) => {
+                self.select(id);
+                self.act(Action::Type)
+            }
+            Subject::Held(ticket) => self.open(Layer::Held(Card::of(ticket))),
+            Subject::Capped(id) | Subject::Orphans(id) | Subject::Lost(id) => {
+                self.select(id);
+                self.show(Screen::Focus)
+            }
+        }
+    }
+
+    /// Rings for what is new while the person looks elsewhere.
+    pub(super) fn ring(&mut self) -> Vec<Effect> {
+        let items = items(self);
+        self.bell.ring(&items, self.now)
+    }
+}
+
+pub(super) fn draw(painter: &mut Painter<'_>, queue: &Queue) {
+    let app = painter.app;
+    let items = items(app);
+    let screen = painter.buf.area;
+    let width = MOST_COLUMNS.min(screen.width.saturating_sub(2)).max(screen.width.min(4));
+    let wanted = u16::try_from(items.len().max(1)).unwrap_or(u16::MAX).saturating_add(4);
+    let height = wanted.min(screen.height.saturating_sub(2)).max(screen.height.min(3));
+    let area = Rect { x: (screen.width - width) / 2, y: (screen.height - height) / 2, width, height };
+    painter.clear(Rect { x: area.x.saturating_sub(1), width: area.width + 2, ..area });
+    let title = match items.len() {
+        0 => "nothing waits for you".to_owned(),
+        1 => "1 thing waits for you".to_owned(),
+        many => format!("{many} things wait for you"),
+    };
+    let inside = painter.boxed(area, &title);
+    let dots = painter.glyphs().cut;
+    let shown = usize::from(inside.height.saturating_sub(2));
+    let at = queue.at.min(items.len().saturating_sub(1));
+    let top = (at + 1).saturating_sub(shown);
+    for (y, (number, item)) in (0..inside.height.saturating_sub(2)).zip(items.iter().enumerate().skip(top)) {
+        let is_here = number == at;
+        let mark = if is_here { painter.glyphs().selected } else { " " };
+        let age = painter.age(item.since);
+        let row = [
+            piece(format!("{mark} "), Role::Accent),
+            piece(column(&item.name, 5, dots), Role::Title),
+            piece(column(&age, 7, dots), Role::Faint),
+            piece(column(&item.what, 21, dots), Role::Waiting),
+            piece(column(item.key, 8, dots), Role::Key),
+            piece(item.said.clone(), Role::Text),
+        ];
+        painter.row(inside, y, &cut(&row, usize::from(inside.width), dots));
+        if is_here {
+            painter.select(Rect { y: inside.y + y, height: 1, ..inside });
+        }
+    }
+    let mut keys = Vec::new();
+    let key = |action| app.setup.keymap.key(Context::Attention, action);
+    if let (Some(item), Some(name)) = (items.get(at), key(Action::Choose)) {
+        keys.extend([piece(name, Role::Key), piece(format!(" {}   ", item.key), Role::Text)]);
+    }
+    if let Some(name) = key(Action::Back) {
+        keys.extend([piece(name, Role::Key), piece(" close", Role::Text)]);
+    }
+    painter.row(inside, inside.height.saturating_sub(1), &keys);
 }

@@ -1,7 +1,24 @@
 //! What can be kept as a file: a task, the answer to a call, the screen itself; and what the file is called.
+//! Keeping things as files: the list of what can be kept from where the person looks, and the making of it.
+//! What needs a log is made outside.
+//! The frame as something that can be kept: the cells of a drawn console as a drawing of the terminal's.
+
+use std::borrow::Cow;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Color as Ink, Modifier};
+use serde_json::Value;
 
 use crate::envelope::TaskId;
-use crate::runtime::Form;
+use crate::runtime::{CallRecord, Form, MetricsReport};
+use crate::terminal::{Cell, CellStyle, Color, Drawing};
+
+use super::chooser::{Choice, Chooser, Item, Kind};
+use super::{App, Layer, Screen, alias};
+use crate::console::msg::Effect;
+use crate::console::text;
+use crate::console::text::width;
 
 /// Something to keep, and as what.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +55,6 @@ impl Shot {
     pub const ALL: [Self; 4] = [Self::Svg, Self::Html, Self::Text, Self::Ansi];
 
     /// Returns the word for it.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Svg => "svg",
@@ -49,7 +65,6 @@ impl Shot {
     }
 
     /// Returns what the name of a file in this form ends with.
-    #[must_use]
     pub fn extension(self) -> &'static str {
         match self {
             Self::Text => "txt",
@@ -69,13 +84,11 @@ pub struct FileName {
 
 impl FileName {
     /// Names something of this program after what it is of: `pilothouse-t07.txt`.
-    #[must_use]
     pub fn of(what: &str, extension: &'static str) -> Self {
         Self { stem: format!("pilothouse-{what}"), extension }
     }
 
     /// Returns the name to try after so many that were taken.
-    #[must_use]
     pub fn attempt(&self, taken: usize) -> String {
         let Self { stem, extension } = self;
         match taken {
@@ -85,14 +98,244 @@ impl FileName {
     }
 }
 
+impl App {
+    /// Opens the list of what can be kept: first what is under the eyes, then the screen itself.
+    pub(super) fn open_exports(&mut self) -> Vec<Effect> {
+        let mut items = match self.screen {
+            Screen::Receipts => self.call_exports(),
+            Screen::Tasks | Screen::Focus | Screen::Program => self.task_exports(),
+            Screen::Metrics => vec![metrics_export()],
+        };
+        items.extend(Shot::ALL.map(|shot| {
+            let about = match shot {
+                Shot::Svg => "A picture of the whole console",
+                Shot::Html => "The same as a page for a browser",
+                Shot::Text => "The same as text",
+                Shot::Ansi => "The same as text with its colours",
+            };
+            Item::new(format!("screen {}", shot.word()), about, Choice::Export(Export::Screen(shot)))
+        }));
+        self.open(Layer::List(Box::new(Chooser::new(Kind::Exports, items))))
+    }
+
+    fn task_exports(&self) -> Vec<Item> {
+        let Some(task) = self.at_hand().cloned() else { return Vec::new() };
+        let name = alias(&task);
+        let item = |form: Form| {
+            let (word, about) = told(form);
+            let choice = Choice::Export(Export::Task(task.id.clone(), form));
+            let item = Item::new(format!("{name} {word}"), about, choice);
+            Item { same: format!("task export {} --as {word}", task.id), ..item }
+        };
+        Form::ALL.into_iter().map(item).collect()
+    }
+
+    fn call_exports(&self) -> Vec<Item> {
+        let Some(seq) = self.shown_call().map(|call| call.seq) else { return Vec::new() };
+        let number = text::count(seq);
+        let record = self.calls.records.get(&seq);
+        let unanswered = record.is_none_or(|record| record.envelope.is_none()).then_some("not answered yet");
+        let no_batch = record.is_none_or(|record| items(record).is_none()).then_some("it is no batch");
+        let rows = [
+            ("receipt", "What the model read, byte for byte", Export::Receipt(seq), unanswered),
+            ("envelope", "The canonical envelope, as JSON", Export::Envelope(seq), unanswered),
+            ("items", "The items of the batch, a line each", Export::Items(seq), unanswered.or(no_batch)),
+        ];
+        let item = |(word, about, export, obstacle): (_, _, _, Option<&str>)| Item {
+            obstacle: obstacle.map(str::to_owned),
+            same: if word == "items" { String::new() } else { format!("receipt show {seq}") },
+            ..Item::new(format!("{word} {number}"), about, Choice::Export(export))
+        };
+        rows.map(item).into_iter().collect()
+    }
+
+    /// Keeps something as a file.
+    pub(super) fn export(&mut self, export: Export) -> Vec<Effect> {
+        let made = match export {
+            Export::Task(id, form) => {
+                let Some(task) = self.task(&id).cloned() else { return Vec::new() };
+                let file = FileName::of(&alias(&task), form.extension());
+                let palette = self.setup.wardrobe.paper();
+                return vec![Effect::KeepTask { task, form, palette, file }];
+            }
+            Export::Screen(shot) => {
+                Some((FileName::of(self.screen.word(), shot.extension()), self.shoot(shot)))
+            }
+            Export::Metrics => {
+                let report = MetricsReport::from(self.snapshot.metrics.clone());
+                let text = serde_json::to_string_pretty(&report).ok();
+                text.map(|text| (FileName::of("metrics", "json"), text + "\n"))
+            }
+            Export::Receipt(seq) => {
+                let receipt = self.answer(seq).and_then(|record| record.receipt.clone());
+                receipt.map(|receipt| (FileName::of(&format!("call-{seq}"), "txt"), receipt))
+            }
+            Export::Envelope(seq) => {
+                let envelope = self.answer(seq).and_then(|record| record.envelope.as_ref());
+                envelope.map(|value| (FileName::of(&format!("call-{seq}"), "json"), format!("{value}\n")))
+            }
+            Export::Items(seq) => {
+                let items = self.answer(seq).and_then(items);
+                let lines =
+                    |items: &[Value]| items.iter().map(|item| format!("{item}\n")).collect::<String>();
+                items.map(|items| (FileName::of(&format!("call-{seq}"), "jsonl"), lines(items)))
+            }
+        };
+        made.map(|(file, text)| Effect::Keep { file, text }).into_iter().collect()
+    }
+
+    fn answer(&self, seq: u64) -> Option<&CallRecord> {
+        self.calls.records.get(&seq).map(|record| &**record)
+    }
+
+    fn shoot(&self, shot: Shot) -> String {
+        let (drawing, palette) = (photo(self), self.setup.wardrobe.paper());
+        let title = format!("pilothouse: {}", self.screen.word());
+        match shot {
+            Shot::Svg => drawing.svg(&title, &palette),
+            Shot::Html => drawing.html(&title, &palette),
+            Shot::Text => drawing.text(),
+            Shot::Ansi => drawing.ansi(),
+        }
+    }
+
+    /// Says where a file was put; while that is read, the key that copies copies its path.
+    pub(super) fn kept(&mut self, folder: &str, name: &str) {
+        let path = format!("{}/{name}", folder.trim_end_matches('/'));
+        self.toasts.offer(format!("{name} in {folder}"), path, self.now);
+    }
+
+    /// Copies the path of the file that was just kept, while its message is on screen.
+    pub(super) fn copy_path(&mut self) -> Option<Vec<Effect>> {
+        let text = self.toasts.take_path()?;
+        Some(vec![Effect::Yank { text, what: "the path".to_owned() }])
+    }
+}
+
+fn metrics_export() -> Item {
+    let item =
+        Item::new("metrics json", "The counters, as a script gets them", Choice::Export(Export::Metrics));
+    Item { same: "metrics show --output json".to_owned(), ..item }
+}
+
+/// The items of a batch.
+fn items(record: &CallRecord) -> Option<&[Value]> {
+    let is_batch = record.tool == "ExecCommandBatch";
+    let items = record.envelope.as_ref().filter(|_| is_batch)?.pointer("/result/items")?;
+    items.as_array().map(Vec::as_slice)
+}
+
+/// The word for a form, as the command line has it, and what it is.
+fn told(form: Form) -> (&'static str, &'static str) {
+    match form {
+        Form::Text => ("text", "What it printed, as text"),
+        Form::Ansi => ("ansi", "The same with its colours"),
+        Form::Html => ("html", "The same as a page for a browser"),
+        Form::Svg => ("svg", "A picture of its screen"),
+        Form::Cast => ("cast", "A recording that plays, asciicast 3"),
+        Form::CastV2 => ("cast-v2", "The same, asciicast 2"),
+    }
+}
+
+/// Draws the console as it stands, its cursor as a reversed cell.
+pub fn photo(app: &App) -> Drawing {
+    let mut buffer = Buffer::empty(Rect::new(0, 0, app.size.0, app.size.1));
+    let drawn = super::draw::draw(app, &mut buffer);
+    if let Some((at, _)) = drawn.cursor
+        && let Some(cell) = buffer.cell_mut(at)
+    {
+        cell.modifier.toggle(Modifier::REVERSED);
+    }
+    drawing(&buffer)
+}
+
+/// Turns a frame into a drawing.
+fn drawing(buffer: &Buffer) -> Drawing {
+    let area = buffer.area;
+    let rows = (area.top()..area.bottom()).map(|y| row(buffer, y)).collect();
+    Drawing { columns: area.width, rows }
+}
+
+fn row(buffer: &Buffer, y: u16) -> Vec<Cell<'static>> {
+    let area = buffer.area;
+    let mut cells = Vec::with_capacity(usize::from(area.width));
+    // The second half of a wide character has a cell of its own in the frame, which is not shown.
+    let mut is_covered = false;
+    for x in area.left()..area.right() {
+        if std::mem::take(&mut is_covered) {
+            cells.push(Cell::continuation());
+            continue;
+        }
+        let Some(cell) = buffer.cell((x, y)) else { continue };
+        is_covered = width(cell.symbol()) > 1 && x + 1 < area.right();
+        let width = if is_covered { 2 } else { 1 };
+        cells.push(Cell { text: Cow::Owned(cell.symbol().to_owned()), width, style: style(cell) });
+    }
+    cells
+}
+
+fn style(cell: &ratatui::buffer::Cell) -> CellStyle {
+    let has = |flag| cell.modifier.contains(flag);
+    CellStyle {
+        fg: colour(cell.fg),
+        bg: colour(cell.bg),
+        bold: has(Modifier::BOLD),
+        dim: has(Modifier::DIM) && !has(Modifier::BOLD),
+        italic: has(Modifier::ITALIC),
+        underline: has(Modifier::UNDERLINED),
+        inverse: has(Modifier::REVERSED),
+    }
+}
+
+fn colour(ink: Ink) -> Color {
+    Color::Indexed(match ink {
+        Ink::Reset => return Color::Default,
+        Ink::Rgb(red, green, blue) => return Color::Rgb(red, green, blue),
+        Ink::Indexed(index) => index,
+        Ink::Black => 0,
+        Ink::Red => 1,
+        Ink::Green => 2,
+        Ink::Yellow => 3,
+        Ink::Blue => 4,
+        Ink::Magenta => 5,
+        Ink::Cyan => 6,
+        Ink::Gray => 7,
+        Ink::DarkGray => 8,
+        Ink::LightRed => 9,
+        Ink::LightGreen => 10,
+        Ink::LightYellow => 11,
+        Ink::LightBlue => 12,
+        Ink::LightMagenta => 13,
+        Ink::LightCyan => 14,
+        Ink::White => 15,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ratatui::style::Style;
 
     #[test]
     fn a_name_that_is_taken_gets_a_number() {
         let name = FileName::of("t07", "v2.cast");
         assert_eq!(name.attempt(0), "pilothouse-t07.v2.cast");
         assert_eq!(name.attempt(1), "pilothouse-t07-2.v2.cast");
+    }
+
+    #[test]
+    fn a_frame_keeps_its_text_its_colours_and_its_columns() {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 8, 2));
+        buffer.set_string(
+            0,
+            0,
+            "a大b",
+            Style::new().fg(Ink::Cyan).add_modifier(Modifier::BOLD | Modifier::DIM),
+        );
+        buffer.set_string(0, 1, "ok", Style::new().bg(Ink::Rgb(1, 2, 3)).add_modifier(Modifier::REVERSED));
+        let drawn = drawing(&buffer);
+        assert_eq!(drawn.text(), "a大b\nok\n");
+        assert_eq!(drawn.rows.iter().map(Vec::len).collect::<Vec<_>>(), [8, 8]);
+        assert_eq!(drawn.ansi(), "\x1b[0;1;36ma大b\x1b[0m\n\x1b[0;7;48;2;1;2;3mok\x1b[0m\n");
     }
 }

@@ -1,34 +1,50 @@
 //! Everything the console knows: one value that `update` changes and the views read.
 
+mod act;
+pub mod approval;
 pub mod arrangement;
 pub mod attention;
-pub mod calls;
+mod availability;
+mod bar;
 pub mod chooser;
-pub(super) mod compacted;
 pub mod copy;
+pub mod coverage;
+mod derive;
+mod dialog;
+pub mod draw;
 pub mod export;
 pub mod fields;
-pub mod filter;
-pub mod finding;
-pub mod guard;
-pub mod held;
-pub mod inquiry;
-mod layer;
-pub mod lines;
-pub mod memory;
+pub mod find;
+mod help;
+pub mod hints;
+pub mod layout;
+pub mod metrics;
 mod mode;
-pub mod pace;
+mod mouse;
+mod movement;
+pub mod painter;
+mod palette;
+mod pane;
 pub mod picture;
 pub mod program;
+pub mod question;
+mod quit;
 pub mod reader;
+pub mod receipts;
 pub mod replay;
 pub mod search;
-pub mod seen;
 pub mod setup;
-pub mod showing;
+mod status;
+pub mod stop;
+mod task;
+pub mod task_list;
+pub mod task_words;
+mod timeline;
 pub mod toasts;
+pub mod typing;
+mod update;
 pub mod usage;
-pub(in crate::console) mod wider;
+mod why;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -41,21 +57,23 @@ use crate::terminal::Size;
 
 use super::keys::keymap::Context;
 use super::msg::{Anchor, PageView};
+use approval::card::Card;
 use attention::Bell;
-use calls::Calls;
-use filter::Filter;
-use held::Card;
-pub use layer::Layer;
-use lines::Lines;
-use memory::Memory;
-pub use mode::{Mode, View};
+use hints::Memory;
+use metrics::gauges::Pace;
+pub use mode::{Layer, Mode, Screen};
 use picture::Picture;
 use program::Programs;
 use reader::Reader;
+use receipts::Calls;
 use replay::Replay;
 use search::{Match, Search};
 pub use setup::Setup;
+use stop::Guard;
+use task_list::Filter;
 use toasts::Toasts;
+use typing::Lines;
+use usage::Usages;
 
 /// The task list.
 #[derive(Debug, Clone)]
@@ -101,7 +119,7 @@ pub struct App {
     /// Last pictures of tasks.
     pub pictures: BTreeMap<TaskId, Picture>,
     /// The screen shown.
-    pub view: View,
+    pub screen: Screen,
     /// Where keys go.
     pub mode: Mode,
     /// What lies over the screen, topmost last.
@@ -135,9 +153,9 @@ pub struct App {
     /// The program screen.
     pub programs: Programs,
     /// What tasks use.
-    pub usage: usage::Usages,
+    pub usage: Usages,
     /// How fast the console is.
-    pub pace: pace::Pace,
+    pub pace: Pace,
     /// What the person was rung for.
     pub bell: Bell,
     /// The mouse is ours.
@@ -155,14 +173,13 @@ pub struct App {
     pub(super) last_click: Option<(Timestamp, u16, u16)>,
     /// Where a press on a pane may begin a drag.
     pub(super) pressed: Option<(u16, u16)>,
-    pub(super) guard: guard::Guard,
+    pub(super) guard: Guard,
     pub(super) notices_seen: u64,
     pub(super) select_next: Option<TaskId>,
 }
 
 impl App {
     /// Returns a console that has just opened on `snapshot`.
-    #[must_use]
     pub fn new(setup: Setup, snapshot: Arc<Snapshot>, size: (u16, u16), now: Timestamp) -> Self {
         let mut app = Self {
             setup,
@@ -170,7 +187,7 @@ impl App {
             now,
             snapshot,
             pictures: BTreeMap::new(),
-            view: View::Tasks,
+            screen: Screen::Tasks,
             mode: Mode::Observe,
             layers: Vec::new(),
             toasts: Toasts::default(),
@@ -187,8 +204,8 @@ impl App {
             reader: None,
             replay: None,
             programs: Programs::default(),
-            usage: usage::Usages::default(),
-            pace: pace::Pace::default(),
+            usage: Usages::default(),
+            pace: Pace::default(),
             bell: Bell::default(),
             has_mouse: true,
             memory: Memory::default(),
@@ -200,7 +217,7 @@ impl App {
             fitted: None,
             last_click: None,
             pressed: None,
-            guard: guard::Guard::default(),
+            guard: Guard::default(),
             notices_seen: 0,
             select_next: None,
         };
@@ -209,7 +226,6 @@ impl App {
     }
 
     /// Tells whether there is something new to draw.
-    #[must_use]
     pub fn is_dirty(&self) -> bool {
         self.is_dirty
     }
@@ -227,42 +243,36 @@ impl App {
     }
 
     /// Returns the tasks with a pane that are not at their end: their screens may change.
-    #[must_use]
     pub fn live_panes(&self) -> Vec<TaskId> {
         let is_live = |id: &&TaskId| self.task(id).is_some_and(|task| !task.status.is_terminal());
         self.shown.0.iter().filter(is_live).cloned().collect()
     }
 
     /// Returns a task by its id.
-    #[must_use]
     pub fn task(&self, id: &TaskId) -> Option<&Arc<TaskView>> {
         self.snapshot.tasks.iter().find(|task| task.id == *id)
     }
 
     /// Returns the selected task.
-    #[must_use]
     pub fn selected(&self) -> Option<&Arc<TaskView>> {
         self.list.selected.as_ref().and_then(|id| self.task(id))
     }
 
     /// Returns the task that keys are about: the command of the program on screen, else the selected one.
-    #[must_use]
     pub fn at_hand(&self) -> Option<&Arc<TaskView>> {
-        match self.view {
-            View::Program => self.program_task().and_then(|id| self.task(&id)),
+        match self.screen {
+            Screen::Program => self.program_task().and_then(|id| self.task(&id)),
             _ => self.selected(),
         }
     }
 
     /// Returns the place of the selected task in the list.
-    #[must_use]
     pub fn selected_at(&self) -> Option<usize> {
         let selected = self.list.selected.as_ref()?;
         self.tasks().iter().position(|task| task.id == *selected)
     }
 
     /// Returns the number of tasks that are not at their end.
-    #[must_use]
     pub fn live(&self) -> usize {
         self.snapshot.tasks.iter().filter(|task| !task.status.is_terminal()).count()
     }
@@ -279,7 +289,6 @@ impl App {
     }
 
     /// Returns the place of the shown call in the list.
-    #[must_use]
     pub fn call_at(&self) -> usize {
         let Some(seq) = self.calls.selected else { return 0 };
         self.newest_calls().position(|call| call.seq == seq).unwrap_or(0)
@@ -287,7 +296,6 @@ impl App {
 
     /// Returns the task that has waited longest for the person, on more evidence than silence, if nobody
     /// types into it.
-    #[must_use]
     pub fn waiter(&self) -> Option<&Arc<TaskView>> {
         let since = |task: &&Arc<TaskView>| {
             let waiting = task.waiting.as_ref().filter(|waiting| waiting.evidence != "quiet")?;
@@ -298,7 +306,6 @@ impl App {
     }
 
     /// Returns the task that keys are typed into.
-    #[must_use]
     pub fn typing_into(&self) -> Option<&TaskId> {
         match &self.mode {
             Mode::Input(task) | Mode::Line(task, _) => Some(task),
@@ -309,7 +316,6 @@ impl App {
     }
 
     /// Returns the context whose keys hold now.
-    #[must_use]
     pub fn context(&self) -> Context {
         match (self.layers.last(), &self.mode) {
             (Some(Layer::Stop { .. }), _) => Context::Stop,
@@ -333,16 +339,15 @@ impl App {
     }
 
     /// Returns the context of the screen shown, whatever lies over it.
-    #[must_use]
     pub fn view_context(&self) -> Context {
-        match self.view {
+        match self.screen {
             _ if self.reader.is_some() => Context::Text,
             _ if self.replay.is_some() => Context::Replay,
-            View::Tasks => Context::Tasks,
-            View::Focus => Context::Focus,
-            View::Receipts => Context::Receipts,
-            View::Metrics => Context::Metrics,
-            View::Program => Context::Program,
+            Screen::Tasks => Context::Tasks,
+            Screen::Focus => Context::Focus,
+            Screen::Receipts => Context::Receipts,
+            Screen::Metrics => Context::Metrics,
+            Screen::Program => Context::Program,
         }
     }
 
@@ -351,7 +356,7 @@ impl App {
     pub(super) fn follow(&mut self) {
         let still_there = self.selected().is_some();
         let is_still = self.typing_into().is_some() || matches!(self.mode, Mode::Copy(_));
-        let is_held = self.list.is_held || self.view == View::Focus || is_still;
+        let is_held = self.list.is_held || self.screen == Screen::Focus || is_still;
         if is_held && still_there {
             return;
         }
@@ -365,13 +370,11 @@ impl App {
 }
 
 /// Returns the short name of a task: `t07`.
-#[must_use]
 pub fn alias(task: &TaskView) -> String {
     format!("t{:02}", task.number)
 }
 
 /// Tells whether something typed can reach a task.
-#[must_use]
 pub fn takes_input(task: &TaskView) -> bool {
     task.status == TaskStatus::Running && (task.tty || task.accepts_input)
 }

@@ -1,14 +1,57 @@
+//! What lies over a screen and takes its keys: dialogs, lists, help.
 //! Which screen is shown, and where keys go.
 
+use serde::{Deserialize, Serialize};
 use tui_input::Input as Editor;
 
 use crate::envelope::TaskId;
 
+use super::approval::card::Card;
+use super::attention::Queue;
+use super::chooser::Chooser;
 use super::copy::Copying;
+use super::question::Inquiry;
+use crate::console::keys::keymap::Context;
+
+/// What lies over the screen and takes the keys.
+#[derive(Debug, Clone)]
+pub enum Layer {
+    /// Stop this task?
+    Stop {
+        /// The task.
+        task: TaskId,
+        /// Asked for with the kill key.
+        kill: bool,
+    },
+    /// Which signal for this task?
+    Signal(TaskId),
+    /// Quit?
+    Quit,
+    /// What is known of this task.
+    Why(TaskId),
+    /// May this call run?
+    Held(Card),
+    /// A question of a program.
+    Question(Box<Inquiry>),
+    /// What waits for the person.
+    Attention(Queue),
+    /// Send this paste of several lines to this task?
+    Paste(TaskId, String),
+    /// A list to choose from.
+    List(Box<Chooser>),
+    /// The keys of a context.
+    Help {
+        /// The context asked about.
+        about: Context,
+        /// First row shown.
+        top: usize,
+    },
+}
 
 /// The screens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum View {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Screen {
     /// All tasks and their panes.
     #[default]
     Tasks,
@@ -22,9 +65,8 @@ pub enum View {
     Program,
 }
 
-impl View {
+impl Screen {
     /// Returns its name, as files are called after it.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Tasks => "tasks",
@@ -59,7 +101,6 @@ pub enum Mode {
 
 impl Mode {
     /// Returns the task that it is about.
-    #[must_use]
     pub fn task(&self) -> Option<&TaskId> {
         match self {
             Self::Input(task) | Self::Line(task, _) | Self::Rename(task, _) | Self::Search(task, _) => {

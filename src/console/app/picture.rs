@@ -7,8 +7,10 @@ use ratatui::buffer::Cell;
 use ratatui::style::{Color as Ink, Modifier, Style};
 use unicode_width::UnicodeWidthStr;
 
-use super::super::text::slot;
-use crate::terminal::{self, CellStyle, Color, Cursor, Modes, Page, Terminal};
+use crate::terminal;
+use crate::terminal::{CellStyle, Color, Cursor, Modes, Page, Terminal};
+
+use crate::console::text::slot;
 
 /// Cells, cursor and modes of a screen at one moment.
 #[derive(Debug, Clone, Default)]
@@ -44,7 +46,6 @@ impl Picture {
     }
 
     /// Makes the picture of a page out of a log.
-    #[must_use]
     pub fn of_page(page: &Page) -> Self {
         let mut picture = Self::default();
         let widest = page.rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
@@ -82,25 +83,21 @@ impl Picture {
     }
 
     /// Returns columns and rows.
-    #[must_use]
     pub fn size(&self) -> (u16, u16) {
         (self.columns, self.rows)
     }
 
     /// Returns how many rows have something in them, or the cursor.
-    #[must_use]
     pub fn used_rows(&self) -> u16 {
         self.used_rows
     }
 
     /// Tells whether a row goes on in the next one because the text did not fit.
-    #[must_use]
     pub fn is_joined(&self, row: u16) -> bool {
         self.joined.get(usize::from(row)).copied().unwrap_or(false)
     }
 
     /// Returns the text of some columns of a row; a wide character that begins in them is whole.
-    #[must_use]
     pub fn text(&self, row: u16, columns: Range<u16>) -> String {
         let mut text = String::new();
         let mut column = 0;
@@ -115,20 +112,17 @@ impl Picture {
     }
 
     /// Returns the columns of a row up to its last character.
-    #[must_use]
     pub fn text_columns(&self, row: u16) -> u16 {
         let is_text = |column: &u16| self.cell(row, *column).is_some_and(|cell| cell.symbol() != " ");
         (0..self.columns).rev().find(is_text).map_or(0, |column| column + 1)
     }
 
     /// Returns the row that stands at the top of a pane of so many rows: the last used rows are shown.
-    #[must_use]
     pub fn top(&self, pane_rows: u16) -> u16 {
         self.used_rows.saturating_sub(pane_rows)
     }
 
     /// Returns a cell.
-    #[must_use]
     pub fn cell(&self, row: u16, column: u16) -> Option<&Cell> {
         if column >= self.columns {
             return None;
@@ -137,7 +131,6 @@ impl Picture {
     }
 
     /// Returns the last row that has text.
-    #[must_use]
     pub fn last_line(&self) -> Option<String> {
         let row = self.used_rows.checked_sub(1)?;
         let cells = (0..self.columns).filter_map(|column| self.cell(row, column));
@@ -145,7 +138,6 @@ impl Picture {
     }
 
     /// Tells whether a row has text beyond a column.
-    #[must_use]
     pub fn goes_on(&self, row: u16, column: u16) -> bool {
         (column..self.columns).any(|column| self.cell(row, column).is_some_and(|cell| cell.symbol() != " "))
     }

@@ -1,13 +1,17 @@
 //! A search through a task's log: what is looked for, how far it got, and where a page shows it.
+//! From prompt to prompt: where a shell has marked that one begins (OSC 133), and whole past commands with it.
+//! Searching a task's log: backwards from what is shown, then on from match to match.
 
 use std::ops::Range;
 
+use tui_input::Input as Editor;
 use unicode_width::UnicodeWidthStr;
 
 use crate::envelope::TaskId;
 
-use super::super::msg::PageView;
-use super::super::text::finding::{Line, Needle};
+use super::{App, Mode};
+use crate::console::msg::{Anchor, Effect, PageView};
+use crate::console::text::finding::{Line, Needle};
 
 /// What to look for in a log, from where, which way.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,7 +55,6 @@ pub struct Search {
 
 impl Search {
     /// Returns the line of the match shown.
-    #[must_use]
     pub fn line(&self) -> Option<u64> {
         match self.outcome {
             Outcome::At(line) => Some(line),
@@ -73,7 +76,6 @@ pub struct Match {
 }
 
 /// Returns where a page shows `needle`; rows of one log line are read as one text.
-#[must_use]
 pub fn matches(page: &PageView, needle: &str) -> Vec<Match> {
     let needle = Needle::exact(needle);
     let mut found = Vec::new();
@@ -89,7 +91,6 @@ pub fn matches(page: &PageView, needle: &str) -> Vec<Match> {
 }
 
 /// Returns the first row of a log line on a page, as far as it has text.
-#[must_use]
 pub fn row_of(page: &PageView, line: u64) -> Option<Match> {
     let row = page.rows.iter().position(|shown| *shown == line)?;
     let row = u16::try_from(row).ok()?;
@@ -106,6 +107,151 @@ fn read<'a>(page: &PageView, rows: Range<usize>, needle: &'a Needle) -> Line<'a>
         }
     }
     line
+}
+
+impl App {
+    /// Looks for the prompt before what is shown, or the one after it.
+    pub(super) fn seek_prompt(&mut self, forward: bool) -> Vec<Effect> {
+        let Some(task) = self.at_hand().cloned() else { return Vec::new() };
+        let scroll = self.scroll.as_ref().filter(|scroll| scroll.task == task.id);
+        let here = match scroll {
+            Some(scroll) => scroll.prompt.or_else(|| scroll.page.as_ref().map(|page| page.first_line)),
+            None if forward => {
+                self.toasts.say("the end is shown already", None, self.now);
+                return Vec::new();
+            }
+            None => None,
+        };
+        match here {
+            Some(line) => self.look_for_prompt(task.id.clone(), line, forward),
+            // At the end stands the prompt that waits for the next command: what is meant is the one before.
+            None => vec![Effect::Prompt { task: task.id.clone(), from: None, forward: false }],
+        }
+    }
+
+    /// The same from the row of the cursor while copying.
+    pub(super) fn copy_to_prompt(&mut self, forward: bool) -> Vec<Effect> {
+        let Mode::Copy(copying) = &self.mode else { return Vec::new() };
+        let Some(line) = copying.lines.get(usize::from(copying.at.0)).copied() else {
+            self.toasts.say("this picture has no lines to go by", None, self.now);
+            return Vec::new();
+        };
+        let task = copying.task.clone();
+        self.look_for_prompt(task, line, forward)
+    }
+
+    fn look_for_prompt(&mut self, task: TaskId, line: u64, forward: bool) -> Vec<Effect> {
+        let from = if forward { line.checked_add(1) } else { line.checked_sub(1) };
+        match from {
+            Some(_) => vec![Effect::Prompt { task, from, forward }],
+            None => self.no_prompt(forward),
+        }
+    }
+
+    /// Shows the prompt that was found.
+    pub(super) fn prompted(&mut self, task: TaskId, line: Option<u64>, forward: bool) -> Vec<Effect> {
+        let Some(line) = line else { return self.no_prompt(forward) };
+        let rows = self.layout().pane(&task).map_or(1, |pane| pane.cells.height);
+        if let Mode::Copy(copying) = &mut self.mode {
+            if copying.task != task {
+                return Vec::new();
+            }
+            if let Some(row) = copying.row_of(line) {
+                copying.go((row, 0), rows);
+                return Vec::new();
+            }
+            if copying.anchor.is_some() {
+                self.toasts.say("that prompt is further away than can be selected at once", None, self.now);
+                return Vec::new();
+            }
+            return self.copy_from(Anchor::Top(line));
+        }
+        if self.at_hand().is_none_or(|shown| shown.id != task) {
+            return Vec::new();
+        }
+        // Whether a whole page follows it is known to who reads the log; its length is told here a little later.
+        let anchor = Anchor::Top(line);
+        let effects = self.turn_to(task, anchor);
+        if let Some(scroll) = self.scroll.as_mut().filter(|scroll| scroll.wanted == anchor) {
+            scroll.prompt = Some(line);
+        }
+        self.mark_matches();
+        effects
+    }
+
+    fn no_prompt(&mut self, forward: bool) -> Vec<Effect> {
+        let text = if forward {
+            "no later prompt that the shell has marked"
+        } else {
+            "no earlier prompt that the shell has marked (OSC 133)"
+        };
+        self.toasts.say(text, None, self.now);
+        Vec::new()
+    }
+
+    /// Opens the line to search a task's output; it stays at hand.
+    pub(super) fn open_search(&mut self, task: TaskId) -> Vec<Effect> {
+        self.take_up(task.clone());
+        self.mode = Mode::Search(task, Editor::default());
+        Vec::new()
+    }
+
+    /// Searches for what is written, backwards from the last line shown.
+    pub(super) fn find(&mut self) -> Vec<Effect> {
+        let Mode::Search(task, editor) = &self.mode else { return Vec::new() };
+        let (task, needle) = (task.clone(), editor.value().to_owned());
+        self.observe();
+        if self.task(&task).is_none() || needle.is_empty() {
+            return Vec::new();
+        }
+        let page = self.scroll.as_ref().filter(|scroll| scroll.task == task).and_then(|s| s.page.as_ref());
+        let from = page.map_or(Query::END, |page| page.next_line.saturating_sub(1));
+        self.ask(task, Query { needle, from, forward: false }, None)
+    }
+
+    /// Goes on from the match shown.
+    pub(super) fn find_on(&mut self, forward: bool) -> Vec<Effect> {
+        let Some(search) = &self.search else { return Vec::new() };
+        let Some(line) = search.line() else { return Vec::new() };
+        let from = if forward { line.checked_add(1) } else { line.checked_sub(1) };
+        let (task, query) = (search.task.clone(), search.query.clone());
+        match from {
+            Some(from) => self.ask(task, Query { from, forward, ..query }, Some(line)),
+            None => {
+                let query = Query { forward, ..query };
+                self.search = Some(Search { task, query, last: None, outcome: Outcome::Nowhere(Some(line)) });
+                Vec::new()
+            }
+        }
+    }
+
+    fn ask(&mut self, task: TaskId, query: Query, last: Option<u64>) -> Vec<Effect> {
+        let effect = Effect::Search(task.clone(), query.clone());
+        self.search = Some(Search { task, query, last, outcome: Outcome::Asked });
+        vec![effect]
+    }
+
+    /// Shows what a search found, if it is still wanted.
+    pub(super) fn found(&mut self, task: TaskId, query: &Query, line: Option<u64>) -> Vec<Effect> {
+        let Some(search) = self.search.as_mut().filter(|s| s.task == task && s.query == *query) else {
+            return Vec::new();
+        };
+        let Some(line) = line else {
+            search.outcome = Outcome::Nowhere(search.last);
+            return Vec::new();
+        };
+        search.outcome = Outcome::At(line);
+        self.go_to_line(task, line)
+    }
+
+    fn go_to_line(&mut self, task: TaskId, line: u64) -> Vec<Effect> {
+        let is_shown = self.scroll.as_ref().and_then(|scroll| scroll.page.as_ref());
+        if is_shown.is_some_and(|page| page.rows.contains(&line)) {
+            self.mark_matches();
+            return Vec::new();
+        }
+        self.turn_to(task, Anchor::Around(line))
+    }
 }
 
 #[cfg(test)]

@@ -1,12 +1,18 @@
 //! What a console is told from outside: settings, terminal, runtime.
+//! Other settings while the console runs: what changes at once, and what is said about it.
 
 use std::path::PathBuf;
 
 use jiff::tz::TimeZone;
 
-use super::super::keys::keymap::Keymap;
-use super::super::looks::theme::Theme;
-use super::super::looks::{Taste, Wardrobe};
+use crate::config::Mouse;
+
+use super::App;
+use crate::console::keys::keymap::Keymap;
+use crate::console::looks::theme::Theme;
+use crate::console::looks::{Looks, Taste, Wardrobe};
+use crate::console::msg::Effect;
+use crate::console::text::visible;
 
 /// What comes from outside: settings, terminal, runtime.
 #[derive(Debug, Clone)]
@@ -31,4 +37,39 @@ pub struct Setup {
     pub shows_run: bool,
     /// The recording that is looked at; nothing can be done to it.
     pub recording: Option<String>,
+}
+
+impl App {
+    /// Takes over what the files say now.
+    pub(super) fn dress(&mut self, looks: Looks, faults: Vec<String>) -> Vec<Effect> {
+        if !faults.is_empty() {
+            // A file half written, or with a slip in it: what held goes on until it is mended.
+            for fault in faults {
+                self.toasts.fail(visible::one_line(&fault), None);
+            }
+            return Vec::new();
+        }
+        let changes = looks.changes(&self.setup.wardrobe, &self.setup.taste);
+        let mouse = looks.taste.mouse;
+        let mouse_changed = mouse != self.setup.taste.mouse;
+        self.redress(looks);
+        if !changes.is_empty() {
+            self.toasts.say(format!("settings: {}", changes.join(", ")), None, self.now);
+        }
+        if !mouse_changed {
+            return Vec::new();
+        }
+        self.has_mouse = mouse != Mouse::Off;
+        vec![Effect::Mouse(self.has_mouse)]
+    }
+
+    /// Looks so from now on.
+    pub(crate) fn redress(&mut self, looks: Looks) {
+        let Looks { theme, keymap, wardrobe, taste } = looks;
+        (self.setup.theme, self.setup.keymap) = (theme, keymap);
+        (self.setup.wardrobe, self.setup.taste) = (wardrobe, taste);
+        // Texts laid out with the old marks are laid out anew.
+        self.calls.sheet = None;
+        self.touch();
+    }
 }

@@ -3,8 +3,15 @@
 use std::collections::VecDeque;
 
 use jiff::{SignedDuration, Timestamp};
+use ratatui::layout::Rect;
 
 use crate::envelope::mask;
+
+use super::layout::Layout;
+use super::painter::Painter;
+use crate::console::keys::action::Action;
+use crate::console::looks::theme::Role;
+use crate::console::text;
 
 const MOST: usize = 3;
 /// Messages kept for later.
@@ -62,7 +69,6 @@ impl Toasts {
     }
 
     /// Tells whether the path of a file is offered.
-    #[must_use]
     pub fn has_path(&self) -> bool {
         self.shown.iter().any(|toast| toast.path.is_some())
     }
@@ -116,21 +122,53 @@ impl Toasts {
     }
 
     /// Returns what was said, oldest first.
-    #[must_use]
     pub fn said(&self) -> &VecDeque<Said> {
         &self.said
     }
 
     /// Returns the messages, oldest first.
-    #[must_use]
     pub fn list(&self) -> &[Toast] {
         &self.shown
     }
 
     /// Returns when the next message passes.
-    #[must_use]
     pub fn next(&self) -> Option<Timestamp> {
         self.shown.iter().filter_map(|toast| toast.until).min()
+    }
+}
+
+/// Passing messages, bottom right of the stage, newest last.
+pub(super) fn toasts(painter: &mut Painter<'_>, layout: &Layout) {
+    let app = painter.app;
+    let stage = if layout.stage.is_empty() {
+        Rect { height: layout.notice.y, ..painter.buf.area }
+    } else {
+        layout.stage
+    };
+    let toasts = app.toasts.list();
+    if let Some(next) = app.toasts.next() {
+        painter.wake_at(next);
+    }
+    let [done, failed] = [painter.glyphs().states[4], painter.glyphs().states[5]];
+    let dots = painter.glyphs().cut;
+    let from = stage.height.saturating_sub(u16::try_from(toasts.len()).unwrap_or(u16::MAX));
+    for (y, toast) in (from..stage.height).zip(toasts) {
+        let call = toast.call.map(|seq| format!("  call {}", text::count(seq))).unwrap_or_default();
+        let copy =
+            [Action::CopyId, Action::CopyText].map(|action| app.setup.keymap.key(app.context(), action));
+        let copy = toast.path.as_ref().and_then(|_| copy.into_iter().flatten().next());
+        let keep = match copy {
+            Some(key) => format!("  {key} copies the path"),
+            None => if toast.is_error { "  Esc" } else { "" }.to_owned(),
+        };
+        let glyph = if toast.is_error { failed } else { done };
+        let tail = text::width(&call) + text::width(&keep) + 5;
+        let shown = text::cut(&toast.text, usize::from(stage.width).saturating_sub(tail), dots);
+        let whole = format!(" {glyph} {shown}{call}{keep} ");
+        let style = painter.style(Role::Mode);
+        let style = if toast.is_error { painter.style(Role::Failed).patch(style) } else { style };
+        let x = stage.width.saturating_sub(u16::try_from(text::width(&whole)).unwrap_or(u16::MAX));
+        painter.text(stage, (x, y), &whole, style);
     }
 }
 

@@ -1,5 +1,6 @@
 //! What tasks use, as far as it is shown: processor, memory, processes, bytes a second; when to look again. A task
 //! that does nothing is looked at ever less often, one that is not on screen never. Pure.
+//! What is looked at of tasks: what is on screen now, and what comes of it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -8,7 +9,11 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::envelope::TaskId;
-use crate::runtime::{Snapshot, TaskUsage, TaskView};
+use crate::runtime::{Snapshot, TaskStatus, TaskUsage, TaskView};
+
+use super::layout::{Breakpoint, Layout};
+use super::{App, Screen};
+use crate::console::msg::Effect;
 
 /// Seconds of processor shown.
 const HISTORY: usize = 10;
@@ -20,6 +25,8 @@ const CALM: u32 = 4;
 const TOGETHER: SignedDuration = SignedDuration::from_millis(250);
 /// A look that has brought nothing, not even that there is nothing, is forgotten after so long.
 const PATIENCE: SignedDuration = SignedDuration::from_secs(10);
+/// Tasks looked at on a screen that shows as many as fit.
+const MOST: usize = 50;
 
 /// What is known of the tasks that were looked at.
 #[derive(Debug, Clone, Default)]
@@ -62,13 +69,12 @@ struct Look {
 
 impl Usages {
     /// Returns what is known of a task.
-    #[must_use]
     pub fn of(&self, task: &TaskId) -> Option<&Used> {
         self.of.get(task)
     }
 
     /// Tells whether the tasks at these places of a state are to be taken note of, which they are once.
-    pub(in crate::console) fn is_new(&mut self, state: &Arc<Snapshot>, places: Range<usize>) -> bool {
+    pub(crate) fn is_new(&mut self, state: &Arc<Snapshot>, places: Range<usize>) -> bool {
         let is_same =
             |(known, at): &(Arc<Snapshot>, Range<usize>)| Arc::ptr_eq(known, state) && *at == places;
         if self.basis.as_ref().is_some_and(is_same) {
@@ -79,7 +85,7 @@ impl Usages {
     }
 
     /// Takes note of the tasks on screen, and of what those have printed since they were looked at.
-    pub(in crate::console) fn want<'a>(&mut self, tasks: impl Iterator<Item = &'a TaskView>) {
+    pub(crate) fn want<'a>(&mut self, tasks: impl Iterator<Item = &'a TaskView>) {
         self.wanted.clear();
         for task in tasks {
             self.wanted.push(task.id.clone());
@@ -93,12 +99,11 @@ impl Usages {
     }
 
     /// Forgets tasks that are not on the list any more.
-    pub(in crate::console) fn keep(&mut self, is_there: impl Fn(&TaskId) -> bool) {
+    pub(crate) fn keep(&mut self, is_there: impl Fn(&TaskId) -> bool) {
         self.of.retain(|task, _| is_there(task));
     }
 
     /// Returns when to look again; never while nothing is on screen or an answer is due.
-    #[must_use]
     pub fn next(&self) -> Option<Timestamp> {
         let due = |task: &TaskId| self.of.get(task).map_or(Timestamp::MIN, |used| used.due);
         let next = self.wanted.iter().map(due).min()?;
@@ -106,7 +111,7 @@ impl Usages {
     }
 
     /// Returns the tasks to look at now.
-    pub(in crate::console) fn due(&mut self, now: Timestamp) -> Vec<TaskId> {
+    pub(crate) fn due(&mut self, now: Timestamp) -> Vec<TaskId> {
         if self.asked.as_ref().is_some_and(|(asked, _)| now < *asked + PATIENCE) {
             return Vec::new();
         }
@@ -117,7 +122,7 @@ impl Usages {
     }
 
     /// Takes in what was seen, in the order of `tasks`; returns whether it reads differently on screen.
-    pub(in crate::console) fn take(&mut self, now: Timestamp, seen: Vec<(TaskUsage, u64)>) -> bool {
+    pub(crate) fn take(&mut self, now: Timestamp, seen: Vec<(TaskUsage, u64)>) -> bool {
         let asked = self.asked.take().map(|(_, tasks)| tasks).unwrap_or_default();
         let mut is_new = false;
         for (usage, bytes) in seen {
@@ -195,6 +200,43 @@ impl Used {
 
 fn after(at: Timestamp, seconds: u32) -> Timestamp {
     at + SignedDuration::from_secs(i64::from(seconds))
+}
+
+impl App {
+    /// Takes note of which tasks show what they use.
+    pub(super) fn want_usage(&mut self, layout: &Layout) {
+        let can_look =
+            !self.is_lost && self.setup.recording.is_none() && layout.breakpoint != Breakpoint::Sentence;
+        let (from, many) = match self.screen {
+            Screen::Tasks if can_look && !layout.list.is_empty() => (self.list.top, layout.list_items()),
+            Screen::Metrics if can_look => (0, MOST),
+            _ => (0, 0),
+        };
+        if !self.usage.is_new(&self.snapshot, from..from + many) {
+            return;
+        }
+        let is_live = |task: &&TaskView| matches!(task.status, TaskStatus::Running | TaskStatus::Cancelling);
+        let shown: Vec<_> = self.tasks().into_iter().skip(from).take(many).cloned().collect();
+        self.usage.want(shown.iter().map(|task| &**task).filter(is_live));
+    }
+
+    /// Looks at the tasks that are due.
+    pub(super) fn look(&mut self) -> Vec<Effect> {
+        let due = self.usage.due(self.now);
+        if due.is_empty() { Vec::new() } else { vec![Effect::Look(due)] }
+    }
+
+    /// Takes in what was seen. A frame follows only if it would show something new, and may move.
+    pub(super) fn seen(&mut self, seen: Vec<TaskUsage>) {
+        let bytes = |usage: TaskUsage| {
+            let bytes = self.task(&usage.task)?.output.bytes;
+            Some((usage, bytes))
+        };
+        let seen = seen.into_iter().filter_map(bytes).collect();
+        self.is_dirty |= self.usage.take(self.now, seen) && self.setup.taste.motion;
+        let snapshot = self.snapshot.clone();
+        self.usage.keep(|id| snapshot.tasks.iter().any(|task| task.id == *id));
+    }
 }
 
 #[cfg(test)]

@@ -15,7 +15,6 @@ use crate::terminal::Size;
 
 use super::super::app::export::FileName;
 use super::super::app::search::Query;
-use super::super::app::showing::Shown;
 use super::super::msg::{Anchor, Answered, Msg, News};
 use super::clipboard;
 use super::files::{self, Made};
@@ -23,6 +22,7 @@ use super::hook::{self, Hooks};
 use super::pages;
 use super::player::Player;
 use super::seen;
+use crate::console::app::coverage::Shown;
 
 /// Keys that may wait for the runtime.
 const KEYS_AHEAD: usize = 256;

@@ -1,5 +1,6 @@
 //! Frames on their way to the terminal: gathered whole, held together by mode 2026, written at once.
 
+use crate::console::app::draw;
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, Write};
@@ -19,7 +20,7 @@ use crate::terminal::CursorShape;
 
 use super::super::app::App;
 use super::super::looks::colour::Level;
-use super::super::view::{self, Drawn};
+use crate::console::app::painter::Drawn;
 
 /// Characters of a notification.
 const RING_CHARS: usize = 200;
@@ -107,7 +108,7 @@ impl Display {
         let area = Rect::new(0, 0, app.size.0, app.size.1);
         self.next.resize(area);
         self.next.reset();
-        let drawn = view::draw(app, &mut self.next);
+        let drawn = draw::draw(app, &mut self.next);
         // Chrome and panes alike: what the terminal does not have, the nearest it has.
         let level = app.setup.taste.level;
         if level != Level::True {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::runtime::{Error, Output, TaskView};
 
-use super::super::app::seen::{Told, Transcript};
-use super::super::app::showing::{Showing, Shown};
+use crate::console::app::coverage::{Showing, Shown};
+use crate::console::app::coverage::{Told, Transcript};
 
 /// The longest logs that are read for this, all of an answer together.
 const MOST_BYTES: u64 = 4 << 20;

@@ -1,11 +1,11 @@
 //! The settings of a console while it runs: read again, kept, remembered.
 
-use super::super::app::memory::Memory;
 use super::super::looks::{Facts, Looks};
 use super::super::msg::{Effect, Msg};
 use super::super::options::Options;
 use super::driver::Driver;
 use crate::config::{Mouse, Watch};
+use crate::console::app::hints::Memory;
 use crate::terminal::host_terminal::HostTerminal;
 
 /// Where settings come from, and when to read them again.

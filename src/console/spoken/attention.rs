@@ -1,19 +1,21 @@
 //! What waits for the person: how it is listed and opened, and what a line written about it does.
 
+use crate::console::app::approval::scope;
+use crate::console::app::question;
+use crate::console::app::task_words;
 use jiff::Timestamp;
 
 use crate::runtime::{Decision, READING};
 
-use super::super::app::inquiry::{self, Inquiry};
-use super::super::app::{alias, wider};
+use super::super::app::alias;
 use super::super::msg::Effect;
 use super::super::text::visible;
-use super::super::view;
 use super::line::who;
 use super::questions::Wider;
 use super::steps::{BACK, reply};
 use super::talk::{Act, Step, Subject, Talk, Word};
 use super::{questions, tasks};
+use crate::console::app::question::Inquiry;
 
 impl Talk {
     /// What waits for the person, the oldest first.
@@ -30,7 +32,8 @@ impl Talk {
         }
         for task in self.live() {
             if let Some(waiting) = task.waiting.as_ref().filter(|waiting| waiting.evidence != "quiet") {
-                let text = format!("{} {}: {}", alias(task), view::need(&waiting.kind), tasks::command(task));
+                let text =
+                    format!("{} {}: {}", alias(task), task_words::need(&waiting.kind), tasks::command(task));
                 all.push((waiting.since, Subject::Input(task.id.clone()), text));
             }
         }
@@ -60,7 +63,7 @@ impl Talk {
         let named = |subject: &&Subject| match subject {
             Subject::Question(id) => {
                 let open = self.snapshot.questions.iter().find(|open| open.id == *id);
-                open.is_some_and(|open| inquiry::alias(open) == word)
+                open.is_some_and(|open| question::alias(open) == word)
             }
             Subject::Input(id) => self.task(id).is_some_and(|task| alias(task) == word),
             Subject::Held(_) => false,
@@ -144,7 +147,7 @@ impl Talk {
                 }
             },
             Some(Wider::Rule(rule)) => {
-                let preview = wider::preview(&self.snapshot, &call, &rule);
+                let preview = scope::preview(&self.snapshot, &call, &rule);
                 let lines = questions::preview(&call, &preview);
                 (word.wider, word.shown) = (preview.ok().map(|preview| preview.prefix), None);
                 self.step = Step::Held(word);

@@ -1,13 +1,14 @@
 //! What happened between two snapshots, as lines. Pure: the same two snapshots, the same lines.
 
+use crate::console::app::question;
+use crate::console::app::task_words;
 use std::sync::Arc;
 
 use crate::envelope::Actor;
 use crate::runtime::{CallSummary, HeldCall, Snapshot, TaskEvent, TaskStatus, TaskView};
 
-use super::super::app::{alias, inquiry};
+use super::super::app::alias;
 use super::super::text::visible;
-use super::super::view;
 use super::line::Line;
 use super::programs::programs;
 use super::tasks::{after, command, end};
@@ -97,8 +98,11 @@ fn task_events(before: Option<&TaskView>, task: &TaskView, lines: &mut Vec<Line>
                 .is_some_and(|known| known.since == waiting.since && known.kind == waiting.kind)
         };
         if !before.is_some_and(same) {
-            let text =
-                format!("{name} {} ({})", view::need(&waiting.kind), view::evidence(&waiting.evidence));
+            let text = format!(
+                "{name} {} ({})",
+                task_words::need(&waiting.kind),
+                task_words::evidence(&waiting.evidence)
+            );
             lines.push(Line::system(text));
         }
     }
@@ -137,12 +141,12 @@ fn told(name: &str, event: &TaskEvent) -> Option<Line> {
 fn questions(before: &Snapshot, after: &Snapshot, lines: &mut Vec<Line>) {
     let knows = |snapshot: &Snapshot, id| snapshot.questions.iter().any(|question| question.id == id);
     for question in after.questions.iter().filter(|question| !knows(before, question.id.clone())) {
-        let what = inquiry::title(question).replacen("  ", " ", 1);
+        let what = question::title(question).replacen("  ", " ", 1);
         let text = visible::told(question.text.trim());
         lines.push(Line::by(&question.asked_by, format!("asks {what}: {text}")));
     }
     for question in before.questions.iter().filter(|question| !knows(after, question.id.clone())) {
-        lines.push(Line::system(format!("{} is settled", inquiry::alias(question))));
+        lines.push(Line::system(format!("{} is settled", question::alias(question))));
     }
 }
 

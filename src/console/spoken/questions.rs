@@ -1,16 +1,17 @@
 //! What waits for the person's word: how it is told whole, what may be written then, and what that means.
 
+use crate::console::app::approval::card;
+use crate::console::app::question;
 use jiff::tz::TimeZone;
 
 use crate::runtime::{AnswerValue, Decision, Given, HeldCall, HoldReason, Question, QuestionKind};
 
-use super::super::app::held;
-use super::super::app::inquiry::{self, Inquiry};
-use super::super::app::wider::{Preview, Unfit};
 use super::super::text::document::Piece;
 use super::super::text::visible;
-use super::super::update::wider_for;
 use super::line::Line;
+use crate::console::app::approval::scope::wider_for;
+use crate::console::app::approval::scope::{Preview, Unfit};
+use crate::console::app::question::Inquiry;
 
 /// Characters told of a command that a wider yes would let run.
 const MOST_COLUMNS: usize = 400;
@@ -42,8 +43,8 @@ pub fn question(inquiry: &Inquiry) -> Vec<Line> {
 /// Returns everything that a held call would run, and what may be answered.
 #[must_use]
 pub fn call(held: &HeldCall, zone: &TimeZone) -> Vec<Line> {
-    let mut lines = vec![Line::reply(held::title(held, 1, 1, "..."))];
-    lines.extend(said(held::lines(held, zone)));
+    let mut lines = vec![Line::reply(card::title(held, 1, 1, "..."))];
+    lines.extend(said(card::lines(held, zone)));
     lines.push(Line::reply(format!("answer {}; words behind deny are told to whoever called", words(held))));
     lines
 }
@@ -133,7 +134,7 @@ pub fn decision(held: &HeldCall, line: &str) -> Option<Decision> {
 #[must_use]
 pub fn headline(question: &Question) -> String {
     let text = visible::told(question.text.trim());
-    format!("{}: {text}", inquiry::title(question).replacen("  ", " ", 1))
+    format!("{}: {text}", question::title(question).replacen("  ", " ", 1))
 }
 
 fn first_word(line: &str) -> (&str, Option<String>) {

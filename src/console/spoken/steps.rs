@@ -8,12 +8,13 @@ use crate::runtime::{QuestionKind, TaskView};
 use super::super::app::{alias, takes_input};
 use super::super::msg::{Effect, Leave};
 use super::super::text::visible;
-use super::super::update::{SIGNALS, line_to, signal_of, start_of, stop_of, wants_secret};
 use super::line::{Line, who};
 use super::menu::{self, Verb};
 use super::reading::Purpose;
 use super::talk::{Act, Step, Talk};
 use super::tasks;
+use crate::console::app::stop::{SIGNALS, signal_of, stop_of};
+use crate::console::app::typing::{line_to, start_of, wants_secret};
 
 /// Calls listed.
 const MOST_CALLS: usize = 10;

@@ -11,7 +11,6 @@ use crate::config::Prefix;
 use crate::envelope::TaskId;
 use crate::runtime::{QuestionId, Snapshot, TaskView};
 
-use super::super::app::inquiry::Inquiry;
 use super::super::msg::{Effect, Leave, Msg};
 use super::super::text::visible;
 use super::events::events;
@@ -19,6 +18,7 @@ use super::line::Line;
 use super::programs::program_runs;
 use super::reading::{Purpose, Reading};
 use super::tasks;
+use crate::console::app::question::Inquiry;
 
 /// With something running, silence lasts no longer.
 const HEARTBEAT: SignedDuration = SignedDuration::from_secs(30);

@@ -1,5 +1,6 @@
 //! Tasks in words: what one runs, how it stands, how it ended.
 
+use crate::console::app::task_words;
 use jiff::Timestamp;
 
 use crate::runtime::{TaskStatus, TaskView};
@@ -7,7 +8,6 @@ use crate::runtime::{TaskStatus, TaskView};
 use super::super::app::alias;
 use super::super::text;
 use super::super::text::visible;
-use super::super::view;
 use super::line::who;
 
 /// Characters of a command in an event.
@@ -27,7 +27,7 @@ pub fn standing(task: &TaskView, now: Timestamp) -> String {
     let state = match (&task.ended, &task.waiting) {
         (Some(_), _) => end(task),
         (None, _) if task.held.is_some() => "held until you say so".to_owned(),
-        (None, Some(waiting)) => format!("{}, {}", task.status.as_str(), view::need(&waiting.kind)),
+        (None, Some(waiting)) => format!("{}, {}", task.status.as_str(), task_words::need(&waiting.kind)),
         (None, None) => task.status.as_str().to_owned(),
     };
     let age = match (task.status.is_terminal(), task.started_at) {
@@ -40,7 +40,7 @@ pub fn standing(task: &TaskView, now: Timestamp) -> String {
 /// Returns how a task ended: `exit 0`, `cancelled by operator`.
 #[must_use]
 pub fn end(task: &TaskView) -> String {
-    let how = view::how(task.ended.as_ref());
+    let how = task_words::how(task.ended.as_ref());
     match (task.status, &task.stop) {
         (TaskStatus::Cancelled, Some(stop)) => format!("cancelled by {}", who(&stop.by)),
         (TaskStatus::Interrupted, _) => task.cause().unwrap_or_else(|| task.status.as_str().to_owned()),

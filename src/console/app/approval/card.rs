@@ -1,0 +1,265 @@
+//! The card of a call that waits for the operator: which one it shows, how far it was read, and when an answer counts.
+//! The card of a call that waits for the operator: a fixed frame that no task's cells can reach.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use ratatui::layout::Rect;
+use tui_input::Input as Editor;
+
+use crate::envelope::Actor;
+use crate::runtime::{HeldCall, HoldReason, READING};
+
+use crate::console::app::dialog::key_row;
+use crate::console::app::painter::Painter;
+use crate::console::app::status::write_line;
+use crate::console::app::{App, Layer};
+use crate::console::keys::action::Action;
+use crate::console::keys::keymap::Context;
+use crate::console::looks::theme::Role;
+use crate::console::text;
+use crate::console::text::document::{Document, Piece, piece};
+use crate::console::text::visible;
+
+const MOST_COLUMNS: u16 = 100;
+/// Rows below the text: a blank one and two of keys, or the line being written.
+const FOOT: u16 = 3;
+const SHORT_HASH: usize = 12;
+
+/// A card on screen.
+#[derive(Debug, Clone)]
+pub struct Card {
+    /// The call it shows.
+    pub ticket: u64,
+    /// First row shown.
+    pub top: usize,
+    /// When it was first drawn.
+    pub shown: Option<Timestamp>,
+    /// Its last row has been on screen.
+    pub is_read: bool,
+    /// An answer is on its way.
+    pub is_answered: bool,
+    /// What is being written on it.
+    pub writing: Option<Writing>,
+}
+
+/// What is written on a card.
+#[derive(Debug, Clone)]
+pub enum Writing {
+    /// The note of a denial.
+    Note(Editor),
+    /// How commands begin that shall run without a question.
+    Rule(Editor),
+}
+
+impl Writing {
+    /// Returns what it is written with.
+    pub fn editor(&mut self) -> &mut Editor {
+        match self {
+            Self::Note(editor) | Self::Rule(editor) => editor,
+        }
+    }
+}
+
+impl Card {
+    pub(crate) fn of(ticket: u64) -> Self {
+        Self { ticket, top: 0, shown: None, is_read: false, is_answered: false, writing: None }
+    }
+
+    /// Returns the rule being written on it.
+    pub fn rule(&self) -> Option<&str> {
+        match &self.writing {
+            Some(Writing::Rule(editor)) => Some(editor.value()),
+            _ => None,
+        }
+    }
+
+    /// Tells whether a key pressed now is an answer to what the card shows.
+    pub(crate) fn has_settled(&self, now: Timestamp) -> bool {
+        !self.is_answered && self.shown.is_some_and(|at| now >= at + READING)
+    }
+}
+
+impl Layer {
+    /// Tells whether a line is being written in it.
+    pub fn is_written(&self) -> bool {
+        matches!(self, Self::Held(Card { writing: Some(_), .. }))
+    }
+}
+
+/// Where a card stands on a screen, and where its text.
+pub(crate) fn place((columns, rows): (u16, u16), text_rows: usize) -> (Rect, Rect) {
+    let width = MOST_COLUMNS.min(columns.saturating_sub(2)).max(columns.min(4));
+    let wanted = u16::try_from(text_rows).unwrap_or(u16::MAX).saturating_add(FOOT + 2);
+    let height = wanted.min(rows.saturating_sub(2)).max(rows.min(5));
+    let area = Rect { x: (columns - width) / 2, y: (rows - height) / 2, width, height };
+    let inside = Rect {
+        x: area.x.saturating_add(2),
+        y: area.y.saturating_add(1),
+        width: width.saturating_sub(4),
+        height: height.saturating_sub(FOOT + 2),
+    };
+    (area, inside)
+}
+
+/// Returns the columns of a card's text.
+pub(crate) fn text_columns(size: (u16, u16)) -> u16 {
+    place(size, usize::MAX).1.width
+}
+
+/// Returns the rows of a call's card: everything that would run, whole and unmasked, for whoever answers must see
+/// it; or what a rule being written would let run.
+pub(crate) fn rows(app: &App, call: &HeldCall, card: &Card) -> Vec<Vec<Piece>> {
+    if let Some(rule) = card.rule() {
+        let room = usize::from(text_columns(app.size));
+        let preview =
+            app.preview(call, rule).map(|preview| preview.rows(call, room, app.setup.theme.glyphs.cut));
+        return preview.unwrap_or_else(|unfit| vec![vec![piece(unfit.to_string(), Role::Failed)]]);
+    }
+    let mut document = Document::new(lines(call, &app.setup.zone));
+    document.wrap(usize::from(text_columns(app.size)).max(1));
+    document.rows().to_vec()
+}
+
+/// Returns the same, however long the lines are.
+pub(crate) fn lines(call: &HeldCall, zone: &TimeZone) -> Vec<Vec<Piece>> {
+    let mut lines = Vec::new();
+    if call.commands.iter().any(|command| visible::has_hidden(&command.cmd)) {
+        lines.push(vec![piece("contains hidden characters", Role::Waiting)]);
+    }
+    if let Some(why) = call.description.as_deref().filter(|why| !why.trim().is_empty()) {
+        lines.push(vec![piece("says: ", Role::Faint), piece(visible::one_line(why), Role::Text)]);
+        lines.push(Vec::new());
+    }
+    let many = call.commands.len() > 1;
+    for (at, command) in (1..).zip(&call.commands) {
+        if many {
+            lines.push(vec![piece(format!("{at} of {}", call.commands.len()), Role::Faint)]);
+        }
+        lines.extend(command_lines(&command.cmd));
+        let login = if command.login { ", login shell" } else { "" };
+        let tty = if command.tty { ", on a terminal" } else { "" };
+        let shell = command.shell.as_deref().map_or_else(|| "the usual shell".to_owned(), str::to_owned);
+        let place = format!("in {}", command.workdir.display());
+        lines.push(vec![piece(visible::one_line(&place), Role::Text)]);
+        let how = format!("by {shell}{login}{tty}");
+        lines.push(vec![piece(visible::one_line(&how), Role::Faint)]);
+        if many {
+            lines.push(Vec::new());
+        }
+    }
+    if !many {
+        lines.push(Vec::new());
+    }
+    let why = match &call.reason {
+        HoldReason::Paused => "held because agent calls are paused".to_owned(),
+        HoldReason::Rule(rule) => format!("held by the rule: {rule}"),
+    };
+    lines.push(vec![piece(visible::one_line(&why), Role::Faint)]);
+    let at = call.since.to_zoned(zone.clone()).strftime("%H:%M:%S").to_string();
+    let hash: String = call.hash.chars().take(SHORT_HASH).collect();
+    lines.push(vec![piece(format!("since {at}   call {}   request {hash}", call.call), Role::Faint)]);
+    lines
+}
+
+/// A command as it is, line by line; where a line goes on below is said.
+fn command_lines(cmd: &str) -> Vec<Vec<Piece>> {
+    let lines: Vec<&str> = cmd.split('\n').collect();
+    let last = lines.len() - 1;
+    let line = |(at, line): (usize, &str)| {
+        let mark = if at < last { "⏎" } else { "" };
+        vec![piece(visible::one_line(line), Role::Strong), piece(mark, Role::Faint)]
+    };
+    lines.into_iter().enumerate().map(line).collect()
+}
+
+/// Says who has called.
+pub(crate) fn who(call: &HeldCall) -> String {
+    match &call.actor {
+        Actor::Agent(label) => visible::one_line(label).into_owned(),
+        Actor::Cli => match &call.behind {
+            Some(Actor::Agent(label)) => format!("a script of {}", visible::one_line(label)),
+            _ => "a script".to_owned(),
+        },
+        other => other.to_string(),
+    }
+}
+
+/// Says who wants to run how much.
+pub(crate) fn title(call: &HeldCall, at: usize, of: usize, dots: &str) -> String {
+    let who = who(call);
+    let what = match call.commands.len() {
+        1 => "wants to run a command".to_owned(),
+        many => format!("wants to run {many} commands"),
+    };
+    let place = if of > 1 { format!("   {at}/{of}") } else { String::new() };
+    format!("{} {what}{place}", text::cut(&who, 40, dots))
+}
+
+pub(crate) fn draw(painter: &mut Painter<'_>, card: &Card) {
+    let app = painter.app;
+    let Some(call) = app.held_call() else { return };
+    let all = &app.snapshot.gate.held;
+    let at = all.iter().position(|held| held.ticket == call.ticket).map_or(1, |at| at + 1);
+    let rows = rows(app, call, card);
+    let screen = painter.buf.area;
+    let (area, text) = place((screen.width, screen.height), rows.len());
+    painter.clear(Rect { x: area.x.saturating_sub(1), width: (area.width + 2).min(screen.width), ..area });
+    painter.boxed(area, &title(call, at, all.len(), painter.glyphs().cut));
+    for (y, row) in (0..text.height).zip(rows.iter().skip(card.top)) {
+        painter.row(text, y, row);
+    }
+    let foot = Rect { y: text.y + text.height + 1, height: 2, ..text };
+    let mark = piece("> ", Role::Accent);
+    match &card.writing {
+        Some(Writing::Note(note)) => {
+            return write_line(painter, foot, &[piece("why not? ", Role::Faint), mark], note, false);
+        }
+        Some(Writing::Rule(rule)) => {
+            write_line(painter, foot, &[piece("what begins with ", Role::Faint), mark], rule, false);
+            let ways = [(Action::Send, "run it, ask no more about these"), (Action::Leave, "back")];
+            let keys = key_row(painter, Context::Note, &ways);
+            painter.row(foot, 1, &keys);
+            return;
+        }
+        None => {}
+    }
+    let below = rows.len().saturating_sub(card.top + usize::from(text.height));
+    let [first, second] = keys(painter, card, below);
+    painter.row(foot, 0, &first);
+    painter.row(foot, 1, &second);
+}
+
+/// The answers, and below them what else there is to do.
+fn keys(painter: &Painter<'_>, card: &Card, below: usize) -> [Vec<Piece>; 2] {
+    let app = painter.app;
+    if card.is_answered {
+        return [vec![piece("answered", Role::Faint)], Vec::new()];
+    }
+    if !card.is_read {
+        let mut row = vec![piece(format!("{below} more rows   "), Role::Waiting)];
+        row.extend(key_row(painter, Context::Held, &[(Action::Down, "read on"), (Action::Deny, "deny")]));
+        return [row, others(painter)];
+    }
+    let mut ways = vec![(Action::Approve, "run it")];
+    if app.can(Action::ApproveExact) {
+        ways.push((Action::ApproveExact, "ask no more about it"));
+    }
+    if app.can(Action::ApproveWider) {
+        ways.push((Action::ApproveWider, "about more"));
+    }
+    ways.push((Action::Deny, "deny, and say why"));
+    [key_row(painter, Context::Held, &ways), others(painter)]
+}
+
+fn others(painter: &Painter<'_>) -> Vec<Piece> {
+    let app = painter.app;
+    let mut ways = Vec::new();
+    if app.snapshot.gate.held.len() > 1 {
+        ways.push((Action::NextHeld, "next"));
+    }
+    if app.snapshot.gate.paused.is_some() {
+        ways.push((Action::Pause, "let all go on"));
+    }
+    ways.push((Action::Back, "later"));
+    key_row(painter, Context::Held, &ways)
+}

@@ -1,0 +1,192 @@
+//! What keys do on the card of a held call. Only a key does it, and only one that was pressed after the card had
+//! been seen.
+
+pub mod card;
+pub mod scope;
+
+use jiff::Timestamp;
+use scope::wider_for;
+
+use crate::runtime::{Decision, HeldCall, HoldReason};
+use crate::terminal::KeyPress;
+
+use super::movement::moved;
+use super::{App, Layer};
+use crate::console::keys::action::Action;
+use crate::console::msg::Effect;
+use card::{Card, Writing};
+
+impl App {
+    /// Returns the call that the topmost card shows.
+    pub fn held_call(&self) -> Option<&HeldCall> {
+        let Some(Layer::Held(card)) = self.layers.last() else { return None };
+        self.snapshot.gate.held.iter().find(|held| held.ticket == card.ticket)
+    }
+
+    /// Pauses agent calls, or goes on; where calls wait for that alone, they are shown first.
+    pub(super) fn turn_pause(&mut self) -> Vec<Effect> {
+        if self.snapshot.gate.paused.is_none() {
+            self.toasts.say("agent calls are paused: new commands wait for you", None, self.now);
+            return vec![Effect::Pause(true)];
+        }
+        let waits = |held: &&HeldCall| held.reason == HoldReason::Paused;
+        match self.snapshot.gate.held.iter().find(waits).map(|held| held.ticket) {
+            Some(ticket) => self.open(Layer::Held(Card::of(ticket))),
+            None => vec![Effect::Pause(false)],
+        }
+    }
+
+    /// Shows the call that has waited longest.
+    pub(super) fn show_held(&mut self) -> Vec<Effect> {
+        match self.snapshot.gate.held.first().map(|held| held.ticket) {
+            Some(ticket) => self.open(Layer::Held(Card::of(ticket))),
+            None => {
+                self.toasts.say("no call waits for your word", None, self.now);
+                Vec::new()
+            }
+        }
+    }
+
+    pub(super) fn act_on_card(&mut self, card: Card, action: Action) -> Vec<Effect> {
+        let (now, mut card) = (self.now, card);
+        let call = self.snapshot.gate.held.iter().find(|held| held.ticket == card.ticket).cloned();
+        let Some(call) = call else { return Vec::new() };
+        let has_settled = card.has_settled(now);
+        let effects = match action {
+            Action::Approve | Action::ApproveExact | Action::ApproveWider if has_settled && !card.is_read => {
+                self.toasts.say("read it to its end first", None, now);
+                Vec::new()
+            }
+            Action::Approve if has_settled => self.decided(&mut card, &call, Decision::Once),
+            Action::ApproveExact if has_settled && matches!(call.reason, HoldReason::Rule(_)) => {
+                self.decided(&mut card, &call, Decision::Exact)
+            }
+            Action::ApproveWider if has_settled => {
+                let rule = wider_for(&call).map(|prefix| Writing::Rule(prefix.text().to_owned().into()));
+                card = Card { top: 0, shown: None, writing: rule, ..card };
+                Vec::new()
+            }
+            Action::Deny if has_settled => {
+                card.writing = Some(Writing::Note(tui_input::Input::default()));
+                Vec::new()
+            }
+            Action::Pause if has_settled && self.snapshot.gate.paused.is_some() => {
+                card.is_answered = call.reason == HoldReason::Paused;
+                vec![Effect::Pause(false)]
+            }
+            Action::NextHeld => {
+                card = Card::of(self.next_held(card.ticket));
+                Vec::new()
+            }
+            Action::Up | Action::Down | Action::PageUp | Action::PageDown | Action::First | Action::Last => {
+                let rows = card::rows(self, &call, &card).len();
+                let shown = usize::from(card::place(self.size, rows).1.height);
+                let page = shown.saturating_sub(1).max(1);
+                card.top = moved(card.top, action, page, rows.saturating_sub(shown));
+                Vec::new()
+            }
+            _ => Vec::new(),
+        };
+        self.layers.push(Layer::Held(card));
+        effects
+    }
+
+    /// Handles a key while something is written on a card; `None` when keys mean actions.
+    pub(super) fn card_key(&mut self, key: KeyPress, action: Option<Action>) -> Option<Vec<Effect>> {
+        let Some(Layer::Held(Card { writing: Some(_), .. })) = self.layers.last() else { return None };
+        match action {
+            Some(Action::Send) => return Some(self.send_card()),
+            Some(Action::Leave) => {
+                if let Some(Layer::Held(card)) = self.layers.last_mut() {
+                    (card.writing, card.shown) = (None, None);
+                }
+            }
+            _ => self.edit_key(key),
+        }
+        Some(Vec::new())
+    }
+
+    /// Answers with what is written: why not, or what else may run. A rule counts once its preview was seen.
+    fn send_card(&mut self) -> Vec<Effect> {
+        let call = self.held_call().cloned();
+        let (Some(call), Some(Layer::Held(mut card))) = (call, self.layers.pop()) else { return Vec::new() };
+        let effects = match card.writing.take() {
+            Some(Writing::Note(note)) => {
+                self.decided(&mut card, &call, Decision::Deny { note: note.value().trim().to_owned() })
+            }
+            Some(Writing::Rule(rule)) => {
+                let preview = self.preview(&call, rule.value());
+                card.writing = Some(Writing::Rule(rule));
+                let rows = card::rows(self, &call, &card).len();
+                let fits = rows <= usize::from(card::place(self.size, rows).1.height);
+                match preview {
+                    Ok(preview) if fits && card.has_settled(self.now) => {
+                        card.writing = None;
+                        self.decided(&mut card, &call, Decision::Prefix(preview.prefix))
+                    }
+                    Ok(_) => {
+                        let why =
+                            if fits { "look at what would run first" } else { "too little room to show it" };
+                        self.toasts.say(why, None, self.now);
+                        Vec::new()
+                    }
+                    Err(_) => Vec::new(),
+                }
+            }
+            None => Vec::new(),
+        };
+        self.layers.push(Layer::Held(card));
+        effects
+    }
+
+    fn decided(&mut self, card: &mut Card, call: &HeldCall, decision: Decision) -> Vec<Effect> {
+        card.is_answered = true;
+        vec![Effect::Decide { ticket: call.ticket, hash: call.hash.clone(), decision }]
+    }
+
+    /// The next held call after one, around.
+    fn next_held(&self, ticket: u64) -> u64 {
+        let held = &self.snapshot.gate.held;
+        let next = held.iter().find(|held| held.ticket > ticket).or(held.first());
+        next.map_or(ticket, |held| held.ticket)
+    }
+
+    /// A card whose call is held no longer gives way to the next one; that one is to be seen anew.
+    pub(super) fn turn_card(&mut self) {
+        let Some(Layer::Held(card)) = self.layers.last() else { return };
+        let (ticket, top) = (card.ticket, card.top);
+        if let Some(call) = self.held_call().cloned() {
+            let rows = card::rows(self, &call, card).len();
+            let shown = usize::from(card::place(self.size, rows).1.height);
+            let top = top.min(rows.saturating_sub(shown));
+            if let Some(Layer::Held(card)) = self.layers.last_mut() {
+                card.top = top;
+                card.is_read |= card.rule().is_none() && top + shown >= rows;
+            }
+            return;
+        }
+        self.layers.pop();
+        self.is_dirty = true;
+        if !self.snapshot.gate.held.is_empty() && !self.is_lost {
+            let next = self.next_held(ticket);
+            self.layers.push(Layer::Held(Card::of(next)));
+            self.turn_card();
+        }
+    }
+
+    /// A rule that reads differently lets something else run: that has to be seen anew.
+    pub(super) fn rewrite_rule(&mut self) {
+        if let Some(Layer::Held(card)) = self.layers.last_mut()
+            && card.rule().is_some()
+        {
+            card.shown = None;
+        }
+    }
+
+    /// Marks the card on screen as drawn.
+    pub(crate) fn card_drawn(&mut self, now: Timestamp) {
+        if let Some(Layer::Held(card)) = self.layers.last_mut() {
+            card.shown.get_or_insert(now);
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! The top row: program, workspace, agents, counts by state, what everyone must know, clock.
+
+use ratatui::layout::Rect;
+
+use crate::runtime::{AgentView, TaskStatus};
+
+use super::attention;
+use super::painter::{Painter, columns, joined};
+use crate::console::looks::theme::Role;
+use crate::console::text;
+use crate::console::text::document::{Piece, piece};
+use crate::console::text::visible;
+
+pub(super) fn draw(painter: &mut Painter<'_>, area: Rect) {
+    let right = right(painter, area.width);
+    painter.row_right(area, 0, &right);
+    let room = area.width.saturating_sub(columns(&right) + 2);
+    let area = Rect { width: room, ..area };
+    let workspace = &painter.app.snapshot.workspace;
+    let name = workspace.file_name().unwrap_or(workspace.as_os_str()).to_string_lossy();
+    let name = text::cut(&visible::one_line(&name), 20, painter.glyphs().cut);
+    let left = [piece(" pilothouse ", Role::Title), piece(name, Role::Text)];
+    let x = painter.row(area, 0, &left) + 3;
+    let agents = agents(painter, area.width.saturating_sub(x));
+    painter.row_from(area, (x, 0), &agents);
+}
+
+fn right(painter: &mut Painter<'_>, width: u16) -> Vec<Piece> {
+    let gap = piece("  ", Role::Text);
+    let mut groups = vec![counts(painter)];
+    let waiting = attention::items(painter.app).len();
+    if !painter.app.snapshot.questions.is_empty() {
+        groups.push(vec![piece(format!("{waiting} FOR YOU"), Role::Waiting)]);
+    }
+    if painter.app.is_lost {
+        groups.push(vec![piece("RUNTIME GONE", Role::Interrupted)]);
+    }
+    if painter.app.setup.recording.is_some() {
+        groups.push(vec![piece("READ-ONLY RECORDING", Role::Strong)]);
+    }
+    if painter.app.snapshot.record.degraded.is_some() {
+        groups.push(vec![piece("NOT ON RECORD", Role::Interrupted)]);
+    }
+    groups.extend(gate(painter));
+    if painter.app.setup.is_root {
+        groups.push(vec![piece("ROOT", Role::Strong)]);
+    }
+    groups.push(vec![piece("NO SANDBOX", Role::Faint)]);
+    if width >= 100
+        && let Some(call) = painter.app.newest_calls().next()
+    {
+        groups.push(vec![piece(format!("call {}", text::count(call.seq)), Role::Faint)]);
+        // Noted elsewhere, it shows later whether the record still has this row.
+        let head = &painter.app.snapshot.record.head;
+        groups.extend((width >= 120 && !head.is_empty()).then(|| vec![piece(head.clone(), Role::Faint)]));
+    }
+    if painter.app.setup.taste.clock && !painter.is_still() {
+        let clock = painter.app.now.to_zoned(painter.app.setup.zone.clone()).strftime("%H:%M ").to_string();
+        painter.wake_at(text::next_minute(painter.app.now));
+        groups.push(vec![piece(clock, Role::Text)]);
+    } else {
+        groups.push(vec![piece("", Role::Text)]);
+    }
+    joined(groups, &gap)
+}
+
+/// Whether agents are paused, and how many calls wait.
+fn gate(painter: &Painter<'_>) -> Option<Vec<Piece>> {
+    let gate = &painter.app.snapshot.gate;
+    let held = (!gate.held.is_empty()).then(|| format!("{} held", gate.held.len()));
+    let words: Vec<String> = gate.paused.map(|_| "PAUSED".to_owned()).into_iter().chain(held).collect();
+    (!words.is_empty()).then(|| vec![piece(words.join(" "), Role::Waiting)])
+}
+
+fn counts(painter: &Painter<'_>) -> Vec<Piece> {
+    let states = painter.glyphs().states;
+    let tasks = &painter.app.snapshot.tasks;
+    let count = |fact: fn(TaskStatus, bool) -> bool| {
+        tasks.iter().filter(|task| fact(task.status, task.waiting.is_some())).count()
+    };
+    let groups = [
+        (states[1], Role::Running, count(|status, waits| status == TaskStatus::Running && !waits)),
+        (states[2], Role::Waiting, count(|status, waits| status == TaskStatus::Running && waits)),
+        (
+            states[3],
+            Role::Cancelling,
+            count(|status, _| matches!(status, TaskStatus::Cancelling | TaskStatus::Cancelled)),
+        ),
+        (states[5], Role::Failed, count(|status, _| status == TaskStatus::Failed)),
+        (states[6], Role::Interrupted, count(|status, _| status == TaskStatus::Interrupted)),
+        (states[4], Role::Completed, count(|status, _| status == TaskStatus::Completed)),
+    ];
+    let shown = groups
+        .into_iter()
+        .filter(|(.., count)| *count > 0)
+        .map(|(glyph, role, count)| vec![piece(format!("{glyph}{count}"), role)]);
+    joined(shown.collect(), &piece(" ", Role::Text))
+}
+
+/// As many agents as fit, else how many there are.
+fn agents(painter: &mut Painter<'_>, room: u16) -> Vec<Piece> {
+    let agents = painter.app.snapshot.agents.clone();
+    if agents.is_empty() {
+        let none = vec![piece("no agent yet", Role::Faint)];
+        return if columns(&none) <= room { none } else { Vec::new() };
+    }
+    let everyone: fn(&AgentView) -> bool = |_| true;
+    let kept = painter.drawn;
+    for shown in [everyone, |agent| agent.connected] {
+        let each: Vec<_> =
+            agents.iter().filter(|agent| shown(agent)).map(|agent| one(painter, agent)).collect();
+        let all = joined(each, &piece("  ", Role::Text));
+        if columns(&all) > 0 && columns(&all) <= room {
+            return all;
+        }
+        // Ages that are not shown after all must not wake the screen.
+        painter.drawn = kept;
+    }
+    let connected = agents.iter().filter(|agent| agent.connected).count();
+    let [here, gone] = painter.glyphs().link;
+    let glyph = if connected > 0 { here } else { gone };
+    let short = vec![piece(format!("{glyph} {connected} of {} agents", agents.len()), Role::Text)];
+    if columns(&short) <= room { short } else { Vec::new() }
+}
+
+fn one(painter: &mut Painter<'_>, agent: &AgentView) -> Vec<Piece> {
+    let [here, gone] = painter.glyphs().link;
+    let label = text::cut(&visible::one_line(&agent.label), 16, painter.glyphs().cut);
+    let (glyph, role) = if agent.connected { (here, Role::Accent) } else { (gone, Role::Faint) };
+    let mut pieces = vec![piece(format!("{glyph} "), role), piece(label, Role::Text)];
+    if let Some(last) = agent.last_call {
+        pieces.push(piece(format!(" {}", painter.age(last)), Role::Faint));
+    }
+    pieces
+}

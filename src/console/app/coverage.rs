@@ -1,0 +1,353 @@
+//! What of a task's output an answer showed: the whole transcript, and marks at the lines that were in it. A mark is
+//! set only where the text that was sent stands in the transcript letter by letter.
+//! What of the output of commands an answer shows: which streams, and what of them was sent.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::envelope::{TaskId, preview};
+use crate::runtime::{CallRecord, Stream, TaskView};
+use crate::tools::Cursor;
+use crate::tools::exec_command_batch::{SentItem, sent_of_batch};
+
+use super::reader::Reader;
+use super::receipts::Place;
+use super::{App, Screen, alias};
+use crate::console::looks::theme::{Glyphs, Role};
+use crate::console::msg::Effect;
+use crate::console::text;
+use crate::console::text::document::{Document, Piece, piece};
+use crate::console::text::{count, visible};
+
+/// A stream as it is in the log now.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Transcript {
+    /// All of it.
+    pub all: String,
+    /// Up to where the reading began.
+    pub before: String,
+    /// Up to where it ended, if that is on record.
+    pub until: Option<String>,
+}
+
+/// A command with what an answer showed of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    /// What it is called among others: `[2] wc -l src/run.rs`. Nothing when it is the only one.
+    pub name: String,
+    /// Its streams, or why there is nothing to show of them.
+    pub streams: Result<Vec<(Showing, Transcript)>, String>,
+}
+
+/// Returns the parts of a transcript that were sent, in bytes; none when that cannot be told for certain.
+pub fn parts(showing: &Showing, transcript: &Transcript) -> Option<Vec<Range<usize>>> {
+    let all = &transcript.all;
+    let Some(sent) = &showing.sent else { return Some(Vec::new()) };
+    // An overwritten line may read differently by now: then the reading is looked for instead.
+    let from = all.starts_with(&transcript.before).then_some(transcript.before.len());
+    let to = transcript.until.as_ref().filter(|until| all.starts_with(until.as_str())).map(String::len);
+    let (head, tail) = match preview::ends(sent).filter(|_| showing.is_cut) {
+        Some(ends) => ends,
+        None => (sent.as_str(), ""),
+    };
+    let from = from.filter(|from| all.get(*from..).is_some_and(|rest| rest.starts_with(head)));
+    let head = from.or_else(|| only(all, head)).map(|at| at..at + head.len())?;
+    if tail.is_empty() {
+        return Some(vec![head]);
+    }
+    let ends_there = |to: &usize| all.get(head.end..*to).is_some_and(|rest| rest.ends_with(tail));
+    let end = to.filter(ends_there);
+    let start = end.map(|end| end - tail.len());
+    let start = start.or_else(|| Some(head.end + only(all.get(head.end..)?, tail)?))?;
+    Some(vec![head, start..start + tail.len()])
+}
+
+/// Where a text stands, if it stands in one place only.
+fn only(text: &str, part: &str) -> Option<usize> {
+    let mut found = text.match_indices(part);
+    let (at, _) = found.next().filter(|_| !part.is_empty())?;
+    found.next().is_none().then_some(at)
+}
+
+/// Lays out the transcripts of commands, with a mark at each line of which something was sent.
+pub fn reader(title: String, commands: &[Told], glyphs: Glyphs) -> Reader {
+    let mut page = Page::default();
+    for command in commands {
+        if !command.name.is_empty() {
+            if !page.lines.is_empty() {
+                page.say("", Role::Text);
+            }
+            page.heads.push(page.lines.len());
+            page.say(&command.name, Role::Title);
+        }
+        match &command.streams {
+            Ok(streams) => streams.iter().for_each(|stream| page.stream(stream, streams.len() > 1, glyphs)),
+            Err(why) => page.say(why, Role::Faint),
+        }
+    }
+    page.reader(title)
+}
+
+/// Transcripts being laid out.
+#[derive(Default)]
+struct Page {
+    lines: Vec<Vec<Piece>>,
+    marks: Vec<Piece>,
+    /// The lines at which commands begin.
+    heads: Vec<usize>,
+    /// The lines at which something that was sent begins.
+    begins: Vec<usize>,
+    seen: usize,
+    all: usize,
+    is_unknown: bool,
+}
+
+impl Page {
+    fn say(&mut self, text: &str, role: Role) {
+        self.marks.push(piece("  ", Role::Faint));
+        self.lines.push(vec![piece(visible::in_text(text).into_owned(), role)]);
+    }
+
+    fn stream(&mut self, (showing, transcript): &(Showing, Transcript), is_named: bool, glyphs: Glyphs) {
+        if is_named {
+            if transcript.all.is_empty() {
+                return;
+            }
+            self.say(if showing.stream == Stream::Stderr { "stderr:" } else { "stdout:" }, Role::Title);
+        }
+        let sent = parts(showing, transcript);
+        self.is_unknown |= sent.is_none();
+        let sent = sent.unwrap_or_default();
+        let mut at = 0;
+        for line in transcript.all.split_inclusive('\n') {
+            let range = at..at + line.len();
+            at = range.end;
+            let is_seen = sent.iter().any(|part| part.start < range.end && range.start < part.end);
+            let was_seen = self.marks.last().is_some_and(|last| last.role == Role::Accent);
+            if is_seen && !was_seen {
+                self.begins.push(self.lines.len());
+            }
+            self.all += 1;
+            self.seen += usize::from(is_seen);
+            let (mark, role) = match is_seen {
+                true => (format!("{} ", glyphs.rules[1]), Role::Accent),
+                false => ("  ".to_owned(), Role::Faint),
+            };
+            self.marks.push(piece(mark, role));
+            let text = visible::in_text(line.trim_end_matches('\n')).into_owned();
+            self.lines.push(vec![piece(text, if is_seen { Role::Text } else { Role::Faint })]);
+        }
+    }
+
+    fn reader(self, title: String) -> Reader {
+        let lines_of = |many: usize| count(many as u64);
+        let facts = match self.is_unknown {
+            true => {
+                let said = if self.heads.is_empty() { "" } else { "some of " };
+                let text =
+                    format!("{said}it was sent in another form: what of it cannot be told line by line");
+                vec![piece(text, Role::Strong)]
+            }
+            false => vec![
+                piece(format!("{} of {} lines seen", lines_of(self.seen), lines_of(self.all)), Role::Strong),
+                piece(format!("{} not", lines_of(self.all - self.seen)), Role::Faint),
+            ],
+        };
+        let mut document = Document::new(self.lines);
+        document.set_gutter(self.marks);
+        // Of several commands the keys go from one to the next.
+        let (parts, part) = match self.heads.is_empty() {
+            true => (self.begins, "part"),
+            false => (self.heads, "command"),
+        };
+        Reader { title, facts, document, place: Place::default(), parts, begin: 0, part }
+    }
+}
+
+/// A command that an answer shows something of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    /// What it is called among others: `[2] wc -l src/run.rs`. Nothing when it is the only one.
+    pub name: String,
+    /// The task whose log has all of it, or why there is none.
+    pub task: Result<TaskId, &'static str>,
+    /// What of it was sent.
+    pub showings: Vec<Showing>,
+}
+
+/// A stream that an answer shows a part of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Showing {
+    /// The stream.
+    pub stream: Stream,
+    /// What of it was sent; nothing when it was blank.
+    pub sent: Option<String>,
+    /// Something in the middle was left out.
+    pub is_cut: bool,
+    /// Where the reading began in the log.
+    pub from: u64,
+    /// Where it ended, if that is on record.
+    pub to: Option<u64>,
+}
+
+/// Returns what an answer shows of the output of its command, or of those of its batch.
+///
+/// # Errors
+/// Why nothing can be told of it.
+pub fn shown(
+    record: &CallRecord,
+    task: Option<&TaskId>,
+    tasks: &[Arc<TaskView>],
+) -> Result<Vec<Shown>, &'static str> {
+    match (record.tool.as_str(), task) {
+        ("ExecCommandBatch", _) => of_batch(record, tasks),
+        (_, Some(task)) if tasks.iter().all(|known| known.id != *task) => {
+            Err("that task is no longer on the list")
+        }
+        (_, Some(task)) => {
+            let showings = showings(record)?;
+            Ok(vec![Shown { name: String::new(), task: Ok(task.clone()), showings }])
+        }
+        (_, None) => Err("this answer shows no output of a task"),
+    }
+}
+
+/// A batch: what its receipt shows of each item.
+fn of_batch(record: &CallRecord, tasks: &[Arc<TaskView>]) -> Result<Vec<Shown>, &'static str> {
+    let result = record.envelope.as_ref().and_then(|envelope| envelope.get("result"));
+    let result = result.ok_or("the call is not answered yet")?;
+    let items = sent_of_batch(result).ok_or("this answer shows no output of a task")?;
+    let shown = |item: SentItem| {
+        let is_it = |task: &&Arc<TaskView>| {
+            task.call == record.seq && task.item.is_some_and(|at| at.index == item.index)
+        };
+        let task = match tasks.iter().find(is_it) {
+            Some(task) if task.started_at.is_some() => Ok(task.id.clone()),
+            None if item.has_run => Err("it is no longer on the list"),
+            _ => Err("it was not run"),
+        };
+        let showing = |stream, sent| Showing { stream, sent, is_cut: item.is_cut, from: 0, to: None };
+        let showings =
+            vec![showing(Stream::Stdout, item.stdout.clone()), showing(Stream::Stderr, item.stderr.clone())];
+        Shown { name: format!("[{}] {}", item.index, item.cmd), task, showings }
+    };
+    Ok(items.into_iter().map(shown).collect())
+}
+
+/// Returns the streams that an answer about one task shows a part of.
+fn showings(record: &CallRecord) -> Result<Vec<Showing>, &'static str> {
+    let Some(result) = record.envelope.as_ref().and_then(|envelope| envelope.get("result")) else {
+        return Err("the call is not answered yet");
+    };
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let shown = |stream, sent: &Value, is_cut: &Value| Showing {
+        stream,
+        sent: text(sent),
+        is_cut: is_cut == true,
+        from: 0,
+        to: None,
+    };
+    match (record.tool.as_str(), result["disposition"].as_str()) {
+        ("TaskOutput", _) if result["task"]["view"] == "screen" => {
+            Err("it was shown the screen, not the transcript: read the receipt")
+        }
+        ("TaskOutput", _) if result["task"].is_object() => {
+            let task = &result["task"];
+            let cursor = |value: &Value| value.as_str()?.parse().ok().map(Cursor::position);
+            let from = cursor(&record.input["since"]).unwrap_or(0);
+            let to = cursor(&task["next_cursor"]);
+            let showing = shown(Stream::Merged, &task["output_preview"], &task["output_truncated"]);
+            Ok(vec![Showing { from, to, ..showing }])
+        }
+        ("ExecCommand", Some("promoted_to_task")) => Ok(vec![shown(
+            Stream::Merged,
+            &result["initial_output_preview"],
+            &result["initial_output_truncated"],
+        )]),
+        ("ExecCommand", Some("completed")) => Ok(vec![
+            shown(Stream::Stdout, &result["stdout_preview"], &result["truncated"]),
+            shown(Stream::Stderr, &result["stderr_preview"], &result["truncated"]),
+        ]),
+        _ => Err("this answer shows no output of a task"),
+    }
+}
+
+impl App {
+    /// Asks for what the answer shown has told of its task, or of the commands of its batch.
+    pub(super) fn ask_seen(&mut self) -> Vec<Effect> {
+        let Some(record) = self.shown_record() else { return Vec::new() };
+        let task = self.shown_call().and_then(|call| call.task.clone());
+        match shown(&record, task.as_ref(), &self.snapshot.tasks) {
+            Ok(shown) => vec![Effect::Seen { call: record.seq, shown }],
+            Err(why) => {
+                self.toasts.say(why, Some(record.seq), self.now);
+                Vec::new()
+            }
+        }
+    }
+
+    /// Shows what an answer has told of its task, unless the person has gone on.
+    pub(super) fn seen_read(&mut self, call: u64, commands: &[Told]) {
+        let shown = self.shown_call().filter(|shown| shown.seq == call && self.screen == Screen::Receipts);
+        let Some(shown) = shown else { return };
+        let name = shown.task.as_ref().and_then(|id| self.task(id)).map(|task| alias(task));
+        let title = match name {
+            Some(name) => format!("{name}: what call {} showed of it", text::count(call)),
+            None => format!("what call {} showed of its commands", text::count(call)),
+        };
+        let at = self.calls.item_read().unwrap_or_default();
+        self.calls.finding = None;
+        let reader = reader(title, commands, self.setup.theme.glyphs);
+        self.reader = Some(Reader { begin: at, ..reader });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::envelope::preview::Text;
+
+    fn showing(sent: &str, is_cut: bool) -> Showing {
+        Showing { stream: Stream::Merged, sent: Some(sent.into()), is_cut, from: 0, to: None }
+    }
+
+    fn told(showing: &Showing, all: &str, before: &str, until: Option<&str>) -> Option<Vec<String>> {
+        let until = until.map(str::to_owned);
+        let transcript = Transcript { all: all.into(), before: before.into(), until };
+        let parts = parts(showing, &transcript)?;
+        Some(parts.into_iter().map(|part| all[part].to_owned()).collect())
+    }
+
+    fn numbers(count: usize) -> String {
+        (0..count).map(|n| format!("line {n}\n")).collect()
+    }
+
+    #[test]
+    fn what_a_preview_kept_is_found_in_the_transcript() {
+        let all = numbers(400);
+        let cut = preview::cut(&Text::Whole(all.clone()), 600).expect("not blank");
+        assert!(cut.truncated);
+        let found = told(&showing(&cut.text, true), &all, "", Some(&all)).expect("it can be told");
+        assert!(all.starts_with(&found[0]) && all.ends_with(&found[1]), "{found:?}");
+        let whole: String = found.concat();
+        assert!(cut.text.chars().count() < whole.chars().count() + 100, "{found:?}");
+    }
+
+    #[test]
+    fn a_reading_that_began_and_ended_in_between_is_marked_there() {
+        let all = numbers(9);
+        let (before, until) = (numbers(3), numbers(5));
+        let sent = showing("line 3\nline 4\n", false);
+        assert_eq!(told(&sent, &all, &before, Some(&until)).expect("told"), ["line 3\nline 4\n"]);
+    }
+
+    #[test]
+    fn what_stands_twice_or_nowhere_is_not_marked() {
+        assert_eq!(told(&showing("b\n", false), "a\nb\na\nb\n", "other", None), None, "twice");
+        assert_eq!(told(&showing("{\n  \"a\": 1\n}", false), "{\"a\":1}\n", "", None), None, "another form");
+        let nothing = Showing { sent: None, ..showing("", false) };
+        assert_eq!(told(&nothing, "x\n", "", None), Some(Vec::new()));
+    }
+}

@@ -1,0 +1,116 @@
+//! What follows from the state after each message: what to fetch, what to show, where lists stand.
+
+use super::movement::window;
+use std::collections::BTreeSet;
+
+use crate::envelope::TaskId;
+use crate::runtime::Input;
+use crate::terminal::Size;
+
+use super::layout::{Breakpoint, Layout};
+use super::{App, Mode, Screen};
+use crate::console::msg::{Anchor, Effect};
+
+/// Pictures kept of tasks that have no pane at the moment.
+const SPARE_PICTURES: usize = 8;
+/// Rows read of an ended task, so that a larger pane is filled too.
+const TAIL_ROWS: u16 = 80;
+
+impl App {
+    pub(super) fn settle(&mut self) -> Vec<Effect> {
+        self.close_outdated();
+        self.turn_card();
+        if self.mode.task().is_some_and(|task| self.task(task).is_none()) {
+            self.observe();
+        }
+        let layout = self.layout();
+        self.place_lists(&layout);
+        self.want_usage(&layout);
+        let mut effects: Vec<Effect> = self.show_panes(&layout).into_iter().collect();
+        effects.extend(self.fit_watched(&layout));
+        effects.extend(self.read_tails(&layout));
+        effects.extend(self.fetch_call(&layout));
+        self.lay_out_sheet(&layout);
+        self.lay_out_reader(&layout);
+        effects.extend(self.play_on());
+        self.look_through();
+        effects
+    }
+
+    fn place_lists(&mut self, layout: &Layout) {
+        let shown = layout.list_items();
+        if self.screen == Screen::Receipts {
+            let (at, count) = (self.call_at(), self.snapshot.calls.len());
+            self.calls.top = window(self.calls.top, at, count, shown);
+        } else if self.screen == Screen::Tasks {
+            let (at, count) = (self.selected_at().unwrap_or(0), self.snapshot.tasks.len());
+            self.list.top = window(self.list.top, at, count, shown);
+        }
+    }
+
+    fn show_panes(&mut self, layout: &Layout) -> Option<Effect> {
+        let visible: Vec<TaskId> = layout.panes.iter().map(|pane| pane.task.clone()).collect();
+        let focus = self.at_hand().map(|task| task.id.clone()).filter(|id| visible.contains(id));
+        let shown = (visible, focus);
+        if shown == self.shown {
+            return None;
+        }
+        // A screen that was out of sight may count its changes from the beginning again.
+        for task in shown.0.iter().filter(|task| !self.shown.0.contains(task)) {
+            if let Some(picture) = self.pictures.get_mut(task) {
+                picture.generation = 0;
+            }
+        }
+        self.shown = shown;
+        self.drop_pictures();
+        let (visible, focus) = self.shown.clone();
+        Some(Effect::Show { visible, focus })
+    }
+
+    /// A task looked at full size, or typed into, is fitted to its pane unless somebody chose its size: once for
+    /// each size of the pane, so that two consoles or an agent's resize do not start a quarrel.
+    fn fit_watched(&mut self, layout: &Layout) -> Option<Effect> {
+        let is_typed = self.screen == Screen::Program && matches!(self.mode, Mode::Input(_));
+        let is_watched = self.screen == Screen::Focus || is_typed;
+        let is_watched = is_watched && !self.is_lost && layout.breakpoint != Breakpoint::Sentence;
+        let pane = self.at_hand().filter(|_| is_watched).and_then(|task| layout.pane(&task.id));
+        let Some((task, size)) = pane.map(|pane| (pane.task.clone(), pane.size())) else {
+            self.fitted = None;
+            return None;
+        };
+        let needs_it = self.task(&task).is_some_and(|task| !task.size_asked && self.fits_badly(task));
+        let wanted = Some((task.clone(), size));
+        if !needs_it || self.fitted == wanted {
+            return None;
+        }
+        self.fitted = wanted;
+        Some(Effect::Send { task, input: Input::Resize(size) })
+    }
+
+    fn drop_pictures(&mut self) {
+        let there: BTreeSet<&TaskId> = self.snapshot.tasks.iter().map(|task| &task.id).collect();
+        let spare: Vec<TaskId> =
+            self.pictures.keys().filter(|id| !self.shown.0.contains(id)).cloned().collect();
+        let many = spare.len().saturating_sub(SPARE_PICTURES);
+        for (at, id) in spare.into_iter().enumerate() {
+            if at < many || !there.contains(&id) {
+                self.pictures.remove(&id);
+                self.paged.remove(&id);
+            }
+        }
+    }
+
+    /// An ended task has no live screen: its last rows come from the log, once.
+    fn read_tails(&mut self, layout: &Layout) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        for pane in &layout.panes {
+            let is_ended = self.task(&pane.task).is_some_and(|task| task.status.is_terminal());
+            if is_ended && self.paged.insert(pane.task.clone()) {
+                let size = pane.size();
+                let tall = Size::clamped(size.cols(), size.rows().max(TAIL_ROWS));
+                effects.push(self.page_effect(pane.task.clone(), Anchor::Tail, tall));
+            }
+        }
+        effects
+    }
+}

@@ -1,0 +1,186 @@
+//! What keys do in the dialogs. The safe key is always `Esc`; nothing is stopped by one stray key.
+//! What lies over the screen: dialogs, help, toasts. Dialogs are the only full boxes.
+
+use super::help::draw_help;
+use super::quit::draw_quit;
+use super::stop::{draw_signal, draw_stop, signal};
+use ratatui::layout::Rect;
+
+use crate::envelope::TaskId;
+use crate::runtime::{Input, TaskView};
+
+use super::layout::{Breakpoint, Layout};
+use super::movement::moved;
+use super::painter::{Painter, cut};
+use super::{App, Layer, alias};
+use crate::console::keys::action::Action;
+use crate::console::keys::keymap::Context;
+use crate::console::looks::theme::Role;
+use crate::console::msg::Effect;
+use crate::console::text;
+use crate::console::text::document::{Piece, piece};
+use crate::console::text::visible;
+
+pub(super) const DIALOG_COLUMNS: u16 = 62;
+
+impl App {
+    pub(super) fn act_in_dialog(&mut self, action: Action) -> Vec<Effect> {
+        let Some(layer) = self.layers.pop() else { return Vec::new() };
+        if action == Action::Back {
+            return Vec::new();
+        }
+        if let Layer::Stop { task, .. } | Layer::Signal(task) = &layer
+            && !self.guard.admits(action, self.now)
+        {
+            let name = self.task(task).map_or_else(|| task.to_string(), |task| alias(task));
+            self.toasts.say(format!("{name} is another task than before: press again"), None, self.now);
+            return self.open(layer);
+        }
+        match layer {
+            Layer::Stop { task, kill } => self.stop(task, kill, action),
+            Layer::Signal(task) => signal(&task, action),
+            Layer::Quit => self.quit(action),
+            Layer::Why(task) => {
+                // Any other key leaves it open.
+                self.open(Layer::Why(task))
+            }
+            // Its keys never come here: letters are written in it.
+            Layer::List(chooser) => self.open(Layer::List(chooser)),
+            Layer::Held(card) => self.act_on_card(card, action),
+            Layer::Question(inquiry) => self.inquire(inquiry, action),
+            Layer::Attention(queue) => self.attend(queue, action),
+            Layer::Paste(task, text) => vec![Effect::Send { task, input: Input::Paste(text) }],
+            Layer::Help { about, top } => {
+                let rows = super::help::help_rows(self, about);
+                let shown = usize::from(self.size.1.saturating_sub(4));
+                let top = moved(top, action, shown.max(2) - 1, rows.saturating_sub(shown));
+                self.open(Layer::Help { about, top })
+            }
+        }
+    }
+
+    /// Closes dialogs about tasks that have ended meanwhile.
+    pub(super) fn close_outdated(&mut self) {
+        let ended = |task: &TaskId| self.task(task).is_none_or(|task| task.status.is_terminal());
+        let is_outdated = match self.layers.last() {
+            Some(Layer::Stop { task, .. } | Layer::Signal(task) | Layer::Paste(task, _)) => ended(task),
+            Some(Layer::Why(task)) => self.task(task).is_none(),
+            Some(Layer::Quit) => self.is_lost,
+            Some(Layer::Held(_)) => self.is_lost || self.layout().breakpoint == Breakpoint::Sentence,
+            Some(Layer::Help { .. } | Layer::List(_)) => self.layout().breakpoint == Breakpoint::Sentence,
+            Some(Layer::Question(_) | Layer::Attention(_)) | None => false,
+        };
+        if is_outdated {
+            self.layers.pop();
+            self.is_dirty = true;
+        }
+    }
+}
+
+pub(super) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
+    let app = painter.app;
+    match app.layers.last() {
+        None => {}
+        Some(Layer::Help { about, top }) => draw_help(painter, *about, *top),
+        Some(Layer::Quit) => draw_quit(painter, layout),
+        Some(Layer::Why(task)) => {
+            if let Some(task) = app.task(task) {
+                super::why::draw(painter, layout, task);
+            }
+        }
+        Some(Layer::List(chooser)) => super::chooser::draw(painter, chooser),
+        Some(Layer::Held(card)) => super::approval::card::draw(painter, card),
+        Some(Layer::Question(inquiry)) => super::question::draw::draw(painter, inquiry),
+        Some(Layer::Attention(queue)) => super::attention::draw(painter, queue),
+        Some(Layer::Stop { task, kill }) => {
+            if let Some(task) = app.task(task) {
+                draw_stop(painter, layout, task, *kill);
+            }
+        }
+        Some(Layer::Signal(task)) => {
+            if let Some(task) = app.task(task) {
+                draw_signal(painter, layout, task);
+            }
+        }
+        Some(Layer::Paste(task, text)) => {
+            if let Some(task) = app.task(task) {
+                draw_paste(painter, layout, task, text);
+            }
+        }
+    }
+}
+
+/// Draws a dialog in the middle of the screen, as high as its rows.
+pub(super) fn dialog(painter: &mut Painter<'_>, layout: &Layout, title: &str, rows: &[Vec<Piece>]) {
+    let screen = painter.buf.area;
+    let width = DIALOG_COLUMNS.min(screen.width.saturating_sub(2)).max(screen.width.min(4));
+    let height = u16::try_from(rows.len() + 2).unwrap_or(u16::MAX).min(screen.height.saturating_sub(1));
+    let area = Rect {
+        x: (screen.width - width) / 2,
+        y: screen.height.saturating_sub(height) / 2,
+        width,
+        height: height.max(screen.height.min(2)),
+    };
+    let room = Rect { x: area.x.saturating_sub(1), width: area.width + 2, ..area };
+    painter.clear(room);
+    let inside = painter.boxed(area, title);
+    let dots = painter.glyphs().cut;
+    for (y, row) in (0..inside.height).zip(rows) {
+        painter.row(inside, y, &cut(row, usize::from(inside.width), dots));
+    }
+    let _ = layout;
+}
+
+/// The command in full, wrapped, at most so many rows.
+pub(super) fn command_rows(
+    painter: &Painter<'_>,
+    task: &TaskView,
+    width: u16,
+    most: usize,
+) -> Vec<Vec<Piece>> {
+    let (shown, dots) = (visible::told(task.cmd.trim()), painter.glyphs().cut);
+    let mut document = crate::console::text::document::Document::new(vec![vec![piece(shown, Role::Strong)]]);
+    document.wrap(usize::from(width));
+    let mut rows: Vec<_> = document.rows().iter().take(most).cloned().collect();
+    if let Some(last) = rows.last_mut().filter(|_| document.rows().len() > most) {
+        last.push(piece(dots, Role::Faint));
+    }
+    if visible::has_hidden(&task.cmd) {
+        rows.push(vec![piece("contains hidden characters", Role::Waiting)]);
+    }
+    rows
+}
+
+pub(super) fn key_row(painter: &Painter<'_>, context: Context, actions: &[(Action, &str)]) -> Vec<Piece> {
+    let mut row = Vec::new();
+    for (action, word) in actions {
+        let Some(key) = painter.app.setup.keymap.key(context, *action) else { continue };
+        if !row.is_empty() {
+            row.push(piece("    ", Role::Text));
+        }
+        row.push(piece(key, Role::Key));
+        row.push(piece(format!(" {word}"), Role::Text));
+    }
+    row
+}
+
+fn draw_paste(painter: &mut Painter<'_>, layout: &Layout, task: &TaskView, pasted: &str) {
+    // As the task gets it: CR ends a line as LF does.
+    let sent = pasted.replace("\r\n", "\n").replace('\r', "\n");
+    let lines: Vec<&str> = sent.lines().collect();
+    let mut rows: Vec<Vec<Piece>> = Vec::new();
+    for line in lines.iter().take(5) {
+        rows.push(vec![piece(visible::one_line(line), Role::Text)]);
+    }
+    if lines.len() > 5 {
+        rows.push(vec![piece(format!("and {} more", many(lines.len() - 5, "line")), Role::Faint)]);
+    }
+    rows.push(Vec::new());
+    rows.push(key_row(painter, Context::Paste, &[(Action::Confirm, "paste"), (Action::Back, "do not")]));
+    let (lines, chars) = (many(lines.len(), "line"), many(pasted.chars().count(), "char"));
+    dialog(painter, layout, &format!("paste {lines}, {chars} into {}?", alias(task)), &rows);
+}
+
+fn many(count: usize, word: &str) -> String {
+    format!("{} {word}{}", text::count(count as u64), if count == 1 { "" } else { "s" })
+}

@@ -1,0 +1,216 @@
+//! What a console remembers from one time to the next: what was used last, and which hints were needed.
+//! Nothing of it matters: a file that cannot be read is an empty one.
+//! What a person is told who is new here: a hint until its key has been used. And what is remembered.
+//! The keys worth knowing now: at most five beside the mode, the most useful first.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::{fs, io};
+
+use serde::{Deserialize, Serialize};
+
+use super::painter::{columns, joined};
+use super::receipts::Column;
+use super::{App, takes_input};
+use crate::console::keys::action::Action;
+use crate::console::keys::keymap::Context;
+use crate::console::looks::theme::Role;
+use crate::console::msg::Effect;
+use crate::console::text::document::{Piece, piece};
+
+/// The file, in the state folder.
+const FILE: &str = "console.json";
+/// The largest file read.
+const MAX_BYTES: u64 = 64 << 10;
+/// What is worth knowing first: the key, and what it is good for.
+const HINTS: [(Action, &str); 4] = [
+    (Action::Help, "lists the keys that work here"),
+    (Action::Type, "types into the task"),
+    (Action::ShowReceipts, "shows what the agent was told"),
+    (Action::Palette, "finds everything by name"),
+];
+/// Keys shown at once.
+const MOST_HINTS: usize = 5;
+
+/// What is remembered.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Memory {
+    /// What was chosen in the palette, last first.
+    pub recent: Vec<String>,
+    /// Hints whose keys have been used.
+    pub learnt: BTreeSet<String>,
+}
+
+impl Memory {
+    /// Reads what is remembered in a state folder.
+    pub fn read(state: &Path) -> Self {
+        let path = state.join(FILE);
+        if !path.metadata().is_ok_and(|facts| facts.is_file() && facts.len() <= MAX_BYTES) {
+            return Self::default();
+        }
+        let text = fs::read_to_string(path).unwrap_or_default();
+        serde_json::from_str(&text).unwrap_or_default()
+    }
+
+    /// Writes it to the state folder.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write(&self, state: &Path) -> io::Result<()> {
+        // Whole or not at all: two consoles may write at once.
+        let next = state.join(format!("{FILE}.{}", std::process::id()));
+        fs::write(&next, serde_json::to_vec(self)?)?;
+        fs::rename(next, state.join(FILE))
+    }
+
+    /// Puts what was just used first, and forgets what is beyond `most`.
+    pub fn use_now(&mut self, name: &str, most: usize) {
+        self.recent.retain(|other| other != name);
+        self.recent.insert(0, name.to_owned());
+        self.recent.truncate(most);
+    }
+}
+
+impl App {
+    /// Returns the hint for whoever is new here; nothing once its key has been used.
+    pub fn hint(&self) -> Vec<Piece> {
+        if !self.setup.taste.hints || self.setup.recording.is_some() {
+            return Vec::new();
+        }
+        let next = HINTS.iter().filter(|(action, _)| !self.memory.learnt.contains(&action.name()));
+        let context = self.view_context();
+        let key = |action: Action| self.setup.keymap.key(context, action).filter(|_| self.can(action));
+        let Some((key, use_of)) = next.filter_map(|(action, use_of)| Some((key(*action)?, use_of))).next()
+        else {
+            return Vec::new();
+        };
+        let chord = self.setup.keymap.key(Context::Input, Action::Leave).unwrap_or_default();
+        let back = if use_of.starts_with("types") { format!(", {chord} comes back") } else { String::new() };
+        vec![
+            piece(" new here?  ", Role::Faint),
+            piece(key, Role::Key),
+            piece(format!(" {use_of}{back}"), Role::Text),
+        ]
+    }
+
+    /// Takes note of a key that a hint was about.
+    pub(super) fn learn(&mut self, action: Option<Action>) -> Vec<Effect> {
+        let Some(action) = action.filter(|action| HINTS.iter().any(|(hint, _)| hint == action)) else {
+            return Vec::new();
+        };
+        if !self.setup.taste.hints || !self.memory.learnt.insert(action.name()) {
+            return Vec::new();
+        }
+        vec![Effect::Remember(self.memory.clone())]
+    }
+
+    /// Changes what is remembered, and has it written down.
+    pub(super) fn remember(&mut self, change: impl FnOnce(&mut Memory)) -> Vec<Effect> {
+        change(&mut self.memory);
+        vec![Effect::Remember(self.memory.clone())]
+    }
+}
+
+/// The actions worth a hint in each context, most useful first.
+fn candidates(app: &App) -> &'static [Action] {
+    use Action::{
+        AllRoom, AnswerQuestion, Approvals, Approve, Back, Choose, CopyText, Deny, Dismiss, Down, Find,
+        FindText, Fit, Last, Leave, LessRoom, Line, MoreRoom, Newline, NextColumn, NextFound, NextHeld,
+        NextMatch, NextPane, NextProgram, NextTask, OpenTask, PageUp, PreviousFound, PreviousMatch, Quit,
+        Raw, Release, Rerun, Run, Search as SearchFor, Select, SelectBlock, SelectLines, Send, ShowFocus,
+        ShowReceipts, ShowTasks, Start, Stop, Type, Up, Yank, Zoom,
+    };
+    use Action::{Compare, Faster, Fold, NextPart, Play, Seen, StepForward};
+    match app.context() {
+        Context::Tasks | Context::Focus | Context::Program if app.search.is_some() => {
+            &[NextMatch, PreviousMatch, Back]
+        }
+        Context::Tasks | Context::Focus if app.is_lost => &[Quit, ShowFocus, SearchFor, ShowReceipts],
+        Context::Tasks if app.snapshot.tasks.is_empty() => &[Start],
+        Context::Tasks => &[Approvals, Type, Line, Release, Stop, Rerun, ShowFocus, Start, Dismiss],
+        Context::Focus | Context::Program if app.scroll.is_some() => &[Last, Up, Down, SearchFor, Back],
+        Context::Focus => {
+            &[Approvals, Type, Line, Release, Stop, Rerun, Fit, SearchFor, PageUp, NextTask, ShowTasks]
+        }
+        Context::Receipts if app.is_finding() => &[NextFound, PreviousFound, Back, NextColumn, FindText],
+        Context::Receipts if app.calls.budget.is_some() => {
+            &[LessRoom, MoreRoom, AllRoom, NextColumn, CopyText]
+        }
+        Context::Receipts if app.calls.marked.is_some() => &[Compare, Up, Down, NextColumn, Fold],
+        Context::Receipts if app.calls.column == Column::Envelope => {
+            &[Fold, NextColumn, CopyText, LessRoom, Compare]
+        }
+        Context::Receipts => &[NextColumn, CopyText, Seen, LessRoom, OpenTask, Zoom, ShowTasks],
+        Context::Text if app.is_finding() => &[NextFound, PreviousFound, Back],
+        Context::Replay => &[Play, StepForward, Faster, NextPart, Back],
+        Context::Text => &[NextPart, FindText, Down, Back],
+        Context::Metrics => &[Up, Down, ShowFocus, ShowTasks],
+        Context::Program => {
+            &[AnswerQuestion, Type, Line, Release, NextPane, OpenTask, Last, NextProgram, ShowTasks]
+        }
+        Context::Attention => &[Choose, Up, Down, Back],
+        Context::Gate | Context::YesNo | Context::InFlight | Context::Choice | Context::Settled => &[Back],
+        Context::Answer | Context::Reason => &[Send, Back],
+        Context::Input => &[Leave],
+        Context::Copy => &[Select, SelectLines, SelectBlock, Yank, Back],
+        Context::Line => &[Send, Newline, Raw, Leave],
+        Context::Start => &[Run, Leave],
+        Context::Search => &[Find, Leave],
+        Context::Help => &[Up, Down, Back],
+        Context::Held => &[Approve, Deny, NextHeld, Back],
+        Context::Note => &[Send, Leave],
+        Context::List => &[Choose, Up, Down, Back],
+        Context::Observe | Context::Stop | Context::Signal | Context::Quit | Context::Paste => &[Back],
+    }
+}
+
+/// Tells whether a key would do something now; on an ended task `Enter` merely opens it.
+fn is_useful(app: &App, action: Action) -> bool {
+    let types = app.at_hand().is_some_and(|task| takes_input(task));
+    !app.layers.is_empty() || app.can(action) && (types || !matches!(action, Action::Type | Action::Line))
+}
+
+pub(super) fn hints(app: &App, room: u16) -> Vec<Piece> {
+    if app.is_leaving {
+        return vec![piece("ending the tasks, then leaving", Role::Text)];
+    }
+    let context = app.context();
+    let keymap = &app.setup.keymap;
+    let hint = |action: Action| -> Option<Vec<Piece>> {
+        let key = keymap.key(context, action)?;
+        Some(vec![piece(key, Role::Key), piece(format!(" {}", action.hint()), Role::Text)])
+    };
+    let gap = piece("  ", Role::Text);
+    let help = hint(Action::Help).into_iter().collect::<Vec<_>>();
+    let mut groups: Vec<Vec<Piece>> = Vec::new();
+    for action in candidates(app).iter().filter(|action| is_useful(app, **action)) {
+        let Some(next) = hint(*action) else { continue };
+        let mut tried = groups.clone();
+        tried.push(next);
+        let whole = joined([tried.clone(), help.clone()].concat(), &gap);
+        if tried.len() + help.len() <= MOST_HINTS && columns(&whole) <= room {
+            groups = tried;
+        }
+    }
+    let whole = joined([groups, help].concat(), &gap);
+    if columns(&whole) <= room { whole } else { Vec::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_used_last_stands_first_the_next_time_too() {
+        let home = tempfile::tempdir().expect("temp dir");
+        let mut memory = Memory::read(home.path());
+        for name in ["stop", "zoom", "stop", "help"] {
+            memory.use_now(name, 2);
+        }
+        memory.write(home.path()).expect("written");
+        assert_eq!(Memory::read(home.path()).recent, ["help", "stop"]);
+        fs::write(home.path().join(FILE), "not json").expect("written");
+        assert_eq!(Memory::read(home.path()), Memory::default());
+    }
+}

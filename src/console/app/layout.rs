@@ -1,0 +1,389 @@
+//! Where everything stands: the six areas of the console for a size and a state. Views draw into it,
+//! `update` asks it what was clicked and how large a pane is.
+
+use ratatui::layout::{Position, Rect};
+
+use crate::envelope::TaskId;
+use crate::terminal::Size;
+
+use super::receipts::Column;
+use super::{App, Screen};
+
+const SMALL: (u16, u16) = (60, 15);
+const TINY: (u16, u16) = (40, 8);
+const WIDE: (u16, u16) = (110, 30);
+const FULL: (u16, u16) = (160, 45);
+const STACKED_LIST_ROWS: u16 = 8;
+const MOST_PANES: usize = 4;
+const ASKED_ROWS: u16 = 4;
+/// Columns of the state and number of a line, before the line.
+pub const SOURCE_MARGIN: u16 = 8;
+
+/// How much room there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Breakpoint {
+    /// Below 40x8: one sentence.
+    Sentence,
+    /// Below 60x15: a pane and the status line.
+    Small,
+    /// 80x24: the list above, the pane below.
+    Stacked,
+    /// 120x40: the list on the left, the timeline below.
+    Wide,
+    /// 200x60: four panes, receipt and envelope beside them.
+    Full,
+}
+
+/// A pane of one task: a title and cells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pane {
+    /// The task.
+    pub task: TaskId,
+    /// One row.
+    pub title: Rect,
+    /// The rest.
+    pub cells: Rect,
+}
+
+/// The areas. One that is not there is empty.
+#[derive(Debug, Clone)]
+pub struct Layout {
+    /// How much room there is.
+    pub breakpoint: Breakpoint,
+    /// Name, agents, counts, clock.
+    pub bar: Rect,
+    /// The tasks, or the calls.
+    pub list: Rect,
+    /// Rows of one item of the list.
+    pub item_rows: u16,
+    /// The panes on screen.
+    pub panes: Vec<Pane>,
+    /// Where panes stand, or would.
+    pub stage: Rect,
+    /// The timeline of the selected task.
+    pub timeline: Rect,
+    /// What the shown call asked for.
+    pub asked: Rect,
+    /// The receipt.
+    pub receipt: Rect,
+    /// The canonical envelope.
+    pub envelope: Rect,
+    /// The source of a program.
+    pub source: Rect,
+    /// The values of a program, and its branches.
+    pub values: Rect,
+    /// The question a program waits for, in a row.
+    pub strip: Rect,
+    /// Vertical rules between the areas.
+    pub rules: Vec<Rect>,
+    /// Notice, composer or prompt.
+    pub notice: Rect,
+    /// Mode, driver, keys.
+    pub status: Rect,
+}
+
+impl Breakpoint {
+    /// Returns the breakpoint of a terminal.
+    pub fn of((columns, rows): (u16, u16)) -> Self {
+        let fits = |least: (u16, u16)| columns >= least.0 && rows >= least.1;
+        match () {
+            () if fits(FULL) => Self::Full,
+            () if fits(WIDE) => Self::Wide,
+            () if fits(SMALL) => Self::Stacked,
+            () if fits(TINY) => Self::Small,
+            () => Self::Sentence,
+        }
+    }
+}
+
+impl Layout {
+    /// Returns the layout for the state of a console.
+    pub fn of(app: &App) -> Self {
+        let screen = Rect::new(0, 0, app.size.0, app.size.1);
+        let mut layout = Self::frame(screen);
+        let body = layout.stage;
+        // A text over the screen, or a task played again, has all of the body.
+        if layout.breakpoint == Breakpoint::Sentence || app.reader.is_some() || app.replay.is_some() {
+            return layout;
+        }
+        match app.screen {
+            Screen::Tasks => layout.tasks(app, body),
+            Screen::Focus => layout.focus(app, body),
+            Screen::Receipts => layout.receipts(app, body),
+            Screen::Metrics => {}
+            Screen::Program => layout.program(app, body),
+        }
+        layout
+    }
+
+    /// Bar, notice and status; the body is left as the stage.
+    fn frame(screen: Rect) -> Self {
+        let breakpoint = Breakpoint::of((screen.width, screen.height));
+        let (rest, status) = cut_bottom(screen, 1);
+        let (rest, notice) = cut_bottom(rest, 1);
+        let (bar, body) = cut_top(rest, 1);
+        let empty = Self {
+            breakpoint,
+            bar: Rect::ZERO,
+            list: Rect::ZERO,
+            item_rows: 1,
+            panes: Vec::new(),
+            stage: screen,
+            timeline: Rect::ZERO,
+            asked: Rect::ZERO,
+            receipt: Rect::ZERO,
+            envelope: Rect::ZERO,
+            source: Rect::ZERO,
+            values: Rect::ZERO,
+            strip: Rect::ZERO,
+            rules: Vec::new(),
+            notice: Rect::ZERO,
+            status: Rect::ZERO,
+        };
+        if breakpoint == Breakpoint::Sentence {
+            empty
+        } else {
+            Self { bar, notice, status, stage: body, ..empty }
+        }
+    }
+
+    fn tasks(&mut self, app: &App, body: Rect) {
+        if app.tasks().is_empty() {
+            return;
+        }
+        if app.is_zoomed || self.breakpoint == Breakpoint::Small {
+            return self.one_pane(app);
+        }
+        match self.breakpoint {
+            Breakpoint::Full => {
+                let (left, rest) = self.ruled_left(body, list_columns(34, app, body.width));
+                let (stage, side) = self.ruled_right(rest, 54.min(rest.width.saturating_sub(40)));
+                let (stage, timeline) = cut_bottom(stage, 12);
+                let (receipt, envelope) = cut_top(side, side.height * 3 / 5);
+                (self.list, self.stage, self.timeline) = (left, stage, timeline);
+                (self.receipt, self.envelope, self.item_rows) = (receipt, envelope, 2);
+                self.grid(app, MOST_PANES);
+            }
+            Breakpoint::Wide => {
+                let (left, stage) = self.ruled_left(body, list_columns(30, app, body.width));
+                let (stage, timeline) = cut_bottom(stage, 7);
+                (self.list, self.stage, self.timeline, self.item_rows) = (left, stage, timeline, 2);
+                self.grid(app, if app.pins.is_empty() { 1 } else { 2 });
+            }
+            _ => {
+                let usual = STACKED_LIST_ROWS.max(body.height / 3).min(body.height / 2);
+                let most = (body.height * 2 / 3).max(usual);
+                let rows = usual.saturating_add_signed(app.split).clamp(usual.min(3), most);
+                (self.list, self.stage) = cut_top(body, rows);
+                self.one_pane(app);
+            }
+        }
+    }
+
+    fn focus(&mut self, app: &App, body: Rect) {
+        match self.breakpoint {
+            Breakpoint::Full if !app.is_zoomed => {
+                let (stage, side) = self.ruled_right(body, 54);
+                let (timeline, receipt) = cut_top(side, side.height / 2);
+                (self.stage, self.timeline, self.receipt) = (stage, timeline, receipt);
+            }
+            Breakpoint::Wide if !app.is_zoomed => (self.stage, self.timeline) = cut_bottom(body, 7),
+            _ => {}
+        }
+        self.one_pane(app);
+    }
+
+    fn receipts(&mut self, app: &App, body: Rect) {
+        if app.snapshot.calls.is_empty() {
+            return;
+        }
+        self.stage = Rect::ZERO;
+        let alone = app.is_zoomed || matches!(self.breakpoint, Breakpoint::Stacked | Breakpoint::Small);
+        if alone {
+            match app.calls.column {
+                Column::Calls => self.list = body,
+                Column::Receipt => {
+                    (self.asked, self.receipt) = cut_top(body, ASKED_ROWS.min(body.height / 3))
+                }
+                Column::Envelope => self.envelope = body,
+            }
+            return;
+        }
+        let columns = if self.breakpoint == Breakpoint::Full { 56 } else { 34 };
+        let (list, rest) = self.ruled_left(body, columns);
+        let (receipt, envelope) = self.ruled_left(rest, rest.width.saturating_sub(1) / 2);
+        (self.asked, self.receipt) = cut_top(receipt, ASKED_ROWS);
+        (self.list, self.envelope) = (list, envelope);
+    }
+
+    /// The source above, what it runs below; its values beside it where there is room.
+    fn program(&mut self, app: &App, body: Rect) {
+        if app.program().is_none() {
+            return;
+        }
+        let asks = u16::from(app.program_question().is_some());
+        let is_alone = app.is_zoomed || self.breakpoint == Breakpoint::Small;
+        let task = app.program_task().filter(|_| !is_alone || app.programs.in_pane);
+        if let Some(task) = task.clone().filter(|_| is_alone) {
+            (self.stage, self.strip) = cut_bottom(body, asks);
+            self.panes = vec![pane(task, self.stage)];
+            return;
+        }
+        let share = match (&task, self.breakpoint) {
+            (None, _) => 0,
+            (Some(_), Breakpoint::Stacked) => 8.max(body.height / 3),
+            (Some(_), _) => body.height * 2 / 5,
+        };
+        let (above, stage) = cut_bottom(body, share);
+        let (above, strip) = cut_bottom(above, asks);
+        (self.stage, self.strip) = (stage, strip);
+        (self.source, self.values) = match self.breakpoint {
+            Breakpoint::Full => self.ruled_left(above, 110),
+            Breakpoint::Wide => self.ruled_left(above, 68),
+            _ if is_alone => (above, Rect::ZERO),
+            _ => cut_bottom(above, if task.is_some() { 4 } else { 7 }),
+        };
+        self.panes = task.map(|task| pane(task, stage)).into_iter().collect();
+    }
+
+    /// Returns how many lines of a program's source are shown at once.
+    pub fn source_rows(&self) -> usize {
+        usize::from(cut_top(self.source, 1).1.height)
+    }
+
+    /// Returns how many columns of a program's source are shown at once.
+    pub fn source_columns(&self) -> u16 {
+        self.source.width.saturating_sub(SOURCE_MARGIN + 1)
+    }
+
+    fn one_pane(&mut self, app: &App) {
+        if let Some(task) = app.selected() {
+            self.panes = vec![pane(task.id.clone(), self.stage)];
+        }
+    }
+
+    /// Two panes stand one above the other, three or four in a square.
+    fn grid(&mut self, app: &App, most: usize) {
+        let shown = chosen(app, most);
+        let stage = self.stage;
+        let areas = match shown.len() {
+            0 | 1 => vec![stage],
+            2 => {
+                let (above, below) = cut_top(stage, stage.height / 2);
+                vec![above, below]
+            }
+            _ => {
+                let (above, below) = cut_top(stage, stage.height / 2);
+                let half = stage.width.saturating_sub(1) / 2;
+                let (first, second) = self.ruled_left(above, half);
+                let (third, fourth) = self.ruled_left(below, half);
+                vec![first, second, third, fourth]
+            }
+        };
+        self.panes = shown.into_iter().zip(areas).map(|(task, area)| pane(task, area)).collect();
+    }
+
+    fn ruled_left(&mut self, area: Rect, columns: u16) -> (Rect, Rect) {
+        let (left, rest) = cut_left(area, columns);
+        let (rule, right) = cut_left(rest, 1);
+        self.rules.push(rule);
+        (left, right)
+    }
+
+    fn ruled_right(&mut self, area: Rect, columns: u16) -> (Rect, Rect) {
+        self.ruled_left(area, area.width.saturating_sub(columns + 1))
+    }
+
+    /// Returns the pane of a task.
+    pub fn pane(&self, task: &TaskId) -> Option<&Pane> {
+        self.panes.iter().find(|pane| pane.task == *task)
+    }
+
+    /// Returns the pane at a position.
+    pub fn pane_at(&self, at: Position) -> Option<&Pane> {
+        self.panes.iter().find(|pane| pane.cells.contains(at) || pane.title.contains(at))
+    }
+
+    /// Returns how many items of the list are shown at once.
+    pub fn list_items(&self) -> usize {
+        usize::from(self.list_body().height / self.item_rows.max(1))
+    }
+
+    /// Returns the list without its head.
+    pub fn list_body(&self) -> Rect {
+        cut_top(self.list, 1).1
+    }
+
+    /// Returns the place in the list, counted from the first item shown, of what stands at a position.
+    pub fn item_at(&self, at: Position) -> Option<usize> {
+        let body = self.list_body();
+        body.contains(at).then(|| usize::from((at.y - body.y) / self.item_rows.max(1)))
+    }
+}
+
+impl Pane {
+    /// Returns the size a task needs to fill the pane.
+    pub fn size(&self) -> Size {
+        Size::clamped(self.cells.width, self.cells.height)
+    }
+}
+
+/// Returns the tasks that have a pane: pinned ones first, then the page of the others with the selected one.
+fn chosen(app: &App, most: usize) -> Vec<TaskId> {
+    let selected = app.list.selected.as_ref();
+    let is_pinned = selected.is_some_and(|id| app.pins.contains(id));
+    // The selected task always has a pane.
+    let room = if is_pinned { most } else { most.saturating_sub(1) };
+    let mut shown: Vec<TaskId> = app.pins.iter().filter(|pin| app.task(pin).is_some()).cloned().collect();
+    if let Some(at) = shown.iter().position(|pin| is_pinned && Some(pin) == selected).filter(|at| *at >= room)
+    {
+        shown.swap(at, room.saturating_sub(1));
+    }
+    shown.truncate(room);
+    let tasks = app.tasks();
+    let others: Vec<TaskId> =
+        tasks.iter().map(|task| task.id.clone()).filter(|id| !app.pins.contains(id)).collect();
+    let left = most - shown.len();
+    let at = others.iter().position(|id| Some(id) == selected).unwrap_or(0);
+    let page = at.checked_div(left).unwrap_or(0) * left;
+    shown.extend(others.into_iter().skip(page).take(left));
+    shown
+}
+
+/// Returns the columns of a list that is so wide unless the person has divided the screen otherwise.
+fn list_columns(usual: u16, app: &App, width: u16) -> u16 {
+    const STEP: i16 = 4;
+    let most = width.saturating_sub(60).max(usual);
+    usual.saturating_add_signed(app.split.saturating_mul(STEP)).clamp(20, most)
+}
+
+fn pane(task: TaskId, area: Rect) -> Pane {
+    let (title, cells) = cut_top(area, 1);
+    Pane { task, title, cells }
+}
+
+/// Cuts rows off the top: what was cut, and the rest.
+pub fn cut_top(area: Rect, rows: u16) -> (Rect, Rect) {
+    let rows = rows.min(area.height);
+    let top = Rect { height: rows, ..area };
+    (top, Rect { y: area.y + rows, height: area.height - rows, ..area })
+}
+
+/// Cuts rows off the bottom: the rest, and what was cut.
+pub fn cut_bottom(area: Rect, rows: u16) -> (Rect, Rect) {
+    cut_top(area, area.height.saturating_sub(rows))
+}
+
+/// Cuts columns off the left: what was cut, and the rest.
+pub fn cut_left(area: Rect, columns: u16) -> (Rect, Rect) {
+    let columns = columns.min(area.width);
+    let left = Rect { width: columns, ..area };
+    (left, Rect { x: area.x + columns, width: area.width - columns, ..area })
+}
+
+impl App {
+    /// Returns the layout of the screen as it is now.
+    pub fn layout(&self) -> Layout {
+        Layout::of(self)
+    }
+}

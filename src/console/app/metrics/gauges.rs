@@ -1,0 +1,232 @@
+//! How fast the console itself is: the last frames and echoes, and their shares.
+//! The part of the metrics screen that measures: latencies, limits, and what each task uses.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use ratatui::layout::Rect;
+
+use crate::runtime::{Gauge, Limit, TaskView};
+
+use crate::console::app::alias;
+use crate::console::app::layout::cut_top;
+use crate::console::app::painter::Painter;
+use crate::console::app::task_words::command;
+use crate::console::app::usage::Used;
+use crate::console::looks::theme::Role;
+use crate::console::text::document::{Piece, piece};
+use crate::console::text::{bytes, column, count, millis, right};
+
+/// So many are remembered: shares are exact over these.
+const REMEMBERED: usize = 500;
+/// Cells of a limit's bar.
+const BAR: usize = 8;
+/// From this part on, in percent, a limit is marked.
+const NEAR: u64 = 90;
+/// Columns from which a task's row has all of its facts.
+const ROOMY: u16 = 110;
+/// Seconds of processor shown where there is little room.
+const SHORT_HISTORY: usize = 5;
+const LONG_HISTORY: usize = 10;
+
+/// The console's own latencies.
+#[derive(Debug, Clone, Default)]
+pub struct Pace {
+    /// From a key that was read to the written frame that shows its echo.
+    pub echo: Lately,
+    /// To draw a frame and write it.
+    pub frame: Lately,
+}
+
+/// The last durations of one kind, in microseconds.
+#[derive(Debug, Clone, Default)]
+pub struct Lately(VecDeque<u64>);
+
+impl Lately {
+    /// Takes note of one.
+    pub fn add(&mut self, took: Duration) {
+        if self.0.len() == REMEMBERED {
+            self.0.pop_front();
+        }
+        self.0.push_back(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
+    }
+
+    /// Returns how many microseconds 50, 95 and 99 percent of them took at most; none without any.
+    pub fn shares(&self) -> Option<[u64; 3]> {
+        let mut all: Vec<u64> = self.0.iter().copied().collect();
+        all.sort_unstable();
+        let share = |percent: usize| all.get((all.len() * percent).div_ceil(100).max(1) - 1).copied();
+        Some([share(50)?, share(95)?, share(99)?])
+    }
+}
+
+/// Returns the waits that are no tool's: as buckets where they are counted so, else exactly.
+pub(crate) fn waits(painter: &Painter<'_>, wide: usize) -> Vec<Vec<Piece>> {
+    let app = painter.app;
+    let row = |name: &str, many: Option<u64>, shares: [String; 3]| {
+        let many = many.map_or_else(String::new, count);
+        let shares = shares.map(|share| right(&share, 8)).concat();
+        vec![
+            piece(format!(" {}", column(name, wide, painter.glyphs().cut)), Role::Text),
+            piece(right(&many, 6), Role::Strong),
+            piece(format!("     {shares}"), Role::Text),
+        ]
+    };
+    let counted = [("first byte", "first_byte"), ("stop to end", "stop")].map(|(name, key)| {
+        let histogram = app.snapshot.metrics.wait_ms.get(key).filter(|histogram| histogram.count > 0)?;
+        let share =
+            |percent| histogram.at_most(percent).map_or("longer".into(), |ms| format!("<{}", count(ms)));
+        Some(row(name, Some(histogram.count), [50, 95, 99].map(share)))
+    });
+    let own = [("key to echo", &app.pace.echo), ("frame", &app.pace.frame)].map(|(name, lately)| {
+        let shares = lately.shares()?;
+        Some(row(name, None, shares.map(tenths)))
+    });
+    counted.into_iter().chain(own).flatten().collect()
+}
+
+/// Microseconds as milliseconds with a tenth.
+fn tenths(us: u64) -> String {
+    format!("{}.{}", us / 1_000, us % 1_000 / 100)
+}
+
+/// Returns the limits with how much of each is taken.
+pub(crate) fn limits(painter: &mut Painter<'_>) -> Vec<Vec<Piece>> {
+    let app = painter.app;
+    if app.snapshot.metrics.gauges.is_empty() {
+        return Vec::new();
+    }
+    let head = format!(" {}{}", column("LIMITS", 13 + BAR, ""), "     used       cap");
+    let mut rows = vec![vec![piece(head, Role::Title)]];
+    let gauges = app.snapshot.metrics.gauges.clone();
+    rows.extend(gauges.iter().map(|gauge| limit(painter, gauge)));
+    rows
+}
+
+fn limit(painter: &mut Painter<'_>, gauge: &Gauge) -> Vec<Piece> {
+    let used = gauge.used_at(painter.app.now);
+    if gauge.since.is_some() {
+        // Time goes on without news.
+        let next = painter.app.now.checked_add(jiff::SignedDuration::from_secs(1));
+        next.into_iter().for_each(|at| painter.wake_at(at));
+    }
+    let (name, told): (&str, fn(u64) -> String) = match gauge.limit {
+        Limit::Tasks => ("live tasks", count),
+        Limit::Output => ("output/task", bytes),
+        Limit::Kept => ("kept/stream", bytes),
+        Limit::Wall => ("time/task", |ms| millis(ms / 1_000 * 1_000)),
+        Limit::Disk => ("disk", bytes),
+    };
+    let percent = u128::from(used) * 100 / u128::from(gauge.cap.max(1));
+    let percent = u64::try_from(percent).unwrap_or(u64::MAX);
+    let full = usize::try_from(percent).unwrap_or(usize::MAX).saturating_mul(BAR).div_ceil(100).min(BAR);
+    let glyphs = painter.glyphs();
+    let bar = format!("{}{}", glyphs.levels[7].repeat(full), glyphs.dot.repeat(BAR - full));
+    let role = if percent >= NEAR { Role::Capped } else { Role::Graph };
+    let task = gauge.number.map_or_else(String::new, |number| format!("  t{number:02}"));
+    let mark = if percent >= NEAR { format!(" {}", glyphs.states[7]) } else { String::new() };
+    vec![
+        piece(format!(" {}", column(name, 13, "")), Role::Text),
+        piece(bar, role),
+        piece(right(&told(used), 10), Role::Strong),
+        piece(right(&told(gauge.cap), 10), Role::Faint),
+        piece(task, Role::Faint),
+        piece(mark, Role::Capped),
+    ]
+}
+
+/// Lists the tasks with what each uses.
+pub(crate) fn by_task(painter: &mut Painter<'_>, area: Rect) {
+    if area.height < 2 {
+        return;
+    }
+    let app = painter.app;
+    let is_roomy = area.width >= ROOMY;
+    let (spark, state) = if is_roomy { (LONG_HISTORY, 13) } else { (SHORT_HISTORY, 2) };
+    let output = if is_roomy { "     OUTPUT" } else { "" };
+    let time = if painter.is_still() { "TIME" } else { " AGE" };
+    let heading = format!(
+        " {}{}{}       MEM{output}     OUT/s      IN  PROCS   {time}  COMMAND",
+        column("BY TASK", 8 + state, ""),
+        column("CPU", spark, ""),
+        right("%", 5)
+    );
+    painter.row(area, 0, &[piece(heading, Role::Faint)]);
+    let body = cut_top(area, 1).1;
+    let shown = usize::from(body.height);
+    let at = app.selected_at().unwrap_or(0);
+    let top = (at + 1).saturating_sub(shown);
+    for (y, task) in (0..body.height).zip(app.tasks().into_iter().skip(top)) {
+        let item = Rect { y: body.y + y, height: 1, ..body };
+        let is_selected = app.list.selected.as_ref() == Some(&task.id);
+        let row = task_row(painter, task, is_selected, (is_roomy, spark, state));
+        let row = crate::console::app::painter::cut(
+            &row,
+            usize::from(item.width.saturating_sub(1)),
+            painter.glyphs().cut,
+        );
+        painter.row(item, 0, &row);
+        if is_selected {
+            painter.select(item);
+        }
+    }
+}
+
+fn task_row(
+    painter: &mut Painter<'_>,
+    task: &TaskView,
+    is_selected: bool,
+    (is_roomy, spark, columns): (bool, usize, usize),
+) -> Vec<Piece> {
+    let state = painter.state(task);
+    let mark = if is_selected { painter.glyphs().selected } else { " " };
+    let word = if is_roomy { format!("{} {}", state.glyph, state.word) } else { state.glyph.to_owned() };
+    let ran = painter.ran(task);
+    let glyphs = painter.glyphs();
+    let used = painter.app.usage.of(&task.id).filter(|_| !task.status.is_terminal());
+    let known = |value: Option<String>| value.unwrap_or_else(|| glyphs.dot.to_owned());
+    let fact = |value: fn(&Used) -> Option<String>| known(used.and_then(value));
+    let mut row = vec![
+        piece(format!(" {mark} "), Role::Accent),
+        piece(column(&alias(task), 5, ""), Role::Text),
+        piece(column(&word, columns, glyphs.cut), state.role),
+        piece(format!(" {}", history(used, spark, glyphs.levels)), Role::Graph),
+        piece(right(&fact(|used| used.cpu.map(|cpu| cpu.to_string())), 5), Role::Strong),
+        piece(right(&fact(|used| used.memory.map(bytes)), 10), Role::Text),
+    ];
+    if is_roomy {
+        row.push(piece(right(&bytes(task.output.bytes), 11), Role::Text));
+    }
+    row.extend([
+        piece(right(&fact(|used| used.printed.map(bytes)), 10), Role::Text),
+        piece(right(&fact(|used| Some(count(used.typed))), 8), Role::Text),
+        piece(right(&fact(|used| used.processes.map(|many| many.to_string())), 7), Role::Text),
+        piece(format!("{}  ", right(&ran, 7)), Role::Faint),
+    ]);
+    row.extend(command(task));
+    row
+}
+
+/// Percent of a processor, second by second; a whole one fills the cell.
+fn history(used: Option<&Used>, seconds: usize, levels: [&str; 8]) -> String {
+    let known: Vec<u64> = used.map(|used| used.history.iter().copied().collect()).unwrap_or_default();
+    let shown = &known[known.len().saturating_sub(seconds)..];
+    let bar = |cpu: &u64| levels[usize::try_from(cpu.saturating_mul(7).div_ceil(100)).unwrap_or(7).min(7)];
+    let bars: String = shown.iter().map(bar).collect();
+    format!("{}{bars}", " ".repeat(seconds - shown.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_those_of_the_last_ones() {
+        let mut lately = Lately::default();
+        assert_eq!(lately.shares(), None);
+        (1..=100).for_each(|us| lately.add(Duration::from_micros(us)));
+        assert_eq!(lately.shares(), Some([50, 95, 99]));
+        (0..REMEMBERED).for_each(|_| lately.add(Duration::from_micros(7)));
+        assert_eq!(lately.shares(), Some([7, 7, 7]));
+    }
+}

@@ -1,0 +1,188 @@
+//! The metrics screen: the counters, live, of tasks, calls, output and people.
+
+pub mod gauges;
+
+use ratatui::layout::Rect;
+
+use crate::runtime::{Histogram, Metrics};
+
+use super::layout::{cut_left, cut_top};
+use super::painter::Painter;
+use crate::console::looks::theme::Role;
+use crate::console::text::document::{Piece, piece};
+use crate::console::text::{bytes, column, count, right, visible};
+
+const LEFT: u16 = 30;
+/// Below so many rows only what fits beside the tasks is shown.
+const SHORT: u16 = 30;
+/// Rows for what tasks use.
+const LEAST_BY_TASK: u16 = 5;
+/// Tools listed where there is little room: those called most.
+const FEW_TOOLS: usize = 4;
+
+type Rows = Vec<Vec<Piece>>;
+
+pub(super) fn draw(painter: &mut Painter<'_>, area: Rect) {
+    let is_short = area.height < SHORT;
+    let left = [tasks(painter, is_short), output(painter, is_short)].concat();
+    let mut right = calls(painter, area.width.saturating_sub(LEFT + 2), is_short);
+    if !is_short {
+        right.push(Vec::new());
+    }
+    right.extend(gauges::limits(painter));
+    if !is_short {
+        right.push(Vec::new());
+        right.extend(refused(painter));
+    }
+    // What tasks use has the last word, however many tools there are.
+    let (above, _) = cut_top(area, area.height.saturating_sub(LEAST_BY_TASK));
+    let (column, rest) = cut_left(above, LEFT.min(area.width));
+    let other = cut_left(rest, 2).1;
+    let used = write(painter, column, &left).max(write(painter, other, &right));
+    let gap = u16::from(!is_short);
+    gauges::by_task(painter, cut_top(area, used + gap).1);
+}
+
+fn write(painter: &mut Painter<'_>, area: Rect, rows: &Rows) -> u16 {
+    for (y, row) in (0..area.height).zip(rows) {
+        painter.row(area, y, row);
+    }
+    u16::try_from(rows.len()).unwrap_or(u16::MAX).min(area.height)
+}
+
+fn heading(name: &str) -> Vec<Piece> {
+    vec![piece(format!(" {name}"), Role::Title)]
+}
+
+fn fact(name: &str, value: impl Into<String>) -> Vec<Piece> {
+    vec![
+        piece(format!(" {}", column(name, 13, "")), Role::Text),
+        piece(right(&value.into(), 15), Role::Strong),
+    ]
+}
+
+fn tasks(painter: &Painter<'_>, is_short: bool) -> Rows {
+    let metrics = &painter.app.snapshot.metrics;
+    let ended = |status: &str| count(metrics.tasks_ended.get(status).copied().unwrap_or(0));
+    let live = |status: &str| count(metrics.tasks_live.get(status).copied().unwrap_or(0));
+    let commands = metrics.shell_commands();
+    let mut rows = vec![
+        heading("TASKS"),
+        fact("commands run", count(commands)),
+        fact("in batches", count(metrics.batched_exec_command_items)),
+        fact("rounds saved", metrics.model_rounds_saved().to_string()),
+        fact("promoted", count(metrics.promotions)),
+        fact("live", format!("{}  peak {}", painter.app.live(), metrics.tasks_peak)),
+        fact("queued", format!("{}  ending {}", live("queued"), live("cancelling"))),
+        fact("completed", ended("completed")),
+        fact("failed", ended("failed")),
+        fact("cancelled", ended("cancelled")),
+        fact("interrupted", ended("interrupted")),
+    ];
+    if !is_short {
+        rows.push(Vec::new());
+    }
+    rows
+}
+
+fn output(painter: &Painter<'_>, is_short: bool) -> Rows {
+    let metrics = &painter.app.snapshot.metrics;
+    let mut rows = vec![
+        heading("OUTPUT"),
+        fact("from tasks", bytes(metrics.output_bytes_in)),
+        fact("to models", bytes(metrics.output_bytes_sent)),
+        fact("not kept", bytes(metrics.output_bytes_dropped)),
+    ];
+    if !is_short {
+        rows.push(graph(painter, &metrics.bytes_per_second, LEFT));
+    }
+    rows
+}
+
+fn calls(painter: &Painter<'_>, width: u16, is_short: bool) -> Rows {
+    let metrics = &painter.app.snapshot.metrics;
+    let now = metrics.calls_per_second.iter().sum::<u64>();
+    let wide = usize::from(width).saturating_sub(36).clamp(11, 18);
+    let mut rows = vec![vec![
+        piece(column(" CALLS", wide + 1, ""), Role::Title),
+        piece("    ok  err  p50 ms     p95     p99", Role::Faint),
+    ]];
+    let mut tools: Vec<_> = metrics.tool_calls.iter().collect();
+    if is_short {
+        tools.sort_by_key(|(_, statuses)| std::cmp::Reverse(statuses.values().sum::<u64>()));
+        tools.truncate(FEW_TOOLS);
+    }
+    for (tool, statuses) in tools {
+        let of = |status: &str| statuses.get(status).copied().unwrap_or(0);
+        let role = if of("error") > 0 { Role::Failed } else { Role::Faint };
+        let (_, p50, p95, p99) = metrics.call_ms.get(tool).copied().unwrap_or_default();
+        let ms = [p50, p95, p99].map(|ms| right(&count(ms), 8)).concat();
+        rows.push(vec![
+            piece(format!(" {}", column(&visible::one_line(tool), wide, painter.glyphs().cut)), Role::Text),
+            piece(right(&count(of("success")), 6), Role::Strong),
+            piece(right(&count(of("error")), 5), role),
+            piece(ms, Role::Text),
+        ]);
+    }
+    if metrics.tool_calls.is_empty() {
+        rows.push(vec![piece(" no agent has called yet", Role::Faint)]);
+    }
+    rows.extend(whole_tasks(metrics, wide, painter.glyphs().cut));
+    rows.extend(gauges::waits(painter, wide));
+    if is_short {
+        return rows;
+    }
+    rows.push(graph(painter, &metrics.calls_per_second, width.min(61)));
+    let calls = if now == 1 { "call" } else { "calls" };
+    rows.push(vec![piece(format!(" {now} {calls} in the last 60 s"), Role::Faint)]);
+    rows
+}
+
+/// The ended tasks as one more row: their shares are known by the buckets they fall into.
+fn whole_tasks(metrics: &Metrics, wide: usize, dots: &str) -> Option<Vec<Piece>> {
+    let mut all = Histogram::default();
+    metrics.task_ms.values().for_each(|histogram| all.merge(histogram));
+    if all.count == 0 {
+        return None;
+    }
+    let of = |status: &str| metrics.tasks_ended.get(status).copied().unwrap_or(0);
+    let at_most = |percent| all.at_most(percent).map_or("longer".to_owned(), |ms| format!("<{}", count(ms)));
+    let ms = [50, 95, 99].map(|percent| right(&at_most(percent), 8)).concat();
+    Some(vec![
+        piece(format!(" {}", column("tasks, whole", wide, dots)), Role::Text),
+        piece(right(&count(of("completed")), 6), Role::Strong),
+        piece(right(&count(of("failed")), 5), if of("failed") > 0 { Role::Failed } else { Role::Faint }),
+        piece(ms, Role::Text),
+    ])
+}
+
+fn refused(painter: &Painter<'_>) -> Rows {
+    let metrics = &painter.app.snapshot.metrics;
+    let list = |counts: &std::collections::BTreeMap<String, u64>| {
+        let each: Vec<_> =
+            counts.iter().map(|(name, n)| format!("{} {n}", visible::one_line(name))).collect();
+        if each.is_empty() { "none".to_owned() } else { each.join(", ").replace('_', " ") }
+    };
+    let line = |name: &str, text: String| {
+        vec![piece(format!(" {}", column(name, 16, "")), Role::Text), piece(text, Role::Strong)]
+    };
+    vec![
+        heading("PEOPLE"),
+        line("you did", list(&metrics.operator_actions)),
+        line("input refused", list(&metrics.input_refused)),
+        line("screens healed", count(metrics.screen_resets)),
+    ]
+}
+
+/// The last values as a row of bars, the highest of them full.
+fn graph(painter: &Painter<'_>, values: &[u64], width: u16) -> Vec<Piece> {
+    let room = usize::from(width.saturating_sub(1)).min(60);
+    let shown = &values[values.len().saturating_sub(room)..];
+    let highest = shown.iter().copied().max().unwrap_or(0);
+    let levels = painter.glyphs().levels;
+    let bar = |value: &u64| {
+        let at = (u128::from(*value) * 7).div_ceil(u128::from(highest.max(1)));
+        levels[usize::try_from(at).unwrap_or(7).min(7)]
+    };
+    vec![piece(" ", Role::Text), piece(shown.iter().map(bar).collect::<String>(), Role::Graph)]
+}

@@ -1,0 +1,192 @@
+//! What the mouse does: select, scroll, enter; in INPUT it belongs to a child that asked for it.
+
+use jiff::SignedDuration;
+use ratatui::layout::Position;
+
+use crate::envelope::TaskId;
+use crate::runtime::Input;
+use crate::terminal::{Key, KeyPress, MouseButton, MouseInput, MouseKind, MouseMode};
+
+use super::layout::{Layout, Pane};
+use super::receipts::Column;
+use super::{App, Mode, Screen};
+use crate::console::keys::action::Action;
+use crate::console::msg::Effect;
+
+const DOUBLE: SignedDuration = SignedDuration::from_millis(400);
+const WHEEL_ROWS: usize = 3;
+
+impl App {
+    pub(super) fn mouse(&mut self, event: MouseInput) -> Vec<Effect> {
+        if !self.layers.is_empty() || self.is_leaving {
+            return Vec::new();
+        }
+        let layout = self.layout();
+        let at = Position::new(event.col, event.row);
+        if let Mode::Input(task) = self.mode.clone() {
+            match layout.pane(&task).filter(|pane| pane.cells.contains(at)) {
+                Some(pane) => {
+                    if let Some(effects) = self.forward(&task, pane, event) {
+                        return effects;
+                    }
+                }
+                None if matches!(event.kind, MouseKind::Press(_)) => self.observe(),
+                None => {}
+            }
+        }
+        match event.kind {
+            MouseKind::Press(MouseButton::Left) => {
+                self.is_dirty = true;
+                self.leave_copy();
+                let effects = self.click(&layout, at);
+                self.note_press(self.spot(at));
+                effects
+            }
+            MouseKind::Drag(MouseButton::Left) => {
+                let spot = self.spot(at);
+                self.is_dirty |= spot.is_some_and(|spot| self.drag(spot));
+                Vec::new()
+            }
+            MouseKind::Release(MouseButton::Left) => {
+                self.is_dirty = true;
+                self.drop_drag()
+            }
+            MouseKind::ScrollUp => self.wheel(&layout, at, Action::Up),
+            MouseKind::ScrollDown => self.wheel(&layout, at, Action::Down),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns the row and column of the picture in the pane at hand at a position; beside the pane, the nearest.
+    fn spot(&self, at: Position) -> Option<(u16, u16)> {
+        let task = self.at_hand()?.id.clone();
+        let cells = self.layout().pane(&task)?.cells;
+        if cells.is_empty() || self.pressed.is_none() && !cells.contains(at) {
+            return None;
+        }
+        let row = at.y.clamp(cells.y, cells.bottom() - 1) - cells.y;
+        let column = at.x.clamp(cells.x, cells.right() - 1) - cells.x;
+        Some((row, column + self.pan))
+    }
+
+    /// Passes an event on to the child: as it asked for, or the wheel as arrows on its own full screen.
+    fn forward(&self, task: &TaskId, pane: &Pane, event: MouseInput) -> Option<Vec<Effect>> {
+        let picture = self.pictures.get(task).filter(|_| self.scroll.is_none())?;
+        let inside = MouseInput {
+            row: event.row - pane.cells.y + picture.top(pane.cells.height),
+            col: event.col - pane.cells.x + self.pan,
+            ..event
+        };
+        let send = |input| Some(vec![Effect::Send { task: task.clone(), input }]);
+        if picture.modes.mouse != MouseMode::Off {
+            return match inside.encode(picture.modes) {
+                Some(bytes) => send(Input::Raw(bytes)),
+                None => Some(Vec::new()),
+            };
+        }
+        let arrow = match event.kind {
+            MouseKind::ScrollUp => Key::Up,
+            MouseKind::ScrollDown => Key::Down,
+            _ => return None,
+        };
+        let keys = vec![KeyPress::from(arrow); WHEEL_ROWS];
+        if picture.modes.alternate_screen { send(Input::Keys(keys)) } else { None }
+    }
+
+    fn click(&mut self, layout: &Layout, at: Position) -> Vec<Effect> {
+        let is_double = self
+            .last_click
+            .is_some_and(|(when, x, y)| (x, y) == (at.x, at.y) && self.now.duration_since(when) <= DOUBLE);
+        self.last_click = Some((self.now, at.x, at.y));
+        if let Some(pane) = layout.pane_at(at) {
+            self.take_up(pane.task.clone());
+            return if is_double && self.mode_is_observe() { self.act(Action::Type) } else { Vec::new() };
+        }
+        if let Some(item) = layout.item_at(at) {
+            return self.click_item(item, is_double);
+        }
+        if layout.source.contains(at) {
+            self.leave_pane();
+        }
+        if self.screen == Screen::Receipts {
+            let texts = [
+                (Column::Receipt, layout.receipt, &mut self.calls.receipt),
+                (Column::Envelope, layout.envelope, &mut self.calls.envelope),
+            ];
+            if let Some((column, area, place)) = texts.into_iter().find(|(_, area, _)| area.contains(at)) {
+                self.calls.column = column;
+                if at.y > area.y {
+                    place.at = place.top + usize::from(at.y - area.y - 1);
+                }
+            }
+        }
+        Vec::new()
+    }
+
+    fn click_item(&mut self, item: usize, is_double: bool) -> Vec<Effect> {
+        if self.screen == Screen::Receipts {
+            let at = self.calls.top + item;
+            let seq = self.newest_calls().nth(at).map(|call| call.seq);
+            if let Some(seq) = seq {
+                self.calls.selected = if at == 0 { None } else { Some(seq) };
+                self.calls.column = Column::Calls;
+            }
+            return Vec::new();
+        }
+        let Some(id) = self.tasks().get(self.list.top + item).map(|task| task.id.clone()) else {
+            return Vec::new();
+        };
+        self.select(id);
+        if is_double && self.mode_is_observe() { self.act(Action::Type) } else { Vec::new() }
+    }
+
+    fn wheel(&mut self, layout: &Layout, at: Position, action: Action) -> Vec<Effect> {
+        self.is_dirty = true;
+        if self.reader.is_some() {
+            (0..WHEEL_ROWS).for_each(|_| self.go_in_reader(action));
+            return Vec::new();
+        }
+        let over_list = layout.list.contains(at);
+        match self.screen {
+            Screen::Tasks if over_list => self.step_task(if action == Action::Up { -1 } else { 1 }),
+            Screen::Tasks => match layout.pane_at(at).map(|pane| pane.task.clone()) {
+                Some(task) => {
+                    self.select(task);
+                    self.scroll_rows(action)
+                }
+                None => Vec::new(),
+            },
+            Screen::Focus => self.scroll_rows(action),
+            Screen::Receipts if over_list => {
+                let kept = std::mem::replace(&mut self.calls.column, Column::Calls);
+                let effects = self.go(action);
+                self.calls.column = kept;
+                effects
+            }
+            Screen::Receipts => {
+                let column = if layout.envelope.contains(at) { Column::Envelope } else { Column::Receipt };
+                (0..WHEEL_ROWS).for_each(|_| self.roll_text(column, action));
+                Vec::new()
+            }
+            Screen::Program => match layout.pane_at(at).map(|pane| pane.task.clone()) {
+                Some(task) => {
+                    self.take_up(task);
+                    self.scroll_rows(action)
+                }
+                None => {
+                    (0..WHEEL_ROWS).for_each(|_| self.go_in_source(action));
+                    Vec::new()
+                }
+            },
+            Screen::Metrics => Vec::new(),
+        }
+    }
+
+    fn scroll_rows(&mut self, action: Action) -> Vec<Effect> {
+        self.go_in_log(action)
+    }
+
+    fn mode_is_observe(&self) -> bool {
+        matches!(self.mode, Mode::Observe)
+    }
+}

@@ -1,0 +1,275 @@
+//! What every view draws with: clipped text in roles, rules with titles, boxes, ages that say when they
+//! change. Nothing outside its area is ever touched.
+
+use jiff::Timestamp;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::envelope::SafeText;
+use crate::terminal::CursorShape;
+
+use super::App;
+use crate::console::looks::theme::{Glyphs, Role};
+use crate::console::text;
+use crate::console::text::document::{Piece, piece};
+use crate::console::text::slot;
+
+/// Columns a title keeps beside the facts.
+const TITLE_COLUMNS: u16 = 22;
+
+/// What a frame needs besides its cells.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Drawn {
+    /// Where the cursor stands, and its shape; hidden otherwise.
+    pub cursor: Option<(Position, CursorShape)>,
+    /// When a text on this frame will read differently.
+    pub wake: Option<Timestamp>,
+}
+
+/// The state, the frame and what was learnt while drawing.
+pub(crate) struct Painter<'a> {
+    pub(crate) app: &'a App,
+    pub(crate) buf: &'a mut Buffer,
+    pub(crate) drawn: Drawn,
+}
+
+impl Painter<'_> {
+    pub(crate) fn style(&self, role: Role) -> Style {
+        self.app.setup.theme.style(role)
+    }
+
+    pub(crate) fn glyphs(&self) -> Glyphs {
+        self.app.setup.theme.glyphs
+    }
+
+    /// Writes text into a row of `area` from column `x` on, safe text whatever it is; returns the column after it.
+    pub(crate) fn text(&mut self, area: Rect, at: (u16, u16), text: &str, style: Style) -> u16 {
+        let (mut x, y) = at;
+        if y >= area.height {
+            return x;
+        }
+        if !SafeText::is_line(text) {
+            return self.text(area, at, &SafeText::line(text), style);
+        }
+        for cluster in text.graphemes(true) {
+            let wide = u16::try_from(text::width(cluster)).unwrap_or(u16::MAX);
+            if x.saturating_add(wide) > area.width {
+                break;
+            }
+            if wide == 0 {
+                continue;
+            }
+            if let Some(cell) = self.buf.cell_mut((area.x + x, area.y + y)) {
+                cell.reset();
+                cell.set_style(style);
+                slot::fill(cell, cluster, wide);
+            }
+            for rest in 1..wide {
+                if let Some(cell) = self.buf.cell_mut((area.x + x + rest, area.y + y)) {
+                    cell.reset();
+                }
+            }
+            x += wide;
+        }
+        x
+    }
+
+    /// Writes pieces into a row of `area`; returns the column after them.
+    pub(crate) fn row(&mut self, area: Rect, y: u16, pieces: &[Piece]) -> u16 {
+        self.row_from(area, (0, y), pieces)
+    }
+
+    /// The same from a column on.
+    pub(crate) fn row_from(&mut self, area: Rect, at: (u16, u16), pieces: &[Piece]) -> u16 {
+        let mut x = at.0;
+        for part in pieces {
+            x = self.text(area, (x, at.1), &part.text, self.style(part.role));
+        }
+        x
+    }
+
+    /// Writes pieces so that they end at the right side of `area`.
+    pub(crate) fn row_right(&mut self, area: Rect, y: u16, pieces: &[Piece]) {
+        let x = area.width.saturating_sub(columns(pieces));
+        self.row_from(area, (x, y), pieces);
+    }
+
+    /// Draws the head of an area: a rule with a title in it and, at its end, as many facts as fit.
+    pub(crate) fn head(&mut self, area: Rect, title: &[Piece], facts: &[Piece]) {
+        let rule = self.style(Role::Rule);
+        let line = self.glyphs().rules[0].repeat(usize::from(area.width));
+        self.text(area, (0, 0), &line, rule);
+        let mut facts_from = area.width;
+        let room = area.width.saturating_sub(columns(title).min(TITLE_COLUMNS) + 8);
+        // The last fact is the least: facts go from the end until the rest fits.
+        let fits = (0..=facts.len()).rev().find(|many| columns(&joined_facts(&facts[..*many], self)) <= room);
+        let shown = joined_facts(&facts[..fits.unwrap_or(0)], self);
+        if !shown.is_empty() {
+            facts_from = area.width - columns(&shown) - 4;
+            let x = self.text(area, (facts_from, 0), " ", rule);
+            let x = self.row_from(area, (x, 0), &shown);
+            self.text(area, (x, 0), " ", rule);
+        }
+        let room = Rect { width: facts_from.saturating_sub(2), ..area };
+        let x = self.text(room, (2, 0), " ", rule);
+        let title = cut(title, usize::from(room.width.saturating_sub(x + 1)), self.glyphs().cut);
+        let x = self.row_from(room, (x, 0), &title);
+        self.text(room, (x, 0), " ", rule);
+    }
+
+    /// Makes a row stand out as the selected one: one style from side to side.
+    pub(crate) fn select(&mut self, area: Rect) {
+        let style = self.style(Role::Selected);
+        let area = area.intersection(self.buf.area);
+        for position in area.positions() {
+            if let Some(cell) = self.buf.cell_mut(position) {
+                let bold = cell.modifier & ratatui::style::Modifier::BOLD;
+                cell.set_style(Style::reset()).set_style(style.add_modifier(bold));
+            }
+        }
+    }
+
+    pub(crate) fn clear(&mut self, area: Rect) {
+        let area = area.intersection(self.buf.area);
+        for position in area.positions() {
+            if let Some(cell) = self.buf.cell_mut(position) {
+                cell.reset();
+            }
+        }
+    }
+
+    /// Draws an empty box with a title; returns its inside, one column in from the sides.
+    pub(crate) fn boxed(&mut self, area: Rect, title: &str) -> Rect {
+        self.clear(area);
+        let Glyphs { corners, rules, .. } = self.glyphs();
+        let (strong, last) = (self.style(Role::Strong), area.height.saturating_sub(1));
+        let inner = usize::from(area.width.saturating_sub(2));
+        for (y, [left, right]) in [(0, [corners[0], corners[1]]), (last, [corners[2], corners[3]])] {
+            self.text(area, (0, y), &format!("{left}{}{right}", rules[0].repeat(inner)), strong);
+        }
+        for y in 1..last {
+            self.text(area, (0, y), rules[1], strong);
+            self.text(area, (area.width.saturating_sub(1), y), rules[1], strong);
+        }
+        let title = text::cut(title, inner.saturating_sub(3), self.glyphs().cut);
+        self.text(area, (2, 0), &format!(" {title} "), strong);
+        Rect {
+            x: area.x.saturating_add(2),
+            y: area.y.saturating_add(1),
+            width: area.width.saturating_sub(4),
+            height: area.height.saturating_sub(2),
+        }
+    }
+
+    /// Tells whether nothing on screen may move by itself: what would count on is said by the clock instead.
+    pub(crate) fn is_still(&self) -> bool {
+        !self.app.setup.taste.motion
+    }
+
+    /// Returns the time since a moment, and sees to it that the frame is drawn anew when it changes; the moment
+    /// itself where nothing may move.
+    pub(crate) fn age(&mut self, since: Timestamp) -> String {
+        if self.is_still() { self.minute(since) } else { self.waking(text::age(since, self.app.now)) }
+    }
+
+    /// Says how long ago something was, or when: `42s ago`, `at 12:03`.
+    pub(crate) fn ago(&mut self, at: Timestamp) -> String {
+        let age = self.age(at);
+        if self.is_still() { format!("at {age}") } else { format!("{age} ago") }
+    }
+
+    /// Says how long something has been so, or since when: `for 42s`, `since 12:03`.
+    pub(crate) fn lasting(&mut self, since: Timestamp) -> String {
+        let age = self.age(since);
+        format!("{} {age}", if self.is_still() { "since" } else { "for" })
+    }
+
+    /// Says when something will be: `in 3s`, `at 12:04:34`.
+    pub(crate) fn due(&mut self, at: Timestamp) -> String {
+        match self.is_still() {
+            true => format!("at {}", self.time(at)),
+            false => format!("in {}", self.waking(text::countdown(at, self.app.now))),
+        }
+    }
+
+    /// Says how long something may still take: `29:10 left`, `until 12:34:00`.
+    pub(crate) fn left(&mut self, end: Timestamp) -> String {
+        match self.is_still() {
+            true => format!("until {}", self.time(end)),
+            false => format!("{} left", self.waking(text::countdown(end, self.app.now))),
+        }
+    }
+
+    fn waking(&mut self, age: text::Age) -> String {
+        self.wake_at(age.until);
+        age.text
+    }
+
+    pub(crate) fn wake_at(&mut self, at: Timestamp) {
+        if self.is_still() {
+            return;
+        }
+        self.drawn.wake = Some(self.drawn.wake.map_or(at, |other| other.min(at)));
+    }
+
+    /// Returns a moment as local time of day without its seconds; of another day, as its date.
+    fn minute(&self, at: Timestamp) -> String {
+        let zone = &self.app.setup.zone;
+        let (at, now) = (at.to_zoned(zone.clone()), self.app.now.to_zoned(zone.clone()));
+        at.strftime(if at.date() == now.date() { "%H:%M" } else { "%m-%d" }).to_string()
+    }
+
+    /// Returns a moment as local time of day.
+    pub(crate) fn time(&self, at: Timestamp) -> String {
+        at.to_zoned(self.app.setup.zone.clone()).strftime("%H:%M:%S").to_string()
+    }
+}
+
+/// Returns the columns of a row of pieces.
+pub(crate) fn columns(pieces: &[Piece]) -> u16 {
+    let sum = pieces.iter().map(|part| text::width(&part.text)).sum::<usize>();
+    u16::try_from(sum).unwrap_or(u16::MAX)
+}
+
+/// Cuts a row of pieces to so many columns, ending in `mark` when something was cut.
+pub(crate) fn cut(pieces: &[Piece], room: usize, mark: &str) -> Vec<Piece> {
+    if usize::from(columns(pieces)) <= room {
+        return pieces.to_vec();
+    }
+    let mut left = room;
+    let mut out = Vec::new();
+    for part in pieces {
+        let wide = text::width(&part.text);
+        if wide < left {
+            left -= wide;
+            out.push(part.clone());
+            continue;
+        }
+        // Something follows, or this piece is too long itself: the mark must fit behind the rest.
+        let kept = text::prefix(&part.text, left.saturating_sub(text::width(mark)));
+        if left > 0 {
+            out.push(piece(format!("{}{mark}", kept.trim_end()), part.role));
+        }
+        break;
+    }
+    out
+}
+
+fn joined_facts(facts: &[Piece], painter: &Painter<'_>) -> Vec<Piece> {
+    let dot = piece(format!(" {} ", painter.glyphs().dot), Role::Rule);
+    joined(facts.iter().map(|fact| vec![fact.clone()]).collect(), &dot)
+}
+
+/// Joins groups of pieces with a separator.
+pub(crate) fn joined(groups: Vec<Vec<Piece>>, separator: &Piece) -> Vec<Piece> {
+    let mut out = Vec::new();
+    for group in groups.into_iter().filter(|group| !group.is_empty()) {
+        if !out.is_empty() {
+            out.push(separator.clone());
+        }
+        out.extend(group);
+    }
+    out
+}

@@ -1,0 +1,242 @@
+//! The lists one chooses from: what the palette, the themes and the messages hold, and what choosing does.
+
+use super::chooser::page;
+use serde_json::json;
+
+use crate::terminal::KeyPress;
+
+use super::chooser::{Choice, Chooser, Item, Kind};
+use super::{App, Layer, Screen, alias};
+use crate::console::keys::action::Action;
+use crate::console::keys::keymap::Context;
+use crate::console::msg::{Effect, Leave};
+use crate::console::text;
+use crate::console::text::visible;
+
+/// Calls listed, newest first.
+const MOST_CALLS: usize = 200;
+/// Choices remembered.
+const MOST_RECENT: usize = 12;
+
+impl App {
+    /// Opens the palette: what was used last stands first.
+    pub(super) fn open_palette(&mut self) -> Vec<Effect> {
+        let mut items = self.palette_items();
+        let recent = &self.memory.recent;
+        items.sort_by_key(|item| {
+            let used = recent.iter().position(|name| *name == item.label).unwrap_or(usize::MAX);
+            (used, item.obstacle.is_some())
+        });
+        self.layers.push(Layer::List(Box::new(Chooser::new(Kind::Palette, items))));
+        vec![Effect::Recordings]
+    }
+
+    fn palette_items(&self) -> Vec<Item> {
+        let actions = Action::ALL.iter().filter(|action| !matches!(action, Action::Palette | Action::Choose));
+        let mut items: Vec<Item> = actions.map(|action| self.action_item(*action)).collect();
+        items.extend(self.all_tasks().into_iter().map(|task| {
+            let what = visible::told(task.cmd.trim());
+            let item = Item::new(
+                alias(task),
+                format!("{}  {what}", task.status.as_str()),
+                Choice::Task(task.id.clone()),
+            );
+            Item { aliases: vec![alias(task), format!("t{}", task.number)], ..item }
+        }));
+        items.extend(
+            self.theme_items()
+                .into_iter()
+                .map(|item| Item { label: format!("theme {}", item.label), ..item }),
+        );
+        items.extend(self.newest_calls().take(MOST_CALLS).map(|call| {
+            let label = format!("call {}", text::count(call.seq));
+            let about = format!("{}  {}", call.tool, visible::one_line(&call.summary));
+            Item { aliases: vec![call.seq.to_string()], ..Item::new(label, about, Choice::Call(call.seq)) }
+        }));
+        items
+    }
+
+    fn action_item(&self, action: Action) -> Item {
+        let keymap = &self.setup.keymap;
+        let here = keymap.key(self.view_context(), action);
+        let anywhere = || Context::ALL.iter().find_map(|context| keymap.key(*context, action));
+        Item {
+            key: here.or_else(anywhere).unwrap_or_default(),
+            same: action.equivalent().to_owned(),
+            obstacle: self.obstacle(action).map(str::to_owned),
+            ..Item::new(action.name(), action.about(), Choice::Action(action))
+        }
+    }
+
+    fn theme_items(&self) -> Vec<Item> {
+        let themes = self.setup.wardrobe.themes.list().iter();
+        let items = themes.map(|listed| {
+            Item::new(listed.name.clone(), listed.sketch.about.clone(), Choice::Theme(listed.name.clone()))
+        });
+        items.collect()
+    }
+
+    /// Opens the themes: moving tries one on.
+    pub(super) fn open_themes(&mut self) -> Vec<Effect> {
+        let worn = self.setup.wardrobe.worn.clone();
+        let mut chooser = Chooser::new(Kind::Themes(worn.clone()), self.theme_items());
+        chooser.select(&Choice::Theme(worn));
+        self.open(Layer::List(Box::new(chooser)))
+    }
+
+    /// Opens what was said, newest first.
+    pub(super) fn open_messages(&mut self) -> Vec<Effect> {
+        let zone = self.setup.zone.clone();
+        let items = self.toasts.said().iter().rev().map(|said| {
+            let choice = said.call.map_or(Choice::Nothing, Choice::Call);
+            let call = said.call.map(|seq| format!("  call {}", text::count(seq))).unwrap_or_default();
+            let what = if said.is_error { "error" } else { "" };
+            let key = said.at.map(|at| at.to_zoned(zone.clone()).strftime("%H:%M:%S").to_string());
+            Item {
+                key: key.unwrap_or_default(),
+                ..Item::new(said.text.clone(), format!("{what}{call}"), choice)
+            }
+        });
+        let chooser = Chooser::new(Kind::Messages, items.collect());
+        self.open(Layer::List(Box::new(chooser)))
+    }
+
+    /// Adds the past recordings to an open palette.
+    pub(super) fn list_recordings(&mut self, names: Vec<String>) {
+        if let Some(Layer::List(chooser)) = self.layers.last_mut()
+            && chooser.kind == Kind::Palette
+        {
+            let item = |name: String| {
+                Item::new(format!("recording {name}"), "Look at it, read-only", Choice::Recording(name))
+            };
+            chooser.add(names.into_iter().map(item).collect());
+        }
+    }
+
+    /// What a key does in a list: letters narrow it, the rest moves and chooses.
+    pub(super) fn list_key(&mut self, key: KeyPress, action: Option<Action>) -> Vec<Effect> {
+        let page = page(self.size.1);
+        match action {
+            Some(Action::Back) => self.leave_list(),
+            Some(Action::Choose) => self.choose(),
+            Some(action) => {
+                if let Some(Layer::List(chooser)) = self.layers.last_mut() {
+                    chooser.go(action, page);
+                }
+                self.try_on();
+                Vec::new()
+            }
+            None => {
+                self.edit_key(key);
+                self.filter_list();
+                Vec::new()
+            }
+        }
+    }
+
+    /// Shows of a list what fits what is written now.
+    pub(super) fn filter_list(&mut self) {
+        if let Some(Layer::List(chooser)) = self.layers.last_mut() {
+            chooser.filter();
+            self.try_on();
+        }
+    }
+
+    fn leave_list(&mut self) -> Vec<Effect> {
+        if let Some(Layer::List(chooser)) = self.layers.pop()
+            && let Kind::Themes(before) = chooser.kind
+        {
+            self.wear(&before);
+        }
+        Vec::new()
+    }
+
+    /// Wears the selected theme while the list is open.
+    fn try_on(&mut self) {
+        let Some(Layer::List(chooser)) = self.layers.last() else { return };
+        if let (Kind::Themes(_), Some(Choice::Theme(name))) =
+            (&chooser.kind, chooser.selected().map(|item| item.choice.clone()))
+        {
+            self.wear(&name);
+        }
+    }
+
+    fn wear(&mut self, name: &str) {
+        self.setup.theme = self.setup.wardrobe.theme(name);
+        name.clone_into(&mut self.setup.wardrobe.worn);
+        // Texts laid out with other marks are laid out anew.
+        self.calls.sheet = None;
+    }
+
+    fn choose(&mut self) -> Vec<Effect> {
+        let Some(Layer::List(chooser)) = self.layers.last() else { return Vec::new() };
+        let Some(item) = chooser.selected().cloned() else { return Vec::new() };
+        // It says why on its row; the list stays for another choice.
+        if item.obstacle.is_some() || item.choice == Choice::Nothing {
+            return Vec::new();
+        }
+        let is_palette = chooser.kind == Kind::Palette;
+        self.layers.pop();
+        let mut effects = match item.choice {
+            Choice::Action(action) => self.act_by_name(action),
+            Choice::Task(task) => {
+                self.select(task);
+                self.show(if self.screen == Screen::Focus { Screen::Focus } else { Screen::Tasks })
+            }
+            Choice::Call(seq) => self.go_to_call(seq),
+            Choice::Recording(name) => self.beside(&format!("open {name}")),
+            Choice::Theme(name) => {
+                self.wear(&name);
+                vec![Effect::KeepTheme(name)]
+            }
+            Choice::Export(export) => self.export(export),
+            Choice::Nothing => Vec::new(),
+        };
+        if is_palette {
+            effects.extend(self.remember(|memory| memory.use_now(&item.label, MOST_RECENT)));
+        }
+        effects
+    }
+
+    /// Does what an action says though no key of its context was pressed.
+    pub(super) fn act_by_name(&mut self, action: Action) -> Vec<Effect> {
+        if let Some(why) = self.obstacle(action) {
+            self.toasts.say(format!("{}: {why}", action.name()), None, self.now);
+            return Vec::new();
+        }
+        match action {
+            Action::Interrupt
+            | Action::Terminate
+            | Action::HangUp
+            | Action::QuitSignal
+            | Action::User1
+            | Action::User2 => {
+                let task = self.at_hand().map(|task| task.id.clone());
+                self.hold();
+                task.map(|task| super::stop::signal(&task, action)).unwrap_or_default()
+            }
+            // Asks for all of them by number, as the key that quits does.
+            Action::StopAll => self.open(Layer::Quit),
+            Action::LeaveRunning => vec![Effect::Quit(Leave::LeaveRunning)],
+            other => self.act(other),
+        }
+    }
+
+    fn go_to_call(&mut self, seq: u64) -> Vec<Effect> {
+        if !self.newest_calls().any(|call| call.seq == seq) {
+            self.toasts.say(format!("call {seq} is no longer on the list"), None, self.now);
+            return Vec::new();
+        }
+        self.calls.selected = Some(seq);
+        self.show(Screen::Receipts)
+    }
+
+    /// Runs this program as a task of its own, to be used in its pane.
+    pub(super) fn beside(&mut self, args: &str) -> Vec<Effect> {
+        let Some(program) = self.setup.program.as_ref() else { return Vec::new() };
+        let quoted = program.display().to_string().replace('\'', "'\\''");
+        let input = json!({"cmd": format!("'{quoted}' {args}"), "tty": true, "yield_time_ms": 0});
+        self.screen = Screen::Focus;
+        vec![Effect::Call { tool: "ExecCommand", input }]
+    }
+}

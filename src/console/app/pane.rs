@@ -1,0 +1,278 @@
+//! A task's pane: its title, then its cells alone. The task keeps its size; a smaller pane shows its
+//! lower left part and marks what goes on beyond.
+
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Modifier;
+
+use crate::envelope::TaskId;
+use crate::runtime::{TaskStatus, TaskView};
+use crate::terminal::{CursorShape, Size};
+
+use super::copy::Copying;
+use super::layout::{Layout, Pane};
+use super::painter::Painter;
+use super::picture::Picture;
+use super::search::{Search, matches, row_of};
+use super::task_words::{command, last_sign};
+use super::{App, Mode, Screen, Scroll, alias, task_words};
+use crate::console::keys::action::Action;
+use crate::console::looks::theme::Role;
+use crate::console::msg::{Anchor, Effect, PageView};
+use crate::console::text;
+use crate::console::text::document::{Piece, piece};
+
+impl App {
+    /// Freezes the pane on a page of the log, or moves the page.
+    pub(super) fn go_in_log(&mut self, action: Action) -> Vec<Effect> {
+        let Some(task) = self.at_hand().cloned() else { return Vec::new() };
+        let Some(rows) = self.layout().pane(&task.id).map(|pane| u64::from(pane.cells.height)) else {
+            return Vec::new();
+        };
+        let page = self.scroll.as_ref().and_then(|scroll| scroll.page.as_ref());
+        // The line at the top of the pane when it follows.
+        let bottom = task.output.lines.saturating_sub(rows.saturating_sub(1));
+        let wanted = match (action, page.map(|page| (page.first_line, page.next_line))) {
+            (Action::First, _) => Anchor::From(0),
+            // Where the end is told a little later than it is: that is for who reads the log.
+            (Action::Up, None) => Anchor::LineAboveTail,
+            (Action::PageUp, None) => Anchor::AboveTail,
+            (Action::Up | Action::PageUp, Some((0, _))) => Anchor::From(0),
+            (Action::Up, Some((first, _))) => Anchor::From(first - 1),
+            (Action::PageUp, Some((first, next))) => Anchor::Before((first + 1).min(next)),
+            _ if self.scroll.is_none() => return Vec::new(),
+            (Action::Down, Some((first, _))) if first + 1 < bottom => Anchor::From(first + 1),
+            (Action::PageDown, Some((first, next))) if next.saturating_sub(1) < bottom => {
+                Anchor::From(next.saturating_sub(1).max(first + 1))
+            }
+            _ => {
+                self.thaw();
+                return Vec::new();
+            }
+        };
+        self.turn_to(task.id.clone(), wanted)
+    }
+
+    /// Freezes the pane of a task, which goes on showing what it does until the page asked for is there.
+    pub(super) fn turn_to(&mut self, task: TaskId, wanted: Anchor) -> Vec<Effect> {
+        let Some(size) = self.layout().pane(&task).map(Pane::size) else { return Vec::new() };
+        let (page, lines) = match self.scroll.take().filter(|scroll| scroll.task == task) {
+            Some(scroll) => (scroll.page, scroll.lines),
+            None => (None, self.task(&task).map_or(0, |task| task.output.lines)),
+        };
+        let effect = self.page_effect(task.clone(), wanted, size);
+        self.scroll = Some(Scroll { task, wanted, page, lines, prompt: None, matches: Vec::new() });
+        self.mark_matches();
+        vec![effect]
+    }
+
+    /// Finds the search's matches on the page shown.
+    pub(super) fn mark_matches(&mut self) {
+        let Some(scroll) = &mut self.scroll else { return };
+        let search = self.search.as_ref().filter(|search| search.task == scroll.task);
+        let found = scroll.page.as_ref().zip(search);
+        scroll.matches = found.map(|(page, search)| matches(page, &search.query.needle)).unwrap_or_default();
+        if let Some((page, line)) = scroll.page.as_ref().zip(scroll.prompt) {
+            scroll.matches.extend(row_of(page, line));
+        }
+    }
+
+    /// Pages are wrapped as the task's terminal wraps them, cut to the rows of the pane.
+    pub(super) fn page_effect(&self, task: TaskId, anchor: Anchor, pane: Size) -> Effect {
+        let columns = self.task(&task).map_or(pane.cols(), |task| task.size.cols());
+        Effect::Page { task, anchor, size: Size::clamped(columns, pane.rows()) }
+    }
+
+    pub(super) fn page(&mut self, task: TaskId, page: PageView) {
+        if self.copying().is_some_and(|copying| copying.task == task) && self.lengthen(page.anchor, &page) {
+            return;
+        }
+        match &mut self.scroll {
+            Some(scroll) if scroll.task == task && scroll.wanted == page.anchor => {
+                scroll.page = Some(page);
+                self.mark_matches();
+            }
+            // An empty log has nothing better than the last live picture.
+            _ if page.anchor == Anchor::Tail && page.lines > 0 => {
+                self.pictures.insert(task, page.picture);
+            }
+            _ => {}
+        }
+    }
+
+    /// Lets the pane follow its task again; a search is over with it.
+    pub(super) fn thaw(&mut self) -> bool {
+        let was_frozen = self.scroll.take().is_some();
+        self.search.take().is_some() || was_frozen
+    }
+}
+
+pub(super) fn draw(painter: &mut Painter<'_>, layout: &Layout, pane: &Pane) {
+    let app = painter.app;
+    let Some(task) = app.task(&pane.task) else { return };
+    let scroll = app.scroll.as_ref().filter(|scroll| scroll.task == task.id);
+    let copying = app.copying().filter(|copying| copying.task == task.id);
+    title(painter, layout, pane, task, scroll);
+    if let Some(copying) = copying {
+        cells(painter, pane, &copying.picture, copying.top);
+        return selection(painter, pane, copying);
+    }
+    let page = scroll.and_then(|scroll| scroll.page.as_ref());
+    if let Some((page, scroll)) = page.zip(scroll) {
+        cells(painter, pane, &page.picture, 0);
+        return draw_matches(painter, pane, scroll);
+    }
+    let Some(picture) = app.pictures.get(&task.id) else { return };
+    let top = picture.top(pane.cells.height);
+    cells(painter, pane, picture, top);
+    if !task.status.is_terminal() {
+        cursor(painter, pane, picture, top, task);
+    }
+}
+
+fn title(painter: &mut Painter<'_>, layout: &Layout, pane: &Pane, task: &TaskView, scroll: Option<&Scroll>) {
+    let is_selected = is_at_hand(painter.app, pane);
+    let stands_out = is_selected || layout.panes.len() == 1;
+    let shown = painter.state(task);
+    let has_others =
+        layout.panes.len() > 1 || painter.app.screen == Screen::Program && painter.app.programs.in_pane;
+    let mark = if is_selected && has_others { painter.glyphs().selected } else { "" };
+    let is_pinned = painter.app.pins.contains(&task.id);
+    let name = if stands_out { Role::Title } else { Role::Text };
+    let mut left = vec![
+        piece(if mark.is_empty() { String::new() } else { format!("{mark} ") }, Role::Accent),
+        piece(format!("{} ", shown.glyph), shown.role),
+        piece(format!("{}  ", alias(task)), name),
+    ];
+    left.extend(is_pinned.then(|| piece("pinned  ", Role::Faint)));
+    left.extend(command(task).into_iter().map(|part| if stands_out { part } else { faint(part) }));
+    let facts = facts(painter, pane, task, scroll);
+    painter.head(pane.title, &left, &facts);
+}
+
+/// What the title says besides the command, most important first.
+fn facts(painter: &mut Painter<'_>, pane: &Pane, task: &TaskView, scroll: Option<&Scroll>) -> Vec<Piece> {
+    let mut facts = Vec::new();
+    if let Some(page) = scroll.and_then(|scroll| scroll.page.as_ref()) {
+        let at = painter.app.search.as_ref().and_then(Search::line).filter(|line| page.rows.contains(line));
+        let (what, line) = at.map_or(("line", page.first_line), |line| ("match in line", line));
+        let at = format!("{what} {} of {}", text::count(line + 1), text::count(task.output.lines));
+        facts.push(piece(at, Role::Strong));
+    } else if let Some(waiting) = &task.waiting {
+        facts.push(piece(task_words::need(&waiting.kind), painter.state(task).role));
+        facts.push(piece(task_words::evidence(&waiting.evidence), Role::Faint));
+    } else if task.status.is_terminal() {
+        let shown = painter.state(task);
+        facts.push(piece(shown.word, shown.role));
+        facts.push(piece(format!("ran {}", painter.ran(task)), Role::Faint));
+        facts.push(piece(painter.ago(last_sign(task)), Role::Faint));
+    }
+    if !task.status.is_terminal() && task.tty {
+        let (columns, rows) = (task.size.cols(), task.size.rows());
+        let is_cropped = columns > pane.cells.width || rows > pane.cells.height;
+        facts.push(piece(format!("{columns}x{rows}"), if is_cropped { Role::Text } else { Role::Faint }));
+    }
+    if let Some(pid) = task.pid.filter(|_| task.status == TaskStatus::Running) {
+        facts.push(piece(format!("pid {pid}"), Role::Faint));
+    }
+    facts
+}
+
+fn faint(part: Piece) -> Piece {
+    Piece { role: Role::Faint, ..part }
+}
+
+pub(super) fn cells(painter: &mut Painter<'_>, pane: &Pane, picture: &Picture, top: u16) {
+    let area = pane.cells.intersection(painter.buf.area);
+    let pan = pan(painter.app, pane);
+    for y in 0..area.height {
+        let mut x = 0;
+        while x < area.width {
+            let Some(cell) = picture.cell(top + y, pan + x) else { break };
+            let wide = u16::try_from(text::width(cell.symbol())).unwrap_or(1).clamp(1, 2);
+            if let Some(slot) = painter.buf.cell_mut((area.x + x, area.y + y)) {
+                *slot = cell.clone();
+                if x + wide > area.width {
+                    text::slot::fill(slot, " ", 1);
+                }
+            }
+            x += wide;
+        }
+        marks(painter, area, picture, (top + y, y), pan);
+    }
+}
+
+/// Marks a row that has more to the left or right of what is shown.
+fn marks(painter: &mut Painter<'_>, area: Rect, picture: &Picture, (row, y): (u16, u16), pan: u16) {
+    let (style, [left, right]) = (painter.style(Role::Accent), painter.glyphs().more);
+    if area.width < 2 {
+        return;
+    }
+    if pan > 0 && (0..pan).any(|column| picture.cell(row, column).is_some_and(|cell| cell.symbol() != " ")) {
+        painter.text(area, (0, y), left, style);
+    }
+    if picture.goes_on(row, pan + area.width) {
+        painter.text(area, (area.width - 1, y), right, style);
+    }
+}
+
+fn pan(app: &App, pane: &Pane) -> u16 {
+    if is_at_hand(app, pane) { app.pan } else { 0 }
+}
+
+fn is_at_hand(app: &App, pane: &Pane) -> bool {
+    app.at_hand().is_some_and(|task| task.id == pane.task)
+}
+
+/// What a search found stands out in reverse, the line it is at in bold too.
+fn draw_matches(painter: &mut Painter<'_>, pane: &Pane, scroll: &Scroll) {
+    let pan = pan(painter.app, pane);
+    let at = painter.app.search.as_ref().and_then(Search::line);
+    for found in scroll.matches.iter().filter(|found| found.row < pane.cells.height) {
+        let columns = found.columns.start.saturating_sub(pan)..found.columns.end.saturating_sub(pan);
+        for x in columns.take_while(|x| *x < pane.cells.width) {
+            if let Some(cell) = painter.buf.cell_mut((pane.cells.x + x, pane.cells.y + found.row)) {
+                cell.modifier.toggle(Modifier::REVERSED);
+                cell.modifier.set(Modifier::BOLD, at == Some(found.line));
+            }
+        }
+    }
+}
+
+/// What is selected stands out in reverse; the terminal's cursor is where copying stands.
+fn selection(painter: &mut Painter<'_>, pane: &Pane, copying: &Copying) {
+    let (area, pan) = (pane.cells, pan(painter.app, pane));
+    for y in 0..area.height {
+        let row = copying.top.saturating_add(y);
+        let Some((from, to)) = copying.columns(row) else { continue };
+        for column in from.max(pan)..to.min(pan.saturating_add(area.width)) {
+            if let Some(cell) = painter.buf.cell_mut((area.x + column - pan, area.y + y)) {
+                cell.modifier.toggle(Modifier::REVERSED);
+            }
+        }
+    }
+    let (row, column) = copying.at;
+    if let Some((x, y)) = column.checked_sub(pan).zip(row.checked_sub(copying.top))
+        && x < area.width
+        && y < area.height
+    {
+        painter.drawn.cursor = Some((Position::new(area.x + x, area.y + y), CursorShape::Default));
+    }
+}
+
+/// The terminal's own cursor stands in the pane typed into; elsewhere a reversed cell shows it.
+fn cursor(painter: &mut Painter<'_>, pane: &Pane, picture: &Picture, top: u16, task: &TaskView) {
+    let Some(cursor) = picture.cursor.filter(|cursor| cursor.visible) else { return };
+    let pan = pan(painter.app, pane);
+    let Some((x, y)) = cursor.col.checked_sub(pan).zip(cursor.row.checked_sub(top)) else { return };
+    if x >= pane.cells.width || y >= pane.cells.height {
+        return;
+    }
+    let at = Position::new(pane.cells.x + x, pane.cells.y + y);
+    if matches!(&painter.app.mode, Mode::Input(typed) if *typed == task.id) {
+        painter.drawn.cursor = Some((at, cursor.shape));
+    } else if task.tty
+        && let Some(cell) = painter.buf.cell_mut(at)
+    {
+        cell.modifier.toggle(Modifier::REVERSED);
+    }
+}

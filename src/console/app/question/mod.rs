@@ -1,0 +1,375 @@
+//! A question under the person's eyes: the dialog's state, what it shows, and when a key counts. Pure.
+//! Questions and the queue of what waits: what opens them, and what keys do in them. A key that decides
+//! counts only once the question has been on screen for a moment.
+
+pub mod draw;
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use tui_input::Input as Editor;
+
+use crate::runtime::{AnswerValue, BindingView, Given, Question, QuestionId, QuestionKind, READING};
+use crate::terminal::KeyPress;
+
+use super::movement::moved;
+use super::{App, Layer};
+use crate::console::keys::action::Action;
+use crate::console::keys::keymap::Context;
+use crate::console::looks::theme::Role;
+use crate::console::msg::Effect;
+use crate::console::text::document::{Document, Piece, piece};
+use crate::console::text::visible;
+
+/// Rows of a value.
+const VALUE_LINES: usize = 6;
+
+/// A question in its dialog.
+#[derive(Debug, Clone)]
+pub struct Inquiry {
+    /// The question, as last known.
+    pub question: Arc<Question>,
+    /// First row shown.
+    pub top: usize,
+    /// The label pointed at, once one is.
+    pub chosen: Option<usize>,
+    /// A text being written: the answer.
+    pub answer: Editor,
+    /// Why, in the person's words.
+    pub note: Editor,
+    /// The note is being written.
+    pub is_noting: bool,
+    /// The answer is on its way.
+    pub is_sent: bool,
+    /// Somebody or time has settled it, or it was taken back.
+    pub is_over: bool,
+    /// When it was first on screen.
+    pub shown_at: Option<Timestamp>,
+}
+
+impl Inquiry {
+    /// Opens a question.
+    pub fn new(question: Arc<Question>) -> Self {
+        Self {
+            question,
+            top: 0,
+            chosen: None,
+            answer: Editor::default(),
+            note: Editor::default(),
+            is_noting: false,
+            is_sent: false,
+            is_over: false,
+            shown_at: None,
+        }
+    }
+
+    /// Returns the context whose keys hold.
+    pub fn context(&self) -> Context {
+        if self.is_over {
+            return Context::Settled;
+        }
+        if self.is_noting {
+            return Context::Reason;
+        }
+        match self.question.kind {
+            QuestionKind::Gate { .. } | QuestionKind::Command => Context::Gate,
+            QuestionKind::YesNo { .. } => Context::YesNo,
+            QuestionKind::Choice { .. } => Context::Choice,
+            QuestionKind::Text { .. } => Context::Answer,
+            QuestionKind::InFlight => Context::InFlight,
+        }
+    }
+
+    /// Tells whether a key that decides counts now.
+    pub fn is_ready(&self, now: Timestamp) -> bool {
+        let ready = self.shown_at.and_then(|shown| shown.checked_add(READING).ok());
+        !self.is_over && !self.is_sent && ready.is_some_and(|ready| now >= ready)
+    }
+
+    /// Returns the text being written, if one is.
+    pub fn editor(&mut self) -> Option<&mut Editor> {
+        if self.is_over || self.is_sent || self.shown_at.is_none() {
+            return None;
+        }
+        match (self.is_noting, &self.question.kind) {
+            (true, _) => Some(&mut self.note),
+            (false, QuestionKind::Text { .. }) => Some(&mut self.answer),
+            (false, _) => None,
+        }
+    }
+
+    /// Returns the answer that an action means, if it means one.
+    pub fn given(&self, action: Action) -> Option<Given> {
+        let value = match (action, &self.question.kind) {
+            (Action::Yes, _) => AnswerValue::Yes,
+            (Action::No, _) => AnswerValue::No,
+            (Action::ApproveGate, _) => AnswerValue::Approve,
+            (Action::RejectGate, _) => AnswerValue::Reject,
+            (Action::RunAgain, _) => AnswerValue::Rerun,
+            (Action::Skip, _) => AnswerValue::Skip,
+            (Action::Abort, _) => AnswerValue::Abort,
+            (Action::Choose, QuestionKind::Choice { labels }) => {
+                AnswerValue::Choice(labels.get(self.chosen?)?.clone())
+            }
+            (Action::Send, QuestionKind::Text { .. }) => AnswerValue::Text(self.answer.value().to_owned()),
+            _ => return None,
+        };
+        let note = self.note.value().trim();
+        let note = (!note.is_empty()).then(|| note.to_owned());
+        self.question.kind.accepts(&value).then_some(Given { value, note })
+    }
+
+    /// Points at another label.
+    pub fn point(&mut self, by: isize) {
+        let QuestionKind::Choice { labels } = &self.question.kind else { return };
+        let last = labels.len().saturating_sub(1);
+        self.chosen = Some(match self.chosen {
+            None if by > 0 => 0,
+            None => last,
+            Some(at) => at.saturating_add_signed(by).min(last),
+        });
+    }
+
+    /// Returns everything there is to read, in rows of so many columns.
+    pub fn rows(&self, columns: usize) -> Vec<Vec<Piece>> {
+        let mut document = Document::new(self.lines());
+        document.wrap(columns);
+        document.rows().to_vec()
+    }
+
+    /// Returns the same, however long the lines are.
+    pub(crate) fn lines(&self) -> Vec<Vec<Piece>> {
+        let Question { text, evidence, comments, kind, .. } = &*self.question;
+        let mut lines = vec![self.origin(), Vec::new()];
+        lines.extend(whole(text, Role::Strong));
+        if let Some(workdir) = &evidence.workdir {
+            let path = visible::one_line(&workdir.to_string_lossy()).into_owned();
+            lines.push(Vec::new());
+            lines.push(vec![piece(format!("in {path}"), Role::Faint)]);
+        }
+        if let Some(command) = &evidence.command {
+            lines.push(Vec::new());
+            lines.push(vec![piece("the command", Role::Faint)]);
+            lines.extend(whole(command, Role::Strong));
+        }
+        if visible::has_hidden(text) || evidence.command.as_deref().is_some_and(visible::has_hidden) {
+            lines.push(vec![piece("contains hidden characters", Role::Waiting)]);
+        }
+        if let QuestionKind::YesNo { yes, no } = kind {
+            for (word, follows) in [("yes", yes), ("no", no)].into_iter().filter(|(_, text)| !text.is_empty())
+            {
+                lines.push(vec![piece(format!("{word}: {}", visible::one_line(follows)), Role::Faint)]);
+            }
+        }
+        for binding in &evidence.bindings {
+            lines.push(Vec::new());
+            lines.extend(value(binding));
+        }
+        for comment in comments {
+            lines.push(Vec::new());
+            let said = visible::one_line(&comment.text).into_owned();
+            lines.push(vec![piece(format!("{}: ", comment.by), Role::Accent), piece(said, Role::Text)]);
+        }
+        lines
+    }
+
+    fn origin(&self) -> Vec<Piece> {
+        let Question { origin, evidence, .. } = &*self.question;
+        let file = origin.program.as_ref().and_then(|path| path.file_name());
+        let file = file.map(|name| visible::one_line(&name.to_string_lossy()).into_owned());
+        let line = origin.lines.map(|lines| format!("line {}", lines.first));
+        let pass = evidence.pass.map(|(pass, most)| match most {
+            Some(most) => format!("pass {pass} of at most {most}"),
+            None => format!("pass {pass}"),
+        });
+        let facts: Vec<String> = [file, line, pass].into_iter().flatten().collect();
+        vec![piece(facts.join("  "), Role::Faint)]
+    }
+
+    /// Says what kind of question it is, and which.
+    pub fn title(&self) -> String {
+        title(&self.question)
+    }
+}
+
+/// Says what kind of question it is, and which.
+pub fn title(question: &Question) -> String {
+    let name = question.origin.name.as_deref().map(visible::one_line);
+    let name = name.map(|name| format!(" {name}")).unwrap_or_default();
+    let what = match question.kind {
+        QuestionKind::Gate { .. } => "gate",
+        QuestionKind::YesNo { .. } => "yes or no",
+        QuestionKind::Choice { .. } => "choice",
+        QuestionKind::Text { masked: true } => "secret",
+        QuestionKind::Text { masked: false } => "answer",
+        QuestionKind::InFlight => "run it again?",
+        QuestionKind::Command => "run this command?",
+    };
+    format!("{}  {what}{name}", alias(question))
+}
+
+/// Returns the short name of a question: `q03`.
+pub fn alias(question: &Question) -> String {
+    format!("q{:02}", question.number)
+}
+
+/// A text in all its lines, unmasked, nothing left out: whoever answers must see what they answer.
+fn whole(text: &str, role: Role) -> Vec<Vec<Piece>> {
+    text.trim_end().split('\n').map(|line| vec![piece(visible::in_text(line).into_owned(), role)]).collect()
+}
+
+fn value(binding: &BindingView) -> Vec<Vec<Piece>> {
+    let mut head = vec![piece(visible::one_line(&binding.name).into_owned(), Role::Name)];
+    if let Some(code) = binding.exit_code {
+        let role = if code == 0 { Role::Completed } else { Role::Failed };
+        head.push(piece(format!("  exit {code}"), role));
+    }
+    if binding.timed_out {
+        head.push(piece("  timed out", Role::Failed));
+    }
+    let lines: Vec<&str> = binding.preview.trim_end().split('\n').collect();
+    let shown = lines.iter().take(VALUE_LINES);
+    let mut rows = vec![head];
+    rows.extend(shown.map(|line| vec![piece(format!("  {}", visible::in_text(line)), Role::Text)]));
+    if lines.len() > VALUE_LINES || binding.is_cut {
+        let file = binding.file.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
+        let more = format!("  {} characters in all  {}", binding.chars, visible::one_line(&file));
+        rows.push(vec![piece(more.trim_end(), Role::Faint)]);
+    }
+    for line in binding.stderr.iter().flat_map(|text| text.trim_end().split('\n')).take(VALUE_LINES) {
+        rows.push(vec![piece(format!("  stderr: {}", visible::in_text(line)), Role::Failed)]);
+    }
+    rows
+}
+
+impl App {
+    /// Opens a question in its dialog.
+    pub(super) fn open_question(&mut self, question: Arc<Question>) -> Vec<Effect> {
+        self.open(Layer::Question(Box::new(Inquiry::new(question))))
+    }
+
+    /// Takes note that the topmost question is on screen.
+    pub(crate) fn mark_shown(&mut self) {
+        let now = self.now;
+        if let Some(Layer::Question(inquiry)) = self.layers.last_mut() {
+            inquiry.shown_at.get_or_insert(now);
+        }
+    }
+
+    /// Does what a key means in the dialog of a question, which is open again after it.
+    pub(super) fn inquire(&mut self, mut inquiry: Box<Inquiry>, action: Action) -> Vec<Effect> {
+        use Action::{Choose, Down, First, Last, LetAgents, Note, PageDown, PageUp, Up};
+        let mut effects = Vec::new();
+        match action {
+            Note if !inquiry.is_sent => inquiry.is_noting = true,
+            Action::Send | Action::Choose if inquiry.is_noting => inquiry.is_noting = false,
+            Up | Down if inquiry.context() == crate::console::keys::keymap::Context::Choice => {
+                inquiry.point(if action == Up { -1 } else { 1 });
+            }
+            Up | Down | PageUp | PageDown | First | Last => {
+                let (rows, page) = draw::rows(self, &inquiry);
+                inquiry.top = moved(inquiry.top, action, page.max(2) - 1, rows.saturating_sub(page));
+            }
+            LetAgents if !inquiry.question.kind.is_operators() && inquiry.is_ready(self.now) => {
+                let (question, may) = (inquiry.question.id.clone(), !inquiry.question.agents);
+                effects.push(Effect::LetAgents { question, may });
+            }
+            Choose if inquiry.chosen.is_none() => self.toasts.say("point at a label first", None, self.now),
+            _ => effects = self.decide(&mut inquiry, action),
+        }
+        self.layers.push(Layer::Question(inquiry));
+        effects
+    }
+
+    fn decide(&mut self, inquiry: &mut Inquiry, action: Action) -> Vec<Effect> {
+        let Some(given) = inquiry.given(action) else { return Vec::new() };
+        if inquiry.is_sent || inquiry.is_over {
+            return Vec::new();
+        }
+        if self.setup.recording.is_some() || self.is_lost {
+            self.toasts.say("nobody is there to take it", None, self.now);
+            return Vec::new();
+        }
+        if !inquiry.is_ready(self.now) {
+            self.toasts.say("that key came too early: read, then press it again", None, self.now);
+            return Vec::new();
+        }
+        inquiry.is_sent = true;
+        vec![Effect::Answer { question: inquiry.question.id.clone(), given }]
+    }
+
+    /// Handles a key while a text is written in a dialog; `None` when keys mean actions there.
+    pub(super) fn type_in_dialog(&mut self, key: KeyPress, action: Option<Action>) -> Option<Vec<Effect>> {
+        let Some(Layer::Question(inquiry)) = self.layers.last_mut() else { return None };
+        use crate::console::keys::keymap::Context::{Answer, Reason};
+        if !matches!(inquiry.context(), Answer | Reason) {
+            return None;
+        }
+        match action {
+            Some(Action::Back) if inquiry.is_noting => {
+                inquiry.is_noting = false;
+                Some(Vec::new())
+            }
+            Some(Action::Newline) => {
+                self.edit(tui_input::InputRequest::InsertChar('\n'));
+                Some(Vec::new())
+            }
+            Some(_) => None,
+            None => {
+                self.edit_key(key);
+                Some(Vec::new())
+            }
+        }
+    }
+
+    /// Returns an open question.
+    pub fn question(&self, id: &QuestionId) -> Option<&Arc<Question>> {
+        self.snapshot.questions.iter().find(|question| question.id == *id)
+    }
+
+    /// The runtime took an answer, or did not.
+    pub(super) fn answer_taken(&mut self, id: &QuestionId, refused: Option<String>) {
+        let at = self
+            .layers
+            .iter()
+            .position(|layer| matches!(layer, Layer::Question(inquiry) if inquiry.question.id == *id));
+        match (refused, at) {
+            (Some(reason), at) => {
+                self.toasts.fail(crate::console::text::visible::one_line(&reason), None);
+                if let Some(Layer::Question(inquiry)) = at.and_then(|at| self.layers.get_mut(at)) {
+                    inquiry.is_sent = false;
+                }
+            }
+            (None, Some(at)) => {
+                if let Layer::Question(inquiry) = self.layers.remove(at) {
+                    let said = format!("{} answered", alias(&inquiry.question));
+                    self.toasts.say(said, None, self.now);
+                }
+            }
+            (None, None) => {}
+        }
+    }
+
+    /// Brings dialogs of questions up to what is known. One that was settled by somebody else stays, so
+    /// that a key meant for it does nothing to the screen below.
+    pub(super) fn renew_inquiries(&mut self) {
+        let questions = self.snapshot.questions.clone();
+        for layer in &mut self.layers {
+            let Layer::Question(inquiry) = layer else { continue };
+            match questions.iter().find(|question| question.id == inquiry.question.id) {
+                Some(question) => inquiry.question = question.clone(),
+                None if !inquiry.is_over => {
+                    (inquiry.is_over, inquiry.is_noting) = (true, false);
+                    self.is_dirty = true;
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// Tells whether the moment has come from which on keys count, for a frame that says so.
+    pub fn ready_at(&self) -> Option<Timestamp> {
+        let Some(Layer::Question(inquiry)) = self.layers.last() else { return None };
+        inquiry.shown_at.and_then(|shown| shown.checked_add(READING).ok())
+    }
+}

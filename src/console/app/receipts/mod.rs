@@ -1,0 +1,264 @@
+//! The calls as the person reads them: which one is shown, which column is read, the texts laid out.
+
+pub mod draw;
+pub mod progress;
+pub mod sheet;
+
+use crate::console::app::movement::moved;
+use sheet::Sheet;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::envelope::{Actor, TaskId};
+use crate::runtime::{CallRecord, CallSummary};
+
+use super::fields::Link;
+use super::find::Finding;
+use super::layout::Layout;
+use super::{App, Screen};
+use crate::console::keys::action::Action;
+use crate::console::msg::Effect;
+
+/// Records kept for the receipts screen.
+const MOST_RECORDS: usize = 32;
+
+/// The columns of the receipts screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Column {
+    /// The calls.
+    Calls,
+    /// The receipt of the selected one.
+    Receipt,
+    /// Its canonical envelope.
+    Envelope,
+}
+
+/// Where a text is read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The row the keys are at.
+    pub at: usize,
+    /// The first row shown.
+    pub top: usize,
+}
+
+/// The receipts screen, and the receipt beside a task.
+#[derive(Debug, Clone)]
+pub struct Calls {
+    /// The selected call; none follows the newest.
+    pub selected: Option<u64>,
+    /// First item shown.
+    pub top: usize,
+    /// The column keys act on.
+    pub column: Column,
+    /// Where the receipt is read.
+    pub receipt: Place,
+    /// Where the envelope is read.
+    pub envelope: Place,
+    /// The call, column and row whose counterpart was last looked up.
+    pub(crate) followed: Option<(u64, Column, usize)>,
+    /// Records fetched so far, a few.
+    pub records: BTreeMap<u64, Arc<CallRecord>>,
+    /// Fetches under way, with whether the call was answered when they were asked for.
+    pub asked: BTreeMap<u64, bool>,
+    /// The texts of the call shown.
+    pub sheet: Option<Sheet>,
+    /// The room the texts are given, in characters of the envelope; all of it unless set.
+    pub budget: Option<u64>,
+    /// The call that others are compared with.
+    pub marked: Option<Arc<CallRecord>>,
+    /// What is looked for in the text that is read.
+    pub finding: Option<Finding>,
+}
+
+impl Calls {
+    pub(crate) fn new() -> Self {
+        Self {
+            selected: None,
+            top: 0,
+            column: Column::Calls,
+            receipt: Place::default(),
+            envelope: Place::default(),
+            followed: None,
+            records: BTreeMap::new(),
+            asked: BTreeMap::new(),
+            sheet: None,
+            budget: None,
+            marked: None,
+            finding: None,
+        }
+    }
+
+    /// Returns where the column that keys act on is read.
+    pub fn place(&self) -> Place {
+        if self.column == Column::Envelope { self.envelope } else { self.receipt }
+    }
+
+    /// Reads that column from there on.
+    pub fn put(&mut self, place: Place) {
+        *(if self.column == Column::Envelope { &mut self.envelope } else { &mut self.receipt }) = place;
+    }
+}
+
+impl Calls {
+    /// Returns which item of a batch the row read belongs to, from 0, where that is certain.
+    pub fn item_read(&self) -> Option<usize> {
+        let sheet = self.sheet.as_ref().filter(|_| self.column != Column::Calls)?;
+        let line = sheet.document(self.column).line_of(self.place().at)?;
+        let begun = |link: &&Link| match self.column {
+            Column::Envelope => link.envelope.start <= line,
+            _ => link.receipt.start <= line,
+        };
+        let number = |link: &Link| {
+            let (number, _) =
+                sheet.receipt_text.lines().nth(link.receipt.start)?.strip_prefix('[')?.split_once(']')?;
+            number.parse::<usize>().ok()?.checked_sub(1)
+        };
+        sheet.links.iter().filter(begun).filter_map(number).max()
+    }
+}
+
+impl App {
+    /// Returns the call that the receipts screen, or the side of the tasks screen, shows.
+    pub fn shown_call(&self) -> Option<&Arc<CallSummary>> {
+        if self.screen == Screen::Receipts {
+            return match self.calls.selected {
+                Some(seq) => self.newest_calls().find(|call| call.seq == seq),
+                None => self.newest_calls().next(),
+            };
+        }
+        // Beside a task: what its agent was told last.
+        let task = self.selected()?;
+        // The batch it belongs to is told about all its items at once, and shows how far it is until then.
+        if task.item.is_some() {
+            return self.newest_calls().find(|call| call.seq == task.call);
+        }
+        let mut about = self.newest_calls().filter(|call| call.task.as_ref() == Some(&task.id));
+        about.find(|call| call.actor != Actor::Operator && call.status.is_some())
+    }
+
+    /// Returns the record of the call shown, once it is answered and was fetched.
+    pub fn shown_record(&self) -> Option<Arc<CallRecord>> {
+        let record = self.calls.records.get(&self.shown_call()?.seq)?;
+        record.envelope.is_some().then(|| Arc::clone(record))
+    }
+
+    /// Returns the numbers of the calls that may have typed into a task, oldest first.
+    pub fn inputs_of(&self, task: &TaskId) -> Vec<u64> {
+        let is_input =
+            |call: &&Arc<CallSummary>| call.tool == "TaskInput" && call.task.as_ref() == Some(task);
+        self.snapshot.calls.iter().filter(is_input).map(|call| call.seq).collect()
+    }
+
+    pub(crate) fn turn_column(&mut self, by: usize) -> Vec<Effect> {
+        const TURN: [Column; 3] = [Column::Calls, Column::Receipt, Column::Envelope];
+        let at = TURN.iter().position(|column| *column == self.calls.column).unwrap_or(0);
+        self.calls.column = TURN[(at + by) % TURN.len()];
+        Vec::new()
+    }
+
+    /// Folds or unfolds what stands in the row read of the envelope; elsewhere goes on to the next column.
+    pub(crate) fn fold(&mut self) -> Vec<Effect> {
+        if self.calls.column != Column::Envelope {
+            return self.turn_column(1);
+        }
+        let Some(sheet) = &mut self.calls.sheet else { return Vec::new() };
+        self.calls.envelope.at = sheet.envelope.fold(self.calls.envelope.at);
+        Vec::new()
+    }
+
+    pub(crate) fn copy_text(&mut self) -> Vec<Effect> {
+        let Some(sheet) = self.calls.sheet.as_ref().filter(|sheet| sheet.is_answered) else {
+            return Vec::new();
+        };
+        let text = match self.calls.column {
+            Column::Envelope => sheet.envelope_text.clone(),
+            _ => sheet.receipt_text.clone(),
+        };
+        self.toasts.say("copied", Some(sheet.seq), self.now);
+        vec![Effect::Copy(text)]
+    }
+
+    /// Gives the texts less or more room, or all.
+    pub(crate) fn turn_budget(&mut self, action: Action) -> Vec<Effect> {
+        if self.can(action)
+            && let Some(sheet) = &self.calls.sheet
+        {
+            let whole = sheet.whole_chars;
+            let now = self.calls.budget.unwrap_or(whole).min(whole);
+            self.calls.budget = match action {
+                Action::LessRoom => Some(sheet::less(now)),
+                Action::MoreRoom => sheet::more(now, whole),
+                _ => None,
+            };
+        }
+        Vec::new()
+    }
+
+    pub(crate) fn open_task_of_call(&mut self) -> Vec<Effect> {
+        let Some(task) = self.shown_call().and_then(|call| call.task.clone()) else { return Vec::new() };
+        if self.task(&task).is_none() {
+            self.toasts.say("that task is no longer on the list", None, self.now);
+            return Vec::new();
+        }
+        self.select(task);
+        self.show(Screen::Focus)
+    }
+
+    pub(crate) fn record(&mut self, record: Arc<CallRecord>) {
+        self.calls.asked.remove(&record.seq);
+        let records = &mut self.calls.records;
+        records.insert(record.seq, record);
+        while records.len() > MOST_RECORDS {
+            records.pop_first();
+        }
+    }
+
+    pub(crate) fn go_in_calls(&mut self, action: Action) -> Vec<Effect> {
+        let count = self.snapshot.calls.len();
+        let page = self.layout().list_items().max(1);
+        let to = moved(self.call_at(), action, page, count.saturating_sub(1));
+        let seq = self.newest_calls().nth(to).map(|call| call.seq);
+        self.calls.selected = if to == 0 { None } else { seq };
+        Vec::new()
+    }
+
+    pub(crate) fn go_in_text(&mut self, column: Column, action: Action) -> Vec<Effect> {
+        if let Some((place, rows, shown)) = self.text(column) {
+            place.at = moved(place.at, action, shown.saturating_sub(1).max(1), rows.saturating_sub(1));
+        }
+        Vec::new()
+    }
+
+    /// Rolls a text by a row, as the wheel does; the row that keys are at stays if it can.
+    pub(super) fn roll_text(&mut self, column: Column, action: Action) {
+        if let Some((place, rows, shown)) = self.text(column) {
+            place.top = moved(place.top, action, shown, rows.saturating_sub(shown));
+            place.at = place.at.clamp(place.top, place.top + shown.saturating_sub(1));
+        }
+    }
+
+    /// Returns where a text is read, its rows, and how many of them are shown.
+    fn text(&mut self, column: Column) -> Option<(&mut Place, usize, usize)> {
+        let layout = self.layout();
+        let sheet = self.calls.sheet.as_ref()?;
+        let (rows, area, place) = match column {
+            Column::Envelope => (sheet.envelope.rows().len(), layout.envelope, &mut self.calls.envelope),
+            _ => (sheet.receipt.rows().len(), layout.receipt, &mut self.calls.receipt),
+        };
+        Some((place, rows, usize::from(area.height.saturating_sub(1))))
+    }
+
+    pub(crate) fn fetch_call(&mut self, layout: &Layout) -> Option<Effect> {
+        let is_wanted = self.screen == Screen::Receipts || !layout.receipt.is_empty();
+        let call = self.shown_call().filter(|_| is_wanted)?;
+        let (seq, is_answered) = (call.seq, call.status.is_some());
+        let has_it =
+            self.calls.records.get(&seq).is_some_and(|record| !is_answered || record.envelope.is_some());
+        if has_it || self.calls.asked.get(&seq) == Some(&is_answered) {
+            return None;
+        }
+        self.calls.asked.insert(seq, is_answered);
+        Some(Effect::Fetch(seq))
+    }
+}

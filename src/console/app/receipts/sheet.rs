@@ -1,0 +1,263 @@
+//! A call's texts laid out to read: as they were sent, or in the room that a budget gives them. What
+//! the budget took is marked line by line.
+
+use crate::console::app::movement::{text_columns, window};
+use serde::Deserialize as _;
+use serde_json::Value;
+
+use crate::envelope::{Envelope, compact};
+use crate::runtime::CallRecord;
+use crate::tools;
+
+use super::Column;
+use crate::console::app::fields::{Link, links};
+use crate::console::app::layout::Layout;
+use crate::console::app::{App, Screen};
+use crate::console::looks::theme::{Glyphs, Role};
+use crate::console::text::document::{Document, Marks, Piece, piece};
+use crate::console::text::{count, tokens};
+
+/// The smallest budget that can be set.
+const LEAST: u64 = 50;
+
+/// A call's texts, wrapped for where they are shown.
+#[derive(Debug, Clone)]
+pub struct Sheet {
+    /// The call.
+    pub seq: u64,
+    /// The call was answered.
+    pub is_answered: bool,
+    /// The room the texts were given, if not all.
+    pub budget: Option<u64>,
+    /// The receipt.
+    pub receipt: Document,
+    /// The envelope.
+    pub envelope: Document,
+    /// What of them says the same.
+    pub links: Vec<Link>,
+    /// Characters of the receipt.
+    pub receipt_chars: u64,
+    /// Characters of the envelope on one line.
+    pub envelope_chars: u64,
+    /// Characters of the envelope as it is on record.
+    pub whole_chars: u64,
+    /// The receipt as text.
+    pub receipt_text: String,
+    /// The envelope on one line.
+    pub envelope_text: String,
+}
+
+impl Sheet {
+    /// Returns the text of a column.
+    pub fn document(&self, column: Column) -> &Document {
+        if column == Column::Envelope { &self.envelope } else { &self.receipt }
+    }
+
+    /// Tells whether a row of a column has a counterpart.
+    pub fn is_linked(&self, column: Column, row: usize) -> bool {
+        self.counterparts(column, row).next().is_some()
+    }
+
+    /// Tells whether a row of the receipt and one of the envelope say the same.
+    pub fn are_linked(&self, receipt: usize, envelope: usize) -> bool {
+        let line = self.envelope.line_of(envelope);
+        line.is_some_and(|line| {
+            self.counterparts(Column::Receipt, receipt).any(|link| link.envelope.contains(&line))
+        })
+    }
+
+    /// Returns the first row of what says the same as a row of a column, in the other one.
+    pub fn counterpart(&self, column: Column, row: usize) -> Option<usize> {
+        let link = self.counterparts(column, row).next()?;
+        match column {
+            Column::Envelope => self.receipt.row_of(link.receipt.start),
+            _ => self.envelope.row_of(link.envelope.start),
+        }
+    }
+
+    fn counterparts(&self, column: Column, row: usize) -> impl Iterator<Item = &Link> {
+        let line = match column {
+            Column::Envelope => self.envelope.line_of(row),
+            _ => self.receipt.line_of(row),
+        };
+        self.links.iter().filter(move |link| {
+            let lines = if column == Column::Envelope { &link.envelope } else { &link.receipt };
+            line.is_some_and(|line| lines.contains(&line))
+        })
+    }
+}
+
+/// Lays out the texts of a call.
+pub(crate) fn sheet(record: &CallRecord, budget: Option<u64>, glyphs: Glyphs) -> Sheet {
+    let whole = Sent {
+        receipt: record.receipt.clone().unwrap_or_default(),
+        envelope: record.envelope.clone().unwrap_or(Value::Null),
+    };
+    let shorter = budget.and_then(|budget| whole.within(budget));
+    let (receipt, envelope, links) = match &shorter {
+        None => (
+            Document::plain(&whole.receipt),
+            Document::json(&whole.envelope),
+            links(&whole.envelope, &whole.receipt),
+        ),
+        Some(shorter) => shorter.beside(&whole, glyphs),
+    };
+    let whole_chars = chars(&whole.envelope.to_string());
+    let Sent { receipt: receipt_text, envelope: value } = shorter.unwrap_or(whole);
+    let envelope_text = value.to_string();
+    let is_answered = record.envelope.is_some();
+    Sheet {
+        seq: record.seq,
+        is_answered,
+        budget,
+        receipt,
+        envelope: if is_answered { envelope } else { Document::default() },
+        links,
+        receipt_chars: chars(&receipt_text),
+        envelope_chars: chars(&envelope_text),
+        whole_chars,
+        receipt_text,
+        envelope_text,
+    }
+}
+
+/// The next smaller budget, of two digits that count.
+pub(crate) fn less(chars: u64) -> u64 {
+    let next = chars * 4 / 5;
+    (next - next % grain(next)).max(LEAST)
+}
+
+/// The next larger budget, none when it takes the whole.
+pub(crate) fn more(chars: u64, whole: u64) -> Option<u64> {
+    let next = chars.saturating_mul(5).div_ceil(4);
+    let next = next.next_multiple_of(grain(next));
+    Some(next).filter(|next| *next < whole)
+}
+
+fn grain(chars: u64) -> u64 {
+    10_u64.pow(chars.max(1).ilog10().saturating_sub(1))
+}
+
+/// Both texts of an answer.
+struct Sent {
+    receipt: String,
+    envelope: Value,
+}
+
+impl Sent {
+    /// None when it is no envelope of this version.
+    fn within(&self, budget: u64) -> Option<Self> {
+        let envelope = Envelope::deserialize(&self.envelope).ok()?;
+        let shorter = compact(&envelope, usize::try_from(budget).unwrap_or(usize::MAX));
+        Some(Self { receipt: tools::render(&shorter).into(), envelope: shorter.to_value() })
+    }
+
+    /// Lays both out with their sizes, and the envelope with a mark at each field.
+    fn beside(&self, whole: &Self, glyphs: Glyphs) -> (Document, Document, Vec<Link>) {
+        let marks = Marks {
+            kept: glyphs.states[4],
+            cut: glyphs.states[7],
+            gone: glyphs.states[5],
+            whole: &whole.envelope,
+        };
+        let mut receipt = Document::plain(&self.receipt);
+        receipt.head(vec![sizes(chars(&self.receipt), chars(&whole.receipt)), Vec::new()]);
+        let mut shown = self.envelope.clone();
+        let had_details = whole.envelope.pointer("/error/details").is_some();
+        if let Some(error) = shown["error"].as_object_mut().filter(|_| had_details) {
+            // Left out of the envelope altogether: named here, to carry its mark.
+            error.entry("details").or_insert(Value::Null);
+        }
+        let mut envelope = Document::marked(&shown, &marks);
+        let (now, before) = (chars(&self.envelope.to_string()), chars(&whole.envelope.to_string()));
+        envelope.head(vec![sizes(now, before), legend(&marks), Vec::new()]);
+        (receipt, envelope, links(&shown, &self.receipt))
+    }
+}
+
+fn sizes(now: u64, before: u64) -> Vec<Piece> {
+    let text = format!(
+        "{} of {} chars, ~{} of ~{} tokens",
+        count(now),
+        count(before),
+        count(tokens(now)),
+        count(tokens(before))
+    );
+    vec![piece(text, Role::Strong)]
+}
+
+fn legend(marks: &Marks<'_>) -> Vec<Piece> {
+    let Marks { kept, cut, gone, .. } = marks;
+    vec![piece(format!("{kept} kept  {cut} cut  {gone} left out"), Role::Faint)]
+}
+
+fn chars(text: &str) -> u64 {
+    text.chars().count() as u64
+}
+
+impl App {
+    pub(crate) fn lay_out_sheet(&mut self, layout: &Layout) {
+        let record = self.shown_call().and_then(|call| self.calls.records.get(&call.seq)).cloned();
+        let Some(record) = record else {
+            self.calls.sheet = None;
+            return;
+        };
+        let is_answered = record.envelope.is_some();
+        let budget = self.calls.budget.filter(|_| self.screen == Screen::Receipts);
+        let wanted = (record.seq, is_answered, budget);
+        let is_same = self.calls.sheet.as_ref().is_some_and(|s| (s.seq, s.is_answered, s.budget) == wanted);
+        if !is_same {
+            self.calls.sheet = Some(sheet(&record, budget, self.setup.theme.glyphs));
+            (self.calls.receipt, self.calls.envelope, self.calls.followed) = Default::default();
+        }
+        self.place_texts(layout);
+    }
+
+    /// Wraps the texts for their room, puts one column where the other is, and the rows read on screen.
+    fn place_texts(&mut self, layout: &Layout) {
+        let calls = &mut self.calls;
+        let Some(sheet) = &mut calls.sheet else { return };
+        // A text that is not on screen is wrapped like the one that is: rows in it can be looked up.
+        let columns = |one: u16, other: u16| text_columns(if one == 0 { other } else { one });
+        let (receipt, envelope) = (layout.receipt.width, layout.envelope.width);
+        calls.receipt.at = sheet.receipt.wrap_at(columns(receipt, envelope), calls.receipt.at);
+        calls.envelope.at = sheet.envelope.wrap_at(columns(envelope, receipt), calls.envelope.at);
+        if self.screen != Screen::Receipts {
+            return;
+        }
+        let at = if calls.column == Column::Envelope { calls.envelope.at } else { calls.receipt.at };
+        let followed = Some((sheet.seq, calls.column, at));
+        if calls.column != Column::Calls && calls.followed != followed {
+            calls.followed = followed;
+            let there = sheet.counterpart(calls.column, at);
+            if let Some(there) = there.filter(|_| !sheet.are_linked(calls.receipt.at, calls.envelope.at)) {
+                let other =
+                    if calls.column == Column::Envelope { &mut calls.receipt } else { &mut calls.envelope };
+                other.at = there;
+            }
+        }
+        for (place, document, area) in [
+            (&mut calls.receipt, &sheet.receipt, layout.receipt),
+            (&mut calls.envelope, &sheet.envelope, layout.envelope),
+        ] {
+            let rows = document.rows().len();
+            place.at = place.at.min(rows.saturating_sub(1));
+            place.top = window(place.top, place.at, rows, usize::from(area.height.saturating_sub(1)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn budgets_go_down_and_up_in_round_steps() {
+        assert_eq!([less(1_106), less(880), less(700), less(60), less(50)], [880, 700, 560, 50, 50]);
+        assert_eq!(
+            [more(560, 1_106), more(700, 1_106), more(880, 1_106)],
+            [Some(700), Some(880), Some(1_100)]
+        );
+        assert_eq!(more(1_100, 1_106), None);
+    }
+}

@@ -1,0 +1,145 @@
+//! A task played again: its title, its screen as it was, and a time line with what happened on it.
+
+use jiff::{SignedDuration, Timestamp};
+use ratatui::layout::Rect;
+
+use crate::runtime::TaskEvent;
+
+use super::{Reel, Replay};
+use crate::console::app::layout::{Pane, cut_bottom, cut_top};
+use crate::console::app::painter::{Painter, cut};
+use crate::console::app::task_words::{command, who};
+use crate::console::app::{alias, pane};
+use crate::console::looks::theme::Role;
+use crate::console::text::document::{Piece, piece};
+use crate::console::text::{count, visible};
+
+/// Rows of the time line: what happened, who, the line itself, and words.
+const LINE_ROWS: u16 = 3;
+/// The longest time between two frames while it plays: the position is seen to move.
+const FRAME_MS: u32 = 100;
+/// The shortest.
+const LEAST_MS: u32 = 16;
+
+pub(crate) fn draw(painter: &mut Painter<'_>, area: Rect, replay: &Replay) {
+    let Some(task) = painter.app.task(&replay.task).cloned() else { return };
+    let (head, rest) = cut_top(area, 1);
+    let (cells, line) = cut_bottom(rest, LINE_ROWS.min(rest.height / 2));
+    let mut title = vec![piece(format!("{}  ", alias(&task)), Role::Title)];
+    title.extend(command(&task));
+    let Some(reel) = &replay.reel else {
+        painter.head(head, &title, &[piece("reading its log", Role::Faint)]);
+        return;
+    };
+    let mut facts = vec![piece(format!("{}x", replay.speed()), Role::Strong)];
+    if !task.status.is_terminal() {
+        facts.push(piece("as far as it had come", Role::Faint));
+    }
+    if reel.real_length() > reel.length() {
+        facts.push(piece(
+            format!("{} of silence left out", clock(reel.real_length() - reel.length())),
+            Role::Faint,
+        ));
+    }
+    painter.head(head, &title, &facts);
+    if let Some((_, picture)) = &replay.screen {
+        let pane = Pane { task: task.id.clone(), title: head, cells };
+        pane::cells(painter, &pane, picture, picture.top(cells.height));
+    }
+    time_line(painter, line, replay, reel);
+    wake(painter, replay);
+}
+
+/// The next moment is drawn when it comes, also where nothing else moves by itself: the person asked for it.
+fn wake(painter: &mut Painter<'_>, replay: &Replay) {
+    if !replay.is_playing() {
+        return;
+    }
+    let wait = replay.until_next().unwrap_or(FRAME_MS).clamp(LEAST_MS, FRAME_MS);
+    let at =
+        painter.app.now.checked_add(SignedDuration::from_millis(i64::from(wait))).unwrap_or(Timestamp::MAX);
+    painter.drawn.wake = Some(painter.drawn.wake.map_or(at, |other| other.min(at)));
+}
+
+fn time_line(painter: &mut Painter<'_>, area: Rect, replay: &Replay, reel: &Reel) {
+    let times = [clock(replay.at()), clock(reel.length())];
+    let from = u16::try_from(times[0].len() + 2).unwrap_or(0);
+    let room = area.width.saturating_sub(from + u16::try_from(times[1].len() + 2).unwrap_or(0));
+    if room < 4 || area.height == 0 {
+        return;
+    }
+    let y = area.height.min(2) - 1;
+    let column = |at: u32| {
+        let length = u64::from(reel.length().max(1));
+        let column = u64::from(at) * u64::from(room - 1) / length;
+        u16::try_from(column).unwrap_or(room - 1).min(room - 1)
+    };
+    let (rule, at) = (painter.glyphs().rules[0], column(replay.at()));
+    let style = painter.style(Role::Rule);
+    painter.row(area, y, &[piece(format!(" {} ", times[0]), Role::Strong)]);
+    painter.text(area, (from, y), &rule.repeat(usize::from(room)), style);
+    painter.row_from(area, (from + room, y), &[piece(format!(" {}", times[1]), Role::Faint)]);
+    for moment in reel.moments() {
+        if let Some(note) = moment.note.as_ref().filter(|_| y > 0) {
+            let x = from + column(moment.at);
+            let sign = note.actor.short().chars().next().map(String::from).unwrap_or_default();
+            painter.row_from(area, (x, 0), &[piece(sign, role(note))]);
+        }
+    }
+    let here = painter.glyphs().states[1];
+    painter.row_from(area, (from + at, y), &[piece(here, Role::Accent)]);
+    if area.height > 2 {
+        let words = words(painter, replay, reel);
+        let words = cut(&words, usize::from(area.width.saturating_sub(2)), painter.glyphs().cut);
+        painter.row_from(area, (1, 2), &words);
+    }
+}
+
+/// What last happened, and that a silence is played short.
+fn words(painter: &Painter<'_>, replay: &Replay, reel: &Reel) -> Vec<Piece> {
+    let place = replay.place();
+    if let Some(silence) = reel.silence_after(place).filter(|_| replay.is_playing()) {
+        let text = format!("silent for {}: played in 0:01.5", clock(silence));
+        return vec![piece(text, Role::Strong)];
+    }
+    let before = reel.moments().iter().take(place + 1).rev();
+    let Some(note) = before.filter_map(|moment| moment.note.as_ref()).next() else {
+        return vec![piece("y you, a agents, c scripts, s Pilothouse: what they did", Role::Faint)];
+    };
+    let what = visible::one_line(&note.what).replace('_', " ");
+    let bytes = note.bytes.map(|bytes| format!("  {} bytes", count(bytes))).unwrap_or_default();
+    vec![
+        piece(format!("{}  ", painter.time(note.at)), Role::Faint),
+        piece(format!("{what} by {}", who(&note.actor)), role(note)),
+        piece(format!("{bytes}  {}", visible::one_line(&note.note)), Role::Faint),
+    ]
+}
+
+fn role(note: &TaskEvent) -> Role {
+    match note.what.as_str() {
+        "refused" | "timeout" | "output_limit" | "denied" => Role::Failed,
+        "stop" | "signal" => Role::Cancelling,
+        _ => Role::Strong,
+    }
+}
+
+/// Says whether it plays, and where it is.
+pub(crate) fn told(replay: &Replay) -> Vec<Piece> {
+    let Some(reel) = &replay.reel else { return Vec::new() };
+    let word = match replay.is_playing() {
+        true => "playing",
+        false if replay.at() == reel.length() => "at the end",
+        false => "standing still",
+    };
+    vec![
+        piece(word, Role::Strong),
+        piece(format!("  {} of {}", clock(replay.at()), clock(reel.length())), Role::Text),
+    ]
+}
+
+/// Writes milliseconds as minutes, seconds and tenths.
+fn clock(ms: u32) -> String {
+    let tenths = ms / 100;
+    let (minutes, seconds) = (tenths / 600, tenths % 600 / 10);
+    format!("{minutes}:{seconds:02}.{}", tenths % 10)
+}

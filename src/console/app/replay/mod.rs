@@ -1,0 +1,403 @@
+//! Playing a task again: its moments on a time line without long silences, and where the person is on it. Pure;
+//! the screen of a moment is drawn outside.
+//! Playing a task again: what its keys do, and which screen is wanted next.
+
+pub mod draw;
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::envelope::TaskId;
+use crate::runtime::TaskEvent;
+use crate::terminal::{Mark, MarkKind};
+
+use super::App;
+use super::picture::Picture;
+use crate::console::keys::action::Action;
+use crate::console::msg::Effect;
+
+/// A silence longer than this is played as if it were so long, in milliseconds.
+const LONGEST_SILENCE: u32 = 1_500;
+/// How much faster than it was.
+const SPEEDS: [u32; 4] = [1, 2, 4, 8];
+/// A frame that came later than this was not waited for on purpose: the laptop slept, in milliseconds.
+const LONGEST_FRAME: u32 = 1_000;
+
+/// A moment of a task's life in which its screen changed, or something happened to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Moment {
+    /// When, on the time line, in milliseconds.
+    pub at: u32,
+    /// When it was, in milliseconds since the task was made.
+    pub really_at: u32,
+    /// Marks of the log to carry out for its screen.
+    pub marks: usize,
+    /// What happened, when it was more than output.
+    pub note: Option<TaskEvent>,
+}
+
+/// The moments of a task, in order; the first is its beginning.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reel {
+    moments: Vec<Moment>,
+}
+
+impl Reel {
+    /// Lays the moments of a task on a time line.
+    pub fn new(marks: &[Mark], events: &[TaskEvent], created_at: Timestamp) -> Self {
+        let mut moments = vec![Moment { at: 0, really_at: 0, marks: 0, note: None }];
+        for (done, mark) in (1..).zip(marks) {
+            if matches!(mark.kind, MarkKind::Gap { .. }) {
+                continue;
+            }
+            match moments.last_mut().filter(|last| last.really_at >= mark.at_ms) {
+                Some(last) => last.marks = done,
+                None => moments.push(Moment { at: 0, really_at: mark.at_ms, marks: done, note: None }),
+            }
+        }
+        for event in events.iter().filter(|event| is_told(event)) {
+            let after = event.at.duration_since(created_at).as_millis().max(0);
+            let really_at = u32::try_from(after).unwrap_or(u32::MAX);
+            let place = moments.partition_point(|moment| moment.really_at <= really_at);
+            let marks = place.checked_sub(1).and_then(|before| moments.get(before)).map_or(0, |m| m.marks);
+            let note = Some(event.clone());
+            moments.insert(place, Moment { at: 0, really_at, marks, note });
+        }
+        let (mut at, mut before) = (0_u32, 0);
+        for moment in &mut moments {
+            at = at.saturating_add((moment.really_at - before).min(LONGEST_SILENCE));
+            before = moment.really_at;
+            moment.at = at;
+        }
+        Self { moments }
+    }
+
+    /// Returns how long it plays, in milliseconds.
+    pub fn length(&self) -> u32 {
+        self.moments.last().map_or(0, |last| last.at)
+    }
+
+    /// Returns how long it was, in milliseconds.
+    pub fn real_length(&self) -> u32 {
+        self.moments.last().map_or(0, |last| last.really_at)
+    }
+
+    /// Returns the moments.
+    pub fn moments(&self) -> &[Moment] {
+        &self.moments
+    }
+
+    /// Returns the place of the moment that a position on the time line is in.
+    pub fn place(&self, at: u32) -> usize {
+        self.moments.partition_point(|moment| moment.at <= at).saturating_sub(1)
+    }
+
+    /// Returns how long it really was silent after a moment, if that is played shorter.
+    pub fn silence_after(&self, place: usize) -> Option<u32> {
+        let silence = self.moments.get(place + 1)?.really_at - self.moments.get(place)?.really_at;
+        (silence > LONGEST_SILENCE).then_some(silence)
+    }
+}
+
+/// Output and its consequences are seen; these are told.
+fn is_told(event: &TaskEvent) -> bool {
+    matches!(
+        event.what.as_str(),
+        "input"
+            | "refused"
+            | "stop"
+            | "signal"
+            | "exit"
+            | "timeout"
+            | "output_limit"
+            | "lease"
+            | "approved"
+            | "denied"
+    )
+}
+
+/// Where a person is who plays a task again.
+#[derive(Debug, Clone)]
+pub struct Replay {
+    /// The task.
+    pub task: TaskId,
+    /// Its moments, once they are read.
+    pub reel: Option<Arc<Reel>>,
+    /// The screen of a moment: its place, and what it shows.
+    pub screen: Option<(usize, Picture)>,
+    /// The moment whose screen is being drawn.
+    pub asked: Option<usize>,
+    at: u32,
+    speed: usize,
+    /// Since when it plays on, while it plays.
+    since: Option<Timestamp>,
+}
+
+impl Replay {
+    /// Begins to play a task, once its moments are read.
+    pub fn new(task: TaskId, now: Timestamp) -> Self {
+        Self { task, reel: None, screen: None, asked: None, at: 0, speed: 0, since: Some(now) }
+    }
+
+    /// Takes the moments; it plays from now on.
+    pub fn load(&mut self, reel: Arc<Reel>, now: Timestamp) {
+        self.reel = Some(reel);
+        self.since = self.since.map(|_| now);
+    }
+
+    /// Returns the position on the time line, in milliseconds.
+    pub fn at(&self) -> u32 {
+        self.at
+    }
+
+    /// Returns how much faster than it was it plays.
+    pub fn speed(&self) -> u32 {
+        SPEEDS[self.speed]
+    }
+
+    /// Tells whether it plays on.
+    pub fn is_playing(&self) -> bool {
+        self.since.is_some()
+    }
+
+    /// Returns the place of the moment it is at.
+    pub fn place(&self) -> usize {
+        self.reel.as_ref().map_or(0, |reel| reel.place(self.at))
+    }
+
+    /// Plays on up to now; stands still at the end.
+    pub fn advance(&mut self, now: Timestamp) {
+        let (Some(reel), Some(since)) = (&self.reel, self.since) else { return };
+        let passed = now.duration_since(since).as_millis().clamp(0, i128::from(LONGEST_FRAME));
+        let passed = u32::try_from(passed).unwrap_or(0).saturating_mul(self.speed());
+        let end = reel.length();
+        self.at = self.at.saturating_add(passed).min(end);
+        self.since = (self.at < end).then_some(now);
+    }
+
+    /// Stands still, or plays on: from the beginning where it was at the end.
+    pub fn turn(&mut self, now: Timestamp) {
+        if self.since.take().is_some() {
+            return;
+        }
+        if self.reel.as_ref().is_some_and(|reel| self.at >= reel.length()) {
+            self.at = 0;
+        }
+        self.since = Some(now);
+    }
+
+    /// Plays faster or slower.
+    pub fn change_speed(&mut self, faster: bool) {
+        let to = if faster { self.speed + 1 } else { self.speed.saturating_sub(1) };
+        self.speed = to.min(SPEEDS.len() - 1);
+    }
+
+    /// Stands still at the next moment or the one before; with `told`, at one in which something happened.
+    pub fn step(&mut self, forward: bool, told: bool) {
+        self.since = None;
+        let Some(reel) = &self.reel else { return };
+        let at = self.at;
+        let mut places = reel.moments.iter().filter(|moment| !told || moment.note.is_some()).map(|m| m.at);
+        let to = if forward { places.find(|to| *to > at) } else { places.rfind(|to| *to < at) };
+        self.at = to.unwrap_or(if forward { reel.length() } else { 0 });
+    }
+
+    /// Stands still at the beginning or the end.
+    pub fn go_to_end(&mut self, end: bool) {
+        self.since = None;
+        self.at = self.reel.as_ref().filter(|_| end).map_or(0, |reel| reel.length());
+    }
+
+    /// Returns in how many milliseconds the next moment comes, while it plays.
+    pub fn until_next(&self) -> Option<u32> {
+        let reel = self.reel.as_ref().filter(|_| self.is_playing())?;
+        let next = reel.moments.get(self.place() + 1)?;
+        Some((next.at - self.at).div_ceil(self.speed()))
+    }
+}
+
+impl App {
+    /// Begins to play a task again.
+    pub(super) fn open_replay(&mut self, task: TaskId) -> Vec<Effect> {
+        self.thaw();
+        self.toasts.pass();
+        self.replay = Some(Replay::new(task.clone(), self.now));
+        vec![Effect::Replay(task)]
+    }
+
+    /// Does what a key says to what is played; tells whether it was one of its keys.
+    pub(super) fn act_on_replay(&mut self, action: Action) -> bool {
+        let now = self.now;
+        let Some(replay) = &mut self.replay else { return false };
+        replay.advance(now);
+        match action {
+            Action::Play => replay.turn(now),
+            Action::Faster => replay.change_speed(true),
+            Action::Slower => replay.change_speed(false),
+            Action::StepForward => replay.step(true, false),
+            Action::StepBack => replay.step(false, false),
+            Action::NextPart => replay.step(true, true),
+            Action::PreviousPart => replay.step(false, true),
+            Action::First => replay.go_to_end(false),
+            Action::Last => replay.go_to_end(true),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Takes the moments of the task that is to be played.
+    pub(super) fn reel(&mut self, task: &TaskId, reel: Arc<Reel>) {
+        let now = self.now;
+        if let Some(replay) = self.replay.as_mut().filter(|replay| replay.task == *task) {
+            replay.load(reel, now);
+        }
+    }
+
+    /// Takes the screen of a moment, if it is the one asked for.
+    pub(super) fn played(&mut self, task: &TaskId, place: usize, picture: Picture) {
+        let replay =
+            self.replay.as_mut().filter(|replay| replay.task == *task && replay.asked == Some(place));
+        if let Some(replay) = replay {
+            replay.asked = None;
+            replay.screen = Some((place, picture));
+        }
+    }
+
+    /// Plays on, and asks for the screen of the moment: one at a time, so that a slow one is not asked for twice.
+    pub(super) fn play_on(&mut self) -> Option<Effect> {
+        let now = self.now;
+        if self.replay.as_ref().is_some_and(|replay| self.task(&replay.task).is_none()) {
+            self.replay = None;
+        }
+        let replay = self.replay.as_mut()?;
+        replay.advance(now);
+        let place = replay.place();
+        let marks = replay.reel.as_ref()?.moments().get(place)?.marks;
+        let is_there = replay.screen.as_ref().is_some_and(|(shown, _)| *shown == place);
+        if is_there || replay.asked.is_some() {
+            return None;
+        }
+        replay.asked = Some(place);
+        Some(Effect::Play { task: replay.task.clone(), place, marks })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::envelope::Actor;
+    use crate::terminal::Stream;
+    use proptest::prelude::*;
+
+    fn reel(times: &[u32]) -> Reel {
+        let mut moments = vec![Moment { at: 0, really_at: 0, marks: 0, note: None }];
+        let (mut at, mut before) = (0, 0);
+        for (marks, really_at) in (1..).zip(times) {
+            at += (really_at - before).min(LONGEST_SILENCE);
+            before = *really_at;
+            moments.push(Moment { at, really_at: *really_at, marks, note: None });
+        }
+        Reel { moments }
+    }
+
+    fn replay(times: &[u32]) -> Replay {
+        let mut replay = Replay::new(TaskId::from_random([1; 8]), Timestamp::UNIX_EPOCH);
+        replay.load(Arc::new(reel(times)), Timestamp::UNIX_EPOCH);
+        replay
+    }
+
+    fn ms(ms: i64) -> Timestamp {
+        Timestamp::from_millisecond(ms).expect("a time")
+    }
+
+    #[test]
+    fn long_silences_are_played_short_and_told() {
+        let reel = reel(&[100, 60_100, 60_200]);
+        assert_eq!((reel.length(), reel.real_length()), (1_700, 60_200));
+        assert_eq!((reel.silence_after(0), reel.silence_after(1)), (None, Some(60_000)));
+    }
+
+    #[test]
+    fn it_plays_at_its_speed_and_stands_still_at_the_end() {
+        let mut replay = replay(&[400, 800, 1_600]);
+        replay.advance(ms(500));
+        assert_eq!((replay.at(), replay.place(), replay.until_next()), (500, 1, Some(300)));
+        replay.change_speed(true);
+        replay.advance(ms(700));
+        assert_eq!((replay.at(), replay.place()), (900, 2));
+        replay.advance(ms(1_700));
+        assert_eq!((replay.at(), replay.is_playing(), replay.until_next()), (1_600, false, None));
+        replay.turn(ms(2_000));
+        assert_eq!((replay.at(), replay.is_playing()), (0, true), "again from the beginning");
+    }
+
+    #[test]
+    fn a_step_goes_to_the_next_moment_and_stands_still() {
+        let mut replay = replay(&[400, 800]);
+        replay.advance(ms(500));
+        replay.step(true, false);
+        assert_eq!((replay.at(), replay.is_playing()), (800, false));
+        replay.step(false, false);
+        assert_eq!(replay.at(), 400);
+        replay.step(false, true);
+        assert_eq!(replay.at(), 0, "nothing happened before: to the beginning");
+    }
+
+    #[test]
+    fn output_and_events_stand_on_one_time_line() {
+        let mark = |at_ms, offset, kind| Mark { offset, line: 0, at_ms, kind };
+        let chunk = MarkKind::Chunk(Stream::Tty);
+        let marks = [
+            mark(0, 0, chunk),
+            mark(7, 3, chunk),
+            mark(7, 9, chunk),
+            mark(90, 9, MarkKind::Gap { dropped: 1 }),
+        ];
+        let event = |at, what: &str| TaskEvent {
+            at: ms(at),
+            actor: Actor::Operator,
+            what: what.into(),
+            note: String::new(),
+            bytes: None,
+        };
+        let events = [event(1_005, "input"), event(1_006, "waiting"), event(1_050, "exit")];
+        let reel = Reel::new(&marks, &events, ms(1_000));
+        let seen = reel.moments().iter().map(|moment| {
+            (moment.at, moment.marks, moment.note.as_ref().map_or("", |note| note.what.as_str()))
+        });
+        assert_eq!(seen.collect::<Vec<_>>(), [(0, 1, ""), (5, 1, "input"), (7, 3, ""), (50, 3, "exit")]);
+    }
+
+    proptest! {
+        #[test]
+        fn it_never_leaves_its_time_line_and_plays_only_forward(
+            gaps in prop::collection::vec(0u32..5_000, 0..20),
+            acts in prop::collection::vec((0u8..8, 0i64..3_000), 0..60),
+        ) {
+            let times: Vec<u32> = gaps.iter().scan(0, |at, gap| { *at += gap; Some(*at) }).collect();
+            let mut replay = replay(&times);
+            let (end, mut now) = (reel(&times).length(), 0);
+            for (act, passed) in acts {
+                now += passed;
+                let before = replay.at();
+                match act {
+                    0 => replay.turn(ms(now)),
+                    1 => replay.change_speed(true),
+                    2 => replay.change_speed(false),
+                    3 => replay.step(true, false),
+                    4 => replay.step(false, false),
+                    5 => replay.go_to_end(passed > 1_500),
+                    6 => replay.step(passed > 1_500, true),
+                    _ => {
+                        replay.advance(ms(now));
+                        prop_assert!(replay.at() >= before);
+                    }
+                }
+                prop_assert!(replay.at() <= end);
+                prop_assert!(replay.place() < reel(&times).moments().len());
+                prop_assert!(replay.until_next().is_none_or(|next| replay.is_playing() && next <= end));
+            }
+        }
+    }
+}

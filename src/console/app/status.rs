@@ -1,0 +1,358 @@
+//! The two rows at the bottom: the notice, or the line being written; and mode, driver, keys that work
+//! now, follow flag.
+
+use jiff::SignedDuration;
+use ratatui::layout::{Position, Rect};
+use tui_input::Input as Editor;
+
+use crate::envelope::Actor;
+use crate::terminal::CursorShape;
+
+use super::hints::hints;
+use super::painter::{Painter, columns, cut};
+use super::receipts::Column;
+use super::search::{Outcome, Search};
+use super::task_words::{need, who};
+use super::typing::wants_secret;
+use super::{App, Layer, Mode, Screen, alias, question};
+use crate::console::keys::action::Action;
+use crate::console::keys::keymap::Context;
+use crate::console::looks::theme::Role;
+use crate::console::text;
+use crate::console::text::document::{Piece, piece};
+use crate::console::text::visible;
+
+/// How long a notice stays unless a newer one comes or `Esc` clears it.
+const NOTICE_SHOWN: SignedDuration = SignedDuration::from_mins(3);
+/// Columns of a text searched for.
+const MOST_NEEDLE: usize = 24;
+
+pub(super) fn draw(painter: &mut Painter<'_>, area: Rect) {
+    let app = painter.app;
+    let mode = [piece(format!(" {} ", mode_word(app)), Role::Mode), piece("  ", Role::Text)];
+    let mut x = painter.row(area, 0, &mode);
+    let flag = flag(painter);
+    let flag_from = area.width.saturating_sub(columns(&flag) + 1);
+    painter.row_from(area, (flag_from, 0), &flag);
+    let driver = driver(painter);
+    let room = Rect { width: flag_from.saturating_sub(2), ..area };
+    let hints = hints(app, room.width.saturating_sub(x + columns(&driver) + 3));
+    x = painter.row_from(room, (x, 0), &driver);
+    painter.row_from(room, (x + if driver.is_empty() { 0 } else { 3 }, 0), &hints);
+}
+
+fn mode_word(app: &App) -> String {
+    let of = |task| app.task(task).map(|task| alias(task)).unwrap_or_default();
+    match (app.context(), &app.mode) {
+        _ if app.is_leaving => "STOPPING".to_owned(),
+        _ if matches!(app.layers.last(), Some(Layer::Why(_))) => "WHY".to_owned(),
+        (Context::Stop, _) => "STOP?".to_owned(),
+        (Context::Signal, _) => "SIGNAL?".to_owned(),
+        (Context::Quit, _) => "QUIT?".to_owned(),
+        (Context::Paste, _) => "PASTE?".to_owned(),
+        (Context::Held, _) => "APPROVE?".to_owned(),
+        (Context::Note, _) if is_ruling(app) => "ALLOW MORE?".to_owned(),
+        (Context::Note, _) if !app.layers.is_empty() => "DENY?".to_owned(),
+        (Context::Help, _) => "HELP".to_owned(),
+        (Context::Attention, _) => "ATTENTION".to_owned(),
+        (Context::Gate, _) => "GATE?".to_owned(),
+        (Context::YesNo | Context::Choice | Context::Answer | Context::InFlight, _) => "ANSWER?".to_owned(),
+        (Context::Reason, _) => "NOTE".to_owned(),
+        (Context::Settled, _) => "SETTLED".to_owned(),
+        (Context::List, _) => "CHOOSE".to_owned(),
+        (_, Mode::Input(task)) => format!("INPUT {}", of(task)),
+        (_, Mode::Line(task, _)) => format!("LINE {}", of(task)),
+        (_, Mode::Copy(_)) => "COPY".to_owned(),
+        (_, Mode::Rename(..)) => "NAME".to_owned(),
+        (_, Mode::Start(_)) => "START".to_owned(),
+        (_, Mode::Search(..) | Mode::Find(_)) => "SEARCH".to_owned(),
+        (_, Mode::Observe) if is_searching(app) || app.is_finding() => "SEARCH".to_owned(),
+        (Context::Replay, _) => {
+            format!("REPLAY {}", app.replay.as_ref().map(|replay| of(&replay.task)).unwrap_or_default())
+        }
+        (_, Mode::Observe) if app.setup.recording.is_some() => "RECORDING".to_owned(),
+        (_, Mode::Observe) => "OBSERVE".to_owned(),
+    }
+}
+
+/// A rule is written on the card of a call.
+fn is_ruling(app: &App) -> bool {
+    matches!(app.layers.last(), Some(Layer::Held(card)) if card.rule().is_some())
+}
+
+/// A search is shown, and the keys of its screen hold.
+fn is_searching(app: &App) -> bool {
+    app.search.is_some() && matches!(app.context(), Context::Tasks | Context::Focus | Context::Program)
+}
+
+/// What came of a search.
+fn searched(search: &Search, dots: &str) -> Vec<Piece> {
+    let what = match (search.outcome, search.query.forward) {
+        (Outcome::Asked, _) => "searching",
+        (Outcome::At(_), _) => "found",
+        (Outcome::Nowhere(None), _) => "no match",
+        (Outcome::Nowhere(Some(_)), false) => "no older match",
+        (Outcome::Nowhere(Some(_)), true) => "no newer match",
+    };
+    let needle = text::cut(&visible::one_line(&search.query.needle), MOST_NEEDLE, dots);
+    vec![piece(format!("{what} "), Role::Strong), piece(needle, Role::Text)]
+}
+
+fn driver(painter: &mut Painter<'_>) -> Vec<Piece> {
+    let app = painter.app;
+    if let Some(search) = app.search.as_ref().filter(|_| is_searching(app)) {
+        return searched(search, painter.glyphs().cut);
+    }
+    if let Some(finding) = app.calls.finding.as_ref().filter(|_| app.is_finding()) {
+        let needle = text::cut(&visible::one_line(&finding.needle.text), MOST_NEEDLE, painter.glyphs().cut);
+        return super::find::told_finding(finding, needle);
+    }
+    if let Some(reader) = &app.reader {
+        return super::reader::told(reader);
+    }
+    if let Some(replay) = &app.replay {
+        return super::replay::draw::told(replay);
+    }
+    match app.screen {
+        Screen::Receipts => {
+            let Some(call) = app.shown_call() else { return Vec::new() };
+            let (at, all) =
+                (text::count(call.seq), text::count(app.newest_calls().next().map_or(0, |c| c.seq)));
+            let mut said = vec![piece(format!("call {at} of {all}"), Role::Text)];
+            if let Some(budget) = app.calls.budget {
+                said.push(piece(format!("  budget {}", text::count(budget)), Role::Strong));
+            }
+            return said;
+        }
+        Screen::Metrics => return vec![piece("last 60 s", Role::Text)],
+        Screen::Program if app.programs.in_pane || app.typing_into().is_some() => {}
+        Screen::Program => {
+            let run = app.program().map(|program| format!("run {}", visible::one_line(&program.run)));
+            return run.map(|run| piece(run, Role::Faint)).into_iter().collect();
+        }
+        Screen::Tasks | Screen::Focus if app.is_lost => return Vec::new(),
+        Screen::Tasks | Screen::Focus => {}
+    }
+    let Some(task) = app.at_hand() else { return Vec::new() };
+    if task.status.is_terminal() {
+        return vec![piece(format!("{} has ended", alias(task)), Role::Faint)];
+    }
+    match &task.lease {
+        Some(lease) if lease.holder == Actor::Operator => {
+            let left = painter.left(lease.until);
+            vec![piece("you drive", Role::Strong), piece(format!("  {left}"), Role::Text)]
+        }
+        Some(lease) => vec![piece(format!("{} drives", who(&lease.holder)), Role::Text)],
+        None if task.started_by == Actor::Operator => vec![piece("you drive", Role::Text)],
+        None => vec![piece(format!("{} drives", who(&task.started_by)), Role::Text)],
+    }
+}
+
+fn flag(painter: &Painter<'_>) -> Vec<Piece> {
+    let app = painter.app;
+    if let Some(scroll) = &app.scroll {
+        let lines = app.task(&scroll.task).map_or(0, |task| task.output.lines);
+        let new = text::count(lines.saturating_sub(scroll.lines));
+        // In the list the keys of a text move the selection.
+        let back = if app.screen == Screen::Tasks { Action::Back } else { Action::Last };
+        let key = app.setup.keymap.key(app.view_context(), back).unwrap_or_default();
+        let new = match new.as_str() {
+            "0" => String::new(),
+            // A number that counts on is motion too.
+            _ if !app.setup.taste.motion => " new below".to_owned(),
+            new => format!(" +{new} new"),
+        };
+        return vec![
+            piece("frozen", Role::Strong),
+            piece(format!("{new}  "), Role::Text),
+            piece(key, Role::Key),
+        ];
+    }
+    if app.reader.is_some() || app.replay.is_some() {
+        return Vec::new();
+    }
+    let follows = match app.screen {
+        Screen::Tasks => !app.list.is_held,
+        Screen::Program if !app.programs.in_pane => app.programs.top.is_none(),
+        Screen::Focus | Screen::Program => app.at_hand().is_some_and(|task| !task.status.is_terminal()),
+        Screen::Receipts => app.calls.selected.is_none(),
+        Screen::Metrics if painter.is_still() => {
+            return vec![piece(format!("as of {}", painter.time(app.now)), Role::Faint)];
+        }
+        Screen::Metrics => return vec![piece("live", Role::Faint)],
+    };
+    vec![piece(if follows { "follow" } else { "" }, Role::Faint)]
+}
+
+/// The row above: what is being written, else what the person should know.
+pub(super) fn notice(painter: &mut Painter<'_>, area: Rect) {
+    let app = painter.app;
+    match &app.mode {
+        Mode::Line(task, editor) => {
+            let Some(task) = app.task(task) else { return };
+            let is_secret = wants_secret(task);
+            let label = if is_secret { "secret, not recorded" } else { "line" };
+            let label = [piece(format!(" {label} to {} ", alias(task)), Role::Faint), prompt(painter)];
+            write_line(painter, area, &label, editor, is_secret);
+        }
+        Mode::Start(editor) => {
+            let label = [piece(" run here ", Role::Faint), prompt(painter)];
+            write_line(painter, area, &label, editor, false);
+        }
+        Mode::Rename(task, editor) => {
+            let of = app.task(task).map(|task| alias(task)).unwrap_or_default();
+            let label = [piece(format!(" name for {of} "), Role::Faint), prompt(painter)];
+            write_line(painter, area, &label, editor, false);
+        }
+        Mode::Search(task, editor) => {
+            let of = app.task(task).map(|task| alias(task)).unwrap_or_default();
+            let label = [piece(format!(" search {of} "), Role::Faint), prompt(painter)];
+            write_line(painter, area, &label, editor, false);
+        }
+        Mode::Find(editor) => {
+            let what = if app.calls.column == Column::Envelope { "envelope" } else { "receipt" };
+            let label = [piece(format!(" find in the {what} "), Role::Faint), prompt(painter)];
+            write_line(painter, area, &label, editor, false);
+        }
+        Mode::Observe | Mode::Input(_) | Mode::Copy(_) => {
+            let pieces = news(painter);
+            let pieces = cut(&pieces, usize::from(area.width.saturating_sub(1)), painter.glyphs().cut);
+            painter.row(area, 0, &pieces);
+        }
+    }
+}
+
+fn prompt(painter: &Painter<'_>) -> Piece {
+    piece(format!("{} ", painter.glyphs().selected), Role::Accent)
+}
+
+pub(super) fn write_line(
+    painter: &mut Painter<'_>,
+    area: Rect,
+    label: &[Piece],
+    editor: &Editor,
+    is_secret: bool,
+) {
+    let from = painter.row(area, 0, label);
+    let room = usize::from(area.width.saturating_sub(from + 1));
+    let shown = |text: &str| match is_secret {
+        true => "*".repeat(text.chars().count()),
+        false => visible::one_line(text).replace("⏎ ", "⏎"),
+    };
+    let before: String = editor.value().chars().take(editor.cursor()).collect();
+    let after: String = editor.value().chars().skip(editor.cursor()).collect();
+    let (before, after) = (shown(&before), shown(&after));
+    // A long line keeps its cursor in sight: its beginning goes first.
+    let mut start = 0;
+    while text::width(&before[start..]) > room {
+        start += before[start..].chars().next().map_or(1, char::len_utf8);
+    }
+    let style = painter.style(Role::Text);
+    let x = painter.text(area, (from, 0), &before[start..], style);
+    painter.text(area, (x, 0), &after, style);
+    if x < area.width && area.height > 0 && painter.app.layers.last().is_none_or(Layer::is_written) {
+        painter.drawn.cursor = Some((Position::new(area.x + x, area.y), CursorShape::Default));
+    }
+}
+
+/// The newest of: a task that needs the person, a notice of the runtime, an end under the fingers.
+fn news(painter: &mut Painter<'_>) -> Vec<Piece> {
+    let app = painter.app;
+    if app.is_lost {
+        let (action, word) = match app.mode {
+            Mode::Input(_) => (Action::Leave, "leaves"),
+            _ => (Action::Quit, "quits"),
+        };
+        let key = app.setup.keymap.key(app.context(), action).unwrap_or_default();
+        let text = " the runtime went away; this is the last that was known.";
+        return vec![
+            piece(text, Role::Failed),
+            piece(format!("  {key}"), Role::Key),
+            piece(format!(" {word}"), Role::Text),
+        ];
+    }
+    if let Mode::Input(task) = &app.mode
+        && let Some(task) = app.task(task).filter(|task| task.status.is_terminal())
+    {
+        let chord = app.setup.keymap.key(Context::Input, Action::Leave).unwrap_or_default();
+        let text = format!(" {} has ended: keys go nowhere.  {chord} leaves", alias(task));
+        return vec![piece(text, Role::Strong)];
+    }
+    if let Some(news) = held(painter).or_else(|| asked(painter)) {
+        return news;
+    }
+    let waiter = app.waiter().and_then(|task| task.waiting.as_ref().map(|waiting| (task, waiting)));
+    let notice = app.snapshot.notices.last().filter(|notice| notice.seq > app.notices_seen);
+    let until = notice.and_then(|notice| notice.at.checked_add(NOTICE_SHOWN).ok());
+    let notice = notice.filter(|_| until.is_some_and(|until| until > app.now));
+    if let Some(until) = until.filter(|_| notice.is_some()) {
+        painter.wake_at(until);
+    }
+    match (waiter, notice) {
+        (Some((_, waiting)), Some(notice)) if notice.at >= waiting.since => {
+            told(notice.is_error, &notice.text)
+        }
+        (None, Some(notice)) => told(notice.is_error, &notice.text),
+        (Some((task, waiting)), _) => {
+            let glyph = painter.glyphs().states[2];
+            let since = painter.time(waiting.since);
+            let text = format!(" {glyph} {} {} since {since}", alias(task), need(&waiting.kind));
+            let cmd = piece(format!("  {}", visible::told(&task.cmd)), Role::Faint);
+            let has_pane = matches!(app.screen, Screen::Tasks | Screen::Focus | Screen::Program);
+            let is_here = has_pane && app.at_hand().is_some_and(|shown| shown.id == task.id);
+            let key = app.setup.keymap.key(app.context(), Action::Attend).filter(|_| !is_here);
+            let hint = key.map(|key| [piece(format!("  {key}"), Role::Key), piece(" attention", Role::Text)]);
+            let hint = hint.into_iter().flatten();
+            [piece(text, Role::Waiting)].into_iter().chain(hint).chain([cmd]).collect()
+        }
+        (None, None) => app.hint(),
+    }
+}
+
+/// Calls that wait for the operator's word; not while a card of one is on screen.
+fn held(painter: &Painter<'_>) -> Option<Vec<Piece>> {
+    let app = painter.app;
+    let first = app.snapshot.gate.held.first().filter(|_| app.layers.is_empty())?;
+    let glyph = painter.glyphs().states[0];
+    let count = match app.snapshot.gate.held.len() {
+        1 => "1 call waits".to_owned(),
+        many => format!("{many} calls wait"),
+    };
+    let text = format!(" {glyph} {count} for your word since {}", painter.time(first.since));
+    let key = app.setup.keymap.key(app.context(), Action::Approvals).unwrap_or_default();
+    let cmd = first.commands.first().map(|command| visible::told(command.cmd.trim())).unwrap_or_default();
+    Some(vec![
+        piece(text, Role::Waiting),
+        piece(format!("  {key}"), Role::Key),
+        piece(" look", Role::Text),
+        piece(format!("  {cmd}"), Role::Faint),
+    ])
+}
+
+/// The question that waits longest, unless a task has waited longer or the screen itself says so.
+fn asked(painter: &mut Painter<'_>) -> Option<Vec<Piece>> {
+    let app = painter.app;
+    let question = app.snapshot.questions.first()?;
+    let waits = app.waiter().and_then(|task| task.waiting.as_ref()).map(|waiting| waiting.since);
+    let is_here = app.screen == Screen::Program && app.program_question() == Some(question);
+    if is_here || waits.is_some_and(|since| since < question.asked_at) {
+        return None;
+    }
+    let question = question.clone();
+    let glyph = painter.glyphs().states[2];
+    let mut row = vec![piece(format!(" {glyph} {}", question::title(&question)), Role::Waiting)];
+    if let Some(deadline) = question.deadline {
+        row.push(piece(format!("  {}", painter.left(deadline)), Role::Text));
+    }
+    let key = app.setup.keymap.key(app.context(), Action::Attend);
+    row.extend(
+        key.into_iter().flat_map(|key| [piece(format!("  {key}"), Role::Key), piece(" answer", Role::Text)]),
+    );
+    row.push(piece(format!("  {}", visible::told(question.text.trim())), Role::Faint));
+    Some(row)
+}
+
+fn told(is_error: bool, text: &str) -> Vec<Piece> {
+    let role = if is_error { Role::Failed } else { Role::Text };
+    vec![piece(format!(" {}", visible::told(text)), role)]
+}

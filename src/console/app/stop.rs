@@ -1,0 +1,182 @@
+//! Keeps a key that answered a dialog about one task from answering the next one about another.
+
+use super::dialog::{DIALOG_COLUMNS, command_rows, dialog, key_row};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::json;
+
+use crate::envelope::TaskId;
+use crate::runtime::TaskView;
+
+use super::layout::Layout;
+use super::painter::Painter;
+use super::task_words::who;
+use super::{App, Layer, alias};
+use crate::console::keys::action::Action;
+use crate::console::keys::keymap::Context;
+use crate::console::looks::theme::Role;
+use crate::console::msg::Effect;
+use crate::console::text::column;
+use crate::console::text::document::piece;
+
+/// For so long a dialog about another task than the last one does not take what was pressed for that one.
+pub(crate) const GUARDED: SignedDuration = SignedDuration::from_secs(1);
+/// The signals that can be sent, by their actions.
+pub(crate) const SIGNALS: [(Action, &str); 6] = [
+    (Action::Interrupt, "INT"),
+    (Action::Terminate, "TERM"),
+    (Action::HangUp, "HUP"),
+    (Action::QuitSignal, "QUIT"),
+    (Action::User1, "USR1"),
+    (Action::User2, "USR2"),
+];
+
+/// What the dialogs about tasks were opened and answered with.
+#[derive(Debug, Clone, Default)]
+pub struct Guard {
+    /// The task of the last dialog.
+    task: Option<TaskId>,
+    /// What it was opened and answered with.
+    used: Vec<Action>,
+    /// What the dialog before was opened and answered with, when it was about another task, and until when
+    /// that does not count.
+    barred: Option<(Vec<Action>, Timestamp)>,
+}
+
+impl Guard {
+    /// Takes note that an action opens a dialog about a task.
+    pub(crate) fn opens(&mut self, task: &TaskId, action: Action, now: Timestamp) {
+        if self.task.as_ref() != Some(task) {
+            let used = std::mem::take(&mut self.used);
+            let until = now.checked_add(GUARDED).unwrap_or(now);
+            self.barred = self.task.replace(task.clone()).map(|_| (used, until));
+        }
+        self.used.push(action);
+        self.used.dedup();
+    }
+
+    /// Tells whether an action counts in the dialog that was opened last.
+    pub(crate) fn admits(&mut self, action: Action, now: Timestamp) -> bool {
+        if self.barred.as_ref().is_some_and(|(barred, until)| now < *until && barred.contains(&action)) {
+            return false;
+        }
+        self.used.push(action);
+        self.used.dedup();
+        true
+    }
+}
+
+impl App {
+    pub(super) fn stop(&mut self, task: TaskId, kill: bool, action: Action) -> Vec<Effect> {
+        match action {
+            // A dialog opened to kill has no gentle way: `s` there is a slip, and keeps it open.
+            Action::Stop if kill => self.open(Layer::Stop { task, kill }),
+            Action::Stop => vec![stop_of(&task, false)],
+            Action::Kill => vec![stop_of(&task, true)],
+            Action::Signal => self.open(Layer::Signal(task)),
+            _ => self.open(Layer::Stop { task, kill }),
+        }
+    }
+}
+
+/// Stops a task: TERM and then KILL, or KILL at once.
+pub(crate) fn stop_of(task: &TaskId, kill: bool) -> Effect {
+    let input = if kill { json!({"task_id": task, "force": true}) } else { json!({"task_id": task}) };
+    Effect::Call { tool: "TaskStop", input }
+}
+
+/// Sends a signal to a task.
+pub(crate) fn signal_of(task: &TaskId, name: &str) -> Effect {
+    Effect::Call { tool: "TaskStop", input: json!({"task_id": task, "signal": name}) }
+}
+
+pub(super) fn signal(task: &TaskId, action: Action) -> Vec<Effect> {
+    let known = SIGNALS.iter().find(|(known, _)| *known == action);
+    known.map(|(_, name)| signal_of(task, name)).into_iter().collect()
+}
+
+pub(super) fn draw_stop(painter: &mut Painter<'_>, layout: &Layout, task: &TaskView, kill: bool) {
+    let mut rows = command_rows(painter, task, DIALOG_COLUMNS - 5, 3);
+    let running = painter.lasting(task.started_at.unwrap_or(task.created_at));
+    rows.push(vec![piece(format!("running {running}"), Role::Faint)]);
+    rows.push(Vec::new());
+    if kill {
+        rows.push(vec![piece("KILL to every process it started, at once.", Role::Text)]);
+    } else {
+        rows.push(vec![piece("1  TERM to every process it started", Role::Text)]);
+        rows.push(vec![piece("2  KILL after 5 s to what is still alive", Role::Text)]);
+    }
+    rows.push(vec![piece(told(task), Role::Faint)]);
+    rows.push(Vec::new());
+    let keys: &[(Action, &str)] = if kill {
+        &[(Action::Kill, "kill now"), (Action::Back, "keep")]
+    } else {
+        &[
+            (Action::Stop, "stop"),
+            (Action::Kill, "kill now"),
+            (Action::Signal, "signal"),
+            (Action::Back, "keep"),
+        ]
+    };
+    rows.push(key_row(painter, Context::Stop, keys));
+    let title = format!("{} {}?", if kill { "kill" } else { "stop" }, alias(task));
+    dialog(painter, layout, &title, &rows);
+}
+
+fn told(task: &TaskView) -> String {
+    use crate::envelope::Actor;
+    match &task.started_by {
+        Actor::Operator => "You started it.".to_owned(),
+        Actor::Cli => "A script started it.".to_owned(),
+        other => format!("{} started it and will be told.", who(other)),
+    }
+}
+
+pub(super) fn draw_signal(painter: &mut Painter<'_>, layout: &Layout, task: &TaskView) {
+    let mut rows = command_rows(painter, task, DIALOG_COLUMNS - 5, 2);
+    rows.push(Vec::new());
+    let signals = [
+        Action::Interrupt,
+        Action::Terminate,
+        Action::HangUp,
+        Action::QuitSignal,
+        Action::User1,
+        Action::User2,
+    ];
+    for action in signals {
+        let key = painter.app.setup.keymap.key(Context::Signal, action).unwrap_or_default();
+        rows.push(vec![
+            piece(column(&key, 4, ""), Role::Key),
+            piece(column(action.hint(), 6, ""), Role::Text),
+            piece(action.about(), Role::Faint),
+        ]);
+    }
+    rows.push(Vec::new());
+    rows.push(key_row(painter, Context::Signal, &[(Action::Back, "none")]));
+    dialog(painter, layout, &format!("signal to {}", alias(task)), &rows);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: i64) -> Timestamp {
+        Timestamp::from_millisecond(ms).expect("a time")
+    }
+
+    #[test]
+    fn a_dialog_about_another_task_does_not_take_the_same_key_for_a_second() {
+        let [one, other] = [[1; 8], [2; 8]].map(TaskId::from_random);
+        let mut guard = Guard::default();
+        guard.opens(&one, Action::Stop, at(0));
+        assert!(guard.admits(Action::Stop, at(1)), "the first dialog takes the key that opened it");
+        guard.opens(&one, Action::Stop, at(2));
+        assert!(guard.admits(Action::Stop, at(3)), "so does another one about the same task");
+        guard.opens(&other, Action::Signal, at(100));
+        assert!(guard.admits(Action::Signal, at(101)), "another key is meant");
+        assert!(!guard.admits(Action::Stop, at(1_099)));
+        assert!(guard.admits(Action::Stop, at(1_100)));
+        guard.opens(&one, Action::Signal, at(5_000));
+        assert!(!guard.admits(Action::Signal, at(5_500)) && !guard.admits(Action::Stop, at(5_999)));
+        assert!(guard.admits(Action::Signal, at(6_000)));
+    }
+}

@@ -1,0 +1,131 @@
+//! What keys do to the task at hand.
+
+use serde_json::json;
+
+use crate::envelope::TaskId;
+use crate::runtime::{TaskStatus, TaskView};
+use crate::terminal::Size;
+
+use super::{App, Layer, Mode, Screen, alias, takes_input};
+use crate::console::keys::action::Action;
+use crate::console::msg::Effect;
+
+impl App {
+    pub(super) fn act_on_task(&mut self, action: Action) -> Vec<Effect> {
+        let Some(task) = self.at_hand().cloned() else { return Vec::new() };
+        let id = task.id.clone();
+        self.hold();
+        if matches!(action, Action::Stop | Action::Kill | Action::Signal) {
+            self.guard.opens(&id, action, self.now);
+        }
+        match action {
+            Action::Type => self.enter(&task),
+            Action::Line => {
+                self.thaw();
+                self.lines.rest();
+                self.mode = Mode::Line(id, tui_input::Input::default());
+                Vec::new()
+            }
+            Action::Stop => self.open(Layer::Stop { task: id, kill: task.status == TaskStatus::Cancelling }),
+            Action::Kill => self.open(Layer::Stop { task: id, kill: true }),
+            Action::Signal => self.open(Layer::Signal(id)),
+            Action::Pin => {
+                self.turn_pin();
+                Vec::new()
+            }
+            Action::Rename => {
+                let name = task.name.clone().unwrap_or_default();
+                self.mode = Mode::Rename(id, tui_input::Input::new(name));
+                Vec::new()
+            }
+            Action::Why => self.open(Layer::Why(id)),
+            Action::Replay => self.open_replay(id),
+            Action::Select => self.start_copying(),
+            Action::YankOutput => vec![Effect::LastOutput(id)],
+            Action::PreviousPrompt => self.seek_prompt(false),
+            Action::NextPrompt => self.seek_prompt(true),
+            Action::Search => self.open_search(id),
+            Action::NextMatch => self.find_on(false),
+            Action::PreviousMatch => self.find_on(true),
+            Action::Rerun => vec![rerun(&task)],
+            Action::Release => vec![Effect::Release(id)],
+            Action::Fit => self.fit_call(&task).into_iter().collect(),
+            Action::Dismiss => vec![Effect::Dismiss(id)],
+            Action::CopyId => {
+                self.toasts.say(format!("copied {id}"), None, self.now);
+                vec![Effect::Copy(id.to_string())]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Opens the task full size, or stays at the program it runs for, and types into it when it takes input.
+    fn enter(&mut self, task: &TaskView) -> Vec<Effect> {
+        let takes_input = takes_input(task) && !self.is_lost;
+        if self.screen == Screen::Program {
+            self.take_up(task.id.clone());
+            let why = self.obstacle(Action::Line).filter(|_| !takes_input);
+            why.into_iter().for_each(|why| self.toasts.say(why, None, self.now));
+        } else {
+            self.screen = Screen::Focus;
+        }
+        self.thaw();
+        if takes_input {
+            self.mode = Mode::Input(task.id.clone());
+        }
+        Vec::new()
+    }
+
+    /// Makes a task whose pane was chosen the one at hand.
+    pub(super) fn take_up(&mut self, task: TaskId) {
+        match self.screen {
+            Screen::Program => self.programs.in_pane = true,
+            _ => self.select(task),
+        }
+    }
+
+    pub(super) fn pan(&mut self, by: i16) -> Vec<Effect> {
+        const STEP: i16 = 16;
+        if self.screen == Screen::Program && !self.programs.in_pane {
+            let most = self.source_columns().saturating_sub(self.layout().source_columns());
+            self.programs.pan = self.programs.pan.saturating_add_signed(by * STEP).min(most);
+            return Vec::new();
+        }
+        let Some(task) = self.at_hand().map(|task| task.id.clone()) else { return Vec::new() };
+        let page = self.scroll.as_ref().and_then(|scroll| scroll.page.as_ref()).map(|page| &page.picture);
+        let widest = page.or(self.pictures.get(&task)).map_or(0, |picture| picture.size().0);
+        let shown = self.layout().pane(&task).map_or(0, |pane| pane.cells.width);
+        self.pan = self.pan.saturating_add_signed(by * STEP).min(widest.saturating_sub(shown));
+        Vec::new()
+    }
+
+    pub(super) fn fits_badly(&self, task: &TaskView) -> bool {
+        let has_pty = task.tty && task.status == TaskStatus::Running;
+        let wanted = self.layout().pane(&task.id).map(super::layout::Pane::size);
+        has_pty && wanted.is_some_and(|wanted| wanted != task.size)
+    }
+
+    fn fit_call(&self, task: &TaskView) -> Option<Effect> {
+        let size: Size = self.layout().pane(&task.id)?.size();
+        let resize = json!({"cols": size.cols(), "rows": size.rows()});
+        let input = json!({"task_id": task.id, "resize": resize});
+        Some(Effect::Call { tool: "TaskInput", input })
+    }
+}
+
+fn rerun(task: &TaskView) -> Effect {
+    let input = json!({
+        "cmd": task.cmd,
+        "workdir": task.workdir,
+        "shell": task.shell,
+        "login": task.login,
+        "tty": task.tty,
+        "accepts_input": task.accepts_input,
+        "yield_time_ms": 0,
+        "description": format!("rerun of {}", alias(task)),
+    });
+    match task.cmd_chars {
+        Some(_) => Effect::Rerun { task: task.id.clone(), input },
+        None => Effect::Call { tool: "ExecCommand", input },
+    }
+}

@@ -1,0 +1,323 @@
+//! Which tasks the list shows: all of them, or those in one state, or of one who started them.
+//! The task list: one row a task where there is width, two where the list is a column.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use ratatui::layout::Rect;
+
+use crate::envelope::{Actor, TaskId};
+use crate::runtime::{TaskStatus, TaskView};
+
+use super::layout::{Layout, cut_top};
+use super::painter::{Painter, columns, cut};
+use super::task_words::{command, short_command, why};
+use super::{App, Screen, alias};
+use crate::console::keys::action::Action;
+use crate::console::keys::keymap::Context;
+use crate::console::looks::theme::Role;
+use crate::console::msg::Effect;
+use crate::console::text::document::{Piece, piece};
+use crate::console::text::{column, right};
+
+const STATE: usize = 13;
+const LEAST_NOTE: usize = 8;
+const LEAST_WHY: usize = 12;
+
+/// What the list of tasks shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Filter {
+    /// Everything.
+    #[default]
+    All,
+    /// What waits for the person.
+    Waiting,
+    /// What has not ended.
+    Live,
+    /// What has failed or was interrupted.
+    Failed,
+    /// What the person started.
+    Yours,
+    /// What agents started.
+    Agents,
+    /// What scripts and commands started.
+    Scripts,
+}
+
+impl Filter {
+    const ALL: [Self; 7] =
+        [Self::All, Self::Waiting, Self::Live, Self::Failed, Self::Yours, Self::Agents, Self::Scripts];
+
+    /// Returns what stands in the list's header.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Waiting => "waiting",
+            Self::Live => "live",
+            Self::Failed => "failed",
+            Self::Yours => "yours",
+            Self::Agents => "by agents",
+            Self::Scripts => "by scripts",
+        }
+    }
+
+    /// Tells whether a task is shown.
+    pub fn holds(self, task: &TaskView) -> bool {
+        match self {
+            Self::All => true,
+            Self::Waiting => !task.status.is_terminal() && (task.waiting.is_some() || task.held.is_some()),
+            Self::Live => !task.status.is_terminal(),
+            Self::Failed => matches!(task.status, TaskStatus::Failed | TaskStatus::Interrupted),
+            Self::Yours => task.started_by == Actor::Operator,
+            Self::Agents => matches!(task.started_by, Actor::Agent(_)),
+            Self::Scripts => task.started_by == Actor::Cli,
+        }
+    }
+}
+
+impl App {
+    /// Returns all tasks in the order of the list: live ones first, newest first.
+    pub fn all_tasks(&self) -> Vec<&Arc<TaskView>> {
+        let mut tasks: Vec<_> = self.snapshot.tasks.iter().collect();
+        tasks.sort_by_key(|task| (task.status.is_terminal(), Reverse(task.number)));
+        tasks
+    }
+
+    /// Returns the tasks that the screen goes through, in that order. The selected one is among them also when
+    /// the filter does not hold for it any more: what is looked at does not go away by itself.
+    pub fn tasks(&self) -> Vec<&Arc<TaskView>> {
+        let mut tasks = self.all_tasks();
+        if self.screen == Screen::Tasks {
+            let selected = self.list.selected.as_ref();
+            tasks.retain(|task| self.list.filter.holds(task) || Some(&task.id) == selected);
+        }
+        tasks
+    }
+
+    /// Shows what the next filter holds for, of those that hold for something.
+    pub(crate) fn next_filter(&mut self) {
+        let at = Filter::ALL.iter().position(|filter| *filter == self.list.filter).unwrap_or(0);
+        let others = Filter::ALL.iter().cycle().skip(at + 1).take(Filter::ALL.len() - 1);
+        let holds = |filter: &&Filter| self.snapshot.tasks.iter().any(|task| filter.holds(task));
+        self.set_filter(others.copied().find(|filter| holds(&filter)).unwrap_or_default());
+    }
+
+    /// Shows what a filter holds for; the selection goes to the first of it unless it is in it.
+    pub(crate) fn set_filter(&mut self, filter: Filter) {
+        self.list.filter = filter;
+        self.list.top = 0;
+        if self.selected().is_none_or(|task| !filter.holds(task)) {
+            let first = self.all_tasks().into_iter().find(|task| filter.holds(task));
+            self.list.selected = first.map(|task| task.id.clone());
+            self.pan = 0;
+        }
+    }
+
+    pub(super) fn go_in_tasks(&mut self, action: Action) -> Vec<Effect> {
+        let page = isize::try_from(self.layout().list_items().max(1)).unwrap_or(1);
+        match action {
+            Action::Up => self.step_task(-1),
+            Action::Down => self.step_task(1),
+            Action::PageUp => self.step_task(-page),
+            Action::PageDown => self.step_task(page),
+            Action::First => {
+                // The newest stands first: going there is following it.
+                let effects = self.step_task(isize::MIN);
+                self.list.is_held = false;
+                effects
+            }
+            _ => self.step_task(isize::MAX),
+        }
+    }
+
+    /// Keeps the selection where it is: what is acted on stays under the eyes, also once it has ended.
+    pub(super) fn hold(&mut self) {
+        self.list.is_held |= self.screen != Screen::Program;
+    }
+
+    pub(super) fn select(&mut self, task: TaskId) {
+        if self.list.selected.as_ref() != Some(&task) {
+            self.thaw();
+            self.pan = 0;
+        }
+        self.list.selected = Some(task);
+        self.list.is_held = true;
+    }
+
+    /// Selects the task so many places further on.
+    pub(super) fn step_task(&mut self, by: isize) -> Vec<Effect> {
+        let last = self.tasks().len().saturating_sub(1);
+        let at = self.selected_at().unwrap_or(0).saturating_add_signed(by).min(last);
+        let Some(id) = self.tasks().get(at).map(|task| task.id.clone()) else { return Vec::new() };
+        self.select(id);
+        Vec::new()
+    }
+
+    pub(super) fn clear_finished(&mut self) -> Vec<Effect> {
+        let ended = self.snapshot.tasks.iter().filter(|task| task.status.is_terminal());
+        let effects: Vec<Effect> = ended.map(|task| Effect::Dismiss(task.id.clone())).collect();
+        let text = format!("{} finished taken off the list; the record keeps them", effects.len());
+        self.toasts.say(text, None, self.now);
+        effects
+    }
+}
+
+pub(super) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
+    if layout.list.is_empty() {
+        return;
+    }
+    let (head, _) = cut_top(layout.list, 1);
+    let is_narrow = layout.item_rows > 1;
+    if is_narrow {
+        let filter = filtered(painter);
+        match filter.is_empty() {
+            true => painter.row(head, 0, &[piece(narrow_head(painter, layout), Role::Faint)]),
+            false => painter.row_from(head, (3, 0), &filter),
+        };
+    } else {
+        let [ran, quiet] = if painter.is_still() { ["TIME", "LAST"] } else { ["AGE", "QUIET"] };
+        let times = format!("{}{}", right(ran, 7), right(quiet, 7));
+        let names = format!("   TASK  {} BY  {times}   CPU", column("STATE", STATE, ""));
+        let x = painter.row(head, 0, &[piece(names, Role::Faint)]);
+        let filter = filtered(painter);
+        // Where there is little room, what the commands are is plain from themselves.
+        let last = piece("  COMMAND", Role::Faint);
+        if columns(&filter) + columns(std::slice::from_ref(&last)) + x < head.width {
+            painter.row_from(head, (x, 0), &[last]);
+        }
+        painter.row_right(head, 0, &filter);
+    }
+    let body = layout.list_body();
+    let app = painter.app;
+    for (at, task) in app.tasks().into_iter().skip(app.list.top).take(layout.list_items()).enumerate() {
+        let offset = u16::try_from(at).unwrap_or(u16::MAX).saturating_mul(layout.item_rows);
+        let item = cut_top(cut_top(body, offset).1, layout.item_rows).0;
+        let is_selected = app.list.selected.as_ref() == Some(&task.id);
+        if is_narrow {
+            narrow(painter, item, task, is_selected)
+        } else {
+            wide(painter, item, task, is_selected)
+        }
+        if is_selected {
+            painter.select(item);
+        }
+    }
+}
+
+/// Which tasks are listed, unless that is all of them, and how to see all.
+fn filtered(painter: &Painter<'_>) -> Vec<Piece> {
+    let app = painter.app;
+    let filter = app.list.filter;
+    if filter == Filter::All {
+        return Vec::new();
+    }
+    let listed = app.snapshot.tasks.iter().filter(|task| filter.holds(task)).count();
+    let key = app.setup.keymap.key(Context::Tasks, Action::Back).unwrap_or_default();
+    vec![
+        piece(filter.word(), Role::Strong),
+        piece(format!("  {listed} of {}  ", app.snapshot.tasks.len()), Role::Text),
+        piece(key, Role::Key),
+        piece(" all ", Role::Faint),
+    ]
+}
+
+fn narrow_head(painter: &Painter<'_>, layout: &Layout) -> String {
+    let count = painter.app.tasks().len();
+    let (from, to) = (painter.app.list.top, painter.app.list.top + layout.list_items());
+    if count <= layout.list_items() {
+        return "   TASK STATE".to_owned();
+    }
+    format!("   TASK STATE   {}-{} of {count}", from + 1, to.min(count))
+}
+
+fn mark(painter: &Painter<'_>, is_selected: bool) -> Piece {
+    let mark = if is_selected { painter.glyphs().selected } else { " " };
+    piece(format!(" {mark} "), Role::Accent)
+}
+
+fn wide(painter: &mut Painter<'_>, area: Rect, task: &TaskView, is_selected: bool) {
+    let shown = painter.state(task);
+    let dots = painter.glyphs().cut;
+    let word = column(&format!("{} {}", shown.glyph, shown.word), STATE, dots);
+    let (ran, quiet) = (painter.ran(task), painter.quiet(task));
+    let fixed = [
+        mark(painter, is_selected),
+        piece(column(&alias(task), 6, dots), Role::Text),
+        piece(format!("{word} "), shown.role),
+        piece(column(task.started_by.short(), 4, dots), Role::Faint),
+        piece(right(&ran, 7), Role::Text),
+        piece(right(&quiet, 7), Role::Faint),
+        piece(format!("{}  ", right(&cpu(painter, task), 6)), Role::Text),
+    ];
+    let x = painter.row(area, 0, &fixed);
+    let inside = Rect { width: area.width.saturating_sub(1), ..area };
+    let room = usize::from(inside.width.saturating_sub(x));
+    let cmd = command(task);
+    let note: Vec<_> = painter.note(task).into_iter().collect();
+    let note = beside(&cmd, &note, room, dots);
+    let taken = if note.is_empty() { 0 } else { usize::from(columns(&note)) + 2 };
+    painter.row_right(inside, 0, &note);
+    let x = painter.row_from(inside, (x, 0), &cut(&cmd, room.saturating_sub(taken), dots));
+    // Why it runs stands behind the command where both fit, never instead of a part of it.
+    let left = usize::from(inside.width.saturating_sub(x)).saturating_sub(taken + 2);
+    let why = why(task);
+    if !why.is_empty() && left >= LEAST_WHY.min(usize::from(columns(&why))) {
+        painter.row_from(inside, (x + 2, 0), &cut(&why, left, dots));
+    }
+}
+
+/// Percent of a processor; a dot where it is not known, which is not nothing.
+fn cpu(painter: &Painter<'_>, task: &TaskView) -> String {
+    let used = painter.app.usage.of(&task.id).filter(|_| !task.status.is_terminal());
+    used.and_then(|used| used.cpu).map_or_else(|| painter.glyphs().dot.to_owned(), |cpu| cpu.to_string())
+}
+
+/// Returns what there is room for of a note beside a command: a short one stands whole, of a longer one what the
+/// command leaves. The command is never left out.
+fn beside(cmd: &[Piece], note: &[Piece], room: usize, dots: &str) -> Vec<Piece> {
+    let [cmd, wanted] = [cmd, note].map(|pieces| usize::from(columns(pieces)));
+    let left = room.saturating_sub(cmd.min(room * 2 / 3) + 2);
+    match wanted {
+        _ if wanted <= left.max((room * 3 / 5).saturating_sub(2)) => note.to_vec(),
+        _ if left >= LEAST_NOTE => cut(note, left, dots),
+        _ => Vec::new(),
+    }
+}
+
+/// Two rows: the state before everything else in the first, the command in the second.
+fn narrow(painter: &mut Painter<'_>, area: Rect, task: &TaskView, is_selected: bool) {
+    let shown = painter.state(task);
+    let dots = painter.glyphs().cut;
+    let time = if task.status.is_terminal() { painter.quiet(task) } else { painter.ran(task) };
+    let inside = Rect { width: area.width.saturating_sub(1), ..area };
+    let x =
+        painter.row(area, 0, &[mark(painter, is_selected), piece(column(&alias(task), 5, dots), Role::Text)]);
+    let state = [piece(format!("{} {}", shown.glyph, shown.word), shown.role)];
+    let state = cut(&state, usize::from(inside.width.saturating_sub(x)), dots);
+    let x = painter.row_from(inside, (x, 0), &state);
+    let used = painter.app.usage.of(&task.id).and_then(|used| used.cpu);
+    let busy = used.filter(|cpu| *cpu > 0 && !task.status.is_terminal());
+    let busy = busy.map(|cpu| piece(format!("{cpu}%"), Role::Text));
+    let note = painter.note(task).filter(|_| !task.status.is_terminal());
+    // Right of the state stands what there is room for: its age, then what the person must know, then its load.
+    let mut right: Vec<Piece> = Vec::new();
+    let mut told_above = false;
+    let parts = [(Some(piece(time, Role::Faint)), false), (note.clone(), true), (busy, false)];
+    for (part, is_note) in parts.into_iter().filter_map(|(part, is_note)| Some((part?, is_note))) {
+        let gap = if right.is_empty() { Vec::new() } else { vec![piece(" ", Role::Text)] };
+        let row: Vec<Piece> = [part].into_iter().chain(gap).chain(right.iter().cloned()).collect();
+        if x + columns(&row) < inside.width {
+            right = row;
+            told_above |= is_note;
+        }
+    }
+    painter.row_right(inside, 0, &right);
+    painter.row(area, 1, &[piece(format!("   {}  ", task.started_by.short()), Role::Faint)]);
+    let room = usize::from(area.width.saturating_sub(9));
+    let cmd = short_command(task);
+    let note: Vec<Piece> = note.filter(|_| !told_above).into_iter().collect();
+    let note = beside(&cmd, &note, room, dots);
+    let taken = if note.is_empty() { 0 } else { usize::from(columns(&note)) + 2 };
+    painter.row_right(inside, 1, &note);
+    painter.row_from(area, (8, 1), &cut(&cmd, room.saturating_sub(taken), dots));
+}

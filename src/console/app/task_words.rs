@@ -1,0 +1,175 @@
+//! A task's state in a glyph, a word, a role and a note: said alike wherever a task is shown.
+
+use jiff::Timestamp;
+
+use crate::envelope::Actor;
+use crate::runtime::{Ended, HoldReason, TaskStatus, TaskView};
+
+use super::painter::Painter;
+use crate::console::looks::theme::Role;
+use crate::console::text;
+use crate::console::text::document::{Piece, piece};
+use crate::console::text::visible;
+
+/// A state as shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Shown {
+    pub(crate) glyph: &'static str,
+    pub(crate) word: String,
+    pub(crate) role: Role,
+}
+
+impl Painter<'_> {
+    pub(crate) fn state(&self, task: &TaskView) -> Shown {
+        let states = self.glyphs().states;
+        let (at, word, role) = match task.status {
+            TaskStatus::Queued if task.held.is_some() => (0, "held".to_owned(), Role::Waiting),
+            TaskStatus::Queued => (0, "queued".to_owned(), Role::Queued),
+            TaskStatus::Running => match &task.waiting {
+                // A mere silence is weak evidence: said, not called for.
+                Some(waiting) if waiting.evidence == "quiet" => (2, "waiting".to_owned(), Role::Faint),
+                Some(_) => (2, "waiting".to_owned(), Role::Waiting),
+                None => (1, "running".to_owned(), Role::Running),
+            },
+            TaskStatus::Cancelling => (3, "cancelling".to_owned(), Role::Cancelling),
+            TaskStatus::Completed => (4, how(task.ended.as_ref()), Role::Completed),
+            TaskStatus::Failed => (5, how(task.ended.as_ref()), Role::Failed),
+            TaskStatus::Cancelled => (3, "cancelled".to_owned(), Role::Cancelled),
+            TaskStatus::Interrupted => (6, "interrupted".to_owned(), Role::Interrupted),
+        };
+        Shown { glyph: states[at], word, role }
+    }
+
+    /// What the person must know of a task besides its state, if there is something.
+    pub(crate) fn note(&mut self, task: &TaskView) -> Option<Piece> {
+        if let Some(reason) = &task.held {
+            let why = match reason {
+                HoldReason::Paused => "agent calls are paused",
+                HoldReason::Rule(_) => "needs your word",
+            };
+            return Some(piece(why, Role::Waiting));
+        }
+        if let Some(ended) = &task.ended {
+            if !ended.survivors.is_empty() {
+                return Some(piece(format!("{} could not be killed", ended.survivors.len()), Role::Failed));
+            }
+            if let Some((_, message)) = &ended.error {
+                return Some(piece(visible::one_line(message), Role::Failed));
+            }
+            if !ended.leftovers.is_empty() {
+                return Some(piece(format!("{} left over, ended", ended.leftovers.len()), Role::Faint));
+            }
+        }
+        if let Some(stop) = &task.stop {
+            if let Some(kill_at) = stop.kill_at.filter(|_| task.status == TaskStatus::Cancelling) {
+                return Some(piece(format!("KILL {}", self.due(kill_at)), Role::Cancelling));
+            }
+            return Some(match &stop.why {
+                Some(why) => piece(visible::one_line(why), Role::Faint),
+                None => piece(format!("by {}", who(&stop.by)), Role::Faint),
+            });
+        }
+        if let Some(by) = task.ended.as_ref().and_then(|ended| ended.signalled_by.as_ref()) {
+            return Some(piece(format!("sent by {}", who(by)), Role::Faint));
+        }
+        if task.output.dropped_bytes > 0 {
+            let capped = self.glyphs().states[7];
+            let dropped = text::bytes(task.output.dropped_bytes);
+            return Some(piece(format!("{capped} {dropped} not kept"), Role::Capped));
+        }
+        None
+    }
+
+    /// How long a task ran, or has been running.
+    pub(crate) fn ran(&mut self, task: &TaskView) -> String {
+        let from = task.started_at.unwrap_or(task.created_at);
+        match ended_at(task) {
+            Some(at) => text::age(from, at).text,
+            None => self.age(from),
+        }
+    }
+
+    /// How long a task has been silent: since its last output, its start or its end.
+    pub(crate) fn quiet(&mut self, task: &TaskView) -> String {
+        self.age(last_sign(task))
+    }
+}
+
+/// Returns when a task has last shown that it is there: its last output, its start, or its end.
+pub(crate) fn last_sign(task: &TaskView) -> Timestamp {
+    ended_at(task).or(task.output.last_at).or(task.started_at).unwrap_or(task.created_at)
+}
+
+/// Returns who someone is to the person at the console.
+pub(crate) fn who(actor: &Actor) -> String {
+    match actor {
+        Actor::Agent(label) => visible::one_line(label).into_owned(),
+        Actor::Cli => "cli".to_owned(),
+        Actor::Operator => "you".to_owned(),
+        Actor::System => "pilothouse".to_owned(),
+    }
+}
+
+/// Returns the name of a task if it has one, and its command, on one line; before them its place in its
+/// batch if it has one.
+pub(crate) fn command(task: &TaskView) -> Vec<Piece> {
+    placed(task, "batch ")
+}
+
+/// Returns the same where there is little room.
+pub(crate) fn short_command(task: &TaskView) -> Vec<Piece> {
+    placed(task, "")
+}
+
+fn placed(task: &TaskView, word: &str) -> Vec<Piece> {
+    let place = task.item.map(|item| piece(format!("{word}{}/{}  ", item.index, item.count), Role::Faint));
+    let cmd = piece(visible::told(task.cmd.trim()), Role::Text);
+    let named = match &task.name {
+        Some(name) => vec![piece(format!("{}  ", visible::told(name)), Role::Strong), faint(cmd)],
+        None => vec![cmd],
+    };
+    place.into_iter().chain(named).collect()
+}
+
+/// Returns why a task was started, in the words of whoever started it.
+pub(crate) fn why(task: &TaskView) -> Vec<Piece> {
+    let why = task.description.as_deref().map(str::trim).filter(|why| !why.is_empty());
+    why.map(|why| piece(visible::told(why), Role::Faint)).into_iter().collect()
+}
+
+fn faint(part: Piece) -> Piece {
+    Piece { role: Role::Faint, ..part }
+}
+
+fn ended_at(task: &TaskView) -> Option<Timestamp> {
+    task.ended.as_ref().map(|ended| ended.at)
+}
+
+/// Returns how a task ended, in a word or two.
+pub(crate) fn how(ended: Option<&Ended>) -> String {
+    let Some(ended) = ended else { return "ended".to_owned() };
+    match (&ended.signal, ended.exit_status) {
+        _ if ended.timed_out => "timed out".to_owned(),
+        (Some(signal), _) => visible::one_line(signal).into_owned(),
+        (None, Some(status)) => format!("exit {status}"),
+        (None, None) => "not started".to_owned(),
+    }
+}
+
+/// Returns what a waiting task needs, in plain words.
+pub(crate) fn need(kind: &str) -> &'static str {
+    match kind {
+        "key" => "needs a key",
+        "secret" => "needs a secret",
+        _ => "needs a line",
+    }
+}
+
+/// Returns where that is known from.
+pub(crate) fn evidence(evidence: &str) -> &'static str {
+    match evidence {
+        "tty_read" => "tty read",
+        "echo_off" => "echo off",
+        _ => "only quiet",
+    }
+}

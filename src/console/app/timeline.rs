@@ -1,0 +1,71 @@
+//! What happened to the selected task, or to all: who did what, when, how many bytes.
+
+use crate::runtime::{TaskEvent, TaskView};
+
+use super::alias;
+use super::layout::{Layout, cut_top};
+use super::painter::Painter;
+use super::task_words::who;
+use crate::console::keys::action::Action;
+use crate::console::looks::theme::Role;
+use crate::console::text::document::{Piece, piece};
+use crate::console::text::{column, count, right, visible};
+
+pub(super) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
+    let app = painter.app;
+    if layout.timeline.is_empty() {
+        return;
+    }
+    let Some(task) = app.selected() else { return };
+    let (head, body) = cut_top(layout.timeline, 1);
+    let (name, out) = if app.is_overall {
+        let bytes = app.snapshot.tasks.iter().map(|task| task.output.bytes).sum();
+        ("all tasks".to_owned(), format!("{} bytes out", count(bytes)))
+    } else {
+        (alias(task), format!("{} bytes out", count(task.output.bytes)))
+    };
+    let title = [piece("timeline", Role::Title), piece(format!("  {name}"), Role::Text)];
+    let key = app.setup.keymap.key(app.view_context(), Action::Timeline).unwrap_or_default();
+    let mut facts = vec![piece(out, Role::Faint)];
+    facts.extend(app.is_overall.then(|| piece(format!("{key} this task"), Role::Faint)));
+    painter.head(head, &title, &facts);
+    let mut events: Vec<(&TaskView, &TaskEvent)> = if app.is_overall {
+        app.snapshot
+            .tasks
+            .iter()
+            .flat_map(|task| task.events.iter().map(move |event| (&**task, event)))
+            .collect()
+    } else {
+        task.events.iter().map(|event| (&**task, event)).collect()
+    };
+    events.sort_by_key(|(_, event)| event.at);
+    let skipped = events.len().saturating_sub(usize::from(body.height));
+    for (y, (task, event)) in (0..body.height).zip(events.into_iter().skip(skipped)) {
+        let row = row(painter, task, event, body.width < 80);
+        let row = super::painter::cut(&row, usize::from(body.width.saturating_sub(1)), painter.glyphs().cut);
+        painter.row(body, y, &row);
+    }
+}
+
+fn row(painter: &Painter<'_>, task: &TaskView, event: &TaskEvent, is_narrow: bool) -> Vec<Piece> {
+    let dots = painter.glyphs().cut;
+    let role = match event.what.as_str() {
+        "refused" | "timeout" | "output_limit" | "screen_reset" | "denied" => Role::Failed,
+        "waiting" | "held" => Role::Waiting,
+        "stop" | "signal" => Role::Cancelling,
+        _ => Role::Text,
+    };
+    let what = visible::one_line(&event.what).replace('_', " ");
+    let by =
+        if is_narrow { column(event.actor.short(), 4, dots) } else { column(&who(&event.actor), 12, dots) };
+    let bytes = event.bytes.map(count).unwrap_or_default();
+    let mut row = vec![piece(format!(" {}  ", painter.time(event.at)), Role::Faint)];
+    row.extend(painter.app.is_overall.then(|| piece(column(&alias(task), 5, dots), Role::Text)));
+    row.extend([
+        piece(column(&what, if is_narrow { 9 } else { 13 }, dots), role),
+        piece(by, Role::Text),
+        piece(format!("{}  ", right(&bytes, if is_narrow { 5 } else { 8 })), Role::Text),
+        piece(visible::one_line(&event.note), Role::Faint),
+    ]);
+    row
+}

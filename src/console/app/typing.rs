@@ -1,0 +1,311 @@
+//! Lines a person wrote before, to be called back. Never one that was to be hidden.
+//! Where typed keys and pastes go: into the task, the composer, the prompt for a command.
+
+use serde_json::json;
+use tui_input::{Input as Editor, InputRequest};
+
+use crate::envelope::TaskId;
+use crate::runtime::{Input, TaskView};
+use crate::terminal::{Key, KeyPress};
+
+use super::approval::card::Writing;
+use super::{App, Layer, Mode, takes_input};
+use crate::console::keys::action::Action;
+use crate::console::msg::Effect;
+
+/// Lines kept.
+const KEPT: usize = 100;
+
+/// Lines written before, and which of them is called back.
+#[derive(Debug, Clone, Default)]
+pub struct Lines {
+    lines: Vec<String>,
+    /// How far back; 0 is the line being written.
+    back: usize,
+}
+
+impl Lines {
+    /// Keeps a line; the same twice in a row is kept once.
+    pub fn keep(&mut self, line: &str) {
+        self.back = 0;
+        if line.trim().is_empty() || self.lines.last().is_some_and(|last| last == line) {
+            return;
+        }
+        if self.lines.len() == KEPT {
+            self.lines.remove(0);
+        }
+        self.lines.push(line.to_owned());
+    }
+
+    /// Begins anew at the line being written.
+    pub fn rest(&mut self) {
+        self.back = 0;
+    }
+
+    /// Calls back the line before, or the one after; beyond the newest is an empty one.
+    pub fn step(&mut self, older: bool) -> Option<String> {
+        let to = if older { self.back + 1 } else { self.back.checked_sub(1)? };
+        if to == 0 {
+            self.back = 0;
+            return Some(String::new());
+        }
+        let line = self.lines.len().checked_sub(to).and_then(|at| self.lines.get(at))?;
+        self.back = to;
+        Some(line.clone())
+    }
+}
+
+impl App {
+    /// Handles a key while something is typed; `None` when keys mean actions now.
+    pub(super) fn type_key(&mut self, key: KeyPress, action: Option<Action>) -> Option<Vec<Effect>> {
+        if !self.layers.is_empty() {
+            return self.card_key(key, action).or_else(|| self.type_in_dialog(key, action));
+        }
+        match &self.mode {
+            Mode::Observe => self.literal_chord(key, action),
+            Mode::Copy(_) => Some(action.map(|action| self.act_in_copy(action)).unwrap_or_default()),
+            Mode::Input(task) => Some(self.input_key(&task.clone(), key, action)),
+            Mode::Line(task, _) => Some(self.line_key(&task.clone(), key, action)),
+            Mode::Start(_) => Some(self.start_key(key, action)),
+            Mode::Rename(task, _) => Some(self.name_key(&task.clone(), key, action)),
+            Mode::Search(..) | Mode::Find(_) => Some(self.search_key(key, action)),
+        }
+    }
+
+    /// The chord that leaves INPUT, pressed again, goes to the task: `Ctrl-]` twice is one for the child.
+    fn literal_chord(&mut self, key: KeyPress, action: Option<Action>) -> Option<Vec<Effect>> {
+        let leaves = self.setup.keymap.action(crate::console::keys::keymap::Context::Input, key)
+            == Some(Action::Leave);
+        if action != Some(Action::Type) || !leaves {
+            return None;
+        }
+        let mut effects = self.act(Action::Type);
+        if let Mode::Input(task) = &self.mode {
+            effects.push(Effect::Send { task: task.clone(), input: Input::Keys(vec![key]) });
+        }
+        Some(effects)
+    }
+
+    fn input_key(&mut self, task: &TaskId, key: KeyPress, action: Option<Action>) -> Vec<Effect> {
+        if action == Some(Action::Leave) {
+            self.observe();
+            return Vec::new();
+        }
+        // A task that has ended under the fingers swallows the rest, so that no key becomes a command.
+        if self.is_lost || !self.task(task).is_some_and(|task| takes_input(task)) {
+            return Vec::new();
+        }
+        self.thaw();
+        vec![Effect::Send { task: task.clone(), input: Input::Keys(vec![key]) }]
+    }
+
+    fn line_key(&mut self, task: &TaskId, key: KeyPress, action: Option<Action>) -> Vec<Effect> {
+        match action {
+            Some(Action::Leave) => self.observe(),
+            Some(Action::Raw) => self.mode = Mode::Input(task.clone()),
+            Some(Action::Send) => return self.send_line(task),
+            Some(Action::Newline) => self.edit(InputRequest::InsertChar('\n')),
+            _ => self.edit_or_call_back(key),
+        }
+        Vec::new()
+    }
+
+    fn start_key(&mut self, key: KeyPress, action: Option<Action>) -> Vec<Effect> {
+        match action {
+            Some(Action::Leave) => self.observe(),
+            Some(Action::Run) => return self.run_command(),
+            _ => self.edit_or_call_back(key),
+        }
+        Vec::new()
+    }
+
+    fn search_key(&mut self, key: KeyPress, action: Option<Action>) -> Vec<Effect> {
+        match action {
+            Some(Action::Leave) => self.observe(),
+            Some(Action::Find) if matches!(self.mode, Mode::Find(_)) => self.found_text(),
+            Some(Action::Find) => return self.find(),
+            _ => self.edit_key(key),
+        }
+        Vec::new()
+    }
+
+    /// Sends the composed line.
+    fn send_line(&mut self, task: &TaskId) -> Vec<Effect> {
+        let Mode::Line(_, editor) = &mut self.mode else { return Vec::new() };
+        let text = editor.value_and_reset();
+        let Some(view) = self.task(task).cloned() else { return Vec::new() };
+        if !takes_input(&view) {
+            self.toasts.fail(format!("{} has ended", super::alias(&view)), None);
+            return Vec::new();
+        }
+        let is_secret = wants_secret(&view);
+        if !is_secret {
+            self.lines.keep(&text);
+        }
+        vec![line_to(&view, &text)]
+    }
+
+    fn run_command(&mut self) -> Vec<Effect> {
+        let Mode::Start(editor) = &self.mode else { return Vec::new() };
+        let cmd = editor.value().trim().to_owned();
+        self.observe();
+        if cmd.is_empty() {
+            return Vec::new();
+        }
+        self.lines.keep(&cmd);
+        vec![start_of(&cmd)]
+    }
+
+    pub(super) fn paste(&mut self, text: String) -> Vec<Effect> {
+        if self.is_leaving {
+            return Vec::new();
+        }
+        if !self.layers.is_empty() {
+            self.insert(&text);
+            return Vec::new();
+        }
+        match &self.mode {
+            Mode::Copy(_) => {}
+            Mode::Observe => self.toasts.say("Enter to type into the task, then paste", None, self.now),
+            Mode::Input(task) => {
+                let task = task.clone();
+                if !self.task(&task).is_some_and(|task| takes_input(task)) {
+                    return Vec::new();
+                }
+                if text.trim_end_matches(['\r', '\n']).contains(['\r', '\n']) {
+                    return self.open(Layer::Paste(task, text));
+                }
+                return vec![Effect::Send { task, input: Input::Paste(text) }];
+            }
+            Mode::Line(..) | Mode::Start(_) | Mode::Rename(..) | Mode::Search(..) | Mode::Find(_) => {
+                self.insert(&text);
+            }
+        }
+        Vec::new()
+    }
+
+    /// Writes a pasted text where a text is being written.
+    fn insert(&mut self, text: &str) {
+        for c in text.replace("\r\n", "\n").replace('\r', "\n").trim_end().chars() {
+            self.edit(InputRequest::InsertChar(c));
+        }
+        self.filter_list();
+    }
+
+    fn name_key(&mut self, task: &TaskId, key: KeyPress, action: Option<Action>) -> Vec<Effect> {
+        match action {
+            Some(Action::Leave) => self.observe(),
+            Some(Action::Send) => {
+                let name = self.editor().map(Editor::value_and_reset).unwrap_or_default();
+                self.observe();
+                let name = name.trim();
+                return vec![Effect::Rename(task.clone(), (!name.is_empty()).then(|| name.to_owned()))];
+            }
+            _ => self.edit_key(key),
+        }
+        Vec::new()
+    }
+
+    /// Up and down call back lines written before, where they are not to be hidden.
+    fn edit_or_call_back(&mut self, press: KeyPress) {
+        let older = match press.key {
+            Key::Up => true,
+            Key::Down => false,
+            _ => return self.edit_key(press),
+        };
+        let is_hidden =
+            self.typing_into().and_then(|task| self.task(task)).is_some_and(|task| wants_secret(task));
+        if is_hidden {
+            return;
+        }
+        if let Some(line) = self.lines.step(older)
+            && let Some(editor) = self.editor()
+        {
+            *editor = Editor::new(line);
+        }
+    }
+
+    pub(super) fn edit_key(&mut self, press: KeyPress) {
+        let request = match (press.key, press.ctrl, press.alt) {
+            (Key::Char(c), false, false) => InputRequest::InsertChar(c),
+            (Key::Backspace, false, false) | (Key::Char('h'), true, _) => InputRequest::DeletePrevChar,
+            (Key::Delete, ..) | (Key::Char('d'), true, _) => InputRequest::DeleteNextChar,
+            (Key::Left, false, false) | (Key::Char('b'), true, _) => InputRequest::GoToPrevChar,
+            (Key::Right, false, false) | (Key::Char('f'), true, _) => InputRequest::GoToNextChar,
+            (Key::Left, ..) | (Key::Char('b'), _, true) => InputRequest::GoToPrevWord,
+            (Key::Right, ..) | (Key::Char('f'), _, true) => InputRequest::GoToNextWord,
+            (Key::Char('w'), true, _) | (Key::Backspace, ..) => InputRequest::DeletePrevWord,
+            (Key::Char('u'), true, _) => InputRequest::DeleteLine,
+            (Key::Char('k'), true, _) => InputRequest::DeleteTillEnd,
+            (Key::Home, ..) | (Key::Char('a'), true, _) => InputRequest::GoToStart,
+            (Key::End, ..) | (Key::Char('e'), true, _) => InputRequest::GoToEnd,
+            _ => return,
+        };
+        self.edit(request);
+    }
+
+    pub(super) fn edit(&mut self, request: InputRequest) {
+        if let Some(editor) = self.editor() {
+            let _ = editor.handle(request);
+            self.rewrite_rule();
+        }
+    }
+
+    fn editor(&mut self) -> Option<&mut Editor> {
+        if let Some(layer) = self.layers.last_mut() {
+            return match layer {
+                Layer::List(chooser) => Some(&mut chooser.editor),
+                Layer::Held(card) => card.writing.as_mut().map(Writing::editor),
+                Layer::Question(inquiry) => inquiry.editor(),
+                _ => None,
+            };
+        }
+        match &mut self.mode {
+            Mode::Line(_, editor)
+            | Mode::Rename(_, editor)
+            | Mode::Start(editor)
+            | Mode::Search(_, editor)
+            | Mode::Find(editor) => Some(editor),
+            Mode::Observe | Mode::Input(_) | Mode::Copy(_) => None,
+        }
+    }
+}
+
+/// Sends a line to a task. A secret goes the way of raw keys: its text is on no record.
+pub(crate) fn line_to(task: &TaskView, text: &str) -> Effect {
+    let text = if task.tty { format!("{}\r", text.replace('\n', "\r")) } else { format!("{text}\n") };
+    if wants_secret(task) {
+        return Effect::Send { task: task.id.clone(), input: Input::Text(text) };
+    }
+    Effect::Call { tool: "TaskInput", input: json!({"task_id": task.id, "input": text}) }
+}
+
+/// Starts a command as the person does: on a terminal, and a task at once.
+pub(crate) fn start_of(cmd: &str) -> Effect {
+    let input = json!({"cmd": cmd, "tty": true, "yield_time_ms": 0});
+    Effect::Call { tool: "ExecCommand", input }
+}
+
+/// Tells whether what is typed into a task now is not to be seen.
+pub(crate) fn wants_secret(task: &TaskView) -> bool {
+    task.waiting.as_ref().is_some_and(|waiting| waiting.kind == "secret")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_come_back_newest_first() {
+        let mut lines = Lines::default();
+        for line in ["one", "two", "two", " "] {
+            lines.keep(line);
+        }
+        assert_eq!(lines.step(true).as_deref(), Some("two"));
+        assert_eq!(lines.step(true).as_deref(), Some("one"));
+        assert_eq!(lines.step(true), None);
+        assert_eq!(lines.step(false).as_deref(), Some("two"));
+        assert_eq!(lines.step(false).as_deref(), Some(""));
+        assert_eq!(lines.step(false), None);
+    }
+}

@@ -1,0 +1,230 @@
+//! The console's decisions: a message changes the state and says what to do outside. No clock, no I/O.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::runtime::Snapshot;
+use crate::terminal::{Key, KeyPress};
+
+use super::export::{Export, Shot};
+use super::{App, Layer, Mode, Screen};
+use crate::console::keys::action::Action;
+use crate::console::keys::keymap::Context;
+use crate::console::msg::{Answered, Effect, Msg};
+use crate::console::text::visible;
+
+impl App {
+    /// Takes a message in and returns what is to be done.
+    pub fn update(&mut self, msg: Msg) -> Vec<Effect> {
+        let mut effects = self.take(msg);
+        effects.extend(self.settle());
+        effects
+    }
+
+    fn take(&mut self, msg: Msg) -> Vec<Effect> {
+        match msg {
+            Msg::Tick(now) => {
+                self.tick(now);
+                return Vec::new();
+            }
+            Msg::Seen(call, commands) => self.seen_read(call, &commands),
+            Msg::Reel(task, reel) => self.reel(&task, reel),
+            Msg::Played(task, place, picture) => self.played(&task, place, picture),
+            Msg::Picture(task, picture) => {
+                self.pictures.insert(task, picture);
+            }
+            Msg::Snapshot(snapshot) => return self.snapshot(snapshot),
+            Msg::Key(key) => {
+                let was_sent_on = self.sends_keys_on();
+                let effects = self.key(key);
+                // A key for the task shows when the task answers it: a frame before that only delays the answer.
+                self.is_dirty |= !(was_sent_on && self.sends_keys_on());
+                return effects;
+            }
+            Msg::Mouse(event) => return self.mouse(event),
+            Msg::Paste(text) => {
+                self.is_dirty = true;
+                return self.paste(text);
+            }
+            Msg::Resize(columns, rows) => {
+                self.size = (columns, rows);
+                self.is_dirty = true;
+                return Vec::new();
+            }
+            Msg::Look => return self.look(),
+            Msg::Usage(seen) => {
+                self.seen(seen);
+                return Vec::new();
+            }
+            Msg::Focus(is_here) => {
+                self.bell.is_elsewhere = !is_here;
+                return Vec::new();
+            }
+            Msg::Taken(question, refused) => self.answer_taken(&question, refused),
+            Msg::Recordings(names) => self.list_recordings(names),
+            Msg::Answered(answer) => self.answered(answer),
+            Msg::Refused(task, reason) => self.refused(&task, &reason),
+            Msg::Record(record) => self.record(record),
+            Msg::Page(task, page) => self.page(task, page),
+            Msg::Found(task, query, line) => {
+                self.is_dirty = true;
+                return self.found(task, &query, line);
+            }
+            Msg::Prompt { task, line, forward } => {
+                self.is_dirty = true;
+                return self.prompted(task, line, forward);
+            }
+            Msg::Output(text, is_marked) => {
+                self.is_dirty = true;
+                return self.output_read(text, is_marked);
+            }
+            Msg::Copied(what, ways) => self.copied(&what, &ways),
+            Msg::Kept { folder, name } => self.kept(&visible::one_line(&folder), &name),
+            Msg::Failed(text) => {
+                self.is_leaving = false;
+                self.toasts.fail(visible::one_line(&text), None);
+            }
+            Msg::Looks(looks, faults) => {
+                self.is_dirty = true;
+                return self.dress(*looks, faults);
+            }
+            Msg::LinkLost | Msg::Stopped => self.is_lost = !self.is_leaving,
+        }
+        self.is_dirty = true;
+        Vec::new()
+    }
+
+    /// Takes note of the time.
+    pub(crate) fn tick(&mut self, now: Timestamp) {
+        self.now = now;
+        self.toasts.tick(now);
+        // Where nothing may move by itself, a message stays until the next key.
+        self.is_dirty |= self.setup.taste.motion && self.toasts.expire(now);
+    }
+
+    fn snapshot(&mut self, snapshot: Arc<Snapshot>) -> Vec<Effect> {
+        let old = std::mem::replace(&mut self.snapshot, snapshot);
+        let new = &self.snapshot;
+        // Counters alone change each second and are on screen in one view only; still, they change with a state.
+        let counts = self.screen == Screen::Metrics;
+        let moves = self.setup.taste.motion;
+        self.is_dirty |= counts && moves && old.metrics != new.metrics;
+        let states = |snapshot: &Snapshot| -> Vec<_> {
+            snapshot.tasks.iter().map(|task| (task.id.clone(), task.status)).collect()
+        };
+        let is_same = if counts && !moves { states(&old) == states(new) } else { old.tasks == new.tasks };
+        self.is_dirty |= !is_same || old.calls.last() != new.calls.last();
+        self.is_dirty |= old.calls.len() != new.calls.len() || old.agents != new.agents;
+        self.is_dirty |= old.notices != new.notices || old.calls != new.calls || old.gate != new.gate;
+        self.is_dirty |= old.questions != new.questions || old.programs != new.programs;
+        let before = self.at_hand().map(|task| task.id.clone());
+        let started = self.select_next.take_if(|task| new.tasks.iter().any(|other| other.id == *task));
+        if let Some(task) = started.filter(|_| self.typing_into().is_none()) {
+            self.list.selected = Some(task);
+            self.list.is_held = true;
+        }
+        self.keep_pins();
+        self.follow();
+        if before.as_ref() != self.at_hand().map(|task| &task.id) {
+            self.thaw();
+            self.pan = 0;
+        }
+        self.renew_inquiries();
+        self.ring()
+    }
+
+    fn key(&mut self, key: KeyPress) -> Vec<Effect> {
+        if self.is_leaving {
+            return Vec::new();
+        }
+        self.toasts.expire(self.now);
+        let action = self.setup.keymap.action(self.context(), key);
+        let mut effects = self.learn(action);
+        effects.extend(self.pressed(key, action));
+        effects
+    }
+
+    fn pressed(&mut self, key: KeyPress, action: Option<Action>) -> Vec<Effect> {
+        if action.is_none() && self.shoots(key) {
+            return self.export(Export::Screen(Shot::Svg));
+        }
+        if let Some(Layer::List(_)) = self.layers.last() {
+            return self.list_key(key, action);
+        }
+        if let Some(effects) = self.type_key(key, action) {
+            return effects;
+        }
+        match action {
+            Some(action) => self.act(action),
+            None => Vec::new(),
+        }
+    }
+
+    /// Tells whether a key takes the picture of what lies over the screen: no letter, which may be written there,
+    /// and nothing that is a task's.
+    fn shoots(&self, key: KeyPress) -> bool {
+        let is_letter = matches!(key.key, Key::Char(_)) && !key.ctrl && !key.alt;
+        let is_for_task = matches!(self.mode, Mode::Input(_)) && self.layers.is_empty();
+        let shoots = self.setup.keymap.action(Context::Observe, key) == Some(Action::ExportScreenSvg);
+        shoots && !is_letter && !is_for_task
+    }
+
+    /// Tells whether keys go to a task, and nothing on screen follows from them.
+    fn sends_keys_on(&self) -> bool {
+        matches!(self.mode, Mode::Input(_)) && self.layers.is_empty() && self.scroll.is_none()
+    }
+
+    /// Does what an action says, in whatever context it was asked for.
+    pub(super) fn act(&mut self, action: Action) -> Vec<Effect> {
+        if !self.layers.is_empty() {
+            return self.act_in_dialog(action);
+        }
+        if self.setup.recording.is_some() && action.changes() {
+            self.toasts.say("read-only recording", None, self.now);
+            return Vec::new();
+        }
+        if !self.can(action) {
+            // Their answer may be on its way: a key that does nothing would look like a slip of the finger.
+            let is_asked = matches!(action, Action::Compare | Action::Seen | Action::Line);
+            if let Some(why) = self.obstacle(action).filter(|_| is_asked) {
+                self.toasts.say(why, None, self.now);
+            }
+            return Vec::new();
+        }
+        self.act_in_view(action)
+    }
+
+    fn answered(&mut self, answer: Answered) {
+        let text = visible::one_line(&answer.text).into_owned();
+        if answer.is_error {
+            self.toasts.fail(text, Some(answer.seq));
+        } else if answer.started.is_some() {
+            self.toasts.say("started", Some(answer.seq), self.now);
+        } else if answer.tool != "TaskInput" {
+            self.toasts.say(text, Some(answer.seq), self.now);
+        }
+        // Whoever types into another task meanwhile stays with that one.
+        if let Some(task) = answer.started.filter(|_| self.typing_into().is_none()) {
+            if self.task(&task).is_some() {
+                self.select(task);
+            } else {
+                self.select_next = Some(task);
+            }
+        }
+    }
+
+    fn refused(&mut self, task: &crate::envelope::TaskId, reason: &str) {
+        let name = self.task(task).map_or_else(|| task.to_string(), |task| super::alias(task));
+        self.toasts.fail(format!("{name} did not take the input: {}", visible::one_line(reason)), None);
+    }
+
+    pub(super) fn open(&mut self, layer: Layer) -> Vec<Effect> {
+        self.layers.push(layer);
+        Vec::new()
+    }
+
+    pub(super) fn observe(&mut self) {
+        self.mode = Mode::Observe;
+    }
+}
