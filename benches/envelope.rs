@@ -11,7 +11,7 @@ use pilothouse::envelope::preview::Text;
 use pilothouse::envelope::{Actor, Envelope, compact, mask};
 use pilothouse::runtime::{Ended, OutputView, TaskStatus, TaskView};
 use pilothouse::terminal::{Origin, Size, clean};
-use pilothouse::tools::{Shown, exec_command, render};
+use pilothouse::tools::{StreamPreview, exec_command, render};
 
 const OUTPUT: usize = 1 << 20;
 const RUNS: usize = 15;
@@ -79,7 +79,8 @@ fn line(n: usize) -> String {
 }
 
 fn answer(stdout: &str, budget: usize) -> Envelope {
-    let (stdout, stderr) = Shown::pair(&Text::Whole(stdout.to_owned()), &Text::Whole(String::new()), budget);
+    let (stdout, stderr) =
+        StreamPreview::pair(&Text::Whole(stdout.to_owned()), &Text::Whole(String::new()), budget);
     exec_command::project(&exec_command::Complete::Ended { task: Arc::new(task()), stdout, stderr })
 }
 

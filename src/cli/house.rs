@@ -17,7 +17,7 @@ use crate::link::{self, Doors, Guest, Role, Server};
 use crate::paths::Places;
 use crate::process::{Spawner, raise_descriptor_limit};
 use crate::runtime::{Closing, Handle, Options, past};
-use crate::tools::Repeats;
+use crate::tools::IdempotencyKeys;
 
 /// A running runtime, its sockets open.
 pub(super) struct House {
@@ -26,7 +26,7 @@ pub(super) struct House {
     /// Cancelled when a console has shut the runtime down.
     pub(super) ended: CancellationToken,
     /// Its answers to requests that must not be done twice.
-    pub(super) repeats: Arc<Repeats>,
+    pub(super) idempotency: Arc<IdempotencyKeys>,
     guests: watch::Receiver<usize>,
     close: CancellationToken,
     stop: CancellationToken,
@@ -39,7 +39,7 @@ pub(super) struct House {
 struct Host {
     runtime: Handle,
     ended: CancellationToken,
-    repeats: Arc<Repeats>,
+    idempotency: Arc<IdempotencyKeys>,
     stop: CancellationToken,
 }
 
@@ -60,7 +60,7 @@ impl House {
         let host = Host {
             runtime: runtime.clone(),
             ended: house.ended.clone(),
-            repeats: house.repeats.clone(),
+            idempotency: house.idempotency.clone(),
             stop: stop.clone(),
         };
         let rules = tokio::spawn(rules.follow(runtime, close.clone()));
@@ -82,7 +82,7 @@ impl House {
         Ok(Self {
             runtime,
             ended: CancellationToken::new(),
-            repeats: Arc::default(),
+            idempotency: Arc::default(),
             guests: watch::Sender::new(0).subscribe(),
             close: CancellationToken::new(),
             stop: CancellationToken::new(),
@@ -114,7 +114,7 @@ impl House {
 
 impl Host {
     async fn welcome(self, guest: Guest) {
-        let Self { runtime, ended, repeats, stop } = self;
+        let Self { runtime, ended, idempotency, stop } = self;
         let runtime = guest.hello.env.as_ref().map_or_else(|| runtime.clone(), |env| runtime.for_caller(env));
         let talk = match guest.hello.role {
             Role::Mcp => {
@@ -122,7 +122,7 @@ impl Host {
                 Ok(())
             }
             Role::Operator => link::serve_operator(guest, runtime, ended, stop).await,
-            Role::Cli => link::serve_scripts(guest, &runtime, &repeats, &stop).await,
+            Role::Cli => link::serve_scripts(guest, &runtime, &idempotency, &stop).await,
         };
         if let Err(error) = talk {
             tracing::info!(%error, "a conversation broke off");

@@ -104,7 +104,7 @@ impl Host for Outside {
                 })?
             }
         };
-        let embedded = Embedded { runtime: house.runtime.clone(), repeats: house.repeats.clone() };
+        let embedded = Embedded { runtime: house.runtime.clone(), idempotency: house.idempotency.clone() };
         *kept = Some(house);
         Ok(embedded)
     }

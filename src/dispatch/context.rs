@@ -13,7 +13,7 @@ use crate::envelope::Actor;
 use crate::link::{Access, Error, Scripts, Started};
 use crate::paths::Places;
 use crate::runtime::{Handle, Metrics};
-use crate::tools::{self, Answer, Caller, Repeats};
+use crate::tools::{self, Answer, Caller, IdempotencyKeys};
 
 /// What lies outside: implemented where argv and environment are read.
 pub trait Host: Send + Sync {
@@ -101,7 +101,7 @@ pub struct Embedded {
     /// The runtime.
     pub runtime: Handle,
     /// Its answers to requests that must not be done twice.
-    pub repeats: Arc<Repeats>,
+    pub idempotency: Arc<IdempotencyKeys>,
 }
 
 /// What commands run with, one after the other.
@@ -139,10 +139,10 @@ impl Context {
                 Ok(answer)
             }
             Engine::Embedded(embedded) => {
-                let Embedded { runtime, repeats } = embedded.clone();
+                let Embedded { runtime, idempotency } = embedded.clone();
                 self.engine = Engine::Embedded(embedded);
                 let caller = Caller { actor: Actor::Cli, cwd: self.host.cwd()? };
-                let answer = tools::call_once(&runtime, &caller, &repeats, once, tool, input).await;
+                let answer = tools::call_once(&runtime, &caller, &idempotency, once, tool, input).await;
                 let handle =
                     answer.envelope.result().and_then(|result| result.pointer("/task_handle/task_id"));
                 if let Some(task) = handle.and_then(Value::as_str) {

@@ -12,11 +12,12 @@ use super::ask::{Ask, News, Order, Reply};
 use super::frame::{Frame, MAX_FRAME, MAX_FROM_RUNTIME};
 use super::{Error, Guest, Hello, Role, dial};
 use crate::envelope::{Actor, Envelope};
+use crate::journal::Durability;
 use crate::process::{EnclosingTask, enclosing_task};
 use crate::prose::run::{Outcome, Refusal, Request, Run};
 use crate::prose::vm::effects::Event;
 use crate::runtime::{Handle, Metrics, StreamView, Within};
-use crate::tools::{self, Answer, Caller, Repeats};
+use crate::tools::{self, Answer, Caller, IdempotencyKeys};
 
 /// Events of a program that may wait to be sent; the program waits beyond.
 const EVENTS: usize = 256;
@@ -132,7 +133,7 @@ impl Scripts {
 pub async fn serve(
     guest: Guest,
     runtime: &Handle,
-    repeats: &Repeats,
+    idempotency: &IdempotencyKeys,
     stop: &CancellationToken,
 ) -> Result<(), Error> {
     let Guest { hello, peer, lines, mut writer, .. } = guest;
@@ -157,7 +158,7 @@ pub async fn serve(
         };
         let reply = match ask {
             Ask::Call { tool, input, once } => {
-                let call = tools::call_once(runtime, &caller, repeats, once.as_deref(), &tool, input);
+                let call = tools::call_once(runtime, &caller, idempotency, once.as_deref(), &tool, input);
                 match unless_hung_up(&mut reader, call).await? {
                     Some(answer) => Ok(Reply::Answer(answer.into())),
                     None => return Ok(()),
@@ -230,7 +231,7 @@ impl Watched<'_> {
             Some(seq) => seq,
             None => {
                 let input = json!({ "source": stream.source, "dry_run": stream.dry_run });
-                self.runtime.begin_call(&Actor::Cli, STREAM, &input).await
+                self.runtime.begin_call(&Actor::Cli, STREAM, Durability::Written, &input).await
             }
         };
         self.seq = Some(seq);

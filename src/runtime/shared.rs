@@ -153,9 +153,15 @@ impl Shared {
     }
 
     /// Puts a call on record, on disk before it takes effect, and returns its number.
-    pub(super) async fn begin_call(&self, actor: &Actor, tool: &str, input: &Value) -> u64 {
+    pub(super) async fn begin_call(
+        &self,
+        actor: &Actor,
+        tool: &str,
+        durability: Durability,
+        input: &Value,
+    ) -> u64 {
         let now = self.clock.now();
-        let input = self.as_recorded(actor, tool, input);
+        let input = self.as_recorded(actor, input);
         let record = {
             let mut book = self.book();
             if let Actor::Agent(label) = actor {
@@ -164,7 +170,6 @@ impl Shared {
             book.calls.begin(now, actor, tool, input)
         };
         self.nudge.notify_one();
-        let durability = if acts_at_once(tool) { Durability::Synced } else { Durability::Written };
         // What must not happen unrecorded asks for itself: `check`.
         let _ = self.write(&Row::Call(&record), durability).await;
         self.book().calls.admitted(self.clock.now(), record.seq);
@@ -322,9 +327,9 @@ impl Shared {
 
     /// Returns an input as it goes on record: secrets masked (docs/contract.md#masking), and text that the operator
     /// sends while the terminal has echo off replaced by its length (docs/contract.md#actors-and-the-lease).
-    fn as_recorded(&self, actor: &Actor, tool: &str, input: &Value) -> Value {
+    fn as_recorded(&self, actor: &Actor, input: &Value) -> Value {
         let mut input = input.clone();
-        let hidden = *actor == Actor::Operator && tool == "TaskInput" && self.echo_is_off(&input);
+        let hidden = *actor == Actor::Operator && self.echo_is_off(&input);
         if hidden && let Some(text) = input.get("input").and_then(Value::as_str) {
             input["input"] = json!({ "bytes": text.len(), "recorded": false });
         }
@@ -339,12 +344,6 @@ impl Shared {
         // A terminal that cannot be asked counts as hiding: the safe side.
         mode.is_some_and(|mode| mode.map_or(true, |mode| !mode.echo))
     }
-}
-
-/// Tells whether the row of a call must be on disk by itself. That of a call that starts commands gets there
-/// with the row of the start, which stands after it and is synced before anything runs.
-fn acts_at_once(tool: &str) -> bool {
-    matches!(tool, "TaskInput" | "TaskStop" | "QuestionAnswer")
 }
 
 fn report(error: &journal::Error) {

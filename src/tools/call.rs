@@ -1,12 +1,12 @@
-//! One call, from the record of its beginning to the record of its answer.
+//! One call, from the row that records its beginning to the row that records its answer.
 
 use serde_json::{Value, json};
 
-use super::receipt;
-use super::table::{self, TOOLS, Tool};
+use super::table::{self, TOOLS, Tool, render};
 use super::verb::{Caller, Context, Done};
 use crate::config::nearest;
 use crate::envelope::{Envelope, ErrorKind, SafeText, ToolError};
+use crate::journal::Durability;
 use crate::runtime::Handle;
 
 /// What a caller gets: the canonical envelope, and the receipt a model reads.
@@ -18,27 +18,29 @@ pub struct Answer {
     pub envelope: Envelope,
     /// The text made from it.
     pub receipt: SafeText,
-    /// Nothing was done: it is the answer to an earlier request with the same idempotency key.
+    /// Nothing was done: this is the answer to an earlier request with the same idempotency key.
     pub repeated: bool,
 }
 
-/// Calls a tool. The call is on record before anything happens. Dropping the future stops a command
-/// that is still in the foreground of its call; any other tool only stops waiting.
+/// Calls a tool. The call is recorded before anything happens. Dropping the future stops a command that its call
+/// still waits for; any other tool only stops waiting.
 pub async fn call(runtime: &Handle, caller: &Caller, name: &str, input: Value) -> Answer {
-    let seq = runtime.begin_call(&caller.actor, name, &input).await;
+    let tool = table::find(name);
+    let durability = tool.map_or(Durability::Written, |tool| tool.durability);
+    let seq = runtime.begin_call(&caller.actor, name, durability, &input).await;
     let open = Open { runtime, seq };
     let cx = Context { runtime, caller, call: seq };
-    let done = match table::find(name) {
+    let done = match tool {
         Some(tool) => run(tool, cx, input).await,
         None => Done { envelope: Envelope::error(name, unknown_tool(name)), task: None },
     };
-    let receipt = receipt::render(&done.envelope);
+    let receipt = render(&done.envelope);
     runtime.end_call(seq, done.task.as_ref(), &done.envelope, &receipt).await;
     std::mem::forget(open);
     Answer { seq, envelope: done.envelope, receipt, repeated: false }
 }
 
-/// A call without an answer yet. Dropped, it goes on record as abandoned: its client gave up.
+/// A call without an answer yet. When dropped, it is recorded as abandoned: its client gave up.
 struct Open<'a> {
     runtime: &'a Handle,
     seq: u64,

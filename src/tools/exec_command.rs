@@ -7,14 +7,12 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::awaiting::Awaiting;
+use super::cancel_guard::CancelGuard;
 use super::errors::unusable;
-use super::foreground::Foreground;
-use super::reading::{Artifact, Shown, output_budget};
-use super::receipt::{LEFT_OUT, Receipt};
-use super::table::Hints;
-use super::task::{self, Notes, TaskHandle};
-use super::verb::{Caller, Context, Done, Verb};
+use super::preview::{StreamPreview, output_budget};
+use super::receipt::{Artifact, LEFT_OUT, Line, Receipt};
+use super::task::{self, Notes, TaskHandle, WaitsFor};
+use super::verb::{Caller, Context, Done, Hints, Verb};
 use crate::envelope::{Envelope, ToolError};
 use crate::runtime::{self, ExecOutcome, ExecRequest, Handle, Stream, TaskView};
 use crate::terminal::Size;
@@ -144,6 +142,15 @@ pub(super) struct Promoted {
     output_artifact: Option<usize>,
 }
 
+/// A command that waits for the operator.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(super) struct Awaiting {
+    /// How to refer to it.
+    task_handle: TaskHandle,
+    /// Why it waits.
+    reason: WaitsFor,
+}
+
 /// All there is to say about a command that was run.
 #[derive(Debug, Clone)]
 pub enum Complete {
@@ -152,16 +159,16 @@ pub enum Complete {
         /// The command.
         task: Arc<TaskView>,
         /// Its output; with a terminal all of it.
-        stdout: Shown,
+        stdout: StreamPreview,
         /// Its errors.
-        stderr: Shown,
+        stderr: StreamPreview,
     },
     /// It goes on as a task.
     Promoted {
         /// The task.
         task: Arc<TaskView>,
         /// Its output so far.
-        output: Shown,
+        output: StreamPreview,
     },
     /// The operator has not released it yet.
     Held {
@@ -178,12 +185,15 @@ pub fn project(complete: &Complete) -> Envelope {
             ExecResult::Completed(Box::new(completed(task, stdout, stderr)))
         }
         Complete::Promoted { task, output } => ExecResult::PromotedToTask(promoted(task, output)),
-        Complete::Held { task } => ExecResult::AwaitingOperator(Awaiting::of(task)),
+        Complete::Held { task } => ExecResult::AwaitingOperator(Awaiting {
+            task_handle: TaskHandle::of(task),
+            reason: WaitsFor::of(task).unwrap_or_default(),
+        }),
     };
     ExecCommand::envelope(&result)
 }
 
-fn completed(task: &TaskView, stdout: &Shown, stderr: &Shown) -> Completed {
+fn completed(task: &TaskView, stdout: &StreamPreview, stderr: &StreamPreview) -> Completed {
     let mut artifacts = Vec::new();
     let stdout_artifact = stdout.list_artifact(&mut artifacts);
     let stderr_artifact = stderr.list_artifact(&mut artifacts);
@@ -202,7 +212,7 @@ fn completed(task: &TaskView, stdout: &Shown, stderr: &Shown) -> Completed {
     }
 }
 
-fn promoted(task: &TaskView, output: &Shown) -> Promoted {
+fn promoted(task: &TaskView, output: &StreamPreview) -> Promoted {
     let mut artifacts = Vec::new();
     let output_artifact = output.list_artifact(&mut artifacts);
     Promoted {
@@ -233,7 +243,7 @@ a program that reads a plain stdin.
 An exit code other than 0 is a result, not an error of this tool. If the answer says that the operator stopped or \
 denied the command, do not just run it again: ask, or go another way. If it says that the command awaits the operator, \
 nothing has run yet: wait with TaskOutput, or do something else meanwhile, and never send it a second time.";
-    const HINTS: Hints = Hints { read_only: false, destructive: true, idempotent: false, open_world: true };
+    const HINTS: Hints = Hints::ACTS;
     const CLI: &'static [&'static str] = &["command", "run"];
     const EXAMPLES: &'static [(&'static str, &'static str)] = &[
         ("Run the tests and wait for them", r#"{"cmd":"cargo test","yield_time_ms":30000}"#),
@@ -250,9 +260,9 @@ nothing has run yet: wait with TaskOutput, or do something else meanwhile, and n
     async fn run(cx: Context<'_>, input: Input) -> Result<Done, ToolError> {
         let budget = output_budget(input.max_output_tokens);
         let request = request(cx.caller, cx.call, input)?;
-        let foreground = Foreground::of(&cx);
+        let guard = CancelGuard::new(&cx);
         let outcome = cx.runtime.exec(request).await;
-        foreground.over();
+        guard.disarm();
         let outcome = outcome?;
         let complete = match outcome {
             ExecOutcome::Completed(task) => ended(cx.runtime, task, budget).await?,
@@ -271,7 +281,7 @@ nothing has run yet: wait with TaskOutput, or do something else meanwhile, and n
         match result {
             ExecResult::PromotedToTask(_) => "command promoted to managed task".to_owned(),
             ExecResult::AwaitingOperator(_) => "command awaits the operator".to_owned(),
-            ExecResult::Completed(completed) => format!("command {}", completed.end("status")),
+            ExecResult::Completed(completed) => format!("command {}", completed.end("status").0),
         }
     }
 
@@ -286,26 +296,29 @@ nothing has run yet: wait with TaskOutput, or do something else meanwhile, and n
 
 impl Completed {
     /// Says how it ended: `exited with code 3`, `terminated by SIGKILL (stopped by operator)`.
-    fn end(&self, code_word: &str) -> String {
-        let end = match (self.exit_status, &self.signal) {
-            (Some(status), _) => format!("exited with {code_word} {status}"),
-            (None, Some(signal)) => format!("terminated by {signal}"),
-            (None, None) => "ended without a status".to_owned(),
+    /// Also returns the field that says it.
+    fn end(&self, code_word: &str) -> (String, Option<&'static str>) {
+        let (end, field) = match (self.exit_status, &self.signal) {
+            (Some(status), _) => (format!("exited with {code_word} {status}"), Some("exit_status")),
+            (None, Some(signal)) => (format!("terminated by {signal}"), Some("signal")),
+            (None, None) => ("ended without a status".to_owned(), None),
         };
         let error = self.notes.error.as_ref().map(|error| error.kind.clone());
         let why: Vec<String> = self.notes.cause().into_iter().chain(error).collect();
-        if why.is_empty() { end } else { format!("{end} ({})", why.join(", ")) }
+        if why.is_empty() { (end, field) } else { (format!("{end} ({})", why.join(", ")), field) }
     }
 
     fn receipt(&self) -> Receipt {
         let is_left_out = self.truncated && self.stdout_preview.is_none() && self.stderr_preview.is_none();
-        let receipt = Receipt::new(format!("Process {}", self.end("code")))
+        let (end, field) = self.end("code");
+        let outcome = Line::new(format!("Process {end}")).from(field).from(self.notes.cause_fields());
+        let receipt = Receipt::new(outcome)
             .lines(self.notes.error.as_ref().map(|error| error.message.clone()))
             .lines(self.notes.lines())
-            .output("stdout", self.stdout_preview.as_deref())
-            .output("stderr", self.stderr_preview.as_deref())
-            .output("Output", is_left_out.then_some(LEFT_OUT));
-        task::with_files(receipt, &self.artifacts, self.dropped_bytes)
+            .output("stdout", "stdout_preview", self.stdout_preview.as_deref())
+            .output("stderr", "stderr_preview", self.stderr_preview.as_deref())
+            .output("Output", "truncated", is_left_out.then_some(LEFT_OUT));
+        task::with_files(receipt, "", &self.artifacts, self.dropped_bytes)
     }
 }
 
@@ -314,11 +327,21 @@ impl Promoted {
         let nothing =
             if self.initial_output_truncated { LEFT_OUT } else { "(none captured before promotion)" };
         let output = self.initial_output_preview.as_deref().unwrap_or(nothing);
-        Receipt::new("Command promoted to background task")
-            .line(format!("Task: {}", self.task_handle.task_id))
-            .output("Initial output", Some(output))
-            .artifacts(&self.artifacts)
+        let task = Line::new(format!("Task: {}", self.task_handle.task_id)).from(["task_handle/task_id"]);
+        let receipt = Receipt::new(Line::new("Command promoted to background task").from(["disposition"]))
+            .line(task)
+            .output("Initial output", "initial_output_preview", Some(output));
+        task::with_files(receipt, "", &self.artifacts, 0)
             .next(task::next_steps(self.task_handle.accepts_input))
+    }
+}
+
+impl Awaiting {
+    fn receipt(&self) -> Receipt {
+        Receipt::new("Command awaits the operator; nothing has been run")
+            .line(format!("Task: {}", self.task_handle.task_id))
+            .line(self.reason.sentence())
+            .next("TaskOutput to wait for it, TaskStop to withdraw it. Do not send it again.")
     }
 }
 
@@ -378,20 +401,20 @@ fn yield_after(asked_ms: u64) -> Duration {
 async fn ended(runtime: &Handle, task: Arc<TaskView>, budget: usize) -> Result<Complete, ToolError> {
     if task.tty {
         let stdout = merged(runtime, &task, budget).await?;
-        return Ok(Complete::Ended { task, stdout, stderr: Shown::default() });
+        return Ok(Complete::Ended { task, stdout, stderr: StreamPreview::default() });
     }
     let output = runtime.output_of(&task)?;
-    let (stdout, stderr) = Shown::streams(&output, budget).await?;
+    let (stdout, stderr) = StreamPreview::streams(&output, budget).await?;
     let stdout = stdout.keep(&output, Stream::Stdout).await;
     let stderr = stderr.keep(&output, Stream::Stderr).await;
     Ok(Complete::Ended { task, stdout, stderr })
 }
 
 /// Shows everything a task printed, in order of arrival.
-async fn merged(runtime: &Handle, task: &TaskView, budget: usize) -> Result<Shown, ToolError> {
+async fn merged(runtime: &Handle, task: &TaskView, budget: usize) -> Result<StreamPreview, ToolError> {
     let output = runtime.output_of(task)?;
     let text = output.text(Stream::Merged, 0, budget).await?;
-    let shown = Shown { is_lost: output.is_lost(), ..Shown::of(&text, budget) };
+    let shown = StreamPreview { is_lost: output.is_lost(), ..StreamPreview::of(&text, budget) };
     Ok(shown.keep(&output, Stream::Merged).await)
 }
 

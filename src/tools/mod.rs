@@ -4,21 +4,20 @@
 //! canonical envelope, and the receipt a model reads is made from that envelope alone. This layer
 //! reads no socket and draws nothing; whoever calls brings the runtime and says who it is.
 
-mod awaiting;
 mod call;
+mod cancel_guard;
 mod errors;
 pub mod exec_command;
 pub mod exec_command_batch;
-mod foreground;
+mod idempotency;
 mod input;
-mod published;
+mod preview;
 mod question;
 pub mod question_answer;
 pub mod question_list;
-mod reading;
 mod receipt;
-mod repeats;
 mod schema;
+mod schemas;
 mod table;
 mod task;
 pub mod task_input;
@@ -29,11 +28,11 @@ pub mod task_stop;
 mod verb;
 
 pub use call::{Answer, call};
+pub use idempotency::{IdempotencyKeys, call_once};
 pub use input::read as read_input;
-pub use published::schemas;
-pub use reading::{Cursor, Shown, output_budget};
-pub use receipt::{RECEIPT_CHARS, render};
-pub use repeats::{Repeats, call_once};
+pub use preview::{Cursor, StreamPreview, output_budget};
+pub use receipt::{RECEIPT_CHARS, Rendered, Source};
 pub use schema::{input as input_schema, result as output_schema};
-pub use table::{Hints, TOOLS, Tool, find};
-pub use verb::Caller;
+pub use schemas::schemas;
+pub use table::{TOOLS, Tool, find, render, render_with_sources};
+pub use verb::{Caller, Hints};

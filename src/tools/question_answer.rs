@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::errors::{question_not_found, unusable};
 use super::question::Kind;
 use super::receipt::Receipt;
-use super::table::Hints;
-use super::verb::{Context, Done, Verb};
+use super::verb::{Context, Done, Hints, Verb};
 use crate::envelope::{Envelope, ToolError, one_line};
+use crate::journal::Durability;
 use crate::runtime::{Error, Given, Principal, Question, QuestionId, Refusal};
 
 /// Characters of an answer that are told again.
@@ -87,7 +87,8 @@ Answers an open pilothouse question, where QuestionList says that it is yours to
 once, and it cannot be taken back: judge by the evidence, and say why in `comment`. An answer must be exactly what the question \
 expects; one that does not fit leaves it open for the operator. Gates are never yours: with `comment` alone you tell the \
 operator what you know, beside any question.";
-    const HINTS: Hints = Hints { read_only: false, destructive: true, idempotent: false, open_world: true };
+    const HINTS: Hints = Hints::ACTS;
+    const DURABILITY: Durability = Durability::Synced;
     const CLI: &'static [&'static str] = &["question", "answer"];
     const EXAMPLES: &'static [(&'static str, &'static str)] = &[
         (

@@ -9,8 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::errors::question_not_found;
 use super::question::Row;
 use super::receipt::Receipt;
-use super::table::Hints;
-use super::verb::{Context, Done, Verb};
+use super::verb::{Context, Done, Hints, Verb};
 use crate::envelope::{Actor, Envelope, ToolError};
 use crate::runtime::Question;
 

@@ -1,15 +1,18 @@
-//! Receipts: what a model reads. Outcome first, then facts, output, and the next step; made from
-//! the canonical envelope alone and never longer than a client passes on whole.
+//! Receipts: what a model reads. Outcome first, then facts, output, and the next step; made from the canonical envelope
+//! alone and never longer than what a client passes on whole. A line keeps the fields it was made from.
 
+use std::collections::HashMap;
+use std::ops::Range;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::reading::Artifact;
-use super::table;
-use crate::envelope::{Envelope, Outcome, SafeText, ToolError, one_line, preview};
+use crate::envelope::{SafeText, ToolError, one_line, preview};
 
 /// Longest receipt, in characters: what agents hand to their model without cutting it themselves.
 pub const RECEIPT_CHARS: usize = 40_000;
-/// Output that surely fits into a receipt beside everything else.
+/// Output that is sure to fit into a receipt beside everything else.
 pub(super) const OUTPUT_ROOM: usize = 36_000;
 /// Stands for output that an envelope no longer holds: it was compacted.
 pub(super) const LEFT_OUT: &str = "(left out)";
@@ -17,90 +20,180 @@ pub(super) const LEFT_OUT: &str = "(left out)";
 const LINE_CHARS: usize = 1_000;
 /// Longest error details that are shown.
 const DETAILS_CHARS: usize = 1_000;
-/// Most artifacts that are named.
-const MOST_PATHS: usize = 20;
+/// A longer path is not offered: cut, it would name nothing.
+pub(super) const PATH_CHARS: usize = 1_000;
 
-/// Makes the receipt of an envelope: what a reader would not see is named in it.
-#[must_use]
-pub fn render(envelope: &Envelope) -> SafeText {
-    match envelope.outcome() {
-        Outcome::Error(error) => of_error(envelope.tool_name(), error),
-        Outcome::Success(result) => table::find(envelope.tool_name())
-            .and_then(|tool| (tool.receipt)(result))
-            .unwrap_or_else(|| unknown_form(envelope.summary_text(), result))
-            .into_text(),
+/// A receipt, and the fields of the envelope that its lines were made from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Rendered {
+    /// The text.
+    pub text: SafeText,
+    /// The fields, in the order of the lines. Empty when the text had to be cut.
+    pub sources: Vec<Source>,
+}
+
+/// A field of an envelope and the lines of its receipt that were made from it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// The JSON pointer of the field.
+    pub pointer: String,
+    /// The lines, counted from 0.
+    pub lines: Range<usize>,
+}
+
+/// A file with an exact stream, for what a preview left out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(super) struct Artifact {
+    /// Absolute path on this machine.
+    pub(super) path: String,
+}
+
+/// A line, and the fields it was made from: JSON pointers below that of its block, without the slash before them.
+#[derive(Debug, Clone)]
+pub(super) struct Line {
+    pub(super) text: String,
+    fields: Vec<String>,
+}
+
+impl Line {
+    /// Makes a line, cut to what a line may hold.
+    pub(super) fn new(text: impl AsRef<str>) -> Self {
+        Self::exact(safe_line(text.as_ref(), LINE_CHARS))
+    }
+
+    /// Makes a line of a text that is one line, safe and short enough already.
+    pub(super) fn exact(text: String) -> Self {
+        Self { text, fields: Vec::new() }
+    }
+
+    /// Adds the fields it was made from.
+    pub(super) fn from(mut self, fields: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.fields.extend(fields.into_iter().map(Into::into));
+        self
+    }
+}
+
+impl<T: AsRef<str>> From<T> for Line {
+    fn from(text: T) -> Self {
+        Self::new(text)
+    }
+}
+
+/// Lines and output that stand together.
+#[derive(Debug)]
+pub(super) struct Block {
+    /// The JSON pointer of what it tells about.
+    pointer: String,
+    parts: Vec<Part>,
+}
+
+#[derive(Debug)]
+enum Part {
+    Line(Line),
+    /// Text that may be cut to make the receipt fit.
+    Output {
+        title: &'static str,
+        field: &'static str,
+        text: String,
+    },
+}
+
+impl Block {
+    /// Starts a block about what a JSON pointer leads to.
+    pub(super) fn about(pointer: impl Into<String>) -> Self {
+        Self { pointer: pointer.into(), parts: Vec::new() }
+    }
+
+    /// Adds lines.
+    pub(super) fn lines(mut self, lines: impl IntoIterator<Item = impl Into<Line>>) -> Self {
+        self.parts.extend(lines.into_iter().map(|line| Part::Line(line.into())));
+        self
+    }
+
+    /// Adds the output in a field under a title, unless it is blank.
+    pub(super) fn output(mut self, title: &'static str, field: &'static str, text: Option<&str>) -> Self {
+        let text = text.map(|text| text.trim_end_matches('\n')).filter(|text| !text.trim().is_empty());
+        self.parts.extend(text.map(|text| Part::Output { title, field, text: text.to_owned() }));
+        self
+    }
+
+    /// Adds the files that hold what was cut, as listed in the field `artifacts` of `parent`.
+    pub(super) fn artifacts(self, title: &str, parent: &str, artifacts: &[Artifact]) -> Self {
+        let is_usable = |path: &str| path.chars().count() <= PATH_CHARS && !path.contains(char::is_control);
+        let paths = artifacts.iter().enumerate().filter(|(_, artifact)| is_usable(&artifact.path));
+        let line = |(at, artifact): (usize, &Artifact)| {
+            Line::exact(artifact.path.clone()).from([format!("{parent}artifacts/{at}")])
+        };
+        let paths: Vec<Line> = paths.map(line).collect();
+        let title = (!paths.is_empty()).then(|| Line::new(title));
+        self.lines(title).lines(paths)
+    }
+
+    /// Characters it takes beside its outputs, with the blank line after it.
+    fn fixed(&self) -> usize {
+        let chars = |part: &Part| match part {
+            Part::Line(line) => line.text.chars().count() + 1,
+            Part::Output { title, .. } => title.len() + 3,
+        };
+        self.parts.iter().map(chars).sum::<usize>() + 1
+    }
+
+    /// The outputs, each with its pointer and the characters it takes.
+    fn outputs(&self) -> Vec<(String, usize)> {
+        let output = |part: &Part| match part {
+            Part::Line(_) => None,
+            Part::Output { field, text, .. } => Some((self.pointer_to(field), safe_chars(text))),
+        };
+        self.parts.iter().filter_map(output).collect()
+    }
+
+    fn pointer_to(&self, field: &str) -> String {
+        if field.is_empty() { self.pointer.clone() } else { format!("{}/{field}", self.pointer) }
     }
 }
 
 /// A receipt being made: blocks, set apart by blank lines.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Receipt {
     blocks: Vec<Block>,
 }
 
-#[derive(Debug)]
-enum Block {
-    Lines(Vec<String>),
-    /// Text that may be cut to make the receipt fit.
-    Output {
-        title: &'static str,
-        text: String,
-    },
-    /// Lines and output that fit already.
-    Fitted(String),
-}
-
 impl Receipt {
     /// Starts with the outcome.
-    pub(super) fn new(outcome: impl AsRef<str>) -> Self {
-        Self::default().block([outcome.as_ref().to_owned()])
+    pub(super) fn new(outcome: impl Into<Line>) -> Self {
+        Self { blocks: Vec::new() }.block([outcome])
     }
 
-    /// Adds a line to the block at the end.
-    pub(super) fn line(mut self, line: impl AsRef<str>) -> Self {
-        let line = safe_line(line.as_ref(), LINE_CHARS);
+    /// Adds a line to the last block, or behind output a block of its own.
+    pub(super) fn line(mut self, line: impl Into<Line>) -> Self {
         match self.blocks.last_mut() {
-            Some(Block::Lines(lines)) => lines.push(line),
-            _ => self.blocks.push(Block::Lines(vec![line])),
+            Some(Block { parts, .. }) if matches!(parts.last(), Some(Part::Line(_))) => {
+                parts.push(Part::Line(line.into()));
+                self
+            }
+            _ => self.block([line]),
         }
-        self
     }
 
-    /// Adds lines to the block at the end.
-    pub(super) fn lines(self, lines: impl IntoIterator<Item = String>) -> Self {
+    /// Adds lines in the same way.
+    pub(super) fn lines(self, lines: impl IntoIterator<Item = impl Into<Line>>) -> Self {
         lines.into_iter().fold(self, Self::line)
     }
 
-    /// Adds a block of lines, unless there are none.
-    pub(super) fn block(mut self, lines: impl IntoIterator<Item = String>) -> Self {
-        let lines: Vec<String> = lines.into_iter().map(|line| safe_line(&line, LINE_CHARS)).collect();
-        if !lines.is_empty() {
-            self.blocks.push(Block::Lines(lines));
-        }
+    /// Adds a block of lines about the result, unless there are none.
+    pub(super) fn block(self, lines: impl IntoIterator<Item = impl Into<Line>>) -> Self {
+        self.push(Block::about("/result").lines(lines))
+    }
+
+    /// Adds a block, unless it is empty.
+    pub(super) fn push(mut self, block: Block) -> Self {
+        self.blocks.extend(Some(block).filter(|block| !block.parts.is_empty()));
         self
     }
 
-    /// Adds output under a title, unless it is blank.
-    pub(super) fn output(mut self, title: &'static str, text: Option<&str>) -> Self {
-        if let Some(text) = text.filter(|text| !text.trim().is_empty()) {
-            self.blocks.push(Block::Output { title, text: text.to_owned() });
-        }
-        self
-    }
-
-    /// Adds a block whose maker sees to it that the receipt is not too long.
-    pub(super) fn fitted(mut self, block: String) -> Self {
-        self.blocks.push(Block::Fitted(block));
-        self
-    }
-
-    /// Adds the files that hold what was cut.
-    pub(super) fn artifacts(self, artifacts: &[Artifact]) -> Self {
-        if artifacts.is_empty() {
-            return self;
-        }
-        let paths = artifacts.iter().take(MOST_PATHS).map(|artifact| artifact.path.clone());
-        self.block(std::iter::once("Artifacts:".to_owned()).chain(paths))
+    /// Adds the output in a field of the result under a title, unless it is blank.
+    pub(super) fn output(self, title: &'static str, field: &'static str, text: Option<&str>) -> Self {
+        self.push(Block::about("/result").output(title, field, text))
     }
 
     /// Adds what to do next.
@@ -108,41 +201,66 @@ impl Receipt {
         self.block([format!("Next: {step}")])
     }
 
-    /// Joins the blocks, cutting output again where the whole would be too long.
-    pub(super) fn into_text(mut self) -> SafeText {
-        self.fit();
-        let blocks = self.blocks.iter().map(|block| match block {
-            Block::Lines(lines) => lines.join("\n"),
-            Block::Fitted(text) => text.clone(),
-            Block::Output { title, text } => format!("{title}:\n{}", text.trim_end_matches('\n')),
-        });
-        let text = blocks.collect::<Vec<_>>().join("\n\n");
-        let whole = preview::cut(&preview::Text::Whole(text), RECEIPT_CHARS);
-        whole.map(|whole| SafeText::lines(&whole.text)).unwrap_or_default()
+    /// Divides the room for output, fairly among the blocks and then among the outputs of each. Returns how many
+    /// characters each output may take, by its pointer.
+    pub(super) fn rooms(&self) -> HashMap<String, usize> {
+        let fixed = self.blocks.iter().map(Block::fixed).sum::<usize>();
+        // No blank line follows the last block.
+        let room = (RECEIPT_CHARS + 2).saturating_sub(fixed);
+        let outputs: Vec<_> = self.blocks.iter().map(Block::outputs).collect();
+        let wanted: Vec<usize> = outputs.iter().map(|of| of.iter().map(|(_, chars)| chars).sum()).collect();
+        let split = |(outputs, share): (Vec<(String, usize)>, usize)| {
+            let wanted = |at: usize| outputs.get(at).map_or(0, |(_, chars)| *chars);
+            let (first, second) = preview::split_budget(wanted(0), wanted(1), share);
+            outputs.into_iter().map(|(pointer, _)| pointer).zip([first, second])
+        };
+        outputs.into_iter().zip(shares(&wanted, room)).flat_map(split).collect()
     }
 
-    fn fit(&mut self) {
-        let mut fixed = 0;
-        let mut outputs = Vec::new();
-        for block in &mut self.blocks {
-            match block {
-                Block::Lines(lines) => {
-                    fixed += lines.iter().map(|line| line.chars().count() + 1).sum::<usize>() + 1
-                }
-                Block::Fitted(text) => fixed += text.chars().count() + 2,
-                Block::Output { title, text } => {
-                    fixed += title.len() + 4;
-                    outputs.push(text);
-                }
+    /// Joins the blocks, cutting output again where the whole would be too long.
+    pub(super) fn render(self) -> Rendered {
+        let rooms = self.rooms();
+        let (mut texts, mut sources, mut line) = (Vec::new(), Vec::new(), 0);
+        for block in self.blocks {
+            if line > 0 {
+                texts.push(String::new());
+                line += 1;
+            }
+            for part in &block.parts {
+                let (text, fields) = match part {
+                    Part::Line(Line { text, fields }) => (text.clone(), fields.clone()),
+                    Part::Output { title, field, text } => {
+                        let room = rooms.get(&block.pointer_to(field)).copied().unwrap_or_default();
+                        let shown = SafeText::lines(&fit_output(text, room));
+                        (format!("{title}:\n{}", shown.trim_end_matches('\n')), vec![(*field).to_owned()])
+                    }
+                };
+                let lines = line..line + 1 + text.matches('\n').count();
+                line = lines.end;
+                let source =
+                    |field: String| Source { pointer: block.pointer_to(&field), lines: lines.clone() };
+                sources.extend(fields.into_iter().map(source));
+                texts.push(text);
             }
         }
-        let room = RECEIPT_CHARS.saturating_sub(fixed);
-        let mut lengths = outputs.iter().map(|text| safe_chars(text));
-        let shares = preview::split_budget(lengths.next().unwrap_or(0), lengths.next().unwrap_or(0), room);
-        for (text, share) in outputs.into_iter().zip([shares.0, shares.1]) {
-            *text = safe_output(text, share).to_string();
-        }
+        let text = preview::cut(&preview::Text::Whole(texts.join("\n")), RECEIPT_CHARS);
+        let Some(text) = text else { return Rendered::default() };
+        let sources = if text.truncated { Vec::new() } else { sources };
+        Rendered { text: SafeText::lines(&text.text), sources }
     }
+}
+
+/// Gives everyone as much as they want or an equal part; what some leave goes to the others.
+fn shares(wanted: &[usize], room: usize) -> Vec<usize> {
+    let mut modest_first: Vec<(usize, usize)> = wanted.iter().copied().enumerate().collect();
+    modest_first.sort_by_key(|(_, wanted)| *wanted);
+    let (mut left, mut shares) = (room, vec![0; wanted.len()]);
+    for (served, (at, wanted)) in modest_first.into_iter().enumerate() {
+        let share = wanted.min(left / (shares.len() - served));
+        shares[at] = share;
+        left -= share;
+    }
+    shares
 }
 
 /// Makes one line of at most so many characters, with nothing hidden in it.
@@ -156,13 +274,8 @@ pub(super) fn safe_chars(output: &str) -> usize {
     SafeText::lines(output).chars().count()
 }
 
-/// Cuts output to at most so many characters as a receipt shows it. It is cut as it is, so that what its marker counts
-/// stays true, and then shown; where names of hidden characters make that too long, it is cut to less.
-pub(super) fn safe_output(output: &str, chars: usize) -> SafeText {
-    SafeText::lines(&fit_output(output, chars))
-}
-
-/// Cuts output so that a receipt shows it in at most so many characters; names of hidden characters come later.
+/// Cuts output so that a receipt shows it in at most so many characters. It is cut as it is, so that what its marker
+/// counts stays true; hidden characters are named later, and where their names make it too long, it is cut to less.
 pub(super) fn fit_output(output: &str, chars: usize) -> String {
     let mut budget = chars;
     loop {
@@ -175,46 +288,52 @@ pub(super) fn fit_output(output: &str, chars: usize) -> String {
     }
 }
 
-fn of_error(tool: &str, error: &ToolError) -> SafeText {
-    let mut receipt = Receipt::new(format!("{tool} failed: {}", error.message))
-        .line(format!("kind={} retryable={}", error.kind, error.retryable));
-    if let Some(hint) = &error.recovery_hint {
-        receipt = receipt.line(format!("hint: {hint}"));
-    }
-    if let Some(details) = &error.details {
+/// Makes the receipt of an error.
+pub(super) fn of_error(tool: &str, error: &ToolError) -> Receipt {
+    let details = error.details.as_ref().map(|details| {
         let text = details.to_string();
         let length = text.chars().count();
-        receipt = receipt.line(if length > DETAILS_CHARS {
+        if length > DETAILS_CHARS {
             format!("details: left out here, {length} characters")
         } else {
             format!("details: {}", one_line(&text, DETAILS_CHARS))
-        });
-    }
-    receipt.into_text()
+        }
+    });
+    let hint = error.recovery_hint.as_ref().map(|hint| format!("hint: {hint}"));
+    let lines = [
+        Line::new(format!("{tool} failed: {}", error.message)).from(["message"]),
+        Line::new(format!("kind={} retryable={}", error.kind, error.retryable)).from(["kind", "retryable"]),
+    ];
+    let block = Block::about("/error").lines(lines);
+    let block = block.lines(hint.map(|hint| Line::new(hint).from(["recovery_hint"]))).lines(details);
+    Receipt { blocks: vec![block] }
 }
 
-/// An envelope of a tool, or a form of its result, that this version does not know.
-fn unknown_form(summary: &str, result: &Value) -> Receipt {
-    Receipt::new(summary).output("result", Some(&format!("{result:#}")))
+/// Makes the receipt of a tool, or of a form of its result, that this version does not know.
+pub(super) fn of_unknown(summary: &str, result: &Value) -> Receipt {
+    Receipt::new(summary).output("result", "", Some(&format!("{result:#}")))
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use serde_json::json;
 
+    use super::super::table::render;
     use super::*;
-    use crate::envelope::ErrorKind;
+    use crate::envelope::{Envelope, ErrorKind};
 
     #[test]
     fn blocks_are_set_apart_and_blank_ones_left_out() {
         let text = Receipt::new("Done")
             .line("at once")
-            .output("stdout", Some("a\nb\n\n"))
-            .output("stderr", Some(" \n"))
-            .output("other", None)
-            .artifacts(&[])
+            .output("stdout", "stdout_preview", Some("a\nb\n\n"))
+            .output("stderr", "stderr_preview", Some(" \n"))
+            .output("other", "other_preview", None)
+            .push(Block::about("/result").artifacts("Artifacts:", "", &[]))
             .next("nothing.")
-            .into_text();
+            .render()
+            .text;
         assert_eq!(text, "Done\nat once\n\nstdout:\na\nb\n\nNext: nothing.");
     }
 
@@ -222,10 +341,10 @@ mod tests {
     fn a_receipt_is_never_too_long_and_keeps_what_is_not_output() {
         let long = |letter: &str| format!("{}\n", letter.repeat(99)).repeat(1_500);
         let text = Receipt::new("Done")
-            .output("stdout", Some(&long("o")))
-            .output("stderr", Some(&long("e")))
+            .output("stdout", "stdout_preview", Some(&long("o")))
+            .output("stderr", "stderr_preview", Some(&long("e")))
             .next("go on.");
-        let text = text.into_text();
+        let text = text.render().text;
         let length = text.chars().count();
         assert!((39_000..=RECEIPT_CHARS).contains(&length), "{length}");
         assert!(text.starts_with("Done\n\nstdout:\nooo") && text.ends_with("eee\n\nNext: go on."));
@@ -234,11 +353,17 @@ mod tests {
 
     #[test]
     fn hidden_characters_are_named_and_the_receipt_is_not_too_long_for_it() {
-        let text = Receipt::new("Done \u{202e}").output("stdout", Some("a\u{200b}b\tc\n")).into_text();
+        let text = Receipt::new("Done \u{202e}")
+            .output("stdout", "stdout_preview", Some("a\u{200b}b\tc\n"))
+            .render()
+            .text;
         assert_eq!(text, "Done ⟨U+202E⟩\n\nstdout:\na⟨U+200B⟩b\tc");
         let long = "x\u{200b}\u{200b}y\n".repeat(9_000);
-        let text =
-            Receipt::new("Done").output("stdout", Some(&long)).output("stderr", Some(&long)).into_text();
+        let text = Receipt::new("Done")
+            .output("stdout", "stdout_preview", Some(&long))
+            .output("stderr", "stderr_preview", Some(&long))
+            .render()
+            .text;
         let length = text.chars().count();
         assert!((30_000..=RECEIPT_CHARS).contains(&length), "{length}");
         let marks = text.match_indices("[output truncated: showing first ").count();
@@ -261,5 +386,32 @@ mod tests {
     fn an_unknown_form_is_still_readable() {
         let envelope = Envelope::success("Other", "all well", &json!({"n": 1}));
         assert_eq!(render(&envelope), "all well\n\nresult:\n{\n  \"n\": 1\n}");
+    }
+
+    #[test]
+    fn what_some_leave_goes_to_the_others() {
+        for (wanted, room, given) in [
+            (vec![], 10, vec![]),
+            (vec![5, 5], 10, vec![5, 5]),
+            (vec![100, 2, 100], 12, vec![5, 2, 5]),
+            (vec![0, 0, 9], 8, vec![0, 0, 8]),
+            (vec![3, 3], 0, vec![0, 0]),
+        ] {
+            assert_eq!(shares(&wanted, room), given, "{wanted:?} {room}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn nobody_gets_more_than_wanted_nor_less_than_an_equal_part(
+            wanted in prop::collection::vec(0_usize..300_000, 1..24),
+            room in 0_usize..40_000,
+        ) {
+            let given = shares(&wanted, room);
+            prop_assert!(given.iter().sum::<usize>() <= room);
+            for (given, wanted) in given.iter().zip(&wanted) {
+                prop_assert!(given <= wanted && *given >= (*wanted).min(room / 24));
+            }
+        }
     }
 }

@@ -9,63 +9,49 @@ use super::exec_command::ExecCommand;
 use super::exec_command_batch::ExecCommandBatch;
 use super::question_answer::QuestionAnswer;
 use super::question_list::QuestionList;
-use super::receipt::Receipt;
+use super::receipt::{self, Receipt, Rendered};
 use super::schema;
 use super::task_input::TaskInput;
 use super::task_list::TaskList;
 use super::task_output::TaskOutput;
 use super::task_status::TaskStatus;
 use super::task_stop::TaskStop;
-use super::verb::{Context, Done, Verb};
-use crate::envelope::ToolError;
-
-/// What a client may assume of a tool before it calls it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Hints {
-    /// It changes nothing.
-    pub read_only: bool,
-    /// It may change or end things that cannot be brought back.
-    pub destructive: bool,
-    /// Calling it twice does no more than calling it once.
-    pub idempotent: bool,
-    /// It reaches beyond Pilothouse.
-    pub open_world: bool,
-}
-
-impl Hints {
-    /// Those of a tool that only reads.
-    pub(super) const READS: Self =
-        Self { read_only: true, destructive: false, idempotent: true, open_world: false };
-}
+use super::verb::{Context, Done, Hints, Verb};
+use crate::envelope::{Envelope, Outcome, SafeText, ToolError};
+use crate::journal::Durability;
 
 type Running<'a> = Pin<Box<dyn Future<Output = Result<Done, ToolError>> + Send + 'a>>;
 
 /// One row of the table.
 #[derive(Debug)]
 pub struct Tool {
-    /// Public name, e.g. `ExecCommand`.
+    /// Its public name, for instance `ExecCommand`.
     pub name: &'static str,
-    /// Name for people.
+    /// Its name for people.
     pub title: &'static str,
     /// Teaches a model when to use it.
     pub description: &'static str,
-    /// What a client may assume.
+    /// What a client may assume about it.
     pub hints: Hints,
-    /// Its command line, e.g. `command run`.
+    /// Its command line, for instance `command run`.
     pub cli: &'static [&'static str],
-    /// Makes the JSON Schema of its input.
+    /// Returns the JSON Schema of its input.
     pub input_schema: fn() -> Value,
-    /// Makes the JSON Schema of its `result`.
+    /// Returns the JSON Schema of its `result`.
     pub result_schema: fn() -> Value,
-    /// Inputs as JSON that a reader may start from, each with what it does.
+    /// Example inputs as JSON, each with what it does.
     pub examples: &'static [(&'static str, &'static str)],
-    /// Tells what is wrong with an input, without doing anything.
+    /// Checks an input without running anything.
     pub check: fn(Value) -> Result<(), ToolError>,
+    pub(super) durability: Durability,
     pub(super) run: for<'a> fn(Context<'a>, Value) -> Running<'a>,
     pub(super) receipt: fn(&Value) -> Option<Receipt>,
 }
 
 /// Every tool, in the order clients list them.
+///
+/// To add one: write its [`Verb`] in a file of its own, beside the others, and add a row here. Lists, schemas, command
+/// lines, help and the reference follow; so does its place on the command line.
 pub static TOOLS: [Tool; 9] = [
     Tool::of::<ExecCommand>(),
     Tool::of::<ExecCommandBatch>(),
@@ -84,6 +70,24 @@ pub fn find(name: &str) -> Option<&'static Tool> {
     TOOLS.iter().find(|tool| tool.name == name)
 }
 
+/// Renders the receipt of an envelope: what a model reads.
+#[must_use]
+pub fn render(envelope: &Envelope) -> SafeText {
+    render_with_sources(envelope).text
+}
+
+/// Renders the receipt of an envelope, with the fields that its lines were made from.
+#[must_use]
+pub fn render_with_sources(envelope: &Envelope) -> Rendered {
+    match envelope.outcome() {
+        Outcome::Error(error) => receipt::of_error(envelope.tool_name(), error),
+        Outcome::Success(result) => find(envelope.tool_name())
+            .and_then(|tool| (tool.receipt)(result))
+            .unwrap_or_else(|| receipt::of_unknown(envelope.summary_text(), result)),
+    }
+    .render()
+}
+
 impl Tool {
     const fn of<V: Verb>() -> Self {
         Self {
@@ -96,6 +100,7 @@ impl Tool {
             result_schema: schema::result::<V::Result>,
             examples: V::EXAMPLES,
             check: |given| V::check(V::parse(given)?),
+            durability: V::DURABILITY,
             run: run::<V>,
             receipt: |result| V::Result::deserialize(result).ok().map(|result| V::receipt(&result)),
         }

@@ -7,11 +7,9 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::awaiting::WaitsFor;
-use super::reading::Artifact;
-use super::receipt::Receipt;
+use super::receipt::{Artifact, Block, Receipt};
 use crate::envelope::{Actor, TaskId, one_line};
-use crate::runtime::{self, TaskStatus, TaskView};
+use crate::runtime::{self, HoldReason, TaskStatus, TaskView};
 
 /// Most process names that are told.
 const MOST_NAMES: usize = 10;
@@ -93,6 +91,35 @@ pub(super) struct Notes {
     /// Why it failed, when that is not its own exit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) error: Option<Failure>,
+}
+
+/// Why a command waits for the operator.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum WaitsFor {
+    /// The operator has paused new commands of agents.
+    #[default]
+    Paused,
+    /// The operator wants to approve commands like this one.
+    Approval,
+}
+
+impl WaitsFor {
+    pub(super) fn of(task: &TaskView) -> Option<Self> {
+        task.held.as_ref().map(|reason| match reason {
+            HoldReason::Paused => Self::Paused,
+            HoldReason::Rule(_) => Self::Approval,
+        })
+    }
+
+    /// Returns what a receipt says of it.
+    pub(super) fn sentence(self) -> String {
+        let why = match self {
+            Self::Paused => "has paused new commands of agents",
+            Self::Approval => "wants to approve commands like this one",
+        };
+        format!("The operator {why}.")
+    }
 }
 
 /// Processes that outlived the shell of their command.
@@ -196,6 +223,17 @@ impl Notes {
         let signalled = || self.signalled_by.as_ref().map(|by| format!("signalled by {by}"));
         let timed_out = || self.timed_out.then(|| "timed out".to_owned());
         self.end_reason.clone().or_else(stopped).or_else(signalled).or_else(timed_out)
+    }
+
+    /// Returns the fields that say it.
+    pub(super) fn cause_fields(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let fields = [
+            ("end_reason", self.end_reason.is_some()),
+            ("stopped_by", self.stopped_by.is_some()),
+            ("signalled_by", self.signalled_by.is_some()),
+            ("timed_out", self.timed_out),
+        ];
+        fields.into_iter().filter(|(_, is_told)| *is_told).map(|(field, _)| field)
     }
 
     /// Returns the lines a receipt has for them, below the outcome.
@@ -332,9 +370,15 @@ pub(super) fn dropped_line(dropped_bytes: u64) -> Option<String> {
     (dropped_bytes > 0).then(|| format!("{dropped_bytes} bytes from the middle of the output were not kept."))
 }
 
-/// Ends a receipt with the files and the bytes they lack.
-pub(super) fn with_files(receipt: Receipt, artifacts: &[Artifact], dropped_bytes: u64) -> Receipt {
-    receipt.artifacts(artifacts).lines(dropped_line(dropped_bytes))
+/// Ends a receipt with the files, as listed below `parent` in the result, and the bytes they lack.
+pub(super) fn with_files(
+    receipt: Receipt,
+    parent: &str,
+    artifacts: &[Artifact],
+    dropped_bytes: u64,
+) -> Receipt {
+    let files = Block::about("/result").artifacts("Artifacts:", parent, artifacts);
+    receipt.push(files).lines(dropped_line(dropped_bytes))
 }
 
 pub(super) fn is_false(value: &bool) -> bool {

@@ -6,15 +6,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::errors::unusable;
-use super::reading::{Cursor, output_budget};
+use super::preview::{Cursor, output_budget};
 use super::receipt::Receipt;
-use super::table::Hints;
 use super::task::TaskState;
 use super::task_output::{Asked, Read, View, read};
 use super::task_status::InputTarget;
-use super::verb::{Context, Done, Verb};
-use crate::clock::Clock;
+use super::verb::{Context, Done, Hints, Verb};
 use crate::envelope::{Envelope, TaskId, ToolError};
+use crate::journal::Durability;
 use crate::runtime::{self, InputOutcome, RejectionReason, Until};
 use crate::terminal::{KeyPress, Size};
 
@@ -189,7 +188,8 @@ sent as it is: a line needs its own newline), `keys` (named keys such as C-c or 
 
 A task that does not take input now is not an error: `accepted_input` is false and `rejection` says why. When the operator \
 is typing into the task (`held_by_operator`), leave it to them, and read with TaskOutput what came of it.";
-    const HINTS: Hints = Hints { read_only: false, destructive: true, idempotent: false, open_world: true };
+    const HINTS: Hints = Hints::ACTS;
+    const DURABILITY: Durability = Durability::Synced;
     const CLI: &'static [&'static str] = &["task", "input"];
     const EXAMPLES: &'static [(&'static str, &'static str)] = &[
         ("Answer a question", r#"{"task_id":"task_4k2m9x7q","input":"yes\n"}"#),
@@ -252,10 +252,11 @@ impl Delivery {
             return receipt.next("TaskOutput to read how it reacts.");
         };
         let output = self.output_preview.as_deref().unwrap_or("(none yet)");
-        let receipt = receipt
-            .line(format!("It {}.", task.stands()))
-            .lines(task.notes.lines())
-            .output("Output", Some(output));
+        let receipt = receipt.line(format!("It {}.", task.stands())).lines(task.notes.lines()).output(
+            "Output",
+            "output_preview",
+            Some(output),
+        );
         if task.status.is_terminal() {
             receipt
         } else {
@@ -293,7 +294,8 @@ fn keys(names: &[String]) -> Result<Vec<KeyPress>, ToolError> {
 
 /// Waits for the program to react and to fall quiet, or to end, or for the time to be over.
 async fn reacted(cx: Context<'_>, id: &TaskId, before: Cursor, limit: Duration) -> Result<(), ToolError> {
-    let clock = Clock::start();
+    let clock = cx.runtime.clock();
+    let until = clock.now().mono + limit;
     let mut beyond = before.position();
     let mut wait = limit;
     while !wait.is_zero() {
@@ -302,7 +304,7 @@ async fn reacted(cx: Context<'_>, id: &TaskId, before: Cursor, limit: Duration) 
             break;
         }
         beyond = cx.runtime.output(id)?.position();
-        wait = QUIET.min(limit.saturating_sub(clock.now().mono));
+        wait = QUIET.min(until.saturating_sub(clock.now().mono));
     }
     Ok(())
 }

@@ -7,9 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::receipt::Receipt;
-use super::table::Hints;
 use super::task::{self, Kind, Waiting};
-use super::verb::{Context, Done, Verb};
+use super::verb::{Context, Done, Hints, Verb};
 use crate::envelope::{Actor, Envelope, TaskId, ToolError, mask, one_line};
 use crate::runtime::{TaskStatus, TaskView};
 

@@ -9,11 +9,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::errors::unusable;
-use super::reading::{Artifact, Cursor, Shown, output_budget};
-use super::receipt::{LEFT_OUT, Receipt};
-use super::table::Hints;
+use super::preview::{Cursor, StreamPreview, output_budget};
+use super::receipt::{Artifact, LEFT_OUT, Receipt};
 use super::task::{self, Kind, Notes, Waiting};
-use super::verb::{Context, Done, Verb};
+use super::verb::{Context, Done, Hints, Verb};
 use crate::envelope::preview::Text;
 use crate::envelope::{Envelope, TaskId, ToolError};
 use crate::runtime::{Stream, TaskStatus, TaskView, Until};
@@ -150,7 +149,7 @@ pub struct Complete {
     /// The task.
     pub task: Arc<TaskView>,
     /// What is shown of its output.
-    pub output: Shown,
+    pub output: StreamPreview,
     /// Whether that is the transcript or the screen.
     pub seen: Seen,
     /// Where to read on.
@@ -260,9 +259,12 @@ ExecCommand gave you, not an id of your client's own tasks.";
             (false, false) => "(none)",
         };
         let preview = task.output_preview.as_deref().unwrap_or(nothing);
-        let receipt =
-            Receipt::new(outcome).lines(task.notes.lines()).lines(waiting).output(title, Some(preview));
-        let receipt = task::with_files(receipt, &task.artifacts, task.dropped_bytes);
+        let receipt = Receipt::new(outcome).lines(task.notes.lines()).lines(waiting).output(
+            title,
+            "task/output_preview",
+            Some(preview),
+        );
+        let receipt = task::with_files(receipt, "task/", &task.artifacts, task.dropped_bytes);
         if task.status.is_terminal() { receipt } else { receipt.next(&task.next_step()) }
     }
 }
@@ -314,7 +316,7 @@ pub(super) struct Asked {
 
 /// What was read of a task's output.
 pub(super) struct Read {
-    pub(super) output: Shown,
+    pub(super) output: StreamPreview,
     pub(super) seen: Seen,
     pub(super) next: Cursor,
 }
@@ -339,7 +341,7 @@ pub(super) async fn read(cx: Context<'_>, id: &TaskId, asked: Asked) -> Result<R
         }
     };
     let is_lost = seen == Seen::Transcript && output.is_lost();
-    let shown = Shown { is_lost, ..Shown::of(&text, asked.budget) };
+    let shown = StreamPreview { is_lost, ..StreamPreview::of(&text, asked.budget) };
     let output = shown.keep(&output, Stream::Merged).await;
     Ok(Read { output, seen, next })
 }

@@ -8,9 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::receipt::Receipt;
-use super::table::Hints;
 use super::task::{self, Kind, Notes, Waiting};
-use super::verb::{Context, Done, Verb};
+use super::verb::{Context, Done, Hints, Verb};
 use crate::envelope::{Actor, Envelope, TaskId, ToolError, mask};
 use crate::runtime::{TaskStatus as Status, TaskView};
 
@@ -207,7 +206,7 @@ for input, and how much it printed. Cheap, never waits. To wait for a task or to
             .line(command.terminal_line())
             .line(format!("Output: {} bytes in {} lines", output.bytes, output.lines))
             .lines(task::dropped_line(output.dropped_bytes))
-            .output("Command", Some(&command.cmd));
+            .output("Command", "task/command/cmd", Some(&command.cmd));
         if report.task.status.is_terminal() {
             receipt.next("TaskOutput to read what it printed.")
         } else {

@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use super::errors::unusable;
 use super::receipt::Receipt;
-use super::table::Hints;
 use super::task::TaskState;
-use super::verb::{Context, Done, Verb};
+use super::verb::{Context, Done, Hints, Verb};
 use crate::envelope::{Envelope, ToolError};
+use crate::journal::Durability;
 use crate::runtime::{self, StopEffect, StopOutcome, StopSignal};
 
 pub(super) struct TaskStop;
@@ -120,6 +120,7 @@ once; TaskOutput shows how it ended. `force`, or stopping it a second time, kill
 for instance INT to interrupt what a shell is running. Stop what you no longer need, such as servers, before you finish. \
 Stopping a task that has ended does nothing. `task_id` is one that ExecCommand gave you.";
     const HINTS: Hints = Hints { read_only: false, destructive: true, idempotent: true, open_world: false };
+    const DURABILITY: Durability = Durability::Synced;
     const CLI: &'static [&'static str] = &["task", "stop"];
     const EXAMPLES: &'static [(&'static str, &'static str)] =
         &[("End a task and all it started", r#"{"task_id":"task_4k2m9x7q"}"#)];

@@ -1,4 +1,4 @@
-//! What a tool consists of. Each tool fills this in; the table lists who did.
+//! What a tool consists of: each implements [`Verb`], and the table lists them.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,11 +10,10 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::errors::task_not_found;
-use super::input;
 use super::receipt::Receipt;
-use super::table::Hints;
-use crate::clock::Clock;
+use super::{input, schema};
 use crate::envelope::{Actor, Envelope, TaskId, ToolError};
+use crate::journal::Durability;
 use crate::runtime::{Error, Handle, TaskView};
 
 /// Who calls, and from where.
@@ -26,7 +25,29 @@ pub struct Caller {
     pub cwd: PathBuf,
 }
 
-/// What a tool has at hand while it runs.
+/// What a client may assume about a tool before calling it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hints {
+    /// It changes nothing.
+    pub read_only: bool,
+    /// It may change or end things that cannot be restored.
+    pub destructive: bool,
+    /// Calling it twice has the same effect as calling it once.
+    pub idempotent: bool,
+    /// It reaches beyond Pilothouse.
+    pub open_world: bool,
+}
+
+impl Hints {
+    /// The hints of a tool that only reads.
+    pub(super) const READS: Self =
+        Self { read_only: true, destructive: false, idempotent: true, open_world: false };
+    /// The hints of a tool that runs commands or answers for somebody: anything may follow.
+    pub(super) const ACTS: Self =
+        Self { read_only: false, destructive: true, idempotent: false, open_world: true };
+}
+
+/// What a running tool has access to.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Context<'a> {
     pub(super) runtime: &'a Handle,
@@ -35,9 +56,9 @@ pub(super) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Returns the time for durations an answer tells.
+    /// Returns the wall-clock time, for the durations in an answer.
     pub(super) fn now(&self) -> Timestamp {
-        Clock::start().now().wall
+        self.runtime.clock().now().wall
     }
 
     /// Finds a task by the id a caller gave.
@@ -65,19 +86,22 @@ pub(super) struct Done {
 
 /// One tool.
 pub(super) trait Verb: Sized + 'static {
-    /// Public name.
+    /// Its public name.
     const NAME: &'static str;
-    /// Name for people.
+    /// Its name for people.
     const TITLE: &'static str;
-    /// Teaches when to use it.
+    /// Teaches a model when to use it.
     const DESCRIPTION: &'static str;
-    /// What a client may assume.
+    /// What a client may assume about it.
     const HINTS: Hints;
+    /// When its call must be on disk. A call that starts commands needs no more than the default: the row of the
+    /// start follows it and is synced before anything runs.
+    const DURABILITY: Durability = Durability::Written;
     /// Its command line.
     const CLI: &'static [&'static str];
-    /// Other names a field is known by: (other, real).
+    /// Other names for fields: (other, real).
     const ALIASES: &'static [(&'static str, &'static str)] = &[];
-    /// Inputs as JSON that a reader may start from: (what it does, input).
+    /// Example inputs as JSON: (what it does, input).
     const EXAMPLES: &'static [(&'static str, &'static str)] = &[];
 
     /// What it takes.
@@ -87,24 +111,24 @@ pub(super) trait Verb: Sized + 'static {
 
     /// Reads its input.
     fn parse(given: Value) -> Result<Self::Input, ToolError> {
-        input::parse::<Self>(given)
+        input::read(Self::NAME, &schema::input::<Self::Input>(), Self::ALIASES, given)
     }
 
-    /// Tells what the schema cannot: values that do not go together.
+    /// Checks what the schema cannot express, such as values that exclude each other.
     fn check(_input: Self::Input) -> Result<(), ToolError> {
         Ok(())
     }
 
-    /// Does it.
+    /// Runs it.
     fn run(cx: Context<'_>, input: Self::Input) -> impl Future<Output = Result<Done, ToolError>> + Send;
 
-    /// Says in one line what came of it; never output.
+    /// Summarises the result in one line; never contains output.
     fn summary(result: &Self::Result) -> String;
 
-    /// Says it to a model.
+    /// Renders the result for a model.
     fn receipt(result: &Self::Result) -> Receipt;
 
-    /// Wraps a result.
+    /// Wraps a result in its envelope.
     fn envelope(result: &Self::Result) -> Envelope {
         Envelope::success(Self::NAME, &Self::summary(result), result)
     }

@@ -13,8 +13,8 @@ use pilothouse::runtime::{
 use pilothouse::terminal::Size;
 use pilothouse::tools::task_output::{Retrieval, Seen};
 use pilothouse::tools::{
-    Cursor, RECEIPT_CHARS, Shown, exec_command, output_budget, render, task_input, task_list, task_output,
-    task_status, task_stop,
+    Cursor, RECEIPT_CHARS, StreamPreview, exec_command, output_budget, render, task_input, task_list,
+    task_output, task_status, task_stop,
 };
 
 use proptest::prelude::*;
@@ -131,7 +131,7 @@ fn text(text: &str) -> Text {
 }
 
 /// What the file sink would have done.
-fn filed(mut shown: Shown, path: &str) -> Shown {
+fn filed(mut shown: StreamPreview, path: &str) -> StreamPreview {
     if shown.truncated() {
         shown.artifact = Some(PathBuf::from(path));
     }
@@ -139,19 +139,19 @@ fn filed(mut shown: Shown, path: &str) -> Shown {
 }
 
 pub(crate) fn exec(task: TaskView, stdout: &str, stderr: &str, budget: usize) -> Envelope {
-    let (stdout, stderr) = Shown::pair(&text(stdout), &text(stderr), budget);
+    let (stdout, stderr) = StreamPreview::pair(&text(stdout), &text(stderr), budget);
     let stdout = filed(stdout, "/state/tasks/task_4k2m9x7a/stdout.log");
     let stderr = filed(stderr, "/state/tasks/task_4k2m9x7a/stderr.log");
     exec_command::project(&exec_command::Complete::Ended { task: Arc::new(task), stdout, stderr })
 }
 
 fn promoted(task: TaskView, output: &str) -> Envelope {
-    let output = Shown::of(&text(output), 32_000);
+    let output = StreamPreview::of(&text(output), 32_000);
     exec_command::project(&exec_command::Complete::Promoted { task: Arc::new(task), output })
 }
 
 fn read(retrieval: Retrieval, task: TaskView, output: &str, seen: Seen) -> Envelope {
-    let output = filed(Shown::of(&text(output), 400), "/state/tasks/task_4k2m9x7a/output.log");
+    let output = filed(StreamPreview::of(&text(output), 400), "/state/tasks/task_4k2m9x7a/output.log");
     let next = Cursor::at(4096);
     task_output::project(&task_output::Complete {
         retrieval,

@@ -5,7 +5,7 @@ use pilothouse::envelope::preview::Text;
 use pilothouse::envelope::{Envelope, ErrorKind, ToolError, compact, length};
 use pilothouse::runtime::TaskStatus;
 use pilothouse::terminal::{Origin, Size, Transcript};
-use pilothouse::tools::{RECEIPT_CHARS, Shown, render};
+use pilothouse::tools::{RECEIPT_CHARS, StreamPreview, render};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -165,7 +165,7 @@ proptest! {
     fn previews_share_the_budget_and_show_true_ends(
         stdout in stream(), stderr in stream(), budget in 0_usize..6_000,
     ) {
-        let (out, err) = Shown::pair(&Text::Whole(stdout.clone()), &Text::Whole(stderr.clone()), budget);
+        let (out, err) = StreamPreview::pair(&Text::Whole(stdout.clone()), &Text::Whole(stderr.clone()), budget);
         let mut used = 0;
         for (whole, shown) in [(&stdout, &out), (&stderr, &err)] {
             let Some(preview) = &shown.preview else {

@@ -13,7 +13,6 @@ mod derive;
 mod dialog;
 pub mod draw;
 pub mod export;
-pub mod fields;
 pub mod find;
 mod help;
 pub mod hints;

@@ -43,6 +43,7 @@ use super::vm::{Frame, Judge, Vm};
 use crate::clock::Clock;
 use crate::config::ExecPolicy;
 use crate::envelope::{Actor, Envelope};
+use crate::journal::Durability;
 use crate::runtime::{Handle, ProgramError, RunState};
 
 /// What the call of a run is called in the recording.
@@ -147,7 +148,7 @@ impl Run {
             }
         };
         let under_way = runtime.program_under_way();
-        let call = runtime.begin_call(&by, CALL, &input).await;
+        let call = runtime.begin_call(&by, CALL, Durability::Written, &input).await;
         let progress = Progress::new(Beginning {
             run: id.clone(),
             call: Some(call),

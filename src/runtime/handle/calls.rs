@@ -6,14 +6,16 @@ use serde_json::Value;
 
 use super::Handle;
 use crate::envelope::{Actor, Envelope, TaskId};
+use crate::journal::Durability;
 use crate::runtime::calls::CallRecord;
 use crate::runtime::metrics::Metrics;
 use crate::runtime::stream::StreamView;
 
 impl Handle {
-    /// Puts a call on record before its effect and returns its number.
-    pub async fn begin_call(&self, actor: &Actor, tool: &str, input: &Value) -> u64 {
-        self.shared.begin_call(actor, tool, input).await
+    /// Puts a call on record before its effect and returns its number. `durability` tells when its row is: only what a
+    /// later row does not bring to disk in time must be synced by itself.
+    pub async fn begin_call(&self, actor: &Actor, tool: &str, durability: Durability, input: &Value) -> u64 {
+        self.shared.begin_call(actor, tool, durability, input).await
     }
 
     /// Puts the answer of a call on record before anybody gets it: a kill right after loses nothing that was told.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::*;
-use crate::journal::Block;
+use crate::journal::{Block, Durability};
 
 /// Started on one thread: whatever blocks it blocks the test.
 fn runtime(dir: &Path, block: &Block) -> Handle {
@@ -38,11 +38,12 @@ async fn f44_while_the_disk_does_not_answer_calls_wait_the_rest_goes_on_and_the_
     let dir = tempfile::tempdir().expect("temp dir");
     let block = Block::default();
     let handle = runtime(dir.path(), &block);
-    let seq = handle.begin_call(&Actor::Cli, "TaskList", &json!({})).await;
+    let seq = handle.begin_call(&Actor::Cli, "TaskList", Durability::Written, &json!({})).await;
     block.set(true);
     let own = handle.clone();
     let call = tokio::spawn(async move {
-        own.begin_call(&Actor::Cli, "TaskStop", &json!({"task_id": "task_22222222"})).await
+        own.begin_call(&Actor::Cli, "TaskStop", Durability::Synced, &json!({"task_id": "task_22222222"}))
+            .await
     });
     let shown = shows(&handle, |now| now.record.degraded.is_some()).await;
     let said = shown.record.degraded.as_deref().unwrap_or_default();
@@ -162,7 +163,7 @@ async fn calls_too_large_to_keep_are_read_from_the_record() {
     let handle = runtime(dir.path(), &Block::default());
     let input = |n: usize| json!({"cmd": format!("{n} {}", "x".repeat(400_000))});
     for n in 1..=100 {
-        let seq = handle.begin_call(&Actor::Cli, "ExecCommand", &input(n)).await;
+        let seq = handle.begin_call(&Actor::Cli, "ExecCommand", Durability::Written, &input(n)).await;
         handle.abandon_call(seq);
     }
     let held = handle.shared.book().calls.get(1).is_some();

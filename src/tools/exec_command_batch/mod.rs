@@ -12,8 +12,7 @@ pub use result::{Complete, ItemOutcome, SkipReason, project};
 use serde_json::Value;
 
 use super::receipt::Receipt;
-use super::table::Hints;
-use super::verb::{Context, Done, Verb};
+use super::verb::{Context, Done, Hints, Verb};
 use crate::envelope::ToolError;
 
 pub(super) struct ExecCommandBatch;
@@ -36,7 +35,7 @@ interactive or long: an item with `tty` or `accepts_input` is rejected. Do not u
 
 An exit code other than 0 is a result of the item, not an error of this tool. If the answer says that the operator stopped an \
 item, the rest was not run on purpose: ask, or go another way.";
-    const HINTS: Hints = Hints { read_only: false, destructive: true, idempotent: false, open_world: true };
+    const HINTS: Hints = Hints::ACTS;
     const CLI: &'static [&'static str] = &["command", "batch"];
     const EXAMPLES: &'static [(&'static str, &'static str)] = &[
         (

@@ -1,32 +1,28 @@
 //! The receipt of a batch: the summary, then a block for each item. Room for output is divided among the items,
 //! so that each shows where it begins and how it ended, whatever the others printed.
 
+use std::collections::HashMap;
+
 use serde::Deserialize as _;
 use serde_json::Value;
 
-use super::super::receipt::{
-    LEFT_OUT, RECEIPT_CHARS, Receipt, fit_output, safe_chars, safe_line, safe_output,
-};
-use super::super::task::{self, Failure};
+use super::super::receipt::{Block, LEFT_OUT, Line, PATH_CHARS, Receipt, fit_output, safe_chars, safe_line};
+use super::super::task::{self, Failure, Notes};
 use super::result::{BatchResult, ItemResult, ItemStatus};
-use crate::envelope::{SafeText, mask, preview};
+use crate::envelope::{SafeText, mask};
 
 /// Longest command shown; of several lines only the first is.
 const CMD_CHARS: usize = 120;
 /// Longest message shown of an item that could not be run.
 const MESSAGE_CHARS: usize = 300;
-/// A longer path is not offered: cut, it would name nothing.
-const PATH_CHARS: usize = 1_000;
 /// Longest line that tells of bytes kept nowhere.
 const DROPPED_CHARS: usize = 80;
 
 /// Makes the receipt.
 pub(super) fn receipt(result: &BatchResult) -> Receipt {
-    let blocks: Vec<Block> = result.items.iter().map(Block::of).collect();
-    let summary = result.summary();
-    let rooms = rooms(&summary, &blocks);
-    let blocks = blocks.iter().zip(rooms).map(|(block, room)| block.text(room));
-    let receipt = blocks.fold(Receipt::new(summary), Receipt::fitted);
+    let outcome = Line::new(result.summary()).from(["completed_count", "item_count"]);
+    let blocks = result.items.iter().enumerate().map(block);
+    let receipt = blocks.fold(Receipt::new(outcome), Receipt::push);
     receipt
         .block((result.items_omitted > 0).then(|| format!("({} more items left out)", result.items_omitted)))
 }
@@ -51,164 +47,104 @@ pub struct SentItem {
 /// Returns what the receipt of a batch shows of each item, by the batch's result. None when that is no such result.
 #[must_use]
 pub fn sent_of_batch(result: &Value) -> Option<Vec<SentItem>> {
-    let result = BatchResult::deserialize(result).ok()?;
-    let blocks: Vec<Block> = result.items.iter().map(Block::of).collect();
-    let rooms = rooms(&result.summary(), &blocks);
-    let items = result.items.iter().zip(&blocks).zip(rooms).map(|((item, block), room)| {
-        let of = |title| block.sent(room).find(|(found, _)| *found == title).map(|(_, text)| text);
-        let wanted = block.wanted();
-        SentItem {
-            index: item.index,
-            cmd: echo(&item.cmd),
-            has_run: item.duration_ms.is_some(),
-            stdout: of("stdout:"),
-            stderr: of("stderr:"),
-            is_cut: item.truncated || wanted.0 > room.0 || wanted.1 > room.1,
-        }
-    });
-    Some(items.collect())
+    let mut result = BatchResult::deserialize(result).ok()?;
+    fit(&mut result);
+    let sent = |preview: &Option<String>| {
+        let text = preview.as_deref().filter(|text| !text.trim().is_empty())?;
+        Some(SafeText::lines(text).trim_end_matches('\n').to_owned())
+    };
+    let item = |item: &ItemResult| SentItem {
+        index: item.index,
+        cmd: echo(&item.cmd),
+        has_run: item.duration_ms.is_some(),
+        stdout: sent(&item.stdout_preview),
+        stderr: sent(&item.stderr_preview),
+        is_cut: item.truncated,
+    };
+    Some(result.items.iter().map(item).collect())
 }
 
-/// Returns the room that each item's streams have in the receipt (stdout, stderr), whatever files it will name: paths
-/// of at most `path_chars` characters.
-pub(super) fn rooms_beside(result: &BatchResult, path_chars: usize) -> Vec<(usize, usize)> {
-    let mut blocks: Vec<Block> = result.items.iter().map(Block::of).collect();
-    for block in blocks.iter_mut().filter(|block| !block.outputs.is_empty()) {
-        let path = "/".repeat(path_chars.min(PATH_CHARS));
-        block.after = vec!["artifacts:".to_owned(), path.clone(), path, " ".repeat(DROPPED_CHARS)];
-    }
-    rooms(&result.summary(), &blocks)
+/// Returns the room that each stream has in the receipt, by its pointer, whatever files it will name: paths of at most
+/// `path_chars` characters.
+pub(super) fn rooms_beside(result: &BatchResult, path_chars: usize) -> HashMap<String, usize> {
+    let path = "/".repeat(path_chars.min(PATH_CHARS));
+    let files =
+        ["artifacts:", &path, &path, &" ".repeat(DROPPED_CHARS)].map(|line| Line::exact(line.to_owned()));
+    let with_files = |(at, item): (usize, &ItemResult)| {
+        let has_output = [&item.stdout_preview, &item.stderr_preview]
+            .into_iter()
+            .flatten()
+            .any(|text| !text.trim().is_empty());
+        let bare = ItemResult { artifacts: Vec::new(), dropped_bytes: 0, ..item.clone() };
+        block((at, &bare)).lines(if has_output { files.to_vec() } else { Vec::new() })
+    };
+    let blocks = result.items.iter().enumerate().map(with_files);
+    blocks.fold(Receipt::new(result.summary()), Receipt::push).rooms()
+}
+
+/// The JSON pointer of an item of the result.
+pub(super) fn pointer(at: usize) -> String {
+    format!("/result/items/{at}")
 }
 
 /// Cuts what the receipt has no room for, and says so: the flags of an answer are true of all its forms.
 pub(super) fn fit(result: &mut BatchResult) {
-    let blocks: Vec<Block> = result.items.iter().map(Block::of).collect();
-    let rooms = rooms(&result.summary(), &blocks);
-    let wanted = blocks.iter().map(Block::wanted);
-    for ((item, room), wanted) in result.items.iter_mut().zip(rooms).zip(wanted) {
-        let streams =
-            [(&mut item.stdout_preview, wanted.0, room.0), (&mut item.stderr_preview, wanted.1, room.1)];
-        for (preview, wanted, room) in streams {
-            if let Some(text) = preview.as_mut().filter(|_| wanted > room) {
-                let cut = fit_output(text.trim_end_matches('\n'), room);
-                *preview = Some(cut).filter(|cut| !cut.trim().is_empty());
+    let rooms = receipt(result).rooms();
+    for (at, item) in result.items.iter_mut().enumerate() {
+        let pointer = pointer(at);
+        for (field, preview) in
+            [("stdout_preview", &mut item.stdout_preview), ("stderr_preview", &mut item.stderr_preview)]
+        {
+            let room = rooms.get(&format!("{pointer}/{field}")).copied().unwrap_or(usize::MAX);
+            let text = preview.as_deref().unwrap_or_default().trim_end_matches('\n');
+            if safe_chars(text) > room {
+                *preview = Some(fit_output(text, room)).filter(|cut| !cut.trim().is_empty());
                 item.truncated = true;
             }
         }
     }
 }
 
-/// What stands in the receipt for one item.
-struct Block {
-    /// The command, how it ended, and why.
-    before: Vec<String>,
-    outputs: Vec<(&'static str, String)>,
-    /// Files, and what they lack.
-    after: Vec<String>,
-}
-
-impl Block {
-    fn of(item: &ItemResult) -> Self {
-        let output = |title, text: &Option<String>| {
-            let text = text.as_deref().unwrap_or_default().trim_end_matches('\n');
-            (!text.trim().is_empty()).then(|| (title, text.to_owned()))
-        };
-        let outputs = [output("stdout:", &item.stdout_preview), output("stderr:", &item.stderr_preview)];
-        let is_left_out = item.truncated && item.stdout_preview.is_none() && item.stderr_preview.is_none();
-        let paths = item.artifacts.iter().map(|artifact| artifact.path.clone());
-        let paths =
-            paths.filter(|path| path.chars().count() <= PATH_CHARS && !path.contains(char::is_control));
-        let mut after: Vec<String> = paths.collect();
-        if !after.is_empty() {
-            after.insert(0, "artifacts:".to_owned());
-        }
-        after.extend(task::dropped_line(item.dropped_bytes));
-        let mut before = vec![format!("[{}] {}", item.index, echo(&item.cmd))];
-        before.extend(outcome(item));
-        before.extend(is_left_out.then(|| format!("output: {LEFT_OUT}")));
-        before
-            .extend(item.leftover_processes.as_ref().map(|left| safe_line(&left.sentence(), MESSAGE_CHARS)));
-        Self { before, outputs: outputs.into_iter().flatten().collect(), after }
-    }
-
-    /// Characters it takes beside its outputs, with the blank line before it.
-    fn fixed(&self) -> usize {
-        let titles = self.outputs.iter().map(|(title, _)| *title);
-        let lines = self.before.iter().chain(&self.after).map(String::as_str).chain(titles);
-        lines.map(|line| line.chars().count() + 1).sum::<usize>() + self.outputs.len() + 1
-    }
-
-    /// Characters of its stdout and stderr.
-    fn wanted(&self) -> (usize, usize) {
-        let of = |wanted| {
-            let mut outputs = self.outputs.iter();
-            outputs.find(|(title, _)| *title == wanted).map_or(0, |(_, text)| safe_chars(text))
-        };
-        (of("stdout:"), of("stderr:"))
-    }
-
-    /// Its outputs, each cut to its room.
-    fn sent(
-        &self,
-        (stdout, stderr): (usize, usize),
-    ) -> impl Iterator<Item = (&'static str, String)> + use<'_> {
-        self.outputs.iter().map(move |(title, text)| {
-            let text = safe_output(text, if *title == "stdout:" { stdout } else { stderr });
-            (*title, text.trim_end_matches('\n').to_owned())
-        })
-    }
-
-    fn text(&self, room: (usize, usize)) -> String {
-        let outputs = self.sent(room).flat_map(|(title, text)| [title.to_owned(), text]);
-        let lines: Vec<String> =
-            self.before.iter().cloned().chain(outputs).chain(self.after.iter().cloned()).collect();
-        lines.join("\n")
-    }
-}
-
-/// Divides the room for output: among the items fairly, then among the streams of each.
-fn rooms(summary: &str, blocks: &[Block]) -> Vec<(usize, usize)> {
-    let fixed = summary.chars().count() + blocks.iter().map(Block::fixed).sum::<usize>();
-    let wanted: Vec<(usize, usize)> = blocks.iter().map(Block::wanted).collect();
-    let totals: Vec<usize> = wanted.iter().map(|(stdout, stderr)| stdout + stderr).collect();
-    let shares = shares(&totals, RECEIPT_CHARS.saturating_sub(fixed));
-    let split = |((stdout, stderr), share)| preview::split_budget(stdout, stderr, share);
-    wanted.into_iter().zip(shares).map(split).collect()
-}
-
-/// Gives everyone as much as they want or an equal part; what some leave goes to the others.
-fn shares(wanted: &[usize], room: usize) -> Vec<usize> {
-    let mut modest_first: Vec<(usize, usize)> = wanted.iter().copied().enumerate().collect();
-    modest_first.sort_by_key(|(_, wanted)| *wanted);
-    let (mut left, mut shares) = (room, vec![0; wanted.len()]);
-    for (served, (at, wanted)) in modest_first.into_iter().enumerate() {
-        let share = wanted.min(left / (shares.len() - served));
-        shares[at] = share;
-        left -= share;
-    }
-    shares
+/// What stands in the receipt for one item: the command, how it ended and why, its output, and the files.
+fn block((at, item): (usize, &ItemResult)) -> Block {
+    let is_left_out = item.truncated && item.stdout_preview.is_none() && item.stderr_preview.is_none();
+    let left_over = item.leftover_processes.as_ref();
+    let head = Line::exact(format!("[{}] {}", item.index, echo(&item.cmd))).from(["", "index", "cmd"]);
+    Block::about(pointer(at))
+        .lines([head])
+        .lines(outcome(item))
+        .lines(is_left_out.then(|| format!("output: {LEFT_OUT}")))
+        .lines(left_over.map(|left| Line::exact(safe_line(&left.sentence(), MESSAGE_CHARS))))
+        .output("stdout", "stdout_preview", item.stdout_preview.as_deref())
+        .output("stderr", "stderr_preview", item.stderr_preview.as_deref())
+        .artifacts("artifacts:", "", &item.artifacts)
+        .lines(task::dropped_line(item.dropped_bytes))
 }
 
 /// Says how an item ended, and on a second line why, where there is more to say.
-fn outcome(item: &ItemResult) -> Vec<String> {
+fn outcome(item: &ItemResult) -> Vec<Line> {
+    let line = |text: &str| Line::exact(safe_line(text, MESSAGE_CHARS));
     let word = if item.status == ItemStatus::Rejected { "rejected" } else { "failed" };
     if let Some(Failure { kind, message }) = &item.error {
-        return vec![format!("{word}={}", safe_line(kind, MESSAGE_CHARS)), safe_line(message, MESSAGE_CHARS)];
+        let kind = line(&format!("{word}={kind}")).from(["error/kind"]);
+        return vec![kind, line(message).from(["error/message"])];
     }
     if let Some(reason) = item.reason {
-        return vec![format!("skipped={}", reason.as_str())];
+        return vec![line(&format!("skipped={}", reason.as_str())).from(["reason"])];
     }
-    let end = match (item.exit_status, &item.signal) {
-        (Some(status), _) => format!("exit={status}"),
-        (None, Some(signal)) => format!("killed={}", safe_line(signal, MESSAGE_CHARS)),
-        (None, None) => "failed=internal_error".to_owned(),
+    let (end, field) = match (item.exit_status, &item.signal) {
+        (Some(status), _) => (format!("exit={status}"), Some("exit_status")),
+        (None, Some(signal)) => (format!("killed={signal}"), Some("signal")),
+        (None, None) => ("failed=internal_error".to_owned(), None),
     };
-    // Answers on record that are older say less.
-    let timed_out = || item.timed_out.then(|| "timed out".to_owned());
-    let stopped = || item.stopped_by.as_ref().map(|by| format!("stopped by {by}"));
-    let why = item.end_reason.clone().or_else(stopped).or_else(timed_out);
-    let end = why.map_or_else(|| end.clone(), |why| format!("{end} ({why})"));
-    vec![safe_line(&end, MESSAGE_CHARS)]
+    let notes = Notes {
+        timed_out: item.timed_out,
+        stopped_by: item.stopped_by.clone(),
+        end_reason: item.end_reason.clone(),
+        ..Notes::default()
+    };
+    let end = notes.cause().map_or_else(|| end.clone(), |why| format!("{end} ({why})"));
+    vec![line(&end).from(field).from(notes.cause_fields())]
 }
 
 /// Shows a command in one line, its secrets hidden before anything is cut.
@@ -228,8 +164,6 @@ fn echo(cmd: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
     #[test]
@@ -257,32 +191,5 @@ mod tests {
             assert!(!shown.contains("topsecret") && !shown.contains("hunter2"), "{shown}");
         }
         assert!(echo(&long).ends_with(" …") && echo(&long).chars().count() <= CMD_CHARS + 2);
-    }
-
-    #[test]
-    fn what_some_leave_goes_to_the_others() {
-        for (wanted, room, given) in [
-            (vec![], 10, vec![]),
-            (vec![5, 5], 10, vec![5, 5]),
-            (vec![100, 2, 100], 12, vec![5, 2, 5]),
-            (vec![0, 0, 9], 8, vec![0, 0, 8]),
-            (vec![3, 3], 0, vec![0, 0]),
-        ] {
-            assert_eq!(shares(&wanted, room), given, "{wanted:?} {room}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn nobody_gets_more_than_wanted_nor_less_than_an_equal_part(
-            wanted in prop::collection::vec(0_usize..300_000, 1..24),
-            room in 0_usize..40_000,
-        ) {
-            let given = shares(&wanted, room);
-            prop_assert!(given.iter().sum::<usize>() <= room);
-            for (given, wanted) in given.iter().zip(&wanted) {
-                prop_assert!(given <= wanted && *given >= (*wanted).min(room / 24));
-            }
-        }
     }
 }

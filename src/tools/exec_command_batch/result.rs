@@ -5,7 +5,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::reading::{Artifact, Shown};
+use super::super::preview::StreamPreview;
+use super::super::receipt::Artifact;
 use super::super::task::{self, Failure, LeftoverProcesses, Notes};
 use super::super::verb::Verb;
 use super::{ExecCommandBatch, receipt};
@@ -29,9 +30,9 @@ pub enum ItemOutcome {
         /// The command.
         task: Arc<TaskView>,
         /// Its output.
-        stdout: Shown,
+        stdout: StreamPreview,
         /// Its errors.
-        stderr: Shown,
+        stderr: StreamPreview,
     },
     /// It could not be run, or not to its end: kind and message.
     Failed(String, String),
@@ -145,10 +146,10 @@ pub(super) struct ItemResult {
     pub(super) artifacts: Vec<Artifact>,
     /// Place of stdout among the artifacts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    stdout_artifact: Option<usize>,
+    pub(super) stdout_artifact: Option<usize>,
     /// Place of stderr among the artifacts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    stderr_artifact: Option<usize>,
+    pub(super) stderr_artifact: Option<usize>,
     /// Bytes that even the files do not have; absent when they are whole.
     #[serde(default, skip_serializing_if = "task::is_zero")]
     pub(super) dropped_bytes: u64,
@@ -157,12 +158,17 @@ pub(super) struct ItemResult {
 /// Projects what is known to the canonical envelope.
 #[must_use]
 pub fn project(complete: &Complete) -> Envelope {
-    let mut result = BatchResult::of(complete);
-    receipt::fit(&mut result);
-    ExecCommandBatch::envelope(&result)
+    ExecCommandBatch::envelope(&BatchResult::fitted(complete))
 }
 
 impl BatchResult {
+    /// Makes the result, with no more output than its receipt has room for.
+    pub(super) fn fitted(complete: &Complete) -> Self {
+        let mut result = Self::of(complete);
+        receipt::fit(&mut result);
+        result
+    }
+
     pub(super) fn of(complete: &Complete) -> Self {
         let items = complete.items.iter().zip(1..);
         let items: Vec<_> =
@@ -246,7 +252,7 @@ impl ItemResult {
         }
     }
 
-    fn with_run(self, task: &TaskView, stdout: &Shown, stderr: &Shown) -> Self {
+    fn with_run(self, task: &TaskView, stdout: &StreamPreview, stderr: &StreamPreview) -> Self {
         let notes = Notes::of(task);
         let mut artifacts = Vec::new();
         let stdout_artifact = stdout.list_artifact(&mut artifacts);

@@ -4,15 +4,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::super::cancel_guard::CancelGuard;
 use super::super::exec_command::has_nul;
-use super::super::foreground::Foreground;
-use super::super::reading::{Shown, output_budget};
-use super::super::receipt;
-use super::super::verb::Context;
+use super::super::preview::{StreamPreview, output_budget};
+use super::super::verb::{Context, Verb};
+use super::ExecCommandBatch;
 use super::input::{Input, Item};
-use super::receipt::rooms_beside;
-use super::result::{BatchResult, Complete, ItemOutcome, SkipReason, project};
-use crate::clock::Clock;
+use super::receipt::{pointer, receipt, rooms_beside};
+use super::result::{BatchResult, Complete, ItemOutcome, SkipReason};
 use crate::envelope::{ErrorKind, ToolError};
 use crate::runtime::{
     BatchItem, BatchRequest, ExecOutcome, ExecRequest, HeldCommand, Leftovers, Output, Stream, TaskStatus,
@@ -42,9 +41,9 @@ pub(super) async fn admit(cx: &Context<'_>, input: &Input) -> Result<(), ToolErr
         commands: input.items.iter().map(command).collect(),
         stop_on_error: input.stop_on_error,
     };
-    let foreground = Foreground::of(cx);
+    let guard = CancelGuard::new(cx);
     let admitted = cx.runtime.admit(batch).await;
-    foreground.over();
+    guard.disarm();
     Ok(admitted?)
 }
 
@@ -52,7 +51,7 @@ pub(super) async fn admit(cx: &Context<'_>, input: &Input) -> Result<(), ToolErr
 pub(super) async fn run(cx: Context<'_>, input: Input) -> Complete {
     let mut batch = Batch {
         cx,
-        clock: Clock::start(),
+        deadline: cx.runtime.clock().now().mono + cx.runtime.batch_deadline(),
         stop_on_error: input.stop_on_error,
         items: input.items,
         outcomes: Vec::new(),
@@ -75,7 +74,8 @@ pub(super) async fn run(cx: Context<'_>, input: Input) -> Complete {
 /// A batch under way.
 struct Batch<'a> {
     cx: Context<'a>,
-    clock: Clock,
+    /// The time on the runtime's clock when no further item starts.
+    deadline: Duration,
     stop_on_error: bool,
     items: Vec<Item>,
     /// What came of the first of them so far.
@@ -85,7 +85,7 @@ struct Batch<'a> {
 
 impl Batch<'_> {
     fn left(&self) -> Duration {
-        self.cx.runtime.batch_deadline().saturating_sub(self.clock.now().mono)
+        self.deadline.saturating_sub(self.cx.runtime.clock().now().mono)
     }
 
     fn is_late(&self) -> bool {
@@ -118,7 +118,7 @@ impl Batch<'_> {
         };
         let read = async {
             let output = self.cx.runtime.output_of(&task)?;
-            Shown::streams(&output, output_budget(item.max_output_tokens)).await
+            StreamPreview::streams(&output, output_budget(item.max_output_tokens)).await
         };
         match read.await {
             Ok((stdout, stderr)) => ItemOutcome::Ended { task, stdout, stderr },
@@ -158,12 +158,21 @@ impl Batch<'_> {
         };
         let longest = self.outcomes.iter().map(folder).max().unwrap_or_default();
         let rooms = rooms_beside(&result, longest + FILE_CHARS);
-        for (outcome, (for_stdout, for_stderr)) in self.outcomes.iter_mut().zip(rooms) {
+        let room = |at: usize, field: &str| rooms.get(&format!("{}/{field}", pointer(at))).copied();
+        for (at, outcome) in self.outcomes.iter_mut().enumerate() {
             if let ItemOutcome::Ended { task, stdout, stderr } = outcome
                 && let Some(output) = output(&self.cx, task)
             {
-                *stdout = stdout.clone().within(for_stdout).keep(&output, Stream::Stdout).await;
-                *stderr = stderr.clone().within(for_stderr).keep(&output, Stream::Stderr).await;
+                *stdout = stdout
+                    .clone()
+                    .within(room(at, "stdout_preview").unwrap_or_default())
+                    .keep(&output, Stream::Stdout)
+                    .await;
+                *stderr = stderr
+                    .clone()
+                    .within(room(at, "stderr_preview").unwrap_or_default())
+                    .keep(&output, Stream::Stderr)
+                    .await;
             }
         }
     }
@@ -187,8 +196,9 @@ impl Drop for Batch<'_> {
             self.outcomes.push(ItemOutcome::Failed(CANCELLED.to_owned(), message.to_owned()));
         }
         self.outcomes.resize(self.items.len(), ItemOutcome::Skipped(SkipReason::Cancelled));
-        let envelope = project(&self.complete());
-        self.cx.runtime.leave_behind(self.cx.call, &envelope, &receipt::render(&envelope));
+        let result = BatchResult::fitted(&self.complete());
+        let (envelope, receipt) = (ExecCommandBatch::envelope(&result), receipt(&result).render());
+        self.cx.runtime.leave_behind(self.cx.call, &envelope, &receipt.text);
     }
 }
 

@@ -1,10 +1,12 @@
 //! The calls as the person reads them: which one is shown, which column is read, the texts laid out.
 
 pub mod draw;
+mod links;
 pub mod progress;
 pub mod sheet;
 
 use crate::console::app::movement::moved;
+use links::Link;
 use sheet::Sheet;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +14,6 @@ use std::sync::Arc;
 use crate::envelope::{Actor, TaskId};
 use crate::runtime::{CallRecord, CallSummary};
 
-use super::fields::Link;
 use super::find::Finding;
 use super::layout::Layout;
 use super::{App, Screen};
@@ -101,7 +102,7 @@ impl Calls {
 }
 
 impl Calls {
-    /// Returns which item of a batch the row read belongs to, from 0, where that is certain.
+    /// Returns which item of a batch the row read belongs to, from 0.
     pub fn item_read(&self) -> Option<usize> {
         let sheet = self.sheet.as_ref().filter(|_| self.column != Column::Calls)?;
         let line = sheet.document(self.column).line_of(self.place().at)?;
@@ -109,12 +110,8 @@ impl Calls {
             Column::Envelope => link.envelope.start <= line,
             _ => link.receipt.start <= line,
         };
-        let number = |link: &Link| {
-            let (number, _) =
-                sheet.receipt_text.lines().nth(link.receipt.start)?.strip_prefix('[')?.split_once(']')?;
-            number.parse::<usize>().ok()?.checked_sub(1)
-        };
-        sheet.links.iter().filter(begun).filter_map(number).max()
+        let numbers = sheet.links.iter().filter(begun).filter_map(|link| link.item);
+        usize::try_from(numbers.max()?.checked_sub(1)?).ok()
     }
 }
 

@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use crate::envelope::{Envelope, compact};
 use crate::runtime::CallRecord;
-use crate::tools;
+use crate::tools::{self, Rendered, Source};
 
 use super::Column;
-use crate::console::app::fields::{Link, links};
+use super::links::{Link, links};
 use crate::console::app::layout::Layout;
 use crate::console::app::{App, Screen};
 use crate::console::looks::theme::{Glyphs, Role};
@@ -89,21 +89,18 @@ impl Sheet {
 
 /// Lays out the texts of a call.
 pub(crate) fn sheet(record: &CallRecord, budget: Option<u64>, glyphs: Glyphs) -> Sheet {
-    let whole = Sent {
-        receipt: record.receipt.clone().unwrap_or_default(),
-        envelope: record.envelope.clone().unwrap_or(Value::Null),
-    };
+    let whole = Sent::of(record);
     let shorter = budget.and_then(|budget| whole.within(budget));
     let (receipt, envelope, links) = match &shorter {
         None => (
             Document::plain(&whole.receipt),
             Document::json(&whole.envelope),
-            links(&whole.envelope, &whole.receipt),
+            links(&whole.envelope, &whole.sources),
         ),
         Some(shorter) => shorter.beside(&whole, glyphs),
     };
     let whole_chars = chars(&whole.envelope.to_string());
-    let Sent { receipt: receipt_text, envelope: value } = shorter.unwrap_or(whole);
+    let Sent { receipt: receipt_text, envelope: value, .. } = shorter.unwrap_or(whole);
     let envelope_text = value.to_string();
     let is_answered = record.envelope.is_some();
     Sheet {
@@ -138,18 +135,32 @@ fn grain(chars: u64) -> u64 {
     10_u64.pow(chars.max(1).ilog10().saturating_sub(1))
 }
 
-/// Both texts of an answer.
+/// Both texts of an answer, and what of them says the same.
 struct Sent {
     receipt: String,
     envelope: Value,
+    sources: Vec<Source>,
 }
 
 impl Sent {
+    /// The texts on record. Their sources are those of the same envelope rendered again, as far as its lines are still
+    /// the ones that were sent.
+    fn of(record: &CallRecord) -> Self {
+        let receipt = record.receipt.clone().unwrap_or_default();
+        let envelope = record.envelope.clone().unwrap_or(Value::Null);
+        let again = Envelope::deserialize(&envelope).map(|envelope| tools::render_with_sources(&envelope));
+        let Rendered { text, mut sources } = again.unwrap_or_default();
+        let (sent, again): (Vec<_>, Vec<_>) = (receipt.split('\n').collect(), text.split('\n').collect());
+        sources.retain(|source| sent.get(source.lines.clone()) == again.get(source.lines.clone()));
+        Self { receipt, envelope, sources }
+    }
+
     /// None when it is no envelope of this version.
     fn within(&self, budget: u64) -> Option<Self> {
         let envelope = Envelope::deserialize(&self.envelope).ok()?;
         let shorter = compact(&envelope, usize::try_from(budget).unwrap_or(usize::MAX));
-        Some(Self { receipt: tools::render(&shorter).into(), envelope: shorter.to_value() })
+        let Rendered { text, sources } = tools::render_with_sources(&shorter);
+        Some(Self { receipt: text.into(), envelope: shorter.to_value(), sources })
     }
 
     /// Lays both out with their sizes, and the envelope with a mark at each field.
@@ -171,7 +182,7 @@ impl Sent {
         let mut envelope = Document::marked(&shown, &marks);
         let (now, before) = (chars(&self.envelope.to_string()), chars(&whole.envelope.to_string()));
         envelope.head(vec![sizes(now, before), legend(&marks), Vec::new()]);
-        (receipt, envelope, links(&shown, &self.receipt))
+        (receipt, envelope, links(&shown, &self.sources))
     }
 }
 
@@ -249,6 +260,8 @@ impl App {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -259,5 +272,27 @@ mod tests {
             [Some(700), Some(880), Some(1_100)]
         );
         assert_eq!(more(1_100, 1_106), None);
+    }
+
+    #[test]
+    fn a_line_that_was_sent_in_other_words_has_no_counterpart() {
+        let result = json!({
+            "disposition": "completed", "exit_status": 3, "signal": null, "stdout_preview": "a\n",
+            "stderr_preview": null, "truncated": false, "duration_ms": 5,
+        });
+        let envelope = Envelope::success("ExecCommand", "x", &result);
+        let record = CallRecord {
+            seq: 1,
+            at: jiff::Timestamp::UNIX_EPOCH,
+            actor: crate::envelope::Actor::Cli,
+            tool: "ExecCommand".into(),
+            input: Value::Null,
+            envelope: Some(envelope.to_value()),
+            receipt: Some("Exited with 3\n\nstdout:\na".into()),
+            duration_ms: None,
+        };
+        let pointers: Vec<String> =
+            Sent::of(&record).sources.into_iter().map(|source| source.pointer).collect();
+        assert_eq!(pointers, ["/result/stdout_preview"]);
     }
 }

@@ -17,7 +17,7 @@ const KEY_BYTES: usize = 256;
 
 /// The keys of one recording.
 #[derive(Debug, Default)]
-pub struct Repeats {
+pub struct IdempotencyKeys {
     // A lock, not messages: looked up once a call, held for a map operation.
     book: Mutex<Book>,
 }
@@ -41,7 +41,7 @@ struct First {
     answer: Answer,
 }
 
-impl Repeats {
+impl IdempotencyKeys {
     fn entry(&self, key: &str) -> Arc<tokio::sync::Mutex<Entry>> {
         self.book().entries.entry(key.to_owned()).or_default().clone()
     }
@@ -70,7 +70,7 @@ impl Repeats {
 pub async fn call_once(
     runtime: &Handle,
     caller: &Caller,
-    repeats: &Repeats,
+    idempotency: &IdempotencyKeys,
     key: Option<&str>,
     tool: &str,
     input: Value,
@@ -80,7 +80,7 @@ pub async fn call_once(
         let reason = format!("An idempotency key has 1 to {KEY_BYTES} bytes.");
         return refused(tool, ErrorKind::InvalidToolInput, reason, key);
     }
-    let entry = repeats.entry(key);
+    let entry = idempotency.entry(key);
     let mut entry = entry.lock().await;
     match &entry.first {
         Some(first) if first.tool == tool && first.input == input => {
@@ -93,7 +93,7 @@ pub async fn call_once(
         None => {
             let answer = call(runtime, caller, tool, input.clone()).await;
             if !answer.envelope.is_error() {
-                let answer = repeats.kept(&answer);
+                let answer = idempotency.kept(&answer);
                 entry.first = Some(First { tool: tool.to_owned(), input, answer });
             }
             answer
@@ -107,6 +107,6 @@ fn refused(tool: &str, kind: ErrorKind, reason: String, key: &str) -> Answer {
         .with_details(json!({ "field": "idempotency-key", "idempotency_key": shown }))
         .with_hint("use one key for one request: a new key for a new request");
     let envelope = Envelope::error(tool, error);
-    let receipt = super::render(&envelope);
+    let receipt = super::table::render(&envelope);
     Answer { seq: 0, envelope, receipt, repeated: false }
 }

@@ -5,23 +5,13 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use super::receipt::{OUTPUT_ROOM, fit_output, safe_chars};
+use super::receipt::{Artifact, OUTPUT_ROOM, fit_output, safe_chars};
 use crate::envelope::preview::{self, Preview, Text};
 use crate::runtime::{Error, Output, Stream};
 
-/// A file with an exact stream, for what a preview left out.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub(super) struct Artifact {
-    /// Absolute path on this machine.
-    pub(super) path: String,
-}
-
 /// A stream as an answer shows it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Shown {
+pub struct StreamPreview {
     /// Its preview; none when it is blank.
     pub preview: Option<Preview>,
     /// The file with the exact stream, when something of it is not shown.
@@ -39,7 +29,7 @@ pub fn output_budget(asked_tokens: Option<u64>) -> usize {
     preview::budget_chars(asked_tokens).min(OUTPUT_ROOM)
 }
 
-impl Shown {
+impl StreamPreview {
     /// Returns how a single stream is shown within a budget, before any file is made.
     #[must_use]
     pub fn of(text: &Text, budget_chars: usize) -> Self {
@@ -172,7 +162,7 @@ mod tests {
 
     #[test]
     fn what_is_cut_says_so_once_and_for_all() {
-        let of = |chars: usize, budget: usize| Shown::of(&Text::Whole("x".repeat(chars)), budget);
+        let of = |chars: usize, budget: usize| StreamPreview::of(&Text::Whole("x".repeat(chars)), budget);
         assert!(!of(0, 100).truncated() && !of(100, 100).truncated() && of(101, 100).truncated());
         let cut = of(1_000, 2_000).within(400);
         assert!(cut.truncated() && cut.text().is_some_and(|text| text.chars().count() <= 400));
