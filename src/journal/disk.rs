@@ -5,8 +5,9 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
-/// What the record asks of a file system.
-pub(super) trait Disk: Send {
+/// What a record asks of a file system.
+#[expect(clippy::missing_errors_doc, reason = "each fails as the file system does")]
+pub trait Disk: std::fmt::Debug + Send + Sync {
     /// Creates a file to append to; it must not exist.
     fn create(&self, path: &Path) -> io::Result<File>;
     /// Opens an existing file to append to.
@@ -37,7 +38,7 @@ pub(super) trait Disk: Send {
 
 /// The real one.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Os;
+pub struct Os;
 
 impl Disk for Os {
     fn create(&self, path: &Path) -> io::Result<File> {
@@ -130,6 +131,7 @@ pub(super) mod blocking {
     }
 
     /// The real disk behind a block.
+    #[derive(Debug)]
     pub(in crate::journal) struct Blocked(pub(in crate::journal) Block);
 
     impl Disk for Blocked {

@@ -13,6 +13,7 @@ use super::Error;
 use super::chain::{self, Entry, Hash};
 use super::disk::{Disk, write_once};
 use super::layout::{self, Head, Hold};
+use super::line_file::LineFile;
 use super::parts;
 
 /// How large things may become.
@@ -64,9 +65,7 @@ pub(super) struct Ledger {
 
 struct Segment {
     number: u32,
-    file: File,
-    /// Where the next line begins: the end of the last whole one.
-    length: u64,
+    lines: LineFile,
     /// The last line in it.
     last: (u64, Hash),
 }
@@ -106,7 +105,8 @@ impl Ledger {
         if let Some((number, length)) = end.segment {
             let path = layout::segment_path(recording, number);
             let file = ledger.disk.open(&path).map_err(Error::io("open", path))?;
-            ledger.segment = Some(Segment { number, file, length, last: (end.seq, end.hash) });
+            ledger.segment =
+                Some(Segment { number, lines: LineFile::new(file, length), last: (end.seq, end.hash) });
         }
         Ok(ledger)
     }
@@ -186,7 +186,7 @@ impl Ledger {
     /// none. It is given up; the rows not yet known to be on disk go to the next one.
     pub(super) fn look(&mut self) -> io::Result<()> {
         let path = |number| layout::segment_path(&self.recording, number);
-        let is_there = |segment: &Segment| self.disk.is_in_place(&segment.file, &path(segment.number));
+        let is_there = |segment: &Segment| self.disk.is_in_place(segment.lines.file(), &path(segment.number));
         if self.segment.as_ref().is_none_or(is_there) {
             return Ok(());
         }
@@ -197,7 +197,9 @@ impl Ledger {
 
     fn append_line(&mut self, entry: &Entry) -> io::Result<()> {
         let needed = (entry.body.len() + ENVELOPE_BYTES) as u64;
-        let is_full = |segment: &Segment| segment.length > 0 && segment.length + needed > self.bounds.segment;
+        let length = |segment: &Segment| segment.lines.length();
+        let is_full =
+            |segment: &Segment| length(segment) > 0 && length(segment) + needed > self.bounds.segment;
         if self.segment.as_ref().is_some_and(is_full) {
             self.turn()?;
         }
@@ -211,14 +213,13 @@ impl Ledger {
         self.ts = entry.ts;
         let hash = chain::write(&mut self.line, entry, &self.session, self.seq + 1, self.hash);
         let Some(segment) = &mut self.segment else { return Err(io::ErrorKind::NotFound.into()) };
-        if let Err(error) = write_once(&*self.disk, &segment.file, &self.line) {
-            if self.disk.truncate(&segment.file, segment.length).is_err() {
+        if let Err(error) = segment.lines.append(&*self.disk, &self.line) {
+            if segment.lines.is_torn() {
                 // Its end cannot be trusted: it is left as it is, and the next line begins a new segment.
                 self.seal();
             }
             return Err(error);
         }
-        segment.length += self.line.len() as u64;
         segment.last = (self.seq + 1, hash);
         (self.seq, self.hash) = (self.seq + 1, hash);
         self.unsynced.extend_from_slice(&self.line);
@@ -233,13 +234,13 @@ impl Ledger {
     /// Syncs the lines; where that fails, in a new segment that repeats them.
     fn sync_lines(&mut self) -> io::Result<()> {
         if let Some(segment) = &self.segment {
-            let Err(error) = self.disk.sync(&segment.file) else { return Ok(()) };
+            let Err(error) = self.disk.sync(segment.lines.file()) else { return Ok(()) };
             tracing::error!(%error, segment = segment.number, "sync the journal; the segment is given up");
             self.seal();
         }
         self.open_segment()?;
         let Some(segment) = &self.segment else { return Err(io::ErrorKind::NotFound.into()) };
-        let synced = self.disk.sync(&segment.file);
+        let synced = self.disk.sync(segment.lines.file());
         if synced.is_err() {
             self.seal();
         }
@@ -264,8 +265,8 @@ impl Ledger {
             write_once(&*self.disk, &file, &self.unsynced)?;
         }
         self.is_removed = false;
-        let length = self.unsynced.len() as u64;
-        self.segment = Some(Segment { number, file, length, last: (self.seq, self.hash) });
+        let lines = LineFile::new(file, self.unsynced.len() as u64);
+        self.segment = Some(Segment { number, lines, last: (self.seq, self.hash) });
         Ok(())
     }
 
@@ -275,12 +276,12 @@ impl Ledger {
 
     /// Removes the oldest segments while there are too many; the chain says where it begins now.
     fn prune(&mut self) -> io::Result<()> {
-        let size = |ledger: &Self| ledger.full.iter().map(|segment| segment.length).sum::<u64>();
+        let size = |ledger: &Self| ledger.full.iter().map(|segment| segment.lines.length()).sum::<u64>();
         while size(self) + self.bounds.segment > self.bounds.journal {
             let Some(oldest) = self.full.pop_front() else { break };
             let (seq, hash) = oldest.last;
             let data = json!({
-                "segment": layout::segment_name(oldest.number), "seq": seq, "hash": hash, "bytes": oldest.length,
+                "segment": layout::segment_name(oldest.number), "seq": seq, "hash": hash, "bytes": oldest.lines.length(),
             });
             self.write_line(&own_row("pruned", &data, self.ts))?;
             self.sync()?;

@@ -9,6 +9,7 @@ mod disk;
 mod error;
 mod layout;
 mod ledger;
+mod line_file;
 mod parts;
 mod problem;
 mod queue;
@@ -29,9 +30,11 @@ use serde::Serialize;
 use tokio::sync::{Notify, oneshot, watch};
 
 pub use chain::{Hash, Header};
+pub use disk::{Disk, Os};
 pub use error::Error;
 pub use layout::{Head, META_VERSION, Meta, is_held};
 pub use ledger::Bounds;
+pub use line_file::{LineFile, replace_file};
 pub use parts::Part;
 pub use problem::{Problem, ProblemKind};
 pub use reader::{Item, Reader, Record, last};
@@ -43,7 +46,6 @@ pub use writer::{Degraded, Health};
 pub(crate) use disk::blocking::Block;
 
 use chain::Entry;
-use disk::{Disk, Os};
 use ledger::Ledger;
 use queue::Queue;
 use writer::{Row, Writer};

@@ -82,7 +82,7 @@ async fn f21_whichever_call_fails_no_acknowledged_row_is_lost() {
 }
 
 /// A disk on which a write is cut short and what it left cannot be taken back.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 struct Stuck(Failing);
 
 #[tokio::test]

@@ -1,35 +1,38 @@
-//! The folder of a run (`.prose/runs/ID`): where its files lie and how they are written. What they say is
-//! decided elsewhere. Everything is the owner's alone; what is replaced is replaced whole.
+//! The folder of a run: `.prose/runs/ID/` in the workspace, readable by its owner alone.
 
-use std::fs::{DirBuilder, File, OpenOptions};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::fs::DirBuilder;
+use std::io::ErrorKind;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 
-use super::disk::SharedDisk;
+use super::SharedDisk;
 use super::error::Error;
 use super::journal::Line;
 use super::state;
+use crate::journal::{LineFile, replace_file};
 
-/// The project's folder, in the workspace.
+/// The folder of a project that holds its runs and its agents' memory.
 pub const PROJECT: &str = ".prose";
+
+const STATE: &str = "state.md";
 const ALPHABET: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 
 /// The folder of a run, or of a program it uses.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
-    state: Mutex<File>,
+    state: Mutex<LineFile>,
     disk: SharedDisk,
 }
 
 impl Folder {
-    /// Makes the folder of a new run and returns it with the run's id.
+    /// Creates the folder of a new run and returns it with the run's id.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// When it cannot be created.
     pub fn create(
         disk: &SharedDisk,
         workspace: &Path,
@@ -45,38 +48,27 @@ impl Folder {
             let path = runs.join(&id);
             match DirBuilder::new().mode(0o700).create(&path) {
                 Ok(()) => {
-                    let folder = Self::furnish(disk.clone(), path, &id, program, source)?;
+                    let folder = Self::populated(disk.clone(), path, &id, program, source)?;
                     return Ok((folder, id));
                 }
-                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(Error::io("create the folder", path)(error)),
             }
         }
     }
 
-    /// Makes the folder of a used program inside this one.
+    /// Creates the folder of a used program inside this one.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// When it cannot be created.
     pub fn import(&self, name: &str, run: &str, source: &str) -> Result<Self, Error> {
-        Self::furnish(self.disk.clone(), self.path.join("imports").join(name), run, name, source)
+        Self::populated(self.disk.clone(), self.path.join("imports").join(name), run, name, source)
     }
 
-    /// Opens the folder of a run there has been.
+    /// Opens the folder of an earlier run, and writes the line that its journal knows and it may not have.
     ///
     /// # Errors
-    /// When it is none.
-    pub fn open(disk: SharedDisk, path: PathBuf) -> Result<Self, Error> {
-        let state = append(&path.join("state.md"))?;
-        let folder = Self { path, state: Mutex::new(state), disk };
-        folder.take_off_half_a_line()?;
-        Ok(folder)
-    }
-
-    /// Opens the folder of a run that was cut off, and writes the line that its journal knows and it does not.
-    ///
-    /// # Errors
-    /// When it is none, or cannot be written.
+    /// When it is no folder of a run, or cannot be written.
     pub fn reopen(disk: &SharedDisk, path: PathBuf, last: Option<&Line>) -> Result<Self, Error> {
         let folder = Self::open(disk.clone(), path)?;
         match last {
@@ -89,13 +81,25 @@ impl Folder {
         Ok(folder)
     }
 
+    fn open(disk: SharedDisk, path: PathBuf) -> Result<Self, Error> {
+        let state = path.join(STATE);
+        let file = match disk.open(&state) {
+            Err(error) if error.kind() == ErrorKind::NotFound => disk.create(&state),
+            opened => opened,
+        };
+        let lines = file.and_then(|file| LineFile::repaired(&*disk, file, &state));
+        let (lines, _) = lines.map_err(Error::io("open", state))?;
+        Ok(Self { path, state: Mutex::new(lines), disk })
+    }
+
     fn note_unless_there(&self, text: &str, times: usize) -> Result<(), Error> {
-        let lines = self.lines()?;
+        let path = self.path.join(STATE);
+        let lines = std::fs::read(&path).map_err(Error::io("read", path))?;
         let there = lines.split(|byte| *byte == b'\n').filter(|line| *line == text.as_bytes());
         if there.count() < times { self.note(text) } else { Ok(()) }
     }
 
-    fn furnish(
+    fn populated(
         disk: SharedDisk,
         path: PathBuf,
         run: &str,
@@ -105,30 +109,13 @@ impl Folder {
         make(&path.join("bindings"))?;
         let copy = path.join("program.prose");
         if !copy.exists() {
-            disk.replace(&copy, source.as_bytes()).map_err(Error::io("write", &copy))?;
+            replace_file(&*disk, &copy, source.as_bytes()).map_err(Error::io("write", &copy))?;
         }
         let folder = Self::open(disk, path)?;
-        if folder.lines()?.is_empty() {
-            folder.note_raw(&state::header(run, program))?;
+        if folder.state().length() == 0 {
+            folder.append(&state::header(run, program))?;
         }
         Ok(folder)
-    }
-
-    /// What a run that was cut off has half written would run into the next line.
-    fn take_off_half_a_line(&self) -> Result<(), Error> {
-        let lines = self.lines()?;
-        let whole = memchr::memrchr(b'\n', &lines).map_or(0, |at| at + 1);
-        if whole == lines.len() {
-            return Ok(());
-        }
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let cut = self.disk.truncate(&state, whole as u64);
-        cut.map_err(Error::io("repair", self.path.join("state.md")))
-    }
-
-    fn lines(&self) -> Result<Vec<u8>, Error> {
-        let path = self.path.join("state.md");
-        std::fs::read(&path).map_err(Error::io("read", path))
     }
 
     /// Returns its path.
@@ -137,17 +124,21 @@ impl Folder {
         &self.path
     }
 
+    fn state(&self) -> MutexGuard<'_, LineFile> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Appends a line to `state.md`.
     ///
     /// # Errors
     /// When it cannot be written.
     pub fn note(&self, line: &str) -> Result<(), Error> {
-        self.note_raw(&format!("{line}\n"))
+        self.append(&format!("{line}\n"))
     }
 
-    fn note_raw(&self, text: &str) -> Result<(), Error> {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        self.disk.append(&state, text.as_bytes()).map_err(Error::io("write", self.path.join("state.md")))
+    fn append(&self, lines: &str) -> Result<(), Error> {
+        let appended = self.state().append(&*self.disk, lines.as_bytes());
+        appended.map_err(Error::io("write", self.path.join(STATE)))
     }
 
     /// Returns the file of a binding, relative to the folder.
@@ -160,35 +151,35 @@ impl Folder {
         Path::new("bindings").join(name)
     }
 
-    /// Replaces one of its files, making the folder it lies in.
+    /// Replaces a file, creating the folder it is in. A relative path is one inside this folder; an absolute one is of
+    /// what outlives the run.
     ///
     /// # Errors
     /// When it cannot be written.
     pub fn write(&self, file: &Path, text: &str) -> Result<(), Error> {
-        self.keep(&self.path.join(file), text)
-    }
-
-    /// Replaces a file of what outlives the run, making the folder it lies in.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn keep(&self, path: &Path, text: &str) -> Result<(), Error> {
+        let path = self.path.join(file);
         if let Some(parent) = path.parent() {
             make(parent)?;
         }
-        self.disk.replace(path, text.as_bytes()).map_err(Error::io("write", path))
+        replace_file(&*self.disk, &path, text.as_bytes()).map_err(Error::io("write", path))
     }
 
-    /// Reads one of its files.
+    /// Reads a file; paths as in [`write`](Self::write).
     #[must_use]
     pub fn read(&self, file: &Path) -> Option<String> {
         std::fs::read_to_string(self.path.join(file)).ok()
     }
 
+    /// Tells whether a file is there; paths as in [`write`](Self::write).
+    #[must_use]
+    pub fn has(&self, file: &Path) -> bool {
+        self.path.join(file).exists()
+    }
+
     /// Removes one of its files, if it is there.
     pub fn remove(&self, file: &Path) {
         if let Err(error) = self.disk.remove(&self.path.join(file))
-            && error.kind() != std::io::ErrorKind::NotFound
+            && error.kind() != ErrorKind::NotFound
         {
             tracing::warn!(%error, file = %file.display(), "remove a file of a run");
         }
@@ -201,33 +192,26 @@ pub fn runs(workspace: &Path) -> PathBuf {
     workspace.join(PROJECT).join("runs")
 }
 
-/// Makes a folder that is the owner's alone, with those above it.
-///
-/// # Errors
-/// When it cannot be made.
+/// Creates a folder that only its owner can enter, with those above it.
 fn make(path: &Path) -> Result<(), Error> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
     made.map_err(Error::io("create the folder", path))
-}
-
-fn append(path: &Path) -> Result<File, Error> {
-    let opened = OpenOptions::new().append(true).create(true).mode(0o600).open(path);
-    opened.map_err(Error::io("open", path))
 }
 
 /// Runs are no part of the project's history.
 fn keep_out_of_git(disk: &SharedDisk, runs: &Path) {
     let ignore = runs.join(".gitignore");
     if !ignore.exists()
-        && let Err(error) = disk.replace(&ignore, b"*\n")
+        && let Err(error) = replace_file(&**disk, &ignore, b"*\n")
     {
         tracing::info!(%error, "runs will show in git");
     }
 }
 
+/// Returns a new id: when it began, and six random letters and digits.
 fn run_id(at: Timestamp) -> String {
     let mut random = [0; 6];
-    // An id that is taken is made anew.
+    // An id that is taken is replaced by another.
     let _ = rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty());
     let tail: String =
         random.iter().map(|byte| char::from(ALPHABET[usize::from(*byte) % ALPHABET.len()])).collect();
@@ -244,7 +228,7 @@ mod tests {
     fn a_run_has_a_folder_of_its_own_that_nobody_else_reads() {
         let dir = tempfile::tempdir().expect("temp dir");
         let at: Timestamp = "2026-01-15T14:30:52Z".parse().expect("a time");
-        let disk: SharedDisk = std::sync::Arc::new(super::super::disk::Os);
+        let disk: SharedDisk = std::sync::Arc::new(crate::journal::Os);
         let (folder, id) = Folder::create(&disk, dir.path(), "x.prose", "exec \"true\"\n", at).expect("made");
         assert!(id.starts_with("20260115-143052-") && id.len() == 22, "{id}");
         folder.write(&Folder::binding("x", Some(3)), "text").expect("written");

@@ -1,7 +1,6 @@
 //! Runs of programs: begun or gone on with, in the runtime that carries them, to an outcome.
 
 pub mod binding;
-pub mod disk;
 mod error;
 pub mod folder;
 pub mod journal;
@@ -24,7 +23,6 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
-use self::disk::SharedDisk;
 pub use self::error::{Error, Refusal};
 use self::folder::Folder;
 use self::journal::{Key, Row, RunJournal, RunRow};
@@ -43,13 +41,16 @@ use super::vm::{Frame, Judge, Vm};
 use crate::clock::Clock;
 use crate::config::ExecPolicy;
 use crate::envelope::{Actor, Envelope};
-use crate::journal::Durability;
+use crate::journal::{Disk, Durability, Os};
 use crate::runtime::{Handle, ProgramError, RunState};
 
 /// What the call of a run is called in the recording.
 const CALL: &str = "run";
 /// The view of a run is published at most this often.
 const PUBLISH_EVERY: Duration = Duration::from_millis(50);
+
+/// The disk that the files of a run are on; tests make it fail.
+pub type SharedDisk = Arc<dyn Disk>;
 
 /// What to run, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -105,7 +106,7 @@ impl Run {
         events: mpsc::Sender<Event>,
     ) -> Result<Self, Error> {
         let at = Clock::start().now().wall;
-        let disk: SharedDisk = Arc::new(disk::Os);
+        let disk: SharedDisk = Arc::new(Os);
         let answers = match &request.answers {
             Some(path) => Answers::read(path)?,
             None => Answers::default(),
@@ -131,7 +132,6 @@ impl Run {
             preflight(runtime, &request, &loaded, &inputs, &judge)?;
         }
         let input = json!({ "program": request.program, "resume": request.resume });
-        let shell = runtime.step_shell();
         let (journal, folder, id, cwd) = match resumed {
             Some(Resumed { journal, folder, first, .. }) => {
                 journal.write(&Row::Resumed { at })?;
@@ -142,8 +142,16 @@ impl Run {
                 let name = request.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
                 let (folder, id) =
                     Folder::create(&disk, runtime.workspace(), &name, loaded.source.text(), at)?;
-                let first = RunRow::new(&id, &request.program, &request.cwd, &shell, &inputs, at);
-                let first = RunRow { exec: judge.exec, ..first };
+                let first = RunRow {
+                    version: RunRow::VERSION,
+                    run: id.clone(),
+                    program: request.program.clone(),
+                    cwd: request.cwd.clone(),
+                    shell: runtime.step_shell().display().to_string(),
+                    inputs: inputs.clone(),
+                    exec: judge.exec,
+                    at,
+                };
                 (RunJournal::create(disk, folder.path(), first)?, folder, id, request.cwd.clone())
             }
         };

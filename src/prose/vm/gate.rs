@@ -96,7 +96,7 @@ impl<E: Effects> Vm<E> {
             Decided::Failed(message) => ("rejected", "file".to_owned(), Some(message.clone())),
         };
         // Cut off after it was decided, a gate must not look as if it still waited.
-        if is_new || frame.module.folder.path().join(&pending).exists() {
+        if is_new || frame.module.folder.has(&pending) {
             let facts = json!({
                 "gate_id": id, "prompt": prompt, "created_at": created, "decision": word, "principal": who,
                 "timestamp": self.effects.now(), "comment": note,

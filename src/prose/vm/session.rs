@@ -55,7 +55,7 @@ impl<E: Effects> Vm<E> {
         let line = frame.line(resume.span);
         let agent = frame.module.program.agent(resume.agent.as_str()).cloned();
         let memory = agent.as_deref().and_then(|agent| self.memory(frame, agent));
-        let known = memory.as_ref().and_then(|memory| std::fs::read_to_string(memory.join("memory.md")).ok());
+        let known = memory.as_ref().and_then(|memory| frame.module.folder.read(&memory.join("memory.md")));
         let has_worked = self.journal.is_begun(&frame.at("try1").key);
         if known.is_none() && !has_worked {
             let message = format!("E018: {} has no memory to go on from", resume.agent.as_str());
@@ -185,18 +185,18 @@ impl<E: Effects> Vm<E> {
     fn remember(&self, frame: &Frame, agent: &Agent, task: &str, answer: &str) -> Result<(), Halt> {
         let Some(memory) = self.memory(frame, agent) else { return Ok(()) };
         let name = agent.name.as_str();
-        let taken = |number: &u32| memory.join(format!("{name}-{number:03}.md")).exists();
+        let folder = &frame.module.folder;
+        let taken = |number: &u32| folder.has(&memory.join(format!("{name}-{number:03}.md")));
         let number = (1..).find(|number| !taken(number)).unwrap_or(1);
         let at = self.effects.now();
         let segment = format!(
             "# Segment {number:03}\n\ntimestamp: {at:.0}\nprompt: {task:?}\n\n## Summary\n\n{answer}\n"
         );
-        let folder = &frame.module.folder;
-        folder.keep(&memory.join(format!("{name}-{number:03}.md")), &segment)?;
+        folder.write(&memory.join(format!("{name}-{number:03}.md")), &segment)?;
         let path = memory.join("memory.md");
-        let known = std::fs::read_to_string(&path).unwrap_or_else(|_| format!("# Agent History: {name}\n"));
+        let known = folder.read(&path).unwrap_or_else(|| format!("# Agent History: {name}\n"));
         let all = format!("{known}\n## {at:.0}\n\nAsked: {}\n\n{answer}\n", first_line(task));
-        folder.keep(&path, &all)?;
+        folder.write(&path, &all)?;
         Ok(())
     }
 }

@@ -1,14 +1,12 @@
-//! The journal of a run (`journal.jsonl`): what was begun, what came of it. A run that was cut off is walked
-//! again from its beginning, and whatever stands here is taken from here instead of being done again. What
-//! was begun and did not end is told as that, and never done again silently.
+//! The journal of a run (`journal.jsonl`): what was begun, and what came of it. Resuming walks the program again from
+//! its beginning and takes from here whatever has been recorded, instead of doing it again. What was begun and has
+//! no end is reported as that, and never silently done again.
 
 mod history;
 mod row;
 
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
-use std::io::Read as _;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -16,10 +14,11 @@ use jiff::Timestamp;
 use rustix::fs::{FlockOperation, flock};
 use sha2::{Digest as _, Sha256};
 
-use self::history::{History, read};
+use self::history::{History, Place};
 pub use self::row::{Row, RunRow};
-use super::disk::{Disk, SharedDisk};
+use super::SharedDisk;
 use super::error::Error;
+use crate::journal::LineFile;
 use crate::prose::vm::effects::{Decided, Ran};
 
 /// The file, in the folder of the run.
@@ -71,7 +70,7 @@ impl Written {
 /// A line of a `state.md`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// The folder of the used program that it tells of; none is the run's own.
+    /// The folder of the used program that it is about; none is the run's own.
     pub of: Option<PathBuf>,
     /// The line.
     pub text: String,
@@ -83,19 +82,11 @@ pub struct Line {
 #[derive(Debug)]
 pub struct RunJournal {
     path: PathBuf,
-    rows: Mutex<Rows>,
+    rows: Mutex<LineFile>,
     disk: SharedDisk,
     /// What earlier walks did; never changed.
-    past: History,
+    history: History,
     numbers: Mutex<HashMap<String, u32>>,
-}
-
-/// The file of a journal.
-#[derive(Debug)]
-struct Rows {
-    file: File,
-    /// Where the last whole row ends; none once something lies behind it that cannot be taken off.
-    end: Option<u64>,
 }
 
 impl RunJournal {
@@ -105,53 +96,47 @@ impl RunJournal {
     /// When it cannot be written.
     pub fn create(disk: SharedDisk, folder: &Path, first: RunRow) -> Result<Self, Error> {
         let path = folder.join(JOURNAL);
-        let opened = OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path);
-        let file = opened.map_err(Error::io("create", &path))?;
+        let file = disk.create(&path).map_err(Error::io("create", &path))?;
         lock(&file, &first.run)?;
-        let rows = Mutex::new(Rows { file, end: Some(0) });
-        let journal = Self { path, rows, disk, past: History::default(), numbers: Mutex::default() };
+        let rows = Mutex::new(LineFile::new(file, 0));
+        let journal = Self { path, rows, disk, history: History::default(), numbers: Mutex::default() };
         journal.write(&Row::Run(first))?;
         Ok(journal)
     }
 
-    /// Opens the journal of a run that was cut off. What was half written at its end is taken off.
+    /// Opens the journal of a run to resume it. What was half written at its end is cut off.
     ///
     /// # Errors
     /// When it cannot be used, another process uses it, or the run is over.
     pub fn open(disk: SharedDisk, folder: &Path, run: &str) -> Result<(Self, RunRow), Error> {
         let path = folder.join(JOURNAL);
-        let mut file =
-            OpenOptions::new().read(true).append(true).open(&path).map_err(Error::io("open", &path))?;
+        let file = disk.open(&path).map_err(Error::io("open", &path))?;
         lock(&file, run)?;
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(Error::io("read", &path))?;
-        let whole = memchr::memrchr(b'\n', &bytes).map_or(0, |at| at + 1);
-        let (first, past) = read(&path, &bytes[..whole])?;
-        if let Some((how, false)) = &past.end {
+        let (rows, bytes) = LineFile::repaired(&*disk, file, &path).map_err(Error::io("read", &path))?;
+        let (first, history) = History::read(&path, &bytes)?;
+        if let Some((how, false)) = &history.end {
             return Err(Error::Over { run: run.to_owned(), how: how.clone() });
         }
-        if whole < bytes.len() {
-            disk.truncate(&file, whole as u64).map_err(Error::io("repair", &path))?;
-        }
         let mut numbers: HashMap<String, u32> = HashMap::new();
-        for ((_, of), number) in &past.numbers {
+        for ((_, of), number) in &history.numbers {
             let highest = numbers.entry(of.clone()).or_default();
             *highest = (*highest).max(*number);
         }
-        let rows = Mutex::new(Rows { file, end: Some(whole as u64) });
-        Ok((Self { path, rows, disk, past, numbers: Mutex::new(numbers) }, first))
+        Ok((Self { path, rows: Mutex::new(rows), disk, history, numbers: Mutex::new(numbers) }, first))
+    }
+
+    fn known(&self, key: &Key) -> Option<&Place> {
+        self.history.places.get(key)
     }
 
     /// Returns what is known of the command at a place.
     #[must_use]
     pub fn command(&self, key: &Key) -> CommandRecord {
-        match self.past.ran.get(key) {
-            Some(ran) => CommandRecord::Ran(ran.clone()),
-            None if self.past.failed.contains_key(key) => {
-                CommandRecord::Failed(self.past.failed[key].clone())
-            }
-            None if self.past.begun.contains(key) => CommandRecord::Begun,
-            None => CommandRecord::New,
+        match self.known(key) {
+            Some(Place { ran: Some(ran), .. }) => CommandRecord::Ran(ran.clone()),
+            Some(Place { failed: Some(ran), .. }) => CommandRecord::Failed(ran.clone()),
+            Some(Place { is_begun: true, .. }) => CommandRecord::Begun,
+            _ => CommandRecord::New,
         }
     }
 
@@ -161,7 +146,7 @@ impl RunJournal {
     /// When it is not, and then the command must not start.
     pub async fn begin(&self, key: &Key, line: u32, cmd: &str, at: Timestamp) -> Result<(), Error> {
         self.write(&Row::Begun { key: key.clone(), line, cmd: cmd.to_owned(), at })?;
-        let file = self.rows().file.try_clone().map_err(Error::io("sync", &self.path))?;
+        let file = self.rows().file().try_clone().map_err(Error::io("sync", &self.path))?;
         let disk = self.disk.clone();
         let synced = tokio::task::spawn_blocking(move || disk.sync(&file)).await;
         synced.unwrap_or_else(|gone| Err(gone.into())).map_err(Error::io("sync", &self.path))
@@ -170,13 +155,13 @@ impl RunJournal {
     /// Returns how the question at a place was settled.
     #[must_use]
     pub fn decided(&self, key: &Key) -> Option<&Decided> {
-        self.past.decided.get(key)
+        self.known(key)?.decided.as_ref()
     }
 
     /// Returns how the branches of the block at a place ended, in order.
     #[must_use]
     pub fn joined(&self, key: &Key) -> Option<&[(usize, bool)]> {
-        self.past.joined.get(key).map(Vec::as_slice)
+        self.known(key)?.joined.as_deref()
     }
 
     /// Returns the number that something has at a place: the same in each walk, and never given twice.
@@ -184,7 +169,7 @@ impl RunJournal {
     /// # Errors
     /// When it cannot be written.
     pub fn number(&self, of: &str, key: &Key) -> Result<u32, Error> {
-        if let Some(known) = self.past.numbers.get(&(key.clone(), of.to_owned())) {
+        if let Some(known) = self.history.numbers.get(&(key.clone(), of.to_owned())) {
             return Ok(*known);
         }
         let number = {
@@ -202,7 +187,7 @@ impl RunJournal {
     /// # Errors
     /// When it cannot be written.
     pub fn mark(&self, key: &Key, text: &str, folder: &Path) -> Result<bool, Error> {
-        if self.past.marks.get(key).is_some_and(|lines| lines.iter().any(|line| line == text)) {
+        if self.known(key).is_some_and(|place| place.marks.iter().any(|line| line == text)) {
             return Ok(false);
         }
         let of = (self.path.parent() != Some(folder)).then(|| folder.to_owned());
@@ -213,27 +198,27 @@ impl RunJournal {
     /// Returns the line that may not be there yet: the run was cut off right after its row.
     #[must_use]
     pub fn last_line(&self) -> Option<&Line> {
-        self.past.last_line.as_ref()
+        self.history.last_line.as_ref()
     }
 
     /// Tells whether an earlier walk has noted any line at a place.
     #[must_use]
     pub fn is_marked(&self, key: &Key) -> bool {
-        self.past.marks.contains_key(key)
+        self.known(key).is_some_and(|place| !place.marks.is_empty())
     }
 
     /// Returns what earlier walks have made of the binding at a place.
     #[must_use]
     pub fn binding(&self, key: &Key, file: &Path) -> BindingRecord {
-        match self.past.writers.get(file) {
+        match self.history.writers.get(file) {
             Some((writer, written)) if writer == key => BindingRecord::Last(written.clone()),
-            _ if self.past.bound.contains(key) => BindingRecord::Overwritten,
+            _ if self.known(key).is_some_and(|place| place.is_bound) => BindingRecord::Overwritten,
             _ => BindingRecord::New,
         }
     }
 
-    /// Notes that a binding's file is about to be replaced: what is found there later is told from what a person
-    /// has put there by what is noted here.
+    /// Notes that a binding's file is about to be replaced: by this, what a person has put there later is told from
+    /// what the run wrote.
     ///
     /// # Errors
     /// When it cannot be written, and then the file must stay as it is.
@@ -244,13 +229,7 @@ impl RunJournal {
     /// Tells whether earlier walks have left anything here.
     #[must_use]
     pub fn is_begun(&self, key: &Key) -> bool {
-        self.past.ran.contains_key(key) || self.past.decided.contains_key(key)
-    }
-
-    /// Returns whether any command was begun and has no known end.
-    #[must_use]
-    pub fn has_doubts(&self) -> bool {
-        !self.past.failed.is_empty() || self.past.begun.iter().any(|key| !self.past.ran.contains_key(key))
+        self.known(key).is_some_and(|place| place.ran.is_some() || place.decided.is_some())
     }
 
     /// Appends a row.
@@ -264,23 +243,8 @@ impl RunJournal {
         self.rows().append(&*self.disk, &line).map_err(Error::io("write", &self.path))
     }
 
-    fn rows(&self) -> MutexGuard<'_, Rows> {
+    fn rows(&self) -> MutexGuard<'_, LineFile> {
         self.rows.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Rows {
-    /// Appends a row whole, or nothing: behind half a row, the next one could not be read.
-    fn append(&mut self, disk: &dyn Disk, row: &[u8]) -> std::io::Result<()> {
-        let Some(end) = self.end else {
-            return Err(std::io::Error::other("it ends in half a row that cannot be taken off"));
-        };
-        if let Err(error) = disk.append(&self.file, row) {
-            self.end = disk.truncate(&self.file, end).is_ok().then_some(end);
-            return Err(error);
-        }
-        self.end = Some(end + row.len() as u64);
-        Ok(())
     }
 }
 
@@ -298,11 +262,20 @@ mod tests {
     use super::*;
 
     fn first() -> RunRow {
-        RunRow::new("r", Path::new("/p"), Path::new("/"), Path::new("/bin/sh"), &[], Timestamp::UNIX_EPOCH)
+        RunRow {
+            version: RunRow::VERSION,
+            run: "r".into(),
+            program: "/p".into(),
+            cwd: "/".into(),
+            shell: "/bin/sh".into(),
+            inputs: Vec::new(),
+            exec: crate::config::ExecPolicy::default(),
+            at: Timestamp::UNIX_EPOCH,
+        }
     }
 
     fn os() -> SharedDisk {
-        Arc::new(super::super::disk::Os)
+        Arc::new(crate::journal::Os)
     }
 
     #[tokio::test]
@@ -321,7 +294,7 @@ mod tests {
             assert!(journal.mark(&key("a"), "1→ ✓", dir.path()).expect("written"));
             journal.bind(key("a"), "bindings/x.md".into(), "text").expect("written");
             assert!(matches!(RunJournal::open(os(), dir.path(), "r"), Err(Error::Busy { .. })));
-            journal.disk.append(&journal.rows().file, b"{\"row\":\"ma").expect("half a row");
+            journal.disk.write(journal.rows().file(), b"{\"row\":\"ma").expect("half a row");
         }
         let (journal, row) = RunJournal::open(os(), dir.path(), "r").expect("opens");
         assert_eq!(row, first());
@@ -330,7 +303,7 @@ mod tests {
             (journal.command(&key("b")), journal.command(&key("z"))),
             (CommandRecord::Begun, CommandRecord::New)
         );
-        assert!(journal.has_doubts());
+        assert_eq!(journal.command(&key("b")), CommandRecord::Begun);
         assert_eq!(journal.number("call", &key("d")).expect("known"), 2);
         assert_eq!(journal.number("call", &key("e")).expect("a new one"), 3);
         assert!(!journal.mark(&key("a"), "1→ ✓", dir.path()).expect("known"));

@@ -1,6 +1,6 @@
 //! The rows of a journal, and the first of them.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -8,9 +8,6 @@ use serde::{Deserialize, Serialize};
 use super::Key;
 use crate::config::ExecPolicy;
 use crate::prose::vm::effects::{Decided, Ran};
-
-/// The version of the rows.
-pub(super) const VERSION: u32 = 1;
 
 /// One row.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -119,25 +116,6 @@ pub struct RunRow {
 }
 
 impl RunRow {
-    /// Returns the first row of a new run.
-    #[must_use]
-    pub fn new(
-        run: &str,
-        program: &Path,
-        cwd: &Path,
-        shell: &Path,
-        inputs: &[(String, String)],
-        at: Timestamp,
-    ) -> Self {
-        Self {
-            version: VERSION,
-            run: run.to_owned(),
-            program: program.to_owned(),
-            cwd: cwd.to_owned(),
-            shell: shell.display().to_string(),
-            inputs: inputs.to_vec(),
-            exec: ExecPolicy::default(),
-            at,
-        }
-    }
+    /// The version of the rows.
+    pub const VERSION: u32 = 1;
 }

@@ -8,15 +8,15 @@ use std::sync::{Arc, Mutex};
 use proptest::prelude::*;
 use proptest::test_runner::{RngSeed, TestRunner};
 
+use super::fused::Fused;
 use super::generated::{Generated, Written, programs};
 use super::played::{Outside, Played};
 use super::{files, in_words, progress, root};
 use crate::config::ExecPolicy;
 use crate::prose::answers::Answers;
 use crate::prose::run::Error;
+use crate::prose::run::SharedDisk;
 use crate::prose::run::binding::BindingFile;
-use crate::prose::run::disk::SharedDisk;
-use crate::prose::run::disk::fused::Fused;
 use crate::prose::source::Source;
 use crate::prose::vm::{Judge, Vm};
 use crate::runtime::AnswerValue;

@@ -3,6 +3,7 @@
 
 mod cases;
 mod cut;
+mod fused;
 mod generated;
 mod played;
 mod policy;
@@ -26,7 +27,7 @@ use crate::config::ExecPolicy;
 use crate::envelope::Actor;
 use crate::prose::answers::Answers;
 use crate::prose::run::Error;
-use crate::prose::run::disk::{Os, SharedDisk};
+use crate::prose::run::SharedDisk;
 use crate::prose::run::folder::Folder;
 use crate::prose::run::journal::{Row, RunJournal, RunRow};
 use crate::prose::run::state;
@@ -139,7 +140,7 @@ impl Bench {
 
     async fn walk(&self) -> Walked {
         let at = Timestamp::UNIX_EPOCH;
-        let disk: SharedDisk = Arc::new(Os);
+        let disk: SharedDisk = Arc::new(crate::journal::Os);
         let (folder, journal, id) = files(&disk, self.dir.path(), &self.source).expect("files");
         let answers = Answers::parse(&self.answers, false).expect("answers");
         let judge = Judge { answers, gates_from_answers: true, agents: false, exec: self.exec };
@@ -195,7 +196,16 @@ fn files(
         return Ok((folder, journal, id));
     }
     let (folder, id) = Folder::create(disk, workspace, "t.prose", source.text(), at)?;
-    let row = RunRow::new(&id, Path::new("t.prose"), Path::new("/start"), Path::new("/bin/sh"), &[], at);
+    let row = RunRow {
+        version: RunRow::VERSION,
+        run: id.clone(),
+        program: "t.prose".into(),
+        cwd: "/start".into(),
+        shell: "/bin/sh".into(),
+        inputs: Vec::new(),
+        exec: ExecPolicy::default(),
+        at,
+    };
     let journal = RunJournal::create(disk.clone(), folder.path(), row)?;
     Ok((folder, journal, id))
 }
