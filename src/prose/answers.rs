@@ -128,12 +128,6 @@ impl Answers {
         let has_text = |entry: &Entry| entry.text.as_deref().is_none_or(|text| asked.text.contains(text));
         self.answers.iter().any(|entry| entry.may_fit(asked) && (is_open || has_text(entry)))
     }
-
-    /// Tells whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.answers.is_empty()
-    }
 }
 
 impl Entry {

@@ -60,24 +60,12 @@ impl Program {
         self.agents.iter().find(|agent| agent.name == *name)
     }
 
-    /// Returns the program used under a name.
-    #[must_use]
-    pub fn used(&self, name: &str) -> Option<&Use> {
-        self.uses.iter().find(|used| used.called() == Some(name))
-    }
-
     /// Returns the inputs at the top level, in source order.
     pub fn inputs(&self) -> impl Iterator<Item = &Input> {
         self.body.iter().filter_map(|statement| match &statement.kind {
             StatementKind::Input(input) => Some(input),
             _ => None,
         })
-    }
-
-    /// Returns what is executed at the top level, each with its number from 1. Inputs have none.
-    pub fn numbered(&self) -> impl Iterator<Item = (u32, &Statement)> {
-        let executed = self.body.iter().filter(|statement| statement.is_executed());
-        (1..).zip(executed)
     }
 }
 

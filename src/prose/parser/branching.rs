@@ -57,14 +57,14 @@ impl Parser<'_> {
             first_else.get_or_insert(token.span);
             otherwise = Some(self.body("`else`", token));
         }
-        Ok(If { arms, otherwise, span: self.since(start.span.start()) })
+        Ok(If { arms, otherwise, span: self.since(start.span) })
     }
 
     fn arm(&mut self, word: &str) -> Parsed<Arm> {
         let start = self.bump();
         let condition = self.condition(word)?;
         let body = self.body(&format!("`{word}`"), start);
-        Ok(Arm { condition, body, span: self.since(start.span.start()) })
+        Ok(Arm { condition, body, span: self.since(start.span) })
     }
 
     pub(super) fn attempt(&mut self) -> Parsed<Try> {
@@ -84,7 +84,7 @@ impl Parser<'_> {
             if is_catch {
                 let error = self.as_name()?;
                 let body = self.body("`catch`", token);
-                catch = Some(Catch { error, body, span: self.since(token.span.start()) });
+                catch = Some(Catch { error, body, span: self.since(token.span) });
             } else {
                 finally = Some(self.body("`finally`", token));
             }
@@ -92,7 +92,7 @@ impl Parser<'_> {
         if seen == [None, None] {
             self.reports.add(Code::HPE014, start.span, "this `try` has neither `catch` nor `finally`");
         }
-        Ok(Try { body, catch, finally, span: self.since(start.span.start()) })
+        Ok(Try { body, catch, finally, span: self.since(start.span) })
     }
 
     pub(super) fn choice(&mut self) -> Parsed<Choice> {
@@ -108,7 +108,7 @@ impl Parser<'_> {
             self.reports.add(Code::HPE015, start.span, "this choice has no options");
         }
         self.check_labels(&options);
-        Ok(Choice { criteria, options, span: self.since(start.span.start()) })
+        Ok(Choice { criteria, options, span: self.since(start.span) })
     }
 
     fn option_into(&mut self, options: &mut Vec<ChoiceOption>) {
@@ -130,7 +130,7 @@ impl Parser<'_> {
         let start = self.bump();
         let label = self.string("a label between quotes")?;
         let body = self.body("this option", start);
-        Ok(ChoiceOption { label, body, span: self.since(start.span.start()) })
+        Ok(ChoiceOption { label, body, span: self.since(start.span) })
     }
 
     fn check_labels(&mut self, options: &[ChoiceOption]) {

@@ -25,21 +25,17 @@ impl Parser<'_> {
         let start = self.bump();
         if self.kind() == TokenKind::Colon {
             let value = self.body("`do`", start);
-            return Ok(Expr::Do(Spanned { value, span: self.since(start.span.start()) }));
+            return Ok(Expr::Do(Spanned { value, span: self.since(start.span) }));
         }
         let block = self.name("the name of a block")?;
         let mut arguments = Vec::new();
         if self.kind() == TokenKind::Open(Bracket::Round) {
-            let open = self.bump();
-            while self.in_brackets(Bracket::Round) {
-                arguments.push(self.value()?);
-                if !self.eat(TokenKind::Comma) {
-                    break;
-                }
-            }
-            self.close(Bracket::Round, open)?;
+            self.between(Bracket::Round, |parser| {
+                arguments.push(parser.value()?);
+                Ok(())
+            })?;
         }
-        let span = self.since(start.span.start());
+        let span = self.since(start.span);
         if self.kind() == TokenKind::Colon {
             let colon = self.token().span;
             let hint = "a block is defined with `block name:`, and called with `do name` without a colon";
@@ -53,14 +49,10 @@ impl Parser<'_> {
         let start = self.bump();
         let mut modifiers = Modifiers::default();
         if self.kind() == TokenKind::Open(Bracket::Round) {
-            let open = self.bump();
-            while self.in_brackets(Bracket::Round) {
-                self.modifier(&mut modifiers)?;
-                if !self.eat(TokenKind::Comma) {
-                    break;
-                }
-            }
-            self.close(Bracket::Round, open)?;
+            self.between(Bracket::Round, |parser| {
+                parser.modifier(&mut modifiers);
+                Ok(())
+            })?;
         }
         let outer = self.branches_at.replace(self.depth + 1);
         let body = self.body("`parallel`", start);
@@ -68,10 +60,10 @@ impl Parser<'_> {
         let branches: Vec<Branch> = body.iter().cloned().map(branch).collect();
         let join = self.join(&modifiers, branches.len());
         let on_fail = modifiers.on_fail.unwrap_or(ParallelOnFail::FailFast);
-        Ok(Parallel { join, on_fail, branches, span: self.since(start.span.start()) })
+        Ok(Parallel { join, on_fail, branches, span: self.since(start.span) })
     }
 
-    fn modifier(&mut self, into: &mut Modifiers) -> Parsed<()> {
+    fn modifier(&mut self, into: &mut Modifiers) {
         let token = self.token();
         if token.kind != TokenKind::Word || self.kind_at(1) != TokenKind::Colon {
             let known = [("all", "all"), ("first", "first"), ("any", "any")];
@@ -79,7 +71,7 @@ impl Parser<'_> {
                 Ok(join) => into.join = Some((join.value, join.span)),
                 Err(Lost) => self.skip_modifier(),
             }
-            return Ok(());
+            return;
         }
         let key = self.source.slice(token.span).to_owned();
         self.bump();
@@ -98,7 +90,6 @@ impl Parser<'_> {
                 self.skip_modifier();
             }
         }
-        Ok(())
     }
 
     /// Goes to the end of a modifier that could not be read.
@@ -160,7 +151,7 @@ impl Parser<'_> {
         let count = self.count(Code::HPE012, "the count of a repeat");
         let index = self.as_name()?;
         let body = self.body("`repeat`", start);
-        let span = self.since(start.span.start());
+        let span = self.since(start.span);
         let count = count.unwrap_or(crate::prose::ast::Count::Number(NonZeroU32::MIN));
         Ok(Repeat { count, index, body, span })
     }
@@ -172,12 +163,10 @@ impl Parser<'_> {
         self.bump();
         let item = self.name("a name for the element")?;
         let index = if self.eat(TokenKind::Comma) { Some(self.name("a name for the count")?) } else { None };
-        if !self.eat_word("in") {
-            return Err(self.expected("`in`"));
-        }
+        self.need_word("in")?;
         let collection = Box::new(self.collection()?);
         let body = self.body("`for`", start);
-        let span = self.since(start.span.start());
+        let span = self.since(start.span);
         Ok(Expr::For(For { mode, item, index, collection, body, span }))
     }
 
@@ -225,7 +214,7 @@ impl Parser<'_> {
             self.reports.add(Code::OPW001, start.span, "nothing ends this loop");
         }
         let body = self.body("`loop`", start);
-        Ok(Loop { test, max, index, body, span: self.since(start.span.start()) })
+        Ok(Loop { test, max, index, body, span: self.since(start.span) })
     }
 }
 

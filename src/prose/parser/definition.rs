@@ -41,7 +41,7 @@ impl Parser<'_> {
             self.reports.add(Code::E012, path.span, format!("\"{written}\" is no path of a program"));
         }
         let path = Spanned { value: written, span: path.span };
-        let span = self.since(start.span.start());
+        let span = self.since(start.span);
         self.program.uses.push(Use { path, from, alias, span });
         Ok(())
     }
@@ -49,11 +49,9 @@ impl Parser<'_> {
     fn imported(&mut self) -> Parsed<()> {
         let start = self.bump();
         let skill = self.string("the name of a skill")?;
-        if !self.eat_word("from") {
-            return Err(self.expected("`from`"));
-        }
+        self.need_word("from")?;
         let source = self.string("where the skill comes from")?;
-        let span = self.since(start.span.start());
+        let span = self.since(start.span);
         self.reports.add(Code::OPW003, span, "`import` is the old way to name a skill");
         let from = source.shown();
         let known = ["github:", "npm:", "http://", "https://", "./", "../", "/", "@"];
@@ -88,19 +86,15 @@ impl Parser<'_> {
             max_depth = self.max_depth()?;
         }
         let body = self.body("the block", start);
-        let span = self.since(start.span.start());
+        let span = self.since(start.span);
         self.program.blocks.push(Arc::new(Block { name, parameters, max_depth, body, span }));
         Ok(())
     }
 
     fn max_depth(&mut self) -> Parsed<Option<Spanned<std::num::NonZeroU32>>> {
         let open = self.bump();
-        if !self.eat_word("max_depth") {
-            return Err(self.expected("`max_depth`"));
-        }
-        if !self.eat(TokenKind::Colon) {
-            return Err(self.expected("`:`"));
-        }
+        self.need_word("max_depth")?;
+        self.need(TokenKind::Colon, "`:`")?;
         let span = self.token().span;
         let depth = self.positive(Code::OPE003, "the depth");
         self.close(Bracket::Round, open)?;
@@ -110,9 +104,7 @@ impl Parser<'_> {
     fn agent(&mut self) -> Parsed<()> {
         let start = self.bump();
         let name = self.defined_name(start)?;
-        if !self.eat(TokenKind::Colon) {
-            return Err(self.expected("`:` after the name of the agent"));
-        }
+        self.need(TokenKind::Colon, "`:` after the name of the agent")?;
         let mut properties = SessionProperties::default();
         let (mut persist, mut skills, mut permissions) = (None, Vec::new(), Vec::new());
         self.properties("an agent", &AGENT, |parser, key, token| {
@@ -128,7 +120,7 @@ impl Parser<'_> {
             }
             Ok(())
         });
-        let span = self.since(start.span.start());
+        let span = self.since(start.span);
         let agent = Agent { name, properties, persist, skills, permissions, span };
         self.program.agents.push(Arc::new(agent));
         Ok(())
@@ -145,11 +137,8 @@ impl Parser<'_> {
                     return Ok(Spanned { value: Persist::Path(path.shown().into_owned()), span: token.span });
                 }
                 None => {
-                    let found = self.described(token);
-                    let message = format!("an agent does not persist as {found}");
-                    let span = self.visible(token);
-                    self.reports.add(Code::HPE025, span, message);
-                    return Err(Lost);
+                    let message = |found: &str| format!("an agent does not persist as {found}");
+                    return Err(self.wrong(Code::HPE025, message));
                 }
             },
         };
@@ -159,11 +148,7 @@ impl Parser<'_> {
 
     fn skills(&mut self, key: Token) -> Parsed<Vec<Text>> {
         if self.kind() != TokenKind::Open(Bracket::Square) {
-            let token = self.token();
-            let span = self.visible(token);
-            let message = format!("skills are a list, not {}", self.described(token));
-            self.reports.add(Code::E013, span, message);
-            return Err(Lost);
+            return Err(self.wrong(Code::E013, |found| format!("skills are a list, not {found}")));
         }
         let skills = self.texts_in_list(Code::E014, "a skill")?;
         if skills.is_empty() {
@@ -174,22 +159,17 @@ impl Parser<'_> {
 
     /// Reads a list of strings; of any other element, `code` is said.
     pub(super) fn texts_in_list(&mut self, code: Code, what: &str) -> Parsed<Vec<Text>> {
-        let open = self.bump();
         let mut texts = Vec::new();
-        while self.in_brackets(Bracket::Square) {
-            if let Some(text) = self.string_here() {
-                texts.push(text);
-            } else {
-                let token = self.token();
-                let message = format!("{what} is a string, not {}", self.described(token));
-                self.reports.add(code, token.span, message);
-                self.bump();
+        self.between(Bracket::Square, |parser| {
+            match parser.string_here() {
+                Some(text) => texts.push(text),
+                None => {
+                    parser.wrong(code, |found| format!("{what} is a string, not {found}"));
+                    parser.bump();
+                }
             }
-            if !self.eat(TokenKind::Comma) {
-                break;
-            }
-        }
-        self.close(Bracket::Square, open)?;
+            Ok(())
+        })?;
         Ok(texts)
     }
 
@@ -220,11 +200,7 @@ impl Parser<'_> {
             return Ok(Rule::Patterns(vec![text]));
         }
         if self.kind() != TokenKind::Word {
-            let token = self.token();
-            let span = self.visible(token);
-            let message = format!("a pattern is a string, not {}", self.described(token));
-            self.reports.add(Code::E016, span, message);
-            return Err(Lost);
+            return Err(self.wrong(Code::E016, |found| format!("a pattern is a string, not {found}")));
         }
         let token = self.bump();
         let word = self.name_of(token);
@@ -250,9 +226,7 @@ impl Parser<'_> {
             return Err(Lost);
         }
         let name = self.name("a name")?;
-        if !self.eat(TokenKind::Colon) {
-            return Err(self.expected("`:` after the name of the input"));
-        }
+        self.need(TokenKind::Colon, "`:` after the name of the input")?;
         let prompt = match self.discretion_here() {
             Some(text) => InputPrompt::Judged(text),
             None => InputPrompt::Verbatim(self.string("a description between quotes")?),

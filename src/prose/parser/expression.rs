@@ -119,7 +119,7 @@ impl Parser<'_> {
 
     /// Returns the words from a token on up to here.
     pub(super) fn words(&self, from: usize) -> Opaque {
-        let start = self.tokens.get(from).map_or(self.end, |token| token.span.start());
+        let start = self.tokens.get(from).map_or(Span::default(), |token| token.span);
         Opaque { text: self.joined(from, self.at), span: self.since(start) }
     }
 
@@ -157,36 +157,27 @@ impl Parser<'_> {
     }
 
     fn list(&mut self) -> Parsed<Expr> {
-        let start = self.bump();
+        let start = self.token();
         let mut values = Vec::new();
-        while self.in_brackets(Bracket::Square) {
-            values.push(self.value()?);
-            if !self.eat(TokenKind::Comma) {
-                break;
-            }
-        }
-        self.close(Bracket::Square, start)?;
-        Ok(Expr::List(Spanned { value: values, span: self.since(start.span.start()) }))
+        self.between(Bracket::Square, |parser| {
+            values.push(parser.value()?);
+            Ok(())
+        })?;
+        Ok(Expr::List(Spanned { value: values, span: self.since(start.span) }))
     }
 
     fn record(&mut self) -> Parsed<Expr> {
-        let start = self.bump();
+        let start = self.token();
         let mut entries = Vec::new();
         let mut valued = false;
-        while self.in_brackets(Bracket::Curly) {
-            let key = self.name("the name of a variable")?;
-            let mut value = None;
-            if self.eat(TokenKind::Colon) {
-                valued = true;
-                value = Some(self.value()?);
-            }
+        self.between(Bracket::Curly, |parser| {
+            let key = parser.name("the name of a variable")?;
+            let value = if parser.eat(TokenKind::Colon) { Some(parser.value()?) } else { None };
+            valued |= value.is_some();
             entries.push(Entry { key, value });
-            if !self.eat(TokenKind::Comma) {
-                break;
-            }
-        }
-        self.close(Bracket::Curly, start)?;
-        let span = self.since(start.span.start());
+            Ok(())
+        })?;
+        let span = self.since(start.span);
         if valued {
             self.reports
                 .add(Code::HPW017, span, "an object with values of its own")
@@ -280,27 +271,22 @@ impl Parser<'_> {
 
     fn call(&mut self, token: Token) -> Parsed<Expr> {
         let program = self.name_of(token);
-        let open = self.bump();
         let mut inputs = Vec::new();
-        while self.in_brackets(Bracket::Round) {
-            if self.kind() != TokenKind::Word || self.kind_at(1) != TokenKind::Colon {
-                let token = self.token();
-                let span = self.visible(token);
+        self.between(Bracket::Round, |parser| {
+            if parser.kind() != TokenKind::Word || parser.kind_at(1) != TokenKind::Colon {
+                let span = parser.visible(parser.token());
                 let hint = format!(
                     "write `{0}(input: value)`; a block is called with `do {0}(value)`",
                     program.text
                 );
-                return Err(self.invalid(span, "the inputs of a program are named", hint));
+                return Err(parser.invalid(span, "the inputs of a program are named", hint));
             }
-            let name = self.name("the name of an input")?;
-            self.bump();
-            inputs.push((name, self.value()?));
-            if !self.eat(TokenKind::Comma) {
-                break;
-            }
-        }
-        self.close(Bracket::Round, open)?;
-        let span = self.since(token.span.start());
+            let name = parser.name("the name of an input")?;
+            parser.bump();
+            inputs.push((name, parser.value()?));
+            Ok(())
+        })?;
+        let span = self.since(token.span);
         self.properties("a call", &["(none)"], |_, _, _| Ok(()));
         Ok(Expr::Call(Call { program, inputs, span }))
     }

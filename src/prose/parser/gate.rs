@@ -22,9 +22,7 @@ impl Parser<'_> {
             return Err(Lost);
         }
         let name = self.name("a name")?;
-        if !self.eat(TokenKind::Colon) {
-            return Err(self.expected("`:` after the name of the gate"));
-        }
+        self.need(TokenKind::Colon, "`:` after the name of the gate")?;
         let (mut prompt, mut allow, mut timeout, mut on_reject) = (None, Vec::new(), None, None);
         let mut prompt_given = false;
         self.properties("a gate", &GATE, |parser, key, _| {
@@ -72,7 +70,6 @@ impl Parser<'_> {
     }
 
     fn on_reject(&mut self) -> Parsed<OnReject> {
-        let token = self.token();
         match self.word() {
             "throw" => {
                 self.bump();
@@ -87,13 +84,9 @@ impl Parser<'_> {
                 Ok(OnReject::Continue)
             }
             "session" => self.session().map(|session| OnReject::Session(Box::new(session))),
-            _ => {
-                let found = self.described(token);
-                let span = self.visible(token);
-                let message = format!("on_reject must be throw, retry, continue, or session, not {found}");
-                self.reports.add(Code::HPE023, span, message);
-                Err(Lost)
-            }
+            _ => Err(self.wrong(Code::HPE023, |found| {
+                format!("on_reject must be throw, retry, continue, or session, not {found}")
+            })),
         }
     }
 }

@@ -18,21 +18,28 @@ impl Parser<'_> {
 
     /// Reads names between brackets.
     pub(super) fn names_between(&mut self, bracket: Bracket, what: &str) -> Parsed<Vec<Name>> {
-        let open = self.bump();
         let mut names = Vec::new();
-        while self.in_brackets(bracket) {
-            names.push(self.name(what)?);
+        self.between(bracket, |parser| {
+            names.push(parser.name(what)?);
+            Ok(())
+        })?;
+        Ok(names)
+    }
+
+    /// Reads what stands between brackets, separated by commas.
+    pub(super) fn between(
+        &mut self,
+        bracket: Bracket,
+        mut read: impl FnMut(&mut Self) -> Parsed<()>,
+    ) -> Parsed<()> {
+        let open = self.bump();
+        while self.kind() != TokenKind::Close(bracket) && !self.kind().is_layout() {
+            read(self)?;
             if !self.eat(TokenKind::Comma) {
                 break;
             }
         }
-        self.close(bracket, open)?;
-        Ok(names)
-    }
-
-    /// Tells whether something stands between brackets here, and they do not end.
-    pub(super) fn in_brackets(&self, bracket: Bracket) -> bool {
-        self.kind() != TokenKind::Close(bracket) && !self.kind().is_layout()
+        self.close(bracket, open)
     }
 
     /// Expects the bracket that closes `open`.

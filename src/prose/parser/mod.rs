@@ -142,7 +142,8 @@ impl Parser<'_> {
     }
 
     /// Returns what reaches from a token's beginning to the last token of text.
-    fn since(&self, start: usize) -> Span {
+    fn since(&self, start: Span) -> Span {
+        let start = start.start();
         Span::new(to_offset(start), to_offset(self.end.max(start)))
     }
 
@@ -158,6 +159,24 @@ impl Parser<'_> {
             diagnostic.no_hint();
         }
         Lost
+    }
+
+    /// Reports that the token here is not what belongs here; `message` gets its description.
+    fn wrong(&mut self, code: Code, message: impl FnOnce(&str) -> String) -> Lost {
+        let token = self.token();
+        let (found, span) = (self.described(token), self.visible(token));
+        self.reports.add(code, span, message(&found));
+        Lost
+    }
+
+    /// Takes a token of a kind, or reports that it is missing.
+    fn need(&mut self, kind: TokenKind, what: &str) -> Parsed<()> {
+        if self.eat(kind) { Ok(()) } else { Err(self.expected(what)) }
+    }
+
+    /// Takes a word, or reports that it is missing.
+    fn need_word(&mut self, word: &str) -> Parsed<()> {
+        if self.eat_word(word) { Ok(()) } else { Err(self.expected(&format!("`{word}`"))) }
     }
 
     /// Says that a statement has no form of the language.
@@ -249,12 +268,12 @@ impl Parser<'_> {
     fn skip_line_and_block(&mut self) {
         self.skip_to_line_end();
         if self.eat(TokenKind::Newline) && self.kind() == TokenKind::Indent {
-            self.skip_block();
+            self.skip_block(0);
         }
     }
 
-    fn skip_block(&mut self) {
-        let mut depth = 0_usize;
+    /// Skips a block of which `depth` levels are open, to its end.
+    fn skip_block(&mut self, mut depth: usize) {
         loop {
             match self.bump().kind {
                 TokenKind::Indent => depth += 1,

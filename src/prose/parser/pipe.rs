@@ -21,7 +21,7 @@ impl Parser<'_> {
         while self.kind() == TokenKind::Pipe {
             stages.push(self.stage()?);
         }
-        let span = self.since(input.span().start());
+        let span = self.since(input.span());
         Ok(Expr::Pipe(Pipe { input: Box::new(input), stages, span }))
     }
 
@@ -56,7 +56,7 @@ impl Parser<'_> {
     fn staged(&mut self, start: Token, word: Token, operation: StageOperation) -> Stage {
         let what = format!("`{}`", self.source.slice(word.span));
         let body = self.body(&what, word);
-        Stage { operation, body, span: self.since(start.span.start()) }
+        Stage { operation, body, span: self.since(start.span) }
     }
 
     fn reduce(&mut self, word: Token) -> Parsed<StageOperation> {

@@ -46,7 +46,7 @@ impl Parser<'_> {
                 TokenKind::Newline => {
                     self.bump();
                 }
-                TokenKind::Indent => self.skip_block(),
+                TokenKind::Indent => self.skip_block(0),
                 _ => read(self),
             }
         }

@@ -46,7 +46,7 @@ impl Parser<'_> {
         if let Some(prompt) = properties.prompt.as_ref().filter(|_| !has_own_prompt) {
             self.check_length(prompt);
         }
-        Ok(Session { subject, properties, span: self.since(start.span.start()) })
+        Ok(Session { subject, properties, span: self.since(start.span) })
     }
 
     /// Reads what a session is about; nothing when that stands below it.
@@ -66,9 +66,7 @@ impl Parser<'_> {
         }
         if self.kind() == TokenKind::Word {
             let name = self.name("a name")?;
-            if !self.eat(TokenKind::Colon) {
-                return Err(self.expected("`:` and an agent after the name of the session"));
-            }
+            self.need(TokenKind::Colon, "`:` and an agent after the name of the session")?;
             if self.kind().is_layout() {
                 return Ok(None);
             }
@@ -111,12 +109,10 @@ impl Parser<'_> {
 
     pub(super) fn resume(&mut self) -> Parsed<Resume> {
         let start = self.bump();
-        if !self.eat(TokenKind::Colon) {
-            return Err(self.expected("`:` and an agent after `resume`"));
-        }
+        self.need(TokenKind::Colon, "`:` and an agent after `resume`")?;
         let agent = self.name("the name of an agent")?;
         let properties = self.session_properties("a session");
-        Ok(Resume { agent, properties, span: self.since(start.span.start()) })
+        Ok(Resume { agent, properties, span: self.since(start.span) })
     }
 
     pub(super) fn exec(&mut self) -> Parsed<Exec> {
@@ -151,7 +147,7 @@ impl Parser<'_> {
             }
             Ok(())
         });
-        Ok(Exec { command, timeout, on_fail, cwd, span: self.since(start.span.start()) })
+        Ok(Exec { command, timeout, on_fail, cwd, span: self.since(start.span) })
     }
 
     /// Reads a quoted duration; of anything else, `code` is said.

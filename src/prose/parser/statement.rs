@@ -42,29 +42,25 @@ impl Parser<'_> {
             "indent it like the line above",
         );
         self.bump();
-        match self.deeper(|parser| Ok(parser.statements())) {
-            Ok(inner) => {
-                list.extend(inner);
-                self.eat(TokenKind::Dedent);
-            }
-            Err(Lost) => self.skip_rest_of_block(),
-        }
+        list.extend(self.rest_of_block());
     }
 
-    fn skip_rest_of_block(&mut self) {
-        let mut depth = 1_usize;
-        while depth > 0 && self.kind() != TokenKind::End {
-            match self.bump().kind {
-                TokenKind::Indent => depth += 1,
-                TokenKind::Dedent => depth -= 1,
-                _ => {}
-            }
-        }
+    /// Reads the statements of the block that has just been opened, to its end.
+    fn rest_of_block(&mut self) -> Vec<Statement> {
+        let read = self.deeper(|parser| {
+            let statements = parser.statements();
+            parser.eat(TokenKind::Dedent);
+            Ok(statements)
+        });
+        read.unwrap_or_else(|Lost| {
+            self.skip_block(1);
+            Vec::new()
+        })
     }
 
     /// Goes on after a statement that could not be read: with the statements below it, if they are some.
     fn recover(&mut self, list: &mut Vec<Statement>) {
-        if self.after_layout() && self.kind() != TokenKind::Indent && !self.tokens_left_on_line() {
+        if self.after_layout() && self.kind() != TokenKind::Indent && self.kind().is_layout() {
             return;
         }
         self.skip_to_line_end();
@@ -75,21 +71,11 @@ impl Parser<'_> {
         let block_word = matches!(self.word_at(1), "try" | "do" | "parallel" | "loop" | "session" | "resume");
         if self.kind_at(2) == TokenKind::Colon && !block_word {
             // Properties of something that is not known: nothing can be said about them.
-            self.skip_block();
+            self.skip_block(0);
             return;
         }
         self.bump();
-        match self.deeper(|parser| Ok(parser.statements())) {
-            Ok(inner) => {
-                list.extend(inner);
-                self.eat(TokenKind::Dedent);
-            }
-            Err(Lost) => self.skip_rest_of_block(),
-        }
-    }
-
-    fn tokens_left_on_line(&self) -> bool {
-        !self.kind().is_layout()
+        list.extend(self.rest_of_block());
     }
 
     /// Expects the end of a statement.
@@ -114,15 +100,7 @@ impl Parser<'_> {
         if self.kind() == TokenKind::Newline && self.kind_at(1) == TokenKind::Indent {
             self.bump();
             self.bump();
-            let read = self.deeper(|parser| {
-                let statements = parser.statements();
-                parser.eat(TokenKind::Dedent);
-                Ok(statements)
-            });
-            if read.is_err() {
-                self.skip_rest_of_block();
-            }
-            return Body::new(read.unwrap_or_default());
+            return Body::new(self.rest_of_block());
         }
         if self.kind().is_layout() {
             self.reports.add(Code::HPW011, header.span, format!("nothing stands below {of}"));
@@ -145,7 +123,7 @@ impl Parser<'_> {
         }
         self.next_id += 1;
         let kind = self.statement_kind()?;
-        Ok(Some(Statement { id, span: self.since(start.span.start()), kind }))
+        Ok(Some(Statement { id, span: self.since(start.span), kind }))
     }
 
     fn statement_kind(&mut self) -> Parsed<StatementKind> {
@@ -194,16 +172,9 @@ impl Parser<'_> {
         } else {
             Target::Name(self.name(&format!("a name after `{word}`"))?)
         };
-        self.equal()?;
+        self.need(TokenKind::Equal, "`=`")?;
         let value = Box::new(self.value()?);
         Ok(StatementKind::Bind(Binding { mutability, target, value }))
-    }
-
-    fn equal(&mut self) -> Parsed<()> {
-        if self.eat(TokenKind::Equal) {
-            return Ok(());
-        }
-        Err(self.expected("`=`"))
     }
 
     fn output(&mut self) -> Parsed<StatementKind> {

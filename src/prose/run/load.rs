@@ -6,29 +6,17 @@ use std::sync::Arc;
 
 use super::error::Error;
 use super::program_file::read_text;
-use crate::prose::ast::{Program, UsePath};
+use crate::prose::ast::UsePath;
 use crate::prose::source::Source;
-use crate::prose::survey::{Survey, survey};
+use crate::prose::survey::survey;
 use crate::prose::vm::module::Library;
 use crate::prose::{Checked, Contract, Imports, Profile, check_with, parse};
-
-/// A program that was read and has no errors, with those it uses.
-pub struct Loaded {
-    /// Its text.
-    pub source: Source,
-    /// Its tree.
-    pub program: Arc<Program>,
-    /// What it may do.
-    pub survey: Survey,
-    /// The programs it uses.
-    pub uses: Arc<HashMap<String, Arc<Library>>>,
-}
 
 /// Reads a program. `text` is its text, where that is not the file's as it is now.
 ///
 /// # Errors
 /// When it, or one it uses, cannot be read or has errors.
-pub fn load(path: &Path, text: Option<String>, profile: Profile) -> Result<Loaded, Error> {
+pub fn load(path: &Path, text: Option<String>, profile: Profile) -> Result<Library, Error> {
     let mut names = HashMap::new();
     let mut open = Vec::new();
     let text = match text {
@@ -52,7 +40,7 @@ fn load_one(
     profile: Profile,
     names: &mut HashMap<String, PathBuf>,
     open: &mut Vec<PathBuf>,
-) -> Result<Loaded, Error> {
+) -> Result<Library, Error> {
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     if open.contains(&real) {
         return Err(Error::UsesItself { path: path.to_owned() });
@@ -71,9 +59,8 @@ fn load_one(
         let library = load_one(&file, &read(&file)?, profile, names, open)?;
         imports.insert(used.path.value.clone(), Ok(Contract::of(&library.program)));
         if let Some(called) = used.called() {
-            let name = folder_name(&file, names);
-            let Loaded { source, program, uses: its, .. } = library;
-            uses.insert(called.to_owned(), Arc::new(Library { name, source, program, uses: its }));
+            let library = Library { name: folder_name(&file, names), ..library };
+            uses.insert(called.to_owned(), Arc::new(library));
         }
     }
     open.pop();
@@ -83,7 +70,7 @@ fn load_one(
         return Err(Error::Unsound { path: path.to_owned(), report: report(&source, &checked) });
     }
     let survey = survey(&source, &checked.program);
-    Ok(Loaded { source, program: Arc::new(checked.program), survey, uses: Arc::new(uses) })
+    Ok(Library { name: String::new(), source, program: checked.program, survey, uses })
 }
 
 /// Returns a name for the folder of a used program; no two files have the same.

@@ -26,7 +26,7 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 pub use self::error::{Error, Refusal};
 use self::folder::Folder;
 use self::journal::{Key, Row, RunJournal, RunRow};
-use self::load::{Loaded, load, read};
+use self::load::{load, read};
 pub use self::outcome::{How, Outcome};
 use self::outcome::{Judged, judge};
 use self::preflight::{check_inputs, preflight};
@@ -35,14 +35,14 @@ use super::Profile;
 use super::answers::Answers;
 use super::vm::effects::{Effects, Event};
 use super::vm::module::Module;
-use super::vm::progress::{Beginning, Progress};
+use super::vm::progress::Progress;
 use super::vm::value::Value;
 use super::vm::{Frame, Judge, Vm};
 use crate::clock::Clock;
 use crate::config::ExecPolicy;
 use crate::envelope::{Actor, Envelope};
 use crate::journal::{Disk, Durability, Os};
-use crate::runtime::{Handle, ProgramError, RunState};
+use crate::runtime::{Handle, ProgramError, ProgramView, RunState};
 
 /// What the call of a run is called in the recording.
 const CALL: &str = "run";
@@ -115,12 +115,12 @@ impl Run {
         let open = |run| Resumed::open(&disk, runtime.workspace(), run, &request.program);
         let resumed = request.resume.as_deref().map(open).transpose()?;
         let text = resumed.as_ref().map(|resumed| resumed.text.clone());
-        let loaded = load(&request.program, text, profile)?;
+        let library = load(&request.program, text, profile)?;
         let inputs = match &resumed {
             Some(resumed) => resumed.first.inputs.iter().chain(&request.inputs).cloned().collect(),
             None => request.inputs.clone(),
         };
-        check_inputs(&loaded, &inputs)?;
+        check_inputs(&library, &inputs)?;
         let begun = resumed.as_ref().map(|resumed| resumed.first.exec).unwrap_or_default();
         let judge = Judge {
             answers,
@@ -129,7 +129,7 @@ impl Run {
             exec: request.exec.max(begun),
         };
         if !request.lazy && resumed.is_none() {
-            preflight(runtime, &request, &loaded, &inputs, &judge)?;
+            preflight(runtime, &request, &library, &inputs, &judge)?;
         }
         let input = json!({ "program": request.program, "resume": request.resume });
         let (journal, folder, id, cwd) = match resumed {
@@ -141,7 +141,7 @@ impl Run {
             None => {
                 let name = request.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
                 let (folder, id) =
-                    Folder::create(&disk, runtime.workspace(), &name, loaded.source.text(), at)?;
+                    Folder::create(&disk, runtime.workspace(), &name, library.source.text(), at)?;
                 let first = RunRow {
                     version: RunRow::VERSION,
                     run: id.clone(),
@@ -157,14 +157,21 @@ impl Run {
         };
         let under_way = runtime.program_under_way();
         let call = runtime.begin_call(&by, CALL, Durability::Written, &input).await;
-        let progress = Progress::new(Beginning {
+        let progress = Progress::new(ProgramView {
             run: id.clone(),
             call: Some(call),
             started_by: by.clone(),
             path: request.program.clone(),
-            source: loaded.source.text().into(),
+            source: library.source.text().into(),
             folder: folder.path().to_owned(),
-            at,
+            state: RunState::Running,
+            steps: Vec::new(),
+            branches: Vec::new(),
+            loops: Vec::new(),
+            bindings: Vec::new(),
+            error: None,
+            started_at: at,
+            ended_at: None,
         });
         let has_operator = request.has_operator;
         let kept = Mutex::default();
@@ -173,9 +180,7 @@ impl Run {
         let vm = Vm::new(world, journal, judge, progress, id.clone(), home);
         let folder = Arc::new(folder);
         let given = inputs.iter().map(|(name, value)| (name.clone(), Value::text(value.as_str()))).collect();
-        let Loaded { source, program, uses, survey } = loaded;
-        let names = survey.names;
-        let module = Module { source, program, folder: folder.clone(), uses, given, names, is_main: true };
+        let module = Module { library: Arc::new(library), folder: folder.clone(), given, is_main: true };
         let frame = Frame::root(Arc::new(module), cwd, CancellationToken::new());
         Ok(Self {
             vm,
@@ -218,9 +223,9 @@ impl Run {
                 }
             }
         };
-        let left_behind = self.vm.effects().clear().await;
+        let left_behind = self.vm.effects.clear().await;
         let Judged { how, line, message, place } = judge(ended);
-        let outputs = frame.scope().outputs().into_iter();
+        let outputs = frame.scope.outputs().into_iter();
         let mut outcome = Outcome {
             run: self.id.clone(),
             folder: self.folder().to_owned(),
@@ -249,12 +254,12 @@ impl Run {
 
     /// Writes the last lines of the run's files.
     fn close(&self, outcome: &Outcome, place: Option<Key>) -> Result<(), Error> {
-        let at = self.vm.effects().now();
+        let at = self.vm.effects.now();
         let how = match outcome.how {
             How::Completed | How::Failed => outcome.how.as_str(),
             How::Unanswered | How::Aborted | How::Interrupted => How::Interrupted.as_str(),
         };
-        self.vm.journal().write(&Row::End { at, how: how.to_owned(), place })?;
+        self.vm.journal.write(&Row::End { at, how: how.to_owned(), place })?;
         let line = match (&outcome.message, outcome.how) {
             (_, How::Completed) => state::end(at),
             (Some(message), _) => state::error(at, message),
@@ -265,7 +270,7 @@ impl Run {
 
     /// Tells the runtime how it ended.
     fn report(&self, outcome: &Outcome) {
-        let at = self.vm.effects().now();
+        let at = self.vm.effects.now();
         let state = match outcome.how {
             How::Completed => RunState::Completed,
             How::Failed | How::Unanswered => RunState::Failed,
@@ -287,7 +292,7 @@ impl Drop for Run {
             return;
         }
         // Nobody waits for it any more. The journal has no end: it can be gone on with.
-        self.vm.progress.ended(RunState::Interrupted, None, self.vm.effects().now());
+        self.vm.progress.ended(RunState::Interrupted, None, self.vm.effects.now());
         self.runtime.show_program(self.vm.progress.view());
         self.runtime.abandon_call(self.call);
     }

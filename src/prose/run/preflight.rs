@@ -6,16 +6,15 @@ use std::sync::Arc;
 
 use super::Request;
 use super::error::Error;
-use super::load::Loaded;
 use crate::config::ExecPolicy;
 use crate::prose::answers::Asked;
-use crate::prose::survey::{Possible, Survey, survey};
+use crate::prose::survey::{Possible, Survey};
 use crate::prose::vm::Judge;
 use crate::prose::vm::module::Library;
 use crate::runtime::Handle;
 
 /// Refuses inputs that the program does not have.
-pub(super) fn check_inputs(loaded: &Loaded, inputs: &[(String, String)]) -> Result<(), Error> {
+pub(super) fn check_inputs(loaded: &Library, inputs: &[(String, String)]) -> Result<(), Error> {
     let known: Vec<&str> = loaded.program.inputs().map(|input| input.name.as_str()).collect();
     match inputs.iter().find(|(name, _)| !known.contains(&name.as_str())) {
         None => Ok(()),
@@ -30,7 +29,7 @@ pub(super) fn check_inputs(loaded: &Loaded, inputs: &[(String, String)]) -> Resu
 pub(super) fn preflight(
     runtime: &Handle,
     request: &Request,
-    loaded: &Loaded,
+    loaded: &Library,
     inputs: &[(String, String)],
     judge: &Judge,
 ) -> Result<(), Error> {
@@ -62,7 +61,7 @@ pub(super) fn preflight(
 }
 
 /// Lists the questions of a program and of those it uses; an input of those is asked for when a call leaves it out.
-fn questions(loaded: &Loaded, exec: ExecPolicy) -> Vec<(String, Possible)> {
+fn questions(loaded: &Library, exec: ExecPolicy) -> Vec<(String, Possible)> {
     let name = loaded.source.name().to_owned();
     let asks = |survey: &Survey| {
         let commands = if exec == ExecPolicy::Allow { Vec::new() } else { survey.commands.clone() };
@@ -77,9 +76,10 @@ fn questions(loaded: &Loaded, exec: ExecPolicy) -> Vec<(String, Possible)> {
         if !seen.insert(library.source.name().to_owned()) {
             continue;
         }
-        let survey = survey(&library.source, &library.program);
-        given.note(&survey, &library.uses);
-        all.extend(asks(&survey).into_iter().map(|possible| (library.source.name().to_owned(), possible)));
+        given.note(&library.survey, &library.uses);
+        all.extend(
+            asks(&library.survey).into_iter().map(|possible| (library.source.name().to_owned(), possible)),
+        );
         open.extend(library.uses.values().cloned());
     }
     all.retain(|(program, possible)| {

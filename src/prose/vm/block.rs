@@ -12,13 +12,12 @@ use super::value::Value;
 use super::{CallChain, Cwd, DEPTH, Frame, Vm};
 use crate::prose::ast::{Call, Invocation};
 use crate::prose::run::state;
-use crate::prose::survey::survey;
 
 impl<E: Effects> Vm<E> {
     /// `do block(…)`.
     pub(super) async fn invoke(&self, frame: &Frame, invocation: &Invocation) -> Result<Evaluated, Halt> {
         let (name, line) = (invocation.block.as_str(), frame.line(invocation.span));
-        let Some(block) = frame.module.program.block(name).cloned() else {
+        let Some(block) = frame.module.library.program.block(name).cloned() else {
             return Err(Thrown::new(line, format!("there is no block {name}")).into());
         };
         let depth = frame.depth_of(name);
@@ -60,7 +59,7 @@ impl<E: Effects> Vm<E> {
     /// and its caller stays there (docs/prose-rules.md#rule-4).
     pub(super) async fn call(&self, frame: &Frame, call: &Call) -> Result<Evaluated, Halt> {
         let (name, line) = (call.program.as_str(), frame.line(call.span));
-        let Some(library) = frame.module.uses.get(name).cloned() else {
+        let Some(library) = frame.module.library.uses.get(name).cloned() else {
             return Err(Thrown::new(line, format!("no used program is called {name}")).into());
         };
         if frame.depth_of(name) >= DEPTH {
@@ -74,15 +73,7 @@ impl<E: Effects> Vm<E> {
         let times = self.journal.number(&format!("import:{}", library.name), &frame.key)?;
         let folder = if times == 1 { library.name.clone() } else { format!("{}__{times}", library.name) };
         let folder = frame.module.folder.import(&folder, &self.run, library.source.text())?;
-        let module = Arc::new(Module {
-            source: library.source.clone(),
-            program: library.program.clone(),
-            folder: Arc::new(folder),
-            uses: library.uses.clone(),
-            given,
-            names: survey(&library.source, &library.program).names,
-            is_main: false,
-        });
+        let module = Arc::new(Module { library, folder: Arc::new(folder), given, is_main: false });
         let own = Frame {
             module,
             scope: Scope::root(),

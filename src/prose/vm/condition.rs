@@ -2,7 +2,6 @@
 
 use super::control_flow::{Evaluated, Halt};
 use super::effects::Effects;
-use super::file::Site;
 use super::{Frame, Vm, Walk, coerce};
 use crate::prose::ast::{Choice, Condition, If};
 use crate::prose::source::Span;
@@ -19,9 +18,11 @@ impl<E: Effects> Vm<E> {
             match condition {
                 Condition::Judged(text) => {
                     let text_in_full = self.filled(frame, text)?.trim().to_owned();
-                    self.judged(frame, text.span, text_in_full, follows).await
+                    self.ask_yes_no(frame, frame.site(text.span), text_in_full, follows).await
                 }
-                Condition::Opaque(words) => self.judged(frame, words.span, words.text.clone(), follows).await,
+                Condition::Opaque(words) => {
+                    self.ask_yes_no(frame, frame.site(words.span), words.text.clone(), follows).await
+                }
                 Condition::Not(inner) => {
                     let (yes, no) = follows;
                     self.holds(&frame.at("not"), inner, (no, yes)).await.map(|holds| !holds)
@@ -54,18 +55,8 @@ impl<E: Effects> Vm<E> {
     }
 
     async fn words(&self, frame: &Frame, span: Span, follows: (&str, &str)) -> Result<bool, Halt> {
-        let words = frame.module.source.slice(span).trim().to_owned();
-        self.judged(frame, span, words, follows).await
-    }
-
-    async fn judged(
-        &self,
-        frame: &Frame,
-        span: Span,
-        text: String,
-        follows: (&str, &str),
-    ) -> Result<bool, Halt> {
-        self.ask_yes_no(frame, Site { span, line: frame.line(span) }, text, follows).await
+        let words = frame.module.text(span).trim().to_owned();
+        self.ask_yes_no(frame, frame.site(span), words, follows).await
     }
 
     /// `if`, `elif`, `else`: the first arm whose condition holds.
@@ -87,8 +78,7 @@ impl<E: Effects> Vm<E> {
         let labels: Result<Vec<String>, Halt> =
             choice.options.iter().map(|option| self.filled(frame, &option.label)).collect();
         let text = self.filled(frame, &choice.criteria)?.trim().to_owned();
-        let site = Site { span: choice.criteria.span, line: frame.line(choice.criteria.span) };
-        let chosen = self.ask_choice(frame, site, text, labels?).await?;
+        let chosen = self.ask_choice(frame, frame.site(choice.criteria.span), text, labels?).await?;
         match choice.options.get(chosen) {
             Some(option) => self.body(&frame.at(format!("option{chosen}")).inside(), &option.body).await,
             None => Ok(Evaluated::default()),

@@ -6,7 +6,7 @@ use super::file::{Named, Site};
 use super::scope::{Bound, Kind, Made};
 use super::value::Value;
 use super::{Frame, Vm};
-use crate::prose::ast::{Condition, For, ForMode, Loop, LoopTest, Repeat, Try};
+use crate::prose::ast::{Condition, For, ForMode, Loop, LoopTest, Name, Repeat, Try};
 use crate::prose::run::state;
 
 impl<E: Effects> Vm<E> {
@@ -16,10 +16,7 @@ impl<E: Effects> Vm<E> {
         let mut values = Vec::new();
         for pass in 0..count {
             let own = self.pass(frame, repeat.span, pass, Some(count));
-            self.mark(&own, line, state::pass(&frame.number, pass + 1, Some(count), None)).await?;
-            if let Some(index) = &repeat.index {
-                given(&own, index.as_str(), Value::Number(i64::from(pass)), line);
-            }
+            self.enter(&own, line, repeat.index.as_ref()).await?;
             values.push(self.body(&own, &repeat.body).await?.value);
         }
         self.progress.loop_over(frame.module.lines(repeat.span));
@@ -33,17 +30,15 @@ impl<E: Effects> Vm<E> {
         let elements =
             collection.elements().ok_or_else(|| Thrown::new(line, "a record is no collection to go over"))?;
         if each.mode == ForMode::Parallel {
-            return self.each_at_once(frame, each, elements).await;
+            let (item, index) = (each.item.as_str(), each.index.as_ref().map(Name::as_str));
+            return self.all_at_once(frame, each.span, &each.body, item, index, elements).await;
         }
         let count = u32::try_from(elements.len()).unwrap_or(u32::MAX);
         let mut values = Vec::new();
         for (pass, element) in (0..).zip(elements) {
             let own = self.pass(frame, each.span, pass, Some(count));
-            self.mark(&own, line, state::pass(&frame.number, pass + 1, Some(count), None)).await?;
             given(&own, each.item.as_str(), element, line);
-            if let Some(index) = &each.index {
-                given(&own, index.as_str(), Value::Number(i64::from(pass)), line);
-            }
+            self.enter(&own, line, each.index.as_ref()).await?;
             values.push(self.body(&own, &each.body).await?.value);
         }
         self.progress.loop_over(frame.module.lines(each.span));
@@ -65,10 +60,7 @@ impl<E: Effects> Vm<E> {
                 self.mark(&own, line, state::pass(&frame.number, pass, max, Some(&reason))).await?;
                 break;
             }
-            self.mark(&own, line, state::pass(&frame.number, pass + 1, max, None)).await?;
-            if let Some(index) = &unbounded.index {
-                given(&own, index.as_str(), Value::Number(i64::from(pass)), line);
-            }
+            self.enter(&own, line, unbounded.index.as_ref()).await?;
             last = self.body(&own, &unbounded.body).await?;
             pass += 1;
             // A body that never waits must not keep the process from hearing that it is to end.
@@ -80,7 +72,7 @@ impl<E: Effects> Vm<E> {
 
     /// Tells why a loop is left before a pass, if it is.
     async fn leaves(&self, frame: &Frame, test: &LoopTest) -> Result<Option<String>, Halt> {
-        let reason = |condition: &Condition| frame.module.source.slice(condition.span()).trim().to_owned();
+        let reason = |condition: &Condition| frame.module.text(condition.span()).trim().to_owned();
         match test {
             LoopTest::Forever => Ok(None),
             LoopTest::Until(condition) => {
@@ -94,6 +86,15 @@ impl<E: Effects> Vm<E> {
                 Ok((!goes_on).then(|| format!("not {}", reason(condition))))
             }
         }
+    }
+
+    /// Notes the pass that a frame is for, and binds what it counts with.
+    async fn enter(&self, own: &Frame, line: u32, index: Option<&Name>) -> Result<(), Halt> {
+        let Some((pass, max)) = own.pass else { return Ok(()) };
+        if let Some(index) = index {
+            given(own, index.as_str(), Value::Number(i64::from(pass) - 1), line);
+        }
+        self.mark(own, line, state::pass(&own.number, pass, max, None)).await
     }
 
     fn pass(&self, frame: &Frame, span: crate::prose::source::Span, pass: u32, max: Option<u32>) -> Frame {
@@ -133,6 +134,5 @@ fn told(thrown: &Thrown) -> Evaluated {
 
 /// Gives a name its value for a pass or a call; such names have no file.
 pub(super) fn given(frame: &Frame, name: &str, value: Value, line: u32) {
-    let bound = Bound { kind: Kind::Given, value, made: None, line, execution_id: None, file: None };
-    frame.scope.bind(name, bound);
+    frame.scope.bind(name, Bound::given(value, line));
 }

@@ -1,5 +1,4 @@
-//! `exec`: a command of the program, from its text to what its failure does. A command that an earlier walk
-//! has begun is never begun again without a word from a person.
+//! Commands: their text, where they run, and what becomes of how they end.
 
 use std::path::{Path, PathBuf};
 
@@ -13,27 +12,35 @@ use super::{Frame, Vm};
 use crate::envelope::{Actor, TaskId};
 use crate::prose::ast::{Exec, OnFail, Text};
 use crate::prose::run::journal::{CommandRecord, Key, Row};
-use crate::runtime::{AnswerValue, Evidence, Principal, QuestionKind};
+use crate::runtime::{AnswerValue, Principal, QuestionKind};
 
-/// Lines of a failed command's errors that its message carries.
+/// Lines of stderr, and characters of those, that an error quotes.
 const ERROR_LINES: usize = 5;
-/// Characters of them.
 const ERROR_CHARS: usize = 600;
 
+/// A command about to run: its text with the variables inserted, and where.
+pub(super) struct Command<'a> {
+    pub(super) exec: &'a Exec,
+    pub(super) site: Site,
+    pub(super) text: String,
+    pub(super) cwd: PathBuf,
+}
+
 impl<E: Effects> Vm<E> {
-    /// Runs a command, or takes from the journal what came of it.
+    /// Runs a command, unless an earlier walk did.
     pub(super) async fn exec(&self, frame: &Frame, exec: &Exec) -> Result<Evaluated, Halt> {
-        let site = Site { span: exec.span, line: frame.line(exec.span) };
-        let command = self.command_text(frame, &exec.command, site.line)?;
+        let site = frame.site(exec.span);
+        let text = self.command_text(frame, &exec.command, site.line)?;
         let cwd = match &exec.cwd {
             Some(text) => self.directory(frame, text, site.line)?,
             None => frame.cwd.get(),
         };
+        let command = Command { exec, site, text, cwd };
         let ran = match self.journal.command(&frame.key) {
             CommandRecord::Ran(ran) => *ran,
-            CommandRecord::New => self.run_command(frame, exec, &command, cwd).await?,
-            CommandRecord::Begun => self.run_in_doubt(frame, exec, &command, cwd, None).await?,
-            CommandRecord::Failed(ran) => self.run_in_doubt(frame, exec, &command, cwd, Some(*ran)).await?,
+            CommandRecord::New => self.run_command(frame, &command).await?,
+            CommandRecord::Begun => self.run_in_doubt(frame, &command, None).await?,
+            CommandRecord::Failed(ran) => self.run_in_doubt(frame, &command, Some(*ran)).await?,
         };
         // A directory of its own holds for that command alone (docs/prose-rules.md#rule-1).
         if let (None, Some(ended_in)) = (&exec.cwd, &ran.ended_in) {
@@ -42,77 +49,69 @@ impl<E: Effects> Vm<E> {
         outcome(exec, ran, site.line, &frame.key)
     }
 
-    /// Asks about a command that was begun when the run was cut off, or that `failed` and ended the run.
+    /// Has somebody decide about a command that was begun in an earlier walk, or that ended the run.
     async fn run_in_doubt(
         &self,
         frame: &Frame,
-        exec: &Exec,
-        command: &str,
-        cwd: PathBuf,
+        command: &Command<'_>,
         failed: Option<Ran>,
     ) -> Result<Ran, Halt> {
-        let site = Site { span: exec.span, line: frame.line(exec.span) };
         let text = match failed {
             Some(ran) => format!("This command ended the run: {}", failure(&ran)),
             None => {
                 "This command had started when the run was cut off, and nobody knows how it ended.".to_owned()
             }
         };
-        let evidence = Evidence { command: Some(command.to_owned()), ..Evidence::default() };
         let doubt = frame.at("doubt");
+        let mut query = self.operators_query(&doubt, command.site, QuestionKind::InFlight, text);
+        query.asking.evidence.command = Some(command.text.clone());
         // An answer to an earlier doubt about this command does not hold for this one.
-        let answer = self.ask_now(&doubt, site, None, QuestionKind::InFlight, text, evidence).await?;
-        match answer {
+        match self.answer_now(&doubt, &query).await? {
             AnswerValue::Skip => {
                 let ran = Ran { skipped: true, ..Ran::default() };
                 self.journal.write(&Row::Ran { key: frame.key.clone(), ran: Box::new(ran.clone()) })?;
                 Ok(ran)
             }
-            AnswerValue::Rerun => self.run_command(frame, exec, command, cwd).await,
-            _ => Err(Halt::Aborted { line: site.line }),
+            AnswerValue::Rerun => self.run_command(frame, command).await,
+            _ => Err(Halt::Aborted { line: command.site.line }),
         }
     }
 
-    async fn run_command(
-        &self,
-        frame: &Frame,
-        exec: &Exec,
-        command: &str,
-        cwd: PathBuf,
-    ) -> Result<Ran, Halt> {
-        let line = frame.line(exec.span);
-        self.allowed(frame, command, &cwd, Site { span: exec.span, line }).await?;
-        let place = tokio::select! {
-            place = self.places.acquire() => place,
+    async fn run_command(&self, frame: &Frame, command: &Command<'_>) -> Result<Ran, Halt> {
+        let Command { exec, site: Site { span, line }, text, cwd } = command;
+        let (lines, line) = (frame.module.lines(*span), *line);
+        self.allowed(frame, command).await?;
+        let permit = tokio::select! {
+            permit = self.permits.acquire() => permit,
             () = frame.cancel.cancelled() => return Err(Halt::Cancelled),
         };
         let order = Order {
             id: TaskId::random(),
-            command: command.to_owned(),
-            cwd,
+            command: text.clone(),
+            cwd: cwd.clone(),
             timeout: exec.timeout(),
-            place: format!("{}:{line}", frame.module.source.name()),
+            place: format!("{}:{line}", frame.module.library.source.name()),
         };
-        self.journal.begin(&frame.key, line, command, self.effects.now()).await?;
+        self.journal.begin(&frame.key, line, text, self.effects.now()).await?;
         if frame.module.is_main {
-            self.progress.task(frame.module.lines(exec.span), &order.id);
+            self.progress.task(lines, &order.id);
         }
-        self.tell(frame, "exec", line, command.to_owned(), None, None).await;
+        self.tell(frame, "exec", line, text.clone(), None, None).await;
         let ran = self.effects.exec(order, &frame.cancel).await;
-        drop(place);
+        drop(permit);
         match ran {
             Ok(ran) => {
                 self.journal.write(&Row::Ran { key: frame.key.clone(), ran: Box::new(ran.clone()) })?;
                 if frame.module.is_main {
-                    self.progress.exited(frame.module.lines(exec.span), ran.exit_code);
+                    self.progress.exited(lines, ran.exit_code);
                 }
-                let detail = (ran.exit_code != 0).then(|| end_lines(&ran.stderr));
-                self.tell(frame, "ran", line, told(&ran), Some(ran.exit_code == 0), detail).await;
+                let detail = (ran.exit_code != 0).then(|| last_lines(&ran.stderr));
+                self.tell(frame, "ran", line, summary(&ran), Some(ran.exit_code == 0), detail).await;
                 Ok(ran)
             }
             // Not in the journal: how far it came is in doubt.
             Err(NotRun::Cancelled) => Err(Halt::Cancelled),
-            // A person's no is not a command's failure: no on-fail makes it nothing (docs/prose-rules.md#rule-35).
+            // A person's no is not a command's failure: no on-fail ignores it (docs/prose-rules.md#rule-35).
             Err(NotRun::Denied(note)) => {
                 let thrown = denied(line, &Principal::Actor(Actor::Operator), Some(&note));
                 Err(thrown.at(&frame.key).into())
@@ -120,7 +119,8 @@ impl<E: Effects> Vm<E> {
         }
     }
 
-    /// Returns the text of a command with its variables inserted, once, as they are (docs/prose-rules.md#rule-13, #rule-14).
+    /// Returns the text of a command with its variables inserted, once, as they are
+    /// (docs/prose-rules.md#rule-13, #rule-14).
     fn command_text(&self, frame: &Frame, text: &Text, line: u32) -> Result<String, Halt> {
         let command = self.filled_at(frame, text, line)?;
         if command.contains('\0') {
@@ -132,8 +132,7 @@ impl<E: Effects> Vm<E> {
         Ok(command)
     }
 
-    /// Returns the directory a command says it runs in: `~/` is the home, anything else is from the
-    /// current directory (docs/prose-rules.md#rule-1).
+    /// Returns the directory that `cwd:` names, relative to the current one (docs/prose-rules.md#rule-1).
     fn directory(&self, frame: &Frame, text: &Text, line: u32) -> Result<PathBuf, Halt> {
         let asked = self.filled_at(frame, text, line)?;
         let beneath_home = asked.strip_prefix("~/").or((asked == "~").then_some(""));
@@ -144,7 +143,7 @@ impl<E: Effects> Vm<E> {
         }
     }
 
-    /// Returns a text with its variables inserted; where it stands is told in errors.
+    /// Returns a text with its variables inserted.
     pub(super) fn filled(&self, frame: &Frame, text: &Text) -> Result<String, Halt> {
         self.filled_at(frame, text, frame.line(text.span))
     }
@@ -152,21 +151,17 @@ impl<E: Effects> Vm<E> {
     fn filled_at(&self, frame: &Frame, text: &Text, line: u32) -> Result<String, Halt> {
         text.filled(|name| match frame.scope.find(name.as_str()) {
             Ok(bound) => Ok(bound.value.inserted()),
-            Err(missing) => match self.is_literal(frame, text, missing) {
-                true => Ok(format!("{{{}}}", name.as_str())),
-                false => Err(absent(name.as_str(), missing, line).into()),
-            },
+            Err(missing) if is_literal(frame, text, missing) => Ok(format!("{{{}}}", name.as_str())),
+            Err(missing) => Err(absent(name.as_str(), missing, line).into()),
         })
     }
+}
 
-    /// Tells whether a name that nothing declares stays as it is written (docs/prose-rules.md#rule-38): such a text comes
-    /// from a session or a gate, since the checks let it into no command.
-    fn is_literal(&self, frame: &Frame, text: &Text, missing: Missing) -> bool {
-        missing == Missing::NotReached
-            && text
-                .holes()
-                .all(|name| frame.scope.find(name.as_str()).is_ok() || !frame.module.declares(name.as_str()))
-    }
+/// Tells whether a name that nothing declares stays as it is written (docs/prose-rules.md#rule-38): only in a text in
+/// which every other name has a value or is undeclared too.
+fn is_literal(frame: &Frame, text: &Text, missing: Missing) -> bool {
+    let stays = |name: &str| frame.scope.find(name).is_ok() || !frame.module.declares(name);
+    missing == Missing::NotReached && text.holes().all(|name| stays(name.as_str()))
 }
 
 /// Says why a name has no value (docs/prose-rules.md#rule-8, #rule-17).
@@ -192,24 +187,25 @@ fn outcome(exec: &Exec, ran: Ran, line: u32, key: &Key) -> Result<Evaluated, Hal
         let thrown = Thrown::new(line, failure(&ran)).at(key);
         return Err(Thrown { stdout: ran.stdout, made: Some(made), ..thrown }.into());
     }
-    // "ignore" never tells how it ended, also when it ended well (docs/prose-rules.md#rule-7).
+    // "ignore" never tells how it ended, even when it succeeded (docs/prose-rules.md#rule-7).
     let made = (on_fail != OnFail::Ignore).then_some(made);
     Ok(Evaluated { value: Value::text(ran.stdout), made })
 }
 
-/// Says how a failed command ended, with the end of its errors.
+/// Says how a command failed.
 fn failure(ran: &Ran) -> String {
     let ended = match ran.timed_out {
         true => format!("the command took longer than allowed (exit code {})", ran.exit_code),
         false => format!("the command ended with exit code {}", ran.exit_code),
     };
-    match end_lines(&ran.stderr).as_str() {
+    match last_lines(&ran.stderr).as_str() {
         "" => ended,
         lines => format!("{ended}: {lines}"),
     }
 }
 
-fn told(ran: &Ran) -> String {
+/// Says in a few words how a command ended.
+fn summary(ran: &Ran) -> String {
     let how = match ran {
         Ran { timed_out: true, .. } => "timed out".to_owned(),
         Ran { exit_code: 0, .. } => "ok".to_owned(),
@@ -218,7 +214,8 @@ fn told(ran: &Ran) -> String {
     format!("{how}  {} ms", ran.duration_ms)
 }
 
-fn end_lines(text: &str) -> String {
+/// Returns the last lines that are not blank.
+fn last_lines(text: &str) -> String {
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     let end = lines[lines.len().saturating_sub(ERROR_LINES)..].join("\n");
     let skip = end.chars().count().saturating_sub(ERROR_CHARS);

@@ -3,7 +3,6 @@
 use super::control_flow::{Evaluated, Halt, Thrown};
 use super::effects::Effects;
 use super::exec::absent;
-use super::file::Site;
 use super::value::Value;
 use super::{Frame, Vm, Walk, coerce};
 use crate::prose::ast::{Arrow, Count, Entry, Expr, Name, Property, Sum};
@@ -62,7 +61,7 @@ impl<E: Effects> Vm<E> {
                 Some(field) => value = field,
                 // Of a text: somebody can tell what is meant. Of a record: nobody can.
                 None if matches!(value, Value::Text(_)) => {
-                    let words = frame.module.source.slice(property.span()).to_owned();
+                    let words = frame.module.text(property.span()).to_owned();
                     return self.judged_value(frame, property.span(), words).await;
                 }
                 None => {
@@ -93,7 +92,7 @@ impl<E: Effects> Vm<E> {
             Some(value) => Ok(value.into()),
             None => {
                 let span = sum.left.span().to(sum.right.span());
-                let words = frame.module.source.slice(span).to_owned();
+                let words = frame.module.text(span).to_owned();
                 self.judged_value(frame, span, words).await
             }
         }
@@ -101,8 +100,9 @@ impl<E: Effects> Vm<E> {
 
     /// Has somebody say what words mean that nobody can compute (docs/prose-rules.md#rule-36).
     async fn judged_value(&self, frame: &Frame, span: Span, words: String) -> Result<Evaluated, Halt> {
-        let site = Site { span, line: frame.line(span) };
-        let answer = self.ask_text(frame, site, None, format!("What is the value of: {words}"), true).await?;
+        let answer = self
+            .ask_text(frame, frame.site(span), None, format!("What is the value of: {words}"), true)
+            .await?;
         Ok(Value::text(answer).into())
     }
 

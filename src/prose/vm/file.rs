@@ -58,7 +58,7 @@ impl<E: Effects> Vm<E> {
             name: name.to_owned(),
             kind: kind.as_str().to_owned(),
             execution_id,
-            source: frame.module.source.slice(site.span).trim_end().to_owned(),
+            source: frame.module.text(site.span).trim_end().to_owned(),
             made: value.made.clone(),
             value: value.value.clone(),
         }

@@ -7,7 +7,6 @@ use serde_json::json;
 use super::control_flow::{Evaluated, Halt, Thrown};
 use super::effects::{Decided, Effects};
 use super::file::Site;
-use super::question::Query;
 use super::value::Value;
 use super::{Frame, Vm};
 use crate::prose::ast::{Gate, OnReject};
@@ -70,9 +69,9 @@ impl<E: Effects> Vm<E> {
             allow.push("user".to_owned());
         }
         let kind = QuestionKind::Gate { allow: allow.clone() };
-        let mut query: Query = self.query(frame, site, kind, prompt.clone());
-        (query.name, query.within, query.agents) = (Some(name.to_owned()), Some(gate.timeout()), false);
-        query.gate = Some(id.clone());
+        let mut query = self.query(frame, site, kind, prompt.clone());
+        (query.asking.within, query.asking.agents) = (Some(gate.timeout()), false);
+        (query.asking.origin.name, query.asking.origin.gate) = (Some(name.to_owned()), Some(id.clone()));
         let created = self.effects.now();
         let is_new = self.journal.decided(&frame.key).is_none();
         let (pending, resolved) = (file(&id, "pending"), file(&id, "resolved"));

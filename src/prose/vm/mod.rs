@@ -28,7 +28,6 @@ pub mod value;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::Semaphore;
@@ -36,6 +35,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::control_flow::{Halt, Thrown};
 use self::effects::{Effects, Event};
+use self::file::Site;
 use self::module::Module;
 use self::policy::Turn;
 use self::progress::Progress;
@@ -45,6 +45,7 @@ use crate::prose::answers::Answers;
 use crate::prose::ast::Statement;
 use crate::prose::run::journal::{Key, RunJournal};
 use crate::prose::source::Span;
+use crate::runtime::StepState;
 
 /// Commands of one program that run at the same time; more wait for their turn.
 const AT_ONCE: usize = 32;
@@ -69,24 +70,26 @@ pub struct Judge {
 
 /// A program being walked.
 pub struct Vm<E> {
-    effects: E,
-    journal: RunJournal,
+    /// What carries out its effects.
+    pub effects: E,
+    /// The journal of the run.
+    pub journal: RunJournal,
     judge: Judge,
     /// What others see of it.
     pub progress: Progress,
-    places: Semaphore,
+    permits: Semaphore,
     /// Commands that are asked about once.
     turns: Mutex<HashMap<Key, Turn>>,
     home: Option<PathBuf>,
     run: String,
-    asked: AtomicU32,
 }
 
 /// Where a walk stands: all that may differ from one statement to the next. Cheap to clone.
 #[derive(Clone)]
 pub struct Frame {
     module: Arc<Module>,
-    scope: Arc<Scope>,
+    /// The scope names are bound in.
+    pub scope: Arc<Scope>,
     cwd: Cwd,
     key: Key,
     number: Arc<str>,
@@ -149,12 +152,6 @@ impl Frame {
         Self { cancel, ..self }
     }
 
-    /// Returns the scope names are bound in.
-    #[must_use]
-    pub fn scope(&self) -> &Arc<Scope> {
-        &self.scope
-    }
-
     /// Returns the frame of what stands at `step` from here.
     fn at(&self, step: impl std::fmt::Display) -> Self {
         let key = if self.key.is_empty() { step.to_string() } else { format!("{}/{step}", self.key) };
@@ -186,6 +183,11 @@ impl Frame {
     fn line(&self, span: Span) -> u32 {
         self.module.line(span)
     }
+
+    /// Returns where something stands.
+    fn site(&self, span: Span) -> Site {
+        Site { span, line: self.line(span) }
+    }
 }
 
 impl<E: Effects> Vm<E> {
@@ -198,24 +200,8 @@ impl<E: Effects> Vm<E> {
         run: String,
         home: Option<PathBuf>,
     ) -> Self {
-        let places = Semaphore::new(AT_ONCE);
-        let (turns, asked) = (Mutex::default(), AtomicU32::new(0));
-        Self { effects, journal, judge, progress, places, turns, home, run, asked }
-    }
-
-    /// Returns the world.
-    pub fn effects(&self) -> &E {
-        &self.effects
-    }
-
-    /// Returns the journal.
-    pub fn journal(&self) -> &RunJournal {
-        &self.journal
-    }
-
-    /// Returns how many questions were settled so far.
-    pub fn asked(&self) -> u32 {
-        self.asked.load(Ordering::Relaxed)
+        let permits = Semaphore::new(AT_ONCE);
+        Self { effects, journal, judge, progress, permits, turns: Mutex::default(), home, run }
     }
 
     /// Writes a line to `state.md` and tells it, unless an earlier walk has.
@@ -225,6 +211,13 @@ impl<E: Effects> Vm<E> {
             self.tell(frame, "mark", line, text, None, None).await;
         }
         Ok(())
+    }
+
+    /// Shows how a step of the run's own program stands.
+    fn show_step(&self, frame: &Frame, span: Span, state: StepState) {
+        if frame.module.is_main {
+            self.progress.step(frame.module.lines(span), state);
+        }
     }
 
     async fn tell(

@@ -1,62 +1,67 @@
-//! One program with what belongs to it: its text, its folder in the run, the programs it uses.
+//! Programs ready to be walked: as they were read, and as they stand in a run.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::value::Value;
 use crate::prose::ast::Program;
 use crate::prose::run::folder::Folder;
 use crate::prose::source::{Position, Source, Span};
+use crate::prose::survey::Survey;
 use crate::runtime::Lines;
 
-/// A program ready to be walked.
-#[derive(Debug)]
-pub struct Module {
-    /// Its text.
-    pub source: Source,
-    /// Its tree, without errors.
-    pub program: Arc<Program>,
-    /// Its folder in the run.
-    pub folder: Arc<Folder>,
-    /// The programs it uses, by the names it calls them.
-    pub uses: Arc<HashMap<String, Arc<Library>>>,
-    /// Inputs that were given: they are not asked for.
-    pub given: HashMap<String, super::value::Value>,
-    /// Names that anything in it declares.
-    pub names: HashSet<String>,
-    /// It is the program of the run itself, not one it uses.
-    pub is_main: bool,
-}
-
-/// A used program, read and checked.
+/// A program that was read and checked.
 #[derive(Debug)]
 pub struct Library {
-    /// What its folder is called.
+    /// What its folder is called in a run that uses it.
     pub name: String,
     /// Its text.
     pub source: Source,
-    /// Its tree.
-    pub program: Arc<Program>,
-    /// The programs it uses itself.
-    pub uses: Arc<HashMap<String, Arc<Library>>>,
+    /// Its tree, without errors.
+    pub program: Program,
+    /// What it may ask, and the names it declares.
+    pub survey: Survey,
+    /// The programs it uses, by the names it calls them.
+    pub uses: HashMap<String, Arc<Library>>,
+}
+
+/// A program in a run.
+#[derive(Debug)]
+pub struct Module {
+    /// The program.
+    pub library: Arc<Library>,
+    /// Its folder in the run.
+    pub folder: Arc<Folder>,
+    /// Inputs that were given: they are not asked for.
+    pub given: HashMap<String, Value>,
+    /// It is the program of the run itself, not one it uses.
+    pub is_main: bool,
 }
 
 impl Module {
     /// Returns the line on which something begins.
     #[must_use]
     pub fn line(&self, span: Span) -> u32 {
-        u32::try_from(self.source.line_of(span.start())).unwrap_or(u32::MAX)
+        u32::try_from(self.library.source.line_of(span.start())).unwrap_or(u32::MAX)
+    }
+
+    /// Returns the text of something.
+    #[must_use]
+    pub fn text(&self, span: Span) -> &str {
+        self.library.source.slice(span)
     }
 
     /// Tells whether anything in it declares a name.
     #[must_use]
     pub fn declares(&self, name: &str) -> bool {
-        self.names.contains(name)
+        self.library.survey.names.contains(name)
     }
 
     /// Returns the lines something takes.
     #[must_use]
     pub fn lines(&self, span: Span) -> Lines {
-        let Position { line, .. } = self.source.position(span.end().saturating_sub(1).max(span.start()));
+        let last = span.end().saturating_sub(1).max(span.start());
+        let Position { line, .. } = self.library.source.position(last);
         Lines { first: self.line(span), last: u32::try_from(line).unwrap_or(u32::MAX) }
     }
 }

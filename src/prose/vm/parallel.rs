@@ -9,16 +9,16 @@ use tokio_util::sync::CancellationToken;
 use super::control::given;
 use super::control_flow::{Evaluated, Halt, Thrown};
 use super::effects::Effects;
-use super::file::{Named, Site};
+use super::file::Named;
 use super::join::{Standing, Tally};
 use super::scope::{Kind, Made};
 use super::value::Value;
 use super::{Frame, Vm, Walk};
-use crate::prose::ast::{Body, Branch, For, Join, Parallel, ParallelOnFail};
+use crate::prose::ast::{Body, Branch, Join, Parallel, ParallelOnFail};
 use crate::prose::run::journal::Row;
 use crate::prose::run::state;
 use crate::prose::source::Span;
-use crate::runtime::StepState;
+use crate::runtime::{BranchView, StepState};
 
 /// What became of branches: of each that ended, by its number.
 struct Joined {
@@ -31,8 +31,8 @@ impl<E: Effects> Vm<E> {
     pub(super) async fn parallel(&self, frame: &Frame, block: &Parallel) -> Result<Evaluated, Halt> {
         let line = frame.line(block.span);
         let letters: Vec<String> = (0..block.branches.len()).map(state::letter).collect();
-        let names: Vec<String> =
-            block.branches.iter().zip(&letters).map(|(branch, letter)| called(branch, letter)).collect();
+        let name = |(branch, letter): (&Branch, &String)| branch_name(branch).unwrap_or(letter).to_owned();
+        let names: Vec<String> = block.branches.iter().zip(&letters).map(name).collect();
         self.mark(frame, line, state::fork(&frame.number, &names)).await?;
         let cancel = frame.cancel.child_token();
         let walk = |at: usize| -> Walk<'_, Evaluated> {
@@ -42,9 +42,7 @@ impl<E: Effects> Vm<E> {
             Box::pin(async move { self.branch(own, branch).await })
         };
         let tally = Tally::new(block.join, block.on_fail, block.branches.len());
-        let spans: Vec<(Span, String)> =
-            block.branches.iter().map(span_of).zip(letters.iter().cloned()).collect();
-        self.show_branches(frame, block, &spans);
+        self.show_branches(frame, block, &letters);
         let joined = self.join(frame, tally, block.branches.len(), &cancel, walk).await;
         self.progress.joined(frame.module.lines(block.span));
         let joined = joined?;
@@ -76,17 +74,6 @@ impl<E: Effects> Vm<E> {
             _ => {}
         }
         ended
-    }
-
-    /// `parallel for`: as a block with a branch for each element, which all have to succeed.
-    pub(super) async fn each_at_once(
-        &self,
-        frame: &Frame,
-        each: &For,
-        elements: Vec<Value>,
-    ) -> Result<Evaluated, Halt> {
-        let (item, index) = (each.item.as_str(), each.index.as_ref().map(|index| index.as_str()));
-        self.all_at_once(frame, each.span, &each.body, item, index, elements).await
     }
 
     /// Walks a body for each element at the same time; the value is the list of theirs.
@@ -203,9 +190,9 @@ impl<E: Effects> Vm<E> {
                 }
             };
             if let Some(name) = branch_name(branch) {
-                let site = Site { span: span_of(branch), line: frame.line(span_of(branch)) };
-                let own = frame.at(format!("b{at}")).in_scope_of(frame);
-                self.bind_quietly(&own, &Named { name, kind: Kind::Let, value: &end, site })?;
+                let site = frame.site(span_of(branch));
+                let named = Named { name, kind: Kind::Let, value: &end, site };
+                self.bind_quietly(&frame.at(format!("b{at}")), &named)?;
             }
             values.push(end.value);
         }
@@ -215,24 +202,17 @@ impl<E: Effects> Vm<E> {
         }
     }
 
-    fn show_branches(&self, frame: &Frame, block: &Parallel, spans: &[(Span, String)]) {
+    fn show_branches(&self, frame: &Frame, block: &Parallel, letters: &[String]) {
         if frame.module.is_main {
-            let branches = block.branches.iter().zip(spans).map(|(branch, (span, letter))| {
-                (
-                    format!("{}{letter}", frame.number),
-                    branch_name(branch).map(str::to_owned),
-                    frame.module.lines(*span),
-                )
-            });
-            self.progress.forked(frame.module.lines(block.span), branches.collect());
+            let view = |(branch, letter): (&Branch, &String)| BranchView {
+                letter: format!("{}{letter}", frame.number),
+                name: branch_name(branch).map(str::to_owned),
+                lines: frame.module.lines(span_of(branch)),
+                state: StepState::Running,
+                task: None,
+            };
+            self.progress.forked(block.branches.iter().zip(letters).map(view).collect());
         }
-    }
-}
-
-impl Frame {
-    /// The same place in the scope of another frame.
-    fn in_scope_of(&self, frame: &Self) -> Self {
-        Self { scope: frame.scope.clone(), ..self.clone() }
     }
 }
 
@@ -269,10 +249,6 @@ fn branch_name(branch: &Branch) -> Option<&str> {
         Branch::Named { name, .. } => Some(name.as_str()),
         Branch::Statement(_) => None,
     }
-}
-
-fn called(branch: &Branch, letter: &str) -> String {
-    branch_name(branch).unwrap_or(letter).to_owned()
 }
 
 fn span_of(branch: &Branch) -> Span {

@@ -3,7 +3,6 @@
 use super::control::given;
 use super::control_flow::{Evaluated, Halt, Thrown};
 use super::effects::Effects;
-use super::file::Site;
 use super::value::Value;
 use super::{Frame, Vm, coerce};
 use crate::prose::ast::{Pipe, Stage, StageOperation};
@@ -52,7 +51,7 @@ impl<E: Effects> Vm<E> {
                     let own = frame.at(at).inside();
                     given(&own, ITEM, element.clone(), line);
                     let said = self.body(&own, &stage.body).await?.value;
-                    if self.stays(&own, stage, &said, line).await? {
+                    if self.stays(&own, stage, &said).await? {
                         kept.push(element);
                     }
                 }
@@ -73,12 +72,12 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Tells whether an element stays: a plain yes or no decides, anything else is judged (docs/prose-rules.md#rule-24).
-    async fn stays(&self, frame: &Frame, stage: &Stage, said: &Value, line: u32) -> Result<bool, Halt> {
+    async fn stays(&self, frame: &Frame, stage: &Stage, said: &Value) -> Result<bool, Halt> {
         if let Some(verdict) = coerce::verdict(said) {
             return Ok(verdict);
         }
         let text = format!("Does this say that the item stays?\n\n{}", said.inserted());
-        let site = Site { span: stage.span, line };
-        self.ask_yes_no(&frame.at("stays"), site, text, ("the item stays", "the item goes")).await
+        self.ask_yes_no(&frame.at("stays"), frame.site(stage.span), text, ("the item stays", "the item goes"))
+            .await
     }
 }

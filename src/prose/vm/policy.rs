@@ -1,5 +1,5 @@
-//! Whether a person is asked before a command runs (docs/prose-rules.md#rule-35). What they say holds for that very text in that
-//! very directory; a no is thrown whatever `on-fail` says.
+//! Whether a person is asked before a command runs (docs/prose-rules.md#rule-35). The answer holds for that very text in
+//! that directory: its key holds the hash of both.
 
 use std::path::Path;
 use std::sync::{Arc, PoisonError};
@@ -8,35 +8,28 @@ use sha2::{Digest as _, Sha256};
 
 use super::control_flow::{Halt, Thrown};
 use super::effects::{Decided, Effects};
-use super::file::Site;
-use super::question::Query;
+use super::exec::Command;
 use super::{Frame, Vm};
 use crate::config::ExecPolicy;
 use crate::prose::run::journal::Key;
 use crate::runtime::{Answer, AnswerValue, Evidence, Principal, QuestionKind};
 
-/// What was said about a command that is asked about once; held while somebody is asked.
+/// What was said about a command under `once`; held while somebody is asked about it.
 pub(super) type Turn = Arc<tokio::sync::Mutex<Option<Decided>>>;
 
 impl<E: Effects> Vm<E> {
-    /// Comes back when a command may run. Its time has not begun meanwhile.
-    pub(super) async fn allowed(
-        &self,
-        frame: &Frame,
-        command: &str,
-        cwd: &Path,
-        site: Site,
-    ) -> Result<(), Halt> {
-        let asked = format!("allow:{}", hash(command, cwd));
+    /// Returns once a command may run, asking where the policy says so.
+    pub(super) async fn allowed(&self, frame: &Frame, command: &Command<'_>) -> Result<(), Halt> {
+        let asked = format!("allow:{}", hash(&command.text, &command.cwd));
         match self.judge.exec {
             ExecPolicy::Allow => Ok(()),
             ExecPolicy::Ask => {
                 let own = frame.at(asked);
-                let decided = self.ask_to_run(&own, command, cwd, site).await?;
-                verdict(decided, site.line, &own.key)
+                let decided = self.ask_to_run(&own, command).await?;
+                verdict(decided, command.site.line, &own.key)
             }
             ExecPolicy::Once => {
-                // Who comes while somebody is asked waits for that answer.
+                // A branch that comes to the same command while somebody is asked waits for that answer.
                 let turn = self.turn(&asked);
                 let mut known = tokio::select! {
                     known = turn.lock() => known,
@@ -45,30 +38,17 @@ impl<E: Effects> Vm<E> {
                 let own = Frame { key: asked.into(), ..frame.clone() };
                 let decided = match known.take() {
                     Some(decided) => decided,
-                    None => self.ask_to_run(&own, command, cwd, site).await?,
+                    None => self.ask_to_run(&own, command).await?,
                 };
-                verdict(known.insert(decided).clone(), site.line, &own.key)
+                verdict(known.insert(decided).clone(), command.site.line, &own.key)
             }
         }
     }
 
-    async fn ask_to_run(
-        &self,
-        frame: &Frame,
-        command: &str,
-        cwd: &Path,
-        site: Site,
-    ) -> Result<Decided, Halt> {
-        let query = Query {
-            site,
-            name: None,
-            gate: None,
-            kind: QuestionKind::Command,
-            text: command.to_owned(),
-            evidence: Evidence { workdir: Some(cwd.to_owned()), ..Evidence::default() },
-            within: None,
-            agents: false,
-        };
+    async fn ask_to_run(&self, frame: &Frame, command: &Command<'_>) -> Result<Decided, Halt> {
+        let text = command.text.clone();
+        let mut query = self.operators_query(frame, command.site, QuestionKind::Command, text);
+        query.asking.evidence = Evidence { workdir: Some(command.cwd.clone()), ..Evidence::default() };
         self.decide(frame, &query).await
     }
 
@@ -88,7 +68,7 @@ fn verdict(decided: Decided, line: u32, key: &Key) -> Result<(), Halt> {
     }
 }
 
-/// The error of a command that was not let run.
+/// Returns the error of a command that somebody did not let run.
 pub(super) fn denied(line: u32, by: &Principal, note: Option<&str>) -> Thrown {
     let who = match by {
         Principal::File => "the answers file".to_owned(),
@@ -98,7 +78,6 @@ pub(super) fn denied(line: u32, by: &Principal, note: Option<&str>) -> Thrown {
     Thrown::new(line, format!("{who} did not let the command run{note}"))
 }
 
-/// Each part is led by its length: no two commands run into one another.
 fn hash(command: &str, cwd: &Path) -> String {
     let mut digest = Sha256::new();
     for part in [command.as_bytes(), cwd.as_os_str().as_encoded_bytes()] {

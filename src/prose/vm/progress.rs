@@ -1,12 +1,13 @@
 //! What others see of a run while it goes on: the view that consoles draw, kept up to date by the walker.
 
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use tokio::sync::Notify;
 
-use crate::envelope::{Actor, TaskId};
+#[cfg(test)]
+use crate::envelope::Actor;
+use crate::envelope::TaskId;
 use crate::runtime::{
     BindingView, BranchView, Lines, LoopView, ProgramError, ProgramView, RunState, StepState, StepView,
 };
@@ -20,46 +21,10 @@ pub struct Progress {
     changed: Notify,
 }
 
-/// What a view begins with.
-#[derive(Debug)]
-pub struct Beginning {
-    /// The run's id.
-    pub run: String,
-    /// Its call in the recording.
-    pub call: Option<u64>,
-    /// Who started it.
-    pub started_by: Actor,
-    /// The program's file.
-    pub path: PathBuf,
-    /// Its text.
-    pub source: Arc<str>,
-    /// The run's folder.
-    pub folder: PathBuf,
-    /// When.
-    pub at: Timestamp,
-}
-
 impl Progress {
-    /// Returns the view of a run that has just begun.
+    /// Takes the view of a run that begins.
     #[must_use]
-    pub fn new(beginning: Beginning) -> Self {
-        let Beginning { run, call, started_by, path, source, folder, at } = beginning;
-        let view = ProgramView {
-            run,
-            call,
-            started_by,
-            path,
-            source,
-            folder,
-            state: RunState::Running,
-            steps: Vec::new(),
-            branches: Vec::new(),
-            loops: Vec::new(),
-            bindings: Vec::new(),
-            error: None,
-            started_at: at,
-            ended_at: None,
-        };
+    pub fn new(view: ProgramView) -> Self {
         Self { view: Mutex::new(view), changed: Notify::new() }
     }
 
@@ -127,17 +92,8 @@ impl Progress {
     }
 
     /// A parallel block has begun: its branches by number, name and lines.
-    pub(super) fn forked(&self, _block: Lines, branches: Vec<(String, Option<String>, Lines)>) {
-        self.change(|view| {
-            let branches = branches.into_iter().map(|(letter, name, lines)| BranchView {
-                letter,
-                name,
-                lines,
-                state: StepState::Running,
-                task: None,
-            });
-            view.branches.extend(branches);
-        });
+    pub(super) fn forked(&self, branches: Vec<BranchView>) {
+        self.change(|view| view.branches.extend(branches));
     }
 
     /// A branch has ended, and with it what is still under way on its lines: a branch that is a value alone has no
@@ -221,20 +177,33 @@ fn step_at(steps: &mut Vec<StepView>, lines: Lines) -> &mut StepView {
     &mut steps[at]
 }
 
+/// The view of a run that has just begun.
+#[cfg(test)]
+pub(super) fn beginning() -> ProgramView {
+    ProgramView {
+        run: "r".into(),
+        call: None,
+        started_by: Actor::Cli,
+        path: "t.prose".into(),
+        source: "".into(),
+        folder: "/".into(),
+        state: RunState::Running,
+        steps: Vec::new(),
+        branches: Vec::new(),
+        loops: Vec::new(),
+        bindings: Vec::new(),
+        error: None,
+        started_at: Timestamp::UNIX_EPOCH,
+        ended_at: None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn progress() -> Progress {
-        Progress::new(Beginning {
-            run: "r".into(),
-            call: None,
-            started_by: Actor::Cli,
-            path: "x.prose".into(),
-            source: "".into(),
-            folder: "/".into(),
-            at: Timestamp::UNIX_EPOCH,
-        })
+        Progress::new(beginning())
     }
 
     #[test]
@@ -253,11 +222,18 @@ mod tests {
         progress.exited(Lines::one(3), 3);
         assert_eq!(progress.view().steps[2].state, StepState::Failed);
     }
+
     #[test]
     fn a_branch_ends_what_is_under_way_on_its_lines_unless_another_walks_them() {
         let progress = progress();
-        let branch = |letter: &str| (letter.to_owned(), None, Lines::one(2));
-        progress.forked(Lines { first: 1, last: 2 }, vec![branch("a"), branch("b")]);
+        let branch = |letter: &str| BranchView {
+            letter: letter.to_owned(),
+            name: None,
+            lines: Lines::one(2),
+            state: StepState::Running,
+            task: None,
+        };
+        progress.forked(vec![branch("a"), branch("b")]);
         progress.task(Lines::one(2), &TaskId::random());
         progress.step(Lines::one(5), StepState::Asking);
         let states = || progress.view().steps.iter().map(|step| step.state).collect::<Vec<_>>();

@@ -68,6 +68,14 @@ pub struct Bound {
 }
 
 /// Where a name was found.
+impl Bound {
+    /// A value that a statement binds for those inside it: an element, a counter, an argument.
+    #[must_use]
+    pub fn given(value: Value, line: u32) -> Self {
+        Self { kind: Kind::Given, value, made: None, line, execution_id: None, file: None }
+    }
+}
+
 #[derive(Debug, Clone)]
 enum Slot {
     Bound(Arc<Bound>),
@@ -123,11 +131,7 @@ impl Scope {
     /// Returns the scope of a block call made from here.
     #[must_use]
     pub fn call(self: &Arc<Self>, execution_id: u32) -> Arc<Self> {
-        let mut frame = self;
-        while let (false, Some(parent)) = (frame.is_frame, &frame.parent) {
-            frame = parent;
-        }
-        frame.child(true, false, Some(execution_id))
+        self.frame().child(true, false, Some(execution_id))
     }
 
     fn child(self: &Arc<Self>, is_frame: bool, is_forked: bool, execution_id: Option<u32>) -> Arc<Self> {

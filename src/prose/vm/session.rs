@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use super::control_flow::{Evaluated, Halt, Thrown};
 use super::effects::Effects;
-use super::file::{PREVIEW_CHARS, Site, binding_view};
+use super::file::{Site, binding_view};
+use super::scope::Bound;
 use super::value::Value;
 use super::{Frame, Vm};
 use crate::prose::ast::{Agent, Backoff, Expr, Persist, Resume, Session, SessionProperties, Subject};
@@ -28,8 +29,11 @@ impl<E: Effects> Vm<E> {
         session: &Session,
         before: Option<&Evaluated>,
     ) -> Result<Evaluated, Halt> {
-        let agent =
-            session.subject.agent().and_then(|agent| frame.module.program.agent(agent.as_str())).cloned();
+        let agent = session
+            .subject
+            .agent()
+            .and_then(|agent| frame.module.library.program.agent(agent.as_str()))
+            .cloned();
         let mut task = Vec::new();
         if let Subject::Prompt(prompt) = &session.subject {
             task.push(self.filled(frame, prompt)?);
@@ -53,7 +57,7 @@ impl<E: Effects> Vm<E> {
     /// Has a session done that goes on from an agent's memory.
     pub(super) async fn resume(&self, frame: &Frame, resume: &Resume) -> Result<Evaluated, Halt> {
         let line = frame.line(resume.span);
-        let agent = frame.module.program.agent(resume.agent.as_str()).cloned();
+        let agent = frame.module.library.program.agent(resume.agent.as_str()).cloned();
         let memory = agent.as_deref().and_then(|agent| self.memory(frame, agent));
         let known = memory.as_ref().and_then(|memory| frame.module.folder.read(&memory.join("memory.md")));
         let has_worked = self.journal.is_begun(&frame.at("try1").key);
@@ -71,7 +75,7 @@ impl<E: Effects> Vm<E> {
     }
 
     async fn work(&self, frame: &Frame, work: Work<'_>) -> Result<Evaluated, Halt> {
-        let site = Site { span: work.span, line: frame.line(work.span) };
+        let site = frame.site(work.span);
         let own = work.agent.map(|agent| &agent.properties);
         let retry = work.of.retry.or(own.and_then(|own| own.retry)).map_or(0, |retry| retry.value);
         let backoff =
@@ -101,16 +105,16 @@ impl<E: Effects> Vm<E> {
         text.push_str(&work.task);
         let mut bindings = Vec::new();
         if let Some(before) = work.before {
-            bindings.push(loose("before", &before.value));
+            bindings.push(loose(frame, "before", &before.value));
         }
         if let Some(context) = &work.of.context {
             self.context(frame, context, &mut bindings).await?;
         }
         let mut query = self.query(frame, site, QuestionKind::Text { masked: false }, text);
         if work.of.context.is_some() || work.before.is_some() {
-            query.evidence.bindings = bindings;
+            query.asking.evidence.bindings = bindings;
         }
-        query.name = work.agent.map(|agent| agent.name.as_str().to_owned());
+        query.asking.origin.name = work.agent.map(|agent| agent.name.as_str().to_owned());
         let is_new = self.journal.decided(&frame.key).is_none();
         let answer = self.text_of(frame, query).await?;
         if let (true, Some(agent)) = (is_new, work.agent) {
@@ -139,14 +143,14 @@ impl<E: Effects> Vm<E> {
                         None => Box::pin(self.context(frame, &Expr::Name(entry.key.clone()), into)).await?,
                         Some(value) => {
                             let value = self.value(&frame.at("context"), value).await?;
-                            into.push(loose(entry.key.as_str(), &value.value));
+                            into.push(loose(frame, entry.key.as_str(), &value.value));
                         }
                     }
                 }
             }
             other => {
                 let value = self.value(&frame.at("context"), other).await?;
-                into.push(loose("context", &value.value));
+                into.push(loose(frame, "context", &value.value));
             }
         }
         Ok(())
@@ -210,19 +214,9 @@ struct Work<'a> {
     before: Option<&'a Evaluated>,
 }
 
-fn loose(name: &str, value: &Value) -> BindingView {
-    let body = value.body();
-    let chars = body.chars().count();
-    let preview: String = body.chars().take(PREVIEW_CHARS).collect();
-    let is_cut = chars > PREVIEW_CHARS;
-    BindingView {
-        name: name.to_owned(),
-        kind: "let".into(),
-        preview,
-        chars,
-        is_cut,
-        ..BindingView::default()
-    }
+/// A value that goes with a task without being bound to a name.
+fn loose(frame: &Frame, name: &str, value: &Value) -> BindingView {
+    BindingView { line: None, ..binding_view(frame, name, &Bound::given(value.clone(), 0)) }
 }
 
 fn first_line(text: &str) -> &str {

@@ -18,9 +18,8 @@ impl<E: Effects> Vm<E> {
     /// Walks the program of a module: its statements in order, numbered from 1.
     pub fn program<'a>(&'a self, frame: &'a Frame) -> Walk<'a, Evaluated> {
         Box::pin(async move {
-            let program = frame.module.program.clone();
             let (mut number, mut last) = (0_u32, Evaluated::default());
-            for statement in program.body.iter() {
+            for statement in frame.module.library.program.body.iter() {
                 number += u32::from(statement.is_executed());
                 let mut own = frame.statement(statement);
                 if frame.module.is_main {
@@ -48,15 +47,9 @@ impl<E: Effects> Vm<E> {
         if frame.cancel.is_cancelled() {
             return Err(Halt::Cancelled);
         }
-        let lines = frame.module.lines(statement.span);
-        let is_shown = frame.module.is_main;
-        if is_shown {
-            self.progress.step(lines, StepState::Running);
-        }
+        self.show_step(frame, statement.span, StepState::Running);
         let ended = self.carry_out(frame, statement).await;
-        if is_shown {
-            self.progress.step(lines, step_state(&ended));
-        }
+        self.show_step(frame, statement.span, step_state(&ended));
         if let Err(Halt::Thrown(thrown)) = &ended
             && is_leaf(&statement.kind)
         {
@@ -66,7 +59,7 @@ impl<E: Effects> Vm<E> {
     }
 
     async fn carry_out(&self, frame: &Frame, statement: &Statement) -> Result<Evaluated, Halt> {
-        let site = Site { span: statement.span, line: frame.line(statement.span) };
+        let site = frame.site(statement.span);
         match &statement.kind {
             StatementKind::Input(input) => self.input(frame, input, site).await,
             StatementKind::Bind(binding) => self.bind(frame, binding, site).await,

@@ -73,7 +73,7 @@ async fn walk(
     if disk.is_gone() {
         return None;
     }
-    let outputs = frame.scope().outputs().into_iter();
+    let outputs = frame.scope.outputs().into_iter();
     let outputs = outputs.map(|(name, bound)| (name.to_string(), bound.value.body())).collect();
     let state = folder.read(Path::new("state.md")).expect("a state");
     let state = state.lines().skip(2).filter(|line| !line.starts_with("---resumed")).map(str::to_owned);

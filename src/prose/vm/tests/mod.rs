@@ -19,8 +19,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::control_flow::{Evaluated, Halt};
 use super::effects::{Decided, Effects, Event, NotAsked, NotRun, Order, Present, Ran};
-use super::module::Module;
-use super::progress::{Beginning, Progress};
+use super::module::{Library, Module};
+use super::progress::Progress;
 use super::value::Value;
 use super::{Frame, Judge, Vm};
 use crate::config::ExecPolicy;
@@ -34,7 +34,7 @@ use crate::prose::run::state;
 use crate::prose::source::Source;
 use crate::prose::survey::survey;
 use crate::prose::{Profile, check};
-use crate::runtime::{Answer, AnswerValue, Asking, Principal, StepState};
+use crate::runtime::{Answer, AnswerValue, Asking, Principal, ProgramView, StepState};
 
 /// A world that plays: `echo X` prints, `exit N` fails, `wait N` takes so many seconds, `cd X` goes there,
 /// `hang` never ends, `crash` cuts the run off, everything else just ends well.
@@ -152,7 +152,7 @@ impl Bench {
         let ended = vm.program(&frame).await;
         if let Err(Halt::Thrown(thrown)) = &ended {
             let end = Row::End { at, how: "failed".into(), place: thrown.place.clone() };
-            vm.journal().write(&end).expect("written");
+            vm.journal.write(&end).expect("written");
         }
         let ended = in_words(ended);
         let state = folder.read(Path::new("state.md")).expect("a state");
@@ -161,11 +161,11 @@ impl Bench {
             .map(|file| file.expect("a file").file_name().to_string_lossy().into_owned())
             .collect();
         bindings.sort();
-        let outputs = frame.scope().outputs().into_iter();
+        let outputs = frame.scope.outputs().into_iter();
         Walked {
             ended,
-            ran: vm.effects().ran.lock().expect("ran").clone(),
-            asked: vm.effects().asked.lock().expect("asked").clone(),
+            ran: vm.effects.ran.lock().expect("ran").clone(),
+            asked: vm.effects.asked.lock().expect("asked").clone(),
             state: state.lines().skip(2).map(str::to_owned).collect(),
             outputs: outputs.map(|(name, bound)| (name.to_string(), bound.value.inserted())).collect(),
             bindings,
@@ -211,14 +211,11 @@ fn files(
 }
 
 fn progress(run: &str, source: &Source, folder: &Folder) -> Progress {
-    Progress::new(Beginning {
+    Progress::new(ProgramView {
         run: run.to_owned(),
-        call: None,
-        started_by: Actor::Cli,
-        path: "t.prose".into(),
         source: source.text().into(),
         folder: folder.path().to_owned(),
-        at: Timestamp::UNIX_EPOCH,
+        ..super::progress::beginning()
     })
 }
 
@@ -227,16 +224,15 @@ fn root(source: &Source, folder: &Arc<Folder>, given: &HashMap<String, Value>) -
     let checked = check(source, Profile::Compat);
     let errors: Vec<_> = checked.diagnostics.iter().filter(|it| it.is_error()).collect();
     assert!(errors.is_empty(), "{errors:?}\n{}", source.text());
-    let names = survey(source, &checked.program).names;
-    let module = Module {
+    let library = Library {
+        name: String::new(),
         source: source.clone(),
-        program: Arc::new(checked.program),
-        folder: folder.clone(),
-        uses: Arc::default(),
-        given: given.clone(),
-        names,
-        is_main: true,
+        survey: survey(source, &checked.program),
+        program: checked.program,
+        uses: HashMap::new(),
     };
+    let (library, folder) = (Arc::new(library), folder.clone());
+    let module = Module { library, folder, given: given.clone(), is_main: true };
     Frame::root(Arc::new(module), "/start".into(), CancellationToken::new())
 }
 
