@@ -21,6 +21,8 @@ pub mod tools;
 
 pub mod runtime;
 
+pub mod facts;
+
 pub mod journal;
 
 pub mod process;

@@ -4,8 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::view::{TaskStatus, TaskView};
+use super::view::TaskView;
 use crate::envelope::Actor;
+use crate::facts::TaskStatus;
 
 /// Why a runtime ends.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

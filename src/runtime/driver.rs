@@ -15,13 +15,14 @@ use super::question::Clerk;
 use super::request::{ExecOutcome, StopOutcome};
 use super::rows::Row;
 use super::shared::Shared;
-use super::supervisor::{Action, Exit, Input, Order as HostOrder, Supervisor};
+use super::supervisor::{Action, Input, Order as HostOrder, Supervisor};
 use super::timers::{Due, Timers};
-use super::view::{TaskEvent, TaskView};
+use super::view::TaskView;
 use super::waiting::Looks;
 use super::{Error, start, typing};
 use crate::clock::Moment;
 use crate::envelope::{Actor, TaskId};
+use crate::facts::{Exit, TaskEvent};
 use crate::process::{ExitStatus, Host, HostEvent, Scope, Signal, Spawner};
 
 /// History and waiting tasks are looked at this often while something runs.
@@ -231,7 +232,7 @@ impl Driver {
                 Action::Wake { id, timer, epoch, at } => self.timers.set(at, Due::Task { id, timer, epoch }),
                 Action::WakeHold { ticket, at } => self.timers.set(at, Due::Hold { ticket }),
                 Action::Drain(id) => self.shared.pump.drain(&id),
-                Action::Promote(id) => self.promote(&id),
+                Action::Promote(id) => self.answer(&id, ExecOutcome::Promoted),
                 Action::Queue(id) => self.queue(&id),
                 Action::Hold(id) => self.answer(&id, ExecOutcome::Held),
                 Action::Refuse { id, note } => self.refuse(&id, note),
@@ -244,10 +245,7 @@ impl Driver {
     }
 
     fn note(&self, id: &TaskId, event: &TaskEvent) {
-        // The lease comes with the input that takes it.
-        if event.actor == Actor::Operator && event.what != "lease" {
-            self.shared.book().counters.operator(&event.what);
-        }
+        self.shared.book().counters.happened(event);
         self.shared.note(&Row::Task { task: id, event });
     }
 
@@ -303,11 +301,6 @@ impl Driver {
         }
     }
 
-    fn promote(&mut self, id: &TaskId) {
-        self.shared.book().counters.metrics.promotions += 1;
-        self.answer(id, ExecOutcome::Promoted);
-    }
-
     /// Answers the call that waits for a task, if one does.
     fn answer(&mut self, id: &TaskId, outcome: fn(Arc<TaskView>) -> ExecOutcome) {
         let view = self.view(id);
@@ -323,10 +316,7 @@ impl Driver {
             ByteEvent::Drained(id) => self.step(Input::Drained { id }),
             ByteEvent::Overrun(id) => self.step(Input::Overrun { id }),
             ByteEvent::Closed(id) => self.settle(&id),
-            ByteEvent::ScreenReset(id) => {
-                self.shared.book().counters.metrics.screen_resets += 1;
-                self.step(Input::ScreenReset { id });
-            }
+            ByteEvent::ScreenReset(id) => self.step(Input::ScreenReset { id }),
         }
     }
 

@@ -10,6 +10,7 @@ use super::rows::Row;
 use super::supervisor::Input;
 use super::view::TaskView;
 use crate::envelope::{Actor, TaskId};
+use crate::facts::TaskFact;
 
 /// Why a command is stopped whose script has gone, and one whose agent has cancelled the call.
 const HUNG_UP: &str = "its caller hung up";
@@ -48,7 +49,7 @@ impl Driver {
     /// A command that was held has waited for a person: that is no latency.
     fn count_waits(&self, view: &TaskView, first_byte_ms: Option<u64>) {
         let mut book = self.shared.book();
-        let was_held = view.events.iter().any(|event| event.what == "held");
+        let was_held = view.events.iter().any(|event| matches!(event.fact, TaskFact::Held(_)));
         if let Some(ms) = first_byte_ms.filter(|_| !was_held) {
             book.counters.waited("first_byte", ms);
         }

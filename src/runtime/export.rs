@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::calls::CallRecord;
 use super::log::{log_path, read_marks};
 use super::playback::Playback;
-use super::view::{TaskEvent, TaskView};
+use super::view::TaskView;
 use crate::envelope::Actor;
 use crate::envelope::mask;
+use crate::facts::{Exit, TaskEvent, TaskFact};
 use crate::terminal::{
     Cast, CastEvent, CastVersion, Drawing, History, LogBytes, Mark, MarkKind, Origin, Palette, Size,
 };
@@ -144,7 +145,8 @@ impl Export<'_> {
     /// What happened beside the output.
     fn track(&self, log: &File, marks: &[Mark]) -> Vec<(u32, CastEvent)> {
         // The oldest events and calls are the first to be forgotten: the last of both belong together.
-        let is_typed = |event: &&TaskEvent| event.what == "input" && event.actor != Actor::Operator;
+        let is_typed =
+            |event: &&TaskEvent| matches!(event.fact, TaskFact::Input(_)) && event.actor != Actor::Operator;
         let events = self.events.iter().filter(is_typed).count();
         let unknown = events.saturating_sub(self.typed.len());
         let known = self.typed.iter().skip(self.typed.len().saturating_sub(events)).map(Some);
@@ -152,23 +154,19 @@ impl Export<'_> {
         let happened = self.events.iter().filter_map(|event| {
             let after = event.at.duration_since(self.task.created_at).as_millis();
             let at_ms = u32::try_from(after.max(0)).unwrap_or(u32::MAX);
-            let made = match event.what.as_str() {
-                "input" => {
+            let made = match &event.fact {
+                TaskFact::Input(bytes) => {
                     let text = if event.actor == Actor::Operator { None } else { typed.next().flatten() };
                     let echoed = text.filter(|text| is_echoed(text, at_ms, log, marks));
-                    match (echoed, event.bytes) {
-                        (Some(text), _) => CastEvent::Input(text.clone()),
-                        (None, bytes) => CastEvent::Marker(format!(
-                            "{} typed {} bytes",
-                            event.actor,
-                            bytes.unwrap_or_default()
-                        )),
+                    match echoed {
+                        Some(text) => CastEvent::Input(text.clone()),
+                        None => CastEvent::Marker(format!("{} typed {bytes} bytes", event.actor)),
                     }
                 }
-                "stop" | "signal" => {
-                    CastEvent::Marker(format!("{} by {}: {}", event.what, event.actor, event.note))
+                fact @ (TaskFact::Stop { .. } | TaskFact::Signal(_)) => {
+                    CastEvent::Marker(format!("{} by {}: {}", fact.word(), event.actor, fact.note()))
                 }
-                "exit" => CastEvent::Exit(exit_status(&event.note)?),
+                TaskFact::Exit(Exit::Code(code)) => CastEvent::Exit(*code),
                 _ => return None,
             };
             Some((at_ms, made))
@@ -192,8 +190,4 @@ fn first_size(marks: &[Mark]) -> Option<Size> {
         MarkKind::Resize(size) => Some(size),
         _ => None,
     })
-}
-
-fn exit_status(note: &str) -> Option<i32> {
-    note.strip_prefix("exit ").and_then(|code| code.parse().ok())
 }

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::gauge::Gauge;
 use super::histogram::Histogram;
+use crate::envelope::Actor;
+use crate::facts::{RejectionReason, TaskEvent, TaskFact};
 
 /// Seconds of history.
 const HISTORY: usize = 60;
@@ -124,12 +126,27 @@ impl Counters {
         *executions += 1;
     }
 
+    /// Counts an event of a task.
+    pub(super) fn happened(&mut self, event: &TaskEvent) {
+        match &event.fact {
+            TaskFact::Promoted { .. } => self.metrics.promotions += 1,
+            TaskFact::ScreenReset => self.metrics.screen_resets += 1,
+            TaskFact::Refused(reason) => self.refused(*reason),
+            _ => {}
+        }
+        // The lease comes with the input that takes it.
+        if event.actor == Actor::Operator && event.fact != TaskFact::Lease {
+            self.operator(event.fact.word());
+        }
+    }
+
     pub(super) fn operator(&mut self, action: &str) {
         *self.metrics.operator_actions.entry(action.to_owned()).or_default() += 1;
     }
 
-    pub(super) fn refused(&mut self, reason: &str) {
-        *self.metrics.input_refused.entry(reason.to_owned()).or_default() += 1;
+    /// Counts an input that was refused, also one for a task that had ended before.
+    pub(super) fn refused(&mut self, reason: RejectionReason) {
+        *self.metrics.input_refused.entry(reason.as_str().to_owned()).or_default() += 1;
     }
 
     pub(super) fn started(&mut self, live: usize) {

@@ -39,6 +39,9 @@ mod usage;
 mod view;
 mod waiting;
 
+pub use crate::facts::{
+    Exit, InputEvidence, Need, RejectionReason, StopSignal, TaskEvent, TaskFact, TaskStatus, Waiting,
+};
 pub use crate::process::{Leftovers, Resource};
 pub use bytes::Viewer;
 pub use calls::CallRecord;
@@ -60,13 +63,13 @@ pub use question::{
     QuestionId, QuestionKind, READING, Refusal, Settled,
 };
 pub use request::{
-    ExecOutcome, ExecRequest, Input, InputOutcome, InputTarget, Rejection, RejectionReason, STEP_GRACE, Step,
-    Stop, StopEffect, StopOutcome, StopSignal, Until, Within,
+    ExecOutcome, ExecRequest, Input, InputOutcome, InputTarget, Rejection, STEP_GRACE, Step, Stop,
+    StopEffect, StopOutcome, Until, Within,
 };
 pub use screen::Screen;
 pub use stream::{StreamLine, StreamView};
 pub use usage::TaskUsage;
 pub use view::{
     AgentPeer, AgentView, BatchItem, CallSummary, Ended, Lease, Notice, OutputView, RecordView, Snapshot,
-    StopView, TaskEvent, TaskStatus, TaskView, Waiting,
+    StopView, TaskView,
 };

@@ -9,9 +9,9 @@ use super::question::ClerkOrder;
 use super::request::{ExecOutcome, Input, InputOutcome, Stop, StopOutcome, Within};
 use super::start::Prepared;
 use super::usage::Known;
-use super::view::Waiting;
 use crate::config::ApprovalRule;
 use crate::envelope::{Actor, TaskId};
+use crate::facts::Waiting;
 use crate::process::{ConsoleProcess, HostEvent, Running};
 
 pub(super) type Reply<T> = oneshot::Sender<Result<T, Error>>;

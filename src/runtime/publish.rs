@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use super::driver::Driver;
 use super::finished;
-use super::supervisor::{Exit, Task};
+use super::supervisor::Task;
 use super::view::{Ended, OutputView, RecordView, Snapshot, TaskView};
 use crate::envelope::TaskId;
+use crate::facts::Exit;
 use crate::journal::Health;
 
 /// The exit status of a command whose time ran out (docs/contract.md#execcommand).

@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{BatchItem, TaskView};
 use crate::envelope::{Actor, TaskId};
+use crate::facts::{RejectionReason, StopSignal};
+use crate::process::Leftovers;
 use crate::process::environment::Environment;
-use crate::process::{Leftovers, Signal};
 use crate::terminal::{KeyPress, Size};
 
 /// Starts a command. Defaults and clamps are the tool's business; here every field is decided.
@@ -147,36 +148,6 @@ pub struct Rejection {
     pub message: String,
 }
 
-/// The reasons for refusing an input (docs/contract.md#refused-input).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RejectionReason {
-    /// The task is not running.
-    TaskNotRunning,
-    /// Its stdin is not open.
-    InputNotEnabled,
-    /// The operator drives it now.
-    HeldByOperator,
-    /// It has not read what was sent before.
-    InputBacklogged,
-    /// Keys and sizes need a terminal.
-    TtyRequired,
-}
-
-impl RejectionReason {
-    /// Returns the word used on every surface.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::TaskNotRunning => "task_not_running",
-            Self::InputNotEnabled => "input_not_enabled",
-            Self::HeldByOperator => "held_by_operator",
-            Self::InputBacklogged => "input_backlogged",
-            Self::TtyRequired => "tty_required",
-        }
-    }
-}
-
 /// How a task is to be stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Stop {
@@ -184,60 +155,6 @@ pub struct Stop {
     pub force: bool,
     /// Only send this signal; the state does not change by itself.
     pub signal: Option<StopSignal>,
-}
-
-/// Signals a caller may send.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum StopSignal {
-    /// Interrupt.
-    Int,
-    /// Terminate.
-    Term,
-    /// Hang up.
-    Hup,
-    /// Quit.
-    Quit,
-    /// Kill.
-    Kill,
-    /// User-defined 1.
-    Usr1,
-    /// User-defined 2.
-    Usr2,
-}
-
-impl StopSignal {
-    /// Tells whether this is how a command ends that this signal ended: by the signal itself, or with the status a
-    /// shell gives whose command it ended.
-    pub(super) fn explains(self, status: Option<i32>, signal: Option<&str>) -> bool {
-        let own = Signal::from(self);
-        signal.map_or(status == Some(128 + own.number()), |name| name == own.to_string())
-    }
-
-    /// Reads the word a timeline has for it.
-    pub(super) fn parse(word: &str) -> Option<Self> {
-        let all = [Self::Int, Self::Term, Self::Hup, Self::Quit, Self::Kill, Self::Usr1, Self::Usr2];
-        all.into_iter().find(|signal| signal.word() == word)
-    }
-
-    /// Returns the word a timeline has for it: `TERM`.
-    pub(super) fn word(self) -> String {
-        Signal::from(self).to_string().trim_start_matches("SIG").to_owned()
-    }
-}
-
-impl From<StopSignal> for Signal {
-    fn from(signal: StopSignal) -> Self {
-        match signal {
-            StopSignal::Int => Self::INT,
-            StopSignal::Term => Self::TERM,
-            StopSignal::Hup => Self::HUP,
-            StopSignal::Quit => Self::QUIT,
-            StopSignal::Kill => Self::KILL,
-            StopSignal::Usr1 => Self::USR1,
-            StopSignal::Usr2 => Self::USR2,
-        }
-    }
 }
 
 /// What a stop did.

@@ -11,9 +11,10 @@ use super::calls::CallRecord;
 use super::program::ProgramView;
 use super::question::Fact;
 use super::supervisor::GateEvent;
-use super::view::{TaskEvent, TaskView};
+use super::view::TaskView;
 use crate::config::ApprovalRule;
 use crate::envelope::{TaskId, mask};
+use crate::facts::TaskEvent;
 use crate::journal::Repaired;
 
 /// One row of the journal.
@@ -113,7 +114,7 @@ pub(super) struct Answered<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Recovered {
     pub(super) task: TaskId,
-    pub(super) status: super::view::TaskStatus,
+    pub(super) status: crate::facts::TaskStatus,
     /// Names of the processes that were still there.
     pub(super) found: Vec<String>,
     /// Names of those that could not be ended.

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use super::Error;
 use super::bytes::TaskIo;
 use super::driver::Driver;
-use super::request::{Input, InputOutcome, InputTarget, Rejection, RejectionReason};
+use super::request::{Input, InputOutcome, InputTarget, Rejection};
 use super::supervisor;
 use super::view::TaskView;
 use crate::envelope::{Actor, TaskId};
+use crate::facts::RejectionReason;
 use crate::terminal::{self, Modes};
 
 /// The longest line a terminal in line mode takes; the kernel silently cuts longer ones.
@@ -25,7 +26,7 @@ pub(super) fn input(
 ) -> Result<InputOutcome, Error> {
     let Some(task) = driver.supervisor.get(id) else {
         let ended = driver.finished.get(id).cloned().ok_or_else(|| Error::UnknownTask(id.clone()))?;
-        driver.shared.book().counters.refused(RejectionReason::TaskNotRunning.as_str());
+        driver.shared.book().counters.refused(RejectionReason::TaskNotRunning);
         return Ok(to_past(ended));
     };
     let target = target(task.request.tty, task.request.accepts_input);
@@ -40,7 +41,6 @@ pub(super) fn input(
     let (accepted, bytes_written, rejection) = match sent {
         Ok(bytes) => (true, bytes, None),
         Err(rejection) => {
-            driver.shared.book().counters.refused(rejection.reason.as_str());
             let reason = rejection.reason;
             driver.step(supervisor::Input::Refused { id: id.clone(), by: by.clone(), reason });
             (false, 0, Some(rejection))

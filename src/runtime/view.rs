@@ -15,59 +15,8 @@ use super::program::ProgramView;
 use super::question::Question;
 use super::stream::StreamView;
 use crate::envelope::{Actor, TaskId};
+use crate::facts::{Exit, TaskEvent, TaskFact, TaskStatus, Waiting};
 use crate::terminal::Size;
-
-/// Where a task stands. Only forward; the first terminal state wins (docs/contract.md#task-states).
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum TaskStatus {
-    /// Known, not started.
-    Queued,
-    /// Its process runs.
-    Running,
-    /// A stop was asked for; its tree is being ended.
-    Cancelling,
-    /// Exit 0.
-    Completed,
-    /// Any other end nobody asked for: other exit, a signal, start failure, timeout, output limit.
-    Failed,
-    /// Ended by a stop.
-    Cancelled,
-    /// The runtime was shut down or died.
-    Interrupted,
-}
-
-impl TaskStatus {
-    /// Tells whether nothing will change any more.
-    #[must_use]
-    pub fn is_terminal(self) -> bool {
-        matches!(self, Self::Completed | Self::Failed | Self::Cancelled | Self::Interrupted)
-    }
-
-    /// Reads the word used on every surface.
-    #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
-        use TaskStatus::{Cancelled, Cancelling, Completed, Failed, Interrupted, Queued, Running};
-        let all = [Queued, Running, Cancelling, Completed, Failed, Cancelled, Interrupted];
-        all.into_iter().find(|status| status.as_str() == word)
-    }
-
-    /// Returns the word used on every surface.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Queued => "queued",
-            Self::Running => "running",
-            Self::Cancelling => "cancelling",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-            Self::Cancelled => "cancelled",
-            Self::Interrupted => "interrupted",
-        }
-    }
-}
 
 /// One managed task, or a command still in the foreground of its call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -152,13 +101,13 @@ pub struct BatchItem {
 }
 
 impl TaskView {
-    /// Returns how its shell ended, also while processes it left behind live on: `Ok` with a status, `Err`
-    /// with a signal.
+    /// Returns how its shell ended, also while processes it left behind live on.
     #[must_use]
-    pub fn shell_end(&self) -> Option<Result<i32, String>> {
-        let last = self.events.iter().rev().find(|event| event.what == "exit")?;
-        let status = last.note.strip_prefix("exit ").and_then(|status| status.parse().ok());
-        Some(status.ok_or_else(|| last.note.clone()))
+    pub fn shell_end(&self) -> Option<&Exit> {
+        self.events.iter().rev().find_map(|event| match &event.fact {
+            TaskFact::Exit(exit) => Some(exit),
+            _ => None,
+        })
     }
 
     /// Returns how long it has lived, in milliseconds, once it has ended.
@@ -180,17 +129,6 @@ pub struct Lease {
     pub holder: Actor,
     /// When it lapses unless another key comes.
     pub until: Timestamp,
-}
-
-/// Evidence that a task wants input (docs/contract.md#waiting-for-input).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Waiting {
-    /// `line`, `key` or `secret`.
-    pub kind: String,
-    /// `tty_read`, `echo_off` or `quiet`.
-    pub evidence: String,
-    /// Since when.
-    pub since: Timestamp,
 }
 
 /// A stop in progress or done.
@@ -245,22 +183,6 @@ pub struct OutputView {
     pub dropped_bytes: u64,
     /// When the last byte came.
     pub last_at: Option<Timestamp>,
-}
-
-/// One row of a task's timeline.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TaskEvent {
-    /// When.
-    pub at: Timestamp,
-    /// Who.
-    pub actor: Actor,
-    /// One word: `held`, `approved`, `denied`, `start`, `waiting`, `promoted`, `input`, `refused`, `lease`,
-    /// `released`, `resize`, `stop`, `signal`, `timeout`, `output_limit`, `exit`, `end`, `screen_reset`.
-    pub what: String,
-    /// Details in a few words; never typed text.
-    pub note: String,
-    /// Bytes concerned, where that makes sense.
-    pub bytes: Option<u64>,
 }
 
 /// One tool call, in short. The whole record is fetched by `seq`.

@@ -14,8 +14,8 @@ use super::bytes::TaskIo;
 use super::driver::Driver;
 use super::order::Order;
 use super::supervisor::Input;
-use super::view::Waiting;
 use crate::envelope::TaskId;
+use crate::facts::{InputEvidence, Need, Waiting};
 use crate::process::Pty;
 
 /// Kernel functions a process sleeps in while it reads a terminal; in some of them also while it
@@ -29,12 +29,12 @@ pub(super) fn observe(pty: &Pty, since: Timestamp, groups: &Groups) -> Option<Wa
     let reads = groups.members(group).any(reads_tty);
     let hidden = !mode.echo && mode.canonical;
     let (kind, evidence) = match (reads, hidden, mode.canonical) {
-        (true, true, _) => ("secret", "echo_off"),
-        (true, false, true) => ("line", "tty_read"),
+        (true, true, _) => (Need::Secret, InputEvidence::EchoOff),
+        (true, false, true) => (Need::Line, InputEvidence::TtyRead),
         // In raw mode an editor or a pager reads keys all day: that is not a question.
         _ => return None,
     };
-    Some(Waiting { kind: kind.into(), evidence: evidence.into(), since })
+    Some(Waiting { kind, evidence, since })
 }
 
 /// The processes of the machine by group: one scan of `/proc`, however many terminals are looked at.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::receipt::{Artifact, Block, Receipt};
 use crate::envelope::{Actor, TaskId, one_line};
+use crate::facts::TaskFact;
 use crate::runtime::{self, HoldReason, TaskStatus, TaskView};
 
 /// Most process names that are told.
@@ -269,8 +270,8 @@ impl LeftoverProcesses {
 impl Waiting {
     pub(super) fn of(waiting: Option<&runtime::Waiting>, now: Timestamp) -> Option<Self> {
         waiting.map(|waiting| Self {
-            kind: waiting.kind.clone(),
-            evidence: waiting.evidence.clone(),
+            kind: <&str>::from(waiting.kind).to_owned(),
+            evidence: <&str>::from(waiting.evidence).to_owned(),
             for_ms: millis_between(waiting.since, now),
         })
     }
@@ -296,7 +297,7 @@ pub(super) fn signal(task: &TaskView) -> Option<String> {
 
 /// Who, other than its starter, typed into a task last.
 fn typed_by(task: &TaskView) -> Option<Actor> {
-    let inputs = task.events.iter().rev().filter(|event| event.what == "input");
+    let inputs = task.events.iter().rev().filter(|event| matches!(event.fact, TaskFact::Input(_)));
     inputs.map(|event| &event.actor).find(|actor| **actor != task.started_by).cloned()
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use pilothouse::console::app::{App, Mode};
 use pilothouse::console::msg::{Effect, Msg};
+use pilothouse::facts::Need;
 
 use crate::console_fixture::{console, press, select, shown, snapshot};
 
@@ -56,7 +57,7 @@ fn lines_are_called_back_unless_they_were_to_be_hidden() {
     let mut secret = snapshot();
     for task in &mut secret.tasks {
         if let Some(waiting) = &mut Arc::make_mut(task).waiting {
-            "secret".clone_into(&mut waiting.kind);
+            waiting.kind = Need::Secret;
         }
     }
     let _ = app.update(Msg::Snapshot(Arc::new(secret)));

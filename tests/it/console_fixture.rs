@@ -19,9 +19,10 @@ use pilothouse::console::looks::theme::{Colours, Theme};
 use pilothouse::console::looks::{Taste, Wardrobe};
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::envelope::{Actor, Envelope, TaskId};
+use pilothouse::facts::{InputEvidence, Need, RejectionReason};
 use pilothouse::runtime::{
     AgentView, CallRecord, CallSummary, Ended, Gauge, Histogram, Lease, Limit, Metrics, Notice, OutputView,
-    RecordView, Snapshot, StopView, TaskEvent, TaskStatus, TaskView, Waiting,
+    RecordView, Snapshot, StopView, TaskEvent, TaskFact, TaskStatus, TaskView, Waiting,
 };
 use pilothouse::terminal::{KeyPress, Origin, Size, Terminal};
 
@@ -76,12 +77,12 @@ pub(crate) fn task(number: u32, cmd: &str, age: i64, quiet: i64) -> TaskView {
         output: OutputView { bytes: 41_200, lines: 512, dropped_bytes: 0, last_at: Some(ago(quiet)) },
         pid: Some(4_200 + number),
         folder: PathBuf::from("/nowhere"),
-        events: vec![event(age, claude(), "start", "bash -lc", None)],
+        events: vec![event(age, claude(), TaskFact::Start)],
     }
 }
 
-fn event(age: i64, actor: Actor, what: &str, note: &str, bytes: Option<u64>) -> TaskEvent {
-    TaskEvent { at: ago(age), actor, what: what.into(), note: note.into(), bytes }
+fn event(age: i64, actor: Actor, fact: TaskFact) -> TaskEvent {
+    TaskEvent { at: ago(age), actor, fact }
 }
 
 /// The same task, ended so many seconds ago.
@@ -105,16 +106,16 @@ fn npm_init() -> TaskView {
         tty: true,
         accepts_input: true,
         size: Size::clamped(80, 24),
-        waiting: Some(Waiting { kind: "line".into(), evidence: "tty_read".into(), since: ago(38) }),
+        waiting: Some(Waiting { kind: Need::Line, evidence: InputEvidence::TtyRead, since: ago(38) }),
         description: Some("scaffold the package".into()),
         output: OutputView { bytes: 439, lines: 11, dropped_bytes: 0, last_at: Some(ago(38)) },
         events: vec![
-            event(42, claude(), "start", "bash -lc, tty 80x24", None),
-            event(32, claude(), "promoted", "after 10 s", None),
-            event(30, Actor::Operator, "lease", "was nobody's", None),
-            event(29, Actor::Operator, "input", "keys", Some(9)),
-            event(20, claude(), "refused", "held by operator", None),
-            event(12, Actor::Operator, "released", "10 s without a key", None),
+            event(42, claude(), TaskFact::Start),
+            event(32, claude(), TaskFact::Promoted { kept: false }),
+            event(30, Actor::Operator, TaskFact::Lease),
+            event(29, Actor::Operator, TaskFact::Input(9)),
+            event(20, claude(), TaskFact::Refused(RejectionReason::HeldByOperator)),
+            event(12, Actor::Operator, TaskFact::Released),
         ],
         ..task(7, "npm init", 42, 38)
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use pilothouse::console::app::{App, Layer, Mode};
 use pilothouse::console::msg::Msg;
+use pilothouse::facts::{InputEvidence, Need};
 use pilothouse::runtime::Waiting;
 use pilothouse::terminal::KeyPress;
 use ratatui::buffer::{Buffer, Cell};
@@ -48,7 +49,7 @@ fn named(name: &str, size: Size) -> App {
 fn secret(size: Size) -> App {
     let mut state = snapshot();
     for task in state.tasks.iter_mut().filter(|task| task.number == 7) {
-        let waiting = Waiting { kind: "secret".into(), evidence: "echo_off".into(), since: ago(5) };
+        let waiting = Waiting { kind: Need::Secret, evidence: InputEvidence::EchoOff, since: ago(5) };
         Arc::make_mut(task).waiting = Some(waiting);
     }
     let mut app = console(state, size);

@@ -9,6 +9,7 @@ use pilothouse::console::app::replay::Reel;
 use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::envelope::Actor;
+use pilothouse::facts::{RejectionReason, TaskFact};
 use pilothouse::runtime::TaskEvent;
 use pilothouse::terminal::{Mark, MarkKind, Origin, Size, Stream, Terminal};
 
@@ -20,16 +21,10 @@ const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
 fn reel() -> Arc<Reel> {
     let mark = |at_ms, offset| Mark { offset, line: 0, at_ms, kind: MarkKind::Chunk(Stream::Tty) };
     let marks = [mark(0, 0), mark(400, 10), mark(1_000, 20), mark(61_300, 30)];
-    let event = |ms, actor: Actor, what: &str, bytes| TaskEvent {
-        at: now() + SignedDuration::from_millis(ms),
-        actor,
-        what: what.into(),
-        note: String::new(),
-        bytes,
-    };
+    let event = |ms, actor, fact| TaskEvent { at: now() + SignedDuration::from_millis(ms), actor, fact };
     let events = [
-        event(61_200, Actor::Operator, "input", Some(9)),
-        event(61_250, Actor::Agent("claude".into()), "refused", None),
+        event(61_200, Actor::Operator, TaskFact::Input(9)),
+        event(61_250, Actor::Agent("claude".into()), TaskFact::Refused(RejectionReason::HeldByOperator)),
     ];
     Arc::new(Reel::new(&marks, &events, now()))
 }

@@ -7,6 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use pilothouse::console::msg::{Effect, Leave};
 use pilothouse::console::spoken::{Act, Circumstances, Heard, Purpose, Reading, Talk, events};
 use pilothouse::envelope::Actor;
+use pilothouse::facts::{InputEvidence, Need, TaskFact};
 use pilothouse::runtime::{
     AnswerValue, Decision, GateView, HoldReason, Lines, LoopView, ProgramView, Question, QuestionKind,
     RunState, Snapshot, StepState, TaskEvent, TaskStatus, TaskView, Waiting,
@@ -99,7 +100,11 @@ fn waits(kind: &str) -> TaskView {
     TaskView {
         tty: true,
         accepts_input: true,
-        waiting: Some(Waiting { kind: kind.into(), evidence: "tty_read".into(), since: ago(3) }),
+        waiting: Some(Waiting {
+            kind: kind.parse().expect("a need"),
+            evidence: InputEvidence::TtyRead,
+            since: ago(3),
+        }),
         ..task(1, "npm init", 9, 3)
     }
 }
@@ -118,7 +123,7 @@ fn a_task_is_told_from_its_start_to_its_end() {
     let waiting = with(vec![waits("line")]);
     assert_eq!(said(&with(vec![running.clone()]), &waiting), "system: t01 needs a line (tty read)\n");
     let quiet = TaskView {
-        waiting: Some(Waiting { kind: "line".into(), evidence: "quiet".into(), since: ago(3) }),
+        waiting: Some(Waiting { kind: Need::Line, evidence: InputEvidence::Quiet, since: ago(3) }),
         ..running.clone()
     };
     assert_eq!(said(&with(vec![running.clone()]), &with(vec![quiet])), "", "silence alone is no event");
@@ -133,16 +138,11 @@ fn a_task_is_told_from_its_start_to_its_end() {
 
 #[test]
 fn what_others_type_is_told_and_a_timeline_that_lost_its_beginning_tells_only_what_is_new() {
-    let event = |what: &str, bytes| TaskEvent {
-        at: ago(1),
-        actor: Actor::Agent("claude".into()),
-        what: what.into(),
-        note: "keys".into(),
-        bytes: Some(bytes),
-    };
+    let event = |fact| TaskEvent { at: ago(1), actor: Actor::Agent("claude".into()), fact };
+    let (start, input) = (event(TaskFact::Start), |bytes| event(TaskFact::Input(bytes)));
     let of = |events: Vec<TaskEvent>| with(vec![TaskView { events, ..task(1, "cat", 9, 3) }]);
-    let before = of(vec![event("start", 0), event("input", 1), event("input", 2)]);
-    let after = of(vec![event("input", 1), event("input", 2), event("input", 3)]);
+    let before = of(vec![start, input(1), input(2)]);
+    let after = of(vec![input(1), input(2), input(3)]);
     assert_eq!(said(&before, &after), "agent claude: typed into t01, 3 bytes\n");
 }
 

@@ -6,6 +6,7 @@ use pilothouse::console::app::picture::Picture;
 use pilothouse::console::app::search::Query;
 use pilothouse::console::app::{App, Layer, Mode, Screen};
 use pilothouse::console::msg::{Anchor, Answered, Effect, Leave, Msg, PageView};
+use pilothouse::facts::{InputEvidence, Need};
 use pilothouse::runtime::{Input, TaskStatus, Waiting};
 use pilothouse::terminal::{KeyPress, MouseButton, MouseInput, MouseKind, Origin, Size, Terminal};
 
@@ -219,7 +220,7 @@ fn a_line_is_one_call_and_a_secret_is_on_no_record() {
     assert_eq!(acts(&line), [r#"TaskInput {"task_id":"task_00000007","input":"ok\r"}"#]);
     let _ = changed(&mut app, |next| {
         let mut asks = next.tasks[6].as_ref().clone();
-        asks.waiting = Some(Waiting { kind: "secret".into(), evidence: "echo_off".into(), since: ago(1) });
+        asks.waiting = Some(Waiting { kind: Need::Secret, evidence: InputEvidence::EchoOff, since: ago(1) });
         next.tasks[6] = Arc::new(asks);
     });
     let _ = press(&mut app, &["p", "w"]);
@@ -459,7 +460,7 @@ fn foreign_commands_stay_in_their_rows_on_every_screen_and_in_every_dialog() {
                 accepts_input: true,
                 name: Some(cmd.into()),
                 description: Some(cmd.into()),
-                waiting: Some(Waiting { kind: "line".into(), evidence: "tty_read".into(), since: ago(9) }),
+                waiting: Some(Waiting { kind: Need::Line, evidence: InputEvidence::TtyRead, since: ago(9) }),
                 ..task(1, cmd, 1, 1)
             };
             let _ = changed(&mut app, |next| {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use pilothouse::envelope::Actor;
+use pilothouse::facts::TaskFact;
 use pilothouse::runtime::past;
 use serde_json::json;
 
@@ -57,8 +58,10 @@ fn answer(keys: impl Fn(&Console)) {
     // What is on record is that something of that length was typed.
     let recordings = past::list(&home.places().recordings(), None);
     let story = past::read(&recordings[0].folder).expect("reads");
-    let typed = |row: &&past::PastEvent| row.event.what == "input" && row.event.actor == Actor::Operator;
-    let bytes: u64 = story.events.iter().filter(typed).filter_map(|row| row.event.bytes).sum();
+    let typed = |row: &&past::PastEvent| {
+        matches!(row.event.fact, TaskFact::Input(_)) && row.event.actor == Actor::Operator
+    };
+    let bytes: u64 = story.events.iter().filter(typed).filter_map(|row| row.event.fact.bytes()).sum();
     let said = SECRET.len() as u64 + 1 + "visible-word\r".len() as u64;
     assert!((said..said + 20).contains(&bytes), "{bytes} of {said}");
     // Neither key by key, nor from its second half on.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use pilothouse::console::spoken::Line;
 use pilothouse::envelope::{Actor, is_hidden};
+use pilothouse::facts::TaskFact;
 use serde_json::{Value, json};
 
 use crate::console_fixture::{console, press, shown, snapshot};
@@ -226,7 +227,7 @@ fn nothing_hostile_is_drawn_or_said_by_the_console() {
         task.started_by = Actor::Agent(corpus());
         task.workdir = corpus().into();
         for event in &mut task.events {
-            (event.actor, event.note) = (Actor::Agent(corpus()), corpus());
+            (event.actor, event.fact) = (Actor::Agent(corpus()), TaskFact::Denied(corpus()));
         }
     }
     for agent in &mut state.agents {

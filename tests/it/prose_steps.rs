@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pilothouse::envelope::{Actor, TaskId};
+use pilothouse::facts::Exit;
 use pilothouse::process::script;
 use pilothouse::runtime::{
     ExecOutcome, ExecRequest, Handle, Leftovers, STEP_GRACE, Step, Stop, Stream, TaskStatus, TaskView, Until,
@@ -165,7 +166,7 @@ async fn what_a_command_leaves_behind_lives_on_until_it_is_stopped() {
         panic!("nothing was left behind");
     };
     assert!(started.elapsed() < Duration::from_secs(3));
-    assert_eq!(task.shell_end(), Some(Ok(3)));
+    assert_eq!(task.shell_end(), Some(&Exit::Code(3)));
     assert_eq!(bench.stdout(&task).await, "up\n");
     assert_eq!(script::final_directory(&task.folder), bench.work().parent().map(Path::to_owned));
     bench.runtime.stop(&Actor::Cli, &task.id, Stop::default()).await.expect("stops");

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use pilothouse::clock::Clock;
 use pilothouse::envelope::{Actor, Envelope};
+use pilothouse::facts::TaskFact;
 use pilothouse::journal::{self, Durability, Item, Journal, META_VERSION, Meta, Reader};
 use pilothouse::runtime::past::{self, Listed, Story};
 use pilothouse::runtime::{TaskStatus, TaskView};
@@ -60,7 +61,11 @@ fn holds(story: &Story) {
     for TaskView { id, status, .. } in &story.tasks {
         // I4: no start without an end. I3: one end.
         assert!(status.is_terminal(), "{id} is {status:?}");
-        let ends = story.events.iter().filter(|row| row.task == *id && row.event.what == "end").count();
+        let ends = story
+            .events
+            .iter()
+            .filter(|row| row.task == *id && matches!(row.event.fact, TaskFact::End(_)))
+            .count();
         assert_eq!(ends, 1, "{id}");
     }
     // I6: a receipt follows from its envelope alone.

@@ -49,7 +49,7 @@ fn tell_task(text: &mut String, task: &TaskView) {
         task.number, task.id, task.status, task.started_by, task.cmd
     );
     for event in &task.events {
-        let _ = writeln!(text, "  {} {:?} {:?}", event.what, event.actor, event.bytes);
+        let _ = writeln!(text, "  {} {:?} {:?}", event.fact.word(), event.actor, event.fact.bytes());
     }
 }
 

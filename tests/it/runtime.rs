@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use pilothouse::envelope::preview::Text;
 use pilothouse::envelope::{Actor, TaskId};
+use pilothouse::facts::{InputEvidence, Need};
 use pilothouse::journal;
 use pilothouse::runtime::{
     Error, ExecOutcome, ExecRequest, Handle, Input, Leftovers, RejectionReason, Stop, StopEffect, Stream,
@@ -277,15 +278,16 @@ async fn a_screen_shows_what_was_written_and_goes_when_the_task_ends() {
 #[tokio::test]
 async fn a_task_that_reads_a_line_or_a_secret_is_seen_to_wait() {
     let bench = Bench::start();
-    for (cmd, kind, evidence) in
-        [("read line", "line", "tty_read"), ("stty -echo; read secret", "secret", "echo_off")]
-    {
+    for (cmd, kind, evidence) in [
+        ("read line", Need::Line, InputEvidence::TtyRead),
+        ("stty -echo; read secret", Need::Secret, InputEvidence::EchoOff),
+    ] {
         let id = bench.promoted(ExecRequest { tty: true, accepts_input: true, ..bench.request(cmd) }).await;
         let mut snapshot = bench.runtime.snapshot();
         let waits = snapshot.wait_for(|snapshot| {
             let task = snapshot.tasks.iter().find(|task| task.id == id);
             task.and_then(|task| task.waiting.as_ref())
-                .is_some_and(|waiting| (waiting.kind.as_str(), waiting.evidence.as_str()) == (kind, evidence))
+                .is_some_and(|waiting| (waiting.kind, waiting.evidence) == (kind, evidence))
         });
         tokio::time::timeout(LONG, waits).await.expect("it is seen to wait").expect("the runtime lives");
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use pilothouse::envelope::preview::Text;
 use pilothouse::envelope::{Actor, Envelope, ErrorKind, ToolError};
+use pilothouse::facts::{InputEvidence, Need, TaskFact};
 use pilothouse::runtime::{
     self, Closing, Ended, InputOutcome, InputTarget, Lease, OutputView, Rejection, RejectionReason,
     StopEffect, StopOutcome, StopView, TaskEvent, TaskStatus, TaskView, Waiting,
@@ -326,19 +327,17 @@ fn exec_command_promoted() {
 fn task_output_success_cases() -> Cases {
     let finished = || ended(running("make widgets"), TaskStatus::Completed, Some(0), None);
     let typed_into = |mut task: TaskView| {
-        task.events.push(TaskEvent {
-            at: at(5),
-            actor: Actor::Operator,
-            what: "input".into(),
-            note: String::new(),
-            bytes: Some(4),
-        });
+        task.events.push(TaskEvent { at: at(5), actor: Actor::Operator, fact: TaskFact::Input(4) });
         task
     };
     let lines: String = (1..=200).map(|n| format!("line {n}\n")).collect();
     let prompt = |kind: &str, evidence: &str| {
         let mut task = with_tty(running("./install"));
-        task.waiting = Some(Waiting { kind: kind.into(), evidence: evidence.into(), since: at(38) });
+        task.waiting = Some(Waiting {
+            kind: kind.parse().expect("a need"),
+            evidence: evidence.parse().expect("evidence"),
+            since: at(38),
+        });
         task
     };
     vec![
@@ -528,7 +527,7 @@ fn task_stop_answers() {
 fn task_status_answers_cases() -> Cases {
     let mut held = with_tty(running("./install"));
     held.lease = Some(Lease { holder: Actor::Operator, until: at(50) });
-    held.waiting = Some(Waiting { kind: "secret".into(), evidence: "echo_off".into(), since: at(38) });
+    held.waiting = Some(Waiting { kind: Need::Secret, evidence: InputEvidence::EchoOff, since: at(38) });
     let mut dropped =
         ended(running("for i in 1 2 3; do\n  make $i\ndone"), TaskStatus::Failed, Some(7), None);
     dropped.output.dropped_bytes = 123_456;
@@ -555,7 +554,7 @@ fn task_list_shows_own_tasks_newest_first_cases() -> Cases {
     let mut foreground = renumbered(running("ls"), 4, "task_00000004");
     foreground.promoted = false;
     let mut waiting = renumbered(with_tty(running("./install\n--all")), 5, "task_00000005");
-    waiting.waiting = Some(Waiting { kind: "line".into(), evidence: "tty_read".into(), since: at(38) });
+    waiting.waiting = Some(Waiting { kind: Need::Line, evidence: InputEvidence::TtyRead, since: at(38) });
     waiting.lease = Some(Lease { holder: Actor::Operator, until: at(50) });
     let tasks = || {
         vec![

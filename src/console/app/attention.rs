@@ -128,12 +128,12 @@ fn of_task(app: &App, task: &TaskView) -> Option<Item> {
         Some(Item { subject, since, name: alias(task), what, said, key, rings })
     };
     let command = || visible::told(&task.cmd);
-    let strong = |waiting: &&crate::runtime::Waiting| waiting.evidence != "quiet";
+    let strong = |waiting: &&crate::runtime::Waiting| waiting.is_certain();
     if let Some(waiting) = task.waiting.as_ref().filter(strong)
         && app.typing_into() != Some(&task.id)
     {
         let said = prompt(app, task).unwrap_or_else(command);
-        let what = super::task_words::need(&waiting.kind).to_owned();
+        let what = super::task_words::need(waiting.kind).to_owned();
         return item(Subject::Input(id()), waiting.since, what, said, "type", true);
     }
     let survivors = task.ended.as_ref().map_or(0, |ended| ended.survivors.len());

@@ -158,8 +158,8 @@ fn facts(painter: &mut Painter<'_>, pane: &Pane, task: &TaskView, scroll: Option
         let at = format!("{what} {} of {}", text::count(line + 1), text::count(task.output.lines));
         facts.push(piece(at, Role::Strong));
     } else if let Some(waiting) = &task.waiting {
-        facts.push(piece(task_words::need(&waiting.kind), painter.state(task).role));
-        facts.push(piece(task_words::evidence(&waiting.evidence), Role::Faint));
+        facts.push(piece(task_words::need(waiting.kind), painter.state(task).role));
+        facts.push(piece(task_words::evidence(waiting.evidence), Role::Faint));
     } else if task.status.is_terminal() {
         let shown = painter.state(task);
         facts.push(piece(shown.word, shown.role));

@@ -296,7 +296,7 @@ fn news(painter: &mut Painter<'_>) -> Vec<Piece> {
         (Some((task, waiting)), _) => {
             let glyph = painter.glyphs().states[2];
             let since = painter.time(waiting.since);
-            let text = format!(" {glyph} {} {} since {since}", alias(task), need(&waiting.kind));
+            let text = format!(" {glyph} {} {} since {since}", alias(task), need(waiting.kind));
             let cmd = piece(format!("  {}", visible::told(&task.cmd)), Role::Faint);
             let has_pane = matches!(app.screen, Screen::Tasks | Screen::Focus | Screen::Program);
             let is_here = has_pane && app.at_hand().is_some_and(|shown| shown.id == task.id);

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 
 use crate::envelope::Actor;
+use crate::facts::{InputEvidence, Need};
 use crate::runtime::{Ended, HoldReason, TaskStatus, TaskView};
 
 use super::painter::Painter;
@@ -27,7 +28,7 @@ impl Painter<'_> {
             TaskStatus::Queued => (0, "queued".to_owned(), Role::Queued),
             TaskStatus::Running => match &task.waiting {
                 // A mere silence is weak evidence: said, not called for.
-                Some(waiting) if waiting.evidence == "quiet" => (2, "waiting".to_owned(), Role::Faint),
+                Some(waiting) if !waiting.is_certain() => (2, "waiting".to_owned(), Role::Faint),
                 Some(_) => (2, "waiting".to_owned(), Role::Waiting),
                 None => (1, "running".to_owned(), Role::Running),
             },
@@ -157,19 +158,19 @@ pub(crate) fn how(ended: Option<&Ended>) -> String {
 }
 
 /// Returns what a waiting task needs, in plain words.
-pub(crate) fn need(kind: &str) -> &'static str {
-    match kind {
-        "key" => "needs a key",
-        "secret" => "needs a secret",
-        _ => "needs a line",
+pub(crate) fn need(need: Need) -> &'static str {
+    match need {
+        Need::Key => "needs a key",
+        Need::Secret => "needs a secret",
+        Need::Line => "needs a line",
     }
 }
 
 /// Returns where that is known from.
-pub(crate) fn evidence(evidence: &str) -> &'static str {
+pub(crate) fn evidence(evidence: InputEvidence) -> &'static str {
     match evidence {
-        "tty_read" => "tty read",
-        "echo_off" => "echo off",
-        _ => "only quiet",
+        InputEvidence::TtyRead => "tty read",
+        InputEvidence::EchoOff => "echo off",
+        InputEvidence::Quiet => "only quiet",
     }
 }

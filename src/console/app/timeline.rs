@@ -1,6 +1,6 @@
 //! What happened to the selected task, or to all: who did what, when, how many bytes.
 
-use crate::runtime::{TaskEvent, TaskView};
+use crate::runtime::{TaskEvent, TaskFact, TaskView};
 
 use super::alias;
 use super::layout::{Layout, cut_top};
@@ -49,23 +49,24 @@ pub(super) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
 
 fn row(painter: &Painter<'_>, task: &TaskView, event: &TaskEvent, is_narrow: bool) -> Vec<Piece> {
     let dots = painter.glyphs().cut;
-    let role = match event.what.as_str() {
-        "refused" | "timeout" | "output_limit" | "screen_reset" | "denied" => Role::Failed,
-        "waiting" | "held" => Role::Waiting,
-        "stop" | "signal" => Role::Cancelling,
+    let role = match event.fact {
+        TaskFact::Refused(_) | TaskFact::Timeout | TaskFact::OutputLimit(_) => Role::Failed,
+        TaskFact::ScreenReset | TaskFact::Denied(_) => Role::Failed,
+        TaskFact::Waiting(..) | TaskFact::Held(_) => Role::Waiting,
+        TaskFact::Stop { .. } | TaskFact::Signal(_) => Role::Cancelling,
         _ => Role::Text,
     };
-    let what = visible::one_line(&event.what).replace('_', " ");
+    let what = event.fact.word().replace('_', " ");
     let by =
         if is_narrow { column(event.actor.short(), 4, dots) } else { column(&who(&event.actor), 12, dots) };
-    let bytes = event.bytes.map(count).unwrap_or_default();
+    let bytes = event.fact.bytes().map(count).unwrap_or_default();
     let mut row = vec![piece(format!(" {}  ", painter.time(event.at)), Role::Faint)];
     row.extend(painter.app.is_overall.then(|| piece(column(&alias(task), 5, dots), Role::Text)));
     row.extend([
         piece(column(&what, if is_narrow { 9 } else { 13 }, dots), role),
         piece(by, Role::Text),
         piece(format!("{}  ", right(&bytes, if is_narrow { 5 } else { 8 })), Role::Text),
-        piece(visible::one_line(&event.note), Role::Faint),
+        piece(visible::one_line(&event.fact.note()).into_owned(), Role::Faint),
     ]);
     row
 }

@@ -5,6 +5,7 @@ use serde_json::json;
 use tui_input::{Input as Editor, InputRequest};
 
 use crate::envelope::TaskId;
+use crate::facts::Need;
 use crate::runtime::{Input, TaskView};
 use crate::terminal::{Key, KeyPress};
 
@@ -288,7 +289,7 @@ pub(crate) fn start_of(cmd: &str) -> Effect {
 
 /// Tells whether what is typed into a task now is not to be seen.
 pub(crate) fn wants_secret(task: &TaskView) -> bool {
-    task.waiting.as_ref().is_some_and(|waiting| waiting.kind == "secret")
+    task.waiting.as_ref().is_some_and(|waiting| waiting.kind == Need::Secret)
 }
 
 #[cfg(test)]

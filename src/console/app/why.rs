@@ -1,5 +1,6 @@
 //! What is known of a task's state, and from where: the evidence behind the word.
 
+use crate::facts::InputEvidence;
 use crate::runtime::{HoldReason, TaskView};
 
 use super::alias;
@@ -49,12 +50,12 @@ fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, Strin
     add(
         "waits",
         task.waiting.as_ref().map(|waiting| {
-            let seen = match waiting.evidence.as_str() {
-                "tty_read" => "the kernel shows it reading its terminal",
-                "echo_off" => "its terminal has echo off",
-                _ => "only that it is quiet: weak",
+            let seen = match waiting.evidence {
+                InputEvidence::TtyRead => "the kernel shows it reading its terminal",
+                InputEvidence::EchoOff => "its terminal has echo off",
+                InputEvidence::Quiet => "only that it is quiet: weak",
             };
-            format!("{} since {}: {seen}", need(&waiting.kind), painter.time(waiting.since))
+            format!("{} since {}: {seen}", need(waiting.kind), painter.time(waiting.since))
         }),
     );
     add(

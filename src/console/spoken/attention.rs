@@ -31,9 +31,9 @@ impl Talk {
             all.push((call.since, Subject::Held(call.ticket), text));
         }
         for task in self.live() {
-            if let Some(waiting) = task.waiting.as_ref().filter(|waiting| waiting.evidence != "quiet") {
+            if let Some(waiting) = task.waiting.as_ref().filter(|waiting| waiting.is_certain()) {
                 let text =
-                    format!("{} {}: {}", alias(task), task_words::need(&waiting.kind), tasks::command(task));
+                    format!("{} {}: {}", alias(task), task_words::need(waiting.kind), tasks::command(task));
                 all.push((waiting.since, Subject::Input(task.id.clone()), text));
             }
         }

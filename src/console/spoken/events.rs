@@ -5,7 +5,7 @@ use crate::console::app::task_words;
 use std::sync::Arc;
 
 use crate::envelope::Actor;
-use crate::runtime::{CallSummary, HeldCall, Snapshot, TaskEvent, TaskStatus, TaskView};
+use crate::runtime::{CallSummary, HeldCall, Snapshot, TaskEvent, TaskFact, TaskStatus, TaskView};
 
 use super::super::app::alias;
 use super::super::text::visible;
@@ -90,7 +90,7 @@ fn task_events(before: Option<&TaskView>, task: &TaskView, lines: &mut Vec<Line>
     }
     let known = before.map(|before| before.events.as_slice()).unwrap_or_default();
     lines.extend(fresh(known, &task.events).iter().filter_map(|event| told(&name, event)));
-    if let Some(waiting) = task.waiting.as_ref().filter(|waiting| waiting.evidence != "quiet") {
+    if let Some(waiting) = task.waiting.as_ref().filter(|waiting| waiting.is_certain()) {
         let same = |known: &TaskView| {
             known
                 .waiting
@@ -100,8 +100,8 @@ fn task_events(before: Option<&TaskView>, task: &TaskView, lines: &mut Vec<Line>
         if !before.is_some_and(same) {
             let text = format!(
                 "{name} {} ({})",
-                task_words::need(&waiting.kind),
-                task_words::evidence(&waiting.evidence)
+                task_words::need(waiting.kind),
+                task_words::evidence(waiting.evidence)
             );
             lines.push(Line::system(text));
         }
@@ -124,15 +124,16 @@ fn fresh<'a>(before: &[TaskEvent], after: &'a [TaskEvent]) -> &'a [TaskEvent] {
 
 /// Says an event of a timeline, unless the task's state says it as well.
 fn told(name: &str, event: &TaskEvent) -> Option<Line> {
-    let note = if event.note.is_empty() { String::new() } else { format!(": {}", event.note) };
-    let text = match event.what.as_str() {
-        "input" => format!("typed into {name}, {} bytes", event.bytes.unwrap_or(0)),
-        "refused" => format!("could not type into {name}{note}"),
-        "signal" => format!("sent a signal to {name}{note}"),
-        "timeout" => format!("{name} ran out of time{note}"),
-        "output_limit" => format!("{name} wrote more than its limit{note}"),
-        "approved" => format!("approved {name}{note}"),
-        "denied" => format!("denied {name}{note}"),
+    let note = event.fact.note();
+    let note = if note.is_empty() { String::new() } else { format!(": {note}") };
+    let text = match &event.fact {
+        TaskFact::Input(bytes) => format!("typed into {name}, {bytes} bytes"),
+        TaskFact::Refused(_) => format!("could not type into {name}{note}"),
+        TaskFact::Signal(_) => format!("sent a signal to {name}{note}"),
+        TaskFact::Timeout => format!("{name} ran out of time{note}"),
+        TaskFact::OutputLimit(_) => format!("{name} wrote more than its limit{note}"),
+        TaskFact::Approved(_) => format!("approved {name}{note}"),
+        TaskFact::Denied(_) => format!("denied {name}{note}"),
         _ => return None,
     };
     Some(Line::by(&event.actor, text))

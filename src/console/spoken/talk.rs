@@ -273,9 +273,8 @@ impl Talk {
         let mut acts: Vec<Act> = events(&before, &self.snapshot).into_iter().map(Act::Say).collect();
         for task in &self.snapshot.tasks {
             let known = before.tasks.iter().find(|known| known.id == task.id);
-            let wants = |task: &TaskView| {
-                task.waiting.as_ref().filter(|waiting| waiting.evidence != "quiet").cloned()
-            };
+            let wants =
+                |task: &TaskView| task.waiting.as_ref().filter(|waiting| waiting.is_certain()).cloned();
             if wants(task).is_some() && known.and_then(|known| wants(known)) != wants(task) {
                 acts.push(Act::Read(task.id.clone(), self.read_to(&task.id), Purpose::Prompt));
             }

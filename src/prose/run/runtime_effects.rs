@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
 use crate::envelope::{Actor, TaskId};
+use crate::facts::{Exit, TaskFact};
 use crate::process::{Signal, script};
 use crate::prose::vm::effects::{
     CAPTURED_CHARS, Decided, Effects, Event, NotAsked, NotRun, Order, Present, Ran,
@@ -215,16 +216,11 @@ fn exit_code(task: &TaskView) -> i32 {
     if ended.is_some_and(|ended| ended.timed_out) {
         return 124;
     }
-    let status = ended.and_then(|ended| ended.exit_status);
-    let signal = ended.and_then(|ended| ended.signal.clone());
-    let end = match (status, signal) {
-        (Some(status), _) => Some(Ok(status)),
-        (None, Some(signal)) => Some(Err(signal)),
-        (None, None) => task.shell_end(),
-    };
-    match end {
-        Some(Ok(status)) => status,
-        Some(Err(signal)) => 128 + signal.parse::<Signal>().map_or(0, Signal::number),
+    let status = ended.and_then(|ended| ended.exit_status).map(Exit::Code);
+    let signal = || ended.and_then(|ended| ended.signal.clone()).map(Exit::Signal);
+    match status.or_else(signal).or_else(|| task.shell_end().cloned()) {
+        Some(Exit::Code(status)) => status,
+        Some(Exit::Signal(signal)) => 128 + signal.parse::<Signal>().map_or(0, Signal::number),
         // The host was lost: as if killed.
         None => 128 + Signal::KILL.number(),
     }
@@ -249,8 +245,8 @@ fn cut(bytes: &[u8], is_all: bool) -> (String, bool) {
 }
 
 fn left_behind(task: &TaskView) -> String {
-    let last = task.events.iter().rev().find(|event| event.what == "leftovers");
-    last.map_or_else(|| "a process".to_owned(), |event| event.note.clone())
+    let last = task.events.iter().rev().find(|event| matches!(event.fact, TaskFact::Leftovers(_)));
+    last.map_or_else(|| "a process".to_owned(), |event| event.fact.note().into_owned())
 }
 
 #[cfg(test)]

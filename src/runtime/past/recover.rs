@@ -9,11 +9,12 @@ use super::story::{self, Story};
 use super::untold;
 use crate::clock::Clock;
 use crate::envelope::{Actor, TaskId};
+use crate::facts::{TaskEvent, TaskFact, TaskStatus};
 use crate::journal::{Durability, Error, Journal, Meta, Repaired, repair};
 use crate::process::{ExitRecord, OrphanedTasks, Orphans, boot_id};
 use crate::runtime::log;
 use crate::runtime::rows::{Recovered, Row};
-use crate::runtime::view::{TaskEvent, TaskStatus, TaskView};
+use crate::runtime::view::TaskView;
 
 /// How long the hosts of a dead runtime may take to end their trees by themselves.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -70,8 +71,7 @@ fn settle(story: &Story, journal: &Journal, clock: &Clock) -> Vec<Recovered> {
         let now = clock.now().wall;
         let mut ended = untold::decide(task.clone(), left.as_ref(), &orphans.survivors, now);
         ended.output = log::measure(&ended.folder, ended.output);
-        let note = ended.status.as_str().to_owned();
-        let event = TaskEvent { at: now, actor: Actor::System, what: "end".into(), note, bytes: None };
+        let event = TaskEvent { at: now, actor: Actor::System, fact: TaskFact::End(ended.status) };
         ended.events.push(event.clone());
         put(journal, &Row::Task { task: &task.id, event: &event });
         put(journal, &Row::Ended { task: &ended });

@@ -82,15 +82,7 @@ impl Story {
             durations.entry(record.tool.clone()).or_default().extend(record.duration_ms);
         }
         for row in &self.events {
-            match row.event.what.as_str() {
-                "promoted" => counters.metrics.promotions += 1,
-                "screen_reset" => counters.metrics.screen_resets += 1,
-                "refused" => counters.refused(&row.event.note),
-                _ => {}
-            }
-            if row.event.actor == Actor::Operator && row.event.what != "lease" {
-                counters.operator(&row.event.what);
-            }
+            counters.happened(&row.event);
         }
         for task in tasks {
             counters.ended(task.status.as_str(), task.lived_ms());

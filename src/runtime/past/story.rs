@@ -11,10 +11,11 @@ use serde_json::Value;
 
 use super::untold;
 use crate::envelope::TaskId;
+use crate::facts::TaskEvent;
 use crate::journal::{self, Error, Item, Meta, Problem, Reader, Record};
 use crate::runtime::calls::CallRecord;
 use crate::runtime::program::ProgramView;
-use crate::runtime::view::{TaskEvent, TaskView};
+use crate::runtime::view::TaskView;
 
 /// What a recording tells.
 #[derive(Debug, Clone)]

@@ -4,10 +4,10 @@
 use jiff::Timestamp;
 
 use crate::envelope::Actor;
+use crate::facts::{Exit, TaskEvent, TaskFact, TaskStatus};
 use crate::process::{EndReason, ExitRecord, ExitStatus, Signal};
-use crate::runtime::request::StopSignal;
 use crate::runtime::supervisor::overrun;
-use crate::runtime::view::{Ended, StopView, TaskEvent, TaskStatus, TaskView};
+use crate::runtime::view::{Ended, StopView, TaskView};
 
 /// Why a task is `interrupted` after its runtime had died (docs/contract.md#record).
 const RESTARTED: &str = "runtime_restarted";
@@ -16,55 +16,53 @@ const RESTARTED: &str = "runtime_restarted";
 pub(super) fn happen(task: &mut TaskView, event: &TaskEvent) {
     task.events.push(event.clone());
     task.updated_at = event.at;
-    match event.what.as_str() {
-        "start" => {
+    match &event.fact {
+        TaskFact::Start => {
             task.started_at = Some(event.at);
             task.status = task.status.max(TaskStatus::Running);
         }
-        "promoted" => task.promoted = true,
-        "stop" => {
-            let (word, why) = event.note.split_once(", ").unwrap_or((&event.note, ""));
-            let why = Some(why.to_owned()).filter(|why| !why.is_empty());
+        TaskFact::Promoted { .. } => task.promoted = true,
+        TaskFact::Stop { force, why } => {
             let first = task.stop.take().map(|stop| (stop.by, stop.why));
-            let (by, why) = first.unwrap_or_else(|| (event.actor.clone(), why));
-            task.stop = Some(StopView { by, at: event.at, kill_at: None, force: word == "KILL", why });
+            let (by, why) = first.unwrap_or_else(|| (event.actor.clone(), why.clone()));
+            task.stop = Some(StopView { by, at: event.at, kill_at: None, force: *force, why });
             task.status = task.status.max(TaskStatus::Cancelling);
         }
-        "timeout" => {
+        TaskFact::Timeout => {
             ended(task, event.at).timed_out = true;
             task.status = task.status.max(TaskStatus::Cancelling);
         }
-        "output_limit" => {
-            let limit = event.bytes.unwrap_or_default();
-            ended(task, event.at).error = Some(overrun(limit));
+        TaskFact::OutputLimit(limit) => {
+            ended(task, event.at).error = Some(overrun(*limit));
             task.status = task.status.max(TaskStatus::Cancelling);
         }
-        "exit" => {
-            let code = event.note.strip_prefix("exit ").and_then(|code| code.parse().ok());
-            let signal = code.is_none().then(|| event.note.clone());
-            let signalled_by = signalled_by(task, code, signal.as_deref());
+        TaskFact::Exit(exit) => {
+            let signalled_by = signalled_by(task, exit);
             let ended = ended(task, event.at);
-            (ended.exit_status, ended.signal, ended.signalled_by) = (code, signal, signalled_by);
+            ended.signalled_by = signalled_by;
+            (ended.exit_status, ended.signal) = match exit {
+                Exit::Code(code) => (Some(*code), None),
+                Exit::Signal(name) => (None, Some(name.clone())),
+            };
         }
-        "leftovers" => {
-            ended(task, event.at).leftovers =
-                event.note.split_ascii_whitespace().map(str::to_owned).collect();
+        TaskFact::Leftovers(names) => ended(task, event.at).leftovers.clone_from(names),
+        TaskFact::End(status) => {
+            task.status = *status;
+            ended(task, event.at);
         }
-        "end" => {
-            if let Some(status) = TaskStatus::parse(&event.note) {
-                task.status = status;
-                ended(task, event.at);
-            }
-        }
-        _ => {}
+        // The rows `queued`, `start` and `ended` hold the task as it stood.
+        TaskFact::Held(_) | TaskFact::Approved(_) | TaskFact::Denied(_) | TaskFact::Waiting(..) => {}
+        TaskFact::Input(_) | TaskFact::Refused(_) | TaskFact::Lease | TaskFact::Released => {}
+        TaskFact::Resize(_) | TaskFact::Signal(_) | TaskFact::ScreenReset => {}
     }
 }
 
 /// Returns who sent the signal that ended a task, if anybody did.
-fn signalled_by(task: &TaskView, status: Option<i32>, signal: Option<&str>) -> Option<Actor> {
-    let sent = task.events.iter().rfind(|event| event.what == "signal")?;
-    let is_it = StopSignal::parse(&sent.note)?.explains(status, signal);
-    is_it.then(|| sent.actor.clone())
+fn signalled_by(task: &TaskView, exit: &Exit) -> Option<Actor> {
+    task.events.iter().rev().find_map(|event| match event.fact {
+        TaskFact::Signal(signal) => Some(signal.explains(exit).then(|| event.actor.clone())),
+        _ => None,
+    })?
 }
 
 fn ended(task: &mut TaskView, at: Timestamp) -> &mut Ended {
@@ -104,11 +102,13 @@ pub(super) fn decide(
         (None, false) if by_itself => TaskStatus::Completed,
         _ => TaskStatus::Interrupted,
     };
-    let signalled_by = match exit {
-        Some(ExitStatus::Code(code)) => signalled_by(&task, Some(code), None),
-        Some(ExitStatus::Signal(signal)) => signalled_by(&task, None, Some(&signal.to_string())),
-        None => None,
-    };
+    let signalled_by = exit.and_then(|exit| {
+        let exit = match exit {
+            ExitStatus::Code(code) => Exit::Code(code),
+            ExitStatus::Signal(signal) => Exit::Signal(signal.to_string()),
+        };
+        signalled_by(&task, &exit)
+    });
     // It was ending with its runtime already, and why is known.
     let is_told = task.stop.as_ref().is_some_and(|stop| stop.why.is_some());
     let facts = ended(&mut task, at);
@@ -180,9 +180,8 @@ mod tests {
             events: Vec::new(),
         };
         for (what, note, actor) in events {
-            let (what, note) = ((*what).to_owned(), (*note).to_owned());
-            let event =
-                TaskEvent { at: Timestamp::UNIX_EPOCH, actor: actor.clone(), what, note, bytes: None };
+            let fact = TaskFact::parse(what, note, None).expect("a fact");
+            let event = TaskEvent { at: Timestamp::UNIX_EPOCH, actor: actor.clone(), fact };
             happen(&mut task, &event);
         }
         task

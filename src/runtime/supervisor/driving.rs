@@ -4,12 +4,12 @@ use super::message::{Action, Timer};
 use super::task::Task;
 use crate::clock::Moment;
 use crate::envelope::Actor;
-use crate::runtime::view::{TaskStatus, Waiting};
+use crate::facts::{TaskFact, TaskStatus, Waiting};
 
 impl Task {
     pub(super) fn release(&mut self, now: Moment, by: Actor) -> Vec<Action> {
         match self.lease.take() {
-            Some(_) => vec![self.note(now, by, "released", String::new(), None)],
+            Some(_) => vec![self.note(now, by, TaskFact::Released)],
             None => Vec::new(),
         }
     }
@@ -28,13 +28,13 @@ impl Task {
     /// Takes note of what the task waits for; that it began to wait is on its timeline.
     pub(super) fn waits(&mut self, now: Moment, waiting: Option<Waiting>) -> Vec<Action> {
         let waiting = waiting.filter(|_| self.status == TaskStatus::Running);
-        let kind = |waiting: &Option<Waiting>| waiting.as_ref().map(|waiting| waiting.kind.clone());
+        let kind = |waiting: &Option<Waiting>| waiting.as_ref().map(|waiting| waiting.kind);
         let is_news = waiting.is_some() && kind(&waiting) != kind(&self.waiting);
         self.waiting = waiting;
         match &self.waiting {
             Some(waiting) if is_news => {
-                let note = format!("{}, {}", waiting.kind, waiting.evidence.replace('_', " "));
-                vec![self.note(now, Actor::System, "waiting", note, None)]
+                let fact = TaskFact::Waiting(waiting.kind, waiting.evidence);
+                vec![self.note(now, Actor::System, fact)]
             }
             _ => Vec::new(),
         }

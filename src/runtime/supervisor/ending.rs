@@ -1,11 +1,11 @@
 //! The way of a task to its end: exit, drained, leftovers, gone.
 
-use super::message::{Action, Exit, Order};
+use super::message::{Action, Order};
 use super::task::Task;
 use crate::clock::Moment;
 use crate::envelope::Actor;
+use crate::facts::{Exit, TaskFact, TaskStatus};
 use crate::process::Leftovers;
-use crate::runtime::view::TaskStatus;
 
 impl Task {
     pub(super) fn start_failed(&mut self, now: Moment, error: (String, String)) -> Vec<Action> {
@@ -21,15 +21,11 @@ impl Task {
         if self.exit.is_some() || self.status.is_terminal() {
             return Vec::new();
         }
-        let note = match &exit {
-            Exit::Code(code) => format!("exit {code}"),
-            Exit::Signal(name) => name.clone(),
-        };
-        self.exit = Some(exit);
+        self.exit = Some(exit.clone());
         self.waiting = None;
         // What was typed before it stands before it.
         let mut actions = self.flush_burst(now);
-        actions.push(self.note(now, Actor::System, "exit", note, None));
+        actions.push(self.note(now, Actor::System, TaskFact::Exit(exit)));
         actions.push(Action::Drain(self.id.clone()));
         actions
     }
@@ -45,13 +41,12 @@ impl Task {
         if names.is_empty() || self.status.is_terminal() {
             return Vec::new();
         }
-        let note = names.join(" ");
-        self.leftovers = names;
-        let mut actions = vec![self.note(now, Actor::System, "leftovers", note, None)];
+        self.leftovers.clone_from(&names);
+        let mut actions = vec![self.note(now, Actor::System, TaskFact::Leftovers(names))];
         if self.request.leftovers == Leftovers::Keep && !self.promoted {
             // What was kept is the task from now on; its caller need not wait for that.
             self.promoted = true;
-            actions.push(self.note(now, Actor::System, "promoted", "kept".into(), None));
+            actions.push(self.note(now, Actor::System, TaskFact::Promoted { kept: true }));
             actions.push(Action::Promote(self.id.clone()));
         }
         actions
@@ -84,7 +79,7 @@ impl Task {
         self.held = None;
         self.lease = None;
         self.waiting = None;
-        actions.push(self.note(now, Actor::System, "end", status.as_str().into(), None));
+        actions.push(self.note(now, Actor::System, TaskFact::End(status)));
         actions.push(Action::Close(self.id.clone()));
         actions
     }

@@ -388,9 +388,9 @@ mod tests {
     use super::super::{Input, Stop, StopEffect, Timer};
     use super::*;
     use crate::envelope::TaskId;
+    use crate::facts::TaskStatus;
     use crate::runtime::cause::Closing;
     use crate::runtime::request::ExecRequest;
-    use crate::runtime::view::TaskStatus;
 
     fn rules() -> Limits {
         let rule = ApprovalRule { prefix: Some("git push".into()), ..ApprovalRule::default() };

@@ -4,6 +4,7 @@ use super::message::Action;
 use super::task::{Held, Task};
 use crate::clock::Moment;
 use crate::envelope::Actor;
+use crate::facts::TaskFact;
 use crate::runtime::gate::HoldReason;
 
 /// Why a task that was denied has ended.
@@ -17,7 +18,7 @@ impl Task {
             HoldReason::Rule(rule) => rule.clone(),
         };
         self.held = Some(held);
-        vec![Action::Queue(self.id.clone()), self.note(now, Actor::System, "held", why, None)]
+        vec![Action::Queue(self.id.clone()), self.note(now, Actor::System, TaskFact::Held(why))]
     }
 
     /// Starts it after all.
@@ -26,7 +27,7 @@ impl Task {
             return Vec::new();
         }
         vec![
-            self.note(now, Actor::Operator, "approved", note.to_owned(), None),
+            self.note(now, Actor::Operator, TaskFact::Approved(note.to_owned())),
             Action::Spawn(self.id.clone()),
         ]
     }
@@ -42,7 +43,7 @@ impl Task {
             note => format!("The operator denied this command: {note}"),
         };
         self.error = Some((DENIED.to_owned(), said));
-        let mut actions = vec![self.note(now, Actor::Operator, "denied", note.to_owned(), None)];
+        let mut actions = vec![self.note(now, Actor::Operator, TaskFact::Denied(note.to_owned()))];
         actions.push(Action::Refuse { id: self.id.clone(), note: note.to_owned() });
         actions.extend(self.close(now));
         actions

@@ -8,20 +8,11 @@ use serde::Serialize;
 
 use crate::config::ApprovalRule;
 use crate::envelope::{Actor, TaskId};
+use crate::facts::{Exit, RejectionReason, StopSignal, TaskEvent, Waiting};
 use crate::process::{ConsoleProcess, Leftovers};
 use crate::runtime::cause::Closing;
-use crate::runtime::request::{ExecRequest, RejectionReason, StopSignal};
-use crate::runtime::view::{TaskEvent, Waiting};
+use crate::runtime::request::ExecRequest;
 use crate::terminal::Size;
-
-/// How the shell of a task ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Exit {
-    /// It exited with this status.
-    Code(i32),
-    /// This signal ended it, e.g. `SIGKILL`.
-    Signal(String),
-}
 
 /// A task about to exist: its id, the request and what was resolved from it.
 #[derive(Debug)]

@@ -18,14 +18,15 @@ mod tests;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-pub(crate) use message::{Action, Exit, GateEvent, Input, NewTask, Order, Timer, Verdict};
+pub(crate) use message::{Action, GateEvent, Input, NewTask, Order, Timer, Verdict};
 pub(crate) use task::{Task, overrun};
 
 use super::cause::Closing;
-use super::request::{Rejection, RejectionReason, Stop, StopEffect};
+use super::request::{Rejection, Stop, StopEffect};
 use crate::clock::Moment;
 use crate::config::Limits;
 use crate::envelope::{Actor, TaskId};
+use crate::facts::RejectionReason;
 
 /// The state of all tasks of one recording.
 #[derive(Debug)]

@@ -4,14 +4,15 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 
-use super::message::{Action, Exit, Order};
+use super::message::{Action, Order};
 use super::task::Task;
 use crate::clock::Moment;
 use crate::envelope::Actor;
+use crate::facts::{StopSignal, TaskFact, TaskStatus};
 use crate::process::Leftovers;
 use crate::runtime::cause::Closing;
-use crate::runtime::request::{StopEffect, StopSignal};
-use crate::runtime::view::{StopView, TaskStatus};
+use crate::runtime::request::StopEffect;
+use crate::runtime::view::StopView;
 
 impl Task {
     pub(super) fn stop(
@@ -30,13 +31,12 @@ impl Task {
         let grace = if force { Duration::ZERO } else { grace };
         let kill_at = now.wall.checked_add(SignedDuration::try_from(grace).unwrap_or_default()).ok();
         let first = self.stop.take();
-        let what = if force { "KILL" } else { "TERM" };
-        let note = why.map_or_else(|| what.to_owned(), |why| format!("{what}, {why}"));
-        let (by_first, why) =
-            first.map_or_else(|| (by.clone(), why.map(str::to_owned)), |stop| (stop.by, stop.why));
+        let why = why.map(str::to_owned);
+        let fact = TaskFact::Stop { force, why: why.clone() };
+        let (by_first, why) = first.map_or_else(|| (by.clone(), why), |stop| (stop.by, stop.why));
         self.stop = Some(StopView { by: by_first, at: now.wall, kill_at, force, why });
         self.waiting = None;
-        let mut actions = vec![self.note(now, by.clone(), "stop", note, None)];
+        let mut actions = vec![self.note(now, by.clone(), fact)];
         if self.held.take().is_some() {
             // Nothing has started, nothing needs to be ended.
             actions.extend(self.close(now));
@@ -58,17 +58,13 @@ impl Task {
         }
         let order = Action::Order(self.id.clone(), Order::Signal(signal));
         self.signal = Some((by.clone(), signal));
-        (StopEffect::Signalled, vec![self.note(now, by.clone(), "signal", signal.word(), None), order])
+        (StopEffect::Signalled, vec![self.note(now, by.clone(), TaskFact::Signal(signal)), order])
     }
 
     /// Returns who sent the signal that ended it, if anybody did.
     pub(crate) fn signalled_by(&self) -> Option<&Actor> {
         let (by, signal) = self.signal.as_ref()?;
-        let is_it = match self.exit.as_ref()? {
-            Exit::Code(code) => signal.explains(Some(*code), None),
-            Exit::Signal(name) => signal.explains(None, Some(name)),
-        };
-        is_it.then_some(by)
+        signal.explains(self.exit.as_ref()?).then_some(by)
     }
 
     /// Ends the task because the runtime goes away.
@@ -101,6 +97,7 @@ mod tests {
     use super::super::{Input, Stop, Supervisor, Timer};
     use super::*;
     use crate::clock::Moment;
+    use crate::facts::Exit;
     use crate::runtime::publish::view_of;
     use crate::runtime::view::OutputView;
 
@@ -119,7 +116,9 @@ mod tests {
         let mut supervisor = running(false, None);
         let actions = shut_down(&mut supervisor, 10);
         let note = |action: &Action| match action {
-            Action::Note(_, event) if event.what == "stop" => Some(event.note.clone()),
+            Action::Note(_, event) if matches!(event.fact, TaskFact::Stop { .. }) => {
+                Some(event.fact.note().into_owned())
+            }
             _ => None,
         };
         let said = "ended with the runtime: the operator closed the console";

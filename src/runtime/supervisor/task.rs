@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::message::{Action, Behind, Exit, NewTask, Order, Timer};
+use super::message::{Action, Behind, NewTask, Order, Timer};
 use crate::clock::Moment;
 use crate::envelope::{Actor, ErrorKind, TaskId};
+use crate::facts::{Exit, RejectionReason, StopSignal, TaskEvent, TaskFact, TaskStatus, Waiting};
 use crate::runtime::gate::HoldReason;
-use crate::runtime::request::{ExecRequest, Rejection, RejectionReason, STEP_GRACE, StopSignal};
-use crate::runtime::view::{Lease, StopView, TaskEvent, TaskStatus, Waiting};
+use crate::runtime::request::{ExecRequest, Rejection, STEP_GRACE};
+use crate::runtime::view::{Lease, StopView};
 use crate::terminal::Size;
 
 /// Keys that come within this time are one event.
@@ -135,7 +136,7 @@ impl Task {
         self.pid = Some(pid);
         self.started_at = Some(now.wall);
         self.since = now.mono;
-        let mut actions = vec![self.note(now, self.request.actor.clone(), "start", String::new(), None)];
+        let mut actions = vec![self.note(now, self.request.actor.clone(), TaskFact::Start)];
         if self.status == TaskStatus::Queued {
             self.enter(now, TaskStatus::Running);
             if let Some(timeout) = self.request.timeout {
@@ -159,13 +160,13 @@ impl Task {
             let view = Lease { holder: by.clone(), until: until.unwrap_or(now.wall) };
             self.lease = Some((view, now.mono + lease));
             if taken {
-                actions.push(self.note(now, by.clone(), "lease", "taken".into(), None));
+                actions.push(self.note(now, by.clone(), TaskFact::Lease));
                 actions.push(self.wake(now, Timer::Lease, lease));
             }
         }
         self.waiting = None;
         if by != Actor::Operator {
-            actions.push(self.note(now, by, "input", String::new(), Some(bytes)));
+            actions.push(self.note(now, by, TaskFact::Input(bytes)));
         } else if self.burst == 0 {
             self.burst = bytes;
             actions.push(self.wake(now, Timer::Burst, BURST));
@@ -179,17 +180,17 @@ impl Task {
     pub(super) fn flush_burst(&mut self, now: Moment) -> Vec<Action> {
         match std::mem::take(&mut self.burst) {
             0 => Vec::new(),
-            bytes => vec![self.note(now, Actor::Operator, "input", String::new(), Some(bytes))],
+            bytes => vec![self.note(now, Actor::Operator, TaskFact::Input(bytes))],
         }
     }
 
     pub(super) fn refused(&mut self, now: Moment, by: Actor, reason: RejectionReason) -> Vec<Action> {
-        vec![self.note(now, by, "refused", reason.as_str().into(), None)]
+        vec![self.note(now, by, TaskFact::Refused(reason))]
     }
 
     pub(super) fn resized(&mut self, now: Moment, by: Actor, size: Size) -> Vec<Action> {
         self.size = size;
-        vec![self.note(now, by, "resize", format!("{}x{}", size.cols(), size.rows()), None)]
+        vec![self.note(now, by, TaskFact::Resize(size))]
     }
 
     pub(super) fn rename(&mut self, name: Option<String>) -> Vec<Action> {
@@ -198,7 +199,7 @@ impl Task {
     }
 
     pub(super) fn screen_reset(&mut self, now: Moment) -> Vec<Action> {
-        vec![self.note(now, Actor::System, "screen_reset", "rebuilt from the log".into(), None)]
+        vec![self.note(now, Actor::System, TaskFact::ScreenReset)]
     }
 
     pub(super) fn admit(&self, now: Moment, by: &Actor, needs_tty: bool) -> Result<(), Rejection> {
@@ -260,7 +261,10 @@ impl Task {
             return Vec::new();
         }
         self.promoted = true;
-        vec![self.note(now, Actor::System, "promoted", String::new(), None), Action::Promote(self.id.clone())]
+        vec![
+            self.note(now, Actor::System, TaskFact::Promoted { kept: false }),
+            Action::Promote(self.id.clone()),
+        ]
     }
 
     fn time_out(&mut self, now: Moment, grace: Duration) -> Vec<Action> {
@@ -274,7 +278,7 @@ impl Task {
             return vec![self.wake(now, Timer::Timeout, LATE)];
         }
         self.timed_out = true;
-        self.cut_off(now, "timeout", None, grace)
+        self.cut_off(now, TaskFact::Timeout, grace)
     }
 
     /// Ends a task that has written more than `limit` bytes.
@@ -283,12 +287,12 @@ impl Task {
             return Vec::new();
         }
         self.error = Some(overrun(limit));
-        self.cut_off(now, "output_limit", Some(limit), grace)
+        self.cut_off(now, TaskFact::OutputLimit(limit), grace)
     }
 
     /// Ends the tree for a reason of the runtime's own.
-    fn cut_off(&mut self, now: Moment, why: &str, bytes: Option<u64>, grace: Duration) -> Vec<Action> {
-        let mut actions = vec![self.note(now, Actor::System, why, String::new(), bytes)];
+    fn cut_off(&mut self, now: Moment, why: TaskFact, grace: Duration) -> Vec<Action> {
+        let mut actions = vec![self.note(now, Actor::System, why)];
         self.enter(now, TaskStatus::Cancelling);
         actions.extend(self.end(grace));
         actions
@@ -308,15 +312,8 @@ impl Task {
         Action::Wake { id: self.id.clone(), timer, epoch: *epoch, at: now.mono + after }
     }
 
-    pub(super) fn note(
-        &mut self,
-        now: Moment,
-        actor: Actor,
-        what: &str,
-        note: String,
-        bytes: Option<u64>,
-    ) -> Action {
-        let event = TaskEvent { at: now.wall, actor, what: what.into(), note, bytes };
+    pub(super) fn note(&mut self, now: Moment, actor: Actor, fact: TaskFact) -> Action {
+        let event = TaskEvent { at: now.wall, actor, fact };
         if self.events.len() == EVENTS_KEPT {
             self.events.remove(0);
         }

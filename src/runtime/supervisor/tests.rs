@@ -7,9 +7,9 @@ use jiff::Timestamp;
 use proptest::prelude::*;
 
 use super::*;
+use crate::facts::{Exit, StopSignal, TaskStatus};
 use crate::process::Leftovers;
-use crate::runtime::request::{ExecRequest, StopSignal};
-use crate::runtime::view::TaskStatus;
+use crate::runtime::request::ExecRequest;
 
 pub(super) fn at(ms: u64) -> Moment {
     Moment { mono: Duration::from_millis(ms), wall: Timestamp::UNIX_EPOCH }

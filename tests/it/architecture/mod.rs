@@ -9,12 +9,13 @@ mod rooms;
 
 /// The layers from top to bottom. A layer imports only from those below it; those in one row are
 /// peers and never import each other.
-const LAYERS: [&[&str]; 10] = [
+const LAYERS: [&[&str]; 11] = [
     &["cli", "fuzz"],
     &["console", "agent", "dispatch"],
     &["link"],
     &["prose", "tools"],
     &["runtime"],
+    &["facts"],
     &["journal"],
     &["process"],
     &["terminal"],

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use ratatui::layout::Rect;
 
-use crate::runtime::TaskEvent;
+use crate::runtime::{TaskEvent, TaskFact};
 
 use super::{Reel, Replay};
 use crate::console::app::layout::{Pane, cut_bottom, cut_top};
@@ -106,19 +106,20 @@ fn words(painter: &Painter<'_>, replay: &Replay, reel: &Reel) -> Vec<Piece> {
     let Some(note) = before.filter_map(|moment| moment.note.as_ref()).next() else {
         return vec![piece("y you, a agents, c scripts, s Pilothouse: what they did", Role::Faint)];
     };
-    let what = visible::one_line(&note.what).replace('_', " ");
-    let bytes = note.bytes.map(|bytes| format!("  {} bytes", count(bytes))).unwrap_or_default();
+    let what = note.fact.word().replace('_', " ");
+    let bytes = note.fact.bytes().map(|bytes| format!("  {} bytes", count(bytes))).unwrap_or_default();
     vec![
         piece(format!("{}  ", painter.time(note.at)), Role::Faint),
         piece(format!("{what} by {}", who(&note.actor)), role(note)),
-        piece(format!("{bytes}  {}", visible::one_line(&note.note)), Role::Faint),
+        piece(format!("{bytes}  {}", visible::one_line(&note.fact.note())), Role::Faint),
     ]
 }
 
 fn role(note: &TaskEvent) -> Role {
-    match note.what.as_str() {
-        "refused" | "timeout" | "output_limit" | "denied" => Role::Failed,
-        "stop" | "signal" => Role::Cancelling,
+    match note.fact {
+        TaskFact::Refused(_) | TaskFact::Timeout | TaskFact::OutputLimit(_) => Role::Failed,
+        TaskFact::Denied(_) => Role::Failed,
+        TaskFact::Stop { .. } | TaskFact::Signal(_) => Role::Cancelling,
         _ => Role::Strong,
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::envelope::TaskId;
-use crate::runtime::TaskEvent;
+use crate::runtime::{TaskEvent, TaskFact};
 use crate::terminal::{Mark, MarkKind};
 
 use super::App;
@@ -102,19 +102,15 @@ impl Reel {
 
 /// Output and its consequences are seen; these are told.
 fn is_told(event: &TaskEvent) -> bool {
-    matches!(
-        event.what.as_str(),
-        "input"
-            | "refused"
-            | "stop"
-            | "signal"
-            | "exit"
-            | "timeout"
-            | "output_limit"
-            | "lease"
-            | "approved"
-            | "denied"
-    )
+    match event.fact {
+        TaskFact::Input(_) | TaskFact::Refused(_) | TaskFact::Lease => true,
+        TaskFact::Approved(_) | TaskFact::Denied(_) => true,
+        TaskFact::Stop { .. } | TaskFact::Signal(_) | TaskFact::Exit(_) => true,
+        TaskFact::Timeout | TaskFact::OutputLimit(_) => true,
+        TaskFact::Held(_) | TaskFact::Start | TaskFact::Waiting(..) | TaskFact::Promoted { .. } => false,
+        TaskFact::Released | TaskFact::Resize(_) | TaskFact::ScreenReset => false,
+        TaskFact::Leftovers(_) | TaskFact::End(_) => false,
+    }
 }
 
 /// Where a person is who plays a task again.
@@ -287,6 +283,7 @@ impl App {
 mod tests {
     use super::*;
     use crate::envelope::Actor;
+    use crate::facts::{Exit, InputEvidence, Need};
     use crate::terminal::Stream;
     use proptest::prelude::*;
 
@@ -354,17 +351,15 @@ mod tests {
             mark(7, 9, chunk),
             mark(90, 9, MarkKind::Gap { dropped: 1 }),
         ];
-        let event = |at, what: &str| TaskEvent {
-            at: ms(at),
-            actor: Actor::Operator,
-            what: what.into(),
-            note: String::new(),
-            bytes: None,
-        };
-        let events = [event(1_005, "input"), event(1_006, "waiting"), event(1_050, "exit")];
+        let event = |at, fact| TaskEvent { at: ms(at), actor: Actor::Operator, fact };
+        let events = [
+            event(1_005, TaskFact::Input(1)),
+            event(1_006, TaskFact::Waiting(Need::Line, InputEvidence::TtyRead)),
+            event(1_050, TaskFact::Exit(Exit::Code(0))),
+        ];
         let reel = Reel::new(&marks, &events, ms(1_000));
         let seen = reel.moments().iter().map(|moment| {
-            (moment.at, moment.marks, moment.note.as_ref().map_or("", |note| note.what.as_str()))
+            (moment.at, moment.marks, moment.note.as_ref().map_or("", |note| note.fact.word()))
         });
         assert_eq!(seen.collect::<Vec<_>>(), [(0, 1, ""), (5, 1, "input"), (7, 3, ""), (50, 3, "exit")]);
     }

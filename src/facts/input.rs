@@ -1,0 +1,80 @@
+//! What a task wants typed, and why input is refused.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// What a waiting task needs (docs/contract.md#waiting-for-input).
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr, strum::EnumString,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum Need {
+    /// A line of text.
+    Line,
+    /// A single key.
+    Key,
+    /// A line that the terminal does not echo.
+    Secret,
+}
+
+/// How it is known that a task waits (docs/contract.md#waiting-for-input).
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr, strum::EnumString,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum InputEvidence {
+    /// The kernel shows it reading its terminal.
+    TtyRead,
+    /// Its terminal does not echo.
+    EchoOff,
+    /// It has written nothing for a while: weak.
+    Quiet,
+}
+
+/// InputEvidence that a task wants input.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waiting {
+    /// What it wants.
+    pub kind: Need,
+    /// How that is known.
+    pub evidence: InputEvidence,
+    /// Since when.
+    pub since: Timestamp,
+}
+
+impl Waiting {
+    /// Tells whether it is known, and not only guessed from silence.
+    #[must_use]
+    pub fn is_certain(&self) -> bool {
+        self.evidence != InputEvidence::Quiet
+    }
+}
+
+/// The reasons for refusing an input (docs/contract.md#refused-input).
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr, strum::EnumString,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum RejectionReason {
+    /// The task is not running.
+    TaskNotRunning,
+    /// Its stdin is not open.
+    InputNotEnabled,
+    /// The operator drives it now.
+    HeldByOperator,
+    /// It has not read what was sent before.
+    InputBacklogged,
+    /// Keys and sizes need a terminal.
+    TtyRequired,
+}
+
+impl RejectionReason {
+    /// Returns the word used on every surface.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+}

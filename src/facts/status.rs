@@ -1,0 +1,113 @@
+//! Where a task stands, what ends it, and how it ended.
+
+use serde::{Deserialize, Serialize};
+
+use crate::process::Signal;
+
+/// Where a task stands. Only forward; the first terminal state wins (docs/contract.md#task-states).
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+    strum::IntoStaticStr,
+    strum::EnumString,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum TaskStatus {
+    /// Known, not started.
+    Queued,
+    /// Its process runs.
+    Running,
+    /// A stop was asked for; its tree is being ended.
+    Cancelling,
+    /// Exit 0.
+    Completed,
+    /// Any other end nobody asked for: other exit, a signal, start failure, timeout, output limit.
+    Failed,
+    /// Ended by a stop.
+    Cancelled,
+    /// The runtime was shut down or died.
+    Interrupted,
+}
+
+impl TaskStatus {
+    /// Tells whether nothing will change any more.
+    #[must_use]
+    pub fn is_terminal(self) -> bool {
+        self >= Self::Completed
+    }
+
+    /// Returns the word used on every surface.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// Signals a caller may send.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr, strum::EnumString,
+)]
+#[serde(rename_all = "UPPERCASE")]
+#[strum(serialize_all = "UPPERCASE")]
+pub enum StopSignal {
+    /// Interrupt.
+    Int,
+    /// Terminate.
+    Term,
+    /// Hang up.
+    Hup,
+    /// Quit.
+    Quit,
+    /// Kill.
+    Kill,
+    /// User-defined 1.
+    Usr1,
+    /// User-defined 2.
+    Usr2,
+}
+
+impl StopSignal {
+    /// Tells whether a command that this signal ended ends like this: by the signal itself, or with the status a shell
+    /// gives when it ended its command.
+    #[must_use]
+    pub fn explains(self, exit: &Exit) -> bool {
+        let own = Signal::from(self);
+        match exit {
+            Exit::Code(code) => *code == 128 + own.number(),
+            Exit::Signal(name) => *name == own.to_string(),
+        }
+    }
+}
+
+impl From<StopSignal> for Signal {
+    fn from(signal: StopSignal) -> Self {
+        match signal {
+            StopSignal::Int => Self::INT,
+            StopSignal::Term => Self::TERM,
+            StopSignal::Hup => Self::HUP,
+            StopSignal::Quit => Self::QUIT,
+            StopSignal::Kill => Self::KILL,
+            StopSignal::Usr1 => Self::USR1,
+            StopSignal::Usr2 => Self::USR2,
+        }
+    }
+}
+
+/// How the shell of a task ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Exit {
+    /// It exited with this status.
+    Code(i32),
+    /// This signal ended it, e.g. `SIGKILL`.
+    Signal(String),
+}
