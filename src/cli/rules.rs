@@ -44,8 +44,8 @@ impl Rules {
                 () = watch.changed() => {}
                 Ok(()) = handed.changed() => {
                     let rules = handed.borrow_and_update().clone();
-                    let new = rules.into_iter().filter(|rule| !self.added.contains(rule)).collect::<Vec<_>>();
-                    self.added.extend(new);
+                    self.take_over(&runtime, rules).await;
+                    continue;
                 }
             }
             let settled = async { while tokio::time::timeout(SETTLING, watch.changed()).await.is_ok() {} };
@@ -55,6 +55,14 @@ impl Rules {
             }
             self.read_again(&runtime).await;
         }
+    }
+
+    /// Adds the rules of a console to those that hold. That they do was said when they were handed over.
+    async fn take_over(&mut self, runtime: &Handle, rules: Vec<ApprovalRule>) {
+        let new = rules.into_iter().filter(|rule| !self.added.contains(rule)).collect::<Vec<_>>();
+        self.now.extend(new.iter().filter(|rule| !self.now.contains(rule)).cloned().collect::<Vec<_>>());
+        self.added.extend(new);
+        runtime.ask_by(self.now.clone()).await;
     }
 
     async fn read_again(&mut self, runtime: &Handle) {
