@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::ast::visit::{NameKind, each_declared};
 use super::ast::{Program, StatementKind};
-use super::check::{Kind, each_declared};
 
 /// What a program takes and gives.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -30,8 +30,8 @@ impl Contract {
         let inputs: Vec<Arc<str>> = program.inputs().map(|input| input.name.text.clone()).collect();
         let required = inputs.iter().take(first).cloned().collect();
         let mut outputs: Vec<Arc<str>> = Vec::new();
-        each_declared(&program.body, &mut |name, kind| {
-            if kind == Kind::Output && !outputs.contains(&name.text) {
+        each_declared(&program.body, |name, kind| {
+            if kind == NameKind::Output && !outputs.contains(&name.text) {
                 outputs.push(name.text.clone());
             }
         });

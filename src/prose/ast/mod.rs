@@ -10,6 +10,7 @@ mod declaration;
 mod expression;
 mod leaf;
 mod text;
+pub mod visit;
 
 use std::sync::Arc;
 

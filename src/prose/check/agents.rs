@@ -1,10 +1,9 @@
 //! Agents and the sessions with them.
 
 use super::Checker;
-use super::scope::candidates;
-use crate::prose::ast::{Name, Resume, Session, SessionProperties, Subject};
+use super::scope::suggestion;
+use crate::prose::ast::{Agent, Name, Resume};
 use crate::prose::codes::Code;
-use crate::prose::nearest;
 
 impl<'a> Checker<'a> {
     /// Checks what agents say of themselves. Their prompts are filled in when they are used, so they see every
@@ -21,25 +20,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    pub(super) fn session(&mut self, session: &'a Session) {
-        match &session.subject {
-            Subject::Prompt(prompt) => self.text(prompt),
-            Subject::Agent(agent) | Subject::Named { agent, .. } => self.started(agent),
-        }
-        self.session_properties(&session.properties);
-    }
-
-    pub(super) fn session_properties(&mut self, properties: &'a SessionProperties) {
-        if let Some(prompt) = &properties.prompt {
-            self.text(prompt);
-        }
-        if let Some(context) = &properties.context {
-            self.value(context);
-        }
-    }
-
     /// A session with an agent begins afresh.
-    fn started(&mut self, name: &'a Name) {
+    pub(super) fn started(&mut self, name: &'a Name) {
         let Some(agent) = self.known_agent(name) else { return };
         let before = self.started.insert(agent.name.as_str(), name.span);
         if let Some(before) = before
@@ -63,18 +45,16 @@ impl<'a> Checker<'a> {
             }
             self.started.insert(agent.name.as_str(), resume.agent.span);
         }
-        self.session_properties(&resume.properties);
     }
 
-    fn known_agent(&mut self, name: &Name) -> Option<&'a crate::prose::ast::Agent> {
+    fn known_agent(&mut self, name: &Name) -> Option<&'a Agent> {
         let known = self.agent(name.as_str());
         if known.is_none() {
-            let names = candidates(self.definitions.agents.keys().copied());
-            let near = nearest(name.as_str(), names);
+            let hint = suggestion(name, self.definitions.agents.keys().copied());
             let message = format!("the agent `{}` is not defined", name.text);
             let diagnostic = self.reports.add(Code::E007, name.span, message);
-            if let Some(near) = near {
-                diagnostic.hint(format!("did you mean `{near}`?"));
+            if let Some(hint) = hint {
+                diagnostic.hint(hint);
             }
         }
         known

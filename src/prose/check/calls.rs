@@ -23,9 +23,6 @@ impl<'a> Checker<'a> {
     }
 
     pub(super) fn call(&mut self, call: &'a Call) {
-        for (_, value) in &call.inputs {
-            self.value(value);
-        }
         self.called(call);
         let Some(contract) = self.contract(call) else { return };
         let program = &call.program.text;

@@ -34,12 +34,12 @@ impl<'a> Checker<'a> {
     }
 
     /// Checks a text that is not for a shell.
-    pub(super) fn text(&mut self, text: &'a Text) {
+    pub(super) fn plain_text(&mut self, text: &'a Text) {
         if let Some(Part::Hole(name)) = text.parts.first()
             && name.span == text.span
         {
             // A variable in place of a string: there is no text that could stay as it is.
-            self.used(name, "variable");
+            self.used_as(name, "variable");
             return;
         }
         for hole in text.holes() {

@@ -4,18 +4,22 @@
 mod agents;
 mod calls;
 mod commands;
-mod declared;
 mod definitions;
 mod scope;
 mod values;
 
 use std::collections::HashMap;
 
-pub(super) use self::declared::each as each_declared;
 use self::definitions::Definitions;
 use self::scope::Frame;
-pub(super) use self::scope::Kind;
-use super::ast::{Agent, Body, Branch, Expr, Gate, OnReject, Program, Statement, StatementKind};
+use super::ast::visit::{
+    Local, NameKind, Visitor, walk_catch, walk_properties, walk_session, walk_stage, walk_statement,
+    walk_value,
+};
+use super::ast::{
+    Agent, Body, Branch, Catch, Expr, Gate, Name, OnReject, Program, Session, Stage, StageOperation,
+    Statement, StatementKind, Text,
+};
 use super::codes::Code;
 use super::contract::{Contract, Imports};
 use super::diagnostic::Reports;
@@ -73,7 +77,7 @@ impl<'a> Checker<'a> {
         self.root = std::mem::replace(&mut self.frame, fresh);
         self.in_block = true;
         for agent in &program.agents {
-            self.session_properties(&agent.properties);
+            walk_properties(self, &agent.properties);
         }
         for block in &program.blocks {
             self.frame = Frame::of(&block.body);
@@ -112,65 +116,6 @@ impl<'a> Checker<'a> {
         Span::new(super::source::to_offset(span.start()), super::source::to_offset(span.start() + end))
     }
 
-    /// Checks statements in a scope of their own.
-    fn body(&mut self, body: &'a Body) {
-        self.frame.open();
-        for (at, statement) in body.iter().enumerate() {
-            self.statement(statement);
-            if let StatementKind::Gate(gate) = &statement.kind {
-                self.guards(gate, body.get(at + 1));
-            }
-        }
-        self.frame.close();
-    }
-
-    fn statement(&mut self, statement: &'a Statement) {
-        match &statement.kind {
-            StatementKind::Input(input) => {
-                self.text(input.prompt.text());
-                self.declare(&input.name, Kind::Input);
-            }
-            StatementKind::Bind(binding) => {
-                self.value(&binding.value);
-                self.results(binding);
-                for name in binding.target.names() {
-                    self.declare(name, Kind::Bound(binding.mutability));
-                }
-            }
-            StatementKind::Assign(assigned) => {
-                self.value(&assigned.value);
-                self.results.remove(assigned.name.as_str());
-                self.assign(&assigned.name);
-            }
-            StatementKind::Output(output) => {
-                self.value(&output.value);
-                self.declare(&output.name, Kind::Output);
-            }
-            StatementKind::Return(value) => {
-                if let Some(value) = value {
-                    self.value(value);
-                }
-            }
-            StatementKind::Gate(gate) => self.gate(gate),
-            StatementKind::Throw(Some(message)) => self.text(message),
-            StatementKind::Throw(None) => {
-                if self.catches == 0 && !self.in_block {
-                    self.reports.add(Code::HPW019, statement.span, "there is no error here to raise again");
-                }
-            }
-            StatementKind::Do(value) => self.value(value),
-        }
-    }
-
-    fn gate(&mut self, gate: &'a Gate) {
-        self.text(&gate.prompt);
-        match &gate.on_reject {
-            Some(OnReject::Throw(Some(message))) => self.text(message),
-            Some(OnReject::Session(session)) => self.session(session),
-            _ => {}
-        }
-    }
-
     /// Tells a gate that does not guard the command after it.
     fn guards(&mut self, gate: &Gate, next: Option<&Statement>) {
         if !matches!(gate.on_reject, Some(OnReject::Continue)) {
@@ -189,6 +134,58 @@ impl<'a> Checker<'a> {
         }
     }
 
+    fn agent(&self, name: &str) -> Option<&'a Agent> {
+        self.definitions.agents.get(name).copied()
+    }
+}
+
+impl<'a> Visitor<'a> for Checker<'a> {
+    fn statement(&mut self, statement: &'a Statement) {
+        match &statement.kind {
+            // A name is not visible in its own value.
+            StatementKind::Bind(binding) => {
+                self.value(&binding.value);
+                self.results(binding);
+                for name in binding.target.names() {
+                    self.declare(name, NameKind::Bound(binding.mutability));
+                }
+            }
+            StatementKind::Assign(assigned) => {
+                self.value(&assigned.value);
+                self.results.remove(assigned.name.as_str());
+                self.assign(&assigned.name);
+            }
+            StatementKind::Output(output) => {
+                self.value(&output.value);
+                self.declare(&output.name, NameKind::Output);
+            }
+            StatementKind::Throw(None) if self.catches == 0 && !self.in_block => {
+                self.reports.add(Code::HPW019, statement.span, "there is no error here to raise again");
+            }
+            _ => walk_statement(self, statement),
+        }
+    }
+
+    fn body(&mut self, body: &'a Body) {
+        self.frame.open();
+        for (at, statement) in body.iter().enumerate() {
+            self.statement(statement);
+            if let StatementKind::Gate(gate) = &statement.kind {
+                self.guards(gate, body.get(at + 1));
+            }
+        }
+        self.frame.close();
+    }
+
+    fn scoped(&mut self, locals: &[Local<'a>], body: &'a Body) {
+        let outer = self.frame.local_count();
+        for (name, what) in locals {
+            self.local(name, what);
+        }
+        self.body(body);
+        self.frame.forget_locals(outer);
+    }
+
     fn branches(&mut self, branches: &'a [Branch]) {
         self.frame.open();
         for branch in branches {
@@ -204,13 +201,64 @@ impl<'a> Checker<'a> {
         // Names of branches exist only when the block is over.
         for branch in branches {
             if let Branch::Named { name, .. } = branch {
-                self.declare(name, Kind::Branch);
+                self.declare(name, NameKind::Branch);
             }
         }
         self.frame.close();
     }
 
-    fn agent(&self, name: &str) -> Option<&'a Agent> {
-        self.definitions.agents.get(name).copied()
+    fn catch(&mut self, catch: &'a Catch) {
+        self.catches += 1;
+        walk_catch(self, catch);
+        self.catches -= 1;
+    }
+
+    fn stage(&mut self, stage: &'a Stage) {
+        if let StageOperation::Reduce { .. } = stage.operation {
+            return walk_stage(self, stage);
+        }
+        let outer = self.frame.local_count();
+        self.local_text("item", self.header(stage.span), "element");
+        self.body(&stage.body);
+        self.frame.forget_locals(outer);
+    }
+
+    fn value(&mut self, value: &'a Expr) {
+        match value {
+            // A command has checks of its own for its texts.
+            Expr::Exec(exec) => return self.exec(exec),
+            Expr::Property(property) => self.property(property),
+            Expr::Resume(resume) => self.resume(resume),
+            Expr::Invoke(invocation) => self.invocation(invocation),
+            Expr::Call(call) => self.call(call),
+            _ => {}
+        }
+        walk_value(self, value);
+    }
+
+    fn collection(&mut self, value: &'a Expr) {
+        match value {
+            Expr::Name(name) => self.used_as(name, "collection"),
+            other => self.value(other),
+        }
+    }
+
+    fn session(&mut self, session: &'a Session) {
+        if let Some(agent) = session.subject.agent() {
+            self.started(agent);
+        }
+        walk_session(self, session);
+    }
+
+    fn text(&mut self, text: &'a Text) {
+        self.plain_text(text);
+    }
+
+    fn declared(&mut self, name: &'a Name, kind: NameKind) {
+        self.declare(name, kind);
+    }
+
+    fn used(&mut self, name: &'a Name) {
+        self.used_as(name, "variable");
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::Checker;
-use super::declared;
+use crate::prose::ast::visit::{NameKind, each_declared};
 use crate::prose::ast::{Body, Mutability, Name};
 use crate::prose::codes::Code;
 use crate::prose::nearest;
@@ -13,28 +13,18 @@ use crate::prose::source::Span;
 /// Among more names than this, none is looked for that may be meant: that would take long for each mistake.
 pub(super) const MOST_NAMES: usize = 1_000;
 
-/// Returns names in order, for the same suggestion each time; none of too many.
-pub(super) fn candidates<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> Vec<&'n str> {
-    let mut names: Vec<&str> = if names.len() > MOST_NAMES { Vec::new() } else { names.collect() };
-    names.sort_unstable();
-    names
-}
-
-/// How a name came to be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::prose) enum Kind {
-    Input,
-    Bound(Mutability),
-    Output,
-    Branch,
-    /// By an assignment without `let`.
-    Assigned,
+/// Suggests the known name that is most like one that is not known.
+pub(super) fn suggestion<'n>(name: &Name, known: impl ExactSizeIterator<Item = &'n str>) -> Option<String> {
+    let mut known: Vec<&str> = if known.len() > MOST_NAMES { Vec::new() } else { known.collect() };
+    // The same suggestion each time, whatever the order of a hash map.
+    known.sort_unstable();
+    nearest(name.as_str(), known).map(|near| format!("did you mean `{near}`?"))
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Declared {
     span: Span,
-    kind: Kind,
+    kind: NameKind,
     scope: u32,
 }
 
@@ -61,8 +51,10 @@ pub(super) struct Frame<'a> {
 impl<'a> Frame<'a> {
     pub(super) fn of(body: &'a Body) -> Self {
         let mut coming = HashMap::new();
-        declared::each(body, &mut |name, _| {
-            coming.entry(name.as_str()).or_insert(name.span);
+        each_declared(body, |name, kind| {
+            if kind != NameKind::Local {
+                coming.entry(name.as_str()).or_insert(name.span);
+            }
         });
         Self { coming, ..Self::default() }
     }
@@ -74,6 +66,16 @@ impl<'a> Frame<'a> {
 
     pub(super) fn close(&mut self) {
         self.open.pop();
+    }
+
+    /// Returns how many names are visible in the body that is looked at alone.
+    pub(super) fn local_count(&self) -> usize {
+        self.locals.len()
+    }
+
+    /// Leaves a body: only so many local names stay visible.
+    pub(super) fn forget_locals(&mut self, outer: usize) {
+        self.locals.truncate(outer);
     }
 
     fn scope(&self) -> u32 {
@@ -131,7 +133,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Declares a variable.
-    pub(super) fn declare(&mut self, name: &'a Name, kind: Kind) {
+    pub(super) fn declare(&mut self, name: &'a Name, kind: NameKind) {
         self.against_agents(name);
         let scope = self.frame.scope();
         let text = name.as_str();
@@ -145,20 +147,20 @@ impl<'a> Checker<'a> {
         self.frame.declared.insert(text, Declared { span: name.span, kind, scope });
     }
 
-    fn again(&mut self, name: &Name, kind: Kind, first: Declared) {
+    fn again(&mut self, name: &Name, kind: NameKind, first: Declared) {
         let same = first.scope == self.frame.scope();
         let nested = self.frame.open.contains(&first.scope);
         let text = &name.text;
         let (code, message) = match (first.kind, kind) {
-            (Kind::Input, Kind::Input) if same => {
+            (NameKind::Input, NameKind::Input) if same => {
                 (Code::E021, format!("the input `{text}` is declared twice"))
             }
-            (Kind::Output, Kind::Output) if same => {
+            (NameKind::Output, NameKind::Output) if same => {
                 (Code::E024, format!("the output `{text}` is declared twice"))
             }
             // Of two ways only one is gone, and each may have its output.
-            (Kind::Output, Kind::Output) if !nested => return,
-            (_, Kind::Output) if same => {
+            (NameKind::Output, NameKind::Output) if !nested => return,
+            (_, NameKind::Output) if same => {
                 (Code::HPW004, format!("the output `{text}` has the name of a variable"))
             }
             _ if same => (Code::E019, format!("the variable `{text}` is already defined")),
@@ -190,7 +192,7 @@ impl<'a> Checker<'a> {
         let declared = self.frame.declared.get(text);
         let declared = declared.or_else(|| if self.in_block { self.root.declared.get(text) } else { None });
         match declared.copied() {
-            Some(Declared { kind: Kind::Bound(Mutability::Const), span, .. }) => {
+            Some(Declared { kind: NameKind::Bound(Mutability::Const), span, .. }) => {
                 let message = format!("`{text}` is a constant and cannot be assigned again");
                 self.reports
                     .add(Code::HPE001, name.span, message)
@@ -201,7 +203,7 @@ impl<'a> Checker<'a> {
                 let hint = self.advice(name, "write `let` before it");
                 let message = format!("`{text}` was never declared");
                 self.reports.add(Code::HPW020, name.span, message).hint(hint);
-                self.declare(name, Kind::Assigned);
+                self.declare(name, NameKind::Assigned);
             }
         }
     }
@@ -218,23 +220,5 @@ impl<'a> Checker<'a> {
             self.reports.add(Code::HPW005, span, message).related(outer, "the outer one");
         }
         self.frame.locals.push(Local { name, span, what });
-    }
-
-    /// Checks a body in which some names live.
-    pub(super) fn body_with(&mut self, names: &[(&'a Name, &'static str)], body: &'a Body) {
-        let outer = self.frame.locals.len();
-        for (name, what) in names {
-            self.local(name, what);
-        }
-        self.body(body);
-        self.frame.locals.truncate(outer);
-    }
-
-    /// Checks the body of a pipeline's stage, in which `item` is the element.
-    pub(super) fn body_with_item(&mut self, span: Span, body: &'a Body) {
-        let outer = self.frame.locals.len();
-        self.local_text("item", span, "element");
-        self.body(body);
-        self.frame.locals.truncate(outer);
     }
 }

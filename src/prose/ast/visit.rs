@@ -1,0 +1,264 @@
+//! One walk over a tree: each node hands on what it holds, in source order. Whoever looks at trees overrides what they
+//! look for and lets the rest be walked.
+
+use super::{
+    Body, Branch, Catch, Condition, Count, Exec, Expr, LoopTest, Mutability, Name, OnReject, Session,
+    SessionProperties, Stage, StageOperation, Statement, StatementKind, Subject, Text,
+};
+
+/// What a name is declared as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NameKind {
+    /// An input.
+    Input,
+    /// `let` or `const`.
+    Bound(Mutability),
+    /// An output.
+    Output,
+    /// The name of a branch of a parallel block.
+    Branch,
+    /// A variable that was assigned without being declared.
+    Assigned,
+    /// A name for one body: of a loop, an error, an element.
+    Local,
+}
+
+/// A name for one body, and what it is called in messages.
+pub type Local<'a> = (&'a Name, &'static str);
+
+/// Looks at a tree.
+pub trait Visitor<'a>: Sized {
+    /// A statement.
+    fn statement(&mut self, statement: &'a Statement) {
+        walk_statement(self, statement);
+    }
+
+    /// Statements in order.
+    fn body(&mut self, body: &'a Body) {
+        body.iter().for_each(|statement| self.statement(statement));
+    }
+
+    /// A body with names of its own.
+    fn scoped(&mut self, locals: &[Local<'a>], body: &'a Body) {
+        locals.iter().for_each(|(name, _)| self.declared(name, NameKind::Local));
+        self.body(body);
+    }
+
+    /// The branches of a parallel block.
+    fn branches(&mut self, branches: &'a [Branch]) {
+        for branch in branches {
+            match branch {
+                Branch::Named { name, value } => {
+                    self.declared(name, NameKind::Branch);
+                    self.value(value);
+                }
+                Branch::Statement(statement) => self.statement(statement),
+            }
+        }
+    }
+
+    /// The `catch` of a `try`.
+    fn catch(&mut self, catch: &'a Catch) {
+        walk_catch(self, catch);
+    }
+
+    /// A stage of a pipeline.
+    fn stage(&mut self, stage: &'a Stage) {
+        walk_stage(self, stage);
+    }
+
+    /// An expression.
+    fn value(&mut self, value: &'a Expr) {
+        walk_value(self, value);
+    }
+
+    /// What a loop or a pipeline goes over.
+    fn collection(&mut self, value: &'a Expr) {
+        self.value(value);
+    }
+
+    /// A condition.
+    fn condition(&mut self, condition: &'a Condition) {
+        walk_condition(self, condition);
+    }
+
+    /// A session.
+    fn session(&mut self, session: &'a Session) {
+        walk_session(self, session);
+    }
+
+    /// A text.
+    fn text(&mut self, _text: &'a Text) {}
+
+    /// A name where it is declared.
+    fn declared(&mut self, _name: &'a Name, _as: NameKind) {}
+
+    /// A variable where it is used.
+    fn used(&mut self, _name: &'a Name) {}
+}
+
+/// Walks what a statement holds.
+pub fn walk_statement<'a>(visitor: &mut impl Visitor<'a>, statement: &'a Statement) {
+    match &statement.kind {
+        StatementKind::Input(input) => {
+            visitor.text(input.prompt.text());
+            visitor.declared(&input.name, NameKind::Input);
+        }
+        StatementKind::Bind(binding) => {
+            let kind = NameKind::Bound(binding.mutability);
+            binding.target.names().iter().for_each(|name| visitor.declared(name, kind));
+            visitor.value(&binding.value);
+        }
+        StatementKind::Assign(assigned) => {
+            visitor.declared(&assigned.name, NameKind::Assigned);
+            visitor.value(&assigned.value);
+        }
+        StatementKind::Output(output) => {
+            visitor.declared(&output.name, NameKind::Output);
+            visitor.value(&output.value);
+        }
+        StatementKind::Gate(gate) => {
+            visitor.text(&gate.prompt);
+            match &gate.on_reject {
+                Some(OnReject::Throw(Some(message))) => visitor.text(message),
+                Some(OnReject::Session(session)) => visitor.session(session),
+                _ => {}
+            }
+        }
+        StatementKind::Throw(message) => message.iter().for_each(|message| visitor.text(message)),
+        StatementKind::Return(value) => value.iter().for_each(|value| visitor.value(value)),
+        StatementKind::Do(value) => visitor.value(value),
+    }
+}
+
+/// Walks what an expression holds.
+pub fn walk_value<'a>(visitor: &mut impl Visitor<'a>, value: &'a Expr) {
+    match value {
+        Expr::Text(text) => visitor.text(text),
+        Expr::Number(_) | Expr::Opaque(_) => {}
+        Expr::Name(name) => visitor.used(name),
+        Expr::Property(property) => visitor.used(&property.of),
+        Expr::List(list) => list.value.iter().for_each(|part| visitor.value(part)),
+        Expr::Record(record) => record.value.iter().for_each(|entry| match &entry.value {
+            Some(value) => visitor.value(value),
+            None => visitor.used(&entry.key),
+        }),
+        Expr::Session(session) => visitor.session(session),
+        Expr::Resume(resume) => walk_properties(visitor, &resume.properties),
+        Expr::Exec(Exec { command, cwd, .. }) => {
+            visitor.text(command);
+            cwd.iter().for_each(|cwd| visitor.text(cwd));
+        }
+        Expr::Do(body) => visitor.body(&body.value),
+        Expr::Invoke(invocation) => invocation.arguments.iter().for_each(|value| visitor.value(value)),
+        Expr::Call(call) => call.inputs.iter().for_each(|(_, value)| visitor.value(value)),
+        Expr::Parallel(parallel) => visitor.branches(&parallel.branches),
+        Expr::Repeat(repeat) => {
+            walk_count(visitor, Some(&repeat.count));
+            visitor.scoped(&local(repeat.index.as_ref(), "loop variable"), &repeat.body);
+        }
+        Expr::For(each) => {
+            visitor.collection(&each.collection);
+            let mut locals = vec![(&each.item, "loop variable")];
+            locals.extend(local(each.index.as_ref(), "loop variable"));
+            visitor.scoped(&locals, &each.body);
+        }
+        Expr::Loop(unbounded) => {
+            if let LoopTest::Until(condition) | LoopTest::While(condition) = &unbounded.test {
+                visitor.condition(condition);
+            }
+            walk_count(visitor, unbounded.max.as_ref());
+            visitor.scoped(&local(unbounded.index.as_ref(), "loop variable"), &unbounded.body);
+        }
+        Expr::Try(attempt) => {
+            visitor.body(&attempt.body);
+            attempt.catch.iter().for_each(|catch| visitor.catch(catch));
+            attempt.finally.iter().for_each(|body| visitor.body(body));
+        }
+        Expr::Choice(choice) => {
+            visitor.text(&choice.criteria);
+            for option in &choice.options {
+                visitor.text(&option.label);
+                visitor.body(&option.body);
+            }
+        }
+        Expr::If(decision) => {
+            for arm in &decision.arms {
+                visitor.condition(&arm.condition);
+                visitor.body(&arm.body);
+            }
+            decision.otherwise.iter().for_each(|body| visitor.body(body));
+        }
+        Expr::Arrow(arrow) => arrow.steps.iter().for_each(|step| visitor.value(step)),
+        Expr::Pipe(pipe) => {
+            visitor.collection(&pipe.input);
+            pipe.stages.iter().for_each(|stage| visitor.stage(stage));
+        }
+        Expr::Sum(sum) => [&sum.left, &sum.right].into_iter().for_each(|side| visitor.value(side)),
+    }
+}
+
+/// Walks the `catch` of a `try`.
+pub fn walk_catch<'a>(visitor: &mut impl Visitor<'a>, catch: &'a Catch) {
+    visitor.scoped(&local(catch.error.as_ref(), "error variable"), &catch.body);
+}
+
+/// Walks what a session holds.
+pub fn walk_session<'a>(visitor: &mut impl Visitor<'a>, session: &'a Session) {
+    if let Subject::Prompt(prompt) = &session.subject {
+        visitor.text(prompt);
+    }
+    walk_properties(visitor, &session.properties);
+}
+
+/// Walks what a stage of a pipeline holds.
+pub fn walk_stage<'a>(visitor: &mut impl Visitor<'a>, stage: &'a Stage) {
+    match &stage.operation {
+        StageOperation::Reduce { accumulator, item } => {
+            visitor.scoped(&[(accumulator, "accumulator"), (item, "element")], &stage.body);
+        }
+        _ => visitor.body(&stage.body),
+    }
+}
+
+/// Walks what a condition holds.
+pub fn walk_condition<'a>(visitor: &mut impl Visitor<'a>, condition: &'a Condition) {
+    match condition {
+        Condition::Judged(text) => visitor.text(text),
+        Condition::Compare { left, right, .. } => [left, right].into_iter().for_each(|it| visitor.value(it)),
+        Condition::Not(inner) => visitor.condition(inner),
+        Condition::And(left, right) | Condition::Or(left, right) => {
+            visitor.condition(left);
+            visitor.condition(right);
+        }
+        Condition::Value(value) => visitor.value(value),
+        Condition::Opaque(_) => {}
+    }
+}
+
+/// Walks what a session says of itself beside its subject.
+pub fn walk_properties<'a>(visitor: &mut impl Visitor<'a>, properties: &'a SessionProperties) {
+    properties.prompt.iter().for_each(|prompt| visitor.text(prompt));
+    properties.context.iter().for_each(|context| visitor.value(context));
+}
+
+fn walk_count<'a>(visitor: &mut impl Visitor<'a>, count: Option<&'a Count>) {
+    if let Some(Count::Variable(name)) = count {
+        visitor.used(name);
+    }
+}
+
+fn local<'a>(name: Option<&'a Name>, what: &'static str) -> Vec<Local<'a>> {
+    name.map(|name| (name, what)).into_iter().collect()
+}
+
+/// Calls `found` with every name that anything in a body declares.
+pub fn each_declared<'a>(body: &'a Body, found: impl FnMut(&'a Name, NameKind)) {
+    struct Finder<F>(F);
+    impl<'a, F: FnMut(&'a Name, NameKind)> Visitor<'a> for Finder<F> {
+        fn declared(&mut self, name: &'a Name, kind: NameKind) {
+            (self.0)(name, kind);
+        }
+    }
+    Finder(found).body(body);
+}
