@@ -201,6 +201,6 @@ impl Local for RunProgram {
     }
 
     fn text(output: &Ran) -> String {
-        format!("run {} {}", output.run, output.status.as_str())
+        format!("run {} {}", output.run, output.status)
     }
 }

@@ -116,6 +116,14 @@ impl Source {
         self.text.get(span.range()).unwrap_or_default()
     }
 
+    /// Returns the first line of a span: a whole block is too much to underline.
+    #[must_use]
+    pub fn first_line(&self, span: Span) -> Span {
+        let text = self.slice(span);
+        let end = text.find(['\n', '\r']).unwrap_or(text.len());
+        Span::new(to_offset(span.start()), to_offset(span.start() + end))
+    }
+
     /// Returns the place of a byte; of the end for one beyond it.
     #[must_use]
     pub fn position(&self, byte: usize) -> Position {

@@ -1,10 +1,10 @@
-//! What has a body: branches, loops, decisions, attempts.
+//! What has a body: branches, loops, decisions, attempts; and the conditions they ask.
 
 use std::num::NonZeroU32;
 
 use serde::Serialize;
 
-use super::{Body, Condition, Count, Expr, Name, Statement, Text};
+use super::{Body, Count, Expr, Name, Opaque, Statement, Text};
 use crate::prose::source::Span;
 
 /// `do name(a, b)`.
@@ -203,4 +203,64 @@ pub struct Arm {
     pub body: Body,
     /// The whole arm.
     pub span: Span,
+}
+
+/// What `if`, `elif` and `loop` ask.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Condition {
+    /// `**…**`: judged. The only form of the language; all others are accepted in `compat` alone.
+    Judged(Text),
+    /// `a == b`.
+    Compare {
+        /// The left side.
+        left: Box<Expr>,
+        /// What is asked.
+        by: Comparison,
+        /// The right side.
+        right: Box<Expr>,
+    },
+    /// `not c`.
+    Not(Box<Condition>),
+    /// `a and b`.
+    And(Box<Condition>, Box<Condition>),
+    /// `a or b`.
+    Or(Box<Condition>, Box<Condition>),
+    /// A value that is to be true by itself.
+    Value(Box<Expr>),
+    /// Words nobody can evaluate: judged.
+    Opaque(Opaque),
+}
+
+impl Condition {
+    /// Returns where it stands.
+    #[must_use]
+    pub fn span(&self) -> Span {
+        match self {
+            Self::Judged(text) => text.span,
+            Self::Compare { left, right, .. } => left.span().to(right.span()),
+            Self::Not(inner) => inner.span(),
+            Self::And(left, right) | Self::Or(left, right) => left.span().to(right.span()),
+            Self::Value(value) => value.span(),
+            Self::Opaque(words) => words.span,
+        }
+    }
+}
+
+/// What a comparison asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Comparison {
+    /// `==`.
+    Equal,
+    /// `!=`.
+    NotEqual,
+    /// `<`.
+    Less,
+    /// `<=`.
+    LessOrEqual,
+    /// `>`.
+    Greater,
+    /// `>=`.
+    GreaterOrEqual,
 }

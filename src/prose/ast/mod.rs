@@ -4,11 +4,9 @@
 //! A tree is plain data: bodies are shared (`Arc`), names are cheap to clone, and a branch that runs
 //! on its own can own what it runs.
 
-mod condition;
 mod construct;
 mod declaration;
 mod expression;
-mod leaf;
 mod text;
 pub mod visit;
 
@@ -16,10 +14,9 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-pub use condition::{Comparison, Condition};
 pub use construct::{
-    Arm, Branch, Catch, Choice, ChoiceOption, For, ForMode, If, Invocation, Join, Loop, LoopTest, Parallel,
-    ParallelOnFail, Repeat, Try,
+    Arm, Branch, Catch, Choice, ChoiceOption, Comparison, Condition, For, ForMode, If, Invocation, Join,
+    Loop, LoopTest, Parallel, ParallelOnFail, Repeat, Try,
 };
 pub use declaration::{
     Agent, Block, Gate, Input, InputPrompt, OnReject, Permission, Persist, Rule, SkillImport, Use, UsePath,
@@ -28,8 +25,7 @@ pub use expression::{
     Arrow, Backoff, Call, Entry, Exec, Expr, Model, OnFail, Pipe, Property, Resume, Session,
     SessionProperties, Sign, Stage, StageOperation, Subject, Sum,
 };
-pub use leaf::{Count, Name, Spanned};
-pub use text::{Opaque, Part, Quote, Text};
+pub use text::{Count, Name, Opaque, Part, Quote, Spanned, Text};
 
 use super::source::Span;
 

@@ -103,17 +103,10 @@ impl<'a> Checker<'a> {
                             .related(first, "executed before it");
                     }
                 }
-                _ if executed.is_none() => executed = Some(self.header(statement.span)),
+                _ if executed.is_none() => executed = Some(self.source.first_line(statement.span)),
                 _ => {}
             }
         }
-    }
-
-    /// Returns the first line of a span: a whole block is nothing to underline.
-    fn header(&self, span: Span) -> Span {
-        let text = self.source.slice(span);
-        let end = text.find(['\n', '\r']).unwrap_or(text.len());
-        Span::new(super::source::to_offset(span.start()), super::source::to_offset(span.start() + end))
     }
 
     /// Tells a gate that does not guard the command after it.
@@ -218,7 +211,7 @@ impl<'a> Visitor<'a> for Checker<'a> {
             return walk_stage(self, stage);
         }
         let outer = self.frame.local_count();
-        self.local_text("item", self.header(stage.span), "element");
+        self.local_text("item", self.source.first_line(stage.span), "element");
         self.body(&stage.body);
         self.frame.forget_locals(outer);
     }

@@ -3,7 +3,7 @@
 use super::{Parsed, Parser};
 use crate::prose::ast::{Call, Entry, Expr, Opaque, Part, Property, Quote, Sign, Spanned, Sum, Text};
 use crate::prose::codes::Code;
-use crate::prose::source::{Span, to_offset};
+use crate::prose::source::Span;
 use crate::prose::token::{Bracket, Token, TokenKind};
 
 impl Parser<'_> {
@@ -18,18 +18,16 @@ impl Parser<'_> {
             _ => return Ok(value),
         };
         // Only the header: the whole would underline a page.
-        let span = self.source_line_of(value.span());
-        self.reports.add(Code::HPW017, span, format!("{message} as a value")).hint(match value {
-            Expr::Number(_) => "numbers are counts only: write it between quotes",
-            _ => "bind a name inside it",
-        });
+        let span = self.source.first_line(value.span());
+        self.old_form(
+            span,
+            format!("{message} as a value"),
+            match value {
+                Expr::Number(_) => "numbers are counts only: write it between quotes",
+                _ => "bind a name inside it",
+            },
+        );
         Ok(value)
-    }
-
-    fn source_line_of(&self, span: Span) -> Span {
-        let text = self.source.slice(span);
-        let end = text.find(['\n', '\r']).unwrap_or(text.len());
-        Span::new(to_offset(span.start()), to_offset(span.start() + end))
     }
 
     /// Reads an expression that stands as a statement.
@@ -179,9 +177,11 @@ impl Parser<'_> {
         })?;
         let span = self.since(start.span);
         if valued {
-            self.reports
-                .add(Code::HPW017, span, "an object with values of its own")
-                .hint("bind them with `let`, and write `{ a, b }`");
+            self.old_form(
+                span,
+                "an object with values of its own",
+                "bind them with `let`, and write `{ a, b }`",
+            );
         }
         Ok(Expr::Record(Spanned { value: entries, span }))
     }
@@ -222,17 +222,10 @@ impl Parser<'_> {
                 .tokens
                 .get(self.at - 1)
                 .is_some_and(|before| before.kind.is_layout() || before.kind == TokenKind::Equal);
-        let is_value = matches!(
-            next,
-            TokenKind::Dot | TokenKind::Pipe | TokenKind::Plus | TokenKind::Minus | TokenKind::Comparison
-        );
-        let starts_line = self.token().opens_line;
         match next {
             TokenKind::Word => is_first,
-            TokenKind::Newline | TokenKind::End => starts_line,
-            TokenKind::Open(_) | TokenKind::Text(_) | TokenKind::Colon | TokenKind::Unknown => {
-                is_first && !is_value
-            }
+            TokenKind::Newline | TokenKind::End => self.token().opens_line,
+            TokenKind::Open(_) | TokenKind::Text(_) | TokenKind::Colon | TokenKind::Unknown => is_first,
             _ => false,
         }
     }
@@ -246,9 +239,11 @@ impl Parser<'_> {
         let word = self.source.slice(token.span);
         if matches!(word, "true" | "false" | "null") && self.kind() != TokenKind::Dot {
             let text = word.to_owned();
-            self.reports
-                .add(Code::HPW017, token.span, format!("`{text}` as a value; it is the text \"{text}\""))
-                .hint("write it between quotes");
+            self.old_form(
+                token.span,
+                format!("`{text}` as a value; it is the text \"{text}\""),
+                "write it between quotes",
+            );
             let parts = vec![Part::Literal(text)];
             return Ok(Expr::Text(Text { parts, quote: Quote::Single, span: token.span }));
         }
@@ -262,9 +257,7 @@ impl Parser<'_> {
         }
         let property = Property { of, path };
         if property.path.len() > 1 {
-            self.reports
-                .add(Code::HPW017, property.span(), "an output of an output")
-                .hint("only `result.output` is known");
+            self.old_form(property.span(), "an output of an output", "only `result.output` is known");
         }
         Ok(Expr::Property(property))
     }

@@ -12,9 +12,7 @@ impl Parser<'_> {
     pub(super) fn gate(&mut self) -> Parsed<Gate> {
         let start = self.bump();
         if self.source.slice(start.span) == "approve" {
-            self.reports
-                .add(Code::HPW017, start.span, "`approve` is the old word for `gate`")
-                .hint("write `gate`");
+            self.old_form(start.span, "`approve` is the old word for `gate`", "write `gate`");
         }
         if self.kind() != TokenKind::Word {
             let message = "this gate has no name";

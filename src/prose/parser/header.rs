@@ -68,9 +68,7 @@ impl Parser<'_> {
     pub(super) fn count(&mut self, code: Code, what: &str) -> Option<Count> {
         if self.kind() == TokenKind::Word && !matches!(self.word(), "as") {
             let token = self.bump();
-            self.reports
-                .add(Code::HPW017, token.span, format!("a variable as {what}"))
-                .hint("write a number");
+            self.old_form(token.span, format!("a variable as {what}"), "write a number");
             return Some(Count::Variable(self.name_of(token)));
         }
         self.whole(code, what).map(Count::Number)

@@ -161,6 +161,11 @@ impl Parser<'_> {
         Lost
     }
 
+    /// Reports a form that the language no longer has.
+    fn old_form(&mut self, span: Span, message: impl Into<String>, hint: impl Into<String>) {
+        self.reports.add(Code::HPW017, span, message).hint(hint);
+    }
+
     /// Reports that the token here is not what belongs here; `message` gets its description.
     fn wrong(&mut self, code: Code, message: impl FnOnce(&str) -> String) -> Lost {
         let token = self.token();

@@ -6,6 +6,9 @@ use crate::prose::codes::Code;
 use crate::prose::nearest;
 use crate::prose::token::{Bracket, Token, TokenKind};
 
+/// What a stage of a pipeline can do.
+const OPERATIONS: [&str; 4] = ["map", "pmap", "filter", "reduce"];
+
 impl Parser<'_> {
     /// Reads the stages of a pipeline; stands at the first `|`.
     pub(super) fn pipe(&mut self, input: Expr) -> Parsed<Expr> {
@@ -25,38 +28,29 @@ impl Parser<'_> {
         Ok(Expr::Pipe(Pipe { input: Box::new(input), stages, span }))
     }
 
+    /// `| map:` and the like.
     fn stage(&mut self) -> Parsed<Stage> {
         let start = self.bump();
-        let word = self.token();
-        let operation = match self.word() {
+        let (word, name) = (self.token(), self.word().to_owned());
+        if !OPERATIONS.contains(&&*name) {
+            let found = self.described(word);
+            let message = format!("expected a pipe operation (map, filter, reduce, pmap), found {found}");
+            let span = self.visible(word);
+            let diagnostic = self.reports.add(Code::HPE021, span, message);
+            if let Some(near) = nearest(&name, OPERATIONS) {
+                diagnostic.hint(format!("did you mean `{near}`?"));
+            }
+            return Err(Lost);
+        }
+        self.bump();
+        let operation = match &*name {
             "map" => StageOperation::Map,
             "pmap" => StageOperation::ParallelMap,
             "filter" => StageOperation::Filter,
-            "reduce" => {
-                self.bump();
-                let operation = self.reduce(word)?;
-                return Ok(self.staged(start, word, operation));
-            }
-            other => {
-                let near = nearest(other, ["map", "pmap", "filter", "reduce"]);
-                let found = self.described(word);
-                let span = self.visible(word);
-                let message = format!("expected a pipe operation (map, filter, reduce, pmap), found {found}");
-                let diagnostic = self.reports.add(Code::HPE021, span, message);
-                if let Some(near) = near {
-                    diagnostic.hint(format!("did you mean `{near}`?"));
-                }
-                return Err(Lost);
-            }
+            _ => self.reduce(word)?,
         };
-        self.bump();
-        Ok(self.staged(start, word, operation))
-    }
-
-    fn staged(&mut self, start: Token, word: Token, operation: StageOperation) -> Stage {
-        let what = format!("`{}`", self.source.slice(word.span));
-        let body = self.body(&what, word);
-        Stage { operation, body, span: self.since(start.span) }
+        let body = self.body(&format!("`{name}`"), word);
+        Ok(Stage { operation, body, span: self.since(start.span) })
     }
 
     fn reduce(&mut self, word: Token) -> Parsed<StageOperation> {
@@ -90,9 +84,11 @@ impl Parser<'_> {
             Expr::Session(_) => Ok(step),
             Expr::Exec(_) | Expr::Invoke(_) | Expr::Resume(_) | Expr::Call(_) => {
                 let span = step.span();
-                self.reports
-                    .add(Code::HPW017, span, "an arrow connects sessions; this is done all the same")
-                    .hint("write the steps on lines of their own");
+                self.old_form(
+                    span,
+                    "an arrow connects sessions; this is done all the same",
+                    "write the steps on lines of their own",
+                );
                 Ok(step)
             }
             other => Err(self.invalid(

@@ -192,17 +192,17 @@ impl Parser<'_> {
         }
         let value = self.value()?;
         let span = word.span;
-        self.reports
-            .add(Code::HPW017, span, "an `output` without a name ends the block with this value")
-            .hint("write `output name = …`");
+        self.old_form(
+            span,
+            "an `output` without a name ends the block with this value",
+            "write `output name = …`",
+        );
         Ok(StatementKind::Return(Some(Box::new(value))))
     }
 
     fn returned(&mut self) -> Parsed<StatementKind> {
         let word = self.bump();
-        self.reports
-            .add(Code::HPW017, word.span, "`return` ends the block with this value")
-            .hint("write `output name = …`");
+        self.old_form(word.span, "`return` ends the block with this value", "write `output name = …`");
         if self.kind().is_layout() {
             return Ok(StatementKind::Return(None));
         }
@@ -234,9 +234,7 @@ impl Parser<'_> {
         }
         let token = self.bump();
         let name = self.name_of(token);
-        self.reports
-            .add(Code::HPW017, token.span, "a variable in place of a string")
-            .hint(format!("write \"{{{}}}\"", name.text));
+        self.old_form(token.span, "a variable in place of a string", format!("write \"{{{}}}\"", name.text));
         Ok(Text { parts: vec![Part::Hole(name)], quote: Quote::Single, span: token.span })
     }
 

@@ -12,7 +12,6 @@ pub mod state;
 
 mod runtime_effects;
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -256,14 +255,14 @@ impl Run {
     fn close(&self, outcome: &Outcome, place: Option<Key>) -> Result<(), Error> {
         let at = self.vm.effects.now();
         let how = match outcome.how {
-            How::Completed | How::Failed => outcome.how.as_str(),
-            How::Unanswered | How::Aborted | How::Interrupted => How::Interrupted.as_str(),
+            How::Completed | How::Failed => outcome.how,
+            How::Unanswered | How::Aborted | How::Interrupted => How::Interrupted,
         };
-        self.vm.journal.write(&Row::End { at, how: how.to_owned(), place })?;
+        self.vm.journal.write(&Row::End { at, how: how.to_string(), place })?;
         let line = match (&outcome.message, outcome.how) {
             (_, How::Completed) => state::end(at),
             (Some(message), _) => state::error(at, message),
-            (None, how) => state::error(at, how.as_str()),
+            (None, how) => state::error(at, &how.to_string()),
         };
         self.folder.note(&line)
     }
@@ -330,13 +329,14 @@ impl Resumed {
 /// # Errors
 /// The pair that is none.
 pub fn parse_inputs(pairs: &[String]) -> Result<Vec<(String, String)>, String> {
-    let mut seen = HashMap::new();
-    let one = |pair: &String| {
-        let (name, value) = pair.split_once('=').ok_or_else(|| pair.clone())?;
-        match seen.insert(name.to_owned(), ()) {
-            None => Ok((name.to_owned(), value.to_owned())),
-            Some(()) => Err(pair.clone()),
+    let mut inputs: Vec<(String, String)> = Vec::new();
+    for pair in pairs {
+        match pair.split_once('=') {
+            Some((name, value)) if inputs.iter().all(|(known, _)| known != name) => {
+                inputs.push((name.to_owned(), value.to_owned()));
+            }
+            _ => return Err(pair.clone()),
         }
-    };
-    pairs.iter().map(one).collect()
+    }
+    Ok(inputs)
 }

@@ -32,8 +32,9 @@ pub struct Outcome {
 }
 
 /// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, strum::Display)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum How {
     /// It came to its end.
     Completed,
@@ -47,20 +48,6 @@ pub enum How {
     Interrupted,
 }
 
-impl How {
-    /// Returns the word used on every surface.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-            Self::Unanswered => "unanswered",
-            Self::Aborted => "aborted",
-            Self::Interrupted => "interrupted",
-        }
-    }
-}
-
 impl Outcome {
     /// Says in one line how it ended.
     #[must_use]
@@ -68,9 +55,9 @@ impl Outcome {
         match (&self.message, self.line) {
             (Some(message), Some(line)) => {
                 let message = crate::envelope::one_line(message, 120);
-                format!("run {} {} at line {line}: {message}", self.run, self.how.as_str())
+                format!("run {} {} at line {line}: {message}", self.run, self.how)
             }
-            _ => format!("run {} {}", self.run, self.how.as_str()),
+            _ => format!("run {} {}", self.run, self.how),
         }
     }
 

@@ -1,13 +1,14 @@
-//! Loops and attempts.
+//! What decides what is done next: loops, conditions, choices, attempts.
 
 use super::control_flow::{Evaluated, Halt, Thrown};
 use super::effects::Effects;
 use super::file::{Named, Site};
 use super::scope::{Bound, Kind, Made};
 use super::value::Value;
-use super::{Frame, Vm};
-use crate::prose::ast::{Condition, For, ForMode, Loop, LoopTest, Name, Repeat, Try};
+use super::{Frame, Vm, Walk, coerce};
+use crate::prose::ast::{Choice, Condition, For, ForMode, If, Loop, LoopTest, Name, Repeat, Try};
 use crate::prose::run::state;
+use crate::prose::source::Span;
 
 impl<E: Effects> Vm<E> {
     /// `repeat`: so many passes, one after the other.
@@ -97,7 +98,7 @@ impl<E: Effects> Vm<E> {
         self.mark(own, line, state::pass(&own.number, pass, max, None)).await
     }
 
-    fn pass(&self, frame: &Frame, span: crate::prose::source::Span, pass: u32, max: Option<u32>) -> Frame {
+    fn pass(&self, frame: &Frame, span: Span, pass: u32, max: Option<u32>) -> Frame {
         if frame.module.is_main {
             self.progress.pass(frame.module.lines(span), pass + 1, max);
         }
@@ -123,6 +124,84 @@ impl<E: Effects> Vm<E> {
             self.body(&frame.at("finally").inside(), finally).await?;
         }
         ended
+    }
+
+    /// Tells whether a condition holds. `follows` says what a yes and a no lead to.
+    pub(super) fn holds<'a>(
+        &'a self,
+        frame: &'a Frame,
+        condition: &'a Condition,
+        follows: (&'a str, &'a str),
+    ) -> Walk<'a, bool> {
+        Box::pin(async move {
+            match condition {
+                Condition::Judged(text) => {
+                    let text_in_full = self.filled(frame, text)?.trim().to_owned();
+                    self.ask_yes_no(frame, frame.site(text.span), text_in_full, follows).await
+                }
+                Condition::Opaque(words) => {
+                    self.ask_yes_no(frame, frame.site(words.span), words.text.clone(), follows).await
+                }
+                Condition::Not(inner) => {
+                    let (yes, no) = follows;
+                    self.holds(&frame.at("not"), inner, (no, yes)).await.map(|holds| !holds)
+                }
+                Condition::And(left, right) => {
+                    let holds = self.holds(&frame.at("left"), left, ("", follows.1)).await?;
+                    if holds { self.holds(&frame.at("right"), right, follows).await } else { Ok(false) }
+                }
+                Condition::Or(left, right) => {
+                    let holds = self.holds(&frame.at("left"), left, (follows.0, "")).await?;
+                    if holds { Ok(true) } else { self.holds(&frame.at("right"), right, follows).await }
+                }
+                Condition::Compare { left, by, right } => {
+                    let left = self.value(&frame.at("left"), left).await?.value;
+                    let right = self.value(&frame.at("right"), right).await?.value;
+                    match coerce::compare(&left, *by, &right) {
+                        Some(holds) => Ok(holds),
+                        None => self.words(frame, condition.span(), follows).await,
+                    }
+                }
+                Condition::Value(value) => {
+                    let value = self.value(&frame.at("value"), value).await?.value;
+                    match coerce::verdict(&value) {
+                        Some(holds) => Ok(holds),
+                        None => self.words(frame, condition.span(), follows).await,
+                    }
+                }
+            }
+        })
+    }
+
+    async fn words(&self, frame: &Frame, span: Span, follows: (&str, &str)) -> Result<bool, Halt> {
+        let words = frame.module.text(span).trim().to_owned();
+        self.ask_yes_no(frame, frame.site(span), words, follows).await
+    }
+
+    /// `if`, `elif`, `else`: the first arm whose condition holds.
+    pub(super) async fn decision(&self, frame: &Frame, decision: &If) -> Result<Evaluated, Halt> {
+        for (at, arm) in decision.arms.iter().enumerate() {
+            let own = frame.at(format!("if{at}"));
+            if self.holds(&own, &arm.condition, ("", "")).await? {
+                return self.body(&own.inside(), &arm.body).await;
+            }
+        }
+        match &decision.otherwise {
+            Some(body) => self.body(&frame.at("else").inside(), body).await,
+            None => Ok(Evaluated::default()),
+        }
+    }
+
+    /// `choice`: the option somebody picks.
+    pub(super) async fn choice(&self, frame: &Frame, choice: &Choice) -> Result<Evaluated, Halt> {
+        let labels: Result<Vec<String>, Halt> =
+            choice.options.iter().map(|option| self.filled(frame, &option.label)).collect();
+        let text = self.filled(frame, &choice.criteria)?.trim().to_owned();
+        let chosen = self.ask_choice(frame, frame.site(choice.criteria.span), text, labels?).await?;
+        match choice.options.get(chosen) {
+            Some(option) => self.body(&frame.at(format!("option{chosen}")).inside(), &option.body).await,
+            None => Ok(Evaluated::default()),
+        }
     }
 }
 

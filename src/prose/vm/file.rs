@@ -56,7 +56,7 @@ impl<E: Effects> Vm<E> {
         let &Named { name, kind, value, site } = named;
         let text = BindingFile {
             name: name.to_owned(),
-            kind: kind.as_str().to_owned(),
+            kind: kind.to_string(),
             execution_id,
             source: frame.module.text(site.span).trim_end().to_owned(),
             made: value.made.clone(),
@@ -119,7 +119,7 @@ pub(super) fn binding_view(frame: &Frame, name: &str, bound: &Bound) -> BindingV
     let stderr = bound.made.as_ref().map(|made| end_of(&made.stderr));
     BindingView {
         name: name.to_owned(),
-        kind: bound.kind.as_str().to_owned(),
+        kind: bound.kind.to_string(),
         execution_id: bound.execution_id,
         is_cut: chars > PREVIEW_CHARS,
         preview,

@@ -3,7 +3,6 @@
 
 mod block;
 mod coerce;
-mod condition;
 mod control;
 pub mod control_flow;
 pub mod effects;

@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::value::Value;
 
 /// How a name came to be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display)]
+#[strum(serialize_all = "lowercase")]
 pub enum Kind {
     /// `input`.
     Input,
@@ -19,20 +20,8 @@ pub enum Kind {
     /// `output`.
     Output,
     /// A parameter, or the variable of a loop or a pipeline.
+    #[strum(serialize = "let")]
     Given,
-}
-
-impl Kind {
-    /// Returns the word of binding files.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Input => "input",
-            Self::Let | Self::Given => "let",
-            Self::Const => "const",
-            Self::Output => "output",
-        }
-    }
 }
 
 /// How the command ended that made a value.
