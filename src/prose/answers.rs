@@ -1,4 +1,4 @@
-//! Answers that are given with a program (`--answers FILE`): for tests, for CI, and for whoever knows
+//! Answers given with a program (`--answers FILE`): for tests, for CI, and for anybody who knows
 //! beforehand. Pure, but for the reading of the file.
 
 use std::path::Path;
@@ -38,7 +38,7 @@ struct Entry {
     text: Option<String>,
     /// `yes_no`, `choice`, `text`, `gate`, `command` or `in_flight`.
     kind: Option<String>,
-    /// The pass of the loop it stands in.
+    /// The pass of the loop around it.
     pass: Option<u32>,
     /// What is answered: `yes`, a label, a text, `approve`, `rerun`; or true and false, or the place of an
     /// option.
@@ -63,7 +63,7 @@ pub struct Asked<'a> {
     pub kind: &'a QuestionKind,
     /// Its text.
     pub text: &'a str,
-    /// The pass of the loop it stands in.
+    /// The pass of the loop around it.
     pub pass: Option<u32>,
 }
 
@@ -120,7 +120,7 @@ impl Answers {
         Some(entry.reply(asked.kind))
     }
 
-    /// Tells whether a question of a program that has not begun will find an answer here.
+    /// Returns whether a question of a program that has not begun has an answer here.
     #[must_use]
     pub fn covers(&self, asked: &Asked<'_>) -> bool {
         // A text with variables may turn out to be anything.

@@ -187,7 +187,7 @@ impl Code {
         }
     }
 
-    /// Tells whether the rule is about the form of the text, and not about what it says: text that breaks it
+    /// Returns whether the rule is about the form of the text, and not about what it says: text that breaks it
     /// cannot be written again.
     #[must_use]
     pub(super) fn is_about_form(self) -> bool {

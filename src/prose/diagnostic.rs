@@ -22,7 +22,7 @@ pub enum Profile {
 pub enum Severity {
     /// The program does not run.
     Error,
-    /// The program runs; somebody should look at this.
+    /// The program runs, but this deserves a look.
     Warning,
 }
 
@@ -53,7 +53,7 @@ pub struct Related {
 }
 
 impl Diagnostic {
-    /// Tells whether the program cannot run because of it.
+    /// Returns whether the program cannot run because of it.
     #[must_use]
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
@@ -78,7 +78,7 @@ impl Diagnostic {
     }
 }
 
-/// Collects what is said about one program. The number of each weight is bounded: a file that is no program
+/// Collects the diagnostics of one program. Their number is bounded for each severity: a file that is not a program
 /// at all must not fill the memory with complaints.
 #[derive(Debug)]
 pub(super) struct Reports {
@@ -89,7 +89,7 @@ pub(super) struct Reports {
     spare: Diagnostic,
 }
 
-/// Most errors, and most warnings, that are told of one program.
+/// Most errors, and most warnings, that are reported for one program.
 pub(super) const MOST: usize = 1_000;
 
 impl Reports {

@@ -1,5 +1,5 @@
 //! Programs in the `.prose` language. The front end is pure: text -> tokens -> tree -> diagnostics, and back
-//! to canonical text; it reads no file and runs nothing. `vm` walks a program, `run` is what a walk leaves and
+//! to canonical text; it reads no file and runs nothing. `vm` walks a program, `run` is what a walk leaves behind and
 //! needs: folder, journal, runtime.
 
 pub mod answers;
@@ -60,7 +60,7 @@ pub fn check_with(source: &Source, profile: Profile, imports: &Imports) -> Check
     Checked { program, diagnostics, unlisted }
 }
 
-/// Reads a program for its form alone: whether its names mean something is not looked at.
+/// Reads a program for its form alone: its names are not checked.
 #[must_use]
 pub fn parse(source: &Source, profile: Profile) -> Checked {
     let (program, reports) = read(source, profile);
@@ -87,7 +87,7 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// Tells whether the program must not run.
+    /// Returns whether the program must not run.
     #[must_use]
     pub fn has_errors(&self) -> bool {
         self.diagnostics.iter().any(Diagnostic::is_error)

@@ -138,7 +138,7 @@ fn column_width(letter: char) -> usize {
     if is_harmless(letter) { letter.width().unwrap_or(0) } else { 1 }
 }
 
-/// Tells whether a letter can be printed as it is: nothing that a terminal obeys or a reader does not see.
+/// Returns whether a letter can be printed as it is: neither a control character nor an invisible one.
 fn is_harmless(letter: char) -> bool {
     !is_hidden(letter)
 }

@@ -39,7 +39,7 @@ impl Span {
         self.start()..self.end()
     }
 
-    /// Tells whether it holds nothing.
+    /// Returns whether it holds nothing.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.start == self.end
@@ -73,7 +73,7 @@ impl fmt::Display for Position {
     }
 }
 
-/// A program's text, with the name it is told by. Cheap to clone.
+/// A program's text, with the name it is shown under. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
     name: Arc<str>,

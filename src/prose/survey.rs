@@ -48,7 +48,7 @@ pub struct Possible {
     pub agents: bool,
 }
 
-/// Looks a program over: its questions and commands where its body can reach them, its names and calls everywhere.
+/// Surveys a program: its questions and commands where its body can reach them, its names and calls everywhere.
 #[must_use]
 pub fn survey(source: &Source, program: &Program) -> Survey {
     let seen = HashSet::new();
@@ -72,7 +72,7 @@ struct Surveyor<'a> {
     found: Survey,
     /// What the conditions that are being looked at belong to.
     construct: &'static str,
-    /// Blocks that were looked into.
+    /// Blocks already visited.
     seen: HashSet<String>,
 }
 

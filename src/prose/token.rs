@@ -14,11 +14,11 @@ pub(super) struct Token {
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TokenKind {
-    /// A name or a keyword; keywords are known by where they stand.
+    /// A name or a keyword; keywords are recognized by their position.
     Word,
     /// Digits.
     Number,
-    /// Digits that go on with something else: `5m`, `1.5`.
+    /// Digits followed by something else: `5m`, `1.5`.
     Quantity,
     /// A string or discretion: its index among the texts.
     Text(u32),
@@ -34,7 +34,7 @@ pub(super) enum TokenKind {
     Comparison,
     Open(Bracket),
     Close(Bracket),
-    /// A character that is no mark of the language.
+    /// A character that is not part of the language.
     Unknown,
     /// The end of a statement's line.
     Newline,
@@ -54,7 +54,7 @@ pub(super) enum Bracket {
 }
 
 impl TokenKind {
-    /// Tells whether it stands for the layout of lines and not for text.
+    /// Returns whether it marks the layout of lines rather than text.
     pub(super) fn is_layout(self) -> bool {
         matches!(self, Self::Newline | Self::Indent | Self::Dedent | Self::End)
     }
@@ -67,7 +67,7 @@ pub(super) const STATEMENTS: [&str; 26] = [
     "else", "do", "throw",
 ];
 
-/// Tells whether a space belongs between two tokens that follow each other on a line.
+/// Returns whether a space belongs between two tokens that follow each other on a line.
 pub(super) fn is_spaced(source: &Source, before: Token, left: Token, right: Token) -> bool {
     use Bracket::{Curly, Round, Square};
     use TokenKind::{Close, Colon, Comma, Dot, Minus, Number, Open, Unknown, Word};

@@ -49,7 +49,7 @@ pub enum Join {
 pub enum ParallelOnFail {
     /// The first one ends the other branches.
     FailFast,
-    /// All branches go on, and failures are told.
+    /// All branches continue, and failures are reported.
     Continue,
     /// Nothing.
     Ignore,
@@ -129,7 +129,7 @@ pub struct Loop {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LoopTest {
-    /// Never by itself.
+    /// Never on its own.
     Forever,
     /// As soon as this holds.
     Until(Condition),
@@ -226,14 +226,14 @@ pub enum Condition {
     And(Box<Condition>, Box<Condition>),
     /// `a or b`.
     Or(Box<Condition>, Box<Condition>),
-    /// A value that is to be true by itself.
+    /// A value used as a condition.
     Value(Box<Expr>),
     /// Words nobody can evaluate: judged.
     Opaque(Opaque),
 }
 
 impl Condition {
-    /// Returns where it stands.
+    /// Returns its span.
     #[must_use]
     pub fn span(&self) -> Span {
         match self {

@@ -202,8 +202,8 @@ pub enum OnReject {
     Throw(Option<Text>),
     /// It asks again.
     Retry,
-    /// The program goes on.
+    /// The program continues.
     Continue,
-    /// A session deals with it, then the program goes on.
+    /// A session handles it, then the program continues.
     Session(Box<Session>),
 }

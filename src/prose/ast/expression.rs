@@ -60,7 +60,7 @@ pub enum Expr {
 }
 
 impl Expr {
-    /// Tells whether it can be part of a calculation.
+    /// Returns whether it can be part of a calculation.
     #[must_use]
     pub fn is_operand(&self) -> bool {
         matches!(
@@ -76,14 +76,14 @@ impl Expr {
         )
     }
 
-    /// Tells whether it holds no statements: what fails in it is itself.
+    /// Returns whether it holds no statements, so that only it can fail.
     #[must_use]
     pub fn is_leaf(&self) -> bool {
         self.is_operand()
             || matches!(self, Self::Session(_) | Self::Resume(_) | Self::Exec(_) | Self::Opaque(_))
     }
 
-    /// Returns where it stands.
+    /// Returns its span.
     #[must_use]
     pub fn span(&self) -> Span {
         match self {
@@ -152,9 +152,9 @@ impl Exec {
 pub enum OnFail {
     /// It is an error.
     Throw,
-    /// It is told in the binding, and the program goes on.
+    /// The binding shows it, and the program continues.
     Continue,
-    /// It is not even told.
+    /// It is not reported at all.
     Ignore,
 }
 
@@ -200,7 +200,7 @@ impl Subject {
 /// `resume: agent` with its properties.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Resume {
-    /// The agent whose memory it goes on from.
+    /// The agent whose memory it continues from.
     pub agent: Name,
     /// What it says beside.
     pub properties: SessionProperties,
@@ -257,7 +257,7 @@ pub struct Property {
 }
 
 impl Property {
-    /// Returns where it stands.
+    /// Returns its span.
     #[must_use]
     pub fn span(&self) -> Span {
         self.path.last().map_or(self.of.span, |last| self.of.span.to(last.span))
@@ -292,7 +292,7 @@ pub struct Arrow {
 }
 
 impl Arrow {
-    /// Returns where it stands.
+    /// Returns its span.
     #[must_use]
     pub fn span(&self) -> Span {
         self.steps.iter().map(Expr::span).reduce(Span::to).unwrap_or_default()

@@ -29,7 +29,7 @@ pub use text::{Count, Name, Opaque, Part, Quote, Spanned, Text};
 
 use super::source::Span;
 
-/// A whole program. Definitions are hoisted, from wherever they stand; the rest is in source order.
+/// A whole program. Definitions are hoisted; the rest is in source order.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Program {
     /// Other programs it uses, in source order; processed before anything else.
@@ -100,7 +100,7 @@ pub struct Statement {
 }
 
 impl Statement {
-    /// Tells whether running it does something, so that it has a number in the record of a run.
+    /// Returns whether it is executed, and so has a number in the record of a run.
     #[must_use]
     pub fn is_executed(&self) -> bool {
         !matches!(self.kind, StatementKind::Input(_))

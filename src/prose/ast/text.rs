@@ -86,7 +86,7 @@ pub enum Quote {
 }
 
 impl Quote {
-    /// Tells whether the text is for somebody to judge.
+    /// Returns whether the text is for somebody to judge.
     #[must_use]
     pub fn is_discretion(self) -> bool {
         matches!(self, Self::Discretion | Self::LongDiscretion)
@@ -102,13 +102,13 @@ impl Text {
         })
     }
 
-    /// Tells whether it interpolates nothing and holds at most white space.
+    /// Returns whether it interpolates nothing and holds at most white space.
     #[must_use]
     pub fn is_blank(&self) -> bool {
         self.parts.iter().all(|part| matches!(part, Part::Literal(text) if text.trim().is_empty()))
     }
 
-    /// Tells whether it holds nothing at all.
+    /// Returns whether it holds nothing at all.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()

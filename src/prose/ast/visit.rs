@@ -26,7 +26,7 @@ pub enum NameKind {
 /// A name for one body, and what it is called in messages.
 pub type Local<'a> = (&'a Name, &'static str);
 
-/// Looks at a tree.
+/// Visits the nodes of a tree.
 pub trait Visitor<'a>: Sized {
     /// A statement.
     fn statement(&mut self, statement: &'a Statement) {

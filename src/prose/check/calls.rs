@@ -7,7 +7,7 @@ use crate::prose::codes::Code;
 use crate::prose::nearest;
 
 impl<'a> Checker<'a> {
-    /// Tells used programs that cannot be read.
+    /// Reports used programs that cannot be read.
     pub(super) fn check_uses(&mut self) {
         for used in &self.program.uses {
             if let Some(Err(why)) = self.imports.get(&used.path.value) {
@@ -81,7 +81,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Tells which names there are, or the one that is probably meant.
+/// Lists the known names, or suggests the one that is probably meant.
 fn among(name: &str, known: &[std::sync::Arc<str>]) -> String {
     match nearest(name, known.iter().map(AsRef::as_ref)) {
         Some(near) => format!("did you mean `{near}`?"),

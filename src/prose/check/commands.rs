@@ -38,7 +38,7 @@ impl<'a> Checker<'a> {
         if let Some(Part::Hole(name)) = text.parts.first()
             && name.span == text.span
         {
-            // A variable in place of a string: there is no text that could stay as it is.
+            // A variable in place of a string: there is no text to leave unchanged.
             self.used_as(name, "variable");
             return;
         }
@@ -55,7 +55,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Tells what to do about braces that were perhaps never meant for this language.
+    /// Suggests what to do about braces that may not have been meant for this language.
     fn brace_advice(&self, hole: &Name) -> String {
         let name = &hole.text;
         let before = self.source.text().get(..hole.span.start() - 1).unwrap_or_default();
@@ -70,7 +70,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Returns where an interpolation stands, with its braces.
+/// Returns the span of an interpolation with its braces.
 fn braces(hole: &Name) -> crate::prose::source::Span {
     use crate::prose::source::{Span, to_offset};
     Span::new(to_offset(hole.span.start() - 1), to_offset(hole.span.end() + 1))

@@ -53,7 +53,7 @@ struct Checker<'a> {
     reports: &'a mut Reports,
     /// The names of the top level; blocks see all of them.
     root: Frame<'a>,
-    /// The names of what is looked at now: the top level, or a block.
+    /// The names of what is being checked: the top level, or a block.
     frame: Frame<'a>,
     in_block: bool,
     /// How many `catch` bodies are open.
@@ -89,7 +89,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Tells inputs that come after something was executed.
+    /// Reports inputs that come after something was executed.
     fn inputs_first(&mut self) {
         let mut executed = None;
         for statement in self.program.body.iter() {
@@ -109,7 +109,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Tells a gate that does not guard the command after it.
+    /// Reports a gate that does not guard the command after it.
     fn guards(&mut self, gate: &Gate, next: Option<&Statement>) {
         if !matches!(gate.on_reject, Some(OnReject::Continue)) {
             return;

@@ -10,7 +10,7 @@ use crate::prose::codes::Code;
 use crate::prose::nearest;
 use crate::prose::source::Span;
 
-/// Among more names than this, none is looked for that may be meant: that would take long for each mistake.
+/// With more names than this, none is suggested: searching them for every mistake would take too long.
 pub(super) const MOST_NAMES: usize = 1_000;
 
 /// Suggests the known name that is most like one that is not known.
@@ -158,7 +158,7 @@ impl<'a> Checker<'a> {
             (NameKind::Output, NameKind::Output) if same => {
                 (Code::E024, format!("the output `{text}` is declared twice"))
             }
-            // Of two ways only one is gone, and each may have its output.
+            // Only one of two branches is taken, and each may have its output.
             (NameKind::Output, NameKind::Output) if !nested => return,
             (_, NameKind::Output) if same => {
                 (Code::HPW004, format!("the output `{text}` has the name of a variable"))

@@ -8,7 +8,7 @@ use crate::prose::token::{STATEMENTS, TokenKind};
 const TAB: usize = 8;
 
 impl Lexer<'_> {
-    /// Stands at the beginning of a line of text: finds out what it belongs to.
+    /// At the beginning of a line: finds out which block it belongs to.
     pub(super) fn line_start(&mut self) {
         self.opens_line = true;
         let start = self.at;
@@ -39,7 +39,7 @@ impl Lexer<'_> {
         self.turn(width, start);
     }
 
-    /// Skips white space, and tells how far it reaches and whether it has tabs.
+    /// Skips white space; returns its width and whether it has tabs.
     fn indentation(&mut self) -> (usize, bool) {
         let (mut width, mut tabs) = (0, false);
         loop {
@@ -55,24 +55,24 @@ impl Lexer<'_> {
         }
     }
 
-    /// Tells whether a bracket above was forgotten to be closed: a statement starts here, no deeper than
+    /// Returns whether somebody forgot to close a bracket above: a statement starts here, no deeper than
     /// the one the bracket stands in.
     fn is_lost_bracket(&self, width: usize) -> bool {
         width <= self.width && self.is_statement(self.at)
     }
 
-    /// Tells whether the line that starts here begins with a word that opens a statement.
+    /// Returns whether the line that starts here begins with a word that opens a statement.
     pub(super) fn is_statement(&self, at: usize) -> bool {
         let end = identifier_end(self.bytes, at);
         self.text.get(at..end).is_some_and(|word| STATEMENTS.contains(&word))
     }
 
-    /// Tells whether this line goes on with the expression of the one above.
+    /// Returns whether this line continues the expression of the one above.
     fn goes_on(&self) -> bool {
         self.peek() == Some(b'|') || self.peek() == Some(b'-') && self.peek_at(1) == Some(b'>')
     }
 
-    /// Closes the blocks above a line that goes on with an expression.
+    /// Closes the blocks above a line that continues an expression.
     fn close_above(&mut self, width: usize) {
         if self.levels.last().is_some_and(|level| *level > width) {
             self.end_statement();

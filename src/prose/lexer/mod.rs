@@ -59,7 +59,7 @@ pub(super) fn lex(source: &Source, reports: &mut Reports) -> Lexed {
     let mut lexer = Lexer::new(source, &mut trial, quoting);
     let ended = lexer.run();
     if ended == Ended::InString && quoting == Quoting::Open {
-        // The quote that is missing may be far above; a second look finds the line it is missing on.
+        // The missing quote may be far above; a second pass finds its line.
         let mut lexer = Lexer::new(source, reports, Quoting::Guess);
         lexer.run();
         return lexer.lexed;
@@ -249,7 +249,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn closed(&mut self, bracket: Bracket) -> TokenKind {
-        // One that closes something else is the parser's to complain about; lines must go on counting.
+        // The parser reports one that closes something else; line counting continues.
         self.open.pop();
         TokenKind::Close(bracket)
     }

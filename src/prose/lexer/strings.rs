@@ -35,7 +35,7 @@ impl Draft {
 }
 
 impl Lexer<'_> {
-    /// Reads a string; stands at its first quote.
+    /// Reads a string; the cursor is at its first quote.
     pub(super) fn string(&mut self) {
         let start = self.at;
         let triple = self.text[start..].starts_with("\"\"\"");
@@ -75,7 +75,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Reads up to the closing quote; tells whether there is one.
+    /// Reads up to the closing quote; returns whether there is one.
     fn string_body(&mut self, draft: &mut Draft) -> bool {
         let triple = draft.quote == Quote::Triple;
         loop {
@@ -111,7 +111,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Stands at the end of a line inside a string in single quotes: tells whether the string ends with it.
+    /// At the end of a line inside a string in single quotes: returns whether the string ends there.
     fn ends_here(&mut self, draft: &mut Draft) -> bool {
         draft.newline.get_or_insert(self.at);
         match self.quoting {
@@ -142,7 +142,7 @@ impl Lexer<'_> {
             diagnostic.hint("close it with `\"\"\"`");
         }
         if at_end && draft.quote == Quote::Single && draft.newline.is_some() {
-            // Nothing closes it: what follows its line is program again. No later string may look that far.
+            // Nothing closes it: the lines after it are program again. No later string searches that far.
             self.quoting = Quoting::Line;
             self.at = first_line;
             if let Some(Part::Literal(text)) = draft.parts.first() {
@@ -183,7 +183,7 @@ impl Lexer<'_> {
                 .add(Code::E002, span, "there is no escape of a line's end")
                 .hint("write `\\\\` at the end of the line");
         }
-        // The backslash stays, and what follows it is read as it stands: a shell joins lines by it.
+        // The backslash stays, and what follows is taken literally: the shell joins lines with it.
         draft.literal.push('\\');
         self.at += 1;
         if !ends_line {
@@ -192,7 +192,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Stands at an opening brace: a variable when an identifier and a closing brace follow, else text.
+    /// Reads an opening brace: a variable when an identifier and a closing brace follow, else text.
     fn brace(&mut self, draft: &mut Draft) {
         let start = self.at + 1;
         let end = identifier_end(self.bytes, start);
@@ -206,7 +206,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Reads discretion; stands at its first star.
+    /// Reads discretion; the cursor is at its first star.
     pub(super) fn discretion(&mut self) {
         let start = self.at;
         let stars = self.bytes[start..].iter().take_while(|byte| **byte == b'*').count();
@@ -242,7 +242,7 @@ impl Lexer<'_> {
         inside + self.text[inside..end].trim_end().trim_end_matches(':').len()
     }
 
-    /// Discretion knows no escapes: it is read by somebody, not by a machine. Variables are put in.
+    /// Discretion has no escapes: people read it, not machines. Variables are inserted.
     fn discretion_body(&mut self, draft: &mut Draft, end: usize) {
         while self.at < end {
             let rest = &self.text[self.at..end];

@@ -1,4 +1,4 @@
-//! What goes one way or another: if, choice, try.
+//! Branching: `if`, `choice`, `try`.
 
 use super::{Lost, Parsed, Parser};
 use crate::prose::ast::{Arm, Catch, Choice, ChoiceOption, If, Text, Try};
@@ -7,7 +7,7 @@ use crate::prose::source::Span;
 use crate::prose::token::{Token, TokenKind};
 
 impl Parser<'_> {
-    /// Goes to the clause with one of these words, if it stands next at this depth.
+    /// Moves to the clause with one of these words, if it comes next at this depth.
     fn at_clause(&mut self, words: &[&str]) -> bool {
         let on_next_line = self.kind() == TokenKind::Newline;
         let ahead = usize::from(on_next_line);

@@ -177,7 +177,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads discretion that nothing else can stand for.
+    /// Reads discretion; nothing else is accepted in its place.
     pub(super) fn criteria(&mut self, what: &str) -> Parsed<Text> {
         match self.discretion_here() {
             Some(text) => {

@@ -15,7 +15,7 @@ const AGENT: [&str; 8] =
     ["model", "prompt", "persist", "context", "retry", "backoff", "skills", "permissions"];
 
 impl Parser<'_> {
-    /// Reads a definition, if one stands here.
+    /// Reads a definition, if present.
     pub(super) fn definition(&mut self) -> Option<Parsed<()>> {
         if self.kind_at(1) == TokenKind::Equal {
             return None;
@@ -211,7 +211,7 @@ impl Parser<'_> {
         Ok(Rule::Word(word))
     }
 
-    /// Tells whether `input` opens a declaration here, and is not just a name.
+    /// Returns whether `input` opens a declaration here, and is not just a name.
     pub(super) fn opens_input(&self) -> bool {
         matches!(
             self.kind_at(1),
@@ -242,7 +242,7 @@ impl Parser<'_> {
     }
 }
 
-/// Tells what a path names.
+/// Returns what a path names.
 fn use_path(path: &str) -> UsePath {
     if path.starts_with("https://") || path.starts_with("http://") {
         return UsePath::Url(path.to_owned());

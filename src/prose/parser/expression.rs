@@ -30,7 +30,7 @@ impl Parser<'_> {
         Ok(value)
     }
 
-    /// Reads an expression that stands as a statement.
+    /// Reads an expression used as a statement.
     pub(super) fn statement_value(&mut self) -> Parsed<Expr> {
         self.deeper(Self::expression)
     }
@@ -80,7 +80,7 @@ impl Parser<'_> {
         Ok(value)
     }
 
-    /// Tells whether something stands here that goes on with an expression of another language.
+    /// Returns whether an operator of other languages follows.
     fn is_operator(&self) -> bool {
         match self.kind() {
             TokenKind::Comparison | TokenKind::Plus | TokenKind::Minus => true,
@@ -93,7 +93,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Takes the words from a token on to the end of the expression, as they stand.
+    /// Takes the words from a token to the end of the expression as they are written.
     fn opaque(&mut self, from: usize) -> Opaque {
         let mut depth = 0_usize;
         loop {
@@ -214,7 +214,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Tells whether `exec` stands here as a statement with something else than a command.
+    /// Returns whether `exec` is a statement here, though no command follows.
     fn opens_bad_exec(&self) -> bool {
         let next = self.kind_at(1);
         let is_first = self.at == 0
@@ -284,7 +284,7 @@ impl Parser<'_> {
         Ok(Expr::Call(Call { program, inputs, span }))
     }
 
-    /// Reads what a session is given to read: names, or something that stands for them.
+    /// Reads the context of a session: names, or values in their place.
     pub(super) fn context(&mut self) -> Parsed<Expr> {
         let value = match self.kind() {
             TokenKind::Word => {
@@ -311,7 +311,7 @@ impl Parser<'_> {
     }
 }
 
-/// Tells whether a token ends an expression.
+/// Returns whether a token ends an expression.
 fn is_end(kind: TokenKind) -> bool {
     kind.is_layout()
         || matches!(kind, TokenKind::Close(_) | TokenKind::Comma | TokenKind::Colon | TokenKind::Pipe)

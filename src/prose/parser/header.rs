@@ -1,4 +1,4 @@
-//! What stands in headers: names between brackets, counts, `as name`.
+//! Parts of headers: names between brackets, counts, `as name`.
 
 use std::num::NonZeroU32;
 
@@ -8,7 +8,7 @@ use crate::prose::codes::Code;
 use crate::prose::token::{Bracket, Token, TokenKind};
 
 impl Parser<'_> {
-    /// Reads `as name`, if it stands here.
+    /// Reads `as name`, if present.
     pub(super) fn as_name(&mut self) -> Parsed<Option<Name>> {
         if !self.eat_word("as") {
             return Ok(None);
@@ -26,7 +26,7 @@ impl Parser<'_> {
         Ok(names)
     }
 
-    /// Reads what stands between brackets, separated by commas.
+    /// Reads what is between brackets, separated by commas.
     pub(super) fn between(
         &mut self,
         bracket: Bracket,

@@ -1,4 +1,4 @@
-//! From tokens to the tree. Goes on after each error, so that all of them are told at once; what it returns
+//! From tokens to the tree. Recovers after each error, so that all of them are reported at once; what it returns
 //! is complete only when there are none. Takes any tokens in linear time and bounded depth.
 
 mod branching;
@@ -75,7 +75,7 @@ impl Parser<'_> {
     fn everything(&mut self) -> Vec<Statement> {
         let mut body = self.statements();
         while self.kind() != TokenKind::End {
-            // A block that ends without having begun: its error is told already.
+            // A block that ends without having begun: its error has been reported.
             self.bump();
             body.extend(self.statements());
         }
@@ -99,7 +99,7 @@ impl Parser<'_> {
         self.token_at(ahead).kind
     }
 
-    /// Returns the word that stands here; nothing for another token.
+    /// Returns the word at the cursor; nothing for another token.
     fn word(&self) -> &str {
         self.word_at(0)
     }
@@ -136,7 +136,7 @@ impl Parser<'_> {
         here
     }
 
-    /// Tells whether the token before this one closed a block or a line.
+    /// Returns whether the token before this one closed a block or a line.
     fn after_layout(&self) -> bool {
         self.at.checked_sub(1).and_then(|at| self.tokens.get(at)).is_none_or(|token| token.kind.is_layout())
     }
@@ -225,12 +225,12 @@ impl Parser<'_> {
         Ok(self.name_of(token))
     }
 
-    /// Takes the string that stands here, if one does; discretion is none.
+    /// Takes the string at the cursor, if there is one; discretion does not count.
     fn string_here(&mut self) -> Option<Text> {
         self.text_here(|text| !text.quote.is_discretion())
     }
 
-    /// Takes the discretion that stands here, if some does.
+    /// Takes the discretion at the cursor, if there is any.
     fn discretion_here(&mut self) -> Option<Text> {
         self.text_here(|text| text.quote.is_discretion())
     }
@@ -292,7 +292,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Goes one level deeper; says so when that is too deep.
+    /// Parses one level deeper, or reports that it is too deep.
     fn deeper<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth == DEPTH {
             let span = self.visible(self.token());

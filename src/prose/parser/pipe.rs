@@ -10,7 +10,7 @@ use crate::prose::token::{Bracket, Token, TokenKind};
 const OPERATIONS: [&str; 4] = ["map", "pmap", "filter", "reduce"];
 
 impl Parser<'_> {
-    /// Reads the stages of a pipeline; stands at the first `|`.
+    /// Reads the stages of a pipeline; the cursor is at the first `|`.
     pub(super) fn pipe(&mut self, input: Expr) -> Parsed<Expr> {
         if !matches!(input, Expr::Name(_) | Expr::List(_) | Expr::Property(_)) {
             let span = input.span();
@@ -69,7 +69,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads the other steps of an arrow; stands at the first `->`.
+    /// Reads the other steps of an arrow; the cursor is at the first `->`.
     pub(super) fn arrow(&mut self, first: Expr) -> Parsed<Expr> {
         let mut steps = vec![self.step(first)?];
         while self.eat(TokenKind::Arrow) {

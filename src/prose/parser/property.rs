@@ -29,7 +29,7 @@ impl Parser<'_> {
         });
     }
 
-    /// Goes through the lines of the block below, if there is one; what is deeper than they are is told and skipped.
+    /// Reads the lines of the block below, if there is one; deeper lines are reported and skipped.
     pub(super) fn entries(&mut self, mut read: impl FnMut(&mut Self)) {
         if self.kind() != TokenKind::Newline || self.kind_at(1) != TokenKind::Indent {
             return;
@@ -132,7 +132,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Returns the word or string that stands here.
+    /// Returns the word or string at the cursor.
     fn choice_word(&self) -> String {
         let token = self.token();
         match token.kind {

@@ -23,7 +23,7 @@ impl Parser<'_> {
         let mut properties = self.session_properties("a session");
         let subject = match subject {
             Some(subject) => subject,
-            // The old form: the prompt stands below alone.
+            // The old form: the prompt follows below, alone.
             None => match properties.prompt.take() {
                 Some(prompt) => {
                     self.reports.add(
@@ -49,7 +49,7 @@ impl Parser<'_> {
         Ok(Session { subject, properties, span: self.since(start.span) })
     }
 
-    /// Reads what a session is about; nothing when that stands below it.
+    /// Reads the subject of a session; none when it follows in the lines below.
     fn subject(&mut self, word: Token) -> Parsed<Option<Subject>> {
         if let Some(prompt) = self.string_here() {
             if self.kind() == TokenKind::Colon {

@@ -1,4 +1,4 @@
-//! Statements, and how to go on after one that could not be read.
+//! Statements, and how parsing recovers after one that could not be read.
 
 use super::{Lost, Parsed, Parser};
 use crate::prose::ast::{
@@ -58,7 +58,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Goes on after a statement that could not be read: with the statements below it, if they are some.
+    /// Recovers after a statement that could not be read: continues with the statements below it, if there are any.
     fn recover(&mut self, list: &mut Vec<Statement>) {
         if self.after_layout() && self.kind() != TokenKind::Indent && self.kind().is_layout() {
             return;
@@ -227,7 +227,7 @@ impl Parser<'_> {
         Ok(Some(text))
     }
 
-    /// Reads a string; in its place, the name of a variable stands for its value.
+    /// Reads a string; the name of a variable in its place means its value.
     pub(super) fn text_or_variable(&mut self, what: &str) -> Parsed<Text> {
         if self.kind() != TokenKind::Word {
             return self.string(what);
@@ -238,7 +238,7 @@ impl Parser<'_> {
         Ok(Text { parts: vec![Part::Hole(name)], quote: Quote::Single, span: token.span })
     }
 
-    /// Reads an expression that stands as a statement.
+    /// Reads an expression used as a statement.
     fn effect(&mut self) -> Parsed<StatementKind> {
         if let "elif" | "else" | "catch" | "finally" | "option" = self.word() {
             return Err(self.stray_clause());

@@ -17,7 +17,7 @@ pub struct BindingFile {
     pub execution_id: Option<u32>,
     /// The text of the program that made it.
     pub source: String,
-    /// How the command ended that made it, where that is told.
+    /// How the command ended that made it, if that is known.
     pub made: Option<Made>,
     /// Its value.
     pub value: Value,
@@ -58,7 +58,7 @@ impl BindingFile {
             }
             rest = header.line(line, rest)?;
         }
-        // One blank line stands before the value.
+        // A blank line precedes the value.
         let body = rest.strip_prefix('\n').unwrap_or(rest);
         let value = match header.is_json {
             true => serde_json::from_str(body).ok()?,
@@ -104,7 +104,7 @@ fn plain_line(text: &str) -> Option<&str> {
     (is_plain && (text.is_empty() || text.ends_with('\n') && !line.is_empty())).then_some(line)
 }
 
-/// Puts a text between fences longer than any run of backticks in it.
+/// Encloses a text in fences longer than any run of backticks in it.
 fn fenced(text: &str, language: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(3.max(longest + 1));
@@ -161,7 +161,7 @@ impl Header {
     }
 }
 
-/// Takes what stands between fences from the beginning of `text`; returns it and what follows.
+/// Takes what is between fences from the beginning of `text`; returns it and what follows.
 fn unfenced(text: &str) -> Option<(&str, &str)> {
     let (opening, _) = text.split_once('\n')?;
     let fence = &opening[..opening.find(|c| c != '`').unwrap_or(opening.len())];

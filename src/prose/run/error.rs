@@ -67,7 +67,7 @@ pub enum Error {
         /// The questions, a line each.
         report: String,
     },
-    /// There is no such run here.
+    /// There is no such run.
     #[error("there is no run {run} in {folder}")]
     NoRun {
         /// As asked.
@@ -111,7 +111,7 @@ pub enum Error {
     },
 }
 
-/// A refusal as it travels and is told.
+/// A refusal as it is sent and shown.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Refusal {
     /// Why.

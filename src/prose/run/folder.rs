@@ -170,7 +170,7 @@ impl Folder {
         std::fs::read_to_string(self.path.join(file)).ok()
     }
 
-    /// Tells whether a file is there; paths as in [`write`](Self::write).
+    /// Returns whether a file is there; paths as in [`write`](Self::write).
     #[must_use]
     pub fn has(&self, file: &Path) -> bool {
         self.path.join(file).exists()

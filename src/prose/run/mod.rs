@@ -1,4 +1,4 @@
-//! Runs of programs: begun or gone on with, in the runtime that carries them, to an outcome.
+//! Runs of programs: started or resumed, up to their outcome.
 
 pub mod binding;
 mod error;
@@ -58,7 +58,7 @@ pub struct Request {
     pub program: PathBuf,
     /// Where it starts.
     pub cwd: PathBuf,
-    /// Inputs that are not asked for.
+    /// Inputs given beforehand.
     pub inputs: Vec<(String, String)>,
     /// A file of answers, absolute.
     pub answers: Option<PathBuf>,
@@ -68,11 +68,11 @@ pub struct Request {
     pub agent_answers: bool,
     /// It begins though nobody may be there to answer.
     pub lazy: bool,
-    /// The run to go on with.
+    /// The run to resume.
     pub resume: Option<String>,
-    /// A console opens with it: somebody will be there.
+    /// A console opens with it, so an operator will be there.
     pub has_operator: bool,
-    /// Which commands a person is asked about before they run. A run gone on with is never asked about less.
+    /// Which commands a person is asked about before they run. A run resumed is never asked about less.
     #[serde(default)]
     pub exec: ExecPolicy,
     /// Reads the program by the letter.
@@ -88,12 +88,12 @@ pub struct Run {
     folder: Arc<Folder>,
     call: u64,
     is_over: bool,
-    /// The last field: let go when everything has been said.
+    /// The last field, so that it is dropped after everything has been reported.
     _under_way: TaskTrackerToken,
 }
 
 impl Run {
-    /// Prepares a run: reads and checks everything, and looks whether all it can ask can be answered. Nothing
+    /// Prepares a run: reads and checks everything, and verifies that all its questions can be answered. Nothing
     /// has been done when this fails.
     ///
     /// # Errors
@@ -205,7 +205,7 @@ impl Run {
         self.folder.path()
     }
 
-    /// Walks it to its end. `cancel` ends it before: its commands are ended, and it can be gone on with.
+    /// Walks it to its end. `cancel` ends it before: its commands are ended, and it can be resumed.
     /// Dropped in the middle, its commands are ended as well.
     pub async fn go(mut self, cancel: CancellationToken) -> Outcome {
         let clock = Clock::start();
@@ -267,7 +267,7 @@ impl Run {
         self.folder.note(&line)
     }
 
-    /// Tells the runtime how it ended.
+    /// Reports to the runtime how it ended.
     fn report(&self, outcome: &Outcome) {
         let at = self.vm.effects.now();
         let state = match outcome.how {
@@ -290,14 +290,14 @@ impl Drop for Run {
         if self.is_over {
             return;
         }
-        // Nobody waits for it any more. The journal has no end: it can be gone on with.
+        // Nobody waits for it any more. Its journal has no end row, so it can be resumed.
         self.vm.progress.ended(RunState::Interrupted, None, self.vm.effects.now());
         self.runtime.show_program(self.vm.progress.view());
         self.runtime.abandon_call(self.call);
     }
 }
 
-/// A run that is gone on with.
+/// A run that is resumed.
 struct Resumed {
     journal: RunJournal,
     folder: Folder,
@@ -327,7 +327,7 @@ impl Resumed {
 /// Reads `name=value` pairs.
 ///
 /// # Errors
-/// The pair that is none.
+/// The pair that is not one.
 pub fn parse_inputs(pairs: &[String]) -> Result<Vec<(String, String)>, String> {
     let mut inputs: Vec<(String, String)> = Vec::new();
     for pair in pairs {

@@ -21,7 +21,7 @@ pub struct Outcome {
     pub line: Option<u32>,
     /// What ended it.
     pub message: Option<String>,
-    /// It can be gone on with.
+    /// It can be resumed.
     pub can_resume: bool,
     /// Its outputs.
     pub outputs: Vec<(String, Value)>,
@@ -38,13 +38,13 @@ pub struct Outcome {
 pub enum How {
     /// It came to its end.
     Completed,
-    /// An error that nothing caught ended it; it can be gone on with where doing again what failed may help.
+    /// An error that nothing caught ended it; it can be resumed where repeating what failed may help.
     Failed,
-    /// It asked what nobody could answer; it can be gone on with.
+    /// It asked what nobody could answer; it can be resumed.
     Unanswered,
-    /// A person ended it; it can be gone on with.
+    /// A person ended it; it can be resumed.
     Aborted,
-    /// It was cut off; it can be gone on with.
+    /// It was cut off; it can be resumed.
     Interrupted,
 }
 
@@ -87,7 +87,7 @@ pub(super) struct Judged {
     pub(super) place: Option<Key>,
 }
 
-/// Tells how a walk ended.
+/// Describes how a walk ended.
 pub(super) fn judge(ended: Result<Evaluated, Halt>) -> Judged {
     let of = |how, line, message| Judged { how, line, message, place: None };
     match ended {

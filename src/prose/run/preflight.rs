@@ -1,4 +1,4 @@
-//! What is looked at before a program runs: inputs it does not have, and questions that nobody could answer.
+//! Checks before a program runs: inputs it does not have, and questions that nobody could answer.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -60,7 +60,7 @@ pub(super) fn preflight(
     if open.is_empty() { Ok(()) } else { Err(Error::NobodyAnswers { report: open.join("\n") }) }
 }
 
-/// Lists the questions of a program and of those it uses; an input of those is asked for when a call leaves it out.
+/// Lists the questions of a program and of those it uses; a used program asks for an input that a call leaves out.
 fn questions(loaded: &Library, exec: ExecPolicy) -> Vec<(String, Possible)> {
     let name = loaded.source.name().to_owned();
     let asks = |survey: &Survey| {

@@ -1,5 +1,5 @@
-//! Program files, as they are read and written: a named pipe never makes a reader wait, a file never fills the
-//! memory, and whoever reads while one is replaced sees the old text or the new one.
+//! Program files, read and written safely: a named pipe never blocks the reader, a file never fills the
+//! memory, and a reader sees the old text or the new one while it is replaced.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read as _, Write as _};

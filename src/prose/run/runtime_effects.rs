@@ -1,4 +1,4 @@
-//! The world of a program that runs for real: its commands are tasks of the runtime, its questions are the
+//! The effects of a real run: its commands are tasks of the runtime, its questions are the
 //! runtime's pending ones.
 
 use std::sync::{Mutex, PoisonError};
@@ -23,15 +23,15 @@ use crate::runtime::{
 /// How long a task may take to be gone after KILL.
 const GONE: Duration = Duration::from_secs(5);
 
-/// The world of one run.
+/// The effects of one run.
 pub(super) struct RuntimeEffects {
     pub(super) runtime: Handle,
     pub(super) actor: Actor,
     pub(super) call: u64,
-    /// A console opens with the run: somebody will be there.
+    /// A console opens with the run, so an operator will be there.
     pub(super) has_operator: bool,
     pub(super) events: mpsc::Sender<Event>,
-    /// What commands left behind, to be ended with the run (docs/prose-rules.md#rule-34).
+    /// Tasks that commands left behind, to be stopped with the run (docs/prose-rules.md#rule-34).
     pub(super) kept: Mutex<Vec<TaskId>>,
 }
 
@@ -44,7 +44,7 @@ impl RuntimeEffects {
             let Some(task) = self.runtime.task(&id).filter(|task| !task.status.is_terminal()) else {
                 continue;
             };
-            // It may have ended by itself meanwhile.
+            // It may have ended in the meantime.
             let _ = self.runtime.stop(&Actor::System, &id, Stop::default()).await;
             let _ = self.runtime.wait(&id, Until::Terminal, STEP_GRACE + GONE).await;
             named.push(format!("{} (of `{}`)", left_behind(&task), crate::envelope::one_line(&task.cmd, 60)));
@@ -66,7 +66,7 @@ impl RuntimeEffects {
         let task = match outcome {
             ExecOutcome::Completed(task) => task,
             ExecOutcome::Promoted(task) if task.status == TaskStatus::Cancelling => {
-                // Its time ran out, or somebody stops it: what is left of it goes as well.
+                // It timed out, or somebody is stopping it: whatever is left of it is stopped as well.
                 let _ = self.runtime.wait(&task.id, Until::Terminal, STEP_GRACE + GONE).await;
                 self.runtime.task(&task.id).unwrap_or(task)
             }
@@ -178,7 +178,7 @@ impl Effects for RuntimeEffects {
     }
 
     async fn tell(&self, event: Event) {
-        // Nobody follows the run any more: it goes on.
+        // Nobody follows the run any more; it continues.
         let _ = self.events.send(event).await;
     }
 
@@ -187,7 +187,7 @@ impl Effects for RuntimeEffects {
     }
 }
 
-/// A command in flight. Dropped, its task is ended: whoever walked the program has gone.
+/// A command in flight. When it is dropped, the walk is gone, and the task is stopped.
 struct Guard<'a> {
     world: &'a RuntimeEffects,
     id: Option<TaskId>,
@@ -210,7 +210,7 @@ impl Drop for RuntimeEffects {
     }
 }
 
-/// Returns the exit code of a command as a shell tells it (docs/prose-rules.md#rule-5).
+/// Returns the exit code of a command as a shell reports it (docs/prose-rules.md#rule-5).
 fn exit_code(task: &TaskView) -> i32 {
     let ended = task.ended.as_ref();
     if ended.is_some_and(|ended| ended.timed_out) {
@@ -226,7 +226,7 @@ fn exit_code(task: &TaskView) -> i32 {
     }
 }
 
-/// Tells of a command that could not be started: 127 when there is no shell, 126 for anything else.
+/// The result of a command that could not be started: 127 when there is no shell, 126 for anything else.
 fn not_started(error: &Error, cwd: &str) -> Ran {
     let (exit_code, stderr) = match error {
         Error::WorkdirNotFound { .. } => (126, format!("the current directory {cwd} is gone: {error}\n")),

@@ -79,13 +79,13 @@ pub fn error(at: Timestamp, message: &str) -> String {
     format!("---error {at:.0} {}", one_line(message))
 }
 
-/// The program was cut off and goes on. (Not in the language's text.)
+/// The program was cut off and is resumed. (Not in the language's text.)
 #[must_use]
 pub fn resumed(at: Timestamp) -> String {
     format!("---resumed {at:.0}")
 }
 
-/// A line of the file is one event: what a message says stands on one.
+/// Each line of the file is one event, so a message is reduced to one line.
 fn one_line(message: &str) -> String {
     let line = message.split_whitespace().collect::<Vec<_>>().join(" ");
     line.chars().filter(|c| !c.is_control()).take(400).collect()

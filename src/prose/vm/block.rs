@@ -110,7 +110,7 @@ impl<E: Effects> Vm<E> {
     /// Writes the last line of a used program's `state.md`, once.
     fn ending(&self, frame: &Frame, line: &str) -> Result<(), Halt> {
         let (key, folder) = (frame.at("end").key, &frame.module.folder);
-        // The line tells the time: another one in each walk.
+        // The line has a timestamp, so it differs in each walk.
         if !self.journal.is_marked(&key) && self.journal.mark(&key, line, folder.path())? {
             folder.note(line)?;
         }

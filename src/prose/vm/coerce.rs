@@ -1,5 +1,5 @@
 //! What can be decided without asking anybody: yes and no, comparisons, sums. Pure. Whatever is not
-//! certain is nobody's guess: the answer is then `None`, and somebody is asked.
+//! certain is not guessed: the answer is then `None`, and somebody is asked.
 
 use std::cmp::Ordering;
 

@@ -71,7 +71,7 @@ impl<E: Effects> Vm<E> {
         Ok(last)
     }
 
-    /// Tells why a loop is left before a pass, if it is.
+    /// Returns why a loop ends before a pass, if it does.
     async fn leaves(&self, frame: &Frame, test: &LoopTest) -> Result<Option<String>, Halt> {
         let reason = |condition: &Condition| frame.module.text(condition.span()).trim().to_owned();
         match test {
@@ -117,7 +117,7 @@ impl<E: Effects> Vm<E> {
             }
             ended = self.body(&own, &catch.body).await;
         }
-        // A body that can be gone on with is not over: what follows in any case follows then.
+        // A body that can be resumed is not over: `finally` follows then.
         let is_over = matches!(&ended, Ok(_) | Err(Halt::Thrown(_) | Halt::Return(_)));
         if let (true, Some(finally)) = (is_over, &attempt.finally) {
             // Its own error or return takes the place of what was before.
@@ -126,7 +126,7 @@ impl<E: Effects> Vm<E> {
         ended
     }
 
-    /// Tells whether a condition holds. `follows` says what a yes and a no lead to.
+    /// Returns whether a condition holds. `follows` says what a yes and a no lead to.
     pub(super) fn holds<'a>(
         &'a self,
         frame: &'a Frame,

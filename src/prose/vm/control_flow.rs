@@ -1,4 +1,4 @@
-//! Why a statement did not come to its end: an error that the program may catch, a return, or an end
+//! Why a statement did not complete: an error that the program may catch, a return, or an end
 //! that no program catches.
 
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::prose::run::journal::Key;
 pub struct Evaluated {
     /// The value.
     pub value: Value,
-    /// How the command ended, where that is told.
+    /// How the command ended, if that is known.
     pub made: Option<Made>,
 }
 
@@ -72,7 +72,7 @@ pub enum Halt {
         /// The line.
         line: u32,
     },
-    /// The run itself cannot go on.
+    /// The run itself cannot continue.
     Broken(Error),
 }
 

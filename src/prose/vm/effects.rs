@@ -1,4 +1,4 @@
-//! What the walker needs of the world: to run a command, to ask somebody, to tell what happens. One
+//! The effects the walker needs: running a command, asking somebody, reporting what happens. One
 //! trait, so that the walker is tested without a process or a person.
 
 use std::path::PathBuf;
@@ -11,22 +11,22 @@ use tokio_util::sync::CancellationToken;
 use crate::envelope::TaskId;
 use crate::runtime::{Answer, Asking};
 
-/// The world.
+/// The effects of a walk.
 pub trait Effects: Send + Sync {
-    /// Runs a command to its end; `cancel` ends it early, and then everything of it is gone on return.
+    /// Runs a command to its end; `cancel` stops it early, and nothing of it is left on return.
     fn exec(
         &self,
         order: Order,
         cancel: &CancellationToken,
     ) -> impl Future<Output = Result<Ran, NotRun>> + Send;
 
-    /// Asks whoever is there. Dropping the future takes the question back.
+    /// Asks whoever is there. Dropping the future withdraws the question.
     fn ask(&self, asking: Asking) -> impl Future<Output = Result<Decided, NotAsked>> + Send;
 
-    /// Tells who is there to be asked now.
+    /// Returns who is there to answer now.
     fn present(&self) -> Present;
 
-    /// Says what happens, for whoever follows the run.
+    /// Reports what happens to whoever follows the run.
     fn tell(&self, event: Event) -> impl Future<Output = ()> + Send;
 
     /// Returns the time.
@@ -66,10 +66,10 @@ pub struct Ran {
     /// Its time ran out.
     #[serde(default)]
     pub timed_out: bool,
-    /// Nobody knows how it ended; a person said to go on.
+    /// Nobody knows how it ended; a person chose to skip it.
     #[serde(default)]
     pub skipped: bool,
-    /// The directory it ended in, where it told.
+    /// The directory it ended in, if it was reported.
     pub ended_in: Option<PathBuf>,
     /// Milliseconds it took.
     pub duration_ms: u64,

@@ -42,7 +42,7 @@ impl<E: Effects> Vm<E> {
             CommandRecord::Begun => self.run_in_doubt(frame, &command, None).await?,
             CommandRecord::Failed(ran) => self.run_in_doubt(frame, &command, Some(*ran)).await?,
         };
-        // A directory of its own holds for that command alone (docs/prose-rules.md#rule-1).
+        // `cwd:` holds for that command alone (docs/prose-rules.md#rule-1).
         if let (None, Some(ended_in)) = (&exec.cwd, &ran.ended_in) {
             frame.cwd.set(ended_in.clone());
         }
@@ -157,7 +157,7 @@ impl<E: Effects> Vm<E> {
     }
 }
 
-/// Tells whether a name that nothing declares stays as it is written (docs/prose-rules.md#rule-38): only in a text in
+/// Returns whether a name that nothing declares stays as it is written (docs/prose-rules.md#rule-38): only in a text in
 /// which every other name has a value or is undeclared too.
 fn is_literal(frame: &Frame, text: &Text, missing: Missing) -> bool {
     let stays = |name: &str| frame.scope.find(name).is_ok() || !frame.module.declares(name);

@@ -48,7 +48,7 @@ impl<E: Effects> Vm<E> {
 
     fn named(&self, frame: &Frame, name: &Name) -> Result<Evaluated, Halt> {
         match frame.scope.find(name.as_str()) {
-            // How a value was made belongs to the name that was bound to it.
+            // How a value was made is a fact about the name bound to it.
             Ok(bound) => Ok(bound.value.clone().into()),
             Err(missing) => Err(absent(name.as_str(), missing, frame.line(name.span)).into()),
         }
@@ -59,7 +59,7 @@ impl<E: Effects> Vm<E> {
         for name in &property.path {
             match value.field(name.as_str()) {
                 Some(field) => value = field,
-                // Of a text: somebody can tell what is meant. Of a record: nobody can.
+                // For a text, somebody can say what is meant; for a record, nobody can.
                 None if matches!(value, Value::Text(_)) => {
                     let words = frame.module.text(property.span()).to_owned();
                     return self.judged_value(frame, property.span(), words).await;
@@ -98,7 +98,7 @@ impl<E: Effects> Vm<E> {
         }
     }
 
-    /// Has somebody say what words mean that nobody can compute (docs/prose-rules.md#rule-36).
+    /// Asks for the value of words that cannot be evaluated (docs/prose-rules.md#rule-36).
     async fn judged_value(&self, frame: &Frame, span: Span, words: String) -> Result<Evaluated, Halt> {
         let answer = self
             .ask_text(frame, frame.site(span), None, format!("What is the value of: {words}"), true)

@@ -83,7 +83,7 @@ impl<E: Effects> Vm<E> {
             },
         };
         let Evaluated { value, made } = match held {
-            // What stands in the file holds: a person may have put it right meanwhile.
+            // The file takes precedence: a person may have corrected it.
             Some(held) if held.value.body() != value.value.body() => {
                 Evaluated { value: held.value, made: held.made }
             }

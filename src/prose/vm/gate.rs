@@ -1,4 +1,4 @@
-//! `gate`: goes on only when a person says so. Time that runs out is a rejection, never an approval.
+//! `gate`: continues only when a person approves. A timeout is a rejection, never an approval.
 
 use std::path::{Path, PathBuf};
 
@@ -94,7 +94,7 @@ impl<E: Effects> Vm<E> {
             Decided::TimedOut(_) => ("timeout", "system".to_owned(), None),
             Decided::Failed(message) => ("rejected", "file".to_owned(), Some(message.clone())),
         };
-        // Cut off after it was decided, a gate must not look as if it still waited.
+        // A gate that was decided just before a cut must not look as if it were still waiting.
         if is_new || frame.module.folder.has(&pending) {
             let facts = json!({
                 "gate_id": id, "prompt": prompt, "created_at": created, "decision": word, "principal": who,

@@ -19,7 +19,7 @@ pub(super) struct Tally {
 /// What follows from the end of a branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Standing {
-    /// The others go on.
+    /// The others continue.
     Open,
     /// The block has succeeded; what still runs is ended.
     Succeeded,
@@ -50,7 +50,7 @@ impl Tally {
         }
     }
 
-    /// Tells how the block stands.
+    /// Returns how the block is doing.
     #[must_use]
     pub(super) fn standing(&self) -> Standing {
         self.over.unwrap_or_else(|| self.judge())

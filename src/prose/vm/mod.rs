@@ -151,7 +151,7 @@ impl Frame {
         Self { cancel, ..self }
     }
 
-    /// Returns the frame of what stands at `step` from here.
+    /// Returns the frame of the step `step` below this one.
     fn at(&self, step: impl std::fmt::Display) -> Self {
         let key = if self.key.is_empty() { step.to_string() } else { format!("{}/{step}", self.key) };
         Self { key: key.into(), ..self.clone() }

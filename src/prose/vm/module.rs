@@ -1,4 +1,4 @@
-//! Programs ready to be walked: as they were read, and as they stand in a run.
+//! Programs ready to be walked: as they were read, and as part of a run.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ impl Module {
         self.library.source.slice(span)
     }
 
-    /// Tells whether anything in it declares a name.
+    /// Returns whether anything in it declares a name.
     #[must_use]
     pub fn declares(&self, name: &str) -> bool {
         self.library.survey.names.contains(name)

@@ -1,5 +1,5 @@
 //! Branches that run at the same time. When the block is over, what still runs of it is ended before the
-//! program goes on; how it was joined is on record, so that a later walk joins it in the same way.
+//! program goes on; how it was joined is on record, so that a later walk joins it the same way.
 
 use std::collections::HashMap;
 

@@ -71,7 +71,7 @@ impl<E: Effects> Vm<E> {
         }
     }
 
-    /// Tells whether an element stays: a plain yes or no decides, anything else is judged (docs/prose-rules.md#rule-24).
+    /// Returns whether an element stays: a plain yes or no decides, anything else is judged (docs/prose-rules.md#rule-24).
     async fn stays(&self, frame: &Frame, stage: &Stage, said: &Value) -> Result<bool, Halt> {
         if let Some(verdict) = coerce::verdict(said) {
             return Ok(verdict);

@@ -1,4 +1,4 @@
-//! What others see of a run while it goes on: the view that consoles draw, kept up to date by the walker.
+//! The progress of a run: the view that consoles draw, kept up to date by the walker.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -28,7 +28,7 @@ impl Progress {
         Self { view: Mutex::new(view), changed: Notify::new() }
     }
 
-    /// Returns the view as it stands.
+    /// Returns the current view.
     #[must_use]
     pub fn view(&self) -> Arc<ProgramView> {
         let mut view = self.lock().clone();
@@ -65,7 +65,7 @@ impl Progress {
         });
     }
 
-    /// A statement's command has ended. What the program makes of it is told when the statement ends; a branch that
+    /// A statement's command has ended. What the program makes of it shows when the statement ends; a branch that
     /// is a value alone has no statement, and what failed there must not look done.
     pub(super) fn exited(&self, lines: Lines, exit_code: i32) {
         let state = if exit_code == 0 { StepState::Done } else { StepState::Failed };
@@ -168,7 +168,7 @@ fn is_asking(view: &ProgramView) -> bool {
             .all(|step| step.task.is_none() && asking().any(|asks| step.lines.holds(asks.lines.first)))
 }
 
-/// The step of these lines, which stand in order.
+/// The step of these lines; steps are kept in order.
 fn step_at(steps: &mut Vec<StepView>, lines: Lines) -> &mut StepView {
     let at = steps.partition_point(|step| step.lines < lines);
     if steps.get(at).is_none_or(|step| step.lines != lines) {

@@ -122,7 +122,7 @@ impl<E: Effects> Vm<E> {
         let decided = self.put(frame, query).await?;
         let is_abort = matches!(&decided, Decided::Answered(Answer { value: AnswerValue::Abort, .. }));
         if !is_abort {
-            // Aborting is no answer to the question: after a resume it is asked again.
+            // Aborting does not answer the question: after a resume it is asked again.
             self.journal.write(&Row::Decided { key: frame.key.clone(), decided: decided.clone() })?;
         }
         Ok(decided)

@@ -1,4 +1,4 @@
-//! Names and what they stand for. A scope hangs on the one around it; a block call hangs on the frame
+//! Names and their values. A scope's parent is the one around it; that of a block call is the frame
 //! of its caller, as the language has it (current call, callers, root).
 
 use std::collections::HashMap;
@@ -46,7 +46,7 @@ pub struct Bound {
     pub kind: Kind,
     /// Its value.
     pub value: Value,
-    /// How the command ended that made it, where that is told.
+    /// How the command ended that made it, if that is known.
     pub made: Option<Made>,
     /// The line that made it.
     pub line: u32,
@@ -85,7 +85,7 @@ pub enum Missing {
 #[derive(Debug)]
 pub struct Scope {
     parent: Option<Arc<Scope>>,
-    /// The frame names of callers are looked up from.
+    /// The frame in which names of callers are looked up.
     is_frame: bool,
     /// Others like it may run at the same time, so that its files need names of their own.
     is_forked: bool,
@@ -117,7 +117,7 @@ impl Scope {
         self.child(false, true, None)
     }
 
-    /// Returns the scope of a block call made from here.
+    /// Returns the scope of a block called from here.
     #[must_use]
     pub fn call(self: &Arc<Self>, execution_id: u32) -> Arc<Self> {
         self.frame().child(true, false, Some(execution_id))

@@ -1,4 +1,4 @@
-//! `session` and `resume`: work that needs somebody's judgement. Whoever answers does it and tells what came
+//! `session` and `resume`: work that needs somebody's judgement. Whoever answers does the work and reports what came
 //! of it; agents that remember keep what was asked and answered in files.
 
 use std::fmt::Write as _;
@@ -17,12 +17,12 @@ use crate::prose::source::Span;
 use crate::runtime::{BindingView, QuestionKind};
 
 impl<E: Effects> Vm<E> {
-    /// Has a session done.
+    /// Runs a session.
     pub(super) async fn session(&self, frame: &Frame, session: &Session) -> Result<Evaluated, Halt> {
         self.session_after(frame, session, None).await
     }
 
-    /// Has a session done that goes on from what the one before it said.
+    /// Runs a session that gets the result of the one before it.
     pub(super) async fn session_after(
         &self,
         frame: &Frame,
@@ -54,7 +54,7 @@ impl<E: Effects> Vm<E> {
         .await
     }
 
-    /// Has a session done that goes on from an agent's memory.
+    /// Runs a session that continues from an agent's memory.
     pub(super) async fn resume(&self, frame: &Frame, resume: &Resume) -> Result<Evaluated, Halt> {
         let line = frame.line(resume.span);
         let agent = frame.module.library.program.agent(resume.agent.as_str()).cloned();
@@ -123,7 +123,7 @@ impl<E: Effects> Vm<E> {
         Ok(Value::text(answer).into())
     }
 
-    /// Gathers what a session gets to read: the bindings it names with how they were made, else values.
+    /// Collects the context of a session: the bindings it names, with how they were made, and other values.
     async fn context(&self, frame: &Frame, context: &Expr, into: &mut Vec<BindingView>) -> Result<(), Halt> {
         match context {
             Expr::Name(name) => match frame.scope.find(name.as_str()) {

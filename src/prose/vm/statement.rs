@@ -166,7 +166,7 @@ impl<E: Effects> Vm<E> {
         let value = self.value(frame, &output.value).await;
         let value = value.inspect_err(|_| frame.scope.failed(name, site.line))?;
         self.bound(frame, Named { name, kind: Kind::Output, value: &value, site }).await?;
-        // What a loop or a branch inside hands out is an output of the whole block as well.
+        // An output of a loop or a branch inside is an output of the whole block as well.
         let outer = frame.scope.frame();
         if !Arc::ptr_eq(&outer, &frame.scope)
             && let Ok(bound) = frame.scope.find(name)
@@ -209,7 +209,7 @@ impl From<Arc<Thrown>> for Halt {
     }
 }
 
-/// Tells whether a statement fails by itself, not because of one inside it.
+/// Returns whether a statement fails by itself, not because of one inside it.
 fn is_leaf(kind: &StatementKind) -> bool {
     match kind {
         StatementKind::Do(expr) => expr.is_leaf(),

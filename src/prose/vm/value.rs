@@ -1,10 +1,10 @@
-//! What a program computes with: text mostly, lists and records of it. Pure.
+//! The values of programs: mostly text, and lists and records of it. Pure.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// A value. Cheap to clone. In JSON it is what it looks like.
+/// A value. Cheap to clone. In JSON it is the corresponding JSON value.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Value {
@@ -41,7 +41,7 @@ impl Value {
         Self::Record(Record(fields.into()))
     }
 
-    /// Returns it as it stands in a binding file: a text as it is, a list or a record as JSON.
+    /// Returns it as it is written to a binding file: a text as it is, a list or a record as JSON.
     #[must_use]
     pub fn body(&self) -> String {
         match self {
@@ -52,7 +52,7 @@ impl Value {
         }
     }
 
-    /// Returns it as it stands inside a string: without line feeds at the end, a list line by line.
+    /// Returns it as it is inserted into a string: without line feeds at the end, a list line by line.
     #[must_use]
     pub fn inserted(&self) -> String {
         match self {

@@ -59,7 +59,7 @@ pub struct Written {
 }
 
 impl Written {
-    /// Tells whether a text is what was there before: the run was cut off before it wrote the file.
+    /// Returns whether a text is what was there before: the run was cut off before it wrote the file.
     #[must_use]
     pub fn is_stale(&self, text: &str) -> bool {
         let digest = digest(text);
@@ -201,13 +201,13 @@ impl RunJournal {
         self.history.last_line.as_ref()
     }
 
-    /// Tells whether an earlier walk has noted any line at a place.
+    /// Returns whether an earlier walk has noted any line at a place.
     #[must_use]
     pub fn is_marked(&self, key: &Key) -> bool {
         self.known(key).is_some_and(|place| !place.marks.is_empty())
     }
 
-    /// Returns what earlier walks have made of the binding at a place.
+    /// Returns what earlier walks did with the binding at a place.
     #[must_use]
     pub fn binding(&self, key: &Key, file: &Path) -> BindingRecord {
         match self.history.writers.get(file) {
@@ -226,7 +226,7 @@ impl RunJournal {
         self.write(&Row::Bound { key, file, digest: digest(text) })
     }
 
-    /// Tells whether earlier walks have left anything here.
+    /// Returns whether earlier walks have left anything here.
     #[must_use]
     pub fn is_begun(&self, key: &Key) -> bool {
         self.known(key).is_some_and(|place| place.ran.is_some() || place.decided.is_some())

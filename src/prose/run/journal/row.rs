@@ -55,7 +55,7 @@ pub enum Row {
         key: Key,
         /// The line.
         text: String,
-        /// The folder of the used program that it tells of.
+        /// The folder of the used program that it is about.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         of: Option<PathBuf>,
     },
@@ -76,7 +76,7 @@ pub enum Row {
         /// Branch, success.
         ends: Vec<(usize, bool)>,
     },
-    /// Another process goes on.
+    /// Another process.
     Resumed {
         /// When.
         at: Timestamp,

@@ -1,5 +1,5 @@
-//! Wherever a run is cut off, in the middle of any write, it goes on and comes to the end of one that was not:
-//! nothing is done twice but what was in flight, and that only as somebody says.
+//! Wherever a run is cut off, in the middle of any write, it ends like one that was not:
+//! nothing is done twice but what was in flight, and that only with permission.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -142,7 +142,7 @@ fn cuts() -> impl Strategy<Value = Vec<Cut>> {
     prop::collection::vec(cut.prop_map(|(after, torn, kills)| Cut { after, torn, kills }), 1..4)
 }
 
-/// A run that is cut off and gone on with until it ends, beside one that is not.
+/// A run that is cut off and resumed until it ends, beside one that is not.
 struct Compared {
     whole: Left,
     whole_outside: Outside,
@@ -216,7 +216,7 @@ fn counted(done: &[String]) -> BTreeMap<&str, usize> {
     counts
 }
 
-/// The same programs and cuts each time: a fault that was there before is not found in somebody else's change.
+/// The same programs and cuts each time: an old fault does not appear in an unrelated change.
 fn few() -> TestRunner {
     config(150, RngSeed::Fixed(31))
 }

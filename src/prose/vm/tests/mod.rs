@@ -36,7 +36,7 @@ use crate::prose::survey::survey;
 use crate::prose::{Profile, check};
 use crate::runtime::{Answer, AnswerValue, Asking, Principal, ProgramView, StepState};
 
-/// A world that plays: `echo X` prints, `exit N` fails, `wait N` takes so many seconds, `cd X` goes there,
+/// Simulates: `echo X` prints, `exit N` fails, `wait N` takes so many seconds, `cd X` goes there,
 /// `hang` never ends, `crash` cuts the run off, everything else just ends well.
 #[derive(Default)]
 struct Play {

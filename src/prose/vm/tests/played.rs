@@ -1,4 +1,4 @@
-//! A world that is only played: its commands say in their words what they do, and somebody answers.
+//! Simulated effects: the text of a command says what it does, and somebody answers.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -32,7 +32,7 @@ impl Outside {
     }
 }
 
-/// A world that plays `WORD EXIT LINES SECONDS [cd] [:: …]`.
+/// Simulates `WORD EXIT LINES SECONDS [cd] [:: …]`.
 pub(super) struct Played {
     pub(super) outside: Arc<Mutex<Outside>>,
 }

@@ -72,7 +72,7 @@ async fn an_answer_is_on_record_and_holds_when_the_run_goes_on() {
     let decided: Vec<&str> = journal.lines().filter(|line| line.contains("\"row\":\"decided\"")).collect();
     assert_eq!(decided.len(), 2, "{journal}");
     assert!(decided.iter().all(|row| row.contains("operator") && row.contains("approve")), "{decided:?}");
-    // The command in doubt is a question of its own; what was let run once is.
+    // A command in doubt is a separate question; what was allowed once stays allowed.
     let second = Bench { operator: Some(AnswerValue::Skip), ..first }.walk().await;
     assert_eq!((second.ended.is_ok(), second.asked.len()), (true, 1), "{:?}", second.asked);
     assert_eq!(second.ran, ["echo a"]);

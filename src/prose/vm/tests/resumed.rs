@@ -1,4 +1,4 @@
-//! Runs that were cut off and go on.
+//! Runs that were cut off and are resumed.
 
 use super::Bench;
 use crate::config::ExecPolicy;
@@ -121,7 +121,7 @@ async fn wherever_a_run_is_cut_off_it_comes_to_the_same_end() {
         let bench = Bench::new(&program(Some(cut))).answers(answers);
         let first = bench.walk().await;
         assert_eq!(first.ended, Err("cancelled".into()), "cut at {cut}");
-        // Skipped, so that what comes after is what is looked at.
+        // Skipped, to test what comes after it.
         let bench = Bench { operator: Some(AnswerValue::Skip), ..bench };
         let second = bench.walk().await;
         assert!(second.ended.is_ok(), "cut at {cut}: {:?}", second.ended);

@@ -1,4 +1,4 @@
-//! Random programs for the played world: everything that has an end on record, in any nesting. Each command and
+//! Random programs for the simulated effects: everything that has an end on record, in any nesting. Each command and
 //! each question has a word of its own in each pass, branch and call.
 
 mod writer;
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use self::writer::Writer;
 
-/// A command of the played world.
+/// A simulated command.
 #[derive(Debug, Clone)]
 pub(super) struct Cmd {
     exit: u8,
