@@ -1,4 +1,4 @@
-//! The environment and the shell of a command. Pure: what to take from where is passed in.
+//! The environment and the shell of a command. Pure: all variables are passed in.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,12 +15,12 @@ use crate::envelope::TaskId;
 /// The variable that marks every process of a task.
 pub const TASK_ID: &str = "PILOTHOUSE_TASK_ID";
 
-/// Shell hooks: run as code by a shell that was asked for something else.
+/// Variables whose value a shell runs as code, whatever it was asked to do.
 const HOOKS: [&str; 3] = ["BASH_ENV", "ENV", "PROMPT_COMMAND"];
 const LOADER_PREFIX: &[u8] = b"LD_";
 
 const PAGERS: [(&str, &str); 3] = [("PAGER", "cat"), ("GIT_PAGER", "cat"), ("GH_PAGER", "cat")];
-/// Nobody sees a prompt on pipes.
+/// On pipes nobody would see a prompt.
 const UNATTENDED: [(&str, &str); 5] = [
     ("TERM", "dumb"),
     ("NO_COLOR", "1"),
@@ -30,7 +30,7 @@ const UNATTENDED: [(&str, &str); 5] = [
 ];
 const ON_TERMINAL: [(&str, &str); 1] = [("TERM", "xterm-256color")];
 
-/// The environment of a caller, for its commands. Its values are never shown and never go on record.
+/// The environment of a caller, for its commands. Its values are never shown and never recorded.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Environment(Arc<Vec<(OsString, OsString)>>);
 
@@ -43,9 +43,9 @@ impl Environment {
         Self(Arc::new(variables))
     }
 
-    /// Says what the environment of this process is, once, where it is read.
+    /// Makes this the environment of this process; called once, where the environment is read.
     pub fn announce(self) {
-        // Whoever was first has read the same.
+        // An earlier caller has read the same.
         let _ = OWN.set(self);
     }
 
@@ -73,23 +73,24 @@ impl fmt::Debug for Environment {
     }
 }
 
-/// A name or a value between two processes: text where it is text.
-#[derive(Serialize, Deserialize)]
+/// An OS string between two processes: text where it is text, else bytes.
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(untagged)]
-enum Word<'a> {
+pub(super) enum OsText<'a> {
     Text(Cow<'a, str>),
     Bytes(Cow<'a, [u8]>),
 }
 
-impl<'a> Word<'a> {
-    fn of(word: &'a OsStr) -> Self {
+impl<'a> OsText<'a> {
+    pub(super) fn of(word: &'a (impl AsRef<OsStr> + ?Sized)) -> Self {
+        let word = word.as_ref();
         match word.to_str() {
             Some(text) => Self::Text(text.into()),
             None => Self::Bytes(word.as_bytes().into()),
         }
     }
 
-    fn into_os(self) -> OsString {
+    pub(super) fn into_os(self) -> OsString {
         match self {
             Self::Text(text) => text.into_owned().into(),
             Self::Bytes(bytes) => OsString::from_vec(bytes.into_owned()),
@@ -99,19 +100,19 @@ impl<'a> Word<'a> {
 
 impl Serialize for Environment {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.iter().map(|(name, value)| (Word::of(name), Word::of(value))))
+        serializer.collect_seq(self.iter().map(|(name, value)| (OsText::of(name), OsText::of(value))))
     }
 }
 
 impl<'de> Deserialize<'de> for Environment {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let words = Vec::<(Word<'static>, Word<'static>)>::deserialize(deserializer)?;
+        let words = Vec::<(OsText<'static>, OsText<'static>)>::deserialize(deserializer)?;
         Ok(Self::new(words.into_iter().map(|(name, value)| (name.into_os(), value.into_os())).collect()))
     }
 }
 
-/// Returns the environment of a task: `base` without loader variables and shell hooks, with what
-/// keeps programs from waiting for a person, what the settings say, and the task's id.
+/// Returns the environment of a task: `base` without loader variables and shell hooks, with variables that keep programs
+/// from waiting for a person, those of the settings, and the task's id.
 #[must_use]
 pub fn for_task(
     base: impl Iterator<Item = (OsString, OsString)>,
@@ -134,8 +135,8 @@ pub fn for_task(
     kept.into_iter().chain(set.iter().map(|(name, value)| (name.into(), value.into()))).collect()
 }
 
-/// Returns the environment of a program's command: `base` without loader variables and shell hooks,
-/// with the task's id. The program may rely on what the person has set.
+/// Returns the environment of a program's command: `base` without loader variables and shell hooks, with the task's id.
+/// The program may rely on everything the person has set.
 #[must_use]
 pub fn for_step(
     base: impl Iterator<Item = (OsString, OsString)>,
@@ -182,6 +183,14 @@ mod tests {
         let line = serde_json::to_string(&own).expect("serialises");
         assert_eq!(serde_json::from_str::<Environment>(&line).expect("parses"), own);
         assert_eq!(own.get("API_TOKEN"), Some(OsStr::new("hunter2")));
+    }
+
+    #[test]
+    fn a_variable_need_not_be_utf8() {
+        let all = OsString::from_vec((0..=255).collect());
+        let json = serde_json::to_string(&OsText::of(&all)).expect("serialises");
+        assert_eq!(serde_json::from_str::<OsText<'_>>(&json).expect("reads back").into_os(), all);
+        assert!(serde_json::from_str::<OsText<'_>>("[256]").is_err());
     }
 
     fn task() -> TaskId {

@@ -1,11 +1,11 @@
-//! The second stage of a start: a fork of the task host that turns itself into the command. What
-//! fails on the way goes back over its control socket; success closes the socket.
+//! The second stage of a start: a fork of the task host that turns itself into the command. A failure is reported
+//! through its control socket; success closes the socket.
 
 use std::convert::Infallible;
 use std::ffi::{CStr, CString, OsStr, OsString};
 use std::io::{self, Write as _};
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
-use std::os::unix::ffi::OsStringExt as _;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
@@ -14,31 +14,32 @@ use rustix::io::{Errno, FdFlags, fcntl_dupfd_cloexec, fcntl_setfd};
 use rustix::process::{fchdir, ioctl_tiocsctty, setsid};
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 
-use super::wire::{self, Failure, Octets, Spec, Stage};
+use super::environment::Environment;
+use super::wire::{self, Failure, Spec, Stage};
 use super::{Profile, limits, sys};
 
 /// The kernel's limit for one argument, its final NUL included.
 const MAX_ARGUMENT: usize = 128 << 10;
-/// dash knows descriptors of one digit only.
+/// dash supports only descriptors of one digit.
 const MAX_SHELL_DESCRIPTOR: i32 = 9;
 
-/// Becomes the command that comes over `control`. Returns only when it could not be started.
+/// Becomes the command received through `control`. Returns only when it could not be started.
 pub(super) fn second_stage(control: &UnixStream) {
-    // Everything of the host goes: its other end of `control` above all, which would hide the host's death.
+    // Close everything that belongs to the host, above all its end of `control`, which would hide the host's death.
     let Ok(()) = dup2_stdin(control) else { return };
     let Ok(()) = sys::close_inherited() else { return };
-    // A copy above the streams, which the command's take the place of. It closes on exec.
+    // A copy above the standard streams, which the command's streams replace. It closes on exec.
     let Ok(control) = fcntl_dupfd_cloexec(io::stdin(), 3) else { return };
-    // Not the host's name: it is looked for by that.
+    // Not the host's name: hosts are recognised by it.
     let _ = rustix::thread::set_name(c"pilothouse-exec");
     let Err(failure) = become_command(&control);
-    // Nobody to tell: the host is gone and so, at once, are we.
+    // When nobody reads this, the host is gone, and this process is about to be.
     let _ = wire::send(&control, &failure, &[]);
 }
 
 fn become_command(control: &OwnedFd) -> Result<Infallible, Failure> {
     let prepare = |error: io::Error| Stage::Prepare.failed(error);
-    let received = wire::receive::<Spec>(control).map_err(prepare)?;
+    let received = wire::receive::<Spec<'_>>(control).map_err(prepare)?;
     let (spec, fds) = received.ok_or(Stage::Prepare.failed(Errno::PIPE))?;
     setsid().map_err(|errno| Stage::Prepare.failed(errno))?;
     let workdir = take_streams(&spec, fds)?;
@@ -46,16 +47,16 @@ fn become_command(control: &OwnedFd) -> Result<Infallible, Failure> {
     enter(&workdir).map_err(|errno| Stage::Workdir.failed(errno))?;
     drop(workdir);
     sys::close_on_exec().map_err(prepare)?;
-    let script = match needs_script(&spec.cmd) {
-        true => Some(Script::write(&spec.cmd).map_err(prepare)?),
+    let text = match is_too_long(&spec.cmd) {
+        true => Some(LongCommand::write(&spec.cmd).map_err(prepare)?),
         false => None,
     };
     sys::reset_signals();
-    execute(spec, script.as_ref()).map_err(|error| Stage::Exec.failed(error))
+    execute(spec, text.as_ref()).map_err(|error| Stage::Exec.failed(error))
 }
 
-/// Puts the passed descriptors in the place of the standard streams; returns the workdir.
-fn take_streams(spec: &Spec, fds: Vec<OwnedFd>) -> Result<OwnedFd, Failure> {
+/// Makes the received descriptors the standard streams; returns the workdir.
+fn take_streams(spec: &Spec<'_>, fds: Vec<OwnedFd>) -> Result<OwnedFd, Failure> {
     let mut fds = fds.into_iter();
     let mut next = || fds.next().ok_or(Stage::Prepare.failed(Errno::BADF));
     let workdir = next()?;
@@ -68,18 +69,18 @@ fn take_streams(spec: &Spec, fds: Vec<OwnedFd>) -> Result<OwnedFd, Failure> {
         streams(&terminal, &terminal, &terminal)
     } else {
         let stdin =
-            if spec.stdin { next()? } else { nothing().map_err(|errno| Stage::Prepare.failed(errno))? };
+            if spec.stdin { next()? } else { dev_null().map_err(|errno| Stage::Prepare.failed(errno))? };
         streams(&stdin, &next()?, &next()?)
     };
     taken.map_err(|errno| Stage::Prepare.failed(errno))?;
     Ok(workdir)
 }
 
-fn nothing() -> rustix::io::Result<OwnedFd> {
+fn dev_null() -> rustix::io::Result<OwnedFd> {
     openat(CWD, c"/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
 }
 
-/// Enters the workdir. One that was deleted can still be entered, so that is asked for.
+/// Enters the workdir. One that was deleted could still be entered, so that is checked.
 fn enter(workdir: &OwnedFd) -> rustix::io::Result<()> {
     if fstat(workdir)?.st_nlink == 0 {
         return Err(Errno::NOENT);
@@ -87,45 +88,45 @@ fn enter(workdir: &OwnedFd) -> rustix::io::Result<()> {
     fchdir(workdir)
 }
 
-fn needs_script(cmd: &str) -> bool {
+fn is_too_long(cmd: &str) -> bool {
     cmd.len() >= MAX_ARGUMENT
 }
 
-/// The text of a command too long for an argument, in memory. The shell reads it as a file, which
-/// leaves its `$0`, standard input and exit status as they would be.
-struct Script {
+/// The text of a command too long for an argument, in memory. The shell reads it as a file, which changes neither its
+/// `$0` nor its standard input nor its exit status.
+struct LongCommand {
     fd: OwnedFd,
 }
 
-impl Script {
+impl LongCommand {
     fn write(cmd: &str) -> io::Result<Self> {
         let mut file = std::fs::File::from(memfd_create(c"command", MemfdFlags::CLOEXEC)?);
         let number = file.as_raw_fd();
         if number > MAX_SHELL_DESCRIPTOR {
             return Err(Errno::MFILE.into());
         }
-        // On the first line, so that the lines the shell reports stay true; the shell reads on from
-        // a descriptor of its own, which no child inherits.
+        // On the first line, so that line numbers the shell reports stay correct; the shell reads on from a descriptor of
+        // its own, which no child inherits.
         write!(file, "exec {number}<&-; {cmd}")?;
         Ok(Self { fd: file.into() })
     }
 
-    fn command(&self) -> String {
+    fn shell_command(&self) -> String {
         format!(". /proc/self/fd/{}", self.fd.as_raw_fd())
     }
 }
 
 /// Executes the shell: the one of this path, or the first of this name in the command's `PATH`.
-fn execute(spec: Spec, script: Option<&Script>) -> io::Result<Infallible> {
+fn execute(spec: Spec<'_>, text: Option<&LongCommand>) -> io::Result<Infallible> {
     let shell = spec.shell.into_os();
-    let cmd = script.map_or(spec.cmd, Script::command);
+    let cmd = text.map_or(spec.cmd, LongCommand::shell_command);
     let flags = flags(spec.profile, &shell).iter().chain(end_of_options(&shell, &cmd));
     let flags = flags.map(|flag| (*flag).to_owned());
     let args: Vec<CString> =
         [c_string(shell.clone())?].into_iter().chain(flags).chain([c_string(cmd.into())?]).collect();
-    let env = variables(spec.env)?;
-    if let Some(script) = script {
-        fcntl_setfd(script.fd.as_fd(), FdFlags::empty())?;
+    let env = variables(&spec.env)?;
+    if let Some(text) = text {
+        fcntl_setfd(text.fd.as_fd(), FdFlags::empty())?;
     }
     let mut refused = Errno::NOENT.into();
     for candidate in candidates(&shell, &env) {
@@ -139,7 +140,7 @@ fn execute(spec: Spec, script: Option<&Script>) -> io::Result<Infallible> {
     Err(refused)
 }
 
-/// Returns what tells the shell to read only so much before its command.
+/// Returns the flags that limit what the shell reads before its command.
 fn flags(profile: Profile, shell: &OsStr) -> &'static [&'static CStr] {
     let is_bash = Path::new(shell).file_name() == Some(OsStr::new("bash"));
     match profile {
@@ -149,22 +150,19 @@ fn flags(profile: Profile, shell: &OsStr) -> &'static [&'static CStr] {
     }
 }
 
-/// Returns what keeps a command that begins as an option does from being taken for one. Only these shells look for
-/// more options between `-c` and the command; of others the command is the very next argument.
+/// Returns what keeps a command that begins like an option from being taken for one. Only these shells look for more
+/// options between `-c` and the command; for others the command is the very next argument.
 fn end_of_options(shell: &OsStr, cmd: &str) -> &'static [&'static CStr] {
     let name = Path::new(shell).file_name().and_then(OsStr::to_str);
     let looks = matches!(name, Some("bash" | "zsh" | "sh" | "dash" | "ash" | "ksh" | "mksh"));
     if looks && cmd.starts_with(['-', '+']) { &[c"--"] } else { &[] }
 }
 
-fn variables(env: Vec<(Octets, Octets)>) -> io::Result<Vec<CString>> {
-    let variable = |(name, value): (Octets, Octets)| {
-        let mut text = name.into_os();
-        text.push("=");
-        text.push(value.into_os());
-        c_string(text)
+fn variables(env: &Environment) -> io::Result<Vec<CString>> {
+    let variable = |(name, value): &(OsString, OsString)| {
+        CString::new([name.as_bytes(), b"=", value.as_bytes()].concat()).map_err(|_| Errno::INVAL.into())
     };
-    env.into_iter().map(variable).collect()
+    env.iter().map(variable).collect()
 }
 
 fn candidates(shell: &OsStr, env: &[CString]) -> Vec<PathBuf> {

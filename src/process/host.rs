@@ -1,6 +1,6 @@
-//! The task host (`__host`): one thread that starts one command, reaps its whole tree, ends it on
-//! order or when the control socket closes, and leaves `exit.json`. No output flows through it and
-//! no wait of it is unbounded while something is due.
+//! The task host (`__host`): one thread that starts one command, reaps its whole tree, ends it on request or when the
+//! control socket closes, and writes `exit.json`. No output flows through it, and none of its waits is unbounded while
+//! something is due.
 
 use std::ffi::OsString;
 use std::io::{self, Read as _};
@@ -19,11 +19,11 @@ use super::cgroup::Cgroup;
 use super::start;
 use super::termination::{Action, Termination};
 use super::tree::{self, Process};
-use super::wire::{self, Frames, Order, Report, Spec};
+use super::wire::{self, Frames, HostRequest, Report, Spec};
 use super::{EndReason, ExitRecord, ExitStatus, Scope, Signal, sys};
 use crate::clock::Clock;
 
-/// Signals that would end or stop the host. A command may send them to everything it can reach.
+/// Signals that would end or stop the host. A command may send them to every process it can reach.
 const IGNORED: [libc::c_int; 11] = [
     libc::SIGHUP,
     libc::SIGINT,
@@ -44,7 +44,7 @@ const IGNORED: [libc::c_int; 11] = [
 pub fn host_main(group: Option<OsString>) -> ExitCode {
     match TaskHost::begin(group) {
         Ok(Some(host)) => host.run(),
-        // The runtime knows: it was told, or its socket closes without a word.
+        // The runtime knows: it got a report, or its socket closes without one.
         Ok(None) | Err(_) => ExitCode::FAILURE,
     }
 }
@@ -67,7 +67,7 @@ struct TaskHost {
 }
 
 impl TaskHost {
-    /// Becomes a task host and starts the command; `None` when it could not be started.
+    /// Becomes a task host and starts the command; `None` if the command could not be started.
     fn begin(group: Option<OsString>) -> io::Result<Option<Self>> {
         sys::close_inherited()?;
         setsid()?;
@@ -79,8 +79,8 @@ impl TaskHost {
         let control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
         let group = group.and_then(|group| Cgroup::make(group.into()));
         let stage = start::prepare(group.as_ref());
-        // For as long as the runtime wants: the command may first have to be put on record.
-        let Some((spec, fds)) = wire::receive::<Spec>(&control)? else { return Ok(None) };
+        // As long as the runtime wants: the command may first have to be recorded.
+        let Some((spec, fds)) = wire::receive::<Spec<'_>>(&control)? else { return Ok(None) };
         let started = stage.and_then(|stage| start::start(stage, &spec, fds, &control));
         let report = match &started {
             Ok(pid) => Report::Started { pid: pid.as_raw_nonzero().get().unsigned_abs() },
@@ -117,11 +117,11 @@ impl TaskHost {
                     Action::NameLeftovers => self.name_leftovers(),
                     Action::Ask => self.ask(),
                     Action::Kill => self.kill(),
-                    Action::Leave => return self.leave(),
+                    Action::Exit => return self.finish(),
                 }
             }
-            self.rest();
-            self.read_orders();
+            self.wait();
+            self.read_requests();
         }
     }
 
@@ -132,7 +132,7 @@ impl TaskHost {
                 Ok(Some((pid, status))) if pid == self.shell => self.shell_ended(status),
                 Ok(Some(_)) | Err(Errno::INTR) => {}
                 Ok(None) => return false,
-                // Every descendant hangs on a child of the subreaper: no child, no tree.
+                // Every descendant is below a child of this subreaper: without children there is no tree.
                 Err(_) => return true,
             }
         }
@@ -142,15 +142,15 @@ impl TaskHost {
         let signal =
             status.terminating_signal().map(|number| ExitStatus::Signal(Signal::from_number(number)));
         let Some(exit) = status.exit_status().map(ExitStatus::Code).or(signal) else { return };
-        // A terminal that goes with the runtime hangs its shell up: that is no end of its own.
-        self.read_orders();
+        // A terminal that disappears with the runtime hangs up its shell: find out first whether the runtime is gone.
+        self.read_requests();
         self.termination.shell_ended(exit);
         self.exited_at = Some(self.clock.now().wall);
         self.report(&Report::Exited(exit));
     }
 
-    /// Names who outlived a shell that ended by itself. In a tree that is being ended as a whole the
-    /// order of deaths says nothing.
+    /// Reports which processes outlived a shell that ended by itself. In a tree that is being ended as a whole the order
+    /// of deaths means nothing.
     fn name_leftovers(&mut self) {
         if self.termination.reason() == EndReason::Exited {
             self.leftovers = tree::names(&family());
@@ -158,7 +158,7 @@ impl TaskHost {
         self.report(&Report::Leftovers { names: self.leftovers.clone() });
     }
 
-    /// Asks everyone at once: who would only start later, to clean up, is not asked.
+    /// Asks all processes at once: those that are only started later, to clean up, are not asked.
     fn ask(&self) {
         let request: &[Signal] = if self.tty { &[Signal::HUP, Signal::TERM] } else { &[Signal::TERM] };
         let everyone = tree::settled(family);
@@ -167,13 +167,13 @@ impl TaskHost {
         }
     }
 
-    /// Kills everyone: at once, where there is a group, and whoever is not in it.
+    /// Kills all processes: at once through the control group, where there is one, then those outside it.
     fn kill(&self) {
         self.group.iter().for_each(Cgroup::kill);
         tree::kill(family);
     }
 
-    fn leave(mut self) -> ExitCode {
+    fn finish(mut self) -> ExitCode {
         let survivors = tree::names(&family());
         let record = ExitRecord {
             pid: self.shell.as_raw_nonzero().get().unsigned_abs(),
@@ -186,14 +186,14 @@ impl TaskHost {
             survivors: survivors.clone(),
             reason: self.termination.reason(),
         };
-        // Without a record (disk full, folder gone) the runtime still has the report.
+        // If the record cannot be written (disk full, folder gone), the runtime still has the report.
         let _ = record.write(&self.folder);
         self.report(&Report::Ended { survivors });
         ExitCode::SUCCESS
     }
 
-    /// Rests until an order, the end of a child, or what is due.
-    fn rest(&self) {
+    /// Waits for a request, the end of a child, or the next step that is due.
+    fn wait(&self) {
         let now = self.clock.now().mono;
         let until = self.termination.deadline(now).map(|deadline| deadline.saturating_sub(now));
         let timeout = until.and_then(|until| Timespec::try_from(until).ok());
@@ -206,11 +206,11 @@ impl TaskHost {
         while rustix::io::read(&self.child_signals, &mut pending).is_ok_and(|read| read == pending.len()) {}
     }
 
-    fn read_orders(&mut self) {
+    fn read_requests(&mut self) {
         let mut bytes = [0; 4096];
         while !self.runtime_gone {
             match self.control.read(&mut bytes) {
-                Ok(read @ 1..) if self.take_orders(bytes.get(..read).unwrap_or_default()) => {}
+                Ok(read @ 1..) if self.handle(bytes.get(..read).unwrap_or_default()) => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 _ => {
@@ -221,25 +221,25 @@ impl TaskHost {
         }
     }
 
-    /// Follows the orders in what was read; false when they make no sense.
-    fn take_orders(&mut self, bytes: &[u8]) -> bool {
+    /// Carries out the requests in what was read; false when they make no sense.
+    fn handle(&mut self, bytes: &[u8]) -> bool {
         self.frames.push(bytes);
         loop {
             match self.frames.next() {
-                Ok(Some(order)) => self.follow(order),
+                Ok(Some(request)) => self.carry_out(request),
                 Ok(None) => return true,
                 Err(_) => return false,
             }
         }
     }
 
-    fn follow(&mut self, order: Order) {
-        match order {
-            Order::Signal { signal, scope } => self.signal(signal, scope),
-            Order::End { grace_ms } => {
+    fn carry_out(&mut self, request: HostRequest) {
+        match request {
+            HostRequest::Signal { signal, scope } => self.signal(signal, scope),
+            HostRequest::End { grace_ms } => {
                 self.termination.end(self.clock.now().mono, Duration::from_millis(grace_ms));
             }
-            Order::Finish(leftovers) => self.termination.finish(leftovers),
+            HostRequest::Finish(leftovers) => self.termination.finish(leftovers),
         }
     }
 
@@ -257,7 +257,7 @@ impl TaskHost {
         meant.for_each(|process| process.send(signal));
     }
 
-    /// Reports to the runtime. One that does not read is about to close or be given up.
+    /// Reports to the runtime. If it does not read, it is about to close the socket or to give up this host.
     fn report(&self, report: &Report) {
         let _ = wire::send_now(&self.control, report);
     }

@@ -1,6 +1,5 @@
-//! Starts commands: opens their streams, runs a task host, hands the command over, waits for word.
+//! Starts commands: opens their streams, runs a task host, hands the command over, waits for the host's report.
 
-use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -17,11 +16,11 @@ use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
 use super::cgroup::Cgroup;
-use super::environment::TASK_ID;
+use super::environment::{Environment, OsText, TASK_ID};
 use super::orphans::Search;
-use super::running::{Io, Link, Running};
+use super::running::{Control, Io, Link, Running, StartedHost};
 use super::start::PATIENCE;
-use super::wire::{self, Frames, Report, Spec, Stage};
+use super::wire::{self, Report, Spec, Stage};
 use super::{Command, Pty, Stdio, limits};
 
 /// Held while a descriptor may lack close-on-exec (`portable-pty` sets it after opening) and while
@@ -55,7 +54,7 @@ pub enum SpawnError {
         /// Why not.
         source: io::Error,
     },
-    /// The task host could not do its part.
+    /// The task host failed.
     #[error("{action} the task host")]
     Host {
         /// What was tried.
@@ -75,7 +74,7 @@ pub enum SpawnError {
     },
 }
 
-/// What the system has only so many of.
+/// What the system has a limited number of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Resource {
@@ -88,7 +87,7 @@ pub enum Resource {
 }
 
 impl Resource {
-    /// Returns what an error of the system says is used up, if it says that.
+    /// Returns the resource that is used up according to a system error, if that is what the error means.
     #[must_use]
     pub fn used_up(error: &io::Error) -> Option<Self> {
         match Errno::from_io_error(error)? {
@@ -100,7 +99,7 @@ impl Resource {
 }
 
 impl SpawnError {
-    /// Returns what was used up, if that is why: the same command may start later.
+    /// Returns the resource that was used up, if that is the reason: the same command may start later.
     #[must_use]
     pub fn exhausted(&self) -> Option<Resource> {
         match self {
@@ -143,7 +142,7 @@ impl Default for Spawner {
 }
 
 impl Spawner {
-    /// Returns a spawner whose hosts are this very program, even when its file was replaced.
+    /// Returns a spawner whose hosts are this very program, even if its file was replaced.
     #[must_use]
     pub fn new() -> Self {
         Self::with_program(PathBuf::from("/proc/self/exe"))
@@ -155,42 +154,42 @@ impl Spawner {
         Self { program, links: TaskTracker::new() }
     }
 
-    /// Starts a command. Dropping the future ends what it had started.
+    /// Starts a command. Dropping the future ends whatever it started.
     ///
     /// # Errors
     /// When the command does not run; nothing of it is left then.
     pub async fn spawn(&self, command: Command) -> Result<Running, SpawnError> {
-        let is_task_id = |name: &OsStr| name == TASK_ID;
-        let task_id = command.env.iter().find(|(name, _)| is_task_id(name));
+        let task_id = command.env.iter().find(|(name, _)| name == TASK_ID);
         let host = self.prepare(task_id.and_then(|(_, value)| value.to_str())).await?;
         self.start(host, command).await
     }
 
-    /// Starts a host for a task that has no command yet. It does nothing until it gets one, and leaves when it is
+    /// Starts a host for a task that has no command yet. It does nothing until it gets one, and exits when it is
     /// dropped.
     ///
     /// # Errors
-    /// When there is no process to be had.
+    /// When no process can be started.
     pub async fn prepare(&self, task_id: Option<&str>) -> Result<PreparedHost, SpawnError> {
         let (program, task_id) = (self.program.clone(), task_id.map(str::to_owned));
         blocking(move || PreparedHost::begin(&program, task_id)).await
     }
 
-    /// Starts a command under a host that waits for one. Dropping the future ends what it had started.
+    /// Starts a command under a prepared host. Dropping the future ends whatever it started.
     ///
     /// # Errors
     /// When the command does not run; nothing of it is left then.
     pub async fn start(&self, host: PreparedHost, command: Command) -> Result<Running, SpawnError> {
         let shell = command.shell.clone();
-        let launch = blocking(move || Launch::begin(host, command)).await?;
-        let (started, io) = launch.started(shell).await?;
+        // Our copies of the command's ends stay open until it has them: a terminal's output could be lost otherwise.
+        let (host, streams) = blocking(move || host.instruct(command).map(|streams| (host, streams))).await?;
+        let started = host.started(shell).await?;
         let pid = started.shell;
         let (link, host, events) = Link::new(started);
         self.links.spawn(link.run());
-        Ok(Running { pid, io, host, events })
+        Ok(Running { pid, io: streams.io, host, events })
     }
 
-    /// Waits until every host is gone and reaped. Order their ends first.
+    /// Waits until every host is gone and reaped. Have them ended first.
     pub async fn drained(&self) {
         self.links.close();
         self.links.wait().await;
@@ -205,11 +204,11 @@ async fn blocking<T: Send + 'static>(
     done.map_err(|error| SpawnError::Host { action: "start", source: error.into() })?
 }
 
-/// A host that waits for its command. It can be started while the command may not be yet.
+/// A host that waits for its command. It can be started while the command must not be yet.
 #[derive(Debug)]
 pub struct PreparedHost {
     control: UnixStream,
-    host: Child,
+    process: Child,
     task_id: Option<String>,
 }
 
@@ -217,106 +216,60 @@ impl PreparedHost {
     fn begin(program: &Path, task_id: Option<String>) -> Result<Self, SpawnError> {
         let host_error = |action| move |source| SpawnError::Host { action, source };
         let (control, theirs) = UnixStream::pair().map_err(host_error("connect"))?;
-        let host = start_host(program, theirs, task_id.as_deref()).map_err(host_error("start"))?;
-        Ok(Self { control, host, task_id })
+        let process = start_host(program, theirs, task_id.as_deref()).map_err(host_error("start"))?;
+        Ok(Self { control, process, task_id })
     }
-}
 
-/// What a running host is linked by.
-pub(super) struct Started {
-    pub(super) control: UnixControl,
-    pub(super) host: Child,
-    pub(super) shell: u32,
-    pub(super) task_id: Option<String>,
-    pub(super) frames: Frames,
-}
-
-type UnixControl = tokio::net::UnixStream;
-
-/// A host that has its command and has not answered yet.
-struct Launch {
-    control: UnixStream,
-    host: Child,
-    io: Io,
-    task_id: Option<String>,
-    /// The terminal's other side: kept open until the command has it, or its output could be lost.
-    _slave: Option<OwnedFd>,
-}
-
-impl Launch {
-    fn begin(host: PreparedHost, command: Command) -> Result<Self, SpawnError> {
-        let PreparedHost { control, host, task_id } = host;
+    /// Hands the command over.
+    fn instruct(&self, command: Command) -> Result<Streams, SpawnError> {
         let streams = Streams::open(command.stdio)?;
         let fds: Vec<_> =
             [&command.workdir.fd].into_iter().chain(&streams.theirs).map(OwnedFd::as_fd).collect();
-        control
+        self.control
             .set_write_timeout(Some(PATIENCE))
-            .and_then(|()| wire::send(&control, &spec(&command), &fds))
-            .and_then(|()| control.set_nonblocking(true))
+            .and_then(|()| wire::send(&self.control, &Spec::of(&command), &fds))
+            .and_then(|()| self.control.set_nonblocking(true))
             .map_err(|source| SpawnError::Host { action: "instruct", source })?;
-        let slave = matches!(streams.io, Io::Pty(_)).then(|| streams.theirs.into_iter().next()).flatten();
-        Ok(Self { control, host, io: streams.io, task_id, _slave: slave })
+        Ok(streams)
     }
 
-    /// Waits for the host's first word.
-    async fn started(mut self, shell: PathBuf) -> Result<(Started, Io), SpawnError> {
+    /// Waits for the host's first report, about the start of the command.
+    async fn started(self, shell: PathBuf) -> Result<StartedHost, SpawnError> {
+        let Self { control, mut process, task_id } = self;
         let host_error = |source| SpawnError::Host { action: "hear from", source };
-        let control = UnixControl::from_std(self.control).map_err(host_error)?;
-        let mut frames = Frames::default();
+        let mut control = Control::new(control).map_err(host_error)?;
         // The host bounds each of its steps by the same patience.
-        let report = timeout(3 * PATIENCE, first_report(&control, &mut frames)).await;
-        let report = match report.unwrap_or_else(|late| Err(late.into())) {
-            Ok(report) => report,
-            Err(error) => {
-                drop(control);
-                forsake(self.host, self.task_id).await;
-                return Err(host_error(error));
-            }
-        };
-        match report {
-            Report::Started { pid } => {
-                let started = Started { control, host: self.host, shell: pid, task_id: self.task_id, frames };
-                Ok((started, self.io))
-            }
-            Report::NotStarted(failure) => {
-                let _ = self.host.wait().await;
+        let report = timeout(3 * PATIENCE, control.receive()).await;
+        match report.unwrap_or_else(|late| Err(late.into())) {
+            Ok(Report::Started { pid }) => Ok(StartedHost { control, process, shell: pid, task_id }),
+            Ok(Report::NotStarted(failure)) => {
+                let _ = process.wait().await;
                 let source = io::Error::from_raw_os_error(failure.errno);
                 Err(SpawnError::Start { stage: failure.stage, shell, source })
             }
-            _ => Err(host_error(io::ErrorKind::InvalidData.into())),
+            Ok(_) => Err(host_error(io::ErrorKind::InvalidData.into())),
+            Err(error) => {
+                drop(control);
+                abandon(process, task_id).await;
+                Err(host_error(error))
+            }
         }
     }
 }
 
-/// Ends a host that did not say how its start went, and whatever came of it: a command may have killed it first.
-async fn forsake(mut host: Child, task_id: Option<String>) {
+/// Ends a host that did not report how the start went, and whatever came of it: a command may have killed it first.
+async fn abandon(mut host: Child, task_id: Option<String>) {
     let _ = host.kill().await;
     let search = Search { session: None, task_id, since: 0, adopted: true };
     let ended = tokio::task::spawn_blocking(move || search.end()).await;
-    tracing::warn!(?ended, "a task host was gone before it said that its command had started");
+    tracing::warn!(?ended, "a task host was gone before it reported that its command had started");
 }
 
-async fn first_report(control: &UnixControl, frames: &mut Frames) -> io::Result<Report> {
-    let mut bytes = [0; 4096];
-    loop {
-        control.readable().await?;
-        match control.try_read(&mut bytes) {
-            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(read) => frames.push(bytes.get(..read).unwrap_or_default()),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            Err(error) => return Err(error),
-        }
-        if let Some(report) = frames.next()? {
-            return Ok(report);
-        }
-    }
-}
-
-/// Runs the program as a host with the control socket as its standard input: no descriptor needs
-/// to be inherited otherwise, so nothing has to run between fork and exec.
+/// Runs the program as a host with the control socket as its standard input: no other descriptor has to be inherited,
+/// so nothing has to run between fork and exec.
 fn start_host(program: &Path, control: UnixStream, task_id: Option<&str>) -> io::Result<Child> {
     let mut command = tokio::process::Command::new(program);
-    // A later runtime knows it by this, and by nothing else.
+    // A later runtime recognises the host by this, and by nothing else.
     command.envs(task_id.map(|id| (TASK_ID, id)));
     command
         .arg0("pilothouse")
@@ -328,17 +281,18 @@ fn start_host(program: &Path, control: UnixStream, task_id: Option<&str>) -> io:
     command.spawn()
 }
 
-fn spec(command: &Command) -> Spec {
-    let env = command.env.iter().map(|(name, value)| (name.as_os_str().into(), value.as_os_str().into()));
-    Spec {
-        shell: command.shell.as_os_str().into(),
-        profile: command.profile,
-        cmd: command.cmd.clone(),
-        env: env.collect(),
-        tty: matches!(command.stdio, Stdio::Pty { .. }),
-        stdin: matches!(command.stdio, Stdio::Pipes { stdin: true }),
-        descriptor_limit: limits::original(),
-        folder: command.folder.as_os_str().into(),
+impl<'a> Spec<'a> {
+    fn of(command: &'a Command) -> Self {
+        Self {
+            shell: OsText::of(&command.shell),
+            profile: command.profile,
+            cmd: command.cmd.clone(),
+            env: Environment::new(command.env.clone()),
+            tty: matches!(command.stdio, Stdio::Pty { .. }),
+            stdin: matches!(command.stdio, Stdio::Pipes { stdin: true }),
+            descriptor_limit: limits::original(),
+            folder: OsText::of(&command.folder),
+        }
     }
 }
 
@@ -377,7 +331,7 @@ impl Streams {
     }
 }
 
-/// Makes our end non-blocking; the command's end is another open file and stays as it is.
+/// Makes our end non-blocking; the command's end is another open file and stays blocking.
 fn non_blocking(fd: OwnedFd) -> io::Result<OwnedFd> {
     fcntl_setfl(&fd, fcntl_getfl(&fd)? | OFlags::NONBLOCK)?;
     Ok(fd)

@@ -1,4 +1,4 @@
-//! The host's half of a start: forks the second stage and learns whether it became the command.
+//! The host's half of a start: forks the second stage and finds out whether it became the command.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -13,16 +13,16 @@ use super::cgroup::Cgroup;
 use super::wire::{self, Failure, Spec, Stage};
 use super::{exec, sys};
 
-/// No step of a start takes longer, unless a file system hangs.
+/// No step of a start takes longer than this, unless a file system hangs.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The second stage, waiting for the command it will become. It leaves when this is dropped.
+/// The second stage, waiting for the command it will become. It exits when this is dropped.
 pub(super) struct SecondStage {
     control: UnixStream,
     pid: Pid,
 }
 
-/// Forks the second stage, before it is known what it will become, into the group of its command.
+/// Forks the second stage into the control group of its command, before the command is known.
 pub(super) fn prepare(group: Option<&Cgroup>) -> Result<SecondStage, Failure> {
     let failed = |error: io::Error| Stage::Process.failed(error);
     let (control, theirs) = UnixStream::pair().map_err(failed)?;
@@ -35,7 +35,7 @@ pub(super) fn prepare(group: Option<&Cgroup>) -> Result<SecondStage, Failure> {
 /// Starts the command of `spec`. Gives up when `lifeline` closes meanwhile.
 pub(super) fn start(
     stage: SecondStage,
-    spec: &Spec,
+    spec: &Spec<'_>,
     fds: Vec<OwnedFd>,
     lifeline: &UnixStream,
 ) -> Result<Pid, Failure> {
@@ -48,7 +48,7 @@ pub(super) fn start(
     started.map(|()| pid)
 }
 
-fn hand_over(control: &UnixStream, spec: &Spec, fds: Vec<OwnedFd>) -> Result<(), Failure> {
+fn hand_over(control: &UnixStream, spec: &Spec<'_>, fds: Vec<OwnedFd>) -> Result<(), Failure> {
     let borrowed: Vec<_> = fds.iter().map(OwnedFd::as_fd).collect();
     control
         .set_write_timeout(Some(PATIENCE))
@@ -64,7 +64,7 @@ fn outcome(control: &UnixStream, lifeline: &UnixStream) -> Result<(), Failure> {
     if ready.map_err(|errno| Stage::Exec.failed(errno))? == 0 {
         return Err(Stage::Exec.failed(Errno::TIMEDOUT));
     }
-    // The runtime orders nothing before it knows of the start: its end can only have closed.
+    // The runtime sends nothing before it knows that the start succeeded: it can only have closed its end.
     if fds[0].revents().is_empty() {
         return Err(Stage::Exec.failed(Errno::CANCELED));
     }

@@ -1,13 +1,16 @@
-//! How a command ends, decided purely: what was ordered, what is left, what is due. Touches no
-//! process; `host` carries out what is decided here.
+//! How a command is terminated: the steps of a stop, from asking to killing to giving up, and their times. Decides
+//! only, from what was requested and what is left; `host` carries the steps out. How long the grace period between
+//! asking and killing is, the runtime says with each request.
+//!
+//! To change the escalation, change [`Termination::due`] and the steps below it.
 
 use std::time::Duration;
 
 use super::{EndReason, ExitStatus, Leftovers};
 
-/// What is left after the shell, or after the runtime, gets this long.
+/// The grace period of processes left after the shell ended, or after the runtime died.
 const SHORT_GRACE: Duration = Duration::from_millis(200);
-/// Who outlives a SIGKILL this long is stuck in the kernel.
+/// A process that outlives a SIGKILL this long is stuck in the kernel.
 const UNKILLABLE_AFTER: Duration = Duration::from_secs(10);
 /// How often the tree is looked at while it is being killed.
 const KILL_INTERVAL: Duration = Duration::from_millis(20);
@@ -15,17 +18,17 @@ const KILL_INTERVAL: Duration = Duration::from_millis(20);
 /// What the host must do now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Action {
-    /// Report who outlived the shell.
+    /// Report which processes outlived the shell.
     NameLeftovers,
     /// Ask every process to end.
     Ask,
     /// Kill every process.
     Kill,
-    /// Report the end and leave.
-    Leave,
+    /// Report the end and exit.
+    Exit,
 }
 
-/// Where a command is on its way to the end. Times are monotonic.
+/// How far the termination of a command has come. Times are monotonic.
 #[derive(Debug, Default)]
 pub(super) struct Termination {
     shell: Option<ExitStatus>,
@@ -38,11 +41,11 @@ pub(super) struct Termination {
 
 #[derive(Debug, Default, Clone, Copy)]
 enum Step {
-    /// Nobody asked for an end.
+    /// No end was requested.
     #[default]
     None,
-    /// An end is ordered, nobody was asked yet.
-    Ordered {
+    /// An end was requested; the processes have not been asked yet.
+    Requested {
         kill_at: Duration,
     },
     Asked {
@@ -60,13 +63,13 @@ impl Termination {
         self.reason.get_or_insert(EndReason::Exited);
     }
 
-    /// The runtime ordered an end; a later order can only shorten the grace.
+    /// The runtime requested an end; a later request can only shorten the grace period.
     pub(super) fn end(&mut self, now: Duration, grace: Duration) {
         self.reason.get_or_insert(EndReason::Ordered);
-        self.descend(now.saturating_add(grace));
+        self.escalate(now.saturating_add(grace));
     }
 
-    /// The runtime has drained the output and says what becomes of the rest.
+    /// The runtime has drained the output and says what happens to the processes that are left.
     pub(super) fn finish(&mut self, leftovers: Leftovers) {
         self.finish = Some(leftovers);
     }
@@ -75,10 +78,10 @@ impl Termination {
     pub(super) fn runtime_gone(&mut self, now: Duration) {
         self.runtime_gone = true;
         self.reason.get_or_insert(EndReason::RuntimeGone);
-        self.descend(now + SHORT_GRACE);
+        self.escalate(now + SHORT_GRACE);
     }
 
-    /// Decides what is due. `childless`: nothing of the command is left, not even a zombie.
+    /// Decides what to do now. `childless`: nothing of the command is left, not even a zombie.
     pub(super) fn due(&mut self, now: Duration, childless: bool) -> Vec<Action> {
         let mut acts = Vec::new();
         let released = self.finish.is_some() || self.runtime_gone;
@@ -87,12 +90,12 @@ impl Termination {
             acts.push(Action::NameLeftovers);
         }
         if self.shell.is_some() && self.finish == Some(Leftovers::End) && matches!(self.step, Step::None) {
-            self.descend(now + SHORT_GRACE);
+            self.escalate(now + SHORT_GRACE);
         }
         if childless {
-            // Nothing is due any more but the runtime's word; without a shell it waits for none.
+            // Only the runtime's `finish` is still awaited, and not even that if the shell never ended.
             self.step = Step::None;
-            acts.extend((self.leftovers_named || self.shell.is_none()).then_some(Action::Leave));
+            acts.extend((self.leftovers_named || self.shell.is_none()).then_some(Action::Exit));
         } else {
             acts.extend(self.next_step(now));
         }
@@ -103,7 +106,7 @@ impl Termination {
     pub(super) fn deadline(&self, now: Duration) -> Option<Duration> {
         match self.step {
             Step::None => None,
-            Step::Ordered { .. } => Some(now),
+            Step::Requested { .. } => Some(now),
             Step::Asked { kill_at } => Some(kill_at),
             Step::Killing { give_up_at } => Some(give_up_at.min(now + KILL_INTERVAL)),
         }
@@ -119,26 +122,26 @@ impl Termination {
         self.reason.unwrap_or(EndReason::Exited)
     }
 
-    fn descend(&mut self, by: Duration) {
+    fn escalate(&mut self, kill_by: Duration) {
         match &mut self.step {
-            Step::None => self.step = Step::Ordered { kill_at: by },
-            Step::Ordered { kill_at } | Step::Asked { kill_at } => *kill_at = by.min(*kill_at),
+            Step::None => self.step = Step::Requested { kill_at: kill_by },
+            Step::Requested { kill_at } | Step::Asked { kill_at } => *kill_at = kill_by.min(*kill_at),
             Step::Killing { .. } => {}
         }
     }
 
     fn next_step(&mut self, now: Duration) -> Option<Action> {
         match self.step {
-            Step::Ordered { kill_at } if now < kill_at => {
+            Step::Requested { kill_at } if now < kill_at => {
                 self.step = Step::Asked { kill_at };
                 Some(Action::Ask)
             }
-            Step::Ordered { kill_at } | Step::Asked { kill_at } if now >= kill_at => {
+            Step::Requested { kill_at } | Step::Asked { kill_at } if now >= kill_at => {
                 self.step = Step::Killing { give_up_at: now + UNKILLABLE_AFTER };
                 Some(Action::Kill)
             }
-            Step::Killing { give_up_at } => Some(if now < give_up_at { Action::Kill } else { Action::Leave }),
-            Step::None | Step::Ordered { .. } | Step::Asked { .. } => None,
+            Step::Killing { give_up_at } => Some(if now < give_up_at { Action::Kill } else { Action::Exit }),
+            Step::None | Step::Requested { .. } | Step::Asked { .. } => None,
         }
     }
 }
@@ -159,7 +162,7 @@ mod tests {
         termination.shell_ended(EXIT);
         assert_eq!(termination.due(at(0), true), []);
         termination.finish(Leftovers::End);
-        assert_eq!(termination.due(at(1), true), [Action::NameLeftovers, Action::Leave]);
+        assert_eq!(termination.due(at(1), true), [Action::NameLeftovers, Action::Exit]);
         assert_eq!(termination.reason(), EndReason::Exited);
     }
 
@@ -174,7 +177,7 @@ mod tests {
         assert_eq!(termination.deadline(at(1199)), Some(at(1200)));
         assert_eq!(termination.due(at(1200), false), [Action::Kill]);
         assert_eq!(termination.due(at(1220), false), [Action::Kill], "and again until nothing is left");
-        assert_eq!(termination.due(at(1221), true), [Action::Leave]);
+        assert_eq!(termination.due(at(1221), true), [Action::Exit]);
     }
 
     #[test]
@@ -186,7 +189,7 @@ mod tests {
         assert_eq!((termination.due(at(9000), false), termination.deadline(at(9000))), (vec![], None));
         termination.end(at(9000), at(5000));
         assert_eq!(termination.due(at(9000), false), [Action::Ask]);
-        assert_eq!(termination.due(at(9001), true), [Action::Leave]);
+        assert_eq!(termination.due(at(9001), true), [Action::Exit]);
     }
 
     #[test]
@@ -227,7 +230,7 @@ mod tests {
         termination.shell_ended(EXIT);
         assert_eq!((termination.due(at(1), true), termination.deadline(at(5000))), (vec![], None));
         termination.finish(Leftovers::End);
-        assert_eq!(termination.due(at(5000), true), [Action::NameLeftovers, Action::Leave]);
+        assert_eq!(termination.due(at(5000), true), [Action::NameLeftovers, Action::Exit]);
     }
 
     #[test]
@@ -237,7 +240,7 @@ mod tests {
         assert_eq!(termination.due(at(0), false), [Action::Ask]);
         assert_eq!(termination.due(at(200), false), [Action::Kill]);
         termination.shell_ended(ExitStatus::Code(1));
-        assert_eq!(termination.due(at(201), true), [Action::NameLeftovers, Action::Leave]);
+        assert_eq!(termination.due(at(201), true), [Action::NameLeftovers, Action::Exit]);
         assert_eq!(termination.reason(), EndReason::RuntimeGone);
     }
 
@@ -247,7 +250,7 @@ mod tests {
         termination.end(at(0), Duration::ZERO);
         assert_eq!(termination.due(at(0), false), [Action::Kill]);
         assert_eq!(termination.due(at(9999), false), [Action::Kill]);
-        assert_eq!(termination.due(at(10_000), false), [Action::Leave]);
+        assert_eq!(termination.due(at(10_000), false), [Action::Exit]);
         assert_eq!(termination.shell(), None);
     }
 }

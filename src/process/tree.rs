@@ -7,9 +7,9 @@ use rustix::process::{Pid, PidfdFlags, WaitId, WaitIdOptions, pidfd_open, pidfd_
 
 use super::Signal;
 
-/// A tree that still grows after so many looks is a fork bomb: go on with what was seen.
+/// A tree that still grows after this many looks is a fork bomb: go on with what was seen.
 const MAX_LOOKS: usize = 100;
-/// What a task host calls itself: the kernel keeps 15 bytes.
+/// The process name of a task host: the kernel keeps 15 bytes.
 pub(super) const HOST: &str = "pilothouse-host";
 
 /// One process as /proc showed it.
@@ -26,7 +26,7 @@ pub(super) struct Process {
     /// When it started, in clock ticks since boot: with the pid, its identity.
     pub(super) start: u64,
     pub(super) name: String,
-    /// Processor time in clock ticks, with that of children it has waited for.
+    /// Processor time in clock ticks, including that of children it has waited for.
     pub(super) cpu_ticks: u64,
     /// Pages in memory.
     pub(super) rss_pages: u64,
@@ -45,7 +45,7 @@ impl Process {
         let Some((pid, signal)) = Pid::from_raw(self.pid).zip(signal.sendable()) else { return };
         let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else { return };
         if Self::read(self.pid).is_some_and(|now| now.start == self.start) {
-            // Refused (another user's process) or gone: the next look at the tree tells which.
+            // Refused (another user's process) or gone: the next look at the tree shows which.
             let _ = pidfd_send_signal(handle, signal);
         }
     }
@@ -76,8 +76,8 @@ fn parse(stat: &[u8]) -> Option<Process> {
     })
 }
 
-/// Tells whether a child of this process has been stopped and not continued. Takes nothing from who waits for it.
-pub(super) fn stands_still(child: u32) -> bool {
+/// Tells whether a child of this process has been stopped and not continued. Whoever waits for the child still sees it.
+pub(super) fn is_stopped(child: u32) -> bool {
     let Some(pid) = i32::try_from(child).ok().and_then(Pid::from_raw) else { return false };
     let look = WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     waitid(WaitId::Pid(pid), look).is_ok_and(|status| status.is_some())
@@ -97,15 +97,15 @@ pub(super) fn descendants(root: i32) -> Vec<Process> {
     found
 }
 
-/// Lists the children of every thread of a process. One that exits meanwhile may hide another for
-/// this look; every caller looks again until nothing changes.
+/// Lists the children of every thread of a process. One that exits meanwhile may hide another from this look; every
+/// caller looks again until nothing changes.
 pub(super) fn children(pid: i32) -> Vec<i32> {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
     let mut pids = Vec::new();
     for thread in threads.flatten() {
         match fs::read_to_string(thread.path().join("children")) {
             Ok(text) => pids.extend(text.split_ascii_whitespace().filter_map(|pid| pid.parse::<i32>().ok())),
-            // A kernel built without these files.
+            // The kernel was built without these files.
             Err(_) if thread.path().exists() => return children_by_parent(pid),
             Err(_) => {}
         }
@@ -139,8 +139,8 @@ pub(super) fn settled(look: impl Fn() -> Vec<Process>) -> Vec<Process> {
     seen
 }
 
-/// Stops every process that `look` finds, and what they started meanwhile, then kills them all: a
-/// stopped process cannot start another one or answer the death of its child.
+/// Stops every process that `look` finds, and those started meanwhile, then kills them all: a stopped process cannot
+/// start another one or react to the death of its child.
 pub(super) fn kill(look: impl Fn() -> Vec<Process>) {
     let mut stopped = HashSet::new();
     for _ in 0..MAX_LOOKS {
@@ -153,7 +153,7 @@ pub(super) fn kill(look: impl Fn() -> Vec<Process>) {
     look().iter().for_each(|process| process.send(Signal::KILL));
 }
 
-/// Returns the names of those that are alive, at most a thousand.
+/// Returns the names of the processes that are alive, at most a thousand.
 pub(super) fn names(processes: &[Process]) -> Vec<String> {
     const MAX_NAMES: usize = 1000;
     let alive = processes.iter().filter(|process| !process.zombie);

@@ -1,11 +1,9 @@
-//! What travels over the control sockets: one length-prefixed JSON value a message, descriptors
-//! beside it. Decides nothing.
+//! The messages on the control sockets: each one a length-prefixed JSON value, with descriptors beside it. Decides
+//! nothing.
 
-use std::ffi::{OsStr, OsString};
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
@@ -14,33 +12,34 @@ use rustix::net::{
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::environment::{Environment, OsText};
 use super::{ExitStatus, Leftovers, Profile, Scope, Signal};
 
-/// A longer message is a broken peer.
+/// A longer message means that the peer is broken.
 const MAX_MESSAGE: usize = 64 << 20;
 /// Workdir and three streams.
 const MAX_DESCRIPTORS: usize = 4;
 const PREFIX: usize = 4;
 
-/// The first message, runtime to host and host to exec stage. Its descriptors are the workdir,
-/// then the terminal, or standard input (when `stdin`), output and error.
+/// The first message, from the runtime to the host and from the host to the second stage. Its descriptors are the
+/// workdir, then the terminal, or standard input (if `stdin`), output and error.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Spec {
-    pub(super) shell: Octets,
+pub(super) struct Spec<'a> {
+    pub(super) shell: OsText<'a>,
     pub(super) profile: Profile,
     pub(super) cmd: String,
-    pub(super) env: Vec<(Octets, Octets)>,
+    pub(super) env: Environment,
     pub(super) tty: bool,
     pub(super) stdin: bool,
-    /// The soft descriptor limit the runtime was started with, when it raised its own.
+    /// The soft descriptor limit the runtime was started with, if it raised its own.
     pub(super) descriptor_limit: Option<u64>,
-    pub(super) folder: Octets,
+    pub(super) folder: OsText<'a>,
 }
 
 /// Runtime to host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Order {
+pub(super) enum HostRequest {
     Signal { signal: Signal, scope: Scope },
     End { grace_ms: u64 },
     Finish(Leftovers),
@@ -87,37 +86,6 @@ impl Stage {
     }
 }
 
-/// Bytes that JSON carries as text, each byte one character: paths and variables need not be UTF-8.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub(super) struct Octets(Vec<u8>);
-
-impl Octets {
-    pub(super) fn into_os(self) -> OsString {
-        OsString::from_vec(self.0)
-    }
-}
-
-impl From<&OsStr> for Octets {
-    fn from(text: &OsStr) -> Self {
-        Self(text.as_bytes().to_owned())
-    }
-}
-
-impl From<Octets> for String {
-    fn from(octets: Octets) -> Self {
-        octets.0.into_iter().map(char::from).collect()
-    }
-}
-
-impl TryFrom<String> for Octets {
-    type Error = std::num::TryFromIntError;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.chars().map(|char| u8::try_from(u32::from(char))).collect::<Result<_, _>>().map(Self)
-    }
-}
-
 /// Returns the bytes of a message.
 pub(super) fn encode(message: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; PREFIX];
@@ -147,7 +115,7 @@ pub(super) fn send(socket: impl AsFd, message: &impl Serialize, fds: &[BorrowedF
     Ok(())
 }
 
-/// Sends what fits now and nothing otherwise: for a peer that may have stopped reading.
+/// Sends a message if it fits into the socket now: for a peer that may have stopped reading.
 pub(super) fn send_now(socket: impl AsFd, message: &impl Serialize) -> io::Result<()> {
     let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
     rustix::net::send(socket, &encode(message)?, flags)?;
@@ -193,12 +161,12 @@ pub(super) struct Frames {
 }
 
 impl Frames {
-    /// Takes in what was read.
+    /// Adds bytes that were read.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Returns how many bytes the message being read still lacks, at least.
+    /// Returns how many bytes of the next message are still missing, at least.
     fn missing(&self) -> usize {
         let whole = self.length().map_or(PREFIX, |length| PREFIX + length);
         whole.saturating_sub(self.bytes.len())
@@ -209,7 +177,7 @@ impl Frames {
         usize::try_from(u32::from_le_bytes(*prefix)).ok()
     }
 
-    /// Takes the next whole message out.
+    /// Takes out the next complete message.
     pub(super) fn next<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
         let Some(length) = self.length() else { return Ok(None) };
         if length > MAX_MESSAGE {
@@ -228,14 +196,14 @@ mod tests {
 
     #[test]
     fn messages_survive_any_cut_of_the_stream() {
-        let orders = [Order::End { grace_ms: 5000 }, Order::Finish(Leftovers::Keep)];
+        let orders = [HostRequest::End { grace_ms: 5000 }, HostRequest::Finish(Leftovers::Keep)];
         let bytes: Vec<u8> = orders.iter().flat_map(|order| encode(order).expect("encodes")).collect();
         for size in 1..bytes.len() {
             let mut frames = Frames::default();
             let mut seen = Vec::new();
             for piece in bytes.chunks(size) {
                 frames.push(piece);
-                while let Some(order) = frames.next::<Order>().expect("decodes") {
+                while let Some(order) = frames.next::<HostRequest>().expect("decodes") {
                     seen.push(order);
                 }
             }
@@ -244,19 +212,10 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_need_not_be_utf8() {
-        let all: Vec<u8> = (0..=255).collect();
-        let octets = Octets::from(OsStr::from_bytes(&all));
-        let json = serde_json::to_string(&octets).expect("serialises");
-        assert_eq!(serde_json::from_str::<Octets>(&json).expect("reads back"), octets);
-        assert!(serde_json::from_str::<Octets>(r#""€""#).is_err());
-    }
-
-    #[test]
     fn an_absurd_length_is_an_error_and_no_allocation() {
         let mut frames = Frames::default();
         frames.push(&[0xff; 8]);
-        assert!(frames.next::<Order>().is_err());
+        assert!(frames.next::<HostRequest>().is_err());
     }
 
     #[test]
