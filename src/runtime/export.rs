@@ -1,20 +1,17 @@
 //! A task's output as something to keep or to show: read from its log, also while it runs. Blocks.
 
-use std::fs::File;
 use std::io;
 
 use serde::{Deserialize, Serialize};
 
 use super::calls::CallRecord;
-use super::log::{log_path, read_marks};
+use super::log::StoredLog;
 use super::playback::Playback;
 use super::view::TaskView;
 use crate::envelope::Actor;
 use crate::envelope::mask;
 use crate::facts::{Exit, TaskEvent, TaskFact};
-use crate::terminal::{
-    Cast, CastEvent, CastVersion, Drawing, History, LogBytes, Mark, MarkKind, Origin, Palette, Size,
-};
+use crate::terminal::{Cast, CastEvent, CastVersion, Drawing, LogBytes, Palette, Size};
 
 /// Rows of one page of history.
 const PAGE_ROWS: u16 = 500;
@@ -96,27 +93,25 @@ impl Export<'_> {
     /// # Errors
     /// When the log cannot be read.
     pub fn make(&self, form: Form) -> io::Result<String> {
-        let log = File::open(log_path(&self.task.folder))?;
-        let marks = read_marks(&self.task.folder).map_err(io::Error::other)?;
+        let log = StoredLog::open(self.task)?;
         let title = mask(self.task.name.as_deref().unwrap_or(&self.task.cmd)).into_owned();
         Ok(match form {
-            Form::Text => self.history(&log, &marks)?.text(),
-            Form::Ansi => self.history(&log, &marks)?.ansi(),
-            Form::Html => self.history(&log, &marks)?.html(&title, &self.palette),
+            Form::Text => self.history(&log)?.text(),
+            Form::Ansi => self.history(&log)?.ansi(),
+            Form::Html => self.history(&log)?.html(&title, &self.palette),
             Form::Svg => {
                 let mut playback = Playback::open(self.task)?;
                 let end = playback.marks().len();
                 Drawing::of(playback.seek(end)?).svg(&title, &self.palette)
             }
-            Form::Cast => self.cast(CastVersion::V3, &title, &log, &marks)?,
-            Form::CastV2 => self.cast(CastVersion::V2, &title, &log, &marks)?,
+            Form::Cast => self.cast(CastVersion::V3, &title, &log)?,
+            Form::CastV2 => self.cast(CastVersion::V2, &title, &log)?,
         })
     }
 
     /// Draws the last rows of the log.
-    fn history(&self, log: &File, marks: &[Mark]) -> io::Result<Drawing> {
-        let size = first_size(marks).unwrap_or(self.task.size);
-        let history = History::new(log, marks, Origin::of(self.task.tty), size);
+    fn history(&self, log: &StoredLog) -> io::Result<Drawing> {
+        let (size, history) = (log.size, log.history());
         let mut line = history.lines().saturating_sub(self.rows);
         let mut drawing = Drawing { columns: size.cols(), rows: Vec::new() };
         loop {
@@ -129,21 +124,19 @@ impl Export<'_> {
         }
     }
 
-    fn cast(&self, version: CastVersion, title: &str, log: &File, marks: &[Mark]) -> io::Result<String> {
+    fn cast(&self, version: CastVersion, title: &str, log: &StoredLog) -> io::Result<String> {
         let cast = Cast {
             version,
-            size: first_size(marks).unwrap_or(self.task.size),
-            origin: Origin::of(self.task.tty),
+            size: log.size,
+            origin: log.origin,
             started_at: self.task.created_at.as_second(),
             command: title,
         };
-        let mut out = Vec::new();
-        cast.write(&mut out, log, marks, &self.track(log, marks))?;
-        Ok(String::from_utf8_lossy(&out).into_owned())
+        cast.text(&log.file, &log.marks, &self.track(log))
     }
 
     /// What happened beside the output.
-    fn track(&self, log: &File, marks: &[Mark]) -> Vec<(u32, CastEvent)> {
+    fn track(&self, log: &StoredLog) -> Vec<(u32, CastEvent)> {
         // The oldest events and calls are the first to be forgotten: the last of both belong together.
         let is_typed =
             |event: &&TaskEvent| matches!(event.fact, TaskFact::Input(_)) && event.actor != Actor::Operator;
@@ -157,7 +150,7 @@ impl Export<'_> {
             let made = match &event.fact {
                 TaskFact::Input(bytes) => {
                     let text = if event.actor == Actor::Operator { None } else { typed.next().flatten() };
-                    let echoed = text.filter(|text| is_echoed(text, at_ms, log, marks));
+                    let echoed = text.filter(|text| is_echoed(text, at_ms, log));
                     match echoed {
                         Some(text) => CastEvent::Input(text.clone()),
                         None => CastEvent::Marker(format!("{} typed {bytes} bytes", event.actor)),
@@ -176,18 +169,10 @@ impl Export<'_> {
 }
 
 /// Tells whether a terminal has shown a text right after it was typed: what it hid must stay hidden.
-fn is_echoed(text: &str, at_ms: u32, log: &File, marks: &[Mark]) -> bool {
+fn is_echoed(text: &str, at_ms: u32, log: &StoredLog) -> bool {
     let Some(line) = text.lines().next().filter(|line| !line.trim().is_empty()) else { return false };
-    let before = marks.partition_point(|mark| mark.at_ms < at_ms).saturating_sub(1);
-    let from = marks.get(before).map_or(0, |mark| mark.offset);
-    let mut output = vec![0; usize::try_from(ECHO_BYTES).unwrap_or_default()];
-    let count = log.read_at(from, &mut output).unwrap_or_default();
-    memchr::memmem::find(&output[..count], line.as_bytes()).is_some()
-}
-
-fn first_size(marks: &[Mark]) -> Option<Size> {
-    marks.iter().find_map(|mark| match mark.kind {
-        MarkKind::Resize(size) => Some(size),
-        _ => None,
-    })
+    let before = log.marks.partition_point(|mark| mark.at_ms < at_ms).saturating_sub(1);
+    let from = log.marks.get(before).map_or(0, |mark| mark.offset);
+    let output = log.file.read_range(from..from + ECHO_BYTES).unwrap_or_default();
+    memchr::memmem::find(&output, line.as_bytes()).is_some()
 }

@@ -1,27 +1,25 @@
 //! The raw log of one task: every byte in order of arrival, with its marks beside it.
 //!
-//! Per stream the first `head` bytes go to disk as they come; after that a ring beside it holds the
-//! last `tail` bytes, written behind the head when the task ends. What lies between is counted, not
-//! kept. Nothing here interprets the bytes.
+//! Of each stream the first `head` bytes go to disk as they come; after that a ring beside the log holds the last `tail`
+//! bytes, which are written behind the head when the task ends. What lies between is counted, not kept. Nothing here
+//! interprets the bytes.
 
 use std::fs::File;
-use std::io::{BufRead as _, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::io::{self, Write as _};
+use std::os::unix::fs::{FileExt, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use super::Error;
 use super::tail::Tail;
-use super::view::OutputView;
-use crate::terminal::{Mark, MarkKind, Size, Stream};
+use super::view::{OutputView, TaskView};
+use crate::terminal::{History, LogBytes, Mark, MarkKind, Origin, Size, Stream, initial_size};
 
 /// Bytes after which a new mark is written even when the stream stays the same.
 const MARK_EVERY: u64 = 64 << 10;
-/// Milliseconds after which one is, so that a recording can be played as it was seen.
+/// Milliseconds after which a new mark is written, so that a recording can be played as it was seen.
 const MARK_EVERY_MS: u32 = 50;
-/// The longer a task lives, the coarser: this part of its age, so that a year of chatter stays small.
+/// The longer a task lives, the rarer its marks: at most one per this fraction of its age.
 const MARK_EVERY_PART: u32 = 5_000;
-/// Bytes counted at a time.
-const COUNT_BYTES: usize = 64 << 10;
 
 /// Returns the path of the raw log in a task's folder.
 #[must_use]
@@ -46,6 +44,47 @@ pub fn read_marks(folder: &Path) -> Result<Vec<Mark>, Error> {
     Ok(whole.iter().filter_map(Mark::decode).collect())
 }
 
+/// The log of one task, opened for reading.
+pub struct StoredLog {
+    /// The bytes.
+    pub file: File,
+    /// The marks beside them.
+    pub marks: Vec<Mark>,
+    /// What the task wrote to.
+    pub origin: Origin,
+    /// The size of its terminal before the first byte.
+    pub size: Size,
+}
+
+impl StoredLog {
+    /// Opens the log of a task.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn open(task: &TaskView) -> io::Result<Self> {
+        let file = File::open(log_path(&task.folder))?;
+        let marks = read_marks(&task.folder).map_err(io::Error::other)?;
+        let size = initial_size(&marks).unwrap_or(task.size);
+        Ok(Self { file, marks, origin: Origin::of(task.tty), size })
+    }
+
+    /// Returns the log as pages and lines.
+    #[must_use]
+    pub fn history(&self) -> History<'_, File> {
+        History::new(&self.file, &self.marks, self.origin, self.size)
+    }
+}
+
+impl LogBytes for File {
+    fn len(&self) -> u64 {
+        self.metadata().map_or(0, |metadata| metadata.len())
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<usize> {
+        FileExt::read_at(self, buf, offset)
+    }
+}
+
 /// Puts the log of a task that has ended on disk. Blocks.
 pub(super) fn sync(folder: &Path) {
     for path in [log_path(folder), marks_path(folder)] {
@@ -55,7 +94,7 @@ pub(super) fn sync(folder: &Path) {
     }
 }
 
-/// Counts what a log holds, for a task whose counts nobody put on record.
+/// Counts what a log holds, for a task whose counts were never recorded.
 pub(super) fn measure(folder: &Path, known: OutputView) -> OutputView {
     let Ok(file) = File::open(log_path(folder)) else { return known };
     let gaps = read_marks(folder).unwrap_or_default().into_iter().map(|mark| match mark.kind {
@@ -64,13 +103,11 @@ pub(super) fn measure(folder: &Path, known: OutputView) -> OutputView {
     });
     let dropped_bytes = gaps.sum::<u64>();
     let (mut bytes, mut lines) = (0, 0);
-    let mut file = std::io::BufReader::with_capacity(COUNT_BYTES, file);
-    while let Ok(chunk @ [_, ..]) = file.fill_buf() {
-        let length = chunk.len();
-        bytes += length as u64;
-        lines += memchr::memchr_iter(b'\n', chunk).count() as u64;
-        file.consume(length);
-    }
+    let _ = file.for_each_block(0..u64::MAX, |_, block| {
+        bytes += block.len() as u64;
+        lines += memchr::memchr_iter(b'\n', block).count() as u64;
+        true
+    });
     OutputView { bytes: bytes + dropped_bytes, lines, dropped_bytes, ..known }
 }
 
@@ -156,7 +193,7 @@ impl OutputLog {
         }
     }
 
-    fn take_over(&mut self, stream: Stream, tail: &Tail, at_ms: u32) -> std::io::Result<()> {
+    fn take_over(&mut self, stream: Stream, tail: &Tail, at_ms: u32) -> io::Result<()> {
         let bytes = tail.read()?;
         self.mark(MarkKind::Gap { dropped: tail.displaced() }, at_ms)?;
         self.mark(MarkKind::Chunk(stream), at_ms)?;
@@ -168,14 +205,14 @@ impl OutputLog {
         self.position
     }
 
-    /// Returns what is held of a stream's end beside the log, if its head is full.
+    /// Returns the end of a stream that is kept beside the log, if its head is full.
     pub(crate) fn live_tail(&self, stream: Stream) -> Option<Vec<u8>> {
         let kept = self.streams.iter().find(|kept| kept.stream == stream)?;
-        // A tail that cannot be read is one that is not there.
+        // A tail that cannot be read counts as missing.
         kept.tail.as_ref()?.read().ok()
     }
 
-    fn store(&mut self, stream: Stream, bytes: &[u8], at_ms: u32) -> std::io::Result<()> {
+    fn store(&mut self, stream: Stream, bytes: &[u8], at_ms: u32) -> io::Result<()> {
         let is_late = at_ms.saturating_sub(self.marked_ms) >= MARK_EVERY_MS.max(at_ms / MARK_EVERY_PART);
         if self.current != Some(stream) || self.position - self.marked >= MARK_EVERY || is_late {
             self.mark(MarkKind::Chunk(stream), at_ms)?;
@@ -185,22 +222,22 @@ impl OutputLog {
         self.write(bytes)
     }
 
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.file.write_all(bytes)?;
         self.position += bytes.len() as u64;
         self.lines += memchr::memchr_iter(b'\n', bytes).count() as u64;
         Ok(())
     }
 
-    fn mark(&mut self, kind: MarkKind, at_ms: u32) -> std::io::Result<()> {
+    fn mark(&mut self, kind: MarkKind, at_ms: u32) -> io::Result<()> {
         let mark = Mark { offset: self.position, line: self.lines, at_ms, kind };
         self.marks.write_all(&mark.encode())
     }
 }
 
 impl Kept {
-    /// Keeps bytes for which the head has no room; returns how many were displaced by them.
-    fn push(&mut self, bytes: &[u8], folder: &Path, capacity: usize) -> std::io::Result<u64> {
+    /// Keeps bytes for which the head has no room; returns how many they displaced.
+    fn push(&mut self, bytes: &[u8], folder: &Path, capacity: usize) -> io::Result<u64> {
         if bytes.is_empty() {
             return Ok(0);
         }

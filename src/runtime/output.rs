@@ -4,14 +4,14 @@
 
 use std::fs::File;
 use std::io::Write as _;
-use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::bytes::TaskIo;
 use super::{Error, TaskView, log};
 use crate::envelope::preview::Text;
-use crate::terminal::{self, Mark, MarkKind, Origin, Size, clean};
+use crate::terminal::{self, LogBytes as _, Mark, MarkKind, Origin, Size, clean};
 
 /// Bytes read for each character of a window: room for escape sequences and wide encodings.
 const BYTES_PER_CHAR: usize = 4;
@@ -85,7 +85,7 @@ impl Output {
     pub fn all_now(&self, stream: Stream, to: u64, limit: u64) -> Result<Option<String>, Error> {
         let own = Self { end: self.end.min(to), ..self.clone() };
         let layout = own.layout(stream)?;
-        let total: u64 = layout.segments.iter().map(|(_, length)| length).sum();
+        let total = layout.total();
         if total > limit {
             return Ok(None);
         }
@@ -129,7 +129,7 @@ impl Output {
                 return Ok((Vec::new(), false));
             }
             let layout = own.layout(stream)?;
-            let total: u64 = layout.segments.iter().map(|(_, length)| length).sum();
+            let total = layout.total();
             let bytes = own.read(&own.open()?, &layout, 0, total.min(limit))?;
             Ok((bytes, total <= limit && layout.dropped == 0))
         })
@@ -166,7 +166,7 @@ impl Output {
             return self.text_since(&file, &layout, from, window_chars);
         }
         let live = self.io.as_ref().and_then(|io| live_tail(io, stream));
-        let total: u64 = layout.segments.iter().map(|(_, length)| length).sum();
+        let total = layout.total();
         let window = (window_chars * BYTES_PER_CHAR) as u64;
         let complete = layout.dropped == 0 && live.is_none();
         if complete && total <= WHOLE_BYTES.max(window) {
@@ -193,7 +193,7 @@ impl Output {
         from: u64,
         window_chars: usize,
     ) -> Result<Text, Error> {
-        let total: u64 = layout.segments.iter().map(|(_, length)| length).sum();
+        let total = layout.total();
         let from = from.min(total);
         let back = from.min(LINE_BYTES);
         let before = self.read(file, layout, from - back, back)?;
@@ -222,13 +222,13 @@ impl Output {
         options.create(true).write(true).truncate(true).mode(0o600);
         let mut artifact = options.open(&path).map_err(Error::io("create", &path))?;
         for &(start, length) in &layout.segments {
-            let mut at = start;
-            while at < start + length {
-                let part = read_at(&file, at, (start + length - at).min(WHOLE_BYTES))
-                    .map_err(Error::io("read", self.log()))?;
-                artifact.write_all(&part).map_err(Error::io("write", &path))?;
-                at += part.len() as u64;
-            }
+            let mut written = Ok(());
+            let read = file.for_each_block(start..start + length, |_, block| {
+                written = artifact.write_all(block);
+                written.is_ok()
+            });
+            read.map_err(Error::io("read", self.log()))?;
+            written.map_err(Error::io("write", &path))?;
         }
         Ok(path)
     }
@@ -247,8 +247,9 @@ impl Output {
                 skip -= size;
                 continue;
             }
-            let part = read_at(file, start + skip, (size - skip).min(left))
-                .map_err(Error::io("read", self.log()))?;
+            let from = start + skip;
+            let part = file.read_range(from..from + (size - skip).min(left));
+            let part = part.map_err(Error::io("read", self.log()))?;
             left -= part.len() as u64;
             bytes.extend_from_slice(&part);
             skip = 0;
@@ -302,6 +303,11 @@ impl Layout {
         layout
     }
 
+    /// Returns the length of the stream, as far as it is stored.
+    fn total(&self) -> u64 {
+        self.segments.iter().map(|(_, length)| length).sum()
+    }
+
     fn push(&mut self, start: u64, length: u64) {
         match self.segments.last_mut() {
             Some((last, size)) if *last + *size == start => *size += length,
@@ -332,19 +338,6 @@ fn live_tail(io: &TaskIo, stream: Stream) -> Option<Vec<u8>> {
 /// Returns what follows the first line feed, or all when there is none.
 fn after_line(bytes: &[u8]) -> &[u8] {
     memchr::memchr(b'\n', bytes).map_or(bytes, |at| &bytes[at + 1..])
-}
-
-fn read_at(file: &File, offset: u64, length: u64) -> std::io::Result<Vec<u8>> {
-    let mut bytes = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
-    let mut filled = 0;
-    while filled < bytes.len() {
-        match file.read_at(&mut bytes[filled..], offset + filled as u64)? {
-            0 => break,
-            read => filled += read,
-        }
-    }
-    bytes.truncate(filled);
-    Ok(bytes)
 }
 
 async fn blocking<T: Send + 'static>(

@@ -1,24 +1,17 @@
-//! A task's screen at any moment of its life, drawn anew from its log. Blocks.
+//! A task's screen at any moment of its life, drawn again from its log. Blocks.
 
-use std::fs::File;
 use std::io;
 
-use super::log::{log_path, read_marks};
+use super::log::StoredLog;
 use super::view::TaskView;
-use crate::terminal::{LogBytes, Mark, MarkKind, Origin, Size, Terminal};
-
-/// Bytes taken at a time; as much as a parser takes at once.
-const FEED_BYTES: usize = 256 << 10;
+use crate::terminal::{LogBytes, Mark, MarkKind, Terminal};
 
 /// A log that is played, as far as it had come when it was opened.
 pub struct Playback {
-    log: File,
+    log: StoredLog,
     end: u64,
-    marks: Vec<Mark>,
-    origin: Origin,
-    size: Size,
     terminal: Terminal,
-    /// Marks carried out.
+    /// How many marks have been played.
     done: usize,
 }
 
@@ -28,57 +21,40 @@ impl Playback {
     /// # Errors
     /// When it cannot be read.
     pub fn open(task: &TaskView) -> io::Result<Self> {
-        let log = File::open(log_path(&task.folder))?;
-        let marks = read_marks(&task.folder).map_err(io::Error::other)?;
-        let sizes = marks.iter().find_map(|mark| match mark.kind {
-            MarkKind::Resize(size) => Some(size),
-            _ => None,
-        });
-        let (size, origin) = (sizes.unwrap_or(task.size), Origin::of(task.tty));
-        Ok(Self { end: log.len(), log, marks, origin, size, terminal: Terminal::new(size, origin), done: 0 })
+        let log = StoredLog::open(task)?;
+        Ok(Self { end: log.file.len(), terminal: Terminal::new(log.size, log.origin), log, done: 0 })
     }
 
-    /// Returns the marks of the log: what happens one after the other.
+    /// Returns the marks of the log: the moments of the playback.
     #[must_use]
     pub fn marks(&self) -> &[Mark] {
-        &self.marks
+        &self.log.marks
     }
 
-    /// Goes to where so many marks have been carried out, and returns the screen there. Going back begins anew.
+    /// Goes to the moment when `done` marks have been played, and returns the screen there. Going back starts over.
     ///
     /// # Errors
     /// When the log cannot be read.
     pub fn seek(&mut self, done: usize) -> io::Result<&Terminal> {
         if done < self.done {
-            (self.terminal, self.done) = (Terminal::new(self.size, self.origin), 0);
+            (self.terminal, self.done) = (Terminal::new(self.log.size, self.log.origin), 0);
         }
-        while let Some(mark) = self.marks.get(self.done).copied().filter(|_| self.done < done) {
+        while let Some(mark) = self.log.marks.get(self.done).copied().filter(|_| self.done < done) {
             match mark.kind {
                 MarkKind::Resize(size) => self.terminal.resize(size),
                 MarkKind::Gap { .. } => {}
                 MarkKind::Chunk(_) => {
-                    let next = self.marks.get(self.done + 1).map_or(self.end, |next| next.offset);
-                    self.feed(mark.offset, next.min(self.end))?;
+                    let next = self.log.marks.get(self.done + 1).map_or(self.end, |next| next.offset);
+                    let terminal = &mut self.terminal;
+                    self.log.file.for_each_block(mark.offset..next.min(self.end), |_, output| {
+                        // Replies go nowhere: the program is not there any more.
+                        let _ = terminal.feed(output);
+                        true
+                    })?;
                 }
             }
             self.done += 1;
         }
         Ok(&self.terminal)
-    }
-
-    fn feed(&mut self, from: u64, to: u64) -> io::Result<()> {
-        let (mut offset, mut piece) = (from, vec![0; FEED_BYTES]);
-        while offset < to {
-            let wanted = usize::try_from(to - offset).unwrap_or(FEED_BYTES).min(FEED_BYTES);
-            match self.log.read_at(offset, &mut piece[..wanted])? {
-                0 => break,
-                count => {
-                    // What a terminal would answer goes nowhere: the program is not there any more.
-                    let _ = self.terminal.feed(&piece[..count]);
-                    offset += count as u64;
-                }
-            }
-        }
-        Ok(())
     }
 }

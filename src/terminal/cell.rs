@@ -1,11 +1,11 @@
-//! One cell as it may be drawn: its text, filtered, its width and its style. Never a control, never an invisible
-//! character that could reorder or hide what stands next to it.
+//! One cell as it may be drawn: its filtered text, its width and its style. It never holds a control character or an
+//! invisible one that could reorder or hide its neighbours.
 
 use std::borrow::Cow;
 
 use crate::envelope::is_hidden;
 
-/// What stands for U+FFFD inside the emulator, which drops the real one; a noncharacter no program should print.
+/// Stands for U+FFFD inside the emulator, which drops the real one; a noncharacter that no program should print.
 pub(super) const REPLACEMENT_STAND_IN: char = '\u{FDD0}';
 
 /// A blank two columns wide.
@@ -38,7 +38,7 @@ impl<'a> Cell<'a> {
         Self { text: Cow::Borrowed(""), width: 0, style: CellStyle::default() }
     }
 
-    /// Returns a cell showing `raw` with everything taken out that must not reach a terminal.
+    /// Returns a cell showing `raw` without anything that must not reach a terminal.
     #[must_use]
     pub fn filtered(raw: &'a str, wide: bool, style: CellStyle) -> Self {
         let width = if wide { 2 } else { 1 };
@@ -65,10 +65,27 @@ pub struct CellStyle {
     pub dim: bool,
     /// Italic.
     pub italic: bool,
-    /// Underlined, in whatever way was asked for.
+    /// Underlined, whatever kind of underline was asked for.
     pub underline: bool,
     /// Foreground and background swapped.
     pub inverse: bool,
+}
+
+impl CellStyle {
+    /// Tells whether a blank in this style can be seen.
+    pub(super) fn shows_on_blanks(self) -> bool {
+        self.bg != Color::Default || self.inverse || self.underline
+    }
+
+    /// Returns the SGR sequence that sets this style, whatever was set before.
+    pub(super) fn sequence(self) -> String {
+        let flags = [(self.bold, 1), (self.dim, 2), (self.italic, 3), (self.underline, 4), (self.inverse, 7)];
+        let mut codes: Vec<String> = vec!["0".to_owned()];
+        codes.extend(flags.iter().filter(|(set, _)| *set).map(|(_, code)| code.to_string()));
+        codes.extend(self.fg.code(30));
+        codes.extend(self.bg.code(40));
+        format!("\x1b[{}m", codes.join(";"))
+    }
 }
 
 /// A colour as the program named it.
@@ -81,6 +98,19 @@ pub enum Color {
     Indexed(u8),
     /// Red, green, blue.
     Rgb(u8, u8, u8),
+}
+
+impl Color {
+    /// Returns the SGR parameters that select it, with 30 for the foreground and 40 for the background.
+    fn code(self, base: u8) -> Option<String> {
+        match self {
+            Self::Default => None,
+            Self::Indexed(index @ 0..=7) => Some((base + index).to_string()),
+            Self::Indexed(index @ 8..=15) => Some((base + 52 + index).to_string()),
+            Self::Indexed(index) => Some(format!("{};5;{index}", base + 8)),
+            Self::Rgb(r, g, b) => Some(format!("{};2;{r};{g};{b}", base + 8)),
+        }
+    }
 }
 
 /// Returns what of a cell's text may be drawn; at least one blank, so that columns stay where they are.
@@ -109,7 +139,7 @@ fn drawable(raw: &str, wide: bool) -> Cow<'_, str> {
             text.push(c);
         }
     }
-    // A joiner with nothing behind it would join the next cell.
+    // A trailing joiner would join the next cell.
     text.truncate(text.trim_end_matches('\u{200D}').len());
     if raw.chars().next().is_some_and(is_hidden) {
         text.insert(0, if wide { WIDE_BLANK } else { ' ' });

@@ -1,7 +1,7 @@
 //! A picture of a screen as bytes: fed to a fresh terminal of the same size they show the same cells, cursor and
 //! modes. It holds what can be seen and what input depends on; colours to come, margins and scrollback are not in it.
 
-use super::cell::{Cell, CellStyle, Color};
+use super::cell::{Cell, CellStyle};
 use super::modes::{Modes, MouseEncoding, MouseMode};
 use super::terminal::Terminal;
 
@@ -19,7 +19,7 @@ pub(super) fn of(terminal: &Terminal) -> Vec<u8> {
         // A blank that the text was wrapped behind counts as drawn.
         let last = terminal.is_wrapped(row).then(|| size.cols() - 1);
         let drawn = [goes_on.then_some(0), last];
-        end = picture.row(row, drawn, (0..size.cols()).map(|col| terminal.cell(row, col)));
+        end = picture.row(row, drawn, terminal.row(row));
     }
     picture.modes(modes);
     picture.cursor(terminal);
@@ -63,7 +63,7 @@ impl Picture {
     fn cell(&mut self, cell: &Cell<'_>) {
         if cell.style != self.style {
             self.style = cell.style;
-            self.bytes.push_str(&select(cell.style));
+            self.bytes.push_str(&cell.style.sequence());
         }
         self.bytes.push_str(&cell.text);
     }
@@ -112,25 +112,6 @@ impl Picture {
             self.bytes.push_str("\x1b[?25l");
         }
     }
-}
-
-/// Returns the sequence that selects a style from any other.
-fn select(style: CellStyle) -> String {
-    let mut sequence = String::from("\x1b[0");
-    let attributes =
-        [(style.bold, 1), (style.dim, 2), (style.italic, 3), (style.underline, 4), (style.inverse, 7)];
-    for (_, number) in attributes.iter().filter(|(on, _)| *on) {
-        sequence.push_str(&format!(";{number}"));
-    }
-    for (color, number) in [(style.fg, 38), (style.bg, 48)] {
-        match color {
-            Color::Default => {}
-            Color::Indexed(index) => sequence.push_str(&format!(";{number};5;{index}")),
-            Color::Rgb(r, g, b) => sequence.push_str(&format!(";{number};2;{r};{g};{b}")),
-        }
-    }
-    sequence.push('m');
-    sequence
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The log's sidecar: fixed records that say where streams change, sizes change and bytes were left out.
+//! The log's sidecar: fixed-size records of where streams change, sizes change and bytes were left out.
 
 use super::size::Size;
 
@@ -64,7 +64,7 @@ impl Mark {
         record
     }
 
-    /// Reads a record; `None` when it is none.
+    /// Reads a record; `None` when it is not valid.
     #[must_use]
     pub fn decode(record: &[u8; Self::SIZE]) -> Option<Self> {
         let value = get(&record[17..24]);
@@ -79,6 +79,15 @@ impl Mark {
         let at_ms = u32::try_from(get(&record[12..16])).ok()?;
         Some(Self { offset: get(&record[0..6]), line: get(&record[6..12]), at_ms, kind })
     }
+}
+
+/// Returns the size of the terminal before the first byte, as far as the marks tell.
+#[must_use]
+pub fn initial_size(marks: &[Mark]) -> Option<Size> {
+    marks.iter().find_map(|mark| match mark.kind {
+        MarkKind::Resize(size) => Some(size),
+        _ => None,
+    })
 }
 
 fn put(place: &mut [u8], value: u64) {

@@ -1,4 +1,7 @@
 //! Pure: bytes -> screen and transcript, keys -> bytes, query replies. No file, no clock, no thread.
+//!
+//! To support another escape sequence: `normaliser/sequences.rs` says for each one whether the screen's emulator gets
+//! it, gets something else or a reply is sent. Add it there, and to `transcript/sequences.rs` if it moves or changes text.
 
 mod cell;
 mod charset;
@@ -26,9 +29,9 @@ mod transcript;
 pub use cell::{Cell, CellStyle, Color};
 pub use emulator::{Emulator, Vt100};
 pub use export::{Cast, CastEvent, CastVersion, Drawing, Palette};
-pub use history::{History, Hit, LogBytes, Page, Row};
+pub use history::{History, LogBytes, Page, Row};
 pub use keys::{Key, KeyPress, UnknownKey};
-pub use marks::{Mark, MarkKind, Stream};
+pub use marks::{Mark, MarkKind, Stream, initial_size};
 pub use modes::{Cursor, CursorShape, Modes, MouseEncoding, MouseMode};
 pub use mouse::{MouseButton, MouseInput, MouseKind};
 pub use osc::{PromptMark, Properties};

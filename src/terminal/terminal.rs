@@ -147,6 +147,11 @@ impl Terminal {
         self.emulator.cell(row, col)
     }
 
+    /// Returns the cells of a row.
+    pub(super) fn row(&self, row: u16) -> impl Iterator<Item = Cell<'_>> {
+        (0..self.size().cols()).map(move |col| self.cell(row, col))
+    }
+
     /// Tells whether a row goes on in the next one because the text did not fit.
     #[must_use]
     pub fn is_wrapped(&self, row: u16) -> bool {
@@ -180,12 +185,9 @@ impl Terminal {
     /// Returns the text of the screen, rows trimmed at the end, without blank rows at the bottom.
     #[must_use]
     pub fn screen_text(&self) -> String {
-        let size = self.size();
         let mut text = String::new();
-        for row in 0..size.rows() {
-            for col in 0..size.cols() {
-                text.push_str(&self.cell(row, col).text);
-            }
+        for row in 0..self.size().rows() {
+            self.row(row).for_each(|cell| text.push_str(&cell.text));
             text.truncate(text.trim_end_matches(' ').len());
             text.push('\n');
         }

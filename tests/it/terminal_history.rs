@@ -1,6 +1,6 @@
 //! Pages and search over raw logs.
 
-use pilothouse::terminal::{History, Hit, LogBytes, Mark, MarkKind, Origin, Page, Size, Stream};
+use pilothouse::terminal::{History, LogBytes, Mark, MarkKind, Origin, Page, Size, Stream};
 use proptest::prelude::*;
 
 const SIZE: (u16, u16) = (20, 4);
@@ -101,8 +101,7 @@ fn a_progress_bar_shows_its_last_state() {
 fn search_finds_what_was_shown() {
     let log = b"plain error\nan \x1b[1mer\x1b[mror in colours\nerr\rhidden\n\x1b]0;error\x07title\nbe\x08rror? no\nlast error";
     let history = History::new(&log[..], &[], Origin::Pipe, size());
-    let found =
-        |needle: &str, from, forward| history.search(needle, from, forward).unwrap().map(|hit: Hit| hit.line);
+    let found = |needle: &str, from, forward| history.search(needle, from, forward).unwrap();
     assert_eq!(found("error", 0, true), Some(0));
     assert_eq!(found("error", 1, true), Some(1));
     assert_eq!(found("error", 2, true), Some(5));
@@ -131,9 +130,9 @@ fn a_file_is_a_log_as_well() {
         text(&history.page(49_998, size()).unwrap()),
         rows(&[("line 49998", 49_998), ("line 49999", 49_999)])
     );
-    assert_eq!(history.search("line 49999", 0, true).unwrap(), Some(Hit { line: 49_999 }));
+    assert_eq!(history.search("line 49999", 0, true).unwrap(), Some(49_999));
     assert_eq!(history.search("line 7\n", 0, true).unwrap(), None);
-    assert_eq!(history.search("line 31234", 49_999, false).unwrap(), Some(Hit { line: 31_234 }));
+    assert_eq!(history.search("line 31234", 49_999, false).unwrap(), Some(31_234));
 }
 
 proptest! {
@@ -169,6 +168,6 @@ proptest! {
         let mut hits = log.split_inclusive('\n').map(|line| line.trim_end_matches('\n')).enumerate()
             .filter(|(_, line)| shown(line).contains("ab")).map(|(at, _)| at as u64);
         let expected = if forward { hits.find(|at| *at >= from) } else { hits.filter(|at| *at <= from).last() };
-        prop_assert_eq!(history.search("ab", from, forward).unwrap().map(|hit| hit.line), expected);
+        prop_assert_eq!(history.search("ab", from, forward).unwrap(), expected);
     }
 }

@@ -2,10 +2,9 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt as _;
 
-use crate::runtime::{Playback, TaskView, log_path, read_marks};
-use crate::terminal::{History, Origin, Page, Size, Terminal, clean};
+use crate::runtime::{Playback, StoredLog, TaskView, log_path};
+use crate::terminal::{History, LogBytes, Origin, Page, Size, Terminal, clean};
 
 use super::super::app::picture::Picture;
 use super::super::app::search::Query;
@@ -27,10 +26,8 @@ const PROMPT_BEGINS: &[u8] = b"\x1b]133;A";
 /// # Errors
 /// When the log cannot be read.
 pub(in crate::console) fn read(task: &TaskView, anchor: Anchor, size: Size) -> io::Result<PageView> {
-    let log = File::open(log_path(&task.folder))?;
-    let marks = read_marks(&task.folder).map_err(io::Error::other)?;
-    let origin = Origin::of(task.tty);
-    let history = History::new(&log, &marks, origin, task.size);
+    let log = StoredLog::open(task)?;
+    let history = log.history();
     let lines = history.lines();
     let page = page(&history, anchor, size)?;
     let picture = Picture::of_page(&page);
@@ -43,12 +40,7 @@ pub(in crate::console) fn read(task: &TaskView, anchor: Anchor, size: Size) -> i
 /// # Errors
 /// When the log cannot be read.
 pub(in crate::console) fn search(task: &TaskView, query: &Query) -> io::Result<Option<u64>> {
-    let log = File::open(log_path(&task.folder))?;
-    let marks = read_marks(&task.folder).map_err(io::Error::other)?;
-    let origin = Origin::of(task.tty);
-    let history = History::new(&log, &marks, origin, task.size);
-    let hit = history.search(&query.needle, query.from, query.forward)?;
-    Ok(hit.map(|hit| hit.line))
+    StoredLog::open(task)?.history().search(&query.needle, query.from, query.forward)
 }
 
 /// Looks for a prompt that the shell of a task has marked. Blocking: as long as it takes to read the log.
@@ -60,9 +52,8 @@ pub(in crate::console) fn prompt(
     from: Option<u64>,
     forward: bool,
 ) -> io::Result<Option<u64>> {
-    let log = File::open(log_path(&task.folder))?;
-    let marks = read_marks(&task.folder).map_err(io::Error::other)?;
-    let history = History::new(&log, &marks, Origin::of(task.tty), task.size);
+    let log = StoredLog::open(task)?;
+    let history = log.history();
     match from.or_else(|| history.lines().checked_sub(2)) {
         Some(from) => history.prompt(from, forward),
         None => Ok(None),
@@ -76,10 +67,8 @@ pub(in crate::console) fn prompt(
 /// When the log cannot be read.
 pub(in crate::console) fn last_output(task: &TaskView) -> io::Result<(String, bool)> {
     let log = File::open(log_path(&task.folder))?;
-    let length = log.metadata()?.len();
-    let from = length.saturating_sub(MOST_COPIED);
-    let mut bytes = vec![0; usize::try_from(length - from).unwrap_or_default()];
-    log.read_exact_at(&mut bytes, from)?;
+    let length = log.len();
+    let bytes = log.read_range(length.saturating_sub(MOST_COPIED)..length)?;
     let origin = Origin::of(task.tty);
     let part = last_part(&bytes);
     Ok((clean(part.unwrap_or(&bytes), origin, task.size), part.is_some()))
@@ -112,10 +101,9 @@ fn last_part(bytes: &[u8]) -> Option<&[u8]> {
 /// When the log cannot be read.
 pub(in crate::console) fn since(task: &TaskView, from: u64, purpose: Purpose) -> io::Result<Reading> {
     let log = File::open(log_path(&task.folder))?;
-    let length = log.metadata()?.len();
+    let length = log.len();
     let begin = from.max(length.saturating_sub(MOST_READ)).min(length);
-    let mut bytes = vec![0; usize::try_from(length - begin).unwrap_or_default()];
-    log.read_exact_at(&mut bytes, begin)?;
+    let mut bytes = log.read_range(begin..length)?;
     if purpose == Purpose::Followed {
         bytes.truncate(memchr::memrchr(b'\n', &bytes).map_or(0, |at| at + 1));
     }

@@ -1,7 +1,7 @@
 //! The pool that feeds terminals from rings: the focused task first, then in turn.
 
 use std::collections::VecDeque;
-use std::io::{Read as _, Seek as _, SeekFrom};
+use std::fs::File;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError, Weak};
 use std::thread::JoinHandle;
@@ -16,6 +16,7 @@ use super::task_io::TaskIo;
 use super::viewers::Viewers;
 use crate::clock::Clock;
 use crate::runtime::log;
+use crate::terminal::LogBytes;
 
 /// How much of the log's end rebuilds a screen after a panic.
 const REBUILD_BYTES: u64 = 256 << 10;
@@ -224,14 +225,12 @@ impl Parsers {
 
 /// Returns the end of a task's log, for a rebuild; empty when it cannot be read.
 fn log_tail(io: &TaskIo) -> Vec<u8> {
-    let mut tail = Vec::new();
-    let read = std::fs::File::open(log::log_path(&io.folder)).and_then(|mut file| {
-        let length = file.metadata()?.len();
-        file.seek(SeekFrom::Start(length.saturating_sub(REBUILD_BYTES)))?;
-        file.read_to_end(&mut tail)
+    let tail = File::open(log::log_path(&io.folder)).and_then(|file| {
+        let length = LogBytes::len(&file);
+        file.read_range(length.saturating_sub(REBUILD_BYTES)..length)
     });
-    if let Err(error) = read {
+    tail.unwrap_or_else(|error| {
         tracing::warn!(%error, task = %io.id, "read the log to rebuild a screen; it starts blank");
-    }
-    tail
+        Vec::new()
+    })
 }

@@ -1,6 +1,6 @@
-//! A log as a recording that players of terminal sessions read: asciicast, version 2 or 3.
+//! A log as a recording for players of terminal sessions: asciicast, version 2 or 3.
 
-use std::io::{self, Write};
+use std::io;
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use crate::terminal::terminal::Origin;
 /// Bytes of output in one line of a recording at most.
 const PIECE: usize = 64 * 1024;
 
-/// The form of a recording.
+/// The version of the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CastVersion {
     /// Times count from the beginning.
@@ -21,18 +21,18 @@ pub enum CastVersion {
     V3,
 }
 
-/// What a recording says of itself.
+/// The properties of a recording.
 #[derive(Debug, Clone, Copy)]
 pub struct Cast<'a> {
-    /// Its form.
+    /// Its version.
     pub version: CastVersion,
     /// The size it begins with.
     pub size: Size,
     /// A pipe's line feeds become what a terminal would have made of them.
     pub origin: Origin,
-    /// When the task was made, in seconds since the Unix epoch.
+    /// When the task was created, in seconds since the Unix epoch.
     pub started_at: i64,
-    /// The command, as it may be shown.
+    /// The command, with secrets masked.
     pub command: &'a str,
 }
 
@@ -41,51 +41,53 @@ pub struct Cast<'a> {
 pub enum CastEvent {
     /// Text that was typed.
     Input(String),
-    /// A word about what happened.
+    /// A label for what happened.
     Marker(String),
     /// The end, with the exit status (version 3 only).
     Exit(i32),
 }
 
 impl Cast<'_> {
-    /// Writes the recording. `events` are in order, each with the milliseconds since the task was made.
+    /// Returns the recording. `events` are in order, each with the milliseconds since the task was created.
     ///
     /// # Errors
-    /// When the log cannot be read or `out` not be written.
-    pub fn write(
+    /// When the log cannot be read.
+    pub fn text(
         &self,
-        out: &mut impl Write,
         log: &(impl LogBytes + ?Sized),
         marks: &[Mark],
         events: &[(u32, CastEvent)],
-    ) -> io::Result<()> {
-        writeln!(out, "{}", self.header())?;
-        let mut lines = Lines { out, version: self.version, last_ms: 0 };
+    ) -> io::Result<String> {
+        let mut lines = Lines { text: format!("{}\n", self.header()), version: self.version, last_ms: 0 };
         let mut events = events.iter().peekable();
-        let mut text = Decoder { pending: Vec::new(), feed_returns: self.origin == Origin::Pipe };
+        let mut decoder = Decoder { pending: Vec::new(), feed_returns: self.origin == Origin::Pipe };
         let mut size = self.size;
         for (at, mark) in marks.iter().enumerate() {
             while let Some((at_ms, event)) = events.next_if(|(at_ms, _)| *at_ms < mark.at_ms) {
-                lines.event(*at_ms, event)?;
+                lines.event(*at_ms, event);
             }
             match mark.kind {
                 MarkKind::Resize(new) if new == size => {}
                 MarkKind::Resize(new) => {
                     size = new;
-                    lines.put(mark.at_ms, "r", &format!("{}x{}", new.cols(), new.rows()))?;
+                    lines.put(mark.at_ms, "r", &format!("{}x{}", new.cols(), new.rows()));
                 }
                 MarkKind::Gap { dropped } => {
-                    lines.put(mark.at_ms, "m", &format!("{dropped} bytes not kept"))?;
+                    lines.put(mark.at_ms, "m", &format!("{dropped} bytes not kept"));
                 }
                 MarkKind::Chunk(_) => {
                     let end = marks.get(at + 1).map_or(log.len(), |next| next.offset);
-                    output(log, mark.offset..end, &mut |piece| {
-                        lines.put(mark.at_ms, "o", &text.take(piece))
+                    log.for_each_block(mark.offset..end, |_, block| {
+                        block
+                            .chunks(PIECE)
+                            .for_each(|piece| lines.put(mark.at_ms, "o", &decoder.decode(piece)));
+                        true
                     })?;
                 }
             }
         }
-        events.try_for_each(|(at_ms, event)| lines.event(*at_ms, event))
+        events.for_each(|(at_ms, event)| lines.event(*at_ms, event));
+        Ok(lines.text)
     }
 
     fn header(&self) -> Value {
@@ -102,16 +104,16 @@ impl Cast<'_> {
 }
 
 /// The lines of a recording, each with its time.
-struct Lines<'a, W> {
-    out: &'a mut W,
+struct Lines {
+    text: String,
     version: CastVersion,
     last_ms: u32,
 }
 
-impl<W: Write> Lines<'_, W> {
-    fn put(&mut self, at_ms: u32, kind: &str, data: &str) -> io::Result<()> {
+impl Lines {
+    fn put(&mut self, at_ms: u32, kind: &str, data: &str) {
         if data.is_empty() {
-            return Ok(());
+            return;
         }
         // The clock of a log never goes back, that of events may by a moment.
         let at_ms = at_ms.max(self.last_ms);
@@ -120,68 +122,47 @@ impl<W: Write> Lines<'_, W> {
             CastVersion::V3 => at_ms - self.last_ms,
         };
         self.last_ms = at_ms;
-        writeln!(self.out, "[{}.{:03}, \"{kind}\", {}]", time / 1_000, time % 1_000, Value::from(data))
+        let (seconds, millis) = (time / 1_000, time % 1_000);
+        self.text.push_str(&format!("[{seconds}.{millis:03}, \"{kind}\", {}]\n", Value::from(data)));
     }
 
-    fn event(&mut self, at_ms: u32, event: &CastEvent) -> io::Result<()> {
+    fn event(&mut self, at_ms: u32, event: &CastEvent) {
         match event {
             CastEvent::Input(text) => self.put(at_ms, "i", text),
-            CastEvent::Marker(word) => self.put(at_ms, "m", word),
+            CastEvent::Marker(label) => self.put(at_ms, "m", label),
             CastEvent::Exit(status) if self.version == CastVersion::V3 => {
-                self.put(at_ms, "x", &status.to_string())
+                self.put(at_ms, "x", &status.to_string());
             }
-            CastEvent::Exit(_) => Ok(()),
+            CastEvent::Exit(_) => {}
         }
     }
 }
 
-fn output(
-    log: &(impl LogBytes + ?Sized),
-    range: std::ops::Range<u64>,
-    take: &mut impl FnMut(&[u8]) -> io::Result<()>,
-) -> io::Result<()> {
-    let mut piece = vec![0; PIECE];
-    let mut offset = range.start;
-    while offset < range.end {
-        let wanted = usize::try_from(range.end - offset).unwrap_or(PIECE).min(PIECE);
-        match log.read_at(offset, &mut piece[..wanted])? {
-            0 => break,
-            count => {
-                take(&piece[..count])?;
-                offset += count as u64;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Makes text of bytes, whatever pieces they come in; what is no UTF-8 becomes U+FFFD.
+/// Turns bytes into text, whatever pieces they come in; what is not UTF-8 becomes U+FFFD.
 struct Decoder {
     pending: Vec<u8>,
     feed_returns: bool,
 }
 
 impl Decoder {
-    fn take(&mut self, bytes: &[u8]) -> String {
+    fn decode(&mut self, bytes: &[u8]) -> String {
         self.pending.extend_from_slice(bytes);
-        let kept = match std::str::from_utf8(&self.pending) {
-            Err(error) if error.error_len().is_none() => error.valid_up_to(),
-            _ => cut_off(&self.pending),
-        };
-        let rest = self.pending.split_off(kept);
-        let text = String::from_utf8_lossy(&self.pending).into_owned();
-        self.pending = rest;
+        let (mut text, mut done) = (String::new(), 0);
+        for chunk in self.pending.utf8_chunks() {
+            text.push_str(chunk.valid());
+            done += chunk.valid().len();
+            let is_last = done + chunk.invalid().len() == self.pending.len();
+            if is_last
+                && std::str::from_utf8(chunk.invalid())
+                    .map_or_else(|error| error.error_len().is_none(), |_| true)
+            {
+                break;
+            }
+            text.push(char::REPLACEMENT_CHARACTER);
+            done += chunk.invalid().len();
+        }
+        self.pending.drain(..done);
         if self.feed_returns { text.replace('\n', "\r\n") } else { text }
-    }
-}
-
-/// Returns where the beginning of an unfinished character stands, at the end of bytes that are not all UTF-8.
-fn cut_off(bytes: &[u8]) -> usize {
-    let back = bytes.iter().rev().take(4).position(|byte| *byte >= 0xc0).map_or(0, |at| at + 1);
-    let start = bytes.len() - back;
-    match std::str::from_utf8(&bytes[start..]) {
-        Err(error) if error.valid_up_to() == 0 && error.error_len().is_none() => start,
-        _ => bytes.len(),
     }
 }
 
@@ -208,13 +189,8 @@ mod tests {
             mark(7, 2_000, MarkKind::Gap { dropped: 9 }),
         ];
         let events = [(1_400, CastEvent::Input("ok\n".into())), (2_500, CastEvent::Exit(3))];
-        let mut out = Vec::new();
-        cast.write(&mut out, "a\n gr\u{f6}".as_bytes(), &marks, &events).expect("written");
-        String::from_utf8(out)
-            .expect("text")
-            .lines()
-            .map(|line| serde_json::from_str(line).expect("JSON"))
-            .collect()
+        let text = cast.text("a\n gr\u{f6}".as_bytes(), &marks, &events).expect("a log in memory");
+        text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
     }
 
     #[test]
@@ -261,7 +237,7 @@ mod tests {
             let (mut joined, mut rest) = (String::new(), &bytes[..]);
             for cut in cuts.into_iter().cycle().take(40) {
                 let (piece, later) = rest.split_at(cut.min(rest.len()));
-                joined.push_str(&text.take(piece));
+                joined.push_str(&text.decode(piece));
                 rest = later;
             }
             joined.push_str(&String::from_utf8_lossy(&text.pending));

@@ -1,4 +1,4 @@
-//! The colours a page or a picture is drawn in: a terminal has its own, a file has to bring them.
+//! The colours of HTML and SVG: a terminal has its own, a file has to bring them.
 
 use crate::terminal::cell::{CellStyle, Color};
 
@@ -10,7 +10,7 @@ type Rgb = (u8, u8, u8);
 pub struct Palette {
     /// Text in the default colour.
     pub fore: Rgb,
-    /// The ground it stands on.
+    /// The background.
     pub back: Rgb,
     /// Black, red, green, yellow, blue, magenta, cyan, white; then the same, bright.
     pub named: [Rgb; 16],
@@ -24,56 +24,38 @@ const fn rgb(hex: u32) -> Rgb {
     (r, g, b)
 }
 
+const fn all(hex: [u32; 16]) -> [Rgb; 16] {
+    let mut colours = [(0, 0, 0); 16];
+    let mut at = 0;
+    while at < hex.len() {
+        colours[at] = rgb(hex[at]);
+        at += 1;
+    }
+    colours
+}
+
 impl Palette {
     /// Light text on dark.
     pub const DARK: Self = Self {
-        fore: rgb(0x00d5_d8de),
-        back: rgb(0x0015_181e),
-        named: [
-            rgb(0x0015_181e),
-            rgb(0x00e0_6c75),
-            rgb(0x0098_c379),
-            rgb(0x00e5_c07b),
-            rgb(0x0061_afef),
-            rgb(0x00c6_78dd),
-            rgb(0x0056_b6c2),
-            rgb(0x00c8_ccd4),
-            rgb(0x006b_7280),
-            rgb(0x00ff_7b86),
-            rgb(0x00b5_e08d),
-            rgb(0x00ff_d68a),
-            rgb(0x007c_c4ff),
-            rgb(0x00de_92f5),
-            rgb(0x006f_d3df),
-            rgb(0x00ff_ffff),
-        ],
+        fore: rgb(0xd5_d8_de),
+        back: rgb(0x15_18_1e),
+        named: all([
+            0x15_18_1e, 0xe0_6c_75, 0x98_c3_79, 0xe5_c0_7b, 0x61_af_ef, 0xc6_78_dd, 0x56_b6_c2, 0xc8_cc_d4,
+            0x6b_72_80, 0xff_7b_86, 0xb5_e0_8d, 0xff_d6_8a, 0x7c_c4_ff, 0xde_92_f5, 0x6f_d3_df, 0xff_ff_ff,
+        ]),
     };
 
     /// Dark text on light.
     pub const LIGHT: Self = Self {
-        fore: rgb(0x0024_292f),
-        back: rgb(0x00ff_ffff),
-        named: [
-            rgb(0x0024_292f),
-            rgb(0x00b3_261e),
-            rgb(0x0011_6329),
-            rgb(0x007d_4e00),
-            rgb(0x0005_50ae),
-            rgb(0x0082_50df),
-            rgb(0x000b_6b74),
-            rgb(0x0057_606a),
-            rgb(0x006e_7781),
-            rgb(0x00cf_222e),
-            rgb(0x001a_7f37),
-            rgb(0x009a_6700),
-            rgb(0x0009_69da),
-            rgb(0x00a4_75f9),
-            rgb(0x001b_7c83),
-            rgb(0x008c_959f),
-        ],
+        fore: rgb(0x24_29_2f),
+        back: rgb(0xff_ff_ff),
+        named: all([
+            0x24_29_2f, 0xb3_26_1e, 0x11_63_29, 0x7d_4e_00, 0x05_50_ae, 0x82_50_df, 0x0b_6b_74, 0x57_60_6a,
+            0x6e_77_81, 0xcf_22_2e, 0x1a_7f_37, 0x9a_67_00, 0x09_69_da, 0xa4_75_f9, 0x1b_7c_83, 0x8c_95_9f,
+        ]),
     };
 
-    /// Returns what text and ground of a cell look like; no ground when it is the page's own.
+    /// Returns the colours of a cell's text and background; no background when it is the page's own.
     pub(super) fn inks(&self, style: CellStyle) -> (String, Option<String>) {
         let fore = self.ink(style.fg).unwrap_or(self.fore);
         let back = self.ink(style.bg);

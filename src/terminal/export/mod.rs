@@ -1,15 +1,14 @@
-//! What a screen or a log shows, as something that can be kept: text, text with colours, a page, a picture, a
-//! recording that plays. Pure; what the program printed reaches none of them but as cells, and the recording.
+//! What a screen or a log shows, in forms that can be kept: text, text with colours, HTML, SVG, a recording that can be
+//! played. Pure; all but the recording are made of cells, never of what the program printed.
 
 mod cast;
 mod colours;
-mod page;
-mod picture;
+mod markup;
 
 pub use cast::{Cast, CastEvent, CastVersion};
 pub use colours::Palette;
 
-use super::cell::{Cell, CellStyle, Color};
+use super::cell::{Cell, CellStyle};
 use super::terminal::Terminal;
 
 /// Rows of cells, as a screen or a log shows them.
@@ -35,7 +34,7 @@ impl Drawing {
     #[must_use]
     pub fn of(terminal: &Terminal) -> Self {
         let size = terminal.size();
-        let row = |row| (0..size.cols()).map(|col| terminal.cell(row, col).into_owned()).collect();
+        let row = |row| terminal.row(row).map(Cell::into_owned).collect();
         Self { columns: size.cols(), rows: (0..size.rows()).map(row).collect() }
     }
 
@@ -58,7 +57,7 @@ impl Drawing {
         for row in &self.rows {
             let runs = runs(row);
             for run in &runs {
-                text.push_str(&sequence(run.style));
+                text.push_str(&run.style.sequence());
                 text.push_str(&run.text);
             }
             if runs.last().is_some_and(|run| run.style != CellStyle::default()) {
@@ -72,13 +71,13 @@ impl Drawing {
     /// Returns a page for a browser, complete in itself.
     #[must_use]
     pub fn html(&self, title: &str, palette: &Palette) -> String {
-        page::html(self, title, palette)
+        markup::html(self, title, palette)
     }
 
     /// Returns a picture of it.
     #[must_use]
     pub fn svg(&self, title: &str, palette: &Palette) -> String {
-        picture::svg(self, title, palette)
+        markup::svg(self, title, palette)
     }
 }
 
@@ -101,7 +100,7 @@ fn runs(row: &[Cell<'_>]) -> Vec<Run> {
             }),
         }
     }
-    while let Some(last) = runs.last_mut().filter(|last| !is_seen_when_blank(last.style)) {
+    while let Some(last) = runs.last_mut().filter(|last| !last.style.shows_on_blanks()) {
         let kept = last.text.trim_end_matches(' ').len();
         last.columns -= last.text.len() - kept;
         last.text.truncate(kept);
@@ -113,52 +112,12 @@ fn runs(row: &[Cell<'_>]) -> Vec<Run> {
     runs
 }
 
-/// Tells whether a blank in this style can be seen.
-fn is_seen_when_blank(style: CellStyle) -> bool {
-    style.bg != Color::Default || style.inverse || style.underline
-}
-
-/// Returns the sequence that sets a style, whatever was set before.
-fn sequence(style: CellStyle) -> String {
-    let flags =
-        [(style.bold, 1), (style.dim, 2), (style.italic, 3), (style.underline, 4), (style.inverse, 7)];
-    let mut codes: Vec<String> = vec!["0".to_owned()];
-    codes.extend(flags.iter().filter(|(set, _)| *set).map(|(_, code)| code.to_string()));
-    codes.extend(colour_code(style.fg, 30));
-    codes.extend(colour_code(style.bg, 40));
-    format!("\x1b[{}m", codes.join(";"))
-}
-
-fn colour_code(color: Color, base: u8) -> Option<String> {
-    match color {
-        Color::Default => None,
-        Color::Indexed(index @ 0..=7) => Some((base + index).to_string()),
-        Color::Indexed(index @ 8..=15) => Some((base + 52 + index).to_string()),
-        Color::Indexed(index) => Some(format!("{};5;{index}", base + 8)),
-        Color::Rgb(r, g, b) => Some(format!("{};2;{r};{g};{b}", base + 8)),
-    }
-}
-
-/// Writes text so that a browser reads it as text.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            c => escaped.push(c),
-        }
-    }
-    escaped
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::terminal::cell::Color;
     use crate::terminal::{Origin, Size};
 
     fn drawn(bytes: &[u8]) -> (Terminal, Drawing) {

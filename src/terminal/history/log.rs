@@ -1,13 +1,12 @@
-//! Bytes of a log, wherever they are kept.
+//! The bytes of a log, wherever they are kept.
 
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::ops::Range;
 
 /// How much is read at once.
-const BLOCK: usize = 64 * 1024;
+const BLOCK: u64 = 256 * 1024;
 
-/// Bytes of a log that can be read anywhere.
+/// The bytes of a log, readable at any offset.
 pub trait LogBytes {
     /// Returns how many there are.
     fn len(&self) -> u64;
@@ -22,6 +21,41 @@ pub trait LogBytes {
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
+
+    /// Reads the bytes of a range, fewer when the log ends before.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    fn read_range(&self, range: Range<u64>) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(0)];
+        let mut filled = 0;
+        while filled < bytes.len() {
+            match self.read_at(range.start + filled as u64, &mut bytes[filled..])? {
+                0 => break,
+                count => filled += count,
+            }
+        }
+        bytes.truncate(filled);
+        Ok(bytes)
+    }
+
+    /// Hands the bytes of a range to `take`, in blocks with their offsets, until it returns false.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    fn for_each_block(&self, range: Range<u64>, mut take: impl FnMut(u64, &[u8]) -> bool) -> io::Result<()> {
+        let mut block = vec![0; usize::try_from(BLOCK).unwrap_or(0)];
+        let mut offset = range.start;
+        while offset < range.end {
+            let wanted = usize::try_from((range.end - offset).min(BLOCK)).unwrap_or(0);
+            let count = self.read_at(offset, &mut block[..wanted])?;
+            if count == 0 || !take(offset, &block[..count]) {
+                break;
+            }
+            offset += count as u64;
+        }
+        Ok(())
+    }
 }
 
 impl LogBytes for [u8] {
@@ -35,45 +69,4 @@ impl LogBytes for [u8] {
         buf[..count].copy_from_slice(&rest[..count]);
         Ok(count)
     }
-}
-
-impl LogBytes for File {
-    fn len(&self) -> u64 {
-        self.metadata().map_or(0, |metadata| metadata.len())
-    }
-
-    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<usize> {
-        FileExt::read_at(self, buf, offset)
-    }
-}
-
-/// Hands blocks of the log to `take`, with their offsets, until it has enough.
-pub(super) fn for_each_block(
-    log: &(impl LogBytes + ?Sized),
-    from: u64,
-    mut take: impl FnMut(u64, &[u8]) -> bool,
-) -> io::Result<()> {
-    let mut block = vec![0; BLOCK];
-    let mut offset = from;
-    loop {
-        let count = log.read_at(offset, &mut block)?;
-        if count == 0 || !take(offset, &block[..count]) {
-            return Ok(());
-        }
-        offset += count as u64;
-    }
-}
-
-/// Reads the bytes from `from` to `to`, fewer when the log ends before.
-pub(super) fn read_range(log: &(impl LogBytes + ?Sized), from: u64, to: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = vec![0; usize::try_from(to.saturating_sub(from)).unwrap_or(0)];
-    let mut filled = 0;
-    while filled < bytes.len() {
-        match log.read_at(from + filled as u64, &mut bytes[filled..])? {
-            0 => break,
-            count => filled += count,
-        }
-    }
-    bytes.truncate(filled);
-    Ok(bytes)
 }

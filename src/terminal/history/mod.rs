@@ -1,4 +1,4 @@
-//! Pages and search over a raw log: what has scrolled off the screen, drawn anew from the bytes. Reads, never writes.
+//! Pages and search over a raw log: what has scrolled off the screen, drawn again from the bytes.
 
 mod log;
 mod page;
@@ -9,13 +9,12 @@ use std::io;
 
 pub use log::LogBytes;
 pub use page::{Page, Row};
-pub use search::Hit;
 
 use super::marks::{Mark, MarkKind};
 use super::size::Size;
 use super::terminal::Origin;
 
-/// A raw log with its marks, to look back in. Lines are numbered from 0 by the line feeds before them.
+/// A raw log with its marks, for looking back. Lines are numbered from 0 by the line feeds before them.
 pub struct History<'a, L: ?Sized> {
     log: &'a L,
     marks: &'a [Mark],
@@ -30,15 +29,15 @@ impl<'a, L: LogBytes + ?Sized> History<'a, L> {
         Self { log, marks, origin, size }
     }
 
-    /// Returns how many lines the log has; an unfinished last one counts. What cannot be read has none.
+    /// Returns how many lines the log has; an unfinished last one counts. A log that cannot be read has none.
     #[must_use]
     pub fn lines(&self) -> u64 {
         let (offset, line) = self.marks.last().map_or((0, 0), |mark| (mark.offset, mark.line));
         let mut lines = line;
         let mut last = None;
-        let _ = log::for_each_block(self.log, offset.saturating_sub(1), |at, block| {
+        let _ = self.log.for_each_block(offset.saturating_sub(1)..u64::MAX, |at, block| {
             let from_mark = usize::from(at < offset).min(block.len());
-            lines += memchr::memchr_iter(b'\n', block.get(from_mark..).unwrap_or_default()).count() as u64;
+            lines += line_feeds(block.get(from_mark..).unwrap_or_default());
             last = block.last().copied();
             true
         });
@@ -50,14 +49,10 @@ impl<'a, L: LogBytes + ?Sized> History<'a, L> {
         if line == 0 {
             return Ok((self.log.len() > 0).then_some(0));
         }
-        let before = self.marks.partition_point(|mark| mark.line < line);
-        let (offset, known) = match before.checked_sub(1).and_then(|at| self.marks.get(at)) {
-            Some(mark) => (mark.offset, mark.line),
-            None => (0, 0),
-        };
+        let (offset, known) = self.place_before(|mark| mark.line < line);
         let mut missing = line - known;
         let mut found = None;
-        log::for_each_block(self.log, offset, |at, block| {
+        self.log.for_each_block(offset..u64::MAX, |at, block| {
             for feed in memchr::memchr_iter(b'\n', block) {
                 missing -= 1;
                 if missing == 0 {
@@ -68,6 +63,13 @@ impl<'a, L: LogBytes + ?Sized> History<'a, L> {
             true
         })?;
         Ok(found.filter(|start| *start < self.log.len()))
+    }
+
+    /// Returns offset and line of the last mark that is before something; the beginning of the log when none is.
+    fn place_before(&self, is_before: impl Fn(&Mark) -> bool) -> (u64, u64) {
+        let count = self.marks.partition_point(is_before);
+        let last = count.checked_sub(1).and_then(|at| self.marks.get(at));
+        last.map_or((0, 0), |mark| (mark.offset, mark.line))
     }
 
     /// Returns the size of the terminal when the byte at `offset` was written.
@@ -89,4 +91,8 @@ impl<'a, L: LogBytes + ?Sized> History<'a, L> {
             _ => None,
         })
     }
+}
+
+fn line_feeds(bytes: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', bytes).count() as u64
 }

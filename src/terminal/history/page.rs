@@ -2,11 +2,11 @@
 
 use std::io;
 
-use super::super::cell::{Cell, CellStyle, Color};
+use super::super::cell::Cell;
 use super::super::size::Size;
 use super::super::terminal::{Origin, Terminal};
 use super::History;
-use super::log::{LogBytes, read_range};
+use super::log::LogBytes;
 
 /// Lines read before the page for the colours and modes they leave.
 const CONTEXT_LINES: u64 = 200;
@@ -51,7 +51,7 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
             return Ok(Page { rows: Vec::new(), first_line, next_line: first_line });
         };
         let mut sheet = self.sheet(first_line, start, size)?;
-        let bytes = read_range(self.log, start, (start + PAGE_BYTES).min(self.log.len()))?;
+        let bytes = self.log.read_range(start..(start + PAGE_BYTES).min(self.log.len()))?;
         let mut gaps = self.gaps(start, start + bytes.len() as u64).peekable();
         let mut offset = start;
         let mut next_line = first_line;
@@ -89,7 +89,7 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
         if self.is_alternate_at(context)? {
             terminal.feed(b"\x1b[?1049h");
         }
-        terminal.feed(&read_range(self.log, context, start)?);
+        terminal.feed(&self.log.read_range(context..start)?);
         let is_alternate = terminal.modes().alternate_screen;
         // Colours stay, but must not paint the empty sheet.
         terminal.feed(b"\x18\x1b[?47l\x1b[?6l\x1b[r\x1b7\x1b[m\x1b[2J\x1b8");
@@ -101,7 +101,7 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
 
     /// Tells whether the program was on the alternate screen when it wrote the byte at `offset`.
     fn is_alternate_at(&self, offset: u64) -> io::Result<bool> {
-        let before = read_range(self.log, offset.saturating_sub(ALTERNATE_BYTES), offset)?;
+        let before = self.log.read_range(offset.saturating_sub(ALTERNATE_BYTES)..offset)?;
         let switch = memchr::memrchr_iter(0x1b, &before).find_map(|at| {
             let mode = before.get(at..)?.strip_prefix(b"\x1b[?")?;
             let rest = [&b"1049"[..], b"1047", b"47"].iter().find_map(|number| mode.strip_prefix(*number))?;
@@ -186,16 +186,9 @@ impl Sheet {
 
 /// Returns the cells of a row without the blank ones at its end.
 fn cells(terminal: &Terminal, row: u16) -> Vec<Cell<'static>> {
-    let mut cells: Vec<_> =
-        (0..terminal.size().cols()).map(|col| terminal.cell(row, col).into_owned()).collect();
-    while cells.last().is_some_and(is_blank) {
+    let mut cells: Vec<_> = terminal.row(row).map(Cell::into_owned).collect();
+    while cells.last().is_some_and(|cell| cell.text == " " && !cell.style.shows_on_blanks()) {
         cells.pop();
     }
     cells
-}
-
-/// Tells whether nothing is seen of a cell.
-fn is_blank(cell: &Cell<'_>) -> bool {
-    let CellStyle { bg, underline, inverse, .. } = cell.style;
-    cell.text == " " && bg == Color::Default && !underline && !inverse
 }

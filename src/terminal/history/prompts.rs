@@ -5,8 +5,8 @@ use std::io;
 
 use memchr::memmem::Finder;
 
-use super::History;
-use super::log::{LogBytes, for_each_block, read_range};
+use super::log::LogBytes;
+use super::{History, line_feeds};
 
 const MARK: &[u8] = b"\x1b]133;A";
 /// How much is searched at once.
@@ -41,7 +41,7 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
             let start = from + block * BLOCK;
             let end = (start + BLOCK).min(to);
             // A mark may be cut by the end of a block, and what follows it tells whether it is one.
-            let bytes = read_range(self.log, start, end + margin)?;
+            let bytes = self.log.read_range(start..end + margin)?;
             let room = usize::try_from(end - start).unwrap_or(usize::MAX);
             let is_whole = |at: &usize| {
                 *at < room && matches!(bytes.get(at + MARK.len()), None | Some(b';' | 0x07 | 0x1b))
@@ -57,17 +57,10 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
 
     /// Returns the line that the byte at `offset` belongs to.
     fn line_at(&self, offset: u64) -> io::Result<u64> {
-        let before = self.marks.partition_point(|mark| mark.offset <= offset);
-        let (from, known) = before
-            .checked_sub(1)
-            .and_then(|at| self.marks.get(at))
-            .map_or((0, 0), |mark| (mark.offset, mark.line));
-        let mut line = known;
-        for_each_block(self.log, from, |at, block| {
-            let room = usize::try_from(offset - at).unwrap_or(usize::MAX);
-            let part = block.get(..room).unwrap_or(block);
-            line += memchr::memchr_iter(b'\n', part).count() as u64;
-            part.len() == block.len()
+        let (from, mut line) = self.place_before(|mark| mark.offset <= offset);
+        self.log.for_each_block(from..offset, |_, block| {
+            line += line_feeds(block);
+            true
         })?;
         Ok(line)
     }

@@ -1,4 +1,4 @@
-//! Search for text in a log, as it was shown: escapes do not count, what was overwritten is not there.
+//! Searches a log for text as it was shown: escape sequences do not count, overwritten text is not found.
 
 use std::io;
 
@@ -7,27 +7,20 @@ use memchr::memmem::Finder;
 use super::super::size::Size;
 use super::super::terminal::Origin;
 use super::super::transcript::clean;
-use super::History;
-use super::log::{LogBytes, read_range};
+use super::log::LogBytes;
+use super::{History, line_feeds};
 
 /// How much is searched at once.
 const BLOCK: u64 = 256 * 1024;
 /// A line longer than this is searched in parts of this length.
 const MAX_LINE: u64 = 1024 * 1024;
 
-/// Where a search found something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Hit {
-    /// The log line.
-    pub line: u64,
-}
-
 impl<L: LogBytes + ?Sized> History<'_, L> {
     /// Returns the first line from `from_line` on, or the last one up to it, whose text holds `needle`.
     ///
     /// # Errors
     /// When the log cannot be read.
-    pub fn search(&self, needle: &str, from_line: u64, forward: bool) -> io::Result<Option<Hit>> {
+    pub fn search(&self, needle: &str, from_line: u64, forward: bool) -> io::Result<Option<u64>> {
         if needle.is_empty() {
             return Ok(None);
         }
@@ -39,34 +32,34 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
         }
     }
 
-    fn search_forward(&self, needle: &Needle<'_>, from_line: u64) -> io::Result<Option<Hit>> {
+    fn search_forward(&self, needle: &Needle<'_>, from_line: u64) -> io::Result<Option<u64>> {
         let Some(mut from) = self.start_of(from_line)? else { return Ok(None) };
         let mut line = from_line;
         let end = self.log.len();
         while from < end {
             let to = self.line_end(from, (from + BLOCK).min(end))?;
-            let lines = read_range(self.log, from, to)?;
-            if let Some(feeds) = needle.first_in(&lines) {
-                return Ok(Some(Hit { line: line + feeds }));
+            let lines = self.log.read_range(from..to)?;
+            if let Some(feeds) = needle.lines_before(&lines, true) {
+                return Ok(Some(line + feeds));
             }
-            line += feeds_in(&lines);
+            line += line_feeds(&lines);
             from = to;
         }
         Ok(None)
     }
 
-    fn search_backward(&self, needle: &Needle<'_>, from_line: u64) -> io::Result<Option<Hit>> {
+    fn search_backward(&self, needle: &Needle<'_>, from_line: u64) -> io::Result<Option<u64>> {
         let (mut to, mut line) = match self.start_of(from_line.saturating_add(1))? {
             Some(start) => (start, from_line + 1),
             None => (self.log.len(), self.lines()),
         };
         while to > 0 {
             let from = self.line_start(to.saturating_sub(BLOCK), to)?;
-            let lines = read_range(self.log, from, to)?;
+            let lines = self.log.read_range(from..to)?;
             let unfinished = u64::from(lines.last() != Some(&b'\n'));
-            let first = line.saturating_sub(feeds_in(&lines) + unfinished);
-            if let Some(feeds) = needle.last_in(&lines) {
-                return Ok(Some(Hit { line: first + feeds }));
+            let first = line.saturating_sub(line_feeds(&lines) + unfinished);
+            if let Some(feeds) = needle.lines_before(&lines, false) {
+                return Ok(Some(first + feeds));
             }
             (to, line) = (from, first);
         }
@@ -77,7 +70,7 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
     fn line_end(&self, from: u64, to: u64) -> io::Result<u64> {
         let mut to = to;
         loop {
-            let lines = read_range(self.log, from, to)?;
+            let lines = self.log.read_range(from..to)?;
             if let Some(feed) = memchr::memrchr(b'\n', &lines) {
                 return Ok(from + feed as u64 + 1);
             }
@@ -95,7 +88,7 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
             if from == 0 {
                 return Ok(0);
             }
-            let before = read_range(self.log, from - 1, to.saturating_sub(1))?;
+            let before = self.log.read_range(from - 1..to.saturating_sub(1))?;
             if let Some(feed) = memchr::memchr(b'\n', &before) {
                 return Ok(from + feed as u64);
             }
@@ -114,41 +107,29 @@ struct Needle<'a> {
 }
 
 impl Needle<'_> {
-    /// Returns how many lines there are before the first one that holds it.
-    fn first_in(&self, lines: &[u8]) -> Option<u64> {
-        if !has_edits(lines) && self.raw.find(lines).is_none() {
+    /// Returns how many lines there are before the first or the last one that holds it.
+    fn lines_before(&self, lines: &[u8], first: bool) -> Option<u64> {
+        if !self.may_be_in(lines) {
             return None;
         }
-        let at = lines.split_inclusive(|byte| *byte == b'\n').position(|line| self.is_in(line))?;
-        Some(at as u64)
+        let lines = lines.split_inclusive(|byte| *byte == b'\n').enumerate();
+        let mut holding = lines.filter(|(_, line)| self.is_in(line));
+        let found = if first { holding.next() } else { holding.last() };
+        found.map(|(at, _)| at as u64)
     }
 
-    /// Returns how many lines there are before the last one that holds it.
-    fn last_in(&self, lines: &[u8]) -> Option<u64> {
-        if !has_edits(lines) && self.raw.find(lines).is_none() {
-            return None;
-        }
-        let held = lines.split_inclusive(|byte| *byte == b'\n').map(|line| self.is_in(line));
-        let at = held.enumerate().filter(|(_, held)| *held).last()?.0;
-        Some(at as u64)
+    /// Only bytes with escapes or backspaces can hold the text without holding its bytes.
+    fn may_be_in(&self, bytes: &[u8]) -> bool {
+        memchr::memchr2(0x1b, 0x08, bytes).is_some() || self.raw.find(bytes).is_some()
     }
 
-    /// Tells whether the text of a line holds it. Only lines with escapes or backspaces can hold it without holding
-    /// its bytes.
+    /// Tells whether the text of a line holds it.
     fn is_in(&self, line: &[u8]) -> bool {
-        if self.raw.find(line).is_none() && !has_edits(line) {
+        if !self.may_be_in(line) {
             return false;
         }
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         clean(line, Origin::Pipe, Size::default()).contains(self.text)
     }
-}
-
-fn has_edits(bytes: &[u8]) -> bool {
-    memchr::memchr2(0x1b, 0x08, bytes).is_some()
-}
-
-fn feeds_in(bytes: &[u8]) -> u64 {
-    memchr::memchr_iter(b'\n', bytes).count() as u64
 }

@@ -1,10 +1,10 @@
-//! Colours and attributes, rewritten into the forms vt100 knows: 4:n and 21 become 4, underline colours go away,
-//! a colour's space is left out.
+//! Colours and attributes (SGR), rewritten into the forms vt100 understands: 4:n and 21 become 4, underline colours are
+//! dropped, and so is the colour space of a colour.
 
 use super::super::csi::{Csi, Numbers, Parameter};
 
-/// What decides how blanks look. Underline and inverse must not reach an erasing sequence, vt100 would paint the blanks
-/// with them; a background must reach the blanks that come in.
+/// The attributes that decide how blanks look. Underline and inverse must not be set when a sequence erases, or vt100
+/// would paint the blanks with them; a background must be on the blanks that scrolling brings in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Pen {
     pub(super) underline: bool,
@@ -13,12 +13,12 @@ pub(super) struct Pen {
 }
 
 impl Pen {
-    /// Takes an SGR sequence; returns what to send instead when it cannot go as it is.
+    /// Applies an SGR sequence; returns what to send instead if it cannot be sent unchanged.
     pub(super) fn take(&mut self, csi: &Csi<'_>) -> Option<Vec<u8>> {
         if self.pass(csi.list) { None } else { Some(self.rewrite(csi)) }
     }
 
-    /// Takes a list of parameters if it can go as it is; tells whether.
+    /// Applies a list of parameters if it can be sent unchanged; tells whether it can.
     pub(super) fn pass(&mut self, list: &[u8]) -> bool {
         match list {
             b"" | b"0" => {
@@ -43,9 +43,6 @@ impl Pen {
         let mut values = Numbers::of(list);
         while let Some(value) = values.next() {
             match value {
-                0 => pen = Self::default(),
-                4 | 24 => pen.underline = value == 4,
-                7 | 27 => pen.inverse = value == 7,
                 38 | 48 => {
                     pen.background |= value == 48;
                     match values.next() {
@@ -54,13 +51,23 @@ impl Pen {
                         _ => {}
                     }
                 }
-                40..=47 | 49 | 100..=107 => pen.background = value != 49,
                 21 | 58 | 59 => return false,
-                _ => {}
+                _ => pen.note(value),
             }
         }
         *self = pen;
         true
+    }
+
+    /// Keeps track of an attribute.
+    fn note(&mut self, value: u16) {
+        match value {
+            0 => *self = Self::default(),
+            4 | 24 => self.underline = value == 4,
+            7 | 27 => self.inverse = value == 7,
+            40..=47 | 49 | 100..=107 => self.background = value != 49,
+            _ => {}
+        }
     }
 
     /// Tells whether an erasing sequence leaves plain blanks.
@@ -92,17 +99,14 @@ impl Pen {
             (parts.next().unwrap_or(0), parts.next())
         };
         match (value, part) {
-            (0, _) => *self = Self::default(),
             (4, Some(0)) | (24, _) => {
-                self.underline = false;
+                self.note(24);
                 return rewritten.push(b"24");
             }
             (4 | 21, _) => {
-                self.underline = true;
+                self.note(4);
                 return rewritten.push(b"4");
             }
-            (7, _) => self.inverse = true,
-            (27, _) => self.inverse = false,
             (38 | 48, part) => {
                 self.background |= value == 48;
                 return match part {
@@ -110,10 +114,9 @@ impl Pen {
                     None => rewritten.old_color(parameter, following),
                 };
             }
-            (40..=47 | 49 | 100..=107, _) => self.background = value != 49,
             (58, Some(_)) | (59, _) => return,
             (58, None) => return Rewritten(Vec::new()).old_color(parameter, following),
-            _ => {}
+            _ => self.note(value),
         }
         rewritten.push(parameter.raw());
     }
