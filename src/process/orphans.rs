@@ -16,10 +16,10 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, WaitOptions, pidfd_open, wait};
 
+use super::Signal;
 use super::cgroup::{self, Cgroup};
 use super::environment::TASK_ID;
 use super::tree::{self, HOST, Process};
-use super::{Signal, guard};
 use crate::clock::Clock;
 use crate::envelope::TaskId;
 
@@ -61,7 +61,7 @@ impl OrphanedTasks {
             session: None,
             task_id: Some(id.as_str().to_owned()),
             since: self.since,
-            adopted: false,
+            keeper: None,
         };
         let searches: Vec<Search> = self.tasks.iter().map(search).collect();
         let found: Vec<Vec<Process>> = searches.iter().map(Search::look).collect();
@@ -88,8 +88,8 @@ pub(super) struct Search {
     pub(super) task_id: Option<String>,
     /// Older processes do not count, in clock ticks since boot.
     pub(super) since: u64,
-    /// Whatever tasks left to the keeper of this process counts as well, marked or not.
-    pub(super) adopted: bool,
+    /// Whatever tasks left to this keeper counts as well, marked or not.
+    pub(super) keeper: Option<Pid>,
 }
 
 impl Search {
@@ -116,7 +116,7 @@ impl Search {
         let all: Vec<Process> = tree::all().into_iter().filter(|found| found.pid != own).collect();
         let mut found: HashSet<i32> =
             all.iter().filter(|process| self.is_marked(process)).map(|process| process.pid).collect();
-        if let Some(keeper) = guard::keeper().filter(|_| self.adopted) {
+        if let Some(keeper) = self.keeper {
             found.extend(below_guard(keeper.as_raw_pid(), own).iter().map(|process| process.pid));
         }
         loop {

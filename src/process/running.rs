@@ -13,7 +13,7 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until, 
 
 use super::orphans::Search;
 use super::wire::{self, Frames, HostRequest, Report};
-use super::{ExitStatus, Leftovers, Pty, Scope, Signal, tree};
+use super::{ExitStatus, Leftovers, Pty, Scope, Signal, guard, tree};
 
 /// A host has at most four things to report; nothing is ever dropped.
 const EVENTS: usize = 8;
@@ -203,7 +203,7 @@ impl Link {
         }
         if end == LinkEnd::Lost {
             let session = (!watch.shell_gone).then_some(shell);
-            let search = Search { session, task_id, since: 0, adopted: true };
+            let search = Search { session, task_id, since: 0, keeper: guard::keeper() };
             let orphans = tokio::task::spawn_blocking(move || search.end()).await;
             tracing::warn!(shell, ?orphans, "the task host is gone; what it left was killed");
             let _ = events.try_send(HostEvent::Lost);

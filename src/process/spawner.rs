@@ -21,7 +21,7 @@ use super::orphans::Search;
 use super::running::{Control, Io, Link, Running, StartedHost};
 use super::start::PATIENCE;
 use super::wire::{self, Report, Spec, Stage};
-use super::{Command, Pty, Stdio, limits};
+use super::{Command, Pty, Stdio, guard, limits};
 
 /// Held while a descriptor may lack close-on-exec (`portable-pty` sets it after opening) and while
 /// a host is started. A lock, not a message: it must hold for the whole process, tests included.
@@ -260,7 +260,7 @@ impl PreparedHost {
 /// Ends a host that did not report how the start went, and whatever came of it: a command may have killed it first.
 async fn abandon(mut host: Child, task_id: Option<String>) {
     let _ = host.kill().await;
-    let search = Search { session: None, task_id, since: 0, adopted: true };
+    let search = Search { session: None, task_id, since: 0, keeper: guard::keeper() };
     let ended = tokio::task::spawn_blocking(move || search.end()).await;
     tracing::warn!(?ended, "a task host was gone before it reported that its command had started");
 }
