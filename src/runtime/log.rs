@@ -27,9 +27,7 @@ pub fn log_path(folder: &Path) -> PathBuf {
     folder.join("output.log")
 }
 
-/// Returns the path of the marks in a task's folder.
-#[must_use]
-pub fn marks_path(folder: &Path) -> PathBuf {
+fn marks_path(folder: &Path) -> PathBuf {
     folder.join("output.marks")
 }
 

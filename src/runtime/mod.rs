@@ -53,7 +53,7 @@ pub use gate::{BatchRequest, Decision, GateView, HeldCall, HeldCommand, HoldReas
 pub use gauge::{Gauge, Limit};
 pub use handle::{Handle, Options};
 pub use histogram::{BOUNDS_MS, Histogram};
-pub use log::{StoredLog, log_path, marks_path, read_marks};
+pub use log::{StoredLog, log_path, read_marks};
 pub use metrics::{Metrics, MetricsReport};
 pub use output::{Output, Stream};
 pub use playback::Playback;

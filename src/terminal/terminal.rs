@@ -1,4 +1,4 @@
-//! One task's terminal: bytes in, a screen to draw and replies to write out. No clock, no file, no thread.
+//! One task's terminal: output goes in, a screen to draw and replies to the program come out.
 
 use std::cell::Cell as Flag;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,34 +12,35 @@ use super::osc::Properties;
 use super::size::Size;
 use super::skimmer::{Lines, skim};
 
-/// Rows that have to have left the scrollback before lines are left out. vt100 counts them and fills a growing
-/// screen by that count; with so many its count does not run out, whatever was left out.
+/// Rows that must have left the scrollback before lines are skipped. vt100 counts them and fills a growing screen by
+/// that count; with this many the count does not run out, however many lines are skipped.
 const MIN_DEPTH: u64 = 4096;
 
 /// What the program writes to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Origin {
     /// A PTY, whose line discipline has turned LF into CR LF.
+    #[default]
     Tty,
     /// A pipe: LF means CR LF on the screen, and nobody can read a reply.
     Pipe,
 }
 
 impl Origin {
-    /// Returns that of a program which has a PTY, or has none.
+    /// Returns the origin for a program with a PTY, or without one.
     #[must_use]
     pub fn of(tty: bool) -> Self {
         if tty { Self::Tty } else { Self::Pipe }
     }
 }
 
-/// What feeding bytes has brought up besides the screen.
+/// The results of feeding bytes, besides the screen.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Fed {
     /// Bytes to write to the program.
     pub replies: Vec<u8>,
-    /// How many replies these are, at most [`Terminal::MAX_ANSWERS`]; the owner has a clock and drops them when
-    /// there were more than 32 in a second.
+    /// How many replies these are, at most [`Terminal::MAX_ANSWERS`]; the owner, who has a clock, drops them beyond 32 in
+    /// a second.
     pub answers: u32,
     /// The parser panicked and the screen is blank: call [`Terminal::rebuild`].
     pub reset: bool,
@@ -51,15 +52,15 @@ pub struct Fed {
 
 /// A screen that follows a program's output.
 ///
-/// Feed what there is in large pieces: of a piece with more lines than screen and scrollback hold, only the last
-/// lines are drawn.
+/// Feed output in large pieces: of a piece with more lines than screen and scrollback hold, only the last lines are
+/// drawn.
 pub struct Terminal {
     origin: Origin,
     normaliser: Normaliser,
     emulator: Vt100,
-    /// Lines may be left out once [`Vt100::rows_dropped`] has come to this.
+    /// Lines may be skipped once [`Vt100::rows_dropped`] has come to this.
     skim_from: u64,
-    /// A resize panicked; the next [`Fed`] tells.
+    /// A resize panicked; the next [`Fed`] says so.
     lost: bool,
 }
 
@@ -79,8 +80,7 @@ impl Terminal {
         }
     }
 
-    /// Takes output of the program. Never panics. Where the output is cut into pieces makes no difference to the
-    /// screen.
+    /// Feeds output of the program. Never panics. How the output is cut into pieces makes no difference to the screen.
     pub fn feed(&mut self, bytes: &[u8]) -> Fed {
         let fed = contained(|| {
             let mut fed = Fed { reset: std::mem::take(&mut self.lost), ..Fed::default() };
@@ -97,7 +97,7 @@ impl Terminal {
         })
     }
 
-    /// Takes the beginning of `bytes` without drawing it, as far as that makes no difference; returns the rest.
+    /// Skips the beginning of `bytes` as far as drawing it makes no difference; returns the rest.
     fn skim<'b>(&mut self, bytes: &'b [u8], fed: &mut Fed) -> &'b [u8] {
         if self.emulator.rows_dropped() < self.skim_from || !self.normaliser.scrolls_whole_lines() {
             return bytes;
@@ -109,20 +109,20 @@ impl Terminal {
         };
         let Some(skim) = skim(bytes, lines) else { return bytes };
         self.normaliser.feed(&skim.kept, &mut self.emulator, fed);
-        // Where the lines left out have brought the cursor.
+        // Where the skipped lines have moved the cursor.
         let bottom = format!("\x1b[{};1H", lines.rows);
         self.normaliser.feed(bottom.as_bytes(), &mut self.emulator, fed);
         fed.bells += u32::from(skim.bell);
         bytes.get(skim.resume..).unwrap_or_default()
     }
 
-    /// Starts over from the tail of the raw log; replies it asks for are not given again.
+    /// Starts over from the end of the raw log; its queries are not answered again.
     pub fn rebuild(&mut self, log_tail: &[u8]) {
         *self = Self::new(self.size(), self.origin);
         let _ = self.feed(log_tail);
     }
 
-    /// Changes the size. Rows are cut or padded; text is not flowed anew.
+    /// Changes the size. Rows are cut or padded; text is not reflowed.
     pub fn resize(&mut self, size: Size) {
         // A taller screen takes rows back out of the scrollback.
         self.skim_from += u64::from(size.rows().saturating_sub(self.size().rows()));
@@ -152,7 +152,7 @@ impl Terminal {
         (0..self.size().cols()).map(move |col| self.cell(row, col))
     }
 
-    /// Tells whether a row goes on in the next one because the text did not fit.
+    /// Tells whether a row continues in the next one because the text did not fit.
     #[must_use]
     pub fn is_wrapped(&self, row: u16) -> bool {
         self.emulator.is_wrapped(row)
@@ -232,8 +232,8 @@ thread_local! {
     static CONTAINED: Flag<bool> = const { Flag::new(false) };
 }
 
-/// Tells whether a panic on this thread, right now, would be caught by a [`Terminal`] and healed: a panic hook
-/// stays silent then.
+/// Tells whether a panic on this thread would be caught by a [`Terminal`] now, which recovers from it: a panic hook
+/// should stay silent then.
 #[must_use]
 pub fn is_contained() -> bool {
     CONTAINED.get()

@@ -1,4 +1,4 @@
-//! One task's descriptors as the pump holds them: what is read, when its drain is over.
+//! One task's descriptors, as the pump holds them: what is read from them, and when their drain is over.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -10,11 +10,11 @@ use rustix::io::Errno;
 use super::pump::Source;
 use super::task_io::TaskIo;
 
-/// After the exit of a shell: this long without a byte counts as all of it (docs/contract.md#execcommand).
+/// After the exit of a shell: when no byte comes for this long, the output is complete (docs/contract.md#execcommand).
 pub(super) const QUIET: Duration = Duration::from_millis(100);
-/// After the exit of a shell: no longer than this, quiet or not.
+/// After the exit of a shell: reading goes on for no longer than this.
 pub(super) const DRAIN_LIMIT: Duration = Duration::from_secs(2);
-/// Reads of one descriptor before the next one has its turn.
+/// Reads from one descriptor before it is the next one's turn.
 const READS: usize = 4;
 /// Descriptors of one task: two to read, one to write.
 pub(super) const SLOTS: u64 = 4;
@@ -39,7 +39,7 @@ impl FdEntry {
     pub(super) fn is_drained(&mut self, now: Duration) -> bool {
         let Some(drain) = &mut self.drain else { return true };
         if self.paused {
-            // Its bytes wait for a parser: that is not quiet.
+            // Its bytes wait for a parser: the task is not quiet.
             drain.last_byte = now;
         }
         let ended = self.sources.iter().all(Option::is_none);
@@ -49,7 +49,7 @@ impl FdEntry {
     pub(super) fn pause(&mut self, poll: &OwnedFd, key: u64) {
         self.paused = true;
         self.listen(poll, key, EventFlags::empty());
-        // A parser may have taken the ring between the two steps above.
+        // A parser may have emptied the ring between the two steps above.
         if !self.io.lock_ring().blocked {
             self.paused = false;
             self.listen(poll, key, EventFlags::IN);
@@ -66,10 +66,10 @@ impl FdEntry {
     }
 }
 
-/// Reads until nothing is there, a few times at most; returns the length and whether it ended. Fewer, larger chunks
-/// also make the writing process faster (measured: up to 1.6 times), but a key must not wait for them: a terminal
-/// gives 4 KiB a time, and more than 16 KiB of a flood in a row were felt.
-pub(super) fn gather(fd: &OwnedFd, buffer: &mut [u8]) -> (usize, bool) {
+/// Reads what is available, in a few reads at most; returns how much, and whether that was the end. Fewer and larger
+/// chunks also make the writing process faster (measured: up to 1.6 times), but a key must not wait for them: a terminal
+/// delivers 4 KiB at a time, and more than 16 KiB of a flood in a row could be felt.
+pub(super) fn read_available(fd: &OwnedFd, buffer: &mut [u8]) -> (usize, bool) {
     let mut length = 0;
     for _ in 0..READS {
         match rustix::io::read(fd, &mut buffer[length..]) {
@@ -77,7 +77,7 @@ pub(super) fn gather(fd: &OwnedFd, buffer: &mut [u8]) -> (usize, bool) {
             Ok(read) => length += read,
             Err(Errno::INTR) => {}
             Err(Errno::AGAIN) => return (length, false),
-            // A PTY whose last holder is gone answers EIO: that is its end of file.
+            // A PTY that no process holds any more fails with EIO: that is its end of file.
             Err(_) => return (length, true),
         }
     }

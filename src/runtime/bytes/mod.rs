@@ -1,7 +1,7 @@
-//! The byte path: fixed threads move what tasks write into log, counters and screens.
+//! The byte path: a fixed number of threads moves what tasks write into logs, counters and screens.
 //!
-//! One pump thread reads every task and types into them; a small pool of parsers feeds terminals.
-//! tokio is never in this path, and the console never waits for it.
+//! One pump thread reads from all tasks and writes their input; a small pool of parsers feeds terminals. tokio is never
+//! in this path, and the console never waits for it.
 
 mod fd_entry;
 mod parsers;
@@ -16,17 +16,24 @@ pub(crate) use task_io::{TaskIo, TaskIoSpec};
 pub use viewers::Viewer;
 pub(crate) use viewers::Viewers;
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use crate::envelope::TaskId;
 
 /// What the byte path reports to the driver.
 #[derive(Debug)]
 pub(crate) enum ByteEvent {
-    /// All output that was there at exit is stored.
+    /// All output written before the exit is stored.
     Drained(TaskId),
-    /// The task has written more than it may.
+    /// The task has written more than its limit.
     Overrun(TaskId),
-    /// The log of an ended task is whole.
+    /// The log of an ended task is complete.
     Closed(TaskId),
     /// A parser panicked; its screen was rebuilt from the log.
     ScreenReset(TaskId),
+}
+
+/// Locks a mutex. A thread that panicked while it held the lock leaves values that can still be used.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

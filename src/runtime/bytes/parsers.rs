@@ -1,4 +1,4 @@
-//! The pool that feeds terminals from rings: the focused task first, then in turn.
+//! The pool of threads that feed terminals from rings: the focused task first, then the others in turn.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use super::ByteEvent;
 use super::pump::Pump;
 use super::ring::{SLICE, Slice};
 use super::task_io::TaskIo;
 use super::viewers::Viewers;
+use super::{ByteEvent, lock};
 use crate::clock::Clock;
 use crate::runtime::log;
 use crate::terminal::LogBytes;
@@ -21,9 +21,9 @@ use crate::terminal::LogBytes;
 /// How much of the log's end rebuilds a screen after a panic.
 const REBUILD_BYTES: u64 = 256 << 10;
 
-/// A buffer larger than this is given back once there was nothing to parse for a while.
+/// A buffer larger than this is freed when there was nothing to parse for a while.
 const SMALL_BYTES: usize = 64 << 10;
-/// That while.
+/// How long that is.
 const KEEP_LARGE: Duration = Duration::from_millis(100);
 
 /// The handle of the pool.
@@ -68,7 +68,7 @@ impl Parsers {
             let own = parsers.clone();
             let thread =
                 std::thread::Builder::new().name(format!("parser-{number}")).spawn(move || own.run())?;
-            parsers.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
+            lock(&parsers.threads).push(thread);
         }
         Ok(parsers)
     }
@@ -78,7 +78,7 @@ impl Parsers {
         let _ = self.pump.set(Arc::downgrade(pump));
     }
 
-    /// Has a task's ring parsed soon.
+    /// Queues a task's ring for parsing.
     pub(super) fn submit(&self, io: &Arc<TaskIo>) {
         let mut ring = io.lock_ring();
         if ring.queued {
@@ -89,11 +89,11 @@ impl Parsers {
         self.enqueue(io.clone());
     }
 
-    /// Ends the threads once their present slices are done.
+    /// Ends the threads once their current slices are done.
     pub(crate) fn stop(&self) {
         self.lock_queue().stop = true;
         self.ready.notify_all();
-        let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
+        let threads = std::mem::take(&mut *lock(&self.threads));
         for thread in threads {
             if thread.join().is_err() {
                 tracing::error!("a parser thread had panicked");
@@ -120,7 +120,7 @@ impl Parsers {
         }
     }
 
-    /// Waits for the next task. `piece` is empty; after a while without work its memory is given back.
+    /// Waits for the next task. `piece` is empty; after a while without work its memory is freed.
     fn next(&self, piece: &mut Vec<u8>) -> Option<Arc<TaskIo>> {
         let mut queue = self.lock_queue();
         loop {
@@ -143,11 +143,11 @@ impl Parsers {
         }
     }
 
-    /// Parses what is in the ring, then hands the task back if more has come. `piece` is empty before and after.
+    /// Parses what is in the ring, then queues the task again if more has come. `piece` is empty before and after.
     fn parse(&self, io: &Arc<TaskIo>, piece: &mut Vec<u8>) {
         let (blocked, mut slice) = {
             let mut ring = io.lock_ring();
-            (ring.give(piece), ring.slice)
+            (ring.swap_out(piece), ring.slice)
         };
         if blocked && let Some(pump) = self.pump.get().and_then(Weak::upgrade) {
             pump.unblock(&io.id);
@@ -163,7 +163,7 @@ impl Parsers {
         }
         let mut ring = io.lock_ring();
         ring.slice = slice;
-        let more = ring.take_back(piece, parsed);
+        let more = ring.put_back(piece, parsed);
         drop(ring);
         if more {
             self.lock_queue().tasks.push_back(io.clone());
@@ -194,7 +194,7 @@ impl Parsers {
                 self.reply(io, &fed.replies, fed.answers);
             }
         }
-        // Step back for a reader; it takes microseconds, and at most a slice is given away.
+        // Let a waiting reader go first: it takes microseconds, and a slice at most.
         let until = self.clock.now().mono + SLICE;
         while io.screen.is_wanted() && self.clock.now().mono < until {
             std::thread::yield_now();
@@ -203,8 +203,8 @@ impl Parsers {
 
     fn reply(&self, io: &TaskIo, bytes: &[u8], count: u32) {
         let now = self.clock.now().mono;
-        let allowed = io.replies.lock().unwrap_or_else(PoisonError::into_inner).allow(now, count);
-        // A child that floods or does not read gets no answers: it would not see them.
+        let allowed = lock(&io.replies).allow(now, count);
+        // A child that floods or does not read gets no replies: it would not see them.
         if allowed
             && io.queue(bytes).is_ok()
             && let Some(pump) = self.pump.get().and_then(Weak::upgrade)
@@ -219,7 +219,7 @@ impl Parsers {
     }
 
     fn lock_queue(&self) -> std::sync::MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.queue)
     }
 }
 

@@ -1,10 +1,10 @@
-//! The one thread that reads all tasks and types into them.
+//! The thread that reads the output of all tasks and writes their input.
 
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -12,10 +12,10 @@ use rustix::event::{EventfdFlags, Timespec, eventfd};
 use rustix::io::Errno;
 use tokio::sync::mpsc;
 
-use super::ByteEvent;
-use super::fd_entry::{DRAIN_LIMIT, Drain, FdEntry, QUIET, SLOTS, gather};
+use super::fd_entry::{DRAIN_LIMIT, Drain, FdEntry, QUIET, SLOTS, read_available};
 use super::parsers::Parsers;
 use super::task_io::TaskIo;
+use super::{ByteEvent, lock};
 use crate::clock::Clock;
 use crate::envelope::TaskId;
 use crate::terminal::Stream;
@@ -37,14 +37,14 @@ pub(crate) struct Pump {
 
 #[derive(Debug)]
 struct Shared {
-    orders: Mutex<Vec<Order>>,
-    /// There are orders: cheaper to look at than the list, between any two reads.
-    has_orders: AtomicBool,
+    requests: Mutex<Vec<Request>>,
+    /// There are requests: cheaper to check than the list, between any two reads.
+    has_requests: AtomicBool,
     wake: OwnedFd,
 }
 
 #[derive(Debug)]
-enum Order {
+enum Request {
     Watch { io: Arc<TaskIo>, sources: Vec<Source>, writer: Option<OwnedFd> },
     Write(TaskId),
     Unblock(TaskId),
@@ -65,7 +65,8 @@ impl Pump {
         events: mpsc::Sender<ByteEvent>,
     ) -> io::Result<Arc<Self>> {
         let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        let shared = Arc::new(Shared { orders: Mutex::default(), has_orders: AtomicBool::new(false), wake });
+        let shared =
+            Arc::new(Shared { requests: Mutex::default(), has_requests: AtomicBool::new(false), wake });
         let poll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         epoll::add(&poll, &shared.wake, EventData::new_u64(WAKE), EventFlags::IN)?;
         let worker = Worker {
@@ -85,40 +86,40 @@ impl Pump {
         Ok(Arc::new(Self { shared, thread: Mutex::new(Some(thread)) }))
     }
 
-    /// Reads these descriptors (non-blocking) from now on, and types through `writer`.
+    /// Reads from these non-blocking descriptors from now on, and writes input to `writer`.
     pub(crate) fn watch(&self, io: Arc<TaskIo>, sources: Vec<Source>, writer: Option<OwnedFd>) {
-        self.order(Order::Watch { io, sources, writer });
+        self.request(Request::Watch { io, sources, writer });
     }
 
     /// Writes what is queued for the task.
     pub(crate) fn write(&self, id: &TaskId) {
-        self.order(Order::Write(id.clone()));
+        self.request(Request::Write(id.clone()));
     }
 
-    /// Reads a task again whose ring was full.
+    /// Resumes reading a task whose ring was full.
     pub(super) fn unblock(&self, id: &TaskId) {
-        self.order(Order::Unblock(id.clone()));
+        self.request(Request::Unblock(id.clone()));
     }
 
     /// Reports `Drained` once the task's output is quiet.
     pub(crate) fn drain(&self, id: &TaskId) {
-        self.order(Order::Drain(id.clone()));
+        self.request(Request::Drain(id.clone()));
     }
 
-    /// Takes what is left, ends the log and lets the descriptors go.
+    /// Reads what is left, completes the log and closes the descriptors.
     pub(crate) fn close(&self, id: &TaskId) {
-        self.order(Order::Close(id.clone()));
+        self.request(Request::Close(id.clone()));
     }
 
-    /// Has these tasks read before all others: a person types into them.
+    /// Reads these tasks before all others: a person types into them.
     pub(crate) fn prioritize(&self, ids: Vec<TaskId>) {
-        self.order(Order::Prioritize(ids));
+        self.request(Request::Prioritize(ids));
     }
 
     /// Ends the thread.
     pub(crate) fn stop(&self) {
-        self.order(Order::Quit);
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.request(Request::Quit);
+        let thread = lock(&self.thread).take();
         if let Some(thread) = thread
             && thread.join().is_err()
         {
@@ -126,10 +127,10 @@ impl Pump {
         }
     }
 
-    fn order(&self, order: Order) {
-        self.shared.orders.lock().unwrap_or_else(PoisonError::into_inner).push(order);
-        self.shared.has_orders.store(true, Ordering::Release);
-        // Only a full counter can refuse the write, and then the thread is awake anyhow.
+    fn request(&self, request: Request) {
+        lock(&self.shared.requests).push(request);
+        self.shared.has_requests.store(true, Ordering::Release);
+        // The write fails only when the counter is full, and then the thread is awake anyway.
         let _ = rustix::io::write(&self.shared.wake, &1u64.to_ne_bytes());
     }
 }
@@ -172,8 +173,8 @@ impl Worker {
                 } else {
                     self.read(token / SLOTS, token % SLOTS);
                 }
-                // A key must not wait until dozens of floods have had their turn, nor must its echo.
-                if self.shared.has_orders.swap(false, Ordering::Acquire) && self.take_orders() {
+                // A key must not wait until dozens of flooding tasks have had their turn, and neither must its echo.
+                if self.shared.has_requests.swap(false, Ordering::Acquire) && self.take_requests() {
                     return;
                 }
                 self.read_prioritized();
@@ -195,21 +196,21 @@ impl Worker {
         }
     }
 
-    /// Carries out the orders; returns whether to quit.
-    fn take_orders(&mut self) -> bool {
-        let orders = std::mem::take(&mut *self.shared.orders.lock().unwrap_or_else(PoisonError::into_inner));
-        for order in orders {
-            match order {
-                Order::Watch { io, sources, writer } => self.add(io, sources, writer),
-                Order::Write(id) => self.by_name(&id, Self::write),
-                Order::Unblock(id) => self.by_name(&id, Self::resume),
-                Order::Drain(id) => self.by_name(&id, Self::begin_drain),
-                Order::Close(id) => {
+    /// Carries out the requests; returns whether to quit.
+    fn take_requests(&mut self) -> bool {
+        let requests = std::mem::take(&mut *lock(&self.shared.requests));
+        for request in requests {
+            match request {
+                Request::Watch { io, sources, writer } => self.add(io, sources, writer),
+                Request::Write(id) => self.by_name(&id, Self::write),
+                Request::Unblock(id) => self.by_name(&id, Self::resume),
+                Request::Drain(id) => self.by_name(&id, Self::begin_drain),
+                Request::Close(id) => {
                     self.by_name(&id, Self::close);
                     let _ = self.events.blocking_send(ByteEvent::Closed(id));
                 }
-                Order::Prioritize(ids) => self.prioritized = ids,
-                Order::Quit => return true,
+                Request::Prioritize(ids) => self.prioritized = ids,
+                Request::Quit => return true,
             }
         }
         false
@@ -249,7 +250,7 @@ impl Worker {
             return;
         };
         let Some((stream, fd)) = source else { return };
-        let (length, ended) = gather(fd, &mut self.buffer);
+        let (length, ended) = read_available(fd, &mut self.buffer);
         let stream = *stream;
         if ended {
             let _ = epoll::delete(&self.poll, &*fd);
@@ -279,8 +280,8 @@ impl Worker {
 
     fn can_write(&mut self, key: u64, flags: EventFlags) {
         self.write(key);
-        // Told again and again for as long as it is watched, whatever is asked for: nobody has the other end open. A
-        // terminal's may be opened again, so it can still be written to.
+        // Nobody has the other end open: epoll would report that again and again, whatever it was asked for. A terminal
+        // may be opened again, so its writer is kept.
         if flags.intersects(EventFlags::ERR | EventFlags::HUP)
             && let Some(entry) = self.entries.get_mut(&key)
             && let Some(writer) = &entry.writer
@@ -309,7 +310,7 @@ impl Worker {
                     interest = EventFlags::OUT;
                     break;
                 }
-                // Nobody reads it any more: what was typed goes nowhere, as in any terminal.
+                // Nobody reads it any more: the input is lost, as in any terminal.
                 Err(_) => {
                     typed.bytes.clear();
                     typed.close = true;
@@ -367,10 +368,10 @@ impl Worker {
         let Some(entry) = self.entries.remove(&key) else { return };
         self.names.remove(&entry.io.id);
         for (stream, fd) in entry.sources.into_iter().flatten() {
-            // What came after the drain and before the end of the tree, as much as the system may hold.
+            // What was written between the drain and the end of the tree: at most what the system buffers.
             let mut taken = 0;
             while taken < BUFFER_BYTES {
-                let (length, ended) = gather(&fd, &mut self.buffer);
+                let (length, ended) = read_available(&fd, &mut self.buffer);
                 if length > 0 {
                     entry.io.ingest(stream, &self.buffer[..length]);
                 }

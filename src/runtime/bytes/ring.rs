@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
-/// Bytes that may wait for a parser; at this the pump stops reading the task, which then blocks.
+/// Bytes that may wait for a parser; at this limit the pump stops reading the task, which then blocks.
 const RING_BYTES: usize = 256 << 10;
-/// How long a parser holds a terminal before it looks whether somebody wants to read it.
+/// How long a parser holds a terminal before it checks whether somebody wants to read it.
 pub(super) const SLICE: Duration = Duration::from_millis(1);
 const SLICE_BYTES: std::ops::RangeInclusive<usize> = 4 << 10..=RING_BYTES;
 
-/// The bytes, and who has them.
+/// The bytes, and who handles them.
 #[derive(Debug, Default)]
 pub(super) struct Ring {
     pub(super) bytes: Vec<u8>,
-    /// A parser has it or will get it.
+    /// A parser has the ring, or it is queued for one.
     pub(super) queued: bool,
     /// The pump stopped reading because it was full.
     pub(super) blocked: bool,
@@ -20,27 +20,27 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    /// Takes bytes in; returns whether it is full.
+    /// Adds bytes; returns whether the ring is full.
     pub(super) fn ingest(&mut self, bytes: &[u8]) -> bool {
         self.bytes.extend_from_slice(bytes);
         self.blocked = self.bytes.len() >= RING_BYTES;
         self.blocked
     }
 
-    /// Gives the bytes for an empty buffer, which takes the next ones; returns whether it was full.
-    pub(super) fn give(&mut self, piece: &mut Vec<u8>) -> bool {
+    /// Exchanges the bytes for an empty buffer; returns whether the ring was full.
+    pub(super) fn swap_out(&mut self, piece: &mut Vec<u8>) -> bool {
         std::mem::swap(&mut self.bytes, piece);
         std::mem::take(&mut self.blocked)
     }
 
-    /// Takes back what was not parsed of a piece, and empties it; returns whether there is more to parse.
-    pub(super) fn take_back(&mut self, piece: &mut Vec<u8>, parsed: usize) -> bool {
+    /// Puts back the unparsed part of a piece, and empties the piece; returns whether there is more to parse.
+    pub(super) fn put_back(&mut self, piece: &mut Vec<u8>, parsed: usize) -> bool {
         if parsed < piece.len() {
             self.bytes.splice(..0, piece.drain(parsed..));
         }
         piece.clear();
         if self.bytes.is_empty() && self.bytes.capacity() > 0 {
-            // A quiet task holds no memory: the larger buffer stays with the parser.
+            // A quiet task holds no memory: the parser keeps the larger buffer.
             let own = std::mem::take(&mut self.bytes);
             if own.capacity() > piece.capacity() {
                 *piece = own;
@@ -87,9 +87,9 @@ mod tests {
     fn what_is_not_parsed_comes_before_what_has_come_since() {
         let (mut ring, mut piece) = (Ring::default(), Vec::new());
         ring.ingest(b"abcdef");
-        assert!(!ring.give(&mut piece));
+        assert!(!ring.swap_out(&mut piece));
         ring.ingest(b"gh");
-        assert!(ring.take_back(&mut piece, 4));
+        assert!(ring.put_back(&mut piece, 4));
         assert_eq!((ring.bytes.as_slice(), piece.as_slice()), (&b"efgh"[..], &b""[..]));
     }
 
@@ -97,12 +97,12 @@ mod tests {
     fn a_full_ring_says_so_and_a_quiet_one_holds_no_memory() {
         let (mut ring, mut piece) = (Ring::default(), Vec::new());
         assert!(ring.ingest(&vec![b'y'; RING_BYTES]));
-        assert!(ring.give(&mut piece));
+        assert!(ring.swap_out(&mut piece));
         ring.ingest(b"more");
         let parsed = piece.len();
-        assert!(ring.take_back(&mut piece, parsed));
-        assert!(!ring.give(&mut piece));
-        assert!(!ring.take_back(&mut piece, 4));
+        assert!(ring.put_back(&mut piece, parsed));
+        assert!(!ring.swap_out(&mut piece));
+        assert!(!ring.put_back(&mut piece, 4));
         assert_eq!(ring.bytes.capacity(), 0);
         assert!(piece.capacity() >= RING_BYTES, "kept for the next task");
     }

@@ -1,13 +1,14 @@
-//! The byte side of one task, shared by pump, parsers and readers: log, counters, ring, screen and
-//! the queue of what is to be typed into it.
+//! The output and input of one task, shared by pump, parsers and readers: log, counters, ring, screen and the queue of
+//! input.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 use tokio::sync::{Notify, watch};
 
+use super::lock;
 use super::ring::Ring;
 use crate::clock::Clock;
 use crate::envelope::TaskId;
@@ -21,12 +22,12 @@ use crate::terminal::{Origin, Size, Stream, Terminal};
 /// Query replies to one child (docs/contract.md#terminal-queries).
 const REPLIES_PER_SECOND: u32 = 32;
 
-/// How far a task's output has come.
+/// How much of a task's output is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Progress {
     /// Bytes stored in the merged log.
     pub(crate) stored: u64,
-    /// The task is terminal and all its output is in.
+    /// The task has ended and all its output is stored.
     pub(crate) settled: bool,
 }
 
@@ -34,16 +35,16 @@ pub(crate) struct Progress {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Backlogged;
 
-/// What came of storing a chunk.
+/// The result of storing a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ingested {
     /// The ring is full: the task must wait.
     pub(super) full: bool,
-    /// This chunk is the one with which the task has written more than it may.
+    /// With this chunk the task has exceeded its output limit.
     pub(super) overrun: bool,
 }
 
-/// What a task's byte side is made of.
+/// The parameters of a [`TaskIo`].
 pub(crate) struct TaskIoSpec {
     pub(crate) id: TaskId,
     pub(crate) folder: PathBuf,
@@ -57,7 +58,7 @@ pub(crate) struct TaskIoSpec {
     pub(crate) counted: Arc<Notify>,
 }
 
-/// The byte side of one task.
+/// The output and input of one task.
 // Locks, not messages: each guards a few appends or takes by one of two threads, never I/O that can
 // wait for a person or a child.
 #[derive(Debug)]
@@ -71,23 +72,29 @@ pub(crate) struct TaskIo {
     pub(super) replies: Mutex<Replies>,
     pub(super) ring: Mutex<Ring>,
     pub(super) typed: Mutex<Typed>,
-    /// Somebody has it on a screen.
+    /// A console shows it.
     pub(super) visible: AtomicBool,
     closed: AtomicBool,
     log: Mutex<OutputLog>,
+    counts: Counts,
+    queue_bytes: usize,
+    output_bytes: Option<u64>,
+    clock: Clock,
+    since: Duration,
+    /// Notified when counts have changed.
+    counted: Arc<Notify>,
+}
+
+/// What has been counted of a task's output.
+#[derive(Debug, Default)]
+struct Counts {
     bytes: AtomicU64,
     lines: AtomicU64,
     dropped: AtomicU64,
     /// Milliseconds since the Unix epoch of the last byte; 0 before the first.
     last_at: AtomicU64,
-    /// Milliseconds from its creation to the first byte, and one; 0 before.
+    /// Milliseconds from the task's creation to the first byte, plus one; 0 before.
     first_ms: AtomicU64,
-    queue_bytes: usize,
-    output_bytes: Option<u64>,
-    clock: Clock,
-    since: Duration,
-    /// Tells the driver that counts have changed.
-    counted: Arc<Notify>,
 }
 
 /// Bytes on their way to the task.
@@ -98,7 +105,7 @@ pub(super) struct Typed {
     pub(super) close: bool,
 }
 
-/// Counts the query replies of the present second.
+/// Counts the query replies of the current second.
 #[derive(Debug, Default)]
 pub(super) struct Replies {
     second: u64,
@@ -106,7 +113,7 @@ pub(super) struct Replies {
 }
 
 impl Replies {
-    /// Tells whether so many more may be sent now, all or none.
+    /// Tells whether `count` more may be sent now, all or none.
     pub(super) fn allow(&mut self, now: Duration, count: u32) -> bool {
         if self.second != now.as_secs() {
             *self = Self { second: now.as_secs(), sent: 0 };
@@ -140,11 +147,7 @@ impl TaskIo {
             visible: AtomicBool::new(false),
             closed: AtomicBool::new(false),
             log: Mutex::new(log),
-            bytes: AtomicU64::new(0),
-            lines: AtomicU64::new(0),
-            dropped: AtomicU64::new(0),
-            last_at: AtomicU64::new(0),
-            first_ms: AtomicU64::new(0),
+            counts: Counts::default(),
             queue_bytes: spec.queue_bytes,
             output_bytes: spec.output_bytes,
             clock: spec.clock,
@@ -155,22 +158,22 @@ impl TaskIo {
         Ok(Arc::new(io))
     }
 
-    /// Stores a chunk, counts it and lays it into the ring.
+    /// Stores a chunk, counts it and adds it to the ring.
     pub(super) fn ingest(&self, stream: Stream, bytes: &[u8]) -> Ingested {
         let (dropped, stored) = {
             let mut log = self.lock_log();
             (log.append(stream, bytes, self.elapsed_ms()), log.position())
         };
         let length = bytes.len() as u64;
-        let before = self.bytes.fetch_add(length, Ordering::Relaxed);
+        let before = self.counts.bytes.fetch_add(length, Ordering::Relaxed);
         if before == 0 {
-            self.first_ms.store(u64::from(self.elapsed_ms()) + 1, Ordering::Relaxed);
+            self.counts.first_ms.store(u64::from(self.elapsed_ms()) + 1, Ordering::Relaxed);
         }
         let overrun = self.output_bytes.is_some_and(|limit| before <= limit && before + length > limit);
-        self.lines.fetch_add(memchr::memchr_iter(b'\n', bytes).count() as u64, Ordering::Relaxed);
-        self.dropped.fetch_add(dropped, Ordering::Relaxed);
+        self.counts.lines.fetch_add(memchr::memchr_iter(b'\n', bytes).count() as u64, Ordering::Relaxed);
+        self.counts.dropped.fetch_add(dropped, Ordering::Relaxed);
         let now = u64::try_from(self.clock.now().wall.as_millisecond()).unwrap_or_default();
-        self.last_at.store(now, Ordering::Relaxed);
+        self.counts.last_at.store(now, Ordering::Relaxed);
         self.progress.send_if_modified(|progress| {
             let moved = progress.stored != stored;
             progress.stored = stored;
@@ -180,7 +183,7 @@ impl TaskIo {
         Ingested { full: self.lock_ring().ingest(bytes), overrun }
     }
 
-    /// Ends the log after the last byte: tails behind heads.
+    /// Completes the log after the last byte: tails behind heads.
     pub(super) fn finish_log(&self) {
         let mut log = self.lock_log();
         log.finish(self.elapsed_ms());
@@ -189,7 +192,7 @@ impl TaskIo {
         self.progress.send_modify(|progress| progress.stored = stored);
     }
 
-    /// Queues bytes to be typed.
+    /// Queues input.
     ///
     /// # Errors
     /// [`Backlogged`] when they do not fit; then none of them is queued.
@@ -215,21 +218,21 @@ impl TaskIo {
 
     /// Returns the counts so far.
     pub(crate) fn output(&self) -> OutputView {
-        let last = i64::try_from(self.last_at.load(Ordering::Relaxed)).unwrap_or_default();
+        let last = i64::try_from(self.counts.last_at.load(Ordering::Relaxed)).unwrap_or_default();
         OutputView {
-            bytes: self.bytes.load(Ordering::Relaxed),
-            lines: self.lines.load(Ordering::Relaxed),
-            dropped_bytes: self.dropped.load(Ordering::Relaxed),
+            bytes: self.counts.bytes.load(Ordering::Relaxed),
+            lines: self.counts.lines.load(Ordering::Relaxed),
+            dropped_bytes: self.counts.dropped.load(Ordering::Relaxed),
             last_at: (last > 0).then(|| jiff::Timestamp::from_millisecond(last).ok()).flatten(),
         }
     }
 
     /// Returns how long after its creation the first byte came, in milliseconds.
     pub(crate) fn first_byte_ms(&self) -> Option<u64> {
-        self.first_ms.load(Ordering::Relaxed).checked_sub(1)
+        self.counts.first_ms.load(Ordering::Relaxed).checked_sub(1)
     }
 
-    /// Returns what is held in memory of a stream's end, past what is on disk.
+    /// Returns the end of a stream that is not in the log yet.
     pub(crate) fn live_tail(&self, stream: Stream) -> Option<Vec<u8>> {
         self.lock_log().live_tail(stream)
     }
@@ -239,7 +242,7 @@ impl TaskIo {
         self.lock_log().position()
     }
 
-    /// Says that nothing more will come; the screen is dropped once the ring is empty.
+    /// Marks the output as complete; the screen is dropped once the ring is empty.
     pub(super) fn close(&self) {
         self.closed.store(true, Ordering::Release);
     }
@@ -249,15 +252,15 @@ impl TaskIo {
     }
 
     pub(super) fn lock_ring(&self) -> MutexGuard<'_, Ring> {
-        self.ring.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.ring)
     }
 
     pub(super) fn lock_typed(&self) -> MutexGuard<'_, Typed> {
-        self.typed.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.typed)
     }
 
     fn lock_log(&self) -> MutexGuard<'_, OutputLog> {
-        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.log)
     }
 
     fn elapsed_ms(&self) -> u32 {

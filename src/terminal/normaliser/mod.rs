@@ -1,5 +1,6 @@
-//! Closes the gaps of the emulator behind it: bytes in, bytes it understands out. What it understands anyway goes
-//! through in whole pieces, sequences included; the cursor is looked at only where a sequence depends on it.
+//! Makes up for what the emulator behind it does not support: output goes in, bytes that the emulator understands come
+//! out. What it understands anyway goes through in whole pieces, sequences included; the cursor is only queried where a
+//! sequence depends on it.
 
 mod controls;
 mod display;
@@ -20,24 +21,24 @@ use super::terminal::{Fed, Origin, Terminal};
 use sgr::Pen;
 use tabs::Tabs;
 
-/// How much is gathered before the emulator gets it: so little that what was just looked at is still in the cache.
+/// How much is gathered before the emulator gets it: little enough to be still in the cache.
 const GATHER: usize = 16 * 1024;
 
-/// What is as long as this goes to the emulator without being gathered: a call costs less than the copy.
+/// A piece of this length goes to the emulator directly: a call costs less than the copy.
 const WORTH_A_CALL: usize = 512;
 
-/// The state a program has set that the emulator does not know, or does not tell.
+/// The state a program has set that the emulator does not keep, or does not report.
 #[derive(Debug)]
 pub(super) struct Normaliser {
     scanner: Scanner,
     state: State,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct State {
     size: Size,
     origin: Origin,
-    /// Bytes for the emulator not yet handed over.
+    /// Bytes the emulator has not got yet.
     gathered: Vec<u8>,
     charsets: Charsets,
     pen: Pen,
@@ -58,7 +59,7 @@ struct State {
     properties: Properties,
 }
 
-/// What DECSC keeps besides the cursor.
+/// What DECSC saves besides the cursor.
 #[derive(Debug, Clone, Copy, Default)]
 struct Saved {
     charsets: Charsets,
@@ -75,12 +76,12 @@ struct Margins {
 }
 
 impl Normaliser {
-    /// Returns one for a fresh emulator.
+    /// Returns a normaliser for a fresh emulator.
     pub(super) fn new(size: Size, origin: Origin) -> Self {
         Self { scanner: Scanner::default(), state: State::new(size, origin) }
     }
 
-    /// Hands output of the program to the emulator.
+    /// Feeds output of the program to the emulator.
     pub(super) fn feed(&mut self, bytes: &[u8], emulator: &mut impl Emulator, fed: &mut Fed) {
         let mut pass = Pass { state: &mut self.state, emulator, fed };
         let mut rest = bytes;
@@ -107,12 +108,12 @@ impl Normaliser {
         }
     }
 
-    /// Tells whether lines that scroll off the screen are gone for good and nothing is half read.
+    /// Tells whether lines that scroll off the screen are gone for good and no sequence is incomplete.
     pub(super) fn scrolls_whole_lines(&self) -> bool {
         self.scanner.is_idle() && !self.state.alternate && self.state.screens[0].region.is_none()
     }
 
-    /// Tells, once, whether the program has emptied the scrollback.
+    /// Tells whether the program has emptied the scrollback since the last call.
     pub(super) fn take_scrollback_cleared(&mut self) -> bool {
         std::mem::take(&mut self.state.scrollback_cleared)
     }
@@ -128,25 +129,7 @@ impl Normaliser {
 
 impl State {
     fn new(size: Size, origin: Origin) -> Self {
-        Self {
-            size,
-            origin,
-            gathered: Vec::new(),
-            charsets: Charsets::default(),
-            pen: Pen::default(),
-            tabs: Tabs::new(size.cols()),
-            saved: Saved::default(),
-            screens: [Margins::default(); 2],
-            alternate: false,
-            insert: false,
-            no_wrap: false,
-            newline: false,
-            hold_frames: false,
-            focus_events: false,
-            may_pend: false,
-            scrollback_cleared: false,
-            properties: Properties::default(),
-        }
+        Self { size, origin, tabs: Tabs::new(size.cols()), ..Self::default() }
     }
 
     /// Tells whether text means to the emulator what it means to the program.
@@ -164,7 +147,7 @@ impl State {
     }
 }
 
-/// One call's worth of work: the state, the emulator and what comes out.
+/// One call of [`Normaliser::feed`]: the state, the emulator and the results.
 struct Pass<'a, E> {
     state: &'a mut State,
     emulator: &'a mut E,
@@ -172,7 +155,7 @@ struct Pass<'a, E> {
 }
 
 impl<E: Emulator> Pass<'_, E> {
-    /// Sends bytes to the emulator, in time.
+    /// Sends bytes to the emulator, sooner or later.
     fn emit(&mut self, bytes: &[u8]) {
         if self.state.gathered.len() + bytes.len() > GATHER || bytes.len() >= WORTH_A_CALL {
             self.flush();
@@ -191,7 +174,7 @@ impl<E: Emulator> Pass<'_, E> {
         }
     }
 
-    /// Returns the cursor as it is after all that was sent.
+    /// Returns the cursor after everything that was sent.
     fn look(&mut self) -> Cursor {
         self.flush();
         self.emulator.cursor()
@@ -202,7 +185,7 @@ impl<E: Emulator> Pass<'_, E> {
         self.state.may_pend && self.look().pending_wrap
     }
 
-    /// Brings the cursor back to the last column when it stands beyond it.
+    /// Moves the cursor back to the last column if it is beyond it.
     fn settle(&mut self) {
         if self.is_pending() {
             self.go_to_column(self.state.size.cols() - 1);
@@ -224,7 +207,7 @@ impl<E: Emulator> Pass<'_, E> {
         self.state.may_pend = false;
     }
 
-    /// Answers the program, unless it cannot read or has asked too much.
+    /// Replies to the program, unless it cannot read or has asked too often.
     fn reply(&mut self, bytes: &[u8]) {
         if self.state.origin == Origin::Tty && self.fed.answers < Terminal::MAX_ANSWERS {
             self.fed.answers += 1;

@@ -3,7 +3,7 @@
 const EVERY: u16 = 8;
 
 /// The columns a tab goes to.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Tabs {
     stops: Vec<bool>,
     /// Nobody has changed them: one every eight columns.

@@ -1,6 +1,6 @@
-//! What was printed, as text: carriage returns, backspaces, cursor motion and erasing resolved as a terminal shows
-//! it, escapes gone. Rows a terminal would still show can change; all above them are final. Output of the alternate
-//! screen leaves nothing behind. Text that is cleared away was printed: it stays.
+//! What was printed, as text: carriage returns, backspaces, cursor motion and erasing are resolved as a terminal would,
+//! escape sequences are removed. Rows that a terminal would still show can change; all rows above are final. Output on the
+//! alternate screen is left out. Text that is cleared was printed, so it stays.
 
 mod row;
 mod rows;
@@ -18,12 +18,12 @@ use rows::Rows;
 #[derive(Debug)]
 pub struct Transcript {
     scanner: Scanner,
-    page: Page,
+    screen: TextScreen,
 }
 
-/// The screen in memory, as far as text goes.
-#[derive(Debug)]
-struct Page {
+/// A screen without colours and attributes.
+#[derive(Debug, Default)]
+struct TextScreen {
     size: Size,
     origin: Origin,
     rows: Rows,
@@ -49,34 +49,25 @@ impl Transcript {
     /// Returns an empty transcript. `size` is that of the terminal; a pipe has no width.
     #[must_use]
     pub fn new(origin: Origin, size: Size) -> Self {
-        let page = Page {
-            size,
-            origin,
-            rows: Rows::default(),
-            cursor: Place::default(),
-            saved: Place::default(),
-            region: None,
-            alternate: false,
-            last: None,
-        };
-        Self { scanner: Scanner::default(), page }
+        let screen = TextScreen { size, origin, ..TextScreen::default() };
+        Self { scanner: Scanner::default(), screen }
     }
 
-    /// Takes output of the program. Where it is cut into pieces makes no difference.
+    /// Feeds output of the program. How it is cut into pieces makes no difference.
     pub fn feed(&mut self, bytes: &[u8]) {
-        self.scanner.scan(bytes, &mut self.page);
+        self.scanner.scan(bytes, &mut self.screen);
     }
 
     /// Changes the size from here on.
     pub fn resize(&mut self, size: Size) {
-        self.page.resize(size);
+        self.screen.resize(size);
     }
 
     /// Returns the text; no control characters but line feeds and tabs.
     #[must_use]
     pub fn finish(mut self) -> String {
-        self.scanner.finish(&mut self.page);
-        self.page.rows.into_text()
+        self.scanner.finish(&mut self.screen);
+        self.screen.rows.into_text()
     }
 }
 
@@ -88,7 +79,7 @@ pub fn clean(bytes: &[u8], origin: Origin, size: Size) -> String {
     transcript.finish()
 }
 
-impl Page {
+impl TextScreen {
     /// The column at which text wraps.
     fn width(&self) -> Option<usize> {
         (self.origin == Origin::Tty).then_some(usize::from(self.size.cols()))
@@ -153,7 +144,7 @@ impl Page {
         }
     }
 
-    /// Wraps when so many columns do not fit any more.
+    /// Wraps when `columns` do not fit any more.
     fn make_room(&mut self, columns: usize) {
         let Place { row, col, .. } = self.cursor;
         if self.width().is_some_and(|width| col + columns > width) {

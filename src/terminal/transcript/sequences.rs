@@ -1,11 +1,12 @@
-//! Sequences that move the cursor or change text on the page.
+//! Escape sequences that move the cursor or change text.
 
 use super::super::csi::{Csi, Parameter};
 use super::super::scanner::Sink;
 use super::super::size::Size;
-use super::{Page, Place};
+use super::row::Row;
+use super::{Place, TextScreen};
 
-impl Sink for Page {
+impl Sink for TextScreen {
     fn text(&mut self, text: &str) {
         if self.alternate {
             return;
@@ -31,7 +32,7 @@ impl Sink for Page {
 
     fn control(&mut self, byte: u8) {
         if !self.alternate {
-            Page::control(self, byte);
+            TextScreen::control(self, byte);
         }
     }
 
@@ -73,7 +74,7 @@ impl Sink for Page {
     fn osc(&mut self, _: &[u8]) {}
 }
 
-impl Page {
+impl TextScreen {
     fn modes(&mut self, csi: &Csi<'_>, on: bool) {
         for mode in csi.parameters().map(Parameter::value) {
             match mode {
@@ -154,31 +155,27 @@ impl Page {
 
     fn change(&mut self, csi: &Csi<'_>) {
         let count = usize::from(csi.parameter(0, 1));
-        let Place { row, col, .. } = self.cursor;
+        let col = self.cursor.col;
         match csi.last {
-            b'J' => self.erase_page(csi.parameter(0, 0)),
+            b'J' => self.erase_screen(csi.parameter(0, 0)),
             b'K' => self.erase_row(csi.parameter(0, 0)),
-            b'X' => {
-                if let Some(row) = self.rows.get(row) {
-                    row.erase(col, col + count);
-                }
-            }
+            b'X' => self.edit(|row| row.erase(col, col + count)),
             b'@' => {
                 let limit = self.width().unwrap_or(usize::MAX);
-                let count = count.min(usize::from(Size::MAX));
-                if let Some(row) = self.rows.get(row) {
-                    row.insert(col, count, limit);
-                }
+                self.edit(|row| row.insert(col, count.min(usize::from(Size::MAX)), limit));
             }
-            b'P' => {
-                if let Some(row) = self.rows.get(row) {
-                    row.delete(col, count);
-                }
-            }
+            b'P' => self.edit(|row| row.delete(col, count)),
             b'b' => self.repeat(count.min(usize::from(self.size.cols()))),
             b'L' | b'M' | b'S' | b'T' => self.shift_rows(csi.last, count),
             b'r' => self.scroll_region(csi),
             _ => {}
+        }
+    }
+
+    /// Changes the row of the cursor, if there is anything in it.
+    fn edit(&mut self, change: impl FnOnce(&mut Row)) {
+        if let Some(row) = self.rows.get(self.cursor.row) {
+            change(row);
         }
     }
 
@@ -191,17 +188,16 @@ impl Page {
     }
 
     fn erase_row(&mut self, what: u16) {
-        let Place { row, col, .. } = self.cursor;
-        let Some(row) = self.rows.get(row) else { return };
-        match what {
+        let col = self.cursor.col;
+        self.edit(|row| match what {
             0 => row.erase(col, usize::MAX),
             1 => row.erase(0, col + 1),
             2 => row.erase(0, usize::MAX),
             _ => {}
-        }
+        });
     }
 
-    fn erase_page(&mut self, what: u16) {
+    fn erase_screen(&mut self, what: u16) {
         let Place { row, col, .. } = self.cursor;
         match what {
             // As good as clearing all of it.
