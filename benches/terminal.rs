@@ -6,7 +6,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use pilothouse::terminal::{Emulator, History, Mark, MarkKind, Origin, Size, Stream, Terminal, Vt100, clean};
+use pilothouse::terminal::{History, Mark, MarkKind, Origin, Size, Stream, Terminal, Vt100, clean};
 
 const PAYLOAD: usize = 4 * 1024 * 1024;
 const RUNS: usize = 7;
@@ -24,14 +24,12 @@ fn main() {
     );
     let wanted = |name: &str| only.as_deref().is_none_or(|only| name.starts_with(only));
     for (name, bytes, piece) in payloads().into_iter().filter(|(name, ..)| wanted(name)) {
-        let vt100 = || Vt100::new(size);
-        let terminal = || Terminal::new(size, Origin::Tty);
         let mut times = [const { Vec::new() }; 4];
         for _ in 0..RUNS {
-            times[0].push(time(vt100(), &bytes, 256 * 1024));
-            times[1].push(time(terminal(), &bytes, 256 * 1024));
-            times[2].push(time(vt100(), &bytes, piece));
-            times[3].push(time(terminal(), &bytes, piece));
+            times[0].push(vt100(size, &bytes, 256 * 1024));
+            times[1].push(terminal(size, &bytes, 256 * 1024));
+            times[2].push(vt100(size, &bytes, piece));
+            times[3].push(terminal(size, &bytes, piece));
         }
         let [bare, whole, bare_pieces, pieces] = times.map(median);
         let rate = bytes.len() as f64 / bare / 1e6;
@@ -102,12 +100,19 @@ fn payloads() -> Vec<(&'static str, Vec<u8>, usize)> {
     ]
 }
 
-fn time(mut emulator: impl Emulator, bytes: &[u8], piece: usize) -> f64 {
+fn vt100(size: Size, bytes: &[u8], piece: usize) -> f64 {
+    let mut screen = Vt100::new(size);
+    time(bytes, piece, |piece| screen.feed(piece))
+}
+
+fn terminal(size: Size, bytes: &[u8], piece: usize) -> f64 {
+    let mut terminal = Terminal::new(size, Origin::Tty);
+    time(bytes, piece, |piece| drop(black_box(terminal.feed(piece))))
+}
+
+fn time(bytes: &[u8], piece: usize, feed: impl FnMut(&[u8])) -> f64 {
     let started = cpu_time();
-    for piece in bytes.chunks(piece) {
-        emulator.feed(piece);
-    }
-    black_box(emulator.cursor());
+    bytes.chunks(piece).for_each(feed);
     cpu_time() - started
 }
 
@@ -128,7 +133,7 @@ fn texts(size: Size) {
     for (name, bytes, _) in payloads() {
         let mut times = [const { Vec::new() }; 2];
         for _ in 0..RUNS {
-            times[0].push(time(Vt100::new(size), &bytes, 256 * 1024));
+            times[0].push(vt100(size, &bytes, 256 * 1024));
             let started = cpu_time();
             black_box(clean(&bytes, Origin::Tty, size));
             times[1].push(cpu_time() - started);

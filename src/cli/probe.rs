@@ -9,7 +9,7 @@ use rustix::termios::{OptionalActions, tcgetattr, tcgetwinsize, tcsetattr};
 
 use super::print;
 use crate::dispatch::Probe;
-use crate::terminal::host_terminal::{self, HostTerminal, command};
+use crate::terminal::host_terminal::{self, HostTerminal, parse_osc};
 
 /// Asks for the keyboard protocol, draws a wide character and then a mark on the empty line and asks each time where
 /// the cursor is, cleans the line, and asks what every terminal answers.
@@ -41,8 +41,8 @@ fn outer(answer: &[u8]) -> HostTerminal {
     let starts = memchr::memmem::find_iter(answer, b"\x1b]");
     for body in starts.filter_map(|at| answer.get(at + 2..)) {
         let end = body.iter().position(|byte| matches!(byte, 0x07 | 0x1b)).unwrap_or(body.len());
-        if let Some(answer) = command(&body[..end]) {
-            outer.take(answer);
+        if let Some(answer) = parse_osc(&body[..end]) {
+            outer.record(answer);
         }
     }
     outer
@@ -53,7 +53,7 @@ fn ask(mut tty: &File) -> io::Result<Vec<u8>> {
     let mut raw = before.clone();
     raw.make_raw();
     tcsetattr(tty, OptionalActions::Flush, &raw)?;
-    let questions = host_terminal::colour_questions() + QUESTIONS;
+    let questions = host_terminal::colour_queries() + QUESTIONS;
     let answer = tty.write_all(questions.as_bytes()).and_then(|()| listen(tty));
     tcsetattr(tty, OptionalActions::Flush, &before)?;
     answer

@@ -1,4 +1,4 @@
-//! Character sets: G0 and G1, and the line drawing that stands in for lower-case letters in one of them.
+//! The character sets G0 and G1, each of which may be the line drawing set.
 
 use std::borrow::Cow;
 
@@ -10,14 +10,14 @@ pub(super) struct Charsets {
     shifted: bool,
 }
 
-/// What 0x5f to 0x7e mean in the line drawing set of the VT100.
+/// The characters 0x5f to 0x7e of the VT100's line drawing set.
 const DRAWING: [char; 32] = [
     ' ', '◆', '▒', '␉', '␌', '␍', '␊', '°', '±', '␤', '␋', '┘', '┐', '┌', '└', '┼', '⎺', '⎻', '─', '⎼', '⎽',
     '├', '┤', '┴', '┬', '│', '≤', '≥', 'π', '≠', '£', '·',
 ];
 
 impl Charsets {
-    /// Takes `ESC intermediate last`, when that chooses the set for G0 or G1.
+    /// Applies `ESC intermediate last`, if it designates G0 or G1.
     pub(super) fn designate(&mut self, intermediate: u8, last: u8) {
         match intermediate {
             b'(' => self.drawing[0] = last == b'0',
@@ -26,7 +26,7 @@ impl Charsets {
         }
     }
 
-    /// Takes SO (true, use G1) or SI (false, use G0).
+    /// Applies SO (true, use G1) or SI (false, use G0).
     pub(super) fn shift(&mut self, out: bool) {
         self.shifted = out;
     }

@@ -1,11 +1,11 @@
-//! A picture of a screen as bytes: fed to a fresh terminal of the same size they show the same cells, cursor and
-//! modes. It holds what can be seen and what input depends on; colours to come, margins and scrollback are not in it.
+//! A screen as bytes that draw it: fed to a fresh terminal of the same size, they show the same cells, cursor and modes.
+//! They hold what can be seen and what input depends on, but neither the current style nor margins nor scrollback.
 
 use super::cell::{Cell, CellStyle};
 use super::modes::{Modes, MouseEncoding, MouseMode};
 use super::terminal::Terminal;
 
-/// Returns the picture of a terminal.
+/// Returns the bytes that draw the screen of a terminal.
 pub(super) fn of(terminal: &Terminal) -> Vec<u8> {
     let mut picture = Picture { bytes: String::new(), style: CellStyle::default() };
     let modes = terminal.modes();
@@ -16,7 +16,7 @@ pub(super) fn of(terminal: &Terminal) -> Vec<u8> {
     let mut end = None;
     for row in 0..size.rows() {
         let goes_on = row > 0 && terminal.is_wrapped(row - 1) && end == Some(size.cols());
-        // A blank that the text was wrapped behind counts as drawn.
+        // A blank in the last column of a wrapped row counts as drawn.
         let last = terminal.is_wrapped(row).then(|| size.cols() - 1);
         let drawn = [goes_on.then_some(0), last];
         end = picture.row(row, drawn, terminal.row(row));
@@ -32,9 +32,9 @@ struct Picture {
 }
 
 impl Picture {
-    /// Draws a row, with two cells drawn even if they are blank, and returns the column behind the last one. A row
-    /// whose first cell is to be drawn so is not gone to: printing over the end of the row above joins the two, as
-    /// it did where the program ran.
+    /// Draws a row, with up to two cells drawn even if they are blank, and returns the column behind the last one. The
+    /// cursor is not moved to a row whose first cell is such a cell: printing over the end of the row above wraps, as it
+    /// did when the program printed it.
     fn row<'a>(
         &mut self,
         row: u16,
@@ -99,7 +99,7 @@ impl Picture {
     fn cursor(&mut self, terminal: &Terminal) {
         let cursor = terminal.cursor();
         if cursor.pending_wrap {
-            // Only printing in the last column brings the cursor beyond it.
+            // Only printing in the last column moves the cursor beyond it.
             let last = terminal.cell(cursor.row, cursor.col);
             let col = if last.width == 0 { cursor.col.saturating_sub(1) } else { cursor.col };
             self.go(cursor.row, col);

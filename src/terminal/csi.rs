@@ -1,6 +1,6 @@
-//! A control sequence taken apart: `ESC [`, a private marker, parameters, intermediates, a last byte.
+//! A parsed control sequence: `ESC [`, a private marker, parameters, an intermediate byte, a final byte.
 
-/// Most bytes of a sequence that means anything; longer ones are swallowed.
+/// The longest sequence that has any effect, in bytes; longer ones are ignored.
 pub(super) const MAX_LEN: usize = 256;
 
 /// A well-formed control sequence.
@@ -10,26 +10,26 @@ pub(super) struct Csi<'a> {
     pub(super) raw: &'a [u8],
     /// `<`, `=`, `>` or `?` in front of the parameters, else 0.
     pub(super) marker: u8,
-    /// The one intermediate before the last byte, else 0.
+    /// The intermediate byte before the final one, else 0.
     pub(super) intermediate: u8,
-    /// The byte that says what it does.
+    /// The final byte, which says what the sequence does.
     pub(super) last: u8,
     /// The parameters as they were written.
     pub(super) list: &'a [u8],
 }
 
-/// One parameter with what follows it after colons.
+/// One parameter with its subparameters, which follow it after colons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Parameter<'a>(&'a [u8]);
 
 impl<'a> Csi<'a> {
-    /// Returns the length of the sequence at the beginning of `bytes` and the sequence, if well-formed; `None` when it
-    /// goes on after `bytes`, or has more in it than its own bytes.
+    /// Returns the length of the sequence at the beginning of `bytes` and the sequence, if well-formed; `None` if it is
+    /// incomplete, or has controls in it.
     pub(super) fn first_in(bytes: &'a [u8]) -> Option<(usize, Option<Self>)> {
         let body = bytes.strip_prefix(b"\x1b[")?;
         let body = body.get(..MAX_LEN - 2).unwrap_or(body);
         let end = body.iter().position(|byte| !matches!(byte, b'0'..=b';'))?;
-        // Most are no more than numbers and a letter.
+        // Most sequences are just numbers and a letter.
         if let Some(last @ 0x40..=0x7e) = body.get(end) {
             let (raw, list) = (bytes.get(..end + 3)?, body.get(..end)?);
             return Some((end + 3, Some(Self { raw, marker: 0, intermediate: 0, last: *last, list })));
@@ -39,7 +39,7 @@ impl<'a> Csi<'a> {
             .then(|| (end + 3, bytes.get(..end + 3).and_then(Self::parse)))
     }
 
-    /// Takes a sequence apart; `None` when it is malformed or has intermediates nobody uses.
+    /// Parses a sequence; `None` if it is malformed or has more than one intermediate byte.
     pub(super) fn parse(raw: &'a [u8]) -> Option<Self> {
         let [0x1b, b'[', body @ .., last @ 0x40..=0x7e] = raw else { return None };
         let (marker, body) = match body {
@@ -74,7 +74,7 @@ impl<'a> Parameter<'a> {
         self.parts().next().unwrap_or(0)
     }
 
-    /// Returns its numbers: the first, then those after colons.
+    /// Returns its numbers: its value, then the subparameters.
     pub(super) fn parts(self) -> impl Iterator<Item = u16> + use<'a> {
         self.0.split(|byte| *byte == b':').map(number)
     }
@@ -85,13 +85,13 @@ impl<'a> Parameter<'a> {
     }
 }
 
-/// The numbers of a list of parameters that have no parts.
+/// The values of a list of parameters without subparameters.
 pub(super) struct Numbers<'a> {
     rest: Option<&'a [u8]>,
 }
 
 impl<'a> Numbers<'a> {
-    /// Returns those of a list; an empty one is one 0.
+    /// Returns the values of a list; an empty list is a single 0.
     pub(super) fn of(list: &'a [u8]) -> Self {
         Self { rest: Some(list) }
     }

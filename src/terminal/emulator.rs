@@ -1,4 +1,4 @@
-//! The small face of a terminal emulator, and vt100 behind it. Everything vt100-specific is in this file.
+//! The terminal emulator, the vt100 crate. Everything that is specific to it is in this file.
 
 use std::num::NonZeroU16;
 
@@ -6,26 +6,10 @@ use super::cell::{Cell, CellStyle, Color};
 use super::modes::{Cursor, CursorShape, Modes, MouseEncoding, MouseMode};
 use super::size::Size;
 
-/// Lines vt100 keeps above the screen; a taller window pulls them back in. Older ones come from the log.
+/// Lines kept above the screen; a screen that grows takes them back in. Older lines are read from the log.
 pub(super) const SCROLLBACK: usize = 200;
 
-/// What Pilothouse needs of an emulator.
-pub trait Emulator {
-    /// Takes output of the program.
-    fn feed(&mut self, bytes: &[u8]);
-    /// Changes the size.
-    fn resize(&mut self, size: Size);
-    /// Returns the size.
-    fn size(&self) -> Size;
-    /// Returns a cell; a blank one outside the screen.
-    fn cell(&self, row: u16, col: u16) -> Cell<'_>;
-    /// Returns the cursor.
-    fn cursor(&self) -> Cursor;
-    /// Returns the modes the program has set.
-    fn modes(&self) -> Modes;
-}
-
-/// The vt100 crate as an [`Emulator`]: fast, with the gaps the normaliser closes.
+/// A screen of the vt100 crate: fast, but it does not support everything; see `normaliser`.
 pub struct Vt100 {
     parser: vt100::Parser<Scrolled>,
 }
@@ -53,7 +37,7 @@ impl Vt100 {
         Self { parser }
     }
 
-    /// Tells whether a row goes on in the next one because the text did not fit.
+    /// Tells whether a row continues in the next one because the text did not fit.
     pub(super) fn is_wrapped(&self, row: u16) -> bool {
         self.parser.screen().row_wrapped(row)
     }
@@ -62,24 +46,24 @@ impl Vt100 {
     pub(super) fn rows_dropped(&self) -> u64 {
         self.parser.callbacks().rows
     }
-}
 
-impl Emulator for Vt100 {
-    fn feed(&mut self, bytes: &[u8]) {
+    /// Feeds output of the program.
+    pub fn feed(&mut self, bytes: &[u8]) {
         self.parser.process(bytes);
     }
 
-    fn resize(&mut self, size: Size) {
+    pub(super) fn resize(&mut self, size: Size) {
         let (rows, cols) = nonzero(size);
         self.parser.set_size(rows, cols);
     }
 
-    fn size(&self) -> Size {
+    pub(super) fn size(&self) -> Size {
         let (rows, cols) = self.parser.screen().size();
         Size::clamped(cols.get(), rows.get())
     }
 
-    fn cell(&self, row: u16, col: u16) -> Cell<'_> {
+    /// Returns a cell; a blank one outside the screen.
+    pub(super) fn cell(&self, row: u16, col: u16) -> Cell<'_> {
         match self.parser.screen().cell(row, col) {
             None => Cell::blank(CellStyle::default()),
             Some(cell) if cell.is_wide_continuation() => Cell::continuation(),
@@ -87,7 +71,7 @@ impl Emulator for Vt100 {
         }
     }
 
-    fn cursor(&self) -> Cursor {
+    pub(super) fn cursor(&self) -> Cursor {
         let screen = self.parser.screen();
         let (row, col) = screen.cursor_position();
         let last = self.size().cols() - 1;
@@ -100,7 +84,8 @@ impl Emulator for Vt100 {
         }
     }
 
-    fn modes(&self) -> Modes {
+    /// Returns the modes, as far as vt100 knows them.
+    pub(super) fn modes(&self) -> Modes {
         let screen = self.parser.screen();
         Modes {
             alternate_screen: screen.alternate_screen(),

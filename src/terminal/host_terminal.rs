@@ -1,56 +1,57 @@
-//! The terminal around this program: what it is asked, and how its answers read. Pure; whoever holds it asks.
+//! The terminal this program runs in: the queries it is sent, and how its answers are parsed. Pure: sending is up to the
+//! caller.
 
 /// Red, green and blue.
 pub type Rgb = (u8, u8, u8);
 
-/// A mark of the console that some terminals draw two columns wide.
+/// A symbol of the console that some terminals draw two columns wide.
 const MARK: char = '●';
-/// A row that no key is reported with: `CSI 1 ; 2 R` would be Shift-F3 as well.
+/// A row that cannot be mistaken for a key: `CSI 1 ; 2 R` would also be Shift-F3.
 const ROW: u16 = 2;
 
 /// Something a terminal answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     /// A colour.
-    Colour(Ink, Rgb),
-    /// Where the cursor stands, from 1.
+    Colour(ColourRole, Rgb),
+    /// The position of the cursor, from 1.
     Cursor {
         /// Its row.
         row: u16,
         /// Its column.
         column: u16,
     },
-    /// What it is: every terminal answers that, and this one after all other questions.
+    /// The device attributes: every terminal answers this query, and only after the ones before it.
     Attributes,
 }
 
-/// A colour by its place.
+/// Where a colour is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ink {
-    /// Of text without a colour.
+pub enum ColourRole {
+    /// Text without a colour of its own.
     Foreground,
-    /// Behind it.
+    /// The background of such text.
     Background,
-    /// One of the sixteen with names.
+    /// One of the sixteen named colours.
     Palette(u8),
 }
 
-/// What is known of a terminal from its answers.
+/// What a terminal's answers say about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct HostTerminal {
-    /// Of text without a colour.
+    /// The colour of text without one of its own.
     pub foreground: Option<Rgb>,
-    /// Behind it.
+    /// The background of such text.
     pub background: Option<Rgb>,
-    /// The sixteen with names.
+    /// The sixteen named colours.
     pub palette: [Option<Rgb>; 16],
-    /// Columns of a character whose width is up to the terminal.
+    /// Columns of a character of ambiguous width.
     pub ambiguous_columns: Option<u16>,
 }
 
-/// Returns the questions about colours.
+/// Returns the queries for colours.
 #[must_use]
-pub fn colour_questions() -> String {
+pub fn colour_queries() -> String {
     let mut all = String::from("\x1b]10;?\x1b\\\x1b]11;?\x1b\\");
     for index in 0..16 {
         all.push_str(&format!("\x1b]4;{index};?\x1b\\"));
@@ -58,22 +59,22 @@ pub fn colour_questions() -> String {
     all
 }
 
-/// Returns all questions: colours, the width of a mark, and last what every terminal answers. The mark is written on a
-/// screen that is blank and stays so; the cursor is left there.
+/// Returns all queries: for colours, for the width of a symbol, and last one that every terminal answers. The symbol is
+/// written invisibly and erased again; the cursor is left there.
 #[must_use]
-pub fn questions() -> String {
-    let mut all = colour_questions();
+pub fn queries() -> String {
+    let mut all = colour_queries();
     all.push_str(&format!("\x1b[{ROW};1H\x1b[8m{MARK}\x1b[6n\x1b[{ROW};1H\x1b[0m\x1b[K\x1b[c"));
     all
 }
 
 impl HostTerminal {
-    /// Takes an answer in; tells whether it was the last.
-    pub fn take(&mut self, answer: Answer) -> bool {
+    /// Records an answer; tells whether it was the last.
+    pub fn record(&mut self, answer: Answer) -> bool {
         match answer {
-            Answer::Colour(Ink::Foreground, rgb) => self.foreground = Some(rgb),
-            Answer::Colour(Ink::Background, rgb) => self.background = Some(rgb),
-            Answer::Colour(Ink::Palette(index), rgb) => {
+            Answer::Colour(ColourRole::Foreground, rgb) => self.foreground = Some(rgb),
+            Answer::Colour(ColourRole::Background, rgb) => self.background = Some(rgb),
+            Answer::Colour(ColourRole::Palette(index), rgb) => {
                 if let Some(place) = self.palette.get_mut(usize::from(index)) {
                     *place = Some(rgb);
                 }
@@ -87,41 +88,41 @@ impl HostTerminal {
         false
     }
 
-    /// Returns the sixteen colours when all of them are known.
+    /// Returns the sixteen named colours if all of them are known.
     #[must_use]
     pub fn whole_palette(&self) -> Option<[Rgb; 16]> {
         let known: Vec<Rgb> = self.palette.iter().flatten().copied().collect();
         known.try_into().ok()
     }
 
-    /// Tells whether text stands on a light background, where that is known.
+    /// Tells whether the background is light, if it is known.
     #[must_use]
     pub fn is_light(&self) -> Option<bool> {
         let (red, green, blue) = self.background?;
-        // The weights of how bright the three look (ITU-R BT.601), in thousandths.
+        // The weights of the three colours in perceived brightness (ITU-R BT.601), in thousandths.
         let bright = u32::from(red) * 299 + u32::from(green) * 587 + u32::from(blue) * 114;
         Some(bright > 127 * 1000)
     }
 }
 
-/// Reads an operating system command as an answer: `11;rgb:ffff/ffff/ffff`.
+/// Parses an operating system command as an answer: `11;rgb:ffff/ffff/ffff`.
 #[must_use]
-pub fn command(body: &[u8]) -> Option<Answer> {
+pub fn parse_osc(body: &[u8]) -> Option<Answer> {
     let text = std::str::from_utf8(body).ok()?;
     let (number, rest) = text.split_once(';')?;
-    let (ink, colour) = match number {
-        "10" => (Ink::Foreground, rest),
-        "11" => (Ink::Background, rest),
+    let (role, colour) = match number {
+        "10" => (ColourRole::Foreground, rest),
+        "11" => (ColourRole::Background, rest),
         "4" => {
             let (index, colour) = rest.split_once(';')?;
-            (Ink::Palette(index.parse().ok().filter(|index| *index < 16)?), colour)
+            (ColourRole::Palette(index.parse().ok().filter(|index| *index < 16)?), colour)
         }
         _ => return None,
     };
-    Some(Answer::Colour(ink, rgb(colour)?))
+    Some(Answer::Colour(role, rgb(colour)?))
 }
 
-/// Reads `rgb:h/h/h` with one to four digits each, `rgba:`, or `#rrggbb`.
+/// Parses `rgb:h/h/h` with one to four digits each, `rgba:`, or `#rrggbb`.
 fn rgb(text: &str) -> Option<Rgb> {
     if let Some(digits) = text.strip_prefix('#').filter(|digits| digits.len() == 6 && digits.is_ascii()) {
         let part = |at: usize| u8::from_str_radix(&digits[at..at + 2], 16).ok();
@@ -146,10 +147,10 @@ mod tests {
     #[test]
     fn colours_are_read_in_the_forms_terminals_use() {
         for (body, expected) in [
-            ("11;rgb:ffff/8080/0000", Some(Answer::Colour(Ink::Background, (255, 128, 0)))),
-            ("10;rgb:f/8/0", Some(Answer::Colour(Ink::Foreground, (255, 136, 0)))),
-            ("11;rgba:1e1e/1e1e/1e1e/ffff", Some(Answer::Colour(Ink::Background, (30, 30, 30)))),
-            ("4;9;#ff0010", Some(Answer::Colour(Ink::Palette(9), (255, 0, 16)))),
+            ("11;rgb:ffff/8080/0000", Some(Answer::Colour(ColourRole::Background, (255, 128, 0)))),
+            ("10;rgb:f/8/0", Some(Answer::Colour(ColourRole::Foreground, (255, 136, 0)))),
+            ("11;rgba:1e1e/1e1e/1e1e/ffff", Some(Answer::Colour(ColourRole::Background, (30, 30, 30)))),
+            ("4;9;#ff0010", Some(Answer::Colour(ColourRole::Palette(9), (255, 0, 16)))),
             ("4;16;rgb:00/00/00", None),
             ("4;9", None),
             ("11;rgb:ffff/8080", None),
@@ -159,30 +160,30 @@ mod tests {
             ("52;c;AAAA", None),
             ("", None),
         ] {
-            assert_eq!(command(body.as_bytes()), expected, "{body}");
+            assert_eq!(parse_osc(body.as_bytes()), expected, "{body}");
         }
     }
 
     #[test]
     fn answers_come_to_what_is_known_and_end_with_the_attributes() {
         let mut outer = HostTerminal::default();
-        assert!(!outer.take(Answer::Colour(Ink::Background, (253, 246, 227))));
-        assert!(!outer.take(Answer::Cursor { row: ROW, column: 3 }));
+        assert!(!outer.record(Answer::Colour(ColourRole::Background, (253, 246, 227))));
+        assert!(!outer.record(Answer::Cursor { row: ROW, column: 3 }));
         assert_eq!((outer.is_light(), outer.ambiguous_columns), (Some(true), Some(2)));
-        assert!(!outer.take(Answer::Cursor { row: 9, column: 9 }), "that was not asked");
+        assert!(!outer.record(Answer::Cursor { row: 9, column: 9 }), "that was not asked");
         assert_eq!(outer.ambiguous_columns, Some(2));
         assert_eq!(outer.whole_palette(), None);
         for index in 0..16 {
-            outer.take(Answer::Colour(Ink::Palette(index), (index, 0, 0)));
+            outer.record(Answer::Colour(ColourRole::Palette(index), (index, 0, 0)));
         }
         assert_eq!(outer.whole_palette().map(|palette| palette[15]), Some((15, 0, 0)));
-        assert!(outer.take(Answer::Attributes));
+        assert!(outer.record(Answer::Attributes));
     }
 
     proptest::proptest! {
         #[test]
         fn nothing_read_is_beyond_reading(body: Vec<u8>) {
-            let _ = command(&body);
+            let _ = parse_osc(&body);
         }
     }
 }

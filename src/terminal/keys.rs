@@ -1,4 +1,4 @@
-//! Keys: their names, and the bytes a terminal sends for them. Knows nothing of the keys of the console itself.
+//! Keys: their names, and the bytes a terminal sends for them. The console's own key bindings are not its business.
 
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +40,7 @@ pub enum Key {
     F(u8),
 }
 
-/// A key name nobody knows.
+/// An unknown key name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown key {0:?}: write a character, Enter, Tab, Esc, Up, PageDown, F5, or C-c, M-x, S-Up")]
 pub struct UnknownKey(

@@ -27,7 +27,7 @@ mod terminal;
 mod transcript;
 
 pub use cell::{Cell, CellStyle, Color};
-pub use emulator::{Emulator, Vt100};
+pub use emulator::Vt100;
 pub use export::{Cast, CastEvent, CastVersion, Drawing, Palette};
 pub use history::{History, LogBytes, Page, Row};
 pub use keys::{Key, KeyPress, UnknownKey};

@@ -1,4 +1,4 @@
-//! What of a terminal's state its reader needs: the cursor and the modes that change how input is encoded.
+//! The part of a terminal's state that others need: the cursor, and the modes that change how input is encoded.
 
 /// Where the cursor is and how it looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -7,9 +7,9 @@ pub struct Cursor {
     pub row: u16,
     /// Column, from 0; always on the screen.
     pub col: u16,
-    /// It stands on the last column and the next character goes to the next row.
+    /// It is on the last column and the next character goes to the next row.
     pub pending_wrap: bool,
-    /// The program wants it seen.
+    /// The program wants it to be visible.
     pub visible: bool,
     /// Its shape.
     pub shape: CursorShape,
@@ -39,7 +39,7 @@ pub enum CursorShape {
 }
 
 impl CursorShape {
-    /// Returns the same without blinking; whether the terminal's own one blinks is not known.
+    /// Returns the same shape without blinking; whether the terminal's own shape blinks is not known.
     #[must_use]
     pub fn to_steady(self) -> Self {
         match self {
@@ -49,9 +49,7 @@ impl CursorShape {
             Self::Bar { .. } => Self::Bar { blink: false },
         }
     }
-}
 
-impl CursorShape {
     /// Returns the parameter of DECSCUSR that asks for this shape.
     #[must_use]
     pub fn parameter(self) -> u8 {
@@ -67,7 +65,7 @@ impl CursorShape {
 /// Modes the program has set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Modes {
-    /// It draws on the alternate screen.
+    /// The program draws on the alternate screen.
     pub alternate_screen: bool,
     /// Cursor keys send SS3 sequences.
     pub application_cursor: bool,
@@ -75,11 +73,11 @@ pub struct Modes {
     pub application_keypad: bool,
     /// Pastes are wrapped in markers.
     pub bracketed_paste: bool,
-    /// Which mouse events it wants.
+    /// Which mouse events the program wants.
     pub mouse: MouseMode,
     /// How mouse events are written.
     pub mouse_encoding: MouseEncoding,
-    /// It wants to know when it gains or loses focus.
+    /// The program wants to know when it gains or loses focus.
     pub focus_events: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Mouse events, written as the program that asked for them wants them.
+//! Mouse events, encoded as the program asked for them.
 
 use super::modes::{Modes, MouseEncoding, MouseMode};
 
@@ -43,7 +43,7 @@ pub enum MouseButton {
 }
 
 impl MouseInput {
-    /// Returns the bytes for the event, or `None` when the program did not ask for it or cannot be told.
+    /// Returns the bytes for the event, or `None` if the program did not ask for it or its encoding cannot express it.
     #[must_use]
     pub fn encode(self, modes: Modes) -> Option<Vec<u8>> {
         if !self.wanted(modes.mouse) {

@@ -1,19 +1,21 @@
-//! What a program says about itself besides its output: title, directory, shell marks. Inert: it is kept to be shown,
-//! never passed on to another terminal.
+//! Operating system commands (OSC): the title, directory and shell marks that a program sets. They are kept to be shown
+//! and never passed on to another terminal.
+//!
+//! To support another OSC: add it to [`Properties::osc`]; one that asks for a reply is in `replies`.
 
 use crate::envelope::is_hidden;
 
 /// Most characters kept of a title or a directory.
 const MAX_CHARS: usize = 256;
 
-/// What a program has said about itself.
+/// The properties of its terminal that a program has set.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Properties {
-    /// Its title (OSC 0 and 2), without hidden characters.
+    /// The title (OSC 0 and 2), without hidden characters.
     pub title: Option<String>,
-    /// The directory its shell is in, as a URL or a path (OSC 7, OSC 9;9), without hidden characters.
+    /// The directory of its shell, as a URL or a path (OSC 7, OSC 9;9), without hidden characters.
     pub directory: Option<String>,
-    /// Where its shell stands (OSC 133).
+    /// The last mark of its shell (OSC 133).
     pub prompt: Option<PromptMark>,
 }
 
@@ -31,7 +33,7 @@ pub enum PromptMark {
 }
 
 impl Properties {
-    /// Takes an operating system command.
+    /// Applies an operating system command.
     pub(super) fn osc(&mut self, content: &[u8]) {
         let text = String::from_utf8_lossy(content);
         let (code, value) = text.split_once(';').unwrap_or((&text, ""));

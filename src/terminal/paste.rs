@@ -1,22 +1,22 @@
-//! Pasted text as the program gets it. Never lets the text end its own paste.
+//! Pasted text as the program gets it. The text can never end its own paste.
 
 use super::modes::Modes;
 
 const BEGIN: &str = "\x1b[200~";
 const END: &str = "\x1b[201~";
 
-/// The end marker written with the eight-bit CSI, which some programs also take.
+/// The end marker with the eight-bit CSI, which some programs also accept.
 const SHORT_END: &str = "\u{9b}201~";
 
-/// Returns the bytes that paste `text`: between markers when the program asked for them, else with carriage
-/// returns for line ends, as if it had been typed.
+/// Returns the bytes that paste `text`: between markers if the program asked for them, else with carriage returns for
+/// line ends, as if it had been typed.
 #[must_use]
 pub fn paste(text: &str, modes: Modes) -> Vec<u8> {
     if !modes.bracketed_paste {
         return text.replace("\r\n", "\r").replace('\n', "\r").into_bytes();
     }
     let mut inner = text.to_owned();
-    // Taking one marker out can join the halves of another.
+    // Removing one marker can join the halves of another.
     while inner.contains(END) || inner.contains(SHORT_END) {
         inner = inner.replace(END, "").replace(SHORT_END, "");
     }

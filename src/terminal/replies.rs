@@ -1,18 +1,18 @@
-//! What the terminal answers to a program that asks: constants and the cursor, nothing a program could have set
-//! (docs/contract.md#terminal-queries). Any other question stays without an answer.
+//! The terminal's replies to a program's queries: constants and the cursor, nothing a program could have set
+//! (docs/contract.md#terminal-queries). Other queries get no reply.
 
 use super::modes::Cursor;
 
 /// Primary device attributes: a VT220 with colour.
 pub(super) const PRIMARY_ATTRIBUTES: &[u8] = b"\x1b[?62;22c";
-/// Secondary device attributes: a VT220, version 10, so that nobody expects extensions of a known terminal.
+/// Secondary device attributes: a VT220, version 10, so that no program expects extensions of a known terminal.
 pub(super) const SECONDARY_ATTRIBUTES: &[u8] = b"\x1b[>1;10;0c";
 /// Name of the terminal (XTVERSION).
 pub(super) const VERSION: &[u8] = b"\x1bP>|pilothouse\x1b\\";
-/// Device status: all is well.
+/// Device status: OK.
 pub(super) const STATUS: &[u8] = b"\x1b[0n";
 
-/// Returns the answer to a command that asks for a colour: fixed ones, light on dark.
+/// Returns the reply to an OSC that asks for a colour: fixed colours, light on dark.
 pub(super) fn color(osc: &[u8]) -> Option<&'static [u8]> {
     match osc {
         b"10;?" => Some(b"\x1b]10;rgb:d0d0/d0d0/d0d0\x1b\\"),
@@ -21,7 +21,7 @@ pub(super) fn color(osc: &[u8]) -> Option<&'static [u8]> {
     }
 }
 
-/// Returns the report of the cursor's place; `top` is the row its numbers start at.
+/// Returns the report of the cursor's position; `top` is the row that counts as the first.
 pub(super) fn cursor(cursor: Cursor, top: u16) -> Vec<u8> {
     format!("\x1b[{};{}R", cursor.row.saturating_sub(top) + 1, cursor.col + 1).into_bytes()
 }

@@ -1,37 +1,37 @@
-//! Splits a byte stream into text, controls and escape sequences, whatever the pieces it comes in. Knows nothing of
-//! what they mean. No string it swallows is longer than a line or 4 KiB: an unterminated one cannot hide output.
+//! Splits a byte stream into text, controls and escape sequences, in whatever pieces it comes, without knowing what they
+//! mean. A string ends at the latest at the end of its line or after 4 KiB: an unterminated one cannot hide output.
 
 use super::csi::{self, Csi};
 
-/// Where an unterminated string (OSC, DCS, SOS, PM, APC) is given up; what follows is text again.
+/// The length at which an unterminated string (OSC, DCS, SOS, PM, APC) is given up; what follows is text again.
 const MAX_STRING: usize = 4096;
 
-/// The longest OSC that is passed on; a longer one was cut or is hostile.
+/// The longest OSC that is passed on; a longer one is unterminated or hostile.
 const MAX_OSC: usize = 1000;
 
-/// What the scanner finds.
+/// Receives what the scanner finds.
 pub(super) trait Sink {
-    /// Text: characters and controls other than ESC. It may be cut between any two characters.
+    /// Text: characters, and controls other than ESC. It may be split between any two characters.
     fn text(&mut self, text: &str);
-    /// Bytes that are no UTF-8, to be shown as one U+FFFD.
+    /// Bytes that are not UTF-8, to be shown as one U+FFFD.
     fn invalid(&mut self);
-    /// A control inside of a sequence.
+    /// A control inside a sequence.
     fn control(&mut self, byte: u8);
-    /// An escape sequence; the intermediate is 0 when there is none.
+    /// An escape sequence; the intermediate byte is 0 if there is none.
     fn escape(&mut self, intermediate: u8, last: u8);
     /// A control sequence.
     fn csi(&mut self, csi: Csi<'_>);
-    /// An operating system command, without its ends.
+    /// An operating system command, without introducer and terminator.
     fn osc(&mut self, content: &[u8]);
 }
 
-/// The place in the stream.
+/// The position in the stream.
 #[derive(Debug, Default)]
 pub(super) struct Scanner {
     state: State,
     /// The unfinished sequence, or the beginning of a character.
     pending: Vec<u8>,
-    /// Bytes of the string so far.
+    /// Length of the string so far.
     string_len: usize,
 }
 
@@ -46,17 +46,17 @@ enum State {
     Csi,
     /// After ESC ]; `pending` holds the content.
     Osc,
-    /// In a string nobody reads.
+    /// In a string that is ignored.
     Ignored,
 }
 
 impl Scanner {
-    /// Tells whether the next byte begins something new.
+    /// Tells whether the next byte starts something new.
     pub(super) fn is_idle(&self) -> bool {
         self.state == State::Text && self.pending.is_empty()
     }
 
-    /// Takes bytes and hands what they are to `sink`.
+    /// Scans bytes and passes what they are to `sink`.
     pub(super) fn scan(&mut self, bytes: &[u8], sink: &mut impl Sink) {
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -64,8 +64,7 @@ impl Scanner {
         }
     }
 
-    /// Takes text and one sequence at most; returns how many bytes that was. It is 0 when all it did was to end what
-    /// was pending.
+    /// Scans text and one sequence at most; returns how many bytes that was: 0 when it only ended what was pending.
     pub(super) fn advance(&mut self, bytes: &[u8], sink: &mut impl Sink) -> usize {
         let Some(first) = bytes.first() else { return 0 };
         match self.state {
@@ -75,7 +74,7 @@ impl Scanner {
         }
     }
 
-    /// Ends the stream: the beginning of a character is not one.
+    /// Ends the stream: an incomplete character is invalid.
     pub(super) fn finish(&mut self, sink: &mut impl Sink) {
         if self.state == State::Text && !self.pending.is_empty() {
             sink.invalid();
@@ -83,7 +82,7 @@ impl Scanner {
         *self = Self::default();
     }
 
-    /// Takes text up to the next ESC and the sequence it begins; returns how many bytes that was.
+    /// Scans text up to the next ESC and the sequence it begins; returns how many bytes that was.
     fn text(&mut self, bytes: &[u8], sink: &mut impl Sink) -> usize {
         let len =
             if bytes.first() == Some(&0x1b) { 0 } else { memchr::memchr(0x1b, bytes).unwrap_or(bytes.len()) };
@@ -105,7 +104,7 @@ impl Scanner {
         len + 1
     }
 
-    /// Hands out characters; returns the beginning of one at the end, unless nothing can complete it.
+    /// Passes on characters; returns an incomplete one at the end, unless nothing can complete it.
     fn characters<'a>(&self, bytes: &'a [u8], last: bool, sink: &mut impl Sink) -> &'a [u8] {
         let mut rest = bytes;
         loop {
@@ -132,7 +131,7 @@ impl Scanner {
         }
     }
 
-    /// Adds a byte to the character that was cut off; returns whether the byte belonged to it.
+    /// Adds a byte to an incomplete character; returns whether the byte belonged to it.
     fn complete_character(&mut self, byte: u8, sink: &mut impl Sink) -> usize {
         self.pending.push(byte);
         let taken = match std::str::from_utf8(&self.pending) {
@@ -150,7 +149,7 @@ impl Scanner {
         taken
     }
 
-    /// Takes one byte of a sequence; returns whether it was taken.
+    /// Scans one byte of a sequence; returns how many bytes were consumed: 1 or 0.
     fn step(&mut self, byte: u8, sink: &mut impl Sink) -> usize {
         match (self.state, byte) {
             (_, 0x1b) => {
@@ -162,7 +161,7 @@ impl Scanner {
                 self.end_string(sink);
                 self.enter(State::Text);
             }
-            // Given up at the end of the line: what comes after it must be seen.
+            // Given up at the end of the line: whatever follows must be visible.
             (State::Osc | State::Ignored, b'\r' | b'\n') => {
                 self.enter(State::Text);
                 return 0;

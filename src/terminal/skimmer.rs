@@ -1,26 +1,26 @@
-//! Finds output that has certainly scrolled away before anyone could see it, so that it need not be drawn. Exact: the
-//! screen and its scrollback come out as if all had been drawn.
+//! Finds output that would have scrolled away before anyone could see it, so that it need not be drawn. Exact: screen and
+//! scrollback end up as if everything had been drawn.
 //!
-//! It reads a run of text in which every control acts on its own line only. When the run has more lines than screen
-//! and scrollback hold, all but the last of them leave nothing behind but colours, character sets and facts.
+//! It reads a run of text in which every control affects its own line only. If the run has more lines than screen and
+//! scrollback hold, all but the last of them leave nothing behind but colours, character sets and OSC properties.
 
 use std::ops::Range;
 
-/// What can be left out at the beginning of some bytes.
+/// What can be skipped at the beginning of some bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Skim {
-    /// Where drawing goes on, at the beginning of a line.
+    /// Where drawing resumes, at the beginning of a line.
     pub(super) resume: usize,
-    /// Sequences of the part left out that have to be taken, in order.
+    /// Sequences of the skipped part that must be applied, in order.
     pub(super) kept: Vec<u8>,
-    /// A bell rang in the part left out.
+    /// A bell rang in the skipped part.
     pub(super) bell: bool,
 }
 
-/// The lines around the part to be left out.
+/// The lines around the skipped part.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lines {
-    /// Rows of the screen: so many have to be left out, or the cursor would not have reached the bottom.
+    /// Rows of the screen: at least as many must be skipped, or the cursor would not have reached the bottom.
     pub(super) rows: usize,
     /// Lines kept above the screen.
     pub(super) scrollback: usize,
@@ -28,7 +28,7 @@ pub(super) struct Lines {
     pub(super) feed_returns: bool,
 }
 
-/// Returns what can be left out of `bytes`, fed to a screen without scroll region.
+/// Returns what can be skipped of `bytes` when they are fed to a screen without a scroll region.
 pub(super) fn skim(bytes: &[u8], lines: Lines) -> Option<Skim> {
     let keep = lines.rows + lines.scrollback + 1;
     if count_lines(bytes) < keep + lines.rows {
@@ -36,7 +36,7 @@ pub(super) fn skim(bytes: &[u8], lines: Lines) -> Option<Skim> {
     }
     let run = Run::read(bytes);
     let resume = resume_point(&bytes[..run.end], keep, lines.feed_returns)?;
-    // The last character is what REP repeats: it has to be among what is drawn.
+    // REP repeats the last character: it must be among those that are drawn.
     if run.printed_until <= resume || count_lines(&bytes[..resume]) < lines.rows {
         return None;
     }
@@ -44,7 +44,7 @@ pub(super) fn skim(bytes: &[u8], lines: Lines) -> Option<Skim> {
     Some(Skim { resume, kept, bell: memchr::memchr(0x07, &bytes[..resume]).is_some() })
 }
 
-/// Returns the sequences that still have an effect at the end; colours before a reset have none.
+/// Returns the sequences that still have an effect at the end; colours before a reset do not.
 fn kept(bytes: &[u8], sequences: impl Iterator<Item = Range<usize>>) -> Vec<u8> {
     let (mut colors, mut others) = (Vec::new(), Vec::new());
     for sequence in sequences {
@@ -64,13 +64,13 @@ fn count_lines(bytes: &[u8]) -> usize {
     memchr::memchr_iter(b'\n', bytes).count()
 }
 
-/// Returns the beginning of the line that has at least `keep` line feeds behind it.
+/// Returns the beginning of the last line that has at least `keep` line feeds behind it.
 fn resume_point(run: &[u8], keep: usize, feed_returns: bool) -> Option<usize> {
     let returns = |feed: &usize| feed_returns || run[..*feed].ends_with(b"\r");
     memchr::memrchr_iter(b'\n', run).skip(keep).find(returns).map(|feed| feed + 1)
 }
 
-/// A run of text in which everything acts on its own line.
+/// A run of text in which every sequence affects its own line only.
 struct Run {
     end: usize,
     /// Sequences with a lasting effect.
@@ -108,8 +108,8 @@ impl Run {
     }
 }
 
-/// Returns the length of the sequence at the beginning of `bytes` and whether its effect lasts; `None` when it is
-/// cut off or may act beyond its line.
+/// Returns the length of the sequence at the beginning of `bytes` and whether its effect lasts; `None` if it is
+/// incomplete or may affect other lines.
 fn line_local(bytes: &[u8]) -> Option<(usize, bool)> {
     match bytes {
         [0x1b, b'[', body @ ..] => {

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::cell::Cell;
 use super::checkpoint;
-use super::emulator::{Emulator, SCROLLBACK, Vt100};
+use super::emulator::{SCROLLBACK, Vt100};
 use super::modes::{Cursor, Modes};
 use super::normaliser::Normaliser;
 use super::osc::Properties;
@@ -199,32 +199,6 @@ impl Terminal {
     #[must_use]
     pub fn checkpoint(&self) -> Vec<u8> {
         checkpoint::of(self)
-    }
-}
-
-impl Emulator for Terminal {
-    fn feed(&mut self, bytes: &[u8]) {
-        let _ = Self::feed(self, bytes);
-    }
-
-    fn resize(&mut self, size: Size) {
-        Self::resize(self, size);
-    }
-
-    fn size(&self) -> Size {
-        Self::size(self)
-    }
-
-    fn cell(&self, row: u16, col: u16) -> Cell<'_> {
-        Self::cell(self, row, col)
-    }
-
-    fn cursor(&self) -> Cursor {
-        Self::cursor(self)
-    }
-
-    fn modes(&self) -> Modes {
-        Self::modes(self)
     }
 }
 

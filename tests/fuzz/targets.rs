@@ -89,8 +89,8 @@ pub(crate) fn keys(bytes: &[u8]) {
     }
     let mut found = HostTerminal::default();
     for body in bytes.split(|byte| *byte == 0x1b) {
-        if let Some(answer) = host_terminal::command(body) {
-            let _ = found.take(answer);
+        if let Some(answer) = host_terminal::parse_osc(body) {
+            let _ = found.record(answer);
         }
     }
     let _ = (found.is_light(), found.whole_palette());

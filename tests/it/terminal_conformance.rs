@@ -12,7 +12,38 @@ use alacritty_terminal::index::{Column, Line, Point};
 use alacritty_terminal::term::cell::Flags;
 use alacritty_terminal::term::{Config, TermMode};
 use alacritty_terminal::vte::ansi::{self, NamedColor, Processor};
-use pilothouse::terminal::{Cell, CellStyle, Color, Cursor, Emulator, Modes, Origin, Size, Terminal};
+use pilothouse::terminal::{Cell, CellStyle, Color, Cursor, Modes, Origin, Size, Terminal};
+
+/// What is compared of two terminals.
+trait Emulator {
+    fn feed(&mut self, bytes: &[u8]);
+    fn size(&self) -> Size;
+    fn cell(&self, row: u16, col: u16) -> Cell<'_>;
+    fn cursor(&self) -> Cursor;
+    fn modes(&self) -> Modes;
+}
+
+impl Emulator for Terminal {
+    fn feed(&mut self, bytes: &[u8]) {
+        let _ = Self::feed(self, bytes);
+    }
+
+    fn size(&self) -> Size {
+        Self::size(self)
+    }
+
+    fn cell(&self, row: u16, col: u16) -> Cell<'_> {
+        Self::cell(self, row, col)
+    }
+
+    fn cursor(&self) -> Cursor {
+        Self::cursor(self)
+    }
+
+    fn modes(&self) -> Modes {
+        Self::modes(self)
+    }
+}
 
 /// The terminal of alacritty, as far as the comparison goes.
 struct Oracle {
@@ -65,11 +96,6 @@ impl Emulator for Oracle {
                 self.texts.push(text);
             }
         }
-    }
-
-    fn resize(&mut self, size: Size) {
-        self.size = size;
-        self.term.resize(Grid(size));
     }
 
     fn size(&self) -> Size {

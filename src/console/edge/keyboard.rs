@@ -145,7 +145,7 @@ impl Reader {
             Decoded::Focus(has_focus) => Msg::Focus(has_focus),
             Decoded::Answer(answer) => {
                 // One that comes too late is no key, and nothing else.
-                let is_last = self.survey.as_mut()?.take(answer);
+                let is_last = self.survey.as_mut()?.record(answer);
                 return is_last.then(|| self.survey.take()).flatten().map(Box::new).map(Heard::Outer);
             }
             Decoded::PasteBegins => return None,

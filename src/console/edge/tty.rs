@@ -105,7 +105,7 @@ pub fn mouse(tty: &File, what: Mouse) -> io::Result<()> {
 /// # Errors
 /// When the terminal cannot be written to.
 pub fn ask(tty: &File) -> io::Result<()> {
-    write_all(tty.as_fd(), host_terminal::questions().as_bytes())
+    write_all(tty.as_fd(), host_terminal::queries().as_bytes())
 }
 
 /// Gives the terminal back as it was found. Errors have nobody left to be told to.

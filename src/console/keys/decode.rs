@@ -204,7 +204,7 @@ fn answer(held: &[u8], is_all: bool) -> Step {
     let Some(at) = end.map(|at| at + 2) else {
         return if is_all { Step::Took(held.len(), None) } else { Step::More };
     };
-    let answer = host_terminal::command(&held[2..at]).map(Decoded::Answer);
+    let answer = host_terminal::parse_osc(&held[2..at]).map(Decoded::Answer);
     match &held[at..] {
         [0x07, ..] => Step::Took(at + 1, answer),
         [0x1b, b'\\', ..] => Step::Took(at + 2, answer),

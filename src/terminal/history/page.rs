@@ -1,4 +1,4 @@
-//! One page of a log, drawn on a fresh terminal.
+//! A page of a log, drawn on a fresh terminal.
 
 use std::io;
 
@@ -8,16 +8,16 @@ use super::super::terminal::{Origin, Terminal};
 use super::History;
 use super::log::LogBytes;
 
-/// Lines read before the page for the colours and modes they leave.
+/// Lines read before the page, for the colours and modes they set.
 const CONTEXT_LINES: u64 = 200;
 /// Bytes read before the page at most.
 const CONTEXT_BYTES: u64 = 64 * 1024;
-/// How far back is looked for the alternate screen.
+/// How far back a switch to the alternate screen is looked for.
 const ALTERNATE_BYTES: u64 = 1024 * 1024;
-/// Bytes and lines of one page at most; a program that redraws in place may use many for few rows.
+/// Bytes and lines of one page at most; a program that redraws in place may need many for few rows.
 const PAGE_BYTES: u64 = 1024 * 1024;
 const PAGE_LINES: u64 = 4000;
-/// Rows below the page, so that a piece of a line does not scroll it.
+/// Rows below the page, so that the rest of a line does not scroll it.
 const MARGIN: u16 = 64;
 
 /// Some rows of a log.
@@ -36,13 +36,13 @@ pub struct Page {
 pub struct Row {
     /// Its cells, blank ones at the end left out.
     pub cells: Vec<Cell<'static>>,
-    /// The log line it shows a part of.
+    /// The log line that it is a part of.
     pub line: u64,
 }
 
 impl<L: LogBytes + ?Sized> History<'_, L> {
-    /// Returns the rows from the beginning of a log line on, as many as `size` has. Output of a PTY is as wide as the
-    /// PTY was, output of pipes as wide as `size`.
+    /// Returns the rows from the beginning of a log line on, at most as many as `size` has. Output of a PTY is as wide as
+    /// the PTY was, output of pipes as wide as `size`.
     ///
     /// # Errors
     /// When the log cannot be read.
@@ -71,7 +71,7 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
             }
             let all = sheet.draw(rest);
             offset = end;
-            // A line that did not fit is shown again, unless that would be the same page again.
+            // A line that did not fit is shown again on the next page, unless that would be the same page.
             if all || next_line == first_line {
                 next_line += 1;
             }
@@ -79,7 +79,7 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
         Ok(Page { rows: sheet.into_rows(), first_line, next_line })
     }
 
-    /// Returns an empty sheet in the state the output before `start` has left the terminal in.
+    /// Returns an empty sheet whose terminal is in the state that the output before `start` has left.
     fn sheet(&self, first_line: u64, start: u64, size: Size) -> io::Result<Sheet> {
         let cols = if self.origin == Origin::Tty { self.size_at(start).cols() } else { size.cols() };
         let mut terminal =
@@ -91,7 +91,7 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
         }
         terminal.feed(&self.log.read_range(context..start)?);
         let is_alternate = terminal.modes().alternate_screen;
-        // Colours stay, but must not paint the empty sheet.
+        // Colours stay set, but must not paint the empty sheet.
         terminal.feed(b"\x18\x1b[?47l\x1b[?6l\x1b[r\x1b7\x1b[m\x1b[2J\x1b8");
         if is_alternate {
             terminal.feed(b"\x1b[?1049h");
@@ -120,7 +120,7 @@ struct Sheet {
     terminal: Terminal,
     /// Rows wanted.
     rows: u16,
-    /// For each row, the line that began there last.
+    /// For each row, the last line that began there.
     begun: Vec<Option<u64>>,
     line: u64,
 }
@@ -157,7 +157,7 @@ impl Sheet {
         true
     }
 
-    /// Says on a row of its own that bytes are missing; what came before may be cut anywhere.
+    /// Reports missing bytes on a row of their own; the output before them may be cut anywhere.
     fn gap(&mut self, dropped: u64) {
         self.terminal.feed(b"\x18\x1b[?47l\x1b[m\x1b(B\x0f");
         if self.terminal.cursor().col > 0 {

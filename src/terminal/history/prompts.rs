@@ -1,5 +1,5 @@
-//! Prompts in a log: where a shell says that one begins (OSC 133 A). They are looked for in the bytes when they are
-//! asked for: `ESC ]` begins such a sequence wherever it stands, so what is found is what was marked.
+//! Prompts in a log: the places where a shell marked the beginning of one (OSC 133 A). They are searched for in the raw
+//! bytes when needed: `ESC ]` begins such a sequence wherever it is, so every match is a mark.
 
 use std::io;
 
@@ -40,7 +40,7 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
             let block = if first { at } else { blocks - 1 - at };
             let start = from + block * BLOCK;
             let end = (start + BLOCK).min(to);
-            // A mark may be cut by the end of a block, and what follows it tells whether it is one.
+            // A mark may be split by the end of a block, and the byte behind it decides whether it is one.
             let bytes = self.log.read_range(start..end + margin)?;
             let room = usize::try_from(end - start).unwrap_or(usize::MAX);
             let is_whole = |at: &usize| {

@@ -1,15 +1,14 @@
 //! Controls and plain escape sequences.
 
-use super::super::emulator::Emulator;
 use super::super::terminal::Origin;
 use super::{Pass, Saved, State};
 
-impl<E: Emulator> Pass<'_, E> {
+impl Pass<'_> {
     pub(super) fn take_control(&mut self, byte: u8) {
         match byte {
             0x07 => self.fed.bells = self.fed.bells.saturating_add(1),
             0x08 => {
-                // The cursor of vt100 stands one column further than it shows.
+                // The cursor of vt100 is one column further than it shows.
                 if self.is_pending() {
                     self.emit(b"\x08");
                 }

@@ -1,18 +1,17 @@
-//! Text on its way to the emulator: whole pieces where nothing special is going on, character by character where
-//! insert mode or the right margin wants it.
+//! Text on its way to the emulator: in whole pieces where possible, character by character where insert mode or the right
+//! margin requires it.
 
 use unicode_width::UnicodeWidthChar;
 
 use super::super::cell::REPLACEMENT_STAND_IN;
-use super::super::emulator::Emulator;
 use super::Pass;
 
 const EMOJI_PRESENTATION: char = '\u{FE0F}';
-/// A hyphen that programs count a column for, as the C library does, and vt100 none.
+/// A hyphen that takes one column for programs, as in the C library, but none in vt100.
 const SOFT_HYPHEN: char = '\u{AD}';
 const HYPHEN: &str = "\u{2010}";
 
-impl<E: Emulator> Pass<'_, E> {
+impl Pass<'_> {
     pub(super) fn take_text(&mut self, text: &str) {
         let fills = self.state.pen.background && feeds(text.as_bytes());
         if self.state.takes_text() && !fills && !has_special(text.as_bytes()) {
@@ -47,7 +46,7 @@ impl<E: Emulator> Pass<'_, E> {
         self.print(REPLACEMENT_STAND_IN.encode_utf8(&mut [0; 4]));
     }
 
-    /// Prints characters that are no controls.
+    /// Prints characters that are not controls.
     fn print(&mut self, text: &str) {
         if text.is_empty() {
             return;
@@ -79,7 +78,7 @@ impl<E: Emulator> Pass<'_, E> {
             }
             self.go_to_column(cols - width);
         } else if !fits {
-            // By hand: there has to be a row to insert into before anything is printed.
+            // Wrap here: there must be a row to insert into before anything is printed.
             self.emit(b"\r\n");
         }
         if self.state.insert {
@@ -90,7 +89,7 @@ impl<E: Emulator> Pass<'_, E> {
     }
 }
 
-/// Tells whether there may be a character that is special while nothing else is going on.
+/// Tells whether there may be a character that always needs special treatment.
 fn has_special(bytes: &[u8]) -> bool {
     if bytes.len() < 16 {
         return bytes.iter().any(|byte| matches!(byte, 0x07 | 0x08 | 0x0e | 0x0f | 0xad | 0xef));
@@ -100,12 +99,12 @@ fn has_special(bytes: &[u8]) -> bool {
         || memchr::memmem::find(bytes, b"\xc2\xad").is_some()
 }
 
-/// Tells whether a row may come in.
+/// Tells whether the screen may scroll.
 fn feeds(bytes: &[u8]) -> bool {
     memchr::memchr3(b'\n', 0x0b, 0x0c, bytes).is_some()
 }
 
-/// Controls, and the characters that need a look: U+FE0F, U+FFFD and U+00AD.
+/// Controls, and characters that need special treatment: U+FE0F, U+FFFD and U+00AD.
 fn is_special(c: char) -> bool {
     c < ' ' || matches!(c, EMOJI_PRESENTATION | SOFT_HYPHEN | char::REPLACEMENT_CHARACTER)
 }

@@ -1,11 +1,10 @@
-//! The blanks that scrolling and shifting bring in. They have the background that is set, as terminfo's `bce` promises;
+//! The blanks that scrolling and shifting bring in. They must have the current background, as terminfo's `bce` promises;
 //! the emulator leaves them without one, so they are erased once more.
 
 use super::super::csi::Csi;
-use super::super::emulator::Emulator;
 use super::Pass;
 
-impl<E: Emulator> Pass<'_, E> {
+impl Pass<'_> {
     /// Goes down a row; at the bottom of the scroll region, the region moves up.
     pub(super) fn line_feed(&mut self) {
         let scrolls = self.state.pen.background && self.look().row == self.region().1;
@@ -48,7 +47,7 @@ impl<E: Emulator> Pass<'_, E> {
             self.go_to(row, 0);
             self.erase(b"\x1b[2K");
         }
-        // A cursor beyond the last column stands in it now, as it does in xterm.
+        // A cursor beyond the last column is in it now, as in xterm.
         self.go_to(cursor.row, cursor.col);
     }
 

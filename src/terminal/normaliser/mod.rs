@@ -12,7 +12,7 @@ mod sgr;
 mod tabs;
 
 use super::charset::Charsets;
-use super::emulator::Emulator;
+use super::emulator::Vt100;
 use super::modes::Cursor;
 use super::osc::Properties;
 use super::scanner::Scanner;
@@ -82,7 +82,7 @@ impl Normaliser {
     }
 
     /// Feeds output of the program to the emulator.
-    pub(super) fn feed(&mut self, bytes: &[u8], emulator: &mut impl Emulator, fed: &mut Fed) {
+    pub(super) fn feed(&mut self, bytes: &[u8], emulator: &mut Vt100, fed: &mut Fed) {
         let mut pass = Pass { state: &mut self.state, emulator, fed };
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -148,13 +148,13 @@ impl State {
 }
 
 /// One call of [`Normaliser::feed`]: the state, the emulator and the results.
-struct Pass<'a, E> {
+struct Pass<'a> {
     state: &'a mut State,
-    emulator: &'a mut E,
+    emulator: &'a mut Vt100,
     fed: &'a mut Fed,
 }
 
-impl<E: Emulator> Pass<'_, E> {
+impl Pass<'_> {
     /// Sends bytes to the emulator, sooner or later.
     fn emit(&mut self, bytes: &[u8]) {
         if self.state.gathered.len() + bytes.len() > GATHER || bytes.len() >= WORTH_A_CALL {

@@ -1,20 +1,20 @@
-//! The beginning of a piece of output that the emulator may have just as it is: ASCII text and the sequences programs
-//! use most, told by their bytes alone. Whatever it is not sure of, it leaves to the scanner.
+//! The fast path: finds the beginning of a piece of output that can go to the emulator unchanged, which is ASCII text and
+//! the sequences programs use most, recognised by their bytes alone. Everything else is left to the scanner.
 
 use super::State;
 
-/// The longest parameter list that is looked at here.
+/// The longest parameter list that is handled here.
 const MAX_LIST: usize = 64;
 
-/// How much of it is looked at in one go.
+/// How much of it is examined at once.
 const WINDOW: usize = 8;
 
-/// Bytes of text that mean the same to the emulator.
+/// The bytes of text that mean the same to the emulator.
 type Text = [bool; 256];
 
-/// ASCII but for BEL, BS, SO, SI and ESC.
+/// ASCII except BEL, BS, SO, SI and ESC.
 const TEXT: Text = text(false);
-/// The same without what may scroll: with a background set, a row that comes in has it.
+/// The same without bytes that may scroll: with a background set, the new row must have it.
 const TEXT_OF_A_ROW: Text = text(true);
 
 const fn text(stays_on_its_row: bool) -> Text {
@@ -28,14 +28,14 @@ const fn text(stays_on_its_row: bool) -> Text {
     text
 }
 
-/// What has to hold for a control sequence to pass, by its last byte; flags, none for one that never does.
+/// Flags: the conditions under which a control sequence passes unchanged, by its final byte; none if it never does.
 type Rule = u8;
 
-/// It passes, as far as the other flags say nothing else.
+/// It passes, unless another flag forbids it.
 const KNOWN: Rule = 1;
-/// It moves the cursor to a column of its own.
+/// It moves the cursor to a column that does not depend on the current one.
 const MOVES: Rule = 2;
-/// It depends on the column: the cursor must not stand beyond the last one.
+/// It depends on the column: the cursor must not be beyond the last one.
 const SETTLED: Rule = 4;
 /// It erases: the pen must leave plain blanks.
 const ERASES: Rule = 8;
@@ -65,10 +65,10 @@ const RULES: [Rule; 256] = {
 };
 
 impl State {
-    /// Returns the length of what needs no change at the beginning of `bytes`, and keeps track of what it does.
+    /// Returns the length of the part at the beginning of `bytes` that needs no change, and keeps track of its effects.
     pub(super) fn plain_len(&mut self, bytes: &[u8]) -> usize {
         let takes_text = self.takes_text();
-        // Not in memory: each sequence would wait for the one before.
+        // In a register: in memory, each sequence would wait for the previous one.
         let mut may_pend = self.may_pend;
         let mut len = 0;
         loop {
@@ -86,7 +86,7 @@ impl State {
         len
     }
 
-    /// Returns the length of the sequence at the beginning of `bytes` when it is whole and needs no change.
+    /// Returns the length of the sequence at the beginning of `bytes` if it is complete and needs no change.
     fn plain_sequence(&mut self, bytes: &[u8], may_pend: &mut bool) -> Option<usize> {
         let body = match bytes {
             [0x1b, b'[', b'?', b'2', b'5', b'h' | b'l', ..] => return Some(6),
@@ -111,8 +111,8 @@ impl State {
         passes.then_some(end + 3)
     }
 
-    /// Tells whether a sequence passes now, and keeps track of what it does. No branch for each: which sequence comes
-    /// next is nothing a processor can foresee either.
+    /// Tells whether a sequence passes now, and keeps track of its effects. Without branches: a processor cannot predict
+    /// which sequence comes next.
     fn passes(&self, rule: Rule, may_pend: &mut bool) -> bool {
         let pends = (rule & SETTLED != 0) & *may_pend;
         let paints = (rule & ERASES != 0) & !self.pen.leaves_blanks();
@@ -122,8 +122,8 @@ impl State {
     }
 }
 
-/// Returns the length of the parameters at the beginning of `body`. All bytes of a window are looked at together: how
-/// many digits a number has is nothing a processor can foresee.
+/// Returns the length of the parameters at the beginning of `body`. All bytes of a window are examined together: a
+/// processor cannot predict how many digits a number has.
 fn list_len(body: &[u8]) -> Option<usize> {
     const fn each(byte: u8) -> u64 {
         u64::from_le_bytes([byte; WINDOW])
@@ -139,8 +139,8 @@ fn list_len(body: &[u8]) -> Option<usize> {
     body.iter().take(MAX_LIST).position(|byte| !matches!(byte, b'0'..=b';'))
 }
 
-/// Returns the length of `38;5;n` or `48;5;n` and the `m` behind it, what most coloured cells begin with. Again without a
-/// step for each digit.
+/// Returns the length of `38;5;n` or `48;5;n` with the final `m`, the most common beginning of a coloured cell. Again
+/// without a step for each digit.
 fn indexed_colour(body: &[u8]) -> Option<usize> {
     const fn each(byte: u8) -> u32 {
         u32::from_le_bytes([byte; 4])
@@ -154,7 +154,7 @@ fn indexed_colour(body: &[u8]) -> Option<usize> {
 }
 
 fn text_len(bytes: &[u8], text: &Text) -> usize {
-    // A sequence behind a sequence, or behind one character, is what a full screen is drawn with.
+    // Full screens are mostly drawn with sequences that follow a sequence or a single character.
     match bytes {
         [0x1b, ..] => return 0,
         [one, 0x1b, ..] if text[usize::from(*one)] => return 1,

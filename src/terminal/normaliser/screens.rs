@@ -1,13 +1,12 @@
-//! Modes, margins and the two screens. The emulator keeps cursor and margins for each screen; a terminal has them
-//! once, so they are carried over.
+//! Modes, margins and the two screens. The emulator keeps a cursor and margins for each screen; a terminal has only one
+//! of each, so they are carried over.
 
 use super::super::csi::{Csi, Parameter};
-use super::super::emulator::Emulator;
 use super::super::modes::{MouseEncoding, MouseMode};
 use super::super::replies;
 use super::{Margins, Pass};
 
-impl<E: Emulator> Pass<'_, E> {
+impl Pass<'_> {
     /// Sets or resets ANSI modes.
     pub(super) fn ansi_modes(&mut self, csi: &Csi<'_>, on: bool) {
         for mode in csi.parameters().map(Parameter::value) {
@@ -89,7 +88,7 @@ impl<E: Emulator> Pass<'_, E> {
         }
     }
 
-    /// Gives the screen now in use the margins of the other one. The cursor moves.
+    /// Gives the screen in use the margins of the other one. Moves the cursor.
     fn carry(&mut self, carried: Margins) {
         let now = *self.state.margins();
         if (now.region, now.relative) != (carried.region, carried.relative) {
@@ -97,7 +96,7 @@ impl<E: Emulator> Pass<'_, E> {
         }
     }
 
-    /// Sets the margins of the screen in use. The cursor moves.
+    /// Sets the margins of the screen in use. Moves the cursor.
     pub(super) fn set_margins(&mut self, region: Option<(u16, u16)>, relative: bool) {
         let last = self.state.size.rows() - 1;
         let (top, bottom) = region.unwrap_or((0, last));
@@ -123,7 +122,7 @@ impl<E: Emulator> Pass<'_, E> {
         self.state.may_pend = false;
     }
 
-    /// Reports whether a mode is set, when it is one we know (DECRQM).
+    /// Reports whether a mode is set, if it is a known one (DECRQM).
     pub(super) fn report_mode(&mut self, csi: &Csi<'_>) {
         self.flush();
         let modes = self.emulator.modes();

@@ -1,12 +1,15 @@
-//! Control sequences: passed, rewritten, answered or swallowed.
+//! What each escape sequence does: it is passed on, rewritten, replied to or ignored. Controls and sequences without
+//! parameters are in `controls`, modes in `screens`.
+//!
+//! To support another one: add it to the match of its kind here. If it moves or changes text, add it to
+//! `transcript/sequences.rs` too.
 
 use super::super::csi::Csi;
-use super::super::emulator::Emulator;
 use super::super::replies;
 use super::super::scanner::Sink;
 use super::Pass;
 
-impl<E: Emulator> Sink for Pass<'_, E> {
+impl Sink for Pass<'_> {
     fn text(&mut self, text: &str) {
         self.take_text(text);
     }
@@ -52,7 +55,7 @@ impl<E: Emulator> Sink for Pass<'_, E> {
     }
 }
 
-impl<E: Emulator> Pass<'_, E> {
+impl Pass<'_> {
     fn plain(&mut self, csi: &Csi<'_>) {
         match csi.last {
             b'm' => match self.state.pen.take(csi) {
@@ -70,7 +73,7 @@ impl<E: Emulator> Pass<'_, E> {
             b'@' => self.insert_blanks(csi),
             b'P' => self.delete_characters(csi),
             b'L' | b'M' | b'S' => self.shift_lines(csi),
-            // With more parameters it is about the mouse.
+            // With more parameters it tracks the mouse.
             b'T' if csi.parameters().count() == 1 => self.shift_lines(csi),
             b'K' => self.erase(csi.raw),
             b'J' | b'X' => {
@@ -103,7 +106,7 @@ impl<E: Emulator> Pass<'_, E> {
         }
     }
 
-    /// Sends a sequence with one number.
+    /// Sends a sequence with one parameter.
     fn count(&mut self, count: u16, last: char) {
         self.emit(format!("\x1b[{count}{last}").as_bytes());
         self.state.may_pend = last == 'b';
@@ -125,7 +128,7 @@ impl<E: Emulator> Pass<'_, E> {
         }
     }
 
-    /// Goes to a row (VPA), which vt100 does not count from the top of the scroll region.
+    /// Goes to a row (VPA); vt100 does not count it from the top of the scroll region.
     fn go_to_row(&mut self, csi: &Csi<'_>) {
         self.settle();
         if self.state.margins().relative {
@@ -160,7 +163,7 @@ impl<E: Emulator> Pass<'_, E> {
         }
     }
 
-    /// Puts modes, margins, attributes and the saved cursor back, the screen stays (DECSTR).
+    /// Resets modes, margins, attributes and the saved cursor, but not the screen (DECSTR).
     fn soft_reset(&mut self) {
         let cursor = self.look();
         self.emit(b"\x1b[?25h\x1b[?1l\x1b>\x1b[m");

@@ -2,11 +2,11 @@
 
 const EVERY: u16 = 8;
 
-/// The columns a tab goes to.
+/// The columns with tab stops.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Tabs {
     stops: Vec<bool>,
-    /// Nobody has changed them: one every eight columns.
+    /// They are unchanged: one every eight columns.
     pub(super) are_default: bool,
 }
 

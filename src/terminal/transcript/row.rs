@@ -1,11 +1,11 @@
-//! One row of a transcript: plain text as long as it only grew at its end, cells once it was edited.
+//! One row of a transcript: plain text as long as it only grows at its end, cells once it is edited.
 
 use unicode_width::UnicodeWidthChar;
 
 /// Columns between tab stops.
 const TAB: usize = 8;
 
-/// Rows wider than this are not taken apart into cells; see [`Row::can_edit`].
+/// Rows wider than this are not split into cells; see [`Row::can_edit`].
 const MAX_CELLS: usize = 1 << 16;
 
 /// One row.
@@ -15,7 +15,7 @@ pub(super) struct Row {
     plain: Option<Plain>,
     /// The cells, from then on.
     cells: Vec<Cell>,
-    /// Its text goes on in the next row.
+    /// Its text continues in the next row.
     pub(super) wrapped: bool,
 }
 
@@ -33,7 +33,7 @@ enum Cell {
     /// Nothing was printed here.
     Blank,
     Char(char),
-    /// A character with marks.
+    /// A character with combining marks.
     Marked(Box<str>),
     /// The second half of a wide character.
     Tail,
@@ -55,7 +55,7 @@ impl Row {
         self.plain.as_ref().map_or(self.cells.len(), |plain| plain.width)
     }
 
-    /// Tells whether nothing stands in it.
+    /// Tells whether it is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.width() == 0 && self.plain.as_ref().is_none_or(|plain| plain.text.is_empty())
     }
@@ -82,8 +82,8 @@ impl Row {
         text
     }
 
-    /// Tells whether text may go to `col`: a row of text that is very wide, and not of one column a byte, can only
-    /// grow at its end.
+    /// Tells whether text may be put at `col`: a very wide row whose bytes are not one column each can only grow at its
+    /// end.
     pub(super) fn can_edit(&self, col: usize) -> bool {
         self.plain.as_ref().is_none_or(|plain| plain.flat || col >= plain.width || plain.width <= MAX_CELLS)
     }
@@ -122,10 +122,10 @@ impl Row {
         }
     }
 
-    /// Puts a mark on the character before `col`.
+    /// Adds a combining mark to the character before `col`.
     pub(super) fn mark(&mut self, col: usize, mark: char) {
         if col == 0 {
-            // Nothing stands before it, as before the byte order mark of a file: it is text all the same.
+            // There is no character before it, as with the byte order mark of a file: keep it as text.
             if let Some(plain) = self.plain.as_mut().filter(|plain| plain.width == 0) {
                 plain.text.push(mark);
                 plain.flat = false;
@@ -144,7 +144,7 @@ impl Row {
         }
     }
 
-    /// Goes from `col` to the next tab stop; returns its column. A tab behind the text stays one.
+    /// Goes from `col` to the next tab stop; returns its column. A tab at the end of the text is kept as a tab.
     pub(super) fn tab(&mut self, col: usize) -> usize {
         let stop = next_stop(col);
         if self.width() != col {
@@ -164,7 +164,7 @@ impl Row {
         stop
     }
 
-    /// Makes columns blank, the last one excluded.
+    /// Blanks the columns from `from` to `to`, exclusive.
     pub(super) fn erase(&mut self, from: usize, to: usize) {
         let width = self.width();
         if from >= width || !self.can_edit(from) && from > 0 {
@@ -189,7 +189,7 @@ impl Row {
         }
     }
 
-    /// Makes room for `count` blank columns; what goes beyond `limit` is lost.
+    /// Inserts `count` blank columns; what goes beyond `limit` is lost.
     pub(super) fn insert(&mut self, col: usize, count: usize, limit: usize) {
         self.wrapped = false;
         if col >= self.width() || !self.can_edit(col) {
@@ -201,7 +201,7 @@ impl Row {
         cells.truncate(limit);
     }
 
-    /// Takes `count` columns out.
+    /// Deletes `count` columns.
     pub(super) fn delete(&mut self, col: usize, count: usize) {
         self.wrapped = false;
         let end = (col + count).min(self.width());
@@ -236,7 +236,7 @@ impl Row {
         cells[col + 1..col + columns].fill(Cell::Tail);
     }
 
-    /// Breaks up the wide character or the tab that has a column, so that the column stands alone.
+    /// Breaks up the wide character or the tab that covers a column, so that the column can be changed alone.
     fn free(&mut self, col: usize) {
         let cells = self.cells();
         let joined = |cell: Option<&Cell>| matches!(cell, Some(Cell::Tail | Cell::Filler));
@@ -258,13 +258,13 @@ impl Row {
 
     fn cells(&mut self) -> &mut Vec<Cell> {
         if let Some(plain) = self.plain.take() {
-            self.cells = taken_apart(&plain.text);
+            self.cells = split_into_cells(&plain.text);
         }
         &mut self.cells
     }
 }
 
-fn taken_apart(text: &str) -> Vec<Cell> {
+fn split_into_cells(text: &str) -> Vec<Cell> {
     let mut cells = Vec::with_capacity(text.len());
     for c in text.chars() {
         match (c, c.width()) {

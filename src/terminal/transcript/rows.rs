@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::row::Row;
 
-/// The rows a screen would show, made as they are needed, over the finished text.
+/// The rows a screen would show, created as needed, and the finished text above them.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     finished: String,
@@ -12,7 +12,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Returns a row, made when it is not there yet.
+    /// Returns a row, creating it if necessary.
     pub(super) fn at(&mut self, row: usize) -> &mut Row {
         if self.rows.len() <= row {
             self.rows.resize_with(row + 1, Row::default);
@@ -20,12 +20,12 @@ impl Rows {
         &mut self.rows[row]
     }
 
-    /// Returns a row that is there.
+    /// Returns a row if it exists.
     pub(super) fn get(&mut self, row: usize) -> Option<&mut Row> {
         self.rows.get_mut(row)
     }
 
-    /// Returns how many there are.
+    /// Returns the number of rows.
     pub(super) fn len(&self) -> usize {
         self.rows.len()
     }
@@ -41,7 +41,7 @@ impl Rows {
         }
     }
 
-    /// Finishes all rows, as far as there is text in them.
+    /// Finishes all rows down to the last one with text.
     pub(super) fn finish_all(&mut self) {
         while self.rows.back_mut().is_some_and(|row| row.is_empty()) {
             self.rows.pop_back();
@@ -64,14 +64,14 @@ impl Rows {
         self.fill(bottom);
     }
 
-    /// Takes a row away; those after it, to `bottom`, move up.
+    /// Removes a row; those below it, down to `bottom`, move up.
     pub(super) fn remove(&mut self, row: usize, bottom: usize) {
         if self.rows.remove(row).is_some() {
             self.fill(bottom);
         }
     }
 
-    /// Puts an empty row at `bottom`, if there are rows from there on.
+    /// Inserts an empty row at `bottom`, if there are rows from there on.
     fn fill(&mut self, bottom: usize) {
         if self.rows.len() > bottom {
             self.rows.insert(bottom, Row::default());
@@ -86,7 +86,7 @@ impl Rows {
         }
     }
 
-    /// Takes the rows from `row` on away.
+    /// Removes the rows from `row` on.
     pub(super) fn truncate(&mut self, row: usize) {
         self.rows.truncate(row);
     }
