@@ -13,7 +13,7 @@ use pilothouse::runtime::{BatchItem, CallRecord, CallSummary, Snapshot, TaskStat
 use pilothouse::tools::render;
 use serde_json::{Value, json};
 
-use crate::console_fixture::{ago, console, empty, ended, id, press, record, shown, task};
+use crate::console_fixture::{ago, console, empty, ended, id, obstacle, press, record, shown, task};
 
 const CMDS: [&str; 4] = ["git status --short", "python3 -i", "cargo test slow_suite", "wc -l src/run.rs"];
 
@@ -121,7 +121,7 @@ fn asked(effects: Vec<Effect>) -> Vec<Shown> {
 fn what_an_answer_showed_of_each_item_is_marked_in_all_of_it() {
     for size in [(80, 24), (120, 40)] {
         let mut app = answered(size);
-        assert_eq!(app.obstacle(Action::Seen), None);
+        assert_eq!(obstacle(&app, Action::Seen).as_deref(), None);
         let shown_of = asked(press(&mut app, &["s"]));
         let known: Vec<_> = shown_of.iter().map(|shown| shown.task.as_ref().map(TaskId::to_string)).collect();
         let is = [

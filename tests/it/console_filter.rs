@@ -7,7 +7,7 @@ use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::Msg;
 use pilothouse::runtime::TaskView;
 
-use crate::console_fixture::{console, empty, press, shown, snapshot};
+use crate::console_fixture::{console, empty, obstacle, press, shown, snapshot};
 
 #[test]
 fn the_list_shows_some_tasks_and_all_again() {
@@ -35,13 +35,13 @@ fn the_list_shows_some_tasks_and_all_again() {
         let _ = press(&mut app, &["f", "f", "f"]);
         insta::assert_snapshot!(format!("filtered_{}x{}", size.0, size.1), shown(&app));
         let _ = press(&mut app, &["3"]);
-        assert_eq!(app.obstacle(Action::Filter), Some("on the screen of all tasks only"));
+        assert_eq!(obstacle(&app, Action::Filter).as_deref(), Some("on the screen of all tasks only"));
         assert_eq!(app.tasks().len(), all, "elsewhere nothing is hidden");
         let _ = press(&mut app, &["1", "Esc"]);
         assert_eq!((app.list.filter, app.tasks().len()), (Filter::All, all));
     }
     let app = console(empty(), (80, 24));
-    assert_eq!(app.obstacle(Action::Filter), Some("there are no tasks"));
+    assert_eq!(obstacle(&app, Action::Filter).as_deref(), Some("there are no tasks"));
 }
 
 #[test]

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use pilothouse::console::app::painter::Drawn;
 use pilothouse::console::app::picture::Picture;
 use pilothouse::console::app::{App, Setup};
+use pilothouse::console::keys::action::Action;
 use pilothouse::console::keys::keymap::Keymap;
 use pilothouse::console::looks::theme::{Colours, Theme};
 use pilothouse::console::looks::{Taste, Wardrobe};
@@ -538,4 +539,9 @@ pub(crate) fn shown(app: &App) -> String {
         out.push('\n');
     }
     out
+}
+
+/// Why an action would do nothing now, in the words of the palette.
+pub(crate) fn obstacle(app: &App, action: Action) -> Option<String> {
+    app.availability(action).err().map(|why| why.to_string())
 }

@@ -10,7 +10,7 @@ use pilothouse::runtime::{CallRecord, CallSummary, Snapshot};
 use ratatui::style::Modifier;
 use serde_json::{Value, json};
 
-use crate::console_fixture::{ago, build, console, draw, empty, press, record, shown};
+use crate::console_fixture::{ago, build, console, draw, empty, obstacle, press, record, shown};
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
 
@@ -308,7 +308,7 @@ fn a_call_without_an_answer_is_not_compared() {
     assert!(app.calls.marked.is_none() && app.reader.is_none());
     assert!(shown(&app).contains("there is no answer to compare yet"), "{}", shown(&app));
     assert_eq!(
-        app.obstacle(pilothouse::console::keys::action::Action::Compare),
+        obstacle(&app, pilothouse::console::keys::action::Action::Compare).as_deref(),
         Some("there is no answer to compare yet")
     );
 }

@@ -13,7 +13,7 @@ use pilothouse::facts::{RejectionReason, TaskFact};
 use pilothouse::runtime::TaskEvent;
 use pilothouse::terminal::{Mark, MarkKind, Origin, Size, Stream, Terminal};
 
-use crate::console_fixture::{console, draw, id, now, press, select, shown, snapshot};
+use crate::console_fixture::{console, draw, id, now, obstacle, press, select, shown, snapshot};
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
 
@@ -141,5 +141,5 @@ fn a_recording_that_is_over_is_played_and_a_task_that_never_began_is_not() {
     select(&mut app, 9);
     let _ = press(&mut app, &["R"]);
     assert!(app.replay.is_none());
-    assert_eq!(app.obstacle(Action::Replay), Some("the task has not started"));
+    assert_eq!(obstacle(&app, Action::Replay).as_deref(), Some("the task has not started"));
 }

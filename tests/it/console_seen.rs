@@ -11,7 +11,7 @@ use pilothouse::envelope::preview::{self, Text};
 use pilothouse::runtime::{CallRecord, Stream};
 use serde_json::{Value, json};
 
-use crate::console_fixture::{build, console, id, press, record, shown, snapshot};
+use crate::console_fixture::{build, console, id, obstacle, press, record, shown, snapshot};
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
 
@@ -118,7 +118,7 @@ fn a_screen_is_no_part_of_the_transcript_and_other_answers_show_none() {
     assert!(asked(&press(&mut app, &["s"])).is_none());
     let unanswered = CallRecord { envelope: None, ..reading() };
     let app = opened(unanswered, (120, 40));
-    assert_eq!(app.obstacle(Action::Seen), Some("there is no answer about a task here"));
+    assert_eq!(obstacle(&app, Action::Seen).as_deref(), Some("there is no answer about a task here"));
 }
 
 #[test]

@@ -8,14 +8,12 @@ use crate::console::keys::action::Action;
 use crate::console::msg::Effect;
 
 impl App {
-    pub(super) fn act_in_view(&mut self, action: Action) -> Vec<Effect> {
-        if matches!(action, Action::CopyId | Action::CopyText)
-            && let Some(effects) = self.copy_path()
-        {
-            return effects;
+    pub(super) fn act_in_view(&mut self, action: Action) {
+        if matches!(action, Action::CopyId | Action::CopyText) && self.copy_path() {
+            return;
         }
         match action {
-            action if self.replay.is_some() && self.act_on_replay(action) => Vec::new(),
+            action if self.replay.is_some() && self.act_on_replay(action) => {}
             Action::Up | Action::Down | Action::PageUp | Action::PageDown | Action::First | Action::Last => {
                 self.go(action)
             }
@@ -29,22 +27,15 @@ impl App {
             Action::ShowFocus => self.show(Screen::Focus),
             Action::ShowReceipts => self.show(Screen::Receipts),
             Action::ShowMetrics => self.show(Screen::Metrics),
-            Action::Timeline => {
-                self.is_overall = !self.is_overall;
-                Vec::new()
-            }
+            Action::Timeline => self.is_overall = !self.is_overall,
             Action::ClearFinished => self.clear_finished(),
             Action::Filter => {
                 self.thaw();
                 self.next_filter();
-                Vec::new()
             }
-            Action::WidenList => self.split_by(1),
-            Action::NarrowList => self.split_by(-1),
-            Action::Zoom => {
-                self.is_zoomed = !self.is_zoomed;
-                Vec::new()
-            }
+            Action::WidenList => self.turn_split(1),
+            Action::NarrowList => self.turn_split(-1),
+            Action::Zoom => self.is_zoomed = !self.is_zoomed,
             Action::Help => self.open(Layer::Help { about: self.view_context(), top: 0 }),
             Action::Back => self.back(),
             Action::Quit => self.ask_to_quit(),
@@ -55,7 +46,6 @@ impl App {
             Action::Start => {
                 self.lines.rest();
                 self.mode = Mode::Start(tui_input::Input::default());
-                Vec::new()
             }
             Action::Pause => self.turn_pause(),
             Action::Approvals => self.show_held(),
@@ -68,7 +58,7 @@ impl App {
             Action::OpenTask if self.screen == Screen::Program => self.act_on_program(action),
             Action::Mouse => {
                 self.has_mouse = !self.has_mouse;
-                vec![Effect::Mouse(self.has_mouse)]
+                self.effects.push(Effect::Mouse(self.has_mouse));
             }
             Action::FindText | Action::NextFound | Action::PreviousFound => self.find_in_text(action),
             Action::Compare => self.compare(),
@@ -88,49 +78,41 @@ impl App {
         }
     }
 
-    pub(super) fn show(&mut self, view: Screen) -> Vec<Effect> {
-        self.screen = view;
+    pub(super) fn show(&mut self, screen: Screen) {
+        self.screen = screen;
         self.thaw();
         (self.reader, self.replay, self.calls.finding) = (None, None, None);
-        Vec::new()
     }
 
-    fn split_by(&mut self, by: i16) -> Vec<Effect> {
-        self.turn_split(by);
-        Vec::new()
-    }
-
-    fn back(&mut self) -> Vec<Effect> {
-        if self.toasts.clear() {
-            return Vec::new();
-        }
-        if self.thaw()
+    fn back(&mut self) {
+        if self.toasts.clear()
+            || self.thaw()
             || self.calls.finding.take().is_some()
             || self.reader.take().is_some()
             || self.replay.take().is_some()
         {
-            return Vec::new();
+            return;
         }
         if self.screen == Screen::Tasks && self.list.filter != Filter::All {
             self.set_filter(Filter::All);
-            return Vec::new();
+            return;
         }
         if let Some(notice) = self.snapshot.notices.last()
             && notice.seq > self.notices_seen
         {
             self.notices_seen = notice.seq;
-            return Vec::new();
+            return;
         }
         if self.is_zoomed {
             self.is_zoomed = false;
-            return Vec::new();
+            return;
         }
         if self.screen == Screen::Program && self.leave_pane() {
-            return Vec::new();
+            return;
         }
         if self.screen == Screen::Receipts && self.calls.column != Column::Calls {
             self.calls.column = Column::Calls;
-            return Vec::new();
+            return;
         }
         self.show(Screen::Tasks)
     }

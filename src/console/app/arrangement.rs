@@ -88,7 +88,7 @@ impl App {
         } else if self.pins.len() < MOST_PINS {
             self.pins.push(id);
         } else {
-            self.toasts.say("four panes are pinned already", None, self.now);
+            self.say("four panes are pinned already");
         }
     }
 

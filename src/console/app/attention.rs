@@ -244,17 +244,17 @@ impl Bell {
 
 impl App {
     /// Opens what waits.
-    pub(super) fn open_attention(&mut self) -> Vec<Effect> {
+    pub(super) fn open_attention(&mut self) {
         self.open(Layer::Attention(Queue::default()))
     }
 
     /// Does what a key means in the queue.
-    pub(super) fn attend(&mut self, mut queue: Queue, action: Action) -> Vec<Effect> {
+    pub(super) fn attend(&mut self, mut queue: Queue, action: Action) {
         let items = items(self);
         match action {
             Action::Choose => {
                 let Some(item) = items.get(queue.at.min(items.len().saturating_sub(1))) else {
-                    return Vec::new();
+                    return;
                 };
                 return self.resolve(item.subject.clone());
             }
@@ -263,11 +263,12 @@ impl App {
         self.open(Layer::Attention(queue))
     }
 
-    fn resolve(&mut self, subject: Subject) -> Vec<Effect> {
+    fn resolve(&mut self, subject: Subject) {
         match subject {
             Subject::Question(id) => {
-                let question = self.question(&id).cloned();
-                question.map(|question| self.open_question(question)).unwrap_or_default()
+                if let Some(question) = self.question(&id).cloned() {
+                    self.open_question(question);
+                }
             }
             Subject::Input(id) => {
                 self.select(id);
@@ -282,9 +283,9 @@ impl App {
     }
 
     /// Rings for what is new while the person looks elsewhere.
-    pub(super) fn ring(&mut self) -> Vec<Effect> {
+    pub(super) fn ring(&mut self) {
         let items = items(self);
-        self.bell.ring(&items, self.now)
+        self.effects.extend(self.bell.ring(&items, self.now));
     }
 }
 

@@ -1,228 +1,238 @@
-//! Why an action cannot be done now, in words for the person.
+//! Which actions make sense now, and why another one does not: asked by hints, help, the palette and every key.
 
-use crate::envelope::Actor;
-use crate::runtime::{CallSummary, HoldReason, TaskStatus, TaskView};
+use std::fmt;
 
 use super::approval::scope::wider_for;
 use super::receipts::Column;
-use super::{App, Screen, takes_input};
+use super::{App, Layer, Mode, Screen, takes_input};
 use crate::console::keys::action::Action;
+use crate::envelope::Actor;
+use crate::runtime::{CallSummary, HoldReason, TaskStatus};
 
-impl App {
-    /// Tells whether an action makes sense now: hints and help show only such.
-    pub fn can(&self, action: Action) -> bool {
-        if self.setup.recording.is_some() && action.changes() {
-            return false;
-        }
-        let task = self.at_hand();
-        let is = |fact: fn(&TaskView) -> bool| task.is_some_and(|task| fact(task));
-        match action {
-            Action::Type | Action::Line => {
-                !self.is_lost && is(takes_input) || action == Action::Type && is(|_| true)
-            }
-            Action::Stop | Action::Kill => !self.is_lost && is(|task| !task.status.is_terminal()),
-            Action::Signal => !self.is_lost && is(|task| task.status == TaskStatus::Running),
-            Action::Release => !self.is_lost && is(is_held_by_operator),
-            Action::Fit => !self.is_lost && task.is_some_and(|task| self.fits_badly(task)),
-            Action::Dismiss | Action::Rerun => !self.is_lost && is(|task| task.status.is_terminal()),
-            Action::Start => !self.is_lost,
-            Action::LeaveRunning => self.setup.is_remote,
-            // A runtime inside another console is that one's to end.
-            Action::StopAll => !self.setup.is_remote || self.snapshot.headless,
-            Action::Pause => !self.is_lost,
-            Action::Approvals => !self.is_lost && !self.snapshot.gate.held.is_empty(),
-            Action::ApproveExact => {
-                self.held_call().is_some_and(|call| matches!(call.reason, HoldReason::Rule(_)))
-            }
-            Action::ApproveWider => self.held_call().is_some_and(|call| wider_for(call).is_some()),
-            Action::AnswerQuestion => !self.is_lost && self.program_question().is_some(),
-            Action::NextPane => self.program_task().is_some(),
-            Action::PreviousProgram | Action::NextProgram => self.snapshot.programs.len() > 1,
-            Action::OpenTask if self.screen == Screen::Program => self.program_task().is_some(),
-            Action::Rename => !self.is_lost && is(|_| true),
-            Action::ClearFinished => {
-                !self.is_lost && self.snapshot.tasks.iter().any(|task| task.status.is_terminal())
-            }
-            Action::Filter => !self.snapshot.tasks.is_empty(),
-            Action::Why | Action::Search | Action::Select | Action::YankOutput | Action::Pin => is(|_| true),
-            Action::PreviousPrompt | Action::NextPrompt => is(|task| task.tty),
-            Action::NextMatch | Action::PreviousMatch => {
-                self.search.as_ref().is_some_and(|search| search.line().is_some())
-            }
-            Action::Seen => {
-                let is_about = |call: &CallSummary| call.task.is_some() || call.tool == "ExecCommandBatch";
-                self.shown_record().is_some() && self.shown_call().is_some_and(|call| is_about(call))
-            }
-            Action::Replay => is(|task| task.started_at.is_some()),
-            Action::Play | Action::Faster | Action::Slower | Action::StepForward | Action::StepBack => {
-                self.replay.as_ref().is_some_and(|replay| replay.reel.is_some())
-            }
-            Action::NextPart | Action::PreviousPart if self.replay.is_some() => true,
-            Action::FindText => self.can_find(),
-            Action::Compare => {
-                self.screen == Screen::Receipts && self.reader.is_none() && self.shown_record().is_some()
-            }
-            Action::NextPart | Action::PreviousPart => {
-                self.reader.as_ref().is_some_and(|reader| !reader.parts.is_empty())
-            }
-            Action::NextFound | Action::PreviousFound => self.can_find() && self.calls.finding.is_some(),
-            Action::CopyId | Action::CopyText if self.toasts.has_path() => true,
-            Action::CopyId | Action::Zoom => task.is_some() || self.screen == Screen::Receipts,
-            Action::PreviousTask | Action::NextTask => self.snapshot.tasks.len() > 1,
-            Action::OpenTask => self.shown_call().is_some_and(|call| call.task.is_some()),
-            Action::CopyText => self.calls.column != Column::Calls && self.calls.sheet.is_some(),
-            Action::NextColumn | Action::PreviousColumn | Action::Fold => !self.snapshot.calls.is_empty(),
-            Action::LessRoom => self.calls.sheet.as_ref().is_some_and(|sheet| {
-                sheet.is_answered && sheet.budget.is_none_or(|budget| sheet.envelope_chars <= budget)
-            }),
-            Action::MoreRoom | Action::AllRoom => self.calls.budget.is_some(),
-            _ => true,
-        }
-    }
+/// Why an action would do nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Why {
+    /// It belongs to another place than the one the person is in: where.
+    Elsewhere(&'static str),
+    /// Nothing can be done to a recording.
+    Recording,
+    /// The runtime went away.
+    Lost,
+    /// What it needs is not there.
+    Missing(&'static str),
+}
 
-    /// Returns why an action would do nothing now; none when it would.
-    pub fn obstacle(&self, action: Action) -> Option<&'static str> {
-        let out_of_place = self.out_of_place(action);
-        if out_of_place.is_some() || self.can(action) {
-            return out_of_place;
-        }
-        let task = self.at_hand();
-        Some(match action {
-            _ if self.setup.recording.is_some() && action.changes() => "a recording is only looked at",
-            _ if self.is_lost => "the runtime went away",
-            Action::Type | Action::Line | Action::Stop | Action::Kill | Action::Signal if task.is_none() => {
-                "no task is selected"
-            }
-            Action::Release => "its input is not held by you",
-            Action::Fit => "no task that has another size than its pane",
-            Action::Dismiss | Action::Rerun if task.is_some() => "the task has not ended",
-            Action::Line if task.is_some_and(|task| !task.status.is_terminal() && !takes_input(task)) => {
-                "the task takes no input"
-            }
-            Action::Type | Action::Line | Action::Stop | Action::Kill | Action::Signal => {
-                "the task has ended"
-            }
-            Action::LeaveRunning => "the runtime is in this console",
-            Action::StopAll => "the runtime belongs to another console",
-            Action::AnswerQuestion => "the program asks nothing",
-            Action::NextPane => "the program has run no command",
-            Action::PreviousProgram | Action::NextProgram => "there is no other program",
-            Action::Attend => "nothing waits for you",
-            Action::Filter => "there are no tasks",
-            Action::Approvals => "no call waits for your word",
-            Action::NextMatch | Action::PreviousMatch => "nothing was found",
-            Action::NextFound | Action::PreviousFound => "nothing was looked for",
-            Action::Seen => "there is no answer about a task here",
-            Action::Replay if task.is_some() => "the task has not started",
-            Action::Compare if self.reader.is_some() => "leave this text first",
-            Action::NextPart | Action::PreviousPart => "there is no other part",
-            Action::Compare => "there is no answer to compare yet",
-            Action::FindText => "there is no answer to read yet",
-            Action::PreviousPrompt | Action::NextPrompt if task.is_some() => {
-                "the task has no terminal, so no prompts"
-            }
-            Action::PreviousTask | Action::NextTask => "there is no other task",
-            Action::OpenTask => "the call has no task",
-            Action::CopyText => "go to the receipt or the envelope first",
-            Action::NextColumn | Action::PreviousColumn | Action::Fold => "there is no call yet",
-            Action::LessRoom => "it is as small as it gets",
-            Action::MoreRoom | Action::AllRoom => "all of it is shown",
-            _ if task.is_none() => "no task is selected",
-            _ => "there is nothing to do it to",
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Elsewhere(text) | Self::Missing(text) => text,
+            Self::Recording => "a recording is only looked at",
+            Self::Lost => "the runtime went away",
         })
-    }
-
-    /// Why an action belongs to another place than the one the person is in.
-    fn out_of_place(&self, action: Action) -> Option<&'static str> {
-        use Action::{
-            AllRoom, Confirm, CopyText, Find, Fit, HangUp, Interrupt, Leave, LessRoom, MoreRoom, Newline,
-            NextColumn, NextMatch, OpenTask, PanLeft, PanRight, PreviousColumn, PreviousMatch, QuitSignal,
-            Raw, Run, Search, Send, Terminate, User1, User2,
-        };
-        let is_listed = matches!(self.screen, Screen::Tasks | Screen::Focus);
-        let has_pane = is_listed || self.screen == Screen::Program;
-        match action {
-            Leave => Some("nothing is typed into"),
-            Send | Newline | Raw => Some("while writing a line"),
-            Run => Some("while writing a command"),
-            Find => Some("while writing a search"),
-            Confirm => Some("when something is asked"),
-            Action::SelectLines
-            | Action::SelectBlock
-            | Action::Yank
-            | Action::Left
-            | Action::Right
-            | Action::LineStart
-            | Action::LineEnd => Some("while selecting text: select"),
-            Action::Filter if self.screen != Screen::Tasks => Some("on the screen of all tasks only"),
-            Action::ClearFinished | Action::Rename | Action::Timeline | Action::Pin if !is_listed => {
-                Some("beside the list of tasks only")
-            }
-            Action::Why
-            | Action::Select
-            | Action::YankOutput
-            | Action::PreviousPrompt
-            | Action::NextPrompt
-                if !has_pane =>
-            {
-                Some("beside panes only")
-            }
-            Action::ApproveGate
-            | Action::RejectGate
-            | Action::Yes
-            | Action::No
-            | Action::Choose
-            | Action::RunAgain
-            | Action::Skip
-            | Action::Abort
-            | Action::Note
-            | Action::LetAgents => Some("in the dialog of a question"),
-            Action::AnswerQuestion | Action::NextPane if self.screen != Screen::Program => {
-                Some("on the program's screen")
-            }
-            Action::Approve
-            | Action::ApproveExact
-            | Action::ApproveWider
-            | Action::Deny
-            | Action::NextHeld => Some("on the card of a call: approvals"),
-            Interrupt | Terminate | HangUp | QuitSignal | User1 | User2 => self.obstacle(Action::Signal),
-            OpenTask if matches!(self.screen, Screen::Receipts | Screen::Program) => None,
-            Action::FindText
-            | Action::NextFound
-            | Action::PreviousFound
-            | Action::Compare
-            | Action::Fold
-            | Action::Seen
-                if self.screen != Screen::Receipts =>
-            {
-                Some("in receipts only")
-            }
-            Action::Play | Action::Faster | Action::Slower | Action::StepForward | Action::StepBack
-                if self.replay.is_none() =>
-            {
-                Some("while a task is played again: replay")
-            }
-            Action::Replay if !has_pane => Some("beside panes only"),
-            Action::NextPart | Action::PreviousPart if self.reader.is_none() && self.replay.is_none() => {
-                Some("in a text that has parts")
-            }
-            NextColumn | PreviousColumn | LessRoom | MoreRoom | AllRoom | CopyText | OpenTask
-                if self.screen != Screen::Receipts =>
-            {
-                Some("in receipts only")
-            }
-            PanLeft | PanRight | Search | NextMatch | PreviousMatch | Fit if !has_pane => {
-                Some("beside panes only")
-            }
-            Action::EditSettings if self.setup.program.is_none() => Some("this console cannot start itself"),
-            Action::EditSettings if self.setup.recording.is_some() => Some("a recording is only looked at"),
-            Action::EditSettings if self.is_lost => Some("the runtime went away"),
-            Action::Messages if self.toasts.said().is_empty() => Some("nothing was said yet"),
-            _ => None,
-        }
     }
 }
 
-fn is_held_by_operator(task: &TaskView) -> bool {
-    task.lease.as_ref().is_some_and(|lease| lease.holder == Actor::Operator)
+fn place(is_here: bool, place: &'static str) -> Result<(), Why> {
+    if is_here { Ok(()) } else { Err(Why::Elsewhere(place)) }
+}
+
+fn need(is_there: bool, missing: &'static str) -> Result<(), Why> {
+    if is_there { Ok(()) } else { Err(Why::Missing(missing)) }
+}
+
+impl App {
+    /// Tells whether an action makes sense now.
+    pub fn can(&self, action: Action) -> bool {
+        self.availability(action).is_ok()
+    }
+
+    /// Tells whether an action makes sense now.
+    ///
+    /// # Errors
+    /// Why it would do nothing: in the wrong place before all else, then to a recording or without a runtime.
+    pub fn availability(&self, action: Action) -> Result<(), Why> {
+        match self.requirements(action) {
+            Err(Why::Elsewhere(place)) => Err(Why::Elsewhere(place)),
+            _ if self.setup.recording.is_some() && action.changes() => Err(Why::Recording),
+            Err(_) if self.is_lost => Err(Why::Lost),
+            other => other,
+        }
+    }
+
+    /// Goes through what an action needs. To add one: name it here, there is no arm for the rest.
+    fn requirements(&self, action: Action) -> Result<(), Why> {
+        use Action::*;
+        let task = self.at_hand();
+        let selected = need(task.is_some(), "no task is selected");
+        let runtime = if self.is_lost { Err(self::Why::Lost) } else { Ok(()) };
+        let is_listed = matches!(self.screen, Screen::Tasks | Screen::Focus);
+        let list = place(is_listed, "beside the list of tasks only");
+        let pane = place(is_listed || self.screen == Screen::Program, "beside panes only");
+        let receipts = place(self.screen == Screen::Receipts, "in receipts only");
+        let program = place(self.screen == Screen::Program, "on the program's screen");
+        let card = place(self.held_call().is_some(), "on the card of a call: approvals");
+        let is_rule = |reason: &HoldReason| matches!(reason, HoldReason::Rule(_));
+        let has_ended = task.is_some_and(|task| task.status.is_terminal());
+        match action {
+            Up | Down | PageUp | PageDown | First | Last | WidenList | NarrowList | ShowTasks | ShowFocus
+            | ShowReceipts | ShowMetrics | ShowProgram | Attend | Export | ExportMetrics
+            | ExportScreenSvg | ExportScreenHtml | ExportScreenText | ExportScreenAnsi | Palette | Themes
+            | Mouse | Help | Back | Quit => Ok(()),
+            Messages => place(!self.toasts.said().is_empty(), "nothing was said yet"),
+            EditSettings => {
+                place(self.setup.program.is_some(), "this console cannot start itself")?;
+                if self.setup.recording.is_some() { Err(self::Why::Recording) } else { runtime }
+            }
+            LeaveRunning => need(self.setup.is_remote, "the runtime is in this console"),
+            // A runtime inside another console is that one's to end.
+            StopAll => {
+                let is_ours = !self.setup.is_remote || self.snapshot.headless;
+                need(is_ours, "the runtime belongs to another console")
+            }
+
+            // What is typed and selected.
+            Action::Leave => {
+                let is_typing = !matches!(self.mode, Mode::Observe | Mode::Copy(_));
+                place(is_typing, "nothing is typed into")
+            }
+            Send => place(matches!(self.mode, Mode::Line(..) | Mode::Rename(..)), "while writing a line"),
+            Newline | Raw => place(matches!(self.mode, Mode::Line(..)), "while writing a line"),
+            Run => place(matches!(self.mode, Mode::Start(_)), "while writing a command"),
+            Find => place(matches!(self.mode, Mode::Search(..) | Mode::Find(_)), "while writing a search"),
+            Confirm => place(matches!(self.layers.last(), Some(Layer::Paste(..))), "when something is asked"),
+            SelectLines | SelectBlock | Yank | Left | Right | LineStart | LineEnd => {
+                place(self.copying().is_some(), "while selecting text: select")
+            }
+
+            // Tasks.
+            Type => selected,
+            Line => {
+                runtime.and(selected)?;
+                need(!has_ended, "the task has ended")?;
+                need(task.is_some_and(|task| takes_input(task)), "the task takes no input")
+            }
+            Stop | Kill => runtime.and(selected).and(need(!has_ended, "the task has ended")),
+            Signal | Interrupt | Terminate | HangUp | QuitSignal | User1 | User2 => {
+                let is_running = task.is_some_and(|task| task.status == TaskStatus::Running);
+                runtime.and(selected).and(need(is_running, "the task has ended"))
+            }
+            Release => {
+                let lease = task.and_then(|task| task.lease.as_ref());
+                let is_ours = lease.is_some_and(|lease| lease.holder == Actor::Operator);
+                runtime.and(need(is_ours, "its input is not held by you"))
+            }
+            Fit => {
+                let fits_badly = task.is_some_and(|task| self.fits_badly(task));
+                pane.and(runtime).and(need(fits_badly, "no task that has another size than its pane"))
+            }
+            Dismiss | Rerun => runtime.and(selected).and(need(has_ended, "the task has not ended")),
+            Start | Pause => runtime,
+            Rename => list.and(runtime).and(selected),
+            ClearFinished => {
+                let has_finished = self.snapshot.tasks.iter().any(|task| task.status.is_terminal());
+                list.and(runtime).and(need(has_finished, "there is nothing to do it to"))
+            }
+            Timeline => list,
+            Pin => list.and(selected),
+            Filter => {
+                place(self.screen == Screen::Tasks, "on the screen of all tasks only")?;
+                need(!self.snapshot.tasks.is_empty(), "there are no tasks")
+            }
+            PreviousTask | NextTask => need(self.snapshot.tasks.len() > 1, "there is no other task"),
+            Zoom if self.screen == Screen::Receipts => Ok(()),
+            CopyId if self.toasts.has_path() || self.screen == Screen::Receipts => Ok(()),
+            Zoom | CopyId => selected,
+
+            // Panes.
+            PanLeft | PanRight => pane,
+            Action::Why | Select | YankOutput | Search => pane.and(selected),
+            PreviousPrompt | NextPrompt => {
+                let has_terminal = task.is_some_and(|task| task.tty);
+                pane.and(selected).and(need(has_terminal, "the task has no terminal, so no prompts"))
+            }
+            NextMatch | PreviousMatch => {
+                let is_found = self.search.as_ref().is_some_and(|search| search.line().is_some());
+                pane.and(need(is_found, "nothing was found"))
+            }
+            Replay => {
+                let has_started = task.is_some_and(|task| task.started_at.is_some());
+                pane.and(selected).and(need(has_started, "the task has not started"))
+            }
+            Play | Faster | Slower | StepForward | StepBack => {
+                place(self.replay.is_some(), "while a task is played again: replay")?;
+                let is_read = self.replay.as_ref().is_some_and(|replay| replay.reel.is_some());
+                need(is_read, "there is nothing to do it to")
+            }
+            NextPart | PreviousPart => {
+                place(self.reader.is_some() || self.replay.is_some(), "in a text that has parts")?;
+                let has_parts = self.reader.as_ref().is_some_and(|reader| !reader.parts.is_empty());
+                need(self.replay.is_some() || has_parts, "there is no other part")
+            }
+
+            // Calls.
+            Approvals => {
+                runtime.and(need(!self.snapshot.gate.held.is_empty(), "no call waits for your word"))
+            }
+            Approve | Deny | NextHeld => card,
+            ApproveExact => {
+                let is_ruled = self.held_call().is_some_and(|call| is_rule(&call.reason));
+                card.and(need(is_ruled, "there is nothing to do it to"))
+            }
+            ApproveWider => {
+                let is_plain = self.held_call().is_some_and(|call| wider_for(call).is_some());
+                card.and(need(is_plain, "there is nothing to do it to"))
+            }
+            NextColumn | PreviousColumn | Fold => {
+                receipts.and(need(!self.snapshot.calls.is_empty(), "there is no call yet"))
+            }
+            OpenTask if self.screen == Screen::Program => {
+                need(self.program_task().is_some(), "the call has no task")
+            }
+            OpenTask => {
+                let has_task = self.shown_call().is_some_and(|call| call.task.is_some());
+                receipts.and(need(has_task, "the call has no task"))
+            }
+            CopyText => {
+                let is_read = self.calls.column != Column::Calls && self.calls.sheet.is_some();
+                let is_there = is_read || self.toasts.has_path();
+                receipts.and(need(is_there, "go to the receipt or the envelope first"))
+            }
+            LessRoom => {
+                let is_larger = self.calls.sheet.as_ref().is_some_and(|sheet| {
+                    sheet.is_answered && sheet.budget.is_none_or(|budget| sheet.envelope_chars <= budget)
+                });
+                receipts.and(need(is_larger, "it is as small as it gets"))
+            }
+            MoreRoom | AllRoom => receipts.and(need(self.calls.budget.is_some(), "all of it is shown")),
+            Seen => {
+                let is_about = |call: &CallSummary| call.task.is_some() || call.tool == "ExecCommandBatch";
+                let is_about = self.shown_call().is_some_and(|call| is_about(call));
+                let is_there = is_about && self.shown_record().is_some();
+                receipts.and(need(is_there, "there is no answer about a task here"))
+            }
+            Compare => {
+                receipts.and(need(self.reader.is_none(), "leave this text first"))?;
+                need(self.shown_record().is_some(), "there is no answer to compare yet")
+            }
+            FindText => receipts.and(need(self.can_find(), "there is no answer to read yet")),
+            NextFound | PreviousFound => {
+                let is_found = self.can_find() && self.calls.finding.is_some();
+                receipts.and(need(is_found, "nothing was looked for"))
+            }
+
+            // Programs and what they ask.
+            PreviousProgram | NextProgram => {
+                need(self.snapshot.programs.len() > 1, "there is no other program")
+            }
+            NextPane => program.and(need(self.program_task().is_some(), "the program has run no command")),
+            AnswerQuestion => {
+                let asks = self.program_question().is_some();
+                program.and(runtime).and(need(asks, "the program asks nothing"))
+            }
+            ApproveGate | RejectGate | Yes | No | Choose | RunAgain | Skip | Abort | Note | LetAgents => {
+                let is_asked = matches!(self.layers.last(), Some(Layer::Question(_)));
+                place(is_asked, "in the dialog of a question")
+            }
+        }
+    }
 }

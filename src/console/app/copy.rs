@@ -152,24 +152,27 @@ impl App {
     }
 
     /// Makes the pane at hand stand still, with a cursor at the end of what it shows.
-    pub(super) fn start_copying(&mut self) -> Vec<Effect> {
-        let Some((mut copying, follows)) = self.still() else { return Vec::new() };
+    pub(super) fn start_copying(&mut self) {
+        let Some((mut copying, follows)) = self.still() else { return };
         let is_alternate = follows && copying.picture.modes.alternate_screen;
         let page = self.scroll.as_ref().and_then(|scroll| scroll.page.as_ref());
         let anchor = page.map_or(Anchor::Tail, |page| Anchor::Before(page.next_line));
         let last = copying.last().0;
         copying.at = (last, 0);
         self.mode = Mode::Copy(copying);
-        if is_alternate { Vec::new() } else { self.copy_from(anchor) }
+        if is_alternate {
+        } else {
+            self.copy_from(anchor)
+        }
     }
 
     /// Asks for a page to copy from; it takes the place of the picture unless the cursor is moved before.
-    pub(super) fn copy_from(&mut self, anchor: Anchor) -> Vec<Effect> {
-        let Mode::Copy(copying) = &mut self.mode else { return Vec::new() };
+    pub(super) fn copy_from(&mut self, anchor: Anchor) {
+        let Mode::Copy(copying) = &mut self.mode else { return };
         copying.wanted = Some(anchor);
         let task = copying.task.clone();
         let columns = self.task(&task).map_or(80, |task| task.size.cols());
-        vec![Effect::Page { task, anchor, size: Size::clamped(columns, ROWS) }]
+        self.effects.push(Effect::Page { task, anchor, size: Size::clamped(columns, ROWS) });
     }
 
     /// Returns the pane at hand as it stands, and whether it follows its task.
@@ -187,9 +190,9 @@ impl App {
         Some((Copying::new(task, picture, top, (top, 0)), true))
     }
 
-    pub(super) fn act_in_copy(&mut self, action: Action) -> Vec<Effect> {
+    pub(super) fn act_in_copy(&mut self, action: Action) {
         let rows = self.copy_rows();
-        let Mode::Copy(copying) = &mut self.mode else { return Vec::new() };
+        let Mode::Copy(copying) = &mut self.mode else { return };
         let (row, column) = copying.at;
         let last = copying.last();
         let page = rows.saturating_sub(1).max(1);
@@ -213,7 +216,7 @@ impl App {
                 let is_over = copying.anchor.is_some() && copying.shape == shape;
                 copying.anchor = if is_over { None } else { copying.anchor.or(Some(copying.at)) };
                 (copying.shape, copying.wanted) = (shape, None);
-                return Vec::new();
+                return;
             }
             Action::Yank => return self.yank(),
             Action::PreviousPrompt | Action::NextPrompt => {
@@ -221,12 +224,11 @@ impl App {
             }
             _ => {
                 self.leave_copy();
-                return Vec::new();
+                return;
             }
         };
         copying.go(to, rows);
         self.pan_to_cursor();
-        Vec::new()
     }
 
     /// The cursor stays in sight where a pane is narrower than its task.
@@ -238,14 +240,14 @@ impl App {
     }
 
     /// Copies what is selected and goes back to where the person was.
-    fn yank(&mut self) -> Vec<Effect> {
-        let Some(text) = self.copying().map(Copying::text) else { return Vec::new() };
+    fn yank(&mut self) {
+        let Some(text) = self.copying().map(Copying::text) else { return };
         self.leave_copy();
         if text.is_empty() {
-            self.toasts.say("nothing to copy there", None, self.now);
-            return Vec::new();
+            self.say("nothing to copy there");
+            return;
         }
-        vec![Effect::Yank { what: said(&text), text }]
+        self.effects.push(Effect::Yank { what: said(&text), text });
     }
 
     pub(super) fn leave_copy(&mut self) {
@@ -275,11 +277,6 @@ impl App {
         }
     }
 
-    /// A press on a pane may begin a drag.
-    pub(super) fn note_press(&mut self, spot: Option<Spot>) {
-        self.pressed = spot;
-    }
-
     /// The mouse is dragged over the pane at hand: the text between press and pointer is selected.
     pub(super) fn drag(&mut self, to: Spot) -> bool {
         let rows = self.copy_rows();
@@ -307,23 +304,22 @@ impl App {
     }
 
     /// The button is let go: what was dragged over is copied.
-    pub(super) fn drop_drag(&mut self) -> Vec<Effect> {
+    pub(super) fn drop_drag(&mut self) {
         let was_dragged = self.pressed.take().is_some();
         if was_dragged && self.copying().is_some_and(|copying| copying.anchor.is_some()) {
             return self.yank();
         }
-        Vec::new()
     }
 
     /// What the last command printed has been read: it is copied.
-    pub(super) fn output_read(&mut self, text: String, is_marked: bool) -> Vec<Effect> {
+    pub(super) fn output_read(&mut self, text: String, is_marked: bool) {
         let text = text.trim_end().to_owned();
         if text.is_empty() {
-            self.toasts.say("it has printed nothing yet", None, self.now);
-            return Vec::new();
+            self.say("it has printed nothing yet");
+            return;
         }
         let of = if is_marked { "of the last command" } else { "of all output" };
-        vec![Effect::Yank { what: format!("{} {of}", said(&text)), text }]
+        self.effects.push(Effect::Yank { what: format!("{} {of}", said(&text)), text });
     }
 
     /// Says by which ways a text went.
@@ -332,7 +328,7 @@ impl App {
             [] => format!("{what}: too long for the terminal, and no clipboard tool took it"),
             ways => format!("copied {what} ({})", ways.join(", ")),
         };
-        if ways.is_empty() { self.toasts.fail(text, None) } else { self.toasts.say(text, None, self.now) }
+        if ways.is_empty() { self.toasts.fail(text, None) } else { self.say(text) }
     }
 }
 

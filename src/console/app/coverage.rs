@@ -276,14 +276,13 @@ fn showings(record: &CallRecord) -> Result<Vec<Showing>, &'static str> {
 
 impl App {
     /// Asks for what the answer shown has told of its task, or of the commands of its batch.
-    pub(super) fn ask_seen(&mut self) -> Vec<Effect> {
-        let Some(record) = self.shown_record() else { return Vec::new() };
+    pub(super) fn ask_seen(&mut self) {
+        let Some(record) = self.shown_record() else { return };
         let task = self.shown_call().and_then(|call| call.task.clone());
         match shown(&record, task.as_ref(), &self.snapshot.tasks) {
-            Ok(shown) => vec![Effect::Seen { call: record.seq, shown }],
+            Ok(shown) => self.effects.push(Effect::Seen { call: record.seq, shown }),
             Err(why) => {
                 self.toasts.say(why, Some(record.seq), self.now);
-                Vec::new()
             }
         }
     }

@@ -17,7 +17,7 @@ const SPARE_PICTURES: usize = 8;
 const TAIL_ROWS: u16 = 80;
 
 impl App {
-    pub(super) fn settle(&mut self) -> Vec<Effect> {
+    pub(super) fn derive(&mut self) {
         self.close_outdated();
         self.turn_card();
         if self.mode.task().is_some_and(|task| self.task(task).is_none()) {
@@ -26,15 +26,16 @@ impl App {
         let layout = self.layout();
         self.place_lists(&layout);
         self.want_usage(&layout);
-        let mut effects: Vec<Effect> = self.show_panes(&layout).into_iter().collect();
-        effects.extend(self.fit_watched(&layout));
-        effects.extend(self.read_tails(&layout));
-        effects.extend(self.fetch_call(&layout));
+        self.show_panes(&layout);
+        self.fit_watched(&layout);
+        self.read_tails(&layout);
+        let wanted = self.fetch_call(&layout);
+        self.effects.extend(wanted);
         self.lay_out_sheet(&layout);
         self.lay_out_reader(&layout);
-        effects.extend(self.play_on());
+        let next = self.play_on();
+        self.effects.extend(next);
         self.look_through();
-        effects
     }
 
     fn place_lists(&mut self, layout: &Layout) {
@@ -48,12 +49,12 @@ impl App {
         }
     }
 
-    fn show_panes(&mut self, layout: &Layout) -> Option<Effect> {
+    fn show_panes(&mut self, layout: &Layout) {
         let visible: Vec<TaskId> = layout.panes.iter().map(|pane| pane.task.clone()).collect();
         let focus = self.at_hand().map(|task| task.id.clone()).filter(|id| visible.contains(id));
         let shown = (visible, focus);
         if shown == self.shown {
-            return None;
+            return;
         }
         // A screen that was out of sight may count its changes from the beginning again.
         for task in shown.0.iter().filter(|task| !self.shown.0.contains(task)) {
@@ -64,27 +65,26 @@ impl App {
         self.shown = shown;
         self.drop_pictures();
         let (visible, focus) = self.shown.clone();
-        Some(Effect::Show { visible, focus })
+        self.effects.push(Effect::Show { visible, focus });
     }
 
     /// A task looked at full size, or typed into, is fitted to its pane unless somebody chose its size: once for
     /// each size of the pane, so that two consoles or an agent's resize do not start a quarrel.
-    fn fit_watched(&mut self, layout: &Layout) -> Option<Effect> {
+    fn fit_watched(&mut self, layout: &Layout) {
         let is_typed = self.screen == Screen::Program && matches!(self.mode, Mode::Input(_));
         let is_watched = self.screen == Screen::Focus || is_typed;
         let is_watched = is_watched && !self.is_lost && layout.breakpoint != Breakpoint::Sentence;
         let pane = self.at_hand().filter(|_| is_watched).and_then(|task| layout.pane(&task.id));
         let Some((task, size)) = pane.map(|pane| (pane.task.clone(), pane.size())) else {
             self.fitted = None;
-            return None;
+            return;
         };
         let needs_it = self.task(&task).is_some_and(|task| !task.size_asked && self.fits_badly(task));
         let wanted = Some((task.clone(), size));
-        if !needs_it || self.fitted == wanted {
-            return None;
+        if needs_it && self.fitted != wanted {
+            self.fitted = wanted;
+            self.effects.push(Effect::Send { task, input: Input::Resize(size) });
         }
-        self.fitted = wanted;
-        Some(Effect::Send { task, input: Input::Resize(size) })
     }
 
     fn drop_pictures(&mut self) {
@@ -101,16 +101,14 @@ impl App {
     }
 
     /// An ended task has no live screen: its last rows come from the log, once.
-    fn read_tails(&mut self, layout: &Layout) -> Vec<Effect> {
-        let mut effects = Vec::new();
+    fn read_tails(&mut self, layout: &Layout) {
         for pane in &layout.panes {
             let is_ended = self.task(&pane.task).is_some_and(|task| task.status.is_terminal());
             if is_ended && self.paged.insert(pane.task.clone()) {
                 let size = pane.size();
                 let tall = Size::clamped(size.cols(), size.rows().max(TAIL_ROWS));
-                effects.push(self.page_effect(pane.task.clone(), Anchor::Tail, tall));
+                self.ask_for_page(pane.task.clone(), Anchor::Tail, tall);
             }
         }
-        effects
     }
 }

@@ -24,32 +24,28 @@ use crate::console::text::visible;
 pub(super) const DIALOG_COLUMNS: u16 = 62;
 
 impl App {
-    pub(super) fn act_in_dialog(&mut self, action: Action) -> Vec<Effect> {
-        let Some(layer) = self.layers.pop() else { return Vec::new() };
+    pub(super) fn act_in_dialog(&mut self, action: Action) {
+        let Some(layer) = self.layers.pop() else { return };
         if action == Action::Back {
-            return Vec::new();
+            return;
         }
         if let Layer::Stop { task, .. } | Layer::Signal(task) = &layer
             && !self.guard.admits(action, self.now)
         {
             let name = self.task(task).map_or_else(|| task.to_string(), |task| alias(task));
-            self.toasts.say(format!("{name} is another task than before: press again"), None, self.now);
+            self.say(format!("{name} is another task than before: press again"));
             return self.open(layer);
         }
         match layer {
             Layer::Stop { task, kill } => self.stop(task, kill, action),
-            Layer::Signal(task) => signal(&task, action),
+            Layer::Signal(task) => self.effects.extend(signal(&task, action)),
             Layer::Quit => self.quit(action),
-            Layer::Why(task) => {
-                // Any other key leaves it open.
-                self.open(Layer::Why(task))
-            }
-            // Its keys never come here: letters are written in it.
-            Layer::List(chooser) => self.open(Layer::List(chooser)),
+            // Any other key leaves it open; those of a list never come here: letters are written in it.
+            Layer::Why(_) | Layer::List(_) => self.open(layer),
             Layer::Held(card) => self.act_on_card(card, action),
             Layer::Question(inquiry) => self.inquire(inquiry, action),
             Layer::Attention(queue) => self.attend(queue, action),
-            Layer::Paste(task, text) => vec![Effect::Send { task, input: Input::Paste(text) }],
+            Layer::Paste(task, text) => self.effects.push(Effect::Send { task, input: Input::Paste(text) }),
             Layer::Help { about, top } => {
                 let rows = super::help::help_rows(self, about);
                 let shown = usize::from(self.size.1.saturating_sub(4));

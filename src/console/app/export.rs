@@ -100,7 +100,7 @@ impl FileName {
 
 impl App {
     /// Opens the list of what can be kept: first what is under the eyes, then the screen itself.
-    pub(super) fn open_exports(&mut self) -> Vec<Effect> {
+    pub(super) fn open_exports(&mut self) {
         let mut items = match self.screen {
             Screen::Receipts => self.call_exports(),
             Screen::Tasks | Screen::Focus | Screen::Program => self.task_exports(),
@@ -150,13 +150,14 @@ impl App {
     }
 
     /// Keeps something as a file.
-    pub(super) fn export(&mut self, export: Export) -> Vec<Effect> {
+    pub(super) fn export(&mut self, export: Export) {
         let made = match export {
             Export::Task(id, form) => {
-                let Some(task) = self.task(&id).cloned() else { return Vec::new() };
+                let Some(task) = self.task(&id).cloned() else { return };
                 let file = FileName::of(&alias(&task), form.extension());
                 let palette = self.setup.wardrobe.paper();
-                return vec![Effect::KeepTask { task, form, palette, file }];
+                self.effects.push(Effect::KeepTask { task, form, palette, file });
+                return;
             }
             Export::Screen(shot) => {
                 Some((FileName::of(self.screen.word(), shot.extension()), self.shoot(shot)))
@@ -181,7 +182,7 @@ impl App {
                 items.map(|items| (FileName::of(&format!("call-{seq}"), "jsonl"), lines(items)))
             }
         };
-        made.map(|(file, text)| Effect::Keep { file, text }).into_iter().collect()
+        self.effects.extend(made.map(|(file, text)| Effect::Keep { file, text }));
     }
 
     fn answer(&self, seq: u64) -> Option<&CallRecord> {
@@ -206,9 +207,11 @@ impl App {
     }
 
     /// Copies the path of the file that was just kept, while its message is on screen.
-    pub(super) fn copy_path(&mut self) -> Option<Vec<Effect>> {
-        let text = self.toasts.take_path()?;
-        Some(vec![Effect::Yank { text, what: "the path".to_owned() }])
+    pub(super) fn copy_path(&mut self) -> bool {
+        let path = self.toasts.take_path();
+        let is_there = path.is_some();
+        self.effects.extend(path.map(|text| Effect::Yank { text, what: "the path".to_owned() }));
+        is_there
     }
 }
 

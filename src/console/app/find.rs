@@ -13,7 +13,6 @@ use super::{App, Mode, Screen};
 use crate::console::keys::action::Action;
 use crate::console::keys::keymap::Context;
 use crate::console::looks::theme::Role;
-use crate::console::msg::Effect;
 use crate::console::text::count;
 use crate::console::text::document::{Document, Piece, piece};
 use crate::console::text::finding::{Needle, Span};
@@ -125,7 +124,7 @@ impl App {
         self.calls.finding.is_some() && matches!(self.context(), Context::Receipts | Context::Text)
     }
 
-    pub(super) fn find_in_text(&mut self, action: Action) -> Vec<Effect> {
+    pub(super) fn find_in_text(&mut self, action: Action) {
         match action {
             Action::FindText => {
                 if self.reader.is_none() && self.calls.column == Column::Calls {
@@ -141,7 +140,6 @@ impl App {
                 }
             }
         }
-        Vec::new()
     }
 
     /// Finds what is written, from the row that is read on.

@@ -95,20 +95,17 @@ impl App {
     }
 
     /// Takes note of a key that a hint was about.
-    pub(super) fn learn(&mut self, action: Option<Action>) -> Vec<Effect> {
-        let Some(action) = action.filter(|action| HINTS.iter().any(|(hint, _)| hint == action)) else {
-            return Vec::new();
-        };
-        if !self.setup.taste.hints || !self.memory.learnt.insert(action.name()) {
-            return Vec::new();
+    pub(super) fn learn(&mut self, action: Option<Action>) {
+        let hinted = action.filter(|action| HINTS.iter().any(|(hint, _)| hint == action));
+        if hinted.is_some_and(|action| self.setup.taste.hints && self.memory.learnt.insert(action.name())) {
+            self.effects.push(Effect::Remember(self.memory.clone()));
         }
-        vec![Effect::Remember(self.memory.clone())]
     }
 
     /// Changes what is remembered, and has it written down.
-    pub(super) fn remember(&mut self, change: impl FnOnce(&mut Memory)) -> Vec<Effect> {
+    pub(super) fn remember(&mut self, change: impl FnOnce(&mut Memory)) {
         change(&mut self.memory);
-        vec![Effect::Remember(self.memory.clone())]
+        self.effects.push(Effect::Remember(self.memory.clone()));
     }
 }
 

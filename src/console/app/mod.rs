@@ -4,7 +4,7 @@ mod act;
 pub mod approval;
 pub mod arrangement;
 pub mod attention;
-mod availability;
+pub mod availability;
 mod bar;
 pub mod chooser;
 pub mod copy;
@@ -55,7 +55,7 @@ use crate::runtime::{CallSummary, ProgramView, Snapshot, TaskStatus, TaskView};
 use crate::terminal::Size;
 
 use super::keys::keymap::Context;
-use super::msg::{Anchor, PageView};
+use super::msg::{Anchor, Effect, PageView};
 use approval::card::Card;
 use attention::Bell;
 use hints::Memory;
@@ -166,6 +166,8 @@ pub struct App {
     /// Tasks are being stopped before the end.
     pub is_leaving: bool,
     pub(super) is_dirty: bool,
+    /// What is to be done outside, since the last message.
+    effects: Vec<Effect>,
     pub(super) shown: (Vec<TaskId>, Option<TaskId>),
     pub(super) paged: BTreeSet<TaskId>,
     pub(super) fitted: Option<(TaskId, Size)>,
@@ -211,6 +213,7 @@ impl App {
             is_lost: false,
             is_leaving: false,
             is_dirty: true,
+            effects: Vec::new(),
             shown: (Vec::new(), None),
             paged: BTreeSet::new(),
             fitted: None,
@@ -234,6 +237,11 @@ impl App {
         self.mark_shown();
         self.is_dirty = false;
         self.card_drawn(self.now);
+    }
+
+    /// Says something that passes by itself.
+    fn say(&mut self, text: impl Into<String>) {
+        self.toasts.say(text, None, self.now);
     }
 
     /// Marks the state as new to draw: a text on screen reads differently now.

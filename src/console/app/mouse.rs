@@ -17,19 +17,16 @@ const DOUBLE: SignedDuration = SignedDuration::from_millis(400);
 const WHEEL_ROWS: usize = 3;
 
 impl App {
-    pub(super) fn mouse(&mut self, event: MouseInput) -> Vec<Effect> {
+    pub(super) fn mouse(&mut self, event: MouseInput) {
         if !self.layers.is_empty() || self.is_leaving {
-            return Vec::new();
+            return;
         }
         let layout = self.layout();
         let at = Position::new(event.col, event.row);
         if let Mode::Input(task) = self.mode.clone() {
             match layout.pane(&task).filter(|pane| pane.cells.contains(at)) {
-                Some(pane) => {
-                    if let Some(effects) = self.forward(&task, pane, event) {
-                        return effects;
-                    }
-                }
+                Some(pane) if self.forward(&task, pane, event) => return,
+                Some(_) => {}
                 None if matches!(event.kind, MouseKind::Press(_)) => self.observe(),
                 None => {}
             }
@@ -38,14 +35,12 @@ impl App {
             MouseKind::Press(MouseButton::Left) => {
                 self.is_dirty = true;
                 self.leave_copy();
-                let effects = self.click(&layout, at);
-                self.note_press(self.spot(at));
-                effects
+                self.click(&layout, at);
+                self.pressed = self.spot(at);
             }
             MouseKind::Drag(MouseButton::Left) => {
                 let spot = self.spot(at);
                 self.is_dirty |= spot.is_some_and(|spot| self.drag(spot));
-                Vec::new()
             }
             MouseKind::Release(MouseButton::Left) => {
                 self.is_dirty = true;
@@ -53,7 +48,7 @@ impl App {
             }
             MouseKind::ScrollUp => self.wheel(&layout, at, Action::Up),
             MouseKind::ScrollDown => self.wheel(&layout, at, Action::Down),
-            _ => Vec::new(),
+            _ => {}
         }
     }
 
@@ -70,37 +65,38 @@ impl App {
     }
 
     /// Passes an event on to the child: as it asked for, or the wheel as arrows on its own full screen.
-    fn forward(&self, task: &TaskId, pane: &Pane, event: MouseInput) -> Option<Vec<Effect>> {
-        let picture = self.pictures.get(task).filter(|_| self.scroll.is_none())?;
+    fn forward(&mut self, task: &TaskId, pane: &Pane, event: MouseInput) -> bool {
+        let Some(picture) = self.pictures.get(task).filter(|_| self.scroll.is_none()) else { return false };
         let inside = MouseInput {
             row: event.row - pane.cells.y + picture.top(pane.cells.height),
             col: event.col - pane.cells.x + self.pan,
             ..event
         };
-        let send = |input| Some(vec![Effect::Send { task: task.clone(), input }]);
-        if picture.modes.mouse != MouseMode::Off {
-            return match inside.encode(picture.modes) {
-                Some(bytes) => send(Input::Raw(bytes)),
-                None => Some(Vec::new()),
+        let input = if picture.modes.mouse != MouseMode::Off {
+            inside.encode(picture.modes).map(Input::Raw)
+        } else {
+            let arrow = match event.kind {
+                MouseKind::ScrollUp if picture.modes.alternate_screen => Key::Up,
+                MouseKind::ScrollDown if picture.modes.alternate_screen => Key::Down,
+                _ => return false,
             };
-        }
-        let arrow = match event.kind {
-            MouseKind::ScrollUp => Key::Up,
-            MouseKind::ScrollDown => Key::Down,
-            _ => return None,
+            Some(Input::Keys(vec![KeyPress::from(arrow); WHEEL_ROWS]))
         };
-        let keys = vec![KeyPress::from(arrow); WHEEL_ROWS];
-        if picture.modes.alternate_screen { send(Input::Keys(keys)) } else { None }
+        self.effects.extend(input.map(|input| Effect::Send { task: task.clone(), input }));
+        true
     }
 
-    fn click(&mut self, layout: &Layout, at: Position) -> Vec<Effect> {
+    fn click(&mut self, layout: &Layout, at: Position) {
         let is_double = self
             .last_click
             .is_some_and(|(when, x, y)| (x, y) == (at.x, at.y) && self.now.duration_since(when) <= DOUBLE);
         self.last_click = Some((self.now, at.x, at.y));
         if let Some(pane) = layout.pane_at(at) {
             self.take_up(pane.task.clone());
-            return if is_double && self.mode_is_observe() { self.act(Action::Type) } else { Vec::new() };
+            if is_double && matches!(self.mode, Mode::Observe) {
+                self.act(Action::Type);
+            }
+            return;
         }
         if let Some(item) = layout.item_at(at) {
             return self.click_item(item, is_double);
@@ -120,10 +116,9 @@ impl App {
                 }
             }
         }
-        Vec::new()
     }
 
-    fn click_item(&mut self, item: usize, is_double: bool) -> Vec<Effect> {
+    fn click_item(&mut self, item: usize, is_double: bool) {
         if self.screen == Screen::Receipts {
             let at = self.calls.top + item;
             let seq = self.newest_calls().nth(at).map(|call| call.seq);
@@ -131,62 +126,52 @@ impl App {
                 self.calls.selected = if at == 0 { None } else { Some(seq) };
                 self.calls.column = Column::Calls;
             }
-            return Vec::new();
+            return;
         }
         let Some(id) = self.tasks().get(self.list.top + item).map(|task| task.id.clone()) else {
-            return Vec::new();
+            return;
         };
         self.select(id);
-        if is_double && self.mode_is_observe() { self.act(Action::Type) } else { Vec::new() }
+        if is_double && matches!(self.mode, Mode::Observe) {
+            self.act(Action::Type);
+        }
     }
 
-    fn wheel(&mut self, layout: &Layout, at: Position, action: Action) -> Vec<Effect> {
+    fn wheel(&mut self, layout: &Layout, at: Position, action: Action) {
         self.is_dirty = true;
         if self.reader.is_some() {
             (0..WHEEL_ROWS).for_each(|_| self.go_in_reader(action));
-            return Vec::new();
+            return;
         }
         let over_list = layout.list.contains(at);
         match self.screen {
             Screen::Tasks if over_list => self.step_task(if action == Action::Up { -1 } else { 1 }),
-            Screen::Tasks => match layout.pane_at(at).map(|pane| pane.task.clone()) {
-                Some(task) => {
+            Screen::Tasks => {
+                if let Some(task) = layout.pane_at(at).map(|pane| pane.task.clone()) {
                     self.select(task);
-                    self.scroll_rows(action)
+                    self.go_in_log(action)
                 }
-                None => Vec::new(),
-            },
-            Screen::Focus => self.scroll_rows(action),
+            }
+            Screen::Focus => self.go_in_log(action),
             Screen::Receipts if over_list => {
                 let kept = std::mem::replace(&mut self.calls.column, Column::Calls);
-                let effects = self.go(action);
+                self.go(action);
                 self.calls.column = kept;
-                effects
             }
             Screen::Receipts => {
                 let column = if layout.envelope.contains(at) { Column::Envelope } else { Column::Receipt };
                 (0..WHEEL_ROWS).for_each(|_| self.roll_text(column, action));
-                Vec::new()
             }
             Screen::Program => match layout.pane_at(at).map(|pane| pane.task.clone()) {
                 Some(task) => {
                     self.take_up(task);
-                    self.scroll_rows(action)
+                    self.go_in_log(action)
                 }
                 None => {
                     (0..WHEEL_ROWS).for_each(|_| self.go_in_source(action));
-                    Vec::new()
                 }
             },
-            Screen::Metrics => Vec::new(),
+            Screen::Metrics => {}
         }
-    }
-
-    fn scroll_rows(&mut self, action: Action) -> Vec<Effect> {
-        self.go_in_log(action)
-    }
-
-    fn mode_is_observe(&self) -> bool {
-        matches!(self.mode, Mode::Observe)
     }
 }

@@ -3,14 +3,13 @@
 use super::receipts::Column;
 use super::{App, Screen};
 use crate::console::keys::action::Action;
-use crate::console::msg::Effect;
 
 impl App {
     /// Moves what the screen's keys move: the selection, a text, or the pane's view into the log.
-    pub(super) fn go(&mut self, action: Action) -> Vec<Effect> {
+    pub(super) fn go(&mut self, action: Action) {
         if self.reader.is_some() {
             self.go_in_reader(action);
-            return Vec::new();
+            return;
         }
         match (self.screen, self.calls.column) {
             (Screen::Tasks | Screen::Metrics, _) => self.go_in_tasks(action),
@@ -18,7 +17,6 @@ impl App {
             (Screen::Program, _) if self.programs.in_pane => self.go_in_log(action),
             (Screen::Program, _) => {
                 self.go_in_source(action);
-                Vec::new()
             }
             (Screen::Receipts, Column::Calls) => self.go_in_calls(action),
             (Screen::Receipts, column) => self.go_in_text(column, action),

@@ -1,11 +1,11 @@
 //! The lists one chooses from: what the palette, the themes and the messages hold, and what choosing does.
 
-use super::chooser::page;
 use serde_json::json;
 
 use crate::terminal::KeyPress;
 
-use super::chooser::{Choice, Chooser, Item, Kind};
+use super::chooser::{Choice, Chooser, Item, Kind, page};
+use super::stop::{SIGNALS, signal};
 use super::{App, Layer, Screen, alias};
 use crate::console::keys::action::Action;
 use crate::console::keys::keymap::Context;
@@ -20,7 +20,7 @@ const MOST_RECENT: usize = 12;
 
 impl App {
     /// Opens the palette: what was used last stands first.
-    pub(super) fn open_palette(&mut self) -> Vec<Effect> {
+    pub(super) fn open_palette(&mut self) {
         let mut items = self.palette_items();
         let recent = &self.memory.recent;
         items.sort_by_key(|item| {
@@ -28,7 +28,7 @@ impl App {
             (used, item.obstacle.is_some())
         });
         self.layers.push(Layer::List(Box::new(Chooser::new(Kind::Palette, items))));
-        vec![Effect::Recordings]
+        self.effects.push(Effect::Recordings);
     }
 
     fn palette_items(&self) -> Vec<Item> {
@@ -63,7 +63,7 @@ impl App {
         Item {
             key: here.or_else(anywhere).unwrap_or_default(),
             same: action.equivalent().to_owned(),
-            obstacle: self.obstacle(action).map(str::to_owned),
+            obstacle: self.availability(action).err().map(|why| why.to_string()),
             ..Item::new(action.name(), action.about(), Choice::Action(action))
         }
     }
@@ -77,7 +77,7 @@ impl App {
     }
 
     /// Opens the themes: moving tries one on.
-    pub(super) fn open_themes(&mut self) -> Vec<Effect> {
+    pub(super) fn open_themes(&mut self) {
         let worn = self.setup.wardrobe.worn.clone();
         let mut chooser = Chooser::new(Kind::Themes(worn.clone()), self.theme_items());
         chooser.select(&Choice::Theme(worn));
@@ -85,7 +85,7 @@ impl App {
     }
 
     /// Opens what was said, newest first.
-    pub(super) fn open_messages(&mut self) -> Vec<Effect> {
+    pub(super) fn open_messages(&mut self) {
         let zone = self.setup.zone.clone();
         let items = self.toasts.said().iter().rev().map(|said| {
             let choice = said.call.map_or(Choice::Nothing, Choice::Call);
@@ -114,7 +114,7 @@ impl App {
     }
 
     /// What a key does in a list: letters narrow it, the rest moves and chooses.
-    pub(super) fn list_key(&mut self, key: KeyPress, action: Option<Action>) -> Vec<Effect> {
+    pub(super) fn list_key(&mut self, key: KeyPress, action: Option<Action>) {
         let page = page(self.size.1);
         match action {
             Some(Action::Back) => self.leave_list(),
@@ -124,12 +124,10 @@ impl App {
                     chooser.go(action, page);
                 }
                 self.try_on();
-                Vec::new()
             }
             None => {
                 self.edit_key(key);
                 self.filter_list();
-                Vec::new()
             }
         }
     }
@@ -142,13 +140,12 @@ impl App {
         }
     }
 
-    fn leave_list(&mut self) -> Vec<Effect> {
+    fn leave_list(&mut self) {
         if let Some(Layer::List(chooser)) = self.layers.pop()
             && let Kind::Themes(before) = chooser.kind
         {
             self.wear(&before);
         }
-        Vec::new()
     }
 
     /// Wears the selected theme while the list is open.
@@ -168,16 +165,16 @@ impl App {
         self.calls.sheet = None;
     }
 
-    fn choose(&mut self) -> Vec<Effect> {
-        let Some(Layer::List(chooser)) = self.layers.last() else { return Vec::new() };
-        let Some(item) = chooser.selected().cloned() else { return Vec::new() };
+    fn choose(&mut self) {
+        let Some(Layer::List(chooser)) = self.layers.last() else { return };
+        let Some(item) = chooser.selected().cloned() else { return };
         // It says why on its row; the list stays for another choice.
         if item.obstacle.is_some() || item.choice == Choice::Nothing {
-            return Vec::new();
+            return;
         }
         let is_palette = chooser.kind == Kind::Palette;
         self.layers.pop();
-        let mut effects = match item.choice {
+        match item.choice {
             Choice::Action(action) => self.act_by_name(action),
             Choice::Task(task) => {
                 self.select(task);
@@ -187,56 +184,50 @@ impl App {
             Choice::Recording(name) => self.beside(&format!("open {name}")),
             Choice::Theme(name) => {
                 self.wear(&name);
-                vec![Effect::KeepTheme(name)]
+                self.effects.push(Effect::KeepTheme(name));
             }
             Choice::Export(export) => self.export(export),
-            Choice::Nothing => Vec::new(),
+            Choice::Nothing => {}
         };
         if is_palette {
-            effects.extend(self.remember(|memory| memory.use_now(&item.label, MOST_RECENT)));
+            self.remember(|memory| memory.use_now(&item.label, MOST_RECENT));
         }
-        effects
     }
 
     /// Does what an action says though no key of its context was pressed.
-    pub(super) fn act_by_name(&mut self, action: Action) -> Vec<Effect> {
-        if let Some(why) = self.obstacle(action) {
-            self.toasts.say(format!("{}: {why}", action.name()), None, self.now);
-            return Vec::new();
+    pub(super) fn act_by_name(&mut self, action: Action) {
+        if let Err(why) = self.availability(action) {
+            self.say(format!("{}: {why}", action.name()));
+            return;
         }
         match action {
-            Action::Interrupt
-            | Action::Terminate
-            | Action::HangUp
-            | Action::QuitSignal
-            | Action::User1
-            | Action::User2 => {
-                let task = self.at_hand().map(|task| task.id.clone());
+            action if SIGNALS.iter().any(|(known, _)| *known == action) => {
+                let signal = self.at_hand().and_then(|task| signal(&task.id, action));
                 self.hold();
-                task.map(|task| super::stop::signal(&task, action)).unwrap_or_default()
+                self.effects.extend(signal);
             }
             // Asks for all of them by number, as the key that quits does.
             Action::StopAll => self.open(Layer::Quit),
-            Action::LeaveRunning => vec![Effect::Quit(Leave::LeaveRunning)],
+            Action::LeaveRunning => self.effects.push(Effect::Quit(Leave::LeaveRunning)),
             other => self.act(other),
         }
     }
 
-    fn go_to_call(&mut self, seq: u64) -> Vec<Effect> {
+    fn go_to_call(&mut self, seq: u64) {
         if !self.newest_calls().any(|call| call.seq == seq) {
-            self.toasts.say(format!("call {seq} is no longer on the list"), None, self.now);
-            return Vec::new();
+            self.say(format!("call {seq} is no longer on the list"));
+            return;
         }
         self.calls.selected = Some(seq);
         self.show(Screen::Receipts)
     }
 
     /// Runs this program as a task of its own, to be used in its pane.
-    pub(super) fn beside(&mut self, args: &str) -> Vec<Effect> {
-        let Some(program) = self.setup.program.as_ref() else { return Vec::new() };
+    pub(super) fn beside(&mut self, args: &str) {
+        let Some(program) = self.setup.program.as_ref() else { return };
         let quoted = program.display().to_string().replace('\'', "'\\''");
         let input = json!({"cmd": format!("'{quoted}' {args}"), "tty": true, "yield_time_ms": 0});
         self.screen = Screen::Focus;
-        vec![Effect::Call { tool: "ExecCommand", input }]
+        self.effects.push(Effect::Call { tool: "ExecCommand", input });
     }
 }

@@ -23,10 +23,10 @@ use crate::console::text::document::{Piece, piece};
 
 impl App {
     /// Freezes the pane on a page of the log, or moves the page.
-    pub(super) fn go_in_log(&mut self, action: Action) -> Vec<Effect> {
-        let Some(task) = self.at_hand().cloned() else { return Vec::new() };
+    pub(super) fn go_in_log(&mut self, action: Action) {
+        let Some(task) = self.at_hand().cloned() else { return };
         let Some(rows) = self.layout().pane(&task.id).map(|pane| u64::from(pane.cells.height)) else {
-            return Vec::new();
+            return;
         };
         let page = self.scroll.as_ref().and_then(|scroll| scroll.page.as_ref());
         // The line at the top of the pane when it follows.
@@ -39,30 +39,29 @@ impl App {
             (Action::Up | Action::PageUp, Some((0, _))) => Anchor::From(0),
             (Action::Up, Some((first, _))) => Anchor::From(first - 1),
             (Action::PageUp, Some((first, next))) => Anchor::Before((first + 1).min(next)),
-            _ if self.scroll.is_none() => return Vec::new(),
+            _ if self.scroll.is_none() => return,
             (Action::Down, Some((first, _))) if first + 1 < bottom => Anchor::From(first + 1),
             (Action::PageDown, Some((first, next))) if next.saturating_sub(1) < bottom => {
                 Anchor::From(next.saturating_sub(1).max(first + 1))
             }
             _ => {
                 self.thaw();
-                return Vec::new();
+                return;
             }
         };
         self.turn_to(task.id.clone(), wanted)
     }
 
     /// Freezes the pane of a task, which goes on showing what it does until the page asked for is there.
-    pub(super) fn turn_to(&mut self, task: TaskId, wanted: Anchor) -> Vec<Effect> {
-        let Some(size) = self.layout().pane(&task).map(Pane::size) else { return Vec::new() };
+    pub(super) fn turn_to(&mut self, task: TaskId, wanted: Anchor) {
+        let Some(size) = self.layout().pane(&task).map(Pane::size) else { return };
         let (page, lines) = match self.scroll.take().filter(|scroll| scroll.task == task) {
             Some(scroll) => (scroll.page, scroll.lines),
             None => (None, self.task(&task).map_or(0, |task| task.output.lines)),
         };
-        let effect = self.page_effect(task.clone(), wanted, size);
+        self.ask_for_page(task.clone(), wanted, size);
         self.scroll = Some(Scroll { task, wanted, page, lines, prompt: None, matches: Vec::new() });
         self.mark_matches();
-        vec![effect]
     }
 
     /// Finds the search's matches on the page shown.
@@ -77,9 +76,9 @@ impl App {
     }
 
     /// Pages are wrapped as the task's terminal wraps them, cut to the rows of the pane.
-    pub(super) fn page_effect(&self, task: TaskId, anchor: Anchor, pane: Size) -> Effect {
+    pub(super) fn ask_for_page(&mut self, task: TaskId, anchor: Anchor, pane: Size) {
         let columns = self.task(&task).map_or(pane.cols(), |task| task.size.cols());
-        Effect::Page { task, anchor, size: Size::clamped(columns, pane.rows()) }
+        self.effects.push(Effect::Page { task, anchor, size: Size::clamped(columns, pane.rows()) });
     }
 
     pub(super) fn page(&mut self, task: TaskId, page: PageView) {

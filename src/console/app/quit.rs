@@ -15,10 +15,11 @@ use crate::console::text::{column, visible};
 
 impl App {
     /// With nothing running, and no program that waits, there is nothing to lose: no question.
-    pub(super) fn ask_to_quit(&mut self) -> Vec<Effect> {
+    pub(super) fn ask_to_quit(&mut self) {
         let has_program = self.ending_programs().next().is_some();
         if self.is_lost || (self.live() == 0 && self.setup.is_remote && !has_program) {
-            return vec![Effect::Quit(Leave::LeaveRunning)];
+            self.effects.push(Effect::Quit(Leave::LeaveRunning));
+            return;
         }
         if self.live() == 0 && !has_program && !self.snapshot.agents.iter().any(|agent| agent.connected) {
             return self.stop_all();
@@ -27,15 +28,15 @@ impl App {
     }
 
     /// Ends the runtime and then the console: from now on, that the runtime goes away is no loss.
-    pub(super) fn stop_all(&mut self) -> Vec<Effect> {
+    pub(super) fn stop_all(&mut self) {
         self.is_leaving = true;
-        vec![Effect::Quit(Leave::StopAll)]
+        self.effects.push(Effect::Quit(Leave::StopAll));
     }
 
-    pub(super) fn quit(&mut self, action: Action) -> Vec<Effect> {
+    pub(super) fn quit(&mut self, action: Action) {
         match action {
             Action::StopAll if self.can(action) => self.stop_all(),
-            Action::LeaveRunning if self.can(action) => vec![Effect::Quit(Leave::LeaveRunning)],
+            Action::LeaveRunning if self.can(action) => self.effects.push(Effect::Quit(Leave::LeaveRunning)),
             _ => self.open(Layer::Quit),
         }
     }

@@ -15,7 +15,6 @@ use super::receipts::{Column, Place, draw};
 use super::{App, find};
 use crate::console::keys::action::Action;
 use crate::console::looks::theme::Role;
-use crate::console::msg::Effect;
 use crate::console::text;
 use crate::console::text::count;
 use crate::console::text::diff::Diff;
@@ -63,8 +62,8 @@ impl Reader {
 
 impl App {
     /// Marks the call shown; with another one marked, shows how the two differ. The marked one again: no mark.
-    pub(super) fn compare(&mut self) -> Vec<Effect> {
-        let Some(shown) = self.shown_record() else { return Vec::new() };
+    pub(super) fn compare(&mut self) {
+        let Some(shown) = self.shown_record() else { return };
         match self.calls.marked.clone() {
             Some(marked) if marked.seq == shown.seq => self.calls.marked = None,
             Some(marked) => {
@@ -75,11 +74,10 @@ impl App {
             None => {
                 let text =
                     format!("call {} is marked: go to another one and compare", text::count(shown.seq));
-                self.toasts.say(text, None, self.now);
+                self.say(text);
                 self.calls.marked = Some(shown);
             }
         }
-        Vec::new()
     }
 
     /// Moves in the text that is read over the screen.

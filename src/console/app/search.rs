@@ -111,98 +111,95 @@ fn read<'a>(page: &PageView, rows: Range<usize>, needle: &'a Needle) -> Line<'a>
 
 impl App {
     /// Looks for the prompt before what is shown, or the one after it.
-    pub(super) fn seek_prompt(&mut self, forward: bool) -> Vec<Effect> {
-        let Some(task) = self.at_hand().cloned() else { return Vec::new() };
+    pub(super) fn seek_prompt(&mut self, forward: bool) {
+        let Some(task) = self.at_hand().cloned() else { return };
         let scroll = self.scroll.as_ref().filter(|scroll| scroll.task == task.id);
         let here = match scroll {
             Some(scroll) => scroll.prompt.or_else(|| scroll.page.as_ref().map(|page| page.first_line)),
             None if forward => {
-                self.toasts.say("the end is shown already", None, self.now);
-                return Vec::new();
+                self.say("the end is shown already");
+                return;
             }
             None => None,
         };
         match here {
             Some(line) => self.look_for_prompt(task.id.clone(), line, forward),
             // At the end stands the prompt that waits for the next command: what is meant is the one before.
-            None => vec![Effect::Prompt { task: task.id.clone(), from: None, forward: false }],
+            None => self.effects.push(Effect::Prompt { task: task.id.clone(), from: None, forward: false }),
         }
     }
 
     /// The same from the row of the cursor while copying.
-    pub(super) fn copy_to_prompt(&mut self, forward: bool) -> Vec<Effect> {
-        let Mode::Copy(copying) = &self.mode else { return Vec::new() };
+    pub(super) fn copy_to_prompt(&mut self, forward: bool) {
+        let Mode::Copy(copying) = &self.mode else { return };
         let Some(line) = copying.lines.get(usize::from(copying.at.0)).copied() else {
-            self.toasts.say("this picture has no lines to go by", None, self.now);
-            return Vec::new();
+            self.say("this picture has no lines to go by");
+            return;
         };
         let task = copying.task.clone();
         self.look_for_prompt(task, line, forward)
     }
 
-    fn look_for_prompt(&mut self, task: TaskId, line: u64, forward: bool) -> Vec<Effect> {
+    fn look_for_prompt(&mut self, task: TaskId, line: u64, forward: bool) {
         let from = if forward { line.checked_add(1) } else { line.checked_sub(1) };
         match from {
-            Some(_) => vec![Effect::Prompt { task, from, forward }],
+            Some(_) => self.effects.push(Effect::Prompt { task, from, forward }),
             None => self.no_prompt(forward),
         }
     }
 
     /// Shows the prompt that was found.
-    pub(super) fn prompted(&mut self, task: TaskId, line: Option<u64>, forward: bool) -> Vec<Effect> {
+    pub(super) fn prompted(&mut self, task: TaskId, line: Option<u64>, forward: bool) {
         let Some(line) = line else { return self.no_prompt(forward) };
         let rows = self.layout().pane(&task).map_or(1, |pane| pane.cells.height);
         if let Mode::Copy(copying) = &mut self.mode {
             if copying.task != task {
-                return Vec::new();
+                return;
             }
             if let Some(row) = copying.row_of(line) {
                 copying.go((row, 0), rows);
-                return Vec::new();
+                return;
             }
             if copying.anchor.is_some() {
-                self.toasts.say("that prompt is further away than can be selected at once", None, self.now);
-                return Vec::new();
+                self.say("that prompt is further away than can be selected at once");
+                return;
             }
             return self.copy_from(Anchor::Top(line));
         }
         if self.at_hand().is_none_or(|shown| shown.id != task) {
-            return Vec::new();
+            return;
         }
         // Whether a whole page follows it is known to who reads the log; its length is told here a little later.
         let anchor = Anchor::Top(line);
-        let effects = self.turn_to(task, anchor);
+        self.turn_to(task, anchor);
         if let Some(scroll) = self.scroll.as_mut().filter(|scroll| scroll.wanted == anchor) {
             scroll.prompt = Some(line);
         }
         self.mark_matches();
-        effects
     }
 
-    fn no_prompt(&mut self, forward: bool) -> Vec<Effect> {
+    fn no_prompt(&mut self, forward: bool) {
         let text = if forward {
             "no later prompt that the shell has marked"
         } else {
             "no earlier prompt that the shell has marked (OSC 133)"
         };
-        self.toasts.say(text, None, self.now);
-        Vec::new()
+        self.say(text);
     }
 
     /// Opens the line to search a task's output; it stays at hand.
-    pub(super) fn open_search(&mut self, task: TaskId) -> Vec<Effect> {
+    pub(super) fn open_search(&mut self, task: TaskId) {
         self.take_up(task.clone());
         self.mode = Mode::Search(task, Editor::default());
-        Vec::new()
     }
 
     /// Searches for what is written, backwards from the last line shown.
-    pub(super) fn find(&mut self) -> Vec<Effect> {
-        let Mode::Search(task, editor) = &self.mode else { return Vec::new() };
+    pub(super) fn find(&mut self) {
+        let Mode::Search(task, editor) = &self.mode else { return };
         let (task, needle) = (task.clone(), editor.value().to_owned());
         self.observe();
         if self.task(&task).is_none() || needle.is_empty() {
-            return Vec::new();
+            return;
         }
         let page = self.scroll.as_ref().filter(|scroll| scroll.task == task).and_then(|s| s.page.as_ref());
         let from = page.map_or(Query::END, |page| page.next_line.saturating_sub(1));
@@ -210,9 +207,9 @@ impl App {
     }
 
     /// Goes on from the match shown.
-    pub(super) fn find_on(&mut self, forward: bool) -> Vec<Effect> {
-        let Some(search) = &self.search else { return Vec::new() };
-        let Some(line) = search.line() else { return Vec::new() };
+    pub(super) fn find_on(&mut self, forward: bool) {
+        let Some(search) = &self.search else { return };
+        let Some(line) = search.line() else { return };
         let from = if forward { line.checked_add(1) } else { line.checked_sub(1) };
         let (task, query) = (search.task.clone(), search.query.clone());
         match from {
@@ -220,35 +217,34 @@ impl App {
             None => {
                 let query = Query { forward, ..query };
                 self.search = Some(Search { task, query, last: None, outcome: Outcome::Nowhere(Some(line)) });
-                Vec::new()
             }
         }
     }
 
-    fn ask(&mut self, task: TaskId, query: Query, last: Option<u64>) -> Vec<Effect> {
+    fn ask(&mut self, task: TaskId, query: Query, last: Option<u64>) {
         let effect = Effect::Search(task.clone(), query.clone());
         self.search = Some(Search { task, query, last, outcome: Outcome::Asked });
-        vec![effect]
+        self.effects.push(effect);
     }
 
     /// Shows what a search found, if it is still wanted.
-    pub(super) fn found(&mut self, task: TaskId, query: &Query, line: Option<u64>) -> Vec<Effect> {
+    pub(super) fn found(&mut self, task: TaskId, query: &Query, line: Option<u64>) {
         let Some(search) = self.search.as_mut().filter(|s| s.task == task && s.query == *query) else {
-            return Vec::new();
+            return;
         };
         let Some(line) = line else {
             search.outcome = Outcome::Nowhere(search.last);
-            return Vec::new();
+            return;
         };
         search.outcome = Outcome::At(line);
         self.go_to_line(task, line)
     }
 
-    fn go_to_line(&mut self, task: TaskId, line: u64) -> Vec<Effect> {
+    fn go_to_line(&mut self, task: TaskId, line: u64) {
         let is_shown = self.scroll.as_ref().and_then(|scroll| scroll.page.as_ref());
         if is_shown.is_some_and(|page| page.rows.contains(&line)) {
             self.mark_matches();
-            return Vec::new();
+            return;
         }
         self.turn_to(task, Anchor::Around(line))
     }

@@ -41,26 +41,26 @@ pub struct Setup {
 
 impl App {
     /// Takes over what the files say now.
-    pub(super) fn dress(&mut self, looks: Looks, faults: Vec<String>) -> Vec<Effect> {
+    pub(super) fn dress(&mut self, looks: Looks, faults: Vec<String>) {
         if !faults.is_empty() {
             // A file half written, or with a slip in it: what held goes on until it is mended.
             for fault in faults {
                 self.toasts.fail(visible::one_line(&fault), None);
             }
-            return Vec::new();
+            return;
         }
         let changes = looks.changes(&self.setup.wardrobe, &self.setup.taste);
         let mouse = looks.taste.mouse;
         let mouse_changed = mouse != self.setup.taste.mouse;
         self.redress(looks);
         if !changes.is_empty() {
-            self.toasts.say(format!("settings: {}", changes.join(", ")), None, self.now);
+            self.say(format!("settings: {}", changes.join(", ")));
         }
         if !mouse_changed {
-            return Vec::new();
+            return;
         }
         self.has_mouse = mouse != Mouse::Off;
-        vec![Effect::Mouse(self.has_mouse)]
+        self.effects.push(Effect::Mouse(self.has_mouse));
     }
 
     /// Looks so from now on.

@@ -66,12 +66,12 @@ impl Guard {
 }
 
 impl App {
-    pub(super) fn stop(&mut self, task: TaskId, kill: bool, action: Action) -> Vec<Effect> {
+    pub(super) fn stop(&mut self, task: TaskId, kill: bool, action: Action) {
         match action {
             // A dialog opened to kill has no gentle way: `s` there is a slip, and keeps it open.
             Action::Stop if kill => self.open(Layer::Stop { task, kill }),
-            Action::Stop => vec![stop_of(&task, false)],
-            Action::Kill => vec![stop_of(&task, true)],
+            Action::Stop => self.effects.push(stop_of(&task, false)),
+            Action::Kill => self.effects.push(stop_of(&task, true)),
             Action::Signal => self.open(Layer::Signal(task)),
             _ => self.open(Layer::Stop { task, kill }),
         }
@@ -89,9 +89,10 @@ pub(crate) fn signal_of(task: &TaskId, name: &str) -> Effect {
     Effect::Call { tool: "TaskStop", input: json!({"task_id": task, "signal": name}) }
 }
 
-pub(super) fn signal(task: &TaskId, action: Action) -> Vec<Effect> {
+/// Sends the signal that an action names.
+pub(super) fn signal(task: &TaskId, action: Action) -> Option<Effect> {
     let known = SIGNALS.iter().find(|(known, _)| *known == action);
-    known.map(|(_, name)| signal_of(task, name)).into_iter().collect()
+    known.map(|(_, name)| signal_of(task, name))
 }
 
 pub(super) fn draw_stop(painter: &mut Painter<'_>, layout: &Layout, task: &TaskView, kill: bool) {

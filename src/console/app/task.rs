@@ -11,8 +11,8 @@ use crate::console::keys::action::Action;
 use crate::console::msg::Effect;
 
 impl App {
-    pub(super) fn act_on_task(&mut self, action: Action) -> Vec<Effect> {
-        let Some(task) = self.at_hand().cloned() else { return Vec::new() };
+    pub(super) fn act_on_task(&mut self, action: Action) {
+        let Some(task) = self.at_hand().cloned() else { return };
         let id = task.id.clone();
         self.hold();
         if matches!(action, Action::Stop | Action::Kill | Action::Signal) {
@@ -24,48 +24,46 @@ impl App {
                 self.thaw();
                 self.lines.rest();
                 self.mode = Mode::Line(id, tui_input::Input::default());
-                Vec::new()
             }
             Action::Stop => self.open(Layer::Stop { task: id, kill: task.status == TaskStatus::Cancelling }),
             Action::Kill => self.open(Layer::Stop { task: id, kill: true }),
             Action::Signal => self.open(Layer::Signal(id)),
-            Action::Pin => {
-                self.turn_pin();
-                Vec::new()
-            }
+            Action::Pin => self.turn_pin(),
             Action::Rename => {
                 let name = task.name.clone().unwrap_or_default();
                 self.mode = Mode::Rename(id, tui_input::Input::new(name));
-                Vec::new()
             }
             Action::Why => self.open(Layer::Why(id)),
             Action::Replay => self.open_replay(id),
             Action::Select => self.start_copying(),
-            Action::YankOutput => vec![Effect::LastOutput(id)],
+            Action::YankOutput => self.effects.push(Effect::LastOutput(id)),
             Action::PreviousPrompt => self.seek_prompt(false),
             Action::NextPrompt => self.seek_prompt(true),
             Action::Search => self.open_search(id),
             Action::NextMatch => self.find_on(false),
             Action::PreviousMatch => self.find_on(true),
-            Action::Rerun => vec![rerun(&task)],
-            Action::Release => vec![Effect::Release(id)],
-            Action::Fit => self.fit_call(&task).into_iter().collect(),
-            Action::Dismiss => vec![Effect::Dismiss(id)],
+            Action::Rerun => self.effects.push(rerun(&task)),
+            Action::Release => self.effects.push(Effect::Release(id)),
+            Action::Fit => self.effects.extend(self.fit_call(&task)),
+            Action::Dismiss => self.effects.push(Effect::Dismiss(id)),
             Action::CopyId => {
-                self.toasts.say(format!("copied {id}"), None, self.now);
-                vec![Effect::Copy(id.to_string())]
+                self.say(format!("copied {id}"));
+                self.effects.push(Effect::Copy(id.to_string()));
             }
-            _ => Vec::new(),
+            _ => {}
         }
     }
 
     /// Opens the task full size, or stays at the program it runs for, and types into it when it takes input.
-    fn enter(&mut self, task: &TaskView) -> Vec<Effect> {
+    fn enter(&mut self, task: &TaskView) {
         let takes_input = takes_input(task) && !self.is_lost;
         if self.screen == Screen::Program {
             self.take_up(task.id.clone());
-            let why = self.obstacle(Action::Line).filter(|_| !takes_input);
-            why.into_iter().for_each(|why| self.toasts.say(why, None, self.now));
+            if let Err(why) = self.availability(Action::Line)
+                && !takes_input
+            {
+                self.say(why.to_string());
+            }
         } else {
             self.screen = Screen::Focus;
         }
@@ -73,7 +71,6 @@ impl App {
         if takes_input {
             self.mode = Mode::Input(task.id.clone());
         }
-        Vec::new()
     }
 
     /// Makes a task whose pane was chosen the one at hand.
@@ -84,19 +81,18 @@ impl App {
         }
     }
 
-    pub(super) fn pan(&mut self, by: i16) -> Vec<Effect> {
+    pub(super) fn pan(&mut self, by: i16) {
         const STEP: i16 = 16;
         if self.screen == Screen::Program && !self.programs.in_pane {
             let most = self.source_columns().saturating_sub(self.layout().source_columns());
             self.programs.pan = self.programs.pan.saturating_add_signed(by * STEP).min(most);
-            return Vec::new();
+            return;
         }
-        let Some(task) = self.at_hand().map(|task| task.id.clone()) else { return Vec::new() };
+        let Some(task) = self.at_hand().map(|task| task.id.clone()) else { return };
         let page = self.scroll.as_ref().and_then(|scroll| scroll.page.as_ref()).map(|page| &page.picture);
         let widest = page.or(self.pictures.get(&task)).map_or(0, |picture| picture.size().0);
         let shown = self.layout().pane(&task).map_or(0, |pane| pane.cells.width);
         self.pan = self.pan.saturating_add_signed(by * STEP).min(widest.saturating_sub(shown));
-        Vec::new()
     }
 
     pub(super) fn fits_badly(&self, task: &TaskView) -> bool {

@@ -113,7 +113,7 @@ impl App {
         }
     }
 
-    pub(super) fn go_in_tasks(&mut self, action: Action) -> Vec<Effect> {
+    pub(super) fn go_in_tasks(&mut self, action: Action) {
         let page = isize::try_from(self.layout().list_items().max(1)).unwrap_or(1);
         match action {
             Action::Up => self.step_task(-1),
@@ -122,9 +122,8 @@ impl App {
             Action::PageDown => self.step_task(page),
             Action::First => {
                 // The newest stands first: going there is following it.
-                let effects = self.step_task(isize::MIN);
+                self.step_task(isize::MIN);
                 self.list.is_held = false;
-                effects
             }
             _ => self.step_task(isize::MAX),
         }
@@ -145,20 +144,18 @@ impl App {
     }
 
     /// Selects the task so many places further on.
-    pub(super) fn step_task(&mut self, by: isize) -> Vec<Effect> {
+    pub(super) fn step_task(&mut self, by: isize) {
         let last = self.tasks().len().saturating_sub(1);
         let at = self.selected_at().unwrap_or(0).saturating_add_signed(by).min(last);
-        let Some(id) = self.tasks().get(at).map(|task| task.id.clone()) else { return Vec::new() };
+        let Some(id) = self.tasks().get(at).map(|task| task.id.clone()) else { return };
         self.select(id);
-        Vec::new()
     }
 
-    pub(super) fn clear_finished(&mut self) -> Vec<Effect> {
+    pub(super) fn clear_finished(&mut self) {
         let ended = self.snapshot.tasks.iter().filter(|task| task.status.is_terminal());
-        let effects: Vec<Effect> = ended.map(|task| Effect::Dismiss(task.id.clone())).collect();
-        let text = format!("{} finished taken off the list; the record keeps them", effects.len());
-        self.toasts.say(text, None, self.now);
-        effects
+        let ended: Vec<TaskId> = ended.map(|task| task.id.clone()).collect();
+        self.say(format!("{} finished taken off the list; the record keeps them", ended.len()));
+        self.effects.extend(ended.into_iter().map(Effect::Dismiss));
     }
 }
 

@@ -12,6 +12,7 @@ use crate::terminal::{Key, KeyPress};
 use super::approval::card::Writing;
 use super::{App, Layer, Mode, takes_input};
 use crate::console::keys::action::Action;
+use crate::console::keys::keymap::Context;
 use crate::console::msg::Effect;
 
 /// Lines kept.
@@ -57,50 +58,50 @@ impl Lines {
 }
 
 impl App {
-    /// Handles a key while something is typed; `None` when keys mean actions now.
-    pub(super) fn type_key(&mut self, key: KeyPress, action: Option<Action>) -> Option<Vec<Effect>> {
+    /// Handles a key while something is typed; tells whether it did, or keys mean actions now.
+    pub(super) fn type_key(&mut self, key: KeyPress, action: Option<Action>) -> bool {
         if !self.layers.is_empty() {
-            return self.card_key(key, action).or_else(|| self.type_in_dialog(key, action));
+            return self.card_key(key, action) || self.type_in_dialog(key, action);
         }
         match &self.mode {
-            Mode::Observe => self.literal_chord(key, action),
-            Mode::Copy(_) => Some(action.map(|action| self.act_in_copy(action)).unwrap_or_default()),
-            Mode::Input(task) => Some(self.input_key(&task.clone(), key, action)),
-            Mode::Line(task, _) => Some(self.line_key(&task.clone(), key, action)),
-            Mode::Start(_) => Some(self.start_key(key, action)),
-            Mode::Rename(task, _) => Some(self.name_key(&task.clone(), key, action)),
-            Mode::Search(..) | Mode::Find(_) => Some(self.search_key(key, action)),
+            Mode::Observe => return self.literal_chord(key, action),
+            Mode::Copy(_) => action.into_iter().for_each(|action| self.act_in_copy(action)),
+            Mode::Input(task) => self.input_key(&task.clone(), key, action),
+            Mode::Line(task, _) => self.line_key(&task.clone(), key, action),
+            Mode::Start(_) => self.start_key(key, action),
+            Mode::Rename(task, _) => self.name_key(&task.clone(), key, action),
+            Mode::Search(..) | Mode::Find(_) => self.search_key(key, action),
         }
+        true
     }
 
     /// The chord that leaves INPUT, pressed again, goes to the task: `Ctrl-]` twice is one for the child.
-    fn literal_chord(&mut self, key: KeyPress, action: Option<Action>) -> Option<Vec<Effect>> {
-        let leaves = self.setup.keymap.action(crate::console::keys::keymap::Context::Input, key)
-            == Some(Action::Leave);
+    fn literal_chord(&mut self, key: KeyPress, action: Option<Action>) -> bool {
+        let leaves = self.setup.keymap.action(Context::Input, key) == Some(Action::Leave);
         if action != Some(Action::Type) || !leaves {
-            return None;
+            return false;
         }
-        let mut effects = self.act(Action::Type);
+        self.act(Action::Type);
         if let Mode::Input(task) = &self.mode {
-            effects.push(Effect::Send { task: task.clone(), input: Input::Keys(vec![key]) });
+            self.effects.push(Effect::Send { task: task.clone(), input: Input::Keys(vec![key]) });
         }
-        Some(effects)
+        true
     }
 
-    fn input_key(&mut self, task: &TaskId, key: KeyPress, action: Option<Action>) -> Vec<Effect> {
+    fn input_key(&mut self, task: &TaskId, key: KeyPress, action: Option<Action>) {
         if action == Some(Action::Leave) {
             self.observe();
-            return Vec::new();
+            return;
         }
         // A task that has ended under the fingers swallows the rest, so that no key becomes a command.
         if self.is_lost || !self.task(task).is_some_and(|task| takes_input(task)) {
-            return Vec::new();
+            return;
         }
         self.thaw();
-        vec![Effect::Send { task: task.clone(), input: Input::Keys(vec![key]) }]
+        self.effects.push(Effect::Send { task: task.clone(), input: Input::Keys(vec![key]) });
     }
 
-    fn line_key(&mut self, task: &TaskId, key: KeyPress, action: Option<Action>) -> Vec<Effect> {
+    fn line_key(&mut self, task: &TaskId, key: KeyPress, action: Option<Action>) {
         match action {
             Some(Action::Leave) => self.observe(),
             Some(Action::Raw) => self.mode = Mode::Input(task.clone()),
@@ -108,81 +109,78 @@ impl App {
             Some(Action::Newline) => self.edit(InputRequest::InsertChar('\n')),
             _ => self.edit_or_call_back(key),
         }
-        Vec::new()
     }
 
-    fn start_key(&mut self, key: KeyPress, action: Option<Action>) -> Vec<Effect> {
+    fn start_key(&mut self, key: KeyPress, action: Option<Action>) {
         match action {
             Some(Action::Leave) => self.observe(),
             Some(Action::Run) => return self.run_command(),
             _ => self.edit_or_call_back(key),
         }
-        Vec::new()
     }
 
-    fn search_key(&mut self, key: KeyPress, action: Option<Action>) -> Vec<Effect> {
+    fn search_key(&mut self, key: KeyPress, action: Option<Action>) {
         match action {
             Some(Action::Leave) => self.observe(),
             Some(Action::Find) if matches!(self.mode, Mode::Find(_)) => self.found_text(),
             Some(Action::Find) => return self.find(),
             _ => self.edit_key(key),
         }
-        Vec::new()
     }
 
     /// Sends the composed line.
-    fn send_line(&mut self, task: &TaskId) -> Vec<Effect> {
-        let Mode::Line(_, editor) = &mut self.mode else { return Vec::new() };
+    fn send_line(&mut self, task: &TaskId) {
+        let Mode::Line(_, editor) = &mut self.mode else { return };
         let text = editor.value_and_reset();
-        let Some(view) = self.task(task).cloned() else { return Vec::new() };
+        let Some(view) = self.task(task).cloned() else { return };
         if !takes_input(&view) {
             self.toasts.fail(format!("{} has ended", super::alias(&view)), None);
-            return Vec::new();
+            return;
         }
         let is_secret = wants_secret(&view);
         if !is_secret {
             self.lines.keep(&text);
         }
-        vec![line_to(&view, &text)]
+        self.effects.push(line_to(&view, &text));
     }
 
-    fn run_command(&mut self) -> Vec<Effect> {
-        let Mode::Start(editor) = &self.mode else { return Vec::new() };
+    fn run_command(&mut self) {
+        let Mode::Start(editor) = &self.mode else { return };
         let cmd = editor.value().trim().to_owned();
         self.observe();
         if cmd.is_empty() {
-            return Vec::new();
+            return;
         }
         self.lines.keep(&cmd);
-        vec![start_of(&cmd)]
+        self.effects.push(start_of(&cmd));
     }
 
-    pub(super) fn paste(&mut self, text: String) -> Vec<Effect> {
+    pub(super) fn paste(&mut self, text: String) {
         if self.is_leaving {
-            return Vec::new();
+            return;
         }
         if !self.layers.is_empty() {
             self.insert(&text);
-            return Vec::new();
+            return;
         }
         match &self.mode {
             Mode::Copy(_) => {}
-            Mode::Observe => self.toasts.say("Enter to type into the task, then paste", None, self.now),
+            Mode::Observe => self.say("Enter to type into the task, then paste"),
             Mode::Input(task) => {
                 let task = task.clone();
                 if !self.task(&task).is_some_and(|task| takes_input(task)) {
-                    return Vec::new();
+                    return;
                 }
                 if text.trim_end_matches(['\r', '\n']).contains(['\r', '\n']) {
                     return self.open(Layer::Paste(task, text));
                 }
-                return vec![Effect::Send { task, input: Input::Paste(text) }];
+                self.effects.push(Effect::Send { task, input: Input::Paste(text) });
+                return;
             }
             Mode::Line(..) | Mode::Start(_) | Mode::Rename(..) | Mode::Search(..) | Mode::Find(_) => {
                 self.insert(&text);
             }
         }
-        Vec::new()
     }
 
     /// Writes a pasted text where a text is being written.
@@ -193,18 +191,18 @@ impl App {
         self.filter_list();
     }
 
-    fn name_key(&mut self, task: &TaskId, key: KeyPress, action: Option<Action>) -> Vec<Effect> {
+    fn name_key(&mut self, task: &TaskId, key: KeyPress, action: Option<Action>) {
         match action {
             Some(Action::Leave) => self.observe(),
             Some(Action::Send) => {
                 let name = self.editor().map(Editor::value_and_reset).unwrap_or_default();
                 self.observe();
                 let name = name.trim();
-                return vec![Effect::Rename(task.clone(), (!name.is_empty()).then(|| name.to_owned()))];
+                self.effects.push(Effect::Rename(task.clone(), (!name.is_empty()).then(|| name.to_owned())));
+                return;
             }
             _ => self.edit_key(key),
         }
-        Vec::new()
     }
 
     /// Up and down call back lines written before, where they are not to be hidden.

@@ -16,17 +16,18 @@ use crate::console::text::visible;
 
 impl App {
     /// Takes a message in and returns what is to be done.
+    #[must_use]
     pub fn update(&mut self, msg: Msg) -> Vec<Effect> {
-        let mut effects = self.take(msg);
-        effects.extend(self.settle());
-        effects
+        self.take(msg);
+        self.derive();
+        std::mem::take(&mut self.effects)
     }
 
-    fn take(&mut self, msg: Msg) -> Vec<Effect> {
+    fn take(&mut self, msg: Msg) {
         match msg {
             Msg::Tick(now) => {
                 self.tick(now);
-                return Vec::new();
+                return;
             }
             Msg::Seen(call, commands) => self.seen_read(call, &commands),
             Msg::Reel(task, reel) => self.reel(&task, reel),
@@ -37,10 +38,10 @@ impl App {
             Msg::Snapshot(snapshot) => return self.snapshot(snapshot),
             Msg::Key(key) => {
                 let was_sent_on = self.sends_keys_on();
-                let effects = self.key(key);
+                self.key(key);
                 // A key for the task shows when the task answers it: a frame before that only delays the answer.
                 self.is_dirty |= !(was_sent_on && self.sends_keys_on());
-                return effects;
+                return;
             }
             Msg::Mouse(event) => return self.mouse(event),
             Msg::Paste(text) => {
@@ -50,16 +51,16 @@ impl App {
             Msg::Resize(columns, rows) => {
                 self.size = (columns, rows);
                 self.is_dirty = true;
-                return Vec::new();
+                return;
             }
             Msg::Look => return self.look(),
             Msg::Usage(seen) => {
                 self.seen(seen);
-                return Vec::new();
+                return;
             }
             Msg::Focus(is_here) => {
                 self.bell.is_elsewhere = !is_here;
-                return Vec::new();
+                return;
             }
             Msg::Taken(question, refused) => self.answer_taken(&question, refused),
             Msg::Recordings(names) => self.list_recordings(names),
@@ -92,7 +93,6 @@ impl App {
             Msg::LinkLost | Msg::Stopped => self.is_lost = !self.is_leaving,
         }
         self.is_dirty = true;
-        Vec::new()
     }
 
     /// Takes note of the time.
@@ -103,7 +103,7 @@ impl App {
         self.is_dirty |= self.setup.taste.motion && self.toasts.expire(now);
     }
 
-    fn snapshot(&mut self, snapshot: Arc<Snapshot>) -> Vec<Effect> {
+    fn snapshot(&mut self, snapshot: Arc<Snapshot>) {
         let old = std::mem::replace(&mut self.snapshot, snapshot);
         let new = &self.snapshot;
         // Counters alone change each second and are on screen in one view only; still, they change with a state.
@@ -134,30 +134,27 @@ impl App {
         self.ring()
     }
 
-    fn key(&mut self, key: KeyPress) -> Vec<Effect> {
+    fn key(&mut self, key: KeyPress) {
         if self.is_leaving {
-            return Vec::new();
+            return;
         }
         self.toasts.expire(self.now);
         let action = self.setup.keymap.action(self.context(), key);
-        let mut effects = self.learn(action);
-        effects.extend(self.pressed(key, action));
-        effects
+        self.learn(action);
+        self.pressed(key, action);
     }
 
-    fn pressed(&mut self, key: KeyPress, action: Option<Action>) -> Vec<Effect> {
+    fn pressed(&mut self, key: KeyPress, action: Option<Action>) {
         if action.is_none() && self.shoots(key) {
             return self.export(Export::Screen(Shot::Svg));
         }
         if let Some(Layer::List(_)) = self.layers.last() {
             return self.list_key(key, action);
         }
-        if let Some(effects) = self.type_key(key, action) {
-            return effects;
-        }
-        match action {
-            Some(action) => self.act(action),
-            None => Vec::new(),
+        if !self.type_key(key, action)
+            && let Some(action) = action
+        {
+            self.act(action);
         }
     }
 
@@ -176,21 +173,20 @@ impl App {
     }
 
     /// Does what an action says, in whatever context it was asked for.
-    pub(super) fn act(&mut self, action: Action) -> Vec<Effect> {
+    pub(super) fn act(&mut self, action: Action) {
         if !self.layers.is_empty() {
             return self.act_in_dialog(action);
         }
         if self.setup.recording.is_some() && action.changes() {
-            self.toasts.say("read-only recording", None, self.now);
-            return Vec::new();
+            self.say("read-only recording");
+            return;
         }
-        if !self.can(action) {
+        if let Err(why) = self.availability(action) {
             // Their answer may be on its way: a key that does nothing would look like a slip of the finger.
-            let is_asked = matches!(action, Action::Compare | Action::Seen | Action::Line);
-            if let Some(why) = self.obstacle(action).filter(|_| is_asked) {
-                self.toasts.say(why, None, self.now);
+            if matches!(action, Action::Compare | Action::Seen | Action::Line) {
+                self.say(why.to_string());
             }
-            return Vec::new();
+            return;
         }
         self.act_in_view(action)
     }
@@ -219,9 +215,8 @@ impl App {
         self.toasts.fail(format!("{name} did not take the input: {}", visible::one_line(reason)), None);
     }
 
-    pub(super) fn open(&mut self, layer: Layer) -> Vec<Effect> {
+    pub(super) fn open(&mut self, layer: Layer) {
         self.layers.push(layer);
-        Vec::new()
     }
 
     pub(super) fn observe(&mut self) {

@@ -221,9 +221,12 @@ impl App {
     }
 
     /// Looks at the tasks that are due.
-    pub(super) fn look(&mut self) -> Vec<Effect> {
+    pub(super) fn look(&mut self) {
         let due = self.usage.due(self.now);
-        if due.is_empty() { Vec::new() } else { vec![Effect::Look(due)] }
+        if due.is_empty() {
+        } else {
+            self.effects.push(Effect::Look(due))
+        }
     }
 
     /// Takes in what was seen. A frame follows only if it would show something new, and may move.

@@ -6,6 +6,7 @@ pub mod scope;
 
 use jiff::Timestamp;
 use scope::wider_for;
+use tui_input::Input as Editor;
 
 use crate::runtime::{Decision, HeldCall, HoldReason};
 use crate::terminal::KeyPress;
@@ -24,38 +25,35 @@ impl App {
     }
 
     /// Pauses agent calls, or goes on; where calls wait for that alone, they are shown first.
-    pub(super) fn turn_pause(&mut self) -> Vec<Effect> {
+    pub(super) fn turn_pause(&mut self) {
         if self.snapshot.gate.paused.is_none() {
-            self.toasts.say("agent calls are paused: new commands wait for you", None, self.now);
-            return vec![Effect::Pause(true)];
+            self.say("agent calls are paused: new commands wait for you");
+            self.effects.push(Effect::Pause(true));
+            return;
         }
         let waits = |held: &&HeldCall| held.reason == HoldReason::Paused;
         match self.snapshot.gate.held.iter().find(waits).map(|held| held.ticket) {
             Some(ticket) => self.open(Layer::Held(Card::of(ticket))),
-            None => vec![Effect::Pause(false)],
+            None => self.effects.push(Effect::Pause(false)),
         }
     }
 
     /// Shows the call that has waited longest.
-    pub(super) fn show_held(&mut self) -> Vec<Effect> {
+    pub(super) fn show_held(&mut self) {
         match self.snapshot.gate.held.first().map(|held| held.ticket) {
             Some(ticket) => self.open(Layer::Held(Card::of(ticket))),
-            None => {
-                self.toasts.say("no call waits for your word", None, self.now);
-                Vec::new()
-            }
+            None => self.say("no call waits for your word"),
         }
     }
 
-    pub(super) fn act_on_card(&mut self, card: Card, action: Action) -> Vec<Effect> {
+    pub(super) fn act_on_card(&mut self, card: Card, action: Action) {
         let (now, mut card) = (self.now, card);
         let call = self.snapshot.gate.held.iter().find(|held| held.ticket == card.ticket).cloned();
-        let Some(call) = call else { return Vec::new() };
+        let Some(call) = call else { return };
         let has_settled = card.has_settled(now);
-        let effects = match action {
+        match action {
             Action::Approve | Action::ApproveExact | Action::ApproveWider if has_settled && !card.is_read => {
-                self.toasts.say("read it to its end first", None, now);
-                Vec::new()
+                self.say("read it to its end first");
             }
             Action::Approve if has_settled => self.decided(&mut card, &call, Decision::Once),
             Action::ApproveExact if has_settled && matches!(call.reason, HoldReason::Rule(_)) => {
@@ -64,38 +62,29 @@ impl App {
             Action::ApproveWider if has_settled => {
                 let rule = wider_for(&call).map(|prefix| Writing::Rule(prefix.text().to_owned().into()));
                 card = Card { top: 0, shown: None, writing: rule, ..card };
-                Vec::new()
             }
-            Action::Deny if has_settled => {
-                card.writing = Some(Writing::Note(tui_input::Input::default()));
-                Vec::new()
-            }
+            Action::Deny if has_settled => card.writing = Some(Writing::Note(Editor::default())),
             Action::Pause if has_settled && self.snapshot.gate.paused.is_some() => {
                 card.is_answered = call.reason == HoldReason::Paused;
-                vec![Effect::Pause(false)]
+                self.effects.push(Effect::Pause(false));
             }
-            Action::NextHeld => {
-                card = Card::of(self.next_held(card.ticket));
-                Vec::new()
-            }
+            Action::NextHeld => card = Card::of(self.next_held(card.ticket)),
             Action::Up | Action::Down | Action::PageUp | Action::PageDown | Action::First | Action::Last => {
                 let rows = card::rows(self, &call, &card).len();
                 let shown = usize::from(card::place(self.size, rows).1.height);
                 let page = shown.saturating_sub(1).max(1);
                 card.top = moved(card.top, action, page, rows.saturating_sub(shown));
-                Vec::new()
             }
-            _ => Vec::new(),
-        };
+            _ => {}
+        }
         self.layers.push(Layer::Held(card));
-        effects
     }
 
-    /// Handles a key while something is written on a card; `None` when keys mean actions.
-    pub(super) fn card_key(&mut self, key: KeyPress, action: Option<Action>) -> Option<Vec<Effect>> {
-        let Some(Layer::Held(Card { writing: Some(_), .. })) = self.layers.last() else { return None };
+    /// Handles a key while something is written on a card; false when keys mean actions.
+    pub(super) fn card_key(&mut self, key: KeyPress, action: Option<Action>) -> bool {
+        let Some(Layer::Held(Card { writing: Some(_), .. })) = self.layers.last() else { return false };
         match action {
-            Some(Action::Send) => return Some(self.send_card()),
+            Some(Action::Send) => self.send_card(),
             Some(Action::Leave) => {
                 if let Some(Layer::Held(card)) = self.layers.last_mut() {
                     (card.writing, card.shown) = (None, None);
@@ -103,14 +92,14 @@ impl App {
             }
             _ => self.edit_key(key),
         }
-        Some(Vec::new())
+        true
     }
 
     /// Answers with what is written: why not, or what else may run. A rule counts once its preview was seen.
-    fn send_card(&mut self) -> Vec<Effect> {
+    fn send_card(&mut self) {
         let call = self.held_call().cloned();
-        let (Some(call), Some(Layer::Held(mut card))) = (call, self.layers.pop()) else { return Vec::new() };
-        let effects = match card.writing.take() {
+        let (Some(call), Some(Layer::Held(mut card))) = (call, self.layers.pop()) else { return };
+        match card.writing.take() {
             Some(Writing::Note(note)) => {
                 self.decided(&mut card, &call, Decision::Deny { note: note.value().trim().to_owned() })
             }
@@ -127,21 +116,19 @@ impl App {
                     Ok(_) => {
                         let why =
                             if fits { "look at what would run first" } else { "too little room to show it" };
-                        self.toasts.say(why, None, self.now);
-                        Vec::new()
+                        self.say(why);
                     }
-                    Err(_) => Vec::new(),
+                    Err(_) => {}
                 }
             }
-            None => Vec::new(),
-        };
+            None => {}
+        }
         self.layers.push(Layer::Held(card));
-        effects
     }
 
-    fn decided(&mut self, card: &mut Card, call: &HeldCall, decision: Decision) -> Vec<Effect> {
+    fn decided(&mut self, card: &mut Card, call: &HeldCall, decision: Decision) {
         card.is_answered = true;
-        vec![Effect::Decide { ticket: call.ticket, hash: call.hash.clone(), decision }]
+        self.effects.push(Effect::Decide { ticket: call.ticket, hash: call.hash.clone(), decision });
     }
 
     /// The next held call after one, around.

@@ -11,7 +11,6 @@ use crate::runtime::{Lines, ProgramView, Question, StepState, StepView};
 use super::movement::moved;
 use super::{App, Screen};
 use crate::console::keys::action::Action;
-use crate::console::msg::Effect;
 use crate::console::text;
 use crate::console::text::visible;
 
@@ -100,22 +99,23 @@ impl App {
         self.programs.top.unwrap_or(centred).min(last_top)
     }
 
-    pub(super) fn act_on_program(&mut self, action: Action) -> Vec<Effect> {
+    pub(super) fn act_on_program(&mut self, action: Action) {
         match action {
             Action::ShowProgram => self.show(Screen::Program),
             Action::AnswerQuestion => {
-                let question = self.program_question().cloned();
-                question.map(|question| self.open_question(question)).unwrap_or_default()
+                if let Some(question) = self.program_question().cloned() {
+                    self.open_question(question);
+                }
             }
             Action::NextPane => self.turn_pane(),
             Action::PreviousProgram => self.step_program(-1),
             Action::NextProgram => self.step_program(1),
             Action::OpenTask => {
-                let Some(task) = self.program_task() else { return Vec::new() };
+                let Some(task) = self.program_task() else { return };
                 self.select(task);
                 self.show(Screen::Focus)
             }
-            _ => Vec::new(),
+            _ => {}
         }
     }
 
@@ -133,7 +133,7 @@ impl App {
     }
 
     /// From the source to the pane of the first command, on to the next one's, and back to the source.
-    fn turn_pane(&mut self) -> Vec<Effect> {
+    fn turn_pane(&mut self) {
         self.leave_copy();
         let at = if self.programs.in_pane { self.programs.task_at + 1 } else { 0 };
         let has_one = at < self.program_tasks().len();
@@ -142,7 +142,6 @@ impl App {
         }
         self.leave_pane();
         self.programs.in_pane = has_one;
-        Vec::new()
     }
 
     /// Lets keys move the source again; tells whether they moved the pane.
@@ -152,7 +151,7 @@ impl App {
         std::mem::take(&mut self.programs.in_pane)
     }
 
-    fn step_program(&mut self, by: isize) -> Vec<Effect> {
+    fn step_program(&mut self, by: isize) {
         let programs = &self.snapshot.programs;
         let run = self.program().map(|program| program.run.clone());
         let at = programs.iter().position(|program| Some(&program.run) == run.as_ref()).unwrap_or(0);
@@ -160,7 +159,6 @@ impl App {
         self.programs.run = programs.get(to).map(|program| program.run.clone());
         self.programs = Programs { run: self.programs.run.take(), ..Programs::default() };
         self.leave_pane();
-        Vec::new()
     }
 }
 

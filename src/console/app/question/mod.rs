@@ -244,7 +244,7 @@ fn value(binding: &BindingView) -> Vec<Vec<Piece>> {
 
 impl App {
     /// Opens a question in its dialog.
-    pub(super) fn open_question(&mut self, question: Arc<Question>) -> Vec<Effect> {
+    pub(super) fn open_question(&mut self, question: Arc<Question>) {
         self.open(Layer::Question(Box::new(Inquiry::new(question))))
     }
 
@@ -257,13 +257,12 @@ impl App {
     }
 
     /// Does what a key means in the dialog of a question, which is open again after it.
-    pub(super) fn inquire(&mut self, mut inquiry: Box<Inquiry>, action: Action) -> Vec<Effect> {
+    pub(super) fn inquire(&mut self, mut inquiry: Box<Inquiry>, action: Action) {
         use Action::{Choose, Down, First, Last, LetAgents, Note, PageDown, PageUp, Up};
-        let mut effects = Vec::new();
         match action {
             Note if !inquiry.is_sent => inquiry.is_noting = true,
             Action::Send | Action::Choose if inquiry.is_noting => inquiry.is_noting = false,
-            Up | Down if inquiry.context() == crate::console::keys::keymap::Context::Choice => {
+            Up | Down if inquiry.context() == Context::Choice => {
                 inquiry.point(if action == Up { -1 } else { 1 });
             }
             Up | Down | PageUp | PageDown | First | Last => {
@@ -272,54 +271,44 @@ impl App {
             }
             LetAgents if !inquiry.question.kind.is_operators() && inquiry.is_ready(self.now) => {
                 let (question, may) = (inquiry.question.id.clone(), !inquiry.question.agents);
-                effects.push(Effect::LetAgents { question, may });
+                self.effects.push(Effect::LetAgents { question, may });
             }
-            Choose if inquiry.chosen.is_none() => self.toasts.say("point at a label first", None, self.now),
-            _ => effects = self.decide(&mut inquiry, action),
+            Choose if inquiry.chosen.is_none() => self.say("point at a label first"),
+            _ => self.decide(&mut inquiry, action),
         }
         self.layers.push(Layer::Question(inquiry));
-        effects
     }
 
-    fn decide(&mut self, inquiry: &mut Inquiry, action: Action) -> Vec<Effect> {
-        let Some(given) = inquiry.given(action) else { return Vec::new() };
+    fn decide(&mut self, inquiry: &mut Inquiry, action: Action) {
+        let Some(given) = inquiry.given(action) else { return };
         if inquiry.is_sent || inquiry.is_over {
-            return Vec::new();
+            return;
         }
         if self.setup.recording.is_some() || self.is_lost {
-            self.toasts.say("nobody is there to take it", None, self.now);
-            return Vec::new();
+            self.say("nobody is there to take it");
+            return;
         }
         if !inquiry.is_ready(self.now) {
-            self.toasts.say("that key came too early: read, then press it again", None, self.now);
-            return Vec::new();
+            self.say("that key came too early: read, then press it again");
+            return;
         }
         inquiry.is_sent = true;
-        vec![Effect::Answer { question: inquiry.question.id.clone(), given }]
+        self.effects.push(Effect::Answer { question: inquiry.question.id.clone(), given });
     }
 
-    /// Handles a key while a text is written in a dialog; `None` when keys mean actions there.
-    pub(super) fn type_in_dialog(&mut self, key: KeyPress, action: Option<Action>) -> Option<Vec<Effect>> {
-        let Some(Layer::Question(inquiry)) = self.layers.last_mut() else { return None };
-        use crate::console::keys::keymap::Context::{Answer, Reason};
-        if !matches!(inquiry.context(), Answer | Reason) {
-            return None;
+    /// Handles a key while a text is written in a dialog; false when keys mean actions there.
+    pub(super) fn type_in_dialog(&mut self, key: KeyPress, action: Option<Action>) -> bool {
+        let Some(Layer::Question(inquiry)) = self.layers.last_mut() else { return false };
+        if !matches!(inquiry.context(), Context::Answer | Context::Reason) {
+            return false;
         }
         match action {
-            Some(Action::Back) if inquiry.is_noting => {
-                inquiry.is_noting = false;
-                Some(Vec::new())
-            }
-            Some(Action::Newline) => {
-                self.edit(tui_input::InputRequest::InsertChar('\n'));
-                Some(Vec::new())
-            }
-            Some(_) => None,
-            None => {
-                self.edit_key(key);
-                Some(Vec::new())
-            }
+            Some(Action::Back) if inquiry.is_noting => inquiry.is_noting = false,
+            Some(Action::Newline) => self.edit(tui_input::InputRequest::InsertChar('\n')),
+            Some(_) => return false,
+            None => self.edit_key(key),
         }
+        true
     }
 
     /// Returns an open question.
@@ -343,7 +332,7 @@ impl App {
             (None, Some(at)) => {
                 if let Layer::Question(inquiry) = self.layers.remove(at) {
                     let said = format!("{} answered", alias(&inquiry.question));
-                    self.toasts.say(said, None, self.now);
+                    self.say(said);
                 }
             }
             (None, None) => {}

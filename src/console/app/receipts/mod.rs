@@ -147,37 +147,35 @@ impl App {
         self.snapshot.calls.iter().filter(is_input).map(|call| call.seq).collect()
     }
 
-    pub(crate) fn turn_column(&mut self, by: usize) -> Vec<Effect> {
+    pub(crate) fn turn_column(&mut self, by: usize) {
         const TURN: [Column; 3] = [Column::Calls, Column::Receipt, Column::Envelope];
         let at = TURN.iter().position(|column| *column == self.calls.column).unwrap_or(0);
         self.calls.column = TURN[(at + by) % TURN.len()];
-        Vec::new()
     }
 
     /// Folds or unfolds what stands in the row read of the envelope; elsewhere goes on to the next column.
-    pub(crate) fn fold(&mut self) -> Vec<Effect> {
+    pub(crate) fn fold(&mut self) {
         if self.calls.column != Column::Envelope {
             return self.turn_column(1);
         }
-        let Some(sheet) = &mut self.calls.sheet else { return Vec::new() };
+        let Some(sheet) = &mut self.calls.sheet else { return };
         self.calls.envelope.at = sheet.envelope.fold(self.calls.envelope.at);
-        Vec::new()
     }
 
-    pub(crate) fn copy_text(&mut self) -> Vec<Effect> {
+    pub(crate) fn copy_text(&mut self) {
         let Some(sheet) = self.calls.sheet.as_ref().filter(|sheet| sheet.is_answered) else {
-            return Vec::new();
+            return;
         };
         let text = match self.calls.column {
             Column::Envelope => sheet.envelope_text.clone(),
             _ => sheet.receipt_text.clone(),
         };
         self.toasts.say("copied", Some(sheet.seq), self.now);
-        vec![Effect::Copy(text)]
+        self.effects.push(Effect::Copy(text));
     }
 
     /// Gives the texts less or more room, or all.
-    pub(crate) fn turn_budget(&mut self, action: Action) -> Vec<Effect> {
+    pub(crate) fn turn_budget(&mut self, action: Action) {
         if self.can(action)
             && let Some(sheet) = &self.calls.sheet
         {
@@ -189,14 +187,13 @@ impl App {
                 _ => None,
             };
         }
-        Vec::new()
     }
 
-    pub(crate) fn open_task_of_call(&mut self) -> Vec<Effect> {
-        let Some(task) = self.shown_call().and_then(|call| call.task.clone()) else { return Vec::new() };
+    pub(crate) fn open_task_of_call(&mut self) {
+        let Some(task) = self.shown_call().and_then(|call| call.task.clone()) else { return };
         if self.task(&task).is_none() {
-            self.toasts.say("that task is no longer on the list", None, self.now);
-            return Vec::new();
+            self.say("that task is no longer on the list");
+            return;
         }
         self.select(task);
         self.show(Screen::Focus)
@@ -211,20 +208,18 @@ impl App {
         }
     }
 
-    pub(crate) fn go_in_calls(&mut self, action: Action) -> Vec<Effect> {
+    pub(crate) fn go_in_calls(&mut self, action: Action) {
         let count = self.snapshot.calls.len();
         let page = self.layout().list_items().max(1);
         let to = moved(self.call_at(), action, page, count.saturating_sub(1));
         let seq = self.newest_calls().nth(to).map(|call| call.seq);
         self.calls.selected = if to == 0 { None } else { seq };
-        Vec::new()
     }
 
-    pub(crate) fn go_in_text(&mut self, column: Column, action: Action) -> Vec<Effect> {
+    pub(crate) fn go_in_text(&mut self, column: Column, action: Action) {
         if let Some((place, rows, shown)) = self.text(column) {
             place.at = moved(place.at, action, shown.saturating_sub(1).max(1), rows.saturating_sub(1));
         }
-        Vec::new()
     }
 
     /// Rolls a text by a row, as the wheel does; the row that keys are at stays if it can.

@@ -215,11 +215,11 @@ impl Replay {
 
 impl App {
     /// Begins to play a task again.
-    pub(super) fn open_replay(&mut self, task: TaskId) -> Vec<Effect> {
+    pub(super) fn open_replay(&mut self, task: TaskId) {
         self.thaw();
         self.toasts.pass();
         self.replay = Some(Replay::new(task.clone(), self.now));
-        vec![Effect::Replay(task)]
+        self.effects.push(Effect::Replay(task));
     }
 
     /// Does what a key says to what is played; tells whether it was one of its keys.
