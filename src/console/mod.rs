@@ -131,7 +131,7 @@ async fn show(
     driver.frames.log();
     keep(options, &driver.app);
     let runtime = match &driver.app {
-        app if app.is_lost => Left::Lost,
+        app if app.view.is_lost => Left::Lost,
         app if app.setup.recording.is_some() => Left::Read,
         app if app.setup.is_remote && !app.is_leaving => Left::GoesOn,
         _ => Left::Ends,

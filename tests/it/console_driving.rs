@@ -42,7 +42,7 @@ fn a_task_is_given_a_name_and_loses_it() {
 #[test]
 fn finished_tasks_are_cleared_and_live_ones_stay() {
     let mut app = opened(7);
-    let ended = app.snapshot.tasks.iter().filter(|task| task.status.is_terminal()).count();
+    let ended = app.view.snapshot.tasks.iter().filter(|task| task.status.is_terminal()).count();
     let effects = press(&mut app, &["C"]);
     let cleared = effects.iter().filter(|effect| matches!(effect, Effect::Dismiss(_))).count();
     assert_eq!(cleared, ended);

@@ -507,7 +507,7 @@ pub(crate) fn press(app: &mut App, keys: &[&str]) -> Vec<Effect> {
 /// Selects a task with the list's keys.
 pub(crate) fn select(app: &mut App, number: u32) {
     let _ = press(app, &["g"]);
-    for _ in 0..app.snapshot.tasks.len() {
+    for _ in 0..app.view.snapshot.tasks.len() {
         if app.selected().is_some_and(|task| task.number == number) {
             return;
         }

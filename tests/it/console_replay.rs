@@ -125,7 +125,7 @@ fn leaving_is_esc_or_another_screen_and_a_task_that_has_gone() {
     let _ = press(&mut app, &["3"]);
     assert!(app.replay.is_none());
     let mut app = opened((120, 40));
-    let mut next = pilothouse::runtime::Snapshot::clone(&app.snapshot);
+    let mut next = pilothouse::runtime::Snapshot::clone(&app.view.snapshot);
     next.tasks.retain(|task| task.id != id(7));
     let _ = app.update(Msg::Snapshot(Arc::new(next)));
     assert!(app.replay.is_none());

@@ -288,7 +288,11 @@ fn tasks_are_looked_at_while_they_are_on_screen_and_nothing_new_draws_nothing() 
         look.unwrap_or_default().len()
     };
     let _ = press(&mut app, &["3"]);
-    assert_eq!((app.usage.next(), looked_at(app.update(Msg::Look))), (None, 0), "receipts show none of it");
+    assert_eq!(
+        (app.view.usage.next(), looked_at(app.update(Msg::Look))),
+        (None, 0),
+        "receipts show none of it"
+    );
     let _ = press(&mut app, &["1"]);
     assert!(looked_at(app.update(Msg::Look)) > 0);
     measured(&mut app);

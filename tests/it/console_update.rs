@@ -35,7 +35,7 @@ fn say(effect: &Effect) -> String {
 }
 
 fn changed(app: &mut App, change: impl FnOnce(&mut pilothouse::runtime::Snapshot)) -> Vec<Effect> {
-    let mut next = pilothouse::runtime::Snapshot::clone(&app.snapshot);
+    let mut next = pilothouse::runtime::Snapshot::clone(&app.view.snapshot);
     next.seq += 1;
     change(&mut next);
     app.update(Msg::Snapshot(Arc::new(next)))
@@ -315,7 +315,7 @@ fn a_runtime_ended_by_quitting_is_not_one_that_was_lost() {
     app.setup.is_remote = false;
     assert_eq!(acts(&press(&mut app, &["q"])), ["Quit(StopAll)"]);
     assert!(app.update(Msg::LinkLost).is_empty());
-    assert!(app.is_leaving && !app.is_lost);
+    assert!(app.is_leaving && !app.view.is_lost);
 }
 
 #[test]
@@ -365,14 +365,14 @@ fn scrolling_back_freezes_the_pane_and_the_end_thaws_it() {
 fn a_pane_that_comes_back_into_sight_takes_a_new_picture() {
     let mut app = opened();
     select(&mut app, 6);
-    assert_eq!(app.pictures[&id(6)].generation, 0);
-    let mut picture = app.pictures[&id(6)].clone();
+    assert_eq!(app.view.pictures[&id(6)].generation, 0);
+    let mut picture = app.view.pictures[&id(6)].clone();
     picture.generation = 1;
     let _ = app.update(Msg::Picture(id(6), picture));
     let _ = press(&mut app, &["j"]);
-    assert_eq!(app.pictures[&id(6)].generation, 1, "kept while it is out of sight");
+    assert_eq!(app.view.pictures[&id(6)].generation, 1, "kept while it is out of sight");
     let _ = press(&mut app, &["k"]);
-    assert_eq!(app.pictures[&id(6)].generation, 0, "a screen sent anew begins at 1 again");
+    assert_eq!(app.view.pictures[&id(6)].generation, 0, "a screen sent anew begins at 1 again");
 }
 
 #[test]

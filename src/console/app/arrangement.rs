@@ -99,7 +99,7 @@ impl App {
 
     /// Forgets pins of tasks that are no longer there.
     pub(crate) fn keep_pins(&mut self) {
-        let tasks = &self.snapshot.tasks;
+        let tasks = &self.view.snapshot.tasks;
         self.pins.retain(|pin| tasks.iter().any(|task| task.id == *pin));
     }
 }

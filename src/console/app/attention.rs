@@ -84,8 +84,8 @@ pub struct Bell {
 
 /// Returns what waits, oldest first.
 pub fn items(app: &App) -> Vec<Item> {
-    let mut items: Vec<Item> = app.snapshot.tasks.iter().filter_map(|task| of_task(app, task)).collect();
-    items.extend(app.snapshot.questions.iter().map(|question| Item {
+    let mut items: Vec<Item> = app.view.snapshot.tasks.iter().filter_map(|task| of_task(app, task)).collect();
+    items.extend(app.view.snapshot.questions.iter().map(|question| Item {
         subject: Subject::Question(question.id.clone()),
         since: question.asked_at,
         name: question::alias(question),
@@ -95,13 +95,13 @@ pub fn items(app: &App) -> Vec<Item> {
         key: "answer",
         rings: true,
     }));
-    items.extend(app.snapshot.gate.held.iter().map(|held| of_held(app, held)));
+    items.extend(app.view.snapshot.gate.held.iter().map(|held| of_held(app, held)));
     items.sort_by(|a, b| a.since.cmp(&b.since).then_with(|| a.name.cmp(&b.name)));
     items
 }
 
 fn of_held(app: &App, held: &HeldCall) -> Item {
-    let task = held.task.as_ref().and_then(|task| app.task(task));
+    let task = held.task.as_ref().and_then(|task| app.view.task(task));
     let what = match held.reason {
         HoldReason::Paused => "is held by the pause",
         HoldReason::Rule(_) => "needs your word",
@@ -162,7 +162,7 @@ fn of_task(app: &App, task: &TaskView) -> Option<Item> {
             false,
         );
     }
-    let agent = app.snapshot.agents.iter().find(|agent| task.started_by.is_agent(&agent.label));
+    let agent = app.view.snapshot.agents.iter().find(|agent| task.started_by.is_agent(&agent.label));
     let gone = agent.filter(|agent| !agent.connected)?;
     let what = format!("{} has gone", visible::one_line(&gone.label));
     item(Subject::Lost(id()), gone.last_call.unwrap_or(task.created_at), what, command(), "look", false)
@@ -170,7 +170,7 @@ fn of_task(app: &App, task: &TaskView) -> Option<Item> {
 
 /// Returns the last line on a task's screen that says something.
 fn prompt(app: &App, task: &TaskView) -> Option<String> {
-    let picture = app.pictures.get(&task.id)?;
+    let picture = app.view.pictures.get(&task.id)?;
     let text = picture.last_line()?;
     Some(visible::told(text.trim()))
 }
@@ -266,7 +266,7 @@ impl App {
     fn resolve(&mut self, subject: Subject) {
         match subject {
             Subject::Question(id) => {
-                if let Some(question) = self.question(&id).cloned() {
+                if let Some(question) = self.view.question(&id).cloned() {
                     self.open_question(question);
                 }
             }

@@ -54,7 +54,7 @@ impl App {
         match self.requirements(action) {
             Err(Why::Elsewhere(place)) => Err(Why::Elsewhere(place)),
             _ if self.setup.recording.is_some() && action.changes() => Err(Why::Recording),
-            Err(_) if self.is_lost => Err(Why::Lost),
+            Err(_) if self.view.is_lost => Err(Why::Lost),
             other => other,
         }
     }
@@ -64,7 +64,7 @@ impl App {
         use Action::*;
         let task = self.at_hand();
         let selected = need(task.is_some(), "no task is selected");
-        let runtime = if self.is_lost { Err(self::Why::Lost) } else { Ok(()) };
+        let runtime = if self.view.is_lost { Err(self::Why::Lost) } else { Ok(()) };
         let is_listed = matches!(self.screen, Screen::Tasks | Screen::Focus);
         let list = place(is_listed, "beside the list of tasks only");
         let pane = place(is_listed || self.screen == Screen::Program, "beside panes only");
@@ -86,7 +86,7 @@ impl App {
             LeaveRunning => need(self.setup.is_remote, "the runtime is in this console"),
             // A runtime inside another console is that one's to end.
             StopAll => {
-                let is_ours = !self.setup.is_remote || self.snapshot.headless;
+                let is_ours = !self.setup.is_remote || self.view.snapshot.headless;
                 need(is_ours, "the runtime belongs to another console")
             }
 
@@ -129,16 +129,16 @@ impl App {
             Start | Pause => runtime,
             Rename => list.and(runtime).and(selected),
             ClearFinished => {
-                let has_finished = self.snapshot.tasks.iter().any(|task| task.status.is_terminal());
+                let has_finished = self.view.snapshot.tasks.iter().any(|task| task.status.is_terminal());
                 list.and(runtime).and(need(has_finished, "there is nothing to do it to"))
             }
             Timeline => list,
             Pin => list.and(selected),
             Filter => {
                 place(self.screen == Screen::Tasks, "on the screen of all tasks only")?;
-                need(!self.snapshot.tasks.is_empty(), "there are no tasks")
+                need(!self.view.snapshot.tasks.is_empty(), "there are no tasks")
             }
-            PreviousTask | NextTask => need(self.snapshot.tasks.len() > 1, "there is no other task"),
+            PreviousTask | NextTask => need(self.view.snapshot.tasks.len() > 1, "there is no other task"),
             Zoom if self.screen == Screen::Receipts => Ok(()),
             CopyId if self.toasts.has_path() || self.screen == Screen::Receipts => Ok(()),
             Zoom | CopyId => selected,
@@ -171,7 +171,7 @@ impl App {
 
             // Calls.
             Approvals => {
-                runtime.and(need(!self.snapshot.gate.held.is_empty(), "no call waits for your word"))
+                runtime.and(need(!self.view.snapshot.gate.held.is_empty(), "no call waits for your word"))
             }
             Approve | Deny | NextHeld => card,
             ApproveExact => {
@@ -183,7 +183,7 @@ impl App {
                 card.and(need(is_plain, "there is nothing to do it to"))
             }
             NextColumn | PreviousColumn | Fold => {
-                receipts.and(need(!self.snapshot.calls.is_empty(), "there is no call yet"))
+                receipts.and(need(!self.view.snapshot.calls.is_empty(), "there is no call yet"))
             }
             OpenTask if self.screen == Screen::Program => {
                 need(self.program_task().is_some(), "the call has no task")
@@ -222,7 +222,7 @@ impl App {
 
             // Programs and what they ask.
             PreviousProgram | NextProgram => {
-                need(self.snapshot.programs.len() > 1, "there is no other program")
+                need(self.view.snapshot.programs.len() > 1, "there is no other program")
             }
             NextPane => program.and(need(self.program_task().is_some(), "the program has run no command")),
             AnswerQuestion => {

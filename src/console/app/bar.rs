@@ -16,7 +16,7 @@ pub(super) fn draw(painter: &mut Painter<'_>, area: Rect) {
     painter.row_right(area, 0, &right);
     let room = area.width.saturating_sub(columns(&right) + 2);
     let area = Rect { width: room, ..area };
-    let workspace = &painter.app.snapshot.workspace;
+    let workspace = &painter.app.view.snapshot.workspace;
     let name = workspace.file_name().unwrap_or(workspace.as_os_str()).to_string_lossy();
     let name = text::cut(&visible::one_line(&name), 20, painter.glyphs().cut);
     let left = [piece(" pilothouse ", Role::Title), piece(name, Role::Text)];
@@ -29,16 +29,16 @@ fn right(painter: &mut Painter<'_>, width: u16) -> Vec<Piece> {
     let gap = piece("  ", Role::Text);
     let mut groups = vec![counts(painter)];
     let waiting = attention::items(painter.app).len();
-    if !painter.app.snapshot.questions.is_empty() {
+    if !painter.app.view.snapshot.questions.is_empty() {
         groups.push(vec![piece(format!("{waiting} FOR YOU"), Role::Waiting)]);
     }
-    if painter.app.is_lost {
+    if painter.app.view.is_lost {
         groups.push(vec![piece("RUNTIME GONE", Role::Interrupted)]);
     }
     if painter.app.setup.recording.is_some() {
         groups.push(vec![piece("READ-ONLY RECORDING", Role::Strong)]);
     }
-    if painter.app.snapshot.record.degraded.is_some() {
+    if painter.app.view.snapshot.record.degraded.is_some() {
         groups.push(vec![piece("NOT ON RECORD", Role::Interrupted)]);
     }
     groups.extend(gate(painter));
@@ -47,11 +47,11 @@ fn right(painter: &mut Painter<'_>, width: u16) -> Vec<Piece> {
     }
     groups.push(vec![piece("NO SANDBOX", Role::Faint)]);
     if width >= 100
-        && let Some(call) = painter.app.newest_calls().next()
+        && let Some(call) = painter.app.view.newest_calls().next()
     {
         groups.push(vec![piece(format!("call {}", text::count(call.seq)), Role::Faint)]);
         // Noted elsewhere, it shows later whether the record still has this row.
-        let head = &painter.app.snapshot.record.head;
+        let head = &painter.app.view.snapshot.record.head;
         groups.extend((width >= 120 && !head.is_empty()).then(|| vec![piece(head.clone(), Role::Faint)]));
     }
     if painter.app.setup.taste.clock && !painter.is_still() {
@@ -66,7 +66,7 @@ fn right(painter: &mut Painter<'_>, width: u16) -> Vec<Piece> {
 
 /// Whether agents are paused, and how many calls wait.
 fn gate(painter: &Painter<'_>) -> Option<Vec<Piece>> {
-    let gate = &painter.app.snapshot.gate;
+    let gate = &painter.app.view.snapshot.gate;
     let held = (!gate.held.is_empty()).then(|| format!("{} held", gate.held.len()));
     let words: Vec<String> = gate.paused.map(|_| "PAUSED".to_owned()).into_iter().chain(held).collect();
     (!words.is_empty()).then(|| vec![piece(words.join(" "), Role::Waiting)])
@@ -74,7 +74,7 @@ fn gate(painter: &Painter<'_>) -> Option<Vec<Piece>> {
 
 fn counts(painter: &Painter<'_>) -> Vec<Piece> {
     let states = painter.glyphs().states;
-    let tasks = &painter.app.snapshot.tasks;
+    let tasks = &painter.app.view.snapshot.tasks;
     let count = |fact: fn(TaskStatus, bool) -> bool| {
         tasks.iter().filter(|task| fact(task.status, task.waiting.is_some())).count()
     };
@@ -99,7 +99,7 @@ fn counts(painter: &Painter<'_>) -> Vec<Piece> {
 
 /// As many agents as fit, else how many there are.
 fn agents(painter: &mut Painter<'_>, room: u16) -> Vec<Piece> {
-    let agents = painter.app.snapshot.agents.clone();
+    let agents = painter.app.view.snapshot.agents.clone();
     if agents.is_empty() {
         let none = vec![piece("no agent yet", Role::Faint)];
         return if columns(&none) <= room { none } else { Vec::new() };

@@ -171,7 +171,7 @@ impl App {
         let Mode::Copy(copying) = &mut self.mode else { return };
         copying.wanted = Some(anchor);
         let task = copying.task.clone();
-        let columns = self.task(&task).map_or(80, |task| task.size.cols());
+        let columns = self.view.task(&task).map_or(80, |task| task.size.cols());
         self.effects.push(Effect::Page { task, anchor, size: Size::clamped(columns, ROWS) });
     }
 
@@ -185,7 +185,7 @@ impl App {
             copying.lines.clone_from(&page.rows);
             return Some((copying, false));
         }
-        let picture = self.pictures.get(&task)?.clone();
+        let picture = self.view.pictures.get(&task)?.clone();
         let top = picture.top(pane.height);
         Some((Copying::new(task, picture, top, (top, 0)), true))
     }

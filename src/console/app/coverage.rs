@@ -279,7 +279,7 @@ impl App {
     pub(super) fn ask_seen(&mut self) {
         let Some(record) = self.shown_record() else { return };
         let task = self.shown_call().and_then(|call| call.task.clone());
-        match shown(&record, task.as_ref(), &self.snapshot.tasks) {
+        match shown(&record, task.as_ref(), &self.view.snapshot.tasks) {
             Ok(shown) => self.effects.push(Effect::Seen { call: record.seq, shown }),
             Err(why) => {
                 self.toasts.say(why, Some(record.seq), self.now);
@@ -291,7 +291,7 @@ impl App {
     pub(super) fn seen_read(&mut self, call: u64, commands: &[Told]) {
         let shown = self.shown_call().filter(|shown| shown.seq == call && self.screen == Screen::Receipts);
         let Some(shown) = shown else { return };
-        let name = shown.task.as_ref().and_then(|id| self.task(id)).map(|task| alias(task));
+        let name = shown.task.as_ref().and_then(|id| self.view.task(id)).map(|task| alias(task));
         let title = match name {
             Some(name) => format!("{name}: what call {} showed of it", text::count(call)),
             None => format!("what call {} showed of its commands", text::count(call)),

@@ -20,7 +20,7 @@ impl App {
     pub(super) fn derive(&mut self) {
         self.close_outdated();
         self.turn_card();
-        if self.mode.task().is_some_and(|task| self.task(task).is_none()) {
+        if self.mode.task().is_some_and(|task| self.view.task(task).is_none()) {
             self.observe();
         }
         let layout = self.layout();
@@ -41,10 +41,10 @@ impl App {
     fn place_lists(&mut self, layout: &Layout) {
         let shown = layout.list_items();
         if self.screen == Screen::Receipts {
-            let (at, count) = (self.call_at(), self.snapshot.calls.len());
+            let (at, count) = (self.call_at(), self.view.snapshot.calls.len());
             self.calls.top = window(self.calls.top, at, count, shown);
         } else if self.screen == Screen::Tasks {
-            let (at, count) = (self.selected_at().unwrap_or(0), self.snapshot.tasks.len());
+            let (at, count) = (self.selected_at().unwrap_or(0), self.view.snapshot.tasks.len());
             self.list.top = window(self.list.top, at, count, shown);
         }
     }
@@ -58,7 +58,7 @@ impl App {
         }
         // A screen that was out of sight may count its changes from the beginning again.
         for task in shown.0.iter().filter(|task| !self.shown.0.contains(task)) {
-            if let Some(picture) = self.pictures.get_mut(task) {
+            if let Some(picture) = self.view.pictures.get_mut(task) {
                 picture.generation = 0;
             }
         }
@@ -73,13 +73,13 @@ impl App {
     fn fit_watched(&mut self, layout: &Layout) {
         let is_typed = self.screen == Screen::Program && matches!(self.mode, Mode::Input(_));
         let is_watched = self.screen == Screen::Focus || is_typed;
-        let is_watched = is_watched && !self.is_lost && layout.breakpoint != Breakpoint::Sentence;
+        let is_watched = is_watched && !self.view.is_lost && layout.breakpoint != Breakpoint::Sentence;
         let pane = self.at_hand().filter(|_| is_watched).and_then(|task| layout.pane(&task.id));
         let Some((task, size)) = pane.map(|pane| (pane.task.clone(), pane.size())) else {
             self.fitted = None;
             return;
         };
-        let needs_it = self.task(&task).is_some_and(|task| !task.size_asked && self.fits_badly(task));
+        let needs_it = self.view.task(&task).is_some_and(|task| !task.size_asked && self.fits_badly(task));
         let wanted = Some((task.clone(), size));
         if needs_it && self.fitted != wanted {
             self.fitted = wanted;
@@ -88,13 +88,13 @@ impl App {
     }
 
     fn drop_pictures(&mut self) {
-        let there: BTreeSet<&TaskId> = self.snapshot.tasks.iter().map(|task| &task.id).collect();
+        let there: BTreeSet<&TaskId> = self.view.snapshot.tasks.iter().map(|task| &task.id).collect();
         let spare: Vec<TaskId> =
-            self.pictures.keys().filter(|id| !self.shown.0.contains(id)).cloned().collect();
+            self.view.pictures.keys().filter(|id| !self.shown.0.contains(id)).cloned().collect();
         let many = spare.len().saturating_sub(SPARE_PICTURES);
         for (at, id) in spare.into_iter().enumerate() {
             if at < many || !there.contains(&id) {
-                self.pictures.remove(&id);
+                self.view.pictures.remove(&id);
                 self.paged.remove(&id);
             }
         }
@@ -103,7 +103,7 @@ impl App {
     /// An ended task has no live screen: its last rows come from the log, once.
     fn read_tails(&mut self, layout: &Layout) {
         for pane in &layout.panes {
-            let is_ended = self.task(&pane.task).is_some_and(|task| task.status.is_terminal());
+            let is_ended = self.view.task(&pane.task).is_some_and(|task| task.status.is_terminal());
             if is_ended && self.paged.insert(pane.task.clone()) {
                 let size = pane.size();
                 let tall = Size::clamped(size.cols(), size.rows().max(TAIL_ROWS));

@@ -1,17 +1,12 @@
-//! What keys do in the dialogs. The safe key is always `Esc`; nothing is stopped by one stray key.
-//! What lies over the screen: dialogs, help, toasts. Dialogs are the only full boxes.
+//! What lies over the screen: which dialog has the keys, the box most are drawn in, help.
 
-use super::help::draw_help;
-use super::quit::draw_quit;
-use super::stop::{draw_signal, draw_stop, signal};
 use ratatui::layout::Rect;
 
-use crate::envelope::TaskId;
-use crate::runtime::{Input, TaskView};
-
-use super::layout::{Breakpoint, Layout};
+use super::layout::{Breakpoint, Layout, cut_top};
 use super::movement::moved;
 use super::painter::{Painter, cut};
+use super::stop::draw_quit;
+use super::stop::{draw_signal, draw_stop, signal};
 use super::{App, Layer, alias};
 use crate::console::keys::action::Action;
 use crate::console::keys::keymap::Context;
@@ -19,7 +14,9 @@ use crate::console::looks::theme::Role;
 use crate::console::msg::Effect;
 use crate::console::text;
 use crate::console::text::document::{Piece, piece};
-use crate::console::text::visible;
+use crate::console::text::{column, visible};
+use crate::envelope::TaskId;
+use crate::runtime::{Input, TaskView};
 
 pub(super) const DIALOG_COLUMNS: u16 = 62;
 
@@ -32,7 +29,7 @@ impl App {
         if let Layer::Stop { task, .. } | Layer::Signal(task) = &layer
             && !self.guard.admits(action, self.now)
         {
-            let name = self.task(task).map_or_else(|| task.to_string(), |task| alias(task));
+            let name = self.view.task(task).map_or_else(|| task.to_string(), |task| alias(task));
             self.say(format!("{name} is another task than before: press again"));
             return self.open(layer);
         }
@@ -47,7 +44,7 @@ impl App {
             Layer::Attention(queue) => self.attend(queue, action),
             Layer::Paste(task, text) => self.effects.push(Effect::Send { task, input: Input::Paste(text) }),
             Layer::Help { about, top } => {
-                let rows = super::help::help_rows(self, about);
+                let rows = help_rows(self, about);
                 let shown = usize::from(self.size.1.saturating_sub(4));
                 let top = moved(top, action, shown.max(2) - 1, rows.saturating_sub(shown));
                 self.open(Layer::Help { about, top })
@@ -57,12 +54,12 @@ impl App {
 
     /// Closes dialogs about tasks that have ended meanwhile.
     pub(super) fn close_outdated(&mut self) {
-        let ended = |task: &TaskId| self.task(task).is_none_or(|task| task.status.is_terminal());
+        let ended = |task: &TaskId| self.view.task(task).is_none_or(|task| task.status.is_terminal());
         let is_outdated = match self.layers.last() {
             Some(Layer::Stop { task, .. } | Layer::Signal(task) | Layer::Paste(task, _)) => ended(task),
-            Some(Layer::Why(task)) => self.task(task).is_none(),
-            Some(Layer::Quit) => self.is_lost,
-            Some(Layer::Held(_)) => self.is_lost || self.layout().breakpoint == Breakpoint::Sentence,
+            Some(Layer::Why(task)) => self.view.task(task).is_none(),
+            Some(Layer::Quit) => self.view.is_lost,
+            Some(Layer::Held(_)) => self.view.is_lost || self.layout().breakpoint == Breakpoint::Sentence,
             Some(Layer::Help { .. } | Layer::List(_)) => self.layout().breakpoint == Breakpoint::Sentence,
             Some(Layer::Question(_) | Layer::Attention(_)) | None => false,
         };
@@ -80,7 +77,7 @@ pub(super) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
         Some(Layer::Help { about, top }) => draw_help(painter, *about, *top),
         Some(Layer::Quit) => draw_quit(painter, layout),
         Some(Layer::Why(task)) => {
-            if let Some(task) = app.task(task) {
+            if let Some(task) = app.view.task(task) {
                 super::why::draw(painter, layout, task);
             }
         }
@@ -89,17 +86,17 @@ pub(super) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
         Some(Layer::Question(inquiry)) => super::question::draw::draw(painter, inquiry),
         Some(Layer::Attention(queue)) => super::attention::draw(painter, queue),
         Some(Layer::Stop { task, kill }) => {
-            if let Some(task) = app.task(task) {
+            if let Some(task) = app.view.task(task) {
                 draw_stop(painter, layout, task, *kill);
             }
         }
         Some(Layer::Signal(task)) => {
-            if let Some(task) = app.task(task) {
+            if let Some(task) = app.view.task(task) {
                 draw_signal(painter, layout, task);
             }
         }
         Some(Layer::Paste(task, text)) => {
-            if let Some(task) = app.task(task) {
+            if let Some(task) = app.view.task(task) {
                 draw_paste(painter, layout, task, text);
             }
         }
@@ -179,4 +176,70 @@ fn draw_paste(painter: &mut Painter<'_>, layout: &Layout, task: &TaskView, paste
 
 fn many(count: usize, word: &str) -> String {
     format!("{} {word}{}", text::count(count as u64), if count == 1 { "" } else { "s" })
+}
+
+/// The rows of draw_help: the keys of a context, then those of typing.
+fn help_lines(app: &App, about: Context) -> Vec<Vec<Piece>> {
+    let mut rows = Vec::new();
+    let dots = app.setup.theme.glyphs.cut;
+    let sections = [
+        (name(about), about),
+        ("while typing into a task", Context::Input),
+        ("while writing a line", Context::Line),
+        ("while searching", Context::Search),
+        ("while copying", Context::Copy),
+    ];
+    for (title, context) in sections {
+        if !rows.is_empty() {
+            rows.push(Vec::new());
+        }
+        rows.push(vec![piece(title, Role::Title)]);
+        for (action, keys) in app.setup.keymap.list(context) {
+            let can = context != about || app.can(action);
+            let role = if can { Role::Text } else { Role::Faint };
+            rows.push(vec![
+                piece(column(&keys.join(" "), 19, dots), if can { Role::Key } else { Role::Faint }),
+                piece(column(action.about(), 36, dots), role),
+                piece(action.equivalent(), Role::Faint),
+            ]);
+        }
+    }
+    rows
+}
+
+fn name(context: Context) -> &'static str {
+    match context {
+        Context::Focus => "one task",
+        Context::Receipts => "receipts",
+        Context::Text => "a text",
+        Context::Replay => "replay",
+        Context::Metrics => "metrics",
+        Context::Program => "a program",
+        _ => "tasks",
+    }
+}
+
+/// Returns the number of rows that help has.
+pub(crate) fn help_rows(app: &App, about: Context) -> usize {
+    help_lines(app, about).len()
+}
+
+pub(super) fn draw_help(painter: &mut Painter<'_>, about: Context, top: usize) {
+    let screen = painter.buf.area;
+    let area = Rect { y: screen.y + 1, height: screen.height.saturating_sub(2), ..screen };
+    let width = area.width.min(84);
+    let area = Rect { x: (area.width - width) / 2, width, ..area };
+    painter.clear(Rect { x: area.x.saturating_sub(1), width: area.width + 2, ..area });
+    let rows = help_lines(painter.app, about);
+    let shown = usize::from(area.height.saturating_sub(2));
+    let inside = painter.boxed(area, "help");
+    for (y, row) in (0..inside.height).zip(rows.iter().skip(top)) {
+        painter.row(inside, y, row);
+    }
+    let below = rows.len().saturating_sub(top + shown);
+    if below > 0 {
+        let foot = cut_top(area, area.height.saturating_sub(1)).1;
+        let foot = Rect { width: foot.width.saturating_sub(2), ..foot };
+        painter.row_right(foot, 0, &[piece(format!(" +{below} rows "), Role::Strong)]);
+    }
 }

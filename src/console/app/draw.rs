@@ -23,7 +23,7 @@ pub(super) fn no_tasks(painter: &mut Painter<'_>, area: Rect) {
         return recorded(painter, area, "No tasks in this recording.");
     }
     let key = app.setup.keymap.key(Context::Tasks, Action::Start).unwrap_or_default();
-    let socket = app.snapshot.socket.display().to_string();
+    let socket = app.view.snapshot.socket.display().to_string();
     let room = usize::from(area.width.saturating_sub(14));
     let socket = text::cut_middle(&visible::one_line(&socket), room, painter.glyphs().cut);
     let way = |name: &str, what: &str| vec![label(name), piece(what, Role::Strong)];
@@ -86,12 +86,12 @@ pub fn draw(app: &App, buf: &mut Buffer) -> Drawn {
     }
     match app.screen {
         _ if app.reader.is_some() || app.replay.is_some() => {}
-        Screen::Tasks | Screen::Focus if app.snapshot.tasks.is_empty() => {
+        Screen::Tasks | Screen::Focus if app.view.snapshot.tasks.is_empty() => {
             no_tasks(&mut painter, layout.stage)
         }
-        Screen::Receipts if app.snapshot.calls.is_empty() => no_calls(&mut painter, layout.stage),
+        Screen::Receipts if app.view.snapshot.calls.is_empty() => no_calls(&mut painter, layout.stage),
         Screen::Metrics => metrics::draw(&mut painter, layout.stage),
-        Screen::Program => program::draw::draw(&mut painter, &layout),
+        Screen::Program => program::draw(&mut painter, &layout),
         Screen::Tasks | Screen::Focus => {
             task_list::draw(&mut painter, &layout);
             for pane in &layout.panes {

@@ -133,7 +133,7 @@ impl App {
     fn call_exports(&self) -> Vec<Item> {
         let Some(seq) = self.shown_call().map(|call| call.seq) else { return Vec::new() };
         let number = text::count(seq);
-        let record = self.calls.records.get(&seq);
+        let record = self.view.records.get(&seq);
         let unanswered = record.is_none_or(|record| record.envelope.is_none()).then_some("not answered yet");
         let no_batch = record.is_none_or(|record| items(record).is_none()).then_some("it is no batch");
         let rows = [
@@ -153,7 +153,7 @@ impl App {
     pub(super) fn export(&mut self, export: Export) {
         let made = match export {
             Export::Task(id, form) => {
-                let Some(task) = self.task(&id).cloned() else { return };
+                let Some(task) = self.view.task(&id).cloned() else { return };
                 let file = FileName::of(&alias(&task), form.extension());
                 let palette = self.setup.wardrobe.paper();
                 self.effects.push(Effect::KeepTask { task, form, palette, file });
@@ -163,7 +163,7 @@ impl App {
                 Some((FileName::of(self.screen.word(), shot.extension()), self.shoot(shot)))
             }
             Export::Metrics => {
-                let report = MetricsReport::from(self.snapshot.metrics.clone());
+                let report = MetricsReport::from(self.view.snapshot.metrics.clone());
                 let text = serde_json::to_string_pretty(&report).ok();
                 text.map(|text| (FileName::of("metrics", "json"), text + "\n"))
             }
@@ -186,7 +186,7 @@ impl App {
     }
 
     fn answer(&self, seq: u64) -> Option<&CallRecord> {
-        self.calls.records.get(&seq).map(|record| &**record)
+        self.view.records.get(&seq).map(|record| &**record)
     }
 
     fn shoot(&self, shot: Shot) -> String {

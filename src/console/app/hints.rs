@@ -123,8 +123,8 @@ fn candidates(app: &App) -> &'static [Action] {
         Context::Tasks | Context::Focus | Context::Program if app.search.is_some() => {
             &[NextMatch, PreviousMatch, Back]
         }
-        Context::Tasks | Context::Focus if app.is_lost => &[Quit, ShowFocus, SearchFor, ShowReceipts],
-        Context::Tasks if app.snapshot.tasks.is_empty() => &[Start],
+        Context::Tasks | Context::Focus if app.view.is_lost => &[Quit, ShowFocus, SearchFor, ShowReceipts],
+        Context::Tasks if app.view.snapshot.tasks.is_empty() => &[Start],
         Context::Tasks => &[Approvals, Type, Line, Release, Stop, Rerun, ShowFocus, Start, Dismiss],
         Context::Focus | Context::Program if app.scroll.is_some() => &[Last, Up, Down, SearchFor, Back],
         Context::Focus => {

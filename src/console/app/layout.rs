@@ -194,7 +194,7 @@ impl Layout {
     }
 
     fn receipts(&mut self, app: &App, body: Rect) {
-        if app.snapshot.calls.is_empty() {
+        if app.view.snapshot.calls.is_empty() {
             return;
         }
         self.stage = Rect::ZERO;
@@ -334,7 +334,8 @@ fn chosen(app: &App, most: usize) -> Vec<TaskId> {
     let is_pinned = selected.is_some_and(|id| app.pins.contains(id));
     // The selected task always has a pane.
     let room = if is_pinned { most } else { most.saturating_sub(1) };
-    let mut shown: Vec<TaskId> = app.pins.iter().filter(|pin| app.task(pin).is_some()).cloned().collect();
+    let mut shown: Vec<TaskId> =
+        app.pins.iter().filter(|pin| app.view.task(pin).is_some()).cloned().collect();
     if let Some(at) = shown.iter().position(|pin| is_pinned && Some(pin) == selected).filter(|at| *at >= room)
     {
         shown.swap(at, room.saturating_sub(1));

@@ -1,6 +1,5 @@
 //! Everything the console knows: one value that `update` changes and the views read.
 
-mod act;
 pub mod approval;
 pub mod arrangement;
 pub mod attention;
@@ -14,7 +13,6 @@ mod dialog;
 pub mod draw;
 pub mod export;
 pub mod find;
-mod help;
 pub mod hints;
 pub mod layout;
 pub mod metrics;
@@ -27,7 +25,6 @@ mod pane;
 pub mod picture;
 pub mod program;
 pub mod question;
-mod quit;
 pub mod reader;
 pub mod receipts;
 pub mod replay;
@@ -43,15 +40,16 @@ pub mod toasts;
 pub mod typing;
 mod update;
 pub mod usage;
+pub mod view;
 mod why;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
 use crate::envelope::TaskId;
-use crate::runtime::{CallSummary, ProgramView, Snapshot, TaskStatus, TaskView};
+use crate::runtime::{ProgramView, Snapshot, TaskStatus, TaskView};
 use crate::terminal::Size;
 
 use super::keys::keymap::Context;
@@ -61,7 +59,6 @@ use attention::Bell;
 use hints::Memory;
 use metrics::gauges::Pace;
 pub use mode::{Layer, Mode, Screen};
-use picture::Picture;
 use program::Programs;
 use reader::Reader;
 use receipts::Calls;
@@ -72,7 +69,7 @@ use stop::Guard;
 use task_list::Filter;
 use toasts::Toasts;
 use typing::Lines;
-use usage::Usages;
+use view::View;
 
 /// The task list.
 #[derive(Debug, Clone)]
@@ -113,10 +110,8 @@ pub struct App {
     pub size: (u16, u16),
     /// The time, as last told.
     pub now: Timestamp,
-    /// What the runtime last published.
-    pub snapshot: Arc<Snapshot>,
-    /// Last pictures of tasks.
-    pub pictures: BTreeMap<TaskId, Picture>,
+    /// What is known of the runtime.
+    pub view: View,
     /// The screen shown.
     pub screen: Screen,
     /// Where keys go.
@@ -151,8 +146,6 @@ pub struct App {
     pub replay: Option<Replay>,
     /// The program screen.
     pub programs: Programs,
-    /// What tasks use.
-    pub usage: Usages,
     /// How fast the console is.
     pub pace: Pace,
     /// What the person was rung for.
@@ -161,8 +154,6 @@ pub struct App {
     pub has_mouse: bool,
     /// What is remembered from one time to the next.
     pub memory: Memory,
-    /// The runtime went away.
-    pub is_lost: bool,
     /// Tasks are being stopped before the end.
     pub is_leaving: bool,
     pub(super) is_dirty: bool,
@@ -186,8 +177,7 @@ impl App {
             setup,
             size,
             now,
-            snapshot,
-            pictures: BTreeMap::new(),
+            view: View::new(snapshot),
             screen: Screen::Tasks,
             mode: Mode::Observe,
             layers: Vec::new(),
@@ -205,12 +195,10 @@ impl App {
             reader: None,
             replay: None,
             programs: Programs::default(),
-            usage: Usages::default(),
             pace: Pace::default(),
             bell: Bell::default(),
             has_mouse: true,
             memory: Memory::default(),
-            is_lost: false,
             is_leaving: false,
             is_dirty: true,
             effects: Vec::new(),
@@ -251,24 +239,19 @@ impl App {
 
     /// Returns the tasks with a pane that are not at their end: their screens may change.
     pub fn live_panes(&self) -> Vec<TaskId> {
-        let is_live = |id: &&TaskId| self.task(id).is_some_and(|task| !task.status.is_terminal());
+        let is_live = |id: &&TaskId| self.view.task(id).is_some_and(|task| !task.status.is_terminal());
         self.shown.0.iter().filter(is_live).cloned().collect()
-    }
-
-    /// Returns a task by its id.
-    pub fn task(&self, id: &TaskId) -> Option<&Arc<TaskView>> {
-        self.snapshot.tasks.iter().find(|task| task.id == *id)
     }
 
     /// Returns the selected task.
     pub fn selected(&self) -> Option<&Arc<TaskView>> {
-        self.list.selected.as_ref().and_then(|id| self.task(id))
+        self.list.selected.as_ref().and_then(|id| self.view.task(id))
     }
 
     /// Returns the task that keys are about: the command of the program on screen, else the selected one.
     pub fn at_hand(&self) -> Option<&Arc<TaskView>> {
         match self.screen {
-            Screen::Program => self.program_task().and_then(|id| self.task(&id)),
+            Screen::Program => self.program_task().and_then(|id| self.view.task(&id)),
             _ => self.selected(),
         }
     }
@@ -279,26 +262,16 @@ impl App {
         self.tasks().iter().position(|task| task.id == *selected)
     }
 
-    /// Returns the number of tasks that are not at their end.
-    pub fn live(&self) -> usize {
-        self.snapshot.tasks.iter().filter(|task| !task.status.is_terminal()).count()
-    }
-
     /// Returns the programs that would end with this console, most of them waiting for somebody.
     pub fn ending_programs(&self) -> impl Iterator<Item = &Arc<ProgramView>> {
         let ends = !self.setup.is_remote || self.setup.shows_run;
-        self.snapshot.programs.iter().filter(move |program| ends && !program.state.is_terminal())
-    }
-
-    /// Returns the calls, newest first.
-    pub fn newest_calls(&self) -> impl Iterator<Item = &Arc<CallSummary>> {
-        self.snapshot.calls.iter().rev()
+        self.view.snapshot.programs.iter().filter(move |program| ends && !program.state.is_terminal())
     }
 
     /// Returns the place of the shown call in the list.
     pub fn call_at(&self) -> usize {
         let Some(seq) = self.calls.selected else { return 0 };
-        self.newest_calls().position(|call| call.seq == seq).unwrap_or(0)
+        self.view.newest_calls().position(|call| call.seq == seq).unwrap_or(0)
     }
 
     /// Returns the task that has waited longest for the person, on more evidence than silence, if nobody
@@ -308,7 +281,7 @@ impl App {
             let waiting = task.waiting.as_ref().filter(|waiting| waiting.is_certain())?;
             (self.typing_into() != Some(&task.id)).then_some(waiting.since)
         };
-        let waiting = self.snapshot.tasks.iter().filter(|task| since(task).is_some());
+        let waiting = self.view.snapshot.tasks.iter().filter(|task| since(task).is_some());
         waiting.min_by_key(since)
     }
 

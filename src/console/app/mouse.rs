@@ -66,7 +66,9 @@ impl App {
 
     /// Passes an event on to the child: as it asked for, or the wheel as arrows on its own full screen.
     fn forward(&mut self, task: &TaskId, pane: &Pane, event: MouseInput) -> bool {
-        let Some(picture) = self.pictures.get(task).filter(|_| self.scroll.is_none()) else { return false };
+        let Some(picture) = self.view.pictures.get(task).filter(|_| self.scroll.is_none()) else {
+            return false;
+        };
         let inside = MouseInput {
             row: event.row - pane.cells.y + picture.top(pane.cells.height),
             col: event.col - pane.cells.x + self.pan,
@@ -121,7 +123,7 @@ impl App {
     fn click_item(&mut self, item: usize, is_double: bool) {
         if self.screen == Screen::Receipts {
             let at = self.calls.top + item;
-            let seq = self.newest_calls().nth(at).map(|call| call.seq);
+            let seq = self.view.newest_calls().nth(at).map(|call| call.seq);
             if let Some(seq) = seq {
                 self.calls.selected = if at == 0 { None } else { Some(seq) };
                 self.calls.column = Column::Calls;

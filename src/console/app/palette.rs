@@ -34,7 +34,7 @@ impl App {
     fn palette_items(&self) -> Vec<Item> {
         let actions = Action::ALL.iter().filter(|action| !matches!(action, Action::Palette | Action::Choose));
         let mut items: Vec<Item> = actions.map(|action| self.action_item(*action)).collect();
-        items.extend(self.all_tasks().into_iter().map(|task| {
+        items.extend(self.view.all_tasks().into_iter().map(|task| {
             let what = visible::told(task.cmd.trim());
             let item = Item::new(
                 alias(task),
@@ -48,7 +48,7 @@ impl App {
                 .into_iter()
                 .map(|item| Item { label: format!("theme {}", item.label), ..item }),
         );
-        items.extend(self.newest_calls().take(MOST_CALLS).map(|call| {
+        items.extend(self.view.newest_calls().take(MOST_CALLS).map(|call| {
             let label = format!("call {}", text::count(call.seq));
             let about = format!("{}  {}", call.tool, visible::one_line(&call.summary));
             Item { aliases: vec![call.seq.to_string()], ..Item::new(label, about, Choice::Call(call.seq)) }
@@ -214,7 +214,7 @@ impl App {
     }
 
     fn go_to_call(&mut self, seq: u64) {
-        if !self.newest_calls().any(|call| call.seq == seq) {
+        if !self.view.newest_calls().any(|call| call.seq == seq) {
             self.say(format!("call {seq} is no longer on the list"));
             return;
         }

@@ -57,7 +57,7 @@ impl App {
         let Some(size) = self.layout().pane(&task).map(Pane::size) else { return };
         let (page, lines) = match self.scroll.take().filter(|scroll| scroll.task == task) {
             Some(scroll) => (scroll.page, scroll.lines),
-            None => (None, self.task(&task).map_or(0, |task| task.output.lines)),
+            None => (None, self.view.task(&task).map_or(0, |task| task.output.lines)),
         };
         self.ask_for_page(task.clone(), wanted, size);
         self.scroll = Some(Scroll { task, wanted, page, lines, prompt: None, matches: Vec::new() });
@@ -77,7 +77,7 @@ impl App {
 
     /// Pages are wrapped as the task's terminal wraps them, cut to the rows of the pane.
     pub(super) fn ask_for_page(&mut self, task: TaskId, anchor: Anchor, pane: Size) {
-        let columns = self.task(&task).map_or(pane.cols(), |task| task.size.cols());
+        let columns = self.view.task(&task).map_or(pane.cols(), |task| task.size.cols());
         self.effects.push(Effect::Page { task, anchor, size: Size::clamped(columns, pane.rows()) });
     }
 
@@ -92,7 +92,7 @@ impl App {
             }
             // An empty log has nothing better than the last live picture.
             _ if page.anchor == Anchor::Tail && page.lines > 0 => {
-                self.pictures.insert(task, page.picture);
+                self.view.pictures.insert(task, page.picture);
             }
             _ => {}
         }
@@ -107,7 +107,7 @@ impl App {
 
 pub(super) fn draw(painter: &mut Painter<'_>, layout: &Layout, pane: &Pane) {
     let app = painter.app;
-    let Some(task) = app.task(&pane.task) else { return };
+    let Some(task) = app.view.task(&pane.task) else { return };
     let scroll = app.scroll.as_ref().filter(|scroll| scroll.task == task.id);
     let copying = app.copying().filter(|copying| copying.task == task.id);
     title(painter, layout, pane, task, scroll);
@@ -120,7 +120,7 @@ pub(super) fn draw(painter: &mut Painter<'_>, layout: &Layout, pane: &Pane) {
         cells(painter, pane, &page.picture, 0);
         return draw_matches(painter, pane, scroll);
     }
-    let Some(picture) = app.pictures.get(&task.id) else { return };
+    let Some(picture) = app.view.pictures.get(&task.id) else { return };
     let top = picture.top(pane.cells.height);
     cells(painter, pane, picture, top);
     if !task.status.is_terminal() {

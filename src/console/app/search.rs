@@ -198,7 +198,7 @@ impl App {
         let Mode::Search(task, editor) = &self.mode else { return };
         let (task, needle) = (task.clone(), editor.value().to_owned());
         self.observe();
-        if self.task(&task).is_none() || needle.is_empty() {
+        if self.view.task(&task).is_none() || needle.is_empty() {
             return;
         }
         let page = self.scroll.as_ref().filter(|scroll| scroll.task == task).and_then(|s| s.page.as_ref());

@@ -42,7 +42,7 @@ pub(super) fn draw(painter: &mut Painter<'_>, area: Rect) {
 }
 
 fn mode_word(app: &App) -> String {
-    let of = |task| app.task(task).map(|task| alias(task)).unwrap_or_default();
+    let of = |task| app.view.task(task).map(|task| alias(task)).unwrap_or_default();
     match (app.context(), &app.mode) {
         _ if app.is_leaving => "STOPPING".to_owned(),
         _ if matches!(app.layers.last(), Some(Layer::Why(_))) => "WHY".to_owned(),
@@ -117,7 +117,7 @@ fn driver(painter: &mut Painter<'_>) -> Vec<Piece> {
         Screen::Receipts => {
             let Some(call) = app.shown_call() else { return Vec::new() };
             let (at, all) =
-                (text::count(call.seq), text::count(app.newest_calls().next().map_or(0, |c| c.seq)));
+                (text::count(call.seq), text::count(app.view.newest_calls().next().map_or(0, |c| c.seq)));
             let mut said = vec![piece(format!("call {at} of {all}"), Role::Text)];
             if let Some(budget) = app.calls.budget {
                 said.push(piece(format!("  budget {}", text::count(budget)), Role::Strong));
@@ -130,7 +130,7 @@ fn driver(painter: &mut Painter<'_>) -> Vec<Piece> {
             let run = app.program().map(|program| format!("run {}", visible::one_line(&program.run)));
             return run.map(|run| piece(run, Role::Faint)).into_iter().collect();
         }
-        Screen::Tasks | Screen::Focus if app.is_lost => return Vec::new(),
+        Screen::Tasks | Screen::Focus if app.view.is_lost => return Vec::new(),
         Screen::Tasks | Screen::Focus => {}
     }
     let Some(task) = app.at_hand() else { return Vec::new() };
@@ -151,7 +151,7 @@ fn driver(painter: &mut Painter<'_>) -> Vec<Piece> {
 fn flag(painter: &Painter<'_>) -> Vec<Piece> {
     let app = painter.app;
     if let Some(scroll) = &app.scroll {
-        let lines = app.task(&scroll.task).map_or(0, |task| task.output.lines);
+        let lines = app.view.task(&scroll.task).map_or(0, |task| task.output.lines);
         let new = text::count(lines.saturating_sub(scroll.lines));
         // In the list the keys of a text move the selection.
         let back = if app.screen == Screen::Tasks { Action::Back } else { Action::Last };
@@ -189,7 +189,7 @@ pub(super) fn notice(painter: &mut Painter<'_>, area: Rect) {
     let app = painter.app;
     match &app.mode {
         Mode::Line(task, editor) => {
-            let Some(task) = app.task(task) else { return };
+            let Some(task) = app.view.task(task) else { return };
             let is_secret = wants_secret(task);
             let label = if is_secret { "secret, not recorded" } else { "line" };
             let label = [piece(format!(" {label} to {} ", alias(task)), Role::Faint), prompt(painter)];
@@ -200,12 +200,12 @@ pub(super) fn notice(painter: &mut Painter<'_>, area: Rect) {
             write_line(painter, area, &label, editor, false);
         }
         Mode::Rename(task, editor) => {
-            let of = app.task(task).map(|task| alias(task)).unwrap_or_default();
+            let of = app.view.task(task).map(|task| alias(task)).unwrap_or_default();
             let label = [piece(format!(" name for {of} "), Role::Faint), prompt(painter)];
             write_line(painter, area, &label, editor, false);
         }
         Mode::Search(task, editor) => {
-            let of = app.task(task).map(|task| alias(task)).unwrap_or_default();
+            let of = app.view.task(task).map(|task| alias(task)).unwrap_or_default();
             let label = [piece(format!(" search {of} "), Role::Faint), prompt(painter)];
             write_line(painter, area, &label, editor, false);
         }
@@ -258,7 +258,7 @@ pub(super) fn write_line(
 /// The newest of: a task that needs the person, a notice of the runtime, an end under the fingers.
 fn news(painter: &mut Painter<'_>) -> Vec<Piece> {
     let app = painter.app;
-    if app.is_lost {
+    if app.view.is_lost {
         let (action, word) = match app.mode {
             Mode::Input(_) => (Action::Leave, "leaves"),
             _ => (Action::Quit, "quits"),
@@ -272,7 +272,7 @@ fn news(painter: &mut Painter<'_>) -> Vec<Piece> {
         ];
     }
     if let Mode::Input(task) = &app.mode
-        && let Some(task) = app.task(task).filter(|task| task.status.is_terminal())
+        && let Some(task) = app.view.task(task).filter(|task| task.status.is_terminal())
     {
         let chord = app.setup.keymap.key(Context::Input, Action::Leave).unwrap_or_default();
         let text = format!(" {} has ended: keys go nowhere.  {chord} leaves", alias(task));
@@ -282,7 +282,7 @@ fn news(painter: &mut Painter<'_>) -> Vec<Piece> {
         return news;
     }
     let waiter = app.waiter().and_then(|task| task.waiting.as_ref().map(|waiting| (task, waiting)));
-    let notice = app.snapshot.notices.last().filter(|notice| notice.seq > app.notices_seen);
+    let notice = app.view.snapshot.notices.last().filter(|notice| notice.seq > app.notices_seen);
     let until = notice.and_then(|notice| notice.at.checked_add(NOTICE_SHOWN).ok());
     let notice = notice.filter(|_| until.is_some_and(|until| until > app.now));
     if let Some(until) = until.filter(|_| notice.is_some()) {
@@ -312,9 +312,9 @@ fn news(painter: &mut Painter<'_>) -> Vec<Piece> {
 /// Calls that wait for the operator's word; not while a card of one is on screen.
 fn held(painter: &Painter<'_>) -> Option<Vec<Piece>> {
     let app = painter.app;
-    let first = app.snapshot.gate.held.first().filter(|_| app.layers.is_empty())?;
+    let first = app.view.snapshot.gate.held.first().filter(|_| app.layers.is_empty())?;
     let glyph = painter.glyphs().states[0];
-    let count = match app.snapshot.gate.held.len() {
+    let count = match app.view.snapshot.gate.held.len() {
         1 => "1 call waits".to_owned(),
         many => format!("{many} calls wait"),
     };
@@ -332,7 +332,7 @@ fn held(painter: &Painter<'_>) -> Option<Vec<Piece>> {
 /// The question that waits longest, unless a task has waited longer or the screen itself says so.
 fn asked(painter: &mut Painter<'_>) -> Option<Vec<Piece>> {
     let app = painter.app;
-    let question = app.snapshot.questions.first()?;
+    let question = app.view.snapshot.questions.first()?;
     let waits = app.waiter().and_then(|task| task.waiting.as_ref()).map(|waiting| waiting.since);
     let is_here = app.screen == Screen::Program && app.program_question() == Some(question);
     if is_here || waits.is_some_and(|since| since < question.asked_at) {

@@ -56,7 +56,7 @@ impl App {
 
     /// Opens the task full size, or stays at the program it runs for, and types into it when it takes input.
     fn enter(&mut self, task: &TaskView) {
-        let takes_input = takes_input(task) && !self.is_lost;
+        let takes_input = takes_input(task) && !self.view.is_lost;
         if self.screen == Screen::Program {
             self.take_up(task.id.clone());
             if let Err(why) = self.availability(Action::Line)
@@ -90,7 +90,7 @@ impl App {
         }
         let Some(task) = self.at_hand().map(|task| task.id.clone()) else { return };
         let page = self.scroll.as_ref().and_then(|scroll| scroll.page.as_ref()).map(|page| &page.picture);
-        let widest = page.or(self.pictures.get(&task)).map_or(0, |picture| picture.size().0);
+        let widest = page.or(self.view.pictures.get(&task)).map_or(0, |picture| picture.size().0);
         let shown = self.layout().pane(&task).map_or(0, |pane| pane.cells.width);
         self.pan = self.pan.saturating_add_signed(by * STEP).min(widest.saturating_sub(shown));
     }

@@ -1,7 +1,6 @@
 //! Which tasks the list shows: all of them, or those in one state, or of one who started them.
 //! The task list: one row a task where there is width, two where the list is a column.
 
-use std::cmp::Reverse;
 use std::sync::Arc;
 
 use ratatui::layout::Rect;
@@ -76,17 +75,10 @@ impl Filter {
 }
 
 impl App {
-    /// Returns all tasks in the order of the list: live ones first, newest first.
-    pub fn all_tasks(&self) -> Vec<&Arc<TaskView>> {
-        let mut tasks: Vec<_> = self.snapshot.tasks.iter().collect();
-        tasks.sort_by_key(|task| (task.status.is_terminal(), Reverse(task.number)));
-        tasks
-    }
-
     /// Returns the tasks that the screen goes through, in that order. The selected one is among them also when
     /// the filter does not hold for it any more: what is looked at does not go away by itself.
     pub fn tasks(&self) -> Vec<&Arc<TaskView>> {
-        let mut tasks = self.all_tasks();
+        let mut tasks = self.view.all_tasks();
         if self.screen == Screen::Tasks {
             let selected = self.list.selected.as_ref();
             tasks.retain(|task| self.list.filter.holds(task) || Some(&task.id) == selected);
@@ -98,7 +90,7 @@ impl App {
     pub(crate) fn next_filter(&mut self) {
         let at = Filter::ALL.iter().position(|filter| *filter == self.list.filter).unwrap_or(0);
         let others = Filter::ALL.iter().cycle().skip(at + 1).take(Filter::ALL.len() - 1);
-        let holds = |filter: &&Filter| self.snapshot.tasks.iter().any(|task| filter.holds(task));
+        let holds = |filter: &&Filter| self.view.snapshot.tasks.iter().any(|task| filter.holds(task));
         self.set_filter(others.copied().find(|filter| holds(&filter)).unwrap_or_default());
     }
 
@@ -107,7 +99,7 @@ impl App {
         self.list.filter = filter;
         self.list.top = 0;
         if self.selected().is_none_or(|task| !filter.holds(task)) {
-            let first = self.all_tasks().into_iter().find(|task| filter.holds(task));
+            let first = self.view.all_tasks().into_iter().find(|task| filter.holds(task));
             self.list.selected = first.map(|task| task.id.clone());
             self.pan = 0;
         }
@@ -152,7 +144,7 @@ impl App {
     }
 
     pub(super) fn clear_finished(&mut self) {
-        let ended = self.snapshot.tasks.iter().filter(|task| task.status.is_terminal());
+        let ended = self.view.snapshot.tasks.iter().filter(|task| task.status.is_terminal());
         let ended: Vec<TaskId> = ended.map(|task| task.id.clone()).collect();
         self.say(format!("{} finished taken off the list; the record keeps them", ended.len()));
         self.effects.extend(ended.into_iter().map(Effect::Dismiss));
@@ -208,11 +200,11 @@ fn filtered(painter: &Painter<'_>) -> Vec<Piece> {
     if filter == Filter::All {
         return Vec::new();
     }
-    let listed = app.snapshot.tasks.iter().filter(|task| filter.holds(task)).count();
+    let listed = app.view.snapshot.tasks.iter().filter(|task| filter.holds(task)).count();
     let key = app.setup.keymap.key(Context::Tasks, Action::Back).unwrap_or_default();
     vec![
         piece(filter.word(), Role::Strong),
-        piece(format!("  {listed} of {}  ", app.snapshot.tasks.len()), Role::Text),
+        piece(format!("  {listed} of {}  ", app.view.snapshot.tasks.len()), Role::Text),
         piece(key, Role::Key),
         piece(" all ", Role::Faint),
     ]
@@ -265,7 +257,7 @@ fn wide(painter: &mut Painter<'_>, area: Rect, task: &TaskView, is_selected: boo
 
 /// Percent of a processor; a dot where it is not known, which is not nothing.
 fn cpu(painter: &Painter<'_>, task: &TaskView) -> String {
-    let used = painter.app.usage.of(&task.id).filter(|_| !task.status.is_terminal());
+    let used = painter.app.view.usage.of(&task.id).filter(|_| !task.status.is_terminal());
     used.and_then(|used| used.cpu).map_or_else(|| painter.glyphs().dot.to_owned(), |cpu| cpu.to_string())
 }
 
@@ -292,7 +284,7 @@ fn narrow(painter: &mut Painter<'_>, area: Rect, task: &TaskView, is_selected: b
     let state = [piece(format!("{} {}", shown.glyph, shown.word), shown.role)];
     let state = cut(&state, usize::from(inside.width.saturating_sub(x)), dots);
     let x = painter.row_from(inside, (x, 0), &state);
-    let used = painter.app.usage.of(&task.id).and_then(|used| used.cpu);
+    let used = painter.app.view.usage.of(&task.id).and_then(|used| used.cpu);
     let busy = used.filter(|cpu| *cpu > 0 && !task.status.is_terminal());
     let busy = busy.map(|cpu| piece(format!("{cpu}%"), Role::Text));
     let note = painter.note(task).filter(|_| !task.status.is_terminal());

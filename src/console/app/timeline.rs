@@ -19,7 +19,7 @@ pub(super) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
     let Some(task) = app.selected() else { return };
     let (head, body) = cut_top(layout.timeline, 1);
     let (name, out) = if app.is_overall {
-        let bytes = app.snapshot.tasks.iter().map(|task| task.output.bytes).sum();
+        let bytes = app.view.snapshot.tasks.iter().map(|task| task.output.bytes).sum();
         ("all tasks".to_owned(), format!("{} bytes out", count(bytes)))
     } else {
         (alias(task), format!("{} bytes out", count(task.output.bytes)))
@@ -30,7 +30,8 @@ pub(super) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
     facts.extend(app.is_overall.then(|| piece(format!("{key} this task"), Role::Faint)));
     painter.head(head, &title, &facts);
     let mut events: Vec<(&TaskView, &TaskEvent)> = if app.is_overall {
-        app.snapshot
+        app.view
+            .snapshot
             .tasks
             .iter()
             .flat_map(|task| task.events.iter().map(move |event| (&**task, event)))

@@ -94,7 +94,7 @@ impl App {
             return;
         }
         // A task that has ended under the fingers swallows the rest, so that no key becomes a command.
-        if self.is_lost || !self.task(task).is_some_and(|task| takes_input(task)) {
+        if self.view.is_lost || !self.view.task(task).is_some_and(|task| takes_input(task)) {
             return;
         }
         self.thaw();
@@ -132,7 +132,7 @@ impl App {
     fn send_line(&mut self, task: &TaskId) {
         let Mode::Line(_, editor) = &mut self.mode else { return };
         let text = editor.value_and_reset();
-        let Some(view) = self.task(task).cloned() else { return };
+        let Some(view) = self.view.task(task).cloned() else { return };
         if !takes_input(&view) {
             self.toasts.fail(format!("{} has ended", super::alias(&view)), None);
             return;
@@ -168,7 +168,7 @@ impl App {
             Mode::Observe => self.say("Enter to type into the task, then paste"),
             Mode::Input(task) => {
                 let task = task.clone();
-                if !self.task(&task).is_some_and(|task| takes_input(task)) {
+                if !self.view.task(&task).is_some_and(|task| takes_input(task)) {
                     return;
                 }
                 if text.trim_end_matches(['\r', '\n']).contains(['\r', '\n']) {
@@ -213,7 +213,7 @@ impl App {
             _ => return self.edit_key(press),
         };
         let is_hidden =
-            self.typing_into().and_then(|task| self.task(task)).is_some_and(|task| wants_secret(task));
+            self.typing_into().and_then(|task| self.view.task(task)).is_some_and(|task| wants_secret(task));
         if is_hidden {
             return;
         }

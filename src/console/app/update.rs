@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::runtime::Snapshot;
-use crate::terminal::{Key, KeyPress};
-
 use super::export::{Export, Shot};
+use super::receipts::Column;
+use super::task_list::Filter;
 use super::{App, Layer, Mode, Screen};
 use crate::console::keys::action::Action;
 use crate::console::keys::keymap::Context;
 use crate::console::msg::{Answered, Effect, Msg};
 use crate::console::text::visible;
+use crate::runtime::Snapshot;
+use crate::terminal::{Key, KeyPress};
 
 impl App {
     /// Takes a message in and returns what is to be done.
@@ -33,7 +34,7 @@ impl App {
             Msg::Reel(task, reel) => self.reel(&task, reel),
             Msg::Played(task, place, picture) => self.played(&task, place, picture),
             Msg::Picture(task, picture) => {
-                self.pictures.insert(task, picture);
+                self.view.pictures.insert(task, picture);
             }
             Msg::Snapshot(snapshot) => return self.snapshot(snapshot),
             Msg::Key(key) => {
@@ -90,7 +91,7 @@ impl App {
                 self.is_dirty = true;
                 return self.dress(*looks, faults);
             }
-            Msg::LinkLost | Msg::Stopped => self.is_lost = !self.is_leaving,
+            Msg::LinkLost | Msg::Stopped => self.view.is_lost = !self.is_leaving,
         }
         self.is_dirty = true;
     }
@@ -104,8 +105,8 @@ impl App {
     }
 
     fn snapshot(&mut self, snapshot: Arc<Snapshot>) {
-        let old = std::mem::replace(&mut self.snapshot, snapshot);
-        let new = &self.snapshot;
+        let old = std::mem::replace(&mut self.view.snapshot, snapshot);
+        let new = &self.view.snapshot;
         // Counters alone change each second and are on screen in one view only; still, they change with a state.
         let counts = self.screen == Screen::Metrics;
         let moves = self.setup.taste.motion;
@@ -202,7 +203,7 @@ impl App {
         }
         // Whoever types into another task meanwhile stays with that one.
         if let Some(task) = answer.started.filter(|_| self.typing_into().is_none()) {
-            if self.task(&task).is_some() {
+            if self.view.task(&task).is_some() {
                 self.select(task);
             } else {
                 self.select_next = Some(task);
@@ -211,7 +212,7 @@ impl App {
     }
 
     fn refused(&mut self, task: &crate::envelope::TaskId, reason: &str) {
-        let name = self.task(task).map_or_else(|| task.to_string(), |task| super::alias(task));
+        let name = self.view.task(task).map_or_else(|| task.to_string(), |task| super::alias(task));
         self.toasts.fail(format!("{name} did not take the input: {}", visible::one_line(reason)), None);
     }
 
@@ -221,5 +222,114 @@ impl App {
 
     pub(super) fn observe(&mut self) {
         self.mode = Mode::Observe;
+    }
+
+    pub(super) fn act_in_view(&mut self, action: Action) {
+        if matches!(action, Action::CopyId | Action::CopyText) && self.copy_path() {
+            return;
+        }
+        match action {
+            action if self.replay.is_some() && self.act_on_replay(action) => {}
+            Action::Up | Action::Down | Action::PageUp | Action::PageDown | Action::First | Action::Last => {
+                self.go(action)
+            }
+            Action::PreviousTask => self.step_task(-1),
+            Action::NextTask => self.step_task(1),
+            Action::NextColumn => self.turn_column(1),
+            Action::PreviousColumn => self.turn_column(2),
+            Action::PanLeft => self.pan(-1),
+            Action::PanRight => self.pan(1),
+            Action::ShowTasks => self.show(Screen::Tasks),
+            Action::ShowFocus => self.show(Screen::Focus),
+            Action::ShowReceipts => self.show(Screen::Receipts),
+            Action::ShowMetrics => self.show(Screen::Metrics),
+            Action::Timeline => self.is_overall = !self.is_overall,
+            Action::ClearFinished => self.clear_finished(),
+            Action::Filter => {
+                self.thaw();
+                self.next_filter();
+            }
+            Action::WidenList => self.turn_split(1),
+            Action::NarrowList => self.turn_split(-1),
+            Action::Zoom => self.is_zoomed = !self.is_zoomed,
+            Action::Help => self.open(Layer::Help { about: self.view_context(), top: 0 }),
+            Action::Back => self.back(),
+            Action::Quit => self.ask_to_quit(),
+            Action::Palette => self.open_palette(),
+            Action::Themes => self.open_themes(),
+            Action::Messages => self.open_messages(),
+            Action::EditSettings => self.beside("config edit"),
+            Action::Start => {
+                self.lines.rest();
+                self.mode = Mode::Start(tui_input::Input::default());
+            }
+            Action::Pause => self.turn_pause(),
+            Action::Approvals => self.show_held(),
+            Action::Attend => self.open_attention(),
+            Action::ShowProgram
+            | Action::AnswerQuestion
+            | Action::NextPane
+            | Action::PreviousProgram
+            | Action::NextProgram => self.act_on_program(action),
+            Action::OpenTask if self.screen == Screen::Program => self.act_on_program(action),
+            Action::Mouse => {
+                self.has_mouse = !self.has_mouse;
+                self.effects.push(Effect::Mouse(self.has_mouse));
+            }
+            Action::FindText | Action::NextFound | Action::PreviousFound => self.find_in_text(action),
+            Action::Compare => self.compare(),
+            Action::Seen => self.ask_seen(),
+            Action::Fold => self.fold(),
+            Action::NextPart | Action::PreviousPart => self.go(action),
+            Action::Export => self.open_exports(),
+            Action::ExportMetrics => self.export(Export::Metrics),
+            Action::ExportScreenSvg => self.export(Export::Screen(Shot::Svg)),
+            Action::ExportScreenHtml => self.export(Export::Screen(Shot::Html)),
+            Action::ExportScreenText => self.export(Export::Screen(Shot::Text)),
+            Action::ExportScreenAnsi => self.export(Export::Screen(Shot::Ansi)),
+            Action::CopyText => self.copy_text(),
+            Action::LessRoom | Action::MoreRoom | Action::AllRoom => self.turn_budget(action),
+            Action::OpenTask => self.open_task_of_call(),
+            other => self.act_on_task(other),
+        }
+    }
+
+    pub(super) fn show(&mut self, screen: Screen) {
+        self.screen = screen;
+        self.thaw();
+        (self.reader, self.replay, self.calls.finding) = (None, None, None);
+    }
+
+    fn back(&mut self) {
+        if self.toasts.clear()
+            || self.thaw()
+            || self.calls.finding.take().is_some()
+            || self.reader.take().is_some()
+            || self.replay.take().is_some()
+        {
+            return;
+        }
+        if self.screen == Screen::Tasks && self.list.filter != Filter::All {
+            self.set_filter(Filter::All);
+            return;
+        }
+        if let Some(notice) = self.view.snapshot.notices.last()
+            && notice.seq > self.notices_seen
+        {
+            self.notices_seen = notice.seq;
+            return;
+        }
+        if self.is_zoomed {
+            self.is_zoomed = false;
+            return;
+        }
+        if self.screen == Screen::Program && self.leave_pane() {
+            return;
+        }
+        if self.screen == Screen::Receipts && self.calls.column != Column::Calls {
+            self.calls.column = Column::Calls;
+            return;
+        }
+        self.show(Screen::Tasks)
     }
 }

@@ -206,23 +206,23 @@ impl App {
     /// Takes note of which tasks show what they use.
     pub(super) fn want_usage(&mut self, layout: &Layout) {
         let can_look =
-            !self.is_lost && self.setup.recording.is_none() && layout.breakpoint != Breakpoint::Sentence;
+            !self.view.is_lost && self.setup.recording.is_none() && layout.breakpoint != Breakpoint::Sentence;
         let (from, many) = match self.screen {
             Screen::Tasks if can_look && !layout.list.is_empty() => (self.list.top, layout.list_items()),
             Screen::Metrics if can_look => (0, MOST),
             _ => (0, 0),
         };
-        if !self.usage.is_new(&self.snapshot, from..from + many) {
+        if !self.view.usage.is_new(&self.view.snapshot, from..from + many) {
             return;
         }
         let is_live = |task: &&TaskView| matches!(task.status, TaskStatus::Running | TaskStatus::Cancelling);
         let shown: Vec<_> = self.tasks().into_iter().skip(from).take(many).cloned().collect();
-        self.usage.want(shown.iter().map(|task| &**task).filter(is_live));
+        self.view.usage.want(shown.iter().map(|task| &**task).filter(is_live));
     }
 
     /// Looks at the tasks that are due.
     pub(super) fn look(&mut self) {
-        let due = self.usage.due(self.now);
+        let due = self.view.usage.due(self.now);
         if due.is_empty() {
         } else {
             self.effects.push(Effect::Look(due))
@@ -232,13 +232,13 @@ impl App {
     /// Takes in what was seen. A frame follows only if it would show something new, and may move.
     pub(super) fn seen(&mut self, seen: Vec<TaskUsage>) {
         let bytes = |usage: TaskUsage| {
-            let bytes = self.task(&usage.task)?.output.bytes;
+            let bytes = self.view.task(&usage.task)?.output.bytes;
             Some((usage, bytes))
         };
         let seen = seen.into_iter().filter_map(bytes).collect();
-        self.is_dirty |= self.usage.take(self.now, seen) && self.setup.taste.motion;
-        let snapshot = self.snapshot.clone();
-        self.usage.keep(|id| snapshot.tasks.iter().any(|task| task.id == *id));
+        self.is_dirty |= self.view.usage.take(self.now, seen) && self.setup.taste.motion;
+        let snapshot = self.view.snapshot.clone();
+        self.view.usage.keep(|id| snapshot.tasks.iter().any(|task| task.id == *id));
     }
 }
 

@@ -54,17 +54,17 @@ impl Driver {
         for task in self.app.live_panes() {
             let Some(screen) = self.operator.screen(&task) else { continue };
             let generation = screen.generation();
-            let seen = self.app.pictures.get(&task).map(|picture| picture.generation);
+            let seen = self.app.view.pictures.get(&task).map(|picture| picture.generation);
             if seen == Some(generation) {
                 continue;
             }
-            let mut picture = self.app.pictures.remove(&task).unwrap_or_default();
+            let mut picture = self.app.view.pictures.remove(&task).unwrap_or_default();
             let is_taken = screen.try_read(|terminal| picture.take(terminal, generation)).is_some();
             if is_taken {
                 let _ = self.app.update(Msg::Picture(task, picture));
             } else {
                 self.times.screens_changed = true;
-                self.app.pictures.insert(task, picture);
+                self.app.view.pictures.insert(task, picture);
             }
         }
     }
@@ -76,7 +76,7 @@ impl Driver {
         self.times.last_key.take_if(|at| now.saturating_sub(*at) >= ECHO);
         let task = self.app.typing_into().filter(|_| self.times.last_key.is_some());
         task.is_some_and(|task| {
-            let seen = self.app.pictures.get(task).map(|picture| picture.generation);
+            let seen = self.app.view.pictures.get(task).map(|picture| picture.generation);
             self.operator.screen(task).map(|screen| screen.generation()) != seen
         })
     }

@@ -131,7 +131,7 @@ impl Driver {
     ) -> Event {
         let wake = self.next_time().unwrap_or_else(|| self.clock.now().mono + LONG);
         let wake = self.clock.instant(wake);
-        let is_lost = self.app.is_lost;
+        let is_lost = self.app.view.is_lost;
         // A flood has something new for each frame: once that is known, only an echo is news.
         let is_open = !self.times.screens_changed || self.times.last_key.is_some();
         tokio::select! {
@@ -207,7 +207,7 @@ impl Driver {
             let effects = self.reload();
             return self.carry_out(effects);
         }
-        if self.app.usage.next().is_some_and(|at| at <= self.app.now) {
+        if self.app.view.usage.next().is_some_and(|at| at <= self.app.now) {
             let effects = self.app.update(Msg::Look);
             return self.carry_out(effects);
         }
@@ -297,11 +297,11 @@ impl Driver {
                 }
                 Effect::Keep { file, text } => self.carrier.keep(file, text),
                 Effect::KeepTask { task, form, palette, file } => {
-                    let inputs = self.app.inputs_of(&task.id);
+                    let inputs = self.app.view.inputs_of(&task.id);
                     self.carrier.keep_task(Made { task, form, palette, file, inputs });
                 }
                 Effect::Recordings => {
-                    let snapshot = &self.app.snapshot;
+                    let snapshot = &self.app.view.snapshot;
                     self.carrier.recordings(snapshot.recording.clone(), snapshot.workspace.clone());
                 }
                 Effect::KeepTheme(name) => self.keep_theme(&name),
@@ -326,7 +326,7 @@ impl Driver {
         let pace = if times.is_urgent { Duration::ZERO } else { self.display.pace() };
         let frame = is_new.then(|| times.last_frame + pace);
         let now = self.clock.now();
-        let look = self.app.usage.next().map(|at| now.mono + until(now.wall, at));
+        let look = self.app.view.usage.next().map(|at| now.mono + until(now.wall, at));
         [frame, look, times.wake, times.resize, times.reload, times.give_up].into_iter().flatten().min()
     }
 }

@@ -11,7 +11,7 @@ impl Driver {
     pub(in crate::console) fn look_up(&mut self, effect: Effect) {
         if let Effect::Seen { call, shown } = effect {
             let known = |shown: Shown| {
-                let task = shown.task.as_ref().ok().and_then(|id| self.app.task(id)).map(Arc::clone);
+                let task = shown.task.as_ref().ok().and_then(|id| self.app.view.task(id)).map(Arc::clone);
                 (shown, task)
             };
             let shown = shown.into_iter().map(known).collect();
@@ -25,7 +25,7 @@ impl Driver {
         else {
             return;
         };
-        let Some(task) = self.app.task(id).map(Arc::clone) else { return };
+        let Some(task) = self.app.view.task(id).map(Arc::clone) else { return };
         match effect {
             Effect::Page { anchor, size, .. } => self.carrier.page(task, anchor, size),
             Effect::Search(_, query) => self.carrier.search(task, query),

@@ -198,7 +198,7 @@ pub(crate) fn title(call: &HeldCall, at: usize, of: usize, dots: &str) -> String
 pub(crate) fn draw(painter: &mut Painter<'_>, card: &Card) {
     let app = painter.app;
     let Some(call) = app.held_call() else { return };
-    let all = &app.snapshot.gate.held;
+    let all = &app.view.snapshot.gate.held;
     let at = all.iter().position(|held| held.ticket == call.ticket).map_or(1, |at| at + 1);
     let rows = rows(app, call, card);
     let screen = painter.buf.area;
@@ -254,10 +254,10 @@ fn keys(painter: &Painter<'_>, card: &Card, below: usize) -> [Vec<Piece>; 2] {
 fn others(painter: &Painter<'_>) -> Vec<Piece> {
     let app = painter.app;
     let mut ways = Vec::new();
-    if app.snapshot.gate.held.len() > 1 {
+    if app.view.snapshot.gate.held.len() > 1 {
         ways.push((Action::NextHeld, "next"));
     }
-    if app.snapshot.gate.paused.is_some() {
+    if app.view.snapshot.gate.paused.is_some() {
         ways.push((Action::Pause, "let all go on"));
     }
     ways.push((Action::Back, "later"));

@@ -21,18 +21,18 @@ impl App {
     /// Returns the call that the topmost card shows.
     pub fn held_call(&self) -> Option<&HeldCall> {
         let Some(Layer::Held(card)) = self.layers.last() else { return None };
-        self.snapshot.gate.held.iter().find(|held| held.ticket == card.ticket)
+        self.view.snapshot.gate.held.iter().find(|held| held.ticket == card.ticket)
     }
 
     /// Pauses agent calls, or goes on; where calls wait for that alone, they are shown first.
     pub(super) fn turn_pause(&mut self) {
-        if self.snapshot.gate.paused.is_none() {
+        if self.view.snapshot.gate.paused.is_none() {
             self.say("agent calls are paused: new commands wait for you");
             self.effects.push(Effect::Pause(true));
             return;
         }
         let waits = |held: &&HeldCall| held.reason == HoldReason::Paused;
-        match self.snapshot.gate.held.iter().find(waits).map(|held| held.ticket) {
+        match self.view.snapshot.gate.held.iter().find(waits).map(|held| held.ticket) {
             Some(ticket) => self.open(Layer::Held(Card::of(ticket))),
             None => self.effects.push(Effect::Pause(false)),
         }
@@ -40,7 +40,7 @@ impl App {
 
     /// Shows the call that has waited longest.
     pub(super) fn show_held(&mut self) {
-        match self.snapshot.gate.held.first().map(|held| held.ticket) {
+        match self.view.snapshot.gate.held.first().map(|held| held.ticket) {
             Some(ticket) => self.open(Layer::Held(Card::of(ticket))),
             None => self.say("no call waits for your word"),
         }
@@ -48,7 +48,7 @@ impl App {
 
     pub(super) fn act_on_card(&mut self, card: Card, action: Action) {
         let (now, mut card) = (self.now, card);
-        let call = self.snapshot.gate.held.iter().find(|held| held.ticket == card.ticket).cloned();
+        let call = self.view.snapshot.gate.held.iter().find(|held| held.ticket == card.ticket).cloned();
         let Some(call) = call else { return };
         let has_settled = card.has_settled(now);
         match action {
@@ -64,7 +64,7 @@ impl App {
                 card = Card { top: 0, shown: None, writing: rule, ..card };
             }
             Action::Deny if has_settled => card.writing = Some(Writing::Note(Editor::default())),
-            Action::Pause if has_settled && self.snapshot.gate.paused.is_some() => {
+            Action::Pause if has_settled && self.view.snapshot.gate.paused.is_some() => {
                 card.is_answered = call.reason == HoldReason::Paused;
                 self.effects.push(Effect::Pause(false));
             }
@@ -133,7 +133,7 @@ impl App {
 
     /// The next held call after one, around.
     fn next_held(&self, ticket: u64) -> u64 {
-        let held = &self.snapshot.gate.held;
+        let held = &self.view.snapshot.gate.held;
         let next = held.iter().find(|held| held.ticket > ticket).or(held.first());
         next.map_or(ticket, |held| held.ticket)
     }
@@ -154,7 +154,7 @@ impl App {
         }
         self.layers.pop();
         self.is_dirty = true;
-        if !self.snapshot.gate.held.is_empty() && !self.is_lost {
+        if !self.view.snapshot.gate.held.is_empty() && !self.view.is_lost {
             let next = self.next_held(ticket);
             self.layers.push(Layer::Held(Card::of(next)));
             self.turn_card();

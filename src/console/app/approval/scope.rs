@@ -48,7 +48,7 @@ pub(crate) struct Preview {
 impl App {
     /// Returns what a rule would let run, by commands seen so far where there are enough.
     pub(crate) fn preview(&self, call: &HeldCall, rule: &str) -> Result<Preview, Unfit> {
-        preview(&self.snapshot, call, rule)
+        preview(&self.view.snapshot, call, rule)
     }
 }
 

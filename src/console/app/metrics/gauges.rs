@@ -73,7 +73,7 @@ pub(crate) fn waits(painter: &Painter<'_>, wide: usize) -> Vec<Vec<Piece>> {
         ]
     };
     let counted = [("first byte", "first_byte"), ("stop to end", "stop")].map(|(name, key)| {
-        let histogram = app.snapshot.metrics.wait_ms.get(key).filter(|histogram| histogram.count > 0)?;
+        let histogram = app.view.snapshot.metrics.wait_ms.get(key).filter(|histogram| histogram.count > 0)?;
         let share =
             |percent| histogram.at_most(percent).map_or("longer".into(), |ms| format!("<{}", count(ms)));
         Some(row(name, Some(histogram.count), [50, 95, 99].map(share)))
@@ -93,12 +93,12 @@ fn tenths(us: u64) -> String {
 /// Returns the limits with how much of each is taken.
 pub(crate) fn limits(painter: &mut Painter<'_>) -> Vec<Vec<Piece>> {
     let app = painter.app;
-    if app.snapshot.metrics.gauges.is_empty() {
+    if app.view.snapshot.metrics.gauges.is_empty() {
         return Vec::new();
     }
     let head = format!(" {}{}", column("LIMITS", 13 + BAR, ""), "     used       cap");
     let mut rows = vec![vec![piece(head, Role::Title)]];
-    let gauges = app.snapshot.metrics.gauges.clone();
+    let gauges = app.view.snapshot.metrics.gauges.clone();
     rows.extend(gauges.iter().map(|gauge| limit(painter, gauge)));
     rows
 }
@@ -183,7 +183,7 @@ fn task_row(
     let word = if is_roomy { format!("{} {}", state.glyph, state.word) } else { state.glyph.to_owned() };
     let ran = painter.ran(task);
     let glyphs = painter.glyphs();
-    let used = painter.app.usage.of(&task.id).filter(|_| !task.status.is_terminal());
+    let used = painter.app.view.usage.of(&task.id).filter(|_| !task.status.is_terminal());
     let known = |value: Option<String>| value.unwrap_or_else(|| glyphs.dot.to_owned());
     let fact = |value: fn(&Used) -> Option<String>| known(used.and_then(value));
     let mut row = vec![

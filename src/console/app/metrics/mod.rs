@@ -62,7 +62,7 @@ fn fact(name: &str, value: impl Into<String>) -> Vec<Piece> {
 }
 
 fn tasks(painter: &Painter<'_>, is_short: bool) -> Rows {
-    let metrics = &painter.app.snapshot.metrics;
+    let metrics = &painter.app.view.snapshot.metrics;
     let ended = |status: &str| count(metrics.tasks_ended.get(status).copied().unwrap_or(0));
     let live = |status: &str| count(metrics.tasks_live.get(status).copied().unwrap_or(0));
     let commands = metrics.shell_commands();
@@ -72,7 +72,7 @@ fn tasks(painter: &Painter<'_>, is_short: bool) -> Rows {
         fact("in batches", count(metrics.batched_exec_command_items)),
         fact("rounds saved", metrics.model_rounds_saved().to_string()),
         fact("promoted", count(metrics.promotions)),
-        fact("live", format!("{}  peak {}", painter.app.live(), metrics.tasks_peak)),
+        fact("live", format!("{}  peak {}", painter.app.view.live(), metrics.tasks_peak)),
         fact("queued", format!("{}  ending {}", live("queued"), live("cancelling"))),
         fact("completed", ended("completed")),
         fact("failed", ended("failed")),
@@ -86,7 +86,7 @@ fn tasks(painter: &Painter<'_>, is_short: bool) -> Rows {
 }
 
 fn output(painter: &Painter<'_>, is_short: bool) -> Rows {
-    let metrics = &painter.app.snapshot.metrics;
+    let metrics = &painter.app.view.snapshot.metrics;
     let mut rows = vec![
         heading("OUTPUT"),
         fact("from tasks", bytes(metrics.output_bytes_in)),
@@ -100,7 +100,7 @@ fn output(painter: &Painter<'_>, is_short: bool) -> Rows {
 }
 
 fn calls(painter: &Painter<'_>, width: u16, is_short: bool) -> Rows {
-    let metrics = &painter.app.snapshot.metrics;
+    let metrics = &painter.app.view.snapshot.metrics;
     let now = metrics.calls_per_second.iter().sum::<u64>();
     let wide = usize::from(width).saturating_sub(36).clamp(11, 18);
     let mut rows = vec![vec![
@@ -157,7 +157,7 @@ fn whole_tasks(metrics: &Metrics, wide: usize, dots: &str) -> Option<Vec<Piece>>
 }
 
 fn refused(painter: &Painter<'_>) -> Rows {
-    let metrics = &painter.app.snapshot.metrics;
+    let metrics = &painter.app.view.snapshot.metrics;
     let list = |counts: &std::collections::BTreeMap<String, u64>| {
         let each: Vec<_> =
             counts.iter().map(|(name, n)| format!("{} {n}", visible::one_line(name))).collect();

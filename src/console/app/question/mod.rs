@@ -284,7 +284,7 @@ impl App {
         if inquiry.is_sent || inquiry.is_over {
             return;
         }
-        if self.setup.recording.is_some() || self.is_lost {
+        if self.setup.recording.is_some() || self.view.is_lost {
             self.say("nobody is there to take it");
             return;
         }
@@ -309,11 +309,6 @@ impl App {
             None => self.edit_key(key),
         }
         true
-    }
-
-    /// Returns an open question.
-    pub fn question(&self, id: &QuestionId) -> Option<&Arc<Question>> {
-        self.snapshot.questions.iter().find(|question| question.id == *id)
     }
 
     /// The runtime took an answer, or did not.
@@ -342,7 +337,7 @@ impl App {
     /// Brings dialogs of questions up to what is known. One that was settled by somebody else stays, so
     /// that a key meant for it does nothing to the screen below.
     pub(super) fn renew_inquiries(&mut self) {
-        let questions = self.snapshot.questions.clone();
+        let questions = self.view.snapshot.questions.clone();
         for layer in &mut self.layers {
             let Layer::Question(inquiry) = layer else { continue };
             match questions.iter().find(|question| question.id == inquiry.question.id) {

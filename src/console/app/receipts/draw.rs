@@ -148,7 +148,7 @@ fn asked(painter: &mut Painter<'_>, area: Rect) {
         facts.push_str(&format!("  {}", millis(ms)));
     }
     painter.head(head, &title, &[piece(facts, Role::Faint)]);
-    let Some(record) = app.calls.records.get(&call.seq) else { return };
+    let Some(record) = app.view.records.get(&call.seq) else { return };
     let text = record.input.to_string();
     let inside = cut_left(body, 1).1;
     let columns = usize::from(inside.width.saturating_sub(1));
@@ -174,7 +174,7 @@ fn list(painter: &mut Painter<'_>, layout: &Layout) {
     let (head, body) = (cut_top(layout.list, 1).0, layout.list_body());
     painter.row(head, 0, &[piece(heading(layout.list.width), Role::Faint)]);
     let at = app.call_at();
-    let calls = app.newest_calls().enumerate().skip(app.calls.top).take(layout.list_items());
+    let calls = app.view.newest_calls().enumerate().skip(app.calls.top).take(layout.list_items());
     for (y, (place, call)) in (0..body.height).zip(calls) {
         let item = Rect { y: body.y + y, height: 1, ..body };
         let row = row(painter, call, layout.list.width, place == at);
@@ -242,6 +242,6 @@ fn row(painter: &Painter<'_>, call: &CallSummary, width: u16, is_selected: bool)
 
 /// Returns the short name of the task a call is about, if it is still on the list.
 fn alias_of(painter: &Painter<'_>, call: &CallSummary) -> String {
-    let task = call.task.as_ref().and_then(|id| painter.app.task(id));
+    let task = call.task.as_ref().and_then(|id| painter.app.view.task(id));
     task.map(|task| alias(task)).unwrap_or_default()
 }

@@ -8,10 +8,9 @@ pub mod sheet;
 use crate::console::app::movement::moved;
 use links::Link;
 use sheet::Sheet;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::envelope::{Actor, TaskId};
+use crate::envelope::Actor;
 use crate::runtime::{CallRecord, CallSummary};
 
 use super::find::Finding;
@@ -58,10 +57,6 @@ pub struct Calls {
     pub envelope: Place,
     /// The call, column and row whose counterpart was last looked up.
     pub(crate) followed: Option<(u64, Column, usize)>,
-    /// Records fetched so far, a few.
-    pub records: BTreeMap<u64, Arc<CallRecord>>,
-    /// Fetches under way, with whether the call was answered when they were asked for.
-    pub asked: BTreeMap<u64, bool>,
     /// The texts of the call shown.
     pub sheet: Option<Sheet>,
     /// The room the texts are given, in characters of the envelope; all of it unless set.
@@ -81,8 +76,6 @@ impl Calls {
             receipt: Place::default(),
             envelope: Place::default(),
             followed: None,
-            records: BTreeMap::new(),
-            asked: BTreeMap::new(),
             sheet: None,
             budget: None,
             marked: None,
@@ -120,31 +113,24 @@ impl App {
     pub fn shown_call(&self) -> Option<&Arc<CallSummary>> {
         if self.screen == Screen::Receipts {
             return match self.calls.selected {
-                Some(seq) => self.newest_calls().find(|call| call.seq == seq),
-                None => self.newest_calls().next(),
+                Some(seq) => self.view.newest_calls().find(|call| call.seq == seq),
+                None => self.view.newest_calls().next(),
             };
         }
         // Beside a task: what its agent was told last.
         let task = self.selected()?;
         // The batch it belongs to is told about all its items at once, and shows how far it is until then.
         if task.item.is_some() {
-            return self.newest_calls().find(|call| call.seq == task.call);
+            return self.view.newest_calls().find(|call| call.seq == task.call);
         }
-        let mut about = self.newest_calls().filter(|call| call.task.as_ref() == Some(&task.id));
+        let mut about = self.view.newest_calls().filter(|call| call.task.as_ref() == Some(&task.id));
         about.find(|call| call.actor != Actor::Operator && call.status.is_some())
     }
 
     /// Returns the record of the call shown, once it is answered and was fetched.
     pub fn shown_record(&self) -> Option<Arc<CallRecord>> {
-        let record = self.calls.records.get(&self.shown_call()?.seq)?;
+        let record = self.view.records.get(&self.shown_call()?.seq)?;
         record.envelope.is_some().then(|| Arc::clone(record))
-    }
-
-    /// Returns the numbers of the calls that may have typed into a task, oldest first.
-    pub fn inputs_of(&self, task: &TaskId) -> Vec<u64> {
-        let is_input =
-            |call: &&Arc<CallSummary>| call.tool == "TaskInput" && call.task.as_ref() == Some(task);
-        self.snapshot.calls.iter().filter(is_input).map(|call| call.seq).collect()
     }
 
     pub(crate) fn turn_column(&mut self, by: usize) {
@@ -191,7 +177,7 @@ impl App {
 
     pub(crate) fn open_task_of_call(&mut self) {
         let Some(task) = self.shown_call().and_then(|call| call.task.clone()) else { return };
-        if self.task(&task).is_none() {
+        if self.view.task(&task).is_none() {
             self.say("that task is no longer on the list");
             return;
         }
@@ -200,8 +186,8 @@ impl App {
     }
 
     pub(crate) fn record(&mut self, record: Arc<CallRecord>) {
-        self.calls.asked.remove(&record.seq);
-        let records = &mut self.calls.records;
+        self.view.asked.remove(&record.seq);
+        let records = &mut self.view.records;
         records.insert(record.seq, record);
         while records.len() > MOST_RECORDS {
             records.pop_first();
@@ -209,10 +195,10 @@ impl App {
     }
 
     pub(crate) fn go_in_calls(&mut self, action: Action) {
-        let count = self.snapshot.calls.len();
+        let count = self.view.snapshot.calls.len();
         let page = self.layout().list_items().max(1);
         let to = moved(self.call_at(), action, page, count.saturating_sub(1));
-        let seq = self.newest_calls().nth(to).map(|call| call.seq);
+        let seq = self.view.newest_calls().nth(to).map(|call| call.seq);
         self.calls.selected = if to == 0 { None } else { seq };
     }
 
@@ -246,11 +232,11 @@ impl App {
         let call = self.shown_call().filter(|_| is_wanted)?;
         let (seq, is_answered) = (call.seq, call.status.is_some());
         let has_it =
-            self.calls.records.get(&seq).is_some_and(|record| !is_answered || record.envelope.is_some());
-        if has_it || self.calls.asked.get(&seq) == Some(&is_answered) {
+            self.view.records.get(&seq).is_some_and(|record| !is_answered || record.envelope.is_some());
+        if has_it || self.view.asked.get(&seq) == Some(&is_answered) {
             return None;
         }
-        self.calls.asked.insert(seq, is_answered);
+        self.view.asked.insert(seq, is_answered);
         Some(Effect::Fetch(seq))
     }
 }

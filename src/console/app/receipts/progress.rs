@@ -71,12 +71,12 @@ fn unstarted(glyph: &'static str, word: &str, role: Role) -> Vec<Piece> {
 
 /// The items of a batch that have been started, in order.
 fn begun(app: &App, call: u64) -> impl DoubleEndedIterator<Item = &Arc<TaskView>> {
-    app.snapshot.tasks.iter().filter(move |task| task.call == call && task.item.is_some())
+    app.view.snapshot.tasks.iter().filter(move |task| task.call == call && task.item.is_some())
 }
 
 /// The commands of the batch shown, as they were asked for.
 fn cmds(app: &App) -> Vec<&str> {
-    let record = app.shown_call().and_then(|call| app.calls.records.get(&call.seq));
+    let record = app.shown_call().and_then(|call| app.view.records.get(&call.seq));
     let items = record.and_then(|record| record.input.get("items")?.as_array());
     items
         .into_iter()

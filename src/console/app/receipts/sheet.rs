@@ -208,7 +208,7 @@ fn chars(text: &str) -> u64 {
 
 impl App {
     pub(crate) fn lay_out_sheet(&mut self, layout: &Layout) {
-        let record = self.shown_call().and_then(|call| self.calls.records.get(&call.seq)).cloned();
+        let record = self.shown_call().and_then(|call| self.view.records.get(&call.seq)).cloned();
         let Some(record) = record else {
             self.calls.sheet = None;
             return;

@@ -22,7 +22,7 @@ const FRAME_MS: u32 = 100;
 const LEAST_MS: u32 = 16;
 
 pub(crate) fn draw(painter: &mut Painter<'_>, area: Rect, replay: &Replay) {
-    let Some(task) = painter.app.task(&replay.task).cloned() else { return };
+    let Some(task) = painter.app.view.task(&replay.task).cloned() else { return };
     let (head, rest) = cut_top(area, 1);
     let (cells, line) = cut_bottom(rest, LINE_ROWS.min(rest.height / 2));
     let mut title = vec![piece(format!("{}  ", alias(&task)), Role::Title)];

@@ -263,7 +263,7 @@ impl App {
     /// Plays on, and asks for the screen of the moment: one at a time, so that a slow one is not asked for twice.
     pub(super) fn play_on(&mut self) -> Option<Effect> {
         let now = self.now;
-        if self.replay.as_ref().is_some_and(|replay| self.task(&replay.task).is_none()) {
+        if self.replay.as_ref().is_some_and(|replay| self.view.task(&replay.task).is_none()) {
             self.replay = None;
         }
         let replay = self.replay.as_mut()?;

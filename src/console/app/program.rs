@@ -1,0 +1,427 @@
+//! The program screen: the source with what is carried out, its branches and values, the question it waits for, the
+//! pane of the command it runs.
+
+use std::sync::Arc;
+
+use ratatui::layout::Rect;
+
+use super::layout::{Layout, cut_top};
+use super::movement::moved;
+use super::painter::{Painter, cut};
+use super::pane;
+use super::{App, Screen, question};
+use crate::console::keys::action::Action;
+use crate::console::looks::theme::Role;
+use crate::console::text;
+use crate::console::text::document::{Piece, piece};
+use crate::console::text::{column, visible};
+use crate::envelope::{TaskId, mask};
+use crate::runtime::{BindingView, Lines, ProgramView, Question, RunState, StepState, StepView};
+
+/// What the person looks at.
+#[derive(Debug, Clone, Default)]
+pub struct Programs {
+    /// The run chosen; else the newest.
+    pub run: Option<String>,
+    /// First line shown, once the person has scrolled: it follows no more.
+    pub top: Option<usize>,
+    /// Columns of the source panned to the right.
+    pub pan: u16,
+    /// Which of the program's commands has the pane.
+    pub task_at: usize,
+    /// Keys move in the pane, not in the source.
+    pub in_pane: bool,
+}
+
+/// What stands beside a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mark {
+    /// How the statement that begins here stands.
+    pub state: Option<StepState>,
+    /// It is being carried out now.
+    pub is_current: bool,
+}
+
+impl App {
+    /// Returns the program on screen.
+    pub fn program(&self) -> Option<&Arc<ProgramView>> {
+        let programs = &self.view.snapshot.programs;
+        let chosen = programs.iter().find(|program| self.programs.run.as_ref() == Some(&program.run));
+        chosen
+            .or_else(|| programs.iter().rev().find(|program| !program.state.is_terminal()))
+            .or(programs.last())
+    }
+
+    /// Returns the question that the program on screen waits for longest.
+    pub fn program_question(&self) -> Option<&Arc<Question>> {
+        let run = &self.program()?.run;
+        self.view.snapshot.questions.iter().find(|question| question.origin.run.as_ref() == Some(run))
+    }
+
+    /// Returns the program's commands that may have the pane: those that run, else the last one.
+    pub fn program_tasks(&self) -> Vec<TaskId> {
+        let Some(program) = self.program() else { return Vec::new() };
+        let known = |id: &&TaskId| self.view.task(id).is_some();
+        let mut live: Vec<TaskId> = program.live_tasks().filter(known).cloned().collect();
+        live.dedup();
+        if !live.is_empty() {
+            return live;
+        }
+        let all = program.steps.iter().filter_map(|step| step.task.as_ref()).filter(known);
+        let last = all.max_by_key(|id| self.view.task(id).map(|task| task.number));
+        last.cloned().into_iter().collect()
+    }
+
+    /// Returns the command that has the pane: one that is typed into, copied from or scrolled back keeps it.
+    pub fn program_task(&self) -> Option<TaskId> {
+        let frozen = self.scroll.as_ref().map(|scroll| &scroll.task);
+        let kept = self.mode.task().or(frozen).filter(|id| self.view.task(id).is_some());
+        if let Some(kept) = kept.filter(|_| self.screen == Screen::Program) {
+            return Some(kept.clone());
+        }
+        let tasks = self.program_tasks();
+        let at = self.programs.task_at.min(tasks.len().saturating_sub(1));
+        tasks.get(at).cloned()
+    }
+
+    /// Returns the columns of the longest line of the source.
+    pub fn source_columns(&self) -> u16 {
+        let lines = self.program().into_iter().flat_map(|program| program.source.lines());
+        let longest = lines.map(|line| text::width(&shown(line))).max().unwrap_or(0);
+        u16::try_from(longest).unwrap_or(u16::MAX)
+    }
+
+    /// Returns the first line shown of so many rows.
+    pub fn program_top(&self, rows: usize) -> usize {
+        let Some(program) = self.program() else { return 0 };
+        let count = program.source.lines().count();
+        let last_top = count.saturating_sub(rows);
+        let line = program
+            .current()
+            .map_or_else(|| program.error.as_ref().map_or(1, |error| error.line), |lines| lines.first);
+        let centred = usize::try_from(line).unwrap_or(1).saturating_sub(1).saturating_sub(rows / 3);
+        self.programs.top.unwrap_or(centred).min(last_top)
+    }
+
+    pub(super) fn act_on_program(&mut self, action: Action) {
+        match action {
+            Action::ShowProgram => self.show(Screen::Program),
+            Action::AnswerQuestion => {
+                if let Some(question) = self.program_question().cloned() {
+                    self.open_question(question);
+                }
+            }
+            Action::NextPane => self.turn_pane(),
+            Action::PreviousProgram => self.step_program(-1),
+            Action::NextProgram => self.step_program(1),
+            Action::OpenTask => {
+                let Some(task) = self.program_task() else { return };
+                self.select(task);
+                self.show(Screen::Focus)
+            }
+            _ => {}
+        }
+    }
+
+    /// Scrolls the source; at the line that is carried out it follows again.
+    pub(super) fn go_in_source(&mut self, action: Action) {
+        let Some(program) = self.program() else { return };
+        let rows = self.layout().source_rows();
+        let last = program.source.lines().count().saturating_sub(rows);
+        if action == Action::Last {
+            self.programs.top = None;
+        } else {
+            let top = moved(self.program_top(rows), action, rows.max(2) - 1, last);
+            self.programs.top = Some(top);
+        }
+    }
+
+    /// From the source to the pane of the first command, on to the next one's, and back to the source.
+    fn turn_pane(&mut self) {
+        self.leave_copy();
+        let at = if self.programs.in_pane { self.programs.task_at + 1 } else { 0 };
+        let has_one = at < self.program_tasks().len();
+        if has_one {
+            self.programs.task_at = at;
+        }
+        self.leave_pane();
+        self.programs.in_pane = has_one;
+    }
+
+    /// Lets keys move the source again; tells whether they moved the pane.
+    pub(super) fn leave_pane(&mut self) -> bool {
+        self.thaw();
+        self.pan = 0;
+        std::mem::take(&mut self.programs.in_pane)
+    }
+
+    fn step_program(&mut self, by: isize) {
+        let programs = &self.view.snapshot.programs;
+        let run = self.program().map(|program| program.run.clone());
+        let at = programs.iter().position(|program| Some(&program.run) == run.as_ref()).unwrap_or(0);
+        let to = at.saturating_add_signed(by).min(programs.len().saturating_sub(1));
+        self.programs.run = programs.get(to).map(|program| program.run.clone());
+        self.programs = Programs { run: self.programs.run.take(), ..Programs::default() };
+        self.leave_pane();
+    }
+}
+
+/// Returns a line of a source as it is shown.
+pub fn shown(line: &str) -> String {
+    visible::in_text(&mask(line)).into_owned()
+}
+
+/// Returns what stands beside a line.
+pub fn mark(program: &ProgramView, line: u32) -> Mark {
+    let holds = program.steps.iter().filter(|step| step.lines.holds(line));
+    let inner = holds.min_by_key(|step| length(step.lines));
+    let begins = program.steps.iter().find(|step| step.lines.first == line);
+    let is_current = inner.is_some_and(|step| is_live(step) && !has_inner(program, step));
+    // The head of a block that is gone through stands for itself.
+    let is_head = begins.is_some_and(|step| is_live(step) && has_inner(program, step));
+    Mark { state: begins.map(|step| step.state), is_current: is_current && !is_head }
+}
+
+fn length(lines: Lines) -> u32 {
+    lines.last.saturating_sub(lines.first)
+}
+
+fn is_live(step: &StepView) -> bool {
+    matches!(step.state, StepState::Running | StepState::Asking)
+}
+
+/// Tells whether another statement lies in this one.
+fn has_inner(program: &ProgramView, step: &StepView) -> bool {
+    let inside = |other: &&StepView| {
+        other.lines != step.lines && step.lines.holds(other.lines.first) && step.lines.holds(other.lines.last)
+    };
+    program.steps.iter().any(|other| inside(&other))
+}
+
+/// Columns of a name.
+const NAME: usize = 14;
+
+pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
+    let Some(program) = painter.app.program().cloned() else { return nothing(painter, layout.stage) };
+    source(painter, layout.source, &program);
+    values(painter, layout.values, &program);
+    question::draw::strip(painter, layout.strip);
+    for pane in &layout.panes {
+        pane::draw(painter, layout, pane);
+    }
+}
+
+fn nothing(painter: &mut Painter<'_>, area: Rect) {
+    painter.row(area, 1, &[piece("  no program has run", Role::Strong)]);
+    let hint = [
+        piece("  run     ", Role::Faint),
+        piece("pilothouse run PROGRAM.prose", Role::Text),
+        piece("   in a shell, or here with ", Role::Faint),
+        piece("o", Role::Key),
+    ];
+    painter.row(area, 3, &hint);
+}
+
+fn source(painter: &mut Painter<'_>, area: Rect, program: &ProgramView) {
+    let (head, body) = cut_top(area, 1);
+    let name = program.path.file_name().unwrap_or(program.path.as_os_str()).to_string_lossy();
+    let (glyph, role, word) = run_state(painter, program);
+    let has_keys = painter.app.program_task().is_some() && !painter.app.programs.in_pane;
+    let mark = if has_keys { format!("{} ", painter.glyphs().selected) } else { String::new() };
+    let title = [
+        piece(mark, Role::Accent),
+        piece(format!("{glyph} "), role),
+        piece(visible::one_line(&name).into_owned(), Role::Title),
+    ];
+    let mut facts = vec![piece(word, role)];
+    for turn in &program.loops {
+        let most = turn.max.map(|most| format!(" of {most}")).unwrap_or_default();
+        facts.push(piece(format!("pass {}{most}", turn.pass), Role::Text));
+    }
+    if program.state.is_terminal() {
+        let ended = program.ended_at.unwrap_or(program.started_at);
+        let ms = ended.as_millisecond().saturating_sub(program.started_at.as_millisecond());
+        facts.push(piece(format!("ran {}", text::millis(u64::try_from(ms).unwrap_or(0))), Role::Faint));
+    } else {
+        facts.push(piece(painter.lasting(program.started_at), Role::Faint));
+    }
+    painter.head(head, &title, &facts);
+    let top = painter.app.program_top(usize::from(body.height));
+    let lines = program.source.lines().enumerate().skip(top);
+    for (y, (at, line)) in (0..body.height).zip(lines) {
+        let number = u32::try_from(at + 1).unwrap_or(u32::MAX);
+        source_row(painter, Rect { y: body.y + y, height: 1, ..body }, program, (number, line));
+    }
+}
+
+fn source_row(painter: &mut Painter<'_>, area: Rect, program: &ProgramView, (number, line): (u32, &str)) {
+    let mark = mark(program, number);
+    let (glyph, role) = mark.state.map_or((" ", Role::Text), |state| step_state(painter, state));
+    let is_comment = line.trim_start().starts_with('#');
+    let text_role = match mark.state {
+        _ if mark.is_current => Role::Strong,
+        Some(StepState::Failed) => Role::Failed,
+        Some(StepState::Skipped | StepState::Cancelled) => Role::Faint,
+        _ if is_comment => Role::Faint,
+        _ => Role::Text,
+    };
+    let line = shown(line);
+    let (before, line) = text::panned(&line, usize::from(painter.app.programs.pan));
+    let more = if before.trim().is_empty() { " " } else { painter.glyphs().more[0] };
+    let row = [
+        piece(format!("{glyph} "), role),
+        piece(format!("{number:>4} "), Role::Faint),
+        piece(more, Role::Accent),
+        piece(line, text_role),
+    ];
+    painter.row(area, 0, &cut(&row, usize::from(area.width.saturating_sub(1)), painter.glyphs().cut));
+    if mark.is_current {
+        painter.select(Rect { width: area.width.saturating_sub(1), ..area });
+    }
+}
+
+fn values(painter: &mut Painter<'_>, area: Rect, program: &ProgramView) {
+    if area.height < 2 {
+        return;
+    }
+    let (head, body) = cut_top(area, 1);
+    let count = program.bindings.len();
+    painter.head(head, &[piece("values", Role::Title)], &[piece(count.to_string(), Role::Faint)]);
+    let mut rows = Vec::new();
+    if let Some(error) = &program.error {
+        let said = format!("line {}: {}", error.line, visible::one_line(&error.message));
+        rows.push(vec![
+            piece(format!(" {} ", painter.glyphs().states[5]), Role::Failed),
+            piece(said, Role::Failed),
+        ]);
+    }
+    for branch in &program.branches {
+        let (glyph, role) = step_state(painter, branch.state);
+        let name = branch.name.as_deref().unwrap_or("");
+        let task = branch.task.as_ref().and_then(|id| painter.app.view.task(id));
+        let task = task.map(|task| super::alias(task)).unwrap_or_default();
+        rows.push(vec![
+            piece(format!(" {glyph} "), role),
+            piece(format!("{}  ", visible::one_line(&branch.letter)), Role::Title),
+            piece(column(&visible::one_line(name), NAME, painter.glyphs().cut), Role::Name),
+            piece(format!(" {}  {task}", step_word(branch.state)), role),
+        ]);
+    }
+    let room = usize::from(body.height).saturating_sub(rows.len());
+    rows.extend(
+        program.bindings.iter().skip(count.saturating_sub(room)).map(|binding| value(painter, binding)),
+    );
+    for (y, row) in (0..body.height).zip(&rows) {
+        painter.row(body, y, &cut(row, usize::from(body.width.saturating_sub(1)), painter.glyphs().cut));
+    }
+}
+
+fn value(painter: &Painter<'_>, binding: &BindingView) -> Vec<Piece> {
+    let states = painter.glyphs().states;
+    let (glyph, role) = match binding.exit_code {
+        Some(0) => (states[4], Role::Completed),
+        Some(_) => (states[5], Role::Failed),
+        None => (painter.glyphs().dot, Role::Faint),
+    };
+    let exit = match binding.exit_code {
+        Some(code) if binding.timed_out => format!(" {code} timed out"),
+        Some(code) => format!(" {code}"),
+        None => String::new(),
+    };
+    let shown = visible::one_line(binding.preview.trim()).into_owned();
+    let shown = if binding.is_cut { format!("{shown}{}", painter.glyphs().cut) } else { shown };
+    vec![
+        piece(format!(" {glyph}"), role),
+        piece(column(&exit, 5, ""), role),
+        piece(column(&visible::one_line(&binding.name), NAME, painter.glyphs().cut), Role::Name),
+        piece(format!(" {shown}"), Role::Text),
+    ]
+}
+
+fn run_state(painter: &Painter<'_>, program: &ProgramView) -> (&'static str, Role, &'static str) {
+    let states = painter.glyphs().states;
+    let word = program.state.as_str();
+    match program.state {
+        RunState::Running => (states[1], Role::Running, word),
+        RunState::Asking => (states[2], Role::Waiting, "waits for an answer"),
+        RunState::Completed => (states[4], Role::Completed, word),
+        RunState::Failed => (states[5], Role::Failed, word),
+        RunState::Cancelled => (states[3], Role::Cancelled, word),
+        RunState::Interrupted => (states[6], Role::Interrupted, word),
+    }
+}
+
+fn step_state(painter: &Painter<'_>, state: StepState) -> (&'static str, Role) {
+    let states = painter.glyphs().states;
+    match state {
+        StepState::Waiting => (states[0], Role::Queued),
+        StepState::Running => (states[1], Role::Running),
+        StepState::Asking => (states[2], Role::Waiting),
+        StepState::Done => (states[4], Role::Completed),
+        StepState::Failed => (states[5], Role::Failed),
+        StepState::Skipped => (painter.glyphs().dot, Role::Faint),
+        StepState::Cancelled => (states[3], Role::Cancelled),
+    }
+}
+
+fn step_word(state: StepState) -> &'static str {
+    match state {
+        StepState::Waiting => "not begun",
+        StepState::Running => "running",
+        StepState::Asking => "asking",
+        StepState::Done => "done",
+        StepState::Failed => "failed",
+        StepState::Skipped => "skipped",
+        StepState::Cancelled => "ended",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::envelope::Actor;
+    use crate::runtime::RunState;
+
+    fn step(first: u32, last: u32, state: StepState) -> StepView {
+        StepView { lines: Lines { first, last }, state, task: None, exit_code: None }
+    }
+
+    #[test]
+    fn the_innermost_statement_is_the_current_one() {
+        let program = ProgramView {
+            run: "r".into(),
+            call: None,
+            started_by: Actor::Cli,
+            path: "/p".into(),
+            source: "".into(),
+            folder: "/f".into(),
+            state: RunState::Running,
+            steps: vec![
+                step(1, 1, StepState::Done),
+                step(2, 6, StepState::Running),
+                step(3, 4, StepState::Running),
+                step(5, 5, StepState::Failed),
+            ],
+            branches: Vec::new(),
+            loops: Vec::new(),
+            bindings: Vec::new(),
+            error: None,
+            started_at: jiff::Timestamp::UNIX_EPOCH,
+            ended_at: None,
+        };
+        let marks: Vec<(Option<StepState>, bool)> =
+            (1..=7).map(|line| mark(&program, line)).map(|mark| (mark.state, mark.is_current)).collect();
+        let (done, running, failed) =
+            (Some(StepState::Done), Some(StepState::Running), Some(StepState::Failed));
+        let expected = [
+            (done, false),
+            (running, false),
+            (running, true),
+            (None, true),
+            (failed, false),
+            (None, false),
+            (None, false),
+        ];
+        assert_eq!(marks, expected);
+    }
+}
