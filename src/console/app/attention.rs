@@ -2,6 +2,7 @@
 //! losses; and what of it is worth ringing for. Pure.
 //! The queue of what waits for the person, over the screen.
 
+use super::layout::centred;
 use std::collections::{BTreeSet, VecDeque};
 
 use jiff::{SignedDuration, Timestamp};
@@ -293,11 +294,7 @@ pub(super) fn draw(painter: &mut Painter<'_>, queue: &Queue) {
     let app = painter.app;
     let items = items(app);
     let screen = painter.buf.area;
-    let width = MOST_COLUMNS.min(screen.width.saturating_sub(2)).max(screen.width.min(4));
-    let wanted = u16::try_from(items.len().max(1)).unwrap_or(u16::MAX).saturating_add(4);
-    let height = wanted.min(screen.height.saturating_sub(2)).max(screen.height.min(3));
-    let area = Rect { x: (screen.width - width) / 2, y: (screen.height - height) / 2, width, height };
-    painter.clear(Rect { x: area.x.saturating_sub(1), width: area.width + 2, ..area });
+    let area = centred((screen.width, screen.height), MOST_COLUMNS, items.len().max(1) + 2, 3);
     let title = match items.len() {
         0 => "nothing waits for you".to_owned(),
         1 => "1 thing waits for you".to_owned(),

@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use super::layout::{Breakpoint, Layout, cut_top};
+use super::layout::{Breakpoint, cut_top};
 use super::movement::moved;
 use super::painter::{Painter, cut};
 use super::stop::draw_quit;
@@ -70,15 +70,15 @@ impl App {
     }
 }
 
-pub(super) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
+pub(super) fn draw(painter: &mut Painter<'_>) {
     let app = painter.app;
     match app.layers.last() {
         None => {}
         Some(Layer::Help { about, top }) => draw_help(painter, *about, *top),
-        Some(Layer::Quit) => draw_quit(painter, layout),
+        Some(Layer::Quit) => draw_quit(painter),
         Some(Layer::Why(task)) => {
             if let Some(task) = app.view.task(task) {
-                super::why::draw(painter, layout, task);
+                super::why::draw(painter, task);
             }
         }
         Some(Layer::List(chooser)) => super::chooser::draw(painter, chooser),
@@ -87,24 +87,24 @@ pub(super) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
         Some(Layer::Attention(queue)) => super::attention::draw(painter, queue),
         Some(Layer::Stop { task, kill }) => {
             if let Some(task) = app.view.task(task) {
-                draw_stop(painter, layout, task, *kill);
+                draw_stop(painter, task, *kill);
             }
         }
         Some(Layer::Signal(task)) => {
             if let Some(task) = app.view.task(task) {
-                draw_signal(painter, layout, task);
+                draw_signal(painter, task);
             }
         }
         Some(Layer::Paste(task, text)) => {
             if let Some(task) = app.view.task(task) {
-                draw_paste(painter, layout, task, text);
+                draw_paste(painter, task, text);
             }
         }
     }
 }
 
 /// Draws a dialog in the middle of the screen, as high as its rows.
-pub(super) fn dialog(painter: &mut Painter<'_>, layout: &Layout, title: &str, rows: &[Vec<Piece>]) {
+pub(super) fn dialog(painter: &mut Painter<'_>, title: &str, rows: &[Vec<Piece>]) {
     let screen = painter.buf.area;
     let width = DIALOG_COLUMNS.min(screen.width.saturating_sub(2)).max(screen.width.min(4));
     let height = u16::try_from(rows.len() + 2).unwrap_or(u16::MAX).min(screen.height.saturating_sub(1));
@@ -114,14 +114,11 @@ pub(super) fn dialog(painter: &mut Painter<'_>, layout: &Layout, title: &str, ro
         width,
         height: height.max(screen.height.min(2)),
     };
-    let room = Rect { x: area.x.saturating_sub(1), width: area.width + 2, ..area };
-    painter.clear(room);
     let inside = painter.boxed(area, title);
     let dots = painter.glyphs().cut;
     for (y, row) in (0..inside.height).zip(rows) {
         painter.row(inside, y, &cut(row, usize::from(inside.width), dots));
     }
-    let _ = layout;
 }
 
 /// The command in full, wrapped, at most so many rows.
@@ -157,7 +154,7 @@ pub(super) fn key_row(painter: &Painter<'_>, context: Context, actions: &[(Actio
     row
 }
 
-fn draw_paste(painter: &mut Painter<'_>, layout: &Layout, task: &TaskView, pasted: &str) {
+fn draw_paste(painter: &mut Painter<'_>, task: &TaskView, pasted: &str) {
     // As the task gets it: CR ends a line as LF does.
     let sent = pasted.replace("\r\n", "\n").replace('\r', "\n");
     let lines: Vec<&str> = sent.lines().collect();
@@ -171,7 +168,7 @@ fn draw_paste(painter: &mut Painter<'_>, layout: &Layout, task: &TaskView, paste
     rows.push(Vec::new());
     rows.push(key_row(painter, Context::Paste, &[(Action::Confirm, "paste"), (Action::Back, "do not")]));
     let (lines, chars) = (many(lines.len(), "line"), many(pasted.chars().count(), "char"));
-    dialog(painter, layout, &format!("paste {lines}, {chars} into {}?", alias(task)), &rows);
+    dialog(painter, &format!("paste {lines}, {chars} into {}?", alias(task)), &rows);
 }
 
 fn many(count: usize, word: &str) -> String {
@@ -229,7 +226,6 @@ pub(super) fn draw_help(painter: &mut Painter<'_>, about: Context, top: usize) {
     let area = Rect { y: screen.y + 1, height: screen.height.saturating_sub(2), ..screen };
     let width = area.width.min(84);
     let area = Rect { x: (area.width - width) / 2, width, ..area };
-    painter.clear(Rect { x: area.x.saturating_sub(1), width: area.width + 2, ..area });
     let rows = help_lines(painter.app, about);
     let shown = usize::from(area.height.saturating_sub(2));
     let inside = painter.boxed(area, "help");

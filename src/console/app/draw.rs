@@ -114,7 +114,7 @@ pub fn draw(app: &App, buf: &mut Buffer) -> Drawn {
         // Only a dialog that is written in has a cursor.
         painter.drawn.cursor = None;
     }
-    dialog::draw(&mut painter, &layout);
+    dialog::draw(&mut painter);
     if painter.is_still() {
         painter.drawn.cursor = painter.drawn.cursor.map(|(at, shape)| (at, shape.to_steady()));
     }

@@ -20,9 +20,10 @@ const ASKED_ROWS: u16 = 4;
 pub const SOURCE_MARGIN: u16 = 8;
 
 /// How much room there is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Breakpoint {
     /// Below 40x8: one sentence.
+    #[default]
     Sentence,
     /// Below 60x15: a pane and the status line.
     Small,
@@ -46,7 +47,7 @@ pub struct Pane {
 }
 
 /// The areas. One that is not there is empty.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Layout {
     /// How much room there is.
     pub breakpoint: Breakpoint,
@@ -122,24 +123,7 @@ impl Layout {
         let (rest, status) = cut_bottom(screen, 1);
         let (rest, notice) = cut_bottom(rest, 1);
         let (bar, body) = cut_top(rest, 1);
-        let empty = Self {
-            breakpoint,
-            bar: Rect::ZERO,
-            list: Rect::ZERO,
-            item_rows: 1,
-            panes: Vec::new(),
-            stage: screen,
-            timeline: Rect::ZERO,
-            asked: Rect::ZERO,
-            receipt: Rect::ZERO,
-            envelope: Rect::ZERO,
-            source: Rect::ZERO,
-            values: Rect::ZERO,
-            strip: Rect::ZERO,
-            rules: Vec::new(),
-            notice: Rect::ZERO,
-            status: Rect::ZERO,
-        };
+        let empty = Self { breakpoint, item_rows: 1, stage: screen, ..Self::default() };
         if breakpoint == Breakpoint::Sentence {
             empty
         } else {
@@ -361,6 +345,25 @@ fn list_columns(usual: u16, app: &App, width: u16) -> u16 {
 fn pane(task: TaskId, area: Rect) -> Pane {
     let (title, cells) = cut_top(area, 1);
     Pane { task, title, cells }
+}
+
+/// Returns a box in the middle of a screen: at most so many columns wide, as high as its rows and a border, and as low
+/// as `least` rows where there is no more.
+pub fn centred((columns, lines): (u16, u16), most_columns: u16, rows: usize, least: u16) -> Rect {
+    let width = most_columns.min(columns.saturating_sub(2)).max(columns.min(4));
+    let wanted = u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(2);
+    let height = wanted.min(lines.saturating_sub(2)).max(lines.min(least));
+    Rect { x: (columns - width) / 2, y: (lines - height) / 2, width, height }
+}
+
+/// Returns the inside of a box, one column in from the sides.
+pub fn inside(area: Rect) -> Rect {
+    Rect {
+        x: area.x.saturating_add(2),
+        y: area.y.saturating_add(1),
+        width: area.width.saturating_sub(4),
+        height: area.height.saturating_sub(2),
+    }
 }
 
 /// Cuts rows off the top: what was cut, and the rest.

@@ -1,10 +1,12 @@
 //! What every view draws with: clipped text in roles, rules with titles, boxes, ages that say when they
 //! change. Nothing outside its area is ever touched.
 
+use super::layout::inside;
 use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
+use tui_input::Input as Editor;
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::envelope::SafeText;
@@ -14,7 +16,7 @@ use super::App;
 use crate::console::looks::theme::{Glyphs, Role};
 use crate::console::text;
 use crate::console::text::document::{Piece, piece};
-use crate::console::text::slot;
+use crate::console::text::{slot, visible};
 
 /// Columns a title keeps beside the facts.
 const TITLE_COLUMNS: u16 = 22;
@@ -142,7 +144,7 @@ impl Painter<'_> {
 
     /// Draws an empty box with a title; returns its inside, one column in from the sides.
     pub(crate) fn boxed(&mut self, area: Rect, title: &str) -> Rect {
-        self.clear(area);
+        self.clear(Rect { x: area.x.saturating_sub(1), width: area.width.saturating_add(2), ..area });
         let Glyphs { corners, rules, .. } = self.glyphs();
         let (strong, last) = (self.style(Role::Strong), area.height.saturating_sub(1));
         let inner = usize::from(area.width.saturating_sub(2));
@@ -155,11 +157,41 @@ impl Painter<'_> {
         }
         let title = text::cut(title, inner.saturating_sub(3), self.glyphs().cut);
         self.text(area, (2, 0), &format!(" {title} "), strong);
-        Rect {
-            x: area.x.saturating_add(2),
-            y: area.y.saturating_add(1),
-            width: area.width.saturating_sub(4),
-            height: area.height.saturating_sub(2),
+        inside(area)
+    }
+
+    /// Returns the mark before a line that is being written.
+    pub(crate) fn prompt(&self) -> Piece {
+        piece(format!("{} ", self.glyphs().selected), Role::Accent)
+    }
+
+    /// Draws a line being written, its cursor in sight if it has one: of a long line the beginning goes first.
+    pub(crate) fn editor(
+        &mut self,
+        area: Rect,
+        y: u16,
+        label: &[Piece],
+        editor: &Editor,
+        is_masked: bool,
+        has_cursor: bool,
+    ) {
+        let from = self.row(area, y, label);
+        let room = usize::from(area.width.saturating_sub(from + 1));
+        let shown = |text: String| match is_masked {
+            true => "*".repeat(text.chars().count()),
+            false => visible::one_line(&text).replace("⏎ ", "⏎"),
+        };
+        let before = shown(editor.value().chars().take(editor.cursor()).collect());
+        let after = shown(editor.value().chars().skip(editor.cursor()).collect());
+        let mut start = 0;
+        while text::width(&before[start..]) > room {
+            start += before[start..].chars().next().map_or(1, char::len_utf8);
+        }
+        let style = self.style(Role::Text);
+        let x = self.text(area, (from, y), &before[start..], style);
+        self.text(area, (x, y), &after, style);
+        if has_cursor && x < area.width && y < area.height {
+            self.drawn.cursor = Some((Position::new(area.x + x, area.y + y), CursorShape::Default));
         }
     }
 

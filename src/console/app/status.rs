@@ -2,11 +2,9 @@
 //! now, follow flag.
 
 use jiff::SignedDuration;
-use ratatui::layout::{Position, Rect};
-use tui_input::Input as Editor;
+use ratatui::layout::Rect;
 
 use crate::envelope::Actor;
-use crate::terminal::CursorShape;
 
 use super::hints::hints;
 use super::painter::{Painter, columns, cut};
@@ -187,72 +185,30 @@ fn flag(painter: &Painter<'_>) -> Vec<Piece> {
 /// The row above: what is being written, else what the person should know.
 pub(super) fn notice(painter: &mut Painter<'_>, area: Rect) {
     let app = painter.app;
-    match &app.mode {
-        Mode::Line(task, editor) => {
-            let Some(task) = app.view.task(task) else { return };
-            let is_secret = wants_secret(task);
-            let label = if is_secret { "secret, not recorded" } else { "line" };
-            let label = [piece(format!(" {label} to {} ", alias(task)), Role::Faint), prompt(painter)];
-            write_line(painter, area, &label, editor, is_secret);
-        }
-        Mode::Start(editor) => {
-            let label = [piece(" run here ", Role::Faint), prompt(painter)];
-            write_line(painter, area, &label, editor, false);
-        }
-        Mode::Rename(task, editor) => {
-            let of = app.view.task(task).map(|task| alias(task)).unwrap_or_default();
-            let label = [piece(format!(" name for {of} "), Role::Faint), prompt(painter)];
-            write_line(painter, area, &label, editor, false);
-        }
-        Mode::Search(task, editor) => {
-            let of = app.view.task(task).map(|task| alias(task)).unwrap_or_default();
-            let label = [piece(format!(" search {of} "), Role::Faint), prompt(painter)];
-            write_line(painter, area, &label, editor, false);
-        }
+    let task = app.mode.task().and_then(|task| app.view.task(task));
+    let is_secret = task.is_some_and(|task| wants_secret(task));
+    let of = task.map(|task| alias(task)).unwrap_or_default();
+    let (label, editor) = match &app.mode {
+        Mode::Line(_, _) if task.is_none() => return,
+        Mode::Line(_, editor) if is_secret => (format!(" secret, not recorded to {of} "), editor),
+        Mode::Line(_, editor) => (format!(" line to {of} "), editor),
+        Mode::Start(editor) => (" run here ".to_owned(), editor),
+        Mode::Rename(_, editor) => (format!(" name for {of} "), editor),
+        Mode::Search(_, editor) => (format!(" search {of} "), editor),
         Mode::Find(editor) => {
             let what = if app.calls.column == Column::Envelope { "envelope" } else { "receipt" };
-            let label = [piece(format!(" find in the {what} "), Role::Faint), prompt(painter)];
-            write_line(painter, area, &label, editor, false);
+            (format!(" find in the {what} "), editor)
         }
         Mode::Observe | Mode::Input(_) | Mode::Copy(_) => {
             let pieces = news(painter);
             let pieces = cut(&pieces, usize::from(area.width.saturating_sub(1)), painter.glyphs().cut);
             painter.row(area, 0, &pieces);
+            return;
         }
-    }
-}
-
-fn prompt(painter: &Painter<'_>) -> Piece {
-    piece(format!("{} ", painter.glyphs().selected), Role::Accent)
-}
-
-pub(super) fn write_line(
-    painter: &mut Painter<'_>,
-    area: Rect,
-    label: &[Piece],
-    editor: &Editor,
-    is_secret: bool,
-) {
-    let from = painter.row(area, 0, label);
-    let room = usize::from(area.width.saturating_sub(from + 1));
-    let shown = |text: &str| match is_secret {
-        true => "*".repeat(text.chars().count()),
-        false => visible::one_line(text).replace("⏎ ", "⏎"),
     };
-    let before: String = editor.value().chars().take(editor.cursor()).collect();
-    let after: String = editor.value().chars().skip(editor.cursor()).collect();
-    let (before, after) = (shown(&before), shown(&after));
-    // A long line keeps its cursor in sight: its beginning goes first.
-    let mut start = 0;
-    while text::width(&before[start..]) > room {
-        start += before[start..].chars().next().map_or(1, char::len_utf8);
-    }
-    let style = painter.style(Role::Text);
-    let x = painter.text(area, (from, 0), &before[start..], style);
-    painter.text(area, (x, 0), &after, style);
-    if x < area.width && area.height > 0 && painter.app.layers.last().is_none_or(Layer::is_written) {
-        painter.drawn.cursor = Some((Position::new(area.x + x, area.y), CursorShape::Default));
-    }
+    let label = [piece(label, Role::Faint), painter.prompt()];
+    let is_masked = is_secret && matches!(app.mode, Mode::Line(..));
+    painter.editor(area, 0, &label, editor, is_masked, app.layers.is_empty());
 }
 
 /// The newest of: a task that needs the person, a notice of the runtime, an end under the fingers.

@@ -4,7 +4,6 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use super::dialog::{DIALOG_COLUMNS, command_rows, dialog, key_row};
-use super::layout::Layout;
 use super::painter::Painter;
 use super::task_words::who;
 use super::{App, Layer, alias};
@@ -124,7 +123,7 @@ pub(super) fn signal(task: &TaskId, action: Action) -> Option<Effect> {
     known.map(|(_, name)| signal_of(task, name))
 }
 
-pub(super) fn draw_stop(painter: &mut Painter<'_>, layout: &Layout, task: &TaskView, kill: bool) {
+pub(super) fn draw_stop(painter: &mut Painter<'_>, task: &TaskView, kill: bool) {
     let mut rows = command_rows(painter, task, DIALOG_COLUMNS - 5, 3);
     let running = painter.lasting(task.started_at.unwrap_or(task.created_at));
     rows.push(vec![piece(format!("running {running}"), Role::Faint)]);
@@ -149,7 +148,7 @@ pub(super) fn draw_stop(painter: &mut Painter<'_>, layout: &Layout, task: &TaskV
     };
     rows.push(key_row(painter, Context::Stop, keys));
     let title = format!("{} {}?", if kill { "kill" } else { "stop" }, alias(task));
-    dialog(painter, layout, &title, &rows);
+    dialog(painter, &title, &rows);
 }
 
 fn told(task: &TaskView) -> String {
@@ -161,18 +160,10 @@ fn told(task: &TaskView) -> String {
     }
 }
 
-pub(super) fn draw_signal(painter: &mut Painter<'_>, layout: &Layout, task: &TaskView) {
+pub(super) fn draw_signal(painter: &mut Painter<'_>, task: &TaskView) {
     let mut rows = command_rows(painter, task, DIALOG_COLUMNS - 5, 2);
     rows.push(Vec::new());
-    let signals = [
-        Action::Interrupt,
-        Action::Terminate,
-        Action::HangUp,
-        Action::QuitSignal,
-        Action::User1,
-        Action::User2,
-    ];
-    for action in signals {
+    for (action, _) in SIGNALS {
         let key = painter.app.setup.keymap.key(Context::Signal, action).unwrap_or_default();
         rows.push(vec![
             piece(column(&key, 4, ""), Role::Key),
@@ -182,10 +173,10 @@ pub(super) fn draw_signal(painter: &mut Painter<'_>, layout: &Layout, task: &Tas
     }
     rows.push(Vec::new());
     rows.push(key_row(painter, Context::Signal, &[(Action::Back, "none")]));
-    dialog(painter, layout, &format!("signal to {}", alias(task)), &rows);
+    dialog(painter, &format!("signal to {}", alias(task)), &rows);
 }
 
-pub(super) fn draw_quit(painter: &mut Painter<'_>, layout: &Layout) {
+pub(super) fn draw_quit(painter: &mut Painter<'_>) {
     let app = painter.app;
     let dots = painter.glyphs().cut;
     let live: Vec<_> = app.view.all_tasks().into_iter().filter(|task| !task.status.is_terminal()).collect();
@@ -240,7 +231,7 @@ pub(super) fn draw_quit(painter: &mut Painter<'_>, layout: &Layout) {
         1 => "quit? 1 task runs".to_owned(),
         many => format!("quit? {many} tasks run"),
     };
-    dialog(painter, layout, &title, &rows);
+    dialog(painter, &title, &rows);
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@ use crate::runtime::{HoldReason, TaskView};
 
 use super::alias;
 use super::dialog::{DIALOG_COLUMNS, command_rows, dialog, key_row};
-use super::layout::Layout;
 use super::painter::Painter;
 use super::task_words::{need, who};
 use crate::console::keys::action::Action;
@@ -18,7 +17,7 @@ use crate::console::text::{column, count, visible};
 const NAME: usize = 10;
 const COMMAND_ROWS: usize = 4;
 
-pub(super) fn draw(painter: &mut Painter<'_>, layout: &Layout, task: &TaskView) {
+pub(super) fn draw(painter: &mut Painter<'_>, task: &TaskView) {
     let mut rows = command_rows(painter, task, DIALOG_COLUMNS - 5, COMMAND_ROWS);
     rows.push(Vec::new());
     for (name, fact) in facts(painter, task) {
@@ -34,7 +33,7 @@ pub(super) fn draw(painter: &mut Painter<'_>, layout: &Layout, task: &TaskView) 
     rows.push(Vec::new());
     rows.push(key_row(painter, Context::Help, &[(Action::Back, "close")]));
     let shown = painter.state(task);
-    dialog(painter, layout, &format!("{} {} {}", alias(task), shown.glyph, shown.word), &rows);
+    dialog(painter, &format!("{} {} {}", alias(task), shown.glyph, shown.word), &rows);
 }
 
 fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, String)> {

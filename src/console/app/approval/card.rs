@@ -9,10 +9,10 @@ use tui_input::Input as Editor;
 use crate::envelope::Actor;
 use crate::runtime::{HeldCall, HoldReason, READING};
 
+use crate::console::app::App;
 use crate::console::app::dialog::key_row;
+use crate::console::app::layout::{centred, cut_bottom, inside};
 use crate::console::app::painter::Painter;
-use crate::console::app::status::write_line;
-use crate::console::app::{App, Layer};
 use crate::console::keys::action::Action;
 use crate::console::keys::keymap::Context;
 use crate::console::looks::theme::Role;
@@ -79,26 +79,10 @@ impl Card {
     }
 }
 
-impl Layer {
-    /// Tells whether a line is being written in it.
-    pub fn is_written(&self) -> bool {
-        matches!(self, Self::Held(Card { writing: Some(_), .. }))
-    }
-}
-
 /// Where a card stands on a screen, and where its text.
-pub(crate) fn place((columns, rows): (u16, u16), text_rows: usize) -> (Rect, Rect) {
-    let width = MOST_COLUMNS.min(columns.saturating_sub(2)).max(columns.min(4));
-    let wanted = u16::try_from(text_rows).unwrap_or(u16::MAX).saturating_add(FOOT + 2);
-    let height = wanted.min(rows.saturating_sub(2)).max(rows.min(5));
-    let area = Rect { x: (columns - width) / 2, y: (rows - height) / 2, width, height };
-    let inside = Rect {
-        x: area.x.saturating_add(2),
-        y: area.y.saturating_add(1),
-        width: width.saturating_sub(4),
-        height: height.saturating_sub(FOOT + 2),
-    };
-    (area, inside)
+pub(crate) fn place(size: (u16, u16), text_rows: usize) -> (Rect, Rect) {
+    let area = centred(size, MOST_COLUMNS, text_rows.saturating_add(usize::from(FOOT)), 5);
+    (area, cut_bottom(inside(area), FOOT).0)
 }
 
 /// Returns the columns of a card's text.
@@ -203,7 +187,6 @@ pub(crate) fn draw(painter: &mut Painter<'_>, card: &Card) {
     let rows = rows(app, call, card);
     let screen = painter.buf.area;
     let (area, text) = place((screen.width, screen.height), rows.len());
-    painter.clear(Rect { x: area.x.saturating_sub(1), width: (area.width + 2).min(screen.width), ..area });
     painter.boxed(area, &title(call, at, all.len(), painter.glyphs().cut));
     for (y, row) in (0..text.height).zip(rows.iter().skip(card.top)) {
         painter.row(text, y, row);
@@ -212,10 +195,10 @@ pub(crate) fn draw(painter: &mut Painter<'_>, card: &Card) {
     let mark = piece("> ", Role::Accent);
     match &card.writing {
         Some(Writing::Note(note)) => {
-            return write_line(painter, foot, &[piece("why not? ", Role::Faint), mark], note, false);
+            return painter.editor(foot, 0, &[piece("why not? ", Role::Faint), mark], note, false, true);
         }
         Some(Writing::Rule(rule)) => {
-            write_line(painter, foot, &[piece("what begins with ", Role::Faint), mark], rule, false);
+            painter.editor(foot, 0, &[piece("what begins with ", Role::Faint), mark], rule, false, true);
             let ways = [(Action::Send, "run it, ask no more about these"), (Action::Leave, "back")];
             let keys = key_row(painter, Context::Note, &ways);
             painter.row(foot, 1, &keys);

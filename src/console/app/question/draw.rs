@@ -1,17 +1,15 @@
 //! The dialog of a question: its whole text, what to go by, the keys. Never cut: what does not fit scrolls.
 
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::Rect;
 
 use crate::runtime::QuestionKind;
-use crate::terminal::CursorShape;
 
 use super::Inquiry;
 use crate::console::app::App;
-use crate::console::app::layout::{cut_bottom, cut_top};
+use crate::console::app::layout::{centred, cut_bottom, cut_top, inside};
 use crate::console::app::painter::{Painter, columns, cut, joined};
 use crate::console::keys::action::Action;
 use crate::console::looks::theme::Role;
-use crate::console::text;
 use crate::console::text::document::{Piece, piece};
 use crate::console::text::visible;
 
@@ -19,31 +17,15 @@ const MOST_COLUMNS: u16 = 100;
 /// Labels shown at once.
 const MOST_LABELS: usize = 8;
 
-/// Where the parts of a dialog stand: the box, what is read, what is chosen or written, the keys.
-struct Room {
-    whole: Rect,
-    text: Rect,
-    foot: Rect,
-}
-
-fn room(size: (u16, u16), rows: usize, foot: u16) -> Room {
-    let (columns, lines) = size;
-    let width = MOST_COLUMNS.min(columns.saturating_sub(2)).max(columns.min(4));
-    let wanted = u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(foot + 2);
-    let height = wanted.min(lines.saturating_sub(2)).max(lines.min(3));
-    let whole = Rect { x: (columns - width) / 2, y: (lines - height) / 2, width, height };
-    let inside = Rect {
-        x: whole.x + 2.min(width),
-        y: whole.y + 1,
-        width: width.saturating_sub(4),
-        height: height.saturating_sub(2),
-    };
-    let (text, foot) = cut_bottom(inside, foot);
-    Room { whole, text, foot }
+/// Where a dialog stands: the box, what is read in it, and below that what is chosen or written, and the keys.
+fn places(size: (u16, u16), rows: usize, foot: u16) -> (Rect, Rect, Rect) {
+    let whole = centred(size, MOST_COLUMNS, rows + usize::from(foot), 3);
+    let (text, foot) = cut_bottom(inside(whole), foot);
+    (whole, text, foot)
 }
 
 fn width(size: (u16, u16)) -> usize {
-    usize::from(room(size, 0, 0).text.width)
+    usize::from(places(size, 0, 0).1.width)
 }
 
 fn foot_rows(inquiry: &Inquiry) -> u16 {
@@ -59,23 +41,22 @@ fn foot_rows(inquiry: &Inquiry) -> u16 {
 /// Returns how many rows a question has, and how many of them are shown at once.
 pub(crate) fn rows(app: &App, inquiry: &Inquiry) -> (usize, usize) {
     let all = inquiry.rows(width(app.size)).len();
-    (all, usize::from(room(app.size, all, foot_rows(inquiry)).text.height))
+    (all, usize::from(places(app.size, all, foot_rows(inquiry)).1.height))
 }
 
 pub(crate) fn draw(painter: &mut Painter<'_>, inquiry: &Inquiry) {
     let size = (painter.buf.area.width, painter.buf.area.height);
     let rows = inquiry.rows(width(size));
-    let room = room(size, rows.len(), foot_rows(inquiry));
-    painter.clear(Rect { x: room.whole.x.saturating_sub(1), width: room.whole.width + 2, ..room.whole });
-    painter.boxed(room.whole, &inquiry.title());
-    left(painter, inquiry, room.whole);
-    let shown = usize::from(room.text.height);
+    let (whole, text, below) = places(size, rows.len(), foot_rows(inquiry));
+    painter.boxed(whole, &inquiry.title());
+    left(painter, inquiry, whole);
+    let shown = usize::from(text.height);
     let top = inquiry.top.min(rows.len().saturating_sub(shown));
-    for (y, row) in (0..room.text.height).zip(rows.iter().skip(top)) {
-        painter.row(room.text, y, row);
+    for (y, row) in (0..text.height).zip(rows.iter().skip(top)) {
+        painter.row(text, y, row);
     }
-    more(painter, room.text, top, rows.len().saturating_sub(top + shown));
-    foot(painter, inquiry, room.foot);
+    more(painter, text, top, rows.len().saturating_sub(top + shown));
+    foot(painter, inquiry, below);
 }
 
 /// The time left, in the title.
@@ -118,13 +99,15 @@ fn foot(painter: &mut Painter<'_>, inquiry: &Inquiry, area: Rect) {
         QuestionKind::Text { masked } => {
             let label = if *masked { "not recorded " } else { "" };
             let is_here = !inquiry.is_noting && !inquiry.is_over;
-            write(painter, area, at, label, (&inquiry.answer, *masked, is_here));
+            let label = [piece(label, Role::Faint), painter.prompt()];
+            painter.editor(area, at, &label, &inquiry.answer, *masked, is_here);
             at += 1;
         }
         _ => {}
     }
     if inquiry.is_noting || !inquiry.note.value().is_empty() {
-        write(painter, area, at, "note ", (&inquiry.note, false, inquiry.is_noting));
+        let label = [piece("note ", Role::Faint), painter.prompt()];
+        painter.editor(area, at, &label, &inquiry.note, false, inquiry.is_noting);
         at += 1;
     }
     let keys = keys(painter, inquiry);
@@ -189,36 +172,6 @@ fn keys(painter: &mut Painter<'_>, inquiry: &Inquiry) -> Vec<Piece> {
         }
     }
     joined(said, &piece("   ", Role::Text))
-}
-
-/// A line being written, its cursor in sight.
-fn write(
-    painter: &mut Painter<'_>,
-    area: Rect,
-    y: u16,
-    label: &str,
-    (editor, masked, is_here): (&tui_input::Input, bool, bool),
-) {
-    let mark = painter.glyphs().selected;
-    let head = [piece(label, Role::Faint), piece(format!("{mark} "), Role::Accent)];
-    let from = painter.row(area, y, &head);
-    let shown = |text: String| match masked {
-        true => "*".repeat(text.chars().count()),
-        false => visible::one_line(&text).replace("⏎ ", "⏎"),
-    };
-    let before = shown(editor.value().chars().take(editor.cursor()).collect());
-    let after = shown(editor.value().chars().skip(editor.cursor()).collect());
-    let room = usize::from(area.width.saturating_sub(from + 1));
-    let mut start = 0;
-    while text::width(&before[start..]) > room {
-        start += before[start..].chars().next().map_or(1, char::len_utf8);
-    }
-    let style = painter.style(Role::Text);
-    let x = painter.text(area, (from, y), &before[start..], style);
-    painter.text(area, (x, y), &after, style);
-    if is_here && x < area.width && y < area.height {
-        painter.drawn.cursor = Some((Position::new(area.x + x, area.y + y), CursorShape::Default));
-    }
 }
 
 /// The row of the program screen that says what it waits for.
