@@ -1,7 +1,7 @@
 //! The canonical envelope: the one record of a tool's answer, from which every other form is made.
 //! Success without a result and error without an error cannot be said.
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::error::{ErrorKind, ToolError};
@@ -10,8 +10,8 @@ use super::error::{ErrorKind, ToolError};
 pub const SUMMARY_CHARS: usize = 200;
 
 /// A tool's answer as it is stored and sent (docs/contract.md#envelope). Written as five keys, always all five.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Wire", into = "Wire")]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(try_from = "Wire")]
 pub struct Envelope {
     tool_name: String,
     summary_text: String,
@@ -27,25 +27,10 @@ pub enum Outcome {
     Error(ToolError),
 }
 
-/// An envelope that says two things at once, or nothing.
+/// An envelope that contradicts itself, or is incomplete; why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidEnvelope {
-    /// `success` without a result.
-    #[error("an envelope with status success needs a result")]
-    SuccessWithoutResult,
-    /// `success` with an error.
-    #[error("an envelope with status success has error null")]
-    SuccessWithError,
-    /// `error` without an error.
-    #[error("an envelope with status error needs an error")]
-    ErrorWithoutError,
-    /// `error` with a result.
-    #[error("an envelope with status error has result null")]
-    ErrorWithResult,
-    /// A summary of several lines, or too long.
-    #[error("summary_text is one line of at most {SUMMARY_CHARS} characters")]
-    Summary,
-}
+#[error("{0}")]
+pub struct InvalidEnvelope(&'static str);
 
 impl Envelope {
     /// Makes the envelope of a success. A result that has no JSON form becomes an internal error.
@@ -101,7 +86,7 @@ impl Envelope {
     /// Returns the word of the `status` key: `success` or `error`.
     #[must_use]
     pub fn status(&self) -> &'static str {
-        Status::of(&self.outcome).as_str()
+        if self.is_error() { "error" } else { "success" }
     }
 
     /// Tells whether the tool could not do what was asked.
@@ -155,7 +140,7 @@ pub fn one_line(text: &str, limit: usize) -> String {
 }
 
 /// The five keys as they travel.
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wire {
     tool_name: String,
@@ -167,27 +152,11 @@ struct Wire {
     error: Option<ToolError>,
 }
 
-#[derive(Clone, Copy, Serialize, Deserialize)]
+#[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Status {
     Success,
     Error,
-}
-
-impl Status {
-    fn of(outcome: &Outcome) -> Self {
-        match outcome {
-            Outcome::Success(_) => Self::Success,
-            Outcome::Error(_) => Self::Error,
-        }
-    }
-
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Success => "success",
-            Self::Error => "error",
-        }
-    }
 }
 
 /// Reads a key that may be null and may not be missing.
@@ -199,14 +168,9 @@ where
     Option::deserialize(deserializer)
 }
 
-impl From<Envelope> for Wire {
-    fn from(envelope: Envelope) -> Self {
-        let status = Status::of(&envelope.outcome);
-        let (result, error) = match envelope.outcome {
-            Outcome::Success(result) => (Some(result), None),
-            Outcome::Error(error) => (None, Some(error)),
-        };
-        Self { tool_name: envelope.tool_name, status, summary_text: envelope.summary_text, result, error }
+impl Serialize for Envelope {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.to_value().serialize(serializer)
     }
 }
 
@@ -214,16 +178,19 @@ impl TryFrom<Wire> for Envelope {
     type Error = InvalidEnvelope;
 
     fn try_from(wire: Wire) -> Result<Self, InvalidEnvelope> {
+        let invalid = |reason| Err(InvalidEnvelope(reason));
         let outcome = match (wire.status, wire.result, wire.error) {
             (Status::Success, Some(result), None) => Outcome::Success(result),
-            (Status::Success, _, Some(_)) => return Err(InvalidEnvelope::SuccessWithError),
-            (Status::Success, None, None) => return Err(InvalidEnvelope::SuccessWithoutResult),
             (Status::Error, None, Some(error)) => Outcome::Error(error),
-            (Status::Error, Some(_), _) => return Err(InvalidEnvelope::ErrorWithResult),
-            (Status::Error, None, None) => return Err(InvalidEnvelope::ErrorWithoutError),
+            (Status::Success, _, Some(_)) => {
+                return invalid("an envelope with status success has error null");
+            }
+            (Status::Success, None, _) => return invalid("an envelope with status success needs a result"),
+            (Status::Error, Some(_), _) => return invalid("an envelope with status error has result null"),
+            (Status::Error, None, None) => return invalid("an envelope with status error needs an error"),
         };
         if one_line(&wire.summary_text, SUMMARY_CHARS) != wire.summary_text {
-            return Err(InvalidEnvelope::Summary);
+            return invalid("summary_text is one line of at most 200 characters");
         }
         Ok(Self { tool_name: wire.tool_name, summary_text: wire.summary_text, outcome })
     }

@@ -28,17 +28,8 @@ pub fn is_hidden(c: char) -> bool {
     if c < '\u{AD}' {
         return false;
     }
-    HIDDEN
-        .binary_search_by(|range| {
-            if c > *range.end() {
-                std::cmp::Ordering::Less
-            } else if c < *range.start() {
-                std::cmp::Ordering::Greater
-            } else {
-                std::cmp::Ordering::Equal
-            }
-        })
-        .is_ok()
+    let at = HIDDEN.partition_point(|range| *range.end() < c);
+    HIDDEN.get(at).is_some_and(|range| range.contains(&c))
 }
 
 /// General category Cf, Zl and Zp together with the property Default_Ignorable_Code_Point (Unicode 17).
@@ -107,8 +98,8 @@ fn is_writing(text: &str, at: usize, c: char) -> bool {
         '\u{FE0E}' | '\u{FE0F}' => is_pictograph(last),
         JOINER | NON_JOINER if is_joined_letter(last) => next().is_some_and(is_joined_letter),
         JOINER => {
-            let is_dress = |c: &char| matches!(c, '\u{FE0F}' | '\u{1F3FB}'..='\u{1F3FF}');
-            let emoji = before.chars().rev().find(|c| !is_dress(c));
+            let is_modifier = |c: &char| matches!(c, '\u{FE0F}' | '\u{1F3FB}'..='\u{1F3FF}');
+            let emoji = before.chars().rev().find(|c| !is_modifier(c));
             emoji.is_some_and(is_pictograph) && next().is_some_and(is_pictograph)
         }
         '\u{E0020}'..='\u{E007F}' => is_region(text, at),

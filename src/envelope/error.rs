@@ -1,94 +1,116 @@
-//! The errors a tool answers with, and the one table of their kinds. Never a command's own failure:
-//! a command that ran and exited with 1 is a success of the tool.
-
-use std::fmt;
+//! The errors a tool answers with, and their kinds. A command's own failure is never one of them: a command that ran
+//! and exited with 1 is a success of the tool.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Declares the kinds and everything derived from them, so that each fact stands in one row.
-macro_rules! error_kinds {
-    ($($(#[$doc:meta])* $kind:ident { name: $name:literal, retryable: $retryable:literal, exit: $exit:literal })+) => {
-        /// Why a tool could not do what was asked (docs/contract.md#error-kinds).
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-        pub enum ErrorKind {
-            $($(#[$doc])* #[serde(rename = $name)] $kind,)+
-        }
-
-        impl ErrorKind {
-            /// Every kind, in the order of the table.
-            pub const ALL: &[Self] = &[$(Self::$kind),+];
-
-            /// Returns the word used on every surface.
-            #[must_use]
-            pub fn as_str(self) -> &'static str {
-                match self { $(Self::$kind => $name,)+ }
-            }
-
-            /// Tells whether the same call may succeed later, unless the error itself says otherwise.
-            #[must_use]
-            pub fn is_retryable(self) -> bool {
-                match self { $(Self::$kind => $retryable,)+ }
-            }
-
-            /// Returns the exit code of a command line that ends with this error.
-            #[must_use]
-            pub fn exit_code(self) -> u8 {
-                match self { $(Self::$kind => $exit,)+ }
-            }
-        }
-    };
-}
-
-error_kinds! {
+/// Why a tool could not do what was asked (docs/contract.md#error-kinds).
+///
+/// To add one: a variant here, its exit code and whether a retry may help below, and a row in docs/contract.md.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    strum::Display,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum ErrorKind {
     /// The input does not match the tool's schema.
-    InvalidToolInput { name: "invalid_tool_input", retryable: false, exit: 2 }
+    InvalidToolInput,
     /// No tool has that name.
-    UnknownTool { name: "unknown_tool", retryable: false, exit: 5 }
+    UnknownTool,
     /// The working directory lies outside the workspace.
-    ExecutionRootViolation { name: "execution_root_violation", retryable: false, exit: 7 }
+    ExecutionRootViolation,
     /// The working directory does not exist.
-    WorkdirNotFound { name: "workdir_not_found", retryable: false, exit: 5 }
+    WorkdirNotFound,
     /// The shell could not be started.
-    CommandSpawnFailed { name: "command_spawn_failed", retryable: false, exit: 4 }
+    CommandSpawnFailed,
     /// No task has that id.
-    TaskNotFound { name: "task_not_found", retryable: false, exit: 5 }
+    TaskNotFound,
     /// The task belongs to someone else.
-    NotTaskOwner { name: "not_task_owner", retryable: false, exit: 7 }
+    NotTaskOwner,
     /// As many tasks run as may.
-    TaskLimitReached { name: "task_limit_reached", retryable: true, exit: 11 }
+    TaskLimitReached,
     /// The operator said no.
-    OperatorDenied { name: "operator_denied", retryable: false, exit: 7 }
+    OperatorDenied,
     /// The command wrote more than it may.
-    OutputLimitExceeded { name: "output_limit_exceeded", retryable: false, exit: 1 }
+    OutputLimitExceeded,
     /// The system has no more descriptors, terminals or processes.
-    ResourceExhausted { name: "resource_exhausted", retryable: true, exit: 12 }
+    ResourceExhausted,
     /// Too little room on the disk to start a task.
-    LowDiskSpace { name: "low_disk_space", retryable: false, exit: 12 }
+    LowDiskSpace,
     /// The operator has not decided yet.
-    OperatorPending { name: "operator_pending", retryable: true, exit: 12 }
+    OperatorPending,
     /// The runtime is going away.
-    RuntimeShuttingDown { name: "runtime_shutting_down", retryable: true, exit: 12 }
+    RuntimeShuttingDown,
     /// As many connections are open as may be.
-    TooManyConnections { name: "too_many_connections", retryable: true, exit: 12 }
+    TooManyConnections,
     /// A line of input longer than a terminal can take.
-    InputLineTooLong { name: "input_line_too_long", retryable: false, exit: 2 }
+    InputLineTooLong,
     /// An idempotency key stands for another request already.
-    IdempotencyConflict { name: "idempotency_conflict", retryable: false, exit: 6 }
+    IdempotencyConflict,
     /// No question has that id.
-    QuestionNotFound { name: "question_not_found", retryable: false, exit: 5 }
+    QuestionNotFound,
     /// The question was settled before.
-    QuestionSettled { name: "question_settled", retryable: false, exit: 6 }
+    QuestionSettled,
     /// It is for the operator to say.
-    OperatorOnly { name: "operator_only", retryable: false, exit: 7 }
+    OperatorOnly,
     /// A fault of Pilothouse itself.
-    InternalError { name: "internal_error", retryable: false, exit: 1 }
+    InternalError,
 }
 
-impl fmt::Display for ErrorKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+impl ErrorKind {
+    /// Every kind, in the order of the table.
+    pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
+
+    /// Returns the word used everywhere.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+
+    /// Tells whether the same call may succeed later, unless the error itself says otherwise.
+    #[must_use]
+    pub fn is_retryable(self) -> bool {
+        matches!(
+            self,
+            Self::TaskLimitReached
+                | Self::ResourceExhausted
+                | Self::OperatorPending
+                | Self::RuntimeShuttingDown
+                | Self::TooManyConnections
+        )
+    }
+
+    /// Returns the exit code of a command line that ends with this error.
+    #[must_use]
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::OutputLimitExceeded | Self::InternalError => 1,
+            Self::InvalidToolInput | Self::InputLineTooLong => 2,
+            Self::CommandSpawnFailed => 4,
+            Self::UnknownTool | Self::WorkdirNotFound | Self::TaskNotFound | Self::QuestionNotFound => 5,
+            Self::IdempotencyConflict | Self::QuestionSettled => 6,
+            Self::ExecutionRootViolation | Self::NotTaskOwner | Self::OperatorDenied | Self::OperatorOnly => {
+                7
+            }
+            Self::TaskLimitReached => 11,
+            Self::ResourceExhausted
+            | Self::LowDiskSpace
+            | Self::OperatorPending
+            | Self::RuntimeShuttingDown
+            | Self::TooManyConnections => 12,
+        }
     }
 }
 

@@ -1,173 +1,69 @@
-//! Lays a JSON document out over lines. Rewrites blanks only: numbers, strings, key order and
-//! repeated keys stay exactly as they were printed.
-
-use std::ops::ControlFlow;
+//! Lays a JSON document out over lines. Only whitespace changes: numbers, strings, the order of keys and repeated keys
+//! stay exactly as they were printed.
 
 use serde::de::IgnoredAny;
 
 const INDENT: &str = "  ";
-/// A document nested deeper is left as it was printed: each level indents all that stands in it.
+/// A document nested deeper is left as it was printed: each level indents everything inside it.
 const MAX_DEPTH: usize = 64;
-/// So is one that would take more than this many times its own bytes.
+/// A document that would grow beyond this many times its size in bytes is left as it was printed, too.
 const MAX_GROWTH: usize = 4;
 
-/// A JSON object or array and how it looks laid out. Only the part that is asked for is ever built.
-#[derive(Debug)]
-pub(super) struct Document<'a> {
-    text: &'a str,
-    ends_line: bool,
-    chars: usize,
-}
-
-impl<'a> Document<'a> {
-    /// Returns the document, when the text is one JSON object or array and nothing else, and laying it out stays
-    /// within bounds: [`MAX_DEPTH`] levels, [`MAX_GROWTH`] times its bytes.
-    pub(super) fn of(text: &'a str) -> Option<Self> {
-        let document = text.trim();
-        let opens = document.starts_with(['{', '[']);
-        if !opens || serde_json::from_str::<IgnoredAny>(document).is_err() {
-            return None;
-        }
-        let most = document.len().saturating_mul(MAX_GROWTH);
-        let (mut bytes, mut chars) = (0, 0);
-        let within = walk(document, |piece| {
-            bytes += piece.bytes();
-            chars += piece.chars();
-            match piece {
-                Piece::Line(depth) if depth > MAX_DEPTH => ControlFlow::Break(()),
-                _ if bytes > most => ControlFlow::Break(()),
-                _ => ControlFlow::Continue(()),
-            }
-        });
-        let ends_line = text.ends_with('\n');
-        within.is_continue().then_some(Self {
-            text: document,
-            ends_line,
-            chars: chars + usize::from(ends_line),
-        })
+/// Lays a text out that is one JSON object or array and nothing else. None when it is not, or when the result would
+/// exceed [`MAX_DEPTH`] levels or [`MAX_GROWTH`] times its bytes.
+pub(super) fn laid_out(text: &str) -> Option<String> {
+    let document = text.trim();
+    let opens = document.starts_with(['{', '[']);
+    if !opens || serde_json::from_str::<IgnoredAny>(document).is_err() {
+        return None;
     }
-
-    /// Returns how many characters it takes laid out.
-    pub(super) fn chars(&self) -> usize {
-        self.chars
-    }
-
-    /// Returns its first characters, laid out.
-    pub(super) fn first(&self, chars: usize) -> String {
-        self.part(0, chars.min(self.chars))
-    }
-
-    /// Returns its last characters, laid out.
-    pub(super) fn last(&self, chars: usize) -> String {
-        self.part(self.chars.saturating_sub(chars), self.chars)
-    }
-
-    fn part(&self, from: usize, to: usize) -> String {
-        let mut out = String::with_capacity(to - from);
-        let mut at = 0;
-        let whole = walk(self.text, |piece| {
-            let (start, end) = (at, at + piece.chars());
-            at = end;
-            if end > from {
-                piece.write(&mut out, from.saturating_sub(start), to - start);
-            }
-            if end >= to { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
-        if whole.is_continue() && self.ends_line && (from..to).contains(&at) {
-            out.push('\n');
-        }
-        out
-    }
-}
-
-/// What a laid out document is put together from.
-#[derive(Clone, Copy)]
-enum Piece<'a> {
-    /// A stretch of it as it was printed.
-    Text(&'a str),
-    /// The blank after a key.
-    Blank,
-    /// A new line, indented for this depth.
-    Line(usize),
-}
-
-impl Piece<'_> {
-    fn bytes(self) -> usize {
-        match self {
-            Self::Text(text) => text.len(),
-            Self::Blank => 1,
-            Self::Line(depth) => 1 + depth * INDENT.len(),
-        }
-    }
-
-    fn chars(self) -> usize {
-        match self {
-            Self::Text(text) => text.chars().count(),
-            Self::Blank | Self::Line(_) => self.bytes(),
-        }
-    }
-
-    /// Writes its characters from `from` up to `to`.
-    fn write(self, out: &mut String, from: usize, to: usize) {
-        let (skip, take) = (from, to.saturating_sub(from));
-        match self {
-            Self::Text(text) if skip == 0 && take >= text.len() => out.push_str(text),
-            Self::Text(text) => out.extend(text.chars().skip(skip).take(take)),
-            Self::Blank => out.extend(" ".chars().skip(skip).take(take)),
-            Self::Line(depth) => {
-                let indent = std::iter::repeat_n(INDENT, depth).flat_map(str::chars);
-                out.extend(std::iter::once('\n').chain(indent).skip(skip).take(take));
-            }
-        }
-    }
-}
-
-/// Hands over the pieces of a laid out document in order, until `take` has enough.
-fn walk<'a>(document: &'a str, mut take: impl FnMut(Piece<'a>) -> ControlFlow<()>) -> ControlFlow<()> {
-    let mut rest = document;
+    let most = document.len().saturating_mul(MAX_GROWTH);
+    let mut out = String::with_capacity(document.len() * 2);
     let mut depth = 0_usize;
+    let mut rest = document;
     while let Some(c) = rest.bytes().next() {
         let length = match c {
-            b' ' | b'\t' | b'\n' | b'\r' => {
-                rest = rest.trim_ascii_start();
-                continue;
-            }
             b'"' => string_length(rest),
             b'{' | b'[' | b'}' | b']' | b',' | b':' => 1,
-            _ => rest.find([' ', '\t', '\n', '\r', '"', '{', '[', '}', ']', ',', ':']).unwrap_or(rest.len()),
+            _ => rest.find([' ', '\t', '\n', '\r', ',', '}', ']']).unwrap_or(rest.len()),
         };
-        let (token, after) = rest.split_at_checked(length).unwrap_or((rest, ""));
-        rest = after;
+        let (token, after) = rest.split_at_checked(length)?;
+        rest = after.trim_ascii_start();
+        let closes = |rest: &str| rest.starts_with(['}', ']']);
         match c {
-            b'{' | b'[' => {
-                take(Piece::Text(token))?;
-                rest = rest.trim_ascii_start();
-                if rest.starts_with(['}', ']']) {
-                    let (close, after) = rest.split_at(1);
-                    rest = after;
-                    take(Piece::Text(close))?;
-                } else {
-                    depth += 1;
-                    take(Piece::Line(depth))?;
-                }
-            }
+            b'}' | b']' if out.ends_with(['{', '[']) => out.push_str(token),
             b'}' | b']' => {
                 depth = depth.saturating_sub(1);
-                take(Piece::Line(depth))?;
-                take(Piece::Text(token))?;
+                new_line(&mut out, depth);
+                out.push_str(token);
+            }
+            b'{' | b'[' => {
+                out.push_str(token);
+                if !closes(rest) {
+                    depth += 1;
+                    new_line(&mut out, depth);
+                }
             }
             b',' => {
-                take(Piece::Text(token))?;
-                take(Piece::Line(depth))?;
+                out.push_str(token);
+                new_line(&mut out, depth);
             }
-            b':' => {
-                take(Piece::Text(token))?;
-                take(Piece::Blank)?;
-            }
-            _ => take(Piece::Text(token))?,
+            b':' => out.push_str(": "),
+            _ => out.push_str(token),
+        }
+        if depth > MAX_DEPTH || out.len() > most {
+            return None;
         }
     }
-    ControlFlow::Continue(())
+    if text.ends_with('\n') {
+        out.push('\n');
+    }
+    Some(out)
+}
+
+fn new_line(out: &mut String, depth: usize) {
+    out.push('\n');
+    (0..depth).for_each(|_| out.push_str(INDENT));
 }
 
 /// Returns the bytes of the string that a text begins with, quotes included.
@@ -192,7 +88,7 @@ mod tests {
     use super::*;
 
     fn document(text: &str) -> Option<String> {
-        Document::of(text).map(|document| document.first(usize::MAX))
+        laid_out(text)
     }
 
     #[test]
@@ -247,19 +143,8 @@ mod tests {
             prop_assume!(value.is_object() || value.is_array());
             let (printed, usual) = (value.to_string(), serde_json::to_string_pretty(&value).unwrap());
             let fits = usual.len() <= 4 * printed.len();
-            prop_assert_eq!(document(&printed), fits.then_some(usual));
-        }
-
-        #[test]
-        fn a_part_is_that_of_the_whole(value in json(), first in 0..300_usize, last in 0..300_usize) {
-            let printed = format!("{value} \n");
-            if let (Some(document), Some(whole)) = (Document::of(&printed), document(&printed)) {
-                let count = whole.chars().count();
-                prop_assert_eq!(document.chars(), count);
-                let start: String = whole.chars().take(first).collect();
-                let end: String = whole.chars().skip(count.saturating_sub(last)).collect();
-                prop_assert_eq!((document.first(first), document.last(last)), (start, end));
-            }
+            prop_assert_eq!(document(&printed), fits.then(|| usual.clone()));
+            prop_assert_eq!(document(&format!("{printed} \n")), fits.then(|| usual + "\n"));
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Previews of output: the beginning and the end within a budget of characters, with true counts.
 //! Cuts text that is already clean; never escape sequences, never serialised JSON of ours.
 
-use super::pretty::Document;
+use std::borrow::Cow;
+
+use super::pretty::laid_out;
 
 /// Characters that one token stands for.
 const CHARS_PER_TOKEN: u64 = 4;
@@ -122,9 +124,8 @@ impl<'a> Recut<'a> {
 
 /// A text that is not blank, as it is shown.
 enum Readable<'a> {
-    Whole(&'a str),
-    /// A JSON document, shown laid out.
-    Document(Document<'a>),
+    /// All of it; a JSON document is laid out.
+    Whole(Cow<'a, str>),
     Ends {
         head: &'a str,
         tail: &'a str,
@@ -135,7 +136,9 @@ impl<'a> Readable<'a> {
     fn of(text: &'a Text) -> Option<Self> {
         match text {
             Text::Whole(whole) if whole.trim().is_empty() => None,
-            Text::Whole(whole) => Some(Document::of(whole).map_or(Self::Whole(whole), Self::Document)),
+            Text::Whole(whole) => {
+                Some(Self::Whole(laid_out(whole).map_or(Cow::Borrowed(whole.as_str()), Cow::Owned)))
+            }
             Text::Ends { head, tail } => Some(Self::Ends { head, tail }),
         }
     }
@@ -144,25 +147,16 @@ impl<'a> Readable<'a> {
     fn chars(&self) -> usize {
         match self {
             Self::Whole(whole) => count(whole),
-            Self::Document(document) => document.chars(),
             Self::Ends { .. } => usize::MAX,
         }
     }
 
     fn cut(self, budget: usize) -> Preview {
-        let text = match &self {
-            Self::Whole(whole) if count(whole) <= budget => {
-                return Preview { text: (*whole).to_owned(), truncated: false };
+        let text = match self {
+            Self::Whole(whole) if count(&whole) <= budget => {
+                return Preview { text: whole.into_owned(), truncated: false };
             }
-            Self::Document(document) if document.chars() <= budget => {
-                return Preview { text: document.first(budget), truncated: false };
-            }
-            Self::Whole(whole) => both_ends(whole, whole, budget),
-            // Twice the budget shows of the line at a cut whether it is longer than its share.
-            Self::Document(document) => {
-                let window = budget.saturating_mul(2);
-                both_ends(&document.first(window), &document.last(window), budget)
-            }
+            Self::Whole(whole) => both_ends(&whole, &whole, budget),
             Self::Ends { head, tail } => both_ends(head, tail, budget),
         };
         Preview { text, truncated: true }

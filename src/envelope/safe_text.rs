@@ -8,7 +8,7 @@ use std::ops::Deref;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::characters::{is_ordinary, walk};
-use super::json::{Error, pretty, spelled};
+use super::json::spelled;
 
 /// Text that is safe to print. Every sink (standard output and error, a receipt, a line of the log) takes this and
 /// nothing else; there is no way to make one that goes past the check.
@@ -86,16 +86,16 @@ impl SafeText {
     ///
     /// # Errors
     /// When the value has no JSON form.
-    pub fn json(value: &impl Serialize) -> Result<Self, Error> {
-        spelled(value).map(Self)
+    pub fn json(value: &impl Serialize) -> serde_json::Result<Self> {
+        serde_json::to_string(value).map(|json| Self(spelled(&json)))
     }
 
     /// The same over several lines.
     ///
     /// # Errors
     /// When the value has no JSON form.
-    pub fn json_lines(value: &impl Serialize) -> Result<Self, Error> {
-        pretty(value).map(Self)
+    pub fn json_lines(value: &impl Serialize) -> serde_json::Result<Self> {
+        serde_json::to_string_pretty(value).map(|json| Self(spelled(&json)))
     }
 
     /// Returns the text.

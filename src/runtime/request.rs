@@ -115,7 +115,7 @@ pub enum Input {
 }
 
 /// Where input goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum InputTarget {
     /// The pipe to its standard input.

@@ -189,6 +189,20 @@ pub(super) fn unusable(tool: &str, field: &str, reason: impl Into<String>) -> To
         .with_hint(format!("change `{field}` as the published schema of {tool} says"))
 }
 
+/// Names a field that no command can be run with, and what is wrong with it.
+pub(super) fn unusable_field(
+    cmd: &str,
+    workdir: Option<&str>,
+    shell: Option<&str>,
+) -> Option<(&'static str, &'static str)> {
+    if cmd.trim().is_empty() {
+        return Some(("cmd", "is blank"));
+    }
+    let given = [("cmd", Some(cmd)), ("workdir", workdir), ("shell", shell)];
+    let with_nul = given.into_iter().find(|(_, text)| text.is_some_and(|text| text.contains('\0')));
+    with_nul.map(|(field, _)| (field, "contains a NUL character"))
+}
+
 /// Shows a path inside a sentence; the details have all of it.
 fn shown(path: impl AsRef<Path>) -> String {
     one_line(&path.as_ref().display().to_string(), PATH_CHARS)

@@ -1,6 +1,7 @@
 //! ExecCommand: runs one command. A short one comes back complete; one that is still running after
 //! its yield time lives on as a managed task. Nothing is ever started twice.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cancel_guard::CancelGuard;
-use super::errors::unusable;
+use super::errors::{unusable, unusable_field};
 use super::preview::{StreamPreview, output_budget};
 use super::receipt::{Artifact, LEFT_OUT, Line, Receipt};
 use super::task::{self, Notes, TaskHandle, WaitsFor};
@@ -17,8 +18,11 @@ use crate::envelope::{Envelope, ToolError};
 use crate::runtime::{self, ExecOutcome, ExecRequest, Handle, Stream, TaskView};
 use crate::terminal::Size;
 
-/// Shortest and longest time a command may stay in the foreground of its call, in milliseconds.
-const YIELD_MS: (u64, u64) = (250, 30_000);
+/// How long a call waits for its command unless it says otherwise, in milliseconds: then the command goes on as a task.
+/// An item of a batch is ended then.
+pub(super) const DEFAULT_YIELD_MS: u64 = 10_000;
+/// The shortest and the longest wait, in milliseconds.
+pub(super) const YIELD_MS: RangeInclusive<u64> = 250..=30_000;
 
 pub(super) struct ExecCommand;
 
@@ -34,7 +38,7 @@ pub(super) struct Input {
     /// Shell to run it with. Default: the user's shell if that is bash, zsh or sh, else /bin/sh.
     shell: Option<String>,
     /// Run it as a login shell, so that the user's profile is loaded.
-    #[serde(default = "yes")]
+    #[serde(default = "task::yes")]
     login: bool,
     /// Give it a terminal. For REPLs, prompts, full-screen programs; stdout and stderr are then one.
     #[serde(default)]
@@ -74,12 +78,8 @@ enum Leftovers {
     Keep,
 }
 
-fn yes() -> bool {
-    true
-}
-
 fn default_yield() -> u64 {
-    10_000
+    DEFAULT_YIELD_MS
 }
 
 /// What came of the command.
@@ -267,7 +267,7 @@ nothing has run yet: wait with TaskOutput, or do something else meanwhile, and n
         let complete = match outcome {
             ExecOutcome::Completed(task) => ended(cx.runtime, task, budget).await?,
             ExecOutcome::Promoted(task) => {
-                let output = merged(cx.runtime, &task, budget).await?;
+                let output = StreamPreview::merged(&cx.runtime.output_of(&task)?, 0, budget).await?;
                 Complete::Promoted { task, output }
             }
             ExecOutcome::Held(task) => Complete::Held { task },
@@ -374,48 +374,28 @@ fn request(caller: &Caller, call: u64, input: Input) -> Result<ExecRequest, Tool
 }
 
 fn validate(input: &Input) -> Result<(), ToolError> {
-    let rules = [
-        ("cmd", input.cmd.trim().is_empty(), "`cmd` is blank"),
-        ("cmd", input.cmd.contains('\0'), "`cmd` contains a NUL character"),
-        ("workdir", has_nul(input.workdir.as_ref()), "`workdir` contains a NUL character"),
-        ("shell", has_nul(input.shell.as_ref()), "`shell` contains a NUL character"),
-        ("cols", input.cols.is_some() && !input.tty, "`cols` needs `tty` to be true"),
-        ("rows", input.rows.is_some() && !input.tty, "`rows` needs `tty` to be true"),
-    ];
-    match rules.into_iter().find(|(_, broken, _)| *broken) {
-        Some((field, _, reason)) => Err(unusable(ExecCommand::NAME, field, reason)),
+    let size = [("cols", input.cols), ("rows", input.rows)].into_iter().find(|(_, given)| given.is_some());
+    let misplaced = size.filter(|_| !input.tty).map(|(field, _)| (field, "needs `tty` to be true"));
+    match unusable_field(&input.cmd, input.workdir.as_deref(), input.shell.as_deref()).or(misplaced) {
+        Some((field, why)) => Err(unusable(ExecCommand::NAME, field, format!("`{field}` {why}"))),
         None => Ok(()),
     }
 }
 
-/// No path and no argument holds one.
-pub(super) fn has_nul(text: Option<&String>) -> bool {
-    text.is_some_and(|text| text.contains('\0'))
-}
-
 fn yield_after(asked_ms: u64) -> Duration {
-    let (shortest, longest) = YIELD_MS;
-    Duration::from_millis(if asked_ms == 0 { 0 } else { asked_ms.clamp(shortest, longest) })
+    Duration::from_millis(if asked_ms == 0 { 0 } else { asked_ms.clamp(*YIELD_MS.start(), *YIELD_MS.end()) })
 }
 
 async fn ended(runtime: &Handle, task: Arc<TaskView>, budget: usize) -> Result<Complete, ToolError> {
+    let output = runtime.output_of(&task)?;
     if task.tty {
-        let stdout = merged(runtime, &task, budget).await?;
+        let stdout = StreamPreview::merged(&output, 0, budget).await?;
         return Ok(Complete::Ended { task, stdout, stderr: StreamPreview::default() });
     }
-    let output = runtime.output_of(&task)?;
     let (stdout, stderr) = StreamPreview::streams(&output, budget).await?;
     let stdout = stdout.keep(&output, Stream::Stdout).await;
     let stderr = stderr.keep(&output, Stream::Stderr).await;
     Ok(Complete::Ended { task, stdout, stderr })
-}
-
-/// Shows everything a task printed, in order of arrival.
-async fn merged(runtime: &Handle, task: &TaskView, budget: usize) -> Result<StreamPreview, ToolError> {
-    let output = runtime.output_of(task)?;
-    let text = output.text(Stream::Merged, 0, budget).await?;
-    let shown = StreamPreview { is_lost: output.is_lost(), ..StreamPreview::of(&text, budget) };
-    Ok(shown.keep(&output, Stream::Merged).await)
 }
 
 #[cfg(test)]

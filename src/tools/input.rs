@@ -29,42 +29,37 @@ pub fn read<T: DeserializeOwned>(
     if let Some(object) = given.as_object_mut() {
         rename(object, aliases);
     }
-    settle(schema, &mut given);
+    normalise(schema, &mut given);
     let mut problems = Vec::new();
     check(schema, &given, "", &mut problems);
     if let Some(first) = problems.first() {
-        return Err(refuse(subject, first.field.clone(), &problems));
+        return Err(refuse(subject, &first.field, &problems));
     }
     serde_json::from_value(given).map_err(|error| {
-        let problem = Problem { field: None, text: error.to_string(), hint: None };
-        refuse(subject, None, &[problem])
+        let problem = Problem { field: String::new(), text: error.to_string(), hint: None };
+        refuse(subject, "", &[problem])
     })
 }
 
 /// Something the schema does not allow.
 struct Problem {
-    field: Option<String>,
+    /// The path of the field; empty for the input as a whole.
+    field: String,
     text: String,
     hint: Option<String>,
 }
 
-fn refuse(tool: &str, field: Option<String>, problems: &[Problem]) -> ToolError {
+fn refuse(tool: &str, field: &str, problems: &[Problem]) -> ToolError {
     let all = each_once(problems.iter().map(|problem| problem.text.as_str())).join("; ");
     let hints = each_once(problems.iter().filter_map(|problem| problem.hint.as_deref()));
     let schema = format!("provide input for {tool} that matches its published schema");
     let hint = if hints.is_empty() { schema } else { format!("{}; {schema}", hints.join("; ")) };
-    let mut details = Map::new();
-    details.insert("tool_name".into(), json!(tool));
-    if let Some(field) = field {
-        details.insert("field".into(), json!(field));
+    let mut details = json!({ "tool_name": tool, "field": field, "parse_error": all });
+    if let Some(details) = details.as_object_mut().filter(|_| field.is_empty()) {
+        details.shift_remove("field");
     }
-    details.insert("parse_error".into(), json!(all));
-    ToolError::new(
-        ErrorKind::InvalidToolInput,
-        format!("The input does not match the schema of {tool}: {all}."),
-    )
-    .with_details(Value::Object(details))
-    .with_hint(hint)
+    let message = format!("The input does not match the schema of {tool}: {all}.");
+    ToolError::new(ErrorKind::InvalidToolInput, message).with_details(details).with_hint(hint)
 }
 
 /// Several items of an array may have the same problem.
@@ -88,10 +83,10 @@ fn rename(object: &mut Map<String, Value>, aliases: &[(&str, &str)]) {
     }
 }
 
-/// Takes the two liberties a caller has: null for a field it leaves out, digits for a number.
-fn settle(schema: &Value, given: &mut Value) {
+/// Accepts the two liberties a caller has: null for a field it leaves out, digits for a number.
+fn normalise(schema: &Value, given: &mut Value) {
     if let Some(items) = given.as_array_mut() {
-        items.iter_mut().for_each(|item| settle(&schema["items"], item));
+        items.iter_mut().for_each(|item| normalise(&schema["items"], item));
     }
     let (Some(known), Some(object)) = (schema["properties"].as_object(), given.as_object_mut()) else {
         return;
@@ -104,7 +99,7 @@ fn settle(schema: &Value, given: &mut Value) {
         {
             *value = json!(number);
         }
-        settle(schema, value);
+        normalise(schema, value);
     }
 }
 
@@ -114,7 +109,7 @@ fn digits(text: &str) -> Option<u64> {
 }
 
 fn check(schema: &Value, given: &Value, path: &str, problems: &mut Vec<Problem>) {
-    let mut add = |text: String| problems.push(Problem { field: named(path), text, hint: None });
+    let mut add = |text: String| problems.push(Problem { field: path.to_owned(), text, hint: None });
     let Some(kind) = schema["type"].as_str() else { return };
     if !is_a(kind, given) {
         return add(format!("{} must be {}, not {}", subject(path), article(kind), describe(given)));
@@ -158,7 +153,7 @@ fn check_fields(
                 problems.push(Problem {
                     text: format!("unknown field `{inner}`"),
                     hint: near.map(|near| format!("use `{near}` instead of `{name}`")),
-                    field: Some(inner),
+                    field: inner,
                 });
             }
         }
@@ -166,17 +161,14 @@ fn check_fields(
     let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
     for name in required.filter(|name| !object.contains_key(*name)) {
         let inner = join(path, name);
-        problems.push(Problem { text: format!("missing field `{inner}`"), hint: None, field: Some(inner) });
+        problems.push(Problem { text: format!("missing field `{inner}`"), hint: None, field: inner });
     }
 }
 
 fn is_a(kind: &str, value: &Value) -> bool {
     match kind {
-        "string" => value.is_string(),
         "integer" => value.is_u64() || value.is_i64(),
-        "boolean" => value.is_boolean(),
-        "array" => value.is_array(),
-        "object" => value.is_object(),
+        "string" | "boolean" | "array" | "object" => describe(value) == article(kind),
         _ => true,
     }
 }
@@ -205,10 +197,6 @@ fn range(schema: &Value) -> String {
         (Value::Null, most) => format!("at most {most}"),
         (least, most) => format!("from {least} to {most}"),
     }
-}
-
-fn named(path: &str) -> Option<String> {
-    (!path.is_empty()).then(|| path.to_owned())
 }
 
 fn subject(path: &str) -> String {

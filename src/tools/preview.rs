@@ -57,6 +57,13 @@ impl StreamPreview {
         Ok((Self { is_lost, ..stdout }, Self { is_lost, ..stderr }))
     }
 
+    /// Reads everything printed from a position on, in order of arrival, and makes the file when something is left out.
+    pub(super) async fn merged(output: &Output, from: u64, budget_chars: usize) -> Result<Self, Error> {
+        let text = output.text(Stream::Merged, from, budget_chars).await?;
+        let shown = Self { is_lost: output.is_lost(), ..Self::of(&text, budget_chars) };
+        Ok(shown.keep(output, Stream::Merged).await)
+    }
+
     /// Cuts the preview to so many characters, if it is longer.
     #[must_use]
     pub fn within(mut self, chars: usize) -> Self {

@@ -105,11 +105,11 @@ operator what you know, beside any question.";
     type Result = Said;
 
     fn check(input: Input) -> Result<(), ToolError> {
-        sound(&input)
+        validate(&input)
     }
 
     async fn run(cx: Context<'_>, input: Input) -> Result<Done, ToolError> {
-        sound(&input)?;
+        validate(&input)?;
         let Input { question_id, answer, comment } = input;
         let Ok(id) = question_id.parse::<QuestionId>() else { return Err(question_not_found(&question_id)) };
         let by = &cx.caller.actor;
@@ -157,7 +157,7 @@ operator what you know, beside any question.";
     }
 }
 
-fn sound(input: &Input) -> Result<(), ToolError> {
+fn validate(input: &Input) -> Result<(), ToolError> {
     let refuse = |field, reason: &str| Err(unusable(QuestionAnswer::NAME, field, reason));
     let is_blank = |text: &Option<String>| text.as_deref().is_none_or(|text| text.trim().is_empty());
     if input.answer.is_none() && is_blank(&input.comment) {

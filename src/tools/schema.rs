@@ -1,8 +1,9 @@
 //! JSON Schemas of inputs and results, as plain as clients need them: no formats, no nulls where
 //! leaving a field out says the same, no references.
 
-use schemars::JsonSchema;
 use schemars::generate::{Contract, SchemaSettings};
+use schemars::transform::transform_subschemas;
+use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
 /// Makes the schema of what a tool or command takes.
@@ -24,16 +25,14 @@ fn generate<T: JsonSchema>(contract: Contract) -> Value {
         settings.meta_schema = None;
         settings.contract = contract;
     });
-    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    let mut schema = settings.into_generator().into_root_schema_for::<T>();
     clean(&mut schema, takes);
-    if let Some(root) = schema.as_object_mut() {
-        root.remove("title");
-        root.remove("description");
-    }
-    schema
+    schema.remove("title");
+    schema.remove("description");
+    schema.to_value()
 }
 
-fn clean(schema: &mut Value, takes: bool) {
+fn clean(schema: &mut Schema, takes: bool) {
     let Some(object) = schema.as_object_mut() else { return };
     object.remove("format");
     if object.get("default").is_some_and(Value::is_null) {
@@ -46,17 +45,7 @@ fn clean(schema: &mut Value, takes: bool) {
         drop_null(object);
     }
     merge_words(object);
-    for key in ["properties", "$defs"] {
-        let schemas = object.get_mut(key).and_then(Value::as_object_mut);
-        schemas.into_iter().flatten().for_each(|(_, schema)| clean(schema, takes));
-    }
-    for key in ["oneOf", "anyOf", "allOf"] {
-        let schemas = object.get_mut(key).and_then(Value::as_array_mut);
-        schemas.into_iter().flatten().for_each(|schema| clean(schema, takes));
-    }
-    if let Some(items) = object.get_mut("items") {
-        clean(items, takes);
-    }
+    transform_subschemas(&mut |schema: &mut Schema| clean(schema, takes), schema);
 }
 
 /// An optional field is left out rather than null.

@@ -382,6 +382,11 @@ pub(super) fn with_files(
     receipt.push(files).lines(dropped_line(dropped_bytes))
 }
 
+/// The default of an input that is on unless it is switched off.
+pub(super) fn yes() -> bool {
+    true
+}
+
 pub(super) fn is_false(value: &bool) -> bool {
     !value
 }

@@ -10,11 +10,10 @@ use super::preview::{Cursor, output_budget};
 use super::receipt::Receipt;
 use super::task::TaskState;
 use super::task_output::{Asked, Read, View, read};
-use super::task_status::InputTarget;
 use super::verb::{Context, Done, Hints, Verb};
 use crate::envelope::{Envelope, TaskId, ToolError};
 use crate::journal::Durability;
-use crate::runtime::{self, InputOutcome, RejectionReason, Until};
+use crate::runtime::{self, InputOutcome, InputTarget, RejectionReason, Until};
 use crate::terminal::{KeyPress, Size};
 
 /// Longest wait for a reaction, in milliseconds.
@@ -83,63 +82,35 @@ pub(super) struct Delivery {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 struct Rejection {
     /// The reason, for programs.
-    reason: Reason,
+    reason: RejectionReason,
     /// The reason in words, and when to try again if that makes sense.
     message: String,
 }
 
-/// Reasons not to take input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum Reason {
-    /// It has ended, or is being ended.
-    TaskNotRunning,
-    /// It was started without input.
-    InputNotEnabled,
-    /// The operator is typing into it.
-    HeldByOperator,
-    /// It does not read what it was sent before.
-    InputBacklogged,
-    /// It has no terminal.
-    TtyRequired,
-}
-
-impl From<RejectionReason> for Reason {
-    fn from(reason: RejectionReason) -> Self {
-        match reason {
-            RejectionReason::TaskNotRunning => Self::TaskNotRunning,
-            RejectionReason::InputNotEnabled => Self::InputNotEnabled,
-            RejectionReason::HeldByOperator => Self::HeldByOperator,
-            RejectionReason::InputBacklogged => Self::InputBacklogged,
-            RejectionReason::TtyRequired => Self::TtyRequired,
-        }
+/// Says why a task did not take input.
+fn refusal(reason: RejectionReason, id: &TaskId) -> String {
+    match reason {
+        RejectionReason::TaskNotRunning => format!("{id} is not running"),
+        RejectionReason::InputNotEnabled => format!("{id} takes no input"),
+        RejectionReason::HeldByOperator => format!("the operator is driving {id}"),
+        RejectionReason::InputBacklogged => format!("{id} has not read what it was sent before"),
+        RejectionReason::TtyRequired => format!("{id} has no terminal"),
     }
 }
 
-impl Reason {
-    fn said_of(self, id: &TaskId) -> String {
-        match self {
-            Self::TaskNotRunning => format!("{id} is not running"),
-            Self::InputNotEnabled => format!("{id} takes no input"),
-            Self::HeldByOperator => format!("the operator is driving {id}"),
-            Self::InputBacklogged => format!("{id} has not read what it was sent before"),
-            Self::TtyRequired => format!("{id} has no terminal"),
+/// Says what to do then.
+fn next_after(reason: RejectionReason) -> &'static str {
+    match reason {
+        RejectionReason::TaskNotRunning => "TaskOutput to see how it ended.",
+        RejectionReason::InputNotEnabled => {
+            "run the command with `accepts_input` or `tty` if it must be typed into; TaskStop to end this one."
         }
-    }
-
-    fn next(self) -> &'static str {
-        match self {
-            Self::TaskNotRunning => "TaskOutput to see how it ended.",
-            Self::InputNotEnabled => {
-                "run the command with `accepts_input` or `tty` if it must be typed into; TaskStop to end this one."
-            }
-            Self::HeldByOperator => {
-                "TaskOutput to follow what the operator does; type again when the operator is done."
-            }
-            Self::InputBacklogged => "TaskOutput to see what it is doing; type again when it reads.",
-            Self::TtyRequired => {
-                "TaskInput with `input` or `eof`; `keys` and `resize` need a command run with `tty`."
-            }
+        RejectionReason::HeldByOperator => {
+            "TaskOutput to follow what the operator does; type again when the operator is done."
+        }
+        RejectionReason::InputBacklogged => "TaskOutput to see what it is doing; type again when it reads.",
+        RejectionReason::TtyRequired => {
+            "TaskInput with `input` or `eof`; `keys` and `resize` need a command run with `tty`."
         }
     }
 }
@@ -164,15 +135,12 @@ pub fn project(complete: &Complete) -> Envelope {
     TaskInput::envelope(&Delivery {
         task: TaskState::of(&outcome.task),
         accepted_input: outcome.accepted,
-        input_target: outcome.target.map(|target| match target {
-            runtime::InputTarget::Stdin => InputTarget::Stdin,
-            runtime::InputTarget::Tty => InputTarget::Tty,
-        }),
+        input_target: outcome.target,
         bytes_written: outcome.bytes_written,
-        rejection: outcome.rejection.as_ref().map(|rejection| Rejection {
-            reason: rejection.reason.into(),
-            message: rejection.message.clone(),
-        }),
+        rejection: outcome
+            .rejection
+            .as_ref()
+            .map(|rejection| Rejection { reason: rejection.reason, message: rejection.message.clone() }),
         output_preview,
         next_cursor,
     })
@@ -223,7 +191,7 @@ is typing into the task (`held_by_operator`), leave it to them, and read with Ta
     fn summary(delivery: &Delivery) -> String {
         let id = &delivery.task.task_id;
         match &delivery.rejection {
-            Some(rejection) => format!("input refused: {}", rejection.reason.said_of(id)),
+            Some(rejection) => format!("input refused: {}", refusal(rejection.reason, id)),
             None => format!("input delivered to {id} ({} bytes)", delivery.bytes_written),
         }
     }
@@ -232,11 +200,11 @@ is typing into the task (`held_by_operator`), leave it to them, and read with Ta
         let task = &delivery.task;
         match &delivery.rejection {
             Some(rejection) => {
-                Receipt::new(format!("Input refused: {}", rejection.reason.said_of(&task.task_id)))
+                Receipt::new(format!("Input refused: {}", refusal(rejection.reason, &task.task_id)))
                     .line(&rejection.message)
                     .line(format!("It {}.", task.stands()))
                     .lines(task.notes.lines())
-                    .next(rejection.reason.next())
+                    .next(next_after(rejection.reason))
             }
             None => delivery.accepted_receipt(),
         }

@@ -30,7 +30,7 @@ pub(super) struct Input {
     task_id: String,
     /// Wait until the task has ended or, with `since`, until it prints something. With false the
     /// answer comes at once.
-    #[serde(default = "yes")]
+    #[serde(default = "task::yes")]
     block: bool,
     /// Longest wait in milliseconds, 45000 at most. Call again to wait longer.
     #[serde(default = "default_wait")]
@@ -54,10 +54,6 @@ pub(super) enum View {
     Auto,
     Transcript,
     Screen,
-}
-
-fn yes() -> bool {
-    true
 }
 
 fn default_wait() -> u64 {
@@ -332,17 +328,16 @@ pub(super) async fn read(cx: Context<'_>, id: &TaskId, asked: Asked) -> Result<R
             cx.runtime.screen_text(id).filter(|(_, full_screen)| *full_screen).map(|(text, _)| text)
         }
     };
-    let seen = if screen.is_some() { Seen::Screen } else { Seen::Transcript };
-    let text = match screen {
-        Some(screen) => Text::Whole(screen),
+    let (seen, output) = match screen {
+        Some(screen) => {
+            let shown = StreamPreview::of(&Text::Whole(screen), asked.budget);
+            (Seen::Screen, shown.keep(&output, Stream::Merged).await)
+        }
         None => {
             let from = asked.since.map_or(0, Cursor::position);
-            output.text(Stream::Merged, from, asked.budget).await?
+            (Seen::Transcript, StreamPreview::merged(&output, from, asked.budget).await?)
         }
     };
-    let is_lost = seen == Seen::Transcript && output.is_lost();
-    let shown = StreamPreview { is_lost, ..StreamPreview::of(&text, asked.budget) };
-    let output = shown.keep(&output, Stream::Merged).await;
     Ok(Read { output, seen, next })
 }
 

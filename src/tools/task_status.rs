@@ -11,7 +11,7 @@ use super::receipt::Receipt;
 use super::task::{self, Kind, Notes, Waiting};
 use super::verb::{Context, Done, Hints, Verb};
 use crate::envelope::{Actor, Envelope, TaskId, ToolError, mask};
-use crate::runtime::{TaskStatus as Status, TaskView};
+use crate::runtime::{InputTarget, TaskStatus as Status, TaskView};
 
 pub(super) struct TaskStatus;
 
@@ -89,16 +89,6 @@ struct CommandReport {
     accepts_input: bool,
     /// Where input goes: `stdin` or `tty`.
     input_target: Option<InputTarget>,
-}
-
-/// Where input goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum InputTarget {
-    /// A plain standard input.
-    Stdin,
-    /// A terminal.
-    Tty,
 }
 
 /// What a task printed, in numbers.

@@ -129,11 +129,11 @@ Stopping a task that has ended does nothing. `task_id` is one that ExecCommand g
     type Result = Stopped;
 
     fn check(input: Input) -> Result<(), ToolError> {
-        sound(&input)
+        validate(&input)
     }
 
     async fn run(cx: Context<'_>, input: Input) -> Result<Done, ToolError> {
-        sound(&input)?;
+        validate(&input)?;
         let id = cx.own_task(&input.task_id).await?.id.clone();
         let stop = runtime::Stop { force: input.force, signal: input.signal.map(Into::into) };
         let outcome = cx.runtime.stop(&cx.caller.actor, &id, stop).await?;
@@ -179,7 +179,7 @@ Stopping a task that has ended does nothing. `task_id` is one that ExecCommand g
     }
 }
 
-fn sound(input: &Input) -> Result<(), ToolError> {
+fn validate(input: &Input) -> Result<(), ToolError> {
     if input.force && input.signal.is_some() {
         return Err(unusable(TaskStop::NAME, "signal", "`signal` and `force` exclude each other"));
     }

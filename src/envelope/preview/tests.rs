@@ -137,7 +137,7 @@ proptest! {
             prop_assert!(text.trim().is_empty());
             return Ok(());
         };
-        let original = Document::of(&text).map_or(text.clone(), |document| document.first(usize::MAX));
+        let original = laid_out(&text).unwrap_or_else(|| text.clone());
         prop_assert!(preview.text.chars().count() <= budget);
         prop_assert_eq!(preview.truncated, original.chars().count() > budget);
         if !preview.truncated {
@@ -157,9 +157,9 @@ proptest! {
         let mut items: Vec<serde_json::Value> = many.into_iter().map(Into::into).collect();
         items.insert(at.min(items.len()), long.into());
         let printed = serde_json::Value::from(items).to_string();
-        let laid_out = Document::of(&printed).expect("within bounds").first(usize::MAX);
+        let laid_out = laid_out(&printed).expect("within bounds");
         let cut = cut(&whole(&printed), budget).expect("not blank");
-        let expected = Readable::Whole(&laid_out).cut(budget);
+        let expected = Readable::Whole(laid_out.into()).cut(budget);
         prop_assert_eq!(cut, expected);
     }
 

@@ -8,15 +8,14 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::super::errors::unusable;
-use super::super::input;
+use super::super::exec_command::{DEFAULT_YIELD_MS, YIELD_MS};
 use super::super::verb::Verb;
+use super::super::{input, task};
 use super::ExecCommandBatch;
 use crate::envelope::ToolError;
 
 /// Most items of one batch.
 const MOST_ITEMS: usize = 12;
-/// Shortest and longest time an item may run, in milliseconds.
-const YIELD_MS: (u64, u64) = (250, 30_000);
 /// What ExecCommand has and an item has not.
 const INTERACTIVE: [&str; 2] = ["tty", "accepts_input"];
 
@@ -44,7 +43,7 @@ pub(in super::super) struct Item {
     /// Shell to run it with. Default: the user's shell if that is bash, zsh or sh, else /bin/sh.
     pub(super) shell: Option<String>,
     /// Run it as a login shell, so that the user's profile is loaded.
-    #[serde(default = "yes")]
+    #[serde(default = "task::yes")]
     pub(super) login: bool,
     /// How long it may run, in milliseconds, from 250 to 30000. Then it is ended, and what it printed so far is
     /// kept.
@@ -58,19 +57,14 @@ pub(in super::super) struct Item {
     pub(super) interactive: Vec<&'static str>,
 }
 
-fn yes() -> bool {
-    true
-}
-
 fn default_yield() -> u64 {
-    10_000
+    DEFAULT_YIELD_MS
 }
 
 impl Item {
     /// Returns how long it may run.
     pub(super) fn time(&self) -> Duration {
-        let (shortest, longest) = YIELD_MS;
-        Duration::from_millis(self.yield_time_ms.clamp(shortest, longest))
+        Duration::from_millis(self.yield_time_ms.clamp(*YIELD_MS.start(), *YIELD_MS.end()))
     }
 }
 

@@ -130,7 +130,7 @@ fn outcome(item: &ItemResult) -> Vec<Line> {
         return vec![kind, line(message).from(["error/message"])];
     }
     if let Some(reason) = item.reason {
-        return vec![line(&format!("skipped={}", reason.as_str())).from(["reason"])];
+        return vec![line(&format!("skipped={reason}")).from(["reason"])];
     }
     let (end, field) = match (item.exit_status, &item.signal) {
         (Some(status), _) => (format!("exit={status}"), Some("exit_status")),

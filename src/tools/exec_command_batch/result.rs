@@ -43,8 +43,9 @@ pub enum ItemOutcome {
 }
 
 /// Why an item's turn never came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, strum::Display)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum SkipReason {
     /// One before it was rejected or failed, and `stop_on_error` was set.
     StopOnError,
@@ -52,18 +53,6 @@ pub enum SkipReason {
     BatchDeadline,
     /// The batch was cancelled: its call was withdrawn, an item was stopped, or the runtime ended.
     Cancelled,
-}
-
-impl SkipReason {
-    /// Returns the word used on every surface.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::StopOnError => "stop_on_error",
-            Self::BatchDeadline => "batch_deadline",
-            Self::Cancelled => "cancelled",
-        }
-    }
 }
 
 /// The result of a batch.
@@ -89,12 +78,13 @@ pub(in super::super) struct BatchResult {
 }
 
 /// How an item stands at the end of its batch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ItemStatus {
     /// It exited with 0.
     Completed,
     /// It ended otherwise, or could not be started.
+    #[default]
     Failed,
     /// It was refused.
     Rejected,
@@ -103,7 +93,7 @@ pub(super) enum ItemStatus {
 }
 
 /// The result of one item.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct ItemResult {
     /// Its number, from 1.
     pub(super) index: usize,
@@ -209,46 +199,18 @@ fn is_completed(task: &TaskView) -> bool {
 
 impl ItemResult {
     fn of(index: usize, cmd: &str, outcome: &ItemOutcome) -> Self {
-        let plain = |status, error, reason| Self::without_run(index, cmd, status, error, reason);
+        let item = Self { index, cmd: mask(cmd).into_owned(), ..Self::default() };
         let failure =
-            |kind: &String, message: &String| Some(Failure { kind: kind.clone(), message: message.clone() });
+            |kind: &str, message: &str| Some(Failure { kind: kind.into(), message: message.into() });
         match outcome {
-            ItemOutcome::Ended { task, stdout, stderr } => {
-                plain(ItemStatus::Failed, None, None).with_run(task, stdout, stderr)
+            ItemOutcome::Ended { task, stdout, stderr } => item.with_run(task, stdout, stderr),
+            ItemOutcome::Failed(kind, message) => Self { error: failure(kind, message), ..item },
+            ItemOutcome::Rejected(kind, message) => {
+                Self { status: ItemStatus::Rejected, error: failure(kind, message), ..item }
             }
-            ItemOutcome::Failed(kind, message) => plain(ItemStatus::Failed, failure(kind, message), None),
-            ItemOutcome::Rejected(kind, message) => plain(ItemStatus::Rejected, failure(kind, message), None),
-            ItemOutcome::Skipped(reason) => plain(ItemStatus::Skipped, None, Some(*reason)),
-        }
-    }
-
-    fn without_run(
-        index: usize,
-        cmd: &str,
-        status: ItemStatus,
-        error: Option<Failure>,
-        reason: Option<SkipReason>,
-    ) -> Self {
-        Self {
-            index,
-            cmd: mask(cmd).into_owned(),
-            status,
-            exit_status: None,
-            stdout_preview: None,
-            stderr_preview: None,
-            truncated: false,
-            timed_out: false,
-            duration_ms: None,
-            error,
-            reason,
-            signal: None,
-            stopped_by: None,
-            end_reason: None,
-            leftover_processes: None,
-            artifacts: Vec::new(),
-            stdout_artifact: None,
-            stderr_artifact: None,
-            dropped_bytes: 0,
+            ItemOutcome::Skipped(reason) => {
+                Self { status: ItemStatus::Skipped, reason: Some(*reason), ..item }
+            }
         }
     }
 

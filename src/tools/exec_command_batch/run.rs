@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::super::cancel_guard::CancelGuard;
-use super::super::exec_command::has_nul;
+use super::super::errors::unusable_field;
 use super::super::preview::{StreamPreview, output_budget};
 use super::super::verb::{Context, Verb};
 use super::ExecCommandBatch;
@@ -217,14 +217,8 @@ fn refusal(item: &Item) -> Option<(String, String)> {
         );
         return Some((UNSUPPORTED_FIELD.to_owned(), message));
     }
-    let rules = [
-        (item.cmd.trim().is_empty(), "`cmd` is blank."),
-        (item.cmd.contains('\0'), "`cmd` contains a NUL character."),
-        (has_nul(item.workdir.as_ref()), "`workdir` contains a NUL character."),
-        (has_nul(item.shell.as_ref()), "`shell` contains a NUL character."),
-    ];
-    let broken = rules.into_iter().find(|(broken, _)| *broken);
-    broken.map(|(_, message)| (ErrorKind::InvalidToolInput.to_string(), message.to_owned()))
+    let (field, why) = unusable_field(&item.cmd, item.workdir.as_deref(), item.shell.as_deref())?;
+    Some((ErrorKind::InvalidToolInput.to_string(), format!("`{field}` {why}.")))
 }
 
 /// Tells what an item that the runtime did not run counts as.
