@@ -95,7 +95,7 @@ fn refuse(refusal: &clap::Error) -> ExitCode {
     // Nobody is left to tell when this cannot be printed.
     let _ = match SafeText::lines(&text) {
         // What was typed stands in it: with anything hidden in that it is printed without colours.
-        safe if safe != *text => print::err(&safe),
+        safe if safe.as_str() != text => print::err(&safe),
         _ => refusal.print(),
     };
     if code == 0 || Form::usual() == Form::Plain {

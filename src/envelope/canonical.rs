@@ -1,5 +1,5 @@
-//! The canonical envelope: the one record of a tool's answer, from which every other form is made.
-//! Success without a result and error without an error cannot be said.
+//! The canonical envelope: the one record of a tool's answer, from which every other form is made. A success without a
+//! result or an error without its reason cannot be represented.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use super::error::{ErrorKind, ToolError};
 /// Longest `summary_text`, in characters.
 pub const SUMMARY_CHARS: usize = 200;
 
-/// A tool's answer as it is stored and sent (docs/contract.md#envelope). Written as five keys, always all five.
+/// A tool's answer as it is stored and sent (docs/contract.md#envelope). It has five keys, and always all of them.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "Wire")]
 pub struct Envelope {
@@ -83,7 +83,7 @@ impl Envelope {
         &self.outcome
     }
 
-    /// Returns the word of the `status` key: `success` or `error`.
+    /// Returns the value of the `status` key: `success` or `error`.
     #[must_use]
     pub fn status(&self) -> &'static str {
         if self.is_error() { "error" } else { "success" }
@@ -104,7 +104,7 @@ impl Envelope {
         }
     }
 
-    /// Returns this envelope with another outcome in place of its own.
+    /// Returns this envelope with another outcome.
     pub(super) fn with_outcome(&self, outcome: Outcome) -> Self {
         Self { outcome, ..self.clone() }
     }
@@ -125,8 +125,8 @@ impl Envelope {
     }
 }
 
-/// Makes one line of at most `limit` characters: control characters and runs of blanks become one
-/// space, and a cut is shown by `…`.
+/// Makes one line of at most `limit` characters: control characters and runs of whitespace become one space, and `…`
+/// marks a cut.
 #[must_use]
 pub fn one_line(text: &str, limit: usize) -> String {
     let plain = |c: char| if c.is_control() { ' ' } else { c };
@@ -139,7 +139,7 @@ pub fn one_line(text: &str, limit: usize) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// The five keys as they travel.
+/// The five keys as they are read.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wire {
@@ -159,7 +159,7 @@ enum Status {
     Error,
 }
 
-/// Reads a key that may be null and may not be missing.
+/// Reads a key that may be null but must be present.
 fn present<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,

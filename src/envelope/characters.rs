@@ -1,22 +1,22 @@
-//! Characters that a reader does not see, or that a terminal obeys; and where one of them is part of ordinary writing:
-//! inside an emoji, or between letters of a script that is written with joiners.
+//! Characters that are invisible or that a terminal obeys, and the places where one of them is part of ordinary writing:
+//! inside an emoji, or between letters of a script that uses joiners.
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthChar;
 
-/// Combining marks on one character that are ordinary.
+/// Combining marks on one character that count as ordinary.
 const MARKS: usize = 4;
 const NON_JOINER: char = '\u{200C}';
 const JOINER: char = '\u{200D}';
-/// Makes a digit a key.
+/// Turns a digit into a keycap.
 const KEYCAP: char = '\u{20E3}';
-/// Where the tag characters lie over ASCII.
+/// Offset of the tag characters from ASCII.
 const TAGS: u32 = 0xE_0000;
 const FLAG: char = '\u{1F3F4}';
 const LAST_TAG: char = '\u{E007F}';
 /// Five letters and the last.
 const REGION_TAGS: usize = 6;
-/// The letters in the flags of regions that fonts know: England, Scotland, Wales.
+/// The regions with flags in common fonts: England, Scotland, Wales.
 const REGIONS: [&str; 3] = ["gbeng", "gbsct", "gbwls"];
 
 /// Tells whether a character is a control, a format character or ignored by default when shown.
@@ -61,14 +61,13 @@ const HIDDEN: &[std::ops::RangeInclusive<char>] = &[
     '\u{E0000}'..='\u{E0FFF}',
 ];
 
-/// Tells whether a character is a combining mark: it takes no column of its own, and is no hidden one.
+/// Tells whether a character is a combining mark: it takes no column of its own and is not hidden.
 pub(super) fn is_mark(c: char) -> bool {
     c > '\u{2FF}' && c.width() == Some(0) && !is_hidden(c)
 }
 
-/// Calls `each` with every character in turn, and whether it must be named instead of written as it stands: it is
-/// hidden and no part of ordinary writing. `stacked` says that so many marks stand on one character that they, too,
-/// are named.
+/// Calls `each` with every character, and whether it must be named instead of being written: because it is hidden and
+/// not part of ordinary writing. With `stacked`, marks beyond the first few on one character are named, too.
 pub(super) fn walk(text: &str, stacked: bool, mut each: impl FnMut(char, bool)) {
     let mut marks = 0;
     for (at, c) in text.char_indices() {
@@ -78,7 +77,7 @@ pub(super) fn walk(text: &str, stacked: bool, mut each: impl FnMut(char, bool)) 
     }
 }
 
-/// Tells whether a text surely has nothing that [`walk`] would name.
+/// Tells quickly whether a text is sure to contain nothing that [`walk`] would name.
 pub(super) fn is_ordinary(text: &str, stacked: bool) -> bool {
     let mut marks = 0;
     text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
@@ -88,7 +87,7 @@ pub(super) fn is_ordinary(text: &str, stacked: bool) -> bool {
         })
 }
 
-/// Tells whether a hidden character is how its text is written.
+/// Tells whether a hidden character belongs to how its text is written.
 fn is_writing(text: &str, at: usize, c: char) -> bool {
     let before = text.get(..at).unwrap_or_default();
     let Some(last) = before.chars().next_back() else { return false };
@@ -107,8 +106,8 @@ fn is_writing(text: &str, at: usize, c: char) -> bool {
     }
 }
 
-/// The rule by which emoji form one character (GB11 of Unicode's annex 29) tells what an emoji is: only to one does a
-/// joiner tie what follows.
+/// Tells whether a character is an emoji, by the rule that joins emoji into one character (GB11 in Unicode's annex 29):
+/// a joiner ties what follows only to an emoji.
 fn is_pictograph(c: char) -> bool {
     let joined = || [c, JOINER, '\u{1F600}'].iter().collect::<String>().graphemes(true).count() == 1;
     c >= '\u{A9}' && !is_hidden(c) && joined()

@@ -1,9 +1,9 @@
-//! Compaction: the same envelope in fewer characters, for whoever keeps it (docs/contract.md#compaction).
+//! Compaction: the same envelope in fewer characters, for clients that store it (docs/contract.md#compaction).
 //!
-//! Everything a reader needs to go on stays: names, status, summary, the error, ids, handles,
-//! artifacts, flags. Output gives way first, in steps that do not depend on the budget: the result is
-//! the first step that fits. That makes it stable (what fits is not touched again) and monotone (less
-//! room never yields more). The items of a batch give way at the very end: said in a few words, then left out and counted.
+//! Whatever a reader needs to carry on stays: names, status, summary, the error, ids, handles, artifacts, flags. Output is
+//! shortened first, in steps that do not depend on the budget; the result is the first step that fits. That makes it
+//! stable (what fits is not touched again) and monotone (a smaller budget never yields more). The items of a batch come
+//! last: they are reduced to a few words, then left out and counted.
 
 mod items;
 
@@ -18,12 +18,12 @@ use super::preview::Recut;
 const MOST: usize = 1 << 18;
 /// Smallest cap before a preview is dropped altogether.
 const LEAST: usize = 32;
-/// How much a cap shrinks from one step to the next, as one part of so many.
+/// A cap shrinks by one part in this many from one step to the next.
 const FINENESS: usize = 16;
-/// What is kept of the command an answer repeats, when nothing else is left to give.
+/// Characters kept of a command that the answer repeats, when nothing else is left to shorten.
 const CMD_CHARS: usize = 120;
 
-/// Returns the envelope in at most `budget_chars` characters of JSON, or in as few as it can be said.
+/// Returns the envelope in at most `budget_chars` characters of JSON, or in as few as possible.
 #[must_use]
 pub fn compact(envelope: &Envelope, budget_chars: usize) -> Envelope {
     let whole = length(envelope);
@@ -45,7 +45,7 @@ pub fn compact(envelope: &Envelope, budget_chars: usize) -> Envelope {
     }
 }
 
-/// Returns how many characters an envelope takes as JSON: what a budget is compared with.
+/// Returns how many characters an envelope takes as JSON, which is what a budget limits.
 #[must_use]
 pub fn length(envelope: &Envelope) -> usize {
     let mut count = Count(0);
@@ -54,10 +54,10 @@ pub fn length(envelope: &Envelope) -> usize {
     count.0
 }
 
-/// One step: what may stay.
+/// One step of compaction: what may stay.
 #[derive(Debug, Clone, Copy)]
 struct Step {
-    /// Characters of each preview of the result itself; none drops them.
+    /// Longest preview of the result itself, in characters; none drops them.
     previews: Option<usize>,
     /// The same for the previews of batch items.
     item_previews: Option<usize>,
@@ -77,7 +77,7 @@ impl Step {
     const BARE: Self = Self { long_commands: false, ..Self::WITHOUT_DETAILS };
 }
 
-/// The previews of an envelope, to try caps on.
+/// The previews of an envelope, so that caps can be tried on them.
 #[derive(Default)]
 struct Previews<'a> {
     own: Vec<Preview<'a>>,
@@ -141,7 +141,7 @@ impl Preview<'_> {
     }
 }
 
-/// The caps that take something away from these, largest first, and the one that drops them.
+/// The caps that shorten these previews, largest first, and the one that drops them.
 fn caps(previews: &[Preview<'_>]) -> impl Iterator<Item = Option<usize>> + use<> {
     let longest = previews.iter().map(|preview| preview.recut.chars()).max();
     let next = |cap: &usize| Some(cap - cap.div_ceil(FINENESS)).filter(|cap| *cap >= LEAST);
@@ -194,11 +194,11 @@ impl Step {
     }
 }
 
-/// Cuts a preview; tells whether that took anything away.
+/// Cuts a preview; tells whether that removed anything.
 fn trim_preview(field: &mut Value, cap: Option<usize>) -> bool {
     let Value::String(text) = field else { return false };
     let shorter = match cap {
-        // Such a text is no longer than what would stand in its place.
+        // Such a text is no longer than what would replace it.
         None if length_of(text) <= "null".len() => return false,
         None => Value::Null,
         Some(cap) if text.chars().nth(cap).is_none() => return false,

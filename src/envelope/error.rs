@@ -132,12 +132,12 @@ pub struct ToolError {
     pub retryable: bool,
 }
 
-/// Longest message and longest hint, in characters. What a caller gave may stand in them, whatever its length.
+/// Longest message and longest hint, in characters. They may quote what a caller gave, whatever its length.
 const SENTENCE_CHARS: usize = 500;
 
 fn bounded(sentence: String) -> String {
     match sentence.char_indices().nth(SENTENCE_CHARS - 1) {
-        // One more character is all there is.
+        // Only if more than one character follows.
         Some((at, last)) if at + last.len_utf8() < sentence.len() => {
             format!("{}…", sentence.get(..at).unwrap_or(""))
         }
@@ -146,7 +146,7 @@ fn bounded(sentence: String) -> String {
 }
 
 impl ToolError {
-    /// Makes an error of a kind, retryable as the kind is.
+    /// Makes an error; the kind decides whether it is retryable.
     #[must_use]
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         let retryable = kind.is_retryable();

@@ -1,8 +1,9 @@
-//! Names of things that cross every surface: task ids and actors.
+//! Task ids and actors: names that are the same everywhere.
 
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
@@ -10,11 +11,11 @@ const RANDOM_CHARS: usize = 8;
 
 /// The name of a managed task: `task_` and 8 random base-32 characters. Knowing one is not
 /// permission to drive the task (docs/contract.md#task-states).
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 pub struct TaskId(String);
 
-/// A string that is no task id.
+/// A string that is not a task id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a task id is `task_` and 8 characters of 0-9 and a-z")]
 pub struct InvalidTaskId;
@@ -31,7 +32,7 @@ impl TaskId {
     #[must_use]
     pub fn random() -> Self {
         let mut random = [0; RANDOM_CHARS];
-        // Only an interrupted early boot leaves bytes unfilled; the id stays unique by its task's folder.
+        // Bytes stay unfilled only early in the boot; creating the task's folder still rules out duplicates.
         let _ = rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty());
         Self::from_random(random)
     }
@@ -74,10 +75,14 @@ impl fmt::Display for TaskId {
 }
 
 /// Who acts (docs/contract.md#actors-and-the-lease). Written `agent:<label>`, `cli`, `operator` or `system` everywhere.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, strum::Display,
+)]
 #[serde(from = "String", into = "String")]
+#[strum(serialize_all = "snake_case")]
 pub enum Actor {
     /// An agent, by its label: `--label`, else the MCP client's name.
+    #[strum(to_string = "agent:{0}")]
     Agent(String),
     /// A command line or script.
     Cli,
@@ -111,17 +116,6 @@ impl Actor {
             Self::Cli => "cli",
             Self::Operator => "you",
             Self::System => "sys",
-        }
-    }
-}
-
-impl fmt::Display for Actor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Agent(label) => write!(f, "agent:{label}"),
-            Self::Cli => f.write_str("cli"),
-            Self::Operator => f.write_str("operator"),
-            Self::System => f.write_str("system"),
         }
     }
 }

@@ -4,7 +4,7 @@
 use super::characters::{is_ordinary, walk};
 
 /// Returns JSON text with its hidden characters escaped. Outside strings JSON has none but line feeds, which stay.
-pub(super) fn spelled(json: &str) -> String {
+pub(super) fn escaped(json: &str) -> String {
     if is_ordinary(json, false) {
         return json.to_owned();
     }
@@ -28,15 +28,15 @@ mod tests {
     use super::*;
 
     fn json_text(value: &Value) -> String {
-        spelled(&value.to_string())
+        escaped(&value.to_string())
     }
 
     fn pretty_text(value: &Value) -> String {
-        spelled(&format!("{value:#}"))
+        escaped(&format!("{value:#}"))
     }
 
     #[test]
-    fn what_is_hidden_is_spelled_and_the_rest_is_as_serde_json_has_it() {
+    fn what_is_hidden_is_escaped_and_the_rest_is_as_serde_json_has_it() {
         let value = json!({"a\u{202e}": "x\u{7f}\u{9b}\u{2028}\u{200b}\u{e0041}\u{1b}❤\u{fe0f} 你好"});
         assert_eq!(json_text(&value), r#"{"a\u202e":"x\u007f\u009b\u2028\u200b\udb40\udc41\u001b❤️ 你好"}"#);
         let plain = json!({"a": [1, {}, [], {"b": "é \u{1f469}\u{200d}\u{1f4bb}\n\""}], "c": null});

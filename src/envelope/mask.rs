@@ -1,8 +1,8 @@
 //! Hides secrets in what is shown or kept about a command: assignments, flags, members of JSON objects, URLs, headers,
 //! tokens of a known shape (docs/decisions/10-masking.md). Never used on output, nor on what is executed.
 //!
-//! One pass: every byte is looked at a fixed number of times, whatever the text. A text that cannot
-//! be told apart for sure (a quote that never closes) is hidden to its end.
+//! One pass: every byte is looked at a bounded number of times, whatever the text. Where the end of a secret is uncertain
+//! (a quote that never closes), everything to the end is hidden.
 
 mod login;
 mod name;
@@ -16,10 +16,10 @@ use serde_json::Value;
 use self::login::Program;
 use self::name::Name;
 
-/// What stands in the place of a secret.
+/// What replaces a secret.
 pub const MASKED: &str = "[masked]";
 
-/// Longest name of a user before a password.
+/// Longest user name before a password.
 const USER_BYTES: usize = 128;
 
 /// Returns the text with every secret in it replaced by [`MASKED`].
@@ -41,7 +41,7 @@ pub fn mask(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Masks every string of a JSON value, and whole those whose key names a secret; keys and shape stay.
+/// Masks every string in a JSON value; a string whose key names a secret is masked entirely. Keys and structure stay.
 pub fn mask_strings(value: &mut Value) {
     match value {
         Value::String(text) => {
@@ -69,15 +69,15 @@ struct Secret {
     reopened: Option<u8>,
 }
 
-/// Reads a text as a shell would split it, roughly: all that matters is where a word ends.
+/// Reads a text roughly as a shell would split it: all that matters is where a word ends.
 struct Scan<'a> {
     bytes: &'a [u8],
     at: usize,
     /// The quote the scan is in, and where its inside begins.
     quote: Option<(u8, usize)>,
-    /// Whose password a `-p` would be.
+    /// The program that a `-p` would belong to.
     program: Program,
-    /// The end of what was hidden last: no name reaches into it.
+    /// The end of what was hidden last: no name may reach into it.
     hidden_to: usize,
 }
 
@@ -258,7 +258,7 @@ impl<'a> Scan<'a> {
         let behind = start + MASKED.len();
         let is_hidden = self.bytes.get(start..behind) == Some(MASKED.as_bytes());
         if is_hidden && self.byte(behind).is_none_or(|byte| ends_word(byte) || b"\"'".contains(&byte)) {
-            // Hidden before, when its quotes were still there: what stands behind it is no part of it.
+            // Hidden before, when its quotes were still there: what follows is not part of it.
             return Some(Secret { at: start..behind, reopened: None });
         }
         Some(match self.quote {
@@ -271,7 +271,7 @@ impl<'a> Scan<'a> {
     }
 
     /// The value that begins at `start` and goes on to the end of its word. In a quote that holds
-    /// nothing but the assignment (`whole_word`), blanks belong to it.
+    /// nothing but the assignment (`whole_word`), blanks are part of it.
     fn word(&self, start: usize, whole_word: bool) -> Secret {
         let mut open = self.quote.map(|(open, _)| open);
         let mut reopened = None;
@@ -281,7 +281,7 @@ impl<'a> Scan<'a> {
                 if self.byte(at + 1).is_none_or(ends_word) {
                     break;
                 }
-                // The word goes on behind the quote: `'NAME=a'\''b'`.
+                // The word continues after the quote: `'NAME=a'\''b'`.
                 if at > start || whole_word {
                     (reopened, open) = (open, None);
                     at += 1;
@@ -330,7 +330,7 @@ impl<'a> Scan<'a> {
                 b'\\' if is_quote(at) => return at,
                 b'\\' if self.byte(at + 1) == Some(b'\\') && is_quote(at + 2) => 4,
                 b'\\' => 2,
-                // The end of the string that all of it stands in.
+                // The end of the string that contains all of it.
                 _ if byte == quote => return at,
                 _ => 1,
             };
@@ -338,7 +338,7 @@ impl<'a> Scan<'a> {
         self.bytes.len()
     }
 
-    /// Returns the first place that holds no blank; a line that is continued counts as one.
+    /// Returns the first position after the blanks; a continued line counts as a blank.
     fn after_blanks(&self, from: usize) -> usize {
         let mut at = from;
         loop {
@@ -350,7 +350,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Returns what follows the bracket that closes the one open before `from`.
+    /// Returns the position after the bracket that closes the one opened before `from`.
     fn closing_bracket(&self, from: usize) -> usize {
         let mut depth = 1_usize;
         for (at, byte) in self.bytes.iter().enumerate().skip(from) {
@@ -366,7 +366,7 @@ impl<'a> Scan<'a> {
         self.bytes.len()
     }
 
-    /// The name that ends before `end`, at most two bytes of `between` aside, and where it begins.
+    /// Returns the name that ends before `end`, ignoring at most two bytes of `between`, and where it begins.
     fn name_before(&self, end: usize, between: &[u8]) -> (usize, &'a [u8]) {
         let before = self.bytes.get(..end).unwrap_or_default();
         let aside = before.iter().rev().take(2).take_while(|byte| between.contains(byte)).count();

@@ -1,5 +1,5 @@
-//! Pure: who acts, what a task is called, the canonical envelope, errors, previews,
-//! compaction, masking, text that is safe to print.
+//! The canonical envelope and what it is made of: actors and task ids, errors, previews, compaction, masking, and text
+//! that is safe to print. Pure.
 
 mod canonical;
 mod characters;

@@ -5,16 +5,16 @@ use std::borrow::Cow;
 
 use super::pretty::laid_out;
 
-/// Characters that one token stands for.
+/// Characters per token.
 const CHARS_PER_TOKEN: u64 = 4;
-/// Budget of a call that names none.
+/// Budget of a call that does not name one.
 const DEFAULT_TOKENS: u64 = 8_000;
 /// Largest budget of a call.
 const MAX_TOKENS: u64 = 64_000;
 /// Below this many characters a preview is a plain beginning, without a marker.
 const SMALLEST_MARKED: usize = 200;
 
-/// Clean text of a stream, as much of it as a preview can need.
+/// Clean text of a stream: as much of it as a preview can need.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Text {
     /// All of it.

@@ -1,5 +1,5 @@
-//! The one type of text that a terminal, a log or a model is given. Whatever it was made from, it holds nothing that a
-//! terminal obeys or a reader does not see: such a character is named, `⟨U+202E⟩`.
+//! The one type of text that is given to a terminal, a log or a model. Whatever it was made from, it contains nothing
+//! invisible and nothing that a terminal obeys: such a character is replaced by its name, `⟨U+202E⟩`.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
@@ -8,10 +8,10 @@ use std::ops::Deref;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::characters::{is_ordinary, walk};
-use super::json::spelled;
+use super::json::escaped;
 
 /// Text that is safe to print. Every sink (standard output and error, a receipt, a line of the log) takes this and
-/// nothing else; there is no way to make one that goes past the check.
+/// nothing else; there is no way to make one that bypasses the check.
 ///
 /// A `String` from a command, an agent or a file does not fit where safe text is wanted:
 ///
@@ -26,7 +26,7 @@ use super::json::spelled;
 /// let text = pilothouse::envelope::SafeText(String::from("\x1b[2J"));
 /// ```
 ///
-/// It is made by one that looks at it:
+/// It is made by a constructor that checks it:
 ///
 /// ```
 /// use pilothouse::envelope::SafeText;
@@ -82,12 +82,12 @@ impl SafeText {
         Self(safe)
     }
 
-    /// Writes a value as JSON on one line, hidden characters spelled `\u202e`.
+    /// Writes a value as JSON on one line, with hidden characters escaped as `\u202e`.
     ///
     /// # Errors
     /// When the value has no JSON form.
     pub fn json(value: &impl Serialize) -> serde_json::Result<Self> {
-        serde_json::to_string(value).map(|json| Self(spelled(&json)))
+        serde_json::to_string(value).map(|json| Self(escaped(&json)))
     }
 
     /// The same over several lines.
@@ -95,7 +95,7 @@ impl SafeText {
     /// # Errors
     /// When the value has no JSON form.
     pub fn json_lines(value: &impl Serialize) -> serde_json::Result<Self> {
-        serde_json::to_string_pretty(value).map(|json| Self(spelled(&json)))
+        serde_json::to_string_pretty(value).map(|json| Self(escaped(&json)))
     }
 
     /// Returns the text.
@@ -120,21 +120,9 @@ impl Deref for SafeText {
     }
 }
 
-impl AsRef<str> for SafeText {
-    fn as_ref(&self) -> &str {
-        &self.0
-    }
-}
-
 impl fmt::Display for SafeText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.0)
-    }
-}
-
-impl PartialEq<str> for SafeText {
-    fn eq(&self, other: &str) -> bool {
-        self.0 == other
     }
 }
 

@@ -54,7 +54,15 @@ impl Waiting {
 
 /// The reasons for refusing an input (docs/contract.md#refused-input).
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr, strum::EnumString,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    strum::IntoStaticStr,
+    strum::EnumString,
     schemars::JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]

@@ -1,4 +1,4 @@
-//! How the runtime's errors and bad input are told to a caller: kind, facts, and what to do next.
+//! How the runtime's errors and invalid input are reported to a caller: kind, details, and what to do next.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::envelope::{ErrorKind, ToolError, one_line};
 use crate::runtime::{self, Refusal, Resource};
 
-/// Longest path inside a sentence.
+/// Longest path shown inside a sentence.
 const PATH_CHARS: usize = 200;
 
 impl From<runtime::Error> for ToolError {
@@ -37,13 +37,13 @@ impl From<runtime::Error> for ToolError {
                     .with_hint("omit workdir, or give a path inside the workspace")
             }
             Error::WorkdirNotFound { workdir, reason } => {
-                let message = format!("The working directory {} cannot be entered.", shown(&workdir));
+                let message = format!("The working directory {} cannot be entered.", short(&workdir));
                 Self::new(ErrorKind::WorkdirNotFound, message)
                     .with_details(json!({ "workdir": workdir, "reason": reason }))
                     .with_hint("check the path: it is absolute, or relative to the workspace root")
             }
             Error::Spawn { shell, workdir, message } => {
-                let text = format!("The shell {} could not be started.", shown(&shell));
+                let text = format!("The shell {} could not be started.", short(&shell));
                 Self::new(ErrorKind::CommandSpawnFailed, text)
                     .with_details(json!({ "shell": shell, "workdir": workdir, "os_error": message }))
                     .with_hint("omit `shell` to use the default one")
@@ -61,7 +61,7 @@ impl From<runtime::Error> for ToolError {
                     .with_hint("free some space; running tasks go on")
             }
             Error::Unrecorded { reason, is_full } => unrecorded(&reason, is_full),
-            Error::Question(refusal) => unanswered(&refusal),
+            Error::Question(refusal) => not_accepted(&refusal),
             error @ Error::QuestionTooLong { .. } => {
                 Self::new(ErrorKind::InvalidToolInput, format!("This is {error}."))
             }
@@ -80,7 +80,7 @@ impl From<runtime::Error> for ToolError {
                 Self::new(ErrorKind::RuntimeShuttingDown, "The runtime is shutting down.")
                     .with_hint("call again: a new runtime starts with the next call")
             }
-            Error::Io { source, what, path } if is_full(&source) => no_room(what, &path, &source),
+            Error::Io { source, what, path } if is_full(&source) => disk_full(what, &path, &source),
             Error::Io { source, what, path } if Resource::used_up(&source) == Some(Resource::Descriptors) => {
                 exhausted(Resource::Descriptors, &format!("{what} {}: {source}", path.display()))
             }
@@ -91,7 +91,7 @@ impl From<runtime::Error> for ToolError {
     }
 }
 
-/// Tells what the system has no more of, and what frees some.
+/// Reports what the system has run out of, and what frees some.
 fn exhausted(resource: Resource, message: &str) -> ToolError {
     let (text, hint) = match resource {
         Resource::Descriptors => (
@@ -117,22 +117,22 @@ fn is_full(error: &std::io::Error) -> bool {
     matches!(error.kind(), StorageFull | QuotaExceeded)
 }
 
-/// Tells that there is no room where recordings are kept.
-fn no_room(what: &str, path: &Path, error: &std::io::Error) -> ToolError {
+/// Reports that the disk with the recordings is full.
+fn disk_full(what: &str, path: &Path, error: &std::io::Error) -> ToolError {
     ToolError::new(ErrorKind::LowDiskSpace, "There is no room where Pilothouse keeps its recordings.")
         .with_details(json!({ "reason": format!("{what} {}: {error}", path.display()) }))
         .with_hint("free some space; running tasks go on")
 }
 
-/// Tells that no question has an id, which may not even be the shape of one.
+/// Reports that no question has an id, which may not even look like one.
 pub(super) fn question_not_found(id: &str) -> ToolError {
     ToolError::new(ErrorKind::QuestionNotFound, "No open pilothouse question has that id.")
         .with_details(json!({ "question_id": id }))
         .with_hint("call QuestionList to see what is open")
 }
 
-/// Tells why an answer to a question was not taken.
-fn unanswered(refusal: &Refusal) -> ToolError {
+/// Reports why an answer to a question was not accepted.
+fn not_accepted(refusal: &Refusal) -> ToolError {
     let (kind, id, hint) = match refusal {
         Refusal::Unknown(id) => (ErrorKind::QuestionNotFound, id, "call QuestionList to see what is open"),
         Refusal::Settled { id, .. } => {
@@ -159,7 +159,7 @@ fn unanswered(refusal: &Refusal) -> ToolError {
     ToolError::new(kind, message).with_details(json!({ "question_id": id })).with_hint(hint)
 }
 
-/// Tells that nothing starts while the record cannot be written.
+/// Reports that nothing is started while the record cannot be written.
 fn unrecorded(reason: &str, is_full: bool) -> ToolError {
     let kind = if is_full { ErrorKind::LowDiskSpace } else { ErrorKind::InternalError };
     let hint = if is_full {
@@ -172,7 +172,7 @@ fn unrecorded(reason: &str, is_full: bool) -> ToolError {
         .with_hint(hint)
 }
 
-/// Tells that no task has an id, which may not even be the shape of one.
+/// Reports that no task has an id, which may not even look like one.
 pub(super) fn task_not_found(id: &str) -> ToolError {
     ToolError::new(ErrorKind::TaskNotFound, "No pilothouse task has that id.")
         .with_details(json!({ "task_id": id }))
@@ -181,7 +181,7 @@ pub(super) fn task_not_found(id: &str) -> ToolError {
         )
 }
 
-/// Tells that a value is of the right shape and still cannot be used.
+/// Reports that a value matches the schema and still cannot be used.
 pub(super) fn unusable(tool: &str, field: &str, reason: impl Into<String>) -> ToolError {
     let reason = reason.into();
     ToolError::new(ErrorKind::InvalidToolInput, format!("The input of {tool} cannot be used: {reason}."))
@@ -189,7 +189,7 @@ pub(super) fn unusable(tool: &str, field: &str, reason: impl Into<String>) -> To
         .with_hint(format!("change `{field}` as the published schema of {tool} says"))
 }
 
-/// Names a field that no command can be run with, and what is wrong with it.
+/// Returns the field that makes a command impossible to run, if there is one, and what is wrong with it.
 pub(super) fn unusable_field(
     cmd: &str,
     workdir: Option<&str>,
@@ -203,8 +203,8 @@ pub(super) fn unusable_field(
     with_nul.map(|(field, _)| (field, "contains a NUL character"))
 }
 
-/// Shows a path inside a sentence; the details have all of it.
-fn shown(path: impl AsRef<Path>) -> String {
+/// Shortens a path for use inside a sentence; the details contain all of it.
+fn short(path: impl AsRef<Path>) -> String {
     one_line(&path.as_ref().display().to_string(), PATH_CHARS)
 }
 

@@ -1,5 +1,5 @@
-//! ExecCommand: runs one command. A short one comes back complete; one that is still running after
-//! its yield time lives on as a managed task. Nothing is ever started twice.
+//! ExecCommand: runs one command. A short one comes back complete; one that is still running when the call stops
+//! waiting goes on as a managed task. Nothing is ever started twice.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -151,7 +151,7 @@ pub(super) struct Awaiting {
     reason: WaitsFor,
 }
 
-/// All there is to say about a command that was run.
+/// What is known about a command that was run.
 #[derive(Debug, Clone)]
 pub enum Complete {
     /// It ended in the foreground of the call.
@@ -177,7 +177,7 @@ pub enum Complete {
     },
 }
 
-/// Projects what is known to the canonical envelope.
+/// Makes the canonical envelope.
 #[must_use]
 pub fn project(complete: &Complete) -> Envelope {
     let result = match complete {

@@ -1,4 +1,4 @@
-//! Requests that must not be done twice: the first answer of each idempotency key of a recording.
+//! Idempotency keys: a request that is repeated gets the first answer again, and nothing is done twice.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,25 +10,25 @@ use super::verb::Caller;
 use crate::envelope::{Envelope, ErrorKind, SafeText, ToolError};
 use crate::runtime::Handle;
 
-/// Bytes of receipts and envelopes that are kept; beyond, an answer is remembered by its number.
+/// Bytes of receipts and envelopes kept in memory; beyond that, only an answer's number is remembered.
 const KEPT_BYTES: usize = 64 << 20;
 /// Longest key, in bytes.
 const KEY_BYTES: usize = 256;
 
-/// The keys of one recording.
+/// The keys used in one recording.
 #[derive(Debug, Default)]
 pub struct IdempotencyKeys {
-    // A lock, not messages: looked up once a call, held for a map operation.
-    book: Mutex<Book>,
+    // A lock is enough: it is held for one map operation per call.
+    entries: Mutex<Entries>,
 }
 
 #[derive(Debug, Default)]
-struct Book {
+struct Entries {
     entries: HashMap<String, Arc<tokio::sync::Mutex<Entry>>>,
     bytes: usize,
 }
 
-/// One key. Its lock is held while its request is done, so that a second one waits for the first.
+/// One key. Its lock is held while its request runs, so that a second request waits for the first.
 #[derive(Debug, Default)]
 struct Entry {
     first: Option<First>,
@@ -43,15 +43,15 @@ struct First {
 
 impl IdempotencyKeys {
     fn entry(&self, key: &str) -> Arc<tokio::sync::Mutex<Entry>> {
-        self.book().entries.entry(key.to_owned()).or_default().clone()
+        self.lock().entries.entry(key.to_owned()).or_default().clone()
     }
 
-    /// Takes room for an answer; without room only its number is kept.
+    /// Returns the answer to keep: when memory is used up, only its number.
     fn kept(&self, answer: &Answer) -> Answer {
         let size = answer.receipt.len() * 3;
-        let mut book = self.book();
-        if book.bytes + size <= KEPT_BYTES {
-            book.bytes += size;
+        let mut entries = self.lock();
+        if entries.bytes + size <= KEPT_BYTES {
+            entries.bytes += size;
             return answer.clone();
         }
         let note = json!({ "call": answer.seq, "answer": "no longer in memory; it is in the recording" });
@@ -60,13 +60,13 @@ impl IdempotencyKeys {
         Answer { receipt: SafeText::lines(summary), envelope, ..answer.clone() }
     }
 
-    fn book(&self) -> std::sync::MutexGuard<'_, Book> {
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> std::sync::MutexGuard<'_, Entries> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Calls a tool; a request with a key that stands for an answer already gets that answer, and
-/// nothing is done. Only successes stand: what failed may be tried again under its key.
+/// Calls a tool. A request whose key already has an answer gets that answer, and nothing is done. Only successes count:
+/// a request that failed may be retried under its key.
 pub async fn call_once(
     runtime: &Handle,
     caller: &Caller,

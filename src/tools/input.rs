@@ -1,5 +1,5 @@
-//! Reads a tool's input. Refuses what the published schema does not have, and names the field, so
-//! that a caller can correct itself in one step.
+//! Reads a tool's input. Rejects whatever the published schema does not allow and names the field, so that a caller
+//! can correct itself in one step.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -14,11 +14,10 @@ pub(super) fn parse<V: Verb>(given: Value) -> Result<V::Input, ToolError> {
     read(V::NAME, &schema::input::<V::Input>(), V::ALIASES, given)
 }
 
-/// Reads what `subject` takes, as its published `schema` has it. `aliases` are (other, real) names of
-/// fields.
+/// Reads the input of `subject` according to its published `schema`. `aliases` are (other, real) names of fields.
 ///
 /// # Errors
-/// When the schema does not allow it; every field that is wrong is named.
+/// When the schema does not allow it; names every field that is wrong.
 pub fn read<T: DeserializeOwned>(
     subject: &str,
     schema: &Value,
@@ -62,7 +61,7 @@ fn refuse(tool: &str, field: &str, problems: &[Problem]) -> ToolError {
     ToolError::new(ErrorKind::InvalidToolInput, message).with_details(details).with_hint(hint)
 }
 
-/// Several items of an array may have the same problem.
+/// Removes repetitions: several items of an array may have the same problem.
 fn each_once<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut distinct = Vec::new();
     texts.for_each(|text| {

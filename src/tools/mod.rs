@@ -1,8 +1,8 @@
-//! The verbs, one file each: input schema, run, result, receipt; and the one table of them.
+//! The tools, one file each (input schema, run, result, receipt), and the table that lists them.
 //!
-//! An answer is made in three steps: what a tool found out is projected to a typed result inside the
-//! canonical envelope, and the receipt a model reads is made from that envelope alone. This layer
-//! reads no socket and draws nothing; whoever calls brings the runtime and says who it is.
+//! An answer takes shape in three steps: what a tool found out becomes a typed result, the result goes into the canonical
+//! envelope, and the receipt a model reads is made from that envelope alone. This layer reads no socket and draws
+//! nothing; the caller brings the runtime and says who it is.
 
 mod call;
 mod cancel_guard;

@@ -1,5 +1,5 @@
-//! What an answer shows of a task's output: the preview, the file that holds the rest, and the
-//! place to read on from.
+//! What an answer shows of a task's output: the preview, the file with the exact stream, and the cursor to read on
+//! from.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -14,29 +14,29 @@ use crate::runtime::{Error, Output, Stream};
 pub struct StreamPreview {
     /// Its preview; none when it is blank.
     pub preview: Option<Preview>,
-    /// The file with the exact stream, when something of it is not shown.
+    /// The file with the exact stream, when the preview leaves something out.
     pub artifact: Option<PathBuf>,
-    /// Bytes that even the file does not have.
+    /// Bytes that even the file does not contain.
     pub dropped_bytes: u64,
-    /// What was printed is there no longer.
+    /// The output is gone.
     pub is_lost: bool,
 }
 
-/// Returns the budget in characters that a call gets for what it asked, in tokens: never more than a receipt has room
-/// for, so that nothing is cut of a preview which the answer calls whole.
+/// Returns the budget in characters for the tokens a call asks for: never more than a receipt has room for, so that a
+/// preview which the answer calls complete is not cut later.
 #[must_use]
 pub fn output_budget(asked_tokens: Option<u64>) -> usize {
     preview::budget_chars(asked_tokens).min(OUTPUT_ROOM)
 }
 
 impl StreamPreview {
-    /// Returns how a single stream is shown within a budget, before any file is made.
+    /// Cuts a single stream to a budget, before any file is made.
     #[must_use]
     pub fn of(text: &Text, budget_chars: usize) -> Self {
         Self { preview: preview::cut(text, budget_chars), ..Self::default() }
     }
 
-    /// Returns how two streams are shown within one budget.
+    /// Cuts two streams to one budget.
     #[must_use]
     pub fn pair(a: &Text, b: &Text, budget_chars: usize) -> (Self, Self) {
         let (a, b) = preview::cut_pair(a, b, budget_chars);
@@ -49,7 +49,7 @@ impl StreamPreview {
         let stdout = output.text(Stream::Stdout, 0, budget_chars).await?;
         let stderr = output.text(Stream::Stderr, 0, budget_chars).await?;
         let (stdout, stderr) = Self::pair(&stdout, &stderr, budget_chars);
-        // Names of hidden characters take more room than these.
+        // The names of hidden characters take more room than the characters.
         let length = |shown: &Self| shown.preview.as_ref().map_or(0, |shown| safe_chars(&shown.text));
         let (a, b) = preview::split_budget(length(&stdout), length(&stderr), OUTPUT_ROOM);
         let (stdout, stderr) = (stdout.within(a), stderr.within(b));
@@ -77,17 +77,19 @@ impl StreamPreview {
         self
     }
 
-    /// Makes the file, when something is left out. A file that cannot be made is not offered.
+    /// Writes the file when something is left out. A file that cannot be written is not offered.
     pub(super) async fn keep(self, output: &Output, stream: Stream) -> Self {
         let mut shown = self.within(OUTPUT_ROOM);
         if shown.truncated() && !shown.is_lost {
             match output.artifact(stream).await {
                 Ok(path) => shown.artifact = Some(path),
-                Err(error) => tracing::warn!(%error, "the answer goes without the file of its output"),
+                Err(error) => tracing::warn!(%error, "the answer is sent without the file of its output"),
             }
             match output.dropped(stream) {
                 Ok(dropped) => shown.dropped_bytes = dropped,
-                Err(error) => tracing::warn!(%error, "the answer goes without the count of bytes not kept"),
+                Err(error) => {
+                    tracing::warn!(%error, "the answer is sent without the count of bytes that were not kept")
+                }
             }
         }
         shown
@@ -98,13 +100,13 @@ impl StreamPreview {
         text.filter(|text| !text.trim().is_empty())
     }
 
-    /// Tells whether a reader misses something of the stream.
+    /// Tells whether part of the stream is missing.
     #[must_use]
     pub fn truncated(&self) -> bool {
         self.is_lost || self.preview.as_ref().is_some_and(|preview| preview.truncated)
     }
 
-    /// Adds its file to a list; returns its place there.
+    /// Adds its file to a list; returns its index there.
     pub(super) fn list_artifact(&self, list: &mut Vec<Artifact>) -> Option<usize> {
         let path = self.artifact.as_ref()?.to_string_lossy().into_owned();
         list.push(Artifact { path });
@@ -112,7 +114,7 @@ impl StreamPreview {
     }
 }
 
-/// A place in a task's output, to read on from. Opaque to callers.
+/// A position in a task's output to read on from. Opaque to callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cursor(u64);
 
@@ -142,12 +144,12 @@ impl FromStr for Cursor {
     fn from_str(text: &str) -> Result<Self, InvalidCursor> {
         let digits = text.strip_prefix('c').ok_or(InvalidCursor)?;
         let cursor = u64::from_str_radix(digits, 16).map(Self).map_err(|_| InvalidCursor)?;
-        // Only what Display writes: no sign, no leading zeros.
+        // Only the form that Display writes: no sign, no leading zeros.
         if cursor.to_string() == text { Ok(cursor) } else { Err(InvalidCursor) }
     }
 }
 
-/// A text that is no cursor.
+/// A text that is not a cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a cursor is what `next_cursor` of an earlier answer said")]
 pub struct InvalidCursor;

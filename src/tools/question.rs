@@ -35,7 +35,6 @@ pub(super) enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct Row {
     /// Id of the pilothouse question.
-    #[schemars(with = "String")]
     pub(super) question_id: QuestionId,
     /// What kind of answer it wants.
     pub(super) kind: Kind,
@@ -86,7 +85,6 @@ pub(super) struct Value {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct Remark {
     /// By whom.
-    #[schemars(with = "String")]
     by: Actor,
     /// What.
     text: String,

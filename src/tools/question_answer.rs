@@ -11,8 +11,8 @@ use crate::envelope::{Envelope, ToolError, one_line};
 use crate::journal::Durability;
 use crate::runtime::{Error, Given, Principal, Question, QuestionId, Refusal};
 
-/// Characters of an answer that are told again.
-const TOLD_CHARS: usize = 200;
+/// Characters of an answer that are repeated.
+const REPEATED_CHARS: usize = 200;
 /// Longest text that may be sent.
 const LONGEST: usize = 256 << 10;
 
@@ -44,7 +44,6 @@ pub enum Effect {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct Said {
     /// The question.
-    #[schemars(with = "String")]
     question_id: QuestionId,
     /// What kind of question it is.
     kind: Kind,
@@ -57,7 +56,7 @@ pub(super) struct Said {
     principal: Option<Principal>,
 }
 
-/// All there is to say about what was done.
+/// What is known about an answer or a comment.
 #[derive(Debug, Clone)]
 pub struct Complete {
     /// The question as it stood.
@@ -66,7 +65,7 @@ pub struct Complete {
     pub answer: Option<(String, Principal)>,
 }
 
-/// Projects what is known to the canonical envelope.
+/// Makes the canonical envelope.
 #[must_use]
 pub fn project(complete: &Complete) -> Envelope {
     let Complete { question, answer } = complete;
@@ -74,7 +73,7 @@ pub fn project(complete: &Complete) -> Envelope {
         question_id: question.id.clone(),
         kind: Kind::of(&question.kind),
         effect: if answer.is_some() { Effect::Answered } else { Effect::Commented },
-        answer: answer.as_ref().map(|(text, _)| one_line(text, TOLD_CHARS)),
+        answer: answer.as_ref().map(|(text, _)| one_line(text, REPEATED_CHARS)),
         principal: answer.as_ref().map(|(_, principal)| principal.clone()),
     })
 }
@@ -115,7 +114,7 @@ operator what you know, beside any question.";
         let by = &cx.caller.actor;
         let open = cx.runtime.questions().into_iter().find(|question| question.id == id);
         let Some(question) = open else {
-            // The runtime knows what came of it.
+            // The runtime knows what became of the question.
             let late = cx.runtime.comment(by, &id, comment.or(answer).unwrap_or_default()).await;
             return Err(late.err().unwrap_or(Error::Question(Refusal::Unknown(id))).into());
         };
@@ -126,7 +125,7 @@ operator what you know, beside any question.";
         let Some(value) = question.kind.read(&answer) else {
             let misfit = Refusal::DoesNotFit { id: id.clone(), expected: question.kind.expected() };
             if question.agents {
-                let said = format!("answered {}, which does not fit", one_line(&answer, TOLD_CHARS));
+                let said = format!("answered {}, which does not fit", one_line(&answer, REPEATED_CHARS));
                 cx.runtime.comment(by, &id, said).await?;
             }
             return Err(Error::Question(misfit).into());

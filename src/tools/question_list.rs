@@ -37,7 +37,7 @@ pub(super) struct Listing {
     questions: Vec<Row>,
 }
 
-/// All there is to say about the open questions.
+/// What is known about the open questions.
 #[derive(Debug, Clone)]
 pub struct Complete {
     /// Every open question, or the one asked about.
@@ -50,7 +50,7 @@ pub struct Complete {
     pub now: Timestamp,
 }
 
-/// Projects what is known to the canonical envelope.
+/// Makes the canonical envelope.
 #[must_use]
 pub fn project(complete: &Complete) -> Envelope {
     let Complete { questions, actor, whole, now } = complete;

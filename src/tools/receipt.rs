@@ -20,7 +20,7 @@ pub(super) const LEFT_OUT: &str = "(left out)";
 const LINE_CHARS: usize = 1_000;
 /// Longest error details that are shown.
 const DETAILS_CHARS: usize = 1_000;
-/// A longer path is not offered: cut, it would name nothing.
+/// A longer path is not offered: a path that is cut names nothing.
 pub(super) const PATH_CHARS: usize = 1_000;
 
 /// A receipt, and the fields of the envelope that its lines were made from.
@@ -56,12 +56,12 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// Makes a line, cut to what a line may hold.
+    /// Makes a line; a long text is shortened.
     pub(super) fn new(text: impl AsRef<str>) -> Self {
         Self::exact(safe_line(text.as_ref(), LINE_CHARS))
     }
 
-    /// Makes a line of a text that is one line, safe and short enough already.
+    /// Makes a line from a text that is already a single, safe and short line.
     pub(super) fn exact(text: String) -> Self {
         Self { text, fields: Vec::new() }
     }
@@ -82,7 +82,7 @@ impl<T: AsRef<str>> From<T> for Line {
 /// Lines and output that stand together.
 #[derive(Debug)]
 pub(super) struct Block {
-    /// The JSON pointer of what it tells about.
+    /// The JSON pointer of what it is about.
     pointer: String,
     parts: Vec<Part>,
 }
@@ -99,7 +99,7 @@ enum Part {
 }
 
 impl Block {
-    /// Starts a block about what a JSON pointer leads to.
+    /// Starts a block about the value at a JSON pointer.
     pub(super) fn about(pointer: impl Into<String>) -> Self {
         Self { pointer: pointer.into(), parts: Vec::new() }
     }
@@ -129,7 +129,7 @@ impl Block {
         self.lines(title).lines(paths)
     }
 
-    /// Characters it takes beside its outputs, with the blank line after it.
+    /// The characters it takes without its outputs, including the blank line after it.
     fn fixed(&self) -> usize {
         let chars = |part: &Part| match part {
             Part::Line(line) => line.text.chars().count() + 1,
@@ -164,7 +164,7 @@ impl Receipt {
         Self { blocks: Vec::new() }.block([outcome])
     }
 
-    /// Adds a line to the last block, or behind output a block of its own.
+    /// Adds a line to the last block; after output it starts a block of its own.
     pub(super) fn line(mut self, line: impl Into<Line>) -> Self {
         match self.blocks.last_mut() {
             Some(Block { parts, .. }) if matches!(parts.last(), Some(Part::Line(_))) => {
@@ -175,7 +175,7 @@ impl Receipt {
         }
     }
 
-    /// Adds lines in the same way.
+    /// Adds several lines in the same way.
     pub(super) fn lines(self, lines: impl IntoIterator<Item = impl Into<Line>>) -> Self {
         lines.into_iter().fold(self, Self::line)
     }
@@ -250,12 +250,12 @@ impl Receipt {
     }
 }
 
-/// Gives everyone as much as they want or an equal part; what some leave goes to the others.
+/// Divides `room` so that each gets what it wants or an equal share; what some do not need goes to the others.
 fn shares(wanted: &[usize], room: usize) -> Vec<usize> {
-    let mut modest_first: Vec<(usize, usize)> = wanted.iter().copied().enumerate().collect();
-    modest_first.sort_by_key(|(_, wanted)| *wanted);
+    let mut smallest_first: Vec<(usize, usize)> = wanted.iter().copied().enumerate().collect();
+    smallest_first.sort_by_key(|(_, wanted)| *wanted);
     let (mut left, mut shares) = (room, vec![0; wanted.len()]);
-    for (served, (at, wanted)) in modest_first.into_iter().enumerate() {
+    for (served, (at, wanted)) in smallest_first.into_iter().enumerate() {
         let share = wanted.min(left / (shares.len() - served));
         shares[at] = share;
         left -= share;
@@ -274,8 +274,8 @@ pub(super) fn safe_chars(output: &str) -> usize {
     SafeText::lines(output).chars().count()
 }
 
-/// Cuts output so that a receipt shows it in at most so many characters. It is cut as it is, so that what its marker
-/// counts stays true; hidden characters are named later, and where their names make it too long, it is cut to less.
+/// Cuts output so that a receipt shows it in at most so many characters. The original is cut, so that its marker counts
+/// correctly; where the names of hidden characters make the result too long, less of it is kept.
 pub(super) fn fit_output(output: &str, chars: usize) -> String {
     let mut budget = chars;
     loop {

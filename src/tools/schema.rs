@@ -1,18 +1,18 @@
-//! JSON Schemas of inputs and results, as plain as clients need them: no formats, no nulls where
-//! leaving a field out says the same, no references.
+//! Generates the JSON Schemas of inputs and results, as plain as clients need them: no formats, no references, and no
+//! null where leaving the field out means the same.
 
 use schemars::generate::{Contract, SchemaSettings};
 use schemars::transform::transform_subschemas;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
-/// Makes the schema of what a tool or command takes.
+/// Generates the schema of what a tool or command takes.
 #[must_use]
 pub fn input<T: JsonSchema>() -> Value {
     generate::<T>(Contract::Deserialize)
 }
 
-/// Makes the schema of what it answers. Null stays where a key is always there and may hold none.
+/// Generates the schema of what it answers. Null stays allowed where a key is always present and may be empty.
 #[must_use]
 pub fn result<T: JsonSchema>() -> Value {
     generate::<T>(Contract::Serialize)
@@ -48,7 +48,7 @@ fn clean(schema: &mut Schema, takes: bool) {
     transform_subschemas(&mut |schema: &mut Schema| clean(schema, takes), schema);
 }
 
-/// An optional field is left out rather than null.
+/// Drops null as a value: an optional field is left out instead.
 fn drop_null(object: &mut Map<String, Value>) {
     if let Some(types) = object.get_mut("type")
         && let Some(one) = types.as_array().and_then(|all| all.iter().find(|one| *one != "null").cloned())
@@ -71,7 +71,7 @@ fn drop_null(object: &mut Map<String, Value>) {
     }
 }
 
-/// One of several words is an `enum`, not a choice between schemas.
+/// Turns a choice between constant words into an `enum`.
 fn merge_words(object: &mut Map<String, Value>) {
     let words = object.get("oneOf").and_then(Value::as_array).and_then(|choices| {
         let word = |choice: &Value| choice.get("const").filter(|word| word.is_string()).cloned();

@@ -1,5 +1,5 @@
-//! The published JSON Schemas: of the canonical envelope, of errors, of each tool's input and result.
-//! Checked in under docs/reference/schemas; a test compares.
+//! The published JSON Schemas: the canonical envelope, errors, and each tool's input and result. They are checked in
+//! under docs/reference/schemas; a test compares.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::schema;
 use super::table::TOOLS;
 use crate::envelope::{SUMMARY_CHARS, ToolError};
 
-/// Returns every schema with the name of its file.
+/// Returns every schema with its file name.
 #[must_use]
 pub fn schemas() -> Vec<(String, Value)> {
     let error = schema::result::<ToolError>();
@@ -35,7 +35,7 @@ fn named(name: &str, about: &str, schema: Value) -> (String, Value) {
     (format!("{name}.json"), whole)
 }
 
-/// Five keys, and of result and error exactly the one that goes with the status.
+/// Five keys; the status decides which of `result` and `error` is null.
 fn envelope(error: &Value) -> Value {
     let form = |status: &str, result: Value, error: &Value| {
         json!({

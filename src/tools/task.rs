@@ -1,5 +1,5 @@
-//! A task as results show it: the same few facts, said the same way by every tool. Never a process
-//! id: agents see names and counts.
+//! A task as results show it: the same few facts, worded the same way by every tool. Process ids are never among them:
+//! agents see names and counts.
 
 use std::collections::BTreeSet;
 
@@ -12,9 +12,9 @@ use crate::envelope::{Actor, TaskId, one_line};
 use crate::facts::TaskFact;
 use crate::runtime::{self, HoldReason, TaskStatus, TaskView};
 
-/// Most process names that are told.
+/// Most process names listed.
 const MOST_NAMES: usize = 10;
-/// Longest reason of a failure inside a sentence.
+/// Longest reason for a failure inside a sentence.
 const REASON_CHARS: usize = 120;
 
 /// What sort of task it is.
@@ -29,7 +29,6 @@ pub(super) enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct TaskHandle {
     /// Id of the pilothouse task.
-    #[schemars(with = "String")]
     pub(super) task_id: TaskId,
     /// Always `command_task`.
     pub(super) kind: Kind,
@@ -44,7 +43,6 @@ pub(super) struct TaskHandle {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct TaskState {
     /// Id of the pilothouse task.
-    #[schemars(with = "String")]
     pub(super) task_id: TaskId,
     /// Always `command_task`.
     pub(super) kind: Kind,
@@ -70,21 +68,18 @@ pub(super) struct Notes {
     pub(super) awaiting_operator: Option<WaitsFor>,
     /// Who stopped it: `operator`, `cli`, `agent:<label>` or `system`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
     pub(super) stopped_by: Option<Actor>,
     /// It is being killed, or was, without the time to end by itself.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(super) killed: bool,
     /// Who sent the signal that ended it, by a TaskStop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
     pub(super) signalled_by: Option<Actor>,
     /// Who or what ended it, in words, where the other fields do not say it all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) end_reason: Option<String>,
     /// Who, other than the one who started it, typed into it last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
     pub(super) typed_by: Option<Actor>,
     /// Processes still alive after its shell had exited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -185,7 +180,7 @@ impl TaskState {
         }
     }
 
-    /// Says how it stands, as what `It` or `Task …` does.
+    /// Says how it stands, to follow `It` or `Task …`.
     pub(super) fn stands(&self) -> String {
         let standing = standing(self.status, self.exit_status, self.signal.as_deref(), &self.notes);
         stands(self.status, &standing)
@@ -218,7 +213,7 @@ impl Notes {
         }
     }
 
-    /// Says who or what ended it, if that was not the command itself. Answers on record that are older say less.
+    /// Says who or what ended it, unless the command ended by itself. Older recordings say less.
     pub(super) fn cause(&self) -> Option<String> {
         let stopped = || self.stopped_by.as_ref().map(|by| format!("stopped by {by}"));
         let signalled = || self.signalled_by.as_ref().map(|by| format!("signalled by {by}"));
@@ -226,7 +221,7 @@ impl Notes {
         self.end_reason.clone().or_else(stopped).or_else(signalled).or_else(timed_out)
     }
 
-    /// Returns the fields that say it.
+    /// Returns the fields that the cause is taken from.
     pub(super) fn cause_fields(&self) -> impl Iterator<Item = &'static str> + use<> {
         let fields = [
             ("end_reason", self.end_reason.is_some()),
@@ -234,7 +229,7 @@ impl Notes {
             ("signalled_by", self.signalled_by.is_some()),
             ("timed_out", self.timed_out),
         ];
-        fields.into_iter().filter(|(_, is_told)| *is_told).map(|(field, _)| field)
+        fields.into_iter().filter(|(_, is_set)| *is_set).map(|(field, _)| field)
     }
 
     /// Returns the lines a receipt has for them, below the outcome.
@@ -295,7 +290,7 @@ pub(super) fn signal(task: &TaskView) -> Option<String> {
     task.ended.as_ref().and_then(|ended| ended.signal.clone())
 }
 
-/// Who, other than its starter, typed into a task last.
+/// Returns who typed into a task last, other than whoever started it.
 fn typed_by(task: &TaskView) -> Option<Actor> {
     let inputs = task.events.iter().rev().filter(|event| matches!(event.fact, TaskFact::Input(_)));
     inputs.map(|event| &event.actor).find(|actor| **actor != task.started_by).cloned()
@@ -324,7 +319,7 @@ pub(super) fn standing(
     }
 }
 
-/// Makes the verb of a sentence of how a task stands: `is running`, `completed (exit code 0)`.
+/// Makes the predicate of a sentence about how a task stands: `is running`, `completed (exit code 0)`.
 pub(super) fn stands(status: TaskStatus, standing: &str) -> String {
     match status {
         TaskStatus::Queued | TaskStatus::Running | TaskStatus::Cancelling => format!("is {standing}"),
@@ -338,7 +333,7 @@ fn with_reasons<const N: usize>(standing: &str, reasons: [Option<String>; N]) ->
     if reasons.is_empty() { standing.to_owned() } else { format!("{standing} ({reasons})") }
 }
 
-/// How long a task that has ended had run.
+/// Returns how long a task ran that has ended.
 pub(super) fn ran_ms(task: &TaskView) -> u64 {
     task.lived_ms()
 }
@@ -347,7 +342,7 @@ pub(super) fn millis_between(from: Timestamp, to: Timestamp) -> u64 {
     u64::try_from(to.duration_since(from).as_millis()).unwrap_or(0)
 }
 
-/// Says a length of time in few letters: `850 ms`, `12 s`, `3 min`, `2 h`.
+/// Formats a duration briefly: `850 ms`, `12 s`, `3 min`, `2 h`.
 pub(super) fn duration(ms: u64) -> String {
     match ms {
         0..1_000 => format!("{ms} ms"),
@@ -357,7 +352,7 @@ pub(super) fn duration(ms: u64) -> String {
     }
 }
 
-/// Says what a caller may do with a live task, in the order it usually does.
+/// Says what a caller can do with a running task, the most usual first.
 pub(super) fn next_steps(accepts_input: bool) -> &'static str {
     if accepts_input {
         "TaskOutput to read on, TaskInput to type, TaskStop to end it."
@@ -366,12 +361,12 @@ pub(super) fn next_steps(accepts_input: bool) -> &'static str {
     }
 }
 
-/// Tells of bytes that are kept nowhere.
+/// Reports bytes that were not kept.
 pub(super) fn dropped_line(dropped_bytes: u64) -> Option<String> {
     (dropped_bytes > 0).then(|| format!("{dropped_bytes} bytes from the middle of the output were not kept."))
 }
 
-/// Ends a receipt with the files, as listed below `parent` in the result, and the bytes they lack.
+/// Ends a receipt with the files, as listed below `parent` in the result, and the bytes missing from them.
 pub(super) fn with_files(
     receipt: Receipt,
     parent: &str,
@@ -382,7 +377,7 @@ pub(super) fn with_files(
     receipt.push(files).lines(dropped_line(dropped_bytes))
 }
 
-/// The default of an input that is on unless it is switched off.
+/// The default of an option that is on unless switched off.
 pub(super) fn yes() -> bool {
     true
 }

@@ -18,7 +18,7 @@ use crate::terminal::{KeyPress, Size};
 
 /// Longest wait for a reaction, in milliseconds.
 const LONGEST_YIELD_MS: u64 = 30_000;
-/// A program that has been quiet for this long has had its say.
+/// A program that prints nothing for this long has finished reacting.
 const QUIET: Duration = Duration::from_millis(150);
 
 pub(super) struct TaskInput;
@@ -115,7 +115,7 @@ fn next_after(reason: RejectionReason) -> &'static str {
     }
 }
 
-/// All there is to say about an input.
+/// What is known about an input.
 #[derive(Debug, Clone)]
 pub struct Complete {
     /// What the runtime did.
@@ -124,7 +124,7 @@ pub struct Complete {
     pub reaction: Option<(Option<String>, Cursor)>,
 }
 
-/// Projects what is known to the canonical envelope.
+/// Makes the canonical envelope.
 #[must_use]
 pub fn project(complete: &Complete) -> Envelope {
     let Complete { outcome, reaction } = complete;
@@ -233,7 +233,7 @@ impl Delivery {
     }
 }
 
-/// Takes exactly one of the four forms of input.
+/// Accepts exactly one of the four forms of input.
 fn typed(input: Input) -> Result<(String, runtime::Input), ToolError> {
     let refuse = |field, reason: String| Err(unusable(TaskInput::NAME, field, reason));
     let eof = input.eof.filter(|eof| *eof);
@@ -260,7 +260,7 @@ fn keys(names: &[String]) -> Result<Vec<KeyPress>, ToolError> {
     names.iter().map(parse).collect()
 }
 
-/// Waits for the program to react and to fall quiet, or to end, or for the time to be over.
+/// Waits until the program has reacted and fallen quiet, or has ended, or time is up.
 async fn reacted(cx: Context<'_>, id: &TaskId, before: Cursor, limit: Duration) -> Result<(), ToolError> {
     let clock = cx.runtime.clock();
     let until = clock.now().mono + limit;

@@ -62,7 +62,6 @@ pub(super) struct Listing {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 struct Row {
     /// Id of the pilothouse task.
-    #[schemars(with = "String")]
     task_id: TaskId,
     /// Always `command_task`.
     kind: Kind,
@@ -78,11 +77,10 @@ struct Row {
     /// It seems to want input.
     waiting: Option<Waiting>,
     /// Who holds its input.
-    #[schemars(with = "Option<String>")]
     controller: Option<Actor>,
 }
 
-/// All there is to say about the tasks of a caller.
+/// What is known about a caller's tasks.
 #[derive(Debug, Clone)]
 pub struct Complete {
     /// Every task of the runtime.
@@ -91,7 +89,7 @@ pub struct Complete {
     pub actor: Actor,
     /// Tasks are shared: it sees all.
     pub shared: bool,
-    /// Which are asked for.
+    /// Which tasks are asked for.
     pub scope: Scope,
     /// Most to list.
     pub limit: usize,
@@ -99,7 +97,7 @@ pub struct Complete {
     pub now: Timestamp,
 }
 
-/// Projects what is known to the canonical envelope.
+/// Makes the canonical envelope.
 #[must_use]
 pub fn project(complete: &Complete) -> Envelope {
     let Complete { tasks, actor, shared, scope, limit, now } = complete;
@@ -149,8 +147,8 @@ fn first_line(cmd: &str) -> String {
     }
 }
 
-/// Tells whether a command is listed that is still in the foreground of its call: a person at a shell sees all that
-/// runs, an agent waits for its own answer.
+/// Tells whether a command is listed although its call still waits for it: a person at a shell sees everything that
+/// runs, while an agent waits for its own answer anyway.
 fn is_at_hand(actor: &Actor, task: &TaskView) -> bool {
     matches!(actor, Actor::Cli | Actor::Operator) && task.item.is_none() && !task.status.is_terminal()
 }

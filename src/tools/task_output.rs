@@ -17,7 +17,7 @@ use crate::envelope::preview::Text;
 use crate::envelope::{Envelope, TaskId, ToolError};
 use crate::runtime::{Stream, TaskStatus, TaskView, Until};
 
-/// Longest wait, in milliseconds: below what any client allows a call.
+/// Longest wait, in milliseconds: shorter than any client's own timeout for a call.
 const LONGEST_WAIT_MS: u64 = 45_000;
 
 pub(super) struct TaskOutput;
@@ -96,7 +96,6 @@ pub enum Seen {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 struct TaskReading {
     /// Id of the pilothouse task.
-    #[schemars(with = "String")]
     task_id: TaskId,
     /// Always `command_task`.
     kind: Kind,
@@ -137,7 +136,7 @@ struct TaskReading {
     notes: Notes,
 }
 
-/// All there is to say about what was read.
+/// What is known about what was read of a task.
 #[derive(Debug, Clone)]
 pub struct Complete {
     /// Whether what was asked for is there.
@@ -154,7 +153,7 @@ pub struct Complete {
     pub now: Timestamp,
 }
 
-/// Projects what is known to the canonical envelope.
+/// Makes the canonical envelope.
 #[must_use]
 pub fn project(complete: &Complete) -> Envelope {
     let Complete { retrieval, task, output, seen, next, now } = complete;
@@ -210,7 +209,7 @@ ExecCommand gave you, not an id of your client's own tasks.";
             let wait = Duration::from_millis(input.timeout_ms.min(LONGEST_WAIT_MS));
             cx.runtime.wait(&id, until(since), wait).await?;
         }
-        // The task before its output: one that has ended is then shown to its last byte.
+        // Look at the task before its output: if it has ended, all its output is there.
         let task = cx.task(id.as_str()).await?;
         let asked = Asked { since, view: input.view, budget: output_budget(input.max_output_tokens) };
         let read = read(cx, &id, asked).await?;
@@ -297,7 +296,7 @@ fn since(cx: Context<'_>, id: &TaskId, given: Option<&str>) -> Result<Option<Cur
     }
 }
 
-/// What is waited for: something new, or the end, which is always something new.
+/// What to wait for: the end or, with a cursor, new output. The end always counts as new.
 fn until(since: Option<Cursor>) -> Until {
     since.map_or(Until::Terminal, |since| Until::Output { beyond: since.position() })
 }

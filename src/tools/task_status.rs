@@ -34,7 +34,6 @@ pub(super) struct Report {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 struct TaskReport {
     /// Id of the pilothouse task.
-    #[schemars(with = "String")]
     task_id: TaskId,
     /// Always `command_task`.
     kind: Kind,
@@ -49,10 +48,8 @@ struct TaskReport {
     #[schemars(with = "String")]
     updated_at: Timestamp,
     /// Who started it.
-    #[schemars(with = "String")]
     started_by: Actor,
     /// Who holds its input.
-    #[schemars(with = "Option<String>")]
     controller: Option<Actor>,
     /// It seems to want input.
     waiting: Option<Waiting>,
@@ -102,7 +99,7 @@ struct OutputReport {
     dropped_bytes: u64,
 }
 
-/// All there is to say about a task but its output.
+/// What is known about a task, except its output.
 #[derive(Debug, Clone)]
 pub struct Complete {
     /// The task.
@@ -111,7 +108,7 @@ pub struct Complete {
     pub now: Timestamp,
 }
 
-/// Projects what is known to the canonical envelope.
+/// Makes the canonical envelope.
 #[must_use]
 pub fn project(complete: &Complete) -> Envelope {
     let task = &complete.task;

@@ -88,7 +88,7 @@ impl From<StopEffect> for Effect {
     }
 }
 
-/// All there is to say about a stop.
+/// What is known about a stop.
 #[derive(Debug, Clone)]
 pub struct Complete {
     /// What the runtime did.
@@ -97,7 +97,7 @@ pub struct Complete {
     pub force: bool,
 }
 
-/// Projects what is known to the canonical envelope.
+/// Makes the canonical envelope.
 #[must_use]
 pub fn project(complete: &Complete) -> Envelope {
     let Complete { outcome: StopOutcome { effect, task }, force } = complete;

@@ -1,10 +1,10 @@
-//! The last that gives way: the items of a batch, each in a few words, then left out and counted.
+//! The last step of compaction: the items of a batch, reduced to a few words, then left out and counted.
 
 use serde_json::{Map, Value};
 
 use crate::envelope::canonical::{Envelope, Outcome, one_line};
 
-/// What is kept of an item's command, and of the reason it did not run.
+/// Characters kept of an item's command, and of the reason it did not run.
 const WORDS: usize = 24;
 
 /// Returns ever shorter forms of an envelope: with its items in a few words, then with one item less at a time. Those that

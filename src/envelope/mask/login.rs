@@ -9,7 +9,7 @@ const SWITCHES: &[u8] = b"fgijklnpqsvGIJLNOSZ0123456#";
 /// The program whose options are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Program {
-    /// Nobody's that matters.
+    /// Any other program.
     #[default]
     Other,
     /// `sshpass`, before the command it runs.
@@ -17,19 +17,19 @@ pub(super) enum Program {
     Curl,
     /// One of the [`REGISTRIES`].
     Registry,
-    /// Its `login`.
+    /// Its `login` command.
     RegistryLogin,
 }
 
 impl Program {
-    /// Goes on by a word of the command.
+    /// Takes the next word of the command into account.
     pub(super) fn follow(&mut self, word: &[u8]) {
         *self = match (*self, word) {
             (_, b"sshpass") => Self::Sshpass,
             (_, b"curl") => Self::Curl,
             (_, word) if REGISTRIES.contains(&word) => Self::Registry,
             (Self::Registry, b"login") => Self::RegistryLogin,
-            // Where its command begins, `-p` is another option.
+            // Once its command begins, `-p` is a different option.
             (Self::Sshpass, word) if !word.starts_with(b"-") => Self::Other,
             (same, _) => same,
         }
@@ -51,13 +51,13 @@ pub(super) fn takes_user(option: &[u8]) -> bool {
     }
 }
 
-/// Tells whether a word begins with an option and its value in one.
+/// Tells whether a word is an option with its value attached.
 pub(super) fn has_attached(word: &[u8], option: &[u8]) -> bool {
     let value = word.strip_prefix(option).and_then(|value| value.first());
     value.is_some_and(|first| !first.is_ascii_whitespace() && *first != b'=')
 }
 
-/// Tells whether a byte may stand in the name of a user.
+/// Tells whether a byte may be part of a user name.
 pub(super) fn is_user(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"._@%+$-{}".contains(&byte)
 }

@@ -1,15 +1,15 @@
-//! Names that say that their value is a secret.
+//! Names whose value is a secret.
 
-/// What a name that holds a secret has in it, without `-` and `_`.
+/// Words that make a name secret wherever they appear in it, ignoring `-` and `_`.
 const SECRET_WORDS: [&str; 8] =
     ["token", "secret", "password", "passwd", "apikey", "accesskey", "privatekey", "credential"];
-/// Other words that begin like those.
+/// Harmless words that begin like those.
 const OTHER_WORDS: [&str; 4] = ["tokeniz", "tokenis", "secretar", "passwordless"];
-/// What is a secret only as a word of its own: `DB_PASS`, `X_AUTH`, not `PATH`, `GIT_AUTHOR_NAME`.
+/// Words that make a name secret only as separate words: `DB_PASS`, `X_AUTH`, not `PATH`, `GIT_AUTHOR_NAME`.
 const OWN_WORDS: [&str; 3] = ["pat", "auth", "pass"];
-/// Ends of names whose value is the place of a secret.
+/// Last words of names whose value is the location of a secret.
 const PLACES: [&str; 5] = ["file", "path", "dir", "stdin", "sock"];
-/// Ends of names with one of [`OWN_WORDS`] whose value tells how, where or as whom, not by what.
+/// Last words of names with one of [`OWN_WORDS`] whose value says how, where or as whom to log in, not with what.
 const MANNERS: [&str; 20] = [
     "type",
     "method",
@@ -32,18 +32,18 @@ const MANNERS: [&str; 20] = [
     "enabled",
     "required",
 ];
-/// Values that are no secrets of such names.
+/// Values of such names that are not secrets.
 const SWITCHED: [&[u8]; 8] = [b"true", b"false", b"yes", b"no", b"on", b"off", b"none", b"null"];
 
-/// A name that has one of the words in it: small letters, `_` between its parts.
+/// A name that contains one of the words, in lower case with `_` between its parts.
 pub(super) struct Name {
     text: String,
-    /// It has one of [`SECRET_WORDS`], not only one of [`OWN_WORDS`].
+    /// It contains one of [`SECRET_WORDS`], not just one of [`OWN_WORDS`].
     is_plain: bool,
 }
 
 impl Name {
-    /// Reads a name; nothing when it names no secret.
+    /// Reads a name; none when it names no secret.
     pub(super) fn of(bytes: &[u8]) -> Option<Self> {
         let mut text = String::with_capacity(bytes.len() + 4);
         let mut last = b'_';
@@ -60,7 +60,7 @@ impl Name {
         is_named.then_some(Self { text, is_plain })
     }
 
-    /// Tells whether a value of this name is no secret: the path of one, a number of tokens, a switch.
+    /// Tells whether a value of this name is not a secret: a path to one, a number of tokens, a switch.
     pub(super) fn allows(&self, value: &[u8]) -> bool {
         let end = self.text.rsplit('_').next().unwrap_or_default();
         let is_path = |byte: &u8| byte.is_ascii_alphanumeric() || b"._-/~+@,:".contains(byte);
@@ -77,7 +77,7 @@ impl Name {
     }
 }
 
-/// A switch, one digit, or a sum: `pass=$((pass+1))` counts.
+/// Tells whether a value is a switch, a single digit or arithmetic: `pass=$((pass+1))` counts something.
 fn is_switched(value: &[u8]) -> bool {
     let small = value.to_ascii_lowercase();
     matches!(value, [b'0'..=b'9']) || value.starts_with(b"$((") || SWITCHED.contains(&small.as_slice())

@@ -16,7 +16,9 @@ use crate::runtime::program::Lines;
 pub const READING: Duration = Duration::from_millis(400);
 
 /// The name of a question: `question_` and 8 random base-32 characters.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(try_from = "String", into = "String")]
 pub struct QuestionId(String);
 

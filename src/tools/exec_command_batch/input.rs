@@ -1,5 +1,5 @@
-//! What a batch takes: items, each a restricted ExecCommand. A field for interaction is let through with its
-//! item, which is then rejected alone; any other surprise fails the whole call before anything runs.
+//! The input of a batch: items, each a restricted ExecCommand. A field for interaction only gets its own item rejected;
+//! any other unknown field fails the whole call before anything runs.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::envelope::ToolError;
 
 /// Most items of one batch.
 const MOST_ITEMS: usize = 12;
-/// What ExecCommand has and an item has not.
+/// Fields that ExecCommand has and an item does not.
 const INTERACTIVE: [&str; 2] = ["tty", "accepts_input"];
 
 /// What to run, in order.
@@ -52,7 +52,7 @@ pub(in super::super) struct Item {
     /// Most output to show of it, in tokens of about 4 characters, 64000 at most. Default: 8000. What is cut is in
     /// a file the answer names.
     pub(super) max_output_tokens: Option<u64>,
-    /// The fields for interaction that stood beside these.
+    /// The fields for interaction that the item was given.
     #[serde(skip)]
     pub(super) interactive: Vec<&'static str>,
 }
@@ -90,8 +90,8 @@ fn wrong_number(reason: String) -> ToolError {
     unusable(ExecCommandBatch::NAME, "items", reason)
 }
 
-/// Takes the fields for interaction out of the items, so that they fail no more than their item. A null
-/// stands for a field left out, here as everywhere.
+/// Takes the fields for interaction out of the items, so that they fail only their own item. Null counts as left out,
+/// here as everywhere.
 fn take_interactive(given: &mut Value) -> Vec<Vec<&'static str>> {
     let items = given.get_mut("items").and_then(Value::as_array_mut);
     let mut take = |item: &mut Value| {

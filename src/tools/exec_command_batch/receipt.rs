@@ -11,11 +11,11 @@ use super::super::task::{self, Failure, Notes};
 use super::result::{BatchResult, ItemResult, ItemStatus};
 use crate::envelope::{SafeText, mask};
 
-/// Longest command shown; of several lines only the first is.
+/// Longest command shown; only the first of several lines is.
 const CMD_CHARS: usize = 120;
-/// Longest message shown of an item that could not be run.
+/// Longest message shown for an item that could not be run.
 const MESSAGE_CHARS: usize = 300;
-/// Longest line that tells of bytes kept nowhere.
+/// Longest line about bytes that were not kept.
 const DROPPED_CHARS: usize = 80;
 
 /// Makes the receipt.
@@ -44,7 +44,7 @@ pub struct SentItem {
     pub is_cut: bool,
 }
 
-/// Returns what the receipt of a batch shows of each item, by the batch's result. None when that is no such result.
+/// Returns what the receipt of a batch shows of each item, given the batch's result. None when it is no such result.
 #[must_use]
 pub fn sent_of_batch(result: &Value) -> Option<Vec<SentItem>> {
     let mut result = BatchResult::deserialize(result).ok()?;
@@ -64,8 +64,8 @@ pub fn sent_of_batch(result: &Value) -> Option<Vec<SentItem>> {
     Some(result.items.iter().map(item).collect())
 }
 
-/// Returns the room that each stream has in the receipt, by its pointer, whatever files it will name: paths of at most
-/// `path_chars` characters.
+/// Returns how many characters each stream may take in the receipt, by its pointer, leaving space for the files it may
+/// have to name: paths of at most `path_chars` characters.
 pub(super) fn rooms_beside(result: &BatchResult, path_chars: usize) -> HashMap<String, usize> {
     let path = "/".repeat(path_chars.min(PATH_CHARS));
     let files =
@@ -87,7 +87,7 @@ pub(super) fn pointer(at: usize) -> String {
     format!("/result/items/{at}")
 }
 
-/// Cuts what the receipt has no room for, and says so: the flags of an answer are true of all its forms.
+/// Cuts what the receipt has no room for and sets `truncated`: the flags of an answer must be true for all its forms.
 pub(super) fn fit(result: &mut BatchResult) {
     let rooms = receipt(result).rooms();
     for (at, item) in result.items.iter_mut().enumerate() {
@@ -105,7 +105,7 @@ pub(super) fn fit(result: &mut BatchResult) {
     }
 }
 
-/// What stands in the receipt for one item: the command, how it ended and why, its output, and the files.
+/// Makes an item's block: the command, how it ended and why, its output, and the files.
 fn block((at, item): (usize, &ItemResult)) -> Block {
     let is_left_out = item.truncated && item.stdout_preview.is_none() && item.stderr_preview.is_none();
     let left_over = item.leftover_processes.as_ref();
@@ -121,7 +121,7 @@ fn block((at, item): (usize, &ItemResult)) -> Block {
         .lines(task::dropped_line(item.dropped_bytes))
 }
 
-/// Says how an item ended, and on a second line why, where there is more to say.
+/// Says how an item ended and, where there is more to say, why on a second line.
 fn outcome(item: &ItemResult) -> Vec<Line> {
     let line = |text: &str| Line::exact(safe_line(text, MESSAGE_CHARS));
     let word = if item.status == ItemStatus::Rejected { "rejected" } else { "failed" };
@@ -147,7 +147,7 @@ fn outcome(item: &ItemResult) -> Vec<Line> {
     vec![line(&end).from(field).from(notes.cause_fields())]
 }
 
-/// Shows a command in one line, its secrets hidden before anything is cut.
+/// Shows a command in one line. Secrets are masked before anything is cut.
 fn echo(cmd: &str) -> String {
     let cmd = mask(cmd.trim());
     let mut lines = cmd.lines();

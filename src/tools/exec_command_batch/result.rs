@@ -1,4 +1,4 @@
-//! What came of a batch: what is known of each item, and the typed result made of it.
+//! The outcome of a batch: what is known about each item, and the typed result made from it.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::{ExecCommandBatch, receipt};
 use crate::envelope::{Actor, Envelope, mask};
 use crate::runtime::{TaskStatus, TaskView};
 
-/// All there is to say about a batch.
+/// What is known about a batch.
 #[derive(Debug, Clone)]
 pub struct Complete {
     /// The rest was to be skipped after a failure.
@@ -22,10 +22,10 @@ pub struct Complete {
     pub items: Vec<(String, ItemOutcome)>,
 }
 
-/// What came of one item.
+/// The outcome of one item.
 #[derive(Debug, Clone)]
 pub enum ItemOutcome {
-    /// It ran, and ended in whatever way.
+    /// It ran and ended, one way or another.
     Ended {
         /// The command.
         task: Arc<TaskView>,
@@ -123,7 +123,6 @@ pub(super) struct ItemResult {
     pub(super) signal: Option<String>,
     /// Who stopped it, present only then: `operator`, `cli`, `agent:<label>` or `system`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
     pub(super) stopped_by: Option<Actor>,
     /// Who or what ended it, in words, where the other fields do not say it all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -145,7 +144,7 @@ pub(super) struct ItemResult {
     pub(super) dropped_bytes: u64,
 }
 
-/// Projects what is known to the canonical envelope.
+/// Makes the canonical envelope.
 #[must_use]
 pub fn project(complete: &Complete) -> Envelope {
     ExecCommandBatch::envelope(&BatchResult::fitted(complete))
@@ -176,14 +175,14 @@ impl BatchResult {
         }
     }
 
-    /// Says in one line what came of it.
+    /// Summarises it in one line.
     pub(super) fn summary(&self) -> String {
         format!("ExecCommandBatch completed {}/{} items", self.completed_count, self.item_count)
     }
 }
 
 impl ItemOutcome {
-    /// Tells whether an item that ended so counts as an error for `stop_on_error`.
+    /// Tells whether this outcome counts as an error for `stop_on_error`.
     pub(super) fn is_error(&self) -> bool {
         match self {
             Self::Ended { task, .. } => !is_completed(task),

@@ -1,5 +1,5 @@
-//! Runs the items of a batch, one after the other. Each is a command in the foreground of the call: it never
-//! becomes a task, and a call that is dropped takes the one in flight with it.
+//! Runs the items of a batch, one after the other. The call waits for each of them: none ever becomes a task, and a
+//! call that is dropped takes the command in flight with it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,11 +18,11 @@ use crate::runtime::{
     TaskView,
 };
 
-/// The kind of error of an item that wants to be interactive.
+/// The error kind of an item that wants to be interactive.
 const UNSUPPORTED_FIELD: &str = "unsupported_batch_command_field";
-/// The kind of error of the item in flight when the call is withdrawn.
+/// The error kind of the item in flight when the call is withdrawn.
 const CANCELLED: &str = "cancelled";
-/// Longest name of a file below a command's folder, with the slash before it.
+/// Longest file name in a command's folder, with the slash before it.
 const FILE_CHARS: usize = 11;
 
 /// Waits until the batch may begin: the operator may have paused agent calls, or want to approve it.
@@ -71,14 +71,14 @@ pub(super) async fn run(cx: Context<'_>, input: Input) -> Complete {
     batch.complete()
 }
 
-/// A batch under way.
+/// A running batch.
 struct Batch<'a> {
     cx: Context<'a>,
     /// The time on the runtime's clock when no further item starts.
     deadline: Duration,
     stop_on_error: bool,
     items: Vec<Item>,
-    /// What came of the first of them so far.
+    /// The outcomes of the items that have had their turn.
     outcomes: Vec<ItemOutcome>,
     is_over: bool,
 }
@@ -92,27 +92,27 @@ impl Batch<'_> {
         self.left().is_zero()
     }
 
-    /// Tells whether an item that ended so is the last to have its turn, and why.
+    /// Returns why no further item runs after this outcome, if that is so.
     fn halts(&self, outcome: &ItemOutcome) -> Option<SkipReason> {
         let ended = match outcome {
             ItemOutcome::Ended { task, .. } => Some(task.status),
             _ => None,
         };
         match (outcome, ended) {
-            // Somebody stopped what the agent had running: not only this one command.
+            // Somebody stopped the agent's work, not only this one command.
             (_, Some(TaskStatus::Cancelled | TaskStatus::Interrupted)) => Some(SkipReason::Cancelled),
             (ItemOutcome::Skipped(reason), _) => Some(*reason),
             (outcome, _) => (self.stop_on_error && outcome.is_error()).then_some(SkipReason::StopOnError),
         }
     }
 
-    /// An item's turn: it is checked, then run.
+    /// Checks an item and runs it.
     async fn turn(&self, item: &Item) -> ItemOutcome {
         if let Some((kind, message)) = refusal(item) {
             return ItemOutcome::Rejected(kind, message);
         }
         let task = match self.cx.runtime.exec(self.request(item)).await {
-            // An item is never promoted; were it, what it printed so far would be told.
+            // An item is never promoted; if it were, its output so far would be reported.
             Ok(ExecOutcome::Completed(task) | ExecOutcome::Promoted(task) | ExecOutcome::Held(task)) => task,
             Err(error) => return not_run(error.into()),
         };
@@ -149,7 +149,7 @@ impl Batch<'_> {
         }
     }
 
-    /// Cuts each stream to what the receipt has room for, and makes files of those that were cut.
+    /// Cuts each stream to what the receipt has room for, and writes files for those that were cut.
     async fn file(&mut self) {
         let result = BatchResult::of(&self.complete());
         let folder = |outcome: &ItemOutcome| match outcome {
@@ -204,10 +204,10 @@ impl Drop for Batch<'_> {
 
 fn output(cx: &Context<'_>, task: &Arc<TaskView>) -> Option<Output> {
     let output = cx.runtime.output_of(task);
-    output.map_err(|error| tracing::warn!(%error, "a batch goes without the files of an item")).ok()
+    output.map_err(|error| tracing::warn!(%error, "a batch is answered without the files of an item")).ok()
 }
 
-/// Tells why an item cannot have its turn: kind and message.
+/// Returns why an item cannot be run: kind and message.
 fn refusal(item: &Item) -> Option<(String, String)> {
     if !item.interactive.is_empty() {
         let fields: Vec<String> = item.interactive.iter().map(|field| format!("`{field}`")).collect();
@@ -221,7 +221,7 @@ fn refusal(item: &Item) -> Option<(String, String)> {
     Some((ErrorKind::InvalidToolInput.to_string(), format!("`{field}` {why}.")))
 }
 
-/// Tells what an item that the runtime did not run counts as.
+/// Returns the outcome of an item that the runtime did not run.
 fn not_run(error: ToolError) -> ItemOutcome {
     let message = match &error.recovery_hint {
         Some(hint) => format!("{} Hint: {hint}.", error.message),
