@@ -44,7 +44,7 @@ pub struct CallRecord {
 
 /// Recent calls and the counters of all of them.
 #[derive(Debug, Default)]
-pub(super) struct CallBook {
+pub(super) struct RecentCalls {
     next: u64,
     capacity: usize,
     calls: VecDeque<Entry>,
@@ -67,7 +67,7 @@ struct Entry {
     admitted: Option<Duration>,
 }
 
-impl CallBook {
+impl RecentCalls {
     pub(super) fn new(capacity: usize) -> Self {
         Self { capacity, ..Self::default() }
     }

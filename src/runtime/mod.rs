@@ -1,55 +1,46 @@
 //! Tasks: supervisor (pure), driver, byte path, output log, lease, metrics, snapshots.
 
-mod book;
+mod approval;
 mod bytes;
 mod calls;
 mod cause;
 mod driver;
-mod ends;
 mod error;
+mod events;
 mod export;
 mod exposition;
 mod finished;
-mod gate;
-mod gatekeeping;
 mod gauge;
 mod handle;
 mod histogram;
 mod log;
 mod metrics;
-mod order;
 mod output;
-mod pace;
 pub mod past;
 mod playback;
 mod program;
-mod publish;
 mod question;
 mod request;
-mod rows;
 mod screen;
+mod session_state;
 mod shared;
-mod start;
 mod stream;
 mod supervisor;
 mod tail;
-mod timers;
-mod typing;
-mod usage;
 mod view;
-mod waiting;
 
 pub use crate::facts::{
     Exit, InputEvidence, Need, RejectionReason, StopSignal, TaskEvent, TaskFact, TaskStatus, Waiting,
 };
 pub use crate::process::{Leftovers, Resource};
+pub use approval::{BatchRequest, Decision, GateView, HeldCall, HeldCommand, HoldReason};
 pub use bytes::Viewer;
 pub use calls::CallRecord;
 pub use cause::Closing;
+pub use driver::TaskUsage;
 pub use error::Error;
 pub use export::{Export, Form};
 pub use exposition::prometheus;
-pub use gate::{BatchRequest, Decision, GateView, HeldCall, HeldCommand, HoldReason};
 pub use gauge::{Gauge, Limit};
 pub use handle::{Handle, Options};
 pub use histogram::{BOUNDS_MS, Histogram};
@@ -68,7 +59,6 @@ pub use request::{
 };
 pub use screen::Screen;
 pub use stream::{StreamLine, StreamView};
-pub use usage::TaskUsage;
 pub use view::{
     AgentPeer, AgentView, BatchItem, CallSummary, Ended, Lease, Notice, OutputView, RecordView, Snapshot,
     StopView, TaskView,

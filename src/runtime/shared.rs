@@ -11,13 +11,13 @@ use tokio::sync::{Notify, watch};
 use tokio_util::task::TaskTracker;
 
 use super::Error;
-use super::book::Book;
 use super::bytes::{Pump, TaskIo, Viewers};
 use super::calls::CallRecord;
+use super::events::{Answered, Row};
 use super::finished::Commands;
 use super::gauge::{Caps, Gauge};
 use super::past::{self, Recovery};
-use super::rows::{Answered, Row};
+use super::session_state::SessionState;
 use super::stream::StreamView;
 use super::view::{Snapshot, TaskView};
 use crate::clock::Clock;
@@ -69,7 +69,7 @@ pub(super) struct Shared {
     caps: Caps,
     /// Bytes of all recordings when last looked at, and what had been printed by then.
     disk: [AtomicU64; 2],
-    book: Mutex<Book>,
+    session: Mutex<SessionState>,
 }
 
 impl Shared {
@@ -100,21 +100,21 @@ impl Shared {
             past: Mutex::default(),
             ios: Mutex::default(),
             commands: Mutex::default(),
-            book: Mutex::new(Book::new(limits.recent_calls)),
+            session: Mutex::new(SessionState::new(limits.recent_calls)),
             caps: Caps::of(&limits),
             disk: Default::default(),
             limits,
         })
     }
 
-    pub(super) fn book(&self) -> MutexGuard<'_, Book> {
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn session(&self) -> MutexGuard<'_, SessionState> {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Shows a line about what was done in one console, in the others.
     pub(super) fn notice_of(&self, console: &ConsoleProcess, text: String) {
         let at = self.clock.now().wall;
-        self.book().notice_of(at, text, Some(console.pid));
+        self.session().notice_of(at, text, Some(console.pid));
         self.nudge.notify_one();
     }
 
@@ -163,30 +163,30 @@ impl Shared {
         let now = self.clock.now();
         let input = self.as_recorded(actor, input);
         let record = {
-            let mut book = self.book();
+            let mut session = self.session();
             if let Actor::Agent(label) = actor {
-                book.agent_called(label, now.wall);
+                session.agent_called(label, now.wall);
             }
-            book.calls.begin(now, actor, tool, input)
+            session.calls.begin(now, actor, tool, input)
         };
         self.nudge.notify_one();
         // What must not happen unrecorded asks for itself: `check`.
         let _ = self.write(&Row::Call(&record), durability).await;
-        self.book().calls.admitted(self.clock.now(), record.seq);
+        self.session().calls.admitted(self.clock.now(), record.seq);
         record.seq
     }
 
     /// Puts the answer of a call on record.
     pub(super) async fn end_call(&self, seq: u64, task: Option<&TaskId>, envelope: &Envelope, receipt: &str) {
         let ended = {
-            let mut book = self.book();
+            let mut session = self.session();
             // Model-visible calls only: what a person does is counted as operator actions.
-            let ended = book.calls.end(self.clock.now(), seq, task, envelope, receipt);
+            let ended = session.calls.end(self.clock.now(), seq, task, envelope, receipt);
             if let Some((record, _)) = &ended
                 && record.actor != Actor::Operator
             {
                 let spent = record.duration_ms.unwrap_or_default();
-                book.counters.call(&record.tool, envelope.status(), receipt, spent);
+                session.counters.call(&record.tool, envelope.status(), receipt, spent);
             }
             ended
         };
@@ -200,13 +200,13 @@ impl Shared {
 
     /// Shows how far a stream has come.
     pub(super) fn progress(&self, seq: u64, stream: StreamView) {
-        self.book().calls.progress(seq, stream);
+        self.session().calls.progress(seq, stream);
         self.nudge.notify_one();
     }
 
     /// Puts the end of a stream on record. It is no tool call: its lines are counted, not itself.
     pub(super) fn end_stream(&self, seq: u64, envelope: &Envelope, receipt: &str) {
-        let ended = self.book().calls.end(self.clock.now(), seq, None, envelope, receipt);
+        let ended = self.session().calls.end(self.clock.now(), seq, None, envelope, receipt);
         self.nudge.notify_one();
         if let Some((record, latency_ms)) = ended {
             self.note(&Row::Answer(Answered { record: &record, latency_ms, task: None }));
@@ -217,12 +217,12 @@ impl Shared {
     pub(super) fn abandon_call(&self, seq: u64) {
         let now = self.clock.now();
         let record = {
-            let mut book = self.book();
-            let record = book.calls.abandon(now, seq);
+            let mut session = self.session();
+            let record = session.calls.abandon(now, seq);
             if let Some(record) = &record
                 && record.actor != Actor::Operator
             {
-                book.counters.call(&record.tool, "abandoned", "", record.duration_ms.unwrap_or_default());
+                session.counters.call(&record.tool, "abandoned", "", record.duration_ms.unwrap_or_default());
             }
             record
         };
@@ -235,12 +235,12 @@ impl Shared {
 
     /// Keeps what a call that is being abandoned has come to.
     pub(super) fn leave_behind(&self, seq: u64, envelope: &Envelope, receipt: &str) {
-        self.book().calls.leave_behind(seq, envelope, receipt);
+        self.session().calls.leave_behind(seq, envelope, receipt);
     }
 
     /// Returns a call: a recent one from memory, else from the record.
     pub(super) async fn call(&self, seq: u64) -> Option<Arc<CallRecord>> {
-        if let Some(recent) = self.book().calls.get(seq) {
+        if let Some(recent) = self.session().calls.get(seq) {
             return Some(recent);
         }
         let own = self.recording.clone();
@@ -291,12 +291,12 @@ impl Shared {
         }
         let now = self.clock.now().wall;
         if let Some(text) = past::notice(&recoveries) {
-            self.book().notice(now, text, false);
+            self.session().notice(now, text, false);
             self.nudge.notify_one();
         }
         self.recovered.send_replace(true);
-        let printed = self.book().counters.metrics.output_bytes_in;
-        let kept = past::keep(&self.recording, &self.limits.record, &self.journal, now);
+        let printed = self.session().counters.metrics.output_bytes_in;
+        let kept = past::retain(&self.recording, &self.limits.record, &self.journal, now);
         self.disk[0].store(kept, Ordering::Relaxed);
         self.disk[1].store(printed, Ordering::Relaxed);
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::gate::{GateView, HoldReason};
+use super::approval::{GateView, HoldReason};
 use super::metrics::Metrics;
 use super::program::ProgramView;
 use super::question::Question;

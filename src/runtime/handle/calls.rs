@@ -51,10 +51,10 @@ impl Handle {
     /// Returns the counters as they stand.
     #[must_use]
     pub fn metrics(&self) -> Metrics {
-        let book = self.shared.book();
-        let mut metrics = book.counters.metrics.clone();
-        book.calls.percentiles(&mut metrics);
-        drop(book);
+        let session = self.shared.session();
+        let mut metrics = session.counters.metrics.clone();
+        session.calls.percentiles(&mut metrics);
+        drop(session);
         let snapshot = self.shared.snapshot.borrow().clone();
         metrics.gauges = self.shared.gauges(&snapshot.tasks, metrics.output_bytes_in);
         metrics

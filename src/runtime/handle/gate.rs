@@ -9,9 +9,9 @@ use crate::clock::Clock;
 use crate::config::ApprovalRule;
 use crate::process::ConsoleProcess;
 use crate::runtime::Error;
-use crate::runtime::gate::{BatchRequest, Decision};
-use crate::runtime::order::Order;
-use crate::runtime::rows::Row;
+use crate::runtime::approval::{BatchRequest, Decision};
+use crate::runtime::driver::Order;
+use crate::runtime::events::Row;
 
 impl Handle {
     /// Holds new calls of agents from now on, or lets those go that only the pause holds; `from` is the console

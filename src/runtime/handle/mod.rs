@@ -26,16 +26,14 @@ use crate::process::environment::Environment;
 use crate::runtime::Error;
 use crate::runtime::bytes::{Parsers, Pump, TaskIo, Viewer, Viewers};
 use crate::runtime::cause::Closing;
-use crate::runtime::driver::Driver;
-use crate::runtime::order::{Order, Reply};
+use crate::runtime::driver::{Driver, Order, Reply, prepare, to_past};
+use crate::runtime::events::Row;
 use crate::runtime::request::{
     ExecOutcome, ExecRequest, Input, InputOutcome, Stop, StopEffect, StopOutcome, Until, Within,
 };
-use crate::runtime::rows::Row;
 use crate::runtime::screen::Screen;
 use crate::runtime::shared::Shared;
 use crate::runtime::view::{AgentPeer, Snapshot};
-use crate::runtime::{start, typing};
 use crate::terminal::Terminal;
 
 /// Orders that may wait for the driver.
@@ -140,7 +138,7 @@ impl Handle {
     /// When it was refused or could not be started.
     pub async fn exec(&self, mut request: ExecRequest) -> Result<ExecOutcome, Error> {
         request.env = request.env.or_else(|| self.environment.clone());
-        let prepared = Box::new(start::prepare(&self.shared, request).await?);
+        let prepared = Box::new(prepare(&self.shared, request).await?);
         let within = self.within.clone();
         self.order(|reply| Order::Exec { prepared, within, reply }).await
     }
@@ -167,7 +165,7 @@ impl Handle {
     /// When there is no such task or the input is impossible.
     pub async fn input(&self, by: &Actor, id: &TaskId, input: Input) -> Result<InputOutcome, Error> {
         if let Some(task) = self.past(id) {
-            return Ok(typing::to_past(task));
+            return Ok(to_past(task));
         }
         let (by, id) = (by.clone(), id.clone());
         self.order(|reply| Order::Input { by, id, input, reply }).await
@@ -254,7 +252,7 @@ impl Handle {
     /// Enters an agent's connection; returns its label, which is another one than wanted while a connected
     /// agent has that.
     pub fn agent_connected(&self, wanted: &str, peer: &AgentPeer) -> String {
-        let label = self.shared.book().agent_connected(wanted, &peer.client, peer.pid);
+        let label = self.shared.session().agent_connected(wanted, &peer.client, peer.pid);
         self.agent(&label, peer, true);
         label
     }
@@ -263,9 +261,9 @@ impl Handle {
     pub fn agent_gone(&self, label: &str, peer: &AgentPeer) {
         let at = self.shared.clock.now().wall;
         {
-            let mut book = self.shared.book();
-            book.agent_gone(label);
-            book.notice(at, format!("agent {label} has disconnected; its tasks go on"), false);
+            let mut session = self.shared.session();
+            session.agent_gone(label);
+            session.notice(at, format!("agent {label} has disconnected; its tasks go on"), false);
         }
         self.agent(label, peer, false);
     }
@@ -273,7 +271,7 @@ impl Handle {
     /// Shows the person a line.
     pub fn notice(&self, text: impl Into<String>, is_error: bool) {
         let at = self.shared.clock.now().wall;
-        self.shared.book().notice(at, text.into(), is_error);
+        self.shared.session().notice(at, text.into(), is_error);
         self.shared.nudge.notify_one();
     }
 

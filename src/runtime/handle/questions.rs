@@ -10,10 +10,10 @@ use super::Handle;
 use crate::envelope::Actor;
 use crate::process::ConsoleProcess;
 use crate::runtime::Error;
-use crate::runtime::order::{Order, Reply};
+use crate::runtime::driver::{Order, QuestionOrder, Reply};
+use crate::runtime::events::Row;
 use crate::runtime::program::ProgramView;
-use crate::runtime::question::{Answer, Asking, ClerkOrder, Given, Question, QuestionId, Settled};
-use crate::runtime::rows::Row;
+use crate::runtime::question::{Answer, Asking, Given, Question, QuestionId, Settled};
 
 /// Bytes a question's texts may have together: what a console can be sent.
 const QUESTION_BYTES: usize = 512 << 10;
@@ -30,7 +30,8 @@ impl Handle {
         }
         let waits = CancellationToken::new();
         let _waiting = waits.clone().drop_guard();
-        self.order(|reply| Order::Clerk(ClerkOrder::Ask { asking: Box::new(asking), reply, waits })).await
+        self.order(|reply| Order::Question(QuestionOrder::Ask { asking: Box::new(asking), reply, waits }))
+            .await
     }
 
     /// Returns the open questions, in the order they were asked.
@@ -45,7 +46,7 @@ impl Handle {
     /// When the answer is not taken; an open question stays open.
     pub async fn answer(&self, by: &Actor, id: &QuestionId, given: Given) -> Result<Answer, Error> {
         let (by, id) = (by.clone(), id.clone());
-        self.about(|reply| ClerkOrder::Answer { by, from: None, id, given, reply }).await
+        self.about(|reply| QuestionOrder::Answer { by, from: None, id, given, reply }).await
     }
 
     /// Answers a question as the operator, at a console. It is on record, and final, when this returns.
@@ -59,7 +60,7 @@ impl Handle {
         given: Given,
     ) -> Result<Answer, Error> {
         let (by, from, id) = (Actor::Operator, Some(console.clone()), id.clone());
-        self.about(|reply| ClerkOrder::Answer { by, from, id, given, reply }).await
+        self.about(|reply| QuestionOrder::Answer { by, from, id, given, reply }).await
     }
 
     /// Says something beside a question.
@@ -68,7 +69,7 @@ impl Handle {
     /// When it is not open.
     pub async fn comment(&self, by: &Actor, id: &QuestionId, text: String) -> Result<(), Error> {
         let (by, id) = (by.clone(), id.clone());
-        self.about(|reply| ClerkOrder::Comment { by, id, text, reply }).await
+        self.about(|reply| QuestionOrder::Comment { by, id, text, reply }).await
     }
 
     /// Lets agents answer a question, or not any more: for the operator.
@@ -77,7 +78,7 @@ impl Handle {
     /// When it is not open, or the operator's alone.
     pub async fn let_agents(&self, id: &QuestionId, may: bool) -> Result<(), Error> {
         let id = id.clone();
-        self.about(|reply| ClerkOrder::LetAgents { id, may, reply }).await
+        self.about(|reply| QuestionOrder::LetAgents { id, may, reply }).await
     }
 
     /// Says that a program is under way, until what is returned is dropped: a runtime that ends waits for its last word
@@ -88,7 +89,7 @@ impl Handle {
 
     /// Shows how a program stands. Its beginning and its end go on record.
     pub fn show_program(&self, view: Arc<ProgramView>) {
-        let turns = self.shared.book().programs.show(view.clone());
+        let turns = self.shared.session().programs.show(view.clone());
         if turns {
             self.shared.note(&Row::Program { program: &view });
         }
@@ -101,9 +102,9 @@ impl Handle {
         self.shared.viewers.is_anyone()
     }
 
-    async fn about<T>(&self, order: impl FnOnce(Reply<T>) -> ClerkOrder) -> Result<T, Error> {
+    async fn about<T>(&self, order: impl FnOnce(Reply<T>) -> QuestionOrder) -> Result<T, Error> {
         let (reply, answer) = oneshot::channel();
-        self.orders.send(Order::Clerk(order(reply))).await.map_err(|_| Error::ShuttingDown)?;
+        self.orders.send(Order::Question(order(reply))).await.map_err(|_| Error::ShuttingDown)?;
         answer.await.map_err(|_| Error::ShuttingDown)?
     }
 }

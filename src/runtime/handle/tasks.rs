@@ -5,10 +5,18 @@ use std::sync::Arc;
 use super::Handle;
 use crate::envelope::TaskId;
 use crate::runtime::Error;
+use crate::runtime::driver::{Known, Order, TaskUsage};
 use crate::runtime::output::Output;
 use crate::runtime::view::TaskView;
 
 impl Handle {
+    /// Looks what live tasks use now; those that are not live are left out.
+    pub async fn usage(&self, tasks: Vec<TaskId>) -> Vec<TaskUsage> {
+        let Ok(live) = self.order(|reply| Order::Known { tasks, reply }).await else { return Vec::new() };
+        let looked = tokio::task::spawn_blocking(move || live.into_iter().map(Known::look).collect());
+        looked.await.unwrap_or_default()
+    }
+
     /// Returns the tasks that live and those that ended last, in order of creation; of a long command the beginning.
     #[must_use]
     pub fn tasks(&self) -> Vec<Arc<TaskView>> {

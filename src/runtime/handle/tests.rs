@@ -166,9 +166,9 @@ async fn calls_too_large_to_keep_are_read_from_the_record() {
         let seq = handle.begin_call(&Actor::Cli, "ExecCommand", Durability::Written, &input(n)).await;
         handle.abandon_call(seq);
     }
-    let held = handle.shared.book().calls.get(1).is_some();
+    let held = handle.shared.session().calls.get(1).is_some();
     assert!(!held, "40 MB of input are not kept");
-    assert!(handle.shared.book().calls.get(100).is_some());
+    assert!(handle.shared.session().calls.get(100).is_some());
     let first = handle.call(1).await.expect("on record");
     assert_eq!(first.input, input(1));
     handle.shutdown().await;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::story;
+use super::reader;
 use crate::envelope::TaskId;
 use crate::journal::{self, Meta, is_held};
 use crate::runtime::view::TaskView;
@@ -115,7 +115,7 @@ pub(in crate::runtime) fn task(own: &Path, workspace: &Path, id: &TaskId) -> Opt
     let mut holders = names.filter(|folder| folder.join("tasks").join(id.as_str()).is_dir());
     holders.find_map(|folder| {
         let is_ours = Meta::read(&folder).is_some_and(|meta| meta.workspace == workspace);
-        let task = story::read_task(&folder, id).ok()?.filter(|_| is_ours)?;
+        let task = reader::read_task(&folder, id).ok()?.filter(|_| is_ours)?;
         (folder != own || task.status.is_terminal()).then_some(task)
     })
 }

@@ -2,17 +2,17 @@
 //! their end whose runtime had died.
 
 mod find;
-mod keep;
+mod outcome;
+mod reader;
 mod recover;
-mod shown;
-mod story;
-mod untold;
+mod retention;
+mod snapshot;
 
 pub use find::{Finding, Listed, State, list, resolve};
-pub use keep::forget_looks;
-pub use story::{PastAgent, PastCall, PastEvent, Story, read};
+pub use reader::{PastAgent, PastCall, PastEvent, Story, read};
+pub use retention::forget_looks;
 
 pub(super) use find::task as find_task;
-pub(super) use keep::keep;
+pub(super) use reader::read_call;
 pub(super) use recover::{Recovery, notice, recover};
-pub(super) use story::read_call;
+pub(super) use retention::retain;

@@ -5,15 +5,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::find::{Listed, list};
-use super::story::{self, Story};
-use super::untold;
+use super::outcome;
+use super::reader::{self, Story};
 use crate::clock::Clock;
 use crate::envelope::{Actor, TaskId};
 use crate::facts::{TaskEvent, TaskFact, TaskStatus};
 use crate::journal::{Durability, Error, Journal, Meta, Repaired, repair};
 use crate::process::{ExitRecord, OrphanedTasks, Orphans, boot_id};
+use crate::runtime::events::{Recovered, Row};
 use crate::runtime::log;
-use crate::runtime::rows::{Recovered, Row};
 use crate::runtime::view::TaskView;
 
 /// How long the hosts of a dead runtime may take to end their trees by themselves.
@@ -47,7 +47,7 @@ pub(in crate::runtime) fn recover(own: &Path, workspace: &Path, clock: &Clock) -
 
 /// Recovers one recording, unless it is closed.
 fn one(listed: &Listed, clock: &Clock) -> Result<Option<Recovery>, Error> {
-    let story = story::read(&listed.folder)?;
+    let story = reader::read(&listed.folder)?;
     if story.closed.is_some() {
         return Ok(None);
     }
@@ -69,7 +69,7 @@ fn settle(story: &Story, journal: &Journal, clock: &Clock) -> Vec<Recovered> {
             None
         });
         let now = clock.now().wall;
-        let mut ended = untold::decide(task.clone(), left.as_ref(), &orphans.survivors, now);
+        let mut ended = outcome::decide(task.clone(), left.as_ref(), &orphans.survivors, now);
         ended.output = log::measure(&ended.folder, ended.output);
         let event = TaskEvent { at: now, actor: Actor::System, fact: TaskFact::End(ended.status) };
         ended.events.push(event.clone());

@@ -4,16 +4,14 @@
 //! is answered by the operator alone; anything else by an agent too where the question allows it.
 
 mod answer;
-mod clerk;
-mod desk;
+mod machine;
 mod view;
 
 #[cfg(test)]
 mod tests;
 
 pub use answer::{Answer, AnswerValue, Given, Principal, Settled};
-pub use desk::Refusal;
+pub use machine::Refusal;
 pub use view::{Asking, BindingView, Comment, Evidence, Origin, Question, QuestionId, QuestionKind, READING};
 
-pub(super) use clerk::{Clerk, ClerkOrder};
-pub(super) use desk::Fact;
+pub(super) use machine::{Fact, Machine, Told};

@@ -1,4 +1,4 @@
-//! What the desk decides, case by case.
+//! What the machine decides, case by case.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 
 use super::answer::{AnswerValue, Given, Settled};
-use super::desk::{Desk, Fact, Refusal, Told};
+use super::machine::{Fact, Machine, Refusal, Told};
 use super::view::{Asking, Evidence, Origin, QuestionId, QuestionKind};
 use crate::clock::Moment;
 use crate::envelope::Actor;
@@ -52,118 +52,121 @@ fn agent() -> Actor {
     Actor::Agent("claude".to_owned())
 }
 
-/// A desk with one open question.
-fn desk(kind: QuestionKind, within: Option<u64>, agents: bool) -> Desk {
-    let mut desk = Desk::default();
-    desk.ask(at(0), id(1), asking(kind, within, agents));
-    assert!(desk.questions().is_empty(), "nobody sees what is not on record");
-    assert_eq!(desk.recorded(&id(1), true), Told::Nobody);
-    assert_eq!(desk.questions().len(), 1);
-    desk
+/// A machine with one open question.
+fn open_question(kind: QuestionKind, within: Option<u64>, agents: bool) -> Machine {
+    let mut machine = Machine::default();
+    machine.ask(at(0), id(1), asking(kind, within, agents));
+    assert!(machine.questions().is_empty(), "nobody sees what is not on record");
+    assert_eq!(machine.recorded(&id(1), true), Told::Nobody);
+    assert_eq!(machine.questions().len(), 1);
+    machine
 }
 
 #[test]
 fn an_answer_is_final_once_it_is_on_record() {
-    let mut desk = desk(yes_no(), None, false);
-    let fact = desk.answer(at(1), &Actor::Operator, &id(1), given(AnswerValue::Yes)).expect("taken");
+    let mut machine = open_question(yes_no(), None, false);
+    let fact = machine.answer(at(1), &Actor::Operator, &id(1), given(AnswerValue::Yes)).expect("taken");
     assert!(matches!(fact, Fact::Answered { .. }));
-    let again = desk.answer(at(2), &Actor::Operator, &id(1), given(AnswerValue::No));
+    let again = machine.answer(at(2), &Actor::Operator, &id(1), given(AnswerValue::No));
     assert_eq!(again, Err(Refusal::Settled { id: id(1), how: "answered by operator".into() }));
-    let Told::Asker(Settled::Answered(answer)) = desk.recorded(&id(1), true) else { panic!("told") };
+    let Told::Asker(Settled::Answered(answer)) = machine.recorded(&id(1), true) else { panic!("told") };
     assert_eq!((answer.value, answer.at), (AnswerValue::Yes, at(1).wall));
-    assert!(desk.questions().is_empty());
-    let late = desk.answer(at(3), &Actor::Operator, &id(1), given(AnswerValue::No));
+    assert!(machine.questions().is_empty());
+    let late = machine.answer(at(3), &Actor::Operator, &id(1), given(AnswerValue::No));
     assert_eq!(late, Err(Refusal::Settled { id: id(1), how: "answered by operator".into() }));
 }
 
 #[test]
 fn an_answer_that_cannot_go_on_record_takes_no_effect() {
-    let mut desk = desk(gate(), Some(60), false);
-    desk.answer(at(1), &Actor::Operator, &id(1), given(AnswerValue::Approve)).expect("taken");
-    assert_eq!(desk.recorded(&id(1), false), Told::NotAnswered);
-    assert_eq!(desk.questions().len(), 1, "open again");
-    assert_eq!(desk.due(at(60)).len(), 1, "its time still runs");
+    let mut machine = open_question(gate(), Some(60), false);
+    machine.answer(at(1), &Actor::Operator, &id(1), given(AnswerValue::Approve)).expect("taken");
+    assert_eq!(machine.recorded(&id(1), false), Told::NotAnswered);
+    assert_eq!(machine.questions().len(), 1, "open again");
+    assert_eq!(machine.due(at(60)).len(), 1, "its time still runs");
     // That time has passed is so, on record or not.
-    assert!(matches!(desk.recorded(&id(1), false), Told::Asker(Settled::TimedOut { .. })));
+    assert!(matches!(machine.recorded(&id(1), false), Told::Asker(Settled::TimedOut { .. })));
 }
 
 #[test]
 fn a_question_that_cannot_go_on_record_is_not_asked() {
-    let mut desk = Desk::default();
-    desk.ask(at(0), id(1), asking(yes_no(), None, true));
-    assert_eq!(desk.recorded(&id(1), false), Told::NotAsked);
-    assert!(desk.questions().is_empty() && desk.unsettled().is_empty());
+    let mut machine = Machine::default();
+    machine.ask(at(0), id(1), asking(yes_no(), None, true));
+    assert_eq!(machine.recorded(&id(1), false), Told::NotAsked);
+    assert!(machine.questions().is_empty() && machine.unsettled().is_empty());
 }
 
 #[test]
 fn only_the_operator_answers_a_gate() {
-    let mut desk = desk(gate(), None, true);
-    assert!(!desk.questions()[0].agents, "whatever was asked for");
+    let mut machine = open_question(gate(), None, true);
+    assert!(!machine.questions()[0].agents, "whatever was asked for");
     for by in [agent(), Actor::Cli, Actor::System] {
-        let refused = desk.answer(at(1), &by, &id(1), given(AnswerValue::Approve));
+        let refused = machine.answer(at(1), &by, &id(1), given(AnswerValue::Approve));
         assert_eq!(refused, Err(Refusal::OperatorOnly { id: id(1) }), "{by}");
     }
-    assert_eq!(desk.let_agents(&id(1), true), Err(Refusal::OperatorOnly { id: id(1) }));
-    desk.comment(at(2), &agent(), &id(1), "the tests are green").expect("a comment is welcome");
-    assert_eq!(desk.questions()[0].comments[0].text, "the tests are green");
-    desk.answer(at(3), &Actor::Operator, &id(1), given(AnswerValue::Reject)).expect("taken");
+    assert_eq!(machine.let_agents(&id(1), true), Err(Refusal::OperatorOnly { id: id(1) }));
+    machine.comment(at(2), &agent(), &id(1), "the tests are green").expect("a comment is welcome");
+    assert_eq!(machine.questions()[0].comments[0].text, "the tests are green");
+    machine.answer(at(3), &Actor::Operator, &id(1), given(AnswerValue::Reject)).expect("taken");
 }
 
 #[test]
 fn an_agent_answers_only_where_it_may_and_what_fits() {
-    let mut desk = desk(choice(), None, false);
+    let mut machine = open_question(choice(), None, false);
     let label = |label: &str| given(AnswerValue::Choice(label.to_owned()));
-    let refused = desk.answer(at(1), &agent(), &id(1), label("Ship"));
+    let refused = machine.answer(at(1), &agent(), &id(1), label("Ship"));
     assert_eq!(refused, Err(Refusal::NotForAgents { id: id(1) }));
-    desk.let_agents(&id(1), true).expect("the operator hands it on");
+    machine.let_agents(&id(1), true).expect("the operator hands it on");
     for bad in [label("ship"), label("Ship "), given(AnswerValue::Yes), given(AnswerValue::Abort)] {
-        let refused = desk.answer(at(2), &agent(), &id(1), bad);
+        let refused = machine.answer(at(2), &agent(), &id(1), bad);
         assert!(matches!(refused, Err(Refusal::DoesNotFit { .. })), "{refused:?}");
-        assert_eq!(desk.questions().len(), 1, "it stays open");
+        assert_eq!(machine.questions().len(), 1, "it stays open");
     }
-    desk.answer(at(3), &agent(), &id(1), label("Ship")).expect("exactly a label");
+    machine.answer(at(3), &agent(), &id(1), label("Ship")).expect("exactly a label");
 }
 
 #[test]
 fn time_decides_at_its_moment_and_an_answer_before_it_wins() {
-    let mut desk = desk(gate(), Some(60), false);
-    assert_eq!(desk.next_due(), Some(Duration::from_secs(60)));
-    assert!(desk.due(at(59)).is_empty());
-    desk.answer(at(59), &Actor::Operator, &id(1), given(AnswerValue::Approve)).expect("taken");
-    assert!(desk.due(at(61)).is_empty(), "an answer on its way to the record is an answer");
-    assert!(matches!(desk.recorded(&id(1), true), Told::Asker(Settled::Answered(_))));
+    let mut machine = open_question(gate(), Some(60), false);
+    assert_eq!(machine.next_due(), Some(Duration::from_secs(60)));
+    assert!(machine.due(at(59)).is_empty());
+    machine.answer(at(59), &Actor::Operator, &id(1), given(AnswerValue::Approve)).expect("taken");
+    assert!(machine.due(at(61)).is_empty(), "an answer on its way to the record is an answer");
+    assert!(matches!(machine.recorded(&id(1), true), Told::Asker(Settled::Answered(_))));
 
-    let mut desk = self::desk(gate(), Some(60), false);
-    assert!(matches!(desk.due(at(60))[..], [Fact::TimedOut { .. }]));
-    assert!(desk.due(at(61)).is_empty(), "once");
-    let late = desk.answer(at(61), &Actor::Operator, &id(1), given(AnswerValue::Approve));
+    let mut machine = self::open_question(gate(), Some(60), false);
+    assert!(matches!(machine.due(at(60))[..], [Fact::TimedOut { .. }]));
+    assert!(machine.due(at(61)).is_empty(), "once");
+    let late = machine.answer(at(61), &Actor::Operator, &id(1), given(AnswerValue::Approve));
     assert_eq!(late, Err(Refusal::Settled { id: id(1), how: "not answered in time".into() }));
 }
 
 #[test]
 fn a_question_taken_back_is_gone_but_an_answer_stays_one() {
-    let mut desk = desk(yes_no(), Some(5), true);
-    assert!(matches!(desk.withdraw(at(1), &id(1)), Some(Fact::Withdrawn { .. })));
-    assert_eq!(desk.withdraw(at(1), &id(1)), None);
-    assert!(desk.due(at(9)).is_empty() && desk.questions().is_empty());
-    let late = desk.answer(at(2), &Actor::Operator, &id(1), given(AnswerValue::Yes));
+    let mut machine = open_question(yes_no(), Some(5), true);
+    assert!(matches!(machine.withdraw(at(1), &id(1)), Some(Fact::Withdrawn { .. })));
+    assert_eq!(machine.withdraw(at(1), &id(1)), None);
+    assert!(machine.due(at(9)).is_empty() && machine.questions().is_empty());
+    let late = machine.answer(at(2), &Actor::Operator, &id(1), given(AnswerValue::Yes));
     assert_eq!(late, Err(Refusal::Settled { id: id(1), how: "withdrawn".into() }));
 
-    let mut desk = self::desk(yes_no(), None, true);
-    desk.answer(at(1), &agent(), &id(1), given(AnswerValue::Yes)).expect("taken");
-    assert_eq!(desk.withdraw(at(1), &id(1)), None);
-    assert!(matches!(desk.recorded(&id(1), true), Told::Asker(_)));
+    let mut machine = self::open_question(yes_no(), None, true);
+    machine.answer(at(1), &agent(), &id(1), given(AnswerValue::Yes)).expect("taken");
+    assert_eq!(machine.withdraw(at(1), &id(1)), None);
+    assert!(matches!(machine.recorded(&id(1), true), Told::Asker(_)));
 }
 
 #[test]
 fn a_masked_text_is_on_record_by_its_length() {
-    let mut desk = desk(QuestionKind::Text { masked: true }, None, true);
+    let mut machine = open_question(QuestionKind::Text { masked: true }, None, true);
     let secret = given(AnswerValue::Text("hunter2".to_owned()));
-    assert!(desk.answer(at(1), &agent(), &id(1), secret.clone()).is_err(), "no agent is asked for a secret");
-    let fact = desk.answer(at(1), &Actor::Operator, &id(1), secret).expect("taken");
+    assert!(
+        machine.answer(at(1), &agent(), &id(1), secret.clone()).is_err(),
+        "no agent is asked for a secret"
+    );
+    let fact = machine.answer(at(1), &Actor::Operator, &id(1), secret).expect("taken");
     let row = serde_json::to_string(&fact).expect("a row");
     assert!(row.contains(r#"{"hidden":7}"#) && !row.contains("hunter2"), "{row}");
-    let Told::Asker(Settled::Answered(answer)) = desk.recorded(&id(1), true) else { panic!("told") };
+    let Told::Asker(Settled::Answered(answer)) = machine.recorded(&id(1), true) else { panic!("told") };
     assert_eq!(answer.value, AnswerValue::Text("hunter2".to_owned()));
 }
 
@@ -219,37 +222,37 @@ proptest! {
     /// Whatever happens in whatever order: a question is settled at most once, by the operator or by time.
     #[test]
     fn nobody_is_told_twice(moves in prop::collection::vec(moves(), 0..60)) {
-        let (mut desk, mut now) = (Desk::default(), 0);
+        let (mut machine, mut now) = (Machine::default(), 0);
         let (mut asked, mut told) = (std::collections::BTreeSet::new(), std::collections::BTreeSet::new());
         for step in moves {
             match step {
                 Move::Ask(number, within) => {
                     if asked.insert(number) {
-                        desk.ask(at(now), id(number), asking(gate(), within, true));
+                        machine.ask(at(now), id(number), asking(gate(), within, true));
                     }
                 }
                 Move::Answer(number, is_person, yes) => {
                     let by = if is_person { Actor::Operator } else { agent() };
                     let value = if yes { AnswerValue::Approve } else { AnswerValue::Reject };
-                    let taken = desk.answer(at(now), &by, &id(number), given(value));
+                    let taken = machine.answer(at(now), &by, &id(number), given(value));
                     prop_assert!(is_person || taken.is_err());
                 }
                 Move::Withdraw(number) => {
-                    if desk.withdraw(at(now), &id(number)).is_some() {
+                    if machine.withdraw(at(now), &id(number)).is_some() {
                         prop_assert!(told.insert(number), "{number} withdrawn after it was told");
                     }
                 }
-                Move::Recorded(number, ok) => match desk.recorded(&id(number), ok) {
+                Move::Recorded(number, ok) => match machine.recorded(&id(number), ok) {
                     Told::Asker(_) | Told::NotAsked => prop_assert!(told.insert(number), "{number} twice"),
                     Told::Nobody | Told::NotAnswered => {}
                 },
                 Move::Wait(seconds) => {
                     now += seconds;
-                    desk.due(at(now));
-                    prop_assert!(desk.next_due().is_none_or(|due| due > at(now).mono));
+                    machine.due(at(now));
+                    prop_assert!(machine.next_due().is_none_or(|due| due > at(now).mono));
                 }
             }
-            let open: Vec<_> = desk.questions().iter().map(|question| question.id.clone()).collect();
+            let open: Vec<_> = machine.questions().iter().map(|question| question.id.clone()).collect();
             prop_assert!(open.iter().all(|open| told.iter().all(|number| id(*number) != *open)));
         }
     }

@@ -5,7 +5,7 @@ use super::task::{Held, Task};
 use crate::clock::Moment;
 use crate::envelope::Actor;
 use crate::facts::TaskFact;
-use crate::runtime::gate::HoldReason;
+use crate::runtime::approval::HoldReason;
 
 /// Why a task that was denied has ended.
 const DENIED: &str = "operator_denied";

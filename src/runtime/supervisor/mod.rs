@@ -3,14 +3,16 @@
 //! Pure: a value comes in with the present moment, a list of actions goes out. It never touches a
 //! process, a file or a clock; the driver does what it decides.
 
+mod approval;
 mod driving;
-mod ending;
-mod gate;
+mod exit;
 mod holding;
 mod message;
+mod request_hash;
 mod room;
 mod stopping;
 mod task;
+mod view;
 
 #[cfg(test)]
 mod tests;
@@ -36,7 +38,7 @@ pub(crate) struct Supervisor {
     limit: usize,
     output_bytes: u64,
     tasks: BTreeMap<TaskId, Task>,
-    gate: gate::Gate,
+    gate: approval::Gate,
     numbers: u32,
     closing: Option<Closing>,
 }
@@ -49,7 +51,7 @@ impl Supervisor {
             limit: limits.tasks,
             output_bytes: limits.output_bytes.unwrap_or(u64::MAX),
             tasks: BTreeMap::new(),
-            gate: gate::Gate::new(limits),
+            gate: approval::Gate::new(limits),
             numbers: 0,
             closing: None,
         }

@@ -3,7 +3,7 @@
 use super::Supervisor;
 use super::message::NewTask;
 use crate::runtime::Error;
-use crate::runtime::gate::{BatchRequest, HeldCommand};
+use crate::runtime::approval::{BatchRequest, HeldCommand};
 
 /// Bytes of commands that may wait together.
 const MOST: usize = 2 << 20;

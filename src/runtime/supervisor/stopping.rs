@@ -98,13 +98,12 @@ mod tests {
     use super::*;
     use crate::clock::Moment;
     use crate::facts::Exit;
-    use crate::runtime::publish::view_of;
     use crate::runtime::view::OutputView;
 
     /// The view others get of the one task.
     fn cause(supervisor: &Supervisor) -> Option<String> {
         let task = supervisor.get(&id()).expect("the task");
-        view_of(task, (String::new(), None), OutputView::default()).cause()
+        task.view((String::new(), None), OutputView::default()).cause()
     }
 
     fn shut_down(supervisor: &mut Supervisor, ms: u64) -> Vec<Action> {
@@ -200,7 +199,7 @@ mod tests {
             supervisor.step(later(311), Input::Drained { id: id() });
             supervisor.step(later(401), Input::Gone { id: id(), survivors: vec![] });
             let task = supervisor.get(&id()).expect("the task");
-            let view = view_of(task, (String::new(), None), OutputView::default());
+            let view = task.view((String::new(), None), OutputView::default());
             assert_eq!(
                 (view.lived_ms(), cause(&supervisor).as_deref()),
                 (400, Some("timed out after 300 ms"))

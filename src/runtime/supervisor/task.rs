@@ -9,7 +9,7 @@ use super::message::{Action, Behind, NewTask, Order, Timer};
 use crate::clock::Moment;
 use crate::envelope::{Actor, ErrorKind, TaskId};
 use crate::facts::{Exit, RejectionReason, StopSignal, TaskEvent, TaskFact, TaskStatus, Waiting};
-use crate::runtime::gate::HoldReason;
+use crate::runtime::approval::HoldReason;
 use crate::runtime::request::{ExecRequest, Rejection, STEP_GRACE};
 use crate::runtime::view::{Lease, StopView};
 use crate::terminal::Size;

@@ -7,7 +7,7 @@ const PURE: [&str; 15] = [
     "envelope/",
     "terminal/",
     "runtime/supervisor/",
-    "runtime/question/desk.rs",
+    "runtime/question/machine.rs",
     "prose/ast",
     "prose/check",
     "prose/codes.rs",

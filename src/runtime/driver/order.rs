@@ -2,23 +2,23 @@
 
 use tokio::sync::oneshot;
 
-use super::Error;
-use super::cause::Closing;
-use super::gate::{BatchRequest, Decision};
-use super::question::ClerkOrder;
-use super::request::{ExecOutcome, Input, InputOutcome, Stop, StopOutcome, Within};
+use super::questions::QuestionOrder;
 use super::start::Prepared;
 use super::usage::Known;
 use crate::config::ApprovalRule;
 use crate::envelope::{Actor, TaskId};
 use crate::facts::Waiting;
 use crate::process::{ConsoleProcess, HostEvent, Running};
+use crate::runtime::Error;
+use crate::runtime::approval::{BatchRequest, Decision};
+use crate::runtime::cause::Closing;
+use crate::runtime::request::{ExecOutcome, Input, InputOutcome, Stop, StopOutcome, Within};
 
-pub(super) type Reply<T> = oneshot::Sender<Result<T, Error>>;
+pub(in crate::runtime) type Reply<T> = oneshot::Sender<Result<T, Error>>;
 
 /// One message to the driver.
 #[derive(Debug)]
-pub(super) enum Order {
+pub(in crate::runtime) enum Order {
     Exec { prepared: Box<Prepared>, within: Option<Within>, reply: Reply<ExecOutcome> },
     Input { by: Actor, id: TaskId, input: Input, reply: Reply<InputOutcome> },
     Stop { by: Actor, id: TaskId, stop: Stop, reply: Reply<StopOutcome> },
@@ -35,6 +35,6 @@ pub(super) enum Order {
     StartFailed { id: TaskId, error: Error },
     Waiting { seen: Vec<(TaskId, Option<Waiting>)> },
     Host { id: TaskId, event: HostEvent },
-    Clerk(ClerkOrder),
+    Question(QuestionOrder),
     Shutdown { closing: Closing, reply: oneshot::Sender<()> },
 }

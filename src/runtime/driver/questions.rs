@@ -1,24 +1,22 @@
-//! Carries out what the desk decides: puts facts on record, tells whoever waits. Lives in the driver.
+//! Carries out what the machine of questions decides: puts facts on record, answers whoever waits.
 
 use std::collections::HashMap;
 
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use super::answer::{Answer, Given, Settled};
-use super::desk::{Desk, Fact, Told};
-use super::view::{Asking, QuestionId};
+use super::Driver;
+use super::order::{Order, Reply};
 use crate::envelope::Actor;
 use crate::journal::Durability;
 use crate::process::ConsoleProcess;
-use crate::runtime::driver::Driver;
-use crate::runtime::order::{Order, Reply};
-use crate::runtime::rows::Row;
+use crate::runtime::events::Row;
+use crate::runtime::question::{Answer, Asking, Fact, Given, Machine, Principal, QuestionId, Settled, Told};
 use crate::runtime::{Error, Refusal};
 
 /// An order about questions.
 #[derive(Debug)]
-pub(in crate::runtime) enum ClerkOrder {
+pub(in crate::runtime) enum QuestionOrder {
     /// Ask; whoever asked drops `waits` when they do not wait any more.
     Ask { asking: Box<Asking>, reply: Reply<Settled>, waits: CancellationToken },
     /// Answer.
@@ -40,52 +38,52 @@ pub(in crate::runtime) enum ClerkOrder {
     Withdraw { id: QuestionId },
 }
 
-/// The desk, and who waits at it.
+/// The machine of questions, and who waits for what it decides.
 #[derive(Debug, Default)]
-pub(in crate::runtime) struct Clerk {
-    pub(in crate::runtime) desk: Desk,
+pub(super) struct Questions {
+    pub(super) machine: Machine,
     askers: HashMap<QuestionId, Reply<Settled>>,
     answerers: HashMap<QuestionId, Reply<Answer>>,
 }
 
 impl Driver {
     /// Carries out an order about questions.
-    pub(in crate::runtime) fn clerk(&mut self, order: ClerkOrder) {
+    pub(super) fn question(&mut self, order: QuestionOrder) {
         let now = self.now();
         match order {
-            ClerkOrder::Ask { asking, reply, waits } => self.ask(*asking, reply, waits),
-            ClerkOrder::Answer { by, from, id, given, reply } => {
-                match self.clerk.desk.answer(now, &by, &id, given) {
+            QuestionOrder::Ask { asking, reply, waits } => self.ask(*asking, reply, waits),
+            QuestionOrder::Answer { by, from, id, given, reply } => {
+                match self.questions.machine.answer(now, &by, &id, given) {
                     Ok(fact) => {
-                        let number = self.clerk.desk.number(&id).unwrap_or_default();
+                        let number = self.questions.machine.number(&id).unwrap_or_default();
                         let fact = fact.given_in(from.clone());
                         if let Some(console) = &from {
                             let text =
                                 format!("question {number} was answered in another console: {console}");
                             self.shared.notice_of(console, text);
                         }
-                        self.clerk.answerers.insert(id.clone(), reply);
+                        self.questions.answerers.insert(id.clone(), reply);
                         self.record(id, fact);
                     }
                     Err(refusal) => refuse(reply, refusal),
                 }
             }
-            ClerkOrder::Comment { by, id, text, reply } => {
-                let said = self.clerk.desk.comment(now, &by, &id, &text);
+            QuestionOrder::Comment { by, id, text, reply } => {
+                let said = self.questions.machine.comment(now, &by, &id, &text);
                 self.note_fact(said, reply);
             }
-            ClerkOrder::LetAgents { id, may, reply } => {
-                let said = self.clerk.desk.let_agents(&id, may);
+            QuestionOrder::LetAgents { id, may, reply } => {
+                let said = self.questions.machine.let_agents(&id, may);
                 self.note_fact(said, reply);
             }
-            ClerkOrder::Recorded { id, written } => self.recorded(&id, written),
-            ClerkOrder::Withdraw { id } => self.withdraw(&id),
+            QuestionOrder::Recorded { id, written } => self.recorded(&id, written),
+            QuestionOrder::Withdraw { id } => self.withdraw(&id),
         }
     }
 
     /// Settles the questions whose time is over.
-    pub(in crate::runtime) fn late_questions(&mut self) {
-        for fact in self.clerk.desk.due(self.now()) {
+    pub(super) fn late_questions(&mut self) {
+        for fact in self.questions.machine.due(self.now()) {
             if let Fact::TimedOut { id, .. } = &fact {
                 self.record(id.clone(), fact);
             }
@@ -93,8 +91,8 @@ impl Driver {
     }
 
     /// Takes every question back: the runtime goes away.
-    pub(in crate::runtime) fn withdraw_questions(&mut self) {
-        for id in self.clerk.desk.unsettled() {
+    pub(super) fn withdraw_questions(&mut self) {
+        for id in self.questions.machine.unsettled() {
             self.withdraw(&id);
         }
     }
@@ -106,13 +104,13 @@ impl Driver {
             return;
         }
         let id = new_id();
-        let fact = self.clerk.desk.ask(self.now(), id.clone(), asking);
-        self.clerk.askers.insert(id.clone(), reply);
+        let fact = self.questions.machine.ask(self.now(), id.clone(), asking);
+        self.questions.askers.insert(id.clone(), reply);
         let (own, name) = (self.own.clone(), id.clone());
         self.job(async move {
             waits.cancelled().await;
             // With the driver gone there is nothing to take back.
-            let _ = own.send(Order::Clerk(ClerkOrder::Withdraw { id: name })).await;
+            let _ = own.send(Order::Question(QuestionOrder::Withdraw { id: name })).await;
         });
         self.record(id, fact);
     }
@@ -123,16 +121,16 @@ impl Driver {
         self.job(async move {
             let written = shared.write(&Row::Question(&fact), Durability::Synced).await;
             // With the driver gone nobody waits any more.
-            let _ = own.send(Order::Clerk(ClerkOrder::Recorded { id, written })).await;
+            let _ = own.send(Order::Question(QuestionOrder::Recorded { id, written })).await;
         });
     }
 
     fn recorded(&mut self, id: &QuestionId, written: Result<(), Error>) {
-        let answerer = self.clerk.answerers.remove(id);
-        match self.clerk.desk.recorded(id, written.is_ok()) {
+        let answerer = self.questions.answerers.remove(id);
+        match self.questions.machine.recorded(id, written.is_ok()) {
             Told::Nobody => {}
             Told::NotAsked => {
-                if let (Some(asker), Err(error)) = (self.clerk.askers.remove(id), written) {
+                if let (Some(asker), Err(error)) = (self.questions.askers.remove(id), written) {
                     let _ = asker.send(Err(error));
                 }
             }
@@ -143,14 +141,14 @@ impl Driver {
             }
             Told::Asker(settled) => {
                 if let Settled::Answered(answer) = &settled {
-                    if answer.principal == super::Principal::Actor(Actor::Operator) {
-                        self.shared.book().counters.operator("answer");
+                    if answer.principal == Principal::Actor(Actor::Operator) {
+                        self.shared.session().counters.operator("answer");
                     }
                     if let Some(answerer) = answerer {
                         let _ = answerer.send(Ok(answer.clone()));
                     }
                 }
-                if let Some(asker) = self.clerk.askers.remove(id) {
+                if let Some(asker) = self.questions.askers.remove(id) {
                     let _ = asker.send(Ok(settled));
                 }
             }
@@ -158,10 +156,10 @@ impl Driver {
     }
 
     fn withdraw(&mut self, id: &QuestionId) {
-        if let Some(fact) = self.clerk.desk.withdraw(self.now(), id) {
+        if let Some(fact) = self.questions.machine.withdraw(self.now(), id) {
             self.shared.note(&Row::Question(&fact));
         }
-        if let Some(asker) = self.clerk.askers.remove(id) {
+        if let Some(asker) = self.questions.askers.remove(id) {
             // Gone already, unless the runtime itself takes the question back.
             let _ = asker.send(Err(Error::ShuttingDown));
         }

@@ -10,13 +10,13 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::bytes::TaskIo;
-use super::driver::Driver;
+use super::Driver;
 use super::order::Order;
-use super::supervisor::Input;
 use crate::envelope::TaskId;
 use crate::facts::{InputEvidence, Need, Waiting};
 use crate::process::Pty;
+use crate::runtime::bytes::TaskIo;
+use crate::runtime::supervisor::Input;
 
 /// Kernel functions a process sleeps in while it reads a terminal; in some of them also while it
 /// writes one.

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::driver::Driver;
-use super::request::ExecOutcome;
-use super::rows::Row;
-use super::supervisor::Input;
-use super::view::TaskView;
+use super::Driver;
 use crate::envelope::{Actor, TaskId};
 use crate::facts::TaskFact;
+use crate::runtime::events::Row;
+use crate::runtime::request::ExecOutcome;
+use crate::runtime::supervisor::Input;
+use crate::runtime::view::TaskView;
 
 /// Why a command is stopped whose script has gone, and one whose agent has cancelled the call.
 const HUNG_UP: &str = "its caller hung up";
@@ -26,13 +26,13 @@ impl Driver {
         live.io.progress.send_modify(|progress| progress.settled = true);
         self.past_bytes.0 += view.output.bytes;
         self.past_bytes.1 += view.output.dropped_bytes;
-        self.shared.book().counters.ended(view.status.as_str(), view.lived_ms());
+        self.shared.session().counters.ended(view.status.as_str(), view.lived_ms());
         self.count_waits(&view, live.io.first_byte_ms());
         self.shared.note(&Row::Ended { task: &view });
         if view.promoted && view.output.bytes > 0 {
             // What a foreground command printed stands in its answer.
             let folder = view.folder.clone();
-            self.jobs.spawn_blocking(move || super::log::sync(&folder));
+            self.jobs.spawn_blocking(move || crate::runtime::log::sync(&folder));
         }
         self.shared.commands().end(id);
         self.supervisor.forget(id);
@@ -48,19 +48,20 @@ impl Driver {
 
     /// A command that was held has waited for a person: that is no latency.
     fn count_waits(&self, view: &TaskView, first_byte_ms: Option<u64>) {
-        let mut book = self.shared.book();
+        let mut session = self.shared.session();
         let was_held = view.events.iter().any(|event| matches!(event.fact, TaskFact::Held(_)));
         if let Some(ms) = first_byte_ms.filter(|_| !was_held) {
-            book.counters.waited("first_byte", ms);
+            session.counters.waited("first_byte", ms);
         }
         if let (Some(stop), Some(ended)) = (&view.stop, &view.ended) {
             let took = ended.at.duration_since(stop.at).as_millis();
-            book.counters.waited("stop", u64::try_from(took).unwrap_or(0));
+            session.counters.waited("stop", u64::try_from(took).unwrap_or(0));
         }
     }
 
     pub(super) fn cancel_foreground(&mut self, call: u64, by: &Actor) {
-        let foreground = |task: &&super::supervisor::Task| task.request.call == call && !task.promoted;
+        let foreground =
+            |task: &&crate::runtime::supervisor::Task| task.request.call == call && !task.promoted;
         let id = self.supervisor.live().find(foreground).map(|task| task.id.clone());
         self.step(Input::Withdraw { call });
         if let Some(id) = id {

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::story::{PastCall, Story};
-use super::untold;
+use super::outcome;
+use super::reader::{PastCall, Story};
 use crate::envelope::Actor;
 use crate::process::ExitRecord;
-use crate::runtime::gate::GateView;
+use crate::runtime::approval::GateView;
 use crate::runtime::metrics::{Counters, Metrics};
 use crate::runtime::program::{ProgramView, RunState};
 use crate::runtime::view::{AgentView, CallSummary, Notice, RecordView, Snapshot, TaskView};
@@ -111,7 +111,7 @@ fn shown(task: &TaskView, last: Timestamp) -> TaskView {
         return task.clone();
     }
     let left = ExitRecord::read(&task.folder).ok().flatten();
-    untold::decide(task.clone(), left.as_ref(), &[], last)
+    outcome::decide(task.clone(), left.as_ref(), &[], last)
 }
 
 /// A program whose end nobody put on record was cut off with its runtime.

@@ -1,14 +1,14 @@
 //! The driver's part of the gate: who waits at it, who is told, and what goes on record.
 
-use super::Error;
-use super::driver::Driver;
-use super::gate::{BatchRequest, Decision};
+use super::Driver;
 use super::order::Reply;
-use super::request::Within;
-use super::rows::Row;
-use super::supervisor::{Action, GateEvent, Verdict};
 use crate::envelope::{Actor, TaskId};
 use crate::process::ConsoleProcess;
+use crate::runtime::Error;
+use crate::runtime::approval::{BatchRequest, Decision};
+use crate::runtime::events::Row;
+use crate::runtime::request::Within;
+use crate::runtime::supervisor::{Action, GateEvent, Verdict};
 
 impl Driver {
     /// Lets a batch begin, at once or when the operator says so.
@@ -79,7 +79,7 @@ impl Driver {
     /// The row of an approval stands before that of the start, which is synced before anything runs.
     pub(super) fn note_gate(&self, event: &GateEvent) {
         if event.actor == Actor::Operator && event.task.is_none() {
-            self.shared.book().counters.operator(event.what);
+            self.shared.session().counters.operator(event.what);
         }
         if let Some(console) = &event.console {
             self.shared.notice_of(console, told(event, console));

@@ -1,7 +1,7 @@
 //! Decides everything about questions: which are open, who may answer, when it is too late.
 //!
 //! Pure: it is told what happens and the present moment, and says what goes on record. It waits for no
-//! one and reads no clock; the clerk does what it decides.
+//! one and reads no clock; the driver does what it decides.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -110,7 +110,7 @@ pub(in crate::runtime) enum Fact {
 
 impl Fact {
     /// Says in which console an answer was given.
-    pub(super) fn given_in(self, console: Option<ConsoleProcess>) -> Self {
+    pub(in crate::runtime) fn given_in(self, console: Option<ConsoleProcess>) -> Self {
         match self {
             Self::Answered { id, answer, .. } => Self::Answered { id, answer, console },
             other => other,
@@ -120,7 +120,7 @@ impl Fact {
 
 /// What is to be told once a fact is on record.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Told {
+pub(in crate::runtime) enum Told {
     /// Nobody has to be told.
     Nobody,
     /// Whoever asked: nothing was asked, as it could not go on record.
@@ -133,7 +133,7 @@ pub(super) enum Told {
 
 /// The questions of a recording.
 #[derive(Debug, Default)]
-pub(in crate::runtime) struct Desk {
+pub(in crate::runtime) struct Machine {
     open: BTreeMap<QuestionId, Entry>,
     settled: VecDeque<(QuestionId, String)>,
     numbers: u32,
@@ -155,9 +155,9 @@ enum State {
     Settling(Settled),
 }
 
-impl Desk {
+impl Machine {
     /// Enters a question. It is open once what this returns is on record.
-    pub(super) fn ask(&mut self, now: Moment, id: QuestionId, asking: Asking) -> Fact {
+    pub(in crate::runtime) fn ask(&mut self, now: Moment, id: QuestionId, asking: Asking) -> Fact {
         self.numbers += 1;
         let Asking { origin, asked_by, kind, text, evidence, within, agents } = asking;
         let question = Arc::new(Question {
@@ -182,7 +182,7 @@ impl Desk {
     ///
     /// # Errors
     /// When it is not taken.
-    pub(super) fn answer(
+    pub(in crate::runtime) fn answer(
         &mut self,
         now: Moment,
         by: &Actor,
@@ -207,7 +207,7 @@ impl Desk {
     ///
     /// # Errors
     /// When it is not open.
-    pub(super) fn comment(
+    pub(in crate::runtime) fn comment(
         &mut self,
         now: Moment,
         by: &Actor,
@@ -228,7 +228,7 @@ impl Desk {
     ///
     /// # Errors
     /// When it is not open, or the operator's alone.
-    pub(super) fn let_agents(&mut self, id: &QuestionId, may: bool) -> Result<Fact, Refusal> {
+    pub(in crate::runtime) fn let_agents(&mut self, id: &QuestionId, may: bool) -> Result<Fact, Refusal> {
         let entry = self.entry(id)?;
         if entry.question.kind.is_operators() {
             return Err(Refusal::OperatorOnly { id: id.clone() });
@@ -238,7 +238,7 @@ impl Desk {
     }
 
     /// Takes a question back: whoever asked has gone. An answer on its way to the record stays one.
-    pub(super) fn withdraw(&mut self, now: Moment, id: &QuestionId) -> Option<Fact> {
+    pub(in crate::runtime) fn withdraw(&mut self, now: Moment, id: &QuestionId) -> Option<Fact> {
         let is_final = matches!(self.open.get(id)?.state, State::Settling(_));
         if is_final {
             return None;
@@ -249,7 +249,7 @@ impl Desk {
     }
 
     /// Settles every question whose time is over.
-    pub(super) fn due(&mut self, now: Moment) -> Vec<Fact> {
+    pub(in crate::runtime) fn due(&mut self, now: Moment) -> Vec<Fact> {
         let late = |entry: &Entry| entry.state == State::Open && entry.due.is_some_and(|due| due <= now.mono);
         let late = self.open.iter_mut().filter(|(_, entry)| late(entry));
         let settle = |(id, entry): (&QuestionId, &mut Entry)| {
@@ -266,7 +266,7 @@ impl Desk {
     }
 
     /// Is told whether the last fact about a question is on record.
-    pub(super) fn recorded(&mut self, id: &QuestionId, is_recorded: bool) -> Told {
+    pub(in crate::runtime) fn recorded(&mut self, id: &QuestionId, is_recorded: bool) -> Told {
         let Some(entry) = self.open.get_mut(id) else { return Told::Nobody };
         match (std::mem::replace(&mut entry.state, State::Open), is_recorded) {
             (State::Announced, true) | (State::Open, _) => Told::Nobody,
@@ -293,12 +293,12 @@ impl Desk {
     }
 
     /// Returns the number of a question that is not settled.
-    pub(super) fn number(&self, id: &QuestionId) -> Option<u32> {
+    pub(in crate::runtime) fn number(&self, id: &QuestionId) -> Option<u32> {
         self.open.get(id).map(|entry| entry.question.number)
     }
 
     /// Returns the ids of all questions that are not settled.
-    pub(super) fn unsettled(&self) -> Vec<QuestionId> {
+    pub(in crate::runtime) fn unsettled(&self) -> Vec<QuestionId> {
         self.open.keys().cloned().collect()
     }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use jiff::Timestamp;
 
-use super::calls::CallBook;
+use super::calls::RecentCalls;
 use super::metrics::Counters;
 use super::program::Programs;
 use super::view::{AgentView, Notice};
@@ -14,8 +14,8 @@ const NOTICES_KEPT: usize = 100;
 
 /// The books of a recording.
 #[derive(Debug)]
-pub(super) struct Book {
-    pub(super) calls: CallBook,
+pub(super) struct SessionState {
+    pub(super) calls: RecentCalls,
     pub(super) counters: Counters,
     pub(super) agents: Vec<AgentView>,
     pub(super) programs: Programs,
@@ -23,10 +23,10 @@ pub(super) struct Book {
     noticed: u64,
 }
 
-impl Book {
+impl SessionState {
     pub(super) fn new(recent_calls: usize) -> Self {
         Self {
-            calls: CallBook::new(recent_calls),
+            calls: RecentCalls::new(recent_calls),
             counters: Counters::default(),
             agents: Vec::new(),
             programs: Programs::default(),
@@ -112,22 +112,23 @@ mod tests {
 
     #[test]
     fn a_label_is_free_again_only_when_its_holder_is_gone() {
-        let mut book = Book::new(1);
-        let connect = |book: &mut Book, wanted: &str| book.agent_connected(wanted, "claude-code 2", 7);
-        assert_eq!(connect(&mut book, "claude-code"), "claude-code");
-        assert_eq!(connect(&mut book, "claude-code"), "claude-code#2");
-        assert_eq!(connect(&mut book, "claude-code"), "claude-code#3");
-        assert_eq!(connect(&mut book, "codex"), "codex");
-        book.agent_gone("claude-code#2");
-        assert_eq!(connect(&mut book, "claude-code"), "claude-code#2");
-        book.agent_gone("claude-code");
-        assert_eq!(connect(&mut book, "claude-code"), "claude-code");
+        let mut session = SessionState::new(1);
+        let connect =
+            |session: &mut SessionState, wanted: &str| session.agent_connected(wanted, "claude-code 2", 7);
+        assert_eq!(connect(&mut session, "claude-code"), "claude-code");
+        assert_eq!(connect(&mut session, "claude-code"), "claude-code#2");
+        assert_eq!(connect(&mut session, "claude-code"), "claude-code#3");
+        assert_eq!(connect(&mut session, "codex"), "codex");
+        session.agent_gone("claude-code#2");
+        assert_eq!(connect(&mut session, "claude-code"), "claude-code#2");
+        session.agent_gone("claude-code");
+        assert_eq!(connect(&mut session, "claude-code"), "claude-code");
         // One that comes back after a restart names the label it had.
-        assert_eq!(connect(&mut book, "claude-code#3"), "claude-code#4");
-        book.agent_gone("claude-code#3");
-        assert_eq!(connect(&mut book, "claude-code#3"), "claude-code#3");
-        assert_eq!(connect(&mut book, "#9"), "#9");
-        assert_eq!(connect(&mut book, "#9"), "#9#2");
-        assert_eq!(book.agents.iter().filter(|agent| agent.connected).count(), 7);
+        assert_eq!(connect(&mut session, "claude-code#3"), "claude-code#4");
+        session.agent_gone("claude-code#3");
+        assert_eq!(connect(&mut session, "claude-code#3"), "claude-code#3");
+        assert_eq!(connect(&mut session, "#9"), "#9");
+        assert_eq!(connect(&mut session, "#9"), "#9#2");
+        assert_eq!(session.agents.iter().filter(|agent| agent.connected).count(), 7);
     }
 }

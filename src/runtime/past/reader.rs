@@ -9,7 +9,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::untold;
+use super::outcome;
 use crate::envelope::TaskId;
 use crate::facts::TaskEvent;
 use crate::journal::{self, Error, Item, Meta, Problem, Reader, Record};
@@ -235,7 +235,7 @@ impl Story {
 
     fn happened(&mut self, row: PastEvent) {
         if let Some(task) = self.tasks.iter_mut().rev().find(|task| task.id == row.task) {
-            untold::happen(task, &row.event);
+            outcome::happen(task, &row.event);
         }
         self.events.push(row);
     }

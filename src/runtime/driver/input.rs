@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::Error;
-use super::bytes::TaskIo;
-use super::driver::Driver;
-use super::request::{Input, InputOutcome, InputTarget, Rejection};
-use super::supervisor;
-use super::view::TaskView;
+use super::Driver;
 use crate::envelope::{Actor, TaskId};
 use crate::facts::RejectionReason;
+use crate::runtime::Error;
+use crate::runtime::bytes::TaskIo;
+use crate::runtime::request::{Input, InputOutcome, InputTarget, Rejection};
+use crate::runtime::supervisor;
+use crate::runtime::view::TaskView;
 use crate::terminal::{self, Modes};
 
 /// The longest line a terminal in line mode takes; the kernel silently cuts longer ones.
@@ -26,7 +26,7 @@ pub(super) fn input(
 ) -> Result<InputOutcome, Error> {
     let Some(task) = driver.supervisor.get(id) else {
         let ended = driver.finished.get(id).cloned().ok_or_else(|| Error::UnknownTask(id.clone()))?;
-        driver.shared.book().counters.refused(RejectionReason::TaskNotRunning);
+        driver.shared.session().counters.refused(RejectionReason::TaskNotRunning);
         return Ok(to_past(ended));
     };
     let target = target(task.request.tty, task.request.accepts_input);
@@ -122,7 +122,7 @@ fn refuse_long_lines(io: &TaskIo, bytes: &[u8]) -> Result<(), Error> {
 }
 
 /// Refuses input to a task that has ended.
-pub(super) fn to_past(task: Arc<TaskView>) -> InputOutcome {
+pub(in crate::runtime) fn to_past(task: Arc<TaskView>) -> InputOutcome {
     let message = format!("The task is {}; nothing reads its input any more.", task.status.as_str());
     InputOutcome {
         accepted: false,

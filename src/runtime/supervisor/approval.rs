@@ -8,13 +8,12 @@ use jiff::Timestamp;
 
 use super::Supervisor;
 use super::message::{Action, Behind, GateEvent, NewTask, Verdict};
+use super::request_hash::{hash_of, hash_of_batch};
 use super::task::{Held, Task};
 use crate::clock::Moment;
 use crate::config::{ApprovalRule, Limits, Prefix};
 use crate::envelope::Actor;
-use crate::runtime::gate::{
-    BatchRequest, Decision, GateView, HeldCall, HeldCommand, HoldReason, hash_of, hash_of_batch,
-};
+use crate::runtime::approval::{BatchRequest, Decision, GateView, HeldCall, HeldCommand, HoldReason};
 use crate::runtime::request::Within;
 
 const EXEC: &str = "ExecCommand";

@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::find::list;
 use crate::config;
 use crate::journal::{Durability, Head, Item, Journal, Reader, is_held};
-use crate::runtime::rows::Row;
+use crate::runtime::events::Row;
 
 /// One finished recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +26,7 @@ struct Finished {
 
 /// Removes what is too much and returns the bytes of what is left; `own` and what is being written stay,
 /// whatever their size.
-pub(in crate::runtime) fn keep(
+pub(in crate::runtime) fn retain(
     own: &Path,
     limits: &config::Record,
     journal: &Journal,

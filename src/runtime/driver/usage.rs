@@ -2,9 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::driver::Driver;
-use super::handle::Handle;
-use super::order::Order;
+use super::Driver;
 use crate::envelope::TaskId;
 use crate::process::{Host, Usage};
 
@@ -21,7 +19,7 @@ pub struct TaskUsage {
 
 /// A live task before its processes were looked at.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(in crate::runtime) struct Known {
     task: TaskId,
     host: Option<u32>,
     typed_bytes: u64,
@@ -39,16 +37,10 @@ impl Driver {
     }
 }
 
-impl Handle {
-    /// Looks what live tasks use now; those that are not live are left out.
-    pub async fn usage(&self, tasks: Vec<TaskId>) -> Vec<TaskUsage> {
-        let Ok(known) = self.order(|reply| Order::Known { tasks, reply }).await else { return Vec::new() };
-        let look = |Known { task, host, typed_bytes }| TaskUsage {
-            task,
-            tree: host.and_then(Usage::below),
-            typed_bytes,
-        };
-        let looked = tokio::task::spawn_blocking(move || known.into_iter().map(look).collect());
-        looked.await.unwrap_or_default()
+impl Known {
+    /// Looks at its processes. Blocks.
+    pub(in crate::runtime) fn look(self) -> TaskUsage {
+        let Self { task, host, typed_bytes } = self;
+        TaskUsage { task, tree: host.and_then(Usage::below), typed_bytes }
     }
 }

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Duration;
 
-use super::supervisor::{Input, Timer};
 use crate::envelope::TaskId;
+use crate::runtime::supervisor::{Input, Timer};
 
 /// The timers set.
 #[derive(Debug, Default)]

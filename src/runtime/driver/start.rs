@@ -5,21 +5,21 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::Error;
-use super::bytes::{TaskIo, TaskIoSpec};
-use super::driver::Driver;
+use super::Driver;
 use super::order::{Order, Reply};
-use super::request::{ExecOutcome, ExecRequest, Within};
-use super::rows::Row;
-use super::shared::Shared;
-use super::supervisor::{Input, NewTask};
-use super::view::TaskView;
 use crate::envelope::TaskId;
 use crate::journal::Durability;
 use crate::process::environment::Environment;
 use crate::process::{
     Command, Io, Profile, Running, SpawnError, Stdio, WorkdirError, environment, script, workdir,
 };
+use crate::runtime::Error;
+use crate::runtime::bytes::{TaskIo, TaskIoSpec};
+use crate::runtime::events::Row;
+use crate::runtime::request::{ExecOutcome, ExecRequest, Within};
+use crate::runtime::shared::Shared;
+use crate::runtime::supervisor::{Input, NewTask};
+use crate::runtime::view::TaskView;
 use crate::terminal::Stream;
 
 /// Below this much free disk no task is started (docs/contract.md#output-kept).
@@ -27,7 +27,7 @@ const FREE_BYTES: u64 = 256 << 20;
 
 /// A command that can be started: where and how is decided, its folder and log are there.
 #[derive(Debug)]
-pub(super) struct Prepared {
+pub(in crate::runtime) struct Prepared {
     io: Arc<TaskIo>,
     new: Box<NewTask>,
     folder: Folder,
@@ -49,7 +49,10 @@ impl Drop for Folder {
 
 /// Does what a start needs of the file system, on a thread where that may take its time: the driver never waits for a
 /// disk. Nothing has happened when it fails or is dropped.
-pub(super) async fn prepare(shared: &Arc<Shared>, request: ExecRequest) -> Result<Prepared, Error> {
+pub(in crate::runtime) async fn prepare(
+    shared: &Arc<Shared>,
+    request: ExecRequest,
+) -> Result<Prepared, Error> {
     shared.check()?;
     let shared = shared.clone();
     let prepared = tokio::task::spawn_blocking(move || Prepared::new(&shared, request));
@@ -160,7 +163,7 @@ pub(super) fn spawn(driver: &mut Driver, id: &TaskId) {
 pub(super) fn started(driver: &mut Driver, id: &TaskId, running: Running) {
     let Running { pid, io: streams, host, mut events } = running;
     let in_batch = driver.supervisor.get(id).is_some_and(|task| task.request.item.is_some());
-    driver.shared.book().counters.executed(in_batch);
+    driver.shared.session().counters.executed(in_batch);
     if let Some(live) = driver.live.get_mut(id) {
         live.host = Some(host);
         watch(&driver.shared, &live.io, streams);

@@ -1,5 +1,24 @@
 //! Carries out what the supervisor decides: the one task that owns the state of all tasks.
 
+mod approval;
+mod completion;
+mod input;
+mod order;
+mod publish;
+mod questions;
+mod start;
+mod throttle;
+mod timers;
+mod usage;
+mod waiting;
+
+pub(super) use input::to_past;
+pub(super) use order::{Order, Reply};
+pub(super) use questions::QuestionOrder;
+pub(super) use start::prepare;
+pub(super) use usage::Known;
+pub use usage::TaskUsage;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,23 +26,22 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
-use super::bytes::{ByteEvent, Parsers, TaskIo};
-use super::finished::Finished;
-use super::order::{Order, Reply};
-use super::pace::Pace;
-use super::question::Clerk;
-use super::request::{ExecOutcome, StopOutcome};
-use super::rows::Row;
-use super::shared::Shared;
-use super::supervisor::{Action, Input, Order as HostOrder, Supervisor};
-use super::timers::{Due, Timers};
-use super::view::TaskView;
-use super::waiting::Looks;
-use super::{Error, start, typing};
 use crate::clock::Moment;
 use crate::envelope::{Actor, TaskId};
 use crate::facts::{Exit, TaskEvent};
 use crate::process::{ExitStatus, Host, HostEvent, Scope, Signal, Spawner};
+use crate::runtime::Error;
+use crate::runtime::bytes::{ByteEvent, Parsers, TaskIo};
+use crate::runtime::events::Row;
+use crate::runtime::finished::Finished;
+use crate::runtime::request::{ExecOutcome, StopOutcome};
+use crate::runtime::shared::Shared;
+use crate::runtime::supervisor::{Action, Input, Order as HostOrder, Supervisor};
+use crate::runtime::view::TaskView;
+use questions::Questions;
+use throttle::Throttle;
+use timers::{Due, Timers};
+use waiting::Looks;
 
 /// History and waiting tasks are looked at this often while something runs.
 const SECOND: Duration = Duration::from_secs(1);
@@ -32,36 +50,36 @@ const TEND: Duration = Duration::from_secs(3_600);
 
 /// The driver's state.
 pub(super) struct Driver {
-    pub(super) shared: Arc<Shared>,
-    pub(super) supervisor: Supervisor,
-    pub(super) spawner: Arc<Spawner>,
-    pub(super) parsers: Arc<Parsers>,
-    pub(super) own: mpsc::Sender<Order>,
-    pub(super) live: HashMap<TaskId, Live>,
-    pub(super) finished: Finished,
-    pub(super) published: u64,
-    pub(super) past_bytes: (u64, u64),
-    pub(super) clerk: Clerk,
+    shared: Arc<Shared>,
+    supervisor: Supervisor,
+    spawner: Arc<Spawner>,
+    parsers: Arc<Parsers>,
+    own: mpsc::Sender<Order>,
+    live: HashMap<TaskId, Live>,
+    finished: Finished,
+    published: u64,
+    past_bytes: (u64, u64),
+    questions: Questions,
     /// Batches that wait for the operator, by ticket.
-    pub(super) batches: HashMap<u64, Reply<()>>,
+    batches: HashMap<u64, Reply<()>>,
     timers: Timers,
-    pub(super) jobs: JoinSet<()>,
-    pub(super) closing: Vec<oneshot::Sender<()>>,
+    jobs: JoinSet<()>,
+    closing: Vec<oneshot::Sender<()>>,
     /// Once every task has ended while closing: until when programs are waited for.
-    pub(super) programs_by: Option<tokio::time::Instant>,
+    programs_by: Option<tokio::time::Instant>,
     /// None is under way then, or none is waited for any longer.
-    pub(super) programs_are_over: bool,
+    programs_are_over: bool,
 }
 
 /// What a live task holds beyond its state.
 pub(super) struct Live {
-    pub(super) io: Arc<TaskIo>,
-    pub(super) host: Option<Host>,
-    pub(super) waiter: Option<Reply<ExecOutcome>>,
-    pub(super) start_error: Option<Error>,
+    io: Arc<TaskIo>,
+    host: Option<Host>,
+    waiter: Option<Reply<ExecOutcome>>,
+    start_error: Option<Error>,
     /// Bytes typed into it.
-    pub(super) typed_bytes: u64,
-    pub(super) looks: Looks,
+    typed_bytes: u64,
+    looks: Looks,
 }
 
 impl Driver {
@@ -81,7 +99,7 @@ impl Driver {
             finished: Finished::default(),
             published: 0,
             past_bytes: (0, 0),
-            clerk: Clerk::default(),
+            questions: Questions::default(),
             batches: HashMap::new(),
             timers: Timers::default(),
             jobs: JoinSet::new(),
@@ -101,12 +119,12 @@ impl Driver {
         let mut tending = tokio::time::interval_at(self.shared.clock.instant(self.now().mono + TEND), TEND);
         let mut second = tokio::time::interval(SECOND);
         second.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        let mut pace = Pace::default();
+        let mut throttle = Throttle::default();
         while !self.is_done() {
             let now = self.shared.clock.now().mono;
             let timer = self.next_timer().map(|at| self.shared.clock.instant(at));
             let waking = timer.unwrap_or_else(|| self.shared.clock.instant(now + TEND));
-            let publishing = self.shared.clock.instant(pace.due().unwrap_or_default().max(now));
+            let publishing = self.shared.clock.instant(throttle.due().unwrap_or_default().max(now));
             let programs_by = self.programs_by();
             let programs =
                 tokio::time::timeout_at(programs_by.unwrap_or(waking), self.shared.programs.wait());
@@ -117,20 +135,20 @@ impl Driver {
                 () = tokio::time::sleep_until(waking), if timer.is_some() => Message::Due,
                 _ = second.tick(), if self.second_matters() => Message::Second,
                 _ = tending.tick() => Message::Tend,
-                () = self.shared.nudge.notified(), if pace.hears_changes() => Message::Nudge,
-                () = self.shared.counted.notified(), if pace.due().is_none() => Message::Counted,
-                () = tokio::time::sleep_until(publishing), if pace.due().is_some() => Message::Publish,
+                () = self.shared.nudge.notified(), if throttle.hears_changes() => Message::Nudge,
+                () = self.shared.counted.notified(), if throttle.due().is_none() => Message::Counted,
+                () = tokio::time::sleep_until(publishing), if throttle.due().is_some() => Message::Publish,
                 Some(_) = self.jobs.join_next(), if !self.jobs.is_empty() => Message::JobEnded,
                 _ = programs, if programs_by.is_some() => Message::ProgramsOver,
             };
             match message {
-                Message::Nudge => pace.changed(),
-                Message::Counted => pace.counted(),
+                Message::Nudge => throttle.changed(),
+                Message::Counted => throttle.counted(),
                 _ => {}
             }
             if self.handle(message) {
                 self.publish();
-                pace.published(self.shared.clock.now().mono);
+                throttle.published(self.shared.clock.now().mono);
             }
         }
         self.close().await;
@@ -171,7 +189,7 @@ impl Driver {
         match order {
             Order::Exec { prepared, within, reply } => start::exec(self, *prepared, within.as_ref(), reply),
             Order::Input { by, id, input, reply } => {
-                let _ = reply.send(typing::input(self, &by, &id, input));
+                let _ = reply.send(input::input(self, &by, &id, input));
             }
             Order::Stop { by, id, stop, reply } => {
                 let now = self.now();
@@ -202,7 +220,7 @@ impl Driver {
             Order::Started { id, running } => start::started(self, &id, *running),
             Order::StartFailed { id, error } => start::failed(self, &id, error),
             Order::Waiting { seen } => return self.seen(seen),
-            Order::Clerk(order) => self.clerk(order),
+            Order::Question(order) => self.question(order),
             Order::Host { id, event } => self.host_event(id, event),
             Order::Shutdown { closing, reply } => {
                 self.closing.push(reply);
@@ -214,17 +232,17 @@ impl Driver {
         true
     }
 
-    pub(super) fn now(&self) -> Moment {
+    fn now(&self) -> Moment {
         self.shared.clock.now()
     }
 
-    pub(super) fn step(&mut self, input: Input) {
+    fn step(&mut self, input: Input) {
         let now = self.now();
         let actions = self.supervisor.step(now, input);
         self.carry_out(actions);
     }
 
-    pub(super) fn carry_out(&mut self, actions: Vec<Action>) {
+    fn carry_out(&mut self, actions: Vec<Action>) {
         for action in actions {
             match action {
                 Action::Spawn(id) => start::spawn(self, &id),
@@ -245,21 +263,21 @@ impl Driver {
     }
 
     fn note(&self, id: &TaskId, event: &TaskEvent) {
-        self.shared.book().counters.happened(event);
+        self.shared.session().counters.happened(event);
         self.shared.note(&Row::Task { task: id, event });
     }
 
     /// Runs work beside the loop; it is awaited on shutdown.
-    pub(super) fn job(&mut self, work: impl Future<Output = ()> + Send + 'static) {
+    fn job(&mut self, work: impl Future<Output = ()> + Send + 'static) {
         self.jobs.spawn(work);
     }
 
     /// As `job`, for work that blocks.
-    pub(super) fn blocking_job(&mut self, work: impl FnOnce() + Send + 'static) {
+    fn blocking_job(&mut self, work: impl FnOnce() + Send + 'static) {
         self.jobs.spawn_blocking(work);
     }
 
-    pub(super) fn adopt(&mut self, io: Arc<TaskIo>, waiter: Reply<ExecOutcome>) {
+    fn adopt(&mut self, io: Arc<TaskIo>, waiter: Reply<ExecOutcome>) {
         let id = io.id.clone();
         self.shared.ios().insert(id.clone(), io.clone());
         self.live.insert(
@@ -274,7 +292,7 @@ impl Driver {
             },
         );
         let live = self.live.len();
-        self.shared.book().counters.started(live);
+        self.shared.session().counters.started(live);
     }
 
     fn host_event(&mut self, id: TaskId, event: HostEvent) {
@@ -321,7 +339,7 @@ impl Driver {
     }
 
     fn next_timer(&self) -> Option<Duration> {
-        self.timers.first().into_iter().chain(self.clerk.desk.next_due()).min()
+        self.timers.first().into_iter().chain(self.questions.machine.next_due()).min()
     }
 
     fn fire(&mut self) {

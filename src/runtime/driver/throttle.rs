@@ -9,12 +9,12 @@ const COUNTS: Duration = Duration::from_millis(250);
 
 /// When it was published, and when that is due again; times on the runtime's clock.
 #[derive(Debug, Default)]
-pub(super) struct Pace {
+pub(super) struct Throttle {
     last: Duration,
     due: Option<Duration>,
 }
 
-impl Pace {
+impl Throttle {
     /// Takes in that something has changed.
     pub(super) fn changed(&mut self) {
         self.due = Some(self.last + CHANGES);
@@ -48,14 +48,14 @@ mod tests {
     #[test]
     fn counts_wait_for_each_other_and_a_change_takes_them_along() {
         let ms = Duration::from_millis;
-        let mut pace = Pace::default();
-        pace.published(ms(1_000));
-        assert_eq!((pace.due(), pace.hears_changes()), (None, true));
-        pace.counted();
-        assert_eq!((pace.due(), pace.hears_changes()), (Some(ms(1_250)), true));
-        pace.changed();
-        assert_eq!((pace.due(), pace.hears_changes()), (Some(ms(1_050)), false));
-        pace.counted();
-        assert_eq!(pace.due(), Some(ms(1_050)));
+        let mut throttle = Throttle::default();
+        throttle.published(ms(1_000));
+        assert_eq!((throttle.due(), throttle.hears_changes()), (None, true));
+        throttle.counted();
+        assert_eq!((throttle.due(), throttle.hears_changes()), (Some(ms(1_250)), true));
+        throttle.changed();
+        assert_eq!((throttle.due(), throttle.hears_changes()), (Some(ms(1_050)), false));
+        throttle.counted();
+        assert_eq!(throttle.due(), Some(ms(1_050)));
     }
 }
