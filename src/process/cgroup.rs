@@ -1,5 +1,5 @@
-//! A control group (v2) for each task, where one can be made: `cgroup.kill` ends at once what a look at the tree
-//! ends in steps. Where none can be made nothing is missing, the tree is ended without.
+//! A control group (v2) for each task, where one can be created: `cgroup.kill` kills at once what otherwise is killed
+//! step by step. Where none can be created nothing is missing: the tree is killed without it.
 
 use std::fs;
 use std::io;
@@ -9,13 +9,13 @@ use std::sync::OnceLock;
 
 use rustix::fs::{Access, Mode, OFlags, access, open};
 
-/// Where groups are made; found out once.
+/// Where groups are created; determined once.
 static HOME: OnceLock<Result<PathBuf, String>> = OnceLock::new();
 
 /// Returns the folder in which each task gets a control group of its own.
 ///
 /// # Errors
-/// When none can be made here: why not, for people.
+/// When none can be created here: the reason, in plain words.
 pub fn cgroups() -> Result<&'static Path, &'static str> {
     HOME.get_or_init(find).as_deref().map_err(String::as_str)
 }
@@ -25,7 +25,7 @@ fn find() -> Result<PathBuf, String> {
     let home = place(&read("/proc/self/mountinfo"), &read("/proc/self/cgroup"))
         .ok_or("no cgroup v2 hierarchy holds this process")?;
     let cannot = |error: io::Error| format!("{}: {error}", home.display());
-    // Whoever moves a process needs to write here and there.
+    // Moving a process requires write access to both groups.
     access(home.join("cgroup.procs"), Access::WRITE_OK).map_err(|error| cannot(error.into()))?;
     let probe = home.join(format!("pilothouse-probe.{}", std::process::id()));
     fs::create_dir(&probe).map_err(cannot)?;
@@ -47,22 +47,22 @@ fn place(mounts: &str, groups: &str) -> Option<PathBuf> {
     Some(Path::new(mount).join(own))
 }
 
-/// The group of one task; removed when dropped, if nothing lives in it.
+/// The group of one task; removed when dropped, if no process is in it.
 #[derive(Debug)]
 pub(super) struct Cgroup(PathBuf);
 
 impl Cgroup {
-    /// Returns where the group of a task of this runtime is to be, if it can have one.
+    /// Returns the path for the group of a task of this runtime, if it can have one.
     pub(super) fn path(task_id: &str) -> Option<PathBuf> {
         cgroups().ok().map(|home| home.join(format!("{}{task_id}", prefix(std::process::id()))))
     }
 
-    /// Makes the group.
+    /// Creates the group.
     pub(super) fn make(path: PathBuf) -> Option<Self> {
         fs::create_dir(&path).ok().map(|()| Self(path))
     }
 
-    /// Opens its folder, for a process to be started in it. One that stays out is ended by the look at its tree.
+    /// Opens its folder, so that a process can be started in it. One that is not in the group is found through its tree.
     pub(super) fn folder(&self) -> Option<OwnedFd> {
         open(&self.0, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).ok()
     }
@@ -83,7 +83,7 @@ fn prefix(runtime: u32) -> String {
     format!("pilothouse-{runtime}.")
 }
 
-/// Finds the group of a task, whichever runtime made it.
+/// Finds the group of a task, whichever runtime created it.
 pub(super) fn of_task(task_id: &str) -> Vec<Cgroup> {
     matching(|name| name.starts_with("pilothouse-") && name.ends_with(task_id))
 }

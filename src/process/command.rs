@@ -1,4 +1,4 @@
-//! What is asked for: a command and the orders that may follow it. Plain values.
+//! A command to start, and the parameters of the requests that may follow. Plain values.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -17,11 +17,11 @@ pub struct Command {
     pub profile: Profile,
     /// The command line, of any length.
     pub cmd: String,
-    /// Where it starts.
+    /// The directory it starts in.
     pub workdir: Workdir,
     /// Its whole environment.
     pub env: Vec<(OsString, OsString)>,
-    /// What its standard streams are.
+    /// Its standard streams.
     pub stdio: Stdio,
     /// The task's folder; the host writes `exit.json` there.
     pub folder: PathBuf,
@@ -33,16 +33,16 @@ pub struct Command {
 pub enum Profile {
     /// The user's profile: a login shell (`-lc`).
     Login,
-    /// What it reads by itself (`-c`).
+    /// What it reads by default (`-c`).
     Usual,
     /// Nothing (bash: `--noprofile --norc -c`).
     Nothing,
 }
 
-/// What the standard streams of a command are.
+/// The standard streams of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stdio {
-    /// Two pipes for output; standard input is a pipe when asked for, else `/dev/null`.
+    /// Two pipes for output; standard input is a pipe if requested, else `/dev/null`.
     Pipes {
         /// Keeps standard input open.
         stdin: bool,
@@ -54,17 +54,17 @@ pub enum Stdio {
     },
 }
 
-/// What becomes of processes that outlive their shell.
+/// What happens to processes that outlive their shell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Leftovers {
     /// They are ended.
     End,
-    /// They live on; the host stays with them.
+    /// They keep running; the host stays with them.
     Keep,
 }
 
-/// Whom a signal goes to.
+/// The processes a signal is sent to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {

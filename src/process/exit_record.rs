@@ -1,5 +1,5 @@
-//! `exit.json`: how a command ended, left in the task's folder by its host. Written whole or not at
-//! all; read by a runtime that was not there when it happened.
+//! `exit.json`: how a command ended, written into the task's folder by its host, completely or not at all. It is read by
+//! a runtime that was not running when the command ended.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
@@ -20,13 +20,13 @@ pub struct ExitRecord {
     pub pid: u32,
     /// The shell's start in clock ticks since boot: with the pid, its identity.
     pub start: u64,
-    /// When the host had started it.
+    /// When the host started the shell.
     pub started_at: Timestamp,
-    /// How the shell ended; absent when even it could not be killed.
+    /// How the shell ended; absent if even the shell could not be killed.
     pub exit: Option<ExitStatus>,
     /// When the shell ended.
     pub exited_at: Option<Timestamp>,
-    /// When nothing was left.
+    /// When no process was left.
     pub ended_at: Timestamp,
     /// Names of the processes that outlived a shell which ended by itself.
     pub leftovers: Vec<String>,
@@ -42,9 +42,9 @@ pub struct ExitRecord {
 pub enum EndReason {
     /// By itself.
     Exited,
-    /// The runtime ordered it.
+    /// The runtime requested it.
     Ordered,
-    /// The runtime went away.
+    /// The runtime was gone.
     RuntimeGone,
 }
 
@@ -52,7 +52,7 @@ impl ExitRecord {
     /// Reads the record of a task folder; `None` when there is none.
     ///
     /// # Errors
-    /// When the file cannot be read or is no record.
+    /// When the file cannot be read or is not a record.
     pub fn read(folder: &Path) -> io::Result<Option<Self>> {
         match fs::read(folder.join(FILE)) {
             Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes)?)),
@@ -61,7 +61,7 @@ impl ExitRecord {
         }
     }
 
-    /// Writes the record: to a file beside, then renamed over.
+    /// Writes the record to a temporary file and renames it.
     pub(super) fn write(&self, folder: &Path) -> io::Result<()> {
         let beside = folder.join(format!(".{FILE}.{}", std::process::id()));
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside)?;

@@ -1,4 +1,4 @@
-//! Descriptors: the limit, raised for the runtime and given back to what it starts; none inherited.
+//! Descriptors: their limit is raised for the runtime and restored for what it starts, and none are inherited.
 
 use std::io;
 use std::sync::OnceLock;
@@ -8,7 +8,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 static ORIGINAL: OnceLock<Option<u64>> = OnceLock::new();
 
 /// Raises this process's soft descriptor limit to the hard one and returns it (`None` = no limit).
-/// Commands are started with the limit there was before.
+/// Commands are started with the previous limit.
 ///
 /// # Errors
 /// When the kernel refuses.
@@ -19,8 +19,7 @@ pub fn raise_descriptor_limit() -> io::Result<Option<u64>> {
     Ok(limit.maximum)
 }
 
-/// Keeps every descriptor above the standard streams, inherited ones as well, from what this process
-/// starts from now on.
+/// Makes every descriptor above the standard streams, inherited ones included, close in processes started from now on.
 ///
 /// # Errors
 /// When the kernel refuses.
@@ -28,12 +27,12 @@ pub fn keep_descriptors() -> io::Result<()> {
     super::sys::close_on_exec()
 }
 
-/// Returns the soft limit a command gets, when this process raised its own.
+/// Returns the soft limit a command gets, if this process raised its own.
 pub(super) fn original() -> Option<u64> {
     ORIGINAL.get().copied().flatten()
 }
 
-/// Gives this process, soon the command, its limits. A limit that cannot be set stays as it is: it
+/// Sets the limits of this process, which is about to become the command. A limit that cannot be set stays as it is: it
 /// protects the machine, not the command.
 pub(super) fn apply(descriptors: Option<u64>) {
     if let Some(soft) = descriptors {

@@ -1,4 +1,4 @@
-//! The PTY pair of a command: our side of it, shared. Never writes to it by itself.
+//! The PTY of a command: our side of it, shared. Never writes to it on its own.
 
 use std::fmt;
 use std::io;
@@ -23,15 +23,15 @@ pub struct Pty {
 /// How the terminal treats input now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InputMode {
-    /// What is typed is shown.
+    /// Input is echoed.
     pub echo: bool,
-    /// Input is read by lines.
+    /// Input is read line by line.
     pub canonical: bool,
     /// The `intr` character sends SIGINT.
     pub signals: bool,
-    /// The end-of-file character, when there is one.
+    /// The end-of-file character, if there is one.
     pub eof: Option<u8>,
-    /// The interrupt character, when there is one.
+    /// The interrupt character, if there is one.
     pub intr: Option<u8>,
 }
 
@@ -68,7 +68,7 @@ impl Pty {
         self.duplicate()
     }
 
-    /// Gives the terminal another size; the command gets SIGWINCH.
+    /// Changes the size of the terminal; the command gets SIGWINCH.
     ///
     /// # Errors
     /// When the kernel refuses.
@@ -76,7 +76,7 @@ impl Pty {
         self.lock().resize(cells(size)).map_err(|error| os_error(&format!("{error:?}")))
     }
 
-    /// Returns the size the terminal has.
+    /// Returns the size of the terminal.
     ///
     /// # Errors
     /// When the kernel refuses.

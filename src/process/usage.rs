@@ -1,4 +1,4 @@
-//! What a command uses now: its whole tree, as /proc shows it. Signals nothing.
+//! What a command and its whole tree use now, from /proc.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,17 +7,17 @@ use super::tree::{self, Process};
 /// What the processes below a task host use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Usage {
-    /// Processor time since the start, also of processes that have ended meanwhile.
+    /// Processor time since the start, including processes that have ended.
     pub cpu_ms: u64,
-    /// Memory in use; what processes share counts in each of them.
+    /// Memory in use; shared memory counts in each process.
     pub memory_bytes: u64,
     /// Processes alive.
     pub processes: u32,
 }
 
 impl Usage {
-    /// Looks at the tree below a task host; none where it cannot be seen or the host has gone. Reads a few
-    /// files for each process.
+    /// Inspects the tree below a task host; `None` if it cannot be seen or the host is gone. Reads a few files for each
+    /// process.
     #[must_use]
     pub fn below(host: u32) -> Option<Self> {
         let host = Process::read(i32::try_from(host).ok()?)?;
@@ -25,7 +25,7 @@ impl Usage {
         Some(Self::of(&host, &processes, Scale::of_this_kernel()))
     }
 
-    /// The host has waited for everything that detached itself, so the time of those is in its own.
+    /// The host has waited for processes that detached themselves, so their time is included in its own.
     fn of(host: &Process, processes: &[Process], scale: Scale) -> Self {
         let ticks = processes.iter().map(|process| process.cpu_ticks).sum::<u64>() + host.cpu_ticks;
         let alive = processes.iter().filter(|process| !process.zombie);
@@ -38,7 +38,7 @@ impl Usage {
     }
 }
 
-/// What the kernel counts in.
+/// The units the kernel counts in.
 #[derive(Clone, Copy)]
 struct Scale {
     ticks_per_second: u64,

@@ -1,5 +1,5 @@
-//! The directory a command starts in: resolved beneath the execution root and held open, so that
-//! nothing that happens to its path afterwards moves it. A starting place, not a jail.
+//! The directory a command starts in: resolved beneath the execution root and held open, so that later changes to its
+//! path do not matter. A starting point, not a sandbox.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -11,19 +11,19 @@ use rustix::io::Errno;
 /// A directory inside the execution root.
 #[derive(Debug)]
 pub struct Workdir {
-    /// The directory itself, opened as a place only (`O_PATH`).
+    /// The directory, opened with `O_PATH`.
     pub fd: OwnedFd,
-    /// Its canonical path when it was resolved.
+    /// Its canonical path at the time it was resolved.
     pub path: PathBuf,
 }
 
-/// Why a directory is no workdir. `path` is always as asked.
+/// Why a directory cannot be the workdir. `path` is always as requested.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkdirError {
-    /// It exists, or would, outside the execution root.
+    /// It is, or would be, outside the execution root.
     #[error("enter {}: it is outside {}", path.display(), root.display())]
     OutsideRoot {
-        /// What was asked for.
+        /// The requested path.
         path: PathBuf,
         /// The execution root.
         root: PathBuf,
@@ -31,30 +31,30 @@ pub enum WorkdirError {
     /// There is no such directory.
     #[error("enter {}: it does not exist", path.display())]
     NotFound {
-        /// What was asked for.
+        /// The requested path.
         path: PathBuf,
     },
-    /// Something else is there.
+    /// It is not a directory.
     #[error("enter {}: it is not a directory", path.display())]
     NotDirectory {
-        /// What was asked for.
+        /// The requested path.
         path: PathBuf,
     },
     /// It cannot be entered.
     #[error("enter {}", path.display())]
     Unreadable {
-        /// What was asked for.
+        /// The requested path.
         path: PathBuf,
         /// Why.
         source: io::Error,
     },
 }
 
-/// Finds the directory to start in: `asked`, relative to `root` or absolute, symbolic links
-/// followed; else `base`, the caller's directory, when it is inside `root`; else `root`.
+/// Finds the directory to start in: `asked`, relative to `root` or absolute, following symbolic links; else `base`, the
+/// caller's directory, if it is inside `root`; else `root`.
 ///
 /// # Errors
-/// When the directory is not there, cannot be entered, or lies outside `root`.
+/// When the directory does not exist, cannot be entered, or is outside `root`.
 pub fn resolve(root: &Path, base: &Path, asked: Option<&str>) -> Result<Workdir, WorkdirError> {
     let canonical_root = root.canonicalize().map_err(|error| refuse(root, root, error))?;
     let place = Place { root: canonical_root };
@@ -83,7 +83,7 @@ impl Place {
         Ok(Workdir { fd, path })
     }
 
-    /// Opens a path without a link in it. One that has a link now was swapped since it was resolved.
+    /// Opens a path without symbolic links. If there is one now, the path was changed after it was resolved.
     fn open_beneath(&self, path: &Path) -> io::Result<OwnedFd> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let root = openat(CWD, &self.root, flags, Mode::empty())?;
@@ -93,7 +93,7 @@ impl Place {
         Ok(fd)
     }
 
-    /// Judges a path that does not resolve: outside when the part of it that exists is.
+    /// Explains why a path does not resolve: it is outside if the part of it that exists is.
     fn missing(&self, asked: &Path, error: io::Error) -> WorkdirError {
         let existing = asked.ancestors().find_map(|ancestor| ancestor.canonicalize().ok());
         if existing.is_some_and(|existing| !existing.starts_with(&self.root)) {
@@ -113,7 +113,7 @@ fn refuse(asked: &Path, root: &Path, error: io::Error) -> WorkdirError {
         Some(Errno::XDEV) => WorkdirError::OutsideRoot { path, root: root.to_owned() },
         Some(Errno::NOTDIR) => WorkdirError::NotDirectory { path },
         Some(Errno::NOENT | Errno::NAMETOOLONG) => WorkdirError::NotFound { path },
-        // No path holds a NUL.
+        // The path contains a NUL.
         None if error.kind() == io::ErrorKind::InvalidInput => WorkdirError::NotFound { path },
         _ => WorkdirError::Unreadable { path, source: error },
     }

@@ -1,4 +1,4 @@
-//! A task's output as something to keep or to show: read from its log, also while it runs. Blocks.
+//! A task's output as a file to keep or to show, read from its log, also while the task runs. Blocks.
 
 use std::io;
 
@@ -15,7 +15,7 @@ use crate::terminal::{Cast, CastEvent, CastVersion, Drawing, LogBytes, Palette, 
 
 /// Rows of one page of history.
 const PAGE_ROWS: u16 = 500;
-/// How much output after an input may hold its echo.
+/// How much output after an input is searched for its echo.
 const ECHO_BYTES: u64 = 8 << 10;
 
 /// What a task's output can be kept as.
@@ -38,10 +38,10 @@ pub enum Form {
 }
 
 impl Form {
-    /// All of them, in the order menus show them.
+    /// All formats, in the order of menus.
     pub const ALL: [Self; 6] = [Self::Text, Self::Ansi, Self::Html, Self::Svg, Self::Cast, Self::CastV2];
 
-    /// Returns what the name of a file in this form ends with.
+    /// Returns the file name extension for this format.
     #[must_use]
     pub fn extension(self) -> &'static str {
         match self {
@@ -55,14 +55,14 @@ impl Form {
     }
 }
 
-/// What an export is made of.
+/// An export of a task's output.
 #[derive(Debug, Clone)]
 pub struct Export<'a> {
     /// The task.
     pub task: &'a TaskView,
     /// What happened to it, in order: the input track of a recording.
     pub events: &'a [TaskEvent],
-    /// Texts that agents typed, in order. Only what the terminal echoed is written.
+    /// Texts that agents typed, in order. Only those the terminal echoed are written.
     pub typed: Vec<String>,
     /// The last so many rows, of text and pages.
     pub rows: u64,
@@ -88,7 +88,7 @@ impl Export<'_> {
     /// Rows of text and pages unless somebody asks for more.
     pub const ROWS: u64 = 10_000;
 
-    /// Makes it.
+    /// Makes the export.
     ///
     /// # Errors
     /// When the log cannot be read.
@@ -109,7 +109,7 @@ impl Export<'_> {
         })
     }
 
-    /// Draws the last rows of the log.
+    /// Returns the last rows of the log.
     fn history(&self, log: &StoredLog) -> io::Result<Drawing> {
         let (size, history) = (log.size, log.history());
         let mut line = history.lines().saturating_sub(self.rows);
@@ -135,7 +135,7 @@ impl Export<'_> {
         cast.text(&log.file, &log.marks, &self.track(log))
     }
 
-    /// What happened beside the output.
+    /// Returns what happened besides the output.
     fn track(&self, log: &StoredLog) -> Vec<(u32, CastEvent)> {
         // The oldest events and calls are the first to be forgotten: the last of both belong together.
         let is_typed =
@@ -168,7 +168,7 @@ impl Export<'_> {
     }
 }
 
-/// Tells whether a terminal has shown a text right after it was typed: what it hid must stay hidden.
+/// Tells whether the terminal echoed a text right after it was typed: input that was hidden must stay hidden.
 fn is_echoed(text: &str, at_ms: u32, log: &StoredLog) -> bool {
     let Some(line) = text.lines().next().filter(|line| !line.trim().is_empty()) else { return false };
     let before = log.marks.partition_point(|mark| mark.at_ms < at_ms).saturating_sub(1);

@@ -1,6 +1,5 @@
-//! What a task wrote, read back from its raw log: cleaned text for previews, files for artifacts.
-//!
-//! Memory is bounded by the window asked for, whatever the task wrote.
+//! The output of a task, read back from its raw log: cleaned text for previews, files for artifacts. Memory is bounded by
+//! the requested window, however much the task wrote.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -15,9 +14,9 @@ use crate::terminal::{self, LogBytes as _, Mark, MarkKind, Origin, Size, clean};
 
 /// Bytes read for each character of a window: room for escape sequences and wide encodings.
 const BYTES_PER_CHAR: usize = 4;
-/// Streams up to this size are cleaned whole.
+/// Streams up to this size are cleaned as a whole.
 const WHOLE_BYTES: u64 = 1 << 20;
-/// How far back a reading may start to begin at a line.
+/// How far back reading may start in order to begin at a line.
 const LINE_BYTES: u64 = 4 << 10;
 
 /// A part of a task's output.
@@ -31,14 +30,14 @@ pub enum Stream {
     Stderr,
 }
 
-/// The stored output of one task, as far as it had come when it was asked for.
+/// The stored output of one task, up to the moment this was created.
 #[derive(Debug, Clone)]
 pub struct Output {
     folder: PathBuf,
     origin: Origin,
-    /// Where the merged log ended then: what comes later belongs to the next reading.
+    /// Where the merged log ended then: later output belongs to the next reading.
     end: u64,
-    /// Its byte side while it lives: the ends of overlong streams are still in memory then.
+    /// Its live side while it runs: the ends of very long streams are not in the log yet.
     io: Option<Arc<TaskIo>>,
 }
 
@@ -61,7 +60,7 @@ impl Output {
             Some(io) => io.stored(),
             None => match std::fs::metadata(&log) {
                 Ok(facts) => facts.len(),
-                // Nothing is left to read; how the task ended is known all the same.
+                // Nothing is left to read, but how the task ended is still known.
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => 0,
                 Err(error) => return Err(Error::io("measure", &log)(error)),
             },
@@ -96,13 +95,13 @@ impl Output {
         Ok(Some(clean(&bytes, own.origin, layout.first_size)))
     }
 
-    /// Tells whether its log is there no longer: somebody removed it. It then reads as blank.
+    /// Tells whether its log is gone, because somebody removed it. It then reads as empty.
     #[must_use]
     pub fn is_lost(&self) -> bool {
         matches!(std::fs::symlink_metadata(self.log()), Err(error) if error.kind() == std::io::ErrorKind::NotFound)
     }
 
-    /// Returns the end of the merged log: the cursor after everything this reads.
+    /// Returns the end of the merged log: the cursor behind everything that can be read here.
     #[must_use]
     pub fn position(&self) -> u64 {
         self.end
@@ -136,10 +135,10 @@ impl Output {
         .await
     }
 
-    /// Returns a file that holds exactly the stream's stored bytes, writing it if need be.
+    /// Returns a file with exactly the stored bytes of the stream, writing it if necessary.
     ///
     /// # Errors
-    /// When the log cannot be read or the file not be written.
+    /// When the log cannot be read or the file cannot be written.
     pub async fn artifact(&self, stream: Stream) -> Result<PathBuf, Error> {
         let own = self.clone();
         blocking(move || own.artifact_now(stream)).await
@@ -184,8 +183,8 @@ impl Output {
         })
     }
 
-    /// The text printed since a cursor, which may stand inside a line or an escape sequence: the
-    /// line is read from its start, and what was there before is taken off again.
+    /// The text printed since a cursor, which may be inside a line or an escape sequence: the line is read from its start,
+    /// and the text before the cursor is removed again.
     fn text_since(
         &self,
         file: &File,

@@ -1,19 +1,19 @@
-//! A stream of commands as others see it: how far `exec` is, told by itself.
+//! The progress of `exec`, as it reports it.
 
 use serde::{Deserialize, Serialize};
 
-/// A stream of commands on its way: the state of `exec` as it tells it (the call `exec`).
+/// The progress of a stream of commands (the call `exec`).
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct StreamView {
-    /// What it is read from: a file's name, or `stdin`.
+    /// The input: a file's name, or `stdin`.
     pub source: String,
-    /// It only tells what would be done.
+    /// Nothing is carried out, only reported.
     pub dry_run: bool,
     /// Lines answered.
     pub done: u64,
     /// Those of them that failed.
     pub failed: u64,
-    /// The last lines, oldest first; the one in flight stands at the end.
+    /// The last lines, oldest first; the one in progress is the last.
     pub lines: Vec<StreamLine>,
     /// No more will come.
     pub is_over: bool,
@@ -26,16 +26,16 @@ pub struct StreamLine {
     pub line: u64,
     /// The path of its command, where it could be read.
     pub cmd: String,
-    /// What it is about, in a few words.
+    /// A short description.
     pub note: String,
-    /// `ok`, or the code of its error; null while in flight.
+    /// `ok`, or its error code; null while in progress.
     pub state: Option<String>,
     /// Milliseconds it took.
     pub duration_ms: Option<u64>,
 }
 
 impl StreamView {
-    /// Says in one line how far it is.
+    /// Describes the progress in one line.
     #[must_use]
     pub fn standing(&self) -> String {
         let Self { source, done, failed, lines, is_over, dry_run } = self;

@@ -1,5 +1,5 @@
-//! The last bytes of a stream whose head is full: a ring in a file without a name, so that what a flood
-//! leaves in memory does not depend on it. It goes with the task; the log takes over what it holds.
+//! The last bytes of a stream whose head is full: a ring in an unnamed file, so that a flood needs no memory. It goes
+//! when the task ends; its bytes are then appended to the log.
 
 use std::fs::File;
 use std::io;
@@ -13,16 +13,16 @@ pub(super) struct Tail {
     capacity: usize,
     /// Bytes held.
     length: usize,
-    /// Where the oldest of them stands, once it is full.
+    /// Where the oldest byte is, once the ring is full.
     start: usize,
     displaced: u64,
 }
 
 impl Tail {
-    /// Makes an empty one for the last `capacity` bytes, on the file system of `folder`.
+    /// Creates an empty ring for the last `capacity` bytes, on the file system of `folder`.
     ///
     /// # Errors
-    /// When the file cannot be made.
+    /// When the file cannot be created.
     pub(super) fn create(folder: &Path, capacity: usize) -> io::Result<Self> {
         let path = folder.join("output.tail");
         let file = File::options().create_new(true).read(true).write(true).mode(0o600).open(&path)?;
@@ -30,15 +30,15 @@ impl Tail {
         Ok(Self { file, capacity, length: 0, start: 0, displaced: 0 })
     }
 
-    /// Returns how many bytes there was no room for so far.
+    /// Returns how many bytes have been displaced so far.
     pub(super) fn displaced(&self) -> u64 {
         self.displaced
     }
 
-    /// Takes in bytes, keeping the last `capacity`; returns how many were displaced.
+    /// Adds bytes, keeping the last `capacity`; returns how many were displaced.
     ///
     /// # Errors
-    /// When the file cannot be written; what it holds is then not to be relied on.
+    /// When the file cannot be written; its contents are then undefined.
     pub(super) fn push(&mut self, bytes: &[u8]) -> io::Result<u64> {
         let skipped = bytes.len().saturating_sub(self.capacity);
         let rest = &bytes[skipped..];
@@ -57,7 +57,7 @@ impl Tail {
         Ok(displaced)
     }
 
-    /// Returns what it holds, oldest first.
+    /// Returns the bytes, oldest first.
     ///
     /// # Errors
     /// When the file cannot be read.
