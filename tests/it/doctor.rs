@@ -58,8 +58,7 @@ fn a_folder_open_to_others_and_a_runtime_that_serves_are_seen() {
     assert_eq!((found["state"].as_str(), found["fix"].as_str()), (Some("problem"), Some(fix.as_str())));
     // No command but `doctor` uses a state folder that others may enter.
     std::fs::set_permissions(&state, std::fs::Permissions::from_mode(0o700)).expect("closed");
-    assert!(home.run(&["serve", "--stop"]).status.success());
-    served.wait().expect("ends");
+    home.stop(&mut served);
 }
 
 #[test]

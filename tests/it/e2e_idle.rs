@@ -38,6 +38,5 @@ fn a_command_that_lets_go_of_its_input_or_its_terminal_costs_nothing() {
     let spent = pump_ticks(runtime) - before;
     assert!(spent < 30, "{spent} ticks in a second in which nothing happened");
     agent.leave();
-    assert!(home.run(&["serve", "--stop"]).status.success());
-    served.wait().expect("ends");
+    home.stop(&mut served);
 }

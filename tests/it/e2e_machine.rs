@@ -75,8 +75,7 @@ fn f07_a_fork_bomb_ends_with_its_task() {
     });
     assert_eq!(next.expect("an answer").result("/stdout_preview"), "on\n");
     agent.leave();
-    assert!(home.run(&["serve", "--stop"]).status.success());
-    served.wait().expect("ends");
+    home.stop(&mut served);
 }
 
 /// What runs with few process numbers: a runtime with a task dies with all that guards it, its numbers are
@@ -223,6 +222,5 @@ fn f37_memory_that_runs_out_takes_the_command_and_not_what_runs_it() {
     }
     agent.call("TaskStop", &json!({"task_id": task}));
     agent.leave();
-    assert!(home.run(&["serve", "--stop"]).status.success());
-    served.wait().expect("ends");
+    home.stop(&mut served);
 }

@@ -63,8 +63,7 @@ fn an_escaped_command_is_not_the_operator() {
     }
     assert!(served.try_wait().expect("asked").is_none(), "the runtime still serves");
     agent.leave();
-    assert!(home.run(&["serve", "--stop"]).status.success());
-    served.wait().expect("ends");
+    home.stop(&mut served);
 }
 
 #[test]
@@ -84,8 +83,7 @@ fn whoever_carries_the_mark_is_not_the_operator() {
         assert!(said.contains("PILOTHOUSE_TASK_ID in its environment"), "{line}: {said}");
     }
     assert!(served.try_wait().expect("asked").is_none(), "the runtime still serves");
-    assert!(home.run(&["serve", "--stop"]).status.success());
-    served.wait().expect("ends");
+    home.stop(&mut served);
 }
 
 #[test]
@@ -156,6 +154,5 @@ fn a_setting_gives_commands_the_multiplexer_back() {
     let ran = agent.call("ExecCommand", &json!({"cmd": "env | grep -e ^TMUX -e ^STY= | sort"}));
     assert_eq!(ran.result("/stdout_preview"), "TMUX=/tmp/x,1,0\n");
     agent.leave();
-    assert!(home.run(&["serve", "--stop"]).status.success());
-    served.wait().expect("ends");
+    home.stop(&mut served);
 }

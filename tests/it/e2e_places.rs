@@ -264,8 +264,7 @@ fn doctor_finds_two_runtimes_of_one_workspace() {
     other(&mut stop);
     assert!(stop.output().expect("runs").status.success());
     second.wait().expect("ends");
-    assert!(home.run(&["serve", "--stop"]).status.success());
-    first.wait().expect("ends");
+    home.stop(&mut first);
 }
 
 #[test]
@@ -318,8 +317,7 @@ fn a_console_hands_its_rules_to_a_runtime_with_other_settings() {
     assert!(rows.contains("\"kind\":\"rules\""), "on record");
     console.kill(Signal::TERM);
     console.exit();
-    assert!(home.run(&["serve", "--stop"]).status.success());
-    served.wait().expect("ends");
+    home.stop(&mut served);
 }
 
 #[test]
@@ -337,8 +335,7 @@ fn sockets_and_lock_that_were_removed_are_put_back() {
     let said = json(&home, &["command", "run", "echo the same one"]);
     assert_eq!(said["data"]["stdout_preview"], "the same one\n");
     assert_eq!(home.runtime_pid(), runtime);
-    assert!(home.run(&["serve", "--stop"]).status.success());
-    served.wait().expect("ends");
+    home.stop(&mut served);
 }
 
 #[test]
@@ -357,8 +354,7 @@ fn f22_state_folder_removed() {
     assert_eq!(json(&home, &["task", "list"])["ok"], true);
     console.kill(Signal::TERM);
     console.exit();
-    assert!(home.run(&["serve", "--stop"]).status.success());
-    served.wait().expect("ends");
+    home.stop(&mut served);
 }
 
 #[test]

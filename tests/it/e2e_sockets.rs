@@ -67,8 +67,7 @@ fn f33_a_dead_runtimes_socket_is_replaced() {
     first.wait().expect("reaped");
     assert!(home.places().agent_socket().exists(), "it could not tidy up");
     let mut second = home.serve();
-    assert!(home.run(&["serve", "--stop"]).status.success());
-    second.wait().expect("ends");
+    home.stop(&mut second);
 }
 
 #[test]
@@ -105,8 +104,7 @@ fn garbage_at_the_doors_harms_nobody() {
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a peak");
     let peak: u64 = peak.trim().trim_end_matches(" kB").parse().expect("a number");
     assert!(peak < 200 << 10, "the peak of its memory is {peak} KiB");
-    assert!(home.run(&["serve", "--stop"]).status.success());
-    served.wait().expect("ends");
+    home.stop(&mut served);
 }
 
 /// Sends bytes, closes, and reads whatever comes until the other end hangs up.

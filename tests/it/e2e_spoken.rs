@@ -151,8 +151,7 @@ fn what_stands_before_a_quit_is_done_embedded_and_attached() {
         assert!(place("printf x >>g") < place("there is no task"), "{attached}: {said}");
         assert!(place("there is no task") < place("touch h"), "{attached}: {said}");
         if let Some(mut served) = served {
-            assert!(home.run(&["serve", "--stop"]).status.success());
-            served.wait().expect("ends");
+            home.stop(&mut served);
         }
     }
 }

@@ -91,8 +91,7 @@ fn f02_a_killed_host_ends_its_task_and_names_what_was_found() {
     wait_until("it is gone", || tag.holders().is_empty());
     assert_eq!(agent.call("ExecCommand", &json!({"cmd": "echo on"})).result("/stdout_preview"), "on\n");
     agent.leave();
-    assert!(home.run(&["serve", "--stop"]).status.success());
-    served.wait().expect("ends");
+    home.stop(&mut served);
 }
 
 #[test]
@@ -108,8 +107,7 @@ fn f03_a_host_that_is_stopped_is_given_up_with_its_task() {
     let ended = agent.call("TaskOutput", &json!({"task_id": task}));
     assert_ne!(ended.result("/task/status"), "running", "{}", ended.envelope);
     agent.leave();
-    assert!(home.run(&["serve", "--stop"]).status.success());
-    served.wait().expect("ends");
+    home.stop(&mut served);
 }
 
 #[test]
@@ -236,8 +234,7 @@ fn long_f01_killed_runtimes_leave_nothing_and_lose_nothing() {
             acknowledged += 1;
         }
         agent.leave();
-        assert!(home.run(&["serve", "--stop"]).status.success());
-        served.wait().expect("ends");
+        home.stop(&mut served);
     }
     eprintln!("{rounds} runtimes killed: 0 survivors, {acknowledged} acknowledged tasks, 0 lost");
 }
@@ -286,8 +283,7 @@ fn long_f02_killed_hosts_leave_nothing() {
     }
     eprintln!("{rounds} task hosts killed: 0 survivors when their task had ended");
     agent.leave();
-    assert!(home.run(&["serve", "--stop"]).status.success());
-    served.wait().expect("ends");
+    home.stop(&mut served);
 }
 
 #[test]

@@ -182,8 +182,7 @@ fn cancelled(serve: bool, by: Signal, code: i32) {
     assert_eq!(ran.of(2)["meta"]["exit_code"], code);
     wait_until("the command is gone", || tag.holders().is_empty());
     if let Some(served) = &mut served {
-        assert!(home.run(&["serve", "--stop"]).status.success());
-        served.wait().expect("ends");
+        home.stop(served);
     }
 }
 
@@ -269,8 +268,7 @@ fn lines_run_in_the_runtime_of_the_workspace_and_keys_hold_across_streams() {
     let told = exec(&home, &["--dry-run"], json!({"_cmd": "task.stop", "task_id": task}).to_string());
     assert_eq!(told.of(1)["data"]["effect"], "would_stop");
     assert_eq!(told.of(1)["data"]["task"]["status"], "running");
-    assert!(home.run(&["serve", "--stop"]).status.success());
-    served.wait().expect("ends");
+    home.stop(&mut served);
 }
 
 #[test]

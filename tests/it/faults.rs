@@ -143,6 +143,18 @@ fn f42_a_start_file_that_becomes_another_program_is_seen() {
     assert_eq!(result["stdout_preview"].as_str().map(str::trim_end), Some("instead"), "{result}");
 }
 
+/// Returns the program, as `then` runs it as `$0`, with its state folder on a file system of this size; it exits with 99
+/// where nothing may be mounted.
+fn on_a_small_disk(home: &Home, size: &str, then: &str) -> std::process::Command {
+    std::fs::create_dir_all(home.workspace().join("../state")).expect("a folder");
+    let script =
+        format!("mount -t tmpfs -o size={size},mode=700 tmpfs \"$XDG_STATE_HOME\" || exit 99; {then}");
+    let mut command = std::process::Command::new("unshare");
+    command.args(["--mount", "sh", "-c", &script]).arg(program());
+    home.settle(&mut command);
+    command
+}
+
 /// The state folder lies on a file system of 300 MB that is filled and freed: what runs goes on, nothing new starts, and
 /// then all is well again.
 #[test]
@@ -151,12 +163,7 @@ fn f20_a_full_disk_refuses_new_commands_until_there_is_room() {
         return skip("only root mounts a small file system");
     }
     let home = Home::new();
-    let state = home.workspace().join("../state");
-    std::fs::create_dir(&state).expect("a folder");
-    let mut served = std::process::Command::new("unshare");
-    let script = "mount -t tmpfs -o size=300m,mode=700 tmpfs \"$XDG_STATE_HOME\" && exec \"$0\" serve";
-    served.args(["--mount", "sh", "-c", script]).arg(program());
-    home.settle(&mut served);
+    let mut served = on_a_small_disk(&home, "300m", "exec \"$0\" serve");
     let mut served = served.stderr(Stdio::piped()).spawn().expect("starts");
     let socket = home.places().operator_socket();
     let mut refused = false;
@@ -190,8 +197,7 @@ fn f20_a_full_disk_refuses_new_commands_until_there_is_room() {
     tell("free");
     wait_until("there is room again", || run().envelope["status"] == "success");
     agent.leave();
-    assert!(home.run(&["serve", "--stop"]).status.success());
-    served.wait().expect("gone");
+    home.stop(&mut served);
 }
 
 /// No runtime can be started where its record has no room: whoever needs one is told so, at once.
@@ -201,16 +207,9 @@ fn f20_a_state_folder_without_room_starts_no_runtime_and_says_why() {
         return skip("only root mounts a small file system");
     }
     let home = Home::new();
-    let state = home.workspace().join("../state");
-    std::fs::create_dir(&state).expect("a folder");
     for line in ["command run true", "command run --private true", "task list --private"] {
-        let script = format!(
-            "mount -t tmpfs -o size=64k,mode=700 tmpfs \"$XDG_STATE_HOME\" || exit 99; \
-             dd if=/dev/zero of=\"$XDG_STATE_HOME/filler\" bs=1k 2>/dev/null; exec \"$0\" {line}"
-        );
-        let mut command = std::process::Command::new("unshare");
-        command.args(["--mount", "sh", "-c", &script]).arg(program());
-        home.settle(&mut command);
+        let fill = "dd if=/dev/zero of=\"$XDG_STATE_HOME/filler\" bs=1k 2>/dev/null";
+        let mut command = on_a_small_disk(&home, "64k", &format!("{fill}; exec \"$0\" {line}"));
         let ran = command.output().expect("runs");
         if ran.status.code() == Some(99) {
             return skip("nothing may be mounted here");

@@ -93,6 +93,5 @@ fn of_200_forged_approvals_none_counts() {
     assert_eq!(console["pid"], json!(std::process::id()), "{row}");
     assert!(console["started"].is_string() && console.get("terminal").is_some(), "{row}");
     drop((one, other, witness));
-    assert!(home.run(&["serve", "--stop"]).status.success());
-    served.wait().expect("ends");
+    home.stop(&mut served);
 }

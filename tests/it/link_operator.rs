@@ -85,8 +85,7 @@ async fn a_managed_task_cannot_act_as_the_operator() {
     let said = String::from_utf8_lossy(&ran.stdout);
     assert_eq!(said.matches("cannot act as the operator").count(), 2, "{said}");
     assert!(served.try_wait().expect("asked").is_none(), "the runtime still serves");
-    assert!(home.run(&["serve", "--stop"]).status.success());
-    served.wait().expect("ends");
+    home.stop(&mut served);
 }
 
 #[tokio::test]

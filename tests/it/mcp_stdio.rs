@@ -355,8 +355,7 @@ fn idle_connections_of_one_process_are_limited_and_the_one_too_many_is_told_once
     wait_until("it is served once there is room", || {
         third.call("TaskList", json!({}))["status"] == "success"
     });
-    assert!(home.run(&["serve", "--stop"]).status.success());
-    served.wait().expect("ends");
+    home.stop(&mut served);
 }
 
 #[test]
@@ -451,6 +450,5 @@ fn f32_the_shim_ends_when_its_agent_closes_its_end_whatever_is_in_flight() {
     wait_until("the shim ends", || deaf.shim.try_wait().expect("asked").is_some());
 
     assert!(served.try_wait().expect("asked").is_none(), "the runtime stays");
-    assert!(home.run(&["serve", "--stop"]).status.success());
-    served.wait().expect("ends");
+    home.stop(&mut served);
 }

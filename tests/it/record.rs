@@ -210,8 +210,7 @@ fn an_orderly_end_interrupts_too_and_the_next_runtime_knows() {
     let (mut serve, tag) = (home.serve(), Tag::new());
     let agent = Agent::connect(&home, &[]);
     let task = agent.task(&format!("exec sleep {}", tag.0));
-    assert!(home.run(&["serve", "--stop"]).status.success());
-    serve.wait().expect("gone");
+    home.stop(&mut serve);
     assert_eq!(tag.holders(), Vec::<u32>::new());
     let status = call_next(&agent, "TaskStatus", &json!({"task_id": task}));
     assert_eq!(status.result("/task/status"), "interrupted");
@@ -439,8 +438,7 @@ fn f20_while_the_record_cannot_be_written_no_command_starts_and_what_runs_can_be
     wait_until("it is gone", || tag.holders().is_empty());
     agent.leave();
     drop(console);
-    assert!(home.run(&["serve", "--stop"]).status.success());
-    serve.wait().expect("gone");
+    home.stop(&mut serve);
 
     let dead = recordings(&home).remove(0).folder;
     let report = journal::verify(&dead).expect("verifies");

@@ -86,6 +86,13 @@ impl Home {
         served
     }
 
+    /// Stops the runtime and waits until `served`, which serves it, is gone.
+    #[track_caller]
+    pub(crate) fn stop(&self, served: &mut Child) {
+        assert!(self.run(&["serve", "--stop"]).status.success());
+        served.wait().expect("ends");
+    }
+
     /// The process of the runtime.
     #[track_caller]
     pub(crate) fn runtime_pid(&self) -> i32 {
