@@ -1,5 +1,6 @@
 //! The tool calls of a recording: recent ones in memory, counters of all.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +9,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::metrics::Metrics;
+use super::metrics::{Metrics, quantiles};
 use super::stream::StreamView;
 use super::view::CallSummary;
 use crate::clock::Moment;
@@ -18,7 +19,7 @@ use crate::envelope::{Actor, Envelope, TaskId};
 const DURATIONS_KEPT: usize = 512;
 /// Bytes of recent calls kept whole: of older ones the summary stays, the record has them.
 const WHOLE_BYTES: usize = 32 << 20;
-/// Characters of a summary while a call is in flight.
+/// Characters of a summary, but for that of an answer just given.
 const SUMMARY_CHARS: usize = 200;
 
 /// One tool call, whole: what was asked, the canonical envelope, and the receipt exactly as sent.
@@ -40,6 +41,25 @@ pub struct CallRecord {
     pub receipt: Option<String>,
     /// Milliseconds from call to answer.
     pub duration_ms: Option<u64>,
+}
+
+impl CallRecord {
+    /// Returns the call in short; while it has no envelope, by what was asked.
+    pub(super) fn summary(&self, status: Option<String>, task: Option<TaskId>) -> CallSummary {
+        let said = self.envelope.as_ref().and_then(|envelope| envelope["summary_text"].as_str());
+        let line = |text: &str| text.lines().next().unwrap_or_default().chars().take(SUMMARY_CHARS).collect();
+        CallSummary {
+            seq: self.seq,
+            at: self.at,
+            actor: self.actor.clone(),
+            tool: self.tool.clone(),
+            status,
+            summary: said.map_or_else(|| line(&asked(&self.input)), line),
+            task,
+            duration_ms: self.duration_ms,
+            stream: None,
+        }
+    }
 }
 
 /// Recent calls and the counters of all of them.
@@ -86,17 +106,7 @@ impl RecentCalls {
             receipt: None,
             duration_ms: None,
         });
-        let summary = Arc::new(CallSummary {
-            seq: self.next,
-            at: now.wall,
-            actor: actor.clone(),
-            tool: tool.to_owned(),
-            status: None,
-            summary: in_flight(&record.input),
-            task: None,
-            duration_ms: None,
-            stream: None,
-        });
+        let summary = Arc::new(record.summary(None, None));
         if self.calls.len() == self.capacity
             && let Some(oldest) = self.calls.pop_front()
         {
@@ -213,12 +223,7 @@ impl RecentCalls {
     /// Writes count, p50, p95 and p99 of each tool's recent durations.
     pub(super) fn percentiles(&self, metrics: &mut Metrics) {
         for (tool, durations) in &self.durations {
-            let mut sorted: Vec<u64> = durations.iter().copied().collect();
-            sorted.sort_unstable();
-            let at = |percent: usize| sorted.get((sorted.len() * percent).div_ceil(100).max(1) - 1).copied();
-            let quantile = |percent| at(percent).unwrap_or_default();
-            let row = (sorted.len() as u64, quantile(50), quantile(95), quantile(99));
-            metrics.call_ms.insert(tool.clone(), row);
+            metrics.call_ms.insert(tool.clone(), quantiles(durations.iter().copied().collect()));
         }
     }
 }
@@ -238,10 +243,12 @@ fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Shows the one thing of an input that tells calls apart while they are in flight.
-fn in_flight(input: &Value) -> String {
-    let field = ["cmd", "task_id"].into_iter().find_map(|key| input.get(key)?.as_str());
-    let line = field.unwrap_or_default().lines().next().unwrap_or_default();
-    let items = input.get("items").and_then(Value::as_array).map(|items| format!("{} items", items.len()));
-    items.as_deref().unwrap_or(line).chars().take(SUMMARY_CHARS).collect()
+/// Returns the one thing of an input that tells calls apart.
+fn asked(input: &Value) -> Cow<'_, str> {
+    match input.get("items").and_then(Value::as_array) {
+        Some(items) => format!("{} items", items.len()).into(),
+        None => {
+            ["cmd", "task_id"].into_iter().find_map(|key| input.get(key)?.as_str()).unwrap_or_default().into()
+        }
+    }
 }

@@ -28,8 +28,9 @@ pub struct Gauge {
 }
 
 /// What can be taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Limit {
     /// Tasks live at once.
     Tasks,
@@ -107,12 +108,6 @@ impl Limit {
     /// Returns the word used on every surface.
     #[must_use]
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Tasks => "tasks",
-            Self::Output => "output",
-            Self::Kept => "kept",
-            Self::Wall => "wall",
-            Self::Disk => "disk",
-        }
+        self.into()
     }
 }

@@ -190,6 +190,14 @@ impl Counters {
     }
 }
 
+/// Returns count, p50, p95 and p99 of durations.
+pub(super) fn quantiles(mut spent: Vec<u64>) -> (u64, u64, u64, u64) {
+    spent.sort_unstable();
+    let at = |percent: usize| spent.get((spent.len() * percent).div_ceil(100).max(1) - 1).copied();
+    let quantile = |percent| at(percent).unwrap_or_default();
+    (spent.len() as u64, quantile(50), quantile(95), quantile(99))
+}
+
 fn push(history: &mut VecDeque<u64>, value: u64) {
     if history.len() == HISTORY {
         history.pop_front();

@@ -38,8 +38,9 @@ impl Lines {
 }
 
 /// Where a program stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum RunState {
     /// Statements are carried out.
     Running,
@@ -59,14 +60,7 @@ impl RunState {
     /// Returns the word used on every surface.
     #[must_use]
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Asking => "asking",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-            Self::Cancelled => "cancelled",
-            Self::Interrupted => "interrupted",
-        }
+        self.into()
     }
 
     /// Tells whether nothing will change any more.

@@ -1,4 +1,4 @@
-//! What handle and driver share: the registry of byte sides, the books, the published snapshot.
+//! What handle and driver share: the registry of byte sides, the state of the session, the published snapshot.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
@@ -6,23 +6,20 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
 use tokio_util::task::TaskTracker;
 
 use super::Error;
 use super::bytes::{Pump, TaskIo, Viewers};
-use super::calls::CallRecord;
-use super::events::{Answered, Row};
+use super::events::Row;
 use super::finished::Commands;
 use super::gauge::{Caps, Gauge};
 use super::past::{self, Recovery};
 use super::session_state::SessionState;
-use super::stream::StreamView;
 use super::view::{Snapshot, TaskView};
 use crate::clock::Clock;
 use crate::config::{ApprovalRule, Audit, Env, Limits};
-use crate::envelope::{Actor, Envelope, TaskId, mask_strings};
+use crate::envelope::TaskId;
 use crate::journal::{self, Degraded, Durability, Journal};
 use crate::process::ConsoleProcess;
 use crate::process::environment::{self, Environment};
@@ -152,102 +149,6 @@ impl Shared {
         environment::step_shell(self.variable(caller, "PATH"))
     }
 
-    /// Puts a call on record, on disk before it takes effect, and returns its number.
-    pub(super) async fn begin_call(
-        &self,
-        actor: &Actor,
-        tool: &str,
-        durability: Durability,
-        input: &Value,
-    ) -> u64 {
-        let now = self.clock.now();
-        let input = self.as_recorded(actor, input);
-        let record = {
-            let mut session = self.session();
-            if let Actor::Agent(label) = actor {
-                session.agent_called(label, now.wall);
-            }
-            session.calls.begin(now, actor, tool, input)
-        };
-        self.nudge.notify_one();
-        // What must not happen unrecorded asks for itself: `check`.
-        let _ = self.write(&Row::Call(&record), durability).await;
-        self.session().calls.admitted(self.clock.now(), record.seq);
-        record.seq
-    }
-
-    /// Puts the answer of a call on record.
-    pub(super) async fn end_call(&self, seq: u64, task: Option<&TaskId>, envelope: &Envelope, receipt: &str) {
-        let ended = {
-            let mut session = self.session();
-            // Model-visible calls only: what a person does is counted as operator actions.
-            let ended = session.calls.end(self.clock.now(), seq, task, envelope, receipt);
-            if let Some((record, _)) = &ended
-                && record.actor != Actor::Operator
-            {
-                let spent = record.duration_ms.unwrap_or_default();
-                session.counters.call(&record.tool, envelope.status(), receipt, spent);
-            }
-            ended
-        };
-        self.nudge.notify_one();
-        if let Some((record, latency_ms)) = ended {
-            let row = Row::Answer(Answered { record: &record, latency_ms, task });
-            // What was done is told all the same; that it is not on record shows in the console.
-            let _ = self.write(&row, Durability::Written).await;
-        }
-    }
-
-    /// Shows how far a stream has come.
-    pub(super) fn progress(&self, seq: u64, stream: StreamView) {
-        self.session().calls.progress(seq, stream);
-        self.nudge.notify_one();
-    }
-
-    /// Puts the end of a stream on record. It is no tool call: its lines are counted, not itself.
-    pub(super) fn end_stream(&self, seq: u64, envelope: &Envelope, receipt: &str) {
-        let ended = self.session().calls.end(self.clock.now(), seq, None, envelope, receipt);
-        self.nudge.notify_one();
-        if let Some((record, latency_ms)) = ended {
-            self.note(&Row::Answer(Answered { record: &record, latency_ms, task: None }));
-        }
-    }
-
-    /// Puts on record that nobody waits for a call's answer any more.
-    pub(super) fn abandon_call(&self, seq: u64) {
-        let now = self.clock.now();
-        let record = {
-            let mut session = self.session();
-            let record = session.calls.abandon(now, seq);
-            if let Some(record) = &record
-                && record.actor != Actor::Operator
-            {
-                session.counters.call(&record.tool, "abandoned", "", record.duration_ms.unwrap_or_default());
-            }
-            record
-        };
-        if let Some(record) = record {
-            let CallRecord { envelope, receipt, .. } = &*record;
-            self.nudge.notify_one();
-            self.note(&Row::Abandoned { seq, envelope: envelope.as_ref(), receipt: receipt.as_deref() });
-        }
-    }
-
-    /// Keeps what a call that is being abandoned has come to.
-    pub(super) fn leave_behind(&self, seq: u64, envelope: &Envelope, receipt: &str) {
-        self.session().calls.leave_behind(seq, envelope, receipt);
-    }
-
-    /// Returns a call: a recent one from memory, else from the record.
-    pub(super) async fn call(&self, seq: u64) -> Option<Arc<CallRecord>> {
-        if let Some(recent) = self.session().calls.get(seq) {
-            return Some(recent);
-        }
-        let own = self.recording.clone();
-        let found = tokio::task::spawn_blocking(move || past::read_call(&own, seq)).await.ok()?;
-        found.ok().flatten().map(Arc::new)
-    }
-
     /// Puts a row on record without waiting.
     pub(super) fn note(&self, row: &Row<'_>) {
         if let Err(error) = self.journal.note(row, Durability::Written) {
@@ -323,26 +224,6 @@ impl Shared {
         }
         past.insert(id.clone(), found.clone());
         Some(found)
-    }
-
-    /// Returns an input as it goes on record: secrets masked (docs/contract.md#masking), and text that the operator
-    /// sends while the terminal has echo off replaced by its length (docs/contract.md#actors-and-the-lease).
-    fn as_recorded(&self, actor: &Actor, input: &Value) -> Value {
-        let mut input = input.clone();
-        let hidden = *actor == Actor::Operator && self.echo_is_off(&input);
-        if hidden && let Some(text) = input.get("input").and_then(Value::as_str) {
-            input["input"] = json!({ "bytes": text.len(), "recorded": false });
-        }
-        mask_strings(&mut input);
-        input
-    }
-
-    fn echo_is_off(&self, input: &Value) -> bool {
-        let id = input.get("task_id").and_then(Value::as_str).and_then(|id| id.parse::<TaskId>().ok());
-        let io = id.and_then(|id| self.io(&id));
-        let mode = io.as_ref().and_then(|io| io.pty.get()).map(crate::process::Pty::input_mode);
-        // A terminal that cannot be asked counts as hiding: the safe side.
-        mode.is_some_and(|mode| mode.map_or(true, |mode| !mode.echo))
     }
 }
 

@@ -1,5 +1,5 @@
-//! Whether a quiet task wants input: seen from the kernel where it shows it, never guessed (contracts
-//! 2.3).
+//! Whether a quiet task wants input: seen from the kernel where it shows it, never guessed
+//! (docs/contract.md#waiting-for-input).
 //!
 //! A process of the terminal's foreground group that sleeps in a read of the terminal wants input; what
 //! kind follows from the terminal's modes.

@@ -2,50 +2,111 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Handle;
-use crate::envelope::{Actor, Envelope, TaskId};
+use crate::envelope::{Actor, Envelope, TaskId, mask_strings};
 use crate::journal::Durability;
 use crate::runtime::calls::CallRecord;
+use crate::runtime::events::{Answered, Row};
 use crate::runtime::metrics::Metrics;
+use crate::runtime::past;
 use crate::runtime::stream::StreamView;
 
 impl Handle {
     /// Puts a call on record before its effect and returns its number. `durability` tells when its row is: only what a
     /// later row does not bring to disk in time must be synced by itself.
     pub async fn begin_call(&self, actor: &Actor, tool: &str, durability: Durability, input: &Value) -> u64 {
-        self.shared.begin_call(actor, tool, durability, input).await
+        let now = self.shared.clock.now();
+        let input = self.as_recorded(actor, input);
+        let record = {
+            let mut session = self.shared.session();
+            if let Actor::Agent(label) = actor {
+                session.agent_called(label, now.wall);
+            }
+            session.calls.begin(now, actor, tool, input)
+        };
+        self.shared.nudge.notify_one();
+        // What must not happen unrecorded asks for itself: `check`.
+        let _ = self.shared.write(&Row::Call(&record), durability).await;
+        self.shared.session().calls.admitted(self.shared.clock.now(), record.seq);
+        record.seq
     }
 
     /// Puts the answer of a call on record before anybody gets it: a kill right after loses nothing that was told.
     pub async fn end_call(&self, seq: u64, task: Option<&TaskId>, envelope: &Envelope, receipt: &str) {
-        self.shared.end_call(seq, task, envelope, receipt).await;
+        let ended = {
+            let mut session = self.shared.session();
+            // Model-visible calls only: what a person does is counted as operator actions.
+            let ended = session.calls.end(self.shared.clock.now(), seq, task, envelope, receipt);
+            if let Some((record, _)) = &ended
+                && record.actor != Actor::Operator
+            {
+                let spent = record.duration_ms.unwrap_or_default();
+                session.counters.call(&record.tool, envelope.status(), receipt, spent);
+            }
+            ended
+        };
+        self.shared.nudge.notify_one();
+        if let Some((record, latency_ms)) = ended {
+            let row = Row::Answer(Answered { record: &record, latency_ms, task });
+            // What was done is told all the same; that it is not on record shows in the console.
+            let _ = self.shared.write(&row, Durability::Written).await;
+        }
     }
 
     /// Notes what a call that is being abandoned has come to; it is sent to nobody.
     pub fn leave_behind(&self, seq: u64, envelope: &Envelope, receipt: &str) {
-        self.shared.leave_behind(seq, envelope, receipt);
+        self.shared.session().calls.leave_behind(seq, envelope, receipt);
     }
 
     /// Shows how far a call that is a stream of commands has come.
     pub fn progress(&self, seq: u64, stream: StreamView) {
-        self.shared.progress(seq, stream);
+        self.shared.session().calls.progress(seq, stream);
+        self.shared.nudge.notify_one();
     }
 
-    /// Puts the end of a stream of commands on record.
+    /// Puts the end of a stream of commands on record. It is no tool call: its lines are counted, not itself.
     pub fn end_stream(&self, seq: u64, envelope: &Envelope, receipt: &str) {
-        self.shared.end_stream(seq, envelope, receipt);
+        let ended = self.shared.session().calls.end(self.shared.clock.now(), seq, None, envelope, receipt);
+        self.shared.nudge.notify_one();
+        if let Some((record, latency_ms)) = ended {
+            self.shared.note(&Row::Answer(Answered { record: &record, latency_ms, task: None }));
+        }
     }
 
     /// Puts on record that nobody waits for a call's answer any more.
     pub fn abandon_call(&self, seq: u64) {
-        self.shared.abandon_call(seq);
+        let now = self.shared.clock.now();
+        let record = {
+            let mut session = self.shared.session();
+            let record = session.calls.abandon(now, seq);
+            if let Some(record) = &record
+                && record.actor != Actor::Operator
+            {
+                session.counters.call(&record.tool, "abandoned", "", record.duration_ms.unwrap_or_default());
+            }
+            record
+        };
+        if let Some(record) = record {
+            let CallRecord { envelope, receipt, .. } = &*record;
+            self.shared.nudge.notify_one();
+            self.shared.note(&Row::Abandoned {
+                seq,
+                envelope: envelope.as_ref(),
+                receipt: receipt.as_deref(),
+            });
+        }
     }
 
     /// Returns a call, as long as the record has it.
     pub async fn call(&self, seq: u64) -> Option<Arc<CallRecord>> {
-        self.shared.call(seq).await
+        if let Some(recent) = self.shared.session().calls.get(seq) {
+            return Some(recent);
+        }
+        let own = self.shared.recording.clone();
+        let found = tokio::task::spawn_blocking(move || past::read_call(&own, seq)).await.ok()?;
+        found.ok().flatten().map(Arc::new)
     }
 
     /// Returns the counters as they stand.
@@ -58,5 +119,25 @@ impl Handle {
         let snapshot = self.shared.snapshot.borrow().clone();
         metrics.gauges = self.shared.gauges(&snapshot.tasks, metrics.output_bytes_in);
         metrics
+    }
+
+    /// Returns an input as it goes on record: secrets masked (docs/contract.md#masking), and text that the operator
+    /// sends while the terminal has echo off replaced by its length (docs/contract.md#actors-and-the-lease).
+    fn as_recorded(&self, actor: &Actor, input: &Value) -> Value {
+        let mut input = input.clone();
+        let hidden = *actor == Actor::Operator && self.echo_is_off(&input);
+        if hidden && let Some(text) = input.get("input").and_then(Value::as_str) {
+            input["input"] = json!({ "bytes": text.len(), "recorded": false });
+        }
+        mask_strings(&mut input);
+        input
+    }
+
+    fn echo_is_off(&self, input: &Value) -> bool {
+        let id = input.get("task_id").and_then(Value::as_str).and_then(|id| id.parse::<TaskId>().ok());
+        let io = id.and_then(|id| self.shared.io(&id));
+        let mode = io.as_ref().and_then(|io| io.pty.get()).map(crate::process::Pty::input_mode);
+        // A terminal that cannot be asked counts as hiding: the safe side.
+        mode.is_some_and(|mode| mode.map_or(true, |mode| !mode.echo))
     }
 }

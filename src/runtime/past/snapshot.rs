@@ -10,12 +10,9 @@ use super::reader::{PastCall, Story};
 use crate::envelope::Actor;
 use crate::process::ExitRecord;
 use crate::runtime::approval::GateView;
-use crate::runtime::metrics::{Counters, Metrics};
+use crate::runtime::metrics::{Counters, Metrics, quantiles};
 use crate::runtime::program::{ProgramView, RunState};
 use crate::runtime::view::{AgentView, CallSummary, Notice, RecordView, Snapshot, TaskView};
-
-/// Characters of a summary.
-const SUMMARY_CHARS: usize = 200;
 
 impl Story {
     /// Returns what a console shows of it. A task whose end nobody put on record is shown as one that
@@ -35,7 +32,7 @@ impl Story {
             metrics: self.metrics(&tasks),
             tasks,
             tasks_left: 0,
-            calls: self.calls.values().map(|call| Arc::new(summary(call))).collect(),
+            calls: self.calls.values().map(summary).collect(),
             agents: self.agents(),
             programs: self.programs.iter().map(|program| Arc::new(ended(program, last))).collect(),
             questions: Vec::new(),
@@ -122,22 +119,8 @@ fn ended(program: &ProgramView, last: Timestamp) -> ProgramView {
     ProgramView { state: RunState::Interrupted, ended_at: Some(last), ..program.clone() }
 }
 
-fn summary(call: &PastCall) -> CallSummary {
-    let record = &call.record;
-    let said = |key: &str| record.envelope.as_ref().and_then(|envelope| envelope[key].as_str());
-    let asked = ["cmd", "task_id"].into_iter().find_map(|key| record.input.get(key)?.as_str());
-    let text = said("summary_text").or(asked).unwrap_or_default();
-    CallSummary {
-        seq: record.seq,
-        at: record.at,
-        actor: record.actor.clone(),
-        tool: record.tool.clone(),
-        status: Some(status(call).to_owned()),
-        summary: text.lines().next().unwrap_or_default().chars().take(SUMMARY_CHARS).collect(),
-        task: call.task.clone(),
-        duration_ms: record.duration_ms,
-        stream: None,
-    }
+fn summary(call: &PastCall) -> Arc<CallSummary> {
+    Arc::new(call.record.summary(Some(status(call).to_owned()), call.task.clone()))
 }
 
 /// Returns the most tasks that were live at once.
@@ -154,11 +137,4 @@ fn peak(tasks: &[Arc<TaskView>]) -> u64 {
         most = most.max(live);
     }
     u64::try_from(most).unwrap_or_default()
-}
-
-fn quantiles(mut spent: Vec<u64>) -> (u64, u64, u64, u64) {
-    spent.sort_unstable();
-    let at = |percent: usize| spent.get((spent.len() * percent).div_ceil(100).max(1) - 1).copied();
-    let quantile = |percent| at(percent).unwrap_or_default();
-    (spent.len() as u64, quantile(50), quantile(95), quantile(99))
 }

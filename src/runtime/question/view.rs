@@ -74,8 +74,9 @@ impl fmt::Display for QuestionId {
 }
 
 /// What kind of answer a question wants.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(tag = "kind", rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum QuestionKind {
     /// Yes or no.
     YesNo {
@@ -109,14 +110,7 @@ impl QuestionKind {
     /// Returns the word used on every surface.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
-        match self {
-            Self::YesNo { .. } => "yes_no",
-            Self::Choice { .. } => "choice",
-            Self::Text { .. } => "text",
-            Self::Gate { .. } => "gate",
-            Self::InFlight => "in_flight",
-            Self::Command => "command",
-        }
+        self.into()
     }
 
     /// Tells whether only the operator may ever answer it.
