@@ -21,13 +21,12 @@ use crate::clock::Clock;
 use crate::config::{Mouse, Watch};
 use crate::link::Operator;
 
-use app::arrangement::Arrangement;
-use app::hints::Memory;
 use app::{App, Setup};
 use edge::carrier::Carrier;
 use edge::display::Display;
 use edge::driver::{Driver, Ending, Times};
 use edge::frames::Frames;
+use edge::kept;
 use edge::settings::Source;
 use edge::signals::Signals;
 use looks::Looks;
@@ -106,14 +105,15 @@ async fn show(
     let mut app = App::new(setup, snapshot, size, clock.now().wall);
     app.screen = options.opens;
     app.has_mouse = mouse != Mouse::Off;
-    app.memory = options.state.as_deref().map(Memory::read).unwrap_or_default();
+    app.memory =
+        options.state.as_deref().map(|state| kept::read(&state.join(kept::MEMORY))).unwrap_or_default();
     for fault in faults {
         app.toasts.fail(text::visible::one_line(&fault.to_string()), None);
     }
     let watch = Watch::new(options.config.as_deref());
     let source = Source { options: options.clone(), facts, watch };
     if let Some(path) = &options.layout {
-        app.arrange(Arrangement::read(path));
+        app.arrange(kept::read(path));
     }
     let carrier = Carrier::new(operator.clone(), options.clipboard.clone(), options.exports.clone());
     let operator = operator.clone();
@@ -142,7 +142,7 @@ async fn show(
 /// Keeps how the console was arranged. It is lost when the folder cannot be written, and nothing else.
 fn keep(options: &Options, app: &App) {
     let Some(path) = options.layout.as_ref().filter(|_| app.setup.recording.is_none()) else { return };
-    if let Err(error) = app.arrangement().write(path) {
+    if let Err(error) = kept::write(path, &app.arrangement()) {
         tracing::warn!(%error, path = %path.display(), "keep the arrangement of the console");
     }
 }

@@ -1,9 +1,5 @@
 //! How a person has arranged a console: the screen, the zoom, the pins, the split. Kept for each workspace.
 
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
-use std::path::Path;
-use std::{fs, io};
-
 use serde::{Deserialize, Serialize};
 
 use crate::envelope::TaskId;
@@ -14,8 +10,6 @@ use super::{App, Screen};
 pub const MOST_PINS: usize = 4;
 /// Steps by which the list may be made smaller or larger.
 const MOST_SPLIT: i16 = 12;
-/// What is read of the file: more is none of ours.
-const MOST_BYTES: u64 = 16 << 10;
 
 /// What is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -29,29 +23,6 @@ pub struct Arrangement {
     pub pins: Vec<TaskId>,
     /// Steps by which the list is larger than usual.
     pub split: i16,
-}
-
-impl Arrangement {
-    /// Reads what was kept; nothing usable there is the usual arrangement.
-    pub fn read(path: &Path) -> Self {
-        let is_small = fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() <= MOST_BYTES);
-        let text = if is_small { fs::read_to_string(path).unwrap_or_default() } else { String::new() };
-        serde_json::from_str(&text).unwrap_or_default()
-    }
-
-    /// Keeps it, whole or not at all.
-    ///
-    /// # Errors
-    /// When the folder cannot be written.
-    pub fn write(&self, path: &Path) -> io::Result<()> {
-        let folder = path.parent().unwrap_or(Path::new("."));
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        let beside = path.with_extension(format!("{}.new", std::process::id()));
-        let mut options = fs::File::options();
-        let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
-        io::Write::write_all(&mut file, serde_json::to_string(self)?.as_bytes())?;
-        fs::rename(&beside, path)
-    }
 }
 
 impl App {
@@ -101,23 +72,5 @@ impl App {
     pub(crate) fn keep_pins(&mut self) {
         let tasks = &self.view.snapshot.tasks;
         self.pins.retain(|pin| tasks.iter().any(|task| task.id == *pin));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_was_kept_reads_back_and_nonsense_is_the_usual() {
-        let dir = tempfile::tempdir().expect("a folder");
-        let path = dir.path().join("layouts").join("w.json");
-        assert_eq!(Arrangement::read(&path), Arrangement::default());
-        let pins = vec![TaskId::from_random([3; 8])];
-        let kept = Arrangement { screen: Screen::Metrics, zoom: true, pins, split: -2 };
-        kept.write(&path).expect("written");
-        assert_eq!(Arrangement::read(&path), kept);
-        fs::write(&path, "{\"split\": \"wide\"}").expect("written");
-        assert_eq!(Arrangement::read(&path), Arrangement::default());
     }
 }

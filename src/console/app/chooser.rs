@@ -54,7 +54,7 @@ pub enum Kind {
 }
 
 /// One row.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Item {
     /// Its name.
     pub label: String,
@@ -73,7 +73,7 @@ pub struct Item {
 }
 
 /// What choosing an item means.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Choice {
     /// Do this.
     Action(Action),
@@ -88,6 +88,7 @@ pub enum Choice {
     /// Keep this as a file.
     Export(Export),
     /// Nothing: it is there to be read.
+    #[default]
     Nothing,
 }
 
@@ -102,16 +103,7 @@ pub struct Hit {
 impl Item {
     /// Makes an item with a name and a meaning.
     pub fn new(label: impl Into<String>, about: impl Into<String>, choice: Choice) -> Self {
-        let (key, same) = (String::new(), String::new());
-        Self {
-            label: label.into(),
-            about: about.into(),
-            key,
-            same,
-            obstacle: None,
-            aliases: Vec::new(),
-            choice,
-        }
+        Self { label: label.into(), about: about.into(), choice, ..Self::default() }
     }
 }
 
@@ -177,16 +169,6 @@ impl Chooser {
     pub fn name_columns(&self) -> usize {
         let told = self.items.iter().filter(|item| !(item.key.is_empty() && item.about.is_empty()));
         told.map(|item| text::width(&item.label)).max().unwrap_or(0)
-    }
-
-    /// Returns how many items there are in all.
-    pub fn len(&self) -> usize {
-        self.items.len()
-    }
-
-    /// Tells whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.items.is_empty()
     }
 }
 
@@ -254,7 +236,7 @@ pub(super) fn draw(painter: &mut Painter<'_>, chooser: &Chooser) {
 }
 
 fn title(chooser: &Chooser) -> String {
-    let (shown, all) = (chooser.shown().len(), chooser.len());
+    let (shown, all) = (chooser.shown().len(), chooser.items.len());
     let name = match chooser.kind {
         Kind::Palette => "all",
         Kind::Themes(_) => "theme",

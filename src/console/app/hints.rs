@@ -4,8 +4,6 @@
 //! The keys worth knowing now: at most five beside the mode, the most useful first.
 
 use std::collections::BTreeSet;
-use std::path::Path;
-use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 
@@ -18,10 +16,6 @@ use crate::console::looks::theme::Role;
 use crate::console::msg::Effect;
 use crate::console::text::document::{Piece, piece};
 
-/// The file, in the state folder.
-const FILE: &str = "console.json";
-/// The largest file read.
-const MAX_BYTES: u64 = 64 << 10;
 /// What is worth knowing first: the key, and what it is good for.
 const HINTS: [(Action, &str); 4] = [
     (Action::Help, "lists the keys that work here"),
@@ -43,27 +37,6 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Reads what is remembered in a state folder.
-    pub fn read(state: &Path) -> Self {
-        let path = state.join(FILE);
-        if !path.metadata().is_ok_and(|facts| facts.is_file() && facts.len() <= MAX_BYTES) {
-            return Self::default();
-        }
-        let text = fs::read_to_string(path).unwrap_or_default();
-        serde_json::from_str(&text).unwrap_or_default()
-    }
-
-    /// Writes it to the state folder.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn write(&self, state: &Path) -> io::Result<()> {
-        // Whole or not at all: two consoles may write at once.
-        let next = state.join(format!("{FILE}.{}", std::process::id()));
-        fs::write(&next, serde_json::to_vec(self)?)?;
-        fs::rename(next, state.join(FILE))
-    }
-
     /// Puts what was just used first, and forgets what is beyond `most`.
     pub fn use_now(&mut self, name: &str, most: usize) {
         self.recent.retain(|other| other != name);
@@ -192,22 +165,4 @@ pub(super) fn hints(app: &App, room: u16) -> Vec<Piece> {
     }
     let whole = joined([groups, help].concat(), &gap);
     if columns(&whole) <= room { whole } else { Vec::new() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_was_used_last_stands_first_the_next_time_too() {
-        let home = tempfile::tempdir().expect("temp dir");
-        let mut memory = Memory::read(home.path());
-        for name in ["stop", "zoom", "stop", "help"] {
-            memory.use_now(name, 2);
-        }
-        memory.write(home.path()).expect("written");
-        assert_eq!(Memory::read(home.path()).recent, ["help", "stop"]);
-        fs::write(home.path().join(FILE), "not json").expect("written");
-        assert_eq!(Memory::read(home.path()), Memory::default());
-    }
 }

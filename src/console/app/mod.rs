@@ -191,7 +191,7 @@ impl App {
             split: 0,
             lines: Lines::default(),
             is_overall: false,
-            calls: Calls::new(),
+            calls: Calls::default(),
             reader: None,
             replay: None,
             programs: Programs::default(),

@@ -41,7 +41,7 @@ pub struct Setup {
 
 impl App {
     /// Takes over what the files say now.
-    pub(super) fn dress(&mut self, looks: Looks, faults: Vec<String>) {
+    pub(super) fn reload(&mut self, looks: Looks, faults: Vec<String>) {
         if !faults.is_empty() {
             // A file half written, or with a slip in it: what held goes on until it is mended.
             for fault in faults {

@@ -26,10 +26,7 @@ impl App {
 
     fn take(&mut self, msg: Msg) {
         match msg {
-            Msg::Tick(now) => {
-                self.tick(now);
-                return;
-            }
+            Msg::Tick(now) => return self.tick(now),
             Msg::Seen(call, commands) => self.seen_read(call, &commands),
             Msg::Reel(task, reel) => self.reel(&task, reel),
             Msg::Played(task, place, picture) => self.played(&task, place, picture),
@@ -45,20 +42,10 @@ impl App {
                 return;
             }
             Msg::Mouse(event) => return self.mouse(event),
-            Msg::Paste(text) => {
-                self.is_dirty = true;
-                return self.paste(text);
-            }
-            Msg::Resize(columns, rows) => {
-                self.size = (columns, rows);
-                self.is_dirty = true;
-                return;
-            }
+            Msg::Paste(text) => self.paste(text),
+            Msg::Resize(columns, rows) => self.size = (columns, rows),
             Msg::Look => return self.look(),
-            Msg::Usage(seen) => {
-                self.seen(seen);
-                return;
-            }
+            Msg::Usage(seen) => return self.seen(seen),
             Msg::Focus(is_here) => {
                 self.bell.is_elsewhere = !is_here;
                 return;
@@ -69,28 +56,16 @@ impl App {
             Msg::Refused(task, reason) => self.refused(&task, &reason),
             Msg::Record(record) => self.record(record),
             Msg::Page(task, page) => self.page(task, page),
-            Msg::Found(task, query, line) => {
-                self.is_dirty = true;
-                return self.found(task, &query, line);
-            }
-            Msg::Prompt { task, line, forward } => {
-                self.is_dirty = true;
-                return self.prompted(task, line, forward);
-            }
-            Msg::Output(text, is_marked) => {
-                self.is_dirty = true;
-                return self.output_read(text, is_marked);
-            }
+            Msg::Found(task, query, line) => self.found(task, &query, line),
+            Msg::Prompt { task, line, forward } => self.prompted(task, line, forward),
+            Msg::Output(text, is_marked) => self.output_read(text, is_marked),
             Msg::Copied(what, ways) => self.copied(&what, &ways),
             Msg::Kept { folder, name } => self.kept(&visible::one_line(&folder), &name),
             Msg::Failed(text) => {
                 self.is_leaving = false;
                 self.toasts.fail(visible::one_line(&text), None);
             }
-            Msg::Looks(looks, faults) => {
-                self.is_dirty = true;
-                return self.dress(*looks, faults);
-            }
+            Msg::Looks(looks, faults) => self.reload(*looks, faults),
             Msg::LinkLost | Msg::Stopped => self.view.is_lost = !self.is_leaving,
         }
         self.is_dirty = true;

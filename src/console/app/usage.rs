@@ -41,7 +41,7 @@ pub struct Usages {
 }
 
 /// What is known of one task.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Used {
     /// Percent of one processor; none before the second look, or where it cannot be seen.
     pub cpu: Option<u64>,
@@ -60,7 +60,7 @@ pub struct Used {
     due: Timestamp,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Look {
     at: Timestamp,
     cpu_ms: Option<u64>,
@@ -178,17 +178,7 @@ impl Used {
     }
 
     fn unseen(at: Timestamp) -> Self {
-        Self {
-            cpu: None,
-            memory: None,
-            processes: None,
-            typed: 0,
-            printed: None,
-            history: VecDeque::new(),
-            last: Look { at, cpu_ms: None, bytes: 0 },
-            rest: LONGEST,
-            due: at,
-        }
+        Self { last: Look { at, ..Look::default() }, rest: LONGEST, due: at, ..Self::default() }
     }
 
     /// What a frame shows of it: memory is rounded as it is written.

@@ -8,6 +8,7 @@ pub(super) mod driver;
 pub(super) mod files;
 pub(super) mod frames;
 pub(super) mod hook;
+pub(super) mod kept;
 pub(super) mod keyboard;
 mod lookups;
 mod notices;

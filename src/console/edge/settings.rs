@@ -4,6 +4,7 @@ use super::super::looks::{Facts, Looks};
 use super::super::msg::{Effect, Msg};
 use super::super::options::Options;
 use super::driver::Driver;
+use super::kept;
 use crate::config::{Mouse, Watch};
 use crate::console::app::hints::Memory;
 use crate::terminal::host_terminal::HostTerminal;
@@ -39,7 +40,8 @@ impl Driver {
 
     /// Writes down what is remembered. Nothing depends on it.
     pub(in crate::console) fn remember(&self, memory: &Memory) {
-        let written = self.source.options.state.as_deref().map(|state| memory.write(state));
+        let written =
+            self.source.options.state.as_deref().map(|state| kept::write(&state.join(kept::MEMORY), memory));
         if let Some(Err(error)) = written {
             tracing::warn!(%error, "what the console remembers is not written");
         }

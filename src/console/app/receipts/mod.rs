@@ -23,9 +23,10 @@ use crate::console::msg::Effect;
 const MOST_RECORDS: usize = 32;
 
 /// The columns of the receipts screen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Column {
     /// The calls.
+    #[default]
     Calls,
     /// The receipt of the selected one.
     Receipt,
@@ -43,7 +44,7 @@ pub struct Place {
 }
 
 /// The receipts screen, and the receipt beside a task.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Calls {
     /// The selected call; none follows the newest.
     pub selected: Option<u64>,
@@ -68,21 +69,6 @@ pub struct Calls {
 }
 
 impl Calls {
-    pub(crate) fn new() -> Self {
-        Self {
-            selected: None,
-            top: 0,
-            column: Column::Calls,
-            receipt: Place::default(),
-            envelope: Place::default(),
-            followed: None,
-            sheet: None,
-            budget: None,
-            marked: None,
-            finding: None,
-        }
-    }
-
     /// Returns where the column that keys act on is read.
     pub fn place(&self) -> Place {
         if self.column == Column::Envelope { self.envelope } else { self.receipt }

@@ -62,7 +62,7 @@ fn wake(painter: &mut Painter<'_>, replay: &Replay) {
 }
 
 fn time_line(painter: &mut Painter<'_>, area: Rect, replay: &Replay, reel: &Reel) {
-    let times = [clock(replay.at()), clock(reel.length())];
+    let times = [clock(replay.at), clock(reel.length())];
     let from = u16::try_from(times[0].len() + 2).unwrap_or(0);
     let room = area.width.saturating_sub(from + u16::try_from(times[1].len() + 2).unwrap_or(0));
     if room < 4 || area.height == 0 {
@@ -74,12 +74,12 @@ fn time_line(painter: &mut Painter<'_>, area: Rect, replay: &Replay, reel: &Reel
         let column = u64::from(at) * u64::from(room - 1) / length;
         u16::try_from(column).unwrap_or(room - 1).min(room - 1)
     };
-    let (rule, at) = (painter.glyphs().rules[0], column(replay.at()));
+    let (rule, at) = (painter.glyphs().rules[0], column(replay.at));
     let style = painter.style(Role::Rule);
     painter.row(area, y, &[piece(format!(" {} ", times[0]), Role::Strong)]);
     painter.text(area, (from, y), &rule.repeat(usize::from(room)), style);
     painter.row_from(area, (from + room, y), &[piece(format!(" {}", times[1]), Role::Faint)]);
-    for moment in reel.moments() {
+    for moment in &reel.moments {
         if let Some(note) = moment.note.as_ref().filter(|_| y > 0) {
             let x = from + column(moment.at);
             let sign = note.actor.short().chars().next().map(String::from).unwrap_or_default();
@@ -102,7 +102,7 @@ fn words(painter: &Painter<'_>, replay: &Replay, reel: &Reel) -> Vec<Piece> {
         let text = format!("silent for {}: played in 0:01.5", clock(silence));
         return vec![piece(text, Role::Strong)];
     }
-    let before = reel.moments().iter().take(place + 1).rev();
+    let before = reel.moments.iter().take(place + 1).rev();
     let Some(note) = before.filter_map(|moment| moment.note.as_ref()).next() else {
         return vec![piece("y you, a agents, c scripts, s Pilothouse: what they did", Role::Faint)];
     };
@@ -129,12 +129,12 @@ pub(crate) fn told(replay: &Replay) -> Vec<Piece> {
     let Some(reel) = &replay.reel else { return Vec::new() };
     let word = match replay.is_playing() {
         true => "playing",
-        false if replay.at() == reel.length() => "at the end",
+        false if replay.at == reel.length() => "at the end",
         false => "standing still",
     };
     vec![
         piece(word, Role::Strong),
-        piece(format!("  {} of {}", clock(replay.at()), clock(reel.length())), Role::Text),
+        piece(format!("  {} of {}", clock(replay.at), clock(reel.length())), Role::Text),
     ]
 }
 

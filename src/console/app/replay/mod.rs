@@ -40,7 +40,8 @@ pub struct Moment {
 /// The moments of a task, in order; the first is its beginning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reel {
-    moments: Vec<Moment>,
+    /// In order.
+    pub moments: Vec<Moment>,
 }
 
 impl Reel {
@@ -83,11 +84,6 @@ impl Reel {
         self.moments.last().map_or(0, |last| last.really_at)
     }
 
-    /// Returns the moments.
-    pub fn moments(&self) -> &[Moment] {
-        &self.moments
-    }
-
     /// Returns the place of the moment that a position on the time line is in.
     pub fn place(&self, at: u32) -> usize {
         self.moments.partition_point(|moment| moment.at <= at).saturating_sub(1)
@@ -124,7 +120,8 @@ pub struct Replay {
     pub screen: Option<(usize, Picture)>,
     /// The moment whose screen is being drawn.
     pub asked: Option<usize>,
-    at: u32,
+    /// The position on the time line, in milliseconds.
+    pub at: u32,
     speed: usize,
     /// Since when it plays on, while it plays.
     since: Option<Timestamp>,
@@ -140,11 +137,6 @@ impl Replay {
     pub fn load(&mut self, reel: Arc<Reel>, now: Timestamp) {
         self.reel = Some(reel);
         self.since = self.since.map(|_| now);
-    }
-
-    /// Returns the position on the time line, in milliseconds.
-    pub fn at(&self) -> u32 {
-        self.at
     }
 
     /// Returns how much faster than it was it plays.
@@ -269,7 +261,7 @@ impl App {
         let replay = self.replay.as_mut()?;
         replay.advance(now);
         let place = replay.place();
-        let marks = replay.reel.as_ref()?.moments().get(place)?.marks;
+        let marks = replay.reel.as_ref()?.moments.get(place)?.marks;
         let is_there = replay.screen.as_ref().is_some_and(|(shown, _)| *shown == place);
         if is_there || replay.asked.is_some() {
             return None;
@@ -319,14 +311,14 @@ mod tests {
     fn it_plays_at_its_speed_and_stands_still_at_the_end() {
         let mut replay = replay(&[400, 800, 1_600]);
         replay.advance(ms(500));
-        assert_eq!((replay.at(), replay.place(), replay.until_next()), (500, 1, Some(300)));
+        assert_eq!((replay.at, replay.place(), replay.until_next()), (500, 1, Some(300)));
         replay.change_speed(true);
         replay.advance(ms(700));
-        assert_eq!((replay.at(), replay.place()), (900, 2));
+        assert_eq!((replay.at, replay.place()), (900, 2));
         replay.advance(ms(1_700));
-        assert_eq!((replay.at(), replay.is_playing(), replay.until_next()), (1_600, false, None));
+        assert_eq!((replay.at, replay.is_playing(), replay.until_next()), (1_600, false, None));
         replay.turn(ms(2_000));
-        assert_eq!((replay.at(), replay.is_playing()), (0, true), "again from the beginning");
+        assert_eq!((replay.at, replay.is_playing()), (0, true), "again from the beginning");
     }
 
     #[test]
@@ -334,11 +326,11 @@ mod tests {
         let mut replay = replay(&[400, 800]);
         replay.advance(ms(500));
         replay.step(true, false);
-        assert_eq!((replay.at(), replay.is_playing()), (800, false));
+        assert_eq!((replay.at, replay.is_playing()), (800, false));
         replay.step(false, false);
-        assert_eq!(replay.at(), 400);
+        assert_eq!(replay.at, 400);
         replay.step(false, true);
-        assert_eq!(replay.at(), 0, "nothing happened before: to the beginning");
+        assert_eq!(replay.at, 0, "nothing happened before: to the beginning");
     }
 
     #[test]
@@ -358,7 +350,7 @@ mod tests {
             event(1_050, TaskFact::Exit(Exit::Code(0))),
         ];
         let reel = Reel::new(&marks, &events, ms(1_000));
-        let seen = reel.moments().iter().map(|moment| {
+        let seen = reel.moments.iter().map(|moment| {
             (moment.at, moment.marks, moment.note.as_ref().map_or("", |note| note.fact.word()))
         });
         assert_eq!(seen.collect::<Vec<_>>(), [(0, 1, ""), (5, 1, "input"), (7, 3, ""), (50, 3, "exit")]);
@@ -375,7 +367,7 @@ mod tests {
             let (end, mut now) = (reel(&times).length(), 0);
             for (act, passed) in acts {
                 now += passed;
-                let before = replay.at();
+                let before = replay.at;
                 match act {
                     0 => replay.turn(ms(now)),
                     1 => replay.change_speed(true),
@@ -386,11 +378,11 @@ mod tests {
                     6 => replay.step(passed > 1_500, true),
                     _ => {
                         replay.advance(ms(now));
-                        prop_assert!(replay.at() >= before);
+                        prop_assert!(replay.at >= before);
                     }
                 }
-                prop_assert!(replay.at() <= end);
-                prop_assert!(replay.place() < reel(&times).moments().len());
+                prop_assert!(replay.at <= end);
+                prop_assert!(replay.place() < reel(&times).moments.len());
                 prop_assert!(replay.until_next().is_none_or(|next| replay.is_playing() && next <= end));
             }
         }
