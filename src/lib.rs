@@ -33,4 +33,5 @@ pub mod envelope;
 
 pub mod clock;
 pub mod config;
+pub mod files;
 pub mod paths;

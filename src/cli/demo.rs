@@ -1,8 +1,8 @@
 //! `pilothouse demo`: a throw-away workspace, a console, and a scripted agent that connects to it
 //! through the real socket.
 
-use std::fs::{self, DirBuilder};
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -17,6 +17,7 @@ use crate::agent::Script;
 use crate::config::ExecPolicy;
 use crate::dispatch::run_program::RunInput;
 use crate::envelope::Actor;
+use crate::files;
 use crate::paths::Places;
 use crate::prose::run::Run;
 use crate::runtime::Handle;
@@ -96,7 +97,7 @@ impl Stage {
         let folder = state.join("demo").join(std::process::id().to_string());
         let workspace = folder.join("harbour");
         let stage = Self { folder, workspace };
-        let made = DirBuilder::new().recursive(true).mode(0o700).create(stage.workspace.join(".git"));
+        let made = files::create_folder(&stage.workspace.join(".git"));
         // What git takes for a repository is a workspace of its own, even beneath another one.
         made.and_then(|()| fs::write(stage.workspace.join(".git/HEAD"), "ref: refs/heads/main\n"))
             .wrap_err_with(|| format!("create the demo's workspace {}", stage.workspace.display()))?;

@@ -1,8 +1,7 @@
 //! `pilothouse config edit`: the settings in the person's editor, checked when it is closed.
 
-use std::fs::{self, DirBuilder, File};
+use std::fs;
 use std::io::{self, IsTerminal as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
@@ -11,6 +10,7 @@ use color_eyre::eyre::{Result, WrapErr, eyre};
 use super::{Start, print};
 use crate::config::{FILE, Loaded};
 use crate::envelope::SafeText;
+use crate::files;
 
 /// The file as it is made: every key with its default, as comments.
 const TEMPLATE: &str = include_str!("../../assets/config.toml");
@@ -41,12 +41,8 @@ pub(super) fn run(start: &Start) -> Result<ExitCode> {
 
 fn create(path: &Path) -> Result<()> {
     let folder = path.parent().unwrap_or(path);
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(folder)
-        .wrap_err_with(|| format!("create the folder {}", folder.display()))?;
-    match File::options().write(true).create_new(true).mode(0o600).open(path) {
+    files::create_folder(folder).wrap_err_with(|| format!("create the folder {}", folder.display()))?;
+    match files::create_new(path) {
         Ok(mut file) => file.write_all(TEMPLATE.as_bytes()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(error),

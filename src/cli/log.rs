@@ -1,9 +1,7 @@
 //! The log of this process: a file in the state folder, secrets masked, safe to print. Never the terminal, never
 //! standard output.
 
-use std::fs::{DirBuilder, File};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -11,6 +9,7 @@ use color_eyre::eyre::{Result, WrapErr};
 use tracing_subscriber::EnvFilter;
 
 use crate::envelope::{SafeText, mask};
+use crate::files;
 use crate::link::private_folder;
 
 /// The log starts over beyond this size.
@@ -23,12 +22,11 @@ pub(super) fn start(state: &Path) -> Result<()> {
     // Some homes let their group write beside it; nobody else may.
     private_folder(state, 0o002)?;
     let folder = state.join("logs");
-    DirBuilder::new().recursive(true).mode(0o700).create(&folder).wrap_err("create the folder for logs")?;
+    files::create_folder(&folder).wrap_err("create the folder for logs")?;
     let path = folder.join("pilothouse.log");
     let large = path.metadata().is_ok_and(|facts| facts.len() > MAX_BYTES);
-    let mut options = File::options();
-    options.create(true).mode(0o600).append(!large).write(true).truncate(large);
-    let file = options.open(&path).wrap_err_with(|| format!("open the log {}", path.display()))?;
+    let opened = files::private().create(true).append(!large).write(true).truncate(large).open(&path);
+    let file = opened.wrap_err_with(|| format!("open the log {}", path.display()))?;
     let asked = std::env::var("PILOTHOUSE_LOG").unwrap_or_else(|_| DEFAULT.to_owned());
     let filter = EnvFilter::try_new(&asked).wrap_err_with(|| format!("read PILOTHOUSE_LOG={asked}"))?;
     tracing_subscriber::fmt()

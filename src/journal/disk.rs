@@ -5,6 +5,8 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
+use crate::files;
+
 /// What a record asks of a file system.
 #[expect(clippy::missing_errors_doc, reason = "each fails as the file system does")]
 pub trait Disk: std::fmt::Debug + Send + Sync {
@@ -42,7 +44,7 @@ pub struct Os;
 
 impl Disk for Os {
     fn create(&self, path: &Path) -> io::Result<File> {
-        File::options().create_new(true).append(true).mode(0o600).open(path)
+        files::private().create_new(true).append(true).open(path)
     }
 
     fn open(&self, path: &Path) -> io::Result<File> {
@@ -50,9 +52,9 @@ impl Disk for Os {
     }
 
     fn open_over(&self, path: &Path) -> io::Result<File> {
-        let mut options = File::options();
+        let mut options = files::private();
         options.read(true).write(true).create(true).truncate(false);
-        options.mode(0o600).custom_flags(libc::O_NOFOLLOW).open(path)
+        options.custom_flags(libc::O_NOFOLLOW).open(path)
     }
 
     fn write(&self, mut file: &File, bytes: &[u8]) -> io::Result<usize> {

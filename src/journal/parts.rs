@@ -55,7 +55,7 @@ pub(super) fn spill(
         let path = name();
         let file = match disk.create(&folder.join(&path)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                make_folder(&folder)?;
+                crate::files::create_folder(&folder)?;
                 disk.create(&folder.join(&path))?
             }
             other => other?,
@@ -105,9 +105,4 @@ pub(super) fn restore(recording: &Path, data: &mut Value, parts: &[Part]) -> Res
         *data.pointer_mut(&part.at).ok_or_else(broken)? = value;
     }
     Ok(())
-}
-
-fn make_folder(folder: &Path) -> io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt as _;
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,6 +18,7 @@ use super::reader::{Item, Reader};
 use super::verify::end_of;
 use super::{Error, Journal};
 use crate::clock::Clock;
+use crate::files;
 
 /// The largest torn end that is kept: a line is shorter, a segment not longer.
 const TORN_BYTES: u64 = 64 << 20;
@@ -101,10 +102,7 @@ fn cut(disk: &dyn Disk, recording: &Path, problem: &Problem) -> Result<(u64, Pat
     let torn = bytes.get(offset..).unwrap_or_default();
     let folder = recording.join("quarantine");
     let kept = folder.join(format!("{}.{offset}", problem.segment));
-    fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(&folder)
+    files::create_folder(&folder)
         .and_then(|()| keep(disk, &kept, torn))
         .map_err(Error::io("keep the torn end in", &kept))?;
     let file = disk.open(&path).map_err(Error::io("open", &path))?;

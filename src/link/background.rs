@@ -1,13 +1,13 @@
 //! Starting a runtime as a process of its own, which ends neither with whoever needed it first nor with the processes
 //! that one has started.
 
-use std::fs::{DirBuilder, File};
+use std::fs::File;
 use std::io::{self, Read as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::Error;
+use crate::files;
 use crate::paths::Places;
 use crate::process::{Lineage, keep_descriptors, lineage};
 
@@ -80,8 +80,8 @@ pub fn check_room(places: &Places) -> Result<(), Error> {
 /// Opens that file to append to.
 pub(super) fn open_log(log: &Path) -> io::Result<File> {
     let folder = log.parent().unwrap_or(log);
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    File::options().create(true).append(true).mode(0o600).open(log)
+    files::create_folder(folder)?;
+    files::private().create(true).append(true).open(log)
 }
 
 /// Starts the runtime of a workspace: `program __detach` leaves the caller's session and starts the server, which is

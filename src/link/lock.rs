@@ -1,9 +1,9 @@
 //! The lock that makes one runtime per workspace, and the address that stands in it: whoever finds it held joins
 //! there, whatever its own variables say.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Error;
 use super::socket::distrust;
+use crate::files;
 use crate::paths::Places;
 
 /// Most bytes of an address.
@@ -151,14 +152,14 @@ impl Lock {
 }
 
 fn open(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false).mode(0o600);
+    let mut options = files::private();
+    options.read(true).write(true).create(true).truncate(false);
     options.custom_flags(OFlags::NOFOLLOW.bits().cast_signed()).open(path)
 }
 
 /// Creates the folder of the lock, or checks that nobody else may replace what lies in it.
 fn make_folder(folder: &Path) -> Result<(), Error> {
-    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    let made = files::create_folder(folder);
     made.map_err(|source| Error::Io {
         verb: "create the folder of the lock",
         path: folder.to_owned(),

@@ -4,10 +4,9 @@
 //! 0600 from birth, and both ends look at the other's uid. A socket file is replaced only by
 //! whoever holds the lock of the workspace.
 
-use std::fs::DirBuilder;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixListener as StdListener;
 use std::path::{Path, PathBuf};
 
@@ -18,6 +17,7 @@ use tokio::net::{UnixListener, UnixStream};
 
 use super::Error;
 use super::lock::Lock;
+use crate::files;
 use crate::paths::Places;
 
 /// The longest path a socket address holds.
@@ -156,7 +156,7 @@ fn file_at(path: &Path) -> Option<(u64, u64)> {
 /// # Errors
 /// When it cannot be made, or must not be trusted.
 pub fn private_folder(path: &Path, forbidden_to_parent: u32) -> Result<(), Error> {
-    let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
+    let made = files::create_folder(path);
     made.map_err(|source| Error::Io { verb: "create the folder", path: path.to_owned(), source })?;
     // Without a sound parent the folder could be swapped for another after the check.
     let parent = path.parent().unwrap_or(path);
@@ -262,7 +262,8 @@ impl Address {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::fs::DirBuilder;
+    use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
 
     use super::*;
 

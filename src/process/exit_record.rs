@@ -1,15 +1,16 @@
 //! `exit.json`: how a command ended, written into the task's folder by its host, completely or not at all. It is read by
 //! a runtime that was not running when the command ended.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::ExitStatus;
+
+use crate::files;
 
 const FILE: &str = "exit.json";
 
@@ -61,18 +62,10 @@ impl ExitRecord {
         }
     }
 
-    /// Writes the record to a temporary file and renames it.
+    /// Writes the record completely or not at all.
     pub(super) fn write(&self, folder: &Path) -> io::Result<()> {
-        let beside = folder.join(format!(".{FILE}.{}", std::process::id()));
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside)?;
-        let written = serde_json::to_vec(self)
-            .map_err(io::Error::from)
-            .and_then(|bytes| file.write_all(&bytes))
-            .and_then(|()| fs::rename(&beside, folder.join(FILE)));
-        if written.is_err() {
-            let _ = fs::remove_file(&beside);
-        }
-        written
+        let bytes = serde_json::to_vec(self)?;
+        files::replace(&folder.join(FILE), |file| file.write_all(&bytes))
     }
 }
 

@@ -1,11 +1,12 @@
 //! The command of a program's `exec` as a script: a shell without profiles sources it from a file and reports the
 //! directory it ended in. The text may be of any length, and a `cd` in it applies to the next command.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+
+use crate::files;
 
 /// The file with the command's text, in the task's folder.
 const COMMAND: &str = "command";
@@ -20,7 +21,7 @@ const REPORT_BYTES: u64 = 8 << 10;
 /// When the file cannot be written.
 pub fn write(folder: &Path, cmd: &str) -> io::Result<String> {
     let path = folder.join(COMMAND);
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+    let mut file = files::create_new(&path)?;
     file.write_all(cmd.as_bytes())?;
     // Without a final line feed, a here-document on the last line would not be closed.
     file.write_all(b"\n")?;

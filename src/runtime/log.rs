@@ -6,12 +6,13 @@
 
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::os::unix::fs::{FileExt, OpenOptionsExt as _};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use super::Error;
 use super::tail::Tail;
 use super::view::{OutputView, TaskView};
+use crate::files;
 use crate::terminal::{History, LogBytes, Mark, MarkKind, Origin, Size, Stream, initial_size};
 
 /// Bytes after which a new mark is written even when the stream stays the same.
@@ -255,9 +256,7 @@ fn kept(streams: &mut Vec<Kept>, stream: Stream) -> &mut Kept {
 }
 
 fn create_new(path: &Path) -> Result<File, Error> {
-    let mut options = File::options();
-    options.create_new(true).append(true).mode(0o600);
-    options.open(path).map_err(Error::io("create", path))
+    files::private().create_new(true).append(true).open(path).map_err(Error::io("create", path))
 }
 
 #[cfg(test)]

@@ -3,13 +3,13 @@
 
 use std::fs::File;
 use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::bytes::TaskIo;
 use super::{Error, TaskView, log};
 use crate::envelope::preview::Text;
+use crate::files;
 use crate::terminal::{self, LogBytes as _, Mark, MarkKind, Origin, Size, clean};
 
 /// Bytes read for each character of a window: room for escape sequences and wide encodings.
@@ -217,9 +217,8 @@ impl Output {
         let name = if stream == Stream::Stderr { "stderr.log" } else { "stdout.log" };
         let path = self.folder.join(name);
         let file = self.open()?;
-        let mut options = File::options();
-        options.create(true).write(true).truncate(true).mode(0o600);
-        let mut artifact = options.open(&path).map_err(Error::io("create", &path))?;
+        let created = files::private().create(true).write(true).truncate(true).open(&path);
+        let mut artifact = created.map_err(Error::io("create", &path))?;
         for &(start, length) in &layout.segments {
             let mut written = Ok(());
             let read = file.for_each_block(start..start + length, |_, block| {

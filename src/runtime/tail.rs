@@ -3,8 +3,10 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
+
+use crate::files;
 
 /// The last bytes of a stream.
 #[derive(Debug)]
@@ -25,7 +27,7 @@ impl Tail {
     /// When the file cannot be created.
     pub(super) fn create(folder: &Path, capacity: usize) -> io::Result<Self> {
         let path = folder.join("output.tail");
-        let file = File::options().create_new(true).read(true).write(true).mode(0o600).open(&path)?;
+        let file = files::private().create_new(true).read(true).write(true).open(&path)?;
         std::fs::remove_file(&path)?;
         Ok(Self { file, capacity, length: 0, start: 0, displaced: 0 })
     }

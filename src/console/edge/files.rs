@@ -1,11 +1,11 @@
 //! Files that the person keeps out of the console: new ones, theirs alone to read, never over another.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::files;
 use crate::runtime::{CallRecord, Export, Form, TaskView};
 use crate::terminal::Palette;
 
@@ -24,7 +24,7 @@ pub(in crate::console) fn keep(folder: &Path, file: &FileName, text: &str) -> io
         let name = file.attempt(taken);
         let path = folder.join(&name);
         // `create_new` follows no link, so that nothing is written through one that lies there.
-        match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
+        match files::create_new(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
             Ok(mut new) => {

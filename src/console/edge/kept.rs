@@ -1,12 +1,14 @@
 //! What a console keeps for the next time: how it was arranged, what it remembers. Nothing depends on it: a file that
 //! cannot be read is an empty one.
 
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::io::Write as _;
 use std::path::Path;
 use std::{fs, io};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+
+use crate::files;
 
 /// What is remembered, in the state folder.
 pub(in crate::console) const MEMORY: &str = "console.json";
@@ -26,12 +28,9 @@ pub(in crate::console) fn read<T: DeserializeOwned + Default>(path: &Path) -> T 
 /// When the folder cannot be written.
 pub(in crate::console) fn write(path: &Path, kept: &impl Serialize) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    let beside = path.with_extension(format!("{}.new", std::process::id()));
-    let mut options = fs::File::options();
-    let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
-    io::Write::write_all(&mut file, serde_json::to_string(kept)?.as_bytes())?;
-    fs::rename(&beside, path)
+    files::create_folder(folder)?;
+    let bytes = serde_json::to_vec(kept)?;
+    files::replace(path, |file| file.write_all(&bytes))
 }
 
 #[cfg(test)]

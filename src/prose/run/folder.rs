@@ -12,6 +12,7 @@ use super::SharedDisk;
 use super::error::Error;
 use super::journal::Line;
 use super::state;
+use crate::files;
 use crate::journal::{LineFile, replace_file};
 
 /// The folder of a project that holds its runs and its agents' memory.
@@ -194,8 +195,7 @@ pub fn runs(workspace: &Path) -> PathBuf {
 
 /// Creates a folder that only its owner can enter, with those above it.
 fn make(path: &Path) -> Result<(), Error> {
-    let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
-    made.map_err(Error::io("create the folder", path))
+    files::create_folder(path).map_err(Error::io("create the folder", path))
 }
 
 /// Runs are no part of the project's history.

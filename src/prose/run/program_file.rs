@@ -1,11 +1,12 @@
 //! Program files, read and written safely: a named pipe never blocks the reader, a file never fills the
 //! memory, and a reader sees the old text or the new one while it is replaced.
 
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{File, Permissions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 
+use crate::files;
 use crate::prose::source::Source;
 
 /// Reads a program's text.
@@ -49,26 +50,17 @@ pub fn to_text(bytes: Vec<u8>) -> Result<String, String> {
 pub fn replace_text(path: &Path, text: &str) -> io::Result<()> {
     let path = path.canonicalize()?;
     let mode = path.metadata()?.permissions().mode() & 0o7777;
-    let folder = path.parent().unwrap_or(Path::new("/"));
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let fresh = folder.join(format!(".{name}.{}", std::process::id()));
-    let written = write_new(&fresh, text, mode).and_then(|()| fs::rename(&fresh, &path));
-    if written.is_err() {
-        // What is half written is of no use to anybody.
-        let _ = fs::remove_file(&fresh);
-    }
-    written
-}
-
-fn write_new(path: &Path, text: &str, mode: u32) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-    file.write_all(text.as_bytes())?;
-    file.set_permissions(Permissions::from_mode(mode))?;
-    file.sync_all()
+    files::replace(&path, |file| {
+        file.write_all(text.as_bytes())?;
+        file.set_permissions(Permissions::from_mode(mode))?;
+        file.sync_all()
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -1,13 +1,13 @@
 //! Starts a command: resolves where and how, makes its folder, records the intent, spawns.
 
 use std::ffi::OsString;
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Driver;
 use super::order::{Order, Reply};
 use crate::envelope::TaskId;
+use crate::files;
 use crate::journal::Durability;
 use crate::process::environment::Environment;
 use crate::process::{
@@ -103,11 +103,7 @@ impl Prepared {
             return Err(Error::Unrecorded { reason, is_full: false });
         }
         let folder = tasks.join(id.as_str());
-        std::fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&folder)
-            .map_err(Error::io("create the task's folder", &folder))?;
+        files::create_folder(&folder).map_err(Error::io("create the task's folder", &folder))?;
         let own = Folder(Some(folder.clone()));
         let io = TaskIo::create(TaskIoSpec {
             id: id.clone(),

@@ -1,8 +1,8 @@
 //! The folder of a new recording, and what it is said to be.
 
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
+use crate::files;
 use crate::journal::{self, META_VERSION, Meta};
 use crate::process::Identity;
 use crate::runtime::Error;
@@ -16,9 +16,7 @@ pub(super) fn meta(workspace: &Path, started_at: jiff::Timestamp) -> Meta {
 /// Makes the folder of a new recording, named by the time and this process.
 pub(super) fn create_recording(recordings: &Path, at: jiff::Timestamp) -> Result<PathBuf, Error> {
     let folder = recordings.join(format!("{}-{}", at.strftime("%Y%m%dT%H%M%S%.3fZ"), std::process::id()));
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true).mode(0o700);
-    builder.create(folder.join("tasks")).map_err(Error::io("create the recording", &folder))?;
+    files::create_folder(&folder.join("tasks")).map_err(Error::io("create the recording", &folder))?;
     Ok(folder)
 }
 

@@ -21,6 +21,7 @@ const LAYERS: [&[&str]; 11] = [
     &["terminal"],
     &["envelope"],
     &["config", "clock", "paths"],
+    &["files"],
 ];
 
 /// Crates that live in one layer only.

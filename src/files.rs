@@ -1,0 +1,82 @@
+//! Folders that only this user may enter, files that only this user may read, and files replaced whole.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::Path;
+
+/// Creates a folder and the missing ones above it, each with mode 0700. Folders that exist stay as they are.
+///
+/// # Errors
+/// When one of them cannot be created.
+pub fn create_folder(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// Returns options that give a file mode 0600 when it is created.
+#[must_use]
+pub fn private() -> OpenOptions {
+    let mut options = File::options();
+    options.mode(0o600);
+    options
+}
+
+/// Creates a file with mode 0600 for writing. It follows no link and never opens a file that exists.
+///
+/// # Errors
+/// When it exists or cannot be created.
+pub fn create_new(path: &Path) -> io::Result<File> {
+    private().write(true).create_new(true).open(path)
+}
+
+/// Replaces a file whole or not at all: `write` fills a new file beside it, which is then renamed over it.
+///
+/// # Errors
+/// When the new file cannot be written; the old one is then untouched.
+pub fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let beside = path.with_file_name(format!(".{name}.{}", std::process::id()));
+    let mut file = private().write(true).create(true).truncate(true).open(&beside)?;
+    let written = write(&mut file).and_then(|()| fs::rename(&beside, path));
+    if written.is_err() {
+        // What is half written is of no use to anybody.
+        let _ = fs::remove_file(&beside);
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn what_is_created_is_this_users_alone() {
+        let temp = tempfile::tempdir().expect("temp dir");
+        let mode = |path: &Path| path.metadata().expect("there").permissions().mode() & 0o777;
+        let folder = temp.path().join("a/b");
+        create_folder(&folder).expect("created");
+        create_folder(&folder).expect("already there");
+        assert_eq!((mode(&folder), mode(&temp.path().join("a"))), (0o700, 0o700));
+        let file = folder.join("file");
+        create_new(&file).expect("created");
+        assert_eq!(mode(&file), 0o600);
+        assert_eq!(create_new(&file).expect_err("exists").kind(), io::ErrorKind::AlreadyExists);
+    }
+
+    #[test]
+    fn a_file_is_replaced_whole_or_not_at_all() {
+        let temp = tempfile::tempdir().expect("temp dir");
+        let path = temp.path().join("file");
+        replace(&path, |file| file.write_all(b"first")).expect("written");
+        let torn = replace(&path, |file| {
+            file.write_all(b"sec")?;
+            Err(io::ErrorKind::StorageFull.into())
+        });
+        assert_eq!(torn.expect_err("torn").kind(), io::ErrorKind::StorageFull);
+        assert_eq!(fs::read(&path).expect("there"), b"first");
+        assert_eq!(fs::read_dir(temp.path()).expect("a folder").count(), 1);
+    }
+}
