@@ -5,7 +5,7 @@
 
 mod client;
 mod label;
-mod lobby;
+mod local_service;
 mod message;
 mod results;
 mod schema;

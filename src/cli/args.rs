@@ -94,7 +94,7 @@ fn private() -> Arg {
 
 #[cfg(feature = "console")]
 fn looks(clap: Clap) -> Clap {
-    super::looks::declare(clap)
+    super::console_flags::declare(clap)
 }
 
 #[cfg(not(feature = "console"))]

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use color_eyre::eyre::Result;
 
 use super::Start;
-use super::house::House;
-use crate::config::{Dwelling, Loaded, Settings};
+use super::server::RuntimeServer;
+use crate::config::{Loaded, RuntimeMode, Settings};
 use crate::console::looks::Facts;
 use crate::console::{self, Exit, Options};
 use crate::link::{Error, Holder, Operator};
@@ -20,13 +20,13 @@ pub(super) async fn run(start: &Start) -> Result<ExitCode> {
         |places: Places| async move { Operator::attach(&places.operator_socket(), start.cwd.clone()).await };
     // What is wrong with the settings is said here.
     settings(start)?;
-    if is_lodging(start) {
+    if is_background(start) {
         let (operator, _) = start.access().join(attach).await?;
         return attached(start, operator).await;
     }
     loop {
-        if let Some(house) = House::open(&start.places, false)? {
-            return embed(start, house).await.map(leave);
+        if let Some(server) = RuntimeServer::open(&start.places, false)? {
+            return embed(start, server).await.map(leave);
         }
         // The lock is held: its holder answers, or is on its way in or out.
         match start.access().join_running(attach).await {
@@ -49,8 +49,8 @@ async fn attached(start: &Start, operator: Operator) -> Result<ExitCode> {
 }
 
 /// Tells whether the settings want the runtime to be a process of its own.
-pub(super) fn is_lodging(start: &Start) -> bool {
-    matches!(settings(start), Ok(Some(settings)) if settings.runtime == Dwelling::Background)
+pub(super) fn is_background(start: &Start) -> bool {
+    matches!(settings(start), Ok(Some(settings)) if settings.runtime == RuntimeMode::Background)
 }
 
 /// Reads the settings; none when they cannot be used but a runtime is there to be looked at: whoever has to
@@ -64,10 +64,10 @@ fn settings(start: &Start) -> Result<Option<Settings>> {
 }
 
 /// Runs the console on a runtime of this process; its tasks end with it.
-pub(super) async fn embed(start: &Start, house: House) -> Result<Exit> {
-    let operator = Operator::local(house.runtime.clone(), start.cwd.clone());
+pub(super) async fn embed(start: &Start, server: RuntimeServer) -> Result<Exit> {
+    let operator = Operator::local(server.runtime.clone(), start.cwd.clone());
     let shown = show(start, operator, Some(start.places.layout())).await;
-    house.close(closing(&shown)).await?;
+    server.close(closing(&shown)).await?;
     shown
 }
 

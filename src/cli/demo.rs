@@ -11,7 +11,7 @@ use serde_json::json;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::house::House;
+use super::server::RuntimeServer;
 use super::{Start, console};
 use crate::agent::Script;
 use crate::config::ExecPolicy;
@@ -46,7 +46,8 @@ pub(super) async fn run(start: &Start) -> Result<ExitCode> {
     let stage = Stage::set(&start.places.state_dir)?;
     let script = Script::parse(SCRIPT)?;
     let places = Places::beneath(&stage.workspace, &stage.folder.join("state"), None)?;
-    let house = House::open(&places, false)?.ok_or_else(|| eyre!("the demo's workspace is taken"))?;
+    let server =
+        RuntimeServer::open(&places, false)?.ok_or_else(|| eyre!("the demo's workspace is taken"))?;
     // Its runtime has the defaults; how the console looks is the person's all the same.
     let places = Places { config_dir: start.places.config_dir.clone(), ..places };
     let inside = Start {
@@ -56,8 +57,8 @@ pub(super) async fn run(start: &Start) -> Result<ExitCode> {
         places,
     };
     let agent =
-        tokio::spawn(play(script, inside.places.agent_socket(), inside.cwd.clone(), house.runtime.clone()));
-    let shown = console::embed(&inside, house).await;
+        tokio::spawn(play(script, inside.places.agent_socket(), inside.cwd.clone(), server.runtime.clone()));
+    let shown = console::embed(&inside, server).await;
     agent.abort();
     // No word of the recording: it goes with the demo's folder.
     Ok(ExitCode::from(shown?.code))

@@ -8,52 +8,52 @@ use color_eyre::eyre::{Result, WrapErr};
 
 use super::answer::{self, Form};
 use super::args::{OUTPUT, Typed};
-use super::outside::Outside;
-use super::signals::Ending;
+use super::env::Env;
+use super::print;
+use super::run::{cancelled, input};
+use super::signals::EndSignals;
 use super::stdout::Lines;
-use super::{one, print};
-use crate::dispatch::exec::{Feed, Options, run as run_stream, stdin_limit};
-use crate::dispatch::owned::ExecInput;
+use crate::dispatch::exec::{ExecInput, Feed, Options, run as run_stream, stdin_limit};
 use crate::dispatch::{Code, Context, Failure, Host, Response, STDIN_BYTES_VARIABLE};
 
 /// Runs the stream.
-pub(super) async fn run(outside: Arc<Outside>, typed: Typed<'_>) -> Result<ExitCode> {
-    let mut ending = Ending::listen()?;
+pub(super) async fn run(env: Arc<Env>, typed: Typed<'_>) -> Result<ExitCode> {
+    let mut ending = EndSignals::listen()?;
     let prepared = tokio::select! {
-        prepared = prepare(&outside, typed) => prepared,
-        signal = ending.wait() => Err(one::cancelled(signal)),
+        prepared = prepare(&env, typed) => prepared,
+        signal = ending.wait() => Err(cancelled(signal)),
     };
     let (options, mut feed) = match prepared {
         Ok(prepared) => prepared,
         Err(failure) => return Ok(unusable(failure)),
     };
-    let mut cx = Context::new(outside.clone());
-    let cancelled = async { one::cancelled(ending.wait().await) };
+    let mut cx = Context::new(env.clone());
+    let cancelled = async { cancelled(ending.wait().await) };
     let mut out = Lines::new();
     let ended = run_stream(&mut cx, &options, &mut feed, &mut out, cancelled).await;
     drop(cx);
-    outside.close().await;
+    env.close().await;
     ended.map(ExitCode::from).wrap_err("write to standard output")
 }
 
-async fn prepare(outside: &Outside, typed: Typed<'_>) -> Result<(Options, Feed), Failure> {
+async fn prepare(env: &Env, typed: Typed<'_>) -> Result<(Options, Feed), Failure> {
     let form = typed.args.get_one::<String>(OUTPUT).map(String::as_str);
     if let Some(other @ ("table" | "plain")) = form {
         let message = format!("exec answers line by line: --output {other} has no such form.");
         return Err(Failure::new(Code::ArgError, message).with("opt", OUTPUT).fix("leave --output out"));
     }
-    let given = one::input(typed)?;
+    let given = input(typed)?;
     typed.command.check(given.clone())?;
     let input: ExecInput = serde_json::from_value(given).map_err(|error| Failure::internal(&error))?;
     let feed = match input.input_file.as_deref() {
-        None | Some("-") => drained(outside).await?,
+        None | Some("-") => drained(env).await?,
         Some(path) => Feed::open(path).await?,
     };
     Ok((Options { input, flags: typed.flags()? }, feed))
 }
 
-async fn drained(outside: &Outside) -> Result<Feed, Failure> {
-    let limit = outside.variable(STDIN_BYTES_VARIABLE);
+async fn drained(env: &Env) -> Result<Feed, Failure> {
+    let limit = env.variable(STDIN_BYTES_VARIABLE);
     let limit = stdin_limit(limit.map(|given| given.to_string_lossy().into_owned()).as_deref())?;
     if io::stdin().is_terminal() {
         return Err(Failure::new(

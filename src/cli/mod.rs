@@ -5,26 +5,26 @@ mod args;
 #[cfg(feature = "console")]
 mod console;
 #[cfg(feature = "console")]
+mod console_flags;
+#[cfg(feature = "console")]
 mod demo;
 mod detach;
 mod edit;
+mod env;
 mod exec;
 mod fields;
 mod gate;
-mod house;
 mod log;
-#[cfg(feature = "console")]
-mod looks;
 mod mcp;
-mod one;
 #[cfg(feature = "console")]
 mod open;
-mod outside;
 mod print;
 mod probe;
 mod program;
 mod rules;
+mod run;
 mod serve;
+mod server;
 mod signals;
 mod stdout;
 
@@ -40,7 +40,7 @@ use color_eyre::eyre::{Result, WrapErr, eyre};
 
 use self::answer::Form;
 use self::args::Typed;
-use self::outside::Outside;
+use self::env::Env;
 use crate::dispatch::{Code, Danger, Failure, Reach, Response};
 use crate::envelope::SafeText;
 use crate::link::{Access, Holder};
@@ -113,7 +113,7 @@ fn install_guards(matches: &ArgMatches) -> Result<()> {
     let is_set = |name: &str, args: &ArgMatches| matches!(args.try_get_one::<bool>(name), Ok(Some(true)));
     let hosts = match args::typed(matches) {
         // A console on a runtime that is a process of its own hosts none.
-        None => !is_lodging(),
+        None => !is_background(),
         Some(Typed { command, args }) => match command.path.as_str() {
             "serve" if is_set("detached", args) => {
                 // Whoever started it may end, and its terminal with it. Before the guards: they and the
@@ -134,12 +134,12 @@ fn install_guards(matches: &ArgMatches) -> Result<()> {
 }
 
 #[cfg(feature = "console")]
-fn is_lodging() -> bool {
-    Start::find().is_ok_and(|start| console::is_lodging(&start))
+fn is_background() -> bool {
+    Start::find().is_ok_and(|start| console::is_background(&start))
 }
 
 #[cfg(not(feature = "console"))]
-fn is_lodging() -> bool {
+fn is_background() -> bool {
     false
 }
 
@@ -161,13 +161,13 @@ async fn dispatch(matches: &ArgMatches) -> Result<ExitCode> {
     let typed = args::typed(matches);
     let is_stream = typed.is_some_and(|typed| typed.command.reach == Reach::Exec);
     let is_private = typed.is_some_and(|typed| typed.is_private());
-    let outside = Arc::new(Outside::new(is_stream, is_private));
+    let env = Arc::new(Env::new(is_stream, is_private));
     let Some(typed) = typed else { return open(&settled(matches)?).await };
     let told_only = typed.args.get_flag("dry-run") && typed.command.danger != Danger::Safe;
     match typed.command.reach {
-        Reach::Anywhere => one::run(outside, typed).await,
-        _ if told_only => one::run(outside, typed).await,
-        Reach::Exec => exec::run(outside, typed).await,
+        Reach::Anywhere => run::run(env, typed).await,
+        _ if told_only => run::run(env, typed).await,
+        Reach::Exec => exec::run(env, typed).await,
         Reach::Alone(_) => alone(matches, typed).await,
     }
 }
@@ -175,7 +175,7 @@ async fn dispatch(matches: &ArgMatches) -> Result<ExitCode> {
 /// Runs a command that owns standard input or the terminal.
 async fn alone(matches: &ArgMatches, typed: Typed<'_>) -> Result<ExitCode> {
     let form = Form::of(typed.args);
-    let asked = one::input(typed).and_then(|input| {
+    let asked = run::input(typed).and_then(|input| {
         typed.command.check(input.clone())?;
         Ok(input)
     });
@@ -213,7 +213,7 @@ fn settled(matches: &ArgMatches) -> Result<Start> {
     log::start(&start.places.state_dir)?;
     #[cfg(feature = "console")]
     {
-        start.flags = looks::flags(matches);
+        start.flags = console_flags::flags(matches);
     }
     Ok(start)
 }

@@ -6,7 +6,7 @@ use color_eyre::eyre::{Result, eyre};
 
 use super::Start;
 use super::console::{leave, show};
-use crate::dispatch::owned::OpenInput;
+use crate::dispatch::cli_only::OpenInput;
 use crate::link::Operator;
 use crate::runtime::past::{self, Finding};
 

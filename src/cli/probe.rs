@@ -31,21 +31,21 @@ pub(super) fn probe() -> Option<Probe> {
         size: (size.ws_col, size.ws_row),
         kitty_keys: has_kitty_keys(&answer),
         wide_columns: columns(&answer).next(),
-        outer: outer(&answer),
+        host: host_terminal(&answer),
     })
 }
 
 /// What the answer says of colours and of the mark.
-fn outer(answer: &[u8]) -> HostTerminal {
-    let mut outer = HostTerminal { ambiguous_columns: columns(answer).nth(1), ..HostTerminal::default() };
+fn host_terminal(answer: &[u8]) -> HostTerminal {
+    let mut host = HostTerminal { ambiguous_columns: columns(answer).nth(1), ..HostTerminal::default() };
     let starts = memchr::memmem::find_iter(answer, b"\x1b]");
     for body in starts.filter_map(|at| answer.get(at + 2..)) {
         let end = body.iter().position(|byte| matches!(byte, 0x07 | 0x1b)).unwrap_or(body.len());
         if let Some(answer) = parse_osc(&body[..end]) {
-            outer.record(answer);
+            host.record(answer);
         }
     }
-    outer
+    host
 }
 
 fn ask(mut tty: &File) -> io::Result<Vec<u8>> {
@@ -117,7 +117,7 @@ mod tests {
         let plain = b"\x1b]11;rgb:ffff/ffff/ffff\x1b\\\x1b]4;3;#102030\x07\x1b[1;3R\x1b[1;2R\x1b[?1;2c";
         assert!(ends(plain) && !has_kitty_keys(plain));
         assert_eq!(columns(plain).collect::<Vec<_>>(), [2, 1]);
-        let outer = outer(plain);
+        let outer = host_terminal(plain);
         assert_eq!((outer.background, outer.ambiguous_columns), (Some((255, 255, 255)), Some(1)));
         assert_eq!(outer.palette[3], Some((16, 32, 48)));
         for noise in [&b""[..], b"\x1b[", b"\x1b[?1;2", b"abc", b"\xff\x1b[R"] {

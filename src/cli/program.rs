@@ -9,8 +9,8 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::answer::{self, Form};
-use super::house::House;
-use super::signals::Ending;
+use super::server::RuntimeServer;
+use super::signals::EndSignals;
 use super::{Start, print};
 use crate::config::{Faults, Loaded};
 use crate::dispatch::run_program::{RunInput, ended, refused};
@@ -67,7 +67,7 @@ pub(super) async fn run(
         Err(failure) => return Ok(answer::print(&Response::failure(failure), form.unwrap_or(Form::Plain))),
     };
     if is_private {
-        return embedded(start, House::private(&start.places)?, request, telling, is_seen).await;
+        return embedded(start, RuntimeServer::private(&start.places)?, request, telling, is_seen).await;
     }
     let dial = |places: Places| async move { Scripts::dial(&places.agent_socket(), start.cwd.clone()).await };
     let (scripts, started) = start.access().join(dial).await?;
@@ -91,17 +91,17 @@ fn is_seen(_start: &Start) -> bool {
 /// Runs it in a runtime of this process.
 async fn embedded(
     start: &Start,
-    house: House,
+    server: RuntimeServer,
     request: Request,
     telling: Telling,
     is_seen: bool,
 ) -> Result<ExitCode> {
     let (events, told) = mpsc::channel(EVENTS);
     let cancel = CancellationToken::new();
-    let run = match Run::open(&house.runtime, request, Actor::Cli, events).await {
+    let run = match Run::open(&server.runtime, request, Actor::Cli, events).await {
         Ok(run) => run,
         Err(error) => {
-            house.close(Closing::CommandOver).await?;
+            server.close(Closing::CommandOver).await?;
             return Ok(finish(&refused(error.into()), telling));
         }
     };
@@ -109,17 +109,17 @@ async fn embedded(
     if !is_seen {
         let mut teller = Teller { telling, told, is_closed: false };
         let followed = teller.follow(async { Ok(Ok(going.await)) }, &cancel).await;
-        house.close(Closing::CommandOver).await?;
+        server.close(Closing::CommandOver).await?;
         return followed.map(|(done, signal)| conclude(done, signal, telling));
     }
     // The console shows what happens; lines would draw over it.
     drop(told);
     let going = tokio::spawn(going);
-    let shown = look(start, Some(&house)).await;
+    let shown = look(start, Some(&server)).await;
     // Closing the console ends the program: it lives in this process, and can be gone on with.
     cancel.cancel();
     let outcome = going.await;
-    house.close(Closing::ConsoleClosed).await?;
+    server.close(Closing::ConsoleClosed).await?;
     shown?;
     Ok(conclude(Ok(outcome?), None, telling))
 }
@@ -151,17 +151,17 @@ async fn joined(
 }
 
 #[cfg(feature = "console")]
-async fn look(start: &Start, house: Option<&House>) -> Result<()> {
+async fn look(start: &Start, server: Option<&RuntimeServer>) -> Result<()> {
     use crate::link::Operator;
-    let operator = match house {
-        Some(house) => Operator::local(house.runtime.clone(), start.cwd.clone()),
+    let operator = match server {
+        Some(server) => Operator::local(server.runtime.clone(), start.cwd.clone()),
         None => Operator::attach(&start.served().operator_socket(), start.cwd.clone()).await?,
     };
     super::console::show_program(start, operator).await.map(drop)
 }
 
 #[cfg(not(feature = "console"))]
-async fn look(_start: &Start, _house: Option<&House>) -> Result<()> {
+async fn look(_start: &Start, _house: Option<&RuntimeServer>) -> Result<()> {
     Ok(())
 }
 
@@ -205,7 +205,7 @@ impl Teller {
         going: impl Future<Output = Result<Result<Outcome, Refusal>>>,
         cancel: &CancellationToken,
     ) -> Result<(Result<Outcome, Refusal>, Option<u8>)> {
-        let mut ending = Ending::listen()?;
+        let mut ending = EndSignals::listen()?;
         let mut signal = None;
         tokio::pin!(going);
         let done = loop {

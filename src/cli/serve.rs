@@ -10,11 +10,11 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::answer::{self, Form};
-use super::house::House;
-use super::signals::Ending;
+use super::server::RuntimeServer;
+use super::signals::EndSignals;
 use super::{Start, print};
 use crate::dispatch::Response;
-use crate::dispatch::owned::ServeInput;
+use crate::dispatch::cli_only::ServeInput;
 use crate::link::{Error, Operator};
 use crate::runtime::{Closing, Snapshot};
 
@@ -29,34 +29,34 @@ pub(super) async fn run(start: &Start, input: &ServeInput, form: Form) -> Result
         return stop(start, form).await;
     }
     let detached = input.detached;
-    let mut ending = Ending::listen()?;
+    let mut ending = EndSignals::listen()?;
     // What a detached one writes is why it could not serve: whoever started it reads that.
     let tell = |line: String| if detached { Ok(()) } else { print::say(line) };
     let workspace = start.places.workspace.display();
-    let Some(house) = take_over(start, detached).await? else {
+    let Some(server) = take_over(start, detached).await? else {
         tell(format!("a runtime already serves {workspace}"))?;
         return Ok(if detached { ExitCode::SUCCESS } else { ExitCode::from(6) });
     };
     tell(format!("serving {workspace} at {}", start.places.agent_socket().display()))?;
     let patience = Duration::from_secs(input.idle_seconds);
-    let unneeded = unneeded(house.guests(), house.runtime.snapshot(), patience);
+    let unneeded = unneeded(server.guests(), server.runtime.snapshot(), patience);
     let (code, closing) = tokio::select! {
         signal = ending.wait() => (ExitCode::from(128 + signal), Closing::of_signal(signal)),
         () = unneeded => (ExitCode::SUCCESS, Closing::Unneeded),
-        () = house.ended.cancelled() => (ExitCode::SUCCESS, Closing::OperatorEnded),
+        () = server.ended.cancelled() => (ExitCode::SUCCESS, Closing::OperatorEnded),
     };
-    house.close(closing).await?;
+    server.close(closing).await?;
     Ok(code)
 }
 
-/// Opens the house. A detached runtime was started because nobody answered: should the lock be
+/// Opens the server. A detached runtime was started because nobody answered: should the lock be
 /// held all the same, its holder is ending, and this one waits to follow.
-async fn take_over(start: &Start, patient: bool) -> Result<Option<House>> {
+async fn take_over(start: &Start, patient: bool) -> Result<Option<RuntimeServer>> {
     let deadline = Instant::now() + SUCCESSION;
     loop {
-        let house = House::open(&start.places, true)?;
-        if house.is_some() || !patient || Instant::now() >= deadline {
-            return Ok(house);
+        let server = RuntimeServer::open(&start.places, true)?;
+        if server.is_some() || !patient || Instant::now() >= deadline {
+            return Ok(server);
         }
         if Operator::attach(&start.served().operator_socket(), start.cwd.clone()).await.is_ok() {
             return Ok(None);

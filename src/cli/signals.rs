@@ -4,13 +4,13 @@ use color_eyre::eyre::{Result, WrapErr};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Waits for the first signal that asks for the end.
-pub(super) struct Ending {
+pub(super) struct EndSignals {
     terminate: Signal,
     interrupt: Signal,
     hangup: Signal,
 }
 
-impl Ending {
+impl EndSignals {
     /// Listens from now on; the signals no longer end the process by themselves.
     pub(super) fn listen() -> Result<Self> {
         let listen = |kind| signal(kind).wrap_err("listen to signals");

@@ -4,9 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::leading::begins;
-use super::near::nearest;
-use super::words::commands;
+use super::nearest::nearest;
+use super::prefix_match::begins;
+use super::shell_words::commands;
 
 /// The tools a rule may name.
 const TOOLS: [&str; 2] = ["ExecCommand", "ExecCommandBatch"];

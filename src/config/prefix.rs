@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::words::plain_commands;
+use super::shell_words::plain_commands;
 
 /// Words that one command begins with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -18,7 +18,7 @@ use super::{ApprovalRule, Audit, ConnectionLimits, Limits, Record};
 pub struct Settings {
     /// Where tasks live: `embedded` in the console that starts first, or `background`, so that closing
     /// the console leaves them running.
-    pub runtime: Dwelling,
+    pub runtime: RuntimeMode,
     /// What one runtime may use. Read when a runtime starts.
     pub limits: LimitSettings,
     /// How the record is kept. Read when a runtime starts.
@@ -40,7 +40,7 @@ pub struct Settings {
 /// Where tasks live.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Dwelling {
+pub enum RuntimeMode {
     /// In the console that is opened first; they end with it.
     #[default]
     Embedded,

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::code::Code;
 use super::command::{Example, Local};
 use super::context::Context;
-use super::recorded::{self, off_loop};
+use super::recording::{self, off_loop};
 use super::response::Failure;
 use super::table::table;
 use crate::journal::{Item, Reader, Record, Report};
@@ -159,7 +159,7 @@ impl Local for AuditShow {
     type Output = ShowOutput;
 
     async fn run(cx: &mut Context, input: ShowInput) -> Result<ShowOutput, Failure> {
-        let listed = recorded::find(cx, &input.recording)?;
+        let listed = recording::find(cx, &input.recording)?;
         let folder = listed.folder.clone();
         let (total, rows) = off_loop(move || {
             let wanted = records(&folder)?.into_iter();
@@ -283,8 +283,8 @@ impl Local for AuditVerify {
     type Output = VerifyOutput;
 
     async fn run(cx: &mut Context, input: OneInput) -> Result<VerifyOutput, Failure> {
-        let listed = recorded::find(cx, &input.recording)?;
-        let report = recorded::verify(listed.folder).await?;
+        let listed = recording::find(cx, &input.recording)?;
+        let report = recording::verify(listed.folder).await?;
         let output = VerifyOutput::of(listed.name, &report);
         if output.whole {
             return Ok(output);
@@ -337,7 +337,7 @@ impl Local for AuditExport {
     type Output = ExportOutput;
 
     async fn run(cx: &mut Context, input: OneInput) -> Result<ExportOutput, Failure> {
-        let listed = recorded::find(cx, &input.recording)?;
+        let listed = recording::find(cx, &input.recording)?;
         let folder = listed.folder.clone();
         let lines = off_loop(move || {
             let lines = records(&folder)?

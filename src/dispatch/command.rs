@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::code::{self, Code};
 use super::context::Context;
 use super::response::Failure;
+use super::table::table;
 use crate::envelope::ToolError;
 use crate::tools::{self, Tool};
 
@@ -34,6 +35,18 @@ pub struct Example {
     pub about: &'static str,
     /// The input as JSON.
     pub input: &'static str,
+}
+
+/// Nothing.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Nothing {}
+
+/// What a command answers that talks to its caller in its own way.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Effect {
+    /// What it did, e.g. `stopped`.
+    effect: &'static str,
 }
 
 /// Where a command can run.
@@ -61,7 +74,7 @@ pub trait Local: 'static {
     const EXAMPLES: &'static [Example];
     /// Other paths it is known by.
     const ALIASES: &'static [&'static str] = &[];
-    /// Where it can run. One that does not run anywhere is run by `cli`, and [`Local::run`] is not called.
+    /// Where it can run. One that does not run anywhere is run by `cli` and has no [`Local::run`].
     const REACH: Reach = Reach::Anywhere;
 
     /// Forms of its answer beside those every command has.
@@ -77,18 +90,27 @@ pub trait Local: 'static {
 
     /// Does it.
     fn run(
-        cx: &mut Context,
-        input: Self::Input,
-    ) -> impl Future<Output = Result<Self::Output, Failure>> + Send;
+        _cx: &mut Context,
+        _input: Self::Input,
+    ) -> impl Future<Output = Result<Self::Output, Failure>> + Send {
+        let message = format!("{} does not run inside another command.", Self::PATH);
+        std::future::ready(Err(Failure::new(Code::NotDispatchable, message)))
+    }
 
     /// Tells what it would do, without doing it; the effect is called `would_…`. Commands that are
     /// not safe must have it.
-    fn would(_cx: &mut Context, _input: Self::Input) -> impl Future<Output = Result<Value, Failure>> + Send {
-        std::future::ready(Err(no_dry_run(Self::PATH)))
+    fn dry_run(
+        _cx: &mut Context,
+        _input: Self::Input,
+    ) -> impl Future<Output = Result<Value, Failure>> + Send {
+        let message = format!("{} cannot tell what it would do.", Self::PATH);
+        std::future::ready(Err(Failure::new(Code::InternalError, message)))
     }
 
     /// Says the answer to a person.
-    fn text(output: &Self::Output) -> String;
+    fn text(output: &Self::Output) -> String {
+        serde_json::to_value(output).map(|data| table(&data)).unwrap_or_default()
+    }
 
     /// Returns the data of an answer in a form of its own, or in a usual one where it has its own way with
     /// that; nothing where it has none.
@@ -97,24 +119,19 @@ pub trait Local: 'static {
     }
 }
 
-fn no_dry_run(path: &str) -> Failure {
-    Failure::new(Code::InternalError, format!("{path} cannot tell what it would do."))
-}
-
-/// What a local command did: its data, and that as text.
-pub(super) type Said = Result<(Value, String), Failure>;
-type Saying<'a> = Pin<Box<dyn Future<Output = Said> + Send + 'a>>;
-type Telling<'a> = Pin<Box<dyn Future<Output = Result<Value, Failure>> + Send + 'a>>;
+/// What comes of an input, in the end.
+type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send + 'a>>;
 
 /// How a command runs.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Way {
+pub(super) enum Kind {
     /// As a tool call, in the runtime of the workspace.
     Tool(&'static Tool),
     /// In this process.
     Local {
-        run: for<'a> fn(&'a mut Context, &'a Value, Value) -> Saying<'a>,
-        would: for<'a> fn(&'a mut Context, &'a Value, Value) -> Telling<'a>,
+        /// Answers with the data, and that as text.
+        run: for<'a> fn(&'a mut Context, &'a Value, Value) -> Pending<'a, (Value, String)>,
+        dry_run: for<'a> fn(&'a mut Context, &'a Value, Value) -> Pending<'a, Value>,
         check: fn(&Value, Value) -> Result<(), ToolError>,
     },
 }
@@ -139,7 +156,7 @@ pub struct Command {
     /// Its answer as text is data for a file or another program.
     pub(super) is_data: bool,
     pub(super) form: fn(&str, &Value) -> Option<String>,
-    pub(super) way: Way,
+    pub(super) kind: Kind,
     exits: Vec<u8>,
     make_input: fn() -> Value,
     make_output: fn() -> Value,
@@ -151,7 +168,7 @@ impl Command {
     /// Tells whether it runs commands, or reads of such that run.
     #[must_use]
     pub fn runs_commands(&self) -> bool {
-        matches!(self.way, Way::Tool(_)) || self.reach == Reach::Exec || self.path == "run"
+        matches!(self.kind, Kind::Tool(_)) || self.reach == Reach::Exec || self.path == "run"
     }
 
     /// Makes the row of a tool.
@@ -176,7 +193,7 @@ impl Command {
             forms: &[],
             is_data: false,
             form: |_, _| None,
-            way: Way::Tool(tool),
+            kind: Kind::Tool(tool),
             exits: with_common(exits),
             make_input: tool.input_schema,
             make_output: tool.result_schema,
@@ -197,9 +214,9 @@ impl Command {
             forms: L::FORMS,
             is_data: L::IS_DATA,
             form: L::form,
-            way: Way::Local {
+            kind: Kind::Local {
                 run: run::<L>,
-                would: would::<L>,
+                dry_run: dry_run::<L>,
                 check: |schema, given| read::<L>(schema, given).map(drop),
             },
             exits: with_common(L::EXITS.to_vec()),
@@ -257,7 +274,7 @@ impl Command {
     /// Tells whether its failure may be that of a command it ran.
     #[must_use]
     pub fn runs_children(&self) -> bool {
-        matches!(self.way, Way::Tool(tool) if runs_children(tool))
+        matches!(self.kind, Kind::Tool(tool) if runs_children(tool))
     }
 
     /// Tells what is wrong with an input, without doing anything.
@@ -265,9 +282,9 @@ impl Command {
     /// # Errors
     /// When it does not match the schema, or its values do not go together.
     pub fn check(&self, input: Value) -> Result<(), ToolError> {
-        match self.way {
-            Way::Tool(tool) => (tool.check)(input),
-            Way::Local { check, .. } => check(self.input_schema(), input),
+        match self.kind {
+            Kind::Tool(tool) => (tool.check)(input),
+            Kind::Local { check, .. } => check(self.input_schema(), input),
         }
     }
 }
@@ -287,7 +304,7 @@ fn read<L: Local>(schema: &Value, given: Value) -> Result<L::Input, ToolError> {
     tools::read_input(L::PATH, schema, &[], given)
 }
 
-fn run<'a, L: Local>(cx: &'a mut Context, schema: &'a Value, given: Value) -> Saying<'a> {
+fn run<'a, L: Local>(cx: &'a mut Context, schema: &'a Value, given: Value) -> Pending<'a, (Value, String)> {
     Box::pin(async move {
         let output = L::run(cx, read::<L>(schema, given)?).await?;
         let data = serde_json::to_value(&output).map_err(|error| Failure::internal(&error))?;
@@ -295,6 +312,6 @@ fn run<'a, L: Local>(cx: &'a mut Context, schema: &'a Value, given: Value) -> Sa
     })
 }
 
-fn would<'a, L: Local>(cx: &'a mut Context, schema: &'a Value, given: Value) -> Telling<'a> {
-    Box::pin(async move { L::would(cx, read::<L>(schema, given)?).await })
+fn dry_run<'a, L: Local>(cx: &'a mut Context, schema: &'a Value, given: Value) -> Pending<'a, Value> {
+    Box::pin(async move { L::dry_run(cx, read::<L>(schema, given)?).await })
 }

@@ -3,21 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::command::{Example, Local};
+use super::command::{Example, Local, Nothing};
 use super::context::Context;
+use super::host::Shell;
 use super::response::Failure;
-
-/// A shell that can be taught the commands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Shell {
-    /// GNU bash.
-    Bash,
-    /// zsh.
-    Zsh,
-    /// fish.
-    Fish,
-}
 
 pub(super) struct Completions;
 
@@ -59,11 +48,6 @@ impl Local for Completions {
 
 pub(super) struct Man;
 
-/// Nothing.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ManInput {}
-
 /// The manual page.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ManOutput {
@@ -77,10 +61,10 @@ impl Local for Man {
     const ABOUT: &'static str = "Print the manual page";
     const EXAMPLES: &'static [Example] = &[Example { about: "The page in roff", input: "{}" }];
 
-    type Input = ManInput;
+    type Input = Nothing;
     type Output = ManOutput;
 
-    async fn run(cx: &mut Context, _input: ManInput) -> Result<ManOutput, Failure> {
+    async fn run(cx: &mut Context, _input: Nothing) -> Result<ManOutput, Failure> {
         Ok(ManOutput { page: cx.host.man_page() })
     }
 

@@ -1,108 +1,18 @@
-//! What a command has at hand: the outside world through one trait, and the runtime of the
-//! workspace, joined or embedded when the first command needs it.
+//! What a command has at hand: the world outside, and the runtime of the workspace, joined or embedded when the
+//! first command needs it.
 
-use std::ffi::OsString;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::code::Code;
+use super::host::{Embedded, Host};
 use super::response::Failure;
 use crate::envelope::Actor;
-use crate::link::{Access, Error, Scripts, Started};
+use crate::link::{Error, Scripts};
 use crate::paths::Places;
-use crate::runtime::{Handle, Metrics};
-use crate::tools::{self, Answer, Caller, IdempotencyKeys};
-
-/// What lies outside: implemented where argv and environment are read.
-pub trait Host: Send + Sync {
-    /// Returns an environment variable.
-    fn variable(&self, name: &str) -> Option<OsString>;
-
-    /// Returns the folders of the workspace.
-    ///
-    /// # Errors
-    /// When there is no working directory or no home.
-    fn places(&self) -> Result<Places, Failure>;
-
-    /// Returns the folders in which a runtime of this workspace may have its sockets, whatever its variables were.
-    fn runtime_dirs(&self) -> Vec<PathBuf> {
-        Vec::new()
-    }
-
-    /// Returns the directory commands start in.
-    ///
-    /// # Errors
-    /// When it is gone.
-    fn cwd(&self) -> Result<PathBuf, Failure>;
-
-    /// Returns how the runtime of the workspace is reached.
-    ///
-    /// # Errors
-    /// When there is no working directory, or the settings are such that none could start.
-    fn access(&self) -> Result<Access, Failure>;
-
-    /// Starts a runtime in this process that nobody else can join, and whose tasks end with it.
-    ///
-    /// # Errors
-    /// When it cannot be started.
-    fn embed(&self) -> Result<Embedded, Failure>;
-
-    /// Tells whether the caller asked for a runtime of this process.
-    fn is_private(&self) -> bool {
-        false
-    }
-
-    /// Takes note of a runtime that was started for this command and goes on after it.
-    fn started(&self, _runtime: &Started) {}
-
-    /// Asks the terminal what it can; `None` when there is none.
-    fn probe_terminal(&self) -> Option<super::Probe>;
-
-    /// Takes note of a task that the caller has been given a handle of, and that ends with this process.
-    fn promised(&self, task: &str);
-
-    /// Returns the completion script for a shell.
-    fn completions(&self, shell: super::completions::Shell) -> String;
-
-    /// Returns the manual page.
-    fn man_page(&self) -> String;
-
-    /// Returns the keys of the console; a fault in their files instead.
-    ///
-    /// # Errors
-    /// When there is no place for them, or no console.
-    fn keys(&self) -> Result<Result<Vec<super::KeyRow>, crate::config::Faults>, Failure> {
-        Err(Failure::new(Code::Precondition, "This program was built without the console, and has no keys."))
-    }
-
-    /// Checks the files that keys and themes stand in.
-    ///
-    /// # Errors
-    /// When there is no place for them.
-    fn check_looks(&self) -> Result<super::Looks, Failure> {
-        Ok((Vec::new(), Vec::new()))
-    }
-
-    /// Reads standard input to its end, at most so many bytes and one more. Blocks.
-    ///
-    /// # Errors
-    /// When it belongs to something else: a stream of commands, or a terminal.
-    fn standard_input(&self, _limit: u64) -> Result<Vec<u8>, Failure> {
-        let message = "Standard input is not this command's to read.";
-        Err(Failure::new(Code::ArgError, message).fix("give the path of a file"))
-    }
-}
-
-/// A runtime in this process.
-#[derive(Debug, Clone)]
-pub struct Embedded {
-    /// The runtime.
-    pub runtime: Handle,
-    /// Its answers to requests that must not be done twice.
-    pub idempotency: Arc<IdempotencyKeys>,
-}
+use crate::runtime::Metrics;
+use crate::tools::{self, Answer, Caller};
 
 /// What commands run with, one after the other.
 pub struct Context {
@@ -124,8 +34,9 @@ impl Context {
         Self { host, engine: Engine::Unused }
     }
 
-    /// Calls a tool as the actor `cli`, in the runtime of the workspace. With `once`, a request with the same key has been or is done at most once in its recording.
-    /// Dropping the future gives the call up, and ends a command still in the foreground of it.
+    /// Calls a tool as the actor `cli`, in the runtime of the workspace. Requests with the same key `once` are done
+    /// at most once in a recording. Dropping the future gives the call up and ends a command that is still in its
+    /// foreground.
     ///
     /// # Errors
     /// When no runtime can be reached or started. A tool's own error is an answer.
@@ -134,7 +45,7 @@ impl Context {
         // Taken out for the call: a connection with an answer still to come is of no use to the next.
         match std::mem::replace(&mut self.engine, Engine::Unused) {
             Engine::Joined(mut scripts) => {
-                let answer = scripts.call(tool, input, once).await.map_err(|error| broken(&error))?;
+                let answer = scripts.call(tool, input, once).await.map_err(|error| link_failure(&error))?;
                 self.engine = Engine::Joined(scripts);
                 Ok(answer)
             }
@@ -175,14 +86,14 @@ impl Context {
                         "No runtime serves this workspace, so nothing is counted.",
                     )
                     .fix("start `pilothouse` or `pilothouse serve` first")),
-                    Err(error) => Err(broken(&error)),
+                    Err(error) => Err(link_failure(&error)),
                 }
             }
         }
     }
 
     async fn read_metrics(&mut self, mut scripts: Scripts) -> Result<Metrics, Failure> {
-        let metrics = scripts.metrics().await.map_err(|error| broken(&error))?;
+        let metrics = scripts.metrics().await.map_err(|error| link_failure(&error))?;
         self.engine = Engine::Joined(scripts);
         Ok(metrics)
     }
@@ -214,7 +125,7 @@ impl Context {
             let cwd = cwd.clone();
             async move { Scripts::dial(&places.agent_socket(), cwd).await }
         };
-        let (scripts, started) = access.join(dial).await.map_err(|error| broken(&error))?;
+        let (scripts, started) = access.join(dial).await.map_err(|error| link_failure(&error))?;
         if let Some(started) = started {
             self.host.started(&started);
         }
@@ -236,7 +147,7 @@ fn starts(tool: &str) -> bool {
 
 /// Tells that the way to the runtime is broken, or that none can be started.
 #[must_use]
-pub fn broken(error: &Error) -> Failure {
+pub fn link_failure(error: &Error) -> Failure {
     let failure = Failure::internal(error);
     match error {
         Error::Gone | Error::Talk(_) => {

@@ -3,25 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::command::{Example, Local};
+use super::command::{Example, Local, Nothing};
 use super::context::Context;
+use super::host::KeyRow;
 use super::response::Failure;
 use super::settings::invalid;
-
-/// One action in one context.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct KeyRow {
-    /// Where: `tasks`, `focus`, `input` …; `observe` holds everywhere outside of typing and dialogs.
-    pub context: String,
-    /// The action's name, as in `keys.toml` and in the palette.
-    pub action: String,
-    /// What it does.
-    pub about: String,
-    /// Its keys.
-    pub keys: Vec<String>,
-    /// Its keys in the default keymap.
-    pub default: Vec<String>,
-}
 
 impl KeyRow {
     fn is_changed(&self) -> bool {
@@ -36,11 +22,6 @@ pub(super) struct ListInput {
     /// Only those of this context.
     context: Option<String>,
 }
-
-/// Nothing.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Nothing {}
 
 /// Keys by context and action.
 #[derive(Debug, Serialize, JsonSchema)]

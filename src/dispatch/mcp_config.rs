@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::agents::Agent;
 use super::command::{Example, Local};
 use super::context::Context;
 use super::response::Failure;
-use super::snippet::{Agent, snippet};
 
 pub(super) struct McpConfig;
 
@@ -38,7 +38,7 @@ impl Local for McpConfig {
     type Output = Output;
 
     async fn run(_cx: &mut Context, Input { agent }: Input) -> Result<Output, Failure> {
-        Ok(Output { agent, snippet: snippet(agent).to_string() })
+        Ok(Output { agent, snippet: agent.row().to_string() })
     }
 
     fn text(output: &Output) -> String {

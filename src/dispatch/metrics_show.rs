@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::command::{Example, Local};
+use super::command::{Example, Local, Nothing};
 use super::context::Context;
 use super::response::Failure;
 use crate::runtime::{Gauge, Histogram, MetricsReport, prometheus};
@@ -16,11 +15,6 @@ const PROMETHEUS: &str = "prometheus";
 
 pub(super) struct MetricsShow;
 
-/// Nothing.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Input {}
-
 impl Local for MetricsShow {
     const PATH: &'static str = "metrics.show";
     const ABOUT: &'static str = "Print the counters of the running runtime (also --output prometheus)";
@@ -29,10 +23,10 @@ impl Local for MetricsShow {
 
     const FORMS: &'static [&'static str] = &[PROMETHEUS];
 
-    type Input = Input;
+    type Input = Nothing;
     type Output = MetricsReport;
 
-    async fn run(cx: &mut Context, _input: Input) -> Result<MetricsReport, Failure> {
+    async fn run(cx: &mut Context, _input: Nothing) -> Result<MetricsReport, Failure> {
         Ok(cx.metrics().await?.into())
     }
 

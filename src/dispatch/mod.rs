@@ -4,47 +4,46 @@
 //! derive from [`COMMANDS`]. This layer reads neither argv nor environment; whoever does hands them in
 //! through [`Host`].
 
+mod agents;
 mod audit;
+pub mod cli_only;
 mod code;
 pub mod command;
-pub mod completions;
+mod completions;
 mod context;
 mod doctor;
+mod dry_run;
 pub mod exec;
+mod host;
 mod keys;
 mod manifest;
 mod mcp_config;
 mod metrics_show;
-pub mod owned;
 mod prose;
+mod receipt;
 mod receipt_file;
-mod receipts;
-mod recorded;
-mod reference;
+mod recording;
 mod registry;
 mod response;
 mod run;
 pub mod run_program;
 mod settings;
-mod snippet;
 mod table;
 mod task_export;
 mod version;
-mod would;
 
 pub use code::{Code, EXITS, exit_name};
 pub use command::{Command, Danger, Example, Reach};
-pub use context::{Context, Embedded, Host, broken};
-pub use doctor::Probe;
-pub use keys::KeyRow;
-pub use reference::reference;
+pub use context::{Context, link_failure};
+pub use host::{Embedded, Host, KeyRow, Probe, Shell};
+pub use manifest::reference;
 
+pub use agents::Agent;
 pub use prose::{Decided as GateDecided, GateInput, attach as attach_operator, waiting as waiting_gates};
 pub use registry::{COMMANDS, GROUPS, find};
 pub use response::{Failure, Meta, Phase, Response};
 pub use run::{Flags, parse_timeout, run};
-pub use settings::{Looks, invalid as invalid_settings};
-pub use snippet::{AGENTS, Snippet, snippet};
+pub use settings::invalid as invalid_settings;
 pub use table::table;
 
 /// Returns the data of an answer in a form that only its command has.

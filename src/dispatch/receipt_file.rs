@@ -11,7 +11,8 @@ use serde_json::Value;
 
 use super::code::Code;
 use super::command::{Example, Local};
-use super::context::{Context, Host};
+use super::context::Context;
+use super::host::Host;
 use super::response::Failure;
 use crate::envelope::{Envelope, SafeText, compact, length};
 use crate::tools;

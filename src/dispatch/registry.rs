@@ -11,17 +11,18 @@
 use std::sync::LazyLock;
 
 use super::audit::{AuditExport, AuditList, AuditShow, AuditVerify};
+use super::cli_only::{Demo, Mcp, Open, Serve};
 use super::command::Command;
 use super::completions::{Completions, Man};
 use super::doctor::Doctor;
+use super::exec::Exec;
 use super::keys::{KeysCheck, KeysDiff, KeysList};
 use super::manifest::Manifest;
 use super::mcp_config::McpConfig;
 use super::metrics_show::MetricsShow;
-use super::owned::{Demo, Exec, Mcp, Open, Serve};
 use super::prose::{ProseAst, ProseCheck, ProseFmt, ProseGateDecide, ProseGateLog, ProseGates};
+use super::receipt::{ReceiptList, ReceiptShow};
 use super::receipt_file::{ReceiptCompact, ReceiptRender};
-use super::receipts::{ReceiptList, ReceiptShow};
 use super::run_program::RunProgram;
 use super::settings::{ConfigCheck, ConfigEdit, ConfigPath, ConfigShow};
 use super::task_export::TaskExport;
@@ -94,7 +95,7 @@ pub fn find(path: &str) -> Option<&'static Command> {
 }
 
 /// Returns the path most like a given one, if any is like it.
-pub(super) fn near(path: &str) -> Option<&'static str> {
+pub(super) fn nearest_path(path: &str) -> Option<&'static str> {
     nearest(path, COMMANDS.iter().map(|command| command.path.as_str()))
 }
 
@@ -107,8 +108,8 @@ mod tests {
     use serde_json::Value;
 
     use super::super::command::{Danger, Reach};
-    use super::super::completions::Shell;
-    use super::super::context::{Context, Embedded, Host};
+    use super::super::context::Context;
+    use super::super::host::{Embedded, Host, Shell};
     use super::super::{Failure, Flags, code, run};
     use super::*;
     use crate::paths::Places;

@@ -22,21 +22,28 @@ pub enum Phase {
 }
 
 /// Why a command has no answer, or not a good one.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Failure(Box<Facts>);
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Failure(Box<Details>);
 
-#[derive(Debug, Clone, PartialEq)]
-struct Facts {
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct Details {
     code: Cow<'static, str>,
+    #[serde(skip)]
     exit_code: u8,
     message: String,
     retryable: bool,
     phase: Phase,
+    #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<String>,
+    #[serde(rename = "fix_required", skip_serializing_if = "Option::is_none")]
     fix: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     suggestion: Option<String>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
     context: Map<String, Value>,
+    #[serde(skip)]
     data: Value,
+    #[serde(skip)]
     text: String,
 }
 
@@ -44,7 +51,7 @@ impl Failure {
     /// Makes a failure that is known before anything is done.
     #[must_use]
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self(Box::new(Facts {
+        Self(Box::new(Details {
             code: Cow::Borrowed(code.as_str()),
             exit_code: code.exit_code(),
             message: message.into(),
@@ -132,28 +139,10 @@ impl Failure {
     /// Says it to a person: the message, then what to do.
     #[must_use]
     pub fn text(&self) -> String {
-        let Facts { message, suggestion, fix, .. } = &*self.0;
+        let Details { message, suggestion, fix, .. } = &*self.0;
         let near = suggestion.as_ref().map(|near| format!("\ndid you mean {near}?"));
         let fix = fix.as_ref().map(|fix| format!("\nfix: {fix}"));
         format!("{message}{}{}", near.unwrap_or_default(), fix.unwrap_or_default())
-    }
-
-    fn to_value(&self) -> Value {
-        let Facts { code, message, retryable, phase, detail, fix, suggestion, context, .. } = &*self.0;
-        let mut error = Map::new();
-        error.insert("code".into(), json!(code));
-        error.insert("message".into(), json!(message));
-        error.insert("retryable".into(), json!(retryable));
-        error.insert("phase".into(), json!(phase));
-        for (key, text) in [("detail", detail), ("fix_required", fix), ("suggestion", suggestion)] {
-            if let Some(text) = text {
-                error.insert(key.into(), json!(text));
-            }
-        }
-        if !context.is_empty() {
-            error.insert("context".into(), Value::Object(context.clone()));
-        }
-        Value::Object(error)
     }
 }
 
@@ -168,7 +157,7 @@ impl From<ToolError> for Failure {
             Some(other) => Map::from_iter([("details".to_owned(), other)]),
             None => Map::new(),
         };
-        Self(Box::new(Facts {
+        Self(Box::new(Details {
             code: Cow::Owned(code::of_kind(error.kind)),
             exit_code: error.kind.exit_code(),
             message: error.message,
@@ -247,7 +236,7 @@ impl Response {
         json!({
             "ok": self.outcome.is_ok(),
             "data": self.data(),
-            "error": self.outcome.as_ref().err().map(Failure::to_value),
+            "error": self.outcome.as_ref().err(),
             "warnings": self.warnings,
             "meta": self.meta(),
         })

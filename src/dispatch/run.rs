@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::code::Code;
-use super::command::{Command, Danger, Way};
+use super::command::{Command, Danger, Kind};
 use super::context::Context;
+use super::dry_run;
 use super::response::{Failure, Meta, Response};
-use super::would;
 use crate::clock::Clock;
 use crate::envelope::{Envelope, Outcome, compact};
 use crate::tools::{Answer, Tool};
@@ -49,7 +49,7 @@ async fn perform(cx: &mut Context, command: &Command, mut input: Value, flags: &
         Err(failure) => return Response::failure(failure),
     };
     if flags.dry_run && command.danger != Danger::Safe {
-        return match would::tell(cx, command, input).await {
+        return match dry_run::tell(cx, command, input).await {
             Ok(data) => {
                 let text = super::table::pairs(&data);
                 Response::success(data, text)
@@ -57,12 +57,12 @@ async fn perform(cx: &mut Context, command: &Command, mut input: Value, flags: &
             Err(failure) => Response::failure(failure),
         };
     }
-    match command.way {
-        Way::Local { run, .. } => match run(cx, command.input_schema(), input).await {
+    match command.kind {
+        Kind::Local { run, .. } => match run(cx, command.input_schema(), input).await {
             Ok((data, text)) => Response::success(data, text),
             Err(failure) => Response::failure(failure),
         },
-        Way::Tool(tool) => call(cx, tool, input, flags, &accepted).await,
+        Kind::Tool(tool) => call(cx, tool, input, flags, &accepted).await,
     }
 }
 

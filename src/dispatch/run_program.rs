@@ -177,11 +177,7 @@ impl Local for RunProgram {
     type Input = RunInput;
     type Output = Ran;
 
-    async fn run(_cx: &mut Context, _input: RunInput) -> Result<Ran, Failure> {
-        Err(Failure::new(Code::NotDispatchable, "run does not run inside another command."))
-    }
-
-    async fn would(cx: &mut Context, input: RunInput) -> Result<Value, Failure> {
+    async fn dry_run(cx: &mut Context, input: RunInput) -> Result<Value, Failure> {
         let path = cx.host.cwd()?.join(&input.file);
         let profile = if input.strict { Profile::Strict } else { Profile::Compat };
         let mut told = json!({ "effect": "would_run", "file": path });
@@ -198,9 +194,5 @@ impl Local for RunProgram {
         told["commands"] = json!(loaded.survey.commands.len());
         told["asks"] = asks.collect();
         Ok(told)
-    }
-
-    fn text(output: &Ran) -> String {
-        format!("run {} {}", output.run, output.status)
     }
 }

@@ -4,17 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::code::Code;
-use super::command::{Danger, Example, Local, Reach};
+use super::command::{Danger, Effect, Example, Local, Nothing, Reach};
 use super::context::Context;
-use super::owned::Own;
 use super::response::Failure;
 use crate::config::{FILE, Fault, Faults, KEYS_FILE, Loaded, Origin, THEMES_FOLDER, WORKSPACE_FILE};
 use crate::paths::Places;
-
-/// Nothing.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Nothing {}
 
 /// Turns the faults of files into one failure that names each.
 #[must_use]
@@ -199,8 +193,8 @@ impl Local for ConfigCheck {
             Ok(loaded) => loaded.aside,
             Err(Faults(faults)) => faults,
         };
-        let (files, looks) = cx.host.check_looks()?;
-        faults.extend(looks);
+        let (files, console) = cx.host.check_console_files()?;
+        faults.extend(console);
         let own = [places.config_dir.join(FILE), places.workspace.join(WORKSPACE_FILE)];
         let own = own.into_iter().filter(|path| path.exists()).map(|path| path.display().to_string());
         if !faults.is_empty() {
@@ -230,22 +224,11 @@ impl Local for ConfigEdit {
     const REACH: Reach = Reach::Alone("the terminal");
 
     type Input = Nothing;
-    type Output = Own;
+    type Output = Effect;
 
-    async fn run(_cx: &mut Context, _input: Nothing) -> Result<Own, Failure> {
-        Err(super::owned::not_here(Self::PATH))
-    }
-
-    async fn would(cx: &mut Context, _input: Nothing) -> Result<serde_json::Value, Failure> {
+    async fn dry_run(cx: &mut Context, _input: Nothing) -> Result<serde_json::Value, Failure> {
         // The tests of the registry have no place.
         let file = cx.host.places().map(|places| places.config_dir.join(FILE).display().to_string()).ok();
         Ok(serde_json::json!({ "effect": "would_edit", "file": file }))
     }
-
-    fn text(output: &Own) -> String {
-        output.effect().to_owned()
-    }
 }
-
-/// Files that are well, and what is wrong with the others.
-pub type Looks = (Vec<String>, Vec<Fault>);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::code::Code;
 use super::command::{Example, Local};
 use super::context::Context;
-use super::recorded;
+use super::recording;
 use super::response::Failure;
 use crate::envelope::TaskId;
 use crate::runtime::past::Story;
@@ -69,10 +69,10 @@ impl Local for TaskExport {
 
     async fn run(cx: &mut Context, input: ExportInput) -> Result<ExportOutput, Failure> {
         let listed = match &input.recording {
-            Some(asked) => recorded::find(cx, asked)?,
-            None => recorded::newest(cx)?,
+            Some(asked) => recording::find(cx, asked)?,
+            None => recording::newest(cx)?,
         };
-        let story = recorded::story(&listed).await?;
+        let story = recording::story(&listed).await?;
         let id = input.task_id.parse().ok().filter(|id| story.task(id).is_some());
         let Some(id) = id else {
             return Err(Failure::new(Code::NotFound, "No task of that recording has that id.")

@@ -1,18 +1,13 @@
 //! `version`: the example of a command that is no tool.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use super::command::{Example, Local};
+use super::command::{Example, Local, Nothing};
 use super::context::Context;
 use super::response::Failure;
 
 pub(super) struct Version;
-
-/// Nothing.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Input {}
 
 /// Which program this is.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -30,10 +25,10 @@ impl Local for Version {
     const ABOUT: &'static str = "Print the version";
     const EXAMPLES: &'static [Example] = &[Example { about: "See which program answers", input: "{}" }];
 
-    type Input = Input;
+    type Input = Nothing;
     type Output = Output;
 
-    async fn run(_cx: &mut Context, _input: Input) -> Result<Output, Failure> {
+    async fn run(_cx: &mut Context, _input: Nothing) -> Result<Output, Failure> {
         Ok(Output {
             name: env!("CARGO_PKG_NAME"),
             version: env!("CARGO_PKG_VERSION"),

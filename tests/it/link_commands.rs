@@ -127,7 +127,7 @@ fn a_headless_runtime_ends_by_itself_when_nobody_needs_it() {
 #[test]
 fn every_agents_snippet_is_printed() {
     let home = Home::new();
-    for agent in pilothouse::dispatch::AGENTS {
+    for agent in pilothouse::dispatch::Agent::ALL {
         let (code, text) = said(&home.run(&["mcp", "config", agent.as_str()]));
         assert!(code == Some(0) && text.contains("pilothouse"), "{agent:?}: {text}");
     }

@@ -4,20 +4,20 @@ use rmcp::RoleServer;
 use rmcp::service::RxJsonRpcMessage;
 use serde_json::Value;
 
-use super::ledger::{Ledger, Loss};
+use super::requests::{Loss, Requests};
 use crate::agent::message;
 
 /// Reads bytes as a conversation: each line is said by the client, and then by the runtime.
 #[doc(hidden)]
 pub fn fuzz_lines(bytes: &[u8]) {
-    let mut ledger = Ledger::default();
+    let mut requests = Requests::default();
     for line in bytes.split(|byte| *byte == b'\n') {
-        let _ = ledger.client_said(line);
+        let _ = requests.client_said(line);
         if let Ok(read) = message::read(line) {
             let _ = serde_json::from_value::<RxJsonRpcMessage<RoleServer>>(Value::Object(read));
         }
-        let _ = ledger.replay();
-        let _ = ledger.answered(line);
+        let _ = requests.replay();
+        let _ = requests.answered(line);
     }
-    let _ = ledger.lost(Loss::Gone);
+    let _ = requests.lost(Loss::Gone);
 }

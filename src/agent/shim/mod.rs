@@ -4,12 +4,12 @@
 //! runtime may go away and another take its place, and the agent must neither wait for ever nor notice more than
 //! an error. Standard output carries the protocol and nothing else.
 
-mod carrier;
 mod find;
 mod fuzz;
 mod join;
-mod ledger;
 mod outbox;
+mod relay;
+mod requests;
 
 use std::io;
 use std::path::PathBuf;
@@ -19,10 +19,10 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::time::timeout;
 
-use carrier::Carrier;
 #[doc(hidden)]
 pub use fuzz::fuzz_lines;
 use outbox::{Outbox, write_lines};
+use relay::Relay;
 
 use crate::link::{self, Hello, Lines};
 use crate::paths::Places;
@@ -88,9 +88,9 @@ impl Shim {
         let writing = write_lines(output, answers.connect());
         tokio::pin!(writing);
         let wrote = |source| Error::Stdio("write to the agent", source);
-        let carrier = Carrier::new(self, Lines::new(input, MAX_LINE), answers);
+        let relay = Relay::new(self, Lines::new(input, MAX_LINE), answers);
         let carried = tokio::select! {
-            carried = carrier.run() => carried,
+            carried = relay.run() => carried,
             written = &mut writing => return written.map_err(wrote),
         };
         // One that reads no more is not waited for.

@@ -304,7 +304,7 @@ impl Driver {
                     let snapshot = &self.app.view.snapshot;
                     self.carrier.recordings(snapshot.recording.clone(), snapshot.workspace.clone());
                 }
-                Effect::KeepTheme(name) => self.keep_theme(&name),
+                Effect::KeepTheme(name) => self.save_theme(&name),
                 Effect::Remember(memory) => self.remember(&memory),
                 Effect::Mouse(is_ours) => {
                     tty::mouse(&self.tty, self.mouse(is_ours)).map_err(Error::Terminal)?

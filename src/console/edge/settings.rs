@@ -48,11 +48,11 @@ impl Driver {
     }
 
     /// Keeps a theme in the settings; from now on they say it, and no flag any more.
-    pub(in crate::console) fn keep_theme(&mut self, name: &str) {
+    pub(in crate::console) fn save_theme(&mut self, name: &str) {
         self.source.options.flags.theme = None;
         let Some(config) = self.source.options.config.as_deref() else { return };
         let now = self.clock.now().wall;
-        match crate::config::keep_theme(config, name) {
+        match crate::config::save_theme(config, name) {
             Ok(()) => self.app.toasts.say(format!("theme {name}, kept in the settings"), None, now),
             Err(error) => self.app.toasts.fail(format!("keep the theme: {error}"), None),
         }

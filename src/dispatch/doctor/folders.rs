@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use super::{Area, Finding};
-use crate::dispatch::context::Host;
+use super::Area::Folders;
+use super::Finding;
+use crate::dispatch::host::Host;
 use crate::link::{Error, Hello, Role, Scripts, dial};
 use crate::paths::Places;
 
@@ -18,10 +19,10 @@ pub(super) async fn look(host: &dyn Host) -> Vec<Finding> {
         Ok(places) => places,
         Err(failure) => {
             let fix = "set HOME, and start it in a directory that exists";
-            return vec![Finding::problem(Area::Folders, "workspace", failure.text(), fix)];
+            return vec![Folders.problem("workspace", failure.text(), fix)];
         }
     };
-    let mut all = vec![Finding::ok(Area::Folders, "workspace", shown(&places.workspace))];
+    let mut all = vec![Folders.ok("workspace", shown(&places.workspace))];
     all.push(folder("runtime folder", &places.runtime_dir));
     all.push(folder("state folder", &places.state_dir));
     all.extend(room(&places));
@@ -48,7 +49,7 @@ async fn others(host: &dyn Host) -> Option<Finding> {
     let pids: Vec<String> = found.keys().map(ToString::to_string).collect();
     let found = format!("{} runtimes serve this workspace: {}", pids.len(), told.join(", "));
     let fix = format!("end all but one: kill {}", pids.join(" or "));
-    Some(Finding::problem(Area::Folders, "runtimes", found, fix))
+    Some(Folders.problem("runtimes", found, fix))
 }
 
 fn folder(check: &'static str, path: &Path) -> Finding {
@@ -60,7 +61,7 @@ fn folder(check: &'static str, path: &Path) -> Finding {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => missing(check, path),
         Err(error) => {
             let fix = format!("make {} readable for this user", shown(path));
-            Finding::problem(Area::Folders, check, format!("{}: {error}", shown(path)), fix)
+            Folders.problem(check, format!("{}: {error}", shown(path)), fix)
         }
     }
 }
@@ -76,19 +77,19 @@ fn judge(check: &'static str, path: &Path, is_dir: bool, is_mine: bool, mode: u3
         _ if mode & 0o700 != 0o700 => {
             (format!("{path} cannot be written ({mode:o})"), format!("chmod 700 {path}"))
         }
-        _ => return Finding::ok(Area::Folders, check, path),
+        _ => return Folders.ok(check, path),
     };
-    Finding::problem(Area::Folders, check, found, fix)
+    Folders.problem(check, found, fix)
 }
 
 fn missing(check: &'static str, path: &Path) -> Finding {
     let standing = path.ancestors().skip(1).find(|parent| parent.exists()).unwrap_or(Path::new("/"));
     let found = format!("{}: not there yet, made when it is needed", shown(path));
     if rustix::fs::access(standing, rustix::fs::Access::WRITE_OK).is_ok() {
-        return Finding::ok(Area::Folders, check, found);
+        return Folders.ok(check, found);
     }
     let found = format!("{}: cannot be made, {} is not writable", shown(path), shown(standing));
-    Finding::problem(Area::Folders, check, found, format!("chmod u+w {}", shown(standing)))
+    Folders.problem(check, found, format!("chmod u+w {}", shown(standing)))
 }
 
 fn room(places: &Places) -> Option<Finding> {
@@ -98,35 +99,23 @@ fn room(places: &Places) -> Option<Finding> {
     let found = format!("{} MiB free", free >> 20);
     Some(if free < FREE_BYTES.max(all / 100) {
         let found = format!("{found}: too little to start tasks");
-        Finding::problem(
-            Area::Folders,
-            "disk",
-            found,
-            format!("free space on the disk of {}", shown(standing)),
-        )
+        Folders.problem("disk", found, format!("free space on the disk of {}", shown(standing)))
     } else {
-        Finding::ok(Area::Folders, "disk", found)
+        Folders.ok("disk", found)
     })
 }
 
 async fn runtime(host: &dyn Host, places: &Places) -> Finding {
     let check = "runtime";
     let Ok(cwd) = host.cwd() else {
-        return Finding::problem(
-            Area::Folders,
-            check,
-            "the working directory is gone",
-            "cd to another directory",
-        );
+        return Folders.problem(check, "the working directory is gone", "cd to another directory");
     };
     match Scripts::dial(&places.agent_socket(), cwd).await {
-        Ok(_) => Finding::ok(Area::Folders, check, format!("serves at {}", shown(&places.agent_socket()))),
-        Err(Error::NoRuntime { .. }) => {
-            Finding::ok(Area::Folders, check, "none runs; the console or an agent starts one")
-        }
+        Ok(_) => Folders.ok(check, format!("serves at {}", shown(&places.agent_socket()))),
+        Err(Error::NoRuntime { .. }) => Folders.ok(check, "none runs; the console or an agent starts one"),
         Err(error) => {
             let fix = "pilothouse serve --stop, then start it again with one version of the program";
-            Finding::problem(Area::Folders, check, error.to_string(), fix)
+            Folders.problem(check, error.to_string(), fix)
         }
     }
 }

@@ -6,25 +6,22 @@ mod folders;
 mod system;
 mod terminal;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
-pub use self::terminal::Probe;
-use super::command::{Example, Local};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::command::{Example, Local, Nothing};
 use super::context::Context;
+use super::host::Host;
 use super::response::Failure;
 
 pub(super) struct Doctor;
 
-/// Nothing.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Input {}
-
 /// What was found.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Output {
-    /// Findings that should be mended.
+    /// Findings that need attention.
     problems: usize,
     /// Everything that was looked at, in this order always.
     findings: Vec<Finding>,
@@ -67,26 +64,33 @@ enum State {
     Ok,
     /// Good to know.
     Note,
-    /// It should be mended.
+    /// It needs to be fixed.
     Problem,
 }
 
+impl Area {
+    fn ok(self, check: &'static str, found: impl Into<String>) -> Finding {
+        Finding { area: self, check, state: State::Ok, found: found.into(), fix: None }
+    }
+
+    fn note(self, check: &'static str, found: impl Into<String>) -> Finding {
+        Finding { state: State::Note, ..self.ok(check, found) }
+    }
+
+    fn problem(self, check: &'static str, found: impl Into<String>, fix: impl Into<String>) -> Finding {
+        Finding { state: State::Problem, fix: Some(fix.into()), ..self.ok(check, found) }
+    }
+}
+
 impl Finding {
-    fn ok(area: Area, check: &'static str, found: impl Into<String>) -> Self {
-        Self { area, check, state: State::Ok, found: found.into(), fix: None }
-    }
-
-    fn note(area: Area, check: &'static str, found: impl Into<String>) -> Self {
-        Self { state: State::Note, ..Self::ok(area, check, found) }
-    }
-
-    fn problem(area: Area, check: &'static str, found: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self { state: State::Problem, fix: Some(fix.into()), ..Self::ok(area, check, found) }
-    }
-
     fn fix(self, fix: impl Into<String>) -> Self {
         Self { fix: Some(fix.into()), ..self }
     }
+}
+
+/// Finds a program on the caller's PATH.
+fn on_path(host: &dyn Host, name: &str) -> Option<PathBuf> {
+    which::which_in_global(name, host.variable("PATH")).ok()?.next()
 }
 
 impl Local for Doctor {
@@ -95,14 +99,14 @@ impl Local for Doctor {
         "Look at terminal, system, folders and agents, and tell how to mend what is wrong";
     const EXAMPLES: &'static [Example] = &[Example { about: "Look at everything", input: "{}" }];
 
-    type Input = Input;
+    type Input = Nothing;
     type Output = Output;
 
-    async fn run(cx: &mut Context, _input: Input) -> Result<Output, Failure> {
-        let mut findings = terminal::findings(&terminal::Facts::gather(&*cx.host).await);
-        findings.extend(system::findings(&system::Facts::gather(&*cx.host)));
+    async fn run(cx: &mut Context, _input: Nothing) -> Result<Output, Failure> {
+        let mut findings = terminal::findings(&terminal::Known::gather(&*cx.host).await);
+        findings.extend(system::findings(&system::Known::gather(&*cx.host)));
         findings.extend(folders::look(&*cx.host).await);
-        findings.extend(agents::findings(&agents::Facts::gather(&*cx.host)));
+        findings.extend(agents::findings(&agents::installed(&*cx.host)));
         let problems = findings.iter().filter(|finding| finding.state == State::Problem).count();
         Ok(Output { problems, findings })
     }

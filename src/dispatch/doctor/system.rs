@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use super::{Area, Finding};
-use crate::dispatch::context::Host;
+use super::Area::System;
+use super::Finding;
+use crate::dispatch::host::Host;
 
 /// The oldest kernel that has what task hosts need.
 const KERNEL: (u32, u32) = (5, 9);
@@ -12,7 +13,7 @@ const DESCRIPTORS: u64 = 2_048;
 
 /// What is known of the system.
 #[derive(Debug)]
-pub(super) struct Facts {
+pub(super) struct Known {
     release: String,
     unreadable: Vec<&'static str>,
     descriptors: Option<u64>,
@@ -22,7 +23,7 @@ pub(super) struct Facts {
     on_path: Option<std::path::PathBuf>,
 }
 
-impl Facts {
+impl Known {
     pub(super) fn gather(host: &dyn Host) -> Self {
         let needed = ["stat", "syscall", "wchan", "cmdline"];
         let is_readable = |name: &str| std::fs::read(Path::new("/proc/self").join(name)).is_ok();
@@ -43,79 +44,69 @@ impl Facts {
             descriptors: rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum,
             is_root: rustix::process::geteuid().is_root(),
             groups: crate::process::cgroups().map(Path::to_owned),
-            on_path: super::agents::on_path(host, "pilothouse"),
+            on_path: super::on_path(host, "pilothouse"),
         }
     }
 }
 
 /// Judges what is known.
-pub(super) fn findings(facts: &Facts) -> Vec<Finding> {
-    vec![kernel(facts), proc(facts), descriptors(facts), rights(facts), groups(facts), program(facts)]
+pub(super) fn findings(known: &Known) -> Vec<Finding> {
+    vec![kernel(known), proc(known), descriptors(known), rights(known), groups(known), program(known)]
 }
 
-fn kernel(facts: &Facts) -> Finding {
-    let mut numbers = facts.release.split(['.', '-']).map_while(|part| part.parse::<u32>().ok());
+fn kernel(known: &Known) -> Finding {
+    let mut numbers = known.release.split(['.', '-']).map_while(|part| part.parse::<u32>().ok());
     let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
     if version >= KERNEL {
-        return Finding::ok(Area::System, "kernel", facts.release.as_str());
+        return System.ok("kernel", known.release.as_str());
     }
     let fix = format!("run it on Linux {}.{} or newer", KERNEL.0, KERNEL.1);
-    Finding::problem(Area::System, "kernel", format!("{} is too old", facts.release), fix)
+    System.problem("kernel", format!("{} is too old", known.release), fix)
 }
 
-fn proc(facts: &Facts) -> Finding {
-    if facts.unreadable.is_empty() {
-        return Finding::ok(Area::System, "/proc", "readable: waiting tasks and process trees are seen");
+fn proc(known: &Known) -> Finding {
+    if known.unreadable.is_empty() {
+        return System.ok("/proc", "readable: waiting tasks and process trees are seen");
     }
     let found =
-        format!("not readable: {}; waiting tasks or processes may be missed", facts.unreadable.join(", "));
-    Finding::problem(
-        Area::System,
-        "/proc",
-        found,
-        "mount -t proc proc /proc, and let this user read its own entries",
-    )
+        format!("not readable: {}; waiting tasks or processes may be missed", known.unreadable.join(", "));
+    System.problem("/proc", found, "mount -t proc proc /proc, and let this user read its own entries")
 }
 
-fn descriptors(facts: &Facts) -> Finding {
-    match facts.descriptors {
-        Some(most) if most < DESCRIPTORS => Finding::problem(
-            Area::System,
+fn descriptors(known: &Known) -> Finding {
+    match known.descriptors {
+        Some(most) if most < DESCRIPTORS => System.problem(
             "open files",
             format!("at most {most}: too few for 256 tasks"),
             format!("ulimit -n {DESCRIPTORS}"),
         ),
-        Some(most) => Finding::ok(Area::System, "open files", format!("at most {most}")),
-        None => Finding::ok(Area::System, "open files", "no limit"),
+        Some(most) => System.ok("open files", format!("at most {most}")),
+        None => System.ok("open files", "no limit"),
     }
 }
 
-fn rights(facts: &Facts) -> Finding {
-    if facts.is_root {
+fn rights(known: &Known) -> Finding {
+    if known.is_root {
         let found = "root: commands of agents may change everything; there is no sandbox";
-        return Finding::note(Area::System, "user", found).fix("run it as another user");
+        return System.note("user", found).fix("run it as another user");
     }
-    Finding::ok(Area::System, "user", "not root; there is no sandbox")
+    System.ok("user", "not root; there is no sandbox")
 }
 
-fn groups(facts: &Facts) -> Finding {
-    match &facts.groups {
-        Ok(home) => {
-            Finding::ok(Area::System, "control groups", format!("one for each task, in {}", home.display()))
-        }
+fn groups(known: &Known) -> Finding {
+    match &known.groups {
+        Ok(home) => System.ok("control groups", format!("one for each task, in {}", home.display())),
         Err(why) => {
             let found = format!("none for tasks ({why}); their processes are ended one by one");
-            Finding::note(Area::System, "control groups", found)
-                .fix("systemd-run --user --scope -p Delegate=yes pilothouse")
+            System.note("control groups", found).fix("systemd-run --user --scope -p Delegate=yes pilothouse")
         }
     }
 }
 
-fn program(facts: &Facts) -> Finding {
-    match &facts.on_path {
-        Some(path) => Finding::ok(Area::System, "pilothouse", path.display().to_string()),
-        None => Finding::problem(
-            Area::System,
+fn program(known: &Known) -> Finding {
+    match &known.on_path {
+        Some(path) => System.ok("pilothouse", path.display().to_string()),
+        None => System.problem(
             "pilothouse",
             "not on PATH: agents cannot start `pilothouse mcp`",
             "cargo install --path .",
@@ -128,8 +119,8 @@ mod tests {
     use super::super::State;
     use super::*;
 
-    fn facts() -> Facts {
-        Facts {
+    fn facts() -> Known {
+        Known {
             release: "6.1.0-9-amd64".into(),
             unreadable: Vec::new(),
             descriptors: Some(1_048_576),
@@ -142,7 +133,7 @@ mod tests {
     #[test]
     fn what_is_missing_is_a_problem_with_a_fix() {
         assert!(findings(&facts()).iter().all(|finding| finding.state == State::Ok));
-        let bad = Facts {
+        let bad = Known {
             release: "5.8.18".into(),
             unreadable: vec!["syscall"],
             descriptors: Some(256),

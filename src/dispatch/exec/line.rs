@@ -81,7 +81,8 @@ fn parse(bytes: &[u8], cmd: &mut Option<String>) -> Result<Line, Failure> {
         Some(Value::String(path)) if is_path(&path) => path,
         Some(Value::String(path)) => {
             let shown: String = path.chars().take(80).collect();
-            let near = crate::dispatch::registry::near(&path.to_lowercase().replace(['/', ' ', ':'], "."));
+            let near =
+                crate::dispatch::registry::nearest_path(&path.to_lowercase().replace(['/', ' ', ':'], "."));
             return Err(malformed("`_cmd` is not a path of words joined by dots.")
                 .with("_cmd", shown)
                 .suggest(near));

@@ -4,7 +4,8 @@
 //! next one is looked at. Nothing a line says changes another line, and no line is ever run twice.
 
 mod line;
-mod opts;
+mod line_options;
+mod options;
 mod source;
 mod tally;
 mod watch;
@@ -15,7 +16,8 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
 pub use line::is_path;
-pub use opts::LINE_FLAGS;
+pub use line_options::LINE_FLAGS;
+pub use options::{Exec, ExecInput, Options};
 pub use source::{Feed, stdin_limit};
 
 use self::line::{Line, Read};
@@ -24,10 +26,9 @@ use self::watch::Watch;
 use super::code::Code;
 use super::command::{Command, Reach};
 use super::context::Context;
-use super::owned::ExecInput;
 use super::registry;
 use super::response::{Failure, Response};
-use super::run::{Flags, accepted_exits, run as run_command};
+use super::run::{accepted_exits, run as run_command};
 use crate::clock::Clock;
 use crate::envelope::SafeText;
 
@@ -41,15 +42,6 @@ pub fn fuzz_line(bytes: &[u8]) {
 
 /// The exit code of a stream whose reader has gone.
 pub const OUTPUT_CLOSED: u8 = 141;
-
-/// How a whole stream is run.
-#[derive(Debug, Default)]
-pub struct Options {
-    /// Its own input.
-    pub input: ExecInput,
-    /// What holds for every line unless the line says otherwise; a dry run cannot be lifted.
-    pub flags: Flags,
-}
 
 /// Runs the lines of `feed` and writes an answer for each to `out`. `cancelled` ends it in the middle
 /// with the failure it yields. Returns the exit code.
@@ -146,7 +138,7 @@ impl<W: AsyncWrite + Unpin> Stream<'_, W> {
             Err(failure) => return Response::failure(failure),
         };
         let mut flags = self.options.flags.clone();
-        let warnings = match opts::apply(command, opts, &mut payload, &mut flags) {
+        let warnings = match line_options::apply(command, opts, &mut payload, &mut flags) {
             Ok(warnings) => warnings,
             Err(failure) => return Response::failure(failure),
         };
@@ -180,7 +172,7 @@ impl<W: AsyncWrite + Unpin> Stream<'_, W> {
 fn route(cmd: &str) -> Result<&'static Command, Failure> {
     let unknown = || {
         Failure::new(Code::UnknownCommand, format!("No command has the path {cmd}."))
-            .suggest(registry::near(cmd))
+            .suggest(registry::nearest_path(cmd))
             .fix("`pilothouse manifest` lists all paths under data.commands")
     };
     let command = registry::find(cmd).ok_or_else(unknown)?;

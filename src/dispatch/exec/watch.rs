@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::Options;
 use super::line::{Line, Read};
-use crate::dispatch::command::Way;
+use crate::dispatch::command::Kind;
 use crate::dispatch::context::Context;
 use crate::dispatch::registry;
 use crate::dispatch::response::{Failure, Response};
@@ -91,7 +91,7 @@ impl Watch {
 }
 
 fn is_tool(line: &Line) -> bool {
-    registry::find(&line.cmd).is_some_and(|command| matches!(command.way, Way::Tool(_)))
+    registry::find(&line.cmd).is_some_and(|command| matches!(command.kind, Kind::Tool(_)))
 }
 
 /// The one thing of an input that tells lines apart.

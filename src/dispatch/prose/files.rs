@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::dispatch::context::{Context, Host};
+use crate::dispatch::context::Context;
+use crate::dispatch::host::Host;
 use crate::dispatch::response::Failure;
 use crate::prose::ast::UsePath;
 use crate::prose::run::program_file::{read_text, to_text};

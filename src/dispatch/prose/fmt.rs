@@ -111,7 +111,7 @@ impl Local for ProseFmt {
         Err(failure.with_data(json!(output)).with_text(Self::text(&output)))
     }
 
-    async fn would(cx: &mut Context, input: Input) -> Result<Value, Failure> {
+    async fn dry_run(cx: &mut Context, input: Input) -> Result<Value, Failure> {
         let mut files = Vec::new();
         for file in &input.files {
             files.push(one(cx, file, false).await?);

@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 use crate::dispatch::code::Code;
 use crate::dispatch::command::{Danger, Example, Local, Reach};
 use crate::dispatch::context::Context;
-use crate::dispatch::owned::not_here;
 use crate::dispatch::response::Failure;
 use crate::prose::run::folder;
 
@@ -67,17 +66,9 @@ impl<const OPENS: bool> Local for ProseGateDecide<OPENS> {
     type Input = GateInput;
     type Output = Decided;
 
-    async fn run(_cx: &mut Context, _input: GateInput) -> Result<Decided, Failure> {
-        Err(not_here(Self::PATH))
-    }
-
-    async fn would(_cx: &mut Context, input: GateInput) -> Result<Value, Failure> {
+    async fn dry_run(_cx: &mut Context, input: GateInput) -> Result<Value, Failure> {
         let effect = if OPENS { "would_ask_to_approve" } else { "would_ask_to_reject" };
         Ok(json!({ "effect": effect, "run": input.run, "gate": input.gate }))
-    }
-
-    fn text(output: &Decided) -> String {
-        format!("gate {} of {}: {}", output.gate, output.run, output.decision)
     }
 }
 

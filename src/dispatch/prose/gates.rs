@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::dispatch::code::Code;
-use crate::dispatch::command::{Example, Local};
+use crate::dispatch::command::{Example, Local, Nothing};
 use crate::dispatch::context::Context;
 use crate::dispatch::response::Failure;
 use crate::envelope::one_line;
@@ -20,11 +20,6 @@ const PROMPT_CHARS: usize = 200;
 
 /// Lists the gates that wait.
 pub(in crate::dispatch) struct ProseGates;
-
-/// Nothing.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(in crate::dispatch) struct Input {}
 
 /// The gates.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -100,10 +95,10 @@ impl Local for ProseGates {
     const EXITS: &'static [u8] = &[4];
     const EXAMPLES: &'static [Example] = &[Example { about: "See what waits for approval", input: "{}" }];
 
-    type Input = Input;
+    type Input = Nothing;
     type Output = Output;
 
-    async fn run(cx: &mut Context, _input: Input) -> Result<Output, Failure> {
+    async fn run(cx: &mut Context, _input: Nothing) -> Result<Output, Failure> {
         let operator = attach(&cx.host.places()?, cx.host.cwd()?).await?;
         let gates = operator.iter().flat_map(waiting);
         Ok(Output { gates: gates.map(|question| Row::of(&question)).collect() })

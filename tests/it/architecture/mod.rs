@@ -9,7 +9,7 @@ mod rooms;
 
 /// The layers from top to bottom. A layer imports only from those below it; those in one row are
 /// peers and never import each other.
-const LAYERS: [&[&str]; 11] = [
+const LAYERS: [&[&str]; 12] = [
     &["cli", "fuzz"],
     &["console", "agent", "dispatch"],
     &["link"],

@@ -98,7 +98,7 @@ fn listed(folder: &Path) -> Vec<(String, String)> {
         (file.file_name().to_string_lossy().into_owned(), text)
     };
     // What a replacement leaves behind when it is cut off is no file of the run.
-    let mut files: Vec<_> = files.map(read).filter(|(name, _)| !name.starts_with('.')).collect();
+    let mut files: Vec<_> = files.map(read).filter(|(name, _)| !name.ends_with(".new")).collect();
     files.sort();
     files
 }

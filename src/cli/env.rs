@@ -7,20 +7,21 @@ use std::io::{IsTerminal, Read};
 use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use super::house::House;
+use super::server::RuntimeServer;
 use super::{Start, args, log, print, probe};
+#[cfg(feature = "console")]
+use crate::config::Fault;
 use crate::config::{Faults, Loaded};
-use crate::dispatch::completions::Shell;
-use crate::dispatch::{self, Code, Embedded, Failure, Host, Probe};
+use crate::dispatch::{self, Code, Embedded, Failure, Host, Probe, Shell};
 use crate::link::{Access, Started};
 use crate::paths::Places;
 use crate::runtime::Closing;
 
-/// What lies outside.
+/// The world outside, read when a command asks for it.
 #[derive(Default)]
-pub(super) struct Outside {
+pub(super) struct Env {
     start: OnceLock<Start>,
-    house: Mutex<Option<House>>,
+    server: Mutex<Option<RuntimeServer>>,
     promised: Mutex<BTreeSet<String>>,
     /// Standard input carries lines of `exec`.
     is_stream: bool,
@@ -28,7 +29,7 @@ pub(super) struct Outside {
     is_private: bool,
 }
 
-impl Outside {
+impl Env {
     /// Takes the world as it is found; `is_stream` says that standard input carries lines of `exec`, `is_private` that
     /// what is run ends with this process.
     pub(super) fn new(is_stream: bool, is_private: bool) -> Self {
@@ -46,9 +47,9 @@ impl Outside {
 
     /// Ends the runtime of this process, if there is one, and names the tasks that end with it.
     pub(super) async fn close(&self) {
-        let house = self.house.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(house) = house else { return };
-        let snapshot = house.runtime.snapshot().borrow().clone();
+        let server = self.server.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(server) = server else { return };
+        let snapshot = server.runtime.snapshot().borrow().clone();
         let is_over =
             |id: &str| snapshot.tasks.iter().any(|task| task.id.as_str() == id && task.status.is_terminal());
         let promised = self.promised.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -57,13 +58,13 @@ impl Outside {
             let _ =
                 print::say(format_args!("{task} ends with this command, which runs by itself (--private)"));
         }
-        if let Err(error) = house.close(Closing::CommandOver).await {
+        if let Err(error) = server.close(Closing::CommandOver).await {
             let _ = print::say(format_args!("{error:#}"));
         }
     }
 }
 
-impl Host for Outside {
+impl Host for Env {
     fn variable(&self, name: &str) -> Option<OsString> {
         std::env::var_os(name)
     }
@@ -93,19 +94,19 @@ impl Host for Outside {
         let failed = |error| Failure::running(Code::InternalError, format!("{error:#}"));
         Loaded::read(&start.places.config_dir, &start.places.workspace)
             .map_err(|Faults(faults)| dispatch::invalid_settings(&faults))?;
-        let mut kept = self.house.lock().unwrap_or_else(PoisonError::into_inner);
-        let house = match kept.take() {
-            Some(house) => house,
+        let mut kept = self.server.lock().unwrap_or_else(PoisonError::into_inner);
+        let server = match kept.take() {
+            Some(server) => server,
             None => {
                 log::start(&start.places.state_dir).map_err(failed)?;
-                House::private(&start.places).map_err(|error| match error.downcast_ref() {
-                    Some(error) => dispatch::broken(error),
+                RuntimeServer::private(&start.places).map_err(|error| match error.downcast_ref() {
+                    Some(error) => dispatch::link_failure(error),
                     None => failed(error),
                 })?
             }
         };
-        let embedded = Embedded { runtime: house.runtime.clone(), idempotency: house.idempotency.clone() };
-        *kept = Some(house);
+        let embedded = Embedded { runtime: server.runtime.clone(), idempotency: server.idempotency.clone() };
+        *kept = Some(server);
         Ok(embedded)
     }
 
@@ -141,11 +142,11 @@ impl Host for Outside {
 
     #[cfg(feature = "console")]
     fn keys(&self) -> Result<Result<Vec<dispatch::KeyRow>, Faults>, Failure> {
-        Ok(super::looks::keys(&self.start()?.places.config_dir))
+        Ok(super::console_flags::keys(&self.start()?.places.config_dir))
     }
 
     #[cfg(feature = "console")]
-    fn check_looks(&self) -> Result<dispatch::Looks, Failure> {
+    fn check_console_files(&self) -> Result<(Vec<String>, Vec<Fault>), Failure> {
         Ok(crate::console::looks::check(&self.start()?.places.config_dir))
     }
 

@@ -1,16 +1,16 @@
 //! Settings that a person may change: their defaults, what `config.toml` says, and what is wrong with it.
 
 mod approval;
-mod keep;
-mod leading;
 mod load;
-mod near;
+mod nearest;
 mod prefix;
+mod prefix_match;
+mod save;
 mod settings;
+mod shell_words;
 mod source;
 mod units;
 mod watch;
-mod words;
 
 use std::time::Duration;
 
@@ -18,13 +18,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use approval::{ApprovalRule, STARTER_RULES};
-pub use keep::{Error as KeepError, keep_theme};
 pub use load::{FILE, KEYS_FILE, Loaded, Origin, THEMES_FOLDER, WORKSPACE_FILE, read_own};
-pub use near::nearest;
+pub use nearest::nearest;
 pub use prefix::{NoPrefix, Prefix};
+pub use save::{Error as SaveError, save_theme};
 pub use settings::{
-    AgentSettings, Color, ConsoleSettings, Dwelling, Env, ExecPolicy, GlyphSet, LimitSettings, Mouse,
-    ProgramSettings, RecordSettings, Settings,
+    AgentSettings, Color, ConsoleSettings, Env, ExecPolicy, GlyphSet, LimitSettings, Mouse, ProgramSettings,
+    RecordSettings, RuntimeMode, Settings,
 };
 pub use source::{Entry, Fault, Faults, Node, Source};
 pub use units::{Bytes, Ceiling, Period};

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::command::{Command, Way};
+use super::command::{Command, Kind};
 use super::context::Context;
 use super::response::Failure;
 use crate::envelope::{Outcome, ToolError};
@@ -17,9 +17,9 @@ const QUESTIONS: &str = "QuestionList";
 
 /// Tells what a command that is not safe would do.
 pub(super) async fn tell(cx: &mut Context, command: &Command, input: Value) -> Result<Value, Failure> {
-    match command.way {
-        Way::Local { would, .. } => would(cx, command.input_schema(), input).await,
-        Way::Tool(_) => tool(cx, command, input).await,
+    match command.kind {
+        Kind::Local { dry_run, .. } => dry_run(cx, command.input_schema(), input).await,
+        Kind::Tool(_) => tool(cx, command, input).await,
     }
 }
 

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::code::exit_name;
-use super::command::{Command, Example, Reach};
-use super::registry::COMMANDS;
-use super::{STDIN_BYTES, STDIN_BYTES_VARIABLE};
+use crate::dispatch::code::exit_name;
+use crate::dispatch::command::{Command, Example, Reach};
+use crate::dispatch::registry::COMMANDS;
+use crate::dispatch::{STDIN_BYTES, STDIN_BYTES_VARIABLE};
 
 const HEAD: &str = "\
 # The command line
@@ -35,7 +35,7 @@ pub fn reference() -> String {
     for (flag, about) in own {
         let _ = writeln!(text, "| `{}` | {about} |", flag.replace('|', "\\|"));
     }
-    for flag in super::exec::LINE_FLAGS {
+    for flag in crate::dispatch::exec::LINE_FLAGS {
         let _ = writeln!(text, "| `--{}` | {} |", flag.name, flag.about);
     }
     for command in COMMANDS.iter() {

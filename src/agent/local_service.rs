@@ -14,7 +14,7 @@ use super::transport::Transport;
 use super::{schema, service};
 use crate::link::{Lines, MAX_FRAME, Profile};
 
-struct Lobby {
+struct LocalService {
     profile: Profile,
 }
 
@@ -22,15 +22,15 @@ struct Lobby {
 pub(super) async fn serve(profile: Profile, client: UnixStream) {
     let (reader, writer) = client.into_split();
     let transport = Transport::new(Lines::new(reader, MAX_FRAME), writer, CancellationToken::new());
-    let lobby = Lobby { profile };
-    match lobby.serve(transport).await {
+    let service = LocalService { profile };
+    match service.serve(transport).await {
         // The client is the shim itself: why it ended is nothing that anybody could act on.
         Ok(running) => drop(running.waiting().await),
         Err(error) => tracing::debug!(%error, "a conversation ended before it began"),
     }
 }
 
-impl ServerHandler for Lobby {
+impl ServerHandler for LocalService {
     fn get_info(&self) -> ServerConfig {
         service::server()
     }

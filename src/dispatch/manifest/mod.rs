@@ -1,25 +1,24 @@
 //! `manifest`: every command with what it takes and answers, for programs that write `_cmd`.
 
+mod reference;
+
 use std::sync::LazyLock;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use super::code::exit_name;
-use super::command::{Command, Example, Local, Reach};
+use super::command::{Command, Example, Local, Nothing, Reach};
 use super::context::Context;
 use super::registry::COMMANDS;
 use super::response::Failure;
-use super::{SCHEMA_VERSION, STDIN_BYTES, reference};
+use super::{SCHEMA_VERSION, STDIN_BYTES};
+
+pub use reference::reference;
 
 pub(super) struct Manifest;
-
-/// Nothing.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Input {}
 
 /// The commands.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -55,10 +54,10 @@ impl Local for Manifest {
     const ABOUT: &'static str = "Print every command with what it takes and answers";
     const EXAMPLES: &'static [Example] = &[Example { about: "All commands", input: "{}" }];
 
-    type Input = Input;
+    type Input = Nothing;
     type Output = Output;
 
-    async fn run(_cx: &mut Context, _input: Input) -> Result<Output, Failure> {
+    async fn run(_cx: &mut Context, _input: Nothing) -> Result<Output, Failure> {
         Ok(MANIFEST.clone())
     }
 

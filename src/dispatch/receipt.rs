@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::code::Code;
 use super::command::{Example, Local};
 use super::context::Context;
-use super::recorded;
+use super::recording;
 use super::response::Failure;
 use super::table::table;
 use crate::envelope::{Actor, TaskId};
@@ -106,7 +106,7 @@ impl Local for ReceiptList {
 
     async fn run(cx: &mut Context, input: ListInput) -> Result<ListOutput, Failure> {
         let listed = recording(cx, input.recording.as_deref())?;
-        let story = recorded::story(&listed).await?;
+        let story = recording::story(&listed).await?;
         let task = input.task_id.as_deref();
         let is_meant = |call: &&PastCall| {
             task.is_none()
@@ -184,7 +184,7 @@ impl Local for ReceiptShow {
             None => (None, input.id.as_str()),
         };
         let listed = recording(cx, named)?;
-        let story = recorded::story(&listed).await?;
+        let story = recording::story(&listed).await?;
         let call = match number {
             "latest" => story.calls.values().rfind(|call| call.record.receipt.is_some()),
             number => number.parse().ok().and_then(|seq: u64| story.calls.get(&seq)),
@@ -218,7 +218,7 @@ impl Local for ReceiptShow {
 
 fn recording(cx: &Context, asked: Option<&str>) -> Result<Listed, Failure> {
     match asked {
-        Some(asked) => recorded::find(cx, asked),
-        None => recorded::newest(cx),
+        Some(asked) => recording::find(cx, asked),
+        None => recording::newest(cx),
     }
 }

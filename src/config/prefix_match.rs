@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::words::commands;
+use super::shell_words::commands;
 
 /// Programs that run the program named among their arguments. Their options differ too much to know which take a
 /// value: any word after them may be the program.

@@ -20,7 +20,7 @@ use crate::runtime::{Closing, Handle, Options, past};
 use crate::tools::IdempotencyKeys;
 
 /// A running runtime, its sockets open.
-pub(super) struct House {
+pub(super) struct RuntimeServer {
     /// The runtime.
     pub(super) runtime: Handle,
     /// Cancelled when a console has shut the runtime down.
@@ -34,16 +34,16 @@ pub(super) struct House {
     served: Option<(JoinHandle<()>, JoinHandle<()>)>,
 }
 
-/// Who answers the door.
+/// What the callers of the sockets are served from.
 #[derive(Clone)]
-struct Host {
+struct Service {
     runtime: Handle,
     ended: CancellationToken,
     idempotency: Arc<IdempotencyKeys>,
     stop: CancellationToken,
 }
 
-impl House {
+impl RuntimeServer {
     /// Starts a runtime for a workspace and opens its sockets; `None` when another one serves it.
     pub(super) fn open(places: &Places, headless: bool) -> Result<Option<Self>> {
         let doors = match Doors::open(places) {
@@ -54,18 +54,18 @@ impl House {
         let loaded = Loaded::read(&places.config_dir, &places.workspace)?;
         let server = Server::new(doors, places.workspace.clone(), loaded.settings.connections());
         let rules = Rules::new(places, &loaded);
-        let house = Self { guests: server.guests(), ..Self::begin(places, headless, loaded)? };
-        tokio::spawn(tell(server.notices(), house.runtime.clone()));
-        let (runtime, close, stop) = (house.runtime.clone(), house.close.clone(), house.stop.clone());
-        let host = Host {
+        let own = Self { guests: server.guests(), ..Self::begin(places, headless, loaded)? };
+        tokio::spawn(tell(server.notices(), own.runtime.clone()));
+        let (runtime, close, stop) = (own.runtime.clone(), own.close.clone(), own.stop.clone());
+        let service = Service {
             runtime: runtime.clone(),
-            ended: house.ended.clone(),
-            idempotency: house.idempotency.clone(),
+            ended: own.ended.clone(),
+            idempotency: own.idempotency.clone(),
             stop: stop.clone(),
         };
         let rules = tokio::spawn(rules.follow(runtime, close.clone()));
-        let served = server.run(close, stop, move |guest| host.clone().welcome(guest));
-        Ok(Some(Self { served: Some((tokio::spawn(served), rules)), ..house }))
+        let served = server.run(close, stop, move |guest| service.clone().serve(guest));
+        Ok(Some(Self { served: Some((tokio::spawn(served), rules)), ..own }))
     }
 
     /// Starts a runtime that nobody can join: without sockets, for the commands of this process alone.
@@ -112,11 +112,11 @@ impl House {
     }
 }
 
-impl Host {
-    async fn welcome(self, guest: Guest) {
+impl Service {
+    async fn serve(self, guest: Guest) {
         let Self { runtime, ended, idempotency, stop } = self;
         let runtime = guest.hello.env.as_ref().map_or_else(|| runtime.clone(), |env| runtime.for_caller(env));
-        let talk = match guest.hello.role {
+        let served = match guest.hello.role {
             Role::Mcp => {
                 agent::serve(guest, runtime, stop).await;
                 Ok(())
@@ -124,8 +124,8 @@ impl Host {
             Role::Operator => link::serve_operator(guest, runtime, ended, stop).await,
             Role::Cli => link::serve_scripts(guest, &runtime, &idempotency, &stop).await,
         };
-        if let Err(error) = talk {
-            tracing::info!(%error, "a conversation broke off");
+        if let Err(error) = served {
+            tracing::info!(%error, "a connection broke off");
         }
     }
 }

@@ -36,7 +36,7 @@ pub(super) enum Side {
 
 /// What a line from the client asks of the shim.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Heard {
+pub(super) enum ClientLine {
     /// A request to pass on.
     Request(Side, RequestId),
     /// A request to the runtime was withdrawn; it has been passed on if `was_sent`.
@@ -58,7 +58,7 @@ pub(super) enum Loss<'a> {
 
 /// Requests without an answer and the opening of the conversation.
 #[derive(Debug, Default)]
-pub(super) struct Ledger {
+pub(super) struct Requests {
     profile: Profile,
     opening: Option<Opening>,
     client: Option<ClientName>,
@@ -86,7 +86,7 @@ struct Flight {
     modern: bool,
 }
 
-impl Ledger {
+impl Requests {
     pub(super) fn new(profile: Profile) -> Self {
         Self { profile, ..Self::default() }
     }
@@ -116,28 +116,32 @@ impl Ledger {
     }
 
     /// Takes note of a line from the client.
-    pub(super) fn client_said(&mut self, line: &[u8]) -> Heard {
+    pub(super) fn client_said(&mut self, line: &[u8]) -> ClientLine {
         let message = match message::read(line) {
             Ok(message) => message,
-            Err(refusal) => return Heard::Answer(refusal.line()),
+            Err(refusal) => return ClientLine::Answer(refusal.line()),
         };
         let id = message.get("id").and_then(message::request_id);
         let Some(method) = message.get("method").and_then(Value::as_str).map(str::to_owned) else {
             let is_answer = message.contains_key("result") || message.contains_key("error");
             // Nobody has asked the client anything.
-            return if is_answer { Heard::Nothing } else { Heard::Answer(message::no_message(id).line()) };
+            return if is_answer {
+                ClientLine::Nothing
+            } else {
+                ClientLine::Answer(message::no_message(id).line())
+            };
         };
         match id {
             Some(id) => self.request(id, method, message),
             None if method == "notifications/cancelled" => self.withdrawn(&message),
-            None => Heard::Nothing,
+            None => ClientLine::Nothing,
         }
     }
 
-    fn request(&mut self, id: RequestId, method: String, message: Map<String, Value>) -> Heard {
+    fn request(&mut self, id: RequestId, method: String, message: Map<String, Value>) -> ClientLine {
         if self.flights.contains_key(&id) {
             let error = ErrorData::invalid_request("a request with this id is in flight", None);
-            return Heard::Answer(Refusal::of(Some(id), error).line());
+            return ClientLine::Answer(Refusal::of(Some(id), error).line());
         }
         let params = message.get("params");
         let meta = params.and_then(|params| params.get("_meta"));
@@ -163,22 +167,22 @@ impl Ledger {
         self.heard += 1;
         let flight = Flight { number: self.heard, side, sent: false, method, tool, modern };
         self.flights.insert(id.clone(), flight);
-        Heard::Request(side, id)
+        ClientLine::Request(side, id)
     }
 
     /// Takes note that the client withdraws a request. What the shim itself answers is answered at once: there
     /// is nothing to withdraw.
-    fn withdrawn(&mut self, message: &Map<String, Value>) -> Heard {
+    fn withdrawn(&mut self, message: &Map<String, Value>) -> ClientLine {
         let id = message.get("params").and_then(|params| params.get("requestId"));
-        let Some(id) = id.and_then(message::request_id) else { return Heard::Nothing };
+        let Some(id) = id.and_then(message::request_id) else { return ClientLine::Nothing };
         match self.flights.get(&id) {
             Some(Flight { side: Side::Runtime, sent, .. }) => {
                 let was_sent = *sent;
                 // No answer is due any more, from anyone.
                 self.settle(&id);
-                Heard::Withdrawn { id, was_sent }
+                ClientLine::Withdrawn { id, was_sent }
             }
-            _ => Heard::Nothing,
+            _ => ClientLine::Nothing,
         }
     }
 
@@ -314,10 +318,10 @@ mod tests {
     use crate::agent::shim::Error;
     use crate::link::MAX_FRAME;
 
-    fn hear(ledger: &mut Ledger, message: &Value) -> Heard {
-        let heard = ledger.client_said(message.to_string().as_bytes());
-        if let Heard::Request(_, id) = &heard {
-            ledger.sent(id);
+    fn hear(requests: &mut Requests, message: &Value) -> ClientLine {
+        let heard = requests.client_said(message.to_string().as_bytes());
+        if let ClientLine::Request(_, id) = &heard {
+            requests.sent(id);
         }
         heard
     }
@@ -336,11 +340,11 @@ mod tests {
         message
     }
 
-    fn opened() -> Ledger {
-        let mut ledger = Ledger::default();
-        hear(&mut ledger, &initialize(0));
-        assert!(ledger.answered(br#"{"jsonrpc":"2.0","id":0,"result":{}}"#));
-        ledger
+    fn opened() -> Requests {
+        let mut requests = Requests::default();
+        hear(&mut requests, &initialize(0));
+        assert!(requests.answered(br#"{"jsonrpc":"2.0","id":0,"result":{}}"#));
+        requests
     }
 
     fn parsed(lines: &[String]) -> Vec<Value> {
@@ -353,121 +357,121 @@ mod tests {
 
     #[test]
     fn only_calls_of_an_open_conversation_need_a_runtime() {
-        let own = |number| Heard::Request(Side::Own, id(number));
-        let mut ledger = Ledger::default();
+        let own = |number| ClientLine::Request(Side::Own, id(number));
+        let mut requests = Requests::default();
         for (message, expected) in [
             (call(1, "TaskList"), own(1)),
             (json!({"jsonrpc": "2.0", "id": 2, "method": "ping"}), own(2)),
-            (modern(call(3, "TaskList")), Heard::Request(Side::Runtime, id(3))),
+            (modern(call(3, "TaskList")), ClientLine::Request(Side::Runtime, id(3))),
             (modern(json!({"jsonrpc": "2.0", "id": 4, "method": "tools/list"})), own(4)),
             (json!({"jsonrpc": "2.0", "id": 5, "method": "server/discover"}), own(5)),
             (initialize(6), own(6)),
-            (call(7, "TaskList"), Heard::Request(Side::Runtime, id(7))),
-            (json!({"jsonrpc": "2.0", "method": "notifications/initialized"}), Heard::Nothing),
-            (json!({"jsonrpc": "2.0", "id": 1, "result": {}}), Heard::Nothing),
+            (call(7, "TaskList"), ClientLine::Request(Side::Runtime, id(7))),
+            (json!({"jsonrpc": "2.0", "method": "notifications/initialized"}), ClientLine::Nothing),
+            (json!({"jsonrpc": "2.0", "id": 1, "result": {}}), ClientLine::Nothing),
         ] {
-            assert_eq!(hear(&mut ledger, &message), expected, "{message}");
+            assert_eq!(hear(&mut requests, &message), expected, "{message}");
         }
-        assert_eq!((ledger.in_flight(Side::Own), ledger.in_flight(Side::Runtime)), (5, 2));
+        assert_eq!((requests.in_flight(Side::Own), requests.in_flight(Side::Runtime)), (5, 2));
         for line in ["not json", "[1]", r#"{"id":9}"#, r#"{"id":7,"method":"ping"}"#] {
-            assert!(matches!(ledger.client_said(line.as_bytes()), Heard::Answer(_)), "{line}");
+            assert!(matches!(requests.client_said(line.as_bytes()), ClientLine::Answer(_)), "{line}");
         }
-        assert_eq!((ledger.in_flight(Side::Own), ledger.in_flight(Side::Runtime)), (5, 2));
+        assert_eq!((requests.in_flight(Side::Own), requests.in_flight(Side::Runtime)), (5, 2));
     }
 
     #[test]
     fn who_the_client_is_comes_from_either_era() {
-        let name = |ledger: &Ledger| ledger.client().map(|client| client.name.clone());
-        let mut ledger = Ledger::default();
-        assert_eq!(name(&ledger), None);
-        hear(&mut ledger, &modern(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})));
-        assert_eq!(name(&ledger).as_deref(), Some("gemini"));
+        let name = |requests: &Requests| requests.client().map(|client| client.name.clone());
+        let mut requests = Requests::default();
+        assert_eq!(name(&requests), None);
+        hear(&mut requests, &modern(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})));
+        assert_eq!(name(&requests).as_deref(), Some("gemini"));
         assert_eq!(name(&opened()).as_deref(), Some("codex"));
     }
 
     #[test]
     fn the_label_is_for_the_shim_alone() {
-        let mut ledger = opened();
+        let mut requests = opened();
         let told = json!({"jsonrpc": "2.0", "method": LABEL_METHOD, "params": {"label": "codex#2"}});
-        assert!(!ledger.answered(told.to_string().as_bytes()));
-        assert_eq!(ledger.label(), Some("codex#2"));
+        assert!(!requests.answered(told.to_string().as_bytes()));
+        assert_eq!(requests.label(), Some("codex#2"));
     }
 
     #[test]
     fn only_requests_without_an_answer_are_answered_when_the_runtime_goes() {
-        let mut ledger = opened();
+        let mut requests = opened();
         for message in [call(1, "ExecCommand"), call("two", "TaskOutput"), call(3, "TaskStop")] {
-            assert!(matches!(hear(&mut ledger, &message), Heard::Request(Side::Runtime, _)));
+            assert!(matches!(hear(&mut requests, &message), ClientLine::Request(Side::Runtime, _)));
         }
-        hear(&mut ledger, &json!({"id": 4, "method": "tools/list"}));
+        hear(&mut requests, &json!({"id": 4, "method": "tools/list"}));
         // Not handed over yet: the next runtime gets it.
-        ledger.client_said(call(5, "TaskList").to_string().as_bytes());
-        assert!(ledger.answered(br#"{"jsonrpc":"2.0","id":1,"result":{}}"#));
+        requests.client_said(call(5, "TaskList").to_string().as_bytes());
+        assert!(requests.answered(br#"{"jsonrpc":"2.0","id":1,"result":{}}"#));
         let progress = br#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":3}}"#;
-        assert!(ledger.answered(progress));
+        assert!(requests.answered(progress));
         let withdrawn = json!({"method": "notifications/cancelled", "params": {"requestId": 3}});
-        assert_eq!(hear(&mut ledger, &withdrawn), Heard::Withdrawn { id: id(3), was_sent: true });
+        assert_eq!(hear(&mut requests, &withdrawn), ClientLine::Withdrawn { id: id(3), was_sent: true });
 
-        let answers = parsed(&ledger.lost(Loss::Gone));
+        let answers = parsed(&requests.lost(Loss::Gone));
         assert_eq!(answers.iter().map(|answer| answer["id"].clone()).collect::<Vec<_>>(), [json!("two")]);
         assert_eq!(answers[0]["result"]["isError"], json!(true));
         let envelope = &answers[0]["result"]["_meta"][ENVELOPE_KEY];
         assert_eq!(envelope["tool_name"], "TaskOutput");
         assert_eq!(envelope["error"]["kind"], "runtime_shutting_down");
         assert_eq!(envelope["error"]["retryable"], json!(true));
-        assert!(ledger.lost(Loss::Gone).is_empty());
-        let unopened = parsed(&ledger.unopened());
+        assert!(requests.lost(Loss::Gone).is_empty());
+        let unopened = parsed(&requests.unopened());
         assert_eq!(unopened[0]["id"], 4);
-        assert_eq!(ledger.in_flight(Side::Own) + ledger.in_flight(Side::Runtime), 0);
-        assert!(!ledger.is_settled(), "5 still waits to be handed over");
+        assert_eq!(requests.in_flight(Side::Own) + requests.in_flight(Side::Runtime), 0);
+        assert!(!requests.is_settled(), "5 still waits to be handed over");
     }
 
     #[test]
     fn a_legacy_conversation_is_opened_again_and_the_client_does_not_notice() {
-        assert!(Ledger::default().replay().is_empty());
-        let mut ledger = opened();
-        let replay = parsed(&ledger.replay());
+        assert!(Requests::default().replay().is_empty());
+        let mut requests = opened();
+        let replay = parsed(&requests.replay());
         assert_eq!(replay[0]["id"], REPLAY_ID);
         assert_eq!(replay[0]["params"], initialize(0)["params"]);
         assert_eq!(replay[1]["method"], "notifications/initialized");
         let swallowed = json!({"jsonrpc": "2.0", "id": REPLAY_ID, "result": {}}).to_string();
-        assert!(!ledger.answered(swallowed.as_bytes()));
+        assert!(!requests.answered(swallowed.as_bytes()));
     }
 
     #[test]
     fn an_opening_that_was_refused_is_not_repeated() {
-        let mut ledger = Ledger::default();
-        hear(&mut ledger, &initialize(7));
-        assert!(ledger.answered(br#"{"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"no"}}"#));
-        assert!(ledger.replay().is_empty());
+        let mut requests = Requests::default();
+        hear(&mut requests, &initialize(7));
+        assert!(requests.answered(br#"{"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"no"}}"#));
+        assert!(requests.replay().is_empty());
     }
 
     #[test]
     fn a_runtime_that_cannot_be_joined_ends_what_waits_for_it_with_the_reason() {
-        let mut ledger = opened();
-        ledger.client_said(call(1, "ExecCommand").to_string().as_bytes());
+        let mut requests = opened();
+        requests.client_said(call(1, "ExecCommand").to_string().as_bytes());
         let full = Error::Link(link::Error::TooManyConnections { limit: 64 });
-        let answers = parsed(&ledger.lost(Loss::Unreachable(&full)));
+        let answers = parsed(&requests.lost(Loss::Unreachable(&full)));
         let error = &answers[0]["result"]["_meta"][ENVELOPE_KEY]["error"];
         assert_eq!(error["kind"], "too_many_connections");
         assert_eq!(error["details"], json!({"limit": 64}));
         assert_eq!(error["retryable"], json!(true));
-        ledger.client_said(call(2, "ExecCommand").to_string().as_bytes());
+        requests.client_said(call(2, "ExecCommand").to_string().as_bytes());
         let taken = Error::Link(link::Error::Gone);
-        let answers = parsed(&ledger.lost(Loss::Unreachable(&taken)));
+        let answers = parsed(&requests.lost(Loss::Unreachable(&taken)));
         let text = answers[0]["result"]["content"][0]["text"].as_str().expect("a receipt");
         assert!(text.contains("went away"), "{text}");
-        assert!(ledger.is_settled());
+        assert!(requests.is_settled());
     }
 
     #[test]
     fn the_modern_era_has_no_opening_and_names_the_result_type() {
-        let mut ledger = Ledger::new(Profile::Structured);
-        hear(&mut ledger, &modern(call(9, "TaskList")));
-        assert!(ledger.replay().is_empty());
-        hear(&mut ledger, &initialize(0));
-        hear(&mut ledger, &call(10, "TaskList"));
-        let answers = parsed(&ledger.lost(Loss::Gone));
+        let mut requests = Requests::new(Profile::Structured);
+        hear(&mut requests, &modern(call(9, "TaskList")));
+        assert!(requests.replay().is_empty());
+        hear(&mut requests, &initialize(0));
+        hear(&mut requests, &call(10, "TaskList"));
+        let answers = parsed(&requests.lost(Loss::Gone));
         assert_eq!(answers[0]["result"]["resultType"], "complete");
         assert_eq!(answers[0]["result"]["structuredContent"]["status"], "error");
         assert_eq!(answers[1]["result"].get("resultType"), None);
@@ -475,11 +479,11 @@ mod tests {
 
     #[test]
     fn a_message_over_the_frame_limit_is_answered_here() {
-        let mut ledger = Ledger::default();
+        let mut requests = Requests::default();
         let mut long = call(5, "ExecCommand");
         long["params"]["arguments"] = json!({"cmd": "x".repeat(MAX_FRAME)});
-        let Heard::Answer(answer) = hear(&mut ledger, &long) else { panic!("passed on") };
+        let ClientLine::Answer(answer) = hear(&mut requests, &long) else { panic!("passed on") };
         assert_eq!(parsed(&[answer])[0]["id"], 5);
-        assert!(ledger.lost(Loss::Gone).is_empty());
+        assert!(requests.lost(Loss::Gone).is_empty());
     }
 }

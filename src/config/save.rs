@@ -27,7 +27,7 @@ pub enum Error {
 ///
 /// # Errors
 /// When the file is unusable, says it in a form that is not changed here, or cannot be written.
-pub fn keep_theme(config: &Path, name: &str) -> Result<(), Error> {
+pub fn save_theme(config: &Path, name: &str) -> Result<(), Error> {
     let path = config.join(FILE);
     let source = super::read_own(&path).map_err(|fault| Error::Text(fault.to_string()))?;
     let source = source.unwrap_or_else(|| Source { name: path.display().to_string(), text: String::new() });

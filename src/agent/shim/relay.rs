@@ -16,10 +16,10 @@ use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::time::{Interval, MissedTickBehavior, interval, timeout};
 
-use super::ledger::{Heard, Ledger, Loss, Side};
 use super::outbox::{Outbox, Outgoing, write_lines};
+use super::requests::{ClientLine, Loss, Requests, Side};
 use super::{Error, Joined, MAX_LINE, Shim};
-use crate::agent::lobby;
+use crate::agent::local_service;
 use crate::agent::transport::IN_FLIGHT;
 use crate::link::{Hello, Line, Lines};
 
@@ -37,9 +37,9 @@ const LOOK: Duration = Duration::from_secs(2);
 const LOOK_AGAIN: Duration = Duration::from_secs(30);
 
 /// The two ends and what is between them.
-pub(super) struct Carrier<R> {
+pub(super) struct Relay<R> {
     shim: Shim,
-    ledger: Ledger,
+    requests: Requests,
     agent: Lines<R>,
     has_left: bool,
     answers: Outbox,
@@ -71,16 +71,16 @@ enum Step {
     Gone(Side),
     Joined(Result<Option<Joined>, Error>),
     Look,
-    Heard(Vec<u8>),
+    ClientLine(Vec<u8>),
     Left,
 }
 
-impl<R: AsyncRead + Unpin> Carrier<R> {
+impl<R: AsyncRead + Unpin> Relay<R> {
     pub(super) fn new(shim: Shim, agent: Lines<R>, answers: Outbox) -> Self {
         let mut look = interval(LOOK);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         Self {
-            ledger: Ledger::new(shim.hello.profile),
+            requests: Requests::new(shim.hello.profile),
             shim,
             agent,
             has_left: false,
@@ -98,7 +98,7 @@ impl<R: AsyncRead + Unpin> Carrier<R> {
             self.go_on().await?;
         }
         let rest = async {
-            while !(self.ledger.is_settled() && self.answers.is_empty()) {
+            while !(self.requests.is_settled() && self.answers.is_empty()) {
                 self.go_on().await?;
             }
             Ok(())
@@ -112,16 +112,16 @@ impl<R: AsyncRead + Unpin> Carrier<R> {
     async fn go_on(&mut self) -> Result<(), Error> {
         match self.step().await.map_err(|source| Error::Stdio("read from the agent", source))? {
             Step::Written => {}
-            Step::Sent(request) => request.iter().for_each(|id| self.ledger.sent(id)),
+            Step::Sent(request) => request.iter().for_each(|id| self.requests.sent(id)),
             Step::Said(line) => {
-                if self.ledger.answered(&line) {
+                if self.requests.answered(&line) {
                     self.answers.push(Outgoing::line(line));
                 }
             }
             Step::Gone(side) => self.lose(side),
             Step::Joined(joined) => self.joined(joined),
             Step::Look => self.join(false),
-            Step::Heard(line) => self.hear(line),
+            Step::ClientLine(line) => self.hear(line),
             Step::Left => self.has_left = true,
         }
         if self.own.lines.is_none() && !self.own.outbox.is_empty() {
@@ -141,11 +141,11 @@ impl<R: AsyncRead + Unpin> Carrier<R> {
             && self.answers.bytes() < 2 * ANSWERS
             && self.own.outbox.bytes() + self.runtime.outbox.bytes() < REQUESTS;
         let looks = !self.has_left
-            && self.ledger.client().is_some()
+            && self.requests.client().is_some()
             && self.runtime.lines.is_none()
             && self.joining.is_none();
-        let sends_own = reads && self.own.may_send(self.ledger.in_flight(Side::Own));
-        let sends = reads && self.runtime.may_send(self.ledger.in_flight(Side::Runtime));
+        let sends_own = reads && self.own.may_send(self.requests.in_flight(Side::Own));
+        let sends = reads && self.runtime.may_send(self.requests.in_flight(Side::Runtime));
         Ok(tokio::select! {
             biased;
             _ = self.answers.advance() => Step::Written,
@@ -155,7 +155,7 @@ impl<R: AsyncRead + Unpin> Carrier<R> {
             sent = self.runtime.outbox.advance(), if sends => Step::Sent(sent),
             joined = end_of(&mut self.joining) => Step::Joined(joined),
             line = self.agent.next(), if hears => match line? {
-                Some(Line::Whole(line)) => Step::Heard(line),
+                Some(Line::Whole(line)) => Step::ClientLine(line),
                 Some(Line::TooLong) => {
                     tracing::warn!("a line of over {MAX_LINE} bytes was dropped");
                     Step::Written
@@ -171,14 +171,14 @@ impl<R: AsyncRead + Unpin> Carrier<R> {
         if line.is_empty() {
             return;
         }
-        match self.ledger.client_said(&line) {
-            Heard::Nothing => {}
-            Heard::Answer(answer) => self.answers.push(Outgoing::line(answer)),
-            Heard::Request(side, id) => {
+        match self.requests.client_said(&line) {
+            ClientLine::Nothing => {}
+            ClientLine::Answer(answer) => self.answers.push(Outgoing::line(answer)),
+            ClientLine::Request(side, id) => {
                 self.lane(side).outbox.push(Outgoing { line, request: Some(id) });
             }
-            Heard::Withdrawn { id, was_sent: false } => self.runtime.outbox.withdraw(&id),
-            Heard::Withdrawn { .. } => self.runtime.outbox.push_first(vec![Outgoing::line(line)]),
+            ClientLine::Withdrawn { id, was_sent: false } => self.runtime.outbox.withdraw(&id),
+            ClientLine::Withdrawn { .. } => self.runtime.outbox.push_first(vec![Outgoing::line(line)]),
         }
     }
 
@@ -192,19 +192,19 @@ impl<R: AsyncRead + Unpin> Carrier<R> {
     /// Opens the conversation with the shim's own service.
     fn open_own(&mut self) -> Result<(), Error> {
         let (ours, theirs) = UnixStream::pair().map_err(|source| Error::Stdio("open a socket", source))?;
-        tokio::spawn(lobby::serve(self.shim.hello.profile, theirs));
+        tokio::spawn(local_service::serve(self.shim.hello.profile, theirs));
         let (reader, writer) = ours.into_split();
         // What the agent opened it with is among what waits, unless it has been answered before.
-        let is_open = self.ledger.has_opened();
-        let replay = if is_open { self.ledger.replay() } else { Vec::new() };
+        let is_open = self.requests.has_opened();
+        let replay = if is_open { self.requests.replay() } else { Vec::new() };
         self.own.connect(Lines::new(reader, MAX_LINE), writer, replay);
         Ok(())
     }
 
     /// Tries to join a runtime, and starts one if it `is_needed` and there is none.
     fn join(&mut self, is_needed: bool) {
-        let label = self.ledger.label().map(str::to_owned).or_else(|| self.shim.hello.label.clone());
-        let hello = Hello { label, client: self.ledger.client().cloned(), ..self.shim.hello.clone() };
+        let label = self.requests.label().map(str::to_owned).or_else(|| self.shim.hello.label.clone());
+        let hello = Hello { label, client: self.requests.client().cloned(), ..self.shim.hello.clone() };
         let shim = Shim { hello, target: self.shim.target.clone() };
         let attempt =
             Box::pin(async move { if is_needed { shim.join().await.map(Some) } else { shim.find().await } });
@@ -215,11 +215,11 @@ impl<R: AsyncRead + Unpin> Carrier<R> {
     fn joined(&mut self, joined: Result<Option<Joined>, Error>) {
         let was_needed = self.joining.take().is_some_and(|joining| joining.is_needed);
         match joined {
-            Ok(Some(Joined { lines, writer })) => self.runtime.connect(lines, writer, self.ledger.replay()),
+            Ok(Some(Joined { lines, writer })) => self.runtime.connect(lines, writer, self.requests.replay()),
             Ok(None) => {}
             Err(error) if was_needed => {
                 self.runtime.outbox.clear();
-                let answers = self.ledger.lost(Loss::Unreachable(&error));
+                let answers = self.requests.lost(Loss::Unreachable(&error));
                 self.answer(answers);
             }
             Err(error) => {
@@ -233,8 +233,8 @@ impl<R: AsyncRead + Unpin> Carrier<R> {
     fn lose(&mut self, side: Side) {
         self.lane(side).disconnect();
         let answers = match side {
-            Side::Own => self.ledger.unopened(),
-            Side::Runtime => self.ledger.lost(Loss::Gone),
+            Side::Own => self.requests.unopened(),
+            Side::Runtime => self.requests.lost(Loss::Gone),
         };
         self.answer(answers);
     }

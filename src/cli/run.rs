@@ -9,19 +9,19 @@ use serde_json::Value;
 
 use super::answer::{self, Form};
 use super::args::Typed;
+use super::env::Env;
 use super::fields::{self, Source};
-use super::outside::Outside;
-use super::signals::Ending;
+use super::signals::EndSignals;
 use crate::dispatch::{self, Code, Context, Failure, Response};
 
 /// The largest input taken from standard input or a file.
 const MAX_INPUT: u64 = 1 << 20;
 
 /// Runs a command and prints its answer.
-pub(super) async fn run(outside: Arc<Outside>, typed: Typed<'_>) -> Result<ExitCode> {
-    let mut ending = Ending::listen()?;
+pub(super) async fn run(env: Arc<Env>, typed: Typed<'_>) -> Result<ExitCode> {
+    let mut ending = EndSignals::listen()?;
     let response = tokio::select! {
-        response = answer(outside.clone(), typed) => response,
+        response = answer(env.clone(), typed) => response,
         signal = ending.wait() => {
             let mut response = Response::failure(cancelled(signal));
             response.meta.cmd = Some(typed.command.path.clone());
@@ -29,14 +29,14 @@ pub(super) async fn run(outside: Arc<Outside>, typed: Typed<'_>) -> Result<ExitC
         }
     };
     let code = answer::print(&response, Form::of(typed.args));
-    outside.close().await;
+    env.close().await;
     Ok(code)
 }
 
-async fn answer(outside: Arc<Outside>, typed: Typed<'_>) -> Response {
+async fn answer(env: Arc<Env>, typed: Typed<'_>) -> Response {
     let asked = input(typed).and_then(|input| Ok((input, typed.flags()?)));
     match asked {
-        Ok((input, flags)) => dispatch::run(&mut Context::new(outside), typed.command, input, &flags).await,
+        Ok((input, flags)) => dispatch::run(&mut Context::new(env), typed.command, input, &flags).await,
         Err(failure) => {
             let mut response = Response::failure(failure);
             response.meta.cmd = Some(typed.command.path.clone());

@@ -4,71 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::command::{Danger, Example, Local, Reach};
+use super::command::{Danger, Effect, Example, Local, Nothing, Reach};
 use super::context::Context;
 use super::response::Failure;
-
-/// What a command answers that talks to its caller in its own way.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Own {
-    /// What it did, e.g. `stopped`.
-    effect: &'static str,
-}
-
-pub(super) fn not_here(path: &str) -> Failure {
-    Failure::new(super::Code::NotDispatchable, format!("{path} does not run inside another command."))
-}
-
-/// `exec`: the stream of commands.
-pub struct Exec;
-
-/// Where the lines come from and how to go about them.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ExecInput {
-    /// The file with the lines, read as it grows (a FIFO works line by line); `-` is standard input.
-    pub input_file: Option<String>,
-    /// Go on after a line that failed.
-    #[serde(default)]
-    pub ignore_errors: bool,
-    /// Check every line and run none.
-    #[serde(default)]
-    pub validate_only: bool,
-    /// Repeat `_cmd` and `_line` beside the five keys of each answer.
-    #[serde(default)]
-    pub echo_top_level: bool,
-}
-
-impl Own {
-    pub(super) fn effect(&self) -> &'static str {
-        self.effect
-    }
-}
-
-impl Local for Exec {
-    const PATH: &'static str = "exec";
-    const ABOUT: &'static str = "Run a stream of commands, one JSON object a line";
-    const EXITS: &'static [u8] = &[4];
-    const EXAMPLES: &'static [Example] = &[
-        Example { about: "Run the lines of standard input", input: "{}" },
-        Example {
-            about: "Run a plan and go on after failures",
-            input: r#"{"input_file":"plan.jsonl","ignore_errors":true}"#,
-        },
-    ];
-    const REACH: Reach = Reach::Exec;
-
-    type Input = ExecInput;
-    type Output = Own;
-
-    async fn run(_cx: &mut Context, _input: ExecInput) -> Result<Own, Failure> {
-        Err(not_here(Self::PATH))
-    }
-
-    fn text(output: &Own) -> String {
-        output.effect.to_owned()
-    }
-}
 
 /// `mcp`: the shim an agent starts.
 pub struct Mcp;
@@ -106,15 +44,7 @@ impl Local for Mcp {
     const REACH: Reach = Reach::Alone("standard input and output");
 
     type Input = McpInput;
-    type Output = Own;
-
-    async fn run(_cx: &mut Context, _input: McpInput) -> Result<Own, Failure> {
-        Err(not_here(Self::PATH))
-    }
-
-    fn text(output: &Own) -> String {
-        output.effect.to_owned()
-    }
+    type Output = Effect;
 }
 
 /// `serve`: the runtime without a console.
@@ -151,28 +81,15 @@ impl Local for Serve {
     const REACH: Reach = Reach::Alone("the runtime of the workspace");
 
     type Input = ServeInput;
-    type Output = Own;
+    type Output = Effect;
 
-    async fn run(_cx: &mut Context, _input: ServeInput) -> Result<Own, Failure> {
-        Err(not_here(Self::PATH))
-    }
-
-    async fn would(_cx: &mut Context, input: ServeInput) -> Result<Value, Failure> {
+    async fn dry_run(_cx: &mut Context, input: ServeInput) -> Result<Value, Failure> {
         Ok(json!({ "effect": if input.stop { "would_stop" } else { "would_serve" } }))
-    }
-
-    fn text(output: &Own) -> String {
-        output.effect.to_owned()
     }
 }
 
 /// `demo`: a scripted agent in a throw-away workspace.
 pub struct Demo;
-
-/// Nothing.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct DemoInput {}
 
 impl Local for Demo {
     const PATH: &'static str = "demo";
@@ -181,16 +98,8 @@ impl Local for Demo {
     const EXAMPLES: &'static [Example] = &[Example { about: "See it at work", input: "{}" }];
     const REACH: Reach = Reach::Alone("the terminal");
 
-    type Input = DemoInput;
-    type Output = Own;
-
-    async fn run(_cx: &mut Context, _input: DemoInput) -> Result<Own, Failure> {
-        Err(not_here(Self::PATH))
-    }
-
-    fn text(output: &Own) -> String {
-        output.effect.to_owned()
-    }
+    type Input = Nothing;
+    type Output = Effect;
 }
 
 /// `open`: the console on a recording that is over.
@@ -212,13 +121,5 @@ impl Local for Open {
     const REACH: Reach = Reach::Alone("the terminal");
 
     type Input = OpenInput;
-    type Output = Own;
-
-    async fn run(_cx: &mut Context, _input: OpenInput) -> Result<Own, Failure> {
-        Err(not_here(Self::PATH))
-    }
-
-    fn text(output: &Own) -> String {
-        output.effect.to_owned()
-    }
+    type Output = Effect;
 }
