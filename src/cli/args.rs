@@ -89,7 +89,7 @@ fn private() -> Arg {
     Arg::new(PRIVATE)
         .long(PRIVATE)
         .action(ArgAction::SetTrue)
-        .help("Run in this process, with sockets for nobody; what was started ends with it")
+        .help("Run in this process, without sockets; what it starts ends with it")
 }
 
 #[cfg(feature = "console")]

@@ -6,11 +6,12 @@ use std::process::ExitCode;
 use color_eyre::eyre::Result;
 
 use super::Start;
+use super::reach::{Reached, open_or_join};
 use super::server::RuntimeServer;
 use crate::config::{Loaded, RuntimeMode, Settings};
 use crate::console::looks::Facts;
 use crate::console::{self, Exit, Options};
-use crate::link::{Error, Holder, Operator};
+use crate::link::{Holder, Operator};
 use crate::paths::Places;
 use crate::runtime::Closing;
 
@@ -24,15 +25,9 @@ pub(super) async fn run(start: &Start) -> Result<ExitCode> {
         let (operator, _) = start.access().join(attach).await?;
         return attached(start, operator).await;
     }
-    loop {
-        if let Some(server) = RuntimeServer::open(&start.places, false)? {
-            return embed(start, server).await.map(leave);
-        }
-        // The lock is held: its holder answers, or is on its way in or out.
-        match start.access().join_running(attach).await {
-            Err(Error::NoRuntime { .. }) => {}
-            joined => return attached(start, joined?).await,
-        }
+    match open_or_join(start, false, attach).await? {
+        Reached::Opened(server) => embed(start, server).await.map(leave),
+        Reached::Joined(operator) => attached(start, operator).await,
     }
 }
 

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command as Clap};
+use serde::de::DeserializeOwned;
 
-use crate::config::{Color, FILE, Faults, KEYS_FILE, Loaded, Mouse, read_own};
+use crate::config::{FILE, Faults, KEYS_FILE, Loaded, read_own};
 use crate::console::keys::keymap::{Context, Keymap};
 use crate::console::looks::Flags;
 use crate::dispatch::KeyRow;
@@ -18,19 +19,19 @@ pub(super) fn declare(clap: Clap) -> Clap {
     let words = |name: &'static str, help: &'static str, words: &'static [&'static str]| {
         Arg::new(name).long(name).help(help).value_parser(PossibleValuesParser::new(words))
     };
-    clap.arg(Arg::new("theme").long("theme").value_name("NAME").help("Use this theme this time"))
-        .arg(words("color-level", "Use so many colours, also in panes", &["0", "16", "256", "true"]))
+    clap.arg(Arg::new("theme").long("theme").value_name("NAME").help("Use this theme for this session"))
+        .arg(words("color-level", "Use this many colours, also in panes", &["0", "16", "256", "true"]))
         .arg(words(
             "mouse",
-            "Use the mouse for nothing, for the wheel alone, or for all",
+            "Use the mouse for nothing, for the wheel alone, or for everything",
             &["off", "wheel", "full"],
         ))
-        .arg(switch("no-motion", "Let nothing move by itself"))
-        .arg(switch("no-clock", "Leave the time of day out"))
+        .arg(switch("no-motion", "Turn off motion"))
+        .arg(switch("no-clock", "Hide the clock"))
         .arg(switch("ascii", "Draw with ASCII alone"))
         .arg(switch(
             "accessible",
-            "Tell in plain lines and read lines, for screen readers, CI and dumb terminals",
+            "Write plain lines and read lines, for screen readers, CI and dumb terminals",
         ))
 }
 
@@ -48,22 +49,18 @@ pub(super) fn flags(matches: &ArgMatches) -> Flags {
     };
     Flags {
         theme: text("theme"),
-        color: text("color-level").map(|level| match level.as_str() {
-            "0" => Color::None,
-            "16" => Color::Sixteen,
-            "256" => Color::Many,
-            _ => Color::True,
-        }),
-        mouse: text("mouse").map(|mouse| match mouse.as_str() {
-            "off" => Mouse::Off,
-            "wheel" => Mouse::Wheel,
-            _ => Mouse::Full,
-        }),
+        color: text("color-level").and_then(setting),
+        mouse: text("mouse").and_then(setting),
         no_motion: is_set("no-motion"),
         no_clock: is_set("no-clock"),
         ascii: is_set("ascii"),
         accessible: is_set("accessible"),
     }
+}
+
+/// Reads the word of a setting, which is the same in `config.toml`.
+fn setting<T: DeserializeOwned>(word: String) -> Option<T> {
+    serde_json::from_value(word.into()).ok()
 }
 
 /// Returns the keys that hold: the preset, and over it the person's file.

@@ -53,7 +53,7 @@ fn create(path: &Path) -> Result<()> {
 fn tell(start: &Start, path: &Path, before: &[u8]) -> Result<ExitCode> {
     if let Err(faults) = Loaded::read(&start.places.config_dir, &start.places.workspace) {
         print::err(&SafeText::lines(&faults.to_string()))?;
-        print::say("not in use until it is mended: pilothouse config edit")?;
+        print::say("not in use until it is fixed: pilothouse config edit")?;
         return Ok(ExitCode::from(2));
     }
     let changed = fs::read(path).is_ok_and(|after| after != before);

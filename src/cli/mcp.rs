@@ -8,19 +8,16 @@ use color_eyre::eyre::Result;
 use super::Start;
 use crate::agent::{Shim, Target};
 use crate::config::Loaded;
-use crate::dispatch::cli_only::{self, McpInput};
-use crate::link::{Hello, Profile, Role};
+use crate::dispatch::cli_only::McpInput;
+use crate::link::{Hello, Role};
 
 /// Carries an agent's lines until it leaves.
 pub(super) async fn run(start: &Start, input: McpInput) -> Result<ExitCode> {
     // A runtime that cannot start would say so in its log; an agent reads what its server says.
     Loaded::read(&start.places.config_dir, &start.places.workspace)?;
-    let profile = match input.profile {
-        cli_only::Profile::Structured => Profile::Structured,
-        cli_only::Profile::Receipt => Profile::Receipt,
-    };
     let target = target(start, input.socket);
-    let hello = Hello { profile, label: input.label, ..Hello::new(Role::Mcp, start.cwd.clone()) };
+    let hello =
+        Hello { profile: input.profile, label: input.label, ..Hello::new(Role::Mcp, start.cwd.clone()) };
     Shim { hello, target }.run(tokio::io::stdin(), tokio::io::stdout()).await?;
     Ok(ExitCode::SUCCESS)
 }

@@ -21,6 +21,7 @@ mod open;
 mod print;
 mod probe;
 mod program;
+mod reach;
 mod rules;
 mod run;
 mod serve;

@@ -1,5 +1,5 @@
 //! `pilothouse run`: a program, in the runtime of the workspace or, where that is asked for, in one of this process;
-//! seen in the console on a terminal, else told line by line.
+//! shown in the console on a terminal, else line by line.
 
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
@@ -26,9 +26,10 @@ use crate::runtime::Closing;
 const EVENTS: usize = 256;
 /// Characters of a command in a line.
 const COMMAND_CHARS: usize = 100;
-/// How a run is told.
+
+/// How a run is reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Telling {
+enum Style {
     /// Lines for people, then the result.
     Lines,
     /// One response at the end; lines go to standard error.
@@ -44,14 +45,14 @@ pub(super) async fn run(
     form: Option<Form>,
     is_private: bool,
 ) -> Result<ExitCode> {
-    let telling = match form {
-        None | Some(Form::Plain) => Telling::Lines,
-        Some(Form::Jsonl) => Telling::JsonLines,
-        Some(_) => Telling::Whole,
+    let style = match form {
+        None | Some(Form::Plain) => Style::Lines,
+        Some(Form::Jsonl) => Style::JsonLines,
+        Some(_) => Style::Whole,
     };
     let is_seen = form.is_none() && !input.plain && is_seen(start);
-    // Plain lines can be told to nobody; a gate needs somebody.
-    let is_attended = is_seen && io::stdin().is_terminal();
+    // Plain lines can be written where nobody reads them; a gate needs somebody.
+    let has_operator = is_seen && io::stdin().is_terminal();
     let exec = match input.exec {
         Some(exec) => exec,
         None => match Loaded::read(&start.places.config_dir, &start.places.workspace) {
@@ -62,19 +63,20 @@ pub(super) async fn run(
             }
         },
     };
-    let request = match input.request(&start.cwd, is_attended, exec) {
+    let request = match input.request(&start.cwd, has_operator, exec) {
         Ok(request) => request,
         Err(failure) => return Ok(answer::print(&Response::failure(failure), form.unwrap_or(Form::Plain))),
     };
+    let view = View { start, style, is_seen };
     if is_private {
-        return embedded(start, RuntimeServer::private(&start.places)?, request, telling, is_seen).await;
+        return view.embedded(RuntimeServer::private(&start.places)?, request).await;
     }
     let dial = |places: Places| async move { Scripts::dial(&places.agent_socket(), start.cwd.clone()).await };
     let (scripts, started) = start.access().join(dial).await?;
     if let Some(started) = started.filter(|_| !is_seen) {
         print::say(started.notice(&start.places))?;
     }
-    joined(start, scripts, request, telling, is_seen).await
+    view.joined(scripts, request).await
 }
 
 /// Tells whether the console opens on it: on a terminal, or where its plain lines are asked for.
@@ -88,66 +90,67 @@ fn is_seen(_start: &Start) -> bool {
     false
 }
 
-/// Runs it in a runtime of this process.
-async fn embedded(
-    start: &Start,
-    server: RuntimeServer,
-    request: Request,
-    telling: Telling,
+/// Where a run is shown.
+struct View<'a> {
+    start: &'a Start,
+    style: Style,
+    /// The console opens on it.
     is_seen: bool,
-) -> Result<ExitCode> {
-    let (events, told) = mpsc::channel(EVENTS);
-    let cancel = CancellationToken::new();
-    let run = match Run::open(&server.runtime, request, Actor::Cli, events).await {
-        Ok(run) => run,
-        Err(error) => {
-            server.close(Closing::CommandOver).await?;
-            return Ok(finish(&refused(error.into()), telling));
-        }
-    };
-    let going = run.go(cancel.clone());
-    if !is_seen {
-        let mut teller = Teller { telling, told, is_closed: false };
-        let followed = teller.follow(async { Ok(Ok(going.await)) }, &cancel).await;
-        server.close(Closing::CommandOver).await?;
-        return followed.map(|(done, signal)| conclude(done, signal, telling));
-    }
-    // The console shows what happens; lines would draw over it.
-    drop(told);
-    let going = tokio::spawn(going);
-    let shown = look(start, Some(&server)).await;
-    // Closing the console ends the program: it lives in this process, and can be gone on with.
-    cancel.cancel();
-    let outcome = going.await;
-    server.close(Closing::ConsoleClosed).await?;
-    shown?;
-    Ok(conclude(Ok(outcome?), None, telling))
 }
 
-/// Runs it in the runtime that serves the workspace.
-async fn joined(
-    start: &Start,
-    mut scripts: Scripts,
-    request: Request,
-    telling: Telling,
-    is_seen: bool,
-) -> Result<ExitCode> {
-    let (events, told) = mpsc::channel(EVENTS);
-    let cancel = CancellationToken::new();
-    let stop = cancel.clone();
-    let going = async move { scripts.run_program(request, events, stop).await.map_err(|error| eyre!(error)) };
-    if !is_seen {
-        let mut teller = Teller { telling, told, is_closed: false };
-        let (done, signal) = teller.follow(going, &cancel).await?;
-        return Ok(conclude(done, signal, telling));
+/// How a run came out, and the signal that ended it.
+type Done = (Result<Outcome, Refusal>, Option<u8>);
+
+impl View<'_> {
+    /// Runs it in a runtime of this process.
+    async fn embedded(self, server: RuntimeServer, request: Request) -> Result<ExitCode> {
+        let (events, received) = mpsc::channel(EVENTS);
+        let cancel = CancellationToken::new();
+        let run = match Run::open(&server.runtime, request, Actor::Cli, events).await {
+            Ok(run) => run,
+            Err(error) => {
+                server.close(Closing::CommandOver).await?;
+                return Ok(finish(&refused(error.into()), self.style));
+            }
+        };
+        let going = run.go(cancel.clone());
+        let done = self.attend(Some(&server), async { Ok(Ok(going.await)) }, received, &cancel).await;
+        // Closing the console ends the program: it lives in this process, and can be resumed.
+        server.close(if self.is_seen { Closing::ConsoleClosed } else { Closing::CommandOver }).await?;
+        Ok(conclude(done?, self.style))
     }
-    drop(told);
-    let going = tokio::spawn(going);
-    let shown = look(start, None).await;
-    cancel.cancel();
-    let done = going.await??;
-    shown?;
-    Ok(conclude(done, None, telling))
+
+    /// Runs it in the runtime that serves the workspace.
+    async fn joined(self, mut scripts: Scripts, request: Request) -> Result<ExitCode> {
+        let (events, received) = mpsc::channel(EVENTS);
+        let cancel = CancellationToken::new();
+        let stop = cancel.clone();
+        let going =
+            async move { scripts.run_program(request, events, stop).await.map_err(|error| eyre!(error)) };
+        let done = self.attend(None, going, received, &cancel).await?;
+        Ok(conclude(done, self.style))
+    }
+
+    /// Shows a run until it is over: in the console, or line by line.
+    async fn attend(
+        &self,
+        server: Option<&RuntimeServer>,
+        going: impl Future<Output = Result<Result<Outcome, Refusal>>> + Send + 'static,
+        received: mpsc::Receiver<Event>,
+        cancel: &CancellationToken,
+    ) -> Result<Done> {
+        if !self.is_seen {
+            return Reporter { style: self.style, received, is_closed: false }.follow(going, cancel).await;
+        }
+        // The console shows what happens; lines would draw over it.
+        drop(received);
+        let going = tokio::spawn(going);
+        let shown = look(self.start, server).await;
+        cancel.cancel();
+        let done = going.await;
+        shown?;
+        Ok((done??, None))
+    }
 }
 
 #[cfg(feature = "console")]
@@ -165,53 +168,53 @@ async fn look(_start: &Start, _house: Option<&RuntimeServer>) -> Result<()> {
     Ok(())
 }
 
-fn conclude(done: Result<Outcome, Refusal>, signal: Option<u8>, telling: Telling) -> ExitCode {
+fn conclude((done, signal): Done, style: Style) -> ExitCode {
     match done {
         Ok(outcome) => {
-            let code = finish(&ended(&outcome, signal), telling);
+            let code = finish(&ended(&outcome, signal), style);
             // By any other signal than these two: as a shell tells it.
             match (outcome.how, signal) {
                 (How::Interrupted, Some(signal)) => ExitCode::from(128 + signal),
                 _ => code,
             }
         }
-        Err(refusal) => finish(&refused(refusal), telling),
+        Err(refusal) => finish(&refused(refusal), style),
     }
 }
 
-fn finish(response: &Response, telling: Telling) -> ExitCode {
+fn finish(response: &Response, style: Style) -> ExitCode {
     answer::print(
         response,
-        match telling {
-            Telling::Lines => Form::Plain,
-            Telling::Whole => Form::Json,
-            Telling::JsonLines => Form::Jsonl,
+        match style {
+            Style::Lines => Form::Plain,
+            Style::Whole => Form::Json,
+            Style::JsonLines => Form::Jsonl,
         },
     )
 }
 
-/// Prints what happens.
-struct Teller {
-    telling: Telling,
-    told: mpsc::Receiver<Event>,
+/// Prints what happens in a run.
+struct Reporter {
+    style: Style,
+    received: mpsc::Receiver<Event>,
     /// Nobody reads any more.
     is_closed: bool,
 }
 
-impl Teller {
+impl Reporter {
     /// Prints events until the run is over. The first signal ends the run, a second one does not wait for it.
     async fn follow(
         &mut self,
         going: impl Future<Output = Result<Result<Outcome, Refusal>>>,
         cancel: &CancellationToken,
-    ) -> Result<(Result<Outcome, Refusal>, Option<u8>)> {
+    ) -> Result<Done> {
         let mut ending = EndSignals::listen()?;
         let mut signal = None;
         tokio::pin!(going);
         let done = loop {
             tokio::select! {
                 biased;
-                Some(event) = self.told.recv() => self.print(&event, cancel),
+                Some(event) = self.received.recv() => self.print(&event, cancel),
                 done = &mut going => break done?,
                 number = ending.wait() => {
                     if signal.is_some() {
@@ -222,7 +225,7 @@ impl Teller {
                 }
             }
         };
-        while let Ok(event) = self.told.try_recv() {
+        while let Ok(event) = self.received.try_recv() {
             self.print(&event, cancel);
         }
         if self.is_closed {
@@ -232,10 +235,10 @@ impl Teller {
     }
 
     fn print(&mut self, event: &Event, cancel: &CancellationToken) {
-        let written = match self.telling {
-            Telling::Lines => print::out(&line(event)),
-            Telling::Whole => print::err(&line(event)),
-            Telling::JsonLines => SafeText::json(&serde_json::json!({ "event": event }))
+        let written = match self.style {
+            Style::Lines => print::out(&line(event)),
+            Style::Whole => print::err(&line(event)),
+            Style::JsonLines => SafeText::json(&serde_json::json!({ "event": event }))
                 .map_err(Into::into)
                 .and_then(|event| print::out(&event)),
         };

@@ -7,21 +7,21 @@ use std::time::Duration;
 use color_eyre::eyre::Result;
 use serde_json::json;
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio::time::{Instant, sleep_until, timeout};
 
 use super::answer::{self, Form};
+use super::reach::{Reached, open_or_join};
 use super::server::RuntimeServer;
 use super::signals::EndSignals;
 use super::{Start, print};
 use crate::dispatch::Response;
 use crate::dispatch::cli_only::ServeInput;
 use crate::link::{Error, Operator};
+use crate::paths::Places;
 use crate::runtime::{Closing, Snapshot};
 
-/// How long a runtime that is just ending may keep its successor waiting.
-const SUCCESSION: Duration = Duration::from_secs(8);
-/// Pause between two looks at the lock meanwhile.
-const RETRY: Duration = Duration::from_millis(50);
+/// How long a runtime that was stopped may take to close its connections.
+const HANG_UP: Duration = Duration::from_secs(8);
 
 /// Serves the workspace until nobody needs it, a signal comes or a console ends it.
 pub(super) async fn run(start: &Start, input: &ServeInput, form: Form) -> Result<ExitCode> {
@@ -33,7 +33,7 @@ pub(super) async fn run(start: &Start, input: &ServeInput, form: Form) -> Result
     // What a detached one writes is why it could not serve: whoever started it reads that.
     let tell = |line: String| if detached { Ok(()) } else { print::say(line) };
     let workspace = start.places.workspace.display();
-    let Some(server) = take_over(start, detached).await? else {
+    let Some(server) = open(start, detached).await? else {
         tell(format!("a runtime already serves {workspace}"))?;
         return Ok(if detached { ExitCode::SUCCESS } else { ExitCode::from(6) });
     };
@@ -49,20 +49,18 @@ pub(super) async fn run(start: &Start, input: &ServeInput, form: Form) -> Result
     Ok(code)
 }
 
-/// Opens the server. A detached runtime was started because nobody answered: should the lock be
-/// held all the same, its holder is ending, and this one waits to follow.
-async fn take_over(start: &Start, patient: bool) -> Result<Option<RuntimeServer>> {
-    let deadline = Instant::now() + SUCCESSION;
-    loop {
-        let server = RuntimeServer::open(&start.places, true)?;
-        if server.is_some() || !patient || Instant::now() >= deadline {
-            return Ok(server);
-        }
-        if Operator::attach(&start.served().operator_socket(), start.cwd.clone()).await.is_ok() {
-            return Ok(None);
-        }
-        sleep(RETRY).await;
+/// Opens the server; `None` when another runtime serves the workspace. A detached one was started because nobody
+/// answered: should the lock be held all the same, its holder may be ending, and this one succeeds it.
+async fn open(start: &Start, detached: bool) -> Result<Option<RuntimeServer>> {
+    if !detached {
+        return RuntimeServer::open(&start.places, true);
     }
+    let attach =
+        |places: Places| async move { Operator::attach(&places.operator_socket(), start.cwd.clone()).await };
+    Ok(match open_or_join(start, true, attach).await? {
+        Reached::Opened(server) => Some(server),
+        Reached::Joined(_) => None,
+    })
 }
 
 /// Waits until nobody has needed the runtime for so long.
@@ -106,12 +104,14 @@ async fn stop(start: &Start, form: Form) -> Result<ExitCode> {
     operator.shutdown(Closing::StopCommand).await?;
     let mut connected = operator.connected();
     // It has ended its tasks; that it hangs up as well is a courtesy not to be waited for long.
-    let _ = timeout(SUCCESSION, connected.wait_for(|connected| !connected)).await;
+    let _ = timeout(HANG_UP, connected.wait_for(|connected| !connected)).await;
     Ok(said("stopped", "stopped"))
 }
 
 #[cfg(test)]
 mod tests {
+    use tokio::time::sleep;
+
     use super::*;
 
     #[tokio::test(start_paused = true)]

@@ -138,14 +138,16 @@ impl Loaded {
             limits.tasks = tasks;
             took.push("limits.tasks");
         }
-        if let Some(deadline) = asked.batch_deadline.filter(|deadline| *deadline < limits.batch_deadline) {
+        if let Some(Period(deadline)) =
+            asked.batch_deadline.filter(|deadline| deadline.0 < limits.batch_deadline)
+        {
             limits.batch_deadline = deadline;
             took.push("limits.batch_deadline");
         }
         if let Some(Ceiling(Some(bytes))) = asked.output_bytes
-            && limits.output_bytes.0.is_none_or(|own| bytes < own)
+            && limits.output_bytes.is_none_or(|own| bytes < own)
         {
-            limits.output_bytes = Ceiling(Some(bytes));
+            limits.output_bytes = Some(bytes);
             took.push("limits.output_bytes");
         }
         for at in 0..approvals.len() {

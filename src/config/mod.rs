@@ -23,45 +23,73 @@ pub use nearest::nearest;
 pub use prefix::{NoPrefix, Prefix};
 pub use save::{Error as SaveError, save_theme};
 pub use settings::{
-    AgentSettings, Color, ConsoleSettings, Env, ExecPolicy, GlyphSet, LimitSettings, Mouse, ProgramSettings,
-    RecordSettings, RuntimeMode, Settings,
+    AgentSettings, Color, ConsoleSettings, Env, ExecPolicy, GlyphSet, Mouse, ProgramSettings, RuntimeMode,
+    Settings,
 };
 pub use source::{Entry, Fault, Faults, Node, Source};
 pub use units::{Bytes, Ceiling, Period};
 pub use watch::Watch;
 
-/// Limits of one runtime (docs/contract.md#limits). Sizes in bytes.
-#[derive(Debug, Clone)]
+/// What one runtime may use (docs/contract.md#limits). Sizes in bytes. The settings say the first part; the rest is
+/// fixed, or put together from other settings by [`Settings::limits`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(description = "What one runtime may use.")]
+#[serde(deny_unknown_fields, default)]
 pub struct Limits {
     /// Tasks that may be live at once.
+    #[schemars(range(min = 1, max = 1000))]
     pub tasks: usize,
-    /// Bytes of one stream kept from its start on disk.
-    pub stream_head_bytes: u64,
-    /// Bytes of one stream kept from its end once the head is full.
-    pub stream_tail_bytes: usize,
-    /// Bytes after which a task is ended, all its streams together; `None` never ends one for that.
-    pub output_bytes: Option<u64>,
-    /// Bytes that may wait to be typed into one task.
-    pub input_queue_bytes: usize,
-    /// Connections to one runtime.
-    pub connections: ConnectionLimits,
-    /// The largest frame or line accepted from a connection.
-    pub frame_bytes: usize,
+    /// Connections of agents and scripts together. Consoles have 8 of their own.
+    #[schemars(range(min = 2, max = 1000))]
+    pub connections: usize,
+    /// Of these, from one managed task.
+    #[schemars(range(min = 1, max = 1000))]
+    pub connections_per_task: usize,
+    /// Of these, from one process outside of the tasks.
+    #[schemars(range(min = 1, max = 1000))]
+    pub connections_per_process: usize,
     /// Time between TERM and KILL when a task is stopped.
+    #[serde(with = "units::period")]
+    #[schemars(with = "Period")]
     pub stop_grace: Duration,
-    /// How long the operator keeps the lease after the last key.
+    /// How long you keep the input of a task after your last key.
+    #[serde(with = "units::period")]
+    #[schemars(with = "Period")]
     pub lease: Duration,
     /// How long a batch may go on starting items.
+    #[serde(with = "units::period")]
+    #[schemars(with = "Period")]
     pub batch_deadline: Duration,
+    /// Bytes of output after which a task is ended, or `none`.
+    #[serde(with = "units::ceiling")]
+    #[schemars(with = "Ceiling")]
+    pub output_bytes: Option<u64>,
+    /// Bytes of one stream kept from its start on disk.
+    #[serde(skip)]
+    pub stream_head_bytes: u64,
+    /// Bytes of one stream kept from its end once the head is full.
+    #[serde(skip)]
+    pub stream_tail_bytes: usize,
+    /// Bytes that may wait to be typed into one task.
+    #[serde(skip)]
+    pub input_queue_bytes: usize,
+    /// The largest frame or line accepted from a connection.
+    #[serde(skip)]
+    pub frame_bytes: usize,
     /// How long a batch that the operator must release waits for it.
+    #[serde(skip)]
     pub batch_hold: Duration,
-    /// Commands that wait for the operator's word. None unless somebody asks for it.
-    pub approvals: Vec<ApprovalRule>,
     /// Calls kept in memory for the console; all are in the journal.
+    #[serde(skip)]
     pub recent_calls: usize,
+    /// Commands that wait for the operator's approval. None unless somebody asks for it.
+    #[serde(skip)]
+    pub approvals: Vec<ApprovalRule>,
     /// An agent may drive tasks that another one started.
+    #[serde(skip)]
     pub share_tasks: bool,
     /// The record.
+    #[serde(skip)]
     pub record: Record,
 }
 
@@ -85,15 +113,22 @@ impl Default for ConnectionLimits {
 }
 
 /// How the record is kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
 pub struct Record {
-    /// What happens when it cannot be written.
+    /// What happens when the record cannot be written: `required` starts no new command until it can,
+    /// `best_effort` goes on.
     pub audit: Audit,
-    /// Bytes of all recordings together.
+    /// Bytes of all recordings together; older ones are removed.
+    #[serde(with = "units::bytes")]
+    #[schemars(with = "Bytes")]
     pub keep_bytes: u64,
     /// How old a recording may become.
+    #[serde(with = "units::period")]
+    #[schemars(with = "Period")]
     pub keep_for: Duration,
     /// How many recordings are kept.
+    #[schemars(range(min = 1))]
     pub keep_recordings: usize,
 }
 
@@ -121,20 +156,23 @@ impl Default for Record {
 
 impl Default for Limits {
     fn default() -> Self {
+        let connections = ConnectionLimits::default();
         Self {
             tasks: 256,
-            stream_head_bytes: 64 << 20,
-            stream_tail_bytes: 1 << 20,
-            output_bytes: None,
-            input_queue_bytes: 64 << 10,
-            connections: ConnectionLimits::default(),
-            frame_bytes: 1 << 20,
+            connections: connections.all,
+            connections_per_task: connections.each_task,
+            connections_per_process: connections.each_process,
             stop_grace: Duration::from_secs(5),
             lease: Duration::from_secs(10),
             batch_deadline: Duration::from_secs(110),
+            output_bytes: None,
+            stream_head_bytes: 64 << 20,
+            stream_tail_bytes: 1 << 20,
+            input_queue_bytes: 64 << 10,
+            frame_bytes: 1 << 20,
             batch_hold: Duration::from_secs(45),
-            approvals: Vec::new(),
             recent_calls: 1_000,
+            approvals: Vec::new(),
             share_tasks: false,
             record: Record::default(),
         }

@@ -1,13 +1,15 @@
 //! Changes one setting in the person's file and leaves every other letter of it as it is.
 
-use std::fs;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use super::load::{FILE, Loaded};
-use super::source::{Entry, Node, Source};
+use toml_edit::{DocumentMut, Item, Table, Value};
 
-/// Why a setting was not kept.
+use super::load::{FILE, Loaded};
+use super::source::Source;
+use crate::files;
+
+/// Why a setting was not saved.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file cannot be used as it is, or not changed in a simple way.
@@ -23,7 +25,7 @@ pub enum Error {
     },
 }
 
-/// Keeps a theme for the consoles to come.
+/// Saves a theme as the one that consoles start with.
 ///
 /// # Errors
 /// When the file is unusable, says it in a form that is not changed here, or cannot be written.
@@ -38,58 +40,41 @@ pub fn save_theme(config: &Path, name: &str) -> Result<(), Error> {
 }
 
 fn write(path: &Path, text: &str) -> io::Result<()> {
-    use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
     // A link into a folder of dotfiles stays one.
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let folder = path.parent().unwrap_or(&path);
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    let next = folder.join(format!(".{FILE}.{}", std::process::id()));
-    let mut file = fs::File::options().write(true).create(true).truncate(true).mode(0o600).open(&next)?;
-    io::Write::write_all(&mut file, text.as_bytes())?;
-    file.sync_all()?;
-    fs::rename(next, path)
+    files::create_folder(path.parent().unwrap_or(&path))?;
+    files::replace(&path, |file| {
+        file.write_all(text.as_bytes())?;
+        file.sync_all()
+    })
 }
 
-/// Returns the text with the theme in it; none where that takes a person.
+/// Returns the text with the theme in it; `None` where a person has to change it.
 fn with_theme(source: &Source, name: &str) -> Option<String> {
-    let entries = source.entries().ok()?;
-    let console = entries.iter().find(|entry| entry.key == "console");
-    let theme = console.and_then(|console| inner(console)?.iter().find(|entry| entry.key == "theme"));
-    let mut lines: Vec<String> = source.text.lines().map(str::to_owned).collect();
-    let row = format!("theme = \"{name}\"");
-    match (console, theme) {
-        (_, Some(theme)) => {
-            let line = lines.get_mut(theme.line.checked_sub(1)?)?;
-            let start = line.find("theme")?;
-            let (before, old) = line.split_at(start);
-            let simple = before.trim().is_empty() || before.trim() == "console.";
-            let rest = old.strip_prefix("theme")?.trim_start().strip_prefix('=')?.trim_start();
-            let quoted = rest.strip_prefix('"').and_then(|rest| rest.split_once('"'));
-            let (_, comment) = quoted.filter(|(_, after)| {
-                simple && after.trim_start().starts_with('#') || after.trim().is_empty()
-            })?;
-            *line = format!("{before}{row}{comment}");
+    let mut document: DocumentMut = source.text.parse().ok()?;
+    if !document.contains_key("console") {
+        let mut table = Table::new();
+        let comments = document.trailing().as_str().unwrap_or_default().trim_end();
+        if !comments.is_empty() {
+            // Comments at the end of the file stay above what is added.
+            table.decor_mut().set_prefix(format!("{comments}\n\n"));
+            document.set_trailing("");
         }
-        (Some(console), None) => {
-            let header = lines.get(console.line.checked_sub(1)?)?;
-            if header.trim() != "[console]" && !header.trim().starts_with("[console] #") {
-                return None;
-            }
-            lines.insert(console.line, row);
-        }
-        (None, None) => lines.extend([String::new(), "[console]".to_owned(), row]),
+        document.insert("console", Item::Table(table));
     }
-    let text = lines.join("\n").trim_start_matches('\n').to_owned() + "\n";
-    let changed = Source { text, ..source.clone() };
+    let console = document.get_mut("console")?.as_table_mut()?;
+    if let Some((mut key, theme)) = console.get_key_value_mut("theme") {
+        let old = theme.as_value().filter(|old| old.is_str())?;
+        let after = old.decor().suffix().cloned().unwrap_or_default();
+        *theme = Item::Value(Value::from(name).decorated(" ", after));
+        key.leaf_decor_mut().set_suffix(" ");
+    } else {
+        console.insert("theme", toml_edit::value(name));
+        console.sort_values_by(|a, _, b, _| (a.get() != "theme").cmp(&(b.get() != "theme")));
+    }
+    let changed = Source { text: document.to_string(), ..source.clone() };
     let loaded = Loaded::of(Some(&changed), Path::new(FILE)).ok()?;
     (loaded.settings.console.theme == name).then_some(changed.text)
-}
-
-fn inner(entry: &Entry) -> Option<&[Entry]> {
-    match &entry.node {
-        Node::Table(inner) => Some(inner),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

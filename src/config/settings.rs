@@ -1,5 +1,8 @@
-//! What stands in `config.toml`: every key, its meaning and its default. The reference and the check
-//! of a file are made from these types.
+//! What `config.toml` may say: every key, its meaning and its default.
+//!
+//! **To add a setting**: a field here or in [`Limits`] or [`Record`], with a doc comment and a default, and its line in
+//! `assets/config.toml`. The check of a file, `config show` and the schema follow from the types.
+//! A limit reaches the runtime through [`Settings::limits`].
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -9,8 +12,7 @@ use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::units::{Bytes, Ceiling, Period};
-use super::{ApprovalRule, Audit, ConnectionLimits, Limits, Record};
+use super::{ApprovalRule, ConnectionLimits, Limits, Record};
 
 /// The settings of a person.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -20,9 +22,9 @@ pub struct Settings {
     /// the console leaves them running.
     pub runtime: RuntimeMode,
     /// What one runtime may use. Read when a runtime starts.
-    pub limits: LimitSettings,
+    pub limits: Limits,
     /// How the record is kept. Read when a runtime starts.
-    pub record: RecordSettings,
+    pub record: Record,
     /// What agents may do. Read when a runtime starts.
     pub agents: AgentSettings,
     /// How programs run. Read when a run begins.
@@ -46,48 +48,6 @@ pub enum RuntimeMode {
     Embedded,
     /// In a process of their own; consoles come and go.
     Background,
-}
-
-/// What one runtime may use.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct LimitSettings {
-    /// Tasks that may be live at once.
-    #[schemars(range(min = 1, max = 1000))]
-    pub tasks: usize,
-    /// Connections of agents and scripts together. Consoles have 8 of their own.
-    #[schemars(range(min = 2, max = 1000))]
-    pub connections: usize,
-    /// Of these, from one managed task.
-    #[schemars(range(min = 1, max = 1000))]
-    pub connections_per_task: usize,
-    /// Of these, from one process outside of the tasks.
-    #[schemars(range(min = 1, max = 1000))]
-    pub connections_per_process: usize,
-    /// Time between TERM and KILL when a task is stopped.
-    pub stop_grace: Period,
-    /// How long you keep the input of a task after your last key.
-    pub lease: Period,
-    /// How long a batch may go on starting items.
-    pub batch_deadline: Period,
-    /// Bytes of output after which a task is ended, or `none`.
-    pub output_bytes: Ceiling,
-}
-
-/// How the record is kept.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct RecordSettings {
-    /// What happens when the record cannot be written: `required` starts no new command until it can,
-    /// `best_effort` goes on.
-    pub audit: Audit,
-    /// Bytes of all recordings together; older ones are removed.
-    pub keep_bytes: Bytes,
-    /// How old a recording may become.
-    pub keep_for: Period,
-    /// How many recordings are kept.
-    #[schemars(range(min = 1))]
-    pub keep_recordings: usize,
 }
 
 /// What agents may do.
@@ -208,34 +168,6 @@ pub enum GlyphSet {
     Ascii,
 }
 
-impl Default for LimitSettings {
-    fn default() -> Self {
-        let limits = Limits::default();
-        Self {
-            tasks: limits.tasks,
-            connections: limits.connections.all,
-            connections_per_task: limits.connections.each_task,
-            connections_per_process: limits.connections.each_process,
-            stop_grace: Period(limits.stop_grace),
-            lease: Period(limits.lease),
-            batch_deadline: Period(limits.batch_deadline),
-            output_bytes: Ceiling(limits.output_bytes),
-        }
-    }
-}
-
-impl Default for RecordSettings {
-    fn default() -> Self {
-        let record = Record::default();
-        Self {
-            audit: record.audit,
-            keep_bytes: Bytes(record.keep_bytes),
-            keep_for: Period(record.keep_for),
-            keep_recordings: record.keep_recordings,
-        }
-    }
-}
-
 impl Default for ConsoleSettings {
     fn default() -> Self {
         Self {
@@ -268,23 +200,11 @@ impl Settings {
     /// Returns the limits of a runtime.
     #[must_use]
     pub fn limits(&self) -> Limits {
-        let (limits, record) = (&self.limits, &self.record);
         Limits {
-            tasks: limits.tasks,
-            connections: self.connections(),
-            stop_grace: limits.stop_grace.0,
-            lease: limits.lease.0,
-            batch_deadline: limits.batch_deadline.0,
-            output_bytes: limits.output_bytes.0,
             share_tasks: self.agents.share_tasks,
             approvals: self.approvals.clone(),
-            record: Record {
-                audit: record.audit,
-                keep_bytes: record.keep_bytes.0,
-                keep_for: record.keep_for.0,
-                keep_recordings: record.keep_recordings,
-            },
-            ..Limits::default()
+            record: self.record,
+            ..self.limits.clone()
         }
     }
 

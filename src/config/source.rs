@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use toml::de::{DeTable, DeValue};
@@ -19,7 +20,7 @@ pub struct Source {
 }
 
 /// One thing that is wrong with a file, and where.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fault {
     /// The file.
     pub file: String,

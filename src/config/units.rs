@@ -63,7 +63,7 @@ impl fmt::Display for Period {
 
 /// Declares how a unit is read, written and described, so that each stands in one row.
 macro_rules! written {
-    ($name:ident, $read:expr, $expected:literal, $pattern:literal) => {
+    ($name:ident($plain:ty) in $module:ident, $read:expr, $expected:literal, $pattern:literal) => {
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let text = String::deserialize(deserializer)?;
@@ -89,17 +89,36 @@ macro_rules! written {
                 json_schema!({ "type": "string", "pattern": $pattern })
             }
         }
+
+        /// For `#[serde(with = "…")]` on a field with the plain value.
+        pub(super) mod $module {
+            use super::*;
+
+            pub(in crate::config) fn serialize<S>(value: &$plain, serializer: S) -> Result<S::Ok, S::Error>
+            where
+                S: Serializer,
+            {
+                $name(*value).serialize(serializer)
+            }
+
+            pub(in crate::config) fn deserialize<'de, D>(deserializer: D) -> Result<$plain, D::Error>
+            where
+                D: Deserializer<'de>,
+            {
+                $name::deserialize(deserializer).map(|unit| unit.0)
+            }
+        }
     };
 }
 
 written!(
-    Bytes,
+    Bytes(u64) in bytes,
     |text| parse(text, &SIZES).map(Bytes),
     "a size such as \"2 GiB\" (B, KiB, MiB, GiB, TiB)",
     "^[0-9_]+ ?(B|KiB|MiB|GiB|TiB)$"
 );
 written!(
-    Ceiling,
+    Ceiling(Option<u64>) in ceiling,
     |text| match text.trim() {
         "none" => Some(Ceiling(None)),
         text => parse(text, &SIZES).map(|bytes| Ceiling(Some(bytes))),
@@ -108,7 +127,7 @@ written!(
     "^(none|[0-9_]+ ?(B|KiB|MiB|GiB|TiB))$"
 );
 written!(
-    Period,
+    Period(Duration) in period,
     |text| parse(text, &TIMES).map(|millis| Period(Duration::from_millis(millis))),
     "a time such as \"10 s\" (ms, s, min, h, d)",
     "^[0-9_]+ ?(ms|s|min|h|d)$"

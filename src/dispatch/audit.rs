@@ -25,7 +25,7 @@ pub(super) struct AuditList;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ListInput {
-    /// Those of all workspaces, not of this one alone.
+    /// Those of all workspaces, not just this one.
     #[serde(default)]
     all: bool,
 }

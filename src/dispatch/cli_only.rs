@@ -1,12 +1,13 @@
 //! Commands that own standard input or the terminal: declared here like all others, run by `cli`.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::command::{Danger, Effect, Example, Local, Nothing, Reach};
 use super::context::Context;
 use super::response::Failure;
+use crate::link::Profile;
 
 /// `mcp`: the shim an agent starts.
 pub struct Mcp;
@@ -22,17 +23,6 @@ pub struct McpInput {
     pub profile: Profile,
     /// The runtime's socket, in place of the workspace's [env: `PILOTHOUSE_SOCKET`].
     pub socket: Option<String>,
-}
-
-/// What results carry for the agent.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Profile {
-    /// The receipt as text.
-    #[default]
-    Receipt,
-    /// Structured content as well.
-    Structured,
 }
 
 impl Local for Mcp {
@@ -115,7 +105,7 @@ pub struct OpenInput {
 
 impl Local for Open {
     const PATH: &'static str = "open";
-    const ABOUT: &'static str = "Open a recording that is over in the console, to look at";
+    const ABOUT: &'static str = "Open a finished recording read-only in the console";
     const EXAMPLES: &'static [Example] =
         &[Example { about: "The last one of this workspace", input: r#"{"recording":"latest"}"# }];
     const REACH: Reach = Reach::Alone("the terminal");

@@ -13,7 +13,7 @@ use super::recording;
 use super::response::Failure;
 use super::table::table;
 use crate::envelope::{Actor, TaskId};
-use crate::runtime::past::{Listed, PastCall};
+use crate::runtime::past::PastCall;
 
 /// Receipts listed unless somebody asks for more.
 const LISTED: usize = 20;
@@ -105,7 +105,7 @@ impl Local for ReceiptList {
     type Output = ListOutput;
 
     async fn run(cx: &mut Context, input: ListInput) -> Result<ListOutput, Failure> {
-        let listed = recording(cx, input.recording.as_deref())?;
+        let listed = recording::find_or_newest(cx, input.recording.as_deref())?;
         let story = recording::story(&listed).await?;
         let task = input.task_id.as_deref();
         let is_meant = |call: &&PastCall| {
@@ -183,7 +183,7 @@ impl Local for ReceiptShow {
             Some((recording, number)) => (Some(recording), number),
             None => (None, input.id.as_str()),
         };
-        let listed = recording(cx, named)?;
+        let listed = recording::find_or_newest(cx, named)?;
         let story = recording::story(&listed).await?;
         let call = match number {
             "latest" => story.calls.values().rfind(|call| call.record.receipt.is_some()),
@@ -213,12 +213,5 @@ impl Local for ReceiptShow {
 
     fn text(output: &ShowOutput) -> String {
         output.receipt.clone().unwrap_or_else(|| format!("call {} was never answered", output.id))
-    }
-}
-
-fn recording(cx: &Context, asked: Option<&str>) -> Result<Listed, Failure> {
-    match asked {
-        Some(asked) => recording::find(cx, asked),
-        None => recording::newest(cx),
     }
 }

@@ -24,8 +24,11 @@ pub(super) fn find(cx: &Context, asked: &str) -> Result<Listed, Failure> {
     }
 }
 
-/// The newest recording of the workspace, whether it is being written or not.
-pub(super) fn newest(cx: &Context) -> Result<Listed, Failure> {
+/// Finds the recording that somebody asked for, else the newest of the workspace, whether it is being written or not.
+pub(super) fn find_or_newest(cx: &Context, asked: Option<&str>) -> Result<Listed, Failure> {
+    if let Some(asked) = asked {
+        return find(cx, asked);
+    }
     let places = cx.host.places()?;
     let newest = past::list(&places.recordings(), Some(&places.workspace)).pop();
     newest.ok_or_else(|| {

@@ -6,27 +6,16 @@
 //! the list below, in the order a reader expects. Everything else follows: the flags of the command
 //! line from the fields of its `Input` (required ones are positional), help, `exec` routing, the
 //! manifest, completions, the manual page. `pilothouse manifest --output plain > docs/reference/cli.md`
-//! renews the reference. A command that is not `Danger::Safe` tells in `would` what it would do.
+//! renews the reference. A command that is not `Danger::Safe` tells in `dry_run` what it would do. One that only `cli` can
+//! run (it owns the terminal) has a `REACH` and an arm in `cli/mod.rs` in place of `run`.
 
 use std::sync::LazyLock;
 
-use super::audit::{AuditExport, AuditList, AuditShow, AuditVerify};
-use super::cli_only::{Demo, Mcp, Open, Serve};
 use super::command::Command;
-use super::completions::{Completions, Man};
-use super::doctor::Doctor;
-use super::exec::Exec;
-use super::keys::{KeysCheck, KeysDiff, KeysList};
-use super::manifest::Manifest;
-use super::mcp_config::McpConfig;
-use super::metrics_show::MetricsShow;
-use super::prose::{ProseAst, ProseCheck, ProseFmt, ProseGateDecide, ProseGateLog, ProseGates};
-use super::receipt::{ReceiptList, ReceiptShow};
-use super::receipt_file::{ReceiptCompact, ReceiptRender};
-use super::run_program::RunProgram;
-use super::settings::{ConfigCheck, ConfigEdit, ConfigPath, ConfigShow};
-use super::task_export::TaskExport;
-use super::version::Version;
+use super::{
+    audit, cli_only, completions, doctor, exec, keys, manifest, mcp_config, metrics_show, prose, receipt,
+    receipt_file, run_program, settings, task_export, version,
+};
 use crate::config::nearest;
 use crate::tools::TOOLS;
 
@@ -34,42 +23,42 @@ use crate::tools::TOOLS;
 pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
     let mut commands: Vec<Command> = TOOLS.iter().map(Command::of_tool).collect();
     commands.extend([
-        Command::of::<TaskExport>(),
-        Command::of::<ReceiptList>(),
-        Command::of::<ReceiptShow>(),
-        Command::of::<ReceiptRender>(),
-        Command::of::<ReceiptCompact>(),
-        Command::of::<MetricsShow>(),
-        Command::of::<AuditList>(),
-        Command::of::<AuditShow>(),
-        Command::of::<AuditVerify>(),
-        Command::of::<AuditExport>(),
-        Command::of::<ConfigPath>(),
-        Command::of::<ConfigShow>(),
-        Command::of::<ConfigCheck>(),
-        Command::of::<ConfigEdit>(),
-        Command::of::<ProseCheck>(),
-        Command::of::<ProseFmt>(),
-        Command::of::<ProseGates>(),
-        Command::of::<ProseGateDecide<true>>(),
-        Command::of::<ProseGateDecide<false>>(),
-        Command::of::<ProseGateLog>(),
-        Command::of::<ProseAst>(),
-        Command::of::<RunProgram>(),
-        Command::of::<KeysList>(),
-        Command::of::<KeysCheck>(),
-        Command::of::<KeysDiff>(),
-        Command::of::<Exec>(),
-        Command::of::<Manifest>(),
-        Command::of::<Mcp>(),
-        Command::of::<McpConfig>(),
-        Command::of::<Serve>(),
-        Command::of::<Open>(),
-        Command::of::<Demo>(),
-        Command::of::<Doctor>(),
-        Command::of::<Completions>(),
-        Command::of::<Man>(),
-        Command::of::<Version>(),
+        Command::of::<task_export::TaskExport>(),
+        Command::of::<receipt::ReceiptList>(),
+        Command::of::<receipt::ReceiptShow>(),
+        Command::of::<receipt_file::ReceiptRender>(),
+        Command::of::<receipt_file::ReceiptCompact>(),
+        Command::of::<metrics_show::MetricsShow>(),
+        Command::of::<audit::AuditList>(),
+        Command::of::<audit::AuditShow>(),
+        Command::of::<audit::AuditVerify>(),
+        Command::of::<audit::AuditExport>(),
+        Command::of::<settings::ConfigPath>(),
+        Command::of::<settings::ConfigShow>(),
+        Command::of::<settings::ConfigCheck>(),
+        Command::of::<settings::ConfigEdit>(),
+        Command::of::<prose::ProseCheck>(),
+        Command::of::<prose::ProseFmt>(),
+        Command::of::<prose::ProseGates>(),
+        Command::of::<prose::ProseGateDecide<true>>(),
+        Command::of::<prose::ProseGateDecide<false>>(),
+        Command::of::<prose::ProseGateLog>(),
+        Command::of::<prose::ProseAst>(),
+        Command::of::<run_program::RunProgram>(),
+        Command::of::<keys::KeysList>(),
+        Command::of::<keys::KeysCheck>(),
+        Command::of::<keys::KeysDiff>(),
+        Command::of::<exec::Exec>(),
+        Command::of::<manifest::Manifest>(),
+        Command::of::<cli_only::Mcp>(),
+        Command::of::<mcp_config::McpConfig>(),
+        Command::of::<cli_only::Serve>(),
+        Command::of::<cli_only::Open>(),
+        Command::of::<cli_only::Demo>(),
+        Command::of::<doctor::Doctor>(),
+        Command::of::<completions::Completions>(),
+        Command::of::<completions::Man>(),
+        Command::of::<version::Version>(),
     ]);
     commands
 });

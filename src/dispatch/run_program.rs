@@ -23,7 +23,7 @@ pub struct RunProgram;
 pub struct RunInput {
     /// The program's file.
     pub file: String,
-    /// Go on with this run, which was cut off: nothing that it has done is done again.
+    /// Resume this run, which was cut off: nothing that it has done is done again.
     pub resume: Option<String>,
     /// Inputs of the program that are not asked for, each NAME=VALUE.
     #[serde(default)]
@@ -39,7 +39,7 @@ pub struct RunInput {
     /// An operator will be there: what is asked waits for a console that opens, or for `prose gate`.
     #[serde(default)]
     pub attended: bool,
-    /// Begin although nobody may be there to answer.
+    /// Begin even though nobody may be there to answer.
     #[serde(default)]
     pub lazy_judgement: bool,
     /// Which commands you are asked about before they run: none (`allow`), each once (`once`), or each, each

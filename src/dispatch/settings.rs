@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::code::Code;
 use super::command::{Danger, Effect, Example, Local, Nothing, Reach};
@@ -14,33 +15,10 @@ use crate::paths::Places;
 #[must_use]
 pub fn invalid(faults: &[Fault]) -> Failure {
     let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
-    let found = serde_json::to_value(faults.iter().map(Found::of).collect::<Vec<_>>()).unwrap_or_default();
     let count = if lines.len() == 1 { "One fault.".to_owned() } else { format!("{} faults.", lines.len()) };
     Failure::new(Code::ConfigInvalid, format!("{count}\n{}", lines.join("\n")))
         .fix("pilothouse config edit")
-        .with("faults", found)
-}
-
-/// A fault, for programs.
-#[derive(Debug, Serialize, JsonSchema)]
-struct Found {
-    /// The file.
-    file: String,
-    /// The line, from 1.
-    line: Option<usize>,
-    /// The key with the tables above it.
-    key: String,
-    /// What is wrong.
-    what: String,
-    /// What was probably meant.
-    near: Option<String>,
-}
-
-impl Found {
-    fn of(fault: &Fault) -> Self {
-        let Fault { file, line, key, what, near } = fault.clone();
-        Self { file, line, key, what, near }
-    }
+        .with("faults", json!(faults))
 }
 
 pub(super) struct ConfigPath;
@@ -77,7 +55,7 @@ impl Paths {
 impl Local for ConfigPath {
     const PATH: &'static str = "config.path";
     const IS_DATA: bool = true;
-    const ABOUT: &'static str = "Print where the settings stand";
+    const ABOUT: &'static str = "Print where the settings are";
     const EXITS: &'static [u8] = &[4];
     const EXAMPLES: &'static [Example] = &[Example { about: "Find the file to edit", input: "{}" }];
 
@@ -126,7 +104,7 @@ pub(super) struct Setting {
 
 impl Local for ConfigShow {
     const PATH: &'static str = "config.show";
-    const ABOUT: &'static str = "Print the settings that hold here and where each comes from";
+    const ABOUT: &'static str = "Print the settings in effect here and where each comes from";
     const EXITS: &'static [u8] = &[4];
     const EXAMPLES: &'static [Example] = &[
         Example { about: "See all settings", input: "{}" },
@@ -216,8 +194,7 @@ pub(super) struct ConfigEdit;
 
 impl Local for ConfigEdit {
     const PATH: &'static str = "config.edit";
-    const ABOUT: &'static str =
-        "Open the settings in $VISUAL or $EDITOR, made with all defaults if not there";
+    const ABOUT: &'static str = "Edit the settings in $VISUAL or $EDITOR; a new file lists all defaults";
     const DANGER: Danger = Danger::Mutating;
     const EXITS: &'static [u8] = &[4];
     const EXAMPLES: &'static [Example] = &[Example { about: "Change a setting", input: "{}" }];
@@ -229,6 +206,6 @@ impl Local for ConfigEdit {
     async fn dry_run(cx: &mut Context, _input: Nothing) -> Result<serde_json::Value, Failure> {
         // The tests of the registry have no place.
         let file = cx.host.places().map(|places| places.config_dir.join(FILE).display().to_string()).ok();
-        Ok(serde_json::json!({ "effect": "would_edit", "file": file }))
+        Ok(json!({ "effect": "would_edit", "file": file }))
     }
 }

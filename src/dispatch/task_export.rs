@@ -68,10 +68,7 @@ impl Local for TaskExport {
     type Output = ExportOutput;
 
     async fn run(cx: &mut Context, input: ExportInput) -> Result<ExportOutput, Failure> {
-        let listed = match &input.recording {
-            Some(asked) => recording::find(cx, asked)?,
-            None => recording::newest(cx)?,
-        };
+        let listed = recording::find_or_newest(cx, input.recording.as_deref())?;
         let story = recording::story(&listed).await?;
         let id = input.task_id.parse().ok().filter(|id| story.task(id).is_some());
         let Some(id) = id else {

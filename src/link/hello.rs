@@ -31,7 +31,7 @@ pub enum Role {
 }
 
 /// What a tool result carries for the agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Profile {
     /// The receipt as text; the envelope only in `_meta`.

@@ -1,18 +1,35 @@
-//! Finding a runtime: the one that serves the workspace, else one that is started for the agent.
+//! Joining a runtime: the one that serves the workspace, wherever its variables have put it, else one that is started
+//! for the agent.
+
+use std::path::Path;
 
 use super::{Error, Joined, Shim, Target};
 use crate::envelope::SafeText;
-use crate::link::{self, Access, dial};
+use crate::link::{self, Access, Holder, dial};
 use crate::paths::Places;
 
 impl Shim {
-    /// Joins the runtime, starting one when the workspace has none.
-    pub(super) async fn join(&self) -> Result<Joined, Error> {
-        let (places, program) = match &self.target {
-            Target::Socket(socket) => return Ok(self.dial(socket).await?),
-            Target::Workspace { places, program } => (places, program),
+    /// Joins the runtime of the workspace. Where none runs, one is started if it `is_needed`; else there is none to
+    /// join.
+    ///
+    /// # Errors
+    /// When one runs and refuses, or none can be started.
+    pub(super) async fn join(&self, is_needed: bool) -> Result<Option<Joined>, Error> {
+        let joined = match &self.target {
+            Target::Socket(socket) => self.dial(socket).await,
+            Target::Workspace { places, program } if is_needed => self.start(places, program).await,
+            Target::Workspace { places, .. } => {
+                self.dial(&Holder::of(places).places(places).agent_socket()).await
+            }
         };
-        let access = Access { places: places.clone(), program: program.clone() };
+        match joined {
+            Err(error) if !is_needed && error.is_absence() => Ok(None),
+            joined => Ok(Some(joined?)),
+        }
+    }
+
+    async fn start(&self, places: &Places, program: &Path) -> Result<Joined, link::Error> {
+        let access = Access { places: places.clone(), program: program.to_owned() };
         let dial = |places: Places| async move { self.dial(&places.agent_socket()).await };
         let (joined, started) = access.join(dial).await?;
         if let Some(started) = started {
@@ -22,7 +39,7 @@ impl Shim {
         Ok(joined)
     }
 
-    async fn dial(&self, socket: &std::path::Path) -> Result<Joined, link::Error> {
+    async fn dial(&self, socket: &Path) -> Result<Joined, link::Error> {
         let (_, lines, writer) = dial(socket, &self.hello).await?;
         Ok(Joined { lines: lines.with_cap(super::MAX_LINE), writer })
     }

@@ -4,7 +4,6 @@
 //! runtime may go away and another take its place, and the agent must neither wait for ever nor notice more than
 //! an error. Standard output carries the protocol and nothing else.
 
-mod find;
 mod fuzz;
 mod join;
 mod outbox;

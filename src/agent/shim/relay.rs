@@ -206,8 +206,7 @@ impl<R: AsyncRead + Unpin> Relay<R> {
         let label = self.requests.label().map(str::to_owned).or_else(|| self.shim.hello.label.clone());
         let hello = Hello { label, client: self.requests.client().cloned(), ..self.shim.hello.clone() };
         let shim = Shim { hello, target: self.shim.target.clone() };
-        let attempt =
-            Box::pin(async move { if is_needed { shim.join().await.map(Some) } else { shim.find().await } });
+        let attempt = Box::pin(async move { shim.join(is_needed).await });
         self.joining = Some(Joining { attempt, is_needed });
     }
 

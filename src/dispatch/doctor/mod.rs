@@ -96,7 +96,7 @@ fn on_path(host: &dyn Host, name: &str) -> Option<PathBuf> {
 impl Local for Doctor {
     const PATH: &'static str = "doctor";
     const ABOUT: &'static str =
-        "Look at terminal, system, folders and agents, and tell how to mend what is wrong";
+        "Check the terminal, the system, folders and agents, and say how to fix what is wrong";
     const EXAMPLES: &'static [Example] = &[Example { about: "Look at everything", input: "{}" }];
 
     type Input = Nothing;
@@ -127,7 +127,7 @@ impl Local for Doctor {
             lines.extend(finding.fix.iter().map(|fix| format!("{:<30} fix: {fix}", "")));
         }
         let sum = match output.problems {
-            0 => "Nothing to mend.".to_owned(),
+            0 => "Nothing to fix.".to_owned(),
             1 => "One problem.".to_owned(),
             count => format!("{count} problems."),
         };

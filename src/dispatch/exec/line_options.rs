@@ -20,17 +20,18 @@ pub struct LineFlag {
     pub about: &'static str,
 }
 
-/// The flags that every command and every line has.
+/// The flags that every command and every line has. To add one: a row here, its arm in [`apply`], and the field of
+/// [`Flags`] that it sets.
 pub const LINE_FLAGS: [LineFlag; 3] = [
     LineFlag {
         name: "dry-run",
         kind: "boolean",
-        about: "Tell what would be done and do nothing; commands that are safe run as usual",
+        about: "Say what would be done, and do nothing; safe commands run as usual",
     },
     LineFlag {
         name: "timeout",
         kind: "string",
-        about: "Give up after so long: 500ms, 30s, 2m, or seconds as a number",
+        about: "Give up after this long: 500ms, 30s, 2m, or seconds as a number",
     },
     LineFlag {
         name: "idempotency-key",

@@ -41,7 +41,7 @@ pub(in crate::dispatch) struct Output {
     files: Vec<FileReport>,
 }
 
-/// What is to be said about one program.
+/// What was found in one program.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct FileReport {
     /// The program.

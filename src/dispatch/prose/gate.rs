@@ -135,7 +135,7 @@ struct GateFile {
 
 impl Local for ProseGateLog {
     const PATH: &'static str = "prose.gate.log";
-    const ABOUT: &'static str = "Print what became of the gates of a run";
+    const ABOUT: &'static str = "Print what happened at the gates of a run";
     const EXITS: &'static [u8] = &[5];
     const EXAMPLES: &'static [Example] = &[Example {
         about: "See who opened which gate, and when",
