@@ -18,7 +18,7 @@ use crate::dispatch::{Response, exec::OUTPUT_CLOSED, invalid_settings};
 use crate::envelope::{Actor, SafeText, mask, one_line};
 use crate::link::Scripts;
 use crate::paths::Places;
-use crate::prose::run::{How, Outcome, Refusal, Request, Run};
+use crate::prose::run::{Outcome, Refusal, Request, Run, RunEnd};
 use crate::prose::vm::effects::Event;
 use crate::runtime::Closing;
 
@@ -174,7 +174,7 @@ fn conclude((done, signal): Done, style: Style) -> ExitCode {
             let code = finish(&ended(&outcome, signal), style);
             // By any other signal than these two: as a shell tells it.
             match (outcome.how, signal) {
-                (How::Interrupted, Some(signal)) => ExitCode::from(128 + signal),
+                (RunEnd::Interrupted, Some(signal)) => ExitCode::from(128 + signal),
                 _ => code,
             }
         }

@@ -12,7 +12,7 @@ use super::context::Context;
 use super::response::{Failure, Response};
 use crate::config::ExecPolicy;
 use crate::prose::Profile;
-use crate::prose::run::{self, How, Outcome, Refusal, Request, load};
+use crate::prose::run::{self, Outcome, Refusal, Request, RunEnd, load};
 
 /// `run`: runs a program.
 pub struct RunProgram;
@@ -59,7 +59,7 @@ pub struct Ran {
     /// Its id; `--resume` takes it.
     run: String,
     /// How it ended.
-    status: How,
+    status: RunEnd,
     /// The folder with its state, its bindings and its journal.
     folder: PathBuf,
     /// The line of what ended it.
@@ -138,11 +138,11 @@ pub fn ended(outcome: &Outcome, signal: Option<u8>) -> Response {
     };
     let data = json!(ran);
     let code = match (outcome.how, signal) {
-        (How::Completed, _) => return Response::success(data, text),
-        (How::Failed, _) => Code::ProgramFailed,
-        (How::Unanswered, _) => Code::NobodyAnswers,
-        (How::Aborted | How::Interrupted, Some(signal)) if signal != 2 => Code::Terminated,
-        (How::Aborted | How::Interrupted, _) => Code::Interrupted,
+        (RunEnd::Completed, _) => return Response::success(data, text),
+        (RunEnd::Failed, _) => Code::ProgramFailed,
+        (RunEnd::Unanswered, _) => Code::NobodyAnswers,
+        (RunEnd::Aborted | RunEnd::Interrupted, Some(signal)) if signal != 2 => Code::Terminated,
+        (RunEnd::Aborted | RunEnd::Interrupted, _) => Code::Interrupted,
     };
     let failure = Failure::running(code, outcome.summary()).with_data(data);
     let failure = match outcome.can_resume {

@@ -13,9 +13,9 @@ use crate::runtime::QuestionKind;
 #[derive(Debug, Default)]
 pub struct Survey {
     /// The questions it can ask, in the order of its text.
-    pub questions: Vec<Possible>,
+    pub questions: Vec<PossibleQuestion>,
     /// The commands it holds, as the questions that a policy makes of them.
-    pub commands: Vec<Possible>,
+    pub commands: Vec<PossibleQuestion>,
     /// Names that anything in it declares.
     pub names: HashSet<String>,
     /// The calls of programs it uses.
@@ -33,7 +33,7 @@ pub struct CallSite {
 
 /// A question that a program can ask.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Possible {
+pub struct PossibleQuestion {
     /// Its line.
     pub line: u32,
     /// The construct: `input`, `gate`, `session`, `resume`, `if`, `loop`, `choice`, `filter`, `value`, `exec`.
@@ -83,9 +83,9 @@ impl<'a> Surveyor<'a> {
         construct: &'static str,
         kind: QuestionKind,
         text: impl Into<String>,
-    ) -> Possible {
+    ) -> PossibleQuestion {
         let line = u32::try_from(self.source.line_of(span.start())).unwrap_or(u32::MAX);
-        Possible { line, construct, name: None, kind, text: text.into(), agents: true }
+        PossibleQuestion { line, construct, name: None, kind, text: text.into(), agents: true }
     }
 
     fn ask(&mut self, span: Span, construct: &'static str, kind: QuestionKind, text: impl Into<String>) {
@@ -110,14 +110,14 @@ impl<'a> Visitor<'a> for Surveyor<'a> {
                 let possible =
                     self.possible(statement.span, "input", text_kind(), input.prompt.text().shown());
                 let name = Some(input.name.as_str().to_owned());
-                self.found.questions.push(Possible { name, agents, ..possible });
+                self.found.questions.push(PossibleQuestion { name, agents, ..possible });
             }
             StatementKind::Gate(gate) => {
                 let allow = gate.allow.iter().map(|who| who.shown().into_owned()).collect();
                 let kind = QuestionKind::Gate { allow };
                 let possible = self.possible(statement.span, "gate", kind, gate.prompt.shown());
                 let name = Some(gate.name.as_str().to_owned());
-                self.found.questions.push(Possible { name, agents: false, ..possible });
+                self.found.questions.push(PossibleQuestion { name, agents: false, ..possible });
             }
             _ => {}
         }
@@ -132,7 +132,7 @@ impl<'a> Visitor<'a> for Surveyor<'a> {
         let text = text.map(Text::shown).unwrap_or_default();
         let possible = self.possible(session.span, "session", text_kind(), text);
         let name = session.subject.agent().map(|agent| agent.as_str().to_owned());
-        self.found.questions.push(Possible { name, ..possible });
+        self.found.questions.push(PossibleQuestion { name, ..possible });
         session.properties.context.iter().for_each(|context| self.value(context));
     }
 
@@ -143,11 +143,11 @@ impl<'a> Visitor<'a> for Surveyor<'a> {
                 let text = resume.properties.prompt.as_ref().map(Text::shown).unwrap_or_default();
                 let possible = self.possible(resume.span, "resume", text_kind(), text);
                 let name = Some(resume.agent.as_str().to_owned());
-                return self.found.questions.push(Possible { name, ..possible });
+                return self.found.questions.push(PossibleQuestion { name, ..possible });
             }
             Expr::Exec(exec) => {
                 let possible = self.possible(exec.span, "exec", QuestionKind::Command, exec.command.shown());
-                self.found.commands.push(Possible { agents: false, ..possible });
+                self.found.commands.push(PossibleQuestion { agents: false, ..possible });
             }
             Expr::Call(call) => {
                 let inputs = call.inputs.iter().map(|(name, _)| name.as_str().to_owned()).collect();

@@ -11,7 +11,7 @@ mod values;
 use std::collections::HashMap;
 
 use self::definitions::Definitions;
-use self::scope::Frame;
+use self::scope::Declarations;
 use super::ast::visit::{
     Local, NameKind, Visitor, walk_catch, walk_properties, walk_session, walk_stage, walk_statement,
     walk_value,
@@ -34,8 +34,8 @@ pub(super) fn check(source: &Source, program: &Program, imports: &Imports, repor
         imports,
         definitions,
         reports,
-        root: Frame::of(&program.body),
-        frame: Frame::of(&program.body),
+        root: Declarations::of(&program.body),
+        frame: Declarations::of(&program.body),
         in_block: false,
         catches: 0,
         everywhere: HashMap::new(),
@@ -52,9 +52,9 @@ struct Checker<'a> {
     definitions: Definitions<'a>,
     reports: &'a mut Reports,
     /// The names of the top level; blocks see all of them.
-    root: Frame<'a>,
+    root: Declarations<'a>,
     /// The names of what is being checked: the top level, or a block.
-    frame: Frame<'a>,
+    frame: Declarations<'a>,
     in_block: bool,
     /// How many `catch` bodies are open.
     catches: usize,
@@ -73,14 +73,14 @@ impl<'a> Checker<'a> {
         self.check_uses();
         self.inputs_first();
         self.body(&program.body);
-        let fresh = Frame::of(&program.body);
+        let fresh = Declarations::of(&program.body);
         self.root = std::mem::replace(&mut self.frame, fresh);
         self.in_block = true;
         for agent in &program.agents {
             walk_properties(self, &agent.properties);
         }
         for block in &program.blocks {
-            self.frame = Frame::of(&block.body);
+            self.frame = Declarations::of(&block.body);
             self.started.clear();
             for parameter in &block.parameters {
                 self.local(parameter, "parameter");

@@ -38,7 +38,7 @@ struct Local<'a> {
 
 /// The names of the top level, or of a block.
 #[derive(Debug, Default)]
-pub(super) struct Frame<'a> {
+pub(super) struct Declarations<'a> {
     declared: HashMap<&'a str, Declared>,
     locals: Vec<Local<'a>>,
     /// Scopes that are open, from outside in.
@@ -48,7 +48,7 @@ pub(super) struct Frame<'a> {
     coming: HashMap<&'a str, Span>,
 }
 
-impl<'a> Frame<'a> {
+impl<'a> Declarations<'a> {
     pub(super) fn of(body: &'a Body) -> Self {
         let mut coming = HashMap::new();
         each_declared(body, |name, kind| {
@@ -98,7 +98,7 @@ impl<'a> Checker<'a> {
     /// Returns all names that can be used here.
     fn names(&self) -> impl Iterator<Item = &'a str> {
         let root = if self.in_block { Some(&self.root) } else { None };
-        let of = |frame: &Frame<'a>| {
+        let of = |frame: &Declarations<'a>| {
             let locals: Vec<&'a str> = frame.locals.iter().map(|local| local.name).collect();
             frame.declared.keys().copied().chain(locals).collect::<Vec<_>>()
         };

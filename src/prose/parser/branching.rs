@@ -1,6 +1,6 @@
 //! Branching: `if`, `choice`, `try`.
 
-use super::{Lost, Parsed, Parser};
+use super::{ParseFailed, Parsed, Parser};
 use crate::prose::ast::{Arm, Catch, Choice, ChoiceOption, If, Text, Try};
 use crate::prose::codes::Code;
 use crate::prose::source::Span;
@@ -122,7 +122,7 @@ impl Parser<'_> {
         }
         match self.option() {
             Ok(option) => options.push(option),
-            Err(Lost) => self.skip_line_and_block(),
+            Err(ParseFailed) => self.skip_line_and_block(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use super::{Lost, Parsed, Parser};
+use super::{ParseFailed, Parsed, Parser};
 use crate::prose::ast::{
     Branch, Expr, For, ForMode, Invocation, Join, Loop, LoopTest, Parallel, ParallelOnFail, Repeat, Spanned,
     Statement, StatementKind,
@@ -69,7 +69,7 @@ impl Parser<'_> {
             let known = [("all", "all"), ("first", "first"), ("any", "any")];
             match self.one_of(Code::HPE008, "a join strategy", &known) {
                 Ok(join) => into.join = Some((join.value, join.span)),
-                Err(Lost) => self.skip_modifier(),
+                Err(ParseFailed) => self.skip_modifier(),
             }
             return;
         }
@@ -115,7 +115,7 @@ impl Parser<'_> {
         }
         match self.one_of(Code::HPE009, "on-fail", &known) {
             Ok(policy) => Some(policy.value),
-            Err(Lost) => {
+            Err(ParseFailed) => {
                 self.skip_modifier();
                 None
             }

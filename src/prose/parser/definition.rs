@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Lost, Parsed, Parser};
+use super::{ParseFailed, Parsed, Parser};
 use crate::prose::ast::{
     Agent, Block, Input, InputPrompt, Name, Permission, Persist, Rule, SessionProperties, SkillImport,
     Spanned, Text, Use, UsePath,
@@ -71,7 +71,7 @@ impl Parser<'_> {
         let what = self.source.slice(word.span);
         let message = format!("this `{what}` has no name");
         self.reports.add(Code::HPE007, word.span, message);
-        Err(Lost)
+        Err(ParseFailed)
     }
 
     fn block(&mut self) -> Parsed<()> {
@@ -176,7 +176,7 @@ impl Parser<'_> {
     fn permissions(&mut self, key: Token) -> Parsed<Vec<Permission>> {
         if self.kind() != TokenKind::Newline || self.kind_at(1) != TokenKind::Indent {
             self.reports.add(Code::E015, key.span, "permissions are a block");
-            return Err(Lost);
+            return Err(ParseFailed);
         }
         let mut permissions = Vec::new();
         self.properties("permissions", &[], |parser, _, token| {
@@ -223,7 +223,7 @@ impl Parser<'_> {
         let word = self.bump();
         if self.kind() != TokenKind::Word {
             self.reports.add(Code::E020, word.span, "this input has no name");
-            return Err(Lost);
+            return Err(ParseFailed);
         }
         let name = self.name("a name")?;
         self.need(TokenKind::Colon, "`:` after the name of the input")?;

@@ -1,6 +1,6 @@
 //! Gates.
 
-use super::{Lost, Parsed, Parser};
+use super::{ParseFailed, Parsed, Parser};
 use crate::prose::ast::{Gate, OnReject, Quote, Text};
 use crate::prose::codes::Code;
 use crate::prose::token::{Bracket, TokenKind};
@@ -17,7 +17,7 @@ impl Parser<'_> {
         if self.kind() != TokenKind::Word {
             let message = "this gate has no name";
             self.reports.add(Code::HPE007, start.span, message).hint("write `gate name:`");
-            return Err(Lost);
+            return Err(ParseFailed);
         }
         let name = self.name("a name")?;
         self.need(TokenKind::Colon, "`:` after the name of the gate")?;

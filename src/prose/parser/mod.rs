@@ -25,9 +25,9 @@ const DEPTH: usize = 64;
 
 /// Something was wrong, and has been reported.
 #[derive(Debug, Clone, Copy)]
-struct Lost;
+struct ParseFailed;
 
-type Parsed<T> = Result<T, Lost>;
+type Parsed<T> = Result<T, ParseFailed>;
 
 /// Reads a program.
 pub(super) fn parse(source: &Source, lexed: Lexed, reports: &mut Reports) -> Program {
@@ -148,7 +148,7 @@ impl Parser<'_> {
     }
 
     /// Says that something else was expected here.
-    fn expected(&mut self, what: &str) -> Lost {
+    fn expected(&mut self, what: &str) -> ParseFailed {
         let token = self.token();
         let found = self.described(token);
         let span = self.visible(token);
@@ -158,7 +158,7 @@ impl Parser<'_> {
         } else {
             diagnostic.no_hint();
         }
-        Lost
+        ParseFailed
     }
 
     /// Reports a form that the language no longer has.
@@ -167,11 +167,11 @@ impl Parser<'_> {
     }
 
     /// Reports that the token here is not what belongs here; `message` gets its description.
-    fn wrong(&mut self, code: Code, message: impl FnOnce(&str) -> String) -> Lost {
+    fn wrong(&mut self, code: Code, message: impl FnOnce(&str) -> String) -> ParseFailed {
         let token = self.token();
         let (found, span) = (self.described(token), self.visible(token));
         self.reports.add(code, span, message(&found));
-        Lost
+        ParseFailed
     }
 
     /// Takes a token of a kind, or reports that it is missing.
@@ -185,9 +185,9 @@ impl Parser<'_> {
     }
 
     /// Says that a statement has no form of the language.
-    fn invalid(&mut self, span: Span, message: impl Into<String>, hint: impl Into<String>) -> Lost {
+    fn invalid(&mut self, span: Span, message: impl Into<String>, hint: impl Into<String>) -> ParseFailed {
         self.reports.add(Code::E005, span, message).hint(hint);
-        Lost
+        ParseFailed
     }
 
     /// Returns where to point at for a token; layout is nothing to see.
@@ -297,7 +297,7 @@ impl Parser<'_> {
         if self.depth == DEPTH {
             let span = self.visible(self.token());
             self.reports.add(Code::HPE024, span, format!("this is nested more than {DEPTH} levels deep"));
-            return Err(Lost);
+            return Err(ParseFailed);
         }
         self.depth += 1;
         let read = inner(self);

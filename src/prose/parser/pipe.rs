@@ -1,6 +1,6 @@
 //! Pipelines and arrows.
 
-use super::{Lost, Parsed, Parser};
+use super::{ParseFailed, Parsed, Parser};
 use crate::prose::ast::{Arrow, Expr, Pipe, Stage, StageOperation};
 use crate::prose::codes::Code;
 use crate::prose::nearest;
@@ -40,7 +40,7 @@ impl Parser<'_> {
             if let Some(near) = nearest(&name, OPERATIONS) {
                 diagnostic.hint(format!("did you mean `{near}`?"));
             }
-            return Err(Lost);
+            return Err(ParseFailed);
         }
         self.bump();
         let operation = match &*name {
@@ -64,7 +64,7 @@ impl Parser<'_> {
             Err(names) => {
                 let message = format!("`reduce` has two names, not {}", names.len());
                 self.reports.add(Code::HPE020, word.span, message);
-                Err(Lost)
+                Err(ParseFailed)
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Properties: `key: value` on lines of their own below what they belong to.
 
-use super::{Lost, Parsed, Parser};
+use super::{ParseFailed, Parsed, Parser};
 use crate::prose::ast::{Backoff, Model, SessionProperties, Spanned};
 use crate::prose::codes::Code;
 use crate::prose::nearest;
@@ -169,7 +169,7 @@ impl Parser<'_> {
         if let Some(near) = near {
             diagnostic.hint(format!("did you mean `{near}`?"));
         }
-        Err(Lost)
+        Err(ParseFailed)
     }
 
     fn model(&mut self) -> Parsed<Spanned<Model>> {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::property::SESSION;
-use super::{Lost, Parsed, Parser};
+use super::{ParseFailed, Parsed, Parser};
 use crate::prose::ast::{Exec, OnFail, Resume, Session, SessionProperties, Spanned, Subject, Text};
 use crate::prose::codes::Code;
 use crate::prose::parse_duration;
@@ -35,7 +35,7 @@ impl Parser<'_> {
                 }
                 None => {
                     self.reports.add(Code::E003, start.span, "this session has neither prompt nor agent");
-                    return Err(Lost);
+                    return Err(ParseFailed);
                 }
             },
         };
@@ -79,7 +79,7 @@ impl Parser<'_> {
         let token = self.token();
         let message = format!("this session has neither prompt nor agent, but {}", self.described(token));
         self.reports.add(Code::E003, word.span.to(token.span), message);
-        Err(Lost)
+        Err(ParseFailed)
     }
 
     fn check_prompt(&mut self, prompt: &Text) {

@@ -1,6 +1,6 @@
 //! Statements, and how parsing recovers after one that could not be read.
 
-use super::{Lost, Parsed, Parser};
+use super::{ParseFailed, Parsed, Parser};
 use crate::prose::ast::{
     Assignment, Binding, Body, Expr, Mutability, Output, Part, Quote, Statement, StatementKind, Target, Text,
 };
@@ -23,7 +23,7 @@ impl Parser<'_> {
                     let before = self.at;
                     match self.statement() {
                         Ok(statement) => list.extend(statement),
-                        Err(Lost) => self.recover(&mut list),
+                        Err(ParseFailed) => self.recover(&mut list),
                     }
                     self.line_end(&mut list);
                     if self.at == before {
@@ -52,7 +52,7 @@ impl Parser<'_> {
             parser.eat(TokenKind::Dedent);
             Ok(statements)
         });
-        read.unwrap_or_else(|Lost| {
+        read.unwrap_or_else(|ParseFailed| {
             self.skip_block(1);
             Vec::new()
         })
@@ -110,7 +110,7 @@ impl Parser<'_> {
         self.invalid(span, format!("what belongs to {of} starts on the next line"), "put it there, indented");
         match self.deeper(Self::statement) {
             Ok(statement) => Body::new(statement.into_iter().collect()),
-            Err(Lost) => Body::default(),
+            Err(ParseFailed) => Body::default(),
         }
     }
 
@@ -188,7 +188,7 @@ impl Parser<'_> {
         }
         if self.kind().is_layout() {
             self.reports.add(Code::E023, word.span, "this output has no name");
-            return Err(Lost);
+            return Err(ParseFailed);
         }
         let value = self.value()?;
         let span = word.span;
@@ -275,7 +275,7 @@ impl Parser<'_> {
         Ok(StatementKind::Do(Box::new(value)))
     }
 
-    fn stray_clause(&mut self) -> Lost {
+    fn stray_clause(&mut self) -> ParseFailed {
         let token = self.token();
         let word = self.word().to_owned();
         let of = match &*word {
@@ -284,10 +284,10 @@ impl Parser<'_> {
             _ => "try",
         };
         self.reports.add(Code::HPE016, token.span, format!("this `{word}` belongs to no `{of}`"));
-        Lost
+        ParseFailed
     }
 
-    fn unknown_statement(&mut self, token: Token) -> Lost {
+    fn unknown_statement(&mut self, token: Token) -> ParseFailed {
         let word = self.source.slice(token.span).to_owned();
         let near = match nearest(&word, STATEMENTS) {
             Some(near) => format!("did you mean `{near}`?"),
@@ -295,6 +295,6 @@ impl Parser<'_> {
             None => "see what a statement begins with: session, exec, let, parallel, if, loop, …".to_owned(),
         };
         self.reports.add(Code::E004, token.span, format!("no statement begins with `{word}`")).hint(near);
-        Lost
+        ParseFailed
     }
 }

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::super::vm::scope::Made;
+use super::super::vm::scope::CommandEnd;
 use super::super::vm::value::Value;
 
 /// What a binding file says.
@@ -18,7 +18,7 @@ pub struct BindingFile {
     /// The text of the program that made it.
     pub source: String,
     /// How the command ended that made it, if that is known.
-    pub made: Option<Made>,
+    pub made: Option<CommandEnd>,
     /// Its value.
     pub value: Value,
 }
@@ -75,7 +75,7 @@ impl BindingFile {
     }
 }
 
-fn render_made(made: &Made) -> String {
+fn render_made(made: &CommandEnd) -> String {
     let mut text = String::new();
     if let Some(code) = made.exit_code {
         let _ = writeln!(text, "exit_code: {code}");
@@ -118,7 +118,7 @@ struct Header {
     kind: Option<String>,
     execution_id: Option<u32>,
     source: String,
-    made: Option<Made>,
+    made: Option<CommandEnd>,
     is_json: bool,
 }
 
@@ -156,7 +156,7 @@ impl Header {
         Some(rest)
     }
 
-    fn made(&mut self) -> &mut Made {
+    fn made(&mut self) -> &mut CommandEnd {
         self.made.get_or_insert_default()
     }
 }
@@ -183,7 +183,7 @@ mod tests {
             kind: "let".into(),
             execution_id: None,
             source: "let r = exec \"x\"\n  on-fail: \"continue\"".into(),
-            made: Some(Made { exit_code: Some(3), stderr: stderr.into(), ..Made::default() }),
+            made: Some(CommandEnd { exit_code: Some(3), stderr: stderr.into(), ..CommandEnd::default() }),
             value: Value::text(value),
         }
     }

@@ -26,8 +26,8 @@ pub use self::error::{Error, Refusal};
 use self::folder::Folder;
 use self::journal::{Key, Row, RunJournal, RunRow};
 use self::load::{load, read};
-pub use self::outcome::{How, Outcome};
-use self::outcome::{Judged, judge};
+use self::outcome::{Conclusion, conclude};
+pub use self::outcome::{Outcome, RunEnd};
 use self::preflight::{check_inputs, preflight};
 use self::runtime_effects::RuntimeEffects;
 use super::Profile;
@@ -36,7 +36,7 @@ use super::vm::effects::{Effects, Event};
 use super::vm::module::Module;
 use super::vm::progress::Progress;
 use super::vm::value::Value;
-use super::vm::{Frame, Judge, Vm};
+use super::vm::{AnswerPolicy, Frame, Vm};
 use crate::clock::Clock;
 use crate::config::ExecPolicy;
 use crate::envelope::{Actor, Envelope};
@@ -121,14 +121,14 @@ impl Run {
         };
         check_inputs(&library, &inputs)?;
         let begun = resumed.as_ref().map(|resumed| resumed.first.exec).unwrap_or_default();
-        let judge = Judge {
+        let policy = AnswerPolicy {
             answers,
             gates_from_answers: request.gates_from_answers,
             agents: request.agent_answers,
             exec: request.exec.max(begun),
         };
         if !request.lazy && resumed.is_none() {
-            preflight(runtime, &request, &library, &inputs, &judge)?;
+            preflight(runtime, &request, &library, &inputs, &policy)?;
         }
         let input = json!({ "program": request.program, "resume": request.resume });
         let (journal, folder, id, cwd) = match resumed {
@@ -148,7 +148,7 @@ impl Run {
                     cwd: request.cwd.clone(),
                     shell: runtime.step_shell().display().to_string(),
                     inputs: inputs.clone(),
-                    exec: judge.exec,
+                    exec: policy.exec,
                     at,
                 };
                 (RunJournal::create(disk, folder.path(), first)?, folder, id, request.cwd.clone())
@@ -176,7 +176,7 @@ impl Run {
         let kept = Mutex::default();
         let world = RuntimeEffects { runtime: runtime.clone(), actor: by, call, has_operator, events, kept };
         let home = runtime.inherited("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
-        let vm = Vm::new(world, journal, judge, progress, id.clone(), home);
+        let vm = Vm::new(world, journal, policy, progress, id.clone(), home);
         let folder = Arc::new(folder);
         let given = inputs.iter().map(|(name, value)| (name.clone(), Value::text(value.as_str()))).collect();
         let module = Module { library: Arc::new(library), folder: folder.clone(), given, is_main: true };
@@ -223,7 +223,7 @@ impl Run {
             }
         };
         let left_behind = self.vm.effects.clear().await;
-        let Judged { how, line, message, place } = judge(ended);
+        let Conclusion { how, line, message, place } = conclude(ended);
         let outputs = frame.scope.outputs().into_iter();
         let mut outcome = Outcome {
             run: self.id.clone(),
@@ -231,13 +231,13 @@ impl Run {
             how,
             line,
             message,
-            can_resume: !matches!(how, How::Completed | How::Failed) || place.is_some(),
+            can_resume: !matches!(how, RunEnd::Completed | RunEnd::Failed) || place.is_some(),
             outputs: outputs.map(|(name, bound)| (name.to_string(), bound.value.clone())).collect(),
             left_behind,
             duration_ms: u64::try_from(clock.now().mono.as_millis()).unwrap_or(u64::MAX),
         };
         if let Err(error) = self.close(&outcome, place) {
-            (outcome.how, outcome.message) = (How::Failed, Some(error.to_string()));
+            (outcome.how, outcome.message) = (RunEnd::Failed, Some(error.to_string()));
         }
         self.report(&outcome);
         self.is_over = true;
@@ -255,12 +255,12 @@ impl Run {
     fn close(&self, outcome: &Outcome, place: Option<Key>) -> Result<(), Error> {
         let at = self.vm.effects.now();
         let how = match outcome.how {
-            How::Completed | How::Failed => outcome.how,
-            How::Unanswered | How::Aborted | How::Interrupted => How::Interrupted,
+            RunEnd::Completed | RunEnd::Failed => outcome.how,
+            RunEnd::Unanswered | RunEnd::Aborted | RunEnd::Interrupted => RunEnd::Interrupted,
         };
         self.vm.journal.write(&Row::End { at, how: how.to_string(), place })?;
         let line = match (&outcome.message, outcome.how) {
-            (_, How::Completed) => state::end(at),
+            (_, RunEnd::Completed) => state::end(at),
             (Some(message), _) => state::error(at, message),
             (None, how) => state::error(at, &how.to_string()),
         };
@@ -271,12 +271,12 @@ impl Run {
     fn report(&self, outcome: &Outcome) {
         let at = self.vm.effects.now();
         let state = match outcome.how {
-            How::Completed => RunState::Completed,
-            How::Failed | How::Unanswered => RunState::Failed,
-            How::Aborted => RunState::Cancelled,
-            How::Interrupted => RunState::Interrupted,
+            RunEnd::Completed => RunState::Completed,
+            RunEnd::Failed | RunEnd::Unanswered => RunState::Failed,
+            RunEnd::Aborted => RunState::Cancelled,
+            RunEnd::Interrupted => RunState::Interrupted,
         };
-        let message = outcome.message.clone().filter(|_| outcome.how != How::Completed);
+        let message = outcome.message.clone().filter(|_| outcome.how != RunEnd::Completed);
         let error = message.map(|message| ProgramError { line: outcome.line.unwrap_or(1), message });
         self.vm.progress.ended(state, error, at);
         self.runtime.show_program(self.vm.progress.view());

@@ -16,7 +16,7 @@ pub struct Outcome {
     /// Its folder.
     pub folder: PathBuf,
     /// How it ended.
-    pub how: How,
+    pub how: RunEnd,
     /// The line of what ended it.
     pub line: Option<u32>,
     /// What ended it.
@@ -35,7 +35,8 @@ pub struct Outcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, strum::Display)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
-pub enum How {
+#[schemars(rename = "How")]
+pub enum RunEnd {
     /// It came to its end.
     Completed,
     /// An error that nothing caught ended it; it can be resumed where repeating what failed may help.
@@ -79,8 +80,8 @@ impl Outcome {
 }
 
 /// How a walk ended.
-pub(super) struct Judged {
-    pub(super) how: How,
+pub(super) struct Conclusion {
+    pub(super) how: RunEnd,
     pub(super) line: Option<u32>,
     pub(super) message: Option<String>,
     /// What failed, where doing it again may end differently.
@@ -88,19 +89,21 @@ pub(super) struct Judged {
 }
 
 /// Describes how a walk ended.
-pub(super) fn judge(ended: Result<Evaluated, Halt>) -> Judged {
-    let of = |how, line, message| Judged { how, line, message, place: None };
+pub(super) fn conclude(ended: Result<Evaluated, Halt>) -> Conclusion {
+    let of = |how, line, message| Conclusion { how, line, message, place: None };
     match ended {
-        Ok(_) | Err(Halt::Return(_)) => of(How::Completed, None, None),
+        Ok(_) | Err(Halt::Return(_)) => of(RunEnd::Completed, None, None),
         Err(Halt::Thrown(thrown)) => {
             let Thrown { line, message, place, .. } = &*thrown;
-            Judged { place: place.clone(), ..of(How::Failed, Some(*line), Some(message.clone())) }
+            Conclusion { place: place.clone(), ..of(RunEnd::Failed, Some(*line), Some(message.clone())) }
         }
         Err(Halt::Unanswered { line, question }) => {
-            of(How::Unanswered, Some(line), Some(format!("nobody is there to answer: {question}")))
+            of(RunEnd::Unanswered, Some(line), Some(format!("nobody is there to answer: {question}")))
         }
-        Err(Halt::Aborted { line }) => of(How::Aborted, Some(line), Some("ended by the operator".to_owned())),
-        Err(Halt::Cancelled) => of(How::Interrupted, None, Some("interrupted".to_owned())),
-        Err(Halt::Broken(error)) => of(How::Interrupted, None, Some(error.to_string())),
+        Err(Halt::Aborted { line }) => {
+            of(RunEnd::Aborted, Some(line), Some("ended by the operator".to_owned()))
+        }
+        Err(Halt::Cancelled) => of(RunEnd::Interrupted, None, Some("interrupted".to_owned())),
+        Err(Halt::Broken(error)) => of(RunEnd::Interrupted, None, Some(error.to_string())),
     }
 }

@@ -8,8 +8,8 @@ use super::Request;
 use super::error::Error;
 use crate::config::ExecPolicy;
 use crate::prose::answers::Asked;
-use crate::prose::survey::{Possible, Survey};
-use crate::prose::vm::Judge;
+use crate::prose::survey::{PossibleQuestion, Survey};
+use crate::prose::vm::AnswerPolicy;
 use crate::prose::vm::module::Library;
 use crate::runtime::Handle;
 
@@ -31,13 +31,13 @@ pub(super) fn preflight(
     request: &Request,
     loaded: &Library,
     inputs: &[(String, String)],
-    judge: &Judge,
+    policy: &AnswerPolicy,
 ) -> Result<(), Error> {
     if request.has_operator || runtime.is_watched() {
         return Ok(());
     }
-    let has_agent = judge.agents && runtime.snapshot().borrow().agents.iter().any(|agent| agent.connected);
-    let is_answered = |possible: &Possible| {
+    let has_agent = policy.agents && runtime.snapshot().borrow().agents.iter().any(|agent| agent.connected);
+    let is_answered = |possible: &PossibleQuestion| {
         let is_given = possible.construct == "input"
             && inputs.iter().any(|(name, _)| Some(name) == possible.name.as_ref());
         let is_guarded = possible.kind.is_operators();
@@ -49,19 +49,19 @@ pub(super) fn preflight(
             pass: None,
         };
         is_given
-            || (!is_guarded || judge.gates_from_answers) && judge.answers.covers(&asked)
+            || (!is_guarded || policy.gates_from_answers) && policy.answers.covers(&asked)
             || has_agent && possible.agents
     };
-    let open: Vec<String> = questions(loaded, judge.exec)
+    let open: Vec<String> = questions(loaded, policy.exec)
         .into_iter()
         .filter(|(_, possible)| !is_answered(possible))
-        .map(|(program, possible)| told(&program, &possible))
+        .map(|(program, possible)| described(&program, &possible))
         .collect();
     if open.is_empty() { Ok(()) } else { Err(Error::NobodyAnswers { report: open.join("\n") }) }
 }
 
 /// Lists the questions of a program and of those it uses; a used program asks for an input that a call leaves out.
-fn questions(loaded: &Library, exec: ExecPolicy) -> Vec<(String, Possible)> {
+fn questions(loaded: &Library, exec: ExecPolicy) -> Vec<(String, PossibleQuestion)> {
     let name = loaded.source.name().to_owned();
     let asks = |survey: &Survey| {
         let commands = if exec == ExecPolicy::Allow { Vec::new() } else { survey.commands.clone() };
@@ -101,13 +101,13 @@ impl Given {
         }
     }
 
-    fn is_left_out(&self, program: &str, input: &Possible) -> bool {
+    fn is_left_out(&self, program: &str, input: &PossibleQuestion) -> bool {
         let has = |inputs: &Vec<String>| inputs.iter().any(|name| Some(name) == input.name.as_ref());
         self.0.get(program).is_some_and(|calls| !calls.iter().all(has))
     }
 }
 
-fn told(program: &str, possible: &Possible) -> String {
+fn described(program: &str, possible: &PossibleQuestion) -> String {
     let name = possible.name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
     let file = Path::new(program).file_name().unwrap_or_default().to_string_lossy();
     let text = crate::envelope::one_line(&possible.text, 80);

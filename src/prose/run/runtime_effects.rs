@@ -13,7 +13,7 @@ use crate::envelope::{Actor, TaskId};
 use crate::facts::{Exit, TaskFact};
 use crate::process::{Signal, script};
 use crate::prose::vm::effects::{
-    CAPTURED_CHARS, Decided, Effects, Event, NotAsked, NotRun, Order, Present, Ran,
+    CAPTURED_CHARS, CommandSpec, Decision, Effects, Event, NotAsked, NotRun, Present, Ran,
 };
 use crate::runtime::{
     Asking, Error, ExecOutcome, ExecRequest, Handle, Leftovers, STEP_GRACE, Settled, Step, Stop, Stream,
@@ -122,8 +122,8 @@ impl RuntimeEffects {
 }
 
 impl Effects for RuntimeEffects {
-    async fn exec(&self, order: Order, cancel: &CancellationToken) -> Result<Ran, NotRun> {
-        let Order { id, command, cwd, timeout, place } = order;
+    async fn exec(&self, order: CommandSpec, cancel: &CancellationToken) -> Result<Ran, NotRun> {
+        let CommandSpec { id, command, cwd, timeout, place } = order;
         let shown = cwd.display().to_string();
         let request = ExecRequest {
             actor: self.actor.clone(),
@@ -163,10 +163,10 @@ impl Effects for RuntimeEffects {
         }
     }
 
-    async fn ask(&self, asking: Asking) -> Result<Decided, NotAsked> {
+    async fn ask(&self, asking: Asking) -> Result<Decision, NotAsked> {
         match self.runtime.ask(asking).await {
-            Ok(Settled::Answered(answer)) => Ok(Decided::Answered(answer)),
-            Ok(Settled::TimedOut { at }) => Ok(Decided::TimedOut(at)),
+            Ok(Settled::Answered(answer)) => Ok(Decision::Answered(answer)),
+            Ok(Settled::TimedOut { at }) => Ok(Decision::TimedOut(at)),
             Err(Error::ShuttingDown) => Err(NotAsked::ShuttingDown),
             Err(error) => Err(NotAsked::Refused(error.to_string())),
         }

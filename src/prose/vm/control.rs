@@ -3,7 +3,7 @@
 use super::control_flow::{Evaluated, Halt, Thrown};
 use super::effects::Effects;
 use super::file::{Named, Site};
-use super::scope::{Bound, Kind, Made};
+use super::scope::{BindingKind, Bound, CommandEnd};
 use super::value::Value;
 use super::{Frame, Vm, Walk, coerce};
 use crate::prose::ast::{Choice, Condition, For, ForMode, If, Loop, LoopTest, Name, Repeat, Try};
@@ -112,7 +112,12 @@ impl<E: Effects> Vm<E> {
             let own = Frame { caught: Some(thrown.clone()), ..frame.at("catch").inside() };
             if let Some(error) = &catch.error {
                 let site = Site { span: catch.span, line: thrown.line };
-                let named = Named { name: error.as_str(), kind: Kind::Let, value: &told(thrown), site };
+                let named = Named {
+                    name: error.as_str(),
+                    kind: BindingKind::Let,
+                    value: &caught_value(thrown),
+                    site,
+                };
                 self.bind_quietly(&own, &named)?;
             }
             ended = self.body(&own, &catch.body).await;
@@ -206,8 +211,9 @@ impl<E: Effects> Vm<E> {
 }
 
 /// The value of a caught error: its message, with how the command ended that failed.
-fn told(thrown: &Thrown) -> Evaluated {
-    let made = thrown.made.clone().unwrap_or_else(|| Made { stderr: String::new(), ..Made::default() });
+fn caught_value(thrown: &Thrown) -> Evaluated {
+    let made =
+        thrown.made.clone().unwrap_or_else(|| CommandEnd { stderr: String::new(), ..CommandEnd::default() });
     Evaluated { value: Value::text(thrown.message.clone()), made: thrown.made.is_some().then_some(made) }
 }
 

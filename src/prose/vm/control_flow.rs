@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::scope::Made;
+use super::scope::CommandEnd;
 use super::value::Value;
 use crate::prose::run::Error;
 use crate::prose::run::journal::Key;
@@ -14,7 +14,7 @@ pub struct Evaluated {
     /// The value.
     pub value: Value,
     /// How the command ended, if that is known.
-    pub made: Option<Made>,
+    pub made: Option<CommandEnd>,
 }
 
 impl From<Value> for Evaluated {
@@ -33,7 +33,7 @@ pub struct Thrown {
     /// What the failed command had written.
     pub stdout: String,
     /// How it ended, where a command failed.
-    pub made: Option<Made>,
+    pub made: Option<CommandEnd>,
     /// Where what failed is on record, if doing it again may end differently: a command, an answer.
     pub place: Option<Key>,
 }

@@ -16,12 +16,12 @@ pub trait Effects: Send + Sync {
     /// Runs a command to its end; `cancel` stops it early, and nothing of it is left on return.
     fn exec(
         &self,
-        order: Order,
+        order: CommandSpec,
         cancel: &CancellationToken,
     ) -> impl Future<Output = Result<Ran, NotRun>> + Send;
 
     /// Asks whoever is there. Dropping the future withdraws the question.
-    fn ask(&self, asking: Asking) -> impl Future<Output = Result<Decided, NotAsked>> + Send;
+    fn ask(&self, asking: Asking) -> impl Future<Output = Result<Decision, NotAsked>> + Send;
 
     /// Returns who is there to answer now.
     fn present(&self) -> Present;
@@ -35,7 +35,7 @@ pub trait Effects: Send + Sync {
 
 /// A command to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Order {
+pub struct CommandSpec {
     /// The id its task gets.
     pub id: TaskId,
     /// The command.
@@ -90,7 +90,7 @@ pub enum NotRun {
 /// What came of a question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Decided {
+pub enum Decision {
     /// Somebody answered.
     Answered(Answer),
     /// Nobody did in time.

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::control_flow::{Evaluated, Halt, Thrown};
-use super::effects::{Effects, NotRun, Order, Ran};
+use super::effects::{CommandSpec, Effects, NotRun, Ran};
 use super::file::Site;
 use super::policy::denied;
-use super::scope::{Made, Missing};
+use super::scope::{CommandEnd, Missing};
 use super::value::Value;
 use super::{Frame, Vm};
 use crate::envelope::{Actor, TaskId};
@@ -85,7 +85,7 @@ impl<E: Effects> Vm<E> {
             permit = self.permits.acquire() => permit,
             () = frame.cancel.cancelled() => return Err(Halt::Cancelled),
         };
-        let order = Order {
+        let order = CommandSpec {
             id: TaskId::random(),
             command: text.clone(),
             cwd: cwd.clone(),
@@ -175,7 +175,7 @@ pub(super) fn absent(name: &str, missing: Missing, line: u32) -> Thrown {
 
 /// Applies the policy for failures to the end of a command (docs/prose-rules.md#rule-5).
 fn outcome(exec: &Exec, ran: Ran, line: u32, key: &Key) -> Result<Evaluated, Halt> {
-    let made = Made {
+    let made = CommandEnd {
         exit_code: Some(ran.exit_code),
         stderr: ran.stderr.clone(),
         timed_out: ran.timed_out,

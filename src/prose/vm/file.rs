@@ -3,7 +3,7 @@
 
 use super::control_flow::{Evaluated, Halt};
 use super::effects::Effects;
-use super::scope::{Bound, Kind};
+use super::scope::{BindingKind, Bound};
 use super::{Frame, Vm};
 use crate::prose::run::binding::BindingFile;
 use crate::prose::run::folder::Folder;
@@ -25,7 +25,7 @@ pub(super) const PREVIEW_CHARS: usize = 2_000;
 /// A value that a statement gives to a name.
 pub(super) struct Named<'a> {
     pub(super) name: &'a str,
-    pub(super) kind: Kind,
+    pub(super) kind: BindingKind,
     pub(super) value: &'a Evaluated,
     pub(super) site: Site,
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::control_flow::{Evaluated, Halt, Thrown};
-use super::effects::{Decided, Effects};
+use super::effects::{Decision, Effects};
 use super::file::Site;
 use super::value::Value;
 use super::{Frame, Vm};
@@ -85,14 +85,14 @@ impl<E: Effects> Vm<E> {
         }
         let decided = self.decide(frame, &query).await?;
         let (word, who, note) = match &decided {
-            Decided::Answered(Answer { value: AnswerValue::Approve, principal, note, .. }) => {
+            Decision::Answered(Answer { value: AnswerValue::Approve, principal, note, .. }) => {
                 ("approved", principal.to_string(), note.clone())
             }
-            Decided::Answered(Answer { principal, note, .. }) => {
+            Decision::Answered(Answer { principal, note, .. }) => {
                 ("rejected", principal.to_string(), note.clone())
             }
-            Decided::TimedOut(_) => ("timeout", "system".to_owned(), None),
-            Decided::Failed(message) => ("rejected", "file".to_owned(), Some(message.clone())),
+            Decision::TimedOut(_) => ("timeout", "system".to_owned(), None),
+            Decision::Failed(message) => ("rejected", "file".to_owned(), Some(message.clone())),
         };
         // A gate that was decided just before a cut must not look as if it were still waiting.
         if is_new || frame.module.folder.has(&pending) {

@@ -53,10 +53,10 @@ impl Tally {
     /// Returns how the block is doing.
     #[must_use]
     pub(super) fn standing(&self) -> Standing {
-        self.over.unwrap_or_else(|| self.judge())
+        self.over.unwrap_or_else(|| self.evaluate())
     }
 
-    fn judge(&self) -> Standing {
+    fn evaluate(&self) -> Standing {
         let ended = self.succeeded.len() + self.failed.len();
         match self.failed.first() {
             Some(first) if self.fails_fast || self.first_decides => Standing::Failed(*first),
@@ -85,7 +85,7 @@ impl Tally {
         } else {
             self.failed.push(branch);
         }
-        let standing = self.judge();
+        let standing = self.evaluate();
         self.over = (standing != Standing::Open).then_some(standing);
         standing
     }

@@ -56,7 +56,7 @@ type Walk<'a, T> = Pin<Box<dyn Future<Output = Result<T, Halt>> + Send + 'a>>;
 
 /// How questions are routed.
 #[derive(Debug, Default)]
-pub struct Judge {
+pub struct AnswerPolicy {
     /// Answers that were given with the program.
     pub answers: Answers,
     /// They may open gates.
@@ -73,7 +73,7 @@ pub struct Vm<E> {
     pub effects: E,
     /// The journal of the run.
     pub journal: RunJournal,
-    judge: Judge,
+    policy: AnswerPolicy,
     /// What others see of it.
     pub progress: Progress,
     permits: Semaphore,
@@ -194,13 +194,13 @@ impl<E: Effects> Vm<E> {
     pub fn new(
         effects: E,
         journal: RunJournal,
-        judge: Judge,
+        policy: AnswerPolicy,
         progress: Progress,
         run: String,
         home: Option<PathBuf>,
     ) -> Self {
         let permits = Semaphore::new(AT_ONCE);
-        Self { effects, journal, judge, progress, permits, turns: Mutex::default(), home, run }
+        Self { effects, journal, policy, progress, permits, turns: Mutex::default(), home, run }
     }
 
     /// Writes a line to `state.md` and tells it, unless an earlier walk has.

@@ -11,7 +11,7 @@ use super::control_flow::{Evaluated, Halt, Thrown};
 use super::effects::Effects;
 use super::file::Named;
 use super::join::{Standing, Tally};
-use super::scope::{Kind, Made};
+use super::scope::{BindingKind, CommandEnd};
 use super::value::Value;
 use super::{Frame, Vm, Walk};
 use crate::prose::ast::{Body, Branch, Join, Parallel, ParallelOnFail};
@@ -191,7 +191,7 @@ impl<E: Effects> Vm<E> {
             };
             if let Some(name) = branch_name(branch) {
                 let site = frame.site(span_of(branch));
-                let named = Named { name, kind: Kind::Let, value: &end, site };
+                let named = Named { name, kind: BindingKind::Let, value: &end, site };
                 self.bind_quietly(&frame.at(format!("b{at}")), &named)?;
             }
             values.push(end.value);
@@ -238,8 +238,10 @@ fn conclude(joined: Joined) -> Result<Joined, Halt> {
 /// What a failed branch stands for when the block goes on: what its command wrote, and how it ended
 /// unless failures are ignored (docs/prose-rules.md#rule-9).
 fn failed(thrown: &Thrown, on_fail: ParallelOnFail) -> Evaluated {
-    let made =
-        thrown.made.clone().unwrap_or_else(|| Made { stderr: thrown.message.clone(), ..Made::default() });
+    let made = thrown
+        .made
+        .clone()
+        .unwrap_or_else(|| CommandEnd { stderr: thrown.message.clone(), ..CommandEnd::default() });
     let made = (on_fail != ParallelOnFail::Ignore).then_some(made);
     Evaluated { value: Value::text(thrown.stdout.clone()), made }
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError};
 use sha2::{Digest as _, Sha256};
 
 use super::control_flow::{Halt, Thrown};
-use super::effects::{Decided, Effects};
+use super::effects::{Decision, Effects};
 use super::exec::Command;
 use super::{Frame, Vm};
 use crate::config::ExecPolicy;
@@ -15,13 +15,13 @@ use crate::prose::run::journal::Key;
 use crate::runtime::{Answer, AnswerValue, Evidence, Principal, QuestionKind};
 
 /// What was said about a command under `once`; held while somebody is asked about it.
-pub(super) type Turn = Arc<tokio::sync::Mutex<Option<Decided>>>;
+pub(super) type Turn = Arc<tokio::sync::Mutex<Option<Decision>>>;
 
 impl<E: Effects> Vm<E> {
     /// Returns once a command may run, asking where the policy says so.
     pub(super) async fn allowed(&self, frame: &Frame, command: &Command<'_>) -> Result<(), Halt> {
         let asked = format!("allow:{}", hash(&command.text, &command.cwd));
-        match self.judge.exec {
+        match self.policy.exec {
             ExecPolicy::Allow => Ok(()),
             ExecPolicy::Ask => {
                 let own = frame.at(asked);
@@ -45,7 +45,7 @@ impl<E: Effects> Vm<E> {
         }
     }
 
-    async fn ask_to_run(&self, frame: &Frame, command: &Command<'_>) -> Result<Decided, Halt> {
+    async fn ask_to_run(&self, frame: &Frame, command: &Command<'_>) -> Result<Decision, Halt> {
         let text = command.text.clone();
         let mut query = self.operators_query(frame, command.site, QuestionKind::Command, text);
         query.asking.evidence = Evidence { workdir: Some(command.cwd.clone()), ..Evidence::default() };
@@ -58,13 +58,13 @@ impl<E: Effects> Vm<E> {
     }
 }
 
-fn verdict(decided: Decided, line: u32, key: &Key) -> Result<(), Halt> {
+fn verdict(decided: Decision, line: u32, key: &Key) -> Result<(), Halt> {
     let no = |by: &Principal, note: Option<&str>| Err(denied(line, by, note).at(key).into());
     match decided {
-        Decided::Answered(Answer { value: AnswerValue::Approve, .. }) => Ok(()),
-        Decided::Answered(Answer { principal, note, .. }) => no(&principal, note.as_deref()),
-        Decided::Failed(message) => no(&Principal::File, Some(&message)),
-        Decided::TimedOut(_) => Err(Thrown::new(line, "nobody let the command run in time").at(key).into()),
+        Decision::Answered(Answer { value: AnswerValue::Approve, .. }) => Ok(()),
+        Decision::Answered(Answer { principal, note, .. }) => no(&principal, note.as_deref()),
+        Decision::Failed(message) => no(&Principal::File, Some(&message)),
+        Decision::TimedOut(_) => Err(Thrown::new(line, "nobody let the command run in time").at(key).into()),
     }
 }
 

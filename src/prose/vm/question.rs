@@ -1,7 +1,7 @@
 //! Questions of a program: answered by the journal, by the answers file, or by whoever is there.
 
 use super::control_flow::{Halt, Thrown};
-use super::effects::{Decided, Effects, NotAsked};
+use super::effects::{Decision, Effects, NotAsked};
 use super::file::{Site, binding_view};
 use super::{Frame, Vm};
 use crate::envelope::Actor;
@@ -115,12 +115,12 @@ impl<E: Effects> Vm<E> {
     }
 
     /// Settles a question, once in all walks of a run.
-    pub(super) async fn decide(&self, frame: &Frame, query: &Query) -> Result<Decided, Halt> {
+    pub(super) async fn decide(&self, frame: &Frame, query: &Query) -> Result<Decision, Halt> {
         if let Some(decided) = self.journal.decided(&frame.key) {
             return Ok(decided.clone());
         }
         let decided = self.put(frame, query).await?;
-        let is_abort = matches!(&decided, Decided::Answered(Answer { value: AnswerValue::Abort, .. }));
+        let is_abort = matches!(&decided, Decision::Answered(Answer { value: AnswerValue::Abort, .. }));
         if !is_abort {
             // Aborting does not answer the question: after a resume it is asked again.
             self.journal.write(&Row::Decided { key: frame.key.clone(), decided: decided.clone() })?;
@@ -128,36 +128,36 @@ impl<E: Effects> Vm<E> {
         Ok(decided)
     }
 
-    async fn put(&self, frame: &Frame, query: &Query) -> Result<Decided, Halt> {
+    async fn put(&self, frame: &Frame, query: &Query) -> Result<Decision, Halt> {
         let decided = match self.answered_by_file(frame, query)? {
             Some(decided) => decided,
             None => self.answered_by_somebody(frame, query).await?,
         };
         let (text, ok) = match &decided {
-            Decided::Answered(answer) => (format!("{} ({})", shown(&answer.value), answer.principal), None),
-            Decided::TimedOut(_) => ("nobody answered in time".to_owned(), Some(false)),
-            Decided::Failed(message) => (message.clone(), Some(false)),
+            Decision::Answered(answer) => (format!("{} ({})", shown(&answer.value), answer.principal), None),
+            Decision::TimedOut(_) => ("nobody answered in time".to_owned(), Some(false)),
+            Decision::Failed(message) => (message.clone(), Some(false)),
         };
         self.tell(frame, "answer", query.site.line, text, ok, None).await;
         Ok(decided)
     }
 
-    fn answered_by_file(&self, frame: &Frame, query: &Query) -> Result<Option<Decided>, Halt> {
+    fn answered_by_file(&self, frame: &Frame, query: &Query) -> Result<Option<Decision>, Halt> {
         let Query { site, asking: Asking { origin, kind, text, .. } } = query;
         let is_guarded = matches!(kind, QuestionKind::Gate { .. } | QuestionKind::Command);
-        if is_guarded && !self.judge.gates_from_answers {
+        if is_guarded && !self.policy.gates_from_answers {
             return Ok(None);
         }
         let pass = frame.pass.map(|(pass, _)| pass);
         let asked = Asked { name: origin.name.as_deref(), line: site.line, kind, text, pass };
         let at = self.effects.now();
-        match self.judge.answers.take(&asked) {
+        match self.policy.answers.take(&asked) {
             None => Ok(None),
             Some(Ok(Reply::Value(value))) => {
-                Ok(Some(Decided::Answered(Answer { value, principal: Principal::File, at, note: None })))
+                Ok(Some(Decision::Answered(Answer { value, principal: Principal::File, at, note: None })))
             }
-            Some(Ok(Reply::Fail(message))) => Ok(Some(Decided::Failed(message))),
-            Some(Ok(Reply::TimeOut)) => Ok(Some(Decided::TimedOut(at))),
+            Some(Ok(Reply::Fail(message))) => Ok(Some(Decision::Failed(message))),
+            Some(Ok(Reply::TimeOut)) => Ok(Some(Decision::TimedOut(at))),
             Some(Err(reason)) => {
                 let question = format!("{text}: the answers file: {reason}");
                 Err(Halt::Unanswered { line: site.line, question })
@@ -165,9 +165,9 @@ impl<E: Effects> Vm<E> {
         }
     }
 
-    async fn answered_by_somebody(&self, frame: &Frame, query: &Query) -> Result<Decided, Halt> {
+    async fn answered_by_somebody(&self, frame: &Frame, query: &Query) -> Result<Decision, Halt> {
         let Query { site, asking } = query;
-        let agents = self.judge.agents && asking.agents && !asking.kind.is_operators();
+        let agents = self.policy.agents && asking.agents && !asking.kind.is_operators();
         let asking = Asking { agents, ..asking.clone() };
         let present = self.effects.present();
         if !(present.operator || agents && present.agent) {
@@ -189,13 +189,13 @@ impl<E: Effects> Vm<E> {
 }
 
 /// Returns the answer to a question, or what the question did instead.
-fn settled(frame: &Frame, query: &Query, decided: Decided) -> Result<AnswerValue, Halt> {
+fn settled(frame: &Frame, query: &Query, decided: Decision) -> Result<AnswerValue, Halt> {
     let line = query.site.line;
     match decided {
-        Decided::Answered(Answer { value: AnswerValue::Abort, .. }) => Err(Halt::Aborted { line }),
-        Decided::Answered(answer) => Ok(answer.value),
-        Decided::Failed(message) => Err(Thrown::new(line, message).at(&frame.key).into()),
-        Decided::TimedOut(_) => Err(Thrown::new(line, "nobody answered in time").at(&frame.key).into()),
+        Decision::Answered(Answer { value: AnswerValue::Abort, .. }) => Err(Halt::Aborted { line }),
+        Decision::Answered(answer) => Ok(answer.value),
+        Decision::Failed(message) => Err(Thrown::new(line, message).at(&frame.key).into()),
+        Decision::TimedOut(_) => Err(Thrown::new(line, "nobody answered in time").at(&frame.key).into()),
     }
 }
 

@@ -10,7 +10,7 @@ use super::value::Value;
 /// How a name came to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display)]
 #[strum(serialize_all = "lowercase")]
-pub enum Kind {
+pub enum BindingKind {
     /// `input`.
     Input,
     /// `let`, and the names of branches.
@@ -26,7 +26,7 @@ pub enum Kind {
 
 /// How the command ended that made a value.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Made {
+pub struct CommandEnd {
     /// Its exit code.
     pub exit_code: Option<i32>,
     /// What it wrote as errors.
@@ -43,11 +43,11 @@ pub struct Made {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bound {
     /// How it came to be.
-    pub kind: Kind,
+    pub kind: BindingKind,
     /// Its value.
     pub value: Value,
     /// How the command ended that made it, if that is known.
-    pub made: Option<Made>,
+    pub made: Option<CommandEnd>,
     /// The line that made it.
     pub line: u32,
     /// The block call it belongs to.
@@ -61,7 +61,7 @@ impl Bound {
     /// A value that a statement binds for those inside it: an element, a counter, an argument.
     #[must_use]
     pub fn given(value: Value, line: u32) -> Self {
-        Self { kind: Kind::Given, value, made: None, line, execution_id: None, file: None }
+        Self { kind: BindingKind::Given, value, made: None, line, execution_id: None, file: None }
     }
 }
 
@@ -189,7 +189,7 @@ impl Scope {
     pub fn outputs(&self) -> Vec<(Arc<str>, Arc<Bound>)> {
         let state = self.state();
         let outputs = state.names.iter().filter_map(|(name, slot)| match slot {
-            Slot::Bound(bound) if bound.kind == Kind::Output => Some((name.clone(), bound.clone())),
+            Slot::Bound(bound) if bound.kind == BindingKind::Output => Some((name.clone(), bound.clone())),
             _ => None,
         });
         let mut outputs: Vec<_> = outputs.collect();
@@ -252,7 +252,14 @@ mod tests {
     use super::*;
 
     fn bound(text: &str, line: u32) -> Bound {
-        Bound { kind: Kind::Let, value: Value::text(text), made: None, line, execution_id: None, file: None }
+        Bound {
+            kind: BindingKind::Let,
+            value: Value::text(text),
+            made: None,
+            line,
+            execution_id: None,
+            file: None,
+        }
     }
 
     fn value(scope: &Scope, name: &str) -> String {

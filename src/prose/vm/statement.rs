@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::control_flow::{Evaluated, Halt, Thrown};
 use super::effects::Effects;
 use super::file::{Named, Site};
-use super::scope::Kind;
+use super::scope::BindingKind;
 use super::value::{Record, Value};
 use super::{Frame, Vm, Walk};
 use crate::prose::ast::{
@@ -85,7 +85,7 @@ impl<E: Effects> Vm<E> {
             Expr::Session(_) | Expr::Resume(_) => {
                 let number = self.journal.number("anon", &frame.key)?;
                 let name = format!("anon_{number:03}");
-                let named = Named { name: &name, kind: Kind::Let, value: &done, site };
+                let named = Named { name: &name, kind: BindingKind::Let, value: &done, site };
                 self.write(frame, &named, self.file_id(frame, &name)?)?;
                 self.mark(frame, site.line, state::done(&frame.number, None)).await?;
             }
@@ -113,14 +113,14 @@ impl<E: Effects> Vm<E> {
             }
         };
         let value = Evaluated::from(value);
-        self.bound(frame, Named { name, kind: Kind::Input, value: &value, site }).await?;
+        self.bound(frame, Named { name, kind: BindingKind::Input, value: &value, site }).await?;
         Ok(value)
     }
 
     async fn bind(&self, frame: &Frame, binding: &Binding, site: Site) -> Result<Evaluated, Halt> {
         let kind = match binding.mutability {
-            Mutability::Let => Kind::Let,
-            Mutability::Const => Kind::Const,
+            Mutability::Let => BindingKind::Let,
+            Mutability::Const => BindingKind::Const,
         };
         let value = self.value(frame, &binding.value).await;
         let value = value.inspect_err(|_| {
@@ -151,7 +151,7 @@ impl<E: Effects> Vm<E> {
         // Thrown here, the old value stays.
         let value = self.value(frame, &assignment.value).await?;
         let old = frame.scope.find(name).ok();
-        let kind = old.as_ref().map_or(Kind::Let, |old| old.kind);
+        let kind = old.as_ref().map_or(BindingKind::Let, |old| old.kind);
         let id = old.as_ref().and_then(|old| old.execution_id);
         let bound = self.write(frame, &Named { name, kind, value: &value, site }, id)?;
         let value = Evaluated { value: bound.value.clone(), made: bound.made.clone() };
@@ -165,7 +165,7 @@ impl<E: Effects> Vm<E> {
         let name = output.name.as_str();
         let value = self.value(frame, &output.value).await;
         let value = value.inspect_err(|_| frame.scope.failed(name, site.line))?;
-        self.bound(frame, Named { name, kind: Kind::Output, value: &value, site }).await?;
+        self.bound(frame, Named { name, kind: BindingKind::Output, value: &value, site }).await?;
         // An output of a loop or a branch inside is an output of the whole block as well.
         let outer = frame.scope.frame();
         if !Arc::ptr_eq(&outer, &frame.scope)

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Key, Line, Row, RunRow, Written};
 use crate::prose::run::error::Error;
-use crate::prose::vm::effects::{Decided, Ran};
+use crate::prose::vm::effects::{Decision, Ran};
 
 /// The rows of a journal.
 #[derive(Debug, Default)]
@@ -30,7 +30,7 @@ pub(super) struct Place {
     pub(super) ran: Option<Box<Ran>>,
     /// How the command ended that ended the run.
     pub(super) failed: Option<Box<Ran>>,
-    pub(super) decided: Option<Decided>,
+    pub(super) decided: Option<Decision>,
     pub(super) marks: Vec<String>,
     pub(super) joined: Option<Vec<(usize, bool)>>,
 }

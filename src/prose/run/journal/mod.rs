@@ -19,7 +19,7 @@ pub use self::row::{Row, RunRow};
 use super::SharedDisk;
 use super::error::Error;
 use crate::journal::LineFile;
-use crate::prose::vm::effects::{Decided, Ran};
+use crate::prose::vm::effects::{Decision, Ran};
 
 /// The file, in the folder of the run.
 pub const JOURNAL: &str = "journal.jsonl";
@@ -154,7 +154,7 @@ impl RunJournal {
 
     /// Returns how the question at a place was settled.
     #[must_use]
-    pub fn decided(&self, key: &Key) -> Option<&Decided> {
+    pub fn decided(&self, key: &Key) -> Option<&Decision> {
         self.known(key)?.decided.as_ref()
     }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Key;
 use crate::config::ExecPolicy;
-use crate::prose::vm::effects::{Decided, Ran};
+use crate::prose::vm::effects::{Decision, Ran};
 
 /// One row.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -38,7 +38,7 @@ pub enum Row {
         /// Where.
         key: Key,
         /// How.
-        decided: Decided,
+        decided: Decision,
     },
     /// A number was given.
     Number {

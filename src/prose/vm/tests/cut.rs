@@ -18,7 +18,7 @@ use crate::prose::run::Error;
 use crate::prose::run::SharedDisk;
 use crate::prose::run::binding::BindingFile;
 use crate::prose::source::Source;
-use crate::prose::vm::{Judge, Vm};
+use crate::prose::vm::{AnswerPolicy, Vm};
 use crate::runtime::AnswerValue;
 
 /// Where a walk is cut off.
@@ -60,9 +60,10 @@ async fn walk(
             Err(error) => panic!("{error}"),
         }
     };
-    let judge = Judge { answers: Answers::default(), exec: ExecPolicy::Allow, ..Judge::default() };
+    let policy =
+        AnswerPolicy { answers: Answers::default(), exec: ExecPolicy::Allow, ..AnswerPolicy::default() };
     let progress = progress(&id, source, &folder);
-    let vm = Vm::new(Played { outside: outside.clone() }, journal, judge, progress, id, None);
+    let vm = Vm::new(Played { outside: outside.clone() }, journal, policy, progress, id, None);
     let folder = Arc::new(folder);
     let frame = root(source, &folder, &HashMap::new());
     let ended = tokio::select! {

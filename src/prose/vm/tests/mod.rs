@@ -18,11 +18,11 @@ use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use super::control_flow::{Evaluated, Halt};
-use super::effects::{Decided, Effects, Event, NotAsked, NotRun, Order, Present, Ran};
+use super::effects::{CommandSpec, Decision, Effects, Event, NotAsked, NotRun, Present, Ran};
 use super::module::{Library, Module};
 use super::progress::Progress;
 use super::value::Value;
-use super::{Frame, Judge, Vm};
+use super::{AnswerPolicy, Frame, Vm};
 use crate::config::ExecPolicy;
 use crate::envelope::Actor;
 use crate::prose::answers::Answers;
@@ -47,7 +47,7 @@ struct Play {
 }
 
 impl Effects for Play {
-    async fn exec(&self, order: Order, cancel: &CancellationToken) -> Result<Ran, NotRun> {
+    async fn exec(&self, order: CommandSpec, cancel: &CancellationToken) -> Result<Ran, NotRun> {
         let cwd = order.cwd.display().to_string();
         self.ran.lock().expect("ran").push(order.command.clone());
         let mut ran = Ran::default();
@@ -74,11 +74,11 @@ impl Effects for Play {
         Ok(ran)
     }
 
-    async fn ask(&self, asking: Asking) -> Result<Decided, NotAsked> {
+    async fn ask(&self, asking: Asking) -> Result<Decision, NotAsked> {
         self.asked.lock().expect("asked").push(asking.text.clone());
         let value = self.operator.clone().ok_or(NotAsked::ShuttingDown)?;
         let principal = Principal::Actor(Actor::Operator);
-        Ok(Decided::Answered(Answer { value, principal, at: self.now(), note: None }))
+        Ok(Decision::Answered(Answer { value, principal, at: self.now(), note: None }))
     }
 
     fn present(&self) -> Present {
@@ -143,10 +143,10 @@ impl Bench {
         let disk: SharedDisk = Arc::new(crate::journal::Os);
         let (folder, journal, id) = files(&disk, self.dir.path(), &self.source).expect("files");
         let answers = Answers::parse(&self.answers, false).expect("answers");
-        let judge = Judge { answers, gates_from_answers: true, agents: false, exec: self.exec };
+        let policy = AnswerPolicy { answers, gates_from_answers: true, agents: false, exec: self.exec };
         let play = Play { operator: self.operator.clone(), ..Play::default() };
         let progress = progress(&id, &self.source, &folder);
-        let vm = Vm::new(play, journal, judge, progress, id, Some("/home/ada".into()));
+        let vm = Vm::new(play, journal, policy, progress, id, Some("/home/ada".into()));
         let folder = Arc::new(folder);
         let frame = root(&self.source, &folder, &self.given);
         let ended = vm.program(&frame).await;

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use crate::envelope::Actor;
-use crate::prose::vm::effects::{Decided, Effects, Event, NotAsked, NotRun, Order, Present, Ran};
+use crate::prose::vm::effects::{CommandSpec, Decision, Effects, Event, NotAsked, NotRun, Present, Ran};
 use crate::runtime::{Answer, AnswerValue, Asking, Principal, QuestionKind};
 
 /// What is left when a process is killed: what its commands did, and what its operator remembers.
@@ -38,7 +38,7 @@ pub(super) struct Played {
 }
 
 impl Effects for Played {
-    async fn exec(&self, order: Order, cancel: &CancellationToken) -> Result<Ran, NotRun> {
+    async fn exec(&self, order: CommandSpec, cancel: &CancellationToken) -> Result<Ran, NotRun> {
         self.outside.lock().expect("outside").done.push(order.command.clone());
         let mut words = order.command.split([' ', '\n']);
         let word = words.next().unwrap_or_default();
@@ -53,7 +53,7 @@ impl Effects for Played {
         Ok(Ran { exit_code: exit_code.into(), stdout, ended_in, ..Ran::default() })
     }
 
-    async fn ask(&self, asking: Asking) -> Result<Decided, NotAsked> {
+    async fn ask(&self, asking: Asking) -> Result<Decision, NotAsked> {
         let mut outside = self.outside.lock().expect("outside");
         let text = format!("{} {:?}", asking.text, asking.evidence.pass);
         let mut hasher = DefaultHasher::new();
@@ -96,7 +96,7 @@ impl Effects for Played {
             outside.asked.push(text);
         }
         let principal = Principal::Actor(Actor::Operator);
-        Ok(Decided::Answered(Answer { value, principal, at: self.now(), note: None }))
+        Ok(Decision::Answered(Answer { value, principal, at: self.now(), note: None }))
     }
 
     fn present(&self) -> Present {
