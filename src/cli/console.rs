@@ -9,7 +9,7 @@ use super::Start;
 use super::reach::{Reached, open_or_join};
 use super::server::RuntimeServer;
 use crate::config::{Loaded, RuntimeMode, Settings};
-use crate::console::looks::Facts;
+use crate::console::theme::Capabilities;
 use crate::console::{self, Exit, Options};
 use crate::link::{Holder, Operator};
 use crate::paths::Places;
@@ -79,7 +79,7 @@ fn options(start: &Start) -> Options {
         state: Some(start.places.state_dir.clone()),
         program: Some(start.program.clone()),
         flags: start.flags.clone(),
-        facts: Facts::from_environment(variable),
+        capabilities: Capabilities::from_environment(variable),
         spoken: console::Because::of(start.flags.accessible, variable),
         clipboard: console::clipboard_tools(variable),
         // Not the workspace of the demo, which goes with it.

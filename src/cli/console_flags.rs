@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use crate::config::{FILE, Faults, KEYS_FILE, Loaded, read_own};
 use crate::console::keys::keymap::{Context, Keymap};
-use crate::console::looks::Flags;
+use crate::console::theme::Flags;
 use crate::dispatch::KeyRow;
 
 /// Adds the flags to a command that opens a console.

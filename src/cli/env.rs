@@ -147,7 +147,7 @@ impl Host for Env {
 
     #[cfg(feature = "console")]
     fn check_console_files(&self) -> Result<(Vec<String>, Vec<Fault>), Failure> {
-        Ok(crate::console::looks::check(&self.start()?.places.config_dir))
+        Ok(crate::console::theme::check(&self.start()?.places.config_dir))
     }
 
     fn standard_input(&self, limit: u64) -> Result<Vec<u8>, Failure> {

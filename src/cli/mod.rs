@@ -62,7 +62,7 @@ struct Start {
     program: PathBuf,
     /// How a console is to look.
     #[cfg(feature = "console")]
-    flags: crate::console::looks::Flags,
+    flags: crate::console::theme::Flags,
 }
 
 /// Runs the program with `argv` (program name first) and returns its exit code.
@@ -263,7 +263,7 @@ impl Start {
             places,
             program,
             #[cfg(feature = "console")]
-            flags: crate::console::looks::Flags::default(),
+            flags: crate::console::theme::Flags::default(),
         })
     }
 }

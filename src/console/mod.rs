@@ -4,15 +4,14 @@
 //! in `assets/keymap.toml`, what a role looks like in `themes/default.toml`.
 
 pub mod app;
-pub mod edge;
+pub mod io;
 pub mod keys;
-pub mod looks;
 pub mod msg;
 mod options;
-pub mod spoken;
+pub mod plain;
 pub mod text;
+pub mod theme;
 
-use std::io;
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
@@ -22,16 +21,16 @@ use crate::config::{Mouse, Watch};
 use crate::link::Operator;
 
 use app::{App, Setup};
-use edge::carrier::Carrier;
-use edge::display::Display;
-use edge::driver::{Driver, Ending, Times};
-use edge::frames::Frames;
-use edge::kept;
-use edge::settings::Source;
-use edge::signals::Signals;
-use looks::Looks;
+use io::carrier::Carrier;
+use io::display::Display;
+use io::driver::{Driver, Ending, Times};
+use io::frames::Frames;
+use io::kept;
+use io::settings::Source;
+use io::signals::Signals;
+use theme::Preferences;
 
-pub use edge::clipboard::tools as clipboard_tools;
+pub use io::clipboard::tools as clipboard_tools;
 use options::Left;
 pub use options::{Because, Exit, Options};
 
@@ -40,10 +39,10 @@ pub use options::{Because, Exit, Options};
 pub enum Error {
     /// The terminal cannot be read, set or written to.
     #[error("use the terminal")]
-    Terminal(#[source] io::Error),
+    Terminal(#[source] std::io::Error),
     /// Signals cannot be listened to.
     #[error("listen to signals")]
-    Signals(#[source] io::Error),
+    Signals(#[source] std::io::Error),
 }
 
 /// Shows the runtime to the person until they leave, the terminal goes away or a signal comes. The
@@ -53,12 +52,12 @@ pub enum Error {
 /// When there is no terminal, or it fails.
 pub async fn run(operator: Operator, options: Options) -> Result<Exit, Error> {
     if let Some(because) = options.spoken {
-        return edge::spoken::run(operator, because).await;
+        return io::plain::run(operator, because).await;
     }
     let signals = Signals::listen().map_err(Error::Signals)?;
-    let tty = edge::tty::open().map_err(Error::Terminal)?;
+    let tty = io::tty::open().map_err(Error::Terminal)?;
     let shown = show(&operator, &options, signals, tty).await;
-    edge::tty::give_back();
+    io::tty::give_back();
     let (ending, runtime) = shown?;
     let code = match ending {
         Ending::Left => 0,
@@ -77,22 +76,22 @@ async fn show(
     tty: std::fs::File,
 ) -> Result<(Ending, Left), Error> {
     let clock = Clock::start();
-    let facts = options.facts.clone();
-    let (looks, faults) = Looks::read(options.config.as_deref(), &options.flags, &facts);
-    let mouse = looks.taste.mouse;
-    edge::tty::take(&tty, mouse).map_err(Error::Terminal)?;
+    let capabilities = options.capabilities.clone();
+    let (preferences, faults) = Preferences::read(options.config.as_deref(), &options.flags, &capabilities);
+    let mouse = preferences.ui.mouse;
+    io::tty::take(&tty, mouse).map_err(Error::Terminal)?;
     let own = tty.try_clone().map_err(Error::Terminal)?;
     let display = Display::new(own, clock.clone());
     // Nobody waits for the answers: the first frame goes out, and is drawn anew when they change something.
-    if facts.answers {
-        edge::tty::ask(&tty).map_err(Error::Terminal)?;
+    if capabilities.answers {
+        io::tty::ask(&tty).map_err(Error::Terminal)?;
     }
-    let (keys, ended) = edge::keyboard::listen(&tty, facts.answers, &clock).map_err(Error::Terminal)?;
+    let (keys, ended) = io::keyboard::listen(&tty, capabilities.answers, &clock).map_err(Error::Terminal)?;
     let setup = Setup {
-        theme: looks.theme,
-        keymap: looks.keymap,
-        wardrobe: looks.wardrobe,
-        taste: looks.taste,
+        theme: preferences.theme,
+        keymap: preferences.keymap,
+        theme_set: preferences.theme_set,
+        ui: preferences.ui,
         program: options.program.clone(),
         zone: TimeZone::system(),
         is_root: rustix::process::geteuid().is_root(),
@@ -100,7 +99,7 @@ async fn show(
         shows_run: options.opens == app::Screen::Program,
         recording: operator.recording().map(str::to_owned),
     };
-    let size = edge::tty::size().map_err(Error::Terminal)?;
+    let size = io::tty::size().map_err(Error::Terminal)?;
     let snapshot = Arc::clone(&operator.snapshot().borrow());
     let mut app = App::new(setup, snapshot, size, clock.now().wall);
     app.screen = options.opens;
@@ -111,7 +110,7 @@ async fn show(
         app.toasts.fail(text::visible::one_line(&fault.to_string()), None);
     }
     let watch = Watch::new(options.config.as_deref());
-    let source = Source { options: options.clone(), facts, watch };
+    let source = Source { options: options.clone(), capabilities, watch };
     if let Some(path) = &options.layout {
         app.arrange(kept::read(path));
     }

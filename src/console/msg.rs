@@ -16,7 +16,7 @@ use super::app::hints::Memory;
 use super::app::picture::Picture;
 use super::app::replay::Reel;
 use super::app::search::Query;
-use super::looks::Looks;
+use super::theme::Preferences;
 
 /// Something happened.
 #[derive(Debug, Clone)]
@@ -82,7 +82,7 @@ pub enum Msg {
     /// It is this time now.
     Tick(Timestamp),
     /// The files of settings were read again, and these faults found.
-    Looks(Box<Looks>, Vec<String>),
+    Preferences(Box<Preferences>, Vec<String>),
     /// The names of the recordings that are over.
     Recordings(Vec<String>),
     /// The runtime went away.

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use crate::runtime::{Snapshot, TaskStatus};
 
 use super::app::Screen;
-use super::looks::colour::Level;
-use super::looks::{Facts, Flags};
+use super::theme::colour::Level;
+use super::theme::{Capabilities, Flags};
 
 /// How a console is started.
 #[derive(Debug, Clone, Default)]
@@ -22,7 +22,7 @@ pub struct Options {
     /// What was asked for on the command line.
     pub flags: Flags,
     /// What is known of the terminal.
-    pub facts: Facts,
+    pub capabilities: Capabilities,
     /// It is told in plain lines instead of drawn, and why.
     pub spoken: Option<Because>,
     /// The screen it opens on, unless it is arranged as it was left.
@@ -71,7 +71,7 @@ impl Because {
     }
 }
 
-impl Facts {
+impl Capabilities {
     /// Returns what environment variables tell of the terminal: `NO_COLOR`, `CLICOLOR=0`, `TERM`, `COLORTERM`,
     /// and a locale in which the marks would be two columns wide.
     #[must_use]
@@ -161,8 +161,8 @@ impl Exit {
 mod tests {
     use super::*;
 
-    fn with(pairs: &'static [(&str, &str)]) -> Facts {
-        Facts::from_environment(|name| {
+    fn with(pairs: &'static [(&str, &str)]) -> Capabilities {
+        Capabilities::from_environment(|name| {
             pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value))
         })
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use pilothouse::config::{Loaded, Source};
 use pilothouse::console::keys::decode::Decoder;
 use pilothouse::console::keys::keymap::Keymap;
-use pilothouse::console::looks::theme::Sketch;
+use pilothouse::console::theme::ThemeFile;
 use pilothouse::runtime::past;
 use pilothouse::terminal::host_terminal::{self, HostTerminal};
 use pilothouse::terminal::{Origin, Size, Terminal, clean, is_contained};
@@ -103,7 +103,7 @@ pub(crate) fn settings(bytes: &[u8]) {
     let lines = source.text.lines().count() + 1;
     let loaded = Loaded::of(Some(&source), Path::new("fuzz.toml"));
     let keymap = Keymap::of("vim", Some(&source));
-    let theme = Sketch::built_in().over(&source);
+    let theme = ThemeFile::built_in().over(&source);
     for faults in [loaded.err(), keymap.err(), theme.err()].into_iter().flatten() {
         for fault in faults.0 {
             let _ = fault.to_string();

@@ -99,7 +99,7 @@ fn a_task_is_kept_in_each_form() {
     ] {
         let mut app = console(snapshot(), (120, 40));
         select(&mut app, 7);
-        app.setup.wardrobe.worn = "light".into();
+        app.setup.theme_set.active = "light".into();
         let _ = press(&mut app, &["e"]);
         let effects = choose(&mut app, word);
         let [Effect::KeepTask { task, form: made, palette, file }] = &effects[..] else {

@@ -16,9 +16,9 @@ use pilothouse::console::app::picture::Picture;
 use pilothouse::console::app::{App, Setup};
 use pilothouse::console::keys::action::Action;
 use pilothouse::console::keys::keymap::Keymap;
-use pilothouse::console::looks::theme::{Colours, Theme};
-use pilothouse::console::looks::{Taste, Wardrobe};
 use pilothouse::console::msg::{Effect, Msg};
+use pilothouse::console::theme::{Colours, Theme};
+use pilothouse::console::theme::{ThemeSet, UiSettings};
 use pilothouse::envelope::{Actor, Envelope, TaskId};
 use pilothouse::facts::{InputEvidence, Need, RejectionReason};
 use pilothouse::runtime::{
@@ -439,8 +439,8 @@ pub(crate) fn setup(colours: Colours) -> Setup {
     Setup {
         theme: Theme::built_in(colours, false),
         keymap: Keymap::built_in(),
-        wardrobe: Wardrobe { colours, ..Wardrobe::default() },
-        taste: Taste::default(),
+        theme_set: ThemeSet { colours, ..ThemeSet::default() },
+        ui: UiSettings::default(),
         program: None,
         zone: TimeZone::UTC,
         is_root: false,

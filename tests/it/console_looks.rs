@@ -142,13 +142,13 @@ fn all() -> impl Iterator<Item = Scene> {
 }
 
 fn dressed(mut app: App, look: &str) -> App {
-    app.setup.theme = app.setup.wardrobe.theme(look);
+    app.setup.theme = app.setup.theme_set.theme(look);
     app
 }
 
 fn in_ascii(mut app: App) -> App {
-    app.setup.wardrobe.ascii = true;
-    app.setup.theme = app.setup.wardrobe.theme("default");
+    app.setup.theme_set.ascii = true;
+    app.setup.theme = app.setup.theme_set.theme("default");
     app.setup.keymap.spell_out(true);
     app
 }
@@ -269,8 +269,8 @@ fn ascii_is_ascii_everywhere() {
 #[test]
 fn without_colour_selection_states_and_modes_are_told_apart() {
     for ascii in [false, true] {
-        let dress = |app: App| dressed(if ascii { in_ascii(app) } else { app }, "mono");
-        let app = dress(pressed(7, &[], (80, 24)));
+        let reload = |app: App| dressed(if ascii { in_ascii(app) } else { app }, "mono");
+        let app = reload(pressed(7, &[], (80, 24)));
         let (buffer, _) = draw(&app);
         let list = app.layout().list_body();
         let rows: Vec<String> = (list.top()..list.bottom())
@@ -287,7 +287,7 @@ fn without_colour_selection_states_and_modes_are_told_apart() {
         );
 
         // In a list tall enough for all of them, no two states read the same.
-        let app = dress(pressed(7, &[], (200, 60)));
+        let app = reload(pressed(7, &[], (200, 60)));
         let (buffer, _) = draw(&app);
         let list = app.layout().list;
         let text = picture(&(buffer, list));
@@ -299,7 +299,7 @@ fn without_colour_selection_states_and_modes_are_told_apart() {
 
         let mut words = BTreeSet::new();
         for keys in [&[][..], &["Enter"], &["i"], &["v"], &["/"], &["o"], &[","]] {
-            let app = dress(pressed(7, keys, (80, 24)));
+            let app = reload(pressed(7, keys, (80, 24)));
             let (buffer, _) = draw(&app);
             let status = app.layout().status;
             let word: String = (0..14)

@@ -3,9 +3,9 @@
 use pilothouse::console::app::chooser::{Choice, Chooser};
 use pilothouse::console::app::{App, Layer, Screen};
 use pilothouse::console::keys::action::Action;
-use pilothouse::console::looks::Wardrobe;
-use pilothouse::console::looks::theme::{Colours, Role, Theme};
 use pilothouse::console::msg::{Effect, Msg};
+use pilothouse::console::theme::ThemeSet;
+use pilothouse::console::theme::{Colours, Role, Theme};
 use pilothouse::terminal::KeyPress;
 
 use crate::console_fixture::{console, draw, empty, press, select, shown, snapshot};
@@ -50,7 +50,7 @@ fn palette_and_themes_at_each_size() {
 fn the_palette_in_ascii_and_without_colour() {
     let mut app = console(snapshot(), (80, 24));
     select(&mut app, 7);
-    app.setup.wardrobe = Wardrobe { ascii: true, ..Wardrobe::default() };
+    app.setup.theme_set = ThemeSet { ascii: true, ..ThemeSet::default() };
     app.setup.theme = Theme::built_in(Colours::Named, true);
     app.setup.keymap.spell_out(true);
     with_recordings(&mut app);
@@ -62,7 +62,7 @@ fn the_palette_in_ascii_and_without_colour() {
     for name in ["light", "mono"] {
         let mut app = console(snapshot(), (80, 24));
         select(&mut app, 7);
-        app.setup.theme = app.setup.wardrobe.theme(name);
+        app.setup.theme = app.setup.theme_set.theme(name);
         with_recordings(&mut app);
         let (buffer, _) = draw(&app);
         insta::assert_snapshot!(format!("palette_styles_{name}"), format!("{buffer:?}"));
@@ -221,14 +221,17 @@ fn a_theme_is_tried_on_kept_or_taken_off() {
     let _ = press(&mut app, &[":"]);
     let _ = write(&mut app, "themes");
     let _ = press(&mut app, &["Enter", "Down"]);
-    assert_ne!(app.setup.theme.style(Role::Running), before, "dark is worn");
+    assert_ne!(app.setup.theme.style(Role::Running), before, "dark is active");
     let _ = press(&mut app, &["Esc"]);
-    assert_eq!((app.setup.theme.style(Role::Running), app.setup.wardrobe.worn.as_str()), (before, "default"));
+    assert_eq!(
+        (app.setup.theme.style(Role::Running), app.setup.theme_set.active.as_str()),
+        (before, "default")
+    );
     let _ = press(&mut app, &[":"]);
     let _ = write(&mut app, "theme light");
     let effects = press(&mut app, &["Enter"]);
     assert!(matches!(&effects[..], [Effect::KeepTheme(name), ..] if name == "light"), "{effects:?}");
-    assert_eq!(app.setup.wardrobe.worn, "light");
+    assert_eq!(app.setup.theme_set.active, "light");
 }
 
 #[test]
@@ -246,7 +249,7 @@ fn messages_are_read_again() {
 #[test]
 fn a_hint_is_shown_until_its_key_was_used() {
     let mut app = console(empty(), (80, 24));
-    app.setup.taste.hints = true;
+    app.setup.ui.hints = true;
     assert!(shown(&app).contains("new here?  ? lists the keys"), "{}", shown(&app));
     let effects = press(&mut app, &["?", "Esc"]);
     assert!(effects.iter().any(|effect| matches!(effect, Effect::Remember(_))));
@@ -257,14 +260,14 @@ fn a_hint_is_shown_until_its_key_was_used() {
 
 #[test]
 fn settings_with_a_fault_leave_the_console_as_it_was() {
-    use pilothouse::console::looks::{Facts, Flags, Looks};
+    use pilothouse::console::theme::{Capabilities, Flags, Preferences};
     let mut app = console(snapshot(), (120, 40));
     let flags = Flags { theme: Some("mono".into()), no_clock: true, ..Flags::default() };
-    let (looks, _) = Looks::read(None, &flags, &Facts::default());
-    let _ = app.update(Msg::Looks(Box::new(looks.clone()), vec!["config.toml:2: thme: no".into()]));
-    assert_eq!((app.setup.wardrobe.worn.as_str(), app.setup.taste.clock), ("default", true));
+    let (looks, _) = Preferences::read(None, &flags, &Capabilities::default());
+    let _ = app.update(Msg::Preferences(Box::new(looks.clone()), vec!["config.toml:2: thme: no".into()]));
+    assert_eq!((app.setup.theme_set.active.as_str(), app.setup.ui.clock), ("default", true));
     assert!(shown(&app).contains("config.toml:2: thme: no"), "{}", shown(&app));
-    let _ = app.update(Msg::Looks(Box::new(looks), Vec::new()));
-    assert_eq!((app.setup.wardrobe.worn.as_str(), app.setup.taste.clock), ("mono", false));
+    let _ = app.update(Msg::Preferences(Box::new(looks), Vec::new()));
+    assert_eq!((app.setup.theme_set.active.as_str(), app.setup.ui.clock), ("mono", false));
     assert!(shown(&app).contains("settings: theme mono, clock off"), "{}", shown(&app));
 }

@@ -110,7 +110,7 @@ fn it_stands_still_steps_and_plays_on() {
 #[test]
 fn it_plays_without_motion_too_for_it_was_asked_for() {
     let mut app = opened((120, 40));
-    app.setup.taste.motion = false;
+    app.setup.ui.motion = false;
     let (_, frame) = draw(&app);
     assert!(frame.wake.is_some_and(|at| at <= app.now + SignedDuration::from_millis(100)), "{frame:?}");
 }

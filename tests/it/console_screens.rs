@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 use pilothouse::console::app::App;
-use pilothouse::console::looks::theme::Colours;
 use pilothouse::console::msg::{Effect, Msg};
+use pilothouse::console::theme::Colours;
 use pilothouse::envelope::Actor;
 use pilothouse::process::Usage;
 use pilothouse::runtime::{CallSummary, StreamLine, StreamView, TaskUsage};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
-use pilothouse::console::msg::{Effect, Leave};
-use pilothouse::console::spoken::{Act, Circumstances, Heard, Purpose, Reading, Talk, events};
+use pilothouse::console::msg::{self, Leave};
+use pilothouse::console::plain::{Circumstances, Effect, Event, Purpose, Reading, Session, events};
 use pilothouse::envelope::Actor;
 use pilothouse::facts::{InputEvidence, Need, TaskFact};
 use pilothouse::runtime::{
@@ -27,9 +27,9 @@ fn said(before: &Snapshot, after: &Snapshot) -> String {
 
 /// A conversation, and what it said and did last.
 struct Heart {
-    talk: Talk,
+    talk: Session,
     now: Timestamp,
-    acts: Vec<Act>,
+    acts: Vec<Effect>,
 }
 
 impl Heart {
@@ -41,7 +41,7 @@ impl Heart {
             recording: None,
             is_person,
         };
-        let (talk, acts) = Talk::begin(about, Arc::new(snapshot), now());
+        let (talk, acts) = Session::begin(about, Arc::new(snapshot), now());
         Self { talk, now: now(), acts }
     }
 
@@ -54,7 +54,7 @@ impl Heart {
             recording: Some("monday".into()),
             is_person: true,
         };
-        (heart.talk, heart.acts) = Talk::begin(about, Arc::new(snapshot), now());
+        (heart.talk, heart.acts) = Session::begin(about, Arc::new(snapshot), now());
         heart
     }
 
@@ -62,7 +62,7 @@ impl Heart {
         Self::with(snapshot, true)
     }
 
-    fn hears(&mut self, heard: Heard) -> String {
+    fn hears(&mut self, heard: Event) -> String {
         self.acts = self.talk.update(heard, self.now);
         self.talk.shown(self.now);
         self.said()
@@ -71,27 +71,28 @@ impl Heart {
     /// Writes a line after a while.
     fn writes(&mut self, line: &str, ms: i64) -> String {
         self.now += SignedDuration::from_millis(ms);
-        self.hears(Heard::Line(line.into(), self.now))
+        self.hears(Event::Line(line.into(), self.now))
     }
 
     fn said(&self) -> String {
         let said = self.acts.iter().filter_map(|act| match act {
-            Act::Say(line) => Some(format!("{line}\n")),
+            Effect::Say(line) => Some(format!("{line}\n")),
             _ => None,
         });
         said.collect()
     }
 
-    fn does(&self) -> Vec<&Effect> {
+    fn does(&self) -> Vec<&msg::Effect> {
         let done = self.acts.iter().filter_map(|act| match act {
-            Act::Do(effect) => Some(effect),
+            Effect::Do(effect) => Some(effect),
             _ => None,
         });
         done.collect()
     }
 
     fn leaves(&self) -> bool {
-        let leaves = |act: &Act| matches!(act, Act::Leave | Act::Do(Effect::Quit(Leave::LeaveRunning)));
+        let leaves =
+            |act: &Effect| matches!(act, Effect::Leave | Effect::Do(msg::Effect::Quit(Leave::LeaveRunning)));
         self.acts.iter().any(leaves)
     }
 }
@@ -157,21 +158,23 @@ fn foreign_text_is_one_line_and_shows_what_it_hides() {
 fn a_line_goes_to_a_task_and_a_secret_stays_unseen() {
     let mut heart = Heart::on(with(vec![waits("line")]));
     heart.writes("line t01 yes please", 10);
-    let [Effect::Call { tool: "TaskInput", input }] = heart.does()[..] else { panic!("{:?}", heart.acts) };
+    let [msg::Effect::Call { tool: "TaskInput", input }] = heart.does()[..] else {
+        panic!("{:?}", heart.acts)
+    };
     assert_eq!(input["input"], "yes please\r");
     heart.writes("3", 10);
     assert!(heart.said().contains("write the line for t01"));
     heart.writes("  two  words ", 10);
-    let [Effect::Call { input, .. }] = heart.does()[..] else { panic!("{:?}", heart.acts) };
+    let [msg::Effect::Call { input, .. }] = heart.does()[..] else { panic!("{:?}", heart.acts) };
     assert_eq!(input["input"], "  two  words \r", "to the letter");
 
     let mut heart = Heart::on(with(vec![waits("secret")]));
     assert!(heart.writes("line t01 hunter2", 10).contains("wants a secret") && heart.does().is_empty());
     heart.writes("line t01", 10);
-    assert!(heart.acts.iter().any(|act| matches!(act, Act::Hide(true))), "{:?}", heart.acts);
+    assert!(heart.acts.iter().any(|act| matches!(act, Effect::Hide(true))), "{:?}", heart.acts);
     heart.writes("hunter2", 10);
-    assert!(matches!(heart.does()[..], [Effect::Send { .. }]), "as raw keys, on no record");
-    assert!(matches!(heart.acts[0], Act::Hide(false)));
+    assert!(matches!(heart.does()[..], [msg::Effect::Send { .. }]), "as raw keys, on no record");
+    assert!(matches!(heart.acts[0], Effect::Hide(false)));
 }
 
 #[test]
@@ -184,12 +187,12 @@ fn a_gate_takes_no_line_that_came_before_it_was_read() {
     assert!(heart.writes("approve", 399).contains("too early") && heart.does().is_empty());
     assert!(heart.writes("perhaps", 500).contains("no answer: approve or reject"));
     heart.writes("approve it was green", 10);
-    let [Effect::Answer { given, .. }] = heart.does()[..] else { panic!("{:?}", heart.acts) };
+    let [msg::Effect::Answer { given, .. }] = heart.does()[..] else { panic!("{:?}", heart.acts) };
     assert_eq!((&given.value, given.note.as_deref()), (&AnswerValue::Approve, Some("it was green")));
 
     let mut heart = Heart::on(state.clone());
     heart.writes("5 q03", 10);
-    let over = heart.hears(Heard::News(Arc::new(empty())));
+    let over = heart.hears(Event::News(Arc::new(empty())));
     assert!(over.contains("q03 is settled") && over.contains("back at the menu"), "{over}");
     assert!(heart.writes("approve", 900).contains("not on the menu"));
 
@@ -215,14 +218,14 @@ fn a_held_call_is_told_whole_and_answered_for_that_very_request() {
     assert!(shown.contains("git push --tags") && shown.contains("prefix"), "{shown}");
     assert!(heart.writes("run", 100).contains("too early"));
     heart.writes("run", 400);
-    let [Effect::Decide { ticket: 7, hash: sent, decision: Decision::Once }] = heart.does()[..] else {
+    let [msg::Effect::Decide { ticket: 7, hash: sent, decision: Decision::Once }] = heart.does()[..] else {
         panic!("{:?}", heart.acts)
     };
     assert_eq!(*sent, hash);
     let mut heart = Heart::on(state);
     heart.writes("5 1", 10);
     heart.writes("deny not on a Friday", 900);
-    let [Effect::Decide { decision: Decision::Deny { note }, .. }] = heart.does()[..] else { panic!() };
+    let [msg::Effect::Decide { decision: Decision::Deny { note }, .. }] = heart.does()[..] else { panic!() };
     assert_eq!(note, "not on a Friday");
 }
 
@@ -242,7 +245,7 @@ fn a_wider_yes_is_given_for_what_was_told_and_read() {
     assert!(heart.writes("wider yes", 900).contains("write wider first"), "not for what was told before");
     heart.writes("wider git push origin", 10);
     heart.writes("wider yes", 400);
-    let [Effect::Decide { ticket: 7, decision: Decision::Prefix(prefix), .. }] = heart.does()[..] else {
+    let [msg::Effect::Decide { ticket: 7, decision: Decision::Prefix(prefix), .. }] = heart.does()[..] else {
         panic!("{:?}", heart.acts)
     };
     assert_eq!(prefix.text(), "git push origin");
@@ -265,7 +268,7 @@ fn a_text_of_several_lines_ends_with_a_single_dot() {
         assert_eq!(heart.writes(line, 10), "");
     }
     heart.writes(".", 10);
-    let [Effect::Answer { given, .. }] = heart.does()[..] else { panic!("{:?}", heart.acts) };
+    let [msg::Effect::Answer { given, .. }] = heart.does()[..] else { panic!("{:?}", heart.acts) };
     assert_eq!(given.value, AnswerValue::Text("quit\n\n  three .".into()));
 
     heart.writes("line t01", 10);
@@ -273,7 +276,9 @@ fn a_text_of_several_lines_ends_with_a_single_dot() {
     heart.writes("one", 10);
     heart.writes("two", 10);
     heart.writes(".", 10);
-    let [Effect::Call { tool: "TaskInput", input }] = heart.does()[..] else { panic!("{:?}", heart.acts) };
+    let [msg::Effect::Call { tool: "TaskInput", input }] = heart.does()[..] else {
+        panic!("{:?}", heart.acts)
+    };
     assert_eq!(input["input"], "one\rtwo\r");
 
     heart.writes("line t01", 10);
@@ -285,14 +290,14 @@ fn a_text_of_several_lines_ends_with_a_single_dot() {
     let mut heart = Heart::on(with(vec![waits("secret")]));
     heart.writes("line t01", 10);
     heart.writes("/lines", 10);
-    assert!(matches!(heart.does()[..], [Effect::Send { .. }]), "a secret is one line, whatever it is");
+    assert!(matches!(heart.does()[..], [msg::Effect::Send { .. }]), "a secret is one line, whatever it is");
 }
 
 #[test]
 fn a_signal_is_sent_by_its_name() {
     let mut heart = Heart::on(with(vec![task(1, "sleep 1000", 9, 3)]));
     let sent = |heart: &Heart| match heart.does()[..] {
-        [Effect::Call { tool: "TaskStop", input }] => input["signal"].as_str().map(str::to_owned),
+        [msg::Effect::Call { tool: "TaskStop", input }] => input["signal"].as_str().map(str::to_owned),
         _ => None,
     };
     heart.writes("signal t01 usr1", 10);
@@ -312,11 +317,11 @@ fn a_task_is_named_and_its_name_taken_away() {
     let mut heart = Heart::on(state.clone());
     heart.writes("name t01 the build", 10);
     assert!(
-        matches!(heart.does()[..], [Effect::Rename(task, Some(name))] if *task == id(1) && name == "the build")
+        matches!(heart.does()[..], [msg::Effect::Rename(task, Some(name))] if *task == id(1) && name == "the build")
     );
     assert!(heart.writes("13 t01", 10).contains("an empty line takes it away"));
     heart.writes("", 10);
-    assert!(matches!(heart.does()[..], [Effect::Rename(_, None)]), "{:?}", heart.acts);
+    assert!(matches!(heart.does()[..], [msg::Effect::Rename(_, None)]), "{:?}", heart.acts);
     heart.writes("name", 10);
     assert!(heart.writes("/back", 10).contains("left as it is") && heart.does().is_empty());
     let named = with(vec![TaskView { name: Some("the build".into()), ..task(1, "make", 9, 3) }]);
@@ -371,14 +376,16 @@ fn stopping_and_quitting_ask_first() {
     assert!(heart.does().is_empty());
     heart.writes("4 1", 10);
     heart.writes("k", 10);
-    let [Effect::Call { tool: "TaskStop", input }] = heart.does()[..] else { panic!("{:?}", heart.acts) };
+    let [msg::Effect::Call { tool: "TaskStop", input }] = heart.does()[..] else {
+        panic!("{:?}", heart.acts)
+    };
     assert_eq!(input["force"], true);
     assert!(heart.writes("quit", 10).contains("1 task runs. 1: stop all and quit"));
     assert!(heart.writes("2", 10).contains("stays"), "the runtime is in this console");
-    heart.hears(Heard::Interrupted);
+    heart.hears(Event::Interrupted);
     assert!(heart.said().contains("1 task runs") && heart.does().is_empty(), "Control-C asks");
     heart.writes("1", 10);
-    assert!(matches!(heart.does()[..], [Effect::Quit(Leave::StopAll)]));
+    assert!(matches!(heart.does()[..], [msg::Effect::Quit(Leave::StopAll)]));
     let mut idle = Heart::on(empty());
     idle.writes("0", 10);
     assert!(idle.leaves());
@@ -409,10 +416,10 @@ fn silence_is_broken_every_half_minute_while_something_runs() {
     let mut heart = Heart::on(with(vec![waits("line")]));
     assert_eq!(heart.talk.next_time(), Some(now() + SignedDuration::from_secs(30)));
     heart.now += SignedDuration::from_secs(29);
-    assert_eq!(heart.hears(Heard::Time), "");
+    assert_eq!(heart.hears(Event::Time), "");
     heart.now += SignedDuration::from_secs(1);
     assert_eq!(
-        heart.hears(Heard::Time),
+        heart.hears(Event::Time),
         "system: still running: t01 running, needs a line for 39s, by agent claude: npm init. 1 thing waits for \
          you: attention\n"
     );
@@ -422,15 +429,15 @@ fn silence_is_broken_every_half_minute_while_something_runs() {
 #[test]
 fn when_no_line_can_come_any_more_the_end_comes_with_the_last_task() {
     let mut heart = Heart::on(with(vec![task(1, "make", 9, 3)]));
-    assert!(heart.hears(Heard::InputEnded).contains("leaves when nothing runs"));
+    assert!(heart.hears(Event::InputEnded).contains("leaves when nothing runs"));
     heart.now += SignedDuration::from_secs(4);
-    heart.hears(Heard::Time);
+    heart.hears(Event::Time);
     assert!(!heart.leaves());
     let over = with(vec![ended(task(1, "make", 9, 3), TaskStatus::Completed, Some(0), 0)]);
-    heart.hears(Heard::News(Arc::new(over)));
+    heart.hears(Event::News(Arc::new(over)));
     assert!(!heart.leaves(), "another command may follow");
     heart.now += SignedDuration::from_secs(3);
-    heart.hears(Heard::Time);
+    heart.hears(Event::Time);
     assert!(heart.leaves());
 }
 
@@ -438,15 +445,15 @@ fn when_no_line_can_come_any_more_the_end_comes_with_the_last_task() {
 fn output_is_read_on_from_where_it_was_read() {
     let mut heart = Heart::on(with(vec![task(1, "make", 9, 3)]));
     heart.writes("output", 10);
-    assert!(matches!(&heart.acts[..], [Act::Read(task, 0, Purpose::Asked)] if *task == id(1)));
+    assert!(matches!(&heart.acts[..], [Effect::Read(task, 0, Purpose::Asked)] if *task == id(1)));
     let reading =
         |text: &str, next| Reading { purpose: Purpose::Asked, text: text.into(), left_out: 0, next };
-    let said = heart.hears(Heard::Read(id(1), reading("one\n\ttwo \u{200b}\n", 12)));
+    let said = heart.hears(Event::Read(id(1), reading("one\n\ttwo \u{200b}\n", 12)));
     assert_eq!(said, "t01: one\nt01:         two ⟨U+200B⟩\n");
     heart.writes("2 t01", 10);
-    assert!(matches!(heart.acts[..], [Act::Read(_, 12, _)]));
-    assert_eq!(heart.hears(Heard::Read(id(1), reading("", 12))), "t01 wrote nothing new\n");
+    assert!(matches!(heart.acts[..], [Effect::Read(_, 12, _)]));
+    assert_eq!(heart.hears(Event::Read(id(1), reading("", 12))), "t01 wrote nothing new\n");
     let many: String = (0..250).map(|n| format!("line {n}\n")).collect();
-    let said = heart.hears(Heard::Read(id(1), reading(&many, 2_000)));
+    let said = heart.hears(Event::Read(id(1), reading(&many, 2_000)));
     assert!(said.starts_with("left out before this: 50 lines") && said.ends_with("t01: line 249\n"));
 }

@@ -14,7 +14,7 @@ const SIZES: [(u16, u16); 4] = [(50, 10), (80, 24), (120, 40), (200, 60)];
 /// A console where nothing moves, at one of the states with questions of programs.
 fn still(size: (u16, u16)) -> App {
     let mut app = console(asking(0), size);
-    app.setup.taste.motion = false;
+    app.setup.ui.motion = false;
     app
 }
 

@@ -8,7 +8,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pilothouse::console::edge::tty;
+use pilothouse::console::io::tty;
 use pilothouse::terminal::{Origin, Size, Terminal};
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};

@@ -7,7 +7,7 @@ use std::process::{Output, Stdio};
 
 use std::sync::Arc;
 
-use pilothouse::console::spoken::Line;
+use pilothouse::console::plain::Line;
 use pilothouse::envelope::{Actor, is_hidden};
 use pilothouse::facts::TaskFact;
 use serde_json::{Value, json};

@@ -6,10 +6,10 @@ use crate::runtime::{AgentView, TaskStatus};
 
 use super::attention;
 use super::painter::{Painter, columns, joined};
-use crate::console::looks::theme::Role;
 use crate::console::text;
 use crate::console::text::document::{Piece, piece};
 use crate::console::text::visible;
+use crate::console::theme::Role;
 
 pub(super) fn draw(painter: &mut Painter<'_>, area: Rect) {
     let right = right(painter, area.width);
@@ -54,7 +54,7 @@ fn right(painter: &mut Painter<'_>, width: u16) -> Vec<Piece> {
         let head = &painter.app.view.snapshot.record.head;
         groups.extend((width >= 120 && !head.is_empty()).then(|| vec![piece(head.clone(), Role::Faint)]));
     }
-    if painter.app.setup.taste.clock && !painter.is_still() {
+    if painter.app.setup.ui.clock && !painter.is_still() {
         let clock = painter.app.now.to_zoned(painter.app.setup.zone.clone()).strftime("%H:%M ").to_string();
         painter.wake_at(text::next_minute(painter.app.now));
         groups.push(vec![piece(clock, Role::Text)]);

@@ -15,10 +15,10 @@ use super::layout::cut_top;
 use super::movement::moved;
 use super::painter::{Painter, columns, cut};
 use crate::console::keys::action::Action;
-use crate::console::looks::theme::Role;
 use crate::console::text;
 use crate::console::text::document::{Piece, piece};
 use crate::console::text::{column, visible};
+use crate::console::theme::Role;
 
 /// The most columns of the name of an action.
 const MOST_NAME: usize = 18;

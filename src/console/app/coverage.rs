@@ -15,11 +15,11 @@ use crate::tools::exec_command_batch::{SentItem, sent_of_batch};
 use super::reader::Reader;
 use super::receipts::Place;
 use super::{App, Screen, alias};
-use crate::console::looks::theme::{Glyphs, Role};
 use crate::console::msg::Effect;
 use crate::console::text;
 use crate::console::text::document::{Document, Piece, piece};
 use crate::console::text::{count, visible};
+use crate::console::theme::{Glyphs, Role};
 
 /// A stream as it is in the log now.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -10,11 +10,11 @@ use super::stop::{draw_signal, draw_stop, signal};
 use super::{App, Layer, alias};
 use crate::console::keys::action::Action;
 use crate::console::keys::keymap::Context;
-use crate::console::looks::theme::Role;
 use crate::console::msg::Effect;
 use crate::console::text;
 use crate::console::text::document::{Piece, piece};
 use crate::console::text::{column, visible};
+use crate::console::theme::Role;
 use crate::envelope::TaskId;
 use crate::runtime::{Input, TaskView};
 

@@ -12,10 +12,10 @@ use super::layout::{Breakpoint, Layout, cut_left, cut_top};
 use super::{App, Screen};
 use crate::console::keys::action::Action;
 use crate::console::keys::keymap::Context;
-use crate::console::looks::theme::Role;
 use crate::console::text;
 use crate::console::text::document::{Piece, piece};
 use crate::console::text::visible;
+use crate::console::theme::Role;
 
 pub(super) fn no_tasks(painter: &mut Painter<'_>, area: Rect) {
     let app = painter.app;

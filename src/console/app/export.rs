@@ -155,7 +155,7 @@ impl App {
             Export::Task(id, form) => {
                 let Some(task) = self.view.task(&id).cloned() else { return };
                 let file = FileName::of(&alias(&task), form.extension());
-                let palette = self.setup.wardrobe.paper();
+                let palette = self.setup.theme_set.paper();
                 self.effects.push(Effect::KeepTask { task, form, palette, file });
                 return;
             }
@@ -190,7 +190,7 @@ impl App {
     }
 
     fn shoot(&self, shot: Shot) -> String {
-        let (drawing, palette) = (photo(self), self.setup.wardrobe.paper());
+        let (drawing, palette) = (photo(self), self.setup.theme_set.paper());
         let title = format!("pilothouse: {}", self.screen.word());
         match shot {
             Shot::Svg => drawing.svg(&title, &palette),

@@ -12,10 +12,10 @@ use super::receipts::{Column, Place};
 use super::{App, Mode, Screen};
 use crate::console::keys::action::Action;
 use crate::console::keys::keymap::Context;
-use crate::console::looks::theme::Role;
 use crate::console::text::count;
 use crate::console::text::document::{Document, Piece, piece};
 use crate::console::text::finding::{Needle, Span};
+use crate::console::theme::Role;
 
 /// What is looked for, and where it stands.
 #[derive(Debug, Clone)]

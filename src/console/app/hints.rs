@@ -12,9 +12,9 @@ use super::receipts::Column;
 use super::{App, takes_input};
 use crate::console::keys::action::Action;
 use crate::console::keys::keymap::Context;
-use crate::console::looks::theme::Role;
 use crate::console::msg::Effect;
 use crate::console::text::document::{Piece, piece};
+use crate::console::theme::Role;
 
 /// What is worth knowing first: the key, and what it is good for.
 const HINTS: [(Action, &str); 4] = [
@@ -48,7 +48,7 @@ impl Memory {
 impl App {
     /// Returns the hint for whoever is new here; nothing once its key has been used.
     pub fn hint(&self) -> Vec<Piece> {
-        if !self.setup.taste.hints || self.setup.recording.is_some() {
+        if !self.setup.ui.hints || self.setup.recording.is_some() {
             return Vec::new();
         }
         let next = HINTS.iter().filter(|(action, _)| !self.memory.learnt.contains(&action.name()));
@@ -70,7 +70,7 @@ impl App {
     /// Takes note of a key that a hint was about.
     pub(super) fn learn(&mut self, action: Option<Action>) {
         let hinted = action.filter(|action| HINTS.iter().any(|(hint, _)| hint == action));
-        if hinted.is_some_and(|action| self.setup.taste.hints && self.memory.learnt.insert(action.name())) {
+        if hinted.is_some_and(|action| self.setup.ui.hints && self.memory.learnt.insert(action.name())) {
             self.effects.push(Effect::Remember(self.memory.clone()));
         }
     }

@@ -13,10 +13,10 @@ use crate::envelope::SafeText;
 use crate::terminal::CursorShape;
 
 use super::App;
-use crate::console::looks::theme::{Glyphs, Role};
 use crate::console::text;
 use crate::console::text::document::{Piece, piece};
-use crate::console::text::{slot, visible};
+use crate::console::text::{cell, visible};
+use crate::console::theme::{Glyphs, Role};
 
 /// Columns a title keeps beside the facts.
 const TITLE_COLUMNS: u16 = 22;
@@ -66,7 +66,7 @@ impl Painter<'_> {
             if let Some(cell) = self.buf.cell_mut((area.x + x, area.y + y)) {
                 cell.reset();
                 cell.set_style(style);
-                slot::fill(cell, cluster, wide);
+                cell::fill(cell, cluster, wide);
             }
             for rest in 1..wide {
                 if let Some(cell) = self.buf.cell_mut((area.x + x + rest, area.y + y)) {
@@ -197,7 +197,7 @@ impl Painter<'_> {
 
     /// Tells whether nothing on screen may move by itself: what would count on is said by the clock instead.
     pub(crate) fn is_still(&self) -> bool {
-        !self.app.setup.taste.motion
+        !self.app.setup.ui.motion
     }
 
     /// Returns the time since a moment, and sees to it that the frame is drawn anew when it changes; the moment

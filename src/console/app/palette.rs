@@ -69,18 +69,18 @@ impl App {
     }
 
     fn theme_items(&self) -> Vec<Item> {
-        let themes = self.setup.wardrobe.themes.list().iter();
+        let themes = self.setup.theme_set.themes.list().iter();
         let items = themes.map(|listed| {
-            Item::new(listed.name.clone(), listed.sketch.about.clone(), Choice::Theme(listed.name.clone()))
+            Item::new(listed.name.clone(), listed.file.about.clone(), Choice::Theme(listed.name.clone()))
         });
         items.collect()
     }
 
     /// Opens the themes: moving tries one on.
     pub(super) fn open_themes(&mut self) {
-        let worn = self.setup.wardrobe.worn.clone();
-        let mut chooser = Chooser::new(Kind::Themes(worn.clone()), self.theme_items());
-        chooser.select(&Choice::Theme(worn));
+        let active = self.setup.theme_set.active.clone();
+        let mut chooser = Chooser::new(Kind::Themes(active.clone()), self.theme_items());
+        chooser.select(&Choice::Theme(active));
         self.open(Layer::List(Box::new(chooser)))
     }
 
@@ -159,8 +159,8 @@ impl App {
     }
 
     fn wear(&mut self, name: &str) {
-        self.setup.theme = self.setup.wardrobe.theme(name);
-        name.clone_into(&mut self.setup.wardrobe.worn);
+        self.setup.theme = self.setup.theme_set.theme(name);
+        name.clone_into(&mut self.setup.theme_set.active);
         // Texts laid out with other marks are laid out anew.
         self.calls.sheet = None;
     }

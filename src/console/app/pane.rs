@@ -16,10 +16,10 @@ use super::search::{Search, matches, row_of};
 use super::task_words::{command, last_sign};
 use super::{App, Mode, Screen, Scroll, alias, task_words};
 use crate::console::keys::action::Action;
-use crate::console::looks::theme::Role;
 use crate::console::msg::{Anchor, Effect, PageView};
 use crate::console::text;
 use crate::console::text::document::{Piece, piece};
+use crate::console::theme::Role;
 
 impl App {
     /// Freezes the pane on a page of the log, or moves the page.
@@ -191,7 +191,7 @@ pub(super) fn cells(painter: &mut Painter<'_>, pane: &Pane, picture: &Picture, t
             if let Some(slot) = painter.buf.cell_mut((area.x + x, area.y + y)) {
                 *slot = cell.clone();
                 if x + wide > area.width {
-                    text::slot::fill(slot, " ", 1);
+                    text::cell::fill(slot, " ", 1);
                 }
             }
             x += wide;

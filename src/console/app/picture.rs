@@ -10,7 +10,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::terminal;
 use crate::terminal::{CellStyle, Color, Cursor, Modes, Page, Terminal};
 
-use crate::console::text::slot;
+use crate::console::text::cell;
 
 /// Cells, cursor and modes of a screen at one moment.
 #[derive(Debug, Clone, Default)]
@@ -77,7 +77,7 @@ impl Picture {
         let blank = text == " " && cell.style == CellStyle::default();
         if !blank {
             slot.set_style(style(cell.style));
-            slot::fill(slot, text, u16::from(cell.width.max(1)));
+            cell::fill(slot, text, u16::from(cell.width.max(1)));
             self.used_rows = row + 1;
         }
     }

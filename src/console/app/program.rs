@@ -11,10 +11,10 @@ use super::painter::{Painter, cut};
 use super::pane;
 use super::{App, Screen, question};
 use crate::console::keys::action::Action;
-use crate::console::looks::theme::Role;
 use crate::console::text;
 use crate::console::text::document::{Piece, piece};
 use crate::console::text::{column, visible};
+use crate::console::theme::Role;
 use crate::envelope::{TaskId, mask};
 use crate::runtime::{BindingView, Lines, ProgramView, Question, RunState, StepState, StepView};
 

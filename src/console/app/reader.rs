@@ -14,11 +14,11 @@ use super::painter::Painter;
 use super::receipts::{Column, Place, draw};
 use super::{App, find};
 use crate::console::keys::action::Action;
-use crate::console::looks::theme::Role;
 use crate::console::text;
 use crate::console::text::count;
 use crate::console::text::diff::Diff;
 use crate::console::text::document::{Document, Piece, piece};
+use crate::console::theme::Role;
 
 /// Rows kept in sight above a part that was jumped to.
 const CONTEXT: usize = 3;

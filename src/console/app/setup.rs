@@ -9,22 +9,22 @@ use crate::config::Mouse;
 
 use super::App;
 use crate::console::keys::keymap::Keymap;
-use crate::console::looks::theme::Theme;
-use crate::console::looks::{Looks, Taste, Wardrobe};
 use crate::console::msg::Effect;
 use crate::console::text::visible;
+use crate::console::theme::Theme;
+use crate::console::theme::{Preferences, ThemeSet, UiSettings};
 
 /// What comes from outside: settings, terminal, runtime.
 #[derive(Debug, Clone)]
 pub struct Setup {
-    /// The looks.
+    /// Styles by role.
     pub theme: Theme,
     /// The keys.
     pub keymap: Keymap,
     /// The themes there are, and which is worn.
-    pub wardrobe: Wardrobe,
+    pub theme_set: ThemeSet,
     /// How the console behaves.
-    pub taste: Taste,
+    pub ui: UiSettings,
     /// This very program, to start beside a task.
     pub program: Option<PathBuf>,
     /// For local times.
@@ -41,7 +41,7 @@ pub struct Setup {
 
 impl App {
     /// Takes over what the files say now.
-    pub(super) fn reload(&mut self, looks: Looks, faults: Vec<String>) {
+    pub(super) fn reload(&mut self, preferences: Preferences, faults: Vec<String>) {
         if !faults.is_empty() {
             // A file half written, or with a slip in it: what held goes on until it is mended.
             for fault in faults {
@@ -49,10 +49,10 @@ impl App {
             }
             return;
         }
-        let changes = looks.changes(&self.setup.wardrobe, &self.setup.taste);
-        let mouse = looks.taste.mouse;
-        let mouse_changed = mouse != self.setup.taste.mouse;
-        self.redress(looks);
+        let changes = preferences.changes(&self.setup.theme_set, &self.setup.ui);
+        let mouse = preferences.ui.mouse;
+        let mouse_changed = mouse != self.setup.ui.mouse;
+        self.apply_preferences(preferences);
         if !changes.is_empty() {
             self.say(format!("settings: {}", changes.join(", ")));
         }
@@ -64,10 +64,10 @@ impl App {
     }
 
     /// Looks so from now on.
-    pub(crate) fn redress(&mut self, looks: Looks) {
-        let Looks { theme, keymap, wardrobe, taste } = looks;
+    pub(crate) fn apply_preferences(&mut self, preferences: Preferences) {
+        let Preferences { theme, keymap, theme_set, ui } = preferences;
         (self.setup.theme, self.setup.keymap) = (theme, keymap);
-        (self.setup.wardrobe, self.setup.taste) = (wardrobe, taste);
+        (self.setup.theme_set, self.setup.ui) = (theme_set, ui);
         // Texts laid out with the old marks are laid out anew.
         self.calls.sheet = None;
         self.touch();

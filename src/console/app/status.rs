@@ -15,10 +15,10 @@ use super::typing::wants_secret;
 use super::{App, Layer, Mode, Screen, alias, question};
 use crate::console::keys::action::Action;
 use crate::console::keys::keymap::Context;
-use crate::console::looks::theme::Role;
 use crate::console::text;
 use crate::console::text::document::{Piece, piece};
 use crate::console::text::visible;
+use crate::console::theme::Role;
 
 /// How long a notice stays unless a newer one comes or `Esc` clears it.
 const NOTICE_SHOWN: SignedDuration = SignedDuration::from_mins(3);
@@ -157,7 +157,7 @@ fn flag(painter: &Painter<'_>) -> Vec<Piece> {
         let new = match new.as_str() {
             "0" => String::new(),
             // A number that counts on is motion too.
-            _ if !app.setup.taste.motion => " new below".to_owned(),
+            _ if !app.setup.ui.motion => " new below".to_owned(),
             new => format!(" +{new} new"),
         };
         return vec![

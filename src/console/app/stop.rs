@@ -9,10 +9,10 @@ use super::task_words::who;
 use super::{App, Layer, alias};
 use crate::console::keys::action::Action;
 use crate::console::keys::keymap::Context;
-use crate::console::looks::theme::Role;
 use crate::console::msg::{Effect, Leave};
 use crate::console::text::document::piece;
 use crate::console::text::{column, visible};
+use crate::console::theme::Role;
 use crate::envelope::TaskId;
 use crate::runtime::{RunState, TaskView};
 

@@ -14,10 +14,10 @@ use super::task_words::{command, short_command, why};
 use super::{App, Screen, alias};
 use crate::console::keys::action::Action;
 use crate::console::keys::keymap::Context;
-use crate::console::looks::theme::Role;
 use crate::console::msg::Effect;
 use crate::console::text::document::{Piece, piece};
 use crate::console::text::{column, right};
+use crate::console::theme::Role;
 
 const STATE: usize = 13;
 const LEAST_NOTE: usize = 8;

@@ -7,10 +7,10 @@ use crate::facts::{InputEvidence, Need};
 use crate::runtime::{Ended, HoldReason, TaskStatus, TaskView};
 
 use super::painter::Painter;
-use crate::console::looks::theme::Role;
 use crate::console::text;
 use crate::console::text::document::{Piece, piece};
 use crate::console::text::visible;
+use crate::console::theme::Role;
 
 /// A state as shown.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,9 +7,9 @@ use super::layout::{Layout, cut_top};
 use super::painter::Painter;
 use super::task_words::who;
 use crate::console::keys::action::Action;
-use crate::console::looks::theme::Role;
 use crate::console::text::document::{Piece, piece};
 use crate::console::text::{column, count, right, visible};
+use crate::console::theme::Role;
 
 pub(super) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
     let app = painter.app;

@@ -10,8 +10,8 @@ use crate::envelope::mask;
 use super::layout::Layout;
 use super::painter::Painter;
 use crate::console::keys::action::Action;
-use crate::console::looks::theme::Role;
 use crate::console::text;
+use crate::console::theme::Role;
 
 const MOST: usize = 3;
 /// Messages kept for later.

@@ -65,7 +65,7 @@ impl App {
                 self.is_leaving = false;
                 self.toasts.fail(visible::one_line(&text), None);
             }
-            Msg::Looks(looks, faults) => self.reload(*looks, faults),
+            Msg::Preferences(preferences, faults) => self.reload(*preferences, faults),
             Msg::LinkLost | Msg::Stopped => self.view.is_lost = !self.is_leaving,
         }
         self.is_dirty = true;
@@ -76,7 +76,7 @@ impl App {
         self.now = now;
         self.toasts.tick(now);
         // Where nothing may move by itself, a message stays until the next key.
-        self.is_dirty |= self.setup.taste.motion && self.toasts.expire(now);
+        self.is_dirty |= self.setup.ui.motion && self.toasts.expire(now);
     }
 
     fn snapshot(&mut self, snapshot: Arc<Snapshot>) {
@@ -84,7 +84,7 @@ impl App {
         let new = &self.view.snapshot;
         // Counters alone change each second and are on screen in one view only; still, they change with a state.
         let counts = self.screen == Screen::Metrics;
-        let moves = self.setup.taste.motion;
+        let moves = self.setup.ui.motion;
         self.is_dirty |= counts && moves && old.metrics != new.metrics;
         let states = |snapshot: &Snapshot| -> Vec<_> {
             snapshot.tasks.iter().map(|task| (task.id.clone(), task.status)).collect()

@@ -226,7 +226,7 @@ impl App {
             Some((usage, bytes))
         };
         let seen = seen.into_iter().filter_map(bytes).collect();
-        self.is_dirty |= self.view.usage.take(self.now, seen) && self.setup.taste.motion;
+        self.is_dirty |= self.view.usage.take(self.now, seen) && self.setup.ui.motion;
         let snapshot = self.view.snapshot.clone();
         self.view.usage.keep(|id| snapshot.tasks.iter().any(|task| task.id == *id));
     }

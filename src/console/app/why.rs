@@ -9,10 +9,10 @@ use super::painter::Painter;
 use super::task_words::{need, who};
 use crate::console::keys::action::Action;
 use crate::console::keys::keymap::Context;
-use crate::console::looks::theme::Role;
 use crate::console::text;
 use crate::console::text::document::{Document, piece};
 use crate::console::text::{column, count, visible};
+use crate::console::theme::Role;
 
 const NAME: usize = 10;
 const COMMAND_ROWS: usize = 4;

@@ -2,7 +2,7 @@
 
 use similar::{Algorithm, ChangeTag, capture_diff_slices};
 
-use super::super::looks::theme::Role;
+use super::super::theme::Role;
 use super::document::{Document, Piece, piece};
 use super::visible;
 

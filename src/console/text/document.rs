@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::super::looks::theme::Role;
+use super::super::theme::Role;
 use super::finding::{Line, Needle, Span};
 use super::json::{Group, Layout};
 use super::visible;

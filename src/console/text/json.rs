@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use serde_json::Value;
 
-use super::super::looks::theme::Role;
+use super::super::theme::Role;
 use super::count;
 use super::document::{Piece, piece};
 use super::visible;

@@ -1,10 +1,10 @@
 //! Small facts about text and numbers on screen: widths, cuts, counts, ages.
 
+pub mod cell;
 pub mod diff;
 pub mod document;
 pub mod finding;
 mod json;
-pub mod slot;
 pub mod visible;
 
 use jiff::Timestamp;

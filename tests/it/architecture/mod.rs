@@ -147,8 +147,8 @@ const SINKS: [&str; 8] = [
     "cli/print.rs",
     "cli/probe.rs",
     "cli/stdout.rs",
-    "console/edge/spoken.rs",
-    "console/edge/tty.rs",
+    "console/io/plain.rs",
+    "console/io/tty.rs",
 ];
 
 #[test]
@@ -192,7 +192,7 @@ fn characters_reach_a_frame_in_one_place() {
         .filter(|(_, code)| ways.iter().any(|way| code.contains(way)))
         .map(|(file, _)| file)
         .collect();
-    assert_eq!(found, ["console/text/slot.rs"]);
+    assert_eq!(found, ["console/text/cell.rs"]);
 }
 
 #[test]

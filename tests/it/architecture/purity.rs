@@ -18,7 +18,7 @@ const PURE: [&str; 15] = [
     "prose/vm/",
     "console/app/",
     "console/keys/",
-    "console/spoken/",
+    "console/plain/",
 ];
 
 /// Ways out of a pure room.

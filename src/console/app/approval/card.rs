@@ -15,10 +15,10 @@ use crate::console::app::layout::{centred, cut_bottom, inside};
 use crate::console::app::painter::Painter;
 use crate::console::keys::action::Action;
 use crate::console::keys::keymap::Context;
-use crate::console::looks::theme::Role;
 use crate::console::text;
 use crate::console::text::document::{Document, Piece, piece};
 use crate::console::text::visible;
+use crate::console::theme::Role;
 
 const MOST_COLUMNS: u16 = 100;
 /// Rows below the text: a blank one and two of keys, or the line being written.

@@ -13,9 +13,9 @@ use crate::console::app::layout::cut_top;
 use crate::console::app::painter::Painter;
 use crate::console::app::task_words::command;
 use crate::console::app::usage::Used;
-use crate::console::looks::theme::Role;
 use crate::console::text::document::{Piece, piece};
 use crate::console::text::{bytes, column, count, millis, right};
+use crate::console::theme::Role;
 
 /// So many are remembered: shares are exact over these.
 const REMEMBERED: usize = 500;

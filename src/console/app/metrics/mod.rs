@@ -8,9 +8,9 @@ use crate::runtime::{Histogram, Metrics};
 
 use super::layout::{cut_left, cut_top};
 use super::painter::Painter;
-use crate::console::looks::theme::Role;
 use crate::console::text::document::{Piece, piece};
 use crate::console::text::{bytes, column, count, right, visible};
+use crate::console::theme::Role;
 
 const LEFT: u16 = 30;
 /// Below so many rows only what fits beside the tasks is shown.

@@ -9,9 +9,9 @@ use crate::console::app::App;
 use crate::console::app::layout::{centred, cut_bottom, cut_top, inside};
 use crate::console::app::painter::{Painter, columns, cut, joined};
 use crate::console::keys::action::Action;
-use crate::console::looks::theme::Role;
 use crate::console::text::document::{Piece, piece};
 use crate::console::text::visible;
+use crate::console::theme::Role;
 
 const MOST_COLUMNS: u16 = 100;
 /// Labels shown at once.

@@ -16,10 +16,10 @@ use super::movement::moved;
 use super::{App, Layer};
 use crate::console::keys::action::Action;
 use crate::console::keys::keymap::Context;
-use crate::console::looks::theme::Role;
 use crate::console::msg::Effect;
 use crate::console::text::document::{Document, Piece, piece};
 use crate::console::text::visible;
+use crate::console::theme::Role;
 
 /// Rows of a value.
 const VALUE_LINES: usize = 6;

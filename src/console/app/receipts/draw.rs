@@ -11,9 +11,9 @@ use crate::console::app::layout::{Layout, cut_left, cut_top};
 use crate::console::app::painter::{Painter, cut};
 use crate::console::app::task_words::who;
 use crate::console::app::{Screen, alias};
-use crate::console::looks::theme::Role;
 use crate::console::text::document::{Document, Piece, piece};
 use crate::console::text::{column, count, millis, right, tokens, visible};
+use crate::console::theme::Role;
 
 /// Columns of a list that has room for the summaries.
 const SUMMED_UP: u16 = 76;

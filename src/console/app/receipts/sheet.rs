@@ -13,9 +13,9 @@ use super::Column;
 use super::links::{Link, links};
 use crate::console::app::layout::Layout;
 use crate::console::app::{App, Screen};
-use crate::console::looks::theme::{Glyphs, Role};
 use crate::console::text::document::{Document, Marks, Piece, piece};
 use crate::console::text::{count, tokens};
+use crate::console::theme::{Glyphs, Role};
 
 /// The smallest budget that can be set.
 const LEAST: u64 = 50;

@@ -263,11 +263,11 @@ impl Driver {
                 Effect::Answer { question, given } => self.carrier.answer(question, given),
                 Effect::LetAgents { question, may } => self.carrier.let_agents(question, may),
                 Effect::Ring(text) => {
-                    if self.app.setup.taste.bell {
+                    if self.app.setup.ui.bell {
                         self.display.write(&display::ring_sequence(&text)).map_err(Error::Terminal)?;
                     }
                 }
-                Effect::Notify(news) => self.carrier.notify(&self.app.setup.taste.notify, news),
+                Effect::Notify(news) => self.carrier.notify(&self.app.setup.ui.notify, news),
                 Effect::Withdraw(id) => self.carrier.withdraw(&id),
                 Effect::Look(tasks) => self.carrier.look(tasks),
                 Effect::Release(task) => self.carrier.release(task),

@@ -9,7 +9,7 @@ use crate::terminal::{History, LogBytes, Origin, Page, Size, Terminal, clean};
 use super::super::app::picture::Picture;
 use super::super::app::search::Query;
 use super::super::msg::{Anchor, PageView};
-use super::super::spoken::{Purpose, Reading};
+use super::super::plain::{Purpose, Reading};
 
 /// Bytes of an output read aloud at once.
 const MOST_READ: u64 = 256 << 10;

@@ -6,12 +6,12 @@ use crate::envelope::TaskId;
 use crate::runtime::{QuestionKind, TaskView};
 
 use super::super::app::{alias, takes_input};
-use super::super::msg::{Effect, Leave};
+use super::super::msg::{self, Leave};
 use super::super::text::visible;
 use super::line::{Line, who};
 use super::menu::{self, Verb};
-use super::reading::Purpose;
-use super::talk::{Act, Step, Talk};
+use super::output::Purpose;
+use super::session::{Effect, Session, Step};
 use super::tasks;
 use crate::console::app::stop::{SIGNALS, signal_of, stop_of};
 use crate::console::app::typing::{line_to, start_of, wants_secret};
@@ -26,14 +26,14 @@ const MOST_WRITTEN: usize = 64 << 10;
 /// What leaves a question open, or a line unwritten.
 pub(super) const BACK: &str = "/back";
 
-impl Talk {
-    pub(super) fn line(&mut self, line: &str, at: Timestamp) -> Vec<Act> {
+impl Session {
+    pub(super) fn line(&mut self, line: &str, at: Timestamp) -> Vec<Effect> {
         let step = std::mem::replace(&mut self.step, Step::Menu);
         let is_back = line.trim() == BACK;
         match step {
             Step::Menu => self.choose(line),
             Step::Lines(..) | Step::Line(_) | Step::Question(_) | Step::Rename(_) if is_back => {
-                vec![Act::Hide(false), reply("left as it is")]
+                vec![Effect::Hide(false), reply("left as it is")]
             }
             Step::Lines(step, written) => self.write_on(step, written, line, at),
             step if line.trim() == LINES && self.takes_lines(&step) => {
@@ -47,25 +47,25 @@ impl Talk {
     }
 
     /// Takes what was written for what was asked: a line, or several at once.
-    fn take(&mut self, step: Step, line: &str, at: Timestamp) -> Vec<Act> {
+    fn take(&mut self, step: Step, line: &str, at: Timestamp) -> Vec<Effect> {
         match step {
             Step::Line(task) => {
-                let mut acts = vec![Act::Hide(false)];
-                acts.extend(self.task(&task).map(|task| Act::Do(line_to(task, line))));
-                acts
+                let mut effects = vec![Effect::Hide(false)];
+                effects.extend(self.task(&task).map(|task| Effect::Do(line_to(task, line))));
+                effects
             }
             Step::Question(inquiry) => self.answer(inquiry, line, at),
             Step::Held(word) => self.decide(word, line, at),
-            Step::Rename(task) => vec![Act::Do(rename_of(&task, line))],
+            Step::Rename(task) => vec![Effect::Do(rename_of(&task, line))],
             _ if line.trim() == BACK || line.trim().is_empty() => vec![reply("left as it is")],
-            Step::Start => vec![Act::Do(start_of(line.trim()))],
+            Step::Start => vec![Effect::Do(start_of(line.trim()))],
             Step::Stop(task) => match line.trim() {
-                "s" | "stop" => vec![Act::Do(stop_of(&task, false))],
-                "k" | "kill" => vec![Act::Do(stop_of(&task, true))],
+                "s" | "stop" => vec![Effect::Do(stop_of(&task, false))],
+                "k" | "kill" => vec![Effect::Do(stop_of(&task, true))],
                 _ => vec![reply("left as it is")],
             },
             Step::Signal(task) => match signal_named(line) {
-                Some(signal) => vec![Act::Do(signal_of(&task, signal))],
+                Some(signal) => vec![Effect::Do(signal_of(&task, signal))],
                 None => vec![reply(format!("{:?} is no signal; none was sent", line.trim()))],
             },
             Step::Waits(subjects) => self.pick(&subjects, line),
@@ -83,13 +83,13 @@ impl Talk {
         }
     }
 
-    fn write_on(&mut self, step: Box<Step>, mut written: String, line: &str, at: Timestamp) -> Vec<Act> {
+    fn write_on(&mut self, step: Box<Step>, mut written: String, line: &str, at: Timestamp) -> Vec<Effect> {
         if line == END {
             return self.take(*step, written.strip_suffix('\n').unwrap_or(&written), at);
         }
         if written.len() + line.len() > MOST_WRITTEN {
             let text = format!("that is more than {MOST_WRITTEN} bytes; nothing was sent");
-            return vec![Act::Hide(false), reply(text)];
+            return vec![Effect::Hide(false), reply(text)];
         }
         written.push_str(line);
         written.push('\n');
@@ -97,7 +97,7 @@ impl Talk {
         Vec::new()
     }
 
-    fn choose(&mut self, line: &str) -> Vec<Act> {
+    fn choose(&mut self, line: &str) -> Vec<Effect> {
         let Some((verb, rest)) = menu::read(line) else {
             return vec![reply(format!("{:?} is not on the menu; an empty line shows it", line.trim()))];
         };
@@ -105,26 +105,28 @@ impl Talk {
             return vec![reply("a recording is only looked at")];
         }
         match verb {
-            Verb::Help => self.menu().into_iter().map(Act::Say).collect(),
+            Verb::Help => self.menu().into_iter().map(Effect::Say).collect(),
             Verb::Tasks => self.list(),
             Verb::Output => self.with_task(
                 rest,
                 |_| true,
-                |talk, task| vec![Act::Read(task.id.clone(), talk.read_to(&task.id), Purpose::Asked)],
+                |session, task| {
+                    vec![Effect::Read(task.id.clone(), session.read_to(&task.id), Purpose::Asked)]
+                },
             ),
-            Verb::Screen => self.with_task(rest, |_| true, |_, task| vec![Act::Screen(task.id.clone())]),
+            Verb::Screen => self.with_task(rest, |_| true, |_, task| vec![Effect::Screen(task.id.clone())]),
             Verb::Follow => self.follow(rest),
             Verb::Line => self.write(rest),
             Verb::Start if rest.is_empty() => {
                 self.step = Step::Start;
                 vec![reply("write the command; an empty line starts none")]
             }
-            Verb::Start => vec![Act::Do(start_of(rest))],
+            Verb::Start => vec![Effect::Do(start_of(rest))],
             Verb::Stop => self.with_task(rest, |task| !task.status.is_terminal(), Self::ask_to_stop),
             Verb::Signal => self.signal(rest),
             Verb::Rename => self.rename(rest),
             Verb::Attend => self.attend(rest),
-            Verb::Pause => vec![Act::Do(Effect::Pause(self.snapshot.gate.paused.is_none()))],
+            Verb::Pause => vec![Effect::Do(msg::Effect::Pause(self.snapshot.gate.paused.is_none()))],
             Verb::Receipts => self.receipts(rest),
             Verb::Quit => self.quit(),
         }
@@ -135,7 +137,7 @@ impl Talk {
         menu::lines(self.about.recording.is_some())
     }
 
-    fn list(&self) -> Vec<Act> {
+    fn list(&self) -> Vec<Effect> {
         if self.snapshot.tasks.is_empty() {
             return vec![reply("no tasks yet")];
         }
@@ -149,8 +151,8 @@ impl Talk {
         &mut self,
         rest: &str,
         fits: impl Fn(&TaskView) -> bool,
-        act: impl Fn(&mut Self, &TaskView) -> Vec<Act>,
-    ) -> Vec<Act> {
+        act: impl Fn(&mut Self, &TaskView) -> Vec<Effect>,
+    ) -> Vec<Effect> {
         let name = rest.split_whitespace().next();
         let mut fitting = self.snapshot.tasks.iter().filter(|task| fits(task));
         let task = match name {
@@ -174,39 +176,39 @@ impl Talk {
         }
     }
 
-    fn follow(&mut self, rest: &str) -> Vec<Act> {
+    fn follow(&mut self, rest: &str) -> Vec<Effect> {
         if rest.is_empty() && self.follows.take().is_some() {
             return vec![reply("no task is followed any more")];
         }
         self.with_task(
             rest,
             |task| !task.status.is_terminal(),
-            |talk, task| {
-                talk.follows = Some(task.id.clone());
-                let read = Act::Read(task.id.clone(), talk.read_to(&task.id), Purpose::Followed);
+            |session, task| {
+                session.follows = Some(task.id.clone());
+                let read = Effect::Read(task.id.clone(), session.read_to(&task.id), Purpose::Followed);
                 vec![reply(format!("{} is followed; follow alone ends it", alias(task))), read]
             },
         )
     }
 
-    pub(super) fn write(&mut self, rest: &str) -> Vec<Act> {
+    pub(super) fn write(&mut self, rest: &str) -> Vec<Effect> {
         let text = rest.split_once(char::is_whitespace).map(|(_, text)| text.to_owned());
-        self.with_task(rest, takes_input, |talk, task| match (&text, wants_secret(task)) {
+        self.with_task(rest, takes_input, |session, task| match (&text, wants_secret(task)) {
             (Some(_), true) => {
                 vec![reply(format!("{0} wants a secret: write line {0} alone, then the secret", alias(task)))]
             }
-            (Some(text), false) => vec![Act::Do(line_to(task, text))],
+            (Some(text), false) => vec![Effect::Do(line_to(task, text))],
             (None, is_secret) => {
-                talk.step = Step::Line(task.id.clone());
+                session.step = Step::Line(task.id.clone());
                 let hidden = if is_secret { " It is not shown and not recorded." } else { "" };
                 let lines = if is_secret { String::new() } else { format!("{LINES} for several, ") };
                 let text = format!("write the line for {}; {lines}{BACK} to send none.{hidden}", alias(task));
-                vec![Act::Hide(is_secret), reply(text)]
+                vec![Effect::Hide(is_secret), reply(text)]
             }
         })
     }
 
-    fn ask_to_stop(&mut self, task: &TaskView) -> Vec<Act> {
+    fn ask_to_stop(&mut self, task: &TaskView) -> Vec<Effect> {
         self.step = Step::Stop(task.id.clone());
         let name = alias(task);
         vec![
@@ -215,16 +217,16 @@ impl Talk {
         ]
     }
 
-    fn signal(&mut self, rest: &str) -> Vec<Act> {
+    fn signal(&mut self, rest: &str) -> Vec<Effect> {
         let named = rest.split_once(char::is_whitespace).map(|(_, name)| name.to_owned());
         self.with_task(
             rest,
             |task| !task.status.is_terminal(),
-            |talk, task| match named.as_deref().map(|name| (name, signal_named(name))) {
-                Some((_, Some(signal))) => vec![Act::Do(signal_of(&task.id, signal))],
+            |session, task| match named.as_deref().map(|name| (name, signal_named(name))) {
+                Some((_, Some(signal))) => vec![Effect::Do(signal_of(&task.id, signal))],
                 Some((name, None)) => vec![reply(format!("{name:?} is no signal: {}", signals()))],
                 None => {
-                    talk.step = Step::Signal(task.id.clone());
+                    session.step = Step::Signal(task.id.clone());
                     let name = alias(task);
                     let ask = format!("which signal for {name}? {}. An empty line sends none", signals());
                     vec![reply(ask)]
@@ -233,15 +235,15 @@ impl Talk {
         )
     }
 
-    fn rename(&mut self, rest: &str) -> Vec<Act> {
+    fn rename(&mut self, rest: &str) -> Vec<Effect> {
         let name = rest.split_once(char::is_whitespace).map(|(_, name)| name.to_owned());
         self.with_task(
             rest,
             |_| true,
-            |talk, task| match &name {
-                Some(name) => vec![Act::Do(rename_of(&task.id, name))],
+            |session, task| match &name {
+                Some(name) => vec![Effect::Do(rename_of(&task.id, name))],
                 None => {
-                    talk.step = Step::Rename(task.id.clone());
+                    session.step = Step::Rename(task.id.clone());
                     let text = format!(
                         "write the name of {}; an empty line takes it away, {BACK} leaves it",
                         alias(task)
@@ -252,9 +254,9 @@ impl Talk {
         )
     }
 
-    fn receipts(&mut self, rest: &str) -> Vec<Act> {
+    fn receipts(&mut self, rest: &str) -> Vec<Effect> {
         if let Ok(seq) = rest.trim().parse() {
-            return vec![Act::Do(Effect::Fetch(seq))];
+            return vec![Effect::Do(msg::Effect::Fetch(seq))];
         }
         if self.snapshot.calls.is_empty() {
             return vec![reply("no calls yet")];
@@ -268,12 +270,12 @@ impl Talk {
         calls.map(line).collect()
     }
 
-    pub(super) fn quit(&mut self) -> Vec<Act> {
+    pub(super) fn quit(&mut self) -> Vec<Effect> {
         let live = self.live().count();
         let programs = self.snapshot.programs.iter().filter(|program| !program.state.is_terminal()).count();
         let programs = if self.about.is_remote { 0 } else { programs };
         if live + programs == 0 || self.about.recording.is_some() {
-            return vec![Act::Do(Effect::Quit(Leave::LeaveRunning))];
+            return vec![Effect::Do(msg::Effect::Quit(Leave::LeaveRunning))];
         }
         self.step = Step::Quit;
         let tasks = if live == 1 { "1 task runs".to_owned() } else { format!("{live} tasks run") };
@@ -291,14 +293,14 @@ impl Talk {
         vec![reply(format!("{tasks}. {choices}"))]
     }
 
-    fn leave(&mut self, line: &str) -> Vec<Act> {
+    fn leave(&mut self, line: &str) -> Vec<Effect> {
         let may_stop = !self.about.is_remote || self.snapshot.headless;
         match line {
             "1" if may_stop => {
                 self.is_leaving = true;
-                vec![reply("stopping all tasks"), Act::Do(Effect::Quit(Leave::StopAll))]
+                vec![reply("stopping all tasks"), Effect::Do(msg::Effect::Quit(Leave::StopAll))]
             }
-            "2" if self.about.is_remote => vec![Act::Do(Effect::Quit(Leave::LeaveRunning))],
+            "2" if self.about.is_remote => vec![Effect::Do(msg::Effect::Quit(Leave::LeaveRunning))],
             _ => vec![reply("stays")],
         }
     }
@@ -317,15 +319,15 @@ fn signal_named(name: &str) -> Option<&'static str> {
     SIGNALS.iter().map(|(_, known)| *known).find(|known| *known == name)
 }
 
-fn rename_of(task: &TaskId, name: &str) -> Effect {
+fn rename_of(task: &TaskId, name: &str) -> msg::Effect {
     let name = name.trim();
-    Effect::Rename(task.clone(), (!name.is_empty()).then(|| name.to_owned()))
+    msg::Effect::Rename(task.clone(), (!name.is_empty()).then(|| name.to_owned()))
 }
 
 fn is_named(task: &TaskView, name: &str) -> bool {
     alias(task) == name || task.id.as_str() == name || name.parse() == Ok(task.number)
 }
 
-pub(super) fn reply(text: impl Into<String>) -> Act {
-    Act::Say(Line::reply(text))
+pub(super) fn reply(text: impl Into<String>) -> Effect {
+    Effect::Say(Line::reply(text))
 }

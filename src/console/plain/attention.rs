@@ -8,16 +8,16 @@ use jiff::Timestamp;
 use crate::runtime::{Decision, READING};
 
 use super::super::app::alias;
-use super::super::msg::Effect;
+use super::super::msg;
 use super::super::text::visible;
 use super::line::who;
 use super::questions::Wider;
+use super::session::{Effect, Session, Step, Subject, Word};
 use super::steps::{BACK, reply};
-use super::talk::{Act, Step, Subject, Talk, Word};
 use super::{questions, tasks};
 use crate::console::app::question::Inquiry;
 
-impl Talk {
+impl Session {
     /// What waits for the person, the oldest first.
     pub(super) fn waiting(&self) -> Vec<(Timestamp, Subject, String)> {
         let mut all = Vec::new();
@@ -41,7 +41,7 @@ impl Talk {
         all
     }
 
-    pub(super) fn attend(&mut self, rest: &str) -> Vec<Act> {
+    pub(super) fn attend(&mut self, rest: &str) -> Vec<Effect> {
         let all = self.waiting();
         if all.is_empty() {
             return vec![reply("nothing waits for you")];
@@ -51,13 +51,13 @@ impl Talk {
             return self.pick(&subjects, rest);
         }
         self.step = Step::Waits(subjects);
-        let mut acts: Vec<Act> =
+        let mut effects: Vec<Effect> =
             (1..).zip(&all).map(|(number, (.., text))| reply(format!("{number} {text}"))).collect();
-        acts.push(reply("write a number to answer; an empty line leaves it all"));
-        acts
+        effects.push(reply("write a number to answer; an empty line leaves it all"));
+        effects
     }
 
-    pub(super) fn pick(&mut self, subjects: &[Subject], line: &str) -> Vec<Act> {
+    pub(super) fn pick(&mut self, subjects: &[Subject], line: &str) -> Vec<Effect> {
         let word = line.trim();
         let place = |number: usize| subjects.get(number.checked_sub(1)?);
         let named = |subject: &&Subject| match subject {
@@ -82,42 +82,42 @@ impl Talk {
             Some(Subject::Held(ticket)) => {
                 let call = self.snapshot.gate.held.iter().find(|held| held.ticket == ticket).cloned();
                 let Some(call) = call else { return vec![reply("it waits no longer")] };
-                let acts = questions::call(&call, &self.about.zone).into_iter().map(Act::Say).collect();
+                let effects = questions::call(&call, &self.about.zone).into_iter().map(Effect::Say).collect();
                 let word = Word { ticket, hash: call.hash, shown: None, wider: None };
-                self.only_by_a_person(acts, Step::Held(word))
+                self.only_by_a_person(effects, Step::Held(word))
             }
         }
     }
 
-    fn open_question(&mut self, inquiry: Inquiry) -> Vec<Act> {
+    fn open_question(&mut self, inquiry: Inquiry) -> Vec<Effect> {
         let is_secret = matches!(inquiry.question.kind, crate::runtime::QuestionKind::Text { masked: true });
-        let mut acts: Vec<Act> = questions::question(&inquiry).into_iter().map(Act::Say).collect();
-        acts.push(Act::Hide(is_secret));
+        let mut effects: Vec<Effect> = questions::question(&inquiry).into_iter().map(Effect::Say).collect();
+        effects.push(Effect::Hide(is_secret));
         if inquiry.question.kind.is_operators() {
-            return self.only_by_a_person(acts, Step::Question(Box::new(inquiry)));
+            return self.only_by_a_person(effects, Step::Question(Box::new(inquiry)));
         }
         self.step = Step::Question(Box::new(inquiry));
-        acts
+        effects
     }
 
     /// What only the operator may say is not taken from a pipe: nobody can tell who is behind it.
-    fn only_by_a_person(&mut self, mut acts: Vec<Act>, step: Step) -> Vec<Act> {
+    fn only_by_a_person(&mut self, mut effects: Vec<Effect>, step: Step) -> Vec<Effect> {
         if self.about.is_person {
             self.step = step;
         } else {
-            acts.push(reply("only a person at a terminal can answer that; the input here is none"));
+            effects.push(reply("only a person at a terminal can answer that; the input here is none"));
         }
-        acts
+        effects
     }
 
-    pub(super) fn answer(&mut self, mut inquiry: Box<Inquiry>, line: &str, at: Timestamp) -> Vec<Act> {
+    pub(super) fn answer(&mut self, mut inquiry: Box<Inquiry>, line: &str, at: Timestamp) -> Vec<Effect> {
         if !inquiry.is_ready(at) {
             self.step = Step::Question(inquiry);
             return vec![reply("that line came too early: read, then write it again")];
         }
         let Some(given) = questions::answer(&inquiry.question, line) else {
             if line.trim().is_empty() {
-                return vec![Act::Hide(false), reply("left open")];
+                return vec![Effect::Hide(false), reply("left open")];
             }
             let text = format!("that is no answer: {}", inquiry.question.kind.expected());
             self.step = Step::Question(inquiry);
@@ -125,10 +125,10 @@ impl Talk {
         };
         inquiry.is_sent = true;
         let question = inquiry.question.id.clone();
-        vec![Act::Hide(false), Act::Do(Effect::Answer { question, given })]
+        vec![Effect::Hide(false), Effect::Do(msg::Effect::Answer { question, given })]
     }
 
-    pub(super) fn decide(&mut self, mut word: Word, line: &str, at: Timestamp) -> Vec<Act> {
+    pub(super) fn decide(&mut self, mut word: Word, line: &str, at: Timestamp) -> Vec<Effect> {
         if line.trim().is_empty() || line.trim() == BACK {
             return vec![reply("left waiting")];
         }
@@ -151,13 +151,13 @@ impl Talk {
                 let lines = questions::preview(&call, &preview);
                 (word.wider, word.shown) = (preview.ok().map(|preview| preview.prefix), None);
                 self.step = Step::Held(word);
-                return lines.into_iter().map(Act::Say).collect();
+                return lines.into_iter().map(Effect::Say).collect();
             }
             None => questions::decision(&call, line),
         };
         match decision {
             Some(decision) => {
-                vec![Act::Do(Effect::Decide { ticket: word.ticket, hash: word.hash, decision })]
+                vec![Effect::Do(msg::Effect::Decide { ticket: word.ticket, hash: word.hash, decision })]
             }
             None => {
                 self.step = Step::Held(word);

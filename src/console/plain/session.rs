@@ -11,12 +11,12 @@ use crate::config::Prefix;
 use crate::envelope::TaskId;
 use crate::runtime::{QuestionId, Snapshot, TaskView};
 
-use super::super::msg::{Effect, Leave, Msg};
+use super::super::msg::{self, Leave, Msg};
 use super::super::text::visible;
 use super::events::events;
 use super::line::Line;
+use super::output::{Purpose, Reading};
 use super::programs::program_runs;
-use super::reading::{Purpose, Reading};
 use super::tasks;
 use crate::console::app::question::Inquiry;
 
@@ -27,7 +27,7 @@ const IDLE: SignedDuration = SignedDuration::from_secs(3);
 
 /// What the conversation is told.
 #[derive(Debug, Clone)]
-pub enum Heard {
+pub enum Event {
     /// A line was written, and was read at this time.
     Line(String, Timestamp),
     /// No line will come any more.
@@ -50,11 +50,11 @@ pub enum Heard {
 
 /// What is to be said or done.
 #[derive(Debug, Clone)]
-pub enum Act {
+pub enum Effect {
     /// Say a line.
     Say(Line),
     /// Do what the console does.
-    Do(Effect),
+    Do(msg::Effect),
     /// Read what a task wrote from here on.
     Read(TaskId, u64, Purpose),
     /// Look at the screen of a task.
@@ -129,7 +129,7 @@ pub(super) enum Subject {
 
 /// The conversation.
 #[derive(Debug, Clone)]
-pub struct Talk {
+pub struct Session {
     pub(super) about: Circumstances,
     pub(super) snapshot: Arc<Snapshot>,
     pub(super) step: Step,
@@ -146,10 +146,10 @@ pub struct Talk {
     pub is_leaving: bool,
 }
 
-impl Talk {
+impl Session {
     /// Begins, with what there is to know first.
     #[must_use]
-    pub fn begin(about: Circumstances, snapshot: Arc<Snapshot>, now: Timestamp) -> (Self, Vec<Act>) {
+    pub fn begin(about: Circumstances, snapshot: Arc<Snapshot>, now: Timestamp) -> (Self, Vec<Effect>) {
         let mut said = vec![Line::system(format!(
             "accessible console, because of {}: plain lines, no drawing",
             about.because
@@ -169,7 +169,7 @@ impl Talk {
         );
         let running = snapshot.tasks.iter().filter(|task| !task.status.is_terminal());
         said.extend(running.map(|task| Line::system(tasks::standing(task, now))));
-        let talk = Self {
+        let session = Self {
             about,
             snapshot,
             step: Step::Menu,
@@ -182,38 +182,38 @@ impl Talk {
             is_lost: false,
             is_leaving: false,
         };
-        let waiting = if talk.about.recording.is_some() { Vec::new() } else { talk.waiting() };
+        let waiting = if session.about.recording.is_some() { Vec::new() } else { session.waiting() };
         said.extend(waiting.into_iter().map(|(.., text)| Line::system(format!("waits for you: {text}"))));
-        said.extend(talk.menu());
-        (talk, said.into_iter().map(Act::Say).collect())
+        said.extend(session.menu());
+        (session, said.into_iter().map(Effect::Say).collect())
     }
 
     /// Takes something in; says and does what follows from it.
-    pub fn update(&mut self, heard: Heard, now: Timestamp) -> Vec<Act> {
+    pub fn update(&mut self, heard: Event, now: Timestamp) -> Vec<Effect> {
         self.now = now;
-        let mut acts = match heard {
-            Heard::Line(line, at) => self.line(&line, at),
-            Heard::InputEnded => {
+        let mut effects = match heard {
+            Event::Line(line, at) => self.line(&line, at),
+            Event::InputEnded => {
                 self.has_input = false;
                 vec![say("no more input: the console leaves when nothing runs")]
             }
-            Heard::News(snapshot) => self.news(snapshot),
-            Heard::Told(msg) => self.told(msg),
-            Heard::Read(task, reading) => self.output(&task, reading),
-            Heard::Screen(task, screen) => self.screen(&task, screen),
-            Heard::Interrupted => self.interrupted(),
-            Heard::LinkLost if self.is_leaving => vec![Act::Leave],
-            Heard::LinkLost => {
+            Event::News(snapshot) => self.news(snapshot),
+            Event::Told(msg) => self.told(msg),
+            Event::Read(task, reading) => self.output(&task, reading),
+            Event::Screen(task, screen) => self.screen(&task, screen),
+            Event::Interrupted => self.interrupted(),
+            Event::LinkLost if self.is_leaving => vec![Effect::Leave],
+            Event::LinkLost => {
                 self.is_lost = true;
-                vec![say("the runtime went away, and its tasks with it"), Act::Leave]
+                vec![say("the runtime went away, and its tasks with it"), Effect::Leave]
             }
-            Heard::Time => Vec::new(),
+            Event::Time => Vec::new(),
         };
-        acts.extend(self.by_itself());
-        if acts.iter().any(|act| matches!(act, Act::Say(_))) {
+        effects.extend(self.by_itself());
+        if effects.iter().any(|effect| matches!(effect, Effect::Say(_))) {
             self.last_said = now;
         }
-        acts
+        effects
     }
 
     /// Takes note that all that was to be said has been written: from now on it can have been read.
@@ -248,12 +248,12 @@ impl Talk {
     }
 
     /// What time brings: a sign of life, and the end once nothing is left to wait for.
-    fn by_itself(&mut self) -> Vec<Act> {
+    fn by_itself(&mut self) -> Vec<Effect> {
         let has_agent = self.snapshot.agents.iter().any(|agent| agent.connected);
         let is_idle = !self.has_input && !self.is_busy() && !has_agent;
         self.idle_since = is_idle.then(|| self.idle_since.unwrap_or(self.now));
         if self.idle_since.is_some_and(|since| self.now.duration_since(since) >= IDLE) {
-            return vec![say("nothing runs any more"), Act::Leave];
+            return vec![say("nothing runs any more"), Effect::Leave];
         }
         if !self.is_busy() || self.now.duration_since(self.last_said) < HEARTBEAT {
             return Vec::new();
@@ -268,30 +268,30 @@ impl Talk {
         vec![say(&format!("still running: {running}{waits}"))]
     }
 
-    fn news(&mut self, snapshot: Arc<Snapshot>) -> Vec<Act> {
+    fn news(&mut self, snapshot: Arc<Snapshot>) -> Vec<Effect> {
         let before = std::mem::replace(&mut self.snapshot, snapshot);
-        let mut acts: Vec<Act> = events(&before, &self.snapshot).into_iter().map(Act::Say).collect();
+        let mut effects: Vec<Effect> = events(&before, &self.snapshot).into_iter().map(Effect::Say).collect();
         for task in &self.snapshot.tasks {
             let known = before.tasks.iter().find(|known| known.id == task.id);
             let wants =
                 |task: &TaskView| task.waiting.as_ref().filter(|waiting| waiting.is_certain()).cloned();
             if wants(task).is_some() && known.and_then(|known| wants(known)) != wants(task) {
-                acts.push(Act::Read(task.id.clone(), self.read_to(&task.id), Purpose::Prompt));
+                effects.push(Effect::Read(task.id.clone(), self.read_to(&task.id), Purpose::Prompt));
             }
             let bytes = known.map_or(0, |known| known.output.bytes);
             let is_over = task.status.is_terminal() && known.is_none_or(|known| !known.status.is_terminal());
             if self.follows.as_ref() == Some(&task.id) && (task.output.bytes > bytes || is_over) {
                 let purpose = if is_over { Purpose::Asked } else { Purpose::Followed };
-                acts.push(Act::Read(task.id.clone(), self.read_to(&task.id), purpose));
+                effects.push(Effect::Read(task.id.clone(), self.read_to(&task.id), purpose));
                 self.follows.take_if(|_| is_over);
             }
         }
-        acts.extend(self.overtaken());
-        acts
+        effects.extend(self.overtaken());
+        effects
     }
 
     /// What is being answered may have been settled by somebody else.
-    fn overtaken(&mut self) -> Vec<Act> {
+    fn overtaken(&mut self) -> Vec<Effect> {
         let step = match &self.step {
             Step::Lines(step, _) => &**step,
             step => step,
@@ -311,15 +311,15 @@ impl Talk {
             return Vec::new();
         }
         self.step = Step::Menu;
-        vec![Act::Hide(false), say("what you were asked is over; back at the menu")]
+        vec![Effect::Hide(false), say("what you were asked is over; back at the menu")]
     }
 
     pub(super) fn read_to(&self, task: &TaskId) -> u64 {
         self.read.get(task).copied().unwrap_or(0)
     }
 
-    fn told(&mut self, msg: Msg) -> Vec<Act> {
-        let reply = |text: String| vec![Act::Say(Line::reply(text))];
+    fn told(&mut self, msg: Msg) -> Vec<Effect> {
+        let reply = |text: String| vec![Effect::Say(Line::reply(text))];
         match msg {
             Msg::Answered(answered) if answered.is_error => reply(format!("not done: {}", answered.text)),
             // What came of it is news.
@@ -331,24 +331,24 @@ impl Talk {
                 let head = format!("call {}, {}", record.seq, record.tool);
                 let receipt = record.receipt.clone().unwrap_or_else(|| "not answered yet".to_owned());
                 let lines = std::iter::once(head).chain(receipt.lines().map(str::to_owned));
-                lines.map(|line| Act::Say(Line::reply(visible::in_text(&line)))).collect()
+                lines.map(|line| Effect::Say(Line::reply(visible::in_text(&line)))).collect()
             }
-            Msg::Stopped => vec![Act::Leave],
+            Msg::Stopped => vec![Effect::Leave],
             _ => Vec::new(),
         }
     }
 
     /// The first Control-C asks, as in the drawn console; the second, or one that no person can answer, ends.
-    fn interrupted(&mut self) -> Vec<Act> {
+    fn interrupted(&mut self) -> Vec<Effect> {
         if matches!(self.step, Step::Quit) || !self.has_input || !self.about.is_person {
-            return vec![Act::Do(Effect::Quit(Leave::LeaveRunning))];
+            return vec![Effect::Do(msg::Effect::Quit(Leave::LeaveRunning))];
         }
-        let mut acts = vec![Act::Hide(false)];
-        acts.extend(self.quit());
-        acts
+        let mut effects = vec![Effect::Hide(false)];
+        effects.extend(self.quit());
+        effects
     }
 }
 
-pub(super) fn say(text: &str) -> Act {
-    Act::Say(Line::system(text))
+pub(super) fn say(text: &str) -> Effect {
+    Effect::Say(Line::system(text))
 }

@@ -1,10 +1,10 @@
-//! How the console looks and behaves: what the files, the flags and the terminal come to. Reads the files;
-//! each that cannot be used is told of, and what it says stays at its default.
+//! Theme, keys and behaviour of the console: what the settings files, the flags and the terminal add up to.
+//! A file that cannot be used is reported, and its settings keep their defaults.
 
 pub mod colour;
+pub mod file;
 pub(super) mod glyphs;
-pub mod theme;
-pub mod themes;
+pub mod list;
 
 use std::path::{Path, PathBuf};
 
@@ -15,10 +15,10 @@ use crate::config::{
 use crate::terminal::Palette;
 use crate::terminal::host_terminal::HostTerminal;
 use colour::{Backdrop, Level, contrast};
-use theme::{Colours, Theme};
-use themes::Themes;
+pub use file::{Colours, Glyphs, Role, Theme, ThemeFile};
+use list::Themes;
 
-/// The theme worn on a light background when nobody has chosen one.
+/// The theme used on a light background when nobody has chosen one.
 const LIGHT: &str = "light";
 
 /// What was asked for on the command line: it wins over the settings.
@@ -42,7 +42,7 @@ pub struct Flags {
 
 /// What is known of the terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Facts {
+pub struct Capabilities {
     /// `NO_COLOR`, or `CLICOLOR=0`.
     pub no_color: bool,
     /// How many colours it says it has.
@@ -59,24 +59,24 @@ pub struct Facts {
 
 /// What holds in a console.
 #[derive(Debug, Clone)]
-pub struct Looks {
+pub struct Preferences {
     /// The looks.
     pub theme: Theme,
     /// The keys.
     pub keymap: Keymap,
-    /// What themes are made with, and which one is worn.
-    pub wardrobe: Wardrobe,
+    /// What themes are made with, and which one is active.
+    pub theme_set: ThemeSet,
     /// The rest.
-    pub taste: Taste,
+    pub ui: UiSettings,
 }
 
 /// The themes and what they are made with.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Wardrobe {
+pub struct ThemeSet {
     /// All there are.
     pub themes: Themes,
     /// The name of the one in use.
-    pub worn: String,
+    pub active: String,
     /// Whether the chrome uses colour.
     pub colours: Colours,
     /// The chrome keeps to ASCII.
@@ -87,7 +87,7 @@ pub struct Wardrobe {
 
 /// How the console behaves.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Taste {
+pub struct UiSettings {
     /// Colours that go out to the terminal, a task's as well.
     pub level: Level,
     /// What the mouse does.
@@ -106,26 +106,26 @@ pub struct Taste {
     pub keys: (String, Option<Source>),
 }
 
-impl Default for Wardrobe {
+impl Default for ThemeSet {
     fn default() -> Self {
-        let (worn, colours) = ("default".to_owned(), Colours::Named);
-        Self { themes: Themes::default(), worn, colours, ascii: false, backdrop: None }
+        let (active, colours) = ("default".to_owned(), Colours::Named);
+        Self { themes: Themes::default(), active, colours, ascii: false, backdrop: None }
     }
 }
 
-impl Wardrobe {
+impl ThemeSet {
     /// Makes a theme; the default one when there is none of that name.
     #[must_use]
     pub fn theme(&self, name: &str) -> Theme {
         let listed = self.themes.find(name).or_else(|| self.themes.list().first());
         listed.map_or_else(
             || Theme::built_in(self.colours, self.ascii),
-            |listed| listed.sketch.theme(self.colours, self.ascii, self.backdrop.as_ref()),
+            |listed| listed.file.theme(self.colours, self.ascii, self.backdrop.as_ref()),
         )
     }
 }
 
-impl Wardrobe {
+impl ThemeSet {
     /// Returns the colours for pages and pictures: light where the terminal is, or else the theme.
     #[must_use]
     pub fn paper(&self) -> Palette {
@@ -133,13 +133,13 @@ impl Wardrobe {
             Some(backdrop) => {
                 contrast((0, 0, 0), backdrop.background) > contrast((255, 255, 255), backdrop.background)
             }
-            None => self.themes.find(&self.worn).is_some_and(|listed| listed.sketch.on == ["light"]),
+            None => self.themes.find(&self.active).is_some_and(|listed| listed.file.on == ["light"]),
         };
         if is_light { Palette::LIGHT } else { Palette::DARK }
     }
 }
 
-impl Default for Taste {
+impl Default for UiSettings {
     fn default() -> Self {
         let ConsoleSettings { mouse, motion, clock, bell, notify, keys, .. } = ConsoleSettings::default();
         // Whoever has no settings has nowhere to remember that a hint was understood.
@@ -147,14 +147,14 @@ impl Default for Taste {
     }
 }
 
-impl Default for Facts {
+impl Default for Capabilities {
     fn default() -> Self {
         let (no_color, level, is_wide) = (false, Level::True, false);
         Self { no_color, level, is_wide, backdrop: None, is_light: None, answers: false }
     }
 }
 
-impl Facts {
+impl Capabilities {
     /// Adds what the terminal itself answered: it knows better than the environment.
     #[must_use]
     pub fn learn(self, outer: &HostTerminal) -> Self {
@@ -170,10 +170,10 @@ impl Facts {
     }
 }
 
-impl Looks {
+impl Preferences {
     /// Reads what stands in the folder of settings; without one, the defaults hold.
     #[must_use]
-    pub fn read(config: Option<&Path>, flags: &Flags, facts: &Facts) -> (Self, Vec<Fault>) {
+    pub fn read(config: Option<&Path>, flags: &Flags, capabilities: &Capabilities) -> (Self, Vec<Fault>) {
         let mut faults = Vec::new();
         let (settings, is_chosen) = match config.map(settings) {
             None => (ConsoleSettings::default(), false),
@@ -184,8 +184,8 @@ impl Looks {
             }
         };
         // The sixteen colours of a terminal are seldom legible on a light background: where nobody has chosen, the
-        // theme that brings its own is worn there.
-        let is_pale = facts.is_light == Some(true) && facts.level >= Level::Many;
+        // theme that brings its own is used there.
+        let is_pale = capabilities.is_light == Some(true) && capabilities.level >= Level::Many;
         let theme = match &flags.theme {
             Some(theme) => theme.clone(),
             None if !is_chosen && is_pale => LIGHT.to_owned(),
@@ -200,11 +200,11 @@ impl Looks {
             faults.extend(wrong);
             Keymap::built_in()
         });
-        let wardrobe = wardrobe(config, (&settings, &theme), flags, facts, &mut faults);
-        keymap.spell_out(wardrobe.ascii);
+        let theme_set = theme_set(config, (&settings, &theme), flags, capabilities, &mut faults);
+        keymap.spell_out(theme_set.ascii);
         let asked = Level::asked(flags.color.unwrap_or(settings.color));
-        let taste = Taste {
-            level: asked.unwrap_or(facts.level.max(Level::Sixteen)),
+        let ui = UiSettings {
+            level: asked.unwrap_or(capabilities.level.max(Level::Sixteen)),
             mouse: flags.mouse.unwrap_or(settings.mouse),
             motion: settings.motion && !flags.no_motion && !flags.accessible,
             clock: settings.clock && !flags.no_clock,
@@ -213,12 +213,12 @@ impl Looks {
             hints: settings.hints,
             keys: (settings.keys, keys),
         };
-        (Self { theme: wardrobe.theme(&wardrobe.worn), keymap, wardrobe, taste }, faults)
+        (Self { theme: theme_set.theme(&theme_set.active), keymap, theme_set, ui }, faults)
     }
 
     /// Names what differs from how it was.
     #[must_use]
-    pub fn changes(&self, wardrobe: &Wardrobe, taste: &Taste) -> Vec<String> {
+    pub fn changes(&self, theme_set: &ThemeSet, ui: &UiSettings) -> Vec<String> {
         let on = |on: bool| if on { "on" } else { "off" };
         let mut changes = Vec::new();
         let mut say = |differs: bool, what: String| {
@@ -226,15 +226,15 @@ impl Looks {
                 changes.push(what);
             }
         };
-        say(self.wardrobe != *wardrobe, format!("theme {}", self.wardrobe.worn));
-        say(self.taste.keys != taste.keys, format!("keys {}", self.taste.keys.0));
-        say(self.taste.mouse != taste.mouse, format!("mouse {:?}", self.taste.mouse).to_lowercase());
-        say(self.taste.motion != taste.motion, format!("motion {}", on(self.taste.motion)));
-        say(self.taste.clock != taste.clock, format!("clock {}", on(self.taste.clock)));
-        say(self.taste.level != taste.level, format!("colours {:?}", self.taste.level).to_lowercase());
-        say(self.taste.bell != taste.bell, format!("bell {}", on(self.taste.bell)));
-        say(self.taste.notify != taste.notify, "notify".to_owned());
-        say(self.taste.hints != taste.hints, format!("hints {}", on(self.taste.hints)));
+        say(self.theme_set != *theme_set, format!("theme {}", self.theme_set.active));
+        say(self.ui.keys != ui.keys, format!("keys {}", self.ui.keys.0));
+        say(self.ui.mouse != ui.mouse, format!("mouse {:?}", self.ui.mouse).to_lowercase());
+        say(self.ui.motion != ui.motion, format!("motion {}", on(self.ui.motion)));
+        say(self.ui.clock != ui.clock, format!("clock {}", on(self.ui.clock)));
+        say(self.ui.level != ui.level, format!("colours {:?}", self.ui.level).to_lowercase());
+        say(self.ui.bell != ui.bell, format!("bell {}", on(self.ui.bell)));
+        say(self.ui.notify != ui.notify, "notify".to_owned());
+        say(self.ui.hints != ui.hints, format!("hints {}", on(self.ui.hints)));
         changes
     }
 }
@@ -248,40 +248,40 @@ fn settings(config: &Path) -> Result<(ConsoleSettings, bool), Faults> {
     Ok((loaded.settings.console, is_chosen))
 }
 
-fn wardrobe(
+fn theme_set(
     config: Option<&Path>,
     (settings, wanted): (&ConsoleSettings, &String),
     flags: &Flags,
-    facts: &Facts,
+    capabilities: &Capabilities,
     faults: &mut Vec<Fault>,
-) -> Wardrobe {
+) -> ThemeSet {
     let themes = config.map_or_else(Themes::default, |config| {
         let (themes, _, wrong) = Themes::read(config);
         faults.extend(wrong);
         themes
     });
-    let worn = if themes.find(wanted).is_some() { wanted.clone() } else { "default".to_owned() };
-    if worn != *wanted {
+    let active = if themes.find(wanted).is_some() { wanted.clone() } else { "default".to_owned() };
+    if active != *wanted {
         let file = if flags.theme.is_some() { PathBuf::from("--theme") } else { PathBuf::from(FILE) };
         let source = Source { name: file.display().to_string(), text: String::new() };
         let fault = source.fault(None, "console.theme", format!("there is no theme `{wanted}`"));
         faults.push(Fault { near: themes.near(wanted).map(str::to_owned), ..fault });
     }
     let asked = flags.color.unwrap_or(settings.color);
-    let is_plain =
-        asked == Color::None || asked == Color::Auto && (facts.no_color || facts.level == Level::None);
+    let is_plain = asked == Color::None
+        || asked == Color::Auto && (capabilities.no_color || capabilities.level == Level::None);
     let ascii = match settings.glyphs {
         _ if flags.ascii => true,
-        GlyphSet::Auto => facts.is_wide,
+        GlyphSet::Auto => capabilities.is_wide,
         GlyphSet::Unicode => false,
         GlyphSet::Ascii => true,
     };
-    let colours = match Level::asked(asked).unwrap_or(facts.level) {
+    let colours = match Level::asked(asked).unwrap_or(capabilities.level) {
         _ if is_plain => Colours::None,
         Level::None | Level::Sixteen => Colours::Sixteen,
         Level::Many | Level::True => Colours::Named,
     };
-    Wardrobe { themes, worn, colours, ascii, backdrop: facts.backdrop.clone() }
+    ThemeSet { themes, active, colours, ascii, backdrop: capabilities.backdrop.clone() }
 }
 
 /// Checks the files that keys and themes stand in: those that are well, and every fault.
@@ -299,7 +299,7 @@ pub fn check(config: &Path) -> (Vec<String>, Vec<Fault>) {
     if let Ok((settings, _)) = settings(config)
         && Themes::read(config).0.find(&settings.theme).is_none()
     {
-        let (_, wrong) = Looks::read(Some(config), &Flags::default(), &Facts::default());
+        let (_, wrong) = Preferences::read(Some(config), &Flags::default(), &Capabilities::default());
         faults.extend(wrong.into_iter().filter(|fault| fault.key == "console.theme"));
     }
     (files, faults)
@@ -309,12 +309,16 @@ pub fn check(config: &Path) -> (Vec<String>, Vec<Fault>) {
 mod tests {
     use super::*;
 
-    fn read(files: &[(&str, &str)], flags: &Flags, facts: &Facts) -> (Looks, Vec<String>) {
+    fn read(
+        files: &[(&str, &str)],
+        flags: &Flags,
+        capabilities: &Capabilities,
+    ) -> (Preferences, Vec<String>) {
         let home = tempfile::tempdir().expect("temp dir");
         for (name, text) in files {
             std::fs::write(home.path().join(name), text).expect("written");
         }
-        let (looks, faults) = Looks::read(Some(home.path()), flags, facts);
+        let (looks, faults) = Preferences::read(Some(home.path()), flags, capabilities);
         let prefix = format!("{}/", home.path().display());
         (looks, faults.iter().map(|fault| fault.to_string().replace(&prefix, "")).collect())
     }
@@ -322,52 +326,53 @@ mod tests {
     #[test]
     fn a_flag_wins_over_a_setting_and_a_setting_over_the_terminal() {
         let file = [(FILE, "[console]\ntheme = \"dark\"\nmouse = \"off\"\nclock = false\ncolor = \"256\"\n")];
-        let (looks, faults) = read(&file, &Flags::default(), &Facts::default());
-        assert_eq!((looks.wardrobe.worn.as_str(), looks.taste.mouse), ("dark", Mouse::Off));
-        assert_eq!((looks.taste.level, looks.taste.clock, faults.len()), (Level::Many, false, 0));
+        let (looks, faults) = read(&file, &Flags::default(), &Capabilities::default());
+        assert_eq!((looks.theme_set.active.as_str(), looks.ui.mouse), ("dark", Mouse::Off));
+        assert_eq!((looks.ui.level, looks.ui.clock, faults.len()), (Level::Many, false, 0));
         let flags =
             Flags { theme: Some("mono".into()), mouse: Some(Mouse::Full), ascii: true, ..Flags::default() };
-        let (looks, _) = read(&file, &flags, &Facts::default());
-        assert_eq!((looks.wardrobe.worn.as_str(), looks.taste.mouse), ("mono", Mouse::Full));
-        assert!(looks.wardrobe.ascii);
+        let (looks, _) = read(&file, &flags, &Capabilities::default());
+        assert_eq!((looks.theme_set.active.as_str(), looks.ui.mouse), ("mono", Mouse::Full));
+        assert!(looks.theme_set.ascii);
     }
 
     #[test]
     fn without_colour_the_chrome_is_plain_and_panes_keep_theirs() {
-        let facts = Facts { no_color: true, level: Level::Many, ..Facts::default() };
-        let (looks, _) = read(&[], &Flags::default(), &facts);
-        assert_eq!((looks.wardrobe.colours, looks.taste.level), (Colours::None, Level::Many));
+        let capabilities = Capabilities { no_color: true, level: Level::Many, ..Capabilities::default() };
+        let (looks, _) = read(&[], &Flags::default(), &capabilities);
+        assert_eq!((looks.theme_set.colours, looks.ui.level), (Colours::None, Level::Many));
         let flags = Flags { color: Some(Color::None), ..Flags::default() };
-        let (looks, _) = read(&[], &flags, &facts);
-        assert_eq!((looks.wardrobe.colours, looks.taste.level), (Colours::None, Level::None));
+        let (looks, _) = read(&[], &flags, &capabilities);
+        assert_eq!((looks.theme_set.colours, looks.ui.level), (Colours::None, Level::None));
         let flags = Flags { color: Some(Color::True), ..Flags::default() };
-        let (looks, _) = read(&[], &flags, &facts);
-        assert_eq!((looks.wardrobe.colours, looks.taste.level), (Colours::Named, Level::True));
+        let (looks, _) = read(&[], &flags, &capabilities);
+        assert_eq!((looks.theme_set.colours, looks.ui.level), (Colours::Named, Level::True));
     }
 
     #[test]
     fn what_a_terminal_answers_is_worn_unless_somebody_chose() {
         let mut outer = HostTerminal { background: Some((253, 246, 227)), ..HostTerminal::default() };
         outer.ambiguous_columns = Some(2);
-        let facts = Facts { level: Level::Many, ..Facts::default() }.learn(&outer);
-        let worn =
-            |files: &[(&str, &str)], flags: &Flags, facts: &Facts| read(files, flags, facts).0.wardrobe;
-        let pale = worn(&[], &Flags::default(), &facts);
-        assert_eq!((pale.worn.as_str(), pale.ascii, pale.backdrop), ("light", true, None));
+        let capabilities = Capabilities { level: Level::Many, ..Capabilities::default() }.learn(&outer);
+        let active = |files: &[(&str, &str)], flags: &Flags, capabilities: &Capabilities| {
+            read(files, flags, capabilities).0.theme_set
+        };
+        let pale = active(&[], &Flags::default(), &capabilities);
+        assert_eq!((pale.active.as_str(), pale.ascii, pale.backdrop), ("light", true, None));
         let file = [(FILE, "[console]\ntheme = \"default\"\nglyphs = \"unicode\"\n")];
-        let chosen = worn(&file, &Flags::default(), &facts);
-        assert_eq!((chosen.worn.as_str(), chosen.ascii), ("default", false));
+        let chosen = active(&file, &Flags::default(), &capabilities);
+        assert_eq!((chosen.active.as_str(), chosen.ascii), ("default", false));
         let flags = Flags { theme: Some("mono".into()), ..Flags::default() };
-        assert_eq!(worn(&[], &flags, &facts).worn, "mono");
-        let few = Facts { level: Level::Sixteen, ..facts.clone() };
-        assert_eq!(worn(&[], &Flags::default(), &few).worn, "default", "it cannot show its colours");
+        assert_eq!(active(&[], &flags, &capabilities).active, "mono");
+        let few = Capabilities { level: Level::Sixteen, ..capabilities.clone() };
+        assert_eq!(active(&[], &Flags::default(), &few).active, "default", "it cannot show its colours");
         outer = HostTerminal {
             background: Some((0, 0, 0)),
             palette: [Some((9, 9, 9)); 16],
             ..HostTerminal::default()
         };
-        let dark = worn(&[], &Flags::default(), &Facts::default().learn(&outer));
-        assert_eq!(dark.worn, "default");
+        let dark = active(&[], &Flags::default(), &Capabilities::default().learn(&outer));
+        assert_eq!(dark.active, "default");
         assert!(dark.backdrop.is_some(), "colours that cannot be told from the background are left out");
     }
 
@@ -377,9 +382,9 @@ mod tests {
             (FILE, "[console]\ntheme = \"drak\"\nclock = false\n"),
             (KEYS_FILE, "[tasks]\nstop = [\"x\"]\n"),
         ];
-        let (looks, faults) = read(&files, &Flags::default(), &Facts::default());
-        assert!(!looks.taste.clock);
-        assert_eq!(looks.wardrobe.worn, "default");
+        let (looks, faults) = read(&files, &Flags::default(), &Capabilities::default());
+        assert!(!looks.ui.clock);
+        assert_eq!(looks.theme_set.active, "default");
         assert!(
             faults[0].starts_with("keys.toml:2: tasks.stop: `x` already means tasks.signal"),
             "{faults:?}"
@@ -389,11 +394,11 @@ mod tests {
 
     #[test]
     fn changes_are_named() {
-        let (before, _) = read(&[], &Flags::default(), &Facts::default());
+        let (before, _) = read(&[], &Flags::default(), &Capabilities::default());
         let file = [(FILE, "[console]\ntheme = \"light\"\nkeys = \"vim\"\nmotion = false\n")];
-        let (after, _) = read(&file, &Flags::default(), &Facts::default());
-        let changes = after.changes(&before.wardrobe, &before.taste);
+        let (after, _) = read(&file, &Flags::default(), &Capabilities::default());
+        let changes = after.changes(&before.theme_set, &before.ui);
         assert_eq!(changes, ["theme light", "keys vim", "motion off"]);
-        assert!(after.changes(&after.wardrobe, &after.taste).is_empty());
+        assert!(after.changes(&after.theme_set, &after.ui).is_empty());
     }
 }

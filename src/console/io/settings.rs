@@ -1,8 +1,8 @@
 //! The settings of a console while it runs: read again, kept, remembered.
 
-use super::super::looks::{Facts, Looks};
 use super::super::msg::{Effect, Msg};
 use super::super::options::Options;
+use super::super::theme::{Capabilities, Preferences};
 use super::driver::Driver;
 use super::kept;
 use crate::config::{Mouse, Watch};
@@ -12,30 +12,31 @@ use crate::terminal::host_terminal::HostTerminal;
 /// Where settings come from, and when to read them again.
 pub(in crate::console) struct Source {
     pub(in crate::console) options: Options,
-    pub(in crate::console) facts: Facts,
+    pub(in crate::console) capabilities: Capabilities,
     pub(in crate::console) watch: Watch,
 }
 
 impl Driver {
     /// Reads the settings again.
     pub(in crate::console) fn reload(&mut self) -> Vec<Effect> {
-        let Source { options, facts, .. } = &self.source;
-        let (looks, faults) = Looks::read(options.config.as_deref(), &options.flags, facts);
+        let Source { options, capabilities, .. } = &self.source;
+        let (preferences, faults) =
+            Preferences::read(options.config.as_deref(), &options.flags, capabilities);
         let faults = faults.iter().map(ToString::to_string).collect();
-        self.app.update(Msg::Looks(Box::new(looks), faults))
+        self.app.update(Msg::Preferences(Box::new(preferences), faults))
     }
 
     /// Takes note of what the terminal answered. What that changes is drawn, not talked of.
     pub(in crate::console) fn learn(&mut self, outer: &HostTerminal) {
-        let learnt = self.source.facts.clone().learn(outer);
-        if learnt == self.source.facts {
+        let learnt = self.source.capabilities.clone().learn(outer);
+        if learnt == self.source.capabilities {
             return;
         }
-        let Source { options, facts, .. } = &mut self.source;
-        *facts = learnt;
+        let Source { options, capabilities, .. } = &mut self.source;
+        *capabilities = learnt;
         // Faults in the files were told of when they were first read.
-        let (looks, _) = Looks::read(options.config.as_deref(), &options.flags, facts);
-        self.app.redress(looks);
+        let (preferences, _) = Preferences::read(options.config.as_deref(), &options.flags, capabilities);
+        self.app.apply_preferences(preferences);
     }
 
     /// Writes down what is remembered. Nothing depends on it.
@@ -61,7 +62,7 @@ impl Driver {
 
     /// What the mouse does when it is ours: all, unless the settings say the wheel alone.
     pub(in crate::console) fn mouse(&self, is_ours: bool) -> Mouse {
-        match self.app.setup.taste.mouse {
+        match self.app.setup.ui.mouse {
             _ if !is_ours => Mouse::Off,
             Mouse::Wheel => Mouse::Wheel,
             Mouse::Full | Mouse::Off => Mouse::Full,

@@ -5,14 +5,14 @@ mod attention;
 pub mod events;
 pub mod line;
 pub mod menu;
+pub mod output;
 mod programs;
 pub mod questions;
-pub mod reading;
+pub mod session;
 mod steps;
-pub mod talk;
 pub mod tasks;
 
 pub use events::events;
 pub use line::Line;
-pub use reading::{Purpose, Reading};
-pub use talk::{Act, Circumstances, Heard, Talk};
+pub use output::{Purpose, Reading};
+pub use session::{Circumstances, Effect, Event, Session};

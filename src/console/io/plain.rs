@@ -1,4 +1,4 @@
-//! The loop of the console in plain lines: reads lines, lets `Talk` decide, writes lines. Needs no terminal.
+//! The loop of the console in plain lines: reads lines, lets `Session` decide, writes lines. Needs no terminal.
 
 use std::io::{self, Write as _};
 use std::sync::Arc;
@@ -15,9 +15,9 @@ use crate::link::Operator;
 use crate::runtime::{Snapshot, TaskView};
 
 use super::super::Error;
-use super::super::msg::{Effect, Leave, Msg};
+use super::super::msg::{self, Leave, Msg};
 use super::super::options::{Because, Exit, Left};
-use super::super::spoken::{Act, Circumstances, Heard, Purpose, Talk};
+use super::super::plain::{Circumstances, Effect, Event, Purpose, Session};
 use super::pages;
 use super::signals::{Asked, Signals};
 use super::stdin::{self, Echo};
@@ -32,9 +32,9 @@ const UNREAD: u8 = 141;
 
 /// Everything the loop holds.
 struct Teller {
-    talk: Talk,
+    session: Session,
     operator: Operator,
-    reading: JoinSet<Option<Heard>>,
+    reading: JoinSet<Option<Event>>,
     lines: Option<stdin::Lines>,
     echo: Echo,
     signals: Signals,
@@ -58,9 +58,9 @@ pub(in crate::console) async fn run(operator: Operator, because: Because) -> Res
     };
     let lines = stdin::lines(clock.clone()).map_err(Error::Terminal)?;
     let snapshot = notices::of_others(&operator.snapshot().borrow());
-    let (talk, acts) = Talk::begin(about, snapshot, clock.now().wall);
+    let (session, effects) = Session::begin(about, snapshot, clock.now().wall);
     let mut teller = Teller {
-        talk,
+        session,
         operator,
         reading: JoinSet::new(),
         lines: Some(lines),
@@ -69,15 +69,15 @@ pub(in crate::console) async fn run(operator: Operator, because: Because) -> Res
         clock,
         give_up: None,
     };
-    let code = match teller.carry_out(acts) {
+    let code = match teller.carry_out(effects) {
         Some(code) => code,
         None => tokio::task::unconstrained(teller.listen()).await,
     };
-    let talk = &teller.talk;
+    let session = &teller.session;
     let runtime = match () {
-        () if talk.is_lost => Left::Lost,
+        () if session.is_lost => Left::Lost,
         () if teller.operator.recording().is_some() => Left::Read,
-        () if teller.operator.is_remote() && !talk.is_leaving => Left::GoesOn,
+        () if teller.operator.is_remote() && !session.is_leaving => Left::GoesOn,
         () => Left::Ends,
     };
     let snapshot = teller.operator.snapshot();
@@ -96,8 +96,8 @@ impl Teller {
                 return 0;
             }
             let heard = match self.next(&mut snapshots, &mut connected).await {
-                Next::Heard(heard) => heard,
-                Next::Signal(Asked::End(130)) => Heard::Interrupted,
+                Next::Event(heard) => heard,
+                Next::Signal(Asked::End(130)) => Event::Interrupted,
                 Next::Signal(Asked::End(code)) => return code,
                 Next::Signal(Asked::HangUp) => return 129,
                 Next::Signal(Asked::Suspend) => {
@@ -106,9 +106,9 @@ impl Teller {
                 }
                 Next::Signal(Asked::Resize | Asked::Continue) => continue,
             };
-            let was_interrupted = matches!(heard, Heard::Interrupted);
-            let acts = self.talk.update(heard, self.clock.now().wall);
-            if let Some(code) = self.carry_out(acts) {
+            let was_interrupted = matches!(heard, Event::Interrupted);
+            let effects = self.session.update(heard, self.clock.now().wall);
+            if let Some(code) = self.carry_out(effects) {
                 return if was_interrupted { 130 } else { code };
             }
         }
@@ -120,7 +120,7 @@ impl Teller {
         connected: &mut watch::Receiver<bool>,
     ) -> Next {
         let wake = self.clock.instant(self.wake());
-        let is_lost = self.talk.is_lost;
+        let is_lost = self.session.is_lost;
         // What was asked for is done and told before the next line counts: nothing is lost to a `quit` right behind it.
         let takes_lines = self.reading.is_empty();
         let line = async {
@@ -133,29 +133,29 @@ impl Teller {
             biased;
             asked = self.signals.next() => Next::Signal(asked),
             Some(read) = self.reading.join_next() => {
-                Next::Heard(read.ok().flatten().unwrap_or(Heard::Time))
+                Next::Event(read.ok().flatten().unwrap_or(Event::Time))
             }
             Ok(()) = snapshots.changed() => {
-                Next::Heard(Heard::News(notices::of_others(&snapshots.borrow_and_update())))
+                Next::Event(Event::News(notices::of_others(&snapshots.borrow_and_update())))
             }
             Ok(()) = connected.changed(), if !is_lost => {
-                Next::Heard(if *connected.borrow() { Heard::Time } else { Heard::LinkLost })
+                Next::Event(if *connected.borrow() { Event::Time } else { Event::LinkLost })
             }
-            line = line => Next::Heard(match line {
-                Some((line, at)) => Heard::Line(line, at),
+            line = line => Next::Event(match line {
+                Some((line, at)) => Event::Line(line, at),
                 None => {
                     self.lines = None;
-                    Heard::InputEnded
+                    Event::InputEnded
                 }
             }),
-            () = tokio::time::sleep_until(wake) => Next::Heard(Heard::Time),
+            () = tokio::time::sleep_until(wake) => Next::Event(Event::Time),
         }
     }
 
     /// When the loop must look again though nothing came.
     fn wake(&self) -> Duration {
         let now = self.clock.now();
-        let by_itself = self.talk.next_time().map(|at| {
+        let by_itself = self.session.next_time().map(|at| {
             let left = at.as_millisecond().saturating_sub(now.wall.as_millisecond()).max(1);
             now.mono + Duration::from_millis(left.unsigned_abs())
         });
@@ -174,20 +174,20 @@ impl Teller {
     }
 
     /// Says and does it; returns the exit code when that is the end.
-    fn carry_out(&mut self, acts: Vec<Act>) -> Option<u8> {
+    fn carry_out(&mut self, effects: Vec<Effect>) -> Option<u8> {
         let mut said = String::new();
         let mut end = None;
-        for act in acts {
-            match act {
-                Act::Say(line) => {
+        for effect in effects {
+            match effect {
+                Effect::Say(line) => {
                     said.push_str(&line.shown());
                     said.push('\n');
                 }
-                Act::Do(effect) => end = end.or(self.act(effect)),
-                Act::Read(task, from, purpose) => self.read(&task, from, purpose),
-                Act::Screen(task) => self.look(task),
-                Act::Hide(hide) => self.echo.hide(hide),
-                Act::Leave => end = Some(0),
+                Effect::Do(effect) => end = end.or(self.act(effect)),
+                Effect::Read(task, from, purpose) => self.read(&task, from, purpose),
+                Effect::Screen(task) => self.look(task),
+                Effect::Hide(hide) => self.echo.hide(hide),
+                Effect::Leave => end = Some(0),
             }
         }
         if said.is_empty() {
@@ -197,19 +197,19 @@ impl Teller {
             let mut out = io::stdout().lock();
             out.write_all(SafeText::lines(&said).as_bytes()).and_then(|()| out.flush())
         };
-        self.talk.shown(self.clock.now().wall);
+        self.session.shown(self.clock.now().wall);
         // Whoever read it has gone.
         written.err().map(|_| UNREAD).or(end)
     }
 
-    fn act(&mut self, effect: Effect) -> Option<u8> {
+    fn act(&mut self, effect: msg::Effect) -> Option<u8> {
         match effect {
-            Effect::Quit(Leave::LeaveRunning) => return Some(0),
-            Effect::Quit(Leave::StopAll) => self.give_up = Some(self.clock.now().mono + STOPPING),
+            msg::Effect::Quit(Leave::LeaveRunning) => return Some(0),
+            msg::Effect::Quit(Leave::StopAll) => self.give_up = Some(self.clock.now().mono + STOPPING),
             _ => {}
         }
         let asked = orders::carry_out(self.operator.clone(), effect);
-        self.reading.spawn(async move { asked.await.map(Heard::Told) });
+        self.reading.spawn(async move { asked.await.map(Event::Told) });
         None
     }
 
@@ -218,10 +218,10 @@ impl Teller {
         let task = snapshot.borrow().tasks.iter().find(|known| known.id == *task).cloned();
         let Some(task) = task else { return };
         self.reading.spawn_blocking(move || match pages::since(&task, from, purpose) {
-            Ok(reading) => Some(Heard::Read(task.id.clone(), reading)),
+            Ok(reading) => Some(Event::Read(task.id.clone(), reading)),
             // A task that never started has no log.
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => Some(Heard::Told(Msg::Failed(format!("read the log of the task: {error}")))),
+            Err(error) => Some(Event::Told(Msg::Failed(format!("read the log of the task: {error}")))),
         });
     }
 
@@ -237,7 +237,7 @@ impl Teller {
                     io::ErrorKind::NotFound => Ok(String::new()),
                     _ => Err(format!("read the log of the task: {error}")),
                 });
-                Some(Heard::Screen(task, screen))
+                Some(Event::Screen(task, screen))
             });
             return;
         }
@@ -254,12 +254,12 @@ impl Teller {
                 }
                 Err(error) => Err(error.to_string()),
             };
-            Some(Heard::Screen(task, screen))
+            Some(Event::Screen(task, screen))
         });
     }
 }
 
 enum Next {
-    Heard(Heard),
+    Event(Event),
     Signal(Asked),
 }

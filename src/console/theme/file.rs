@@ -70,26 +70,26 @@ pub enum Colours {
 
 /// What a theme's file says.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Sketch {
+pub struct ThemeFile {
     /// One line about it.
     pub about: String,
     /// The backgrounds it is made for: `dark`, `light`.
     pub on: Vec<String>,
-    roles: BTreeMap<Role, Look>,
-    plain: BTreeMap<Role, Look>,
+    roles: BTreeMap<Role, RoleStyle>,
+    plain: BTreeMap<Role, RoleStyle>,
 }
 
 /// What a role looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Look {
-    ink: Option<Ink>,
+struct RoleStyle {
+    paint: Option<Paint>,
     /// Its colour where there are sixteen only.
-    few: Option<Ink>,
+    few: Option<Paint>,
     flags: Modifier,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ink {
+enum Paint {
     /// The terminal's own.
     Default,
     /// One of the sixteen.
@@ -109,7 +109,7 @@ impl Theme {
     /// Returns the default theme.
     #[must_use]
     pub fn built_in(colours: Colours, ascii: bool) -> Self {
-        Sketch::built_in().theme(colours, ascii, None)
+        ThemeFile::built_in().theme(colours, ascii, None)
     }
 
     /// Returns the style of a role.
@@ -119,7 +119,7 @@ impl Theme {
     }
 }
 
-impl Sketch {
+impl ThemeFile {
     /// Returns what the default theme's file says.
     #[must_use]
     pub fn built_in() -> Self {
@@ -133,23 +133,23 @@ impl Sketch {
     /// When it is no TOML, or has an unknown role, colour or key.
     pub fn over(&self, source: &Source) -> Result<Self, Faults> {
         let entries = source.entries().map_err(|fault| Faults(vec![fault]))?;
-        let mut sketch = Self { about: String::new(), on: Vec::new(), ..self.clone() };
+        let mut file = Self { about: String::new(), on: Vec::new(), ..self.clone() };
         let mut faults = Vec::new();
         for entry in &entries {
             match (entry.key.as_str(), &entry.node) {
-                ("about", Node::Text(text)) => sketch.about.clone_from(text),
+                ("about", Node::Text(text)) => file.about.clone_from(text),
                 ("on", Node::List(items)) => {
                     let words = items.iter().filter_map(|(_, item)| match item {
                         Node::Text(text) => Some(text.clone()),
                         _ => None,
                     });
-                    sketch.on = words.collect();
+                    file.on = words.collect();
                 }
                 ("roles", Node::Table(rows)) => {
-                    read_roles(source, "roles", rows, &mut sketch.roles, &mut faults)
+                    read_roles(source, "roles", rows, &mut file.roles, &mut faults)
                 }
                 ("plain", Node::Table(rows)) => {
-                    read_roles(source, "plain", rows, &mut sketch.plain, &mut faults)
+                    read_roles(source, "plain", rows, &mut file.plain, &mut faults)
                 }
                 ("about" | "on" | "roles" | "plain", _) => {
                     faults.push(source.fault(entry.line, &entry.key, "another kind of value belongs here"));
@@ -161,25 +161,26 @@ impl Sketch {
                 }
             }
         }
-        if faults.is_empty() { Ok(sketch) } else { Err(Faults(faults)) }
+        if faults.is_empty() { Ok(file) } else { Err(Faults(faults)) }
     }
 
     /// Makes the theme: without colour where that is asked for, and with none that cannot be read on the
     /// backdrop, where one is known.
     #[must_use]
     pub fn theme(&self, colours: Colours, ascii: bool, backdrop: Option<&Backdrop>) -> Theme {
-        let style = |(role, look): (&Role, &Look)| {
-            let plain = || self.plain.get(role).copied().unwrap_or(Look { ink: None, few: None, ..*look });
-            let look = match colours {
-                Colours::Sixteen => Look { ink: look.few.or(look.ink), ..*look },
-                Colours::Named | Colours::None => *look,
+        let style = |(role, style): (&Role, &RoleStyle)| {
+            let plain =
+                || self.plain.get(role).copied().unwrap_or(RoleStyle { paint: None, few: None, ..*style });
+            let style = match colours {
+                Colours::Sixteen => RoleStyle { paint: style.few.or(style.paint), ..*style },
+                Colours::Named | Colours::None => *style,
             };
-            let look = match (colours, backdrop) {
+            let style = match (colours, backdrop) {
                 (Colours::None, _) => plain(),
-                (_, Some(backdrop)) => look.legible(backdrop).unwrap_or_else(plain),
-                (_, None) => look,
+                (_, Some(backdrop)) => style.legible(backdrop).unwrap_or_else(plain),
+                (_, None) => style,
             };
-            (*role, look.style(colours))
+            (*role, style.style(colours))
         };
         let glyphs = if ascii { ASCII } else { UNICODE };
         Theme { styles: self.roles.iter().map(style).collect(), glyphs }
@@ -188,15 +189,15 @@ impl Sketch {
     /// Returns the contrast of every role that has a colour, on a backdrop.
     #[must_use]
     pub fn contrasts(&self, backdrop: &Backdrop) -> Vec<(Role, f64)> {
-        let rows = self.roles.iter().filter_map(|(role, look)| {
-            let ink = look.ink?.rgb(&backdrop.palette)?;
-            Some((*role, contrast(ink, backdrop.background)))
+        let rows = self.roles.iter().filter_map(|(role, style)| {
+            let paint = style.paint?.rgb(&backdrop.palette)?;
+            Some((*role, contrast(paint, backdrop.background)))
         });
         rows.collect()
     }
 }
 
-impl Ink {
+impl Paint {
     fn rgb(self, palette: &[Rgb; 16]) -> Option<Rgb> {
         match self {
             Self::Default => None,
@@ -206,30 +207,30 @@ impl Ink {
     }
 }
 
-impl Look {
-    /// Returns the look with its colour, or with its brighter or darker sister, where one can be read.
+impl RoleStyle {
+    /// Returns the style in its colour, or in the brighter or darker variant of it, whichever is legible.
     fn legible(self, backdrop: &Backdrop) -> Option<Self> {
-        let Some(ink) = self.ink else { return Some(self) };
-        let sister = match ink {
-            Ink::Named(index @ 0..=7) => Some(Ink::Named(index + 8)),
-            Ink::Named(index @ 8..=15) => Some(Ink::Named(index - 8)),
+        let Some(paint) = self.paint else { return Some(self) };
+        let sister = match paint {
+            Paint::Named(index @ 0..=7) => Some(Paint::Named(index + 8)),
+            Paint::Named(index @ 8..=15) => Some(Paint::Named(index - 8)),
             _ => None,
         };
-        let reads = |ink: &Ink| {
-            let rgb = ink.rgb(&backdrop.palette);
+        let reads = |paint: &Paint| {
+            let rgb = paint.rgb(&backdrop.palette);
             rgb.is_none_or(|rgb| contrast(rgb, backdrop.background) >= LEGIBLE)
         };
-        let ink = [Some(ink), sister].into_iter().flatten().find(reads)?;
-        Some(Self { ink: Some(ink), ..self })
+        let paint = [Some(paint), sister].into_iter().flatten().find(reads)?;
+        Some(Self { paint: Some(paint), ..self })
     }
 
     fn style(self, colours: Colours) -> Style {
         let style = Style::new().add_modifier(self.flags);
-        let colour = match self.ink.filter(|_| colours != Colours::None) {
+        let colour = match self.paint.filter(|_| colours != Colours::None) {
             None => return style,
-            Some(Ink::Default) => Color::Reset,
-            Some(Ink::Named(index)) => sixteen(index),
-            Some(Ink::Rgb((red, green, blue))) => Color::Rgb(red, green, blue),
+            Some(Paint::Default) => Color::Reset,
+            Some(Paint::Named(index)) => sixteen(index),
+            Some(Paint::Rgb((red, green, blue))) => Color::Rgb(red, green, blue),
         };
         style.fg(colour)
     }
@@ -239,7 +240,7 @@ fn read_roles(
     source: &Source,
     table: &str,
     rows: &[Entry],
-    into: &mut BTreeMap<Role, Look>,
+    into: &mut BTreeMap<Role, RoleStyle>,
     faults: &mut Vec<Fault>,
 ) {
     for row in rows {
@@ -249,14 +250,14 @@ fn read_roles(
             faults.push(Fault { near, ..source.fault(row.line, &path, "there is no such role") });
             continue;
         };
-        match look(source, &path, row) {
-            Ok(look) => drop(into.insert(role, look)),
+        match style(source, &path, row) {
+            Ok(style) => drop(into.insert(role, style)),
             Err(fault) => faults.push(fault),
         }
     }
 }
 
-fn look(source: &Source, path: &str, row: &Entry) -> Result<Look, Fault> {
+fn style(source: &Source, path: &str, row: &Entry) -> Result<RoleStyle, Fault> {
     let Node::Table(parts) = &row.node else {
         return Err(source.fault(
             row.line,
@@ -264,7 +265,7 @@ fn look(source: &Source, path: &str, row: &Entry) -> Result<Look, Fault> {
             "a table belongs here, e.g. { fg = \"cyan\", bold = true }",
         ));
     };
-    let mut look = Look::default();
+    let mut style = RoleStyle::default();
     for part in parts {
         let flag = match part.key.as_str() {
             "bold" => Modifier::BOLD,
@@ -275,14 +276,14 @@ fn look(source: &Source, path: &str, row: &Entry) -> Result<Look, Fault> {
                 let Node::Text(name) = &part.node else {
                     return Err(source.fault(part.line, path, "a colour is written as text"));
                 };
-                let ink = ink(source, path, part.line, name)?;
-                match (part.key.as_str(), ink) {
-                    ("fg16", Ink::Rgb(_)) => {
+                let paint = paint(source, path, part.line, name)?;
+                match (part.key.as_str(), paint) {
+                    ("fg16", Paint::Rgb(_)) => {
                         let what = "`fg16` is one of the 16 names, or `default`";
                         return Err(source.fault(part.line, path, what));
                     }
-                    ("fg16", _) => look.few = Some(ink),
-                    _ => look.ink = Some(ink),
+                    ("fg16", _) => style.few = Some(paint),
+                    _ => style.paint = Some(paint),
                 }
                 continue;
             }
@@ -293,11 +294,11 @@ fn look(source: &Source, path: &str, row: &Entry) -> Result<Look, Fault> {
             }
         };
         match part.node {
-            Node::Flag(on) => look.flags.set(flag, on),
+            Node::Flag(on) => style.flags.set(flag, on),
             _ => return Err(source.fault(part.line, path, "it is true or false")),
         }
     }
-    Ok(look)
+    Ok(style)
 }
 
 /// The colours with names, in the order of their numbers.
@@ -320,18 +321,18 @@ const NAMES: [&str; 16] = [
     "bright-white",
 ];
 
-fn ink(source: &Source, path: &str, line: usize, name: &str) -> Result<Ink, Fault> {
+fn paint(source: &Source, path: &str, line: usize, name: &str) -> Result<Paint, Fault> {
     if name == "default" {
-        return Ok(Ink::Default);
+        return Ok(Paint::Default);
     }
     if let Some(index) = (0..).zip(NAMES).find_map(|(index, own)| (own == name).then_some(index)) {
-        return Ok(Ink::Named(index));
+        return Ok(Paint::Named(index));
     }
     let hex =
         name.strip_prefix('#').filter(|hex| hex.len() == 6 && hex.bytes().all(|b| b.is_ascii_hexdigit()));
     if let Some(number) = hex.and_then(|hex| u32::from_str_radix(hex, 16).ok()) {
         let [_, red, green, blue] = number.to_be_bytes();
-        return Ok(Ink::Rgb((red, green, blue)));
+        return Ok(Paint::Rgb((red, green, blue)));
     }
     let near = nearest(name, NAMES.into_iter().chain(["default"])).map(str::to_owned);
     let what = format!("`{name}` is no colour: write one of the 16 names, `default` or `#rrggbb`");
@@ -353,9 +354,9 @@ mod tests {
 
     #[test]
     fn the_default_theme_names_every_role() {
-        let sketch = Sketch::built_in();
+        let file = ThemeFile::built_in();
         for role in Role::ALL {
-            assert!(sketch.roles.contains_key(role), "{}", role.name());
+            assert!(file.roles.contains_key(role), "{}", role.name());
         }
     }
 
@@ -378,11 +379,11 @@ mod tests {
         ];
         for (text, expected) in cases {
             let source = Source { name: "t.toml".into(), text: text.into() };
-            let faults = Sketch::built_in().over(&source).expect_err("refused");
+            let faults = ThemeFile::built_in().over(&source).expect_err("refused");
             assert_eq!(faults.to_string(), expected);
         }
         let own = Source { name: "t.toml".into(), text: "[roles]\nrunning = { fg = \"#102030\" }\n".into() };
-        let theme = Sketch::built_in().over(&own).expect("reads").theme(Colours::Named, false, None);
+        let theme = ThemeFile::built_in().over(&own).expect("reads").theme(Colours::Named, false, None);
         assert_eq!(theme.style(Role::Running).fg, Some(Color::Rgb(0x10, 0x20, 0x30)));
         assert_eq!(theme.style(Role::Failed).fg, Some(Color::Red), "as in the default theme");
     }

@@ -5,7 +5,7 @@ use crate::envelope::TaskId;
 use super::super::app::alias;
 use super::super::text;
 use super::line::Line;
-use super::talk::{Act, Talk};
+use super::session::{Effect, Session};
 
 /// Lines of an output told at once.
 const MOST_LINES: usize = 200;
@@ -34,11 +34,11 @@ pub enum Purpose {
     Prompt,
 }
 
-impl Talk {
-    pub(super) fn output(&mut self, task: &TaskId, reading: Reading) -> Vec<Act> {
+impl Session {
+    pub(super) fn output(&mut self, task: &TaskId, reading: Reading) -> Vec<Effect> {
         let Some(view) = self.task(task).cloned() else { return Vec::new() };
         let name = alias(&view);
-        let said = |line: &str| Act::Say(Line::Output { task: name.clone(), text: line.to_owned() });
+        let said = |line: &str| Effect::Say(Line::Output { task: name.clone(), text: line.to_owned() });
         if reading.purpose == Purpose::Prompt {
             let last = reading.text.lines().rfind(|line| !line.trim().is_empty());
             return last.map(said).into_iter().collect();
@@ -52,7 +52,7 @@ impl Talk {
         if reading.text.trim().is_empty() {
             let none = reading.purpose == Purpose::Asked && !view.status.is_terminal();
             return none
-                .then(|| Act::Say(Line::reply(format!("{name} wrote nothing new"))))
+                .then(|| Effect::Say(Line::reply(format!("{name} wrote nothing new"))))
                 .into_iter()
                 .collect();
         }
@@ -63,7 +63,7 @@ impl Talk {
             let lines = (skipped > 0).then(|| format!("{skipped} lines"));
             let left_out: Vec<String> = bytes.into_iter().chain(lines).collect();
             let log = view.folder.display();
-            Act::Say(Line::reply(format!(
+            Effect::Say(Line::reply(format!(
                 "left out before this: {}; all of it is in {log}",
                 left_out.join(" and ")
             )))
@@ -71,17 +71,17 @@ impl Talk {
         note.into_iter().chain(lines.into_iter().skip(skipped).map(said)).collect()
     }
 
-    pub(super) fn screen(&self, task: &TaskId, screen: Result<String, String>) -> Vec<Act> {
+    pub(super) fn screen(&self, task: &TaskId, screen: Result<String, String>) -> Vec<Effect> {
         let Some(view) = self.task(task) else { return Vec::new() };
         match screen {
             Ok(text) if text.trim().is_empty() => {
-                vec![Act::Say(Line::reply(format!("the screen of {} is blank", alias(view))))]
+                vec![Effect::Say(Line::reply(format!("the screen of {} is blank", alias(view))))]
             }
             Ok(text) => {
-                let row = |row: &str| Act::Say(Line::Output { task: alias(view), text: row.to_owned() });
+                let row = |row: &str| Effect::Say(Line::Output { task: alias(view), text: row.to_owned() });
                 text.trim_end().lines().map(row).collect()
             }
-            Err(why) => vec![Act::Say(Line::reply(format!("not done: {why}")))],
+            Err(why) => vec![Effect::Say(Line::reply(format!("not done: {why}")))],
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::theme::Sketch;
+use super::file::ThemeFile;
 use crate::config::{Fault, Faults, Source, THEMES_FOLDER, nearest, read_own};
 
 /// The built-in themes, in the order they are offered.
@@ -25,7 +25,7 @@ pub struct Listed {
     /// Its name.
     pub name: String,
     /// What its file says.
-    pub sketch: Sketch,
+    pub file: ThemeFile,
     /// It is a file of the person's.
     pub is_own: bool,
 }
@@ -36,11 +36,11 @@ pub struct Themes(Vec<Listed>);
 
 impl Default for Themes {
     fn default() -> Self {
-        let base = Sketch::built_in();
+        let base = ThemeFile::built_in();
         let listed = BUILT_IN.iter().map(|(name, text)| {
             let source = Source { name: format!("themes/{name}.toml"), text: (*text).to_owned() };
-            let sketch = base.over(&source).expect("the embedded themes parse: a test reads them");
-            Listed { name: (*name).to_owned(), sketch, is_own: false }
+            let file = base.over(&source).expect("the embedded themes parse: a test reads them");
+            Listed { name: (*name).to_owned(), file, is_own: false }
         });
         Self(listed.collect())
     }
@@ -74,9 +74,9 @@ impl Themes {
 
     /// Adds a theme of the person's; over the built-in one of its name, else over the default.
     fn add(&mut self, name: &str, source: &Source) -> Result<(), Faults> {
-        let base = self.find(name).or_else(|| self.0.first()).map(|listed| listed.sketch.clone());
-        let sketch = base.unwrap_or_default().over(source)?;
-        let listed = Listed { name: name.to_owned(), sketch, is_own: true };
+        let base = self.find(name).or_else(|| self.0.first()).map(|listed| listed.file.clone());
+        let file = base.unwrap_or_default().over(source)?;
+        let listed = Listed { name: name.to_owned(), file, is_own: true };
         match self.0.iter_mut().find(|listed| listed.name == name) {
             Some(there) => *there = listed,
             None => self.0.push(listed),
@@ -106,8 +106,8 @@ impl Themes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::console::looks::colour::{Backdrop, LEGIBLE, Rgb, XTERM, contrast};
-    use crate::console::looks::theme::{Colours, Role};
+    use crate::console::theme::colour::{Backdrop, LEGIBLE, Rgb, XTERM, contrast};
+    use crate::console::theme::{Colours, Role};
 
     const VGA: [Rgb; 16] = [
         (0, 0, 0),
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn a_theme_with_colours_of_its_own_can_be_read_on_what_it_is_for() {
         for listed in Themes::default().list().iter().skip(1) {
-            for on in &listed.sketch.on {
+            for on in &listed.file.on {
                 let backgrounds: &[Rgb] = match on.as_str() {
                     "dark" if listed.name == "high-contrast" => &[BLACK],
                     "dark" => &[BLACK, VS_CODE_DARK],
@@ -198,19 +198,19 @@ mod tests {
                 };
                 for &background in backgrounds {
                     let backdrop = Backdrop { background, palette: XTERM };
-                    for (role, found) in listed.sketch.contrasts(&backdrop) {
+                    for (role, found) in listed.file.contrasts(&backdrop) {
                         let (name, role) = (&listed.name, role.name());
                         assert!(found >= LEGIBLE, "{name}: {role} has {found:.2} on {background:?}");
                     }
                 }
             }
-            assert!(!listed.sketch.on.is_empty() && !listed.sketch.about.is_empty(), "{}", listed.name);
+            assert!(!listed.file.on.is_empty() && !listed.file.about.is_empty(), "{}", listed.name);
         }
     }
 
     #[test]
     fn on_a_terminal_that_tells_its_colours_the_default_theme_uses_none_that_cannot_be_read() {
-        let default = Themes::default().find("default").expect("there").sketch.clone();
+        let default = Themes::default().find("default").expect("there").file.clone();
         let mut kept = 0;
         for (background, palettes) in [
             (BLACK, &[XTERM, VGA, TANGO, CAMPBELL][..]),
@@ -222,7 +222,7 @@ mod tests {
                 for &role in Role::ALL {
                     let Some(colour) = theme.style(role).fg else { continue };
                     let index =
-                        (0..16).find(|index| crate::console::looks::colour::sixteen(*index) == colour);
+                        (0..16).find(|index| crate::console::theme::colour::sixteen(*index) == colour);
                     let rgb = palette[usize::from(index.expect("one of the sixteen"))];
                     let found = contrast(rgb, background);
                     assert!(found >= LEGIBLE, "{}: {found:.2} on {background:?}", role.name());
@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn states_stay_apart_in_every_theme_at_every_level() {
-        use crate::console::looks::colour::Level;
+        use crate::console::theme::colour::Level;
         use ratatui::style::Color;
         const STATES: [Role; 8] = [
             Role::Queued,
@@ -262,7 +262,7 @@ mod tests {
                 (Level::Many, Colours::Named),
                 (Level::True, Colours::Named),
             ] {
-                let theme = listed.sketch.theme(colours, false, None);
+                let theme = listed.file.theme(colours, false, None);
                 let look = |role: Role| {
                     let style = theme.style(role);
                     (style.fg.map(|colour| level.map(colour)), style.add_modifier)

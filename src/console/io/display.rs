@@ -19,7 +19,7 @@ use crate::envelope::SafeText;
 use crate::terminal::CursorShape;
 
 use super::super::app::App;
-use super::super::looks::colour::Level;
+use super::super::theme::colour::Level;
 use crate::console::app::painter::Drawn;
 
 /// Characters of a notification.
@@ -110,7 +110,7 @@ impl Display {
         self.next.reset();
         let drawn = draw::draw(app, &mut self.next);
         // Chrome and panes alike: what the terminal does not have, the nearest it has.
-        let level = app.setup.taste.level;
+        let level = app.setup.ui.level;
         if level != Level::True {
             for cell in &mut self.next.content {
                 (cell.fg, cell.bg) = (level.map(cell.fg), level.map(cell.bg));
