@@ -19,9 +19,7 @@ use super::super::msg::{Anchor, Answered, Msg, News};
 use super::clipboard;
 use super::files::{self, Made};
 use super::hook::{self, Hooks};
-use super::pages;
-use super::player::Player;
-use super::seen;
+use super::pages::{self, Player};
 use crate::console::app::coverage::Shown;
 
 /// Keys that may wait for the runtime.
@@ -191,7 +189,7 @@ impl Carrier {
     /// Reads what an answer may have shown of commands.
     pub(in crate::console) fn seen(&mut self, call: u64, shown: Vec<(Shown, Option<Arc<TaskView>>)>) {
         self.running.spawn_blocking(move || {
-            Some(match seen::read(shown) {
+            Some(match pages::seen(shown) {
                 Ok(commands) => Msg::Seen(call, commands),
                 Err(why) => Msg::Failed(format!("what the agent saw: {why}")),
             })

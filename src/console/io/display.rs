@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use std::rc::Rc;
 use std::time::Duration;
 
+use base64::prelude::{BASE64_STANDARD as BASE64, Engine as _};
 use crossterm::cursor::{Hide, MoveTo, Show};
 use crossterm::queue;
 use crossterm::style::Print;
@@ -177,7 +178,7 @@ pub(in crate::console) struct Sequence(String);
 
 /// Returns the sequence that puts text on the clipboard of the person's own terminal (OSC 52).
 pub(in crate::console) fn copy_sequence(text: &str) -> Sequence {
-    Sequence(format!("\x1b]52;c;{}\x07", base64(text.as_bytes())))
+    Sequence(format!("\x1b]52;c;{}\x07", BASE64.encode(text)))
 }
 
 /// Returns the sequence that calls the person back: the bell, and a notification in the two forms that
@@ -187,25 +188,12 @@ pub(in crate::console) fn ring_sequence(text: &str) -> Sequence {
     Sequence(format!("\x07\x1b]9;{text}\x07\x1b]777;notify;pilothouse;{text}\x07"))
 }
 
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let word = (0..3).fold(0u32, |word, at| word << 8 | u32::from(chunk.get(at).copied().unwrap_or(0)));
-        for at in 0..4 {
-            let digit = DIGITS[(word >> (18 - 6 * at) & 63) as usize];
-            out.push(if at <= chunk.len() { char::from(digit) } else { '=' });
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use ratatui::backend::{Backend as _, CrosstermBackend};
     use ratatui::buffer::Buffer;
 
-    use super::{Sequence, base64, blanks_first, ring_sequence};
+    use super::{Sequence, blanks_first, copy_sequence, ring_sequence};
 
     #[test]
     fn a_row_with_an_emoji_of_two_columns_stays_in_its_columns() {
@@ -238,7 +226,8 @@ mod tests {
         for (plain, coded) in
             [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
         {
-            assert_eq!(base64(plain.as_bytes()), coded);
+            let Sequence(copied) = copy_sequence(plain);
+            assert_eq!(copied, format!("\x1b]52;c;{coded}\x07"));
         }
     }
 }

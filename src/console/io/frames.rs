@@ -1,7 +1,11 @@
-//! What frames cost: the last of them, and percentiles over those.
+//! Frames: when one is drawn, what is read for it, and what the last of them cost.
 
 use std::collections::VecDeque;
 use std::time::Duration;
+
+use super::super::Error;
+use super::super::msg::Msg;
+use super::driver::{Driver, ECHO, Ending};
 
 /// Frames remembered: two minutes at full pace.
 const KEPT: usize = 8_192;
@@ -36,6 +40,86 @@ impl Frames {
         let [p50, p99] = [50, 99].map(|percent| self.percentile(percent).as_micros());
         tracing::info!(frames = self.count, p50_us = p50, p99_us = p99, "frames drawn");
     }
+}
+
+impl Driver {
+    /// Draws when something is new and the last frame is old enough, or somebody waits for it.
+    pub(super) fn draw_if_due(&mut self) -> Result<Option<Ending>, Error> {
+        if !self.app.is_dirty() && !self.times.screens_changed {
+            return Ok(None);
+        }
+        let now = self.clock.now().mono;
+        // Keys that wait go first: a frame for each of them would put off the last one.
+        let pace = match (self.keys.is_empty(), self.times.is_urgent) {
+            (false, _) => ECHO,
+            (true, true) => Duration::ZERO,
+            (true, false) => self.display.pace(),
+        };
+        if now < self.times.last_frame + pace {
+            return Ok(None);
+        }
+        (self.times.screens_changed, self.times.is_urgent) = (false, false);
+        self.take_pictures();
+        if !self.app.is_dirty() {
+            // A screen that could not be read is looked at again in a while, not at once.
+            self.times.last_frame = now;
+            return Ok(None);
+        }
+        let drawn = match self.display.draw(&self.app) {
+            Ok(drawn) => drawn,
+            Err(error) if is_gone(&error) => return Ok(Some(Ending::Gone)),
+            Err(error) => return Err(Error::Terminal(error)),
+        };
+        self.app.drawn();
+        let after = self.clock.now();
+        self.frames.add(after.mono.saturating_sub(now));
+        self.app.pace.frame.add(after.mono.saturating_sub(now));
+        if let Some(key) = self.times.echoes.take() {
+            self.app.pace.echo.add(after.mono.saturating_sub(key));
+        }
+        self.times.last_frame = after.mono;
+        self.times.wake = drawn.wake.map(|at| {
+            let left = at.as_millisecond().saturating_sub(after.wall.as_millisecond()).max(1);
+            after.mono + Duration::from_millis(left.unsigned_abs())
+        });
+        Ok(None)
+    }
+
+    /// Takes new pictures of the shown screens that have changed; a busy one keeps its last.
+    fn take_pictures(&mut self) {
+        for task in self.app.live_panes() {
+            let Some(screen) = self.operator.screen(&task) else { continue };
+            let generation = screen.generation();
+            let seen = self.app.view.pictures.get(&task).map(|picture| picture.generation);
+            if seen == Some(generation) {
+                continue;
+            }
+            let mut picture = self.app.view.pictures.remove(&task).unwrap_or_default();
+            let is_taken = screen.try_read(|terminal| picture.take(terminal, generation)).is_some();
+            if is_taken {
+                let _ = self.app.update(Msg::Picture(task, picture));
+            } else {
+                self.times.screens_changed = true;
+                self.app.view.pictures.insert(task, picture);
+            }
+        }
+    }
+
+    /// Tells whether the task that has the keys has answered one: one frame for each key goes out at once. A flood
+    /// in the same pane gets no more than that.
+    pub(super) fn is_echo(&mut self) -> bool {
+        let now = self.clock.now().mono;
+        self.times.last_key.take_if(|at| now.saturating_sub(*at) >= ECHO);
+        let task = self.app.typing_into().filter(|_| self.times.last_key.is_some());
+        task.is_some_and(|task| {
+            let seen = self.app.view.pictures.get(task).map(|picture| picture.generation);
+            self.operator.screen(task).map(|screen| screen.generation()) != seen
+        })
+    }
+}
+
+fn is_gone(error: &std::io::Error) -> bool {
+    error.raw_os_error() == Some(libc::EIO) || error.kind() == std::io::ErrorKind::BrokenPipe
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 pub(super) mod carrier;
 pub(super) mod clipboard;
 pub(super) mod display;
-mod drawing;
 pub(super) mod driver;
 pub(super) mod files;
 pub(super) mod frames;
@@ -15,8 +14,6 @@ mod notices;
 mod orders;
 pub(super) mod pages;
 pub(super) mod plain;
-pub(super) mod player;
-pub(super) mod seen;
 pub(super) mod settings;
 pub(super) mod signals;
 mod stdin;

@@ -1,16 +1,23 @@
-//! Pages out of a task's log on disk, for a pane scrolled back and for tasks that have ended.
+//! What is read from a task's log on disk: pages for a pane scrolled back and for tasks that have ended, matches,
+//! prompts, transcripts, and the screens of a replay.
 
 use std::fs::File;
 use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::runtime::{Playback, StoredLog, TaskView, log_path};
+use crate::envelope::TaskId;
+use crate::runtime::{Output, Playback, StoredLog, TaskView, log_path};
 use crate::terminal::{History, LogBytes, Origin, Page, Size, Terminal, clean};
 
+use super::super::app::coverage::{Showing, Shown, Told, Transcript};
 use super::super::app::picture::Picture;
+use super::super::app::replay::Reel;
 use super::super::app::search::Query;
-use super::super::msg::{Anchor, PageView};
+use super::super::msg::{Anchor, Msg, PageView};
 use super::super::plain::{Purpose, Reading};
 
+/// The longest logs that are read for this, all of an answer together.
+const MOST_SEEN: u64 = 4 << 20;
 /// Bytes of an output read aloud at once.
 const MOST_READ: u64 = 256 << 10;
 /// Bytes copied of an output at most.
@@ -166,6 +173,84 @@ fn page_before(history: &History<'_, File>, line: u64, size: Size) -> io::Result
     rows.drain(..dropped);
     page.first_line = rows.first().map_or(first, |row| row.line);
     Ok(Page { rows, first_line: page.first_line, next_line: line })
+}
+
+/// Reads the streams that an answer shows. Blocking. Of several commands the one that cannot be read says why.
+///
+/// # Errors
+/// Why there is nothing to be read of the only one.
+pub(in crate::console) fn seen(shown: Vec<(Shown, Option<Arc<TaskView>>)>) -> Result<Vec<Told>, String> {
+    let mut room = MOST_SEEN;
+    let told = shown.into_iter().map(|(Shown { name, task, showings }, known)| {
+        let streams = match (&task, known) {
+            (Ok(_), Some(task)) => streams(&task, showings, &mut room),
+            (Ok(_), None) => Err("it is no longer on the list".to_owned()),
+            (Err(why), _) => Err((*why).to_owned()),
+        };
+        if name.is_empty() {
+            return Ok(Told { name, streams: Ok(streams?) });
+        }
+        Ok(Told { name, streams })
+    });
+    told.collect()
+}
+
+fn streams(
+    task: &TaskView,
+    showings: Vec<Showing>,
+    room: &mut u64,
+) -> Result<Vec<(Showing, Transcript)>, String> {
+    let said = |error: crate::runtime::Error| error.to_string();
+    let output = Output::stored(task).map_err(said)?;
+    let mut read = Vec::new();
+    for showing in showings {
+        let text = |to, room| output.all_now(showing.stream, to, room).map_err(said);
+        let Some(all) = text(u64::MAX, *room)? else {
+            return Err("there is more of it than the 4 MiB that are looked through".to_owned());
+        };
+        let before = match showing.from {
+            0 => String::new(),
+            from => text(from, *room)?.unwrap_or_default(),
+        };
+        let until = showing.to.map_or(Ok(None), |to| text(to, *room))?;
+        *room = room.saturating_sub(all.len() as u64);
+        read.push((showing, Transcript { all, before, until }));
+    }
+    Ok(read)
+}
+
+/// The log that is played. Behind a lock because each screen is drawn on another thread; the console asks for one
+/// at a time, so that none ever waits for long.
+#[derive(Default)]
+pub(in crate::console) struct Player(Mutex<Option<(TaskId, Playback)>>);
+
+impl Player {
+    /// Opens the log of a task. Blocking.
+    pub(in crate::console) fn open(&self, task: &TaskView) -> Msg {
+        match Playback::open(task) {
+            Ok(playback) => {
+                let reel = Reel::new(playback.marks(), &task.events, task.created_at);
+                *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((task.id.clone(), playback));
+                Msg::Reel(task.id.clone(), Arc::new(reel))
+            }
+            Err(error) => Msg::Failed(format!("play the task again: {error}")),
+        }
+    }
+
+    /// Draws the screen at which so many marks are carried out. Blocking: going back reads the log from its beginning.
+    pub(in crate::console) fn draw(&self, task: TaskId, place: usize, marks: usize) -> Option<Msg> {
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Another task may be played by now.
+        let (_, playback) = open.as_mut().filter(|(other, _)| *other == task)?;
+        Some(match playback.seek(marks) {
+            Ok(terminal) => {
+                let mut picture = Picture::default();
+                picture.take(terminal, 1);
+                Msg::Played(task, place, picture)
+            }
+            Err(error) => Msg::Failed(format!("play the task again: {error}")),
+        })
+    }
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ impl Action {
     /// Returns the action of a name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|action| action.name() == name)
+        name.parse().ok()
     }
 
     /// Tells whether it does something to a task or starts one: what a recording refuses.
@@ -31,18 +31,20 @@ macro_rules! actions {
     ($($name:ident $hint:literal $about:literal $same:literal)*) => {
         /// Something the person can ask for with a key.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(strum::IntoStaticStr, strum::EnumString, strum::VariantArray)]
+        #[strum(serialize_all = "kebab-case")]
         pub enum Action {
             $(#[doc = $about] $name,)*
         }
 
         impl Action {
             /// All actions, in the order help lists them.
-            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+            pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
 
             /// Returns its name, the same in keymaps and in the palette: `page-up`.
             #[must_use]
             pub fn name(self) -> String {
-                kebab(match self { $(Self::$name => stringify!($name),)* })
+                <&str>::from(self).to_owned()
             }
 
             /// Returns the word or two that stand beside the key on the status line.
@@ -64,18 +66,6 @@ macro_rules! actions {
             }
         }
     };
-}
-
-/// Writes `PageUp` as `page-up`.
-fn kebab(name: &str) -> String {
-    let mut out = String::new();
-    for letter in name.chars() {
-        if letter.is_ascii_uppercase() && !out.is_empty() {
-            out.push('-');
-        }
-        out.push(letter.to_ascii_lowercase());
-    }
-    out
 }
 
 actions! {

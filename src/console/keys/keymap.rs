@@ -19,21 +19,23 @@ const PRESETS: [(&str, &str); 3] = [
 const NO_PRESET: &str = "default";
 
 macro_rules! contexts {
-    ($($name:ident $word:literal $about:literal)*) => {
+    ($($name:ident $about:literal)*) => {
         /// A place in which keys have their own meaning.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        #[derive(strum::IntoStaticStr, strum::VariantArray)]
+        #[strum(serialize_all = "kebab-case")]
         pub enum Context {
             $(#[doc = $about] $name,)*
         }
 
         impl Context {
             /// All contexts.
-            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+            pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
 
             /// Returns its name in a keymap.
             #[must_use]
             pub fn name(self) -> &'static str {
-                match self { $(Self::$name => $word,)* }
+                self.into()
             }
 
             /// Returns what it is.
@@ -46,35 +48,35 @@ macro_rules! contexts {
 }
 
 contexts! {
-    Observe "observe" "Everywhere outside of typing and dialogs."
-    Tasks "tasks" "The task list and its panes."
-    Focus "focus" "One task, full size."
-    Receipts "receipts" "The calls."
-    Text "text" "A text that takes the screen: a comparison."
-    Replay "replay" "A task played again."
-    Metrics "metrics" "The counters."
-    Program "program" "A program."
-    Attention "attention" "What waits for the person."
-    Gate "gate" "The dialog of a gate."
-    YesNo "yes-no" "The dialog of a yes or no."
-    Choice "choice" "The dialog of a choice."
-    Answer "answer" "The dialog of a text."
-    InFlight "in-flight" "The dialog of a command in doubt."
-    Reason "reason" "The note to an answer."
-    Settled "settled" "The dialog of a question that is no longer open."
-    Input "input" "Typing into a task."
-    Line "line" "The one-line composer."
-    Start "start" "The prompt for a command."
-    Search "search" "The line to search for."
-    Copy "copy" "Selecting text to copy."
-    Stop "stop" "The stop dialog."
-    Signal "signal" "The signal dialog."
-    Quit "quit" "The quit dialog."
-    Paste "paste" "The question before a paste."
-    Held "held" "The card of a call that waits for the operator."
-    Note "note" "The note of a denial."
-    Help "help" "Help."
-    List "list" "A list narrowed by typing: palette, themes, messages."
+    Observe "Everywhere outside of typing and dialogs."
+    Tasks "The task list and its panes."
+    Focus "One task, full size."
+    Receipts "The calls."
+    Text "A text that takes the screen: a comparison."
+    Replay "A task played again."
+    Metrics "The counters."
+    Program "A program."
+    Attention "What waits for the person."
+    Gate "The dialog of a gate."
+    YesNo "The dialog of a yes or no."
+    Choice "The dialog of a choice."
+    Answer "The dialog of a text."
+    InFlight "The dialog of a command in doubt."
+    Reason "The note to an answer."
+    Settled "The dialog of a question that is no longer open."
+    Input "Typing into a task."
+    Line "The one-line composer."
+    Start "The prompt for a command."
+    Search "The line to search for."
+    Copy "Selecting text to copy."
+    Stop "The stop dialog."
+    Signal "The signal dialog."
+    Quit "The quit dialog."
+    Paste "The question before a paste."
+    Held "The card of a call that waits for the operator."
+    Note "The note of a denial."
+    Help "Help."
+    List "A list narrowed by typing: palette, themes, messages."
 }
 
 impl Context {

@@ -1,21 +1,26 @@
-//! What waits for the person: how it is listed and opened, and what a line written about it does.
+//! What waits for the person: how it is listed and opened, how it is told in full, what may be written then, and what
+//! a line written about it does.
 
-use crate::console::app::approval::scope;
-use crate::console::app::question;
-use crate::console::app::task_words;
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
-use crate::runtime::{Decision, READING};
+use crate::console::app::approval::card;
+use crate::console::app::approval::scope::{self, Preview, Unfit, wider_for};
+use crate::console::app::question::{self, Inquiry};
+use crate::console::app::task_words;
+use crate::runtime::{AnswerValue, Decision, Given, HeldCall, HoldReason, Question, QuestionKind, READING};
 
 use super::super::app::alias;
 use super::super::msg;
+use super::super::text::document::Piece;
 use super::super::text::visible;
-use super::line::who;
-use super::questions::Wider;
+use super::line::{Line, who};
 use super::session::{Effect, Session, Step, Subject, Word};
 use super::steps::{BACK, reply};
-use super::{questions, tasks};
-use crate::console::app::question::Inquiry;
+use super::tasks;
+
+/// Characters told of a command that a wider yes would let run.
+const MOST_COLUMNS: usize = 400;
 
 impl Session {
     /// What waits for the person, the oldest first.
@@ -23,7 +28,7 @@ impl Session {
         let mut all = Vec::new();
         for question in &self.snapshot.questions {
             let subject = Subject::Question(question.id.clone());
-            all.push((question.asked_at, subject, questions::headline(question)));
+            all.push((question.asked_at, subject, headline(question)));
         }
         for call in &self.snapshot.gate.held {
             let cmd = call.commands.first().map(|first| visible::told(&first.cmd)).unwrap_or_default();
@@ -82,7 +87,7 @@ impl Session {
             Some(Subject::Held(ticket)) => {
                 let call = self.snapshot.gate.held.iter().find(|held| held.ticket == ticket).cloned();
                 let Some(call) = call else { return vec![reply("it waits no longer")] };
-                let effects = questions::call(&call, &self.about.zone).into_iter().map(Effect::Say).collect();
+                let effects = call_lines(&call, &self.about.zone).into_iter().map(Effect::Say).collect();
                 let word = Word { ticket, hash: call.hash, shown: None, wider: None };
                 self.only_by_a_person(effects, Step::Held(word))
             }
@@ -90,8 +95,8 @@ impl Session {
     }
 
     fn open_question(&mut self, inquiry: Inquiry) -> Vec<Effect> {
-        let is_secret = matches!(inquiry.question.kind, crate::runtime::QuestionKind::Text { masked: true });
-        let mut effects: Vec<Effect> = questions::question(&inquiry).into_iter().map(Effect::Say).collect();
+        let is_secret = matches!(inquiry.question.kind, QuestionKind::Text { masked: true });
+        let mut effects: Vec<Effect> = question_lines(&inquiry).into_iter().map(Effect::Say).collect();
         effects.push(Effect::Hide(is_secret));
         if inquiry.question.kind.is_operators() {
             return self.only_by_a_person(effects, Step::Question(Box::new(inquiry)));
@@ -115,7 +120,7 @@ impl Session {
             self.step = Step::Question(inquiry);
             return vec![reply("that line came too early: read, then write it again")];
         }
-        let Some(given) = questions::answer(&inquiry.question, line) else {
+        let Some(given) = read_answer(&inquiry.question, line) else {
             if line.trim().is_empty() {
                 return vec![Effect::Hide(false), reply("left open")];
             }
@@ -138,7 +143,7 @@ impl Session {
             self.step = Step::Held(word);
             return vec![reply("that line came too early: read, then write it again")];
         }
-        let decision = match questions::wider(&call, line) {
+        let decision = match read_wider(&call, line) {
             Some(Wider::Yes) => match word.wider.take() {
                 Some(prefix) => Some(Decision::Prefix(prefix)),
                 None => {
@@ -148,12 +153,12 @@ impl Session {
             },
             Some(Wider::Rule(rule)) => {
                 let preview = scope::preview(&self.snapshot, &call, &rule);
-                let lines = questions::preview(&call, &preview);
+                let lines = preview_lines(&call, &preview);
                 (word.wider, word.shown) = (preview.ok().map(|preview| preview.prefix), None);
                 self.step = Step::Held(word);
                 return lines.into_iter().map(Effect::Say).collect();
             }
-            None => questions::decision(&call, line),
+            None => read_decision(&call, line),
         };
         match decision {
             Some(decision) => {
@@ -161,8 +166,132 @@ impl Session {
             }
             None => {
                 self.step = Step::Held(word);
-                vec![reply(format!("that is no answer: {}", questions::words(&call)))]
+                vec![reply(format!("that is no answer: {}", call_words(&call)))]
             }
         }
     }
+}
+
+/// Returns everything there is to know before answering a question, and what may be answered.
+fn question_lines(inquiry: &Inquiry) -> Vec<Line> {
+    let mut lines = vec![Line::reply(inquiry.title())];
+    lines.extend(said(inquiry.lines()));
+    if let QuestionKind::Choice { labels } = &inquiry.question.kind {
+        let label = |(number, label): (usize, &String)| Line::reply(format!("{number} {label}"));
+        lines.extend((1..).zip(labels).map(label));
+    }
+    lines.push(Line::reply(match &inquiry.question.kind {
+        QuestionKind::YesNo { .. } => "answer yes or no; words behind it are your note",
+        QuestionKind::Choice { .. } => "answer with a number; words behind it are your note",
+        QuestionKind::Text { masked: true } => "answer on the next line; it is not shown",
+        QuestionKind::Text { masked: false } => {
+            "answer on the next line, or /lines for several; /back to leave it open"
+        }
+        QuestionKind::Gate { .. } | QuestionKind::Command => {
+            "answer approve or reject; words behind it are your note"
+        }
+        QuestionKind::InFlight => "answer rerun, skip or abort; words behind it are your note",
+    }));
+    lines
+}
+
+/// Returns everything that a held call would run, and what may be answered.
+fn call_lines(held: &HeldCall, zone: &TimeZone) -> Vec<Line> {
+    let mut lines = vec![Line::reply(card::title(held, 1, 1, "..."))];
+    lines.extend(said(card::lines(held, zone)));
+    lines.push(Line::reply(format!(
+        "answer {}; words behind deny are told to whoever called",
+        call_words(held)
+    )));
+    lines
+}
+
+/// Returns the words that a held call can be answered with.
+fn call_words(held: &HeldCall) -> String {
+    let allow = if matches!(held.reason, HoldReason::Rule(_)) { ", allow (and all like it)" } else { "" };
+    let wider = match wider_for(held) {
+        Some(prefix) => format!(", wider (what begins like it: {})", visible::one_line(prefix.text())),
+        None => String::new(),
+    };
+    format!("run (once){allow}{wider} or deny")
+}
+
+/// A word about a wider yes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Wider {
+    /// To tell what a rule would let run.
+    Rule(String),
+    /// To let it run.
+    Yes,
+}
+
+/// Reads a word about a wider yes; none where it is none, or the call cannot get one.
+fn read_wider(held: &HeldCall, line: &str) -> Option<Wider> {
+    let offered = wider_for(held)?;
+    let (word, rest) = first_word(line);
+    word.eq_ignore_ascii_case("wider").then(|| match rest {
+        None => Wider::Rule(offered.text().to_owned()),
+        Some(yes) if yes.eq_ignore_ascii_case("yes") => Wider::Yes,
+        Some(rule) => Wider::Rule(rule),
+    })
+}
+
+/// Returns what a wider yes would let run, and how it is given.
+fn preview_lines(held: &HeldCall, preview: &Result<Preview, Unfit>) -> Vec<Line> {
+    match preview {
+        Ok(preview) => {
+            let mut lines: Vec<Line> = said(preview.rows(held, MOST_COLUMNS, "...")).collect();
+            lines.push(Line::reply("answer wider yes to let it run so, or wider and other first words"));
+            lines
+        }
+        Err(unfit) => vec![Line::reply(format!("that is no rule: {unfit}"))],
+    }
+}
+
+fn said(rows: Vec<Vec<Piece>>) -> impl Iterator<Item = Line> {
+    let text = |row: Vec<Piece>| row.into_iter().map(|piece| piece.text).collect::<String>();
+    rows.into_iter().map(text).filter(|text| !text.trim().is_empty()).map(Line::reply)
+}
+
+/// Reads an answer to a question; none when it is none.
+fn read_answer(question: &Question, line: &str) -> Option<Given> {
+    let kind = &question.kind;
+    if let QuestionKind::Text { .. } = kind {
+        return Some(Given { value: AnswerValue::Text(line.to_owned()), note: None });
+    }
+    let (word, note) = first_word(line);
+    let value = match (kind, word.to_ascii_lowercase().as_str()) {
+        (QuestionKind::Choice { labels }, word) => {
+            let number: usize = word.parse().ok()?;
+            AnswerValue::Choice(labels.get(number.checked_sub(1)?)?.clone())
+        }
+        (QuestionKind::Gate { .. } | QuestionKind::Command, "a") => AnswerValue::Approve,
+        (QuestionKind::Gate { .. } | QuestionKind::Command, "r") => AnswerValue::Reject,
+        (_, word) => kind.read(word)?,
+    };
+    kind.accepts(&value).then_some(Given { value, note })
+}
+
+/// Reads the word about a held call; none when it is none.
+fn read_decision(held: &HeldCall, line: &str) -> Option<Decision> {
+    let (word, note) = first_word(line);
+    let is_ruled = matches!(held.reason, HoldReason::Rule(_));
+    match (word.to_ascii_lowercase().as_str(), &note) {
+        ("run" | "y", None) => Some(Decision::Once),
+        ("allow" | "e", None) if is_ruled => Some(Decision::Exact),
+        ("deny" | "n", _) => Some(Decision::Deny { note: note.unwrap_or_default() }),
+        _ => None,
+    }
+}
+
+/// Says what a question is, in a line of the list of what waits.
+fn headline(question: &Question) -> String {
+    let text = visible::told(question.text.trim());
+    format!("{}: {text}", question::title(question).replacen("  ", " ", 1))
+}
+
+fn first_word(line: &str) -> (&str, Option<String>) {
+    let line = line.trim();
+    let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    (word, Some(rest.trim().to_owned()).filter(|note| !note.is_empty()))
 }

@@ -6,8 +6,6 @@ pub mod events;
 pub mod line;
 pub mod menu;
 pub mod output;
-mod programs;
-pub mod questions;
 pub mod session;
 mod steps;
 pub mod tasks;

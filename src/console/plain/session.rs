@@ -14,9 +14,9 @@ use crate::runtime::{QuestionId, Snapshot, TaskView};
 use super::super::msg::{self, Leave, Msg};
 use super::super::text::visible;
 use super::events::events;
+use super::events::program_runs;
 use super::line::Line;
 use super::output::{Purpose, Reading};
-use super::programs::program_runs;
 use super::tasks;
 use crate::console::app::question::Inquiry;
 

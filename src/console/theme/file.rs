@@ -5,56 +5,47 @@ use std::collections::BTreeMap;
 use ratatui::style::{Color, Modifier, Style};
 
 use super::colour::{Backdrop, LEGIBLE, Rgb, contrast, sixteen};
-pub use super::glyphs::Glyphs;
-use super::glyphs::{ASCII, UNICODE};
 use crate::config::{Entry, Fault, Faults, Node, Source, nearest};
 
 const DEFAULT: &str = include_str!("../../../themes/default.toml");
 
-macro_rules! roles {
-    ($($name:ident $word:literal)*) => {
-        /// A part that text on screen can play.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-        #[expect(missing_docs, reason = "the names say it; themes/default.toml shows it")]
-        pub enum Role {
-            $($name,)*
-        }
-
-        impl Role {
-            /// All roles.
-            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
-
-            /// Returns its name in a theme.
-            #[must_use]
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$name => $word,)* }
-            }
-        }
-    };
+/// A part that text on screen can play. To add one: name it here and give it a style in `themes/default.toml`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "kebab-case")]
+#[expect(missing_docs, reason = "the names say it; themes/default.toml shows it")]
+pub enum Role {
+    Text,
+    Strong,
+    Faint,
+    Accent,
+    Title,
+    Rule,
+    Mode,
+    Selected,
+    Key,
+    Queued,
+    Running,
+    Waiting,
+    Cancelling,
+    Completed,
+    Failed,
+    Cancelled,
+    Interrupted,
+    Capped,
+    Name,
+    Literal,
+    Graph,
 }
 
-roles! {
-    Text "text"
-    Strong "strong"
-    Faint "faint"
-    Accent "accent"
-    Title "title"
-    Rule "rule"
-    Mode "mode"
-    Selected "selected"
-    Key "key"
-    Queued "queued"
-    Running "running"
-    Waiting "waiting"
-    Cancelling "cancelling"
-    Completed "completed"
-    Failed "failed"
-    Cancelled "cancelled"
-    Interrupted "interrupted"
-    Capped "capped"
-    Name "name"
-    Literal "literal"
-    Graph "graph"
+impl Role {
+    /// All roles.
+    pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
+
+    /// Returns its name in a theme.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
 }
 
 /// Whether the chrome uses colour.
@@ -338,6 +329,55 @@ fn paint(source: &Source, path: &str, line: usize, name: &str) -> Result<Paint, 
     let what = format!("`{name}` is no colour: write one of the 16 names, `default` or `#rrggbb`");
     Err(Fault { near, ..source.fault(line, path, what) })
 }
+
+/// The glyphs of the chrome.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Glyphs {
+    /// Queued, running, waiting, cancelling or cancelled, completed, failed, interrupted, capped.
+    pub states: [&'static str; 8],
+    /// Mark of the selected row.
+    pub selected: &'static str,
+    /// Connected, gone.
+    pub link: [&'static str; 2],
+    /// Horizontal and vertical rule.
+    pub rules: [&'static str; 2],
+    /// Corners of a dialog: top left, top right, bottom left, bottom right.
+    pub corners: [&'static str; 4],
+    /// More to the left, more to the right.
+    pub more: [&'static str; 2],
+    /// Text that was cut ends in this.
+    pub cut: &'static str,
+    /// Between facts on one line.
+    pub dot: &'static str,
+    /// Levels of a graph, lowest first.
+    pub levels: [&'static str; 8],
+}
+
+/// The usual ones. Some are two columns wide where text is Chinese, Japanese or Korean.
+pub(in crate::console) const UNICODE: Glyphs = Glyphs {
+    states: ["◌", "●", "◐", "■", "✓", "✗", "!", "▲"],
+    selected: "▸",
+    link: ["●", "○"],
+    rules: ["─", "│"],
+    corners: ["┌", "┐", "└", "┘"],
+    more: ["‹", "›"],
+    cut: "…",
+    dot: "·",
+    levels: ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"],
+};
+
+/// Those that every terminal has.
+pub(in crate::console) const ASCII: Glyphs = Glyphs {
+    states: [".", "*", "?", "#", "+", "x", "!", "^"],
+    selected: ">",
+    link: ["*", "o"],
+    rules: ["-", "|"],
+    corners: ["+", "+", "+", "+"],
+    more: ["<", ">"],
+    cut: "~",
+    dot: "-",
+    levels: [".", ".", ":", "-", "=", "+", "*", "#"],
+};
 
 #[cfg(test)]
 mod tests {

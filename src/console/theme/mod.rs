@@ -3,7 +3,6 @@
 
 pub mod colour;
 pub mod file;
-pub(super) mod glyphs;
 pub mod list;
 
 use std::path::{Path, PathBuf};
