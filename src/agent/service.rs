@@ -19,7 +19,7 @@ use tokio_util::task::TaskTracker;
 use super::transport::Transport;
 use super::{label, results, schema};
 use crate::envelope::{Actor, SafeText};
-use crate::link::{Guest, Hello, Peer, Profile};
+use crate::link::{Client, Hello, Peer, Profile};
 use crate::runtime::{AgentPeer, Handle};
 use crate::tools::{self, Caller};
 
@@ -64,8 +64,8 @@ struct Service {
 
 /// Serves one agent until it hangs up or `stop`. Calls in flight when it hangs up are carried
 /// through: an agent that disconnects never ends a command.
-pub async fn serve(guest: Guest, runtime: Handle, stop: CancellationToken) {
-    let Guest { hello, peer, lines, writer } = guest;
+pub async fn serve(client: Client, runtime: Handle, stop: CancellationToken) {
+    let Client { hello, peer, lines, writer } = client;
     let Hello { cwd, profile, label: asked_label, client, .. } = hello;
     let (gone, calls, who) = (CancellationToken::new(), TaskTracker::new(), Arc::new(OnceLock::new()));
     let service = Service {

@@ -39,7 +39,7 @@ pub(super) async fn run(start: &Start, input: &ServeInput, form: Form) -> Result
     };
     tell(format!("serving {workspace} at {}", start.places.agent_socket().display()))?;
     let patience = Duration::from_secs(input.idle_seconds);
-    let unneeded = unneeded(server.guests(), server.runtime.snapshot(), patience);
+    let unneeded = unneeded(server.clients(), server.runtime.snapshot(), patience);
     let (code, closing) = tokio::select! {
         signal = ending.wait() => (ExitCode::from(128 + signal), Closing::of_signal(signal)),
         () = unneeded => (ExitCode::SUCCESS, Closing::Unneeded),
@@ -65,13 +65,13 @@ async fn open(start: &Start, detached: bool) -> Result<Option<RuntimeServer>> {
 
 /// Waits until nobody has needed the runtime for so long.
 async fn unneeded(
-    mut guests: watch::Receiver<usize>,
+    mut clients: watch::Receiver<usize>,
     mut snapshot: watch::Receiver<Arc<Snapshot>>,
     patience: Duration,
 ) {
     let mut since = None;
     loop {
-        let needed = is_needed(*guests.borrow_and_update(), &snapshot.borrow_and_update());
+        let needed = is_needed(*clients.borrow_and_update(), &snapshot.borrow_and_update());
         since = if needed { None } else { since.or_else(|| Some(Instant::now())) };
         let over = async {
             match since {
@@ -81,14 +81,14 @@ async fn unneeded(
         };
         tokio::select! {
             () = over => return,
-            changed = guests.changed() => if changed.is_err() { return },
+            changed = clients.changed() => if changed.is_err() { return },
             changed = snapshot.changed() => if changed.is_err() { return },
         }
     }
 }
 
-fn is_needed(guests: usize, snapshot: &Snapshot) -> bool {
-    guests > 0 || snapshot.tasks.iter().any(|task| !task.status.is_terminal())
+fn is_needed(clients: usize, snapshot: &Snapshot) -> bool {
+    clients > 0 || snapshot.tasks.iter().any(|task| !task.status.is_terminal())
 }
 
 /// Ends the runtime that serves the workspace.
@@ -116,13 +116,13 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_runtime_nobody_needs_ends_after_its_patience_and_not_before() {
-        let guests = watch::Sender::new(1);
+        let clients = watch::Sender::new(1);
         let snapshots = watch::Sender::new(Arc::new(Snapshot::default()));
         let patience = Duration::from_secs(600);
         let started = Instant::now();
-        let ended = tokio::spawn(unneeded(guests.subscribe(), snapshots.subscribe(), patience));
+        let ended = tokio::spawn(unneeded(clients.subscribe(), snapshots.subscribe(), patience));
         sleep(Duration::from_secs(3_000)).await;
-        guests.send_replace(0);
+        clients.send_replace(0);
         for _ in 0..10 {
             // Snapshots that change nothing do not make it needed.
             sleep(Duration::from_secs(30)).await;

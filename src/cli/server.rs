@@ -13,7 +13,7 @@ use super::rules::Rules;
 use crate::agent;
 use crate::config::{Loaded, Settings};
 use crate::link::Error;
-use crate::link::{self, Doors, Guest, Role, Server};
+use crate::link::{self, Client, Role, Server, Sockets};
 use crate::paths::Places;
 use crate::process::{Spawner, raise_descriptor_limit};
 use crate::runtime::{Closing, Handle, Options, past};
@@ -27,7 +27,7 @@ pub(super) struct RuntimeServer {
     pub(super) ended: CancellationToken,
     /// Its answers to requests that must not be done twice.
     pub(super) idempotency: Arc<IdempotencyKeys>,
-    guests: watch::Receiver<usize>,
+    clients: watch::Receiver<usize>,
     close: CancellationToken,
     stop: CancellationToken,
     /// Who serves the sockets and who follows the approval rules; nobody in a private one.
@@ -46,15 +46,15 @@ struct Service {
 impl RuntimeServer {
     /// Starts a runtime for a workspace and opens its sockets; `None` when another one serves it.
     pub(super) fn open(places: &Places, headless: bool) -> Result<Option<Self>> {
-        let doors = match Doors::open(places) {
-            Ok(doors) => doors,
+        let sockets = match Sockets::open(places) {
+            Ok(sockets) => sockets,
             Err(Error::Taken { .. }) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
         let loaded = Loaded::read(&places.config_dir, &places.workspace)?;
-        let server = Server::new(doors, places.workspace.clone(), loaded.settings.connections());
+        let server = Server::new(sockets, places.workspace.clone(), loaded.settings.connections());
         let rules = Rules::new(places, &loaded);
-        let own = Self { guests: server.guests(), ..Self::begin(places, headless, loaded)? };
+        let own = Self { clients: server.clients(), ..Self::begin(places, headless, loaded)? };
         tokio::spawn(tell(server.notices(), own.runtime.clone()));
         let (runtime, close, stop) = (own.runtime.clone(), own.close.clone(), own.stop.clone());
         let service = Service {
@@ -64,7 +64,7 @@ impl RuntimeServer {
             stop: stop.clone(),
         };
         let rules = tokio::spawn(rules.follow(runtime, close.clone()));
-        let served = server.run(close, stop, move |guest| service.clone().serve(guest));
+        let served = server.run(close, stop, move |client| service.clone().serve(client));
         Ok(Some(Self { served: Some((tokio::spawn(served), rules)), ..own }))
     }
 
@@ -83,7 +83,7 @@ impl RuntimeServer {
             runtime,
             ended: CancellationToken::new(),
             idempotency: Arc::default(),
-            guests: watch::Sender::new(0).subscribe(),
+            clients: watch::Sender::new(0).subscribe(),
             close: CancellationToken::new(),
             stop: CancellationToken::new(),
             served: None,
@@ -91,8 +91,8 @@ impl RuntimeServer {
     }
 
     /// Returns the number of connected agents, scripts and consoles, live.
-    pub(super) fn guests(&self) -> watch::Receiver<usize> {
-        self.guests.clone()
+    pub(super) fn clients(&self) -> watch::Receiver<usize> {
+        self.clients.clone()
     }
 
     /// Ends it in order: nobody comes in, tasks are stopped, those inside hear of it and leave, and
@@ -113,16 +113,17 @@ impl RuntimeServer {
 }
 
 impl Service {
-    async fn serve(self, guest: Guest) {
+    async fn serve(self, client: Client) {
         let Self { runtime, ended, idempotency, stop } = self;
-        let runtime = guest.hello.env.as_ref().map_or_else(|| runtime.clone(), |env| runtime.for_caller(env));
-        let served = match guest.hello.role {
+        let runtime =
+            client.hello.env.as_ref().map_or_else(|| runtime.clone(), |env| runtime.for_caller(env));
+        let served = match client.hello.role {
             Role::Mcp => {
-                agent::serve(guest, runtime, stop).await;
+                agent::serve(client, runtime, stop).await;
                 Ok(())
             }
-            Role::Operator => link::serve_operator(guest, runtime, ended, stop).await,
-            Role::Cli => link::serve_scripts(guest, &runtime, &idempotency, &stop).await,
+            Role::Operator => link::serve_operator(client, runtime, ended, stop).await,
+            Role::Cli => link::serve_scripts(client, &runtime, &idempotency, &stop).await,
         };
         if let Err(error) = served {
             tracing::info!(%error, "a connection broke off");

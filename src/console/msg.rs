@@ -6,7 +6,8 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::envelope::TaskId;
-use crate::runtime::{CallRecord, Decision, Form, Given, Input, QuestionId, Snapshot, TaskUsage, TaskView};
+use crate::link::Request;
+use crate::runtime::{CallRecord, Form, Given, Input, QuestionId, Snapshot, TaskUsage, TaskView};
 use crate::terminal::{KeyPress, MouseInput, Palette, Size};
 
 use super::app::coverage::Shown;
@@ -198,30 +199,14 @@ pub enum Effect {
         /// What is typed.
         input: Input,
     },
-    /// Hold new calls of agents, or go on.
-    Pause(bool),
-    /// Say the operator's word to a held call.
-    Decide {
-        /// Which.
-        ticket: u64,
-        /// The request they were shown.
-        hash: String,
-        /// The word.
-        decision: Decision,
-    },
+    /// Ask the runtime for something whose only answer is that it could not be done.
+    Ask(Request),
     /// Answer a question.
     Answer {
         /// The question.
         question: QuestionId,
         /// The answer.
         given: Given,
-    },
-    /// Let agents answer a question, or not any more.
-    LetAgents {
-        /// The question.
-        question: QuestionId,
-        /// They may.
-        may: bool,
     },
     /// Call the person back: bell and notification.
     Ring(String),
@@ -231,12 +216,6 @@ pub enum Effect {
     Withdraw(String),
     /// Look what tasks use.
     Look(Vec<TaskId>),
-    /// Give back the lease.
-    Release(TaskId),
-    /// Take a finished task off the list.
-    Dismiss(TaskId),
-    /// Give a task a name, or take it away.
-    Rename(TaskId, Option<String>),
     /// Fetch a call record.
     Fetch(u64),
     /// These panes are on screen now.

@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
 use super::Error;
-use super::socket::Door;
+use super::socket::Socket;
 use crate::config::ConnectionLimits;
 
 /// How long a connection too many waits for a place before it is refused.
@@ -21,7 +21,7 @@ const WAITING_EACH: usize = 64;
 
 /// Whom a connection counts for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Client {
+pub(super) enum Origin {
     /// A managed task, by the process of its host, with all that runs in it.
     Task(u32),
     /// What came out of managed tasks and stands below none, all together.
@@ -33,7 +33,7 @@ pub(super) enum Client {
 /// The places of one socket.
 #[derive(Debug)]
 pub(super) struct Connections {
-    door: Door,
+    socket: Socket,
     limits: ConnectionLimits,
     wait: Duration,
     counts: Mutex<Counts>,
@@ -44,10 +44,10 @@ pub(super) struct Connections {
 struct Counts {
     held: usize,
     waiting: usize,
-    clients: HashMap<Client, Each>,
+    clients: HashMap<Origin, Each>,
 }
 
-/// What one client has.
+/// What one origin has.
 #[derive(Debug, Default)]
 struct Each {
     held: usize,
@@ -58,23 +58,23 @@ struct Each {
 #[derive(Debug)]
 pub(super) struct Place {
     connections: Arc<Connections>,
-    client: Client,
+    origin: Origin,
 }
 
 impl Connections {
-    pub(super) fn new(door: Door, limits: ConnectionLimits) -> Arc<Self> {
-        Self::waiting(door, limits, WAIT)
+    pub(super) fn new(socket: Socket, limits: ConnectionLimits) -> Arc<Self> {
+        Self::waiting(socket, limits, WAIT)
     }
 
-    fn waiting(door: Door, limits: ConnectionLimits, wait: Duration) -> Arc<Self> {
-        Arc::new(Self { door, limits, wait, counts: Mutex::default(), freed: Notify::new() })
+    fn waiting(socket: Socket, limits: ConnectionLimits, wait: Duration) -> Arc<Self> {
+        Arc::new(Self { socket, limits, wait, counts: Mutex::default(), freed: Notify::new() })
     }
 
-    /// Takes a place for a client; waits up to 2 s for one.
+    /// Takes a place for an origin; waits up to 2 s for one.
     ///
     /// # Errors
     /// [`Error::TooManyConnections`] with the limit that was met.
-    pub(super) async fn enter(self: &Arc<Self>, client: Client) -> Result<Place, Error> {
+    pub(super) async fn enter(self: &Arc<Self>, origin: Origin) -> Result<Place, Error> {
         let deadline = Instant::now() + self.wait;
         let mut waiting = None;
         loop {
@@ -82,12 +82,12 @@ impl Connections {
             tokio::pin!(freed);
             // From here on no freed place goes unnoticed.
             freed.as_mut().enable();
-            let limit = match self.take(client) {
+            let limit = match self.take(origin) {
                 Ok(place) => return Ok(place),
                 Err(limit) => limit,
             };
             if waiting.is_none() {
-                waiting = Some(self.queue(client).ok_or(Error::TooManyConnections { limit })?);
+                waiting = Some(self.queue(origin).ok_or(Error::TooManyConnections { limit })?);
             }
             tokio::select! {
                 () = freed => {}
@@ -97,16 +97,16 @@ impl Connections {
     }
 
     /// Takes a free place, or returns the limit that stands against it.
-    fn take(self: &Arc<Self>, client: Client) -> Result<Place, usize> {
+    fn take(self: &Arc<Self>, origin: Origin) -> Result<Place, usize> {
         let mut counts = self.counts();
-        let (all, each) = match self.door {
-            Door::Operator => (self.limits.operators, self.limits.operators),
-            Door::Agent => match client {
-                Client::Task(_) | Client::Escaped => (self.limits.all, self.limits.each_task),
-                Client::Process(_) => (self.limits.all, self.limits.each_process),
+        let (all, each) = match self.socket {
+            Socket::Operator => (self.limits.operators, self.limits.operators),
+            Socket::Agent => match origin {
+                Origin::Task(_) | Origin::Escaped => (self.limits.all, self.limits.each_task),
+                Origin::Process(_) => (self.limits.all, self.limits.each_process),
             },
         };
-        let own = counts.clients.get(&client).map_or(0, |own| own.held);
+        let own = counts.clients.get(&origin).map_or(0, |own| own.held);
         if own >= each {
             return Err(each);
         }
@@ -114,22 +114,22 @@ impl Connections {
             return Err(all);
         }
         counts.held += 1;
-        counts.clients.entry(client).or_default().held += 1;
+        counts.clients.entry(origin).or_default().held += 1;
         drop(counts);
-        Ok(Place { connections: Arc::clone(self), client })
+        Ok(Place { connections: Arc::clone(self), origin })
     }
 
-    /// Queues a client up; not when too many wait already.
-    fn queue(&self, client: Client) -> Option<Queued<'_>> {
+    /// Queues an origin up; not when too many wait already.
+    fn queue(&self, origin: Origin) -> Option<Queued<'_>> {
         let mut counts = self.counts();
-        let own = counts.clients.get(&client).map_or(0, |own| own.waiting);
+        let own = counts.clients.get(&origin).map_or(0, |own| own.waiting);
         if counts.waiting >= WAITING || own >= WAITING_EACH {
             return None;
         }
         counts.waiting += 1;
-        counts.clients.entry(client).or_default().waiting += 1;
+        counts.clients.entry(origin).or_default().waiting += 1;
         drop(counts);
-        Some(Queued { connections: self, client })
+        Some(Queued { connections: self, origin })
     }
 
     fn counts(&self) -> std::sync::MutexGuard<'_, Counts> {
@@ -138,28 +138,28 @@ impl Connections {
 }
 
 impl Counts {
-    /// Changes what a client has, and forgets a client that has nothing.
-    fn change(&mut self, client: Client, change: impl FnOnce(&mut Each)) {
-        if let Some(own) = self.clients.get_mut(&client) {
+    /// Changes what an origin has, and forgets an origin that has nothing.
+    fn change(&mut self, origin: Origin, change: impl FnOnce(&mut Each)) {
+        if let Some(own) = self.clients.get_mut(&origin) {
             change(own);
             if own.held == 0 && own.waiting == 0 {
-                self.clients.remove(&client);
+                self.clients.remove(&origin);
             }
         }
     }
 }
 
-/// A client that waits; no longer once dropped.
+/// An origin that waits; no longer once dropped.
 struct Queued<'a> {
     connections: &'a Connections,
-    client: Client,
+    origin: Origin,
 }
 
 impl Drop for Queued<'_> {
     fn drop(&mut self) {
         let mut counts = self.connections.counts();
         counts.waiting -= 1;
-        counts.change(self.client, |own| own.waiting -= 1);
+        counts.change(self.origin, |own| own.waiting -= 1);
     }
 }
 
@@ -167,7 +167,7 @@ impl Drop for Place {
     fn drop(&mut self) {
         let mut counts = self.connections.counts();
         counts.held -= 1;
-        counts.change(self.client, |own| own.held -= 1);
+        counts.change(self.origin, |own| own.held -= 1);
         drop(counts);
         self.connections.freed.notify_waiters();
     }
@@ -179,8 +179,8 @@ mod tests {
 
     const LIMITS: ConnectionLimits = ConnectionLimits { all: 5, each_task: 2, each_process: 3, operators: 1 };
 
-    fn connections(door: Door) -> Arc<Connections> {
-        Connections::waiting(door, LIMITS, Duration::from_millis(20))
+    fn connections(socket: Socket) -> Arc<Connections> {
+        Connections::waiting(socket, LIMITS, Duration::from_millis(20))
     }
 
     fn limit(entered: Result<Place, Error>) -> usize {
@@ -192,17 +192,17 @@ mod tests {
 
     #[tokio::test]
     async fn a_task_a_process_and_all_together_have_their_own_limits() {
-        let connections = connections(Door::Agent);
+        let connections = connections(Socket::Agent);
         let mut held = Vec::new();
-        for client in [Client::Task(1), Client::Task(1), Client::Process(1), Client::Process(1)] {
-            held.push(connections.enter(client).await.expect("a place"));
+        for origin in [Origin::Task(1), Origin::Task(1), Origin::Process(1), Origin::Process(1)] {
+            held.push(connections.enter(origin).await.expect("a place"));
         }
-        assert_eq!(limit(connections.enter(Client::Task(1)).await), 2);
-        held.push(connections.enter(Client::Process(1)).await.expect("a place"));
-        assert_eq!(limit(connections.enter(Client::Process(1)).await), 3);
-        assert_eq!(limit(connections.enter(Client::Task(2)).await), 5);
+        assert_eq!(limit(connections.enter(Origin::Task(1)).await), 2);
+        held.push(connections.enter(Origin::Process(1)).await.expect("a place"));
+        assert_eq!(limit(connections.enter(Origin::Process(1)).await), 3);
+        assert_eq!(limit(connections.enter(Origin::Task(2)).await), 5);
         held.remove(0);
-        held.push(connections.enter(Client::Task(2)).await.expect("a place that was freed"));
+        held.push(connections.enter(Origin::Task(2)).await.expect("a place that was freed"));
         drop(held);
         assert!(connections.counts().clients.is_empty());
         assert_eq!(connections.counts().held, 0);
@@ -210,20 +210,20 @@ mod tests {
 
     #[tokio::test]
     async fn consoles_have_places_of_their_own() {
-        let connections = connections(Door::Operator);
-        let first = connections.enter(Client::Process(1)).await.expect("a place");
-        assert_eq!(limit(connections.enter(Client::Process(2)).await), 1);
+        let connections = connections(Socket::Operator);
+        let first = connections.enter(Origin::Process(1)).await.expect("a place");
+        assert_eq!(limit(connections.enter(Origin::Process(2)).await), 1);
         drop(first);
-        connections.enter(Client::Process(2)).await.expect("a place");
+        connections.enter(Origin::Process(2)).await.expect("a place");
     }
 
     #[tokio::test(start_paused = true)]
     async fn who_waits_gets_the_place_that_is_freed_meanwhile() {
-        let connections = Connections::new(Door::Operator, LIMITS);
-        let first = connections.enter(Client::Process(1)).await.expect("a place");
+        let connections = Connections::new(Socket::Operator, LIMITS);
+        let first = connections.enter(Origin::Process(1)).await.expect("a place");
         let waiting = tokio::spawn({
             let connections = Arc::clone(&connections);
-            async move { connections.enter(Client::Process(2)).await.map(drop) }
+            async move { connections.enter(Origin::Process(2)).await.map(drop) }
         });
         while connections.counts().waiting == 0 {
             tokio::task::yield_now().await;
@@ -235,15 +235,15 @@ mod tests {
 
     #[tokio::test]
     async fn no_more_than_so_many_wait() {
-        let connections = Connections::new(Door::Agent, LIMITS);
+        let connections = Connections::new(Socket::Agent, LIMITS);
         let _held = [
-            connections.enter(Client::Task(1)).await.expect("a place"),
-            connections.enter(Client::Task(1)).await.expect("a place"),
+            connections.enter(Origin::Task(1)).await.expect("a place"),
+            connections.enter(Origin::Task(1)).await.expect("a place"),
         ];
-        let queued: Vec<_> = std::iter::from_fn(|| connections.queue(Client::Task(1))).collect();
+        let queued: Vec<_> = std::iter::from_fn(|| connections.queue(Origin::Task(1))).collect();
         assert_eq!(queued.len(), WAITING_EACH);
         // Without a wait: it would be one too many of those, too.
-        assert_eq!(limit(connections.enter(Client::Task(1)).await), 2);
-        connections.enter(Client::Task(2)).await.expect("another task is not kept out");
+        assert_eq!(limit(connections.enter(Origin::Task(1)).await), 2);
+        connections.enter(Origin::Task(2)).await.expect("another task is not kept out");
     }
 }

@@ -2,10 +2,10 @@
 
 use futures_util::FutureExt as _;
 
-use super::ask::{News, Order};
 use super::frame::{Frame, MAX_FRAME};
 use super::hello::Hello;
 use super::operator::fuzz_screen;
+use super::protocol::{ClientMessage, ServerMessage};
 
 /// Reads bytes as what either side of a connection sends: a greeting, and frames of orders, news and screens.
 #[doc(hidden)]
@@ -13,8 +13,8 @@ pub fn fuzz_frames(bytes: &[u8]) {
     let _ = Hello::parse(bytes);
     let mut rest = bytes;
     while let Some(Ok(Some(frame))) = Frame::read(&mut rest, MAX_FRAME).now_or_never() {
-        let _ = frame.parse::<Order>();
-        let _ = frame.parse::<News>();
+        let _ = frame.parse::<ClientMessage>();
+        let _ = frame.parse::<ServerMessage>();
         if let Frame::Screen(screen) = &frame {
             fuzz_screen(screen);
         }

@@ -5,7 +5,6 @@
 //! a managed task, so that an agent's command cannot act as the person.
 
 mod access;
-mod ask;
 mod background;
 mod connections;
 mod error;
@@ -15,6 +14,7 @@ mod hello;
 mod lines;
 mod lock;
 mod operator;
+mod protocol;
 mod scripts;
 mod server;
 mod socket;
@@ -30,7 +30,8 @@ pub use hello::{Ack, ClientName, Hello, Profile, Role, VERSION, dial};
 pub use lines::{Line, Lines};
 pub use lock::{Address, Holder};
 pub use operator::{Operator, serve as serve_operator};
+pub use protocol::{Reply, Request};
 pub use scripts::{Scripts, serve as serve_scripts};
-pub use server::{Guest, Peer, Server};
-pub use socket::{Doors, private_folder};
+pub use server::{Client, Peer, Server};
+pub use socket::{Sockets, private_folder};
 pub use strict::Strict;

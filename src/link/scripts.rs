@@ -8,13 +8,13 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::ask::{Ask, News, Order, Reply};
 use super::frame::{Frame, MAX_FRAME, MAX_FROM_RUNTIME};
-use super::{Error, Guest, Hello, Role, dial};
+use super::protocol::{ClientMessage, Reply, Request, ServerMessage};
+use super::{Client, Error, Hello, Role, dial};
 use crate::envelope::{Actor, Envelope};
 use crate::journal::Durability;
 use crate::process::{EnclosingTask, enclosing_task};
-use crate::prose::run::{Outcome, Refusal, Request, Run};
+use crate::prose::run::{Outcome, Refusal, Request as ProgramRequest, Run};
 use crate::prose::vm::effects::Event;
 use crate::runtime::{Handle, Metrics, StreamView, Within};
 use crate::tools::{self, Answer, Caller, IdempotencyKeys};
@@ -47,7 +47,7 @@ impl Scripts {
     /// # Errors
     /// When the runtime has gone away.
     pub async fn show(&mut self, stream: StreamView) -> Result<(), Error> {
-        Frame::json(&Order::Stream(stream))?.write(&mut self.writer).await
+        Frame::json(&ClientMessage::Stream(stream))?.write(&mut self.writer).await
     }
 
     /// Calls a tool and waits for its answer; `once` is the request's idempotency key.
@@ -55,7 +55,7 @@ impl Scripts {
     /// # Errors
     /// When the runtime goes away or answers something else.
     pub async fn call(&mut self, tool: &str, input: Value, once: Option<&str>) -> Result<Answer, Error> {
-        let ask = Ask::Call { tool: tool.to_owned(), input, once: once.map(str::to_owned) };
+        let ask = Request::Call { tool: tool.to_owned(), input, once: once.map(str::to_owned) };
         match self.ask(ask).await? {
             Reply::Answer(answer) => Ok(answer.into()),
             _ => Err(Error::frame("another reply than an answer")),
@@ -67,7 +67,7 @@ impl Scripts {
     /// # Errors
     /// When the runtime goes away or answers something else.
     pub async fn metrics(&mut self) -> Result<Metrics, Error> {
-        match self.ask(Ask::Metrics).await? {
+        match self.ask(Request::Metrics).await? {
             Reply::Metrics(metrics) => Ok(*metrics),
             _ => Err(Error::frame("another reply than the counters")),
         }
@@ -80,12 +80,12 @@ impl Scripts {
     /// When the runtime goes away or answers something else.
     pub async fn run_program(
         &mut self,
-        request: Request,
+        request: ProgramRequest,
         events: mpsc::Sender<Event>,
         stop: CancellationToken,
     ) -> Result<Result<Outcome, Refusal>, Error> {
         self.asked += 1;
-        let order = Order::Ask { id: self.asked, ask: Ask::Program(Box::new(request)) };
+        let order = ClientMessage::Ask { id: self.asked, ask: Request::Program(Box::new(request)) };
         Frame::json(&order)?.write(&mut self.writer).await?;
         let mut has_hung_up = false;
         loop {
@@ -99,8 +99,8 @@ impl Scripts {
             };
             match frame.parse()? {
                 // Nobody may listen any more; the program goes on until it is told to end.
-                News::Event(event) => drop(events.send(*event).await),
-                News::Reply { id, reply } if id == self.asked => {
+                ServerMessage::Event(event) => drop(events.send(*event).await),
+                ServerMessage::Reply { id, reply } if id == self.asked => {
                     return match reply.map_err(|message| Error::Declined { message })? {
                         Reply::Program(done) => Ok(*done),
                         _ => Err(Error::frame("another reply than how the program ended")),
@@ -111,13 +111,13 @@ impl Scripts {
         }
     }
 
-    async fn ask(&mut self, ask: Ask) -> Result<Reply, Error> {
+    async fn ask(&mut self, ask: Request) -> Result<Reply, Error> {
         self.asked += 1;
-        let order = Order::Ask { id: self.asked, ask };
+        let order = ClientMessage::Ask { id: self.asked, ask };
         Frame::json(&order)?.write(&mut self.writer).await?;
         let frame = Frame::read(&mut self.reader, MAX_FROM_RUNTIME).await?.ok_or(Error::Gone)?;
         match frame.parse()? {
-            News::Reply { id, reply } if id == self.asked => {
+            ServerMessage::Reply { id, reply } if id == self.asked => {
                 reply.map_err(|message| Error::Declined { message })
             }
             _ => Err(Error::frame("news nobody asked for")),
@@ -131,12 +131,12 @@ impl Scripts {
 /// # Errors
 /// When the script breaks the protocol or cannot be answered.
 pub async fn serve(
-    guest: Guest,
+    client: Client,
     runtime: &Handle,
     idempotency: &IdempotencyKeys,
     stop: &CancellationToken,
 ) -> Result<(), Error> {
-    let Guest { hello, peer, lines, mut writer, .. } = guest;
+    let Client { hello, peer, lines, mut writer, .. } = client;
     let runtime = &runtime.within(enclosing_task(peer.pid).and_then(within));
     let caller = Caller { actor: Actor::Cli, cwd: hello.cwd };
     let mut reader = lines.into_reader();
@@ -149,28 +149,28 @@ pub async fn serve(
         };
         let Some(frame) = read else { return Ok(()) };
         let (id, ask) = match frame.parse()? {
-            Order::Ask { id, ask } => (id, ask),
-            Order::Stream(stream) => {
+            ClientMessage::Ask { id, ask } => (id, ask),
+            ClientMessage::Stream(stream) => {
                 watched.show(stream).await;
                 continue;
             }
             _ => return Err(Error::frame("an order for consoles")),
         };
         let reply = match ask {
-            Ask::Call { tool, input, once } => {
+            Request::Call { tool, input, once } => {
                 let call = tools::call_once(runtime, &caller, idempotency, once.as_deref(), &tool, input);
                 match unless_hung_up(&mut reader, call).await? {
                     Some(answer) => Ok(Reply::Answer(answer.into())),
                     None => return Ok(()),
                 }
             }
-            Ask::Metrics => Ok(Reply::Metrics(Box::new(runtime.metrics()))),
-            Ask::Program(request) => {
+            Request::Metrics => Ok(Reply::Metrics(Box::new(runtime.metrics()))),
+            Request::Program(request) => {
                 Ok(Reply::Program(Box::new(program(&mut reader, &mut writer, runtime, *request).await?)))
             }
             _ => Err("a script may only call tools".to_owned()),
         };
-        Frame::json(&News::Reply { id, reply })?.write(&mut writer).await?;
+        Frame::json(&ServerMessage::Reply { id, reply })?.write(&mut writer).await?;
     }
 }
 
@@ -184,7 +184,7 @@ async fn program(
     reader: &mut BufReader<OwnedReadHalf>,
     writer: &mut OwnedWriteHalf,
     runtime: &Handle,
-    request: Request,
+    request: ProgramRequest,
 ) -> Result<Result<Outcome, Refusal>, Error> {
     let (events, mut told) = mpsc::channel(EVENTS);
     let run = match Run::open(runtime, request, Actor::Cli, events).await {
@@ -198,7 +198,7 @@ async fn program(
         tokio::select! {
             biased;
             Some(event) = told.recv() => {
-                if Frame::json(&News::Event(Box::new(event)))?.write(writer).await.is_err() {
+                if Frame::json(&ServerMessage::Event(Box::new(event)))?.write(writer).await.is_err() {
                     // Nobody is there to be told: it ends, in order.
                     cancel.cancel();
                 }
@@ -214,7 +214,7 @@ async fn program(
         }
     };
     while let Ok(event) = told.try_recv() {
-        Frame::json(&News::Event(Box::new(event)))?.write(writer).await?;
+        Frame::json(&ServerMessage::Event(Box::new(event)))?.write(writer).await?;
     }
     Ok(Ok(outcome))
 }

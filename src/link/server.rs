@@ -1,4 +1,4 @@
-//! The receiving end: accepts, checks who is there, answers the hello, hands the guest on.
+//! The receiving end: accepts, checks who is there, answers the hello, hands the client on.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,14 +11,14 @@ use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::connections::{Client, Connections, Place};
+use super::connections::{Connections, Origin, Place};
 use super::hello::{self, MAX_HELLO, PATIENCE};
-use super::socket::Door;
-use super::{Ack, Doors, Error, Hello, Lines, Role, VERSION};
+use super::socket::Socket;
+use super::{Ack, Error, Hello, Lines, Role, Sockets, VERSION};
 use crate::config::ConnectionLimits;
 use crate::process::{Lineage, lineage, task_host};
 
-/// How long guests may take to leave once the server stops.
+/// How long clients may take to leave once the server stops.
 const FAREWELL: Duration = Duration::from_secs(5);
 /// How often the sockets are looked after: whoever removes them, e.g. at the last logout of a user, does not say so.
 const LOOK: Duration = Duration::from_secs(2);
@@ -41,7 +41,7 @@ pub struct Peer {
 
 /// An admitted connection.
 #[derive(Debug)]
-pub struct Guest {
+pub struct Client {
     /// Who it is, as it says.
     pub hello: Hello,
     /// Who it is, as the kernel says.
@@ -55,9 +55,9 @@ pub struct Guest {
 /// Both sockets of a runtime, served.
 #[derive(Debug)]
 pub struct Server {
-    doors: Doors,
+    sockets: Sockets,
     gate: Arc<Gate>,
-    guests: watch::Sender<usize>,
+    clients: watch::Sender<usize>,
     /// What a person should know of the sockets.
     notices: watch::Sender<Option<String>>,
 }
@@ -79,8 +79,8 @@ struct Entry {
 }
 
 impl Entry {
-    fn new(door: Door, limits: ConnectionLimits) -> Self {
-        let connections = Connections::new(door, limits);
+    fn new(socket: Socket, limits: ConnectionLimits) -> Self {
+        let connections = Connections::new(socket, limits);
         Self { arrivals: Arc::new(Semaphore::new(ARRIVALS)), connections }
     }
 }
@@ -88,15 +88,20 @@ impl Entry {
 impl Server {
     /// Returns a server that admits so many connections.
     #[must_use]
-    pub fn new(doors: Doors, workspace: PathBuf, limits: ConnectionLimits) -> Self {
+    pub fn new(sockets: Sockets, workspace: PathBuf, limits: ConnectionLimits) -> Self {
         let gate = Gate::new(workspace, limits, PATIENCE);
-        Self { doors, gate: Arc::new(gate), guests: watch::Sender::new(0), notices: watch::Sender::default() }
+        Self {
+            sockets,
+            gate: Arc::new(gate),
+            clients: watch::Sender::new(0),
+            notices: watch::Sender::default(),
+        }
     }
 
     /// Returns the number of admitted connections, live.
     #[must_use]
-    pub fn guests(&self) -> watch::Receiver<usize> {
-        self.guests.subscribe()
+    pub fn clients(&self) -> watch::Receiver<usize> {
+        self.clients.subscribe()
     }
 
     /// Returns what a person should know of the sockets: the last that was removed, or taken by another runtime.
@@ -105,28 +110,28 @@ impl Server {
         self.notices.subscribe()
     }
 
-    /// Gives each guest to `welcome` until `close`; nobody comes in from then on, while those inside
+    /// Gives each client to `welcome` until `close`; nobody comes in from then on, while those inside
     /// stay until `stop` and 5 s more. Only then another runtime may take over the workspace.
     pub async fn run<F, Fut>(mut self, close: CancellationToken, stop: CancellationToken, welcome: F)
     where
-        F: Fn(Guest) -> Fut + Clone + Send + 'static,
+        F: Fn(Client) -> Fut + Clone + Send + 'static,
         Fut: Future<Output = ()> + Send,
     {
         let visits = TaskTracker::new();
         let mut look = tokio::time::interval(LOOK);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            let (door, accepted) = tokio::select! {
+            let (socket, accepted) = tokio::select! {
                 () = close.cancelled() => break,
                 () = stop.cancelled() => break,
                 _ = look.tick() => {
-                    if let Some(said) = self.doors.mend() {
+                    if let Some(said) = self.sockets.mend() {
                         tracing::warn!(said, "the sockets");
                         self.notices.send_replace(Some(said));
                     }
                     continue;
                 }
-                accepted = self.doors.accept() => accepted,
+                accepted = self.sockets.accept() => accepted,
             };
             let stream = match accepted {
                 Ok(stream) => stream,
@@ -136,22 +141,22 @@ impl Server {
                     continue;
                 }
             };
-            let (gate, guests, welcome) = (Arc::clone(&self.gate), self.guests.clone(), welcome.clone());
-            let Ok(arrival) = Arc::clone(&gate.entry(door).arrivals).try_acquire_owned() else {
+            let (gate, clients, welcome) = (Arc::clone(&self.gate), self.clients.clone(), welcome.clone());
+            let Ok(arrival) = Arc::clone(&gate.entry(socket).arrivals).try_acquire_owned() else {
                 gate.turn_away(&stream);
                 continue;
             };
             visits.spawn(async move {
-                match gate.admit(door, stream, arrival).await {
-                    Ok((guest, _place)) => {
-                        let _inside = Inside::enter(guests);
-                        welcome(guest).await;
+                match gate.admit(socket, stream, arrival).await {
+                    Ok((client, _place)) => {
+                        let _inside = Inside::enter(clients);
+                        welcome(client).await;
                     }
-                    Err(error) => tracing::info!(%error, ?door, "a connection was not admitted"),
+                    Err(error) => tracing::info!(%error, ?socket, "a connection was not admitted"),
                 }
             });
         }
-        self.doors.close();
+        self.sockets.close();
         stop.cancelled().await;
         visits.close();
         if tokio::time::timeout(FAREWELL, visits.wait()).await.is_err() {
@@ -160,13 +165,13 @@ impl Server {
     }
 }
 
-/// Counts a guest for as long as it lives, however the visit ends.
+/// Counts a client for as long as it lives, however the visit ends.
 struct Inside(watch::Sender<usize>);
 
 impl Inside {
-    fn enter(guests: watch::Sender<usize>) -> Self {
-        guests.send_modify(|count| *count += 1);
-        Self(guests)
+    fn enter(clients: watch::Sender<usize>) -> Self {
+        clients.send_modify(|count| *count += 1);
+        Self(clients)
     }
 }
 
@@ -176,7 +181,7 @@ impl Drop for Inside {
     }
 }
 
-impl Door {
+impl Socket {
     fn admits(self, role: Role) -> bool {
         match self {
             Self::Agent => matches!(role, Role::Mcp | Role::Cli),
@@ -187,14 +192,14 @@ impl Door {
 
 impl Gate {
     fn new(workspace: PathBuf, limits: ConnectionLimits, patience: Duration) -> Self {
-        let [agents, operators] = [Door::Agent, Door::Operator].map(|door| Entry::new(door, limits));
+        let [agents, operators] = [Socket::Agent, Socket::Operator].map(|socket| Entry::new(socket, limits));
         Self { workspace, agents, operators, patience }
     }
 
-    fn entry(&self, door: Door) -> &Entry {
-        match door {
-            Door::Agent => &self.agents,
-            Door::Operator => &self.operators,
+    fn entry(&self, socket: Socket) -> &Entry {
+        match socket {
+            Socket::Agent => &self.agents,
+            Socket::Operator => &self.operators,
         }
     }
 
@@ -202,10 +207,10 @@ impl Gate {
     /// says nothing holds a place meanwhile; the arrival ends with the place it has got.
     async fn admit(
         &self,
-        door: Door,
+        socket: Socket,
         stream: UnixStream,
         arrival: OwnedSemaphorePermit,
-    ) -> Result<(Guest, Place), Error> {
+    ) -> Result<(Client, Place), Error> {
         let credentials = stream.peer_cred().map_err(Error::Talk)?;
         let pid = credentials.pid().map_or(0, i32::unsigned_abs);
         let peer = Peer { uid: credentials.uid(), pid, task_host: task_host(pid) };
@@ -214,17 +219,17 @@ impl Gate {
         }
         let (reader, mut writer) = stream.into_split();
         let mut lines = Lines::new(reader, MAX_HELLO);
-        let admitted = self.hear(door, peer, &mut lines, arrival).await;
+        let admitted = self.hear(socket, peer, &mut lines, arrival).await;
         let sent = hello::send(&mut writer, &self.ack(admitted.as_ref().err())).await;
         let (hello, place) = admitted?;
         sent?;
-        Ok((Guest { hello, peer, lines, writer }, place))
+        Ok((Client { hello, peer, lines, writer }, place))
     }
 
     /// Finds a place for a peer, and hears its hello.
     async fn hear(
         &self,
-        door: Door,
+        socket: Socket,
         peer: Peer,
         lines: &mut Lines<OwnedReadHalf>,
         arrival: OwnedSemaphorePermit,
@@ -232,22 +237,26 @@ impl Gate {
         let refuse = |reason: &str| Err(Error::Refused { reason: reason.into() });
         // Before it could take one of the few places that consoles have.
         let lineage = lineage(peer.pid);
-        if door == Door::Operator
+        if socket == Socket::Operator
             && let Some(lineage) = lineage
         {
             return refuse(&format!("this process cannot act as the operator: {lineage}"));
         }
         drop(arrival);
-        let client = match (peer.task_host, lineage) {
-            (Some(host), _) => Client::Task(host),
-            (None, Some(Lineage::Adopted | Lineage::Marked)) => Client::Escaped,
-            _ => Client::Process(peer.pid),
+        let origin = match (peer.task_host, lineage) {
+            (Some(host), _) => Origin::Task(host),
+            (None, Some(Lineage::Adopted | Lineage::Marked)) => Origin::Escaped,
+            _ => Origin::Process(peer.pid),
         };
-        let place = self.entry(door).connections.enter(client).await?;
+        let place = self.entry(socket).connections.enter(origin).await?;
         let greeted = tokio::time::timeout(self.patience, hello::receive(lines)).await;
         let line = greeted.unwrap_or_else(|_| Err(Error::handshake("no hello within 5 s")))?;
         let hello = Hello::parse(&line)?;
-        if door.admits(hello.role) { Ok((hello, place)) } else { refuse("this socket is not for that role") }
+        if socket.admits(hello.role) {
+            Ok((hello, place))
+        } else {
+            refuse("this socket is not for that role")
+        }
     }
 
     /// Refuses a connection for which there is no time to look at it.
@@ -291,22 +300,22 @@ mod tests {
         _temp: tempfile::TempDir,
     }
 
-    /// Serves a throw-away workspace; every guest stays until the server stops.
+    /// Serves a throw-away workspace; every client stays until the server stops.
     fn house(limits: ConnectionLimits, patience: Duration) -> House {
         let temp = tempfile::tempdir().expect("temp dir");
         let places = Places::beneath(temp.path(), &temp.path().join("state"), None).expect("places");
-        let doors = Doors::open(&places).expect("opens");
+        let sockets = Sockets::open(&places).expect("opens");
         let gate = Gate::new(places.workspace.clone(), limits, patience);
         let server = Server {
-            doors,
+            sockets,
             gate: Arc::new(gate),
-            guests: watch::Sender::new(0),
+            clients: watch::Sender::new(0),
             notices: watch::Sender::default(),
         };
         let stop = CancellationToken::new();
         let stay = stop.clone();
         let served = tokio::spawn(
-            server.run(stop.clone(), stop.clone(), move |_guest| stay.clone().cancelled_owned()),
+            server.run(stop.clone(), stop.clone(), move |_client| stay.clone().cancelled_owned()),
         );
         House { places, stop, served, _temp: temp }
     }
@@ -351,7 +360,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_hello_without_end_a_silent_guest_and_a_foreign_protocol_are_refused() {
+    async fn a_hello_without_end_a_silent_client_and_a_foreign_protocol_are_refused() {
         let house = house(ConnectionLimits::default(), Duration::from_millis(50));
         for opening in [vec![b'x'; MAX_HELLO + 1], Vec::new(), b"GET / HTTP/1.1".to_vec()] {
             let mut stream = UnixStream::connect(house.places.agent_socket()).await.expect("connects");

@@ -27,7 +27,7 @@ const BACKLOG: i32 = 1024;
 
 /// One of the two sockets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Door {
+pub(super) enum Socket {
     /// For agents and scripts.
     Agent,
     /// For consoles.
@@ -37,7 +37,7 @@ pub(super) enum Door {
 /// The bound sockets of one runtime and the lock that makes it the only one of its workspace.
 /// Dropped, it removes the socket files and then releases the lock.
 #[derive(Debug)]
-pub struct Doors {
+pub struct Sockets {
     open: Option<[Listening; 2]>,
     lock: Lock,
     places: Places,
@@ -45,7 +45,7 @@ pub struct Doors {
     said: Option<String>,
 }
 
-impl Doors {
+impl Sockets {
     /// Takes the lock of a workspace and binds its sockets. Needs a tokio runtime.
     ///
     /// # Errors
@@ -59,13 +59,13 @@ impl Doors {
     }
 
     /// Waits for the next connection; for ever once closed.
-    pub(super) async fn accept(&self) -> (Door, io::Result<UnixStream>) {
+    pub(super) async fn accept(&self) -> (Socket, io::Result<UnixStream>) {
         let Some([agent, operator]) = &self.open else { return std::future::pending().await };
-        let (door, accepted) = tokio::select! {
-            accepted = agent.listener.accept() => (Door::Agent, accepted),
-            accepted = operator.listener.accept() => (Door::Operator, accepted),
+        let (socket, accepted) = tokio::select! {
+            accepted = agent.listener.accept() => (Socket::Agent, accepted),
+            accepted = operator.listener.accept() => (Socket::Operator, accepted),
         };
-        (door, accepted.map(|(stream, _)| stream))
+        (socket, accepted.map(|(stream, _)| stream))
     }
 
     /// Puts back what somebody has removed since: the lock first, and with it the right to the sockets. Returns what a
@@ -279,11 +279,11 @@ mod tests {
     async fn folder_and_sockets_are_for_this_user_alone() {
         let temp = tempfile::tempdir().expect("temp dir");
         let places = places(&temp);
-        let doors = Doors::open(&places).expect("opens");
+        let sockets = Sockets::open(&places).expect("opens");
         assert_eq!(mode(&places.runtime_dir), 0o700);
         assert_eq!(mode(&places.agent_socket()), 0o600);
         assert_eq!(mode(&places.operator_socket()), 0o600);
-        drop(doors);
+        drop(sockets);
         assert!(!places.agent_socket().exists() && !places.operator_socket().exists());
     }
 
@@ -291,38 +291,38 @@ mod tests {
     async fn one_runtime_per_workspace_and_the_next_one_replaces_stale_sockets() {
         let temp = tempfile::tempdir().expect("temp dir");
         let places = places(&temp);
-        let first = Doors::open(&places).expect("opens");
+        let first = Sockets::open(&places).expect("opens");
         let me = std::process::id();
-        assert!(matches!(Doors::open(&places), Err(Error::Taken { pid: Some(pid) }) if pid == me));
+        assert!(matches!(Sockets::open(&places), Err(Error::Taken { pid: Some(pid) }) if pid == me));
         // As after kill -9: the lock is free, the files are still there.
         let kept = temp.path().join("kept");
         std::fs::rename(places.agent_socket(), &kept).expect("moves");
         drop(first);
         std::fs::rename(&kept, places.agent_socket()).expect("moves back");
-        drop(Doors::open(&places).expect("opens again"));
+        drop(Sockets::open(&places).expect("opens again"));
     }
 
     #[tokio::test]
     async fn what_was_removed_is_put_back_and_nobody_elses_files_are_removed() {
         let temp = tempfile::tempdir().expect("temp dir");
         let places = places(&temp);
-        let mut doors = Doors::open(&places).expect("opens");
-        assert_eq!(doors.mend(), None);
+        let mut sockets = Sockets::open(&places).expect("opens");
+        assert_eq!(sockets.mend(), None);
         std::fs::remove_file(places.agent_socket()).expect("removed");
-        assert_eq!(doors.mend().as_deref(), Some("put back: a socket had been removed"));
+        assert_eq!(sockets.mend().as_deref(), Some("put back: a socket had been removed"));
         connect(&places.agent_socket()).await.expect("heard again");
         std::fs::remove_dir_all(places.runtime_dir.parent().expect("a parent")).expect("removed");
-        let said = doors.mend().expect("said");
+        let said = sockets.mend().expect("said");
         assert_eq!(said, "put back: the lock and a socket and a socket had been removed");
-        assert_eq!(doors.mend(), None);
+        assert_eq!(sockets.mend(), None);
         connect(&places.operator_socket()).await.expect("heard again");
 
         // Another runtime that came meanwhile keeps what is its own.
         std::fs::remove_dir_all(places.runtime_dir.parent().expect("a parent")).expect("removed");
-        let second = Doors::open(&places).expect("nobody holds the lock any more");
-        assert!(doors.mend().expect("said").contains("end one of the two"));
-        assert_eq!(doors.mend(), None, "said once");
-        drop(doors);
+        let second = Sockets::open(&places).expect("nobody holds the lock any more");
+        assert!(sockets.mend().expect("said").contains("end one of the two"));
+        assert_eq!(sockets.mend(), None, "said once");
+        drop(sockets);
         connect(&places.agent_socket()).await.expect("the second one still listens");
         drop(second);
         assert!(!places.agent_socket().exists());
@@ -334,14 +334,14 @@ mod tests {
         let places = places(&temp);
         std::fs::create_dir_all(&places.runtime_dir).expect("creates");
         std::fs::set_permissions(&places.runtime_dir, PermissionsExt::from_mode(0o755)).expect("chmod");
-        let refused = Doors::open(&places).expect_err("open to others");
+        let refused = Sockets::open(&places).expect_err("open to others");
         assert!(refused.to_string().contains("open to other users"), "{refused}");
 
         std::fs::remove_dir(&places.runtime_dir).expect("removes");
         let elsewhere = temp.path().join("elsewhere");
         DirBuilder::new().mode(0o700).create(&elsewhere).expect("creates");
         symlink(&elsewhere, &places.runtime_dir).expect("links");
-        assert!(matches!(Doors::open(&places), Err(Error::Folder { problem: "is a symlink", .. })));
+        assert!(matches!(Sockets::open(&places), Err(Error::Folder { problem: "is a symlink", .. })));
     }
 
     #[tokio::test]
@@ -349,11 +349,11 @@ mod tests {
         let temp = tempfile::tempdir().expect("temp dir");
         let deep = temp.path().join("d".repeat(100)).join("e".repeat(100));
         let places = Places::beneath(temp.path(), &deep, None).expect("places");
-        let doors = Doors::open(&places).expect("opens");
+        let sockets = Sockets::open(&places).expect("opens");
         let socket = places.agent_socket();
-        let (client, (door, served)) = tokio::join!(connect(&socket), doors.accept());
+        let (client, (socket, served)) = tokio::join!(connect(&socket), sockets.accept());
         assert!(client.is_ok() && served.is_ok());
-        assert_eq!(door, Door::Agent);
+        assert_eq!(socket, Socket::Agent);
     }
 
     #[tokio::test]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use pilothouse::console::app::{App, Mode};
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::facts::Need;
+use pilothouse::link::Request;
 
 use crate::console_fixture::{console, press, select, shown, snapshot};
 
@@ -29,12 +30,14 @@ fn a_task_is_given_a_name_and_loses_it() {
     assert!(shown(&app).contains("name for t03 ▸ web server"), "{}", shown(&app));
     let effects = press(&mut app, &["Enter"]);
     assert!(
-        effects.iter().any(|e| matches!(e, Effect::Rename(_, Some(name)) if name == "web server")),
+        effects.iter().any(
+            |e| matches!(e, Effect::Ask(Request::Rename { name: Some(name), .. }) if name == "web server")
+        ),
         "{effects:?}"
     );
     let _ = press(&mut app, &[","]);
     let effects = press(&mut app, &["Enter"]);
-    assert!(effects.iter().any(|effect| matches!(effect, Effect::Rename(_, None))));
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::Ask(Request::Rename { name: None, .. }))));
     let _ = press(&mut app, &[",", "x", "Esc"]);
     assert!(matches!(app.mode, Mode::Observe));
 }
@@ -44,7 +47,8 @@ fn finished_tasks_are_cleared_and_live_ones_stay() {
     let mut app = opened(7);
     let ended = app.view.snapshot.tasks.iter().filter(|task| task.status.is_terminal()).count();
     let effects = press(&mut app, &["C"]);
-    let cleared = effects.iter().filter(|effect| matches!(effect, Effect::Dismiss(_))).count();
+    let cleared =
+        effects.iter().filter(|effect| matches!(effect, Effect::Ask(Request::Dismiss { .. }))).count();
     assert_eq!(cleared, ended);
 }
 

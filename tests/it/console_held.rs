@@ -7,6 +7,7 @@ use pilothouse::config::Prefix;
 use pilothouse::console::app::{App, Layer};
 use pilothouse::console::msg::{Effect, Msg, News};
 use pilothouse::envelope::Actor;
+use pilothouse::link::Request;
 use pilothouse::runtime::{Decision, GateView, HeldCall, HeldCommand, HoldReason, Snapshot, TaskStatus};
 
 use crate::console_fixture::{ago, console as open, empty, id, now, press, shown, snapshot, task};
@@ -67,7 +68,7 @@ fn later(app: &mut App, ms: i64) {
 
 fn decisions(effects: &[Effect]) -> Vec<(u64, Decision)> {
     let decision = |effect: &Effect| match effect {
-        Effect::Decide { ticket, decision, .. } => Some((*ticket, decision.clone())),
+        Effect::Ask(Request::Decide { ticket, decision, .. }) => Some((*ticket, decision.clone())),
         _ => None,
     };
     effects.iter().filter_map(decision).collect()
@@ -227,7 +228,12 @@ fn a_denial_takes_a_note_along() {
 #[test]
 fn a_key_pauses_and_goes_on_and_shows_first_what_waits_for_it() {
     let pauses = |effects: Vec<Effect>| -> Vec<bool> {
-        effects.iter().filter_map(|e| if let Effect::Pause(on) = e { Some(*on) } else { None }).collect()
+        effects
+            .iter()
+            .filter_map(
+                |e| if let Effect::Ask(Request::Pause { paused: on, .. }) = e { Some(*on) } else { None },
+            )
+            .collect()
     };
     let mut app = open(empty(), (80, 24));
     assert_eq!(pauses(press(&mut app, &["p"])), [true]);

@@ -8,6 +8,7 @@ use pilothouse::console::msg::{self, Leave};
 use pilothouse::console::plain::{Circumstances, Effect, Event, Purpose, Reading, Session, events};
 use pilothouse::envelope::Actor;
 use pilothouse::facts::{InputEvidence, Need, TaskFact};
+use pilothouse::link::Request;
 use pilothouse::runtime::{
     AnswerValue, Decision, GateView, HoldReason, Lines, LoopView, ProgramView, Question, QuestionKind,
     RunState, Snapshot, StepState, TaskEvent, TaskStatus, TaskView, Waiting,
@@ -218,14 +219,19 @@ fn a_held_call_is_told_whole_and_answered_for_that_very_request() {
     assert!(shown.contains("git push --tags") && shown.contains("prefix"), "{shown}");
     assert!(heart.writes("run", 100).contains("too early"));
     heart.writes("run", 400);
-    let [msg::Effect::Decide { ticket: 7, hash: sent, decision: Decision::Once }] = heart.does()[..] else {
+    let [msg::Effect::Ask(Request::Decide { ticket: 7, hash: sent, decision: Decision::Once, .. })] =
+        heart.does()[..]
+    else {
         panic!("{:?}", heart.acts)
     };
     assert_eq!(*sent, hash);
     let mut heart = Heart::on(state);
     heart.writes("5 1", 10);
     heart.writes("deny not on a Friday", 900);
-    let [msg::Effect::Decide { decision: Decision::Deny { note }, .. }] = heart.does()[..] else { panic!() };
+    let [msg::Effect::Ask(Request::Decide { decision: Decision::Deny { note }, .. })] = heart.does()[..]
+    else {
+        panic!()
+    };
     assert_eq!(note, "not on a Friday");
 }
 
@@ -245,7 +251,9 @@ fn a_wider_yes_is_given_for_what_was_told_and_read() {
     assert!(heart.writes("wider yes", 900).contains("write wider first"), "not for what was told before");
     heart.writes("wider git push origin", 10);
     heart.writes("wider yes", 400);
-    let [msg::Effect::Decide { ticket: 7, decision: Decision::Prefix(prefix), .. }] = heart.does()[..] else {
+    let [msg::Effect::Ask(Request::Decide { ticket: 7, decision: Decision::Prefix(prefix), .. })] =
+        heart.does()[..]
+    else {
         panic!("{:?}", heart.acts)
     };
     assert_eq!(prefix.text(), "git push origin");
@@ -317,11 +325,15 @@ fn a_task_is_named_and_its_name_taken_away() {
     let mut heart = Heart::on(state.clone());
     heart.writes("name t01 the build", 10);
     assert!(
-        matches!(heart.does()[..], [msg::Effect::Rename(task, Some(name))] if *task == id(1) && name == "the build")
+        matches!(heart.does()[..], [msg::Effect::Ask(Request::Rename { task, name: Some(name) })] if *task == id(1) && name == "the build")
     );
     assert!(heart.writes("13 t01", 10).contains("an empty line takes it away"));
     heart.writes("", 10);
-    assert!(matches!(heart.does()[..], [msg::Effect::Rename(_, None)]), "{:?}", heart.acts);
+    assert!(
+        matches!(heart.does()[..], [msg::Effect::Ask(Request::Rename { name: None, .. })]),
+        "{:?}",
+        heart.acts
+    );
     heart.writes("name", 10);
     assert!(heart.writes("/back", 10).contains("left as it is") && heart.does().is_empty());
     let named = with(vec![TaskView { name: Some("the build".into()), ..task(1, "make", 9, 3) }]);

@@ -6,6 +6,7 @@ use pilothouse::console::app::task_list::Filter;
 use pilothouse::console::app::{App, Layer, Mode, Screen};
 use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Effect, Leave, Msg};
+use pilothouse::link::Request;
 use pilothouse::terminal::KeyPress;
 
 use crate::console_fixture::{build, console, id, press, select, snapshot};
@@ -77,7 +78,9 @@ fn expected(action: Action) -> (Place, Seen) {
         Action::Run => here(Why("while writing a command")),
         Action::Find => here(Why("while writing a search")),
         Action::Confirm => here(Why("when something is asked")),
-        Action::Pause => here(Does(|effect| matches!(effect, Effect::Pause(true)))),
+        Action::Pause => {
+            here(Does(|effect| matches!(effect, Effect::Ask(Request::Pause { paused: true, .. }))))
+        }
         Action::Approvals => here(Why("no call waits for your word")),
         Action::Approve | Action::ApproveExact | Action::ApproveWider | Action::Deny | Action::NextHeld => {
             here(Why(CARD))
@@ -112,12 +115,15 @@ fn expected(action: Action) -> (Place, Seen) {
         | Action::QuitSignal
         | Action::User1
         | Action::User2 => here(Does(|effect| calls("TaskStop")(effect))),
-        Action::Release => {
-            (Place(5, &["1"]), Does(|effect| matches!(effect, Effect::Release(task) if *task == id(5))))
-        }
+        Action::Release => (
+            Place(5, &["1"]),
+            Does(|effect| matches!(effect, Effect::Ask(Request::Release { task }) if *task == id(5))),
+        ),
         Action::Fit => here(Does(|effect| calls("TaskInput")(effect))),
-        Action::Dismiss => ended(Does(|effect| matches!(effect, Effect::Dismiss(task) if *task == id(4)))),
-        Action::ClearFinished => here(Does(|effect| matches!(effect, Effect::Dismiss(_)))),
+        Action::Dismiss => {
+            ended(Does(|effect| matches!(effect, Effect::Ask(Request::Dismiss { task }) if *task == id(4))))
+        }
+        Action::ClearFinished => here(Does(|effect| matches!(effect, Effect::Ask(Request::Dismiss { .. })))),
         Action::Filter => here(Is(|app| app.list.filter == Filter::Waiting)),
         Action::Rename => here(Is(|app| matches!(&app.mode, Mode::Rename(task, _) if *task == id(7)))),
         Action::Replay => ended(Is(|app| app.replay.is_some())),

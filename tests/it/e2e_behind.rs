@@ -1,7 +1,7 @@
 //! What a managed task starts through the command line: it counts as that task's agent for the pause.
 
 use pilothouse::envelope::Actor;
-use pilothouse::link::Operator;
+use pilothouse::link::{Operator, Request};
 use serde_json::json;
 
 use crate::support::{Agent, Home, program, wait_until};
@@ -25,7 +25,7 @@ fn a_pause_holds_what_an_agents_task_starts_through_the_command_line() {
     let operator = threads
         .block_on(Operator::attach(&home.places().operator_socket(), home.workspace()))
         .expect("attaches");
-    threads.block_on(operator.pause(true)).expect("paused");
+    threads.block_on(operator.ask(Request::Pause { paused: true, nonce: None })).expect("paused");
     std::fs::write(home.workspace().join("go"), "").expect("written");
     let snapshot = operator.snapshot();
     let held = || snapshot.borrow().gate.held.first().cloned();
@@ -36,7 +36,9 @@ fn a_pause_holds_what_an_agents_task_starts_through_the_command_line() {
     // A person's own script goes on.
     assert!(home.run(&["command", "run", "true"]).status.success());
     // Not before the question can have been read.
-    wait_until("it is let go", || threads.block_on(operator.pause(false)).is_ok());
+    wait_until("it is let go", || {
+        threads.block_on(operator.ask(Request::Pause { paused: false, nonce: None })).is_ok()
+    });
     wait_until("it runs then", || exists("escaped") && exists("over"));
     let task = snapshot.borrow().tasks.iter().find(|task| task.cmd == "touch escaped").cloned();
     let task = task.expect("the task");

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pilothouse::config::ConnectionLimits;
 use pilothouse::envelope::Actor;
-use pilothouse::link::{Doors, Server, serve_operator};
+use pilothouse::link::{Server, Sockets, serve_operator};
 use pilothouse::process::Spawner;
 use pilothouse::runtime::{
     AnswerValue, Asking, Error, Evidence, Handle, Options, Origin, QuestionKind, Settled,
@@ -44,15 +44,18 @@ impl House {
             env: pilothouse::config::Env::default(),
         });
         let runtime = runtime.expect("a runtime");
-        let server =
-            Server::new(Doors::open(&places).expect("opens"), places.workspace, ConnectionLimits::default());
+        let server = Server::new(
+            Sockets::open(&places).expect("opens"),
+            places.workspace,
+            ConnectionLimits::default(),
+        );
         let stop = CancellationToken::new();
         let (own, end) = (runtime.clone(), stop.clone());
-        let served = tokio::spawn(server.run(stop.clone(), stop.clone(), move |guest| {
+        let served = tokio::spawn(server.run(stop.clone(), stop.clone(), move |client| {
             let (own, end) = (own.clone(), end.clone());
             async move {
                 // A console that has hung up is no failure of this test.
-                let _ = serve_operator(guest, own, end.clone(), end).await;
+                let _ = serve_operator(client, own, end.clone(), end).await;
             }
         }));
         drop(inside);

@@ -1,7 +1,7 @@
 //! Consoles attached to a headless runtime: what they see, what they may do, and who may not.
 
 use pilothouse::envelope::TaskId;
-use pilothouse::link::{Error, Operator};
+use pilothouse::link::{Error, Operator, Request};
 use pilothouse::runtime::{Closing, Input};
 use serde_json::json;
 
@@ -51,7 +51,7 @@ async fn two_consoles_see_the_same_task_and_both_can_type() {
     second.send(&task, Input::Paste("two\r".to_owned())).await.expect("pasted");
     shows(&first, &task, "<two>").await;
 
-    first.rename(&task, Some("echo".to_owned())).await.expect("renamed");
+    first.ask(Request::Rename { task: task.clone(), name: Some("echo".to_owned()) }).await.expect("renamed");
     let mut snapshot = second.snapshot();
     let named = snapshot.wait_for(|snapshot| {
         snapshot.tasks.iter().any(|view| view.id == task && view.name.as_deref() == Some("echo"))

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pilothouse::config::ConnectionLimits;
 use pilothouse::envelope::{Actor, Envelope};
-use pilothouse::link::{Doors, Error, Operator, Server, serve_operator};
+use pilothouse::link::{Error, Operator, Request, Server, Sockets, serve_operator};
 use pilothouse::paths::Places;
 use pilothouse::runtime::{
     AnswerValue, Asking, BindingView, Comment, Evidence, Given, Handle, Lines, Origin, Principal, Question,
@@ -262,17 +262,17 @@ async fn an_attached_console_sees_a_question_and_answers_it() {
     let root = bench.dir.path().canonicalize().expect("a folder");
     let places = Places::beneath(&root.join("work"), &root.join("state"), None).expect("places");
     let server = Server::new(
-        Doors::open(&places).expect("opens"),
+        Sockets::open(&places).expect("opens"),
         places.workspace.clone(),
         ConnectionLimits::default(),
     );
     let stop = CancellationToken::new();
     let (runtime, end) = (bench.runtime.clone(), stop.clone());
-    let served = tokio::spawn(server.run(stop.clone(), stop.clone(), move |guest| {
+    let served = tokio::spawn(server.run(stop.clone(), stop.clone(), move |client| {
         let (runtime, end) = (runtime.clone(), end.clone());
         async move {
             // A console that has hung up is no failure of this test.
-            let _ = serve_operator(guest, runtime, end.clone(), end).await;
+            let _ = serve_operator(client, runtime, end.clone(), end).await;
         }
     }));
     let console = Operator::attach(&places.operator_socket(), root.join("work")).await.expect("attaches");
@@ -285,7 +285,10 @@ async fn an_attached_console_sees_a_question_and_answers_it() {
     let given = |label: &str| Given { value: AnswerValue::Choice(label.into()), note: Some("why".into()) };
     let refused = console.answer(&seen.id, given("c")).await;
     assert!(matches!(refused, Err(Error::Declined { .. })), "{refused:?}");
-    read(async || console.let_agents(&seen.id, true).await).await;
+    read(async || {
+        console.ask(Request::LetAgents { question: seen.id.clone(), may: true, nonce: None }).await.map(drop)
+    })
+    .await;
     let opened = snapshot.wait_for(|snapshot| snapshot.questions.iter().any(|question| question.agents));
     tokio::time::timeout(LONG, opened).await.expect("in time").expect("told");
     taken(&console, &seen.id, given("b")).await;

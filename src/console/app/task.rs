@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::envelope::TaskId;
+use crate::link::Request;
 use crate::runtime::{TaskStatus, TaskView};
 use crate::terminal::Size;
 
@@ -43,9 +44,9 @@ impl App {
             Action::NextMatch => self.find_on(false),
             Action::PreviousMatch => self.find_on(true),
             Action::Rerun => self.effects.push(rerun(&task)),
-            Action::Release => self.effects.push(Effect::Release(id)),
+            Action::Release => self.effects.push(Effect::Ask(Request::Release { task: id })),
             Action::Fit => self.effects.extend(self.fit_call(&task)),
-            Action::Dismiss => self.effects.push(Effect::Dismiss(id)),
+            Action::Dismiss => self.effects.push(Effect::Ask(Request::Dismiss { task: id })),
             Action::CopyId => {
                 self.say(format!("copied {id}"));
                 self.effects.push(Effect::Copy(id.to_string()));

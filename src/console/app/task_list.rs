@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ratatui::layout::Rect;
 
 use crate::envelope::{Actor, TaskId};
+use crate::link::Request;
 use crate::runtime::{TaskStatus, TaskView};
 
 use super::layout::{Layout, cut_top};
@@ -147,7 +148,7 @@ impl App {
         let ended = self.view.snapshot.tasks.iter().filter(|task| task.status.is_terminal());
         let ended: Vec<TaskId> = ended.map(|task| task.id.clone()).collect();
         self.say(format!("{} finished taken off the list; the record keeps them", ended.len()));
-        self.effects.extend(ended.into_iter().map(Effect::Dismiss));
+        self.effects.extend(ended.into_iter().map(|task| Effect::Ask(Request::Dismiss { task })));
     }
 }
 

@@ -6,6 +6,7 @@ use tui_input::{Input as Editor, InputRequest};
 
 use crate::envelope::TaskId;
 use crate::facts::Need;
+use crate::link::Request;
 use crate::runtime::{Input, TaskView};
 use crate::terminal::{Key, KeyPress};
 
@@ -198,7 +199,8 @@ impl App {
                 let name = self.editor().map(Editor::value_and_reset).unwrap_or_default();
                 self.observe();
                 let name = name.trim();
-                self.effects.push(Effect::Rename(task.clone(), (!name.is_empty()).then(|| name.to_owned())));
+                let name = (!name.is_empty()).then(|| name.to_owned());
+                self.effects.push(Effect::Ask(Request::Rename { task: task.clone(), name }));
                 return;
             }
             _ => self.edit_key(key),

@@ -9,8 +9,8 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use crate::envelope::{Envelope, Outcome, TaskId};
-use crate::link::Operator;
-use crate::runtime::{Decision, Given, Input, QuestionId, TaskView, past};
+use crate::link::{Operator, Request};
+use crate::runtime::{Given, Input, QuestionId, TaskView, past};
 use crate::terminal::Size;
 
 use super::super::app::export::FileName;
@@ -116,17 +116,10 @@ impl Carrier {
         self.running.spawn(async move { Some(Msg::Usage(operator.usage(tasks).await.unwrap_or_default())) });
     }
 
-    /// Holds new calls of agents, or lets them go on.
-    pub(in crate::console) fn pause(&mut self, paused: bool) {
+    /// Asks the runtime for something, and says when it could not be done.
+    pub(in crate::console) fn ask(&mut self, request: Request) {
         let operator = self.operator.clone();
-        self.running.spawn(async move { failed("pause agent calls", operator.pause(paused).await) });
-    }
-
-    /// Says the operator's word to a held call.
-    pub(in crate::console) fn decide(&mut self, ticket: u64, hash: String, decision: Decision) {
-        let operator = self.operator.clone();
-        self.running
-            .spawn(async move { failed("answer the call", operator.decide(ticket, hash, decision).await) });
+        self.running.spawn(async move { ask(&operator, request).await });
     }
 
     /// Answers a question.
@@ -136,32 +129,6 @@ impl Carrier {
             let refused = operator.answer(&question, given).await.err();
             Some(Msg::Taken(question, refused.map(|error| error.to_string())))
         });
-    }
-
-    /// Lets agents answer a question, or not any more.
-    pub(in crate::console) fn let_agents(&mut self, question: QuestionId, may: bool) {
-        let operator = self.operator.clone();
-        self.running
-            .spawn(async move { failed("let agents answer", operator.let_agents(&question, may).await) });
-    }
-
-    /// Gives a lease back.
-    pub(in crate::console) fn release(&mut self, task: TaskId) {
-        let operator = self.operator.clone();
-        self.running.spawn(async move { failed("give the input back", operator.release(&task).await) });
-    }
-
-    /// Takes a task off the list.
-    pub(in crate::console) fn dismiss(&mut self, task: TaskId) {
-        let operator = self.operator.clone();
-        self.running
-            .spawn(async move { failed("take the task off the list", operator.dismiss(&task).await) });
-    }
-
-    /// Gives a task a name, or takes it away.
-    pub(in crate::console) fn rename(&mut self, task: TaskId, name: Option<String>) {
-        let operator = self.operator.clone();
-        self.running.spawn(async move { failed("name the task", operator.rename(&task, name).await) });
     }
 
     /// Fetches a call record.
@@ -305,8 +272,18 @@ async fn call(operator: &Operator, tool: &'static str, input: Value) -> Msg {
     }
 }
 
-pub(super) fn failed<T>(what: &str, result: Result<T, crate::link::Error>) -> Option<Msg> {
-    result.err().map(|error| Msg::Failed(said(what, &error)))
+/// Asks the runtime for something and returns what the person is told when it could not be done.
+pub(super) async fn ask(operator: &Operator, request: Request) -> Option<Msg> {
+    let what = match &request {
+        Request::Pause { .. } => "pause agent calls",
+        Request::Decide { .. } => "answer the call",
+        Request::LetAgents { .. } => "let agents answer",
+        Request::Release { .. } => "give the input back",
+        Request::Dismiss { .. } => "take the task off the list",
+        Request::Rename { .. } => "name the task",
+        _ => "ask the runtime",
+    };
+    operator.ask(request).await.err().map(|error| Msg::Failed(said(what, &error)))
 }
 
 /// Says what did not work; that nothing can be done to a recording needs no more words.

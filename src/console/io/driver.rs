@@ -258,10 +258,8 @@ impl Driver {
                         let _ = self.app.update(refused);
                     }
                 }
-                Effect::Pause(paused) => self.carrier.pause(paused),
-                Effect::Decide { ticket, hash, decision } => self.carrier.decide(ticket, hash, decision),
+                Effect::Ask(request) => self.carrier.ask(request),
                 Effect::Answer { question, given } => self.carrier.answer(question, given),
-                Effect::LetAgents { question, may } => self.carrier.let_agents(question, may),
                 Effect::Ring(text) => {
                     if self.app.setup.ui.bell {
                         self.display.write(&display::ring_sequence(&text)).map_err(Error::Terminal)?;
@@ -270,9 +268,6 @@ impl Driver {
                 Effect::Notify(news) => self.carrier.notify(&self.app.setup.ui.notify, news),
                 Effect::Withdraw(id) => self.carrier.withdraw(&id),
                 Effect::Look(tasks) => self.carrier.look(tasks),
-                Effect::Release(task) => self.carrier.release(task),
-                Effect::Dismiss(task) => self.carrier.dismiss(task),
-                Effect::Rename(task, name) => self.carrier.rename(task, name),
                 Effect::Fetch(seq) => self.carrier.fetch(seq),
                 Effect::Show { visible, focus } => {
                     self.operator.show(&visible, focus.as_ref());

@@ -8,7 +8,7 @@ use crate::link::{Error, Operator};
 use crate::runtime::Closing;
 
 use super::super::msg::{Answered, Effect, Msg};
-use super::carrier::{answered, failed, said};
+use super::carrier::{answered, ask, said};
 
 /// How long a task that was started may take to show up.
 const LISTED: Duration = Duration::from_secs(5);
@@ -29,15 +29,11 @@ pub(super) async fn carry_out(operator: Operator, effect: Effect) -> Option<Msg>
             let sent = operator.send(&task, input).await;
             refusal(&task, sent.map(|outcome| outcome.rejection.map(|rejection| rejection.message)))
         }
-        Effect::Pause(paused) => failed("pause agent calls", operator.pause(paused).await),
-        Effect::Decide { ticket, hash, decision } => {
-            failed("answer the call", operator.decide(ticket, hash, decision).await)
-        }
+        Effect::Ask(request) => ask(&operator, request).await,
         Effect::Answer { question, given } => {
             let refused = operator.answer(&question, given).await.err();
             Some(Msg::Taken(question, refused.map(|error| error.to_string())))
         }
-        Effect::Rename(task, name) => failed("name the task", operator.rename(&task, name).await),
         Effect::Fetch(seq) => {
             let record = operator.record(seq).await.map(Msg::Record);
             Some(record.unwrap_or_else(|| Msg::Failed(format!("there is no call {seq}"))))

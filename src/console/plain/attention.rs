@@ -8,6 +8,7 @@ use crate::console::app::approval::card;
 use crate::console::app::approval::scope::{self, Preview, Unfit, wider_for};
 use crate::console::app::question::{self, Inquiry};
 use crate::console::app::task_words;
+use crate::link::Request;
 use crate::runtime::{AnswerValue, Decision, Given, HeldCall, HoldReason, Question, QuestionKind, READING};
 
 use super::super::app::alias;
@@ -162,7 +163,8 @@ impl Session {
         };
         match decision {
             Some(decision) => {
-                vec![Effect::Do(msg::Effect::Decide { ticket: word.ticket, hash: word.hash, decision })]
+                let (ticket, hash) = (word.ticket, word.hash);
+                vec![Effect::Do(msg::Effect::Ask(Request::Decide { ticket, hash, decision, nonce: None }))]
             }
             None => {
                 self.step = Step::Held(word);

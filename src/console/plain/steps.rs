@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 
 use crate::envelope::TaskId;
+use crate::link::Request;
 use crate::runtime::{QuestionKind, TaskView};
 
 use super::super::app::{alias, takes_input};
@@ -126,7 +127,10 @@ impl Session {
             Verb::Signal => self.signal(rest),
             Verb::Rename => self.rename(rest),
             Verb::Attend => self.attend(rest),
-            Verb::Pause => vec![Effect::Do(msg::Effect::Pause(self.snapshot.gate.paused.is_none()))],
+            Verb::Pause => vec![Effect::Do(msg::Effect::Ask(Request::Pause {
+                paused: self.snapshot.gate.paused.is_none(),
+                nonce: None,
+            }))],
             Verb::Receipts => self.receipts(rest),
             Verb::Quit => self.quit(),
         }
@@ -320,8 +324,8 @@ fn signal_named(name: &str) -> Option<&'static str> {
 }
 
 fn rename_of(task: &TaskId, name: &str) -> msg::Effect {
-    let name = name.trim();
-    msg::Effect::Rename(task.clone(), (!name.is_empty()).then(|| name.to_owned()))
+    let name = Some(name.trim()).filter(|name| !name.is_empty()).map(str::to_owned);
+    msg::Effect::Ask(Request::Rename { task: task.clone(), name })
 }
 
 fn is_named(task: &TaskView, name: &str) -> bool {

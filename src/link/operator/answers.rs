@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 use super::Local;
 use super::cards::{self, Card, CardId, Cards};
 use crate::link::Error;
-use crate::link::ask::Ask;
+use crate::link::protocol::Request;
 use crate::runtime::Snapshot;
 
 impl Local {
@@ -38,21 +38,21 @@ impl Local {
     }
 
     /// Lets an answer through that carries what came with its card, if that can have been read.
-    pub(super) fn check(&self, ask: &Ask) -> Result<(), Error> {
+    pub(super) fn check(&self, ask: &Request) -> Result<(), Error> {
         let now = self.runtime.clock().now().mono;
         let checked = match ask {
-            Ask::Decide { ticket, nonce, .. } => {
+            Request::Decide { ticket, nonce, .. } => {
                 self.cards().check(now, &CardId::Held(*ticket), nonce.as_deref())
             }
-            Ask::Answer { question, nonce, .. } | Ask::LetAgents { question, nonce, .. } => {
+            Request::Answer { question, nonce, .. } | Request::LetAgents { question, nonce, .. } => {
                 self.cards().check(now, &CardId::Question(question.clone()), nonce.as_deref())
             }
-            Ask::Pause { paused: false, nonce } => {
+            Request::Pause { paused: false, nonce } => {
                 let snapshot = Arc::clone(&self.runtime.snapshot().borrow());
                 self.cards().check_resume(now, &snapshot, nonce.as_deref())
             }
             // The tool answers as whoever calls it, and the operator answers on cards alone.
-            Ask::Call { tool, .. } if tool.starts_with("Question") && tool != "QuestionList" => {
+            Request::Call { tool, .. } if tool.starts_with("Question") && tool != "QuestionList" => {
                 let message =
                     "the operator answers a question where it is shown, not with the tool".to_owned();
                 return Err(Error::Declined { message });

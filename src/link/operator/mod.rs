@@ -24,21 +24,21 @@ use remote::Remote;
 pub use serve::serve;
 
 use super::Error;
-use super::ask::{Ask, Reply, Shown};
+use super::protocol::{Reply, Request, Shown};
 use crate::config::ApprovalRule;
 use crate::envelope::{Actor, TaskId};
 use crate::process::ConsoleProcess;
 use crate::runtime::past::Story;
 use crate::runtime::{
-    self, CallRecord, Closing, Decision, Given, Handle, Input, InputOutcome, QuestionId, Screen, Snapshot,
-    TaskUsage, Viewer,
+    self, CallRecord, Closing, Given, Handle, Input, InputOutcome, QuestionId, Screen, Snapshot, TaskUsage,
+    Viewer,
 };
 use crate::tools::{self, Answer, Caller};
 
 /// For the fuzz targets: reads a screen as it was sent, and draws it.
 pub(super) fn fuzz_screen(bytes: &[u8]) {
     if let Ok(picture) = screen::Picture::decode(bytes) {
-        let _ = picture.develop().screen_text();
+        let _ = picture.terminal().screen_text();
     }
 }
 
@@ -159,7 +159,7 @@ impl Operator {
     /// # Errors
     /// When the runtime went away.
     pub async fn call(&self, tool: &str, input: Value) -> Result<Answer, Error> {
-        match self.ask(Ask::Call { tool: tool.to_owned(), input, once: None }).await? {
+        match self.ask(Request::Call { tool: tool.to_owned(), input, once: None }).await? {
             Reply::Answer(answer) => Ok(answer.into()),
             _ => Err(odd()),
         }
@@ -170,52 +170,10 @@ impl Operator {
     /// # Errors
     /// When the runtime went away or knows no such task.
     pub async fn send(&self, task: &TaskId, input: Input) -> Result<InputOutcome, Error> {
-        match self.ask(Ask::Send { task: task.clone(), input }).await? {
+        match self.ask(Request::Send { task: task.clone(), input }).await? {
             Reply::Sent(outcome) => Ok(outcome),
             _ => Err(odd()),
         }
-    }
-
-    /// Gives the operator's lease on a task back.
-    ///
-    /// # Errors
-    /// When the runtime went away.
-    pub async fn release(&self, task: &TaskId) -> Result<(), Error> {
-        self.ask(Ask::Release { task: task.clone() }).await.map(drop)
-    }
-
-    /// Takes an ended task off the list; the record keeps it.
-    ///
-    /// # Errors
-    /// When the runtime went away.
-    pub async fn dismiss(&self, task: &TaskId) -> Result<(), Error> {
-        self.ask(Ask::Dismiss { task: task.clone() }).await.map(drop)
-    }
-
-    /// Gives a task a name, or takes it away.
-    ///
-    /// # Errors
-    /// When the runtime went away.
-    pub async fn rename(&self, task: &TaskId, name: Option<String>) -> Result<(), Error> {
-        self.ask(Ask::Rename { task: task.clone(), name }).await.map(drop)
-    }
-
-    /// Holds new calls of agents from now on, or lets those go that only the pause holds.
-    ///
-    /// # Errors
-    /// When the runtime went away.
-    pub async fn pause(&self, paused: bool) -> Result<(), Error> {
-        let nonce = self.nonce(&CardId::Pause);
-        self.ask(Ask::Pause { paused, nonce }).await.map(drop)
-    }
-
-    /// Says the operator's word to a held call; `hash` is that of the request they were shown.
-    ///
-    /// # Errors
-    /// When the runtime went away, or that very request is not held any more.
-    pub async fn decide(&self, ticket: u64, hash: String, decision: Decision) -> Result<(), Error> {
-        let nonce = self.nonce(&CardId::Held(ticket));
-        self.ask(Ask::Decide { ticket, hash, decision, nonce }).await.map(drop)
     }
 
     /// Answers a question as the operator. It is on record when this returns.
@@ -223,22 +181,12 @@ impl Operator {
     /// # Errors
     /// When the answer is not taken, or the runtime went away.
     pub async fn answer(&self, question: &QuestionId, given: Given) -> Result<(), Error> {
-        let nonce = self.nonce(&CardId::Question(question.clone()));
-        self.ask(Ask::Answer { question: question.clone(), given, nonce }).await.map(drop)
-    }
-
-    /// Lets agents answer a question, or not any more.
-    ///
-    /// # Errors
-    /// When the question is not open or the operator's alone, or the runtime went away.
-    pub async fn let_agents(&self, question: &QuestionId, may: bool) -> Result<(), Error> {
-        let nonce = self.nonce(&CardId::Question(question.clone()));
-        self.ask(Ask::LetAgents { question: question.clone(), may, nonce }).await.map(drop)
+        self.ask(Request::Answer { question: question.clone(), given, nonce: None }).await.map(drop)
     }
 
     /// Returns the whole record of a call, when it is still known.
     pub async fn record(&self, seq: u64) -> Option<Arc<CallRecord>> {
-        match self.ask(Ask::Record { seq }).await {
+        match self.ask(Request::Record { seq }).await {
             Ok(Reply::Record(record)) => record,
             _ => None,
         }
@@ -249,7 +197,7 @@ impl Operator {
     /// # Errors
     /// When the runtime went away.
     pub async fn command(&self, task: &TaskId) -> Result<Option<String>, Error> {
-        match self.ask(Ask::Command { task: task.clone() }).await? {
+        match self.ask(Request::Command { task: task.clone() }).await? {
             Reply::Command(cmd) => Ok(cmd),
             _ => Err(odd()),
         }
@@ -260,7 +208,7 @@ impl Operator {
     /// # Errors
     /// When the runtime went away.
     pub async fn usage(&self, tasks: Vec<TaskId>) -> Result<Vec<TaskUsage>, Error> {
-        match self.ask(Ask::Usage { tasks }).await? {
+        match self.ask(Request::Usage { tasks }).await? {
             Reply::Usage(usage) => Ok(usage),
             _ => Err(odd()),
         }
@@ -271,7 +219,7 @@ impl Operator {
     /// # Errors
     /// When the runtime went away.
     pub async fn hand_over(&self, config: PathBuf, rules: Vec<ApprovalRule>) -> Result<(), Error> {
-        self.ask(Ask::Rules { config, rules }).await.map(drop)
+        self.ask(Request::Rules { config, rules }).await.map(drop)
     }
 
     /// Stops all tasks and ends the runtime. A runtime embedded in another console refuses.
@@ -279,7 +227,7 @@ impl Operator {
     /// # Errors
     /// When the runtime refuses or had gone before.
     pub async fn shutdown(&self, closing: Closing) -> Result<(), Error> {
-        self.ask(Ask::Shutdown { closing }).await.map(drop)
+        self.ask(Request::Shutdown { closing }).await.map(drop)
     }
 
     /// Returns what came with a card on this connection.
@@ -291,11 +239,23 @@ impl Operator {
         }
     }
 
-    async fn ask(&self, ask: Ask) -> Result<Reply, Error> {
+    /// Asks the runtime for something; an answer to a card carries what came with it on this connection.
+    ///
+    /// # Errors
+    /// When the runtime refuses or went away.
+    pub async fn ask(&self, mut request: Request) -> Result<Reply, Error> {
+        match &mut request {
+            Request::Pause { nonce, .. } => *nonce = self.nonce(&CardId::Pause),
+            Request::Decide { ticket, nonce, .. } => *nonce = self.nonce(&CardId::Held(*ticket)),
+            Request::Answer { question, nonce, .. } | Request::LetAgents { question, nonce, .. } => {
+                *nonce = self.nonce(&CardId::Question(question.clone()));
+            }
+            _ => {}
+        }
         match self {
-            Self::Local(local) => local.settle(ask).await,
-            Self::Remote(remote) => remote.ask(ask).await,
-            Self::Recorded(recorded) => recorded.settle(&ask),
+            Self::Local(local) => local.settle(request).await,
+            Self::Remote(remote) => remote.ask(request).await,
+            Self::Recorded(recorded) => recorded.settle(&request),
         }
     }
 }
@@ -309,60 +269,60 @@ impl Local {
     }
 
     /// Does what was asked.
-    async fn settle(&self, ask: Ask) -> Result<Reply, Error> {
+    async fn settle(&self, ask: Request) -> Result<Reply, Error> {
         self.check(&ask)?;
         let Self { runtime, caller, console, .. } = self;
         let declined = |error: runtime::Error| Error::Declined { message: error.to_string() };
         Ok(match ask {
-            Ask::Call { tool, input, .. } => {
+            Request::Call { tool, input, .. } => {
                 Reply::Answer(tools::call(runtime, caller, &tool, input).await.into())
             }
-            Ask::Send { task, input } => {
+            Request::Send { task, input } => {
                 Reply::Sent(runtime.input(&caller.actor, &task, input).await.map_err(declined)?)
             }
-            Ask::Release { task } => {
+            Request::Release { task } => {
                 runtime.release(&task).await;
                 Reply::Done
             }
-            Ask::Dismiss { task } => {
+            Request::Dismiss { task } => {
                 runtime.dismiss(&task).await;
                 Reply::Done
             }
-            Ask::Rename { task, name } => {
+            Request::Rename { task, name } => {
                 runtime.rename(&task, name).await;
                 Reply::Done
             }
-            Ask::Pause { paused, .. } => {
+            Request::Pause { paused, .. } => {
                 runtime.pause(paused, Some(console)).await;
                 Reply::Done
             }
-            Ask::Decide { ticket, hash, decision, .. } => {
+            Request::Decide { ticket, hash, decision, .. } => {
                 runtime.decide(ticket, hash, decision, Some(console)).await.map_err(declined)?;
                 Reply::Done
             }
-            Ask::Record { seq } => Reply::Record(runtime.call(seq).await),
-            Ask::Command { task } => {
+            Request::Record { seq } => Reply::Record(runtime.call(seq).await),
+            Request::Command { task } => {
                 let whole = runtime.task(&task).filter(|task| task.cmd_chars.is_none());
                 Reply::Command(whole.map(|task| task.cmd.clone()))
             }
-            Ask::Answer { question, given, .. } => {
+            Request::Answer { question, given, .. } => {
                 runtime.answer_at(console, &question, given).await.map_err(declined)?;
                 Reply::Done
             }
-            Ask::LetAgents { question, may, .. } => {
+            Request::LetAgents { question, may, .. } => {
                 runtime.let_agents(&question, may).await.map_err(declined)?;
                 Reply::Done
             }
-            Ask::Rules { config, rules } => {
+            Request::Rules { config, rules } => {
                 runtime.hand_over(&config, &rules);
                 Reply::Done
             }
-            Ask::Usage { tasks } => Reply::Usage(runtime.usage(tasks).await),
-            Ask::Metrics => Reply::Metrics(Box::new(runtime.metrics())),
-            Ask::Program(_) => {
+            Request::Usage { tasks } => Reply::Usage(runtime.usage(tasks).await),
+            Request::Metrics => Reply::Metrics(Box::new(runtime.metrics())),
+            Request::Program(_) => {
                 return Err(Error::Declined { message: "a console does not start programs".to_owned() });
             }
-            Ask::Shutdown { closing } => {
+            Request::Shutdown { closing } => {
                 runtime.shut_down(closing).await;
                 self.connected.send_replace(false);
                 Reply::Done

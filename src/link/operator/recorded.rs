@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::sync::{Notify, watch};
 
 use super::super::Error;
-use super::super::ask::{Ask, Reply};
+use super::super::protocol::{Reply, Request};
 use crate::runtime::past::Story;
 use crate::runtime::{CallRecord, Snapshot};
 
@@ -52,9 +52,9 @@ impl Recorded {
     }
 
     /// Answers what only looks; anything else is refused.
-    pub(super) fn settle(&self, ask: &Ask) -> Result<Reply, Error> {
+    pub(super) fn settle(&self, ask: &Request) -> Result<Reply, Error> {
         match ask {
-            Ask::Record { seq } => Ok(Reply::Record(self.calls.get(seq).cloned())),
+            Request::Record { seq } => Ok(Reply::Record(self.calls.get(seq).cloned())),
             _ => Err(Error::ReadOnly),
         }
     }

@@ -14,8 +14,8 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use super::cards::{self, CardId};
 use super::screen::Picture;
 use crate::envelope::TaskId;
-use crate::link::ask::{Ask, News, Order, Reply, Shown};
 use crate::link::frame::{Frame, MAX_FROM_RUNTIME};
+use crate::link::protocol::{ClientMessage, Reply, Request, ServerMessage, Shown};
 use crate::link::{Error, Hello, Role, dial};
 use crate::runtime::{Screen, Snapshot};
 
@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 #[derive(Clone)]
 pub struct Remote {
     state: Arc<State>,
-    orders: mpsc::Sender<Order>,
+    orders: mpsc::Sender<ClientMessage>,
     shown: Arc<watch::Sender<Shown>>,
     _open: Arc<DropGuard>,
 }
@@ -100,13 +100,13 @@ impl Remote {
         lock(&self.state.nonces).get(card).cloned()
     }
 
-    pub(super) async fn ask(&self, ask: Ask) -> Result<Reply, Error> {
+    pub(super) async fn ask(&self, ask: Request) -> Result<Reply, Error> {
         let id = self.state.next_id.fetch_add(1, Ordering::Relaxed);
         let (answer, answered) = oneshot::channel();
         lock(&self.state.waiting).insert(id, answer);
         // The end of the connection drops the receiver first and forgets everyone who waits then,
         // so that nobody waits for good.
-        if self.orders.send(Order::Ask { id, ask }).await.is_err() {
+        if self.orders.send(ClientMessage::Ask { id, ask }).await.is_err() {
             lock(&self.state.waiting).remove(&id);
             return Err(Error::Gone);
         }
@@ -118,8 +118,8 @@ impl Remote {
 async fn first_snapshot(reader: &mut BufReader<OwnedReadHalf>) -> Result<Snapshot, Error> {
     let frame = Frame::read(reader, MAX_FROM_RUNTIME).await?.ok_or(Error::Gone)?;
     match frame.parse()? {
-        News::Update(update) => Ok(update.apply(None)),
-        News::Reply { .. } | News::Event(_) | News::Cards(_) => {
+        ServerMessage::Update(update) => Ok(update.apply(None)),
+        ServerMessage::Reply { .. } | ServerMessage::Event(_) | ServerMessage::Cards(_) => {
             Err(Error::frame("a reply before the first snapshot"))
         }
     }
@@ -130,7 +130,7 @@ async fn converse(
     state: Arc<State>,
     reader: BufReader<OwnedReadHalf>,
     writer: OwnedWriteHalf,
-    ordered: mpsc::Receiver<Order>,
+    ordered: mpsc::Receiver<ClientMessage>,
     shown: watch::Receiver<Shown>,
     open: CancellationToken,
 ) {
@@ -150,7 +150,7 @@ async fn converse(
 
 async fn write(
     mut writer: OwnedWriteHalf,
-    mut ordered: mpsc::Receiver<Order>,
+    mut ordered: mpsc::Receiver<ClientMessage>,
     mut shown: watch::Receiver<Shown>,
     mut taken: watch::Receiver<u64>,
 ) -> Result<(), Error> {
@@ -158,8 +158,8 @@ async fn write(
         let order = tokio::select! {
             biased;
             Some(order) = ordered.recv() => order,
-            Ok(()) = shown.changed() => Order::Show(shown.borrow_and_update().clone()),
-            Ok(()) = taken.changed() => Order::Taken(*taken.borrow_and_update()),
+            Ok(()) = shown.changed() => ClientMessage::Show(shown.borrow_and_update().clone()),
+            Ok(()) = taken.changed() => ClientMessage::Taken(*taken.borrow_and_update()),
             else => return Ok(()),
         };
         Frame::json(&order)?.write(&mut writer).await?;
@@ -174,26 +174,26 @@ async fn read(
     while let Some(frame) = Frame::read(&mut reader, MAX_FROM_RUNTIME).await? {
         match frame {
             Frame::Screen(bytes) => {
-                state.hang(&Picture::decode(&bytes)?);
+                state.insert(&Picture::decode(&bytes)?);
                 taken.send_modify(|count| *count += 1);
             }
             Frame::Json(_) => match frame.parse()? {
-                News::Update(update) => {
+                ServerMessage::Update(update) => {
                     state.snapshot.send_modify(|known| *known = Arc::new(update.apply(Some(known))));
                 }
-                News::Cards(dealt) => {
+                ServerMessage::Cards(dealt) => {
                     let waiting = cards::waiting(&state.snapshot.borrow());
                     let mut nonces = lock(&state.nonces);
                     nonces.retain(|card, _| waiting.contains(card));
                     nonces.extend(dealt.into_iter().map(|card| (card.id, card.nonce)));
                 }
-                News::Reply { id, reply } => {
+                ServerMessage::Reply { id, reply } => {
                     if let Some(waiting) = lock(&state.waiting).remove(&id) {
                         // Whoever asked may have stopped waiting.
                         let _ = waiting.send(reply);
                     }
                 }
-                News::Event(_) => return Err(Error::frame("news for scripts")),
+                ServerMessage::Event(_) => return Err(Error::frame("news for scripts")),
             },
         }
     }
@@ -202,8 +202,8 @@ async fn read(
 
 impl State {
     /// Puts a picture where the console looks for it.
-    fn hang(&self, picture: &Picture) {
-        let terminal = picture.develop();
+    fn insert(&self, picture: &Picture) {
+        let terminal = picture.terminal();
         let mut screens = lock(&self.screens);
         match screens.get(&picture.task) {
             Some(screen) => {

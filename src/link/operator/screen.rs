@@ -26,7 +26,7 @@ impl Picture {
     }
 
     /// Returns a terminal that shows the picture.
-    pub(super) fn develop(&self) -> Terminal {
+    pub(super) fn terminal(&self) -> Terminal {
         let mut terminal = Terminal::new(self.size, Origin::Tty);
         // What the terminal would reply to queries was answered where the program runs.
         let _ = terminal.feed(&self.checkpoint);

@@ -17,9 +17,9 @@ use tokio_util::task::TaskTracker;
 use super::screen::Picture;
 use super::{Local, Update};
 use crate::envelope::TaskId;
-use crate::link::ask::{Ask, News, Order, Shown};
 use crate::link::frame::{Frame, MAX_FRAME, MAX_UPDATE};
-use crate::link::{Error, Guest};
+use crate::link::protocol::{ClientMessage, Request, ServerMessage, Shown};
+use crate::link::{Client, Error};
 use crate::process::ConsoleProcess;
 use crate::runtime::{Handle, Snapshot};
 
@@ -36,12 +36,12 @@ const ASKS: usize = 64;
 /// # Errors
 /// When the console breaks the protocol or cannot be written to.
 pub async fn serve(
-    guest: Guest,
+    client: Client,
     runtime: Handle,
     end: CancellationToken,
     stop: CancellationToken,
 ) -> Result<(), Error> {
-    let Guest { hello, peer, lines, writer } = guest;
+    let Client { hello, peer, lines, writer } = client;
     let console = ConsoleProcess::of(peer.pid);
     if runtime.is_watched() {
         runtime.notice_of(&console, format!("another console has connected: {console}"));
@@ -77,9 +77,9 @@ struct Reading {
 
 /// A reply on its way to the writer.
 enum Outgoing {
-    Reply(News),
+    Reply(ServerMessage),
     /// The runtime has been shut down: nothing follows.
-    Last(News),
+    Last(ServerMessage),
 }
 
 impl Reading {
@@ -87,15 +87,15 @@ impl Reading {
         let room = Arc::new(Semaphore::new(ASKS));
         while let Some(frame) = Frame::read(&mut reader, MAX_FRAME).await? {
             match frame.parse()? {
-                Order::Show(shown) => {
+                ClientMessage::Show(shown) => {
                     self.local.runtime.show(&self.local.viewer, &shown.visible, shown.focus.as_ref());
                     self.shown.send_replace(shown);
                 }
-                Order::Taken(count) => {
+                ClientMessage::Taken(count) => {
                     self.taken.send_replace(count);
                 }
-                Order::Stream(_) => return Err(Error::frame("an order for scripts")),
-                Order::Ask { id, ask } => {
+                ClientMessage::Stream(_) => return Err(Error::frame("an order for scripts")),
+                ClientMessage::Ask { id, ask } => {
                     let Ok(place) = Arc::clone(&room).acquire_owned().await else { return Ok(()) };
                     let (local, replies) = (self.local.clone(), self.replies.clone());
                     self.asks.spawn(async move {
@@ -112,17 +112,17 @@ impl Reading {
 }
 
 /// Does what was asked.
-async fn answer(local: &Local, id: u64, ask: Ask) -> Outgoing {
-    let shutdown = matches!(ask, Ask::Shutdown { .. });
+async fn answer(local: &Local, id: u64, ask: Request) -> Outgoing {
+    let shutdown = matches!(ask, Request::Shutdown { .. });
     let reply = if shutdown && !local.runtime.snapshot().borrow().headless {
         Err("this runtime lives in another console; quit that one".to_owned())
     } else {
         local.settle(ask).await.map_err(|error| error.to_string())
     };
     if shutdown && reply.is_ok() {
-        Outgoing::Last(News::Reply { id, reply })
+        Outgoing::Last(ServerMessage::Reply { id, reply })
     } else {
-        Outgoing::Reply(News::Reply { id, reply })
+        Outgoing::Reply(ServerMessage::Reply { id, reply })
     }
 }
 
@@ -161,7 +161,7 @@ async fn write(
             update = updates.next() => {
                 let update = update?;
                 let cards = updates.known.as_deref().map(|known| pictures.local.deal(known)).unwrap_or_default();
-                let cards = (!cards.is_empty()).then(|| Frame::json(&News::Cards(cards))).transpose()?;
+                let cards = (!cards.is_empty()).then(|| Frame::json(&ServerMessage::Cards(cards))).transpose()?;
                 std::iter::once(update).chain(cards).collect()
             }
             pictures = pictures.next() => {
@@ -205,7 +205,7 @@ impl Updates {
         loop {
             let shown = newest_ended(&new, self.ended);
             let update = Update::between(self.known.as_deref(), &shown);
-            let frame = Frame::json(&News::Update(Box::new(update)))?;
+            let frame = Frame::json(&ServerMessage::Update(Box::new(update)))?;
             let ended = shown.tasks.iter().filter(|task| task.status.is_terminal()).count();
             if frame.length() <= MAX_UPDATE || ended == 0 {
                 self.known = Some(shown);
@@ -320,7 +320,7 @@ mod tests {
         let mut updates = Updates { snapshots, known: None, ended: usize::MAX, due: Instant::now() };
         let frame = updates.newest().expect("a frame");
         assert!(frame.length() <= MAX_UPDATE, "{} bytes", frame.length());
-        let News::Update(update) = frame.parse().expect("parses") else { panic!("an update") };
+        let ServerMessage::Update(update) = frame.parse().expect("parses") else { panic!("an update") };
         let first = update.apply(None);
         let ended = first.tasks.len() - 200;
         assert!((50..500).contains(&ended), "{ended} ended tasks");
@@ -330,7 +330,7 @@ mod tests {
         sender.send_replace(Arc::new(Snapshot { seq: 9, ..snapshot }));
         let frame = updates.newest().expect("a frame");
         assert!(frame.length() < 100_000, "{} bytes for no change", frame.length());
-        let News::Update(update) = frame.parse().expect("parses") else { panic!("an update") };
+        let ServerMessage::Update(update) = frame.parse().expect("parses") else { panic!("an update") };
         let second = update.apply(Some(&first));
         assert_eq!((second.seq, second.tasks), (9, first.tasks));
     }

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use scope::wider_for;
 use tui_input::Input as Editor;
 
+use crate::link::Request;
 use crate::runtime::{Decision, HeldCall, HoldReason};
 use crate::terminal::KeyPress;
 
@@ -28,13 +29,13 @@ impl App {
     pub(super) fn turn_pause(&mut self) {
         if self.view.snapshot.gate.paused.is_none() {
             self.say("agent calls are paused: new commands wait for you");
-            self.effects.push(Effect::Pause(true));
+            self.effects.push(Effect::Ask(Request::Pause { paused: true, nonce: None }));
             return;
         }
         let waits = |held: &&HeldCall| held.reason == HoldReason::Paused;
         match self.view.snapshot.gate.held.iter().find(waits).map(|held| held.ticket) {
             Some(ticket) => self.open(Layer::Held(Card::of(ticket))),
-            None => self.effects.push(Effect::Pause(false)),
+            None => self.effects.push(Effect::Ask(Request::Pause { paused: false, nonce: None })),
         }
     }
 
@@ -66,7 +67,7 @@ impl App {
             Action::Deny if has_settled => card.writing = Some(Writing::Note(Editor::default())),
             Action::Pause if has_settled && self.view.snapshot.gate.paused.is_some() => {
                 card.is_answered = call.reason == HoldReason::Paused;
-                self.effects.push(Effect::Pause(false));
+                self.effects.push(Effect::Ask(Request::Pause { paused: false, nonce: None }));
             }
             Action::NextHeld => card = Card::of(self.next_held(card.ticket)),
             Action::Up | Action::Down | Action::PageUp | Action::PageDown | Action::First | Action::Last => {
@@ -128,7 +129,12 @@ impl App {
 
     fn decided(&mut self, card: &mut Card, call: &HeldCall, decision: Decision) {
         card.is_answered = true;
-        self.effects.push(Effect::Decide { ticket: call.ticket, hash: call.hash.clone(), decision });
+        self.effects.push(Effect::Ask(Request::Decide {
+            ticket: call.ticket,
+            hash: call.hash.clone(),
+            decision,
+            nonce: None,
+        }));
     }
 
     /// The next held call after one, around.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use tui_input::Input as Editor;
 
+use crate::link::Request;
 use crate::runtime::{AnswerValue, BindingView, Given, Question, QuestionId, QuestionKind, READING};
 use crate::terminal::KeyPress;
 
@@ -271,7 +272,7 @@ impl App {
             }
             LetAgents if !inquiry.question.kind.is_operators() && inquiry.is_ready(self.now) => {
                 let (question, may) = (inquiry.question.id.clone(), !inquiry.question.agents);
-                self.effects.push(Effect::LetAgents { question, may });
+                self.effects.push(Effect::Ask(Request::LetAgents { question, may, nonce: None }));
             }
             Choose if inquiry.chosen.is_none() => self.say("point at a label first"),
             _ => self.decide(&mut inquiry, action),

@@ -1,4 +1,4 @@
-//! What is said in frames: orders from consoles and scripts, news from the runtime.
+//! The messages in frames: requests from consoles and scripts, and what the runtime sends back.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::operator::{Card, Update};
 use crate::config::ApprovalRule;
 use crate::envelope::{Envelope, SafeText, TaskId};
-use crate::prose::run::{Outcome, Refusal, Request};
+use crate::prose::run::{self, Outcome, Refusal};
 use crate::prose::vm::effects::Event;
 use crate::runtime::{
     CallRecord, Closing, Decision, Given, Input, InputOutcome, Metrics, QuestionId, StreamView, TaskUsage,
@@ -19,13 +19,13 @@ use crate::tools::Answer;
 /// From a console or script to the runtime.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Order {
+pub(super) enum ClientMessage {
     /// Do something and say how it went.
     Ask {
         /// Names the answer.
         id: u64,
         /// What to do.
-        ask: Ask,
+        ask: Request,
     },
     /// From now on these tasks are on the console's screen (role `operator`).
     Show(Shown),
@@ -44,10 +44,14 @@ pub(super) struct Shown {
     pub(super) focus: Option<TaskId>,
 }
 
-/// Something to do. A script may only `Call`, and read the `Metrics`.
-#[derive(Debug, Serialize, Deserialize)]
+/// What a console or a script asks of the runtime. A script may only `Call`, run a `Program` and read the `Metrics`.
+///
+/// A `nonce` is what the runtime sent with the card that is answered, on the same connection; `Operator::ask` fills it in.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Ask {
+#[allow(missing_docs, reason = "the fields say what they are")]
+pub enum Request {
+    /// Call a tool.
     Call {
         tool: String,
         input: Value,
@@ -55,40 +59,29 @@ pub(super) enum Ask {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         once: Option<String>,
     },
-    Send {
-        task: TaskId,
-        input: Input,
-    },
-    Release {
-        task: TaskId,
-    },
-    Dismiss {
-        task: TaskId,
-    },
-    Rename {
-        task: TaskId,
-        name: Option<String>,
-    },
-    Record {
-        seq: u64,
-    },
-    /// Tell the whole command of a task.
-    Command {
-        task: TaskId,
-    },
-    /// Hold new calls of agents, or go on.
+    /// Type into a task.
+    Send { task: TaskId, input: Input },
+    /// Give the operator's lease on a task back.
+    Release { task: TaskId },
+    /// Take an ended task off the list; the record keeps it.
+    Dismiss { task: TaskId },
+    /// Give a task a name, or take it away.
+    Rename { task: TaskId, name: Option<String> },
+    /// Return the record of a call.
+    Record { seq: u64 },
+    /// Return the whole command of a task.
+    Command { task: TaskId },
+    /// Hold new agent calls, or let those go that only the pause holds; the nonce is needed where that lets calls run.
     Pause {
         paused: bool,
-        /// What came with the card of the pause; needed where going on lets held calls run.
         #[serde(default)]
         nonce: Option<String>,
     },
-    /// The operator's word to a held call.
+    /// Decide about a held call; `hash` is that of the request the operator was shown.
     Decide {
         ticket: u64,
         hash: String,
         decision: Decision,
-        /// What came with its card on this connection.
         #[serde(default)]
         nonce: Option<String>,
     },
@@ -96,41 +89,33 @@ pub(super) enum Ask {
     Answer {
         question: QuestionId,
         given: Given,
-        /// What came with its card on this connection.
         #[serde(default)]
         nonce: Option<String>,
     },
-    /// Let agents answer a question, or not any more.
+    /// Let agents answer a question, or stop letting them.
     LetAgents {
         question: QuestionId,
         may: bool,
-        /// What came with its card on this connection.
         #[serde(default)]
         nonce: Option<String>,
     },
-    /// Let the approval rules of a console whose settings lie elsewhere hold too.
-    Rules {
-        config: PathBuf,
-        rules: Vec<ApprovalRule>,
-    },
-    /// Look what live tasks use now.
-    Usage {
-        tasks: Vec<TaskId>,
-    },
-    /// End all tasks and the runtime.
-    Shutdown {
-        closing: Closing,
-    },
+    /// Apply the approval rules of a console whose settings lie elsewhere as well.
+    Rules { config: PathBuf, rules: Vec<ApprovalRule> },
+    /// Measure what live tasks use now.
+    Usage { tasks: Vec<TaskId> },
+    /// End all tasks and the runtime. A runtime embedded in another console refuses.
+    Shutdown { closing: Closing },
+    /// Return the counters.
     Metrics,
-    /// Run a program and tell what happens meanwhile (role `cli`).
-    Program(Box<Request>),
+    /// Run a program and report what happens meanwhile (role `cli`).
+    Program(Box<run::Request>),
 }
 
 /// From the runtime to a console or script.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum News {
-    /// How an [`Ask`] went; the error is a sentence.
+pub(super) enum ServerMessage {
+    /// How a [`Request`] went; the error is a sentence.
     Reply { id: u64, reply: Result<Reply, String> },
     /// What changed since the last snapshot.
     Update(Box<Update>),
@@ -140,10 +125,11 @@ pub(super) enum News {
     Event(Box<Event>),
 }
 
-/// The answer to an [`Ask`].
+/// The answer to a [`Request`].
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Reply {
+#[allow(missing_docs, reason = "each is named after its request")]
+pub enum Reply {
     Answer(Answered),
     Sent(InputOutcome),
     Record(Option<Arc<CallRecord>>),
@@ -156,7 +142,7 @@ pub(super) enum Reply {
 
 /// A tool's answer as it travels.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Answered {
+pub struct Answered {
     seq: u64,
     envelope: Envelope,
     receipt: SafeText,
