@@ -184,7 +184,7 @@ mod tests {
             ),
         ] {
             let failure = parse(text.as_bytes(), "-").expect_err(text);
-            let told = super::super::Response::failure(failure).to_value();
+            let told = crate::dispatch::Response::failure(failure).to_value();
             assert_eq!(told["error"]["code"], "ARG_ERROR", "{told}");
             assert!(told["error"]["detail"].as_str().is_some_and(|detail| detail.contains(reason)), "{told}");
             assert!(told["error"]["fix_required"].is_string(), "{told}");

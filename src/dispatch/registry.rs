@@ -96,11 +96,11 @@ mod tests {
 
     use serde_json::Value;
 
-    use super::super::command::{Danger, Reach};
-    use super::super::context::Context;
-    use super::super::host::{Embedded, Host, Shell};
-    use super::super::{Failure, Flags, code, run};
     use super::*;
+    use crate::dispatch::command::{Danger, Reach};
+    use crate::dispatch::context::Context;
+    use crate::dispatch::host::{Embedded, Host, Shell};
+    use crate::dispatch::{Failure, Flags, code, run};
     use crate::paths::Places;
 
     /// A world without a runtime.
@@ -122,7 +122,7 @@ mod tests {
         fn embed(&self) -> Result<Embedded, Failure> {
             panic!("a runtime was asked for");
         }
-        fn probe_terminal(&self) -> Option<super::super::Probe> {
+        fn probe_terminal(&self) -> Option<crate::dispatch::Probe> {
             None
         }
         fn promised(&self, _task: &str) {}
@@ -139,7 +139,7 @@ mod tests {
         let mut seen = std::collections::BTreeSet::new();
         for command in COMMANDS.iter() {
             for path in std::iter::once(command.path.as_str()).chain(command.aliases.iter().copied()) {
-                assert!(super::super::exec::is_path(path), "{path}");
+                assert!(crate::dispatch::exec::is_path(path), "{path}");
                 assert!(seen.insert(path.to_owned()), "{path} twice");
             }
         }

@@ -182,8 +182,8 @@ fn name(text: &mut String, c: char) {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::is_hidden;
     use super::*;
+    use crate::envelope::is_hidden;
 
     #[test]
     fn what_a_terminal_obeys_and_what_a_reader_does_not_see_is_named() {

@@ -208,10 +208,10 @@ fn join(path: &str, name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::exec_command::ExecCommand;
-    use super::super::task_input::TaskInput;
-    use super::super::task_output::TaskOutput;
     use super::*;
+    use crate::tools::exec_command::ExecCommand;
+    use crate::tools::task_input::TaskInput;
+    use crate::tools::task_output::TaskOutput;
 
     fn refusal<V: Verb>(given: Value) -> (Value, String) {
         let Err(error) = parse::<V>(given.clone()) else { panic!("accepted {given}") };

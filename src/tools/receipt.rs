@@ -319,9 +319,9 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    use super::super::table::render;
     use super::*;
     use crate::envelope::{Envelope, ErrorKind};
+    use crate::tools::table::render;
 
     #[test]
     fn blocks_are_set_apart_and_blank_ones_left_out() {

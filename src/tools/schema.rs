@@ -86,8 +86,8 @@ fn merge_words(object: &mut Map<String, Value>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::table::TOOLS;
     use super::*;
+    use crate::tools::table::TOOLS;
 
     fn walk(schema: &Value, visit: &mut impl FnMut(&Map<String, Value>)) {
         match schema {

@@ -281,9 +281,9 @@ async fn reacted(cx: Context<'_>, id: &TaskId, before: Cursor, limit: Duration) 
 mod tests {
     use serde_json::{Value, json};
 
-    use super::super::input;
     use super::*;
     use crate::envelope::ErrorKind;
+    use crate::tools::input;
 
     fn given(fields: Value) -> Result<runtime::Input, ToolError> {
         typed(input::parse::<TaskInput>(fields)?).map(|(_, typed)| typed)

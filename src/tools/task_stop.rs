@@ -190,8 +190,8 @@ fn validate(input: &Input) -> Result<(), ToolError> {
 mod tests {
     use serde_json::json;
 
-    use super::super::input;
     use super::*;
+    use crate::tools::input;
 
     #[test]
     fn signals_are_named_without_sig() {

@@ -9,9 +9,9 @@ use std::collections::HashMap;
 use rmcp::model::{ErrorCode, ErrorData, RequestId};
 use serde_json::{Map, Value, json};
 
-use super::super::message::{self, Refusal};
-use super::super::results;
-use super::super::service::LABEL_METHOD;
+use crate::agent::message::{self, Refusal};
+use crate::agent::results;
+use crate::agent::service::LABEL_METHOD;
 use crate::envelope::{Envelope, ErrorKind, ToolError};
 use crate::link::{self, ClientName, Profile};
 use crate::tools;

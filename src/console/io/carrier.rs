@@ -13,14 +13,14 @@ use crate::link::{Operator, Request};
 use crate::runtime::{Given, Input, QuestionId, TaskView, past};
 use crate::terminal::Size;
 
-use super::super::app::export::FileName;
-use super::super::app::search::Query;
-use super::super::msg::{Anchor, Answered, Msg, News};
 use super::clipboard;
 use super::files::{self, Made};
 use super::hook::{self, Hooks};
 use super::pages::{self, Player};
 use crate::console::app::coverage::Shown;
+use crate::console::app::export::FileName;
+use crate::console::app::search::Query;
+use crate::console::msg::{Anchor, Answered, Msg, News};
 
 /// Keys that may wait for the runtime.
 const KEYS_AHEAD: usize = 256;

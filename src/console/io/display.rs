@@ -19,9 +19,9 @@ use crate::clock::Clock;
 use crate::envelope::SafeText;
 use crate::terminal::CursorShape;
 
-use super::super::app::App;
-use super::super::theme::colour::Level;
+use crate::console::app::App;
 use crate::console::app::painter::Drawn;
+use crate::console::theme::colour::Level;
 
 /// Characters of a notification.
 const RING_CHARS: usize = 200;

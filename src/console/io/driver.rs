@@ -11,9 +11,6 @@ use crate::clock::Clock;
 use crate::link::Operator;
 use crate::runtime::Snapshot;
 
-use super::super::Error;
-use super::super::app::App;
-use super::super::msg::{Effect, Leave, Msg};
 use super::carrier::Carrier;
 use super::clipboard;
 use super::display::{self, Display};
@@ -24,6 +21,9 @@ use super::notices;
 use super::settings::Source;
 use super::signals::{Asked, Signals};
 use super::tty;
+use crate::console::Error;
+use crate::console::app::App;
+use crate::console::msg::{Effect, Leave, Msg};
 
 /// After a key, an echo in the focused pane is drawn at once for so long.
 pub(super) const ECHO: Duration = Duration::from_millis(100);

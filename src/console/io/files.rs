@@ -9,8 +9,8 @@ use crate::files;
 use crate::runtime::{CallRecord, Export, Form, TaskView};
 use crate::terminal::Palette;
 
-use super::super::app::export::FileName;
-use super::super::msg::Msg;
+use crate::console::app::export::FileName;
+use crate::console::msg::Msg;
 
 /// Names tried before giving up.
 const MOST_NAMES: usize = 1_000;

@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::super::Error;
-use super::super::msg::Msg;
 use super::driver::{Driver, ECHO, Ending};
+use crate::console::Error;
+use crate::console::msg::Msg;
 
 /// Frames remembered: two minutes at full pace.
 const KEPT: usize = 8_192;

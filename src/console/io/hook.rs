@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::{Child, Command};
 use tokio::sync::oneshot;
 
-use super::super::msg::{Msg, News};
+use crate::console::msg::{Msg, News};
 
 /// So long it may take.
 const PATIENCE: Duration = Duration::from_secs(10);

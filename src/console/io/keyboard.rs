@@ -13,9 +13,9 @@ use tokio::sync::mpsc;
 use crate::clock::Clock;
 use crate::terminal::host_terminal::HostTerminal;
 
-use super::super::keys::decode::{Decoded, Decoder};
-use super::super::msg::Msg;
 use super::tty;
+use crate::console::keys::decode::{Decoded, Decoder};
+use crate::console::msg::Msg;
 
 /// Keys that may wait for the loop.
 const KEYS_AHEAD: usize = 256;

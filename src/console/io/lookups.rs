@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::super::msg::Effect;
 use super::driver::Driver;
 use crate::console::app::coverage::Shown;
+use crate::console::msg::Effect;
 
 impl Driver {
     /// Looks something up, beside the loop. Of a task that is known no longer there is nothing to look up.

@@ -7,8 +7,8 @@ use crate::envelope::TaskId;
 use crate::link::{Error, Operator};
 use crate::runtime::Closing;
 
-use super::super::msg::{Answered, Effect, Msg};
 use super::carrier::{answered, ask, said};
+use crate::console::msg::{Answered, Effect, Msg};
 
 /// How long a task that was started may take to show up.
 const LISTED: Duration = Duration::from_secs(5);

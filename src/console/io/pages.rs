@@ -9,12 +9,12 @@ use crate::envelope::TaskId;
 use crate::runtime::{Output, Playback, StoredLog, TaskView, log_path};
 use crate::terminal::{History, LogBytes, Origin, Page, Size, Terminal, clean};
 
-use super::super::app::coverage::{Showing, Shown, Told, Transcript};
-use super::super::app::picture::Picture;
-use super::super::app::replay::Reel;
-use super::super::app::search::Query;
-use super::super::msg::{Anchor, Msg, PageView};
-use super::super::plain::{Purpose, Reading};
+use crate::console::app::coverage::{Showing, Shown, Told, Transcript};
+use crate::console::app::picture::Picture;
+use crate::console::app::replay::Reel;
+use crate::console::app::search::Query;
+use crate::console::msg::{Anchor, Msg, PageView};
+use crate::console::plain::{Purpose, Reading};
 
 /// The longest logs that are read for this, all of an answer together.
 const MOST_SEEN: u64 = 4 << 20;

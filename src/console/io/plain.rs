@@ -14,14 +14,14 @@ use crate::envelope::{SafeText, TaskId};
 use crate::link::Operator;
 use crate::runtime::{Snapshot, TaskView};
 
-use super::super::Error;
-use super::super::msg::{self, Leave, Msg};
-use super::super::options::{Because, Exit, Left};
-use super::super::plain::{Circumstances, Effect, Event, Purpose, Session};
 use super::pages;
 use super::signals::{Asked, Signals};
 use super::stdin::{self, Echo};
 use super::{notices, orders};
+use crate::console::Error;
+use crate::console::msg::{self, Leave, Msg};
+use crate::console::options::{Because, Exit, Left};
+use crate::console::plain::{Circumstances, Effect, Event, Purpose, Session};
 
 /// With nothing to wait for, the loop looks again then.
 const LONG: Duration = Duration::from_hours(24);

@@ -1,12 +1,12 @@
 //! The settings of a console while it runs: read again, kept, remembered.
 
-use super::super::msg::{Effect, Msg};
-use super::super::options::Options;
-use super::super::theme::{Capabilities, Preferences};
 use super::driver::Driver;
 use super::kept;
 use crate::config::{Mouse, Watch};
 use crate::console::app::hints::Memory;
+use crate::console::msg::{Effect, Msg};
+use crate::console::options::Options;
+use crate::console::theme::{Capabilities, Preferences};
 use crate::terminal::host_terminal::HostTerminal;
 
 /// Where settings come from, and when to read them again.

@@ -11,14 +11,14 @@ use crate::console::app::task_words;
 use crate::link::Request;
 use crate::runtime::{AnswerValue, Decision, Given, HeldCall, HoldReason, Question, QuestionKind, READING};
 
-use super::super::app::alias;
-use super::super::msg;
-use super::super::text::document::Piece;
-use super::super::text::visible;
 use super::line::{Line, who};
 use super::session::{Effect, Session, Step, Subject, Word};
 use super::steps::{BACK, reply};
 use super::tasks;
+use crate::console::app::alias;
+use crate::console::msg;
+use crate::console::text::document::Piece;
+use crate::console::text::visible;
 
 /// Characters told of a command that a wider yes would let run.
 const MOST_COLUMNS: usize = 400;

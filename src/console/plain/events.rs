@@ -10,10 +10,10 @@ use crate::runtime::{
     TaskView,
 };
 
-use super::super::app::alias;
-use super::super::text::{self, visible};
 use super::line::Line;
 use super::tasks::{after, command, end};
+use crate::console::app::alias;
+use crate::console::text::{self, visible};
 
 /// Characters told of a statement.
 const MOST: usize = 200;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::envelope::{Actor, SafeText};
 
-use super::super::text::visible;
+use crate::console::text::visible;
 
 /// A line.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The menu: what can be written when nothing is asked, by number or by word.
 
-use super::super::keys::action::Action;
 use super::line::Line;
+use crate::console::keys::action::Action;
 
 /// What the person wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

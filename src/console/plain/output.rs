@@ -2,10 +2,10 @@
 
 use crate::envelope::TaskId;
 
-use super::super::app::alias;
-use super::super::text;
 use super::line::Line;
 use super::session::{Effect, Session};
+use crate::console::app::alias;
+use crate::console::text;
 
 /// Lines of an output told at once.
 const MOST_LINES: usize = 200;

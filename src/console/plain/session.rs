@@ -11,14 +11,14 @@ use crate::config::Prefix;
 use crate::envelope::TaskId;
 use crate::runtime::{QuestionId, Snapshot, TaskView};
 
-use super::super::msg::{self, Leave, Msg};
-use super::super::text::visible;
 use super::events::events;
 use super::events::program_runs;
 use super::line::Line;
 use super::output::{Purpose, Reading};
 use super::tasks;
 use crate::console::app::question::Inquiry;
+use crate::console::msg::{self, Leave, Msg};
+use crate::console::text::visible;
 
 /// With something running, silence lasts no longer.
 const HEARTBEAT: SignedDuration = SignedDuration::from_secs(30);

@@ -6,9 +6,6 @@ use crate::envelope::TaskId;
 use crate::link::Request;
 use crate::runtime::{QuestionKind, TaskView};
 
-use super::super::app::{alias, takes_input};
-use super::super::msg::{self, Leave};
-use super::super::text::visible;
 use super::line::{Line, who};
 use super::menu::{self, Verb};
 use super::output::Purpose;
@@ -16,6 +13,9 @@ use super::session::{Effect, Session, Step};
 use super::tasks;
 use crate::console::app::stop::{SIGNALS, signal_of, stop_of};
 use crate::console::app::typing::{line_to, start_of, wants_secret};
+use crate::console::app::{alias, takes_input};
+use crate::console::msg::{self, Leave};
+use crate::console::text::visible;
 
 /// Calls listed.
 const MOST_CALLS: usize = 10;

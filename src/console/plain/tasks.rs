@@ -5,10 +5,10 @@ use jiff::Timestamp;
 
 use crate::runtime::{TaskStatus, TaskView};
 
-use super::super::app::alias;
-use super::super::text;
-use super::super::text::visible;
 use super::line::who;
+use crate::console::app::alias;
+use crate::console::text;
+use crate::console::text::visible;
 
 /// Characters of a command in an event.
 const MOST: usize = 200;

@@ -2,9 +2,9 @@
 
 use similar::{Algorithm, ChangeTag, capture_diff_slices};
 
-use super::super::theme::Role;
 use super::document::{Document, Piece, piece};
 use super::visible;
+use crate::console::theme::Role;
 
 /// Lines compared of each text. What takes longer than a moment is compared by other programs.
 const MOST_LINES: usize = 3_000;

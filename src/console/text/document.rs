@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::super::theme::Role;
 use super::finding::{Line, Needle, Span};
 use super::json::{Group, Layout};
 use super::visible;
 use super::width;
+use crate::console::theme::Role;
 
 /// A run of text in one role.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,10 +4,10 @@ use std::ops::RangeInclusive;
 
 use serde_json::Value;
 
-use super::super::theme::Role;
 use super::count;
 use super::document::{Piece, piece};
 use super::visible;
+use crate::console::theme::Role;
 
 /// The lines of a value, and the groups in them.
 #[derive(Debug, Default)]

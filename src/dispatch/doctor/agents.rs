@@ -74,8 +74,8 @@ fn names_us(path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::State;
     use super::*;
+    use crate::dispatch::doctor::State;
 
     #[test]
     fn an_agent_that_does_not_know_us_gets_its_exact_fix() {

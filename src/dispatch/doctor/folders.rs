@@ -126,8 +126,8 @@ fn shown(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::State;
     use super::*;
+    use crate::dispatch::doctor::State;
 
     #[test]
     fn a_folder_that_others_may_enter_is_a_problem_with_a_fix() {

@@ -116,8 +116,8 @@ fn program(known: &Known) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use super::super::State;
     use super::*;
+    use crate::dispatch::doctor::State;
 
     fn facts() -> Known {
         Known {

@@ -221,8 +221,8 @@ fn tmux(tmux: &Tmux) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::State;
     use super::*;
+    use crate::dispatch::doctor::State;
     use crate::terminal::host_terminal::HostTerminal;
 
     fn outer() -> HostTerminal {

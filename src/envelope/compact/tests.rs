@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::super::preview::recut;
 use super::*;
+use crate::envelope::preview::recut;
 use crate::envelope::{ErrorKind, ToolError};
 
 fn exec(stdout: &str, stderr: &str) -> Envelope {

@@ -126,7 +126,7 @@ pub(super) mod tests {
     use crate::runtime::{OutputView, TaskStatus};
     use crate::terminal::Size;
 
-    pub(in super::super) fn task(id: u8, number: u32) -> Arc<TaskView> {
+    pub(in crate::link) fn task(id: u8, number: u32) -> Arc<TaskView> {
         Arc::new(TaskView {
             id: TaskId::from_random([id; 8]),
             number,

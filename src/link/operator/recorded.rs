@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use tokio::sync::{Notify, watch};
 
-use super::super::Error;
-use super::super::protocol::{Reply, Request};
+use crate::link::Error;
+use crate::link::protocol::{Reply, Request};
 use crate::runtime::past::Story;
 use crate::runtime::{CallRecord, Snapshot};
 

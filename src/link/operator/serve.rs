@@ -306,7 +306,7 @@ mod tests {
         // Control characters take six bytes each.
         let note = "\u{1}".repeat(700);
         let task = |number: u32, status| {
-            let mut task = super::super::delta::tests::task(u8::MAX, number);
+            let mut task = crate::link::operator::delta::tests::task(u8::MAX, number);
             let view = Arc::make_mut(&mut task);
             let [low, high] = [number % 32, number / 32].map(|digit| u8::try_from(digit).expect("a digit"));
             view.id = TaskId::from_random([0, 0, 0, 0, 0, 0, high, low]);

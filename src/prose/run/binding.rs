@@ -3,8 +3,8 @@
 
 use std::fmt::Write as _;
 
-use super::super::vm::scope::CommandEnd;
-use super::super::vm::value::Value;
+use crate::prose::vm::scope::CommandEnd;
+use crate::prose::vm::value::Value;
 
 /// What a binding file says.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,7 +1,7 @@
 //! The canonical form of small programs.
 
-use super::super::format;
 use crate::prose::Source;
+use crate::prose::format;
 
 fn formatted(text: &str) -> String {
     format(&Source::new("t.prose", text).expect("short")).unwrap_or_else(|errors| panic!("{errors:?}"))

@@ -383,13 +383,13 @@ fn gate_event(now: Moment, what: &'static str, call: Option<&HeldCall>, note: &s
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{at, id, new_task, request, status};
-    use super::super::{Input, Stop, StopEffect, Timer};
     use super::*;
     use crate::envelope::TaskId;
     use crate::facts::TaskStatus;
     use crate::runtime::cause::Closing;
     use crate::runtime::request::ExecRequest;
+    use crate::runtime::supervisor::tests::{at, id, new_task, request, status};
+    use crate::runtime::supervisor::{Input, Stop, StopEffect, Timer};
 
     fn rules() -> Limits {
         let rule = ApprovalRule { prefix: Some("git push".into()), ..ApprovalRule::default() };

@@ -33,12 +33,12 @@ fn bytes(commands: &[HeldCommand]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::message::Input;
-    use super::super::tests::{at, request};
     use super::*;
     use crate::config::Limits;
     use crate::envelope::{Actor, TaskId};
     use crate::runtime::request::ExecRequest;
+    use crate::runtime::supervisor::message::Input;
+    use crate::runtime::supervisor::tests::{at, request};
 
     fn new(id: u8, actor: Actor, cmd: String) -> NewTask {
         let request = ExecRequest { actor, cmd, ..request(false, None) };

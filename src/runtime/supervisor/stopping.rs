@@ -93,11 +93,11 @@ impl Task {
 mod tests {
     use jiff::Timestamp;
 
-    use super::super::tests::{at, end, id, orders, running, status};
-    use super::super::{Input, Stop, Supervisor, Timer};
     use super::*;
     use crate::clock::Moment;
     use crate::facts::Exit;
+    use crate::runtime::supervisor::tests::{at, end, id, orders, running, status};
+    use crate::runtime::supervisor::{Input, Stop, Supervisor, Timer};
     use crate::runtime::view::OutputView;
 
     /// The view others get of the one task.

@@ -2,11 +2,11 @@
 
 use std::io;
 
-use super::super::cell::Cell;
-use super::super::size::Size;
-use super::super::terminal::{Origin, Terminal};
 use super::History;
 use super::log::LogBytes;
+use crate::terminal::cell::Cell;
+use crate::terminal::size::Size;
+use crate::terminal::terminal::{Origin, Terminal};
 
 /// Lines read before the page, for the colours and modes they set.
 const CONTEXT_LINES: u64 = 200;

@@ -70,9 +70,9 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::super::size::Size;
-    use super::super::super::terminal::Origin;
     use super::*;
+    use crate::terminal::size::Size;
+    use crate::terminal::terminal::Origin;
 
     fn naive(log: &str) -> Vec<u64> {
         let is_prompt = |line: &str| line.contains("\x1b]133;A\x07") || line.contains("\x1b]133;A;");

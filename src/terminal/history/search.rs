@@ -4,11 +4,11 @@ use std::io;
 
 use memchr::memmem::Finder;
 
-use super::super::size::Size;
-use super::super::terminal::Origin;
-use super::super::transcript::clean;
 use super::log::LogBytes;
 use super::{History, line_feeds};
+use crate::terminal::size::Size;
+use crate::terminal::terminal::Origin;
+use crate::terminal::transcript::clean;
 
 /// How much is searched at once.
 const BLOCK: u64 = 256 * 1024;

@@ -1,7 +1,7 @@
 //! Controls and plain escape sequences.
 
-use super::super::terminal::Origin;
 use super::{Pass, Saved, State};
+use crate::terminal::terminal::Origin;
 
 impl Pass<'_> {
     pub(super) fn take_control(&mut self, byte: u8) {

@@ -3,8 +3,8 @@
 
 use unicode_width::UnicodeWidthChar;
 
-use super::super::cell::REPLACEMENT_STAND_IN;
 use super::Pass;
+use crate::terminal::cell::REPLACEMENT_STAND_IN;
 
 const EMOJI_PRESENTATION: char = '\u{FE0F}';
 /// A hyphen that takes one column for programs, as in the C library, but none in vt100.

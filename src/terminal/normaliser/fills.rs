@@ -1,8 +1,8 @@
 //! The blanks that scrolling and shifting bring in. They must have the current background, as terminfo's `bce` promises;
 //! the emulator leaves them without one, so they are erased once more.
 
-use super::super::csi::Csi;
 use super::Pass;
+use crate::terminal::csi::Csi;
 
 impl Pass<'_> {
     /// Goes down a row; at the bottom of the scroll region, the region moves up.

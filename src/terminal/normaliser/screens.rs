@@ -1,10 +1,10 @@
 //! Modes, margins and the two screens. The emulator keeps a cursor and margins for each screen; a terminal has only one
 //! of each, so they are carried over.
 
-use super::super::csi::{Csi, Parameter};
-use super::super::modes::{MouseEncoding, MouseMode};
-use super::super::replies;
 use super::{Margins, Pass};
+use crate::terminal::csi::{Csi, Parameter};
+use crate::terminal::modes::{MouseEncoding, MouseMode};
+use crate::terminal::replies;
 
 impl Pass<'_> {
     /// Sets or resets ANSI modes.

@@ -4,10 +4,10 @@
 //! To support another one: add it to the match of its kind here. If it moves or changes text, add it to
 //! `transcript/sequences.rs` too.
 
-use super::super::csi::Csi;
-use super::super::replies;
-use super::super::scanner::Sink;
 use super::Pass;
+use crate::terminal::csi::Csi;
+use crate::terminal::replies;
+use crate::terminal::scanner::Sink;
 
 impl Sink for Pass<'_> {
     fn text(&mut self, text: &str) {

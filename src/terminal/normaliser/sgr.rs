@@ -1,7 +1,7 @@
 //! Colours and attributes (SGR), rewritten into the forms vt100 understands: 4:n and 21 become 4, underline colours are
 //! dropped, and so is the colour space of a colour.
 
-use super::super::csi::{Csi, Numbers, Parameter};
+use crate::terminal::csi::{Csi, Numbers, Parameter};
 
 /// The attributes that decide how blanks look. Underline and inverse must not be set when a sequence erases, or vt100
 /// would paint the blanks with them; a background must be on the blanks that scrolling brings in.

@@ -1,10 +1,10 @@
 //! Escape sequences that move the cursor or change text.
 
-use super::super::csi::{Csi, Parameter};
-use super::super::scanner::Sink;
-use super::super::size::Size;
 use super::row::Row;
 use super::{Place, TextScreen};
+use crate::terminal::csi::{Csi, Parameter};
+use crate::terminal::scanner::Sink;
+use crate::terminal::size::Size;
 
 impl Sink for TextScreen {
     fn text(&mut self, text: &str) {

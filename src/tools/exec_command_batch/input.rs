@@ -7,12 +7,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::super::errors::unusable;
-use super::super::exec_command::{DEFAULT_YIELD_MS, YIELD_MS};
-use super::super::verb::Verb;
-use super::super::{input, task};
 use super::ExecCommandBatch;
 use crate::envelope::ToolError;
+use crate::tools::errors::unusable;
+use crate::tools::exec_command::{DEFAULT_YIELD_MS, YIELD_MS};
+use crate::tools::verb::Verb;
+use crate::tools::{input, task};
 
 /// Most items of one batch.
 const MOST_ITEMS: usize = 12;
@@ -22,7 +22,7 @@ const INTERACTIVE: [&str; 2] = ["tty", "accepts_input"];
 /// What to run, in order.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(in super::super) struct Input {
+pub(in crate::tools) struct Input {
     /// The commands, 1 to 12. They run one after the other, in this order.
     #[schemars(length(min = 1, max = 12))]
     pub(super) items: Vec<Item>,
@@ -34,7 +34,7 @@ pub(in super::super) struct Input {
 /// One command of a batch.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(in super::super) struct Item {
+pub(in crate::tools) struct Item {
     /// The command line, run by the shell. Give it whole: pipes, `&&` and quotes work as usual.
     pub(super) cmd: String,
     /// Starting directory inside the workspace: absolute, or relative to the workspace root. Default: the

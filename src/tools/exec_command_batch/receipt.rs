@@ -6,10 +6,10 @@ use std::collections::HashMap;
 use serde::Deserialize as _;
 use serde_json::Value;
 
-use super::super::receipt::{Block, LEFT_OUT, Line, PATH_CHARS, Receipt, fit_output, safe_chars, safe_line};
-use super::super::task::{self, Failure, Notes};
 use super::result::{BatchResult, ItemResult, ItemStatus};
 use crate::envelope::{SafeText, mask};
+use crate::tools::receipt::{Block, LEFT_OUT, Line, PATH_CHARS, Receipt, fit_output, safe_chars, safe_line};
+use crate::tools::task::{self, Failure, Notes};
 
 /// Longest command shown; only the first of several lines is.
 const CMD_CHARS: usize = 120;

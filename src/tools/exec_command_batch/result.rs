@@ -5,13 +5,13 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::preview::StreamPreview;
-use super::super::receipt::Artifact;
-use super::super::task::{self, Failure, LeftoverProcesses, Notes};
-use super::super::verb::Verb;
 use super::{ExecCommandBatch, receipt};
 use crate::envelope::{Actor, Envelope, mask};
 use crate::runtime::{TaskStatus, TaskView};
+use crate::tools::preview::StreamPreview;
+use crate::tools::receipt::Artifact;
+use crate::tools::task::{self, Failure, LeftoverProcesses, Notes};
+use crate::tools::verb::Verb;
 
 /// What is known about a batch.
 #[derive(Debug, Clone)]
@@ -57,7 +57,7 @@ pub enum SkipReason {
 
 /// The result of a batch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub(in super::super) struct BatchResult {
+pub(in crate::tools) struct BatchResult {
     /// How many items there are.
     pub(super) item_count: usize,
     /// How many exited with 0.

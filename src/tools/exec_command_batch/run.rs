@@ -4,10 +4,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::super::cancel_guard::CancelGuard;
-use super::super::errors::unusable_field;
-use super::super::preview::{StreamPreview, output_budget};
-use super::super::verb::{Context, Verb};
 use super::ExecCommandBatch;
 use super::input::{Input, Item};
 use super::receipt::{pointer, receipt, rooms_beside};
@@ -17,6 +13,10 @@ use crate::runtime::{
     BatchItem, BatchRequest, ExecOutcome, ExecRequest, HeldCommand, Leftovers, Output, Stream, TaskStatus,
     TaskView,
 };
+use crate::tools::cancel_guard::CancelGuard;
+use crate::tools::errors::unusable_field;
+use crate::tools::preview::{StreamPreview, output_budget};
+use crate::tools::verb::{Context, Verb};
 
 /// The error kind of an item that wants to be interactive.
 const UNSUPPORTED_FIELD: &str = "unsupported_batch_command_field";

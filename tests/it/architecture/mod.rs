@@ -105,6 +105,13 @@ fn imports_go_downwards_only() {
 }
 
 #[test]
+fn a_path_climbs_one_step_or_begins_at_the_crate() {
+    let climbs = |(file, code): (String, String)| code.contains("super::super::").then_some(file);
+    let found: Vec<String> = sources().into_iter().filter_map(climbs).collect();
+    assert!(found.is_empty(), "`super::super::`, where a path from `crate::` says more: {found:?}");
+}
+
+#[test]
 fn a_crate_stays_in_its_layer() {
     let mut wrong = Vec::new();
     for (file, code) in sources() {

@@ -1,0 +1,207 @@
+//! What comes of a command: its result, the envelope, and the receipt a model reads.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::ExecCommand;
+use crate::envelope::Envelope;
+use crate::runtime::TaskView;
+use crate::tools::preview::StreamPreview;
+use crate::tools::receipt::{Artifact, LEFT_OUT, Line, Receipt};
+use crate::tools::task::{self, Notes, TaskHandle, WaitsFor};
+use crate::tools::verb::Verb;
+
+/// What came of the command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "disposition", rename_all = "snake_case")]
+pub(in crate::tools) enum ExecResult {
+    /// It ended in the foreground of the call.
+    Completed(Box<Completed>),
+    /// It goes on as a task.
+    PromotedToTask(Promoted),
+    /// Nothing has started: the operator has not released it yet.
+    AwaitingOperator(Awaiting),
+}
+
+/// A command that ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(in crate::tools) struct Completed {
+    /// Its exit status; null when a signal ended it.
+    exit_status: Option<i32>,
+    /// The signal that ended it.
+    signal: Option<String>,
+    /// What it printed; null when that is blank.
+    stdout_preview: Option<String>,
+    /// What it printed as errors; null when that is blank.
+    stderr_preview: Option<String>,
+    /// Something was left out of a preview.
+    truncated: bool,
+    /// How long it ran, in milliseconds.
+    duration_ms: u64,
+    /// Files with exact streams; absent when nothing was left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    artifacts: Vec<Artifact>,
+    /// Place of stdout among the artifacts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    stdout_artifact: Option<usize>,
+    /// Place of stderr among the artifacts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    stderr_artifact: Option<usize>,
+    /// Bytes that even the files do not have; absent when they are whole.
+    #[serde(default, skip_serializing_if = "task::is_zero")]
+    dropped_bytes: u64,
+    #[serde(flatten)]
+    notes: Notes,
+}
+
+/// A command that goes on as a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(in crate::tools) struct Promoted {
+    /// How to refer to it.
+    task_handle: TaskHandle,
+    /// What it printed so far; null when that is blank.
+    initial_output_preview: Option<String>,
+    /// Something was left out of the preview.
+    initial_output_truncated: bool,
+    /// Files with exact streams; absent when nothing was left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    artifacts: Vec<Artifact>,
+    /// Place of its output among the artifacts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    output_artifact: Option<usize>,
+}
+
+/// A command that waits for the operator.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(in crate::tools) struct Awaiting {
+    /// How to refer to it.
+    task_handle: TaskHandle,
+    /// Why it waits.
+    reason: WaitsFor,
+}
+
+/// What is known about a command that was run.
+#[derive(Debug, Clone)]
+pub enum Complete {
+    /// It ended in the foreground of the call.
+    Ended {
+        /// The command.
+        task: Arc<TaskView>,
+        /// Its output; with a terminal all of it.
+        stdout: StreamPreview,
+        /// Its errors.
+        stderr: StreamPreview,
+    },
+    /// It goes on as a task.
+    Promoted {
+        /// The task.
+        task: Arc<TaskView>,
+        /// Its output so far.
+        output: StreamPreview,
+    },
+    /// The operator has not released it yet.
+    Held {
+        /// The task.
+        task: Arc<TaskView>,
+    },
+}
+
+/// Makes the canonical envelope.
+#[must_use]
+pub fn project(complete: &Complete) -> Envelope {
+    let result = match complete {
+        Complete::Ended { task, stdout, stderr } => {
+            ExecResult::Completed(Box::new(completed(task, stdout, stderr)))
+        }
+        Complete::Promoted { task, output } => ExecResult::PromotedToTask(promoted(task, output)),
+        Complete::Held { task } => ExecResult::AwaitingOperator(Awaiting {
+            task_handle: TaskHandle::of(task),
+            reason: WaitsFor::of(task).unwrap_or_default(),
+        }),
+    };
+    ExecCommand::envelope(&result)
+}
+
+fn completed(task: &TaskView, stdout: &StreamPreview, stderr: &StreamPreview) -> Completed {
+    let mut artifacts = Vec::new();
+    let stdout_artifact = stdout.list_artifact(&mut artifacts);
+    let stderr_artifact = stderr.list_artifact(&mut artifacts);
+    Completed {
+        exit_status: task::exit_status(task),
+        signal: task::signal(task),
+        stdout_preview: stdout.text(),
+        stderr_preview: stderr.text(),
+        truncated: stdout.truncated() || stderr.truncated(),
+        duration_ms: task::ran_ms(task),
+        artifacts,
+        stdout_artifact,
+        stderr_artifact,
+        dropped_bytes: stdout.dropped_bytes + stderr.dropped_bytes,
+        notes: Notes::of(task),
+    }
+}
+
+fn promoted(task: &TaskView, output: &StreamPreview) -> Promoted {
+    let mut artifacts = Vec::new();
+    let output_artifact = output.list_artifact(&mut artifacts);
+    Promoted {
+        task_handle: TaskHandle::of(task),
+        initial_output_preview: output.text(),
+        initial_output_truncated: output.truncated(),
+        artifacts,
+        output_artifact,
+    }
+}
+
+impl Completed {
+    /// Says how it ended: `exited with code 3`, `terminated by SIGKILL (stopped by operator)`.
+    /// Also returns the field that says it.
+    pub(super) fn end(&self, code_word: &str) -> (String, Option<&'static str>) {
+        let (end, field) = match (self.exit_status, &self.signal) {
+            (Some(status), _) => (format!("exited with {code_word} {status}"), Some("exit_status")),
+            (None, Some(signal)) => (format!("terminated by {signal}"), Some("signal")),
+            (None, None) => ("ended without a status".to_owned(), None),
+        };
+        let error = self.notes.error.as_ref().map(|error| error.kind.clone());
+        let why: Vec<String> = self.notes.cause().into_iter().chain(error).collect();
+        if why.is_empty() { (end, field) } else { (format!("{end} ({})", why.join(", ")), field) }
+    }
+
+    pub(super) fn receipt(&self) -> Receipt {
+        let is_left_out = self.truncated && self.stdout_preview.is_none() && self.stderr_preview.is_none();
+        let (end, field) = self.end("code");
+        let outcome = Line::new(format!("Process {end}")).from(field).from(self.notes.cause_fields());
+        let receipt = Receipt::new(outcome)
+            .lines(self.notes.error.as_ref().map(|error| error.message.clone()))
+            .lines(self.notes.lines())
+            .output("stdout", "stdout_preview", self.stdout_preview.as_deref())
+            .output("stderr", "stderr_preview", self.stderr_preview.as_deref())
+            .output("Output", "truncated", is_left_out.then_some(LEFT_OUT));
+        task::with_files(receipt, "", &self.artifacts, self.dropped_bytes)
+    }
+}
+
+impl Promoted {
+    pub(super) fn receipt(&self) -> Receipt {
+        let nothing =
+            if self.initial_output_truncated { LEFT_OUT } else { "(none captured before promotion)" };
+        let output = self.initial_output_preview.as_deref().unwrap_or(nothing);
+        let task = Line::new(format!("Task: {}", self.task_handle.task_id)).from(["task_handle/task_id"]);
+        let receipt = Receipt::new(Line::new("Command promoted to background task").from(["disposition"]))
+            .line(task)
+            .output("Initial output", "initial_output_preview", Some(output));
+        task::with_files(receipt, "", &self.artifacts, 0)
+            .next(task::next_steps(self.task_handle.accepts_input))
+    }
+}
+
+impl Awaiting {
+    pub(super) fn receipt(&self) -> Receipt {
+        Receipt::new("Command awaits the operator; nothing has been run")
+            .line(format!("Task: {}", self.task_handle.task_id))
+            .line(self.reason.sentence())
+            .next("TaskOutput to wait for it, TaskStop to withdraw it. Do not send it again.")
+    }
+}
