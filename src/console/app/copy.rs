@@ -307,7 +307,7 @@ impl App {
     pub(super) fn drop_drag(&mut self) {
         let was_dragged = self.pressed.take().is_some();
         if was_dragged && self.copying().is_some_and(|copying| copying.anchor.is_some()) {
-            return self.yank();
+            self.yank()
         }
     }
 

@@ -106,7 +106,7 @@ impl App {
         match action {
             Some(Action::Leave) => self.observe(),
             Some(Action::Raw) => self.mode = Mode::Input(task.clone()),
-            Some(Action::Send) => return self.send_line(task),
+            Some(Action::Send) => self.send_line(task),
             Some(Action::Newline) => self.edit(InputRequest::InsertChar('\n')),
             _ => self.edit_or_call_back(key),
         }
@@ -115,7 +115,7 @@ impl App {
     fn start_key(&mut self, key: KeyPress, action: Option<Action>) {
         match action {
             Some(Action::Leave) => self.observe(),
-            Some(Action::Run) => return self.run_command(),
+            Some(Action::Run) => self.run_command(),
             _ => self.edit_or_call_back(key),
         }
     }
@@ -124,7 +124,7 @@ impl App {
         match action {
             Some(Action::Leave) => self.observe(),
             Some(Action::Find) if matches!(self.mode, Mode::Find(_)) => self.found_text(),
-            Some(Action::Find) => return self.find(),
+            Some(Action::Find) => self.find(),
             _ => self.edit_key(key),
         }
     }
@@ -176,7 +176,6 @@ impl App {
                     return self.open(Layer::Paste(task, text));
                 }
                 self.effects.push(Effect::Send { task, input: Input::Paste(text) });
-                return;
             }
             Mode::Line(..) | Mode::Start(_) | Mode::Rename(..) | Mode::Search(..) | Mode::Find(_) => {
                 self.insert(&text);
@@ -201,7 +200,6 @@ impl App {
                 let name = name.trim();
                 let name = (!name.is_empty()).then(|| name.to_owned());
                 self.effects.push(Effect::Ask(Request::Rename { task: task.clone(), name }));
-                return;
             }
             _ => self.edit_key(key),
         }
