@@ -8,7 +8,7 @@
 //!
 //! The runtime is no subreaper: it never reaps a process it did not start. What a killed host
 //! leaves behind goes to init and is found by session, descent and `PILOTHOUSE_TASK_ID`
-//! ([`end_orphans`]).
+//! ([`OrphanedTasks`]).
 //!
 //! Linux 5.9 or newer: `close_range`, `openat2`, pidfds.
 

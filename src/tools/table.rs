@@ -50,7 +50,7 @@ pub struct Tool {
 
 /// Every tool, in the order clients list them.
 ///
-/// To add one: implement [`Verb`] in a file of its own beside the others, and add a row here. Lists, schemas, the
+/// To add one: implement `Verb` in a file of its own beside the others, and add a row here. Lists, schemas, the
 /// command line, help and the reference follow from it.
 pub static TOOLS: [Tool; 9] = [
     Tool::of::<ExecCommand>(),

@@ -20,7 +20,7 @@ pub struct LineFlag {
     pub about: &'static str,
 }
 
-/// The flags that every command and every line has. To add one: a row here, its arm in [`apply`], and the field of
+/// The flags that every command and every line has. To add one: a row here, its arm in `apply`, and the field of
 /// [`Flags`] that it sets.
 pub const LINE_FLAGS: [LineFlag; 3] = [
     LineFlag {
