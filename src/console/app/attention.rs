@@ -15,11 +15,9 @@ use super::approval::card::Card;
 use super::movement::moved;
 use super::painter::{Painter, cut};
 use super::{App, Layer, Screen, alias, question};
-use crate::console::keys::action::Action;
-use crate::console::keys::keymap::Context;
+use crate::console::keys::{Action, Context};
 use crate::console::msg::{Effect, News};
-use crate::console::text::document::piece;
-use crate::console::text::{column, visible};
+use crate::console::text::{column, piece, visible};
 use crate::console::theme::Role;
 
 /// The person's program is run at most so often a minute: a flood of questions is one, not a flood of programs.

@@ -5,7 +5,7 @@ use std::fmt;
 use super::approval::scope::wider_for;
 use super::receipts::Column;
 use super::{App, Layer, Mode, Screen, takes_input};
-use crate::console::keys::action::Action;
+use crate::console::keys::Action;
 use crate::envelope::Actor;
 use crate::runtime::{CallSummary, HoldReason, TaskStatus};
 

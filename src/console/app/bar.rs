@@ -6,9 +6,7 @@ use crate::runtime::{AgentView, TaskStatus};
 
 use super::attention;
 use super::painter::{Painter, columns, joined};
-use crate::console::text;
-use crate::console::text::document::{Piece, piece};
-use crate::console::text::visible;
+use crate::console::text::{self, Piece, piece, visible};
 use crate::console::theme::Role;
 
 pub(super) fn draw(painter: &mut Painter<'_>, area: Rect) {

@@ -14,10 +14,8 @@ use super::export::Export;
 use super::layout::cut_top;
 use super::movement::moved;
 use super::painter::{Painter, columns, cut};
-use crate::console::keys::action::Action;
-use crate::console::text;
-use crate::console::text::document::{Piece, piece};
-use crate::console::text::{column, visible};
+use crate::console::keys::Action;
+use crate::console::text::{self, Piece, column, piece, visible};
 use crate::console::theme::Role;
 
 /// The most columns of the name of an action.

@@ -6,7 +6,7 @@ use crate::terminal::Size;
 
 use super::picture::Picture;
 use super::{App, Mode};
-use crate::console::keys::action::Action;
+use crate::console::keys::Action;
 use crate::console::msg::{Anchor, Effect, PageView};
 
 /// Rows of the page that is read for copying: some way back, whatever the pane shows.

@@ -16,9 +16,7 @@ use super::reader::Reader;
 use super::receipts::Place;
 use super::{App, Screen, alias};
 use crate::console::msg::Effect;
-use crate::console::text;
-use crate::console::text::document::{Document, Piece, piece};
-use crate::console::text::{count, visible};
+use crate::console::text::{self, Document, Piece, count, piece, visible};
 use crate::console::theme::{Glyphs, Role};
 
 /// A stream as it is in the log now.

@@ -10,11 +10,8 @@ use ratatui::layout::Rect;
 
 use super::layout::{Breakpoint, Layout, cut_left, cut_top};
 use super::{App, Screen};
-use crate::console::keys::action::Action;
-use crate::console::keys::keymap::Context;
-use crate::console::text;
-use crate::console::text::document::{Piece, piece};
-use crate::console::text::visible;
+use crate::console::keys::{Action, Context};
+use crate::console::text::{self, Piece, piece, visible};
 use crate::console::theme::Role;
 
 pub(super) fn no_tasks(painter: &mut Painter<'_>, area: Rect) {

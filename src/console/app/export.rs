@@ -17,8 +17,7 @@ use crate::terminal::{Cell, CellStyle, Color, Drawing};
 use super::chooser::{Choice, Chooser, Item, Kind};
 use super::{App, Layer, Screen, alias};
 use crate::console::msg::Effect;
-use crate::console::text;
-use crate::console::text::width;
+use crate::console::text::{self, width};
 
 /// Something to keep, and as what.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,11 +10,9 @@ use super::painter::Painter;
 use super::receipts::sheet::Sheet;
 use super::receipts::{Column, Place};
 use super::{App, Mode, Screen};
-use crate::console::keys::action::Action;
-use crate::console::keys::keymap::Context;
-use crate::console::text::count;
-use crate::console::text::document::{Document, Piece, piece};
+use crate::console::keys::{Action, Context};
 use crate::console::text::finding::{Needle, Span};
+use crate::console::text::{Document, Piece, count, piece};
 use crate::console::theme::Role;
 
 /// What is looked for, and where it stands.

@@ -10,10 +10,9 @@ use serde::{Deserialize, Serialize};
 use super::painter::{columns, joined};
 use super::receipts::Column;
 use super::{App, takes_input};
-use crate::console::keys::action::Action;
-use crate::console::keys::keymap::Context;
+use crate::console::keys::{Action, Context};
 use crate::console::msg::Effect;
-use crate::console::text::document::{Piece, piece};
+use crate::console::text::{Piece, piece};
 use crate::console::theme::Role;
 
 /// What is worth knowing first: the key, and what it is good for.

@@ -11,7 +11,7 @@ use super::attention::Queue;
 use super::chooser::Chooser;
 use super::copy::Copying;
 use super::question::Inquiry;
-use crate::console::keys::keymap::Context;
+use crate::console::keys::Context;
 
 /// What lies over the screen and takes the keys.
 #[derive(Debug, Clone)]

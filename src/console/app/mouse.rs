@@ -10,7 +10,7 @@ use crate::terminal::{Key, KeyPress, MouseButton, MouseInput, MouseKind, MouseMo
 use super::layout::{Layout, Pane};
 use super::receipts::Column;
 use super::{App, Mode, Screen};
-use crate::console::keys::action::Action;
+use crate::console::keys::Action;
 use crate::console::msg::Effect;
 
 const DOUBLE: SignedDuration = SignedDuration::from_millis(400);

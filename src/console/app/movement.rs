@@ -2,7 +2,7 @@
 
 use super::receipts::Column;
 use super::{App, Screen};
-use crate::console::keys::action::Action;
+use crate::console::keys::Action;
 
 impl App {
     /// Moves what the screen's keys move: the selection, a text, or the pane's view into the log.

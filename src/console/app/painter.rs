@@ -13,9 +13,7 @@ use crate::envelope::SafeText;
 use crate::terminal::CursorShape;
 
 use super::App;
-use crate::console::text;
-use crate::console::text::document::{Piece, piece};
-use crate::console::text::{cell, visible};
+use crate::console::text::{self, Piece, cell, piece, visible};
 use crate::console::theme::{Glyphs, Role};
 
 /// Columns a title keeps beside the facts.

@@ -7,11 +7,9 @@ use crate::terminal::KeyPress;
 use super::chooser::{Choice, Chooser, Item, Kind, page};
 use super::stop::{SIGNALS, signal};
 use super::{App, Layer, Screen, alias};
-use crate::console::keys::action::Action;
-use crate::console::keys::keymap::Context;
+use crate::console::keys::{Action, Context};
 use crate::console::msg::{Effect, Leave};
-use crate::console::text;
-use crate::console::text::visible;
+use crate::console::text::{self, visible};
 
 /// Calls listed, newest first.
 const MOST_CALLS: usize = 200;

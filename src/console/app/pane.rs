@@ -15,10 +15,9 @@ use super::picture::Picture;
 use super::search::{Search, matches, row_of};
 use super::task_words::{command, last_sign};
 use super::{App, Mode, Screen, Scroll, alias, task_words};
-use crate::console::keys::action::Action;
+use crate::console::keys::Action;
 use crate::console::msg::{Anchor, Effect, PageView};
-use crate::console::text;
-use crate::console::text::document::{Piece, piece};
+use crate::console::text::{self, Piece, piece};
 use crate::console::theme::Role;
 
 impl App {

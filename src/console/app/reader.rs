@@ -13,11 +13,9 @@ use super::movement::moved;
 use super::painter::Painter;
 use super::receipts::{Column, Place, draw};
 use super::{App, find};
-use crate::console::keys::action::Action;
-use crate::console::text;
-use crate::console::text::count;
+use crate::console::keys::Action;
 use crate::console::text::diff::Diff;
-use crate::console::text::document::{Document, Piece, piece};
+use crate::console::text::{self, Document, Piece, count, piece};
 use crate::console::theme::Role;
 
 /// Rows kept in sight above a part that was jumped to.

@@ -8,11 +8,10 @@ use jiff::tz::TimeZone;
 use crate::config::Mouse;
 
 use super::App;
-use crate::console::keys::keymap::Keymap;
+use crate::console::keys::Keymap;
 use crate::console::msg::Effect;
 use crate::console::text::visible;
-use crate::console::theme::Theme;
-use crate::console::theme::{Preferences, ThemeSet, UiSettings};
+use crate::console::theme::{Preferences, Theme, ThemeSet, UiSettings};
 
 /// What comes from outside: settings, terminal, runtime.
 #[derive(Debug, Clone)]

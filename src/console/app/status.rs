@@ -13,11 +13,8 @@ use super::search::{Outcome, Search};
 use super::task_words::{need, who};
 use super::typing::wants_secret;
 use super::{App, Layer, Mode, Screen, alias, question};
-use crate::console::keys::action::Action;
-use crate::console::keys::keymap::Context;
-use crate::console::text;
-use crate::console::text::document::{Piece, piece};
-use crate::console::text::visible;
+use crate::console::keys::{Action, Context};
+use crate::console::text::{self, Piece, piece, visible};
 use crate::console::theme::Role;
 
 /// How long a notice stays unless a newer one comes or `Esc` clears it.

@@ -8,7 +8,7 @@ use crate::runtime::{TaskStatus, TaskView};
 use crate::terminal::Size;
 
 use super::{App, Layer, Mode, Screen, alias, takes_input};
-use crate::console::keys::action::Action;
+use crate::console::keys::Action;
 use crate::console::msg::Effect;
 
 impl App {

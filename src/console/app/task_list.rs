@@ -13,11 +13,9 @@ use super::layout::{Layout, cut_top};
 use super::painter::{Painter, columns, cut};
 use super::task_words::{command, short_command, why};
 use super::{App, Screen, alias};
-use crate::console::keys::action::Action;
-use crate::console::keys::keymap::Context;
+use crate::console::keys::{Action, Context};
 use crate::console::msg::Effect;
-use crate::console::text::document::{Piece, piece};
-use crate::console::text::{column, right};
+use crate::console::text::{Piece, column, piece, right};
 use crate::console::theme::Role;
 
 const STATE: usize = 13;

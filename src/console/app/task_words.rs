@@ -7,9 +7,7 @@ use crate::facts::{InputEvidence, Need};
 use crate::runtime::{Ended, HoldReason, TaskStatus, TaskView};
 
 use super::painter::Painter;
-use crate::console::text;
-use crate::console::text::document::{Piece, piece};
-use crate::console::text::visible;
+use crate::console::text::{self, Piece, piece, visible};
 use crate::console::theme::Role;
 
 /// A state as shown.

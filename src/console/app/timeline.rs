@@ -6,9 +6,8 @@ use super::alias;
 use super::layout::{Layout, cut_top};
 use super::painter::Painter;
 use super::task_words::who;
-use crate::console::keys::action::Action;
-use crate::console::text::document::{Piece, piece};
-use crate::console::text::{column, count, right, visible};
+use crate::console::keys::Action;
+use crate::console::text::{Piece, column, count, piece, right, visible};
 use crate::console::theme::Role;
 
 pub(super) fn draw(painter: &mut Painter<'_>, layout: &Layout) {

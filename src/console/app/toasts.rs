@@ -9,7 +9,7 @@ use crate::envelope::mask;
 
 use super::layout::Layout;
 use super::painter::Painter;
-use crate::console::keys::action::Action;
+use crate::console::keys::Action;
 use crate::console::text;
 use crate::console::theme::Role;
 

@@ -12,8 +12,7 @@ use crate::terminal::{Key, KeyPress};
 
 use super::approval::card::Writing;
 use super::{App, Layer, Mode, takes_input};
-use crate::console::keys::action::Action;
-use crate::console::keys::keymap::Context;
+use crate::console::keys::{Action, Context};
 use crate::console::msg::Effect;
 
 /// Lines kept.

@@ -7,11 +7,8 @@ use super::alias;
 use super::dialog::{DIALOG_COLUMNS, command_rows, dialog, key_row};
 use super::painter::Painter;
 use super::task_words::{need, who};
-use crate::console::keys::action::Action;
-use crate::console::keys::keymap::Context;
-use crate::console::text;
-use crate::console::text::document::{Document, piece};
-use crate::console::text::{column, count, visible};
+use crate::console::keys::{Action, Context};
+use crate::console::text::{self, Document, column, count, piece, visible};
 use crate::console::theme::Role;
 
 const NAME: usize = 10;

@@ -3,3 +3,6 @@
 pub mod action;
 pub mod decode;
 pub mod keymap;
+
+pub use action::Action;
+pub use keymap::{Context, Keymap};

@@ -11,6 +11,8 @@ use jiff::Timestamp;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
+pub use document::{Document, Piece, piece};
+
 /// Returns the columns that `text` takes.
 #[must_use]
 pub fn width(text: &str) -> usize {

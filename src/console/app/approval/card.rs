@@ -13,11 +13,8 @@ use crate::console::app::App;
 use crate::console::app::dialog::key_row;
 use crate::console::app::layout::{centred, cut_bottom, inside};
 use crate::console::app::painter::Painter;
-use crate::console::keys::action::Action;
-use crate::console::keys::keymap::Context;
-use crate::console::text;
-use crate::console::text::document::{Document, Piece, piece};
-use crate::console::text::visible;
+use crate::console::keys::{Action, Context};
+use crate::console::text::{self, Document, Piece, piece, visible};
 use crate::console::theme::Role;
 
 const MOST_COLUMNS: u16 = 100;

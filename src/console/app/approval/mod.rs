@@ -14,7 +14,7 @@ use crate::terminal::KeyPress;
 
 use super::movement::moved;
 use super::{App, Layer};
-use crate::console::keys::action::Action;
+use crate::console::keys::Action;
 use crate::console::msg::Effect;
 use card::{Card, Writing};
 

@@ -7,9 +7,7 @@ use crate::runtime::{HeldCall, HoldReason, Snapshot};
 
 use super::card;
 use crate::console::app::App;
-use crate::console::text;
-use crate::console::text::document::{Piece, piece};
-use crate::console::text::visible;
+use crate::console::text::{self, Piece, piece, visible};
 use crate::console::theme::Role;
 
 /// Commands shown that would run.

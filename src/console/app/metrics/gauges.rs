@@ -13,8 +13,7 @@ use crate::console::app::layout::cut_top;
 use crate::console::app::painter::Painter;
 use crate::console::app::task_words::command;
 use crate::console::app::usage::Used;
-use crate::console::text::document::{Piece, piece};
-use crate::console::text::{bytes, column, count, millis, right};
+use crate::console::text::{Piece, bytes, column, count, millis, piece, right};
 use crate::console::theme::Role;
 
 /// So many are remembered: shares are exact over these.

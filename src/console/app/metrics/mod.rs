@@ -8,8 +8,7 @@ use crate::runtime::{Histogram, Metrics};
 
 use super::layout::{cut_left, cut_top};
 use super::painter::Painter;
-use crate::console::text::document::{Piece, piece};
-use crate::console::text::{bytes, column, count, right, visible};
+use crate::console::text::{Piece, bytes, column, count, piece, right, visible};
 use crate::console::theme::Role;
 
 const LEFT: u16 = 30;

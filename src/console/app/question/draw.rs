@@ -8,9 +8,8 @@ use super::Inquiry;
 use crate::console::app::App;
 use crate::console::app::layout::{centred, cut_bottom, cut_top, inside};
 use crate::console::app::painter::{Painter, columns, cut, joined};
-use crate::console::keys::action::Action;
-use crate::console::text::document::{Piece, piece};
-use crate::console::text::visible;
+use crate::console::keys::Action;
+use crate::console::text::{Piece, piece, visible};
 use crate::console::theme::Role;
 
 const MOST_COLUMNS: u16 = 100;

@@ -15,11 +15,9 @@ use crate::terminal::KeyPress;
 
 use super::movement::moved;
 use super::{App, Layer};
-use crate::console::keys::action::Action;
-use crate::console::keys::keymap::Context;
+use crate::console::keys::{Action, Context};
 use crate::console::msg::Effect;
-use crate::console::text::document::{Document, Piece, piece};
-use crate::console::text::visible;
+use crate::console::text::{Document, Piece, piece, visible};
 use crate::console::theme::Role;
 
 /// Rows of a value.

@@ -1,19 +1,18 @@
 //! The calls, the receipt exactly as sent and the canonical envelope; also beside a task.
 
 use crate::console::app::find::found;
+use crate::console::app::layout::{Layout, cut_left, cut_top};
+use crate::console::app::painter::{Painter, cut};
+use crate::console::app::task_words::who;
+use crate::console::app::{Screen, alias};
+use crate::console::text::{Document, Piece, column, count, millis, piece, right, tokens, visible};
+use crate::console::theme::Role;
 use ratatui::layout::Rect;
 
 use crate::runtime::CallSummary;
 
 use super::sheet::Sheet;
 use super::{Column, Place, progress};
-use crate::console::app::layout::{Layout, cut_left, cut_top};
-use crate::console::app::painter::{Painter, cut};
-use crate::console::app::task_words::who;
-use crate::console::app::{Screen, alias};
-use crate::console::text::document::{Document, Piece, piece};
-use crate::console::text::{column, count, millis, right, tokens, visible};
-use crate::console::theme::Role;
 
 /// Columns of a list that has room for the summaries.
 const SUMMED_UP: u16 = 76;

@@ -6,6 +6,8 @@ pub mod progress;
 pub mod sheet;
 
 use crate::console::app::movement::moved;
+use crate::console::keys::Action;
+use crate::console::msg::Effect;
 use links::Link;
 use sheet::Sheet;
 use std::sync::Arc;
@@ -16,8 +18,6 @@ use crate::runtime::{CallRecord, CallSummary};
 use super::find::Finding;
 use super::layout::Layout;
 use super::{App, Screen};
-use crate::console::keys::action::Action;
-use crate::console::msg::Effect;
 
 /// Records kept for the receipts screen.
 const MOST_RECORDS: usize = 32;

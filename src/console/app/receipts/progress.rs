@@ -10,8 +10,7 @@ use crate::runtime::{CallSummary, StreamLine, StreamView, TaskView};
 
 use crate::console::app::App;
 use crate::console::app::painter::{Painter, cut};
-use crate::console::text::document::{Piece, piece};
-use crate::console::text::{column, count, millis, right, visible};
+use crate::console::text::{Piece, column, count, millis, piece, right, visible};
 use crate::console::theme::Role;
 
 /// Columns of an item's state, and of how long it ran.

@@ -1,7 +1,12 @@
 //! A call's texts laid out to read: as they were sent, or in the room that a budget gives them. What
 //! the budget took is marked line by line.
 
+use crate::console::app::layout::Layout;
 use crate::console::app::movement::{text_columns, window};
+use crate::console::app::{App, Screen};
+use crate::console::text::document::Marks;
+use crate::console::text::{Document, Piece, count, piece, tokens};
+use crate::console::theme::{Glyphs, Role};
 use serde::Deserialize as _;
 use serde_json::Value;
 
@@ -11,11 +16,6 @@ use crate::tools::{self, Rendered, Source};
 
 use super::Column;
 use super::links::{Link, links};
-use crate::console::app::layout::Layout;
-use crate::console::app::{App, Screen};
-use crate::console::text::document::{Document, Marks, Piece, piece};
-use crate::console::text::{count, tokens};
-use crate::console::theme::{Glyphs, Role};
 
 /// The smallest budget that can be set.
 const LEAST: u64 = 50;

@@ -10,8 +10,7 @@ use crate::console::app::layout::{Pane, cut_bottom, cut_top};
 use crate::console::app::painter::{Painter, cut};
 use crate::console::app::task_words::{command, who};
 use crate::console::app::{alias, pane};
-use crate::console::text::document::{Piece, piece};
-use crate::console::text::{count, visible};
+use crate::console::text::{Piece, count, piece, visible};
 use crate::console::theme::Role;
 
 /// Rows of the time line: what happened, who, the line itself, and words.

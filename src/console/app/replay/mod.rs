@@ -14,7 +14,7 @@ use crate::terminal::{Mark, MarkKind};
 
 use super::App;
 use super::picture::Picture;
-use crate::console::keys::action::Action;
+use crate::console::keys::Action;
 use crate::console::msg::Effect;
 
 /// A silence longer than this is played as if it were so long, in milliseconds.
