@@ -2,18 +2,17 @@
 //! losses; and what of it is worth ringing for. Pure.
 //! The queue of what waits for the person, over the screen.
 
-use super::layout::centred;
 use std::collections::{BTreeSet, VecDeque};
 
 use jiff::{SignedDuration, Timestamp};
-use ratatui::layout::Rect;
 
 use crate::envelope::TaskId;
 use crate::runtime::{HeldCall, HoldReason, QuestionId, TaskStatus, TaskView};
 
 use super::approval::card::Card;
+use super::layout::{centred, cut_bottom};
 use super::movement::moved;
-use super::painter::{Painter, cut};
+use super::painter::{Painter, joined};
 use super::{App, Layer, Screen, alias, question};
 use crate::console::keys::{Action, Context};
 use crate::console::msg::{Effect, News};
@@ -291,8 +290,7 @@ impl App {
 pub(super) fn draw(painter: &mut Painter<'_>, queue: &Queue) {
     let app = painter.app;
     let items = items(app);
-    let screen = painter.buf.area;
-    let area = centred((screen.width, screen.height), MOST_COLUMNS, items.len().max(1) + 2, 3);
+    let area = centred(painter.size(), MOST_COLUMNS, items.len().max(1) + 2, 2);
     let title = match items.len() {
         0 => "nothing waits for you".to_owned(),
         1 => "1 thing waits for you".to_owned(),
@@ -300,33 +298,23 @@ pub(super) fn draw(painter: &mut Painter<'_>, queue: &Queue) {
     };
     let inside = painter.boxed(area, &title);
     let dots = painter.glyphs().cut;
-    let shown = usize::from(inside.height.saturating_sub(2));
+    let (list, foot) = cut_bottom(inside, 2);
     let at = queue.at.min(items.len().saturating_sub(1));
-    let top = (at + 1).saturating_sub(shown);
-    for (y, (number, item)) in (0..inside.height.saturating_sub(2)).zip(items.iter().enumerate().skip(top)) {
-        let is_here = number == at;
-        let mark = if is_here { painter.glyphs().selected } else { " " };
+    let top = (at + 1).saturating_sub(usize::from(list.height));
+    painter.list(list, items.iter().enumerate().skip(top), |painter, (number, item)| {
         let age = painter.age(item.since);
-        let row = [
-            piece(format!("{mark} "), Role::Accent),
+        let row = vec![
+            piece(format!("{} ", painter.marker(number == at)), Role::Accent),
             piece(column(&item.name, 5, dots), Role::Title),
             piece(column(&age, 7, dots), Role::Faint),
             piece(column(&item.what, 21, dots), Role::Waiting),
             piece(column(item.key, 8, dots), Role::Key),
             piece(item.said.clone(), Role::Text),
         ];
-        painter.row(inside, y, &cut(&row, usize::from(inside.width), dots));
-        if is_here {
-            painter.select(Rect { y: inside.y + y, height: 1, ..inside });
-        }
-    }
-    let mut keys = Vec::new();
-    let key = |action| app.setup.keymap.key(Context::Attention, action);
-    if let (Some(item), Some(name)) = (items.get(at), key(Action::Choose)) {
-        keys.extend([piece(name, Role::Key), piece(format!(" {}   ", item.key), Role::Text)]);
-    }
-    if let Some(name) = key(Action::Back) {
-        keys.extend([piece(name, Role::Key), piece(" close", Role::Text)]);
-    }
-    painter.row(inside, inside.height.saturating_sub(1), &keys);
+        (row, number == at)
+    });
+    let choose = items.get(at).map(|item| painter.key(Context::Attention, Action::Choose, item.key));
+    let close = painter.key(Context::Attention, Action::Back, "close");
+    let keys = joined(vec![choose.unwrap_or_default(), close], &piece("   ", Role::Text));
+    painter.row(foot, 1, &keys);
 }

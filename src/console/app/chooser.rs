@@ -13,7 +13,7 @@ use crate::envelope::TaskId;
 use super::export::Export;
 use super::layout::cut_top;
 use super::movement::moved;
-use super::painter::{Painter, columns, cut};
+use super::painter::{Painter, columns};
 use crate::console::keys::Action;
 use crate::console::text::{self, Piece, column, piece, visible};
 use crate::console::theme::Role;
@@ -219,13 +219,12 @@ pub(super) fn draw(painter: &mut Painter<'_>, chooser: &Chooser) {
     for (y, (at, (item, hit))) in (0..list.height).zip(chooser.shown().enumerate().skip(top)) {
         let row = Rect { y: list.y + y, height: 1, ..list };
         let from = draw_item(painter, row, item, (at == chooser.at, keys, names));
+        let label = Rect { width: row.width.min(u16::try_from(names + 2).unwrap_or(u16::MAX)), ..row };
         for letter in &hit.letters {
-            let x = row.x + from + u16::try_from(*letter).unwrap_or(u16::MAX);
-            if let Some(cell) =
-                painter.buf.cell_mut((x, row.y)).filter(|_| usize::from(x - row.x) < names + 2)
-            {
+            let x = from.saturating_add(u16::try_from(*letter).unwrap_or(u16::MAX));
+            painter.restyle_row(label, 0, x..x.saturating_add(1), |cell| {
                 cell.modifier.insert(Modifier::UNDERLINED);
-            }
+            });
         }
     }
     if chooser.shown().len() == 0 {
@@ -252,7 +251,7 @@ fn draw_item(
     (is_selected, keys, names): (bool, usize, usize),
 ) -> u16 {
     let dots = painter.glyphs().cut;
-    let mark = if is_selected { painter.glyphs().selected } else { " " };
+    let mark = painter.marker(is_selected);
     let role = |role| if item.obstacle.is_some() { Role::Faint } else { role };
     let is_wide = row.width >= WITH_SAME;
     let mut tail: Vec<Piece> = Vec::new();
@@ -276,9 +275,7 @@ fn draw_item(
         Some(why) => left.push(piece(format!("not now: {why}"), Role::Faint)),
         None => left.push(piece(visible::one_line(&item.about), Role::Faint)),
     }
-    let room = row.width.saturating_sub(columns(&tail));
-    let shown = cut(&left, usize::from(room), dots);
-    painter.row(row, 0, &shown);
+    painter.line(Rect { width: row.width.saturating_sub(columns(&tail)), ..row }, 0, &left);
     painter.row_right(row, 0, &tail);
     if is_selected {
         painter.select(row);

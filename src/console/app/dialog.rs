@@ -1,19 +1,19 @@
 //! What lies over the screen: which dialog has the keys, the box most are drawn in, help.
 
+use jiff::Timestamp;
 use ratatui::layout::Rect;
 
-use super::layout::{Breakpoint, cut_top};
+use super::layout::{Breakpoint, centred, cut_bottom, cut_top, inside};
 use super::movement::moved;
-use super::painter::{Painter, cut};
-use super::stop::draw_quit;
-use super::stop::{draw_signal, draw_stop, signal};
+use super::painter::Painter;
+use super::stop::{draw_quit, draw_signal, draw_stop, signal};
 use super::{App, Layer, alias};
 use crate::console::keys::{Action, Context};
 use crate::console::msg::Effect;
-use crate::console::text::{self, Piece, column, piece, visible};
+use crate::console::text::{self, Piece, column, piece, visible, wrapped};
 use crate::console::theme::Role;
 use crate::envelope::TaskId;
-use crate::runtime::{Input, TaskView};
+use crate::runtime::{Input, READING, TaskView};
 
 pub(super) const DIALOG_COLUMNS: u16 = 62;
 
@@ -41,12 +41,20 @@ impl App {
             Layer::Attention(queue) => self.attend(queue, action),
             Layer::Paste(task, text) => self.effects.push(Effect::Send { task, input: Input::Paste(text) }),
             Layer::Help { about, top } => {
-                let rows = help_rows(self, about);
-                let shown = usize::from(self.size.1.saturating_sub(4));
-                let top = moved(top, action, shown.max(2) - 1, rows.saturating_sub(shown));
-                self.open(Layer::Help { about, top })
+                let rows = (help_lines(self, about).len(), usize::from(self.size.1.saturating_sub(4)));
+                self.open(Layer::Help { about, top: scrolled(top, action, rows) })
             }
         }
+    }
+
+    /// Takes note that what lies on top is on screen: what is asked there can be answered a moment later.
+    pub(super) fn mark_shown(&mut self) {
+        let shown_at = match self.layers.last_mut() {
+            Some(Layer::Question(inquiry)) => &mut inquiry.shown_at,
+            Some(Layer::Held(card)) => &mut card.shown_at,
+            _ => return,
+        };
+        shown_at.get_or_insert(self.now);
     }
 
     /// Closes dialogs about tasks that have ended meanwhile.
@@ -69,53 +77,50 @@ impl App {
 
 pub(super) fn draw(painter: &mut Painter<'_>) {
     let app = painter.app;
-    match app.layers.last() {
-        None => {}
-        Some(Layer::Help { about, top }) => draw_help(painter, *about, *top),
-        Some(Layer::Quit) => draw_quit(painter),
-        Some(Layer::Why(task)) => {
-            if let Some(task) = app.view.task(task) {
-                super::why::draw(painter, task);
-            }
-        }
-        Some(Layer::List(chooser)) => super::chooser::draw(painter, chooser),
-        Some(Layer::Held(card)) => super::approval::card::draw(painter, card),
-        Some(Layer::Question(inquiry)) => super::question::draw::draw(painter, inquiry),
-        Some(Layer::Attention(queue)) => super::attention::draw(painter, queue),
-        Some(Layer::Stop { task, kill }) => {
-            if let Some(task) = app.view.task(task) {
-                draw_stop(painter, task, *kill);
-            }
-        }
-        Some(Layer::Signal(task)) => {
-            if let Some(task) = app.view.task(task) {
-                draw_signal(painter, task);
-            }
-        }
-        Some(Layer::Paste(task, text)) => {
-            if let Some(task) = app.view.task(task) {
-                draw_paste(painter, task, text);
+    let Some(layer) = app.layers.last() else { return };
+    match layer {
+        Layer::Help { about, top } => draw_help(painter, *about, *top),
+        Layer::Quit => draw_quit(painter),
+        Layer::List(chooser) => super::chooser::draw(painter, chooser),
+        Layer::Held(card) => super::approval::card::draw(painter, card),
+        Layer::Question(inquiry) => super::question::draw::draw(painter, inquiry),
+        Layer::Attention(queue) => super::attention::draw(painter, queue),
+        Layer::Stop { task, .. } | Layer::Signal(task) | Layer::Why(task) | Layer::Paste(task, _) => {
+            let Some(task) = app.view.task(task) else { return };
+            match layer {
+                Layer::Stop { kill, .. } => draw_stop(painter, task, *kill),
+                Layer::Signal(_) => draw_signal(painter, task),
+                Layer::Paste(_, text) => draw_paste(painter, task, text),
+                _ => super::why::draw(painter, task),
             }
         }
     }
 }
 
+/// Where a dialog stands whose text scrolls: the box, the text in it, and below that what is chosen or written, and
+/// the keys.
+pub(super) fn places(size: (u16, u16), rows: usize, foot: u16) -> (Rect, Rect, Rect) {
+    const MOST_COLUMNS: u16 = 100;
+    let whole = centred(size, MOST_COLUMNS, rows.saturating_add(usize::from(foot)), 2);
+    let (text, foot) = cut_bottom(inside(whole), foot);
+    (whole, text, foot)
+}
+
+/// Tells whether what was shown at a moment has been on screen long enough that a key is an answer to it.
+pub(super) fn has_been_read(shown_at: Option<Timestamp>, now: Timestamp) -> bool {
+    shown_at.is_some_and(|at| now >= at + READING)
+}
+
+/// Returns the first row shown of a text after a key that scrolls it.
+pub(super) fn scrolled(top: usize, action: Action, (rows, shown): (usize, usize)) -> usize {
+    moved(top, action, shown.max(2) - 1, rows.saturating_sub(shown))
+}
+
 /// Draws a dialog in the middle of the screen, as high as its rows.
-pub(super) fn dialog(painter: &mut Painter<'_>, title: &str, rows: &[Vec<Piece>]) {
-    let screen = painter.buf.area;
-    let width = DIALOG_COLUMNS.min(screen.width.saturating_sub(2)).max(screen.width.min(4));
-    let height = u16::try_from(rows.len() + 2).unwrap_or(u16::MAX).min(screen.height.saturating_sub(1));
-    let area = Rect {
-        x: (screen.width - width) / 2,
-        y: screen.height.saturating_sub(height) / 2,
-        width,
-        height: height.max(screen.height.min(2)),
-    };
+pub(super) fn dialog(painter: &mut Painter<'_>, title: &str, rows: Vec<Vec<Piece>>) {
+    let area = centred(painter.size(), DIALOG_COLUMNS, rows.len(), 1);
     let inside = painter.boxed(area, title);
-    let dots = painter.glyphs().cut;
-    for (y, row) in (0..inside.height).zip(rows) {
-        painter.row(inside, y, &cut(row, usize::from(inside.width), dots));
-    }
+    painter.list(inside, rows, |_, row| (row, false));
 }
 
 /// The command in full, wrapped, at most so many rows.
@@ -126,11 +131,10 @@ pub(super) fn command_rows(
     most: usize,
 ) -> Vec<Vec<Piece>> {
     let (shown, dots) = (visible::told(task.cmd.trim()), painter.glyphs().cut);
-    let mut document = crate::console::text::document::Document::new(vec![vec![piece(shown, Role::Strong)]]);
-    document.wrap(usize::from(width));
-    let mut rows: Vec<_> = document.rows().iter().take(most).cloned().collect();
-    if let Some(last) = rows.last_mut().filter(|_| document.rows().len() > most) {
-        last.push(piece(dots, Role::Faint));
+    let mut rows = wrapped(&[vec![piece(shown, Role::Strong)]], usize::from(width));
+    if rows.len() > most {
+        rows.truncate(most);
+        rows.last_mut().into_iter().for_each(|last| last.push(piece(dots, Role::Faint)));
     }
     if visible::has_hidden(&task.cmd) {
         rows.push(vec![piece("contains hidden characters", Role::Waiting)]);
@@ -138,34 +142,19 @@ pub(super) fn command_rows(
     rows
 }
 
-pub(super) fn key_row(painter: &Painter<'_>, context: Context, actions: &[(Action, &str)]) -> Vec<Piece> {
-    let mut row = Vec::new();
-    for (action, word) in actions {
-        let Some(key) = painter.app.setup.keymap.key(context, *action) else { continue };
-        if !row.is_empty() {
-            row.push(piece("    ", Role::Text));
-        }
-        row.push(piece(key, Role::Key));
-        row.push(piece(format!(" {word}"), Role::Text));
-    }
-    row
-}
-
 fn draw_paste(painter: &mut Painter<'_>, task: &TaskView, pasted: &str) {
     // As the task gets it: CR ends a line as LF does.
     let sent = pasted.replace("\r\n", "\n").replace('\r', "\n");
     let lines: Vec<&str> = sent.lines().collect();
-    let mut rows: Vec<Vec<Piece>> = Vec::new();
-    for line in lines.iter().take(5) {
-        rows.push(vec![piece(visible::one_line(line), Role::Text)]);
-    }
+    let shown = lines.iter().take(5).map(|line| vec![piece(visible::one_line(line), Role::Text)]);
+    let mut rows: Vec<Vec<Piece>> = shown.collect();
     if lines.len() > 5 {
         rows.push(vec![piece(format!("and {} more", many(lines.len() - 5, "line")), Role::Faint)]);
     }
     rows.push(Vec::new());
-    rows.push(key_row(painter, Context::Paste, &[(Action::Confirm, "paste"), (Action::Back, "do not")]));
+    rows.push(painter.keys(Context::Paste, &[(Action::Confirm, "paste"), (Action::Back, "do not")]));
     let (lines, chars) = (many(lines.len(), "line"), many(pasted.chars().count(), "char"));
-    dialog(painter, &format!("paste {lines}, {chars} into {}?", alias(task)), &rows);
+    dialog(painter, &format!("paste {lines}, {chars} into {}?", alias(task)), rows);
 }
 
 fn many(count: usize, word: &str) -> String {
@@ -213,11 +202,6 @@ fn name(context: Context) -> &'static str {
     }
 }
 
-/// Returns the number of rows that help has.
-pub(crate) fn help_rows(app: &App, about: Context) -> usize {
-    help_lines(app, about).len()
-}
-
 pub(super) fn draw_help(painter: &mut Painter<'_>, about: Context, top: usize) {
     let screen = painter.buf.area;
     let area = Rect { y: screen.y + 1, height: screen.height.saturating_sub(2), ..screen };
@@ -226,9 +210,7 @@ pub(super) fn draw_help(painter: &mut Painter<'_>, about: Context, top: usize) {
     let rows = help_lines(painter.app, about);
     let shown = usize::from(area.height.saturating_sub(2));
     let inside = painter.boxed(area, "help");
-    for (y, row) in (0..inside.height).zip(rows.iter().skip(top)) {
-        painter.row(inside, y, row);
-    }
+    painter.rows(inside, rows.iter().skip(top));
     let below = rows.len().saturating_sub(top + shown);
     if below > 0 {
         let foot = cut_top(area, area.height.saturating_sub(1)).1;

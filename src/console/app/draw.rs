@@ -11,7 +11,7 @@ use ratatui::layout::Rect;
 use super::layout::{Breakpoint, Layout, cut_left, cut_top};
 use super::{App, Screen};
 use crate::console::keys::{Action, Context};
-use crate::console::text::{self, Piece, piece, visible};
+use crate::console::text::{self, Piece, piece, visible, wrapped};
 use crate::console::theme::Role;
 
 pub(super) fn no_tasks(painter: &mut Painter<'_>, area: Rect) {
@@ -41,9 +41,7 @@ pub(super) fn no_tasks(painter: &mut Painter<'_>, area: Rect) {
     ];
     let top = area.height.saturating_sub(rows.len() as u16) / 3;
     let inside = cut_left(cut_top(area, top).1, 3).1;
-    for (y, row) in (0..inside.height).zip(&rows) {
-        painter.row(inside, y, row);
-    }
+    painter.rows(inside, &rows);
 }
 
 /// Nothing will come of a recording that is over.
@@ -121,9 +119,5 @@ pub fn draw(app: &App, buf: &mut Buffer) -> Drawn {
 fn sentence(painter: &mut Painter<'_>) {
     let area = painter.buf.area;
     let text = format!("pilothouse needs 40x8, this is {}x{}", area.width, area.height);
-    let mut document = crate::console::text::document::Document::new(vec![vec![piece(text, Role::Text)]]);
-    document.wrap(usize::from(area.width.max(1)));
-    for (y, row) in (0..area.height).zip(document.rows()) {
-        painter.row(area, y, row);
-    }
+    painter.rows(area, &wrapped(&[vec![piece(text, Role::Text)]], usize::from(area.width)));
 }

@@ -196,13 +196,11 @@ pub(super) fn found(painter: &mut Painter<'_>, area: Rect, place: Place) {
     for (spans, is_here) in finding.places() {
         for (row, columns) in spans {
             let y = row.checked_sub(place.top).and_then(|y| u16::try_from(y).ok());
-            let Some(y) = y.filter(|y| *y < inside.height) else { continue };
-            for x in columns.clone().take_while(|x| *x < inside.width) {
-                if let Some(cell) = painter.buf.cell_mut((inside.x + x, inside.y + y)) {
-                    cell.modifier.toggle(Modifier::REVERSED);
-                    cell.modifier.set(Modifier::BOLD | Modifier::UNDERLINED, is_here);
-                }
-            }
+            let Some(y) = y else { continue };
+            painter.restyle_row(inside, y, columns.clone(), |cell| {
+                cell.modifier.toggle(Modifier::REVERSED);
+                cell.modifier.set(Modifier::BOLD | Modifier::UNDERLINED, is_here);
+            });
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Where everything stands: the six areas of the console for a size and a state. Views draw into it,
 //! `update` asks it what was clicked and how large a pane is.
 
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::{Margin, Position, Rect};
 
 use crate::envelope::TaskId;
 use crate::terminal::Size;
@@ -347,23 +347,18 @@ fn pane(task: TaskId, area: Rect) -> Pane {
     Pane { task, title, cells }
 }
 
-/// Returns a box in the middle of a screen: at most so many columns wide, as high as its rows and a border, and as low
-/// as `least` rows where there is no more.
-pub fn centred((columns, lines): (u16, u16), most_columns: u16, rows: usize, least: u16) -> Rect {
+/// Returns a box in the middle of a screen: at most so many columns wide, as high as its rows and a border, with at
+/// least so many lines of the screen left free.
+pub fn centred((columns, lines): (u16, u16), most_columns: u16, rows: usize, free: u16) -> Rect {
     let width = most_columns.min(columns.saturating_sub(2)).max(columns.min(4));
     let wanted = u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(2);
-    let height = wanted.min(lines.saturating_sub(2)).max(lines.min(least));
+    let height = wanted.min(lines.saturating_sub(free)).max(lines.min(3));
     Rect { x: (columns - width) / 2, y: (lines - height) / 2, width, height }
 }
 
 /// Returns the inside of a box, one column in from the sides.
 pub fn inside(area: Rect) -> Rect {
-    Rect {
-        x: area.x.saturating_add(2),
-        y: area.y.saturating_add(1),
-        width: area.width.saturating_sub(4),
-        height: area.height.saturating_sub(2),
-    }
+    area.inner(Margin::new(2, 1))
 }
 
 /// Cuts rows off the top: what was cut, and the rest.

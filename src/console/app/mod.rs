@@ -224,7 +224,6 @@ impl App {
     pub fn drawn(&mut self) {
         self.mark_shown();
         self.is_dirty = false;
-        self.card_drawn(self.now);
     }
 
     /// Says something that passes by itself.

@@ -1,11 +1,12 @@
 //! What every view draws with: clipped text in roles, rules with titles, boxes, ages that say when they
 //! change. Nothing outside its area is ever touched.
 
-use super::layout::inside;
+use std::ops::Range;
+
 use jiff::Timestamp;
-use ratatui::buffer::Buffer;
+use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Position, Rect};
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 use tui_input::Input as Editor;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -13,6 +14,8 @@ use crate::envelope::SafeText;
 use crate::terminal::CursorShape;
 
 use super::App;
+use super::layout::inside;
+use crate::console::keys::{Action, Context};
 use crate::console::text::{self, Piece, cell, piece, visible};
 use crate::console::theme::{Glyphs, Role};
 
@@ -96,6 +99,64 @@ impl Painter<'_> {
         self.row_from(area, (x, y), pieces);
     }
 
+    /// Writes a row that ends in a mark where the side of `area` cuts it.
+    pub(crate) fn line(&mut self, area: Rect, y: u16, pieces: &[Piece]) {
+        let shown = self.cut(pieces, area.width);
+        self.row(area, y, &shown);
+    }
+
+    /// Writes rows from the top of `area` down, as many as there is room for.
+    pub(crate) fn rows<'r>(&mut self, area: Rect, rows: impl IntoIterator<Item = &'r Vec<Piece>>) {
+        for (y, row) in (0..area.height).zip(rows) {
+            self.row(area, y, row);
+        }
+    }
+
+    /// Draws a list from the top of `area` down: of each item the row, and whether it is the selected one.
+    pub(crate) fn list<T>(
+        &mut self,
+        area: Rect,
+        items: impl IntoIterator<Item = T>,
+        mut row: impl FnMut(&mut Self, T) -> (Vec<Piece>, bool),
+    ) {
+        for (y, item) in (0..area.height).zip(items) {
+            let (pieces, is_selected) = row(self, item);
+            self.line(area, y, &pieces);
+            if is_selected {
+                self.select(Rect { y: area.y + y, height: 1, ..area });
+            }
+        }
+    }
+
+    /// Returns what stands before a row of a list.
+    pub(crate) fn marker(&self, is_selected: bool) -> &'static str {
+        if is_selected { self.glyphs().selected } else { " " }
+    }
+
+    /// Cuts a row of pieces to so many columns; a mark says that something was cut.
+    pub(crate) fn cut(&self, pieces: &[Piece], room: impl Into<usize>) -> Vec<Piece> {
+        cut(pieces, room.into(), self.glyphs().cut)
+    }
+
+    /// Returns a key and the word for what it does here; nothing where no key does it.
+    pub(crate) fn key(&self, context: Context, action: Action, word: &str) -> Vec<Piece> {
+        let key = self.app.setup.keymap.key(context, action);
+        let pieces = |key| [piece(key, Role::Key), piece(format!(" {word}"), Role::Text)];
+        key.into_iter().flat_map(pieces).collect()
+    }
+
+    /// Returns the same with a gap before it, behind what is said.
+    pub(crate) fn hint(&self, context: Context, action: Action, word: &str) -> Vec<Piece> {
+        let key = self.key(context, action, word);
+        if key.is_empty() { key } else { [vec![piece("  ", Role::Key)], key].concat() }
+    }
+
+    /// Returns the keys of a dialog.
+    pub(crate) fn keys(&self, context: Context, actions: &[(Action, &str)]) -> Vec<Piece> {
+        let keys = actions.iter().map(|(action, word)| self.key(context, *action, word));
+        joined(keys.collect(), &piece("    ", Role::Text))
+    }
+
     /// Draws the head of an area: a rule with a title in it and, at its end, as many facts as fit.
     pub(crate) fn head(&mut self, area: Rect, title: &[Piece], facts: &[Piece]) {
         let rule = self.style(Role::Rule);
@@ -114,7 +175,7 @@ impl Painter<'_> {
         }
         let room = Rect { width: facts_from.saturating_sub(2), ..area };
         let x = self.text(room, (2, 0), " ", rule);
-        let title = cut(title, usize::from(room.width.saturating_sub(x + 1)), self.glyphs().cut);
+        let title = self.cut(title, room.width.saturating_sub(x + 1));
         let x = self.row_from(room, (x, 0), &title);
         self.text(room, (x, 0), " ", rule);
     }
@@ -122,27 +183,36 @@ impl Painter<'_> {
     /// Makes a row stand out as the selected one: one style from side to side.
     pub(crate) fn select(&mut self, area: Rect) {
         let style = self.style(Role::Selected);
-        let area = area.intersection(self.buf.area);
-        for position in area.positions() {
-            if let Some(cell) = self.buf.cell_mut(position) {
-                let bold = cell.modifier & ratatui::style::Modifier::BOLD;
-                cell.set_style(Style::reset()).set_style(style.add_modifier(bold));
-            }
+        self.restyle(area, |cell| {
+            let bold = cell.modifier & Modifier::BOLD;
+            cell.set_style(Style::reset()).set_style(style.add_modifier(bold));
+        });
+    }
+
+    /// Changes cells in the frame.
+    pub(crate) fn restyle(&mut self, area: Rect, change: impl Fn(&mut Cell)) {
+        for position in area.intersection(self.buf.area).positions() {
+            self.buf.cell_mut(position).into_iter().for_each(&change);
         }
     }
 
-    pub(crate) fn clear(&mut self, area: Rect) {
-        let area = area.intersection(self.buf.area);
-        for position in area.positions() {
-            if let Some(cell) = self.buf.cell_mut(position) {
-                cell.reset();
-            }
-        }
+    /// Changes some columns of a row of `area`.
+    pub(crate) fn restyle_row(
+        &mut self,
+        area: Rect,
+        y: u16,
+        columns: Range<u16>,
+        change: impl Fn(&mut Cell),
+    ) {
+        let (x, width) = (area.x.saturating_add(columns.start), columns.end.saturating_sub(columns.start));
+        let cells = Rect { x, y: area.y.saturating_add(y), width, height: 1 };
+        self.restyle(cells.intersection(area), change);
     }
 
     /// Draws an empty box with a title; returns its inside, one column in from the sides.
     pub(crate) fn boxed(&mut self, area: Rect, title: &str) -> Rect {
-        self.clear(Rect { x: area.x.saturating_sub(1), width: area.width.saturating_add(2), ..area });
+        let cleared = Rect { x: area.x.saturating_sub(1), width: area.width.saturating_add(2), ..area };
+        self.restyle(cleared, Cell::reset);
         let Glyphs { corners, rules, .. } = self.glyphs();
         let (strong, last) = (self.style(Role::Strong), area.height.saturating_sub(1));
         let inner = usize::from(area.width.saturating_sub(2));
@@ -191,6 +261,11 @@ impl Painter<'_> {
         if has_cursor && x < area.width && y < area.height {
             self.drawn.cursor = Some((Position::new(area.x + x, area.y + y), CursorShape::Default));
         }
+    }
+
+    /// Returns the columns and rows of the screen.
+    pub(crate) fn size(&self) -> (u16, u16) {
+        (self.buf.area.width, self.buf.area.height)
     }
 
     /// Tells whether nothing on screen may move by itself: what would count on is said by the clock instead.
@@ -264,7 +339,7 @@ pub(crate) fn columns(pieces: &[Piece]) -> u16 {
 }
 
 /// Cuts a row of pieces to so many columns, ending in `mark` when something was cut.
-pub(crate) fn cut(pieces: &[Piece], room: usize, mark: &str) -> Vec<Piece> {
+fn cut(pieces: &[Piece], room: usize, mark: &str) -> Vec<Piece> {
     if usize::from(columns(pieces)) <= room {
         return pieces.to_vec();
     }

@@ -133,14 +133,12 @@ fn title(painter: &mut Painter<'_>, layout: &Layout, pane: &Pane, task: &TaskVie
     let shown = painter.state(task);
     let has_others =
         layout.panes.len() > 1 || painter.app.screen == Screen::Program && painter.app.programs.in_pane;
-    let mark = if is_selected && has_others { painter.glyphs().selected } else { "" };
+    let mark =
+        (is_selected && has_others).then(|| piece(format!("{} ", painter.glyphs().selected), Role::Accent));
     let is_pinned = painter.app.pins.contains(&task.id);
     let name = if stands_out { Role::Title } else { Role::Text };
-    let mut left = vec![
-        piece(if mark.is_empty() { String::new() } else { format!("{mark} ") }, Role::Accent),
-        piece(format!("{} ", shown.glyph), shown.role),
-        piece(format!("{}  ", alias(task)), name),
-    ];
+    let mut left: Vec<Piece> = mark.into_iter().collect();
+    left.extend([piece(format!("{} ", shown.glyph), shown.role), piece(format!("{}  ", alias(task)), name)]);
     left.extend(is_pinned.then(|| piece("pinned  ", Role::Faint)));
     left.extend(command(task).into_iter().map(|part| if stands_out { part } else { faint(part) }));
     let facts = facts(painter, pane, task, scroll);
@@ -225,14 +223,12 @@ fn is_at_hand(app: &App, pane: &Pane) -> bool {
 fn draw_matches(painter: &mut Painter<'_>, pane: &Pane, scroll: &Scroll) {
     let pan = pan(painter.app, pane);
     let at = painter.app.search.as_ref().and_then(Search::line);
-    for found in scroll.matches.iter().filter(|found| found.row < pane.cells.height) {
+    for found in &scroll.matches {
         let columns = found.columns.start.saturating_sub(pan)..found.columns.end.saturating_sub(pan);
-        for x in columns.take_while(|x| *x < pane.cells.width) {
-            if let Some(cell) = painter.buf.cell_mut((pane.cells.x + x, pane.cells.y + found.row)) {
-                cell.modifier.toggle(Modifier::REVERSED);
-                cell.modifier.set(Modifier::BOLD, at == Some(found.line));
-            }
-        }
+        painter.restyle_row(pane.cells, found.row, columns, |cell| {
+            cell.modifier.toggle(Modifier::REVERSED);
+            cell.modifier.set(Modifier::BOLD, at == Some(found.line));
+        });
     }
 }
 
@@ -242,11 +238,8 @@ fn selection(painter: &mut Painter<'_>, pane: &Pane, copying: &Copying) {
     for y in 0..area.height {
         let row = copying.top.saturating_add(y);
         let Some((from, to)) = copying.columns(row) else { continue };
-        for column in from.max(pan)..to.min(pan.saturating_add(area.width)) {
-            if let Some(cell) = painter.buf.cell_mut((area.x + column - pan, area.y + y)) {
-                cell.modifier.toggle(Modifier::REVERSED);
-            }
-        }
+        let columns = from.saturating_sub(pan)..to.saturating_sub(pan);
+        painter.restyle_row(area, y, columns, |cell| cell.modifier.toggle(Modifier::REVERSED));
     }
     let (row, column) = copying.at;
     if let Some((x, y)) = column.checked_sub(pan).zip(row.checked_sub(copying.top))

@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 
 use super::layout::{Layout, cut_top};
 use super::movement::moved;
-use super::painter::{Painter, cut};
+use super::painter::Painter;
 use super::pane;
 use super::{App, Screen, question};
 use crate::console::keys::Action;
@@ -246,13 +246,14 @@ fn source(painter: &mut Painter<'_>, area: Rect, program: &ProgramView) {
     painter.head(head, &title, &facts);
     let top = painter.app.program_top(usize::from(body.height));
     let lines = program.source.lines().enumerate().skip(top);
-    for (y, (at, line)) in (0..body.height).zip(lines) {
-        let number = u32::try_from(at + 1).unwrap_or(u32::MAX);
-        source_row(painter, Rect { y: body.y + y, height: 1, ..body }, program, (number, line));
-    }
+    let body = Rect { width: body.width.saturating_sub(1), ..body };
+    painter.list(body, lines, |painter, (at, line)| {
+        source_row(painter, program, u32::try_from(at + 1).unwrap_or(u32::MAX), line)
+    });
 }
 
-fn source_row(painter: &mut Painter<'_>, area: Rect, program: &ProgramView, (number, line): (u32, &str)) {
+/// A line of the source, and whether it is carried out now.
+fn source_row(painter: &Painter<'_>, program: &ProgramView, number: u32, line: &str) -> (Vec<Piece>, bool) {
     let mark = mark(program, number);
     let (glyph, role) = mark.state.map_or((" ", Role::Text), |state| step_state(painter, state));
     let is_comment = line.trim_start().starts_with('#');
@@ -266,16 +267,13 @@ fn source_row(painter: &mut Painter<'_>, area: Rect, program: &ProgramView, (num
     let line = shown(line);
     let (before, line) = text::panned(&line, usize::from(painter.app.programs.pan));
     let more = if before.trim().is_empty() { " " } else { painter.glyphs().more[0] };
-    let row = [
+    let row = vec![
         piece(format!("{glyph} "), role),
         piece(format!("{number:>4} "), Role::Faint),
         piece(more, Role::Accent),
         piece(line, text_role),
     ];
-    painter.row(area, 0, &cut(&row, usize::from(area.width.saturating_sub(1)), painter.glyphs().cut));
-    if mark.is_current {
-        painter.select(Rect { width: area.width.saturating_sub(1), ..area });
-    }
+    (row, mark.is_current)
 }
 
 fn values(painter: &mut Painter<'_>, area: Rect, program: &ProgramView) {
@@ -309,9 +307,8 @@ fn values(painter: &mut Painter<'_>, area: Rect, program: &ProgramView) {
     rows.extend(
         program.bindings.iter().skip(count.saturating_sub(room)).map(|binding| value(painter, binding)),
     );
-    for (y, row) in (0..body.height).zip(&rows) {
-        painter.row(body, y, &cut(row, usize::from(body.width.saturating_sub(1)), painter.glyphs().cut));
-    }
+    let body = Rect { width: body.width.saturating_sub(1), ..body };
+    painter.list(body, rows, |_, row| (row, false));
 }
 
 fn value(painter: &Painter<'_>, binding: &BindingView) -> Vec<Piece> {

@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use crate::envelope::Actor;
 
 use super::hints::hints;
-use super::painter::{Painter, columns, cut};
+use super::painter::{Painter, columns};
 use super::receipts::Column;
 use super::search::{Outcome, Search};
 use super::task_words::{need, who};
@@ -198,9 +198,7 @@ pub(super) fn notice(painter: &mut Painter<'_>, area: Rect) {
         }
         Mode::Observe | Mode::Input(_) | Mode::Copy(_) => {
             let pieces = news(painter);
-            let pieces = cut(&pieces, usize::from(area.width.saturating_sub(1)), painter.glyphs().cut);
-            painter.row(area, 0, &pieces);
-            return;
+            return painter.line(Rect { width: area.width.saturating_sub(1), ..area }, 0, &pieces);
         }
     };
     let label = [piece(label, Role::Faint), painter.prompt()];

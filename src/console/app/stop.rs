@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
-use super::dialog::{DIALOG_COLUMNS, command_rows, dialog, key_row};
+use super::dialog::{DIALOG_COLUMNS, command_rows, dialog};
 use super::painter::Painter;
 use super::task_words::who;
 use super::{App, Layer, alias};
@@ -134,19 +134,12 @@ pub(super) fn draw_stop(painter: &mut Painter<'_>, task: &TaskView, kill: bool) 
     }
     rows.push(vec![piece(told(task), Role::Faint)]);
     rows.push(Vec::new());
-    let keys: &[(Action, &str)] = if kill {
-        &[(Action::Kill, "kill now"), (Action::Back, "keep")]
-    } else {
-        &[
-            (Action::Stop, "stop"),
-            (Action::Kill, "kill now"),
-            (Action::Signal, "signal"),
-            (Action::Back, "keep"),
-        ]
-    };
-    rows.push(key_row(painter, Context::Stop, keys));
+    let (stop, keep) = ((Action::Stop, "stop"), (Action::Back, "keep"));
+    let keys = [stop, (Action::Kill, "kill now"), (Action::Signal, "signal"), keep];
+    let gentle = |(action, _): &(Action, _)| !kill || matches!(action, Action::Kill | Action::Back);
+    rows.push(painter.keys(Context::Stop, &keys.into_iter().filter(gentle).collect::<Vec<_>>()));
     let title = format!("{} {}?", if kill { "kill" } else { "stop" }, alias(task));
-    dialog(painter, &title, &rows);
+    dialog(painter, &title, rows);
 }
 
 fn told(task: &TaskView) -> String {
@@ -170,8 +163,8 @@ pub(super) fn draw_signal(painter: &mut Painter<'_>, task: &TaskView) {
         ]);
     }
     rows.push(Vec::new());
-    rows.push(key_row(painter, Context::Signal, &[(Action::Back, "none")]));
-    dialog(painter, &format!("signal to {}", alias(task)), &rows);
+    rows.push(painter.keys(Context::Signal, &[(Action::Back, "none")]));
+    dialog(painter, &format!("signal to {}", alias(task)), rows);
 }
 
 pub(super) fn draw_quit(painter: &mut Painter<'_>) {
@@ -222,14 +215,14 @@ pub(super) fn draw_quit(painter: &mut Painter<'_>) {
     let ways = [(Action::LeaveRunning, leave), (Action::StopAll, stop)];
     let mut keys: Vec<_> = ways.into_iter().filter(|(action, _)| app.can(*action)).collect();
     keys.push((Action::Back, "stay"));
-    rows.push(key_row(painter, Context::Quit, &keys));
+    rows.push(painter.keys(Context::Quit, &keys));
     let title = match live.len() {
         0 if !programs.is_empty() => "quit? a program is not over".to_owned(),
         0 => "quit?".to_owned(),
         1 => "quit? 1 task runs".to_owned(),
         many => format!("quit? {many} tasks run"),
     };
-    dialog(painter, &title, &rows);
+    dialog(painter, &title, rows);
 }
 
 #[cfg(test)]

@@ -4,13 +4,14 @@
 use std::sync::Arc;
 
 use ratatui::layout::Rect;
+use strum::VariantArray as _;
 
 use crate::envelope::{Actor, TaskId};
 use crate::link::Request;
 use crate::runtime::{TaskStatus, TaskView};
 
 use super::layout::{Layout, cut_top};
-use super::painter::{Painter, columns, cut};
+use super::painter::{Painter, columns};
 use super::task_words::{command, short_command, why};
 use super::{App, Screen, alias};
 use crate::console::keys::{Action, Context};
@@ -23,7 +24,8 @@ const LEAST_NOTE: usize = 8;
 const LEAST_WHY: usize = 12;
 
 /// What the list of tasks shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum Filter {
     /// Everything.
     #[default]
@@ -37,26 +39,17 @@ pub enum Filter {
     /// What the person started.
     Yours,
     /// What agents started.
+    #[strum(serialize = "by agents")]
     Agents,
     /// What scripts and commands started.
+    #[strum(serialize = "by scripts")]
     Scripts,
 }
 
 impl Filter {
-    const ALL: [Self; 7] =
-        [Self::All, Self::Waiting, Self::Live, Self::Failed, Self::Yours, Self::Agents, Self::Scripts];
-
     /// Returns what stands in the list's header.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::All => "all",
-            Self::Waiting => "waiting",
-            Self::Live => "live",
-            Self::Failed => "failed",
-            Self::Yours => "yours",
-            Self::Agents => "by agents",
-            Self::Scripts => "by scripts",
-        }
+        self.into()
     }
 
     /// Tells whether a task is shown.
@@ -87,8 +80,8 @@ impl App {
 
     /// Shows what the next filter holds for, of those that hold for something.
     pub(crate) fn next_filter(&mut self) {
-        let at = Filter::ALL.iter().position(|filter| *filter == self.list.filter).unwrap_or(0);
-        let others = Filter::ALL.iter().cycle().skip(at + 1).take(Filter::ALL.len() - 1);
+        let (all, at) = (Filter::VARIANTS, self.list.filter as usize);
+        let others = all.iter().cycle().skip(at + 1).take(all.len() - 1);
         let holds = |filter: &&Filter| self.view.snapshot.tasks.iter().any(|task| filter.holds(task));
         self.set_filter(others.copied().find(|filter| holds(&filter)).unwrap_or_default());
     }
@@ -158,10 +151,10 @@ pub(super) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
     let is_narrow = layout.item_rows > 1;
     if is_narrow {
         let filter = filtered(painter);
-        match filter.is_empty() {
-            true => painter.row(head, 0, &[piece(narrow_head(painter, layout), Role::Faint)]),
-            false => painter.row_from(head, (3, 0), &filter),
-        };
+        if filter.is_empty() {
+            painter.row(head, 0, &[piece(narrow_head(painter, layout), Role::Faint)]);
+        }
+        painter.row_from(head, (3, 0), &filter);
     } else {
         let [ran, quiet] = if painter.is_still() { ["TIME", "LAST"] } else { ["AGE", "QUIET"] };
         let times = format!("{}{}", right(ran, 7), right(quiet, 7));
@@ -169,9 +162,9 @@ pub(super) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
         let x = painter.row(head, 0, &[piece(names, Role::Faint)]);
         let filter = filtered(painter);
         // Where there is little room, what the commands are is plain from themselves.
-        let last = piece("  COMMAND", Role::Faint);
-        if columns(&filter) + columns(std::slice::from_ref(&last)) + x < head.width {
-            painter.row_from(head, (x, 0), &[last]);
+        let last = [piece("  COMMAND", Role::Faint)];
+        if columns(&filter) + columns(&last) + x < head.width {
+            painter.row_from(head, (x, 0), &last);
         }
         painter.row_right(head, 0, &filter);
     }
@@ -219,8 +212,7 @@ fn narrow_head(painter: &Painter<'_>, layout: &Layout) -> String {
 }
 
 fn mark(painter: &Painter<'_>, is_selected: bool) -> Piece {
-    let mark = if is_selected { painter.glyphs().selected } else { " " };
-    piece(format!(" {mark} "), Role::Accent)
+    piece(format!(" {} ", painter.marker(is_selected)), Role::Accent)
 }
 
 fn wide(painter: &mut Painter<'_>, area: Rect, task: &TaskView, is_selected: bool) {
@@ -239,18 +231,14 @@ fn wide(painter: &mut Painter<'_>, area: Rect, task: &TaskView, is_selected: boo
     ];
     let x = painter.row(area, 0, &fixed);
     let inside = Rect { width: area.width.saturating_sub(1), ..area };
-    let room = usize::from(inside.width.saturating_sub(x));
-    let cmd = command(task);
-    let note: Vec<_> = painter.note(task).into_iter().collect();
-    let note = beside(&cmd, &note, room, dots);
-    let taken = if note.is_empty() { 0 } else { usize::from(columns(&note)) + 2 };
-    painter.row_right(inside, 0, &note);
-    let x = painter.row_from(inside, (x, 0), &cut(&cmd, room.saturating_sub(taken), dots));
+    let note = painter.note(task);
+    let (x, taken) = described(painter, inside, (x, 0), &command(task), note);
     // Why it runs stands behind the command where both fit, never instead of a part of it.
     let left = usize::from(inside.width.saturating_sub(x)).saturating_sub(taken + 2);
     let why = why(task);
     if !why.is_empty() && left >= LEAST_WHY.min(usize::from(columns(&why))) {
-        painter.row_from(inside, (x + 2, 0), &cut(&why, left, dots));
+        let why = painter.cut(&why, left);
+        painter.row_from(inside, (x + 2, 0), &why);
     }
 }
 
@@ -260,16 +248,28 @@ fn cpu(painter: &Painter<'_>, task: &TaskView) -> String {
     used.and_then(|used| used.cpu).map_or_else(|| painter.glyphs().dot.to_owned(), |cpu| cpu.to_string())
 }
 
-/// Returns what there is room for of a note beside a command: a short one stands whole, of a longer one what the
-/// command leaves. The command is never left out.
-fn beside(cmd: &[Piece], note: &[Piece], room: usize, dots: &str) -> Vec<Piece> {
-    let [cmd, wanted] = [cmd, note].map(|pieces| usize::from(columns(pieces)));
-    let left = room.saturating_sub(cmd.min(room * 2 / 3) + 2);
-    match wanted {
-        _ if wanted <= left.max((room * 3 / 5).saturating_sub(2)) => note.to_vec(),
-        _ if left >= LEAST_NOTE => cut(note, left, dots),
+/// Writes a command and, at the right, what there is room for of a note: a short one stands whole, of a longer one what
+/// the command leaves. The command is never left out. Returns the column after it, and the columns of the note.
+fn described(
+    painter: &mut Painter<'_>,
+    area: Rect,
+    at: (u16, u16),
+    cmd: &[Piece],
+    note: Option<Piece>,
+) -> (u16, usize) {
+    let room = usize::from(area.width.saturating_sub(at.0));
+    let note: Vec<Piece> = note.into_iter().collect();
+    let wanted = usize::from(columns(&note));
+    let left = room.saturating_sub(usize::from(columns(cmd)).min(room * 2 / 3) + 2);
+    let note = match wanted {
+        _ if wanted <= left.max((room * 3 / 5).saturating_sub(2)) => note,
+        _ if left >= LEAST_NOTE => painter.cut(&note, left),
         _ => Vec::new(),
-    }
+    };
+    let taken = if note.is_empty() { 0 } else { usize::from(columns(&note)) + 2 };
+    painter.row_right(area, at.1, &note);
+    let cmd = painter.cut(cmd, room.saturating_sub(taken));
+    (painter.row_from(area, at, &cmd), taken)
 }
 
 /// Two rows: the state before everything else in the first, the command in the second.
@@ -281,7 +281,7 @@ fn narrow(painter: &mut Painter<'_>, area: Rect, task: &TaskView, is_selected: b
     let x =
         painter.row(area, 0, &[mark(painter, is_selected), piece(column(&alias(task), 5, dots), Role::Text)]);
     let state = [piece(format!("{} {}", shown.glyph, shown.word), shown.role)];
-    let state = cut(&state, usize::from(inside.width.saturating_sub(x)), dots);
+    let state = painter.cut(&state, inside.width.saturating_sub(x));
     let x = painter.row_from(inside, (x, 0), &state);
     let used = painter.app.view.usage.of(&task.id).and_then(|used| used.cpu);
     let busy = used.filter(|cpu| *cpu > 0 && !task.status.is_terminal());
@@ -301,11 +301,5 @@ fn narrow(painter: &mut Painter<'_>, area: Rect, task: &TaskView, is_selected: b
     }
     painter.row_right(inside, 0, &right);
     painter.row(area, 1, &[piece(format!("   {}  ", task.started_by.short()), Role::Faint)]);
-    let room = usize::from(area.width.saturating_sub(9));
-    let cmd = short_command(task);
-    let note: Vec<Piece> = note.filter(|_| !told_above).into_iter().collect();
-    let note = beside(&cmd, &note, room, dots);
-    let taken = if note.is_empty() { 0 } else { usize::from(columns(&note)) + 2 };
-    painter.row_right(inside, 1, &note);
-    painter.row_from(area, (8, 1), &cut(&cmd, room.saturating_sub(taken), dots));
+    described(painter, inside, (8, 1), &short_command(task), note.filter(|_| !told_above));
 }

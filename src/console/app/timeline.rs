@@ -1,5 +1,7 @@
 //! What happened to the selected task, or to all: who did what, when, how many bytes.
 
+use ratatui::layout::Rect;
+
 use crate::runtime::{TaskEvent, TaskFact, TaskView};
 
 use super::alias;
@@ -17,34 +19,22 @@ pub(super) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
     }
     let Some(task) = app.selected() else { return };
     let (head, body) = cut_top(layout.timeline, 1);
-    let (name, out) = if app.is_overall {
-        let bytes = app.view.snapshot.tasks.iter().map(|task| task.output.bytes).sum();
-        ("all tasks".to_owned(), format!("{} bytes out", count(bytes)))
-    } else {
-        (alias(task), format!("{} bytes out", count(task.output.bytes)))
-    };
+    let tasks = if app.is_overall { &app.view.snapshot.tasks[..] } else { std::slice::from_ref(task) };
+    let name = if app.is_overall { "all tasks".to_owned() } else { alias(task) };
+    let out = format!("{} bytes out", count(tasks.iter().map(|task| task.output.bytes).sum()));
     let title = [piece("timeline", Role::Title), piece(format!("  {name}"), Role::Text)];
     let key = app.setup.keymap.key(app.view_context(), Action::Timeline).unwrap_or_default();
     let mut facts = vec![piece(out, Role::Faint)];
     facts.extend(app.is_overall.then(|| piece(format!("{key} this task"), Role::Faint)));
     painter.head(head, &title, &facts);
-    let mut events: Vec<(&TaskView, &TaskEvent)> = if app.is_overall {
-        app.view
-            .snapshot
-            .tasks
-            .iter()
-            .flat_map(|task| task.events.iter().map(move |event| (&**task, event)))
-            .collect()
-    } else {
-        task.events.iter().map(|event| (&**task, event)).collect()
-    };
+    let events = tasks.iter().flat_map(|task| task.events.iter().map(move |event| (&**task, event)));
+    let mut events: Vec<(&TaskView, &TaskEvent)> = events.collect();
     events.sort_by_key(|(_, event)| event.at);
     let skipped = events.len().saturating_sub(usize::from(body.height));
-    for (y, (task, event)) in (0..body.height).zip(events.into_iter().skip(skipped)) {
-        let row = row(painter, task, event, body.width < 80);
-        let row = super::painter::cut(&row, usize::from(body.width.saturating_sub(1)), painter.glyphs().cut);
-        painter.row(body, y, &row);
-    }
+    let text = Rect { width: body.width.saturating_sub(1), ..body };
+    painter.list(text, events.into_iter().skip(skipped), |painter, (task, event)| {
+        (row(painter, task, event, body.width < 80), false)
+    });
 }
 
 fn row(painter: &Painter<'_>, task: &TaskView, event: &TaskEvent, is_narrow: bool) -> Vec<Piece> {

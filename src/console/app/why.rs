@@ -4,33 +4,30 @@ use crate::facts::InputEvidence;
 use crate::runtime::{HoldReason, TaskView};
 
 use super::alias;
-use super::dialog::{DIALOG_COLUMNS, command_rows, dialog, key_row};
+use super::dialog::{DIALOG_COLUMNS, command_rows, dialog};
 use super::painter::Painter;
 use super::task_words::{need, who};
 use crate::console::keys::{Action, Context};
-use crate::console::text::{self, Document, column, count, piece, visible};
+use crate::console::text::{self, column, count, piece, visible, wrapped};
 use crate::console::theme::Role;
 
 const NAME: usize = 10;
+const FACT: usize = DIALOG_COLUMNS as usize - 5 - NAME;
 const COMMAND_ROWS: usize = 4;
 
 pub(super) fn draw(painter: &mut Painter<'_>, task: &TaskView) {
     let mut rows = command_rows(painter, task, DIALOG_COLUMNS - 5, COMMAND_ROWS);
     rows.push(Vec::new());
     for (name, fact) in facts(painter, task) {
-        let mut document = Document::new(vec![vec![piece(visible::one_line(&fact), Role::Text)]]);
-        document.wrap(usize::from(DIALOG_COLUMNS - 5) - NAME);
-        for (at, row) in document.rows().iter().enumerate() {
-            let name = if at == 0 { name } else { "" };
-            let mut whole = vec![piece(column(name, NAME, ""), Role::Faint)];
-            whole.extend(row.iter().cloned());
-            rows.push(whole);
-        }
+        let fact = wrapped(&[vec![piece(visible::one_line(&fact), Role::Text)]], FACT);
+        let names = std::iter::once(name).chain(std::iter::repeat(""));
+        let name = |name| piece(column(name, NAME, ""), Role::Faint);
+        rows.extend(names.zip(fact).map(|(at, row)| [vec![name(at)], row].concat()));
     }
     rows.push(Vec::new());
-    rows.push(key_row(painter, Context::Help, &[(Action::Back, "close")]));
+    rows.push(painter.keys(Context::Help, &[(Action::Back, "close")]));
     let shown = painter.state(task);
-    dialog(painter, &format!("{} {} {}", alias(task), shown.glyph, shown.word), &rows);
+    dialog(painter, &format!("{} {} {}", alias(task), shown.glyph, shown.word), rows);
 }
 
 fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, String)> {

@@ -261,6 +261,12 @@ pub fn piece(text: impl Into<String>, role: Role) -> Piece {
     Piece { text: text.into(), role }
 }
 
+/// Returns lines wrapped for `columns`.
+#[must_use]
+pub fn wrapped(lines: &[Vec<Piece>], columns: usize) -> Vec<Vec<Piece>> {
+    lines.iter().flat_map(|line| wrap(line, columns.max(1))).collect()
+}
+
 /// Wraps a line: after a blank where one stands in the row's second half, else where the row is full.
 fn wrap(line: &[Piece], columns: usize) -> Vec<Vec<Piece>> {
     let clusters: Vec<(&str, Role)> =

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-pub use document::{Document, Piece, piece};
+pub use document::{Document, Piece, piece, wrapped};
 
 /// Returns the columns that `text` takes.
 #[must_use]

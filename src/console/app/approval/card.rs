@@ -7,17 +7,16 @@ use ratatui::layout::Rect;
 use tui_input::Input as Editor;
 
 use crate::envelope::Actor;
-use crate::runtime::{HeldCall, HoldReason, READING};
+use crate::runtime::{HeldCall, HoldReason};
 
+use super::scope::preview;
 use crate::console::app::App;
-use crate::console::app::dialog::key_row;
-use crate::console::app::layout::{centred, cut_bottom, inside};
+use crate::console::app::dialog::{has_been_read, places};
 use crate::console::app::painter::Painter;
 use crate::console::keys::{Action, Context};
-use crate::console::text::{self, Document, Piece, piece, visible};
+use crate::console::text::{self, Piece, piece, visible, wrapped};
 use crate::console::theme::Role;
 
-const MOST_COLUMNS: u16 = 100;
 /// Rows below the text: a blank one and two of keys, or the line being written.
 const FOOT: u16 = 3;
 const SHORT_HASH: usize = 12;
@@ -30,7 +29,7 @@ pub struct Card {
     /// First row shown.
     pub top: usize,
     /// When it was first drawn.
-    pub shown: Option<Timestamp>,
+    pub shown_at: Option<Timestamp>,
     /// Its last row has been on screen.
     pub is_read: bool,
     /// An answer is on its way.
@@ -59,7 +58,7 @@ impl Writing {
 
 impl Card {
     pub(crate) fn of(ticket: u64) -> Self {
-        Self { ticket, top: 0, shown: None, is_read: false, is_answered: false, writing: None }
+        Self { ticket, top: 0, shown_at: None, is_read: false, is_answered: false, writing: None }
     }
 
     /// Returns the rule being written on it.
@@ -72,33 +71,25 @@ impl Card {
 
     /// Tells whether a key pressed now is an answer to what the card shows.
     pub(crate) fn has_settled(&self, now: Timestamp) -> bool {
-        !self.is_answered && self.shown.is_some_and(|at| now >= at + READING)
+        !self.is_answered && has_been_read(self.shown_at, now)
     }
 }
 
-/// Where a card stands on a screen, and where its text.
-pub(crate) fn place(size: (u16, u16), text_rows: usize) -> (Rect, Rect) {
-    let area = centred(size, MOST_COLUMNS, text_rows.saturating_add(usize::from(FOOT)), 5);
-    (area, cut_bottom(inside(area), FOOT).0)
-}
-
-/// Returns the columns of a card's text.
-pub(crate) fn text_columns(size: (u16, u16)) -> u16 {
-    place(size, usize::MAX).1.width
+/// Where a card stands on a screen, where its text, and where its keys.
+pub(crate) fn place(size: (u16, u16), text_rows: usize) -> (Rect, Rect, Rect) {
+    places(size, text_rows, FOOT)
 }
 
 /// Returns the rows of a call's card: everything that would run, whole and unmasked, for whoever answers must see
 /// it; or what a rule being written would let run.
 pub(crate) fn rows(app: &App, call: &HeldCall, card: &Card) -> Vec<Vec<Piece>> {
+    let room = usize::from(place(app.size, usize::MAX).1.width);
     if let Some(rule) = card.rule() {
-        let room = usize::from(text_columns(app.size));
-        let preview =
-            app.preview(call, rule).map(|preview| preview.rows(call, room, app.setup.theme.glyphs.cut));
+        let preview = preview(&app.view.snapshot, call, rule);
+        let preview = preview.map(|preview| preview.rows(call, room, app.setup.theme.glyphs.cut));
         return preview.unwrap_or_else(|unfit| vec![vec![piece(unfit.to_string(), Role::Failed)]]);
     }
-    let mut document = Document::new(lines(call, &app.setup.zone));
-    document.wrap(usize::from(text_columns(app.size)).max(1));
-    document.rows().to_vec()
+    wrapped(&lines(call, &app.setup.zone), room)
 }
 
 /// Returns the same, however long the lines are.
@@ -182,31 +173,27 @@ pub(crate) fn draw(painter: &mut Painter<'_>, card: &Card) {
     let all = &app.view.snapshot.gate.held;
     let at = all.iter().position(|held| held.ticket == call.ticket).map_or(1, |at| at + 1);
     let rows = rows(app, call, card);
-    let screen = painter.buf.area;
-    let (area, text) = place((screen.width, screen.height), rows.len());
+    let (area, text, foot) = place(painter.size(), rows.len());
     painter.boxed(area, &title(call, at, all.len(), painter.glyphs().cut));
-    for (y, row) in (0..text.height).zip(rows.iter().skip(card.top)) {
-        painter.row(text, y, row);
-    }
-    let foot = Rect { y: text.y + text.height + 1, height: 2, ..text };
+    painter.rows(text, rows.iter().skip(card.top));
     let mark = piece("> ", Role::Accent);
     match &card.writing {
         Some(Writing::Note(note)) => {
-            return painter.editor(foot, 0, &[piece("why not? ", Role::Faint), mark], note, false, true);
+            painter.editor(foot, 1, &[piece("why not? ", Role::Faint), mark], note, false, true);
         }
         Some(Writing::Rule(rule)) => {
-            painter.editor(foot, 0, &[piece("what begins with ", Role::Faint), mark], rule, false, true);
+            painter.editor(foot, 1, &[piece("what begins with ", Role::Faint), mark], rule, false, true);
             let ways = [(Action::Send, "run it, ask no more about these"), (Action::Leave, "back")];
-            let keys = key_row(painter, Context::Note, &ways);
-            painter.row(foot, 1, &keys);
-            return;
+            let keys = painter.keys(Context::Note, &ways);
+            painter.row(foot, 2, &keys);
         }
-        None => {}
+        None => {
+            let below = rows.len().saturating_sub(card.top + usize::from(text.height));
+            let [first, second] = keys(painter, card, below);
+            painter.row(foot, 1, &first);
+            painter.row(foot, 2, &second);
+        }
     }
-    let below = rows.len().saturating_sub(card.top + usize::from(text.height));
-    let [first, second] = keys(painter, card, below);
-    painter.row(foot, 0, &first);
-    painter.row(foot, 1, &second);
 }
 
 /// The answers, and below them what else there is to do.
@@ -217,29 +204,20 @@ fn keys(painter: &Painter<'_>, card: &Card, below: usize) -> [Vec<Piece>; 2] {
     }
     if !card.is_read {
         let mut row = vec![piece(format!("{below} more rows   "), Role::Waiting)];
-        row.extend(key_row(painter, Context::Held, &[(Action::Down, "read on"), (Action::Deny, "deny")]));
+        row.extend(painter.keys(Context::Held, &[(Action::Down, "read on"), (Action::Deny, "deny")]));
         return [row, others(painter)];
     }
-    let mut ways = vec![(Action::Approve, "run it")];
-    if app.can(Action::ApproveExact) {
-        ways.push((Action::ApproveExact, "ask no more about it"));
-    }
-    if app.can(Action::ApproveWider) {
-        ways.push((Action::ApproveWider, "about more"));
-    }
-    ways.push((Action::Deny, "deny, and say why"));
-    [key_row(painter, Context::Held, &ways), others(painter)]
+    let (exact, wider) =
+        ((Action::ApproveExact, "ask no more about it"), (Action::ApproveWider, "about more"));
+    let mut ways = vec![(Action::Approve, "run it"), exact, wider, (Action::Deny, "deny, and say why")];
+    ways.retain(|(action, _)| app.can(*action));
+    [painter.keys(Context::Held, &ways), others(painter)]
 }
 
 fn others(painter: &Painter<'_>) -> Vec<Piece> {
-    let app = painter.app;
-    let mut ways = Vec::new();
-    if app.view.snapshot.gate.held.len() > 1 {
-        ways.push((Action::NextHeld, "next"));
-    }
-    if app.view.snapshot.gate.paused.is_some() {
-        ways.push((Action::Pause, "let all go on"));
-    }
-    ways.push((Action::Back, "later"));
-    key_row(painter, Context::Held, &ways)
+    let gate = &painter.app.view.snapshot.gate;
+    let next = (gate.held.len() > 1).then_some((Action::NextHeld, "next"));
+    let go_on = gate.paused.map(|_| (Action::Pause, "let all go on"));
+    let ways = [next, go_on, Some((Action::Back, "later"))];
+    painter.keys(Context::Held, &ways.into_iter().flatten().collect::<Vec<_>>())
 }

@@ -4,15 +4,14 @@
 pub mod card;
 pub mod scope;
 
-use jiff::Timestamp;
-use scope::wider_for;
+use scope::{preview, wider_for};
 use tui_input::Input as Editor;
 
 use crate::link::Request;
 use crate::runtime::{Decision, HeldCall, HoldReason};
 use crate::terminal::KeyPress;
 
-use super::movement::moved;
+use super::dialog::scrolled;
 use super::{App, Layer};
 use crate::console::keys::Action;
 use crate::console::msg::Effect;
@@ -62,7 +61,7 @@ impl App {
             }
             Action::ApproveWider if has_settled => {
                 let rule = wider_for(&call).map(|prefix| Writing::Rule(prefix.text().to_owned().into()));
-                card = Card { top: 0, shown: None, writing: rule, ..card };
+                card = Card { top: 0, shown_at: None, writing: rule, ..card };
             }
             Action::Deny if has_settled => card.writing = Some(Writing::Note(Editor::default())),
             Action::Pause if has_settled && self.view.snapshot.gate.paused.is_some() => {
@@ -71,10 +70,7 @@ impl App {
             }
             Action::NextHeld => card = Card::of(self.next_held(card.ticket)),
             Action::Up | Action::Down | Action::PageUp | Action::PageDown | Action::First | Action::Last => {
-                let rows = card::rows(self, &call, &card).len();
-                let shown = usize::from(card::place(self.size, rows).1.height);
-                let page = shown.saturating_sub(1).max(1);
-                card.top = moved(card.top, action, page, rows.saturating_sub(shown));
+                card.top = scrolled(card.top, action, self.card_rows(&call, &card));
             }
             _ => {}
         }
@@ -88,7 +84,7 @@ impl App {
             Some(Action::Send) => self.send_card(),
             Some(Action::Leave) => {
                 if let Some(Layer::Held(card)) = self.layers.last_mut() {
-                    (card.writing, card.shown) = (None, None);
+                    (card.writing, card.shown_at) = (None, None);
                 }
             }
             _ => self.edit_key(key),
@@ -105,10 +101,10 @@ impl App {
                 self.decided(&mut card, &call, Decision::Deny { note: note.value().trim().to_owned() })
             }
             Some(Writing::Rule(rule)) => {
-                let preview = self.preview(&call, rule.value());
+                let preview = preview(&self.view.snapshot, &call, rule.value());
                 card.writing = Some(Writing::Rule(rule));
-                let rows = card::rows(self, &call, &card).len();
-                let fits = rows <= usize::from(card::place(self.size, rows).1.height);
+                let (rows, shown) = self.card_rows(&call, &card);
+                let fits = rows <= shown;
                 match preview {
                     Ok(preview) if fits && card.has_settled(self.now) => {
                         card.writing = None;
@@ -144,13 +140,18 @@ impl App {
         next.map_or(ticket, |held| held.ticket)
     }
 
+    /// Returns how many rows the text of a card has, and how many of them are shown at once.
+    fn card_rows(&self, call: &HeldCall, card: &Card) -> (usize, usize) {
+        let rows = card::rows(self, call, card).len();
+        (rows, usize::from(card::place(self.size, rows).1.height))
+    }
+
     /// A card whose call is held no longer gives way to the next one; that one is to be seen anew.
     pub(super) fn turn_card(&mut self) {
         let Some(Layer::Held(card)) = self.layers.last() else { return };
         let (ticket, top) = (card.ticket, card.top);
         if let Some(call) = self.held_call().cloned() {
-            let rows = card::rows(self, &call, card).len();
-            let shown = usize::from(card::place(self.size, rows).1.height);
+            let (rows, shown) = self.card_rows(&call, card);
             let top = top.min(rows.saturating_sub(shown));
             if let Some(Layer::Held(card)) = self.layers.last_mut() {
                 card.top = top;
@@ -172,14 +173,7 @@ impl App {
         if let Some(Layer::Held(card)) = self.layers.last_mut()
             && card.rule().is_some()
         {
-            card.shown = None;
-        }
-    }
-
-    /// Marks the card on screen as drawn.
-    pub(crate) fn card_drawn(&mut self, now: Timestamp) {
-        if let Some(Layer::Held(card)) = self.layers.last_mut() {
-            card.shown.get_or_insert(now);
+            card.shown_at = None;
         }
     }
 }

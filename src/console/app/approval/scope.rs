@@ -6,7 +6,6 @@ use crate::config::{NoPrefix, Prefix};
 use crate::runtime::{HeldCall, HoldReason, Snapshot};
 
 use super::card;
-use crate::console::app::App;
 use crate::console::text::{self, Piece, piece, visible};
 use crate::console::theme::Role;
 
@@ -43,14 +42,7 @@ pub(crate) struct Preview {
     miss: String,
 }
 
-impl App {
-    /// Returns what a rule would let run, by commands seen so far where there are enough.
-    pub(crate) fn preview(&self, call: &HeldCall, rule: &str) -> Result<Preview, Unfit> {
-        preview(&self.view.snapshot, call, rule)
-    }
-}
-
-/// Returns what a rule would let run, by commands of a snapshot.
+/// Returns what a rule would let run, by commands seen so far where there are enough.
 pub(crate) fn preview(snapshot: &Snapshot, call: &HeldCall, rule: &str) -> Result<Preview, Unfit> {
     let prefix = Prefix::new(rule).map_err(Unfit::NoPrefix)?;
     let held = call.commands.first().map(|command| command.cmd.trim()).unwrap_or_default();

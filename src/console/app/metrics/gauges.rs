@@ -155,20 +155,11 @@ pub(crate) fn by_task(painter: &mut Painter<'_>, area: Rect) {
     let shown = usize::from(body.height);
     let at = app.selected_at().unwrap_or(0);
     let top = (at + 1).saturating_sub(shown);
-    for (y, task) in (0..body.height).zip(app.tasks().into_iter().skip(top)) {
-        let item = Rect { y: body.y + y, height: 1, ..body };
+    painter.list(body, app.tasks().into_iter().skip(top), |painter, task| {
         let is_selected = app.list.selected.as_ref() == Some(&task.id);
         let row = task_row(painter, task, is_selected, (is_roomy, spark, state));
-        let row = crate::console::app::painter::cut(
-            &row,
-            usize::from(item.width.saturating_sub(1)),
-            painter.glyphs().cut,
-        );
-        painter.row(item, 0, &row);
-        if is_selected {
-            painter.select(item);
-        }
-    }
+        (painter.cut(&row, body.width.saturating_sub(1)), is_selected)
+    });
 }
 
 fn task_row(
@@ -178,7 +169,7 @@ fn task_row(
     (is_roomy, spark, columns): (bool, usize, usize),
 ) -> Vec<Piece> {
     let state = painter.state(task);
-    let mark = if is_selected { painter.glyphs().selected } else { " " };
+    let mark = painter.marker(is_selected);
     let word = if is_roomy { format!("{} {}", state.glyph, state.word) } else { state.glyph.to_owned() };
     let ran = painter.ran(task);
     let glyphs = painter.glyphs();

@@ -43,9 +43,7 @@ pub(super) fn draw(painter: &mut Painter<'_>, area: Rect) {
 }
 
 fn write(painter: &mut Painter<'_>, area: Rect, rows: &Rows) -> u16 {
-    for (y, row) in (0..area.height).zip(rows) {
-        painter.row(area, y, row);
-    }
+    painter.rows(area, rows);
     u16::try_from(rows.len()).unwrap_or(u16::MAX).min(area.height)
 }
 

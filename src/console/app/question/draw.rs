@@ -6,26 +6,14 @@ use crate::runtime::QuestionKind;
 
 use super::Inquiry;
 use crate::console::app::App;
-use crate::console::app::layout::{centred, cut_bottom, cut_top, inside};
-use crate::console::app::painter::{Painter, columns, cut, joined};
-use crate::console::keys::Action;
+use crate::console::app::dialog::places;
+use crate::console::app::painter::{Painter, columns, joined};
+use crate::console::keys::{Action, Context};
 use crate::console::text::{Piece, piece, visible};
 use crate::console::theme::Role;
 
-const MOST_COLUMNS: u16 = 100;
 /// Labels shown at once.
 const MOST_LABELS: usize = 8;
-
-/// Where a dialog stands: the box, what is read in it, and below that what is chosen or written, and the keys.
-fn places(size: (u16, u16), rows: usize, foot: u16) -> (Rect, Rect, Rect) {
-    let whole = centred(size, MOST_COLUMNS, rows + usize::from(foot), 3);
-    let (text, foot) = cut_bottom(inside(whole), foot);
-    (whole, text, foot)
-}
-
-fn width(size: (u16, u16)) -> usize {
-    usize::from(places(size, 0, 0).1.width)
-}
 
 fn foot_rows(inquiry: &Inquiry) -> u16 {
     let labels = match &inquiry.question.kind {
@@ -39,21 +27,18 @@ fn foot_rows(inquiry: &Inquiry) -> u16 {
 
 /// Returns how many rows a question has, and how many of them are shown at once.
 pub(crate) fn rows(app: &App, inquiry: &Inquiry) -> (usize, usize) {
-    let all = inquiry.rows(width(app.size)).len();
+    let all = inquiry.rows(app.size).len();
     (all, usize::from(places(app.size, all, foot_rows(inquiry)).1.height))
 }
 
 pub(crate) fn draw(painter: &mut Painter<'_>, inquiry: &Inquiry) {
-    let size = (painter.buf.area.width, painter.buf.area.height);
-    let rows = inquiry.rows(width(size));
-    let (whole, text, below) = places(size, rows.len(), foot_rows(inquiry));
+    let rows = inquiry.rows(painter.size());
+    let (whole, text, below) = places(painter.size(), rows.len(), foot_rows(inquiry));
     painter.boxed(whole, &inquiry.title());
     left(painter, inquiry, whole);
     let shown = usize::from(text.height);
     let top = inquiry.top.min(rows.len().saturating_sub(shown));
-    for (y, row) in (0..text.height).zip(rows.iter().skip(top)) {
-        painter.row(text, y, row);
-    }
+    painter.rows(text, rows.iter().skip(top));
     more(painter, text, top, rows.len().saturating_sub(top + shown));
     foot(painter, inquiry, below);
 }
@@ -87,11 +72,10 @@ fn foot(painter: &mut Painter<'_>, inquiry: &Inquiry, area: Rect) {
             let top = (chosen + 1).saturating_sub(MOST_LABELS);
             for (number, label) in labels.iter().enumerate().skip(top).take(MOST_LABELS) {
                 let is_chosen = inquiry.chosen == Some(number);
-                let mark = if is_chosen { painter.glyphs().selected } else { " " };
+                let mark = painter.marker(is_chosen);
                 let role = if is_chosen { Role::Strong } else { Role::Text };
                 let row = [piece(format!("{mark} "), Role::Accent), piece(visible::one_line(label), role)];
-                let row = cut(&row, usize::from(area.width), painter.glyphs().cut);
-                painter.row(area, at, &row);
+                painter.line(area, at, &row);
                 at += 1;
             }
         }
@@ -110,15 +94,11 @@ fn foot(painter: &mut Painter<'_>, inquiry: &Inquiry, area: Rect) {
         at += 1;
     }
     let keys = keys(painter, inquiry);
-    let keys = cut(&keys, usize::from(area.width), painter.glyphs().cut);
-    painter.row(area, at, &keys);
+    painter.line(area, at, &keys);
 }
 
-fn keys(painter: &mut Painter<'_>, inquiry: &Inquiry) -> Vec<Piece> {
-    use Action::{
-        Abort, ApproveGate, Back, Choose, LetAgents, No, Note, RejectGate, RunAgain, Send, Skip, Yes,
-    };
-    let app = painter.app;
+fn keys(painter: &Painter<'_>, inquiry: &Inquiry) -> Vec<Piece> {
+    use Action::*;
     if inquiry.is_sent && !inquiry.is_over {
         return vec![piece("on its way", Role::Faint)];
     }
@@ -133,22 +113,8 @@ fn keys(painter: &mut Painter<'_>, inquiry: &Inquiry) -> Vec<Piece> {
         (QuestionKind::Gate { .. } | QuestionKind::Command, _) => {
             &[(ApproveGate, "approve"), (RejectGate, "reject"), (Note, "note"), (Back, "decide later")]
         }
-        (QuestionKind::YesNo { .. }, _) => &[
-            (Yes, "yes"),
-            (No, "no"),
-            (Note, "note"),
-            (LetAgents, "agents"),
-            (Abort, "end program"),
-            (Back, "later"),
-        ],
-        (QuestionKind::Choice { .. }, _) => &[
-            (Action::Down, "point"),
-            (Choose, "choose"),
-            (Note, "note"),
-            (LetAgents, "agents"),
-            (Abort, "end program"),
-            (Back, "later"),
-        ],
+        (QuestionKind::YesNo { .. }, _) => &[(Yes, "yes"), (No, "no")],
+        (QuestionKind::Choice { .. }, _) => &[(Down, "point"), (Choose, "choose")],
         (QuestionKind::Text { .. }, _) => &[(Send, "send"), (Abort, "end the program"), (Back, "later")],
         (QuestionKind::InFlight, _) => &[
             (RunAgain, "run it again"),
@@ -157,19 +123,14 @@ fn keys(painter: &mut Painter<'_>, inquiry: &Inquiry) -> Vec<Piece> {
             (Back, "later"),
         ],
     };
-    for (action, word) in actions {
-        if *action == LetAgents && inquiry.question.kind.is_operators() {
-            continue;
-        }
-        let word = match *action {
-            LetAgents if inquiry.question.agents => "no agents",
-            LetAgents => "let agents",
-            _ => word,
-        };
-        if let Some(key) = app.setup.keymap.key(context, *action) {
-            said.push(vec![piece(key, Role::Key), piece(format!(" {word}"), Role::Text)]);
-        }
-    }
+    let agents = if inquiry.question.agents { "no agents" } else { "let agents" };
+    let rest = [(Note, "note"), (LetAgents, agents), (Abort, "end program"), (Back, "later")];
+    // What agents may answer has these too.
+    let is_shared = matches!(context, Context::YesNo | Context::Choice);
+    let rest = rest
+        .iter()
+        .filter(|(action, _)| is_shared && (*action != LetAgents || !inquiry.question.kind.is_operators()));
+    said.extend(actions.iter().chain(rest).map(|(action, word)| painter.key(context, *action, word)));
     joined(said, &piece("   ", Role::Text))
 }
 
@@ -178,17 +139,13 @@ pub(crate) fn strip(painter: &mut Painter<'_>, area: Rect) {
     let Some(question) = painter.app.program_question().cloned() else { return };
     let glyph = painter.glyphs().states[2];
     let left = question.deadline.map(|deadline| format!("  {}", painter.left(deadline)));
-    let key = painter.app.setup.keymap.key(painter.app.view_context(), Action::AnswerQuestion);
     let mut tail = vec![piece(left.unwrap_or_default(), Role::Waiting)];
-    tail.extend(
-        key.into_iter().flat_map(|key| [piece(format!("  {key}"), Role::Key), piece(" answer ", Role::Text)]),
-    );
+    tail.extend(painter.hint(painter.app.view_context(), Action::AnswerQuestion, "answer "));
     let title = super::title(&question);
     let said = visible::told(question.text.trim());
     let head = vec![piece(format!(" {glyph} {title}  "), Role::Waiting), piece(said, Role::Strong)];
     let room = usize::from(area.width.saturating_sub(columns(&tail) + 1));
-    let head = cut(&head, room, painter.glyphs().cut);
-    let (row, _) = cut_top(area, 1);
-    painter.row(row, 0, &head);
-    painter.row_right(row, 0, &tail);
+    let head = painter.cut(&head, room);
+    painter.row(area, 0, &head);
+    painter.row_right(area, 0, &tail);
 }

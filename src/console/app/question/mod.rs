@@ -10,14 +10,14 @@ use jiff::Timestamp;
 use tui_input::Input as Editor;
 
 use crate::link::Request;
-use crate::runtime::{AnswerValue, BindingView, Given, Question, QuestionId, QuestionKind, READING};
+use crate::runtime::{AnswerValue, BindingView, Given, Question, QuestionId, QuestionKind};
 use crate::terminal::KeyPress;
 
-use super::movement::moved;
+use super::dialog::{has_been_read, places, scrolled};
 use super::{App, Layer};
 use crate::console::keys::{Action, Context};
 use crate::console::msg::Effect;
-use crate::console::text::{Document, Piece, piece, visible};
+use crate::console::text::{Piece, piece, visible, wrapped};
 use crate::console::theme::Role;
 
 /// Rows of a value.
@@ -81,8 +81,7 @@ impl Inquiry {
 
     /// Tells whether a key that decides counts now.
     pub fn is_ready(&self, now: Timestamp) -> bool {
-        let ready = self.shown_at.and_then(|shown| shown.checked_add(READING).ok());
-        !self.is_over && !self.is_sent && ready.is_some_and(|ready| now >= ready)
+        !self.is_over && !self.is_sent && has_been_read(self.shown_at, now)
     }
 
     /// Returns the text being written, if one is.
@@ -129,11 +128,9 @@ impl Inquiry {
         });
     }
 
-    /// Returns everything there is to read, in rows of so many columns.
-    pub fn rows(&self, columns: usize) -> Vec<Vec<Piece>> {
-        let mut document = Document::new(self.lines());
-        document.wrap(columns);
-        document.rows().to_vec()
+    /// Returns everything there is to read, in rows as wide as the dialog of a screen.
+    pub(crate) fn rows(&self, size: (u16, u16)) -> Vec<Vec<Piece>> {
+        wrapped(&self.lines(), usize::from(places(size, 0, 0).1.width))
     }
 
     /// Returns the same, however long the lines are.
@@ -247,17 +244,9 @@ impl App {
         self.open(Layer::Question(Box::new(Inquiry::new(question))))
     }
 
-    /// Takes note that the topmost question is on screen.
-    pub(crate) fn mark_shown(&mut self) {
-        let now = self.now;
-        if let Some(Layer::Question(inquiry)) = self.layers.last_mut() {
-            inquiry.shown_at.get_or_insert(now);
-        }
-    }
-
     /// Does what a key means in the dialog of a question, which is open again after it.
     pub(super) fn inquire(&mut self, mut inquiry: Box<Inquiry>, action: Action) {
-        use Action::{Choose, Down, First, Last, LetAgents, Note, PageDown, PageUp, Up};
+        use Action::*;
         match action {
             Note if !inquiry.is_sent => inquiry.is_noting = true,
             Action::Send | Action::Choose if inquiry.is_noting => inquiry.is_noting = false,
@@ -265,8 +254,7 @@ impl App {
                 inquiry.point(if action == Up { -1 } else { 1 });
             }
             Up | Down | PageUp | PageDown | First | Last => {
-                let (rows, page) = draw::rows(self, &inquiry);
-                inquiry.top = moved(inquiry.top, action, page.max(2) - 1, rows.saturating_sub(page));
+                inquiry.top = scrolled(inquiry.top, action, draw::rows(self, &inquiry));
             }
             LetAgents if !inquiry.question.kind.is_operators() && inquiry.is_ready(self.now) => {
                 let (question, may) = (inquiry.question.id.clone(), !inquiry.question.agents);
@@ -312,24 +300,17 @@ impl App {
 
     /// The runtime took an answer, or did not.
     pub(super) fn answer_taken(&mut self, id: &QuestionId, refused: Option<String>) {
-        let at = self
-            .layers
-            .iter()
-            .position(|layer| matches!(layer, Layer::Question(inquiry) if inquiry.question.id == *id));
-        match (refused, at) {
-            (Some(reason), at) => {
-                self.toasts.fail(crate::console::text::visible::one_line(&reason), None);
-                if let Some(Layer::Question(inquiry)) = at.and_then(|at| self.layers.get_mut(at)) {
-                    inquiry.is_sent = false;
-                }
+        let is_it = |layer: &Layer| matches!(layer, Layer::Question(inquiry) if inquiry.question.id == *id);
+        let at = self.layers.iter().position(is_it);
+        if let Some(reason) = refused {
+            self.toasts.fail(visible::one_line(&reason), None);
+            if let Some(Layer::Question(inquiry)) = at.and_then(|at| self.layers.get_mut(at)) {
+                inquiry.is_sent = false;
             }
-            (None, Some(at)) => {
-                if let Layer::Question(inquiry) = self.layers.remove(at) {
-                    let said = format!("{} answered", alias(&inquiry.question));
-                    self.say(said);
-                }
-            }
-            (None, None) => {}
+        } else if let Some(at) = at
+            && let Layer::Question(inquiry) = self.layers.remove(at)
+        {
+            self.say(format!("{} answered", alias(&inquiry.question)));
         }
     }
 
@@ -348,11 +329,5 @@ impl App {
                 None => {}
             }
         }
-    }
-
-    /// Tells whether the moment has come from which on keys count, for a frame that says so.
-    pub fn ready_at(&self) -> Option<Timestamp> {
-        let Some(Layer::Question(inquiry)) = self.layers.last() else { return None };
-        inquiry.shown_at.and_then(|shown| shown.checked_add(READING).ok())
     }
 }

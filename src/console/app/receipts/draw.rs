@@ -2,10 +2,10 @@
 
 use crate::console::app::find::found;
 use crate::console::app::layout::{Layout, cut_left, cut_top};
-use crate::console::app::painter::{Painter, cut};
+use crate::console::app::painter::Painter;
 use crate::console::app::task_words::who;
 use crate::console::app::{Screen, alias};
-use crate::console::text::{Document, Piece, column, count, millis, piece, right, tokens, visible};
+use crate::console::text::{Document, Piece, column, count, millis, piece, right, tokens, visible, wrapped};
 use crate::console::theme::Role;
 use ratatui::layout::Rect;
 
@@ -107,9 +107,7 @@ fn nothing_yet(painter: &mut Painter<'_>, area: Rect) {
 /// Draws a text from a row on, one column in; marks at its right foot that it goes on.
 pub(crate) fn reading(painter: &mut Painter<'_>, area: Rect, document: &Document, top: usize) {
     let inside = cut_left(area, 1).1;
-    for (y, row) in (0..inside.height).zip(document.rows().iter().skip(top)) {
-        painter.row(inside, y, row);
-    }
+    painter.rows(inside, document.rows().iter().skip(top));
     let below = document.rows().len().saturating_sub(top + usize::from(area.height));
     if below > 0 {
         let more = format!(" +{} ", count(below as u64));
@@ -150,19 +148,14 @@ fn asked(painter: &mut Painter<'_>, area: Rect) {
     let Some(record) = app.view.records.get(&call.seq) else { return };
     let text = record.input.to_string();
     let inside = cut_left(body, 1).1;
-    let columns = usize::from(inside.width.saturating_sub(1));
-    let mut document = Document::plain(&text);
-    document.wrap(columns.max(1));
-    let rows = document.rows();
-    let dots = painter.glyphs().cut;
-    for (y, row) in (0..inside.height).zip(rows) {
-        let is_cut = y + 1 == inside.height && rows.len() > usize::from(inside.height);
-        let mut row: Vec<Piece> = row.iter().map(|part| piece(part.text.clone(), Role::Faint)).collect();
-        if is_cut {
-            row.push(piece(dots, Role::Faint));
-        }
-        painter.row(inside, y, &row);
+    let text = vec![piece(visible::in_text(&text), Role::Faint)];
+    let mut rows = wrapped(&[text], usize::from(inside.width.saturating_sub(1)));
+    let (shown, dots) = (usize::from(inside.height), painter.glyphs().cut);
+    if rows.len() > shown {
+        rows.truncate(shown);
+        rows.last_mut().into_iter().for_each(|last| last.push(piece(dots, Role::Faint)));
     }
+    painter.rows(inside, &rows);
 }
 
 fn list(painter: &mut Painter<'_>, layout: &Layout) {
@@ -174,15 +167,9 @@ fn list(painter: &mut Painter<'_>, layout: &Layout) {
     painter.row(head, 0, &[piece(heading(layout.list.width), Role::Faint)]);
     let at = app.call_at();
     let calls = app.view.newest_calls().enumerate().skip(app.calls.top).take(layout.list_items());
-    for (y, (place, call)) in (0..body.height).zip(calls) {
-        let item = Rect { y: body.y + y, height: 1, ..body };
-        let row = row(painter, call, layout.list.width, place == at);
-        let row = cut(&row, usize::from(item.width), painter.glyphs().cut);
-        painter.row(item, 0, &row);
-        if place == at {
-            painter.select(item);
-        }
-    }
+    painter.list(body, calls, |painter, (place, call)| {
+        (row(painter, call, layout.list.width, place == at), place == at)
+    });
 }
 
 /// The widths of the columns after the call's mark: time, who, tool, task, and how long it took. A list
@@ -213,7 +200,7 @@ fn row(painter: &Painter<'_>, call: &CallSummary, width: u16, is_selected: bool)
         Some("abandoned") => (glyphs.states[3], Role::Cancelled),
         Some(_) => (glyphs.states[5], Role::Failed),
     };
-    let mark = if is_selected { glyphs.selected } else { " " };
+    let mark = painter.marker(is_selected);
     // The call that others are compared with has a sign before it.
     let is_marked = painter.app.calls.marked.as_ref().is_some_and(|marked| marked.seq == call.seq);
     let mut pieces = vec![

@@ -9,7 +9,8 @@ use serde_json::Value;
 use crate::runtime::{CallSummary, StreamLine, StreamView, TaskView};
 
 use crate::console::app::App;
-use crate::console::app::painter::{Painter, cut};
+use crate::console::app::layout::cut_top;
+use crate::console::app::painter::Painter;
 use crate::console::text::{Piece, column, count, millis, piece, right, visible};
 use crate::console::theme::Role;
 
@@ -43,7 +44,7 @@ pub(crate) fn draw_batch(painter: &mut Painter<'_>, area: Rect) {
     let rows = usize::from(area.height);
     let top = at.saturating_sub(rows.saturating_sub(1)).saturating_sub(1);
     let items = cmds(app).into_iter().zip(1..).skip(top);
-    for (y, (cmd, index)) in (0..area.height).zip(items) {
+    painter.list(area, items, |painter, (cmd, index)| {
         let task = tasks.iter().find(|task| task.item.is_some_and(|item| item.index == index));
         let mut row = vec![piece(format!(" {} ", right(&index.to_string(), 2)), Role::Faint)];
         row.extend(match task {
@@ -53,9 +54,8 @@ pub(crate) fn draw_batch(painter: &mut Painter<'_>, area: Rect) {
         });
         let role = if index > at { Role::Faint } else { Role::Text };
         row.push(piece(visible::told(cmd.trim()), role));
-        let row = cut(&row, usize::from(area.width), painter.glyphs().cut);
-        painter.row(area, y, &row);
-    }
+        (row, false)
+    });
 }
 
 fn ran(painter: &mut Painter<'_>, task: &TaskView) -> Vec<Piece> {
@@ -94,11 +94,8 @@ pub(crate) fn draw_stream(painter: &mut Painter<'_>, area: Rect) {
     let rows = usize::from(area.height.saturating_sub(2));
     painter.row(area, 0, &[piece(format!(" {}", visible::one_line(&stream_head(stream))), Role::Text)]);
     let hidden = stream.lines.len().saturating_sub(rows);
-    for (y, line) in (2..area.height).zip(stream.lines.iter().skip(hidden)) {
-        let row = line_row(painter, line);
-        let row = cut(&row, usize::from(area.width), painter.glyphs().cut);
-        painter.row(area, y, &row);
-    }
+    let lines = stream.lines.iter().skip(hidden);
+    painter.list(cut_top(area, 2).1, lines, |painter, line| (line_row(painter, line), false));
 }
 
 fn stream_head(stream: &StreamView) -> String {

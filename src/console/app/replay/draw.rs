@@ -7,7 +7,7 @@ use crate::runtime::{TaskEvent, TaskFact};
 
 use super::{Reel, Replay};
 use crate::console::app::layout::{Pane, cut_bottom, cut_top};
-use crate::console::app::painter::{Painter, cut};
+use crate::console::app::painter::Painter;
 use crate::console::app::task_words::{command, who};
 use crate::console::app::{alias, pane};
 use crate::console::text::{Piece, count, piece, visible};
@@ -89,7 +89,7 @@ fn time_line(painter: &mut Painter<'_>, area: Rect, replay: &Replay, reel: &Reel
     painter.row_from(area, (from + at, y), &[piece(here, Role::Accent)]);
     if area.height > 2 {
         let words = words(painter, replay, reel);
-        let words = cut(&words, usize::from(area.width.saturating_sub(2)), painter.glyphs().cut);
+        let words = painter.cut(&words, area.width.saturating_sub(2));
         painter.row_from(area, (1, 2), &words);
     }
 }
