@@ -72,7 +72,9 @@ fn the_palette_in_ascii_and_without_colour() {
 /// What can be seen or noticed of a console, beside the palette itself.
 fn trace(app: &App) -> String {
     let App { screen, mode, layers, list, scroll, search, pan, is_zoomed, calls, has_mouse, .. } = app;
-    let calls = (calls.selected, calls.column, calls.receipt, calls.envelope, calls.budget);
+    let texts = calls.sheet.as_ref().map(|sheet| [&sheet.receipt, &sheet.envelope]);
+    let places = texts.map(|texts| texts.map(|text| (text.at, text.top)));
+    let calls = (calls.selected, calls.column, places, calls.budget);
     let toasts = app.toasts.list();
     format!(
         "{screen:?} {mode:?} {layers:?} {list:?} {scroll:?} {search:?} {pan} {is_zoomed} {calls:?} {has_mouse} {toasts:?}"

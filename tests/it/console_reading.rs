@@ -103,8 +103,8 @@ fn down_to(app: &mut App, text: &str) {
 fn at(app: &App, column: Column) -> String {
     let sheet = app.calls.sheet.as_ref().expect("a sheet");
     let row = match column {
-        Column::Envelope => sheet.envelope.rows().get(app.calls.envelope.at),
-        _ => sheet.receipt.rows().get(app.calls.receipt.at),
+        Column::Envelope => sheet.envelope.document.rows().get(sheet.envelope.at),
+        _ => sheet.receipt.document.rows().get(sheet.receipt.at),
     };
     row.expect("a row").iter().map(|piece| piece.text.as_str()).collect()
 }

@@ -3,7 +3,7 @@
 
 use pilothouse::console::app::chooser::{Chooser, Kind};
 use pilothouse::console::app::task_list::Filter;
-use pilothouse::console::app::{App, Layer, Mode, Screen};
+use pilothouse::console::app::{App, Layer, Mode, Prompt, Screen};
 use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Effect, Leave, Msg};
 use pilothouse::link::Request;
@@ -72,7 +72,9 @@ fn expected(action: Action) -> (Place, Seen) {
     let reading = |seen| (Place(7, &["3"]), seen);
     match action {
         Action::Type => here(Is(|app| matches!(&app.mode, Mode::Input(task) if *task == id(7)))),
-        Action::Line => here(Is(|app| matches!(&app.mode, Mode::Line(task, _) if *task == id(7)))),
+        Action::Line => {
+            here(Is(|app| matches!(&app.mode, Mode::Write(Prompt::Line(task), _) if *task == id(7))))
+        }
         Action::Leave => here(Why("nothing is typed into")),
         Action::Send | Action::Newline | Action::Raw => here(Why("while writing a line")),
         Action::Run => here(Why("while writing a command")),
@@ -98,7 +100,7 @@ fn expected(action: Action) -> (Place, Seen) {
         | Action::LetAgents => here(Why(QUESTION)),
         // The palette's own: they are what opens it and what chooses in it.
         Action::Palette | Action::Choose => here(Is(|app| app.layers.is_empty())),
-        Action::Start => here(Is(|app| matches!(app.mode, Mode::Start(_)))),
+        Action::Start => here(Is(|app| matches!(app.mode, Mode::Write(Prompt::Start, _)))),
         Action::Rerun => ended(Does(|effect| calls("ExecCommand")(effect))),
         Action::Stop => here(Is(
             |app| matches!(app.layers.last(), Some(Layer::Stop { task, kill: false }) if *task == id(7)),
@@ -125,7 +127,9 @@ fn expected(action: Action) -> (Place, Seen) {
         }
         Action::ClearFinished => here(Does(|effect| matches!(effect, Effect::Ask(Request::Dismiss { .. })))),
         Action::Filter => here(Is(|app| app.list.filter == Filter::Waiting)),
-        Action::Rename => here(Is(|app| matches!(&app.mode, Mode::Rename(task, _) if *task == id(7)))),
+        Action::Rename => {
+            here(Is(|app| matches!(&app.mode, Mode::Write(Prompt::Rename(task), _) if *task == id(7))))
+        }
         Action::Replay => ended(Is(|app| app.replay.is_some())),
         Action::Play | Action::Faster | Action::Slower | Action::StepForward | Action::StepBack => {
             here(Why(REPLAY))
@@ -159,7 +163,9 @@ fn expected(action: Action) -> (Place, Seen) {
         Action::YankOutput => {
             here(Does(|effect| matches!(effect, Effect::LastOutput(task) if *task == id(7))))
         }
-        Action::Search => here(Is(|app| matches!(&app.mode, Mode::Search(task, _) if *task == id(7)))),
+        Action::Search => {
+            here(Is(|app| matches!(&app.mode, Mode::Write(Prompt::Search(task), _) if *task == id(7))))
+        }
         Action::NextMatch | Action::PreviousMatch => here(Why("nothing was found")),
         Action::Seen
         | Action::Compare

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::approval::scope::wider_for;
 use super::receipts::Column;
-use super::{App, Layer, Mode, Screen, takes_input};
+use super::{App, Layer, Mode, Prompt, Screen, takes_input};
 use crate::console::keys::Action;
 use crate::envelope::Actor;
 use crate::runtime::{CallSummary, HoldReason, TaskStatus};
@@ -72,6 +72,7 @@ impl App {
         let program = place(self.screen == Screen::Program, "on the program's screen");
         let card = place(self.held_call().is_some(), "on the card of a call: approvals");
         let is_rule = |reason: &HoldReason| matches!(reason, HoldReason::Rule(_));
+        let prompt = if let Mode::Write(prompt, _) = &self.mode { Some(prompt) } else { None };
         let has_ended = task.is_some_and(|task| task.status.is_terminal());
         match action {
             Up | Down | PageUp | PageDown | First | Last | WidenList | NarrowList | ShowTasks | ShowFocus
@@ -95,10 +96,12 @@ impl App {
                 let is_typing = !matches!(self.mode, Mode::Observe | Mode::Copy(_));
                 place(is_typing, "nothing is typed into")
             }
-            Send => place(matches!(self.mode, Mode::Line(..) | Mode::Rename(..)), "while writing a line"),
-            Newline | Raw => place(matches!(self.mode, Mode::Line(..)), "while writing a line"),
-            Run => place(matches!(self.mode, Mode::Start(_)), "while writing a command"),
-            Find => place(matches!(self.mode, Mode::Search(..) | Mode::Find(_)), "while writing a search"),
+            Send => {
+                place(matches!(prompt, Some(Prompt::Line(_) | Prompt::Rename(_))), "while writing a line")
+            }
+            Newline | Raw => place(matches!(prompt, Some(Prompt::Line(_))), "while writing a line"),
+            Run => place(matches!(prompt, Some(Prompt::Start)), "while writing a command"),
+            Find => place(matches!(prompt, Some(Prompt::Search(_) | Prompt::Find)), "while writing a search"),
             Confirm => place(matches!(self.layers.last(), Some(Layer::Paste(..))), "when something is asked"),
             SelectLines | SelectBlock | Yank | Left | Right | LineStart | LineEnd => {
                 place(self.copying().is_some(), "while selecting text: select")

@@ -12,8 +12,7 @@ use crate::runtime::{CallRecord, Stream, TaskView};
 use crate::tools::Cursor;
 use crate::tools::exec_command_batch::{SentItem, sent_of_batch};
 
-use super::reader::Reader;
-use super::receipts::Place;
+use super::reader::{Reader, Text};
 use super::{App, Screen, alias};
 use crate::console::msg::Effect;
 use crate::console::text::{self, Document, Piece, count, piece, visible};
@@ -160,7 +159,7 @@ impl Page {
             true => (self.begins, "part"),
             false => (self.heads, "command"),
         };
-        Reader { title, facts, document, place: Place::default(), parts, begin: 0, part }
+        Reader { title, facts, text: Text::new(document), parts, begin: 0, part }
     }
 }
 

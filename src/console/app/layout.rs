@@ -230,6 +230,11 @@ impl Layout {
         self.panes = task.map(|task| pane(task, stage)).into_iter().collect();
     }
 
+    /// Returns the area of a text of the call shown.
+    pub fn text(&self, column: Column) -> Rect {
+        if column == Column::Envelope { self.envelope } else { self.receipt }
+    }
+
     /// Returns how many lines of a program's source are shown at once.
     pub fn source_rows(&self) -> usize {
         usize::from(cut_top(self.source, 1).1.height)

@@ -58,7 +58,7 @@ use approval::card::Card;
 use attention::Bell;
 use hints::Memory;
 use metrics::gauges::Pace;
-pub use mode::{Layer, Mode, Screen};
+pub use mode::{Layer, Mode, Prompt, Screen};
 use program::Programs;
 use reader::Reader;
 use receipts::Calls;
@@ -68,7 +68,7 @@ pub use setup::Setup;
 use stop::Guard;
 use task_list::Filter;
 use toasts::Toasts;
-use typing::Lines;
+use typing::History;
 use view::View;
 
 /// The task list.
@@ -135,7 +135,7 @@ pub struct App {
     /// Steps by which the list is larger than usual.
     pub split: i16,
     /// Lines written before, newest last; never one that was to be hidden.
-    pub lines: Lines,
+    pub history: History,
     /// The timeline tells of all tasks.
     pub is_overall: bool,
     /// The calls.
@@ -189,7 +189,7 @@ impl App {
             is_zoomed: false,
             pins: Vec::new(),
             split: 0,
-            lines: Lines::default(),
+            history: History::default(),
             is_overall: false,
             calls: Calls::default(),
             reader: None,
@@ -287,10 +287,9 @@ impl App {
     /// Returns the task that keys are typed into.
     pub fn typing_into(&self) -> Option<&TaskId> {
         match &self.mode {
-            Mode::Input(task) | Mode::Line(task, _) => Some(task),
+            Mode::Input(task) | Mode::Write(Prompt::Line(task), _) => Some(task),
             Mode::Copy(copying) if copying.was_input => Some(&copying.task),
-            Mode::Observe | Mode::Copy(_) | Mode::Start(_) => None,
-            Mode::Rename(..) | Mode::Search(..) | Mode::Find(_) => None,
+            Mode::Observe | Mode::Copy(_) | Mode::Write(..) => None,
         }
     }
 
@@ -308,11 +307,8 @@ impl App {
             (Some(Layer::Held(_)), _) => Context::Held,
             (Some(Layer::Help { .. } | Layer::Why(_)), _) => Context::Help,
             (None, Mode::Input(_)) => Context::Input,
-            (None, Mode::Line(..)) => Context::Line,
             (None, Mode::Copy(_)) => Context::Copy,
-            (None, Mode::Rename(..)) => Context::Note,
-            (None, Mode::Start(_)) => Context::Start,
-            (None, Mode::Search(..) | Mode::Find(_)) => Context::Search,
+            (None, Mode::Write(prompt, _)) => prompt.context(),
             (None, Mode::Observe) => self.view_context(),
         }
     }

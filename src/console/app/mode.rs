@@ -85,29 +85,47 @@ pub enum Mode {
     Observe,
     /// To this task, every one but the chord that leaves.
     Input(TaskId),
-    /// Into a line for this task.
-    Line(TaskId, Editor),
     /// To a pane that stands still, to copy from it.
     Copy(Copying),
-    /// Into a command to start.
-    Start(Editor),
-    /// Into a name for this task.
-    Rename(TaskId, Editor),
-    /// Into a text to search this task's output for.
-    Search(TaskId, Editor),
-    /// Into a text to find in what is read.
-    Find(Editor),
+    /// Into a line that is written at the bottom of the screen.
+    Write(Prompt, Editor),
+}
+
+/// What a line is written for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Prompt {
+    /// To send it to this task.
+    Line(TaskId),
+    /// A command to start.
+    Start,
+    /// A name for this task.
+    Rename(TaskId),
+    /// A text to search this task's output for.
+    Search(TaskId),
+    /// A text to find in what is read.
+    Find,
+}
+
+impl Prompt {
+    /// Returns the context whose keys hold while it is written.
+    pub fn context(&self) -> Context {
+        match self {
+            Self::Line(_) => Context::Line,
+            Self::Start => Context::Start,
+            Self::Rename(_) => Context::Note,
+            Self::Search(_) | Self::Find => Context::Search,
+        }
+    }
 }
 
 impl Mode {
     /// Returns the task that it is about.
     pub fn task(&self) -> Option<&TaskId> {
         match self {
-            Self::Input(task) | Self::Line(task, _) | Self::Rename(task, _) | Self::Search(task, _) => {
-                Some(task)
-            }
+            Self::Input(task) => Some(task),
+            Self::Write(Prompt::Line(task) | Prompt::Rename(task) | Prompt::Search(task), _) => Some(task),
             Self::Copy(copying) => Some(&copying.task),
-            Self::Observe | Self::Start(_) | Self::Find(_) => None,
+            Self::Observe | Self::Write(Prompt::Start | Prompt::Find, _) => None,
         }
     }
 }

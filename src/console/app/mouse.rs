@@ -107,14 +107,13 @@ impl App {
             self.leave_pane();
         }
         if self.screen == Screen::Receipts {
-            let texts = [
-                (Column::Receipt, layout.receipt, &mut self.calls.receipt),
-                (Column::Envelope, layout.envelope, &mut self.calls.envelope),
-            ];
-            if let Some((column, area, place)) = texts.into_iter().find(|(_, area, _)| area.contains(at)) {
+            let texts = [Column::Receipt, Column::Envelope].into_iter();
+            for column in texts.filter(|column| layout.text(*column).contains(at)) {
                 self.calls.column = column;
-                if at.y > area.y {
-                    place.at = place.top + usize::from(at.y - area.y - 1);
+                let row = (at.y - layout.text(column).y).checked_sub(1);
+                if let (Some(row), Some(sheet)) = (row, &mut self.calls.sheet) {
+                    let text = sheet.text_mut(column);
+                    text.at = text.top + usize::from(row);
                 }
             }
         }

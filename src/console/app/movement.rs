@@ -37,11 +37,6 @@ pub(crate) fn moved(at: usize, action: Action, page: usize, last: usize) -> usiz
     to.min(last)
 }
 
-/// Texts stand one column in from either side.
-pub(super) fn text_columns(width: u16) -> usize {
-    usize::from(width.saturating_sub(2))
-}
-
 /// Returns the first item to show so that the selected one is on screen and no room is wasted.
 pub(super) fn window(top: usize, selected: usize, count: usize, shown: usize) -> usize {
     let last_top = count.saturating_sub(shown);

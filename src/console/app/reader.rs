@@ -2,17 +2,16 @@
 //! Texts that take the whole screen: the difference of two answers; moving in them, and leaving.
 //! A text that takes the whole screen: its title, what is marked, the row that is read.
 
-use super::movement::{text_columns, window};
 use ratatui::layout::Rect;
-use serde_json::Value;
 
 use crate::runtime::CallRecord;
 
+use super::App;
+use super::find::found;
 use super::layout::{Layout, cut_left, cut_top};
-use super::movement::moved;
+use super::movement::{moved, window};
 use super::painter::Painter;
-use super::receipts::{Column, Place, draw};
-use super::{App, find};
+use super::receipts::{Column, draw};
 use crate::console::keys::Action;
 use crate::console::text::diff::Diff;
 use crate::console::text::{self, Document, Piece, count, piece};
@@ -20,6 +19,56 @@ use crate::console::theme::Role;
 
 /// Rows kept in sight above a part that was jumped to.
 const CONTEXT: usize = 3;
+
+/// A text laid out for its room, and where it is read.
+#[derive(Debug, Clone, Default)]
+pub struct Text {
+    /// The text.
+    pub document: Document,
+    /// The row the keys are at.
+    pub at: usize,
+    /// The first row shown.
+    pub top: usize,
+}
+
+impl Text {
+    /// Begins to read a document.
+    pub fn new(document: Document) -> Self {
+        Self { document, at: 0, top: 0 }
+    }
+
+    /// Returns the last row.
+    fn last(&self) -> usize {
+        self.document.rows().len().saturating_sub(1)
+    }
+
+    /// Moves the row that is read, where so many are shown.
+    pub fn go(&mut self, action: Action, shown: usize) {
+        self.at = moved(self.at, action, shown.saturating_sub(1).max(1), self.last());
+    }
+
+    /// Rolls by a row, as the wheel does; the row that is read stays if it can.
+    pub fn roll(&mut self, action: Action, shown: usize) {
+        self.top = moved(self.top, action, shown, (self.last() + 1).saturating_sub(shown));
+        self.at = self.at.clamp(self.top, self.top + shown.saturating_sub(1));
+    }
+
+    /// Wraps the text for an area so wide, one column in from either side.
+    pub fn wrap(&mut self, width: u16) {
+        self.at = self.document.wrap_at(usize::from(width.saturating_sub(2)), self.at);
+    }
+
+    /// Puts the row that is read on screen.
+    pub fn settle(&mut self, shown: usize) {
+        self.at = self.at.min(self.last());
+        self.top = window(self.top, self.at, self.document.rows().len(), shown);
+    }
+
+    /// Returns the row of an area in which a row of the text stands.
+    pub fn row_on_screen(&self, row: usize) -> Option<u16> {
+        row.checked_sub(self.top).and_then(|y| u16::try_from(y).ok())
+    }
+}
 
 /// A text read over the screen it belongs to.
 #[derive(Debug, Clone)]
@@ -29,9 +78,7 @@ pub struct Reader {
     /// Facts about it, most important first.
     pub facts: Vec<Piece>,
     /// The text.
-    pub document: Document,
-    /// Where it is read.
-    pub place: Place,
+    pub text: Text,
     /// The lines in which its parts begin: what the keys jump between.
     pub parts: Vec<usize>,
     /// The part it is opened at, from 0.
@@ -43,18 +90,18 @@ pub struct Reader {
 impl Reader {
     /// Goes to the part after the row read, or to the one before; stays when there is none.
     pub fn jump(&mut self, forward: bool) {
-        let mut rows = self.parts.iter().filter_map(|line| self.document.row_of(*line));
-        let at = self.place.at;
+        let mut rows = self.parts.iter().filter_map(|line| self.text.document.row_of(*line));
+        let at = self.text.at;
         let to = if forward { rows.find(|row| *row > at) } else { rows.rfind(|row| *row < at) };
         if let Some(to) = to {
-            self.place = Place { at: to, top: to.saturating_sub(CONTEXT) };
+            (self.text.at, self.text.top) = (to, to.saturating_sub(CONTEXT));
         }
     }
 
     /// Returns which part the row read is in or after, from 1, and how many there are.
     pub fn part_at(&self) -> (usize, usize) {
-        let rows = self.parts.iter().filter_map(|line| self.document.row_of(*line));
-        (rows.take_while(|row| *row <= self.place.at).count(), self.parts.len())
+        let rows = self.parts.iter().filter_map(|line| self.text.document.row_of(*line));
+        (rows.take_while(|row| *row <= self.text.at).count(), self.parts.len())
     }
 }
 
@@ -82,28 +129,24 @@ impl App {
     pub(super) fn go_in_reader(&mut self, action: Action) {
         let shown = usize::from(cut_top(self.layout().stage, 1).1.height);
         let Some(reader) = &mut self.reader else { return };
-        let last = reader.document.rows().len().saturating_sub(1);
         match action {
             Action::NextPart => reader.jump(true),
             Action::PreviousPart => reader.jump(false),
-            action => reader.place.at = moved(reader.place.at, action, shown.saturating_sub(1).max(1), last),
+            action => reader.text.go(action, shown),
         }
     }
 
     /// Wraps the text over the screen for its room, and puts the row read on screen.
     pub(super) fn lay_out_reader(&mut self, layout: &Layout) {
         let Some(reader) = &mut self.reader else { return };
-        let is_new = reader.document.columns() == 0;
-        let place = &mut reader.place;
-        place.at = reader.document.wrap_at(text_columns(layout.stage.width), place.at);
-        if let Some(first) = reader.parts.get(reader.begin).and_then(|line| reader.document.row_of(*line))
-            && is_new
-        {
-            *place = Place { at: first, top: first.saturating_sub(usize::from(layout.stage.height / 3)) };
+        let text = &mut reader.text;
+        let is_new = text.document.columns() == 0;
+        text.wrap(layout.stage.width);
+        let begin = reader.parts.get(reader.begin).filter(|_| is_new);
+        if let Some(first) = begin.and_then(|line| text.document.row_of(*line)) {
+            (text.at, text.top) = (first, first.saturating_sub(usize::from(layout.stage.height / 3)));
         }
-        let rows = reader.document.rows().len();
-        place.at = place.at.min(rows.saturating_sub(1));
-        place.top = window(place.top, place.at, rows, usize::from(layout.stage.height.saturating_sub(1)));
+        text.settle(usize::from(layout.stage.height.saturating_sub(1)));
     }
 }
 
@@ -111,7 +154,7 @@ impl App {
 fn difference(before: &CallRecord, after: &CallRecord, column: Column) -> Reader {
     let texts = [before, after].map(|record| match column {
         Column::Receipt => record.receipt.clone().unwrap_or_default(),
-        _ => pretty(record.envelope.as_ref()),
+        _ => record.envelope.as_ref().map(|value| format!("{value:#}")).unwrap_or_default(),
     });
     let diff = Diff::of(&texts[0], &texts[1]);
     let what = if column == Column::Receipt { "receipts" } else { "envelopes" };
@@ -122,25 +165,19 @@ fn difference(before: &CallRecord, after: &CallRecord, column: Column) -> Reader
     Reader {
         title: format!("{what} of calls - {first} and + {second}"),
         facts,
-        document: diff.document,
-        place: Place::default(),
+        text: Text::new(diff.document),
         parts: diff.changes,
         begin: 0,
         part: "change",
     }
 }
 
-fn pretty(value: Option<&Value>) -> String {
-    value.map(|value| format!("{value:#}")).unwrap_or_default()
-}
-
 pub(super) fn draw(painter: &mut Painter<'_>, area: Rect, reader: &Reader) {
     let (head, body) = cut_top(area, 1);
     painter.head(head, &[piece(reader.title.clone(), Role::Title)], &reader.facts);
-    draw::reading(painter, body, &reader.document, reader.place.top);
-    find::found(painter, body, reader.place);
-    let y = reader.place.at.checked_sub(reader.place.top).and_then(|y| u16::try_from(y).ok());
-    if let Some(y) = y.filter(|y| *y < body.height) {
+    draw::reading(painter, body, &reader.text, reader.text.top);
+    found(painter, body, &reader.text);
+    if let Some(y) = reader.text.row_on_screen(reader.text.at) {
         let mark = piece(painter.glyphs().selected, Role::Accent);
         painter.row(cut_left(body, 1).0, y, &[mark]);
     }
@@ -148,8 +185,8 @@ pub(super) fn draw(painter: &mut Painter<'_>, area: Rect, reader: &Reader) {
 
 /// Where the person is in it.
 pub(super) fn told(reader: &Reader) -> Vec<Piece> {
-    let rows = reader.document.rows().len() as u64;
-    let at = format!("line {} of {}", count((reader.place.at as u64 + 1).min(rows)), count(rows));
+    let rows = reader.text.document.rows().len() as u64;
+    let at = format!("line {} of {}", count((reader.text.at as u64 + 1).min(rows)), count(rows));
     let part = match reader.part_at() {
         (_, 0) => String::new(),
         (at, all) => format!("{} {}/{}  ", reader.part, count(at as u64), count(all as u64)),

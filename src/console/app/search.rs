@@ -4,12 +4,11 @@
 
 use std::ops::Range;
 
-use tui_input::Input as Editor;
 use unicode_width::UnicodeWidthStr;
 
 use crate::envelope::TaskId;
 
-use super::{App, Mode};
+use super::{App, Mode, Prompt};
 use crate::console::msg::{Anchor, Effect, PageView};
 use crate::console::text::finding::{Line, Needle};
 
@@ -190,14 +189,12 @@ impl App {
     /// Opens the line to search a task's output; it stays at hand.
     pub(super) fn open_search(&mut self, task: TaskId) {
         self.take_up(task.clone());
-        self.mode = Mode::Search(task, Editor::default());
+        self.write(Prompt::Search(task));
     }
 
     /// Searches for what is written, backwards from the last line shown.
-    pub(super) fn find(&mut self) {
-        let Mode::Search(task, editor) = &self.mode else { return };
-        let (task, needle) = (task.clone(), editor.value().to_owned());
-        self.observe();
+    pub(super) fn find(&mut self, task: TaskId) {
+        let needle = self.take_written();
         if self.view.task(&task).is_none() || needle.is_empty() {
             return;
         }

@@ -12,7 +12,7 @@ use super::receipts::Column;
 use super::search::{Outcome, Search};
 use super::task_words::{need, who};
 use super::typing::wants_secret;
-use super::{App, Layer, Mode, Screen, alias, question};
+use super::{App, Layer, Mode, Prompt, Screen, alias, question};
 use crate::console::keys::{Action, Context};
 use crate::console::text::{self, Piece, piece, visible};
 use crate::console::theme::Role;
@@ -56,11 +56,11 @@ fn mode_word(app: &App) -> String {
         (Context::Settled, _) => "SETTLED".to_owned(),
         (Context::List, _) => "CHOOSE".to_owned(),
         (_, Mode::Input(task)) => format!("INPUT {}", of(task)),
-        (_, Mode::Line(task, _)) => format!("LINE {}", of(task)),
         (_, Mode::Copy(_)) => "COPY".to_owned(),
-        (_, Mode::Rename(..)) => "NAME".to_owned(),
-        (_, Mode::Start(_)) => "START".to_owned(),
-        (_, Mode::Search(..) | Mode::Find(_)) => "SEARCH".to_owned(),
+        (_, Mode::Write(Prompt::Line(task), _)) => format!("LINE {}", of(task)),
+        (_, Mode::Write(Prompt::Rename(_), _)) => "NAME".to_owned(),
+        (_, Mode::Write(Prompt::Start, _)) => "START".to_owned(),
+        (_, Mode::Write(Prompt::Search(_) | Prompt::Find, _)) => "SEARCH".to_owned(),
         (_, Mode::Observe) if is_searching(app) || app.is_finding() => "SEARCH".to_owned(),
         (Context::Replay, _) => {
             format!("REPLAY {}", app.replay.as_ref().map(|replay| of(&replay.task)).unwrap_or_default())
@@ -185,24 +185,22 @@ pub(super) fn notice(painter: &mut Painter<'_>, area: Rect) {
     let task = app.mode.task().and_then(|task| app.view.task(task));
     let is_secret = task.is_some_and(|task| wants_secret(task));
     let of = task.map(|task| alias(task)).unwrap_or_default();
-    let (label, editor) = match &app.mode {
-        Mode::Line(_, _) if task.is_none() => return,
-        Mode::Line(_, editor) if is_secret => (format!(" secret, not recorded to {of} "), editor),
-        Mode::Line(_, editor) => (format!(" line to {of} "), editor),
-        Mode::Start(editor) => (" run here ".to_owned(), editor),
-        Mode::Rename(_, editor) => (format!(" name for {of} "), editor),
-        Mode::Search(_, editor) => (format!(" search {of} "), editor),
-        Mode::Find(editor) => {
-            let what = if app.calls.column == Column::Envelope { "envelope" } else { "receipt" };
-            (format!(" find in the {what} "), editor)
-        }
-        Mode::Observe | Mode::Input(_) | Mode::Copy(_) => {
-            let pieces = news(painter);
-            return painter.line(Rect { width: area.width.saturating_sub(1), ..area }, 0, &pieces);
-        }
+    let Mode::Write(prompt, editor) = &app.mode else {
+        let pieces = news(painter);
+        return painter.line(Rect { width: area.width.saturating_sub(1), ..area }, 0, &pieces);
+    };
+    let label = match prompt {
+        Prompt::Line(_) if task.is_none() => return,
+        Prompt::Line(_) if is_secret => format!(" secret, not recorded to {of} "),
+        Prompt::Line(_) => format!(" line to {of} "),
+        Prompt::Start => " run here ".to_owned(),
+        Prompt::Rename(_) => format!(" name for {of} "),
+        Prompt::Search(_) => format!(" search {of} "),
+        Prompt::Find if app.calls.column == Column::Envelope => " find in the envelope ".to_owned(),
+        Prompt::Find => " find in the receipt ".to_owned(),
     };
     let label = [piece(label, Role::Faint), painter.prompt()];
-    let is_masked = is_secret && matches!(app.mode, Mode::Line(..));
+    let is_masked = is_secret && matches!(prompt, Prompt::Line(_));
     painter.editor(area, 0, &label, editor, is_masked, app.layers.is_empty());
 }
 
@@ -210,17 +208,12 @@ pub(super) fn notice(painter: &mut Painter<'_>, area: Rect) {
 fn news(painter: &mut Painter<'_>) -> Vec<Piece> {
     let app = painter.app;
     if app.view.is_lost {
-        let (action, word) = match app.mode {
-            Mode::Input(_) => (Action::Leave, "leaves"),
-            _ => (Action::Quit, "quits"),
+        let text = piece(" the runtime went away; this is the last that was known.", Role::Failed);
+        let way = match app.mode {
+            Mode::Input(_) => painter.hint(app.context(), Action::Leave, "leaves"),
+            _ => painter.hint(app.context(), Action::Quit, "quits"),
         };
-        let key = app.setup.keymap.key(app.context(), action).unwrap_or_default();
-        let text = " the runtime went away; this is the last that was known.";
-        return vec![
-            piece(text, Role::Failed),
-            piece(format!("  {key}"), Role::Key),
-            piece(format!(" {word}"), Role::Text),
-        ];
+        return [vec![text], way].concat();
     }
     if let Mode::Input(task) = &app.mode
         && let Some(task) = app.view.task(task).filter(|task| task.status.is_terminal())
@@ -251,9 +244,8 @@ fn news(painter: &mut Painter<'_>) -> Vec<Piece> {
             let cmd = piece(format!("  {}", visible::told(&task.cmd)), Role::Faint);
             let has_pane = matches!(app.screen, Screen::Tasks | Screen::Focus | Screen::Program);
             let is_here = has_pane && app.at_hand().is_some_and(|shown| shown.id == task.id);
-            let key = app.setup.keymap.key(app.context(), Action::Attend).filter(|_| !is_here);
-            let hint = key.map(|key| [piece(format!("  {key}"), Role::Key), piece(" attention", Role::Text)]);
-            let hint = hint.into_iter().flatten();
+            let hint = painter.hint(app.context(), Action::Attend, "attention");
+            let hint = hint.into_iter().filter(|_| !is_here);
             [piece(text, Role::Waiting)].into_iter().chain(hint).chain([cmd]).collect()
         }
         (None, None) => app.hint(),
@@ -270,14 +262,9 @@ fn held(painter: &Painter<'_>) -> Option<Vec<Piece>> {
         many => format!("{many} calls wait"),
     };
     let text = format!(" {glyph} {count} for your word since {}", painter.time(first.since));
-    let key = app.setup.keymap.key(app.context(), Action::Approvals).unwrap_or_default();
     let cmd = first.commands.first().map(|command| visible::told(command.cmd.trim())).unwrap_or_default();
-    Some(vec![
-        piece(text, Role::Waiting),
-        piece(format!("  {key}"), Role::Key),
-        piece(" look", Role::Text),
-        piece(format!("  {cmd}"), Role::Faint),
-    ])
+    let hint = painter.hint(app.context(), Action::Approvals, "look");
+    Some([vec![piece(text, Role::Waiting)], hint, vec![piece(format!("  {cmd}"), Role::Faint)]].concat())
 }
 
 /// The question that waits longest, unless a task has waited longer or the screen itself says so.
@@ -295,10 +282,7 @@ fn asked(painter: &mut Painter<'_>) -> Option<Vec<Piece>> {
     if let Some(deadline) = question.deadline {
         row.push(piece(format!("  {}", painter.left(deadline)), Role::Text));
     }
-    let key = app.setup.keymap.key(app.context(), Action::Attend);
-    row.extend(
-        key.into_iter().flat_map(|key| [piece(format!("  {key}"), Role::Key), piece(" answer", Role::Text)]),
-    );
+    row.extend(painter.hint(app.context(), Action::Attend, "answer"));
     row.push(piece(format!("  {}", visible::told(question.text.trim())), Role::Faint));
     Some(row)
 }

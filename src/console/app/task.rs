@@ -7,7 +7,7 @@ use crate::link::Request;
 use crate::runtime::{TaskStatus, TaskView};
 use crate::terminal::Size;
 
-use super::{App, Layer, Mode, Screen, alias, takes_input};
+use super::{App, Layer, Mode, Prompt, Screen, alias, takes_input};
 use crate::console::keys::Action;
 use crate::console::msg::Effect;
 
@@ -23,8 +23,7 @@ impl App {
             Action::Type => self.enter(&task),
             Action::Line => {
                 self.thaw();
-                self.lines.rest();
-                self.mode = Mode::Line(id, tui_input::Input::default());
+                self.write(Prompt::Line(id));
             }
             Action::Stop => self.open(Layer::Stop { task: id, kill: task.status == TaskStatus::Cancelling }),
             Action::Kill => self.open(Layer::Stop { task: id, kill: true }),
@@ -32,7 +31,7 @@ impl App {
             Action::Pin => self.turn_pin(),
             Action::Rename => {
                 let name = task.name.clone().unwrap_or_default();
-                self.mode = Mode::Rename(id, tui_input::Input::new(name));
+                self.mode = Mode::Write(Prompt::Rename(id), name.into());
             }
             Action::Why => self.open(Layer::Why(id)),
             Action::Replay => self.open_replay(id),

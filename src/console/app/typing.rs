@@ -11,7 +11,7 @@ use crate::runtime::{Input, TaskView};
 use crate::terminal::{Key, KeyPress};
 
 use super::approval::card::Writing;
-use super::{App, Layer, Mode, takes_input};
+use super::{App, Layer, Mode, Prompt, takes_input};
 use crate::console::keys::{Action, Context};
 use crate::console::msg::Effect;
 
@@ -20,13 +20,13 @@ const KEPT: usize = 100;
 
 /// Lines written before, and which of them is called back.
 #[derive(Debug, Clone, Default)]
-pub struct Lines {
+pub struct History {
     lines: Vec<String>,
     /// How far back; 0 is the line being written.
     back: usize,
 }
 
-impl Lines {
+impl History {
     /// Keeps a line; the same twice in a row is kept once.
     pub fn keep(&mut self, line: &str) {
         self.back = 0;
@@ -67,10 +67,7 @@ impl App {
             Mode::Observe => return self.literal_chord(key, action),
             Mode::Copy(_) => action.into_iter().for_each(|action| self.act_in_copy(action)),
             Mode::Input(task) => self.input_key(&task.clone(), key, action),
-            Mode::Line(task, _) => self.line_key(&task.clone(), key, action),
-            Mode::Start(_) => self.start_key(key, action),
-            Mode::Rename(task, _) => self.name_key(&task.clone(), key, action),
-            Mode::Search(..) | Mode::Find(_) => self.search_key(key, action),
+            Mode::Write(prompt, _) => self.prompt_key(prompt.clone(), key, action),
         }
         true
     }
@@ -101,58 +98,60 @@ impl App {
         self.effects.push(Effect::Send { task: task.clone(), input: Input::Keys(vec![key]) });
     }
 
-    fn line_key(&mut self, task: &TaskId, key: KeyPress, action: Option<Action>) {
-        match action {
-            Some(Action::Leave) => self.observe(),
-            Some(Action::Raw) => self.mode = Mode::Input(task.clone()),
-            Some(Action::Send) => self.send_line(task),
-            Some(Action::Newline) => self.edit(InputRequest::InsertChar('\n')),
-            _ => self.edit_or_call_back(key),
-        }
+    /// Begins to write a line.
+    pub(super) fn write(&mut self, prompt: Prompt) {
+        self.history.rest();
+        self.mode = Mode::Write(prompt, Editor::default());
     }
 
-    fn start_key(&mut self, key: KeyPress, action: Option<Action>) {
-        match action {
-            Some(Action::Leave) => self.observe(),
-            Some(Action::Run) => self.run_command(),
-            _ => self.edit_or_call_back(key),
-        }
-    }
-
-    fn search_key(&mut self, key: KeyPress, action: Option<Action>) {
-        match action {
-            Some(Action::Leave) => self.observe(),
-            Some(Action::Find) if matches!(self.mode, Mode::Find(_)) => self.found_text(),
-            Some(Action::Find) => self.find(),
+    fn prompt_key(&mut self, prompt: Prompt, key: KeyPress, action: Option<Action>) {
+        let has_history = matches!(prompt, Prompt::Line(_) | Prompt::Start);
+        match (action, prompt) {
+            (Some(Action::Leave), _) => self.observe(),
+            (Some(Action::Raw), Prompt::Line(task)) => self.mode = Mode::Input(task),
+            (Some(Action::Newline), Prompt::Line(_)) => self.edit(InputRequest::InsertChar('\n')),
+            (Some(Action::Send), Prompt::Line(task)) => self.send_line(&task),
+            (Some(Action::Send), Prompt::Rename(task)) => {
+                let name = self.take_written();
+                let name = Some(name.trim().to_owned()).filter(|name| !name.is_empty());
+                self.effects.push(Effect::Ask(Request::Rename { task, name }));
+            }
+            (Some(Action::Run), Prompt::Start) => self.run_command(),
+            (Some(Action::Find), Prompt::Search(task)) => self.find(task),
+            (Some(Action::Find), Prompt::Find) => self.found_text(),
+            _ if has_history => self.edit_or_call_back(key),
             _ => self.edit_key(key),
         }
     }
 
+    /// Returns what is written, and observes again.
+    pub(super) fn take_written(&mut self) -> String {
+        let written = self.editor().map(Editor::value_and_reset).unwrap_or_default();
+        self.observe();
+        written
+    }
+
     /// Sends the composed line.
     fn send_line(&mut self, task: &TaskId) {
-        let Mode::Line(_, editor) = &mut self.mode else { return };
-        let text = editor.value_and_reset();
+        let text = self.editor().map(Editor::value_and_reset).unwrap_or_default();
         let Some(view) = self.view.task(task).cloned() else { return };
         if !takes_input(&view) {
             self.toasts.fail(format!("{} has ended", super::alias(&view)), None);
             return;
         }
-        let is_secret = wants_secret(&view);
-        if !is_secret {
-            self.lines.keep(&text);
+        if !wants_secret(&view) {
+            self.history.keep(&text);
         }
         self.effects.push(line_to(&view, &text));
     }
 
     fn run_command(&mut self) {
-        let Mode::Start(editor) = &self.mode else { return };
-        let cmd = editor.value().trim().to_owned();
-        self.observe();
-        if cmd.is_empty() {
-            return;
+        let written = self.take_written();
+        let cmd = written.trim();
+        if !cmd.is_empty() {
+            self.history.keep(cmd);
+            self.effects.push(start_of(cmd));
         }
-        self.lines.keep(&cmd);
-        self.effects.push(start_of(&cmd));
     }
 
     pub(super) fn paste(&mut self, text: String) {
@@ -176,9 +175,7 @@ impl App {
                 }
                 self.effects.push(Effect::Send { task, input: Input::Paste(text) });
             }
-            Mode::Line(..) | Mode::Start(_) | Mode::Rename(..) | Mode::Search(..) | Mode::Find(_) => {
-                self.insert(&text);
-            }
+            Mode::Write(..) => self.insert(&text),
         }
     }
 
@@ -188,20 +185,6 @@ impl App {
             self.edit(InputRequest::InsertChar(c));
         }
         self.filter_list();
-    }
-
-    fn name_key(&mut self, task: &TaskId, key: KeyPress, action: Option<Action>) {
-        match action {
-            Some(Action::Leave) => self.observe(),
-            Some(Action::Send) => {
-                let name = self.editor().map(Editor::value_and_reset).unwrap_or_default();
-                self.observe();
-                let name = name.trim();
-                let name = (!name.is_empty()).then(|| name.to_owned());
-                self.effects.push(Effect::Ask(Request::Rename { task: task.clone(), name }));
-            }
-            _ => self.edit_key(key),
-        }
     }
 
     /// Up and down call back lines written before, where they are not to be hidden.
@@ -216,7 +199,7 @@ impl App {
         if is_hidden {
             return;
         }
-        if let Some(line) = self.lines.step(older)
+        if let Some(line) = self.history.step(older)
             && let Some(editor) = self.editor()
         {
             *editor = Editor::new(line);
@@ -259,11 +242,7 @@ impl App {
             };
         }
         match &mut self.mode {
-            Mode::Line(_, editor)
-            | Mode::Rename(_, editor)
-            | Mode::Start(editor)
-            | Mode::Search(_, editor)
-            | Mode::Find(editor) => Some(editor),
+            Mode::Write(_, editor) => Some(editor),
             Mode::Observe | Mode::Input(_) | Mode::Copy(_) => None,
         }
     }
@@ -295,7 +274,7 @@ mod tests {
 
     #[test]
     fn lines_come_back_newest_first() {
-        let mut lines = Lines::default();
+        let mut lines = History::default();
         for line in ["one", "two", "two", " "] {
             lines.keep(line);
         }

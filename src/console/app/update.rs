@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::export::{Export, Shot};
 use super::receipts::Column;
 use super::task_list::Filter;
-use super::{App, Layer, Mode, Screen};
+use super::{App, Layer, Mode, Prompt, Screen};
 use crate::console::keys::{Action, Context};
 use crate::console::msg::{Answered, Effect, Msg};
 use crate::console::text::visible;
@@ -233,10 +233,7 @@ impl App {
             Action::Themes => self.open_themes(),
             Action::Messages => self.open_messages(),
             Action::EditSettings => self.beside("config edit"),
-            Action::Start => {
-                self.lines.rest();
-                self.mode = Mode::Start(tui_input::Input::default());
-            }
+            Action::Start => self.write(Prompt::Start),
             Action::Pause => self.turn_pause(),
             Action::Approvals => self.show_held(),
             Action::Attend => self.open_attention(),

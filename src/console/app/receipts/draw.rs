@@ -3,16 +3,17 @@
 use crate::console::app::find::found;
 use crate::console::app::layout::{Layout, cut_left, cut_top};
 use crate::console::app::painter::Painter;
+use crate::console::app::reader::Text;
 use crate::console::app::task_words::who;
 use crate::console::app::{Screen, alias};
-use crate::console::text::{Document, Piece, column, count, millis, piece, right, tokens, visible, wrapped};
+use crate::console::text::{Piece, column, count, millis, piece, right, tokens, visible, wrapped};
 use crate::console::theme::Role;
 use ratatui::layout::Rect;
 
 use crate::runtime::CallSummary;
 
 use super::sheet::Sheet;
-use super::{Column, Place, progress};
+use super::{Column, progress};
 
 /// Columns of a list that has room for the summaries.
 const SUMMED_UP: u16 = 76;
@@ -31,55 +32,40 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
     let app = painter.app;
     let sheet = app.calls.sheet.as_ref();
     let is_reading = |column| app.screen == Screen::Receipts && app.calls.column == column;
-    let sides = [
-        (
-            layout.receipt,
-            "receipt",
-            Column::Receipt,
-            sheet.map(|s| (&s.receipt, s.receipt_chars)),
-            app.calls.receipt,
-        ),
-        (
-            layout.envelope,
-            "envelope",
-            Column::Envelope,
-            sheet.map(|s| (&s.envelope, s.envelope_chars)),
-            app.calls.envelope,
-        ),
-    ];
-    for (area, name, column, text, place) in sides {
+    for column in [Column::Receipt, Column::Envelope] {
+        let area = layout.text(column);
         if area.is_empty() {
             continue;
         }
         let (head, body) = cut_top(area, 1);
-        let title = title(painter, name, is_reading(column));
-        let facts = text.map(|(_, chars)| sizes(chars)).unwrap_or_default();
+        let title = title(painter, column, is_reading(column));
+        let facts = sheet.map(|sheet| sizes(sheet.chars(column))).unwrap_or_default();
         painter.head(head, &title, &facts);
-        match text {
-            Some((document, _)) if sheet.is_some_and(|sheet| sheet.is_answered) => {
-                let top = if app.screen == Screen::Receipts { place.top } else { 0 };
-                reading(painter, body, document, top);
+        match sheet.filter(|sheet| sheet.is_answered) {
+            Some(sheet) if app.screen == Screen::Receipts => {
+                let text = sheet.text(column);
+                reading(painter, body, text, text.top);
                 if is_reading(column) {
-                    found(painter, body, place);
+                    found(painter, body, text);
                 }
-                if let Some(sheet) = sheet.filter(|_| app.screen == Screen::Receipts) {
-                    mark(painter, body, sheet, column, place);
-                }
+                mark(painter, body, sheet, column);
             }
-            _ if column == Column::Receipt && progress::is_under_way(app) => {
+            Some(sheet) => reading(painter, body, sheet.text(column), 0),
+            None if column == Column::Receipt && progress::is_under_way(app) => {
                 progress::draw_batch(painter, body)
             }
-            _ if column == Column::Receipt && progress::stream_under_way(app).is_some() => {
+            None if column == Column::Receipt && progress::stream_under_way(app).is_some() => {
                 progress::draw_stream(painter, body)
             }
-            _ => nothing_yet(painter, body),
+            None => nothing_yet(painter, body),
         }
     }
 }
 
-fn title(painter: &Painter<'_>, name: &str, is_reading: bool) -> Vec<Piece> {
+fn title(painter: &Painter<'_>, column: Column, is_reading: bool) -> Vec<Piece> {
     let app = painter.app;
     let mark = if is_reading { format!("{} ", painter.glyphs().selected) } else { String::new() };
+    let name = if column == Column::Envelope { "envelope" } else { "receipt" };
     let mut title = vec![piece(mark, Role::Accent), piece(name, Role::Title)];
     if app.screen != Screen::Receipts
         && let Some(call) = app.shown_call()
@@ -105,10 +91,10 @@ fn nothing_yet(painter: &mut Painter<'_>, area: Rect) {
 }
 
 /// Draws a text from a row on, one column in; marks at its right foot that it goes on.
-pub(crate) fn reading(painter: &mut Painter<'_>, area: Rect, document: &Document, top: usize) {
-    let inside = cut_left(area, 1).1;
-    painter.rows(inside, document.rows().iter().skip(top));
-    let below = document.rows().len().saturating_sub(top + usize::from(area.height));
+pub(crate) fn reading(painter: &mut Painter<'_>, area: Rect, text: &Text, top: usize) {
+    let rows = text.document.rows();
+    painter.rows(cut_left(area, 1).1, rows.iter().skip(top));
+    let below = rows.len().saturating_sub(top + usize::from(area.height));
     if below > 0 {
         let more = format!(" +{} ", count(below as u64));
         painter.row_right(area, area.height.saturating_sub(1), &[piece(more, Role::Mode)]);
@@ -116,17 +102,14 @@ pub(crate) fn reading(painter: &mut Painter<'_>, area: Rect, document: &Document
 }
 
 /// Marks the row that is read, and what says the same in the other column.
-fn mark(painter: &mut Painter<'_>, area: Rect, sheet: &Sheet, column: Column, place: Place) {
-    let calls = &painter.app.calls;
-    let Some(y) = place.at.checked_sub(place.top).and_then(|y| u16::try_from(y).ok()) else { return };
+fn mark(painter: &mut Painter<'_>, area: Rect, sheet: &Sheet, column: Column) {
+    let (text, read) = (sheet.text(column), painter.app.calls.column);
+    let Some(y) = text.row_on_screen(text.at) else { return };
     let glyphs = painter.glyphs();
-    let mark = if calls.column == column {
-        let is_linked = sheet.is_linked(column, place.at);
-        if is_linked { piece(glyphs.selected, Role::Accent) } else { piece(glyphs.dot, Role::Faint) }
-    } else if calls.column != Column::Calls && sheet.are_linked(calls.receipt.at, calls.envelope.at) {
-        piece(glyphs.selected, Role::Accent)
-    } else {
-        return;
+    let mark = match read == column {
+        true if !sheet.is_linked(column, text.at) => piece(glyphs.dot, Role::Faint),
+        false if read == Column::Calls || !sheet.are_linked() => return,
+        _ => piece(glyphs.selected, Role::Accent),
     };
     painter.row(area, y, &[mark]);
 }

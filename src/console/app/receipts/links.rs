@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
+use super::Column;
 use crate::tools::Source;
 
 /// Lines of an envelope and of its receipt that say the same, each counted from the text's first line.
@@ -16,6 +17,13 @@ pub struct Link {
     pub receipt: Range<usize>,
     /// The number of the batch item they are about, from 1.
     pub item: Option<u64>,
+}
+
+impl Link {
+    /// Returns the lines of the text in a column.
+    pub fn lines(&self, column: Column) -> &Range<usize> {
+        if column == Column::Envelope { &self.envelope } else { &self.receipt }
+    }
 }
 
 /// Returns which lines of an envelope, as it is laid out, say the same as which lines of its receipt.

@@ -8,7 +8,6 @@ pub mod sheet;
 use crate::console::app::movement::moved;
 use crate::console::keys::Action;
 use crate::console::msg::Effect;
-use links::Link;
 use sheet::Sheet;
 use std::sync::Arc;
 
@@ -34,13 +33,11 @@ pub enum Column {
     Envelope,
 }
 
-/// Where a text is read.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Place {
-    /// The row the keys are at.
-    pub at: usize,
-    /// The first row shown.
-    pub top: usize,
+impl Column {
+    /// Returns the column of the other text.
+    pub(crate) fn other(self) -> Self {
+        if self == Self::Envelope { Self::Receipt } else { Self::Envelope }
+    }
 }
 
 /// The receipts screen, and the receipt beside a task.
@@ -52,12 +49,6 @@ pub struct Calls {
     pub top: usize,
     /// The column keys act on.
     pub column: Column,
-    /// Where the receipt is read.
-    pub receipt: Place,
-    /// Where the envelope is read.
-    pub envelope: Place,
-    /// The call, column and row whose counterpart was last looked up.
-    pub(crate) followed: Option<(u64, Column, usize)>,
     /// The texts of the call shown.
     pub sheet: Option<Sheet>,
     /// The room the texts are given, in characters of the envelope; all of it unless set.
@@ -69,27 +60,13 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// Returns where the column that keys act on is read.
-    pub fn place(&self) -> Place {
-        if self.column == Column::Envelope { self.envelope } else { self.receipt }
-    }
-
-    /// Reads that column from there on.
-    pub fn put(&mut self, place: Place) {
-        *(if self.column == Column::Envelope { &mut self.envelope } else { &mut self.receipt }) = place;
-    }
-}
-
-impl Calls {
     /// Returns which item of a batch the row read belongs to, from 0.
     pub fn item_read(&self) -> Option<usize> {
         let sheet = self.sheet.as_ref().filter(|_| self.column != Column::Calls)?;
-        let line = sheet.document(self.column).line_of(self.place().at)?;
-        let begun = |link: &&Link| match self.column {
-            Column::Envelope => link.envelope.start <= line,
-            _ => link.receipt.start <= line,
-        };
-        let numbers = sheet.links.iter().filter(begun).filter_map(|link| link.item);
+        let text = sheet.text(self.column);
+        let line = text.document.line_of(text.at)?;
+        let begun = sheet.links.iter().filter(|link| link.lines(self.column).start <= line);
+        let numbers = begun.filter_map(|link| link.item);
         usize::try_from(numbers.max()?.checked_sub(1)?).ok()
     }
 }
@@ -131,7 +108,7 @@ impl App {
             return self.turn_column(1);
         }
         let Some(sheet) = &mut self.calls.sheet else { return };
-        self.calls.envelope.at = sheet.envelope.fold(self.calls.envelope.at);
+        sheet.envelope.at = sheet.envelope.document.fold(sheet.envelope.at);
     }
 
     pub(crate) fn copy_text(&mut self) {
@@ -189,28 +166,19 @@ impl App {
     }
 
     pub(crate) fn go_in_text(&mut self, column: Column, action: Action) {
-        if let Some((place, rows, shown)) = self.text(column) {
-            place.at = moved(place.at, action, shown.saturating_sub(1).max(1), rows.saturating_sub(1));
-        }
+        let shown = self.text_rows(column);
+        self.calls.sheet.iter_mut().for_each(|sheet| sheet.text_mut(column).go(action, shown));
     }
 
-    /// Rolls a text by a row, as the wheel does; the row that keys are at stays if it can.
+    /// Rolls a text by a row, as the wheel does.
     pub(super) fn roll_text(&mut self, column: Column, action: Action) {
-        if let Some((place, rows, shown)) = self.text(column) {
-            place.top = moved(place.top, action, shown, rows.saturating_sub(shown));
-            place.at = place.at.clamp(place.top, place.top + shown.saturating_sub(1));
-        }
+        let shown = self.text_rows(column);
+        self.calls.sheet.iter_mut().for_each(|sheet| sheet.text_mut(column).roll(action, shown));
     }
 
-    /// Returns where a text is read, its rows, and how many of them are shown.
-    fn text(&mut self, column: Column) -> Option<(&mut Place, usize, usize)> {
-        let layout = self.layout();
-        let sheet = self.calls.sheet.as_ref()?;
-        let (rows, area, place) = match column {
-            Column::Envelope => (sheet.envelope.rows().len(), layout.envelope, &mut self.calls.envelope),
-            _ => (sheet.receipt.rows().len(), layout.receipt, &mut self.calls.receipt),
-        };
-        Some((place, rows, usize::from(area.height.saturating_sub(1))))
+    /// Returns how many rows of a text are shown.
+    fn text_rows(&self, column: Column) -> usize {
+        usize::from(self.layout().text(column).height.saturating_sub(1))
     }
 
     pub(crate) fn fetch_call(&mut self, layout: &Layout) -> Option<Effect> {

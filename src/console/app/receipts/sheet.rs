@@ -2,7 +2,7 @@
 //! the budget took is marked line by line.
 
 use crate::console::app::layout::Layout;
-use crate::console::app::movement::{text_columns, window};
+use crate::console::app::reader::Text;
 use crate::console::app::{App, Screen};
 use crate::console::text::document::Marks;
 use crate::console::text::{Document, Piece, count, piece, tokens};
@@ -30,11 +30,13 @@ pub struct Sheet {
     /// The room the texts were given, if not all.
     pub budget: Option<u64>,
     /// The receipt.
-    pub receipt: Document,
+    pub receipt: Text,
     /// The envelope.
-    pub envelope: Document,
+    pub envelope: Text,
     /// What of them says the same.
     pub links: Vec<Link>,
+    /// The column and row whose counterpart was last looked up.
+    followed: Option<(Column, usize)>,
     /// Characters of the receipt.
     pub receipt_chars: u64,
     /// Characters of the envelope on one line.
@@ -49,8 +51,18 @@ pub struct Sheet {
 
 impl Sheet {
     /// Returns the text of a column.
-    pub fn document(&self, column: Column) -> &Document {
+    pub fn text(&self, column: Column) -> &Text {
         if column == Column::Envelope { &self.envelope } else { &self.receipt }
+    }
+
+    /// The same, to move in it.
+    pub(crate) fn text_mut(&mut self, column: Column) -> &mut Text {
+        if column == Column::Envelope { &mut self.envelope } else { &mut self.receipt }
+    }
+
+    /// Returns the characters of the text of a column.
+    pub fn chars(&self, column: Column) -> u64 {
+        if column == Column::Envelope { self.envelope_chars } else { self.receipt_chars }
     }
 
     /// Tells whether a row of a column has a counterpart.
@@ -58,32 +70,22 @@ impl Sheet {
         self.counterparts(column, row).next().is_some()
     }
 
-    /// Tells whether a row of the receipt and one of the envelope say the same.
-    pub fn are_linked(&self, receipt: usize, envelope: usize) -> bool {
-        let line = self.envelope.line_of(envelope);
-        line.is_some_and(|line| {
-            self.counterparts(Column::Receipt, receipt).any(|link| link.envelope.contains(&line))
-        })
+    /// Tells whether the rows that are read of both texts say the same.
+    pub fn are_linked(&self) -> bool {
+        let line = self.envelope.document.line_of(self.envelope.at);
+        let mut links = self.counterparts(Column::Receipt, self.receipt.at);
+        line.is_some_and(|line| links.any(|link| link.envelope.contains(&line)))
     }
 
     /// Returns the first row of what says the same as a row of a column, in the other one.
     pub fn counterpart(&self, column: Column, row: usize) -> Option<usize> {
-        let link = self.counterparts(column, row).next()?;
-        match column {
-            Column::Envelope => self.receipt.row_of(link.receipt.start),
-            _ => self.envelope.row_of(link.envelope.start),
-        }
+        let (link, other) = (self.counterparts(column, row).next()?, column.other());
+        self.text(other).document.row_of(link.lines(other).start)
     }
 
     fn counterparts(&self, column: Column, row: usize) -> impl Iterator<Item = &Link> {
-        let line = match column {
-            Column::Envelope => self.envelope.line_of(row),
-            _ => self.receipt.line_of(row),
-        };
-        self.links.iter().filter(move |link| {
-            let lines = if column == Column::Envelope { &link.envelope } else { &link.receipt };
-            line.is_some_and(|line| lines.contains(&line))
-        })
+        let line = self.text(column).document.line_of(row);
+        self.links.iter().filter(move |link| line.is_some_and(|line| link.lines(column).contains(&line)))
     }
 }
 
@@ -107,9 +109,10 @@ pub(crate) fn sheet(record: &CallRecord, budget: Option<u64>, glyphs: Glyphs) ->
         seq: record.seq,
         is_answered,
         budget,
-        receipt,
-        envelope: if is_answered { envelope } else { Document::default() },
+        receipt: Text::new(receipt),
+        envelope: Text::new(if is_answered { envelope } else { Document::default() }),
         links,
+        followed: None,
         receipt_chars: chars(&receipt_text),
         envelope_chars: chars(&envelope_text),
         whole_chars,
@@ -219,41 +222,29 @@ impl App {
         let is_same = self.calls.sheet.as_ref().is_some_and(|s| (s.seq, s.is_answered, s.budget) == wanted);
         if !is_same {
             self.calls.sheet = Some(sheet(&record, budget, self.setup.theme.glyphs));
-            (self.calls.receipt, self.calls.envelope, self.calls.followed) = Default::default();
         }
         self.place_texts(layout);
     }
 
     /// Wraps the texts for their room, puts one column where the other is, and the rows read on screen.
     fn place_texts(&mut self, layout: &Layout) {
-        let calls = &mut self.calls;
-        let Some(sheet) = &mut calls.sheet else { return };
+        let column = self.calls.column;
+        let Some(sheet) = &mut self.calls.sheet else { return };
         // A text that is not on screen is wrapped like the one that is: rows in it can be looked up.
-        let columns = |one: u16, other: u16| text_columns(if one == 0 { other } else { one });
-        let (receipt, envelope) = (layout.receipt.width, layout.envelope.width);
-        calls.receipt.at = sheet.receipt.wrap_at(columns(receipt, envelope), calls.receipt.at);
-        calls.envelope.at = sheet.envelope.wrap_at(columns(envelope, receipt), calls.envelope.at);
+        let [receipt, envelope] = [layout.receipt.width, layout.envelope.width];
+        sheet.receipt.wrap(if receipt == 0 { envelope } else { receipt });
+        sheet.envelope.wrap(if envelope == 0 { receipt } else { envelope });
         if self.screen != Screen::Receipts {
             return;
         }
-        let at = if calls.column == Column::Envelope { calls.envelope.at } else { calls.receipt.at };
-        let followed = Some((sheet.seq, calls.column, at));
-        if calls.column != Column::Calls && calls.followed != followed {
-            calls.followed = followed;
-            let there = sheet.counterpart(calls.column, at);
-            if let Some(there) = there.filter(|_| !sheet.are_linked(calls.receipt.at, calls.envelope.at)) {
-                let other =
-                    if calls.column == Column::Envelope { &mut calls.receipt } else { &mut calls.envelope };
-                other.at = there;
-            }
+        let at = sheet.text(column).at;
+        if column != Column::Calls && sheet.followed != Some((column, at)) {
+            sheet.followed = Some((column, at));
+            let there = sheet.counterpart(column, at).filter(|_| !sheet.are_linked());
+            there.into_iter().for_each(|there| sheet.text_mut(column.other()).at = there);
         }
-        for (place, document, area) in [
-            (&mut calls.receipt, &sheet.receipt, layout.receipt),
-            (&mut calls.envelope, &sheet.envelope, layout.envelope),
-        ] {
-            let rows = document.rows().len();
-            place.at = place.at.min(rows.saturating_sub(1));
-            place.top = window(place.top, place.at, rows, usize::from(area.height.saturating_sub(1)));
+        for column in [Column::Receipt, Column::Envelope] {
+            sheet.text_mut(column).settle(usize::from(layout.text(column).height.saturating_sub(1)));
         }
     }
 }
