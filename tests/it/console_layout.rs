@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use pilothouse::console::app::arrangement::Arrangement;
 use pilothouse::console::app::layout::{Breakpoint, Layout};
+use pilothouse::console::app::setup::Arrangement;
 use pilothouse::console::app::{App, Screen};
 use proptest::prelude::*;
 use ratatui::layout::Rect;

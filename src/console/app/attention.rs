@@ -10,10 +10,8 @@ use crate::envelope::TaskId;
 use crate::runtime::{HeldCall, HoldReason, QuestionId, TaskStatus, TaskView};
 
 use super::approval::card::Card;
-use super::layout::{centred, cut_bottom};
-use super::movement::moved;
-use super::painter::{Painter, joined};
-use super::{App, Layer, Screen, alias, question};
+use super::layout::centred;
+use super::{App, Layer, Painter, Screen, alias, cut_bottom, joined, moved, question};
 use crate::console::keys::{Action, Context};
 use crate::console::msg::{Effect, News};
 use crate::console::text::{column, piece, visible};

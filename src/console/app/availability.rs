@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use super::approval::scope::wider_for;
-use super::receipts::Column;
-use super::{App, Layer, Mode, Prompt, Screen, takes_input};
-use crate::console::keys::Action;
 use crate::envelope::Actor;
 use crate::runtime::{CallSummary, HoldReason, TaskStatus};
+
+use super::approval::wider_for;
+use super::{App, Column, Layer, Mode, Prompt, Screen, takes_input};
+use crate::console::keys::Action;
 
 /// Why an action would do nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

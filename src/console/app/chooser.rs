@@ -11,9 +11,7 @@ use tui_input::Input as Editor;
 use crate::envelope::TaskId;
 
 use super::export::Export;
-use super::layout::cut_top;
-use super::movement::moved;
-use super::painter::{Painter, columns};
+use super::{Painter, columns, cut_top, moved};
 use crate::console::keys::Action;
 use crate::console::text::{self, Piece, column, piece, visible};
 use crate::console::theme::Role;

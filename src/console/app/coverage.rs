@@ -12,8 +12,8 @@ use crate::runtime::{CallRecord, Stream, TaskView};
 use crate::tools::Cursor;
 use crate::tools::exec_command_batch::{SentItem, sent_of_batch};
 
-use super::reader::{Reader, Text};
-use super::{App, Screen, alias};
+use super::reader::Reader;
+use super::{App, Screen, Text, alias};
 use crate::console::msg::Effect;
 use crate::console::text::{self, Document, Piece, count, piece, visible};
 use crate::console::theme::{Glyphs, Role};

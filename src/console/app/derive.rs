@@ -1,14 +1,12 @@
 //! What follows from the state after each message: what to fetch, what to show, where lists stand.
 
-use super::movement::window;
 use std::collections::BTreeSet;
 
 use crate::envelope::TaskId;
 use crate::runtime::Input;
 use crate::terminal::Size;
 
-use super::layout::{Breakpoint, Layout};
-use super::{App, Mode, Screen};
+use super::{App, Breakpoint, Layout, Mode, Screen, window};
 use crate::console::msg::{Anchor, Effect};
 
 /// Pictures kept of tasks that have no pane at the moment.

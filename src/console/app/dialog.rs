@@ -3,17 +3,16 @@
 use jiff::Timestamp;
 use ratatui::layout::Rect;
 
-use super::layout::{Breakpoint, centred, cut_bottom, cut_top, inside};
-use super::movement::moved;
-use super::painter::Painter;
+use crate::envelope::TaskId;
+use crate::runtime::{Input, READING, TaskView};
+
+use super::layout::{centred, inside};
 use super::stop::{draw_quit, draw_signal, draw_stop, signal};
-use super::{App, Layer, alias};
+use super::{App, Breakpoint, Layer, Painter, alias, cut_bottom, cut_top, moved};
 use crate::console::keys::{Action, Context};
 use crate::console::msg::Effect;
 use crate::console::text::{self, Piece, column, piece, visible, wrapped};
 use crate::console::theme::Role;
-use crate::envelope::TaskId;
-use crate::runtime::{Input, READING, TaskView};
 
 pub(super) const DIALOG_COLUMNS: u16 = 62;
 
@@ -91,7 +90,7 @@ pub(super) fn draw(painter: &mut Painter<'_>) {
                 Layer::Stop { kill, .. } => draw_stop(painter, task, *kill),
                 Layer::Signal(_) => draw_signal(painter, task),
                 Layer::Paste(_, text) => draw_paste(painter, task, text),
-                _ => super::why::draw(painter, task),
+                _ => super::timeline::draw_why(painter, task),
             }
         }
     }

@@ -1,15 +1,16 @@
-//! What is shown before anything happened: the ways to begin, to be pasted as they stand.
-//! The screen, drawn from the state alone: same state, same time, same cells. No clock, no I/O.
+//! The screen, drawn from the state alone (same state, same time, same cells; no clock, no I/O): its top row, what is
+//! shown before anything happened, and the order in which everything is drawn.
 
-use super::painter::{Drawn, Painter};
-use super::{
-    bar, dialog, metrics, pane, program, reader, receipts, replay, status, task_list, timeline, toasts,
-};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::layout::{Breakpoint, Layout, cut_left, cut_top};
-use super::{App, Screen};
+use crate::runtime::{AgentView, TaskStatus};
+
+use super::painter::Drawn;
+use super::{
+    App, Breakpoint, Layout, Painter, Screen, attention, columns, cut_left, cut_top, dialog, joined, metrics,
+    pane, program, reader, receipts, replay, status, task_list, timeline, toasts,
+};
 use crate::console::keys::{Action, Context};
 use crate::console::text::{self, Piece, piece, visible, wrapped};
 use crate::console::theme::Role;
@@ -71,7 +72,7 @@ pub fn draw(app: &App, buf: &mut Buffer) -> Drawn {
         sentence(&mut painter);
         return painter.drawn;
     }
-    bar::draw(&mut painter, layout.bar);
+    bar(&mut painter, layout.bar);
     for rule in &layout.rules {
         let style = painter.style(Role::Rule);
         let glyph = painter.glyphs().rules[1];
@@ -120,4 +121,127 @@ fn sentence(painter: &mut Painter<'_>) {
     let area = painter.buf.area;
     let text = format!("pilothouse needs 40x8, this is {}x{}", area.width, area.height);
     painter.rows(area, &wrapped(&[vec![piece(text, Role::Text)]], usize::from(area.width)));
+}
+
+fn bar(painter: &mut Painter<'_>, area: Rect) {
+    let right = right(painter, area.width);
+    painter.row_right(area, 0, &right);
+    let room = area.width.saturating_sub(columns(&right) + 2);
+    let area = Rect { width: room, ..area };
+    let workspace = &painter.app.view.snapshot.workspace;
+    let name = workspace.file_name().unwrap_or(workspace.as_os_str()).to_string_lossy();
+    let name = text::cut(&visible::one_line(&name), 20, painter.glyphs().cut);
+    let left = [piece(" pilothouse ", Role::Title), piece(name, Role::Text)];
+    let x = painter.row(area, 0, &left) + 3;
+    let agents = agents(painter, area.width.saturating_sub(x));
+    painter.row_from(area, (x, 0), &agents);
+}
+
+fn right(painter: &mut Painter<'_>, width: u16) -> Vec<Piece> {
+    let gap = piece("  ", Role::Text);
+    let mut groups = vec![counts(painter)];
+    let waiting = attention::items(painter.app).len();
+    if !painter.app.view.snapshot.questions.is_empty() {
+        groups.push(vec![piece(format!("{waiting} FOR YOU"), Role::Waiting)]);
+    }
+    if painter.app.view.is_lost {
+        groups.push(vec![piece("RUNTIME GONE", Role::Interrupted)]);
+    }
+    if painter.app.setup.recording.is_some() {
+        groups.push(vec![piece("READ-ONLY RECORDING", Role::Strong)]);
+    }
+    if painter.app.view.snapshot.record.degraded.is_some() {
+        groups.push(vec![piece("NOT ON RECORD", Role::Interrupted)]);
+    }
+    groups.extend(gate(painter));
+    if painter.app.setup.is_root {
+        groups.push(vec![piece("ROOT", Role::Strong)]);
+    }
+    groups.push(vec![piece("NO SANDBOX", Role::Faint)]);
+    if width >= 100
+        && let Some(call) = painter.app.view.newest_calls().next()
+    {
+        groups.push(vec![piece(format!("call {}", text::count(call.seq)), Role::Faint)]);
+        // Noted elsewhere, it shows later whether the record still has this row.
+        let head = &painter.app.view.snapshot.record.head;
+        groups.extend((width >= 120 && !head.is_empty()).then(|| vec![piece(head.clone(), Role::Faint)]));
+    }
+    if painter.app.setup.ui.clock && !painter.is_still() {
+        let clock = painter.app.now.to_zoned(painter.app.setup.zone.clone()).strftime("%H:%M ").to_string();
+        painter.wake_at(text::next_minute(painter.app.now));
+        groups.push(vec![piece(clock, Role::Text)]);
+    } else {
+        groups.push(vec![piece("", Role::Text)]);
+    }
+    joined(groups, &gap)
+}
+
+/// Whether agents are paused, and how many calls wait.
+fn gate(painter: &Painter<'_>) -> Option<Vec<Piece>> {
+    let gate = &painter.app.view.snapshot.gate;
+    let held = (!gate.held.is_empty()).then(|| format!("{} held", gate.held.len()));
+    let words: Vec<String> = gate.paused.map(|_| "PAUSED".to_owned()).into_iter().chain(held).collect();
+    (!words.is_empty()).then(|| vec![piece(words.join(" "), Role::Waiting)])
+}
+
+fn counts(painter: &Painter<'_>) -> Vec<Piece> {
+    let states = painter.glyphs().states;
+    let tasks = &painter.app.view.snapshot.tasks;
+    let count = |fact: fn(TaskStatus, bool) -> bool| {
+        tasks.iter().filter(|task| fact(task.status, task.waiting.is_some())).count()
+    };
+    let groups = [
+        (states[1], Role::Running, count(|status, waits| status == TaskStatus::Running && !waits)),
+        (states[2], Role::Waiting, count(|status, waits| status == TaskStatus::Running && waits)),
+        (
+            states[3],
+            Role::Cancelling,
+            count(|status, _| matches!(status, TaskStatus::Cancelling | TaskStatus::Cancelled)),
+        ),
+        (states[5], Role::Failed, count(|status, _| status == TaskStatus::Failed)),
+        (states[6], Role::Interrupted, count(|status, _| status == TaskStatus::Interrupted)),
+        (states[4], Role::Completed, count(|status, _| status == TaskStatus::Completed)),
+    ];
+    let shown = groups
+        .into_iter()
+        .filter(|(.., count)| *count > 0)
+        .map(|(glyph, role, count)| vec![piece(format!("{glyph}{count}"), role)]);
+    joined(shown.collect(), &piece(" ", Role::Text))
+}
+
+/// As many agents as fit, else how many there are.
+fn agents(painter: &mut Painter<'_>, room: u16) -> Vec<Piece> {
+    let agents = painter.app.view.snapshot.agents.clone();
+    if agents.is_empty() {
+        let none = vec![piece("no agent yet", Role::Faint)];
+        return if columns(&none) <= room { none } else { Vec::new() };
+    }
+    let everyone: fn(&AgentView) -> bool = |_| true;
+    let kept = painter.drawn;
+    for shown in [everyone, |agent| agent.connected] {
+        let each: Vec<_> =
+            agents.iter().filter(|agent| shown(agent)).map(|agent| one(painter, agent)).collect();
+        let all = joined(each, &piece("  ", Role::Text));
+        if columns(&all) > 0 && columns(&all) <= room {
+            return all;
+        }
+        // Ages that are not shown after all must not wake the screen.
+        painter.drawn = kept;
+    }
+    let connected = agents.iter().filter(|agent| agent.connected).count();
+    let [here, gone] = painter.glyphs().link;
+    let glyph = if connected > 0 { here } else { gone };
+    let short = vec![piece(format!("{glyph} {connected} of {} agents", agents.len()), Role::Text)];
+    if columns(&short) <= room { short } else { Vec::new() }
+}
+
+fn one(painter: &mut Painter<'_>, agent: &AgentView) -> Vec<Piece> {
+    let [here, gone] = painter.glyphs().link;
+    let label = text::cut(&visible::one_line(&agent.label), 16, painter.glyphs().cut);
+    let (glyph, role) = if agent.connected { (here, Role::Accent) } else { (gone, Role::Faint) };
+    let mut pieces = vec![piece(format!("{glyph} "), role), piece(label, Role::Text)];
+    if let Some(last) = agent.last_call {
+        pieces.push(piece(format!(" {}", painter.age(last)), Role::Faint));
+    }
+    pieces
 }

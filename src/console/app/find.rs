@@ -4,11 +4,7 @@
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 
-use super::layout::cut_left;
-use super::painter::Painter;
-use super::reader::Text;
-use super::receipts::Column;
-use super::{App, Prompt, Screen};
+use super::{App, Column, Painter, Prompt, Screen, Text, cut_left};
 use crate::console::keys::{Action, Context};
 use crate::console::text::finding::{Needle, Span};
 use crate::console::text::{Document, Piece, count, piece};

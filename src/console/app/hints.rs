@@ -7,9 +7,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::painter::{columns, joined};
-use super::receipts::Column;
-use super::{App, takes_input};
+use super::{App, Column, columns, joined, takes_input};
 use crate::console::keys::{Action, Context};
 use crate::console::msg::Effect;
 use crate::console::text::{Piece, piece};

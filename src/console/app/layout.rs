@@ -6,8 +6,7 @@ use ratatui::layout::{Margin, Position, Rect};
 use crate::envelope::TaskId;
 use crate::terminal::Size;
 
-use super::receipts::Column;
-use super::{App, Screen};
+use super::{App, Column, Screen};
 
 const SMALL: (u16, u16) = (60, 15);
 const TINY: (u16, u16) = (40, 8);

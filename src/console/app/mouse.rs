@@ -7,9 +7,7 @@ use crate::envelope::TaskId;
 use crate::runtime::Input;
 use crate::terminal::{Key, KeyPress, MouseButton, MouseInput, MouseKind, MouseMode};
 
-use super::layout::{Layout, Pane};
-use super::receipts::Column;
-use super::{App, Mode, Screen};
+use super::{App, Column, Layout, Mode, Pane, Screen};
 use crate::console::keys::Action;
 use crate::console::msg::Effect;
 

@@ -9,12 +9,10 @@ use crate::runtime::{TaskStatus, TaskView};
 use crate::terminal::{CursorShape, Size};
 
 use super::copy::Copying;
-use super::layout::{Layout, Pane};
-use super::painter::Painter;
 use super::picture::Picture;
 use super::search::{Search, matches, row_of};
-use super::task_words::{command, last_sign};
-use super::{App, Mode, Screen, Scroll, alias, task_words};
+use super::task_words::{self, last_sign};
+use super::{App, Layout, Mode, Painter, Pane, Screen, Scroll, alias, command};
 use crate::console::keys::Action;
 use crate::console::msg::{Anchor, Effect, PageView};
 use crate::console::text::{self, Piece, piece};

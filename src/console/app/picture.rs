@@ -7,8 +7,7 @@ use ratatui::buffer::Cell;
 use ratatui::style::{Color as Ink, Modifier, Style};
 use unicode_width::UnicodeWidthStr;
 
-use crate::terminal;
-use crate::terminal::{CellStyle, Color, Cursor, Modes, Page, Terminal};
+use crate::terminal::{self, CellStyle, Color, Cursor, Modes, Page, Terminal};
 
 use crate::console::text::cell;
 

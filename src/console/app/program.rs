@@ -5,16 +5,13 @@ use std::sync::Arc;
 
 use ratatui::layout::Rect;
 
-use super::layout::{Layout, cut_top};
-use super::movement::moved;
-use super::painter::Painter;
-use super::pane;
-use super::{App, Screen, question};
+use crate::envelope::{TaskId, mask};
+use crate::runtime::{BindingView, Lines, ProgramView, Question, RunState, StepState, StepView};
+
+use super::{App, Layout, Painter, Screen, cut_top, moved, pane, question};
 use crate::console::keys::Action;
 use crate::console::text::{self, Piece, column, piece, visible};
 use crate::console::theme::Role;
-use crate::envelope::{TaskId, mask};
-use crate::runtime::{BindingView, Lines, ProgramView, Question, RunState, StepState, StepView};
 
 /// What the person looks at.
 #[derive(Debug, Clone, Default)]

@@ -1,17 +1,13 @@
-//! A text that takes the whole screen to be read: the difference of two answers, a task with what of it was seen.
-//! Texts that take the whole screen: the difference of two answers; moving in them, and leaving.
-//! A text that takes the whole screen: its title, what is marked, the row that is read.
+//! Reading: a text laid out for its room and where it is read, the text that takes the whole screen (the difference of
+//! two answers, a task with what of it was seen), and where a key moves a position.
 
 use ratatui::layout::Rect;
 
 use crate::runtime::CallRecord;
 
-use super::App;
 use super::find::found;
-use super::layout::{Layout, cut_left, cut_top};
-use super::movement::{moved, window};
-use super::painter::Painter;
-use super::receipts::{Column, draw};
+use super::receipts::draw;
+use super::{App, Column, Layout, Painter, Screen, cut_left, cut_top};
 use crate::console::keys::Action;
 use crate::console::text::diff::Diff;
 use crate::console::text::{self, Document, Piece, count, piece};
@@ -192,4 +188,69 @@ pub(super) fn told(reader: &Reader) -> Vec<Piece> {
         (at, all) => format!("{} {}/{}  ", reader.part, count(at as u64), count(all as u64)),
     };
     vec![piece(part, Role::Strong), piece(at, Role::Text)]
+}
+
+impl App {
+    /// Moves what the screen's keys move: the selection, a text, or the pane's view into the log.
+    pub(super) fn go(&mut self, action: Action) {
+        if self.reader.is_some() {
+            self.go_in_reader(action);
+            return;
+        }
+        match (self.screen, self.calls.column) {
+            (Screen::Tasks | Screen::Metrics, _) => self.go_in_tasks(action),
+            (Screen::Focus, _) => self.go_in_log(action),
+            (Screen::Program, _) if self.programs.in_pane => self.go_in_log(action),
+            (Screen::Program, _) => {
+                self.go_in_source(action);
+            }
+            (Screen::Receipts, Column::Calls) => self.go_in_calls(action),
+            (Screen::Receipts, column) => self.go_in_text(column, action),
+        }
+    }
+}
+
+/// Returns where a position goes.
+pub(crate) fn moved(at: usize, action: Action, page: usize, last: usize) -> usize {
+    let to = match action {
+        Action::Up => at.saturating_sub(1),
+        Action::Down => at.saturating_add(1),
+        Action::PageUp => at.saturating_sub(page),
+        Action::PageDown => at.saturating_add(page),
+        Action::First => 0,
+        _ => last,
+    };
+    to.min(last)
+}
+
+/// Returns the first item to show so that the selected one is on screen and no room is wasted.
+pub(crate) fn window(top: usize, selected: usize, count: usize, shown: usize) -> usize {
+    let last_top = count.saturating_sub(shown);
+    let top = top.min(last_top);
+    if selected < top {
+        selected
+    } else if shown > 0 && selected >= top + shown {
+        (selected + 1 - shown).min(last_top)
+    } else {
+        top
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::window;
+
+    #[test]
+    fn the_selected_item_is_always_on_screen() {
+        for (top, selected, count, shown, expected) in [
+            (0, 0, 0, 5, 0),
+            (0, 7, 10, 5, 3),
+            (6, 2, 10, 5, 2),
+            (9, 9, 10, 5, 5),
+            (3, 4, 10, 5, 3),
+            (0, 3, 9, 0, 0),
+        ] {
+            assert_eq!(window(top, selected, count, shown), expected, "{top} {selected} {count} {shown}");
+        }
+    }
 }

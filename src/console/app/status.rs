@@ -7,12 +7,10 @@ use ratatui::layout::Rect;
 use crate::envelope::Actor;
 
 use super::hints::hints;
-use super::painter::{Painter, columns};
-use super::receipts::Column;
 use super::search::{Outcome, Search};
-use super::task_words::{need, who};
+use super::task_words::need;
 use super::typing::wants_secret;
-use super::{App, Layer, Mode, Prompt, Screen, alias, question};
+use super::{App, Column, Layer, Mode, Painter, Prompt, Screen, alias, columns, question, who};
 use crate::console::keys::{Action, Context};
 use crate::console::text::{self, Piece, piece, visible};
 use crate::console::theme::Role;

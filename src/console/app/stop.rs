@@ -3,16 +3,15 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
+use crate::envelope::TaskId;
+use crate::runtime::{RunState, TaskView};
+
 use super::dialog::{DIALOG_COLUMNS, command_rows, dialog};
-use super::painter::Painter;
-use super::task_words::who;
-use super::{App, Layer, alias};
+use super::{App, Layer, Painter, alias, who};
 use crate::console::keys::{Action, Context};
 use crate::console::msg::{Effect, Leave};
 use crate::console::text::{column, piece, visible};
 use crate::console::theme::Role;
-use crate::envelope::TaskId;
-use crate::runtime::{RunState, TaskView};
 
 /// For so long a dialog about another task than the last one does not take what was pressed for that one.
 pub(crate) const GUARDED: SignedDuration = SignedDuration::from_secs(1);

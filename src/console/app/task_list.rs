@@ -10,10 +10,8 @@ use crate::envelope::{Actor, TaskId};
 use crate::link::Request;
 use crate::runtime::{TaskStatus, TaskView};
 
-use super::layout::{Layout, cut_top};
-use super::painter::{Painter, columns};
-use super::task_words::{command, short_command, why};
-use super::{App, Screen, alias};
+use super::task_words::{short_command, why};
+use super::{App, Layout, Painter, Screen, alias, columns, command, cut_top};
 use crate::console::keys::{Action, Context};
 use crate::console::msg::Effect;
 use crate::console::text::{Piece, column, piece, right};

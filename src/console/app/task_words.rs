@@ -6,7 +6,7 @@ use crate::envelope::Actor;
 use crate::facts::{InputEvidence, Need};
 use crate::runtime::{Ended, HoldReason, TaskStatus, TaskView};
 
-use super::painter::Painter;
+use super::Painter;
 use crate::console::text::{self, Piece, piece, visible};
 use crate::console::theme::Role;
 

@@ -7,8 +7,7 @@ use ratatui::layout::Rect;
 
 use crate::envelope::mask;
 
-use super::layout::Layout;
-use super::painter::Painter;
+use super::{Layout, Painter};
 use crate::console::keys::Action;
 use crate::console::text;
 use crate::console::theme::Role;

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use crate::runtime::Snapshot;
+use crate::terminal::{Key, KeyPress};
+
 use super::export::{Export, Shot};
-use super::receipts::Column;
 use super::task_list::Filter;
-use super::{App, Layer, Mode, Prompt, Screen};
+use super::{App, Column, Layer, Mode, Prompt, Screen};
 use crate::console::keys::{Action, Context};
 use crate::console::msg::{Answered, Effect, Msg};
 use crate::console::text::visible;
-use crate::runtime::Snapshot;
-use crate::terminal::{Key, KeyPress};
 
 impl App {
     /// Takes a message in and returns what is to be done.

@@ -11,8 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::envelope::TaskId;
 use crate::runtime::{Snapshot, TaskStatus, TaskUsage, TaskView};
 
-use super::layout::{Breakpoint, Layout};
-use super::{App, Screen};
+use super::{App, Breakpoint, Layout, Screen};
 use crate::console::msg::Effect;
 
 /// Seconds of processor shown.

@@ -5,10 +5,11 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::picture::Picture;
-use super::usage::Usages;
 use crate::envelope::TaskId;
 use crate::runtime::{CallRecord, CallSummary, Question, QuestionId, Snapshot, TaskView};
+
+use super::picture::Picture;
+use super::usage::Usages;
 
 /// One runtime as it is known.
 #[derive(Debug, Clone)]

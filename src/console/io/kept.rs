@@ -37,8 +37,8 @@ pub(in crate::console) fn write(path: &Path, kept: &impl Serialize) -> io::Resul
 mod tests {
     use super::*;
     use crate::console::app::Screen;
-    use crate::console::app::arrangement::Arrangement;
     use crate::console::app::hints::Memory;
+    use crate::console::app::setup::Arrangement;
     use crate::envelope::TaskId;
 
     #[test]

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::console::app::approval::card;
-use crate::console::app::approval::scope::{self, Preview, Unfit, wider_for};
+use crate::console::app::approval::{Preview, Unfit, preview, wider_for};
 use crate::console::app::question::{self, Inquiry};
 use crate::console::app::task_words;
 use crate::link::Request;
@@ -153,7 +153,7 @@ impl Session {
                 }
             },
             Some(Wider::Rule(rule)) => {
-                let preview = scope::preview(&self.snapshot, &call, &rule);
+                let preview = preview(&self.snapshot, &call, &rule);
                 let lines = preview_lines(&call, &preview);
                 (word.wider, word.shown) = (preview.ok().map(|preview| preview.prefix), None);
                 self.step = Step::Held(word);

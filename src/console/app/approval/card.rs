@@ -9,10 +9,9 @@ use tui_input::Input as Editor;
 use crate::envelope::Actor;
 use crate::runtime::{HeldCall, HoldReason};
 
-use super::scope::preview;
-use crate::console::app::App;
+use super::preview;
 use crate::console::app::dialog::{has_been_read, places};
-use crate::console::app::painter::Painter;
+use crate::console::app::{App, Painter};
 use crate::console::keys::{Action, Context};
 use crate::console::text::{self, Piece, piece, visible, wrapped};
 use crate::console::theme::Role;

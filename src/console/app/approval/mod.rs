@@ -1,21 +1,24 @@
-//! What keys do on the card of a held call. Only a key does it, and only one that was pressed after the card had
-//! been seen.
+//! Approving held calls: what keys do on a card, and what a wider approval would let run. Only a key does it, and only
+//! one that was pressed after the card had been seen.
 
 pub mod card;
-pub mod scope;
 
-use scope::{preview, wider_for};
+use std::fmt;
+
+use card::{Card, Writing};
 use tui_input::Input as Editor;
 
+use crate::config::{NoPrefix, Prefix};
 use crate::link::Request;
-use crate::runtime::{Decision, HeldCall, HoldReason};
+use crate::runtime::{Decision, HeldCall, HoldReason, Snapshot};
 use crate::terminal::KeyPress;
 
 use super::dialog::scrolled;
 use super::{App, Layer};
 use crate::console::keys::Action;
 use crate::console::msg::Effect;
-use card::{Card, Writing};
+use crate::console::text::{self, Piece, piece, visible};
+use crate::console::theme::Role;
 
 impl App {
     /// Returns the call that the topmost card shows.
@@ -175,5 +178,122 @@ impl App {
         {
             card.shown_at = None;
         }
+    }
+}
+
+/// Commands shown that would run.
+const MATCHES: usize = 3;
+const LABEL: usize = 15;
+
+/// Why a rule cannot be given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unfit {
+    /// It is no beginning of a command.
+    NoPrefix(NoPrefix),
+    /// The call that waits would not run by it.
+    Misses,
+}
+
+impl fmt::Display for Unfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoPrefix(why) => why.fmt(f),
+            Self::Misses => f.write_str("the command that waits does not begin so"),
+        }
+    }
+}
+
+/// Commands on both sides of a rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Preview {
+    /// The rule.
+    pub(crate) prefix: Prefix,
+    /// Commands that would run, the one that waits first; with what is known of each.
+    matches: Vec<(&'static str, String)>,
+    /// One that would still be asked about.
+    miss: String,
+}
+
+/// Returns what a rule would let run, by commands seen so far where there are enough.
+pub(crate) fn preview(snapshot: &Snapshot, call: &HeldCall, rule: &str) -> Result<Preview, Unfit> {
+    let prefix = Prefix::new(rule).map_err(Unfit::NoPrefix)?;
+    let held = call.commands.first().map(|command| command.cmd.trim()).unwrap_or_default();
+    if !prefix.covers(held) {
+        return Err(Unfit::Misses);
+    }
+    let seen = snapshot.tasks.iter().rev().map(|task| task.cmd.trim());
+    Ok(Preview::of(prefix, held, seen))
+}
+
+impl Preview {
+    fn of<'a>(prefix: Prefix, held: &str, seen: impl Iterator<Item = &'a str>) -> Self {
+        let words = prefix.text();
+        let mut matches = vec![("this one", held.to_owned())];
+        let mut miss = None;
+        let is_near = |cmd: &str| cmd.split_whitespace().next() == Some(prefix.program());
+        for cmd in seen {
+            let is_new = matches.iter().all(|(_, known)| known != cmd);
+            match prefix.covers(cmd) {
+                true if is_new && matches.len() < MATCHES => matches.push(("run before", cmd.to_owned())),
+                false if miss.is_none() && is_near(cmd) => miss = Some(cmd.to_owned()),
+                _ => {}
+            }
+        }
+        for made in [words.to_owned(), format!("{words} x && {words} y")] {
+            if matches.len() < MATCHES && matches.iter().all(|(_, known)| *known != made) {
+                matches.push(("and", made));
+            }
+        }
+        let miss = miss.unwrap_or_else(|| format!("{words} && another"));
+        Self { prefix, matches, miss }
+    }
+
+    /// Returns it as rows of a card.
+    pub(crate) fn rows(&self, call: &HeldCall, room: usize, dots: &str) -> Vec<Vec<Piece>> {
+        let row = |label: &str, role: Role, cmd: &str| {
+            let cmd = text::cut(&visible::told(cmd), room.saturating_sub(LABEL), dots);
+            vec![piece(text::column(label, LABEL, dots), Role::Faint), piece(cmd, role)]
+        };
+        let mut rows = vec![vec![piece("would run without a question:", Role::Faint)]];
+        rows.extend(self.matches.iter().map(|(label, cmd)| row(label, Role::Strong, cmd)));
+        rows.push(row("not without", Role::Faint, &self.miss));
+        rows.push(Vec::new());
+        let place =
+            call.commands.first().map(|command| command.workdir.display().to_string()).unwrap_or_default();
+        let scope = format!("for {} in {place}, until the runtime ends", card::who(call));
+        rows.push(vec![piece(text::cut(&visible::one_line(&scope), room, dots), Role::Faint)]);
+        rows
+    }
+}
+
+/// Returns the rule to begin with for a call that a rule holds: of one command that is plain words.
+pub(crate) fn wider_for(call: &HeldCall) -> Option<Prefix> {
+    let [command] = &call.commands[..] else { return None };
+    Prefix::of(&command.cmd).filter(|_| matches!(call.reason, HoldReason::Rule(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(rule: &str, held: &str, seen: &[&str]) -> Vec<String> {
+        let preview = Preview::of(Prefix::new(rule).expect("a prefix"), held, seen.iter().copied());
+        let said = preview.matches.iter().map(|(label, cmd)| format!("{label}: {cmd}"));
+        said.chain([format!("not: {}", preview.miss)]).collect()
+    }
+
+    #[test]
+    fn what_was_seen_comes_before_what_is_made_up() {
+        let seen = ["git push a", "git pull", "git push a", "git push b > log", "git push c", "git push d"];
+        let expected =
+            ["this one: git push", "run before: git push a", "run before: git push c", "not: git pull"];
+        assert_eq!(told("git push", "git push", &seen), expected);
+        let expected = [
+            "this one: git push x",
+            "and: git push",
+            "and: git push x && git push y",
+            "not: git push && another",
+        ];
+        assert_eq!(told("git push", "git push x", &["ls"]), expected);
     }
 }

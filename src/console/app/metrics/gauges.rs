@@ -8,11 +8,8 @@ use ratatui::layout::Rect;
 
 use crate::runtime::{Gauge, Limit, TaskView};
 
-use crate::console::app::alias;
-use crate::console::app::layout::cut_top;
-use crate::console::app::painter::Painter;
-use crate::console::app::task_words::command;
 use crate::console::app::usage::Used;
+use crate::console::app::{Painter, alias, command, cut_top};
 use crate::console::text::{Piece, bytes, column, count, millis, piece, right};
 use crate::console::theme::Role;
 

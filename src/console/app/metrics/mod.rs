@@ -6,8 +6,7 @@ use ratatui::layout::Rect;
 
 use crate::runtime::{Histogram, Metrics};
 
-use super::layout::{cut_left, cut_top};
-use super::painter::Painter;
+use super::{Painter, cut_left, cut_top};
 use crate::console::text::{Piece, bytes, column, count, piece, right, visible};
 use crate::console::theme::Role;
 

@@ -5,9 +5,8 @@ use ratatui::layout::Rect;
 use crate::runtime::QuestionKind;
 
 use super::Inquiry;
-use crate::console::app::App;
 use crate::console::app::dialog::places;
-use crate::console::app::painter::{Painter, columns, joined};
+use crate::console::app::{App, Painter, columns, joined};
 use crate::console::keys::{Action, Context};
 use crate::console::text::{Piece, piece, visible};
 use crate::console::theme::Role;

@@ -1,22 +1,19 @@
 //! The calls as the person reads them: which one is shown, which column is read, the texts laid out.
 
 pub mod draw;
-mod links;
-pub mod progress;
 pub mod sheet;
 
-use crate::console::app::movement::moved;
-use crate::console::keys::Action;
-use crate::console::msg::Effect;
-use sheet::Sheet;
 use std::sync::Arc;
+
+use sheet::Sheet;
 
 use crate::envelope::Actor;
 use crate::runtime::{CallRecord, CallSummary};
 
 use super::find::Finding;
-use super::layout::Layout;
-use super::{App, Screen};
+use super::{App, Layout, Screen, moved};
+use crate::console::keys::Action;
+use crate::console::msg::Effect;
 
 /// Records kept for the receipts screen.
 const MOST_RECORDS: usize = 32;

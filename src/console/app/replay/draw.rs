@@ -6,10 +6,7 @@ use ratatui::layout::Rect;
 use crate::runtime::{TaskEvent, TaskFact};
 
 use super::{Reel, Replay};
-use crate::console::app::layout::{Pane, cut_bottom, cut_top};
-use crate::console::app::painter::Painter;
-use crate::console::app::task_words::{command, who};
-use crate::console::app::{alias, pane};
+use crate::console::app::{Painter, Pane, alias, command, cut_bottom, cut_top, pane, who};
 use crate::console::text::{Piece, count, piece, visible};
 use crate::console::theme::Role;
 
