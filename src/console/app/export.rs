@@ -9,6 +9,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Color as Ink, Modifier};
 use serde_json::Value;
+use strum::VariantArray as _;
 
 use crate::envelope::TaskId;
 use crate::runtime::{CallRecord, Form, MetricsReport};
@@ -18,6 +19,7 @@ use super::chooser::{Choice, Chooser, Item, Kind};
 use super::{App, Layer, Screen, alias};
 use crate::console::msg::Effect;
 use crate::console::text::{self, width};
+use crate::console::theme::colour::sixteen;
 
 /// Something to keep, and as what.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +39,8 @@ pub enum Export {
 }
 
 /// What a picture of the console is made as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum Shot {
     /// A picture.
     Svg,
@@ -50,17 +53,9 @@ pub enum Shot {
 }
 
 impl Shot {
-    /// All of them, in the order menus show them.
-    pub const ALL: [Self; 4] = [Self::Svg, Self::Html, Self::Text, Self::Ansi];
-
     /// Returns the word for it.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Svg => "svg",
-            Self::Html => "html",
-            Self::Text => "text",
-            Self::Ansi => "ansi",
-        }
+        self.into()
     }
 
     /// Returns what the name of a file in this form ends with.
@@ -105,14 +100,14 @@ impl App {
             Screen::Tasks | Screen::Focus | Screen::Program => self.task_exports(),
             Screen::Metrics => vec![metrics_export()],
         };
-        items.extend(Shot::ALL.map(|shot| {
+        items.extend(Shot::VARIANTS.iter().map(|shot| {
             let about = match shot {
                 Shot::Svg => "A picture of the whole console",
                 Shot::Html => "The same as a page for a browser",
                 Shot::Text => "The same as text",
                 Shot::Ansi => "The same as text with its colours",
             };
-            Item::new(format!("screen {}", shot.word()), about, Choice::Export(Export::Screen(shot)))
+            Item::new(format!("screen {}", shot.word()), about, Choice::Export(Export::Screen(*shot)))
         }));
         self.open(Layer::List(Box::new(Chooser::new(Kind::Exports, items))))
     }
@@ -290,27 +285,12 @@ fn style(cell: &ratatui::buffer::Cell) -> CellStyle {
 }
 
 fn colour(ink: Ink) -> Color {
-    Color::Indexed(match ink {
-        Ink::Reset => return Color::Default,
-        Ink::Rgb(red, green, blue) => return Color::Rgb(red, green, blue),
-        Ink::Indexed(index) => index,
-        Ink::Black => 0,
-        Ink::Red => 1,
-        Ink::Green => 2,
-        Ink::Yellow => 3,
-        Ink::Blue => 4,
-        Ink::Magenta => 5,
-        Ink::Cyan => 6,
-        Ink::Gray => 7,
-        Ink::DarkGray => 8,
-        Ink::LightRed => 9,
-        Ink::LightGreen => 10,
-        Ink::LightYellow => 11,
-        Ink::LightBlue => 12,
-        Ink::LightMagenta => 13,
-        Ink::LightCyan => 14,
-        Ink::White => 15,
-    })
+    match ink {
+        Ink::Reset => Color::Default,
+        Ink::Rgb(red, green, blue) => Color::Rgb(red, green, blue),
+        Ink::Indexed(index) => Color::Indexed(index),
+        named => (0..16).find(|index| sixteen(*index) == named).map_or(Color::Default, Color::Indexed),
+    }
 }
 
 #[cfg(test)]

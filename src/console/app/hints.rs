@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{App, Column, columns, joined, takes_input};
+use super::{App, Column, Painter, columns, joined, takes_input};
 use crate::console::keys::{Action, Context};
 use crate::console::msg::Effect;
 use crate::console::text::{Piece, piece};
@@ -81,24 +81,17 @@ impl App {
 
 /// The actions worth a hint in each context, most useful first.
 fn candidates(app: &App) -> &'static [Action] {
-    use Action::{
-        AllRoom, AnswerQuestion, Approvals, Approve, Back, Choose, CopyText, Deny, Dismiss, Down, Find,
-        FindText, Fit, Last, Leave, LessRoom, Line, MoreRoom, Newline, NextColumn, NextFound, NextHeld,
-        NextMatch, NextPane, NextProgram, NextTask, OpenTask, PageUp, PreviousFound, PreviousMatch, Quit,
-        Raw, Release, Rerun, Run, Search as SearchFor, Select, SelectBlock, SelectLines, Send, ShowFocus,
-        ShowReceipts, ShowTasks, Start, Stop, Type, Up, Yank, Zoom,
-    };
-    use Action::{Compare, Faster, Fold, NextPart, Play, Seen, StepForward};
+    use Action::*;
     match app.context() {
         Context::Tasks | Context::Focus | Context::Program if app.search.is_some() => {
             &[NextMatch, PreviousMatch, Back]
         }
-        Context::Tasks | Context::Focus if app.view.is_lost => &[Quit, ShowFocus, SearchFor, ShowReceipts],
+        Context::Tasks | Context::Focus if app.view.is_lost => &[Quit, ShowFocus, Search, ShowReceipts],
         Context::Tasks if app.view.snapshot.tasks.is_empty() => &[Start],
         Context::Tasks => &[Approvals, Type, Line, Release, Stop, Rerun, ShowFocus, Start, Dismiss],
-        Context::Focus | Context::Program if app.scroll.is_some() => &[Last, Up, Down, SearchFor, Back],
+        Context::Focus | Context::Program if app.scroll.is_some() => &[Last, Up, Down, Search, Back],
         Context::Focus => {
-            &[Approvals, Type, Line, Release, Stop, Rerun, Fit, SearchFor, PageUp, NextTask, ShowTasks]
+            &[Approvals, Type, Line, Release, Stop, Rerun, Fit, Search, PageUp, NextTask, ShowTasks]
         }
         Context::Receipts if app.is_finding() => &[NextFound, PreviousFound, Back, NextColumn, FindText],
         Context::Receipts if app.calls.budget.is_some() => {
@@ -138,28 +131,25 @@ fn is_useful(app: &App, action: Action) -> bool {
     !app.layers.is_empty() || app.can(action) && (types || !matches!(action, Action::Type | Action::Line))
 }
 
-pub(super) fn hints(app: &App, room: u16) -> Vec<Piece> {
+pub(super) fn hints(painter: &Painter<'_>, room: u16) -> Vec<Piece> {
+    let app = painter.app;
     if app.is_leaving {
         return vec![piece("ending the tasks, then leaving", Role::Text)];
     }
     let context = app.context();
-    let keymap = &app.setup.keymap;
-    let hint = |action: Action| -> Option<Vec<Piece>> {
-        let key = keymap.key(context, action)?;
-        Some(vec![piece(key, Role::Key), piece(format!(" {}", action.hint()), Role::Text)])
-    };
+    let hint = |action: Action| painter.key(context, action, action.hint());
     let gap = piece("  ", Role::Text);
-    let help = hint(Action::Help).into_iter().collect::<Vec<_>>();
+    let help = hint(Action::Help);
     let mut groups: Vec<Vec<Piece>> = Vec::new();
     for action in candidates(app).iter().filter(|action| is_useful(app, **action)) {
-        let Some(next) = hint(*action) else { continue };
-        let mut tried = groups.clone();
-        tried.push(next);
-        let whole = joined([tried.clone(), help.clone()].concat(), &gap);
-        if tried.len() + help.len() <= MOST_HINTS && columns(&whole) <= room {
+        let tried = [&groups[..], &[hint(*action)]].concat();
+        let shown =
+            |tried: &[Vec<Piece>]| tried.iter().chain([&help]).filter(|group| !group.is_empty()).count();
+        let whole = joined([&tried[..], &[help.clone()]].concat(), &gap);
+        if shown(&tried) <= MOST_HINTS && columns(&whole) <= room {
             groups = tried;
         }
     }
-    let whole = joined([groups, help].concat(), &gap);
+    let whole = joined([groups, vec![help]].concat(), &gap);
     if columns(&whole) <= room { whole } else { Vec::new() }
 }

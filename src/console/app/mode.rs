@@ -49,8 +49,9 @@ pub enum Layer {
 }
 
 /// The screens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Screen {
     /// All tasks and their panes.
     #[default]
@@ -68,13 +69,7 @@ pub enum Screen {
 impl Screen {
     /// Returns its name, as files are called after it.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Tasks => "tasks",
-            Self::Focus => "focus",
-            Self::Receipts => "receipts",
-            Self::Metrics => "metrics",
-            Self::Program => "program",
-        }
+        self.into()
     }
 }
 

@@ -127,10 +127,11 @@ impl App {
             }
             return;
         }
-        let Some(id) = self.tasks().get(self.list.top + item).map(|task| task.id.clone()) else {
+        let at = self.list.top + item;
+        if at >= self.tasks().len() {
             return;
-        };
-        self.select(id);
+        }
+        self.select_at(at);
         if is_double && matches!(self.mode, Mode::Observe) {
             self.act(Action::Type);
         }

@@ -29,43 +29,45 @@ pub(super) fn draw(painter: &mut Painter<'_>, area: Rect) {
     painter.row_from(area, (flag_from, 0), &flag);
     let driver = driver(painter);
     let room = Rect { width: flag_from.saturating_sub(2), ..area };
-    let hints = hints(app, room.width.saturating_sub(x + columns(&driver) + 3));
+    let hints = hints(painter, room.width.saturating_sub(x + columns(&driver) + 3));
     x = painter.row_from(room, (x, 0), &driver);
     painter.row_from(room, (x + if driver.is_empty() { 0 } else { 3 }, 0), &hints);
 }
 
 fn mode_word(app: &App) -> String {
     let of = |task| app.view.task(task).map(|task| alias(task)).unwrap_or_default();
-    match (app.context(), &app.mode) {
-        _ if app.is_leaving => "STOPPING".to_owned(),
-        _ if matches!(app.layers.last(), Some(Layer::Why(_))) => "WHY".to_owned(),
-        (Context::Stop, _) => "STOP?".to_owned(),
-        (Context::Signal, _) => "SIGNAL?".to_owned(),
-        (Context::Quit, _) => "QUIT?".to_owned(),
-        (Context::Paste, _) => "PASTE?".to_owned(),
-        (Context::Held, _) => "APPROVE?".to_owned(),
-        (Context::Note, _) if is_ruling(app) => "ALLOW MORE?".to_owned(),
-        (Context::Note, _) if !app.layers.is_empty() => "DENY?".to_owned(),
-        (Context::Help, _) => "HELP".to_owned(),
-        (Context::Attention, _) => "ATTENTION".to_owned(),
-        (Context::Gate, _) => "GATE?".to_owned(),
-        (Context::YesNo | Context::Choice | Context::Answer | Context::InFlight, _) => "ANSWER?".to_owned(),
-        (Context::Reason, _) => "NOTE".to_owned(),
-        (Context::Settled, _) => "SETTLED".to_owned(),
-        (Context::List, _) => "CHOOSE".to_owned(),
-        (_, Mode::Input(task)) => format!("INPUT {}", of(task)),
-        (_, Mode::Copy(_)) => "COPY".to_owned(),
-        (_, Mode::Write(Prompt::Line(task), _)) => format!("LINE {}", of(task)),
-        (_, Mode::Write(Prompt::Rename(_), _)) => "NAME".to_owned(),
-        (_, Mode::Write(Prompt::Start, _)) => "START".to_owned(),
-        (_, Mode::Write(Prompt::Search(_) | Prompt::Find, _)) => "SEARCH".to_owned(),
-        (_, Mode::Observe) if is_searching(app) || app.is_finding() => "SEARCH".to_owned(),
+    let word = match (app.context(), &app.mode) {
+        _ if app.is_leaving => "STOPPING",
+        _ if matches!(app.layers.last(), Some(Layer::Why(_))) => "WHY",
+        (Context::Stop, _) => "STOP?",
+        (Context::Signal, _) => "SIGNAL?",
+        (Context::Quit, _) => "QUIT?",
+        (Context::Paste, _) => "PASTE?",
+        (Context::Held, _) => "APPROVE?",
+        (Context::Note, _) if is_ruling(app) => "ALLOW MORE?",
+        (Context::Note, _) if !app.layers.is_empty() => "DENY?",
+        (Context::Help, _) => "HELP",
+        (Context::Attention, _) => "ATTENTION",
+        (Context::Gate, _) => "GATE?",
+        (Context::YesNo | Context::Choice | Context::Answer | Context::InFlight, _) => "ANSWER?",
+        (Context::Reason, _) => "NOTE",
+        (Context::Settled, _) => "SETTLED",
+        (Context::List, _) => "CHOOSE",
+        (_, Mode::Input(task)) => return format!("INPUT {}", of(task)),
+        (_, Mode::Copy(_)) => "COPY",
+        (_, Mode::Write(Prompt::Line(task), _)) => return format!("LINE {}", of(task)),
+        (_, Mode::Write(Prompt::Rename(_), _)) => "NAME",
+        (_, Mode::Write(Prompt::Start, _)) => "START",
+        (_, Mode::Write(Prompt::Search(_) | Prompt::Find, _)) => "SEARCH",
+        (_, Mode::Observe) if is_searching(app) || app.is_finding() => "SEARCH",
         (Context::Replay, _) => {
-            format!("REPLAY {}", app.replay.as_ref().map(|replay| of(&replay.task)).unwrap_or_default())
+            let task = app.replay.as_ref().map(|replay| of(&replay.task));
+            return format!("REPLAY {}", task.unwrap_or_default());
         }
-        (_, Mode::Observe) if app.setup.recording.is_some() => "RECORDING".to_owned(),
-        (_, Mode::Observe) => "OBSERVE".to_owned(),
-    }
+        (_, Mode::Observe) if app.setup.recording.is_some() => "RECORDING",
+        (_, Mode::Observe) => "OBSERVE",
+    };
+    word.to_owned()
 }
 
 /// A rule is written on the card of a call.

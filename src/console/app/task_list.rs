@@ -11,7 +11,7 @@ use crate::link::Request;
 use crate::runtime::{TaskStatus, TaskView};
 
 use super::task_words::{short_command, why};
-use super::{App, Layout, Painter, Screen, alias, columns, command, cut_top};
+use super::{App, Layout, Painter, Screen, alias, columns, command, cut_top, moved};
 use crate::console::keys::{Action, Context};
 use crate::console::msg::Effect;
 use crate::console::text::{Piece, column, piece, right};
@@ -96,19 +96,10 @@ impl App {
     }
 
     pub(super) fn go_in_tasks(&mut self, action: Action) {
-        let page = isize::try_from(self.layout().list_items().max(1)).unwrap_or(1);
-        match action {
-            Action::Up => self.step_task(-1),
-            Action::Down => self.step_task(1),
-            Action::PageUp => self.step_task(-page),
-            Action::PageDown => self.step_task(page),
-            Action::First => {
-                // The newest stands first: going there is following it.
-                self.step_task(isize::MIN);
-                self.list.is_held = false;
-            }
-            _ => self.step_task(isize::MAX),
-        }
+        let (page, last) = (self.layout().list_items().max(1), self.tasks().len().saturating_sub(1));
+        self.select_at(moved(self.selected_at().unwrap_or(0), action, page, last));
+        // The newest stands first: going there is following it.
+        self.list.is_held &= action != Action::First;
     }
 
     /// Keeps the selection where it is: what is acted on stays under the eyes, also once it has ended.
@@ -128,9 +119,13 @@ impl App {
     /// Selects the task so many places further on.
     pub(super) fn step_task(&mut self, by: isize) {
         let last = self.tasks().len().saturating_sub(1);
-        let at = self.selected_at().unwrap_or(0).saturating_add_signed(by).min(last);
-        let Some(id) = self.tasks().get(at).map(|task| task.id.clone()) else { return };
-        self.select(id);
+        self.select_at(self.selected_at().unwrap_or(0).saturating_add_signed(by).min(last));
+    }
+
+    /// Selects the task at a place of the list.
+    pub(super) fn select_at(&mut self, at: usize) {
+        let id = self.tasks().get(at).map(|task| task.id.clone());
+        id.into_iter().for_each(|id| self.select(id));
     }
 
     pub(super) fn clear_finished(&mut self) {

@@ -38,15 +38,20 @@ pub(super) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
     });
 }
 
-fn row(painter: &Painter<'_>, task: &TaskView, event: &TaskEvent, is_narrow: bool) -> Vec<Piece> {
-    let dots = painter.glyphs().cut;
-    let role = match event.fact {
+/// Returns the role of what happened to a task; of the ordinary, the usual one.
+pub(super) fn role(fact: &TaskFact, usual: Role) -> Role {
+    match fact {
         TaskFact::Refused(_) | TaskFact::Timeout | TaskFact::OutputLimit(_) => Role::Failed,
         TaskFact::ScreenReset | TaskFact::Denied(_) => Role::Failed,
         TaskFact::Waiting(..) | TaskFact::Held(_) => Role::Waiting,
         TaskFact::Stop { .. } | TaskFact::Signal(_) => Role::Cancelling,
-        _ => Role::Text,
-    };
+        _ => usual,
+    }
+}
+
+fn row(painter: &Painter<'_>, task: &TaskView, event: &TaskEvent, is_narrow: bool) -> Vec<Piece> {
+    let dots = painter.glyphs().cut;
+    let role = role(&event.fact, Role::Text);
     let what = event.fact.word().replace('_', " ");
     let by =
         if is_narrow { column(event.actor.short(), 4, dots) } else { column(&who(&event.actor), 12, dots) };

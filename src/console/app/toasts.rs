@@ -21,6 +21,8 @@ const OFFERED: SignedDuration = SignedDuration::from_secs(10);
 /// One message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Toast {
+    /// When it was said, as far as the time is known.
+    pub at: Option<Timestamp>,
     /// What is said, one line, made visible already.
     pub text: String,
     /// It reports a failure.
@@ -32,39 +34,24 @@ pub struct Toast {
     until: Option<Timestamp>,
 }
 
-/// A message that was said, for later.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
-    /// When, as far as the time is known.
-    pub at: Option<Timestamp>,
-    /// What was said.
-    pub text: String,
-    /// It reported a failure.
-    pub is_error: bool,
-    /// The call concerned.
-    pub call: Option<u64>,
-}
-
 /// The messages on screen, and those that were.
 #[derive(Debug, Clone, Default)]
 pub struct Toasts {
     shown: Vec<Toast>,
-    said: VecDeque<Said>,
+    said: VecDeque<Toast>,
     now: Option<Timestamp>,
 }
 
 impl Toasts {
     /// Adds a message that passes by itself.
     pub fn say(&mut self, text: impl Into<String>, call: Option<u64>, now: Timestamp) {
-        let until = now.checked_add(SHOWN).ok();
-        self.push(Toast { text: text.into(), is_error: false, call, path: None, until });
+        self.push(Toast { call, until: now.checked_add(SHOWN).ok(), ..self.toast(text) });
     }
 
     /// Adds a message about a file, which stays longer: its path can be taken meanwhile.
     pub fn offer(&mut self, text: impl Into<String>, path: String, now: Timestamp) {
-        let until = now.checked_add(OFFERED).ok();
         self.shown.iter_mut().for_each(|toast| toast.path = None);
-        self.push(Toast { text: text.into(), is_error: false, call: None, path: Some(path), until });
+        self.push(Toast { path: Some(path), until: now.checked_add(OFFERED).ok(), ..self.toast(text) });
     }
 
     /// Tells whether the path of a file is offered.
@@ -79,13 +66,16 @@ impl Toasts {
 
     /// Adds an error, which stays.
     pub fn fail(&mut self, text: impl Into<String>, call: Option<u64>) {
-        self.push(Toast { text: text.into(), is_error: true, call, path: None, until: None });
+        self.push(Toast { is_error: true, call, ..self.toast(text) });
+    }
+
+    fn toast(&self, text: impl Into<String>) -> Toast {
+        let text = mask(&text.into()).into_owned();
+        Toast { at: self.now, text, is_error: false, call: None, path: None, until: None }
     }
 
     fn push(&mut self, toast: Toast) {
-        let toast = Toast { text: mask(&toast.text).into_owned(), ..toast };
-        let Toast { text, is_error, call, .. } = toast.clone();
-        self.said.push_back(Said { at: self.now, text, is_error, call });
+        self.said.push_back(toast.clone());
         if self.said.len() > MOST_SAID {
             self.said.pop_front();
         }
@@ -121,7 +111,7 @@ impl Toasts {
     }
 
     /// Returns what was said, oldest first.
-    pub fn said(&self) -> &VecDeque<Said> {
+    pub fn said(&self) -> &VecDeque<Toast> {
         &self.said
     }
 

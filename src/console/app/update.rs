@@ -82,17 +82,17 @@ impl App {
         let old = std::mem::replace(&mut self.view.snapshot, snapshot);
         let new = &self.view.snapshot;
         // Counters alone change each second and are on screen in one view only; still, they change with a state.
-        let counts = self.screen == Screen::Metrics;
-        let moves = self.setup.ui.motion;
-        self.is_dirty |= counts && moves && old.metrics != new.metrics;
+        let (counts, moves) = (self.screen == Screen::Metrics, self.setup.ui.motion);
         let states = |snapshot: &Snapshot| -> Vec<_> {
             snapshot.tasks.iter().map(|task| (task.id.clone(), task.status)).collect()
         };
-        let is_same = if counts && !moves { states(&old) == states(new) } else { old.tasks == new.tasks };
-        self.is_dirty |= !is_same || old.calls.last() != new.calls.last();
-        self.is_dirty |= old.calls.len() != new.calls.len() || old.agents != new.agents;
+        self.is_dirty |= match counts && !moves {
+            true => states(&old) != states(new),
+            false => old.tasks != new.tasks || counts && old.metrics != new.metrics,
+        };
         self.is_dirty |= old.notices != new.notices || old.calls != new.calls || old.gate != new.gate;
         self.is_dirty |= old.questions != new.questions || old.programs != new.programs;
+        self.is_dirty |= old.agents != new.agents;
         let before = self.at_hand().map(|task| task.id.clone());
         let started = self.select_next.take_if(|task| new.tasks.iter().any(|other| other.id == *task));
         if let Some(task) = started.filter(|_| self.typing_into().is_none()) {

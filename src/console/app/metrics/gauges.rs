@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use ratatui::layout::Rect;
 
-use crate::runtime::{Gauge, Limit, TaskView};
+use crate::runtime::{Gauge, Histogram, Limit, TaskView};
+
+use super::timed;
 
 use crate::console::app::usage::Used;
 use crate::console::app::{Painter, alias, command, cut_top};
@@ -59,26 +61,22 @@ impl Lately {
 /// Returns the waits that are no tool's: as buckets where they are counted so, else exactly.
 pub(crate) fn waits(painter: &Painter<'_>, wide: usize) -> Vec<Vec<Piece>> {
     let app = painter.app;
-    let row = |name: &str, many: Option<u64>, shares: [String; 3]| {
-        let many = many.map_or_else(String::new, count);
-        let shares = shares.map(|share| right(&share, 8)).concat();
-        vec![
-            piece(format!(" {}", column(name, wide, painter.glyphs().cut)), Role::Text),
-            piece(right(&many, 6), Role::Strong),
-            piece(format!("     {shares}"), Role::Text),
-        ]
-    };
+    let row = |name, many, shares| timed(painter, name, wide, [many, None], shares);
     let counted = [("first byte", "first_byte"), ("stop to end", "stop")].map(|(name, key)| {
         let histogram = app.view.snapshot.metrics.wait_ms.get(key).filter(|histogram| histogram.count > 0)?;
-        let share =
-            |percent| histogram.at_most(percent).map_or("longer".into(), |ms| format!("<{}", count(ms)));
-        Some(row(name, Some(histogram.count), [50, 95, 99].map(share)))
+        Some(row(name, Some(histogram.count), shares(histogram)))
     });
     let own = [("key to echo", &app.pace.echo), ("frame", &app.pace.frame)].map(|(name, lately)| {
         let shares = lately.shares()?;
         Some(row(name, None, shares.map(tenths)))
     });
     counted.into_iter().chain(own).flatten().collect()
+}
+
+/// Returns what 50, 95 and 99 percent took, as far as buckets tell.
+pub(crate) fn shares(histogram: &Histogram) -> [String; 3] {
+    let within = |percent| histogram.at_most(percent);
+    [50, 95, 99].map(|percent| within(percent).map_or("longer".to_owned(), |ms| format!("<{}", count(ms))))
 }
 
 /// Microseconds as milliseconds with a tenth.

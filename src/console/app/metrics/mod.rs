@@ -4,7 +4,7 @@ pub mod gauges;
 
 use ratatui::layout::Rect;
 
-use crate::runtime::{Histogram, Metrics};
+use crate::runtime::Histogram;
 
 use super::{Painter, cut_left, cut_top};
 use crate::console::text::{Piece, bytes, column, count, piece, right, visible};
@@ -109,21 +109,15 @@ fn calls(painter: &Painter<'_>, width: u16, is_short: bool) -> Rows {
         tools.truncate(FEW_TOOLS);
     }
     for (tool, statuses) in tools {
-        let of = |status: &str| statuses.get(status).copied().unwrap_or(0);
-        let role = if of("error") > 0 { Role::Failed } else { Role::Faint };
+        let of = |status: &str| Some(statuses.get(status).copied().unwrap_or(0));
         let (_, p50, p95, p99) = metrics.call_ms.get(tool).copied().unwrap_or_default();
-        let ms = [p50, p95, p99].map(|ms| right(&count(ms), 8)).concat();
-        rows.push(vec![
-            piece(format!(" {}", column(&visible::one_line(tool), wide, painter.glyphs().cut)), Role::Text),
-            piece(right(&count(of("success")), 6), Role::Strong),
-            piece(right(&count(of("error")), 5), role),
-            piece(ms, Role::Text),
-        ]);
+        let row = timed(painter, tool, wide, [of("success"), of("error")], [p50, p95, p99].map(count));
+        rows.push(row);
     }
     if metrics.tool_calls.is_empty() {
         rows.push(vec![piece(" no agent has called yet", Role::Faint)]);
     }
-    rows.extend(whole_tasks(metrics, wide, painter.glyphs().cut));
+    rows.extend(whole_tasks(painter, wide));
     rows.extend(gauges::waits(painter, wide));
     if is_short {
         return rows;
@@ -135,21 +129,33 @@ fn calls(painter: &Painter<'_>, width: u16, is_short: bool) -> Rows {
 }
 
 /// The ended tasks as one more row: their shares are known by the buckets they fall into.
-fn whole_tasks(metrics: &Metrics, wide: usize, dots: &str) -> Option<Vec<Piece>> {
+fn whole_tasks(painter: &Painter<'_>, wide: usize) -> Option<Vec<Piece>> {
+    let metrics = &painter.app.view.snapshot.metrics;
     let mut all = Histogram::default();
     metrics.task_ms.values().for_each(|histogram| all.merge(histogram));
     if all.count == 0 {
         return None;
     }
-    let of = |status: &str| metrics.tasks_ended.get(status).copied().unwrap_or(0);
-    let at_most = |percent| all.at_most(percent).map_or("longer".to_owned(), |ms| format!("<{}", count(ms)));
-    let ms = [50, 95, 99].map(|percent| right(&at_most(percent), 8)).concat();
-    Some(vec![
-        piece(format!(" {}", column("tasks, whole", wide, dots)), Role::Text),
-        piece(right(&count(of("completed")), 6), Role::Strong),
-        piece(right(&count(of("failed")), 5), if of("failed") > 0 { Role::Failed } else { Role::Faint }),
-        piece(ms, Role::Text),
-    ])
+    let of = |status: &str| Some(metrics.tasks_ended.get(status).copied().unwrap_or(0));
+    Some(timed(painter, "tasks, whole", wide, [of("completed"), of("failed")], gauges::shares(&all)))
+}
+
+/// A row of what takes time: how often it went well, how often not, and what 50, 95 and 99 percent of it took.
+fn timed(
+    painter: &Painter<'_>,
+    name: &str,
+    wide: usize,
+    [well, badly]: [Option<u64>; 2],
+    shares: [String; 3],
+) -> Vec<Piece> {
+    let [ok, err] = [well, badly].map(|many| many.map_or_else(String::new, count));
+    let role = if badly > Some(0) { Role::Failed } else { Role::Faint };
+    vec![
+        piece(format!(" {}", column(&visible::one_line(name), wide, painter.glyphs().cut)), Role::Text),
+        piece(right(&ok, 6), Role::Strong),
+        piece(right(&err, 5), role),
+        piece(shares.map(|share| right(&share, 8)).concat(), Role::Text),
+    ]
 }
 
 fn refused(painter: &Painter<'_>) -> Rows {

@@ -3,9 +3,8 @@
 use jiff::{SignedDuration, Timestamp};
 use ratatui::layout::Rect;
 
-use crate::runtime::{TaskEvent, TaskFact};
-
 use super::{Reel, Replay};
+use crate::console::app::timeline::role;
 use crate::console::app::{Painter, Pane, alias, command, cut_bottom, cut_top, pane, who};
 use crate::console::text::{Piece, count, piece, visible};
 use crate::console::theme::Role;
@@ -79,7 +78,7 @@ fn time_line(painter: &mut Painter<'_>, area: Rect, replay: &Replay, reel: &Reel
         if let Some(note) = moment.note.as_ref().filter(|_| y > 0) {
             let x = from + column(moment.at);
             let sign = note.actor.short().chars().next().map(String::from).unwrap_or_default();
-            painter.row_from(area, (x, 0), &[piece(sign, role(note))]);
+            painter.row_from(area, (x, 0), &[piece(sign, role(&note.fact, Role::Strong))]);
         }
     }
     let here = painter.glyphs().states[1];
@@ -106,18 +105,9 @@ fn words(painter: &Painter<'_>, replay: &Replay, reel: &Reel) -> Vec<Piece> {
     let bytes = note.fact.bytes().map(|bytes| format!("  {} bytes", count(bytes))).unwrap_or_default();
     vec![
         piece(format!("{}  ", painter.time(note.at)), Role::Faint),
-        piece(format!("{what} by {}", who(&note.actor)), role(note)),
+        piece(format!("{what} by {}", who(&note.actor)), role(&note.fact, Role::Strong)),
         piece(format!("{bytes}  {}", visible::one_line(&note.fact.note())), Role::Faint),
     ]
-}
-
-fn role(note: &TaskEvent) -> Role {
-    match note.fact {
-        TaskFact::Refused(_) | TaskFact::Timeout | TaskFact::OutputLimit(_) => Role::Failed,
-        TaskFact::Denied(_) => Role::Failed,
-        TaskFact::Stop { .. } | TaskFact::Signal(_) => Role::Cancelling,
-        _ => Role::Strong,
-    }
 }
 
 /// Says whether it plays, and where it is.
