@@ -173,6 +173,7 @@ codes! {
     HPW019 Warning Same, Check, "a throw without a message outside a catch", "add a message: there is no error to raise again";
     HPW020 Warning As(Code::HPE002), Check, "a variable is assigned that was never declared", "write `let` before it";
     HPW021 Warning As(Code::HPE009), Check, "an old on-fail; it is taken as \"continue\"", "write \"continue\"";
+    HPW022 Warning Same, Check, "a branch that may be none of those that count is named alone", "name it in a list, `context: [a, b]`: a branch that does not count is left out there";
 }
 
 impl Code {

@@ -1,6 +1,7 @@
 //! Programs as people write them: each is run to its end, with a file that answers whatever it asks.
 
 use std::path::PathBuf;
+use std::process::Command;
 
 use crate::support::{Home, skip};
 
@@ -27,6 +28,9 @@ kind = "text"
 answer = "done"
 "#;
 
+/// Where the author of a program had a repository; it gets one of its own in its place.
+const REPOSITORY: &str = "/home/raw/Documents/GitHub/prose";
+
 /// Programs that end with an error of their own making.
 const THROWING: [&str; 1] = ["22-error-handling.prose"];
 
@@ -51,9 +55,15 @@ fn the_programs_of_a_folder_come_to_their_end() {
     for program in programs {
         let name = program.file_name().expect("a name").to_string_lossy().into_owned();
         let home = Home::new();
-        std::fs::copy(&program, home.workspace().join(&name)).expect("copied");
+        let mut text = std::fs::read_to_string(&program).expect("readable");
+        if text.contains(REPOSITORY) {
+            let git = "git init -q && touch README.md && git add . && git -c user.name=a -c user.email=a commit -qm a";
+            let made = Command::new("sh").args(["-c", git]).current_dir(home.workspace()).status();
+            assert!(made.expect("git").success());
+            text = text.replace(REPOSITORY, &home.workspace().display().to_string());
+        }
+        std::fs::write(home.workspace().join(&name), &text).expect("written");
         std::fs::write(home.workspace().join("a.toml"), ANSWERS).expect("written");
-        let text = std::fs::read_to_string(&program).expect("readable");
         let inputs: Vec<String> = text
             .lines()
             .filter_map(|line| line.strip_prefix("input ")?.split_once(':'))

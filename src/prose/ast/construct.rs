@@ -31,6 +31,19 @@ pub struct Parallel {
     pub span: Span,
 }
 
+impl Parallel {
+    /// Returns whether it can be over, and the program go on, without some of its branches.
+    #[must_use]
+    pub fn goes_on_without_some(&self) -> bool {
+        let needed = match self.join {
+            Join::All => return false,
+            Join::First => 1,
+            Join::Any(count) => usize::try_from(count.get()).unwrap_or(usize::MAX),
+        };
+        needed < self.branches.len()
+    }
+}
+
 /// When a parallel block is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]

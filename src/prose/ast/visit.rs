@@ -2,8 +2,8 @@
 //! look for and lets the rest be walked.
 
 use super::{
-    Body, Branch, Catch, Condition, Count, Exec, Expr, LoopTest, Mutability, Name, OnReject, Session,
-    SessionProperties, Stage, StageOperation, Statement, StatementKind, Subject, Text,
+    Body, Branch, Catch, Condition, Count, Exec, Expr, LoopTest, Mutability, Name, OnReject, Parallel,
+    Session, SessionProperties, Stage, StageOperation, Statement, StatementKind, Subject, Text,
 };
 
 /// What a name is declared as.
@@ -17,6 +17,8 @@ pub enum NameKind {
     Output,
     /// The name of a branch of a parallel block.
     Branch,
+    /// The name of a branch of a parallel block that may be over without it: `"first"`, `"any"`.
+    Contender,
     /// A variable that was assigned without being declared.
     Assigned,
     /// A name for one body: of a loop, an error, an element.
@@ -38,15 +40,20 @@ pub trait Visitor<'a>: Sized {
         body.iter().for_each(|statement| self.statement(statement));
     }
 
+    /// One of several bodies of which a run takes one: of `if`, `choice`, `try` and its `catch`.
+    fn alternative(&mut self, body: &'a Body) {
+        self.body(body);
+    }
+
     /// A body with names of its own.
     fn scoped(&mut self, locals: &[Local<'a>], body: &'a Body) {
         locals.iter().for_each(|(name, _)| self.declared(name, NameKind::Local));
         self.body(body);
     }
 
-    /// The branches of a parallel block.
-    fn branches(&mut self, branches: &'a [Branch]) {
-        for branch in branches {
+    /// A parallel block.
+    fn parallel(&mut self, parallel: &'a Parallel) {
+        for branch in &parallel.branches {
             match branch {
                 Branch::Named { name, value } => {
                     self.declared(name, NameKind::Branch);
@@ -75,6 +82,11 @@ pub trait Visitor<'a>: Sized {
     /// What a loop or a pipeline goes over.
     fn collection(&mut self, value: &'a Expr) {
         self.value(value);
+    }
+
+    /// What a session gets to read.
+    fn context(&mut self, context: &'a Expr) {
+        self.value(context);
     }
 
     /// A condition.
@@ -152,7 +164,7 @@ pub fn walk_value<'a>(visitor: &mut impl Visitor<'a>, value: &'a Expr) {
         Expr::Do(body) => visitor.body(&body.value),
         Expr::Invoke(invocation) => invocation.arguments.iter().for_each(|value| visitor.value(value)),
         Expr::Call(call) => call.inputs.iter().for_each(|(_, value)| visitor.value(value)),
-        Expr::Parallel(parallel) => visitor.branches(&parallel.branches),
+        Expr::Parallel(parallel) => visitor.parallel(parallel),
         Expr::Repeat(repeat) => {
             walk_count(visitor, Some(&repeat.count));
             visitor.scoped(&local(repeat.index.as_ref(), "loop variable"), &repeat.body);
@@ -171,7 +183,7 @@ pub fn walk_value<'a>(visitor: &mut impl Visitor<'a>, value: &'a Expr) {
             visitor.scoped(&local(unbounded.index.as_ref(), "loop variable"), &unbounded.body);
         }
         Expr::Try(attempt) => {
-            visitor.body(&attempt.body);
+            visitor.alternative(&attempt.body);
             attempt.catch.iter().for_each(|catch| visitor.catch(catch));
             attempt.finally.iter().for_each(|body| visitor.body(body));
         }
@@ -179,15 +191,15 @@ pub fn walk_value<'a>(visitor: &mut impl Visitor<'a>, value: &'a Expr) {
             visitor.text(&choice.criteria);
             for option in &choice.options {
                 visitor.text(&option.label);
-                visitor.body(&option.body);
+                visitor.alternative(&option.body);
             }
         }
         Expr::If(decision) => {
             for arm in &decision.arms {
                 visitor.condition(&arm.condition);
-                visitor.body(&arm.body);
+                visitor.alternative(&arm.body);
             }
-            decision.otherwise.iter().for_each(|body| visitor.body(body));
+            decision.otherwise.iter().for_each(|body| visitor.alternative(body));
         }
         Expr::Arrow(arrow) => arrow.steps.iter().for_each(|step| visitor.value(step)),
         Expr::Pipe(pipe) => {
@@ -239,7 +251,7 @@ pub fn walk_condition<'a>(visitor: &mut impl Visitor<'a>, condition: &'a Conditi
 /// Walks what a session says of itself beside its subject.
 pub fn walk_properties<'a>(visitor: &mut impl Visitor<'a>, properties: &'a SessionProperties) {
     properties.prompt.iter().for_each(|prompt| visitor.text(prompt));
-    properties.context.iter().for_each(|context| visitor.value(context));
+    properties.context.iter().for_each(|context| visitor.context(context));
 }
 
 fn walk_count<'a>(visitor: &mut impl Visitor<'a>, count: Option<&'a Count>) {

@@ -30,6 +30,7 @@ impl<'a> Checker<'a> {
                 let advice = self.brace_advice(hole);
                 self.reports.add(Code::E053, braces(hole), message).hint(advice);
             }
+            self.check_contender(hole);
         }
     }
 
@@ -52,6 +53,7 @@ impl<'a> Checker<'a> {
                 let advice = self.brace_advice(hole);
                 self.reports.add(Code::HPW001, braces(hole), message).hint(advice);
             }
+            self.check_contender(hole);
         }
     }
 

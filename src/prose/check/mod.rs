@@ -17,8 +17,8 @@ use super::ast::visit::{
     walk_value,
 };
 use super::ast::{
-    Agent, Body, Branch, Catch, Expr, Gate, Name, OnReject, Program, Session, Stage, StageOperation,
-    Statement, StatementKind, Text,
+    Agent, Body, Branch, Catch, Expr, For, ForMode, Gate, Name, OnReject, Parallel, Program, Session, Stage,
+    StageOperation, Statement, StatementKind, Text,
 };
 use super::codes::Code;
 use super::contract::{Contract, Imports};
@@ -37,6 +37,7 @@ pub(super) fn check(source: &Source, program: &Program, imports: &Imports, repor
         root: Declarations::of(&program.body),
         frame: Declarations::of(&program.body),
         in_block: false,
+        in_context: false,
         catches: 0,
         everywhere: HashMap::new(),
         started: HashMap::new(),
@@ -56,6 +57,8 @@ struct Checker<'a> {
     /// The names of what is being checked: the top level, or a block.
     frame: Declarations<'a>,
     in_block: bool,
+    /// In the list of a context: branches that a parallel block did without are left out there.
+    in_context: bool,
     /// How many `catch` bodies are open.
     catches: usize,
     /// The first place of each name in the whole program.
@@ -159,6 +162,12 @@ impl<'a> Visitor<'a> for Checker<'a> {
         }
     }
 
+    fn alternative(&mut self, body: &'a Body) {
+        self.frame.open_alternative();
+        self.body(body);
+        self.frame.close();
+    }
+
     fn body(&mut self, body: &'a Body) {
         self.frame.open();
         for (at, statement) in body.iter().enumerate() {
@@ -179,9 +188,9 @@ impl<'a> Visitor<'a> for Checker<'a> {
         self.frame.forget_locals(outer);
     }
 
-    fn branches(&mut self, branches: &'a [Branch]) {
+    fn parallel(&mut self, parallel: &'a Parallel) {
         self.frame.open();
-        for branch in branches {
+        for branch in &parallel.branches {
             match branch {
                 Branch::Named { value, .. } => self.value(value),
                 Branch::Statement(statement) => {
@@ -192,9 +201,11 @@ impl<'a> Visitor<'a> for Checker<'a> {
             }
         }
         // Names of branches exist only when the block is over.
-        for branch in branches {
+        let may_be_lost = parallel.goes_on_without_some();
+        let kind = if may_be_lost { NameKind::Contender } else { NameKind::Branch };
+        for branch in &parallel.branches {
             if let Branch::Named { name, .. } = branch {
-                self.declare(name, NameKind::Branch);
+                self.declare(name, kind);
             }
         }
         self.frame.close();
@@ -202,7 +213,9 @@ impl<'a> Visitor<'a> for Checker<'a> {
 
     fn catch(&mut self, catch: &'a Catch) {
         self.catches += 1;
+        self.frame.open_alternative();
         walk_catch(self, catch);
+        self.frame.close();
         self.catches -= 1;
     }
 
@@ -212,8 +225,12 @@ impl<'a> Visitor<'a> for Checker<'a> {
         }
         let outer = self.frame.local_count();
         self.local_text("item", self.source.first_line(stage.span), "element");
+        let before = self.frame.mark();
         self.body(&stage.body);
         self.frame.forget_locals(outer);
+        if stage.operation == StageOperation::ParallelMap {
+            self.frame.leave_iterations(before, stage.span);
+        }
     }
 
     fn value(&mut self, value: &'a Expr) {
@@ -226,7 +243,13 @@ impl<'a> Visitor<'a> for Checker<'a> {
             Expr::Call(call) => self.call(call),
             _ => {}
         }
+        let before = self.frame.mark();
+        let group = self.frame.begin_alternatives();
         walk_value(self, value);
+        self.frame.end_alternatives(group);
+        if let Expr::For(For { mode: ForMode::Parallel, span, .. }) = value {
+            self.frame.leave_iterations(before, *span);
+        }
     }
 
     fn collection(&mut self, value: &'a Expr) {
@@ -234,6 +257,12 @@ impl<'a> Visitor<'a> for Checker<'a> {
             Expr::Name(name) => self.used_as(name, "collection"),
             other => self.value(other),
         }
+    }
+
+    fn context(&mut self, context: &'a Expr) {
+        self.in_context = matches!(context, Expr::List(_) | Expr::Record(_));
+        self.value(context);
+        self.in_context = false;
     }
 
     fn session(&mut self, session: &'a Session) {

@@ -25,7 +25,16 @@ pub(super) fn suggestion<'n>(name: &Name, known: impl ExactSizeIterator<Item = &
 struct Declared {
     span: Span,
     kind: NameKind,
-    scope: u32,
+    /// The body it stands in: an index of [`Declarations::scopes`].
+    scope: usize,
+}
+
+/// A body.
+#[derive(Debug, Clone, Copy)]
+struct Scope {
+    outer: Option<usize>,
+    /// Of bodies with the same number, a run takes one.
+    alternatives: Option<u32>,
 }
 
 /// A name that lives in one body only.
@@ -41,9 +50,16 @@ struct Local<'a> {
 pub(super) struct Declarations<'a> {
     declared: HashMap<&'a str, Declared>,
     locals: Vec<Local<'a>>,
-    /// Scopes that are open, from outside in.
-    open: Vec<u32>,
-    next_scope: u32,
+    /// All bodies so far, and the one that is open.
+    scopes: Vec<Scope>,
+    open: Option<usize>,
+    /// The number of the alternatives that are looked at, and how many there were.
+    alternatives: u32,
+    groups: u32,
+    /// What each declaration put in the place of what, in order.
+    history: Vec<(&'a str, Option<Declared>)>,
+    /// Names of iterations that ran at the same time, and what those belong to. They have no value after it.
+    iterated: HashMap<&'a str, (Span, Span)>,
     /// Where each name is first declared, also below.
     coming: HashMap<&'a str, Span>,
 }
@@ -60,12 +76,63 @@ impl<'a> Declarations<'a> {
     }
 
     pub(super) fn open(&mut self) {
-        self.open.push(self.next_scope);
-        self.next_scope += 1;
+        self.open_scope(None);
+    }
+
+    /// Opens one of the bodies of which a run takes one.
+    pub(super) fn open_alternative(&mut self) {
+        self.open_scope(Some(self.alternatives));
+    }
+
+    fn open_scope(&mut self, alternatives: Option<u32>) {
+        self.scopes.push(Scope { outer: self.open, alternatives });
+        self.open = Some(self.scopes.len() - 1);
     }
 
     pub(super) fn close(&mut self) {
-        self.open.pop();
+        self.open = self.open.and_then(|scope| self.scopes[scope].outer);
+    }
+
+    /// Numbers the alternatives of an expression; returns the number of those around it.
+    pub(super) fn begin_alternatives(&mut self) -> u32 {
+        self.groups += 1;
+        std::mem::replace(&mut self.alternatives, self.groups)
+    }
+
+    pub(super) fn end_alternatives(&mut self, outer: u32) {
+        self.alternatives = outer;
+    }
+
+    /// Returns a scope and those around it.
+    fn outwards(&self, scope: Option<usize>) -> impl Iterator<Item = usize> {
+        std::iter::successors(scope, |scope| self.scopes[*scope].outer)
+    }
+
+    /// Returns whether no run comes to both the open scope and another one.
+    fn excludes(&self, other: usize) -> bool {
+        self.outwards(Some(other)).any(|there| {
+            let group = self.scopes[there].alternatives;
+            let is_other = |here: usize| here != there && self.scopes[here].alternatives == group;
+            group.is_some() && self.outwards(self.open).any(is_other)
+        })
+    }
+
+    /// Returns how many declarations there were.
+    pub(super) fn mark(&self) -> usize {
+        self.history.len()
+    }
+
+    /// Takes back what was declared since: it belonged to the iterations of `block`, which ran at the same time.
+    pub(super) fn leave_iterations(&mut self, mark: usize, block: Span) {
+        for (name, before) in self.history.drain(mark..).rev() {
+            match before {
+                Some(before) => drop(self.declared.insert(name, before)),
+                None => {
+                    let declared = self.declared.remove(name);
+                    self.iterated.extend(declared.map(|declared| (name, (declared.span, block))));
+                }
+            }
+        }
     }
 
     /// Returns how many names are visible in the body that is looked at alone.
@@ -78,10 +145,6 @@ impl<'a> Declarations<'a> {
         self.locals.truncate(outer);
     }
 
-    fn scope(&self) -> u32 {
-        self.open.last().copied().unwrap_or(0)
-    }
-
     fn place(&self, name: &str) -> Option<Span> {
         let local = self.locals.iter().rev().find(|local| local.name == name).map(|local| local.span);
         local.or_else(|| self.declared.get(name).map(|declared| declared.span))
@@ -92,7 +155,9 @@ impl<'a> Checker<'a> {
     /// Returns where a name that can be used here is declared.
     pub(super) fn visible(&self, name: &str) -> Option<Span> {
         let own = self.frame.place(name);
-        own.or_else(|| if self.in_block { self.root.place(name) } else { None })
+        // A block may be called from an iteration, and sees its names then.
+        let root = || self.root.place(name).or(self.root.iterated.get(name).map(|(place, _)| *place));
+        own.or_else(|| if self.in_block { root() } else { None })
     }
 
     /// Returns all names that can be used here.
@@ -120,6 +185,12 @@ impl<'a> Checker<'a> {
             let line = self.source.line_of(later.start());
             return format!("`{name}` is defined on line {line}, after this: move its definition up");
         }
+        if let Some((_, block)) = self.frame.iterated.get(name) {
+            let line = self.source.line_of(block.start());
+            return format!(
+                "each iteration of line {line} has a `{name}` of its own: use the value of the whole"
+            );
+        }
         if self.definitions.blocks.contains_key(name) {
             return format!("`{name}` is a block: write `do {name}`");
         }
@@ -135,7 +206,7 @@ impl<'a> Checker<'a> {
     /// Declares a variable.
     pub(super) fn declare(&mut self, name: &'a Name, kind: NameKind) {
         self.against_agents(name);
-        let scope = self.frame.scope();
+        let Some(scope) = self.frame.open else { return };
         let text = name.as_str();
         let first = self.frame.declared.get(text).copied();
         if let Some(first) = first {
@@ -144,12 +215,33 @@ impl<'a> Checker<'a> {
             self.elsewhere(name, elsewhere);
         }
         self.everywhere.entry(text).or_insert(name.span);
-        self.frame.declared.insert(text, Declared { span: name.span, kind, scope });
+        self.set(text, Declared { span: name.span, kind, scope });
+    }
+
+    fn set(&mut self, name: &'a str, declared: Declared) {
+        let before = self.frame.declared.insert(name, declared);
+        self.frame.history.push((name, before));
+    }
+
+    /// Warns of a name that may have no value because the block of its branch goes on without it.
+    pub(super) fn check_contender(&mut self, name: &Name) {
+        let text = name.as_str();
+        let is_hidden = self.frame.locals.iter().any(|local| local.name == text);
+        if let Some(Declared { kind: NameKind::Contender, span, .. }) = self.frame.declared.get(text).copied()
+            && !self.in_context
+            && !is_hidden
+        {
+            let message = format!("`{text}` has no value if the parallel block is over without that branch");
+            self.reports.add(Code::HPW022, name.span, message).related(span, "the branch");
+        }
     }
 
     fn again(&mut self, name: &Name, kind: NameKind, first: Declared) {
-        let same = first.scope == self.frame.scope();
-        let nested = self.frame.open.contains(&first.scope);
+        let same = Some(first.scope) == self.frame.open;
+        // Only one of them is taken, and each may bind it.
+        if self.frame.excludes(first.scope) {
+            return;
+        }
         let text = &name.text;
         let (code, message) = match (first.kind, kind) {
             (NameKind::Input, NameKind::Input) if same => {
@@ -158,8 +250,6 @@ impl<'a> Checker<'a> {
             (NameKind::Output, NameKind::Output) if same => {
                 (Code::E024, format!("the output `{text}` is declared twice"))
             }
-            // Only one of two branches is taken, and each may have its output.
-            (NameKind::Output, NameKind::Output) if !nested => return,
             (_, NameKind::Output) if same => {
                 (Code::HPW004, format!("the output `{text}` has the name of a variable"))
             }
@@ -197,6 +287,9 @@ impl<'a> Checker<'a> {
                 self.reports
                     .add(Code::HPE001, name.span, message)
                     .related(span, "declared with `const` here");
+            }
+            Some(Declared { kind: NameKind::Contender, span, scope }) => {
+                self.set(text, Declared { kind: NameKind::Branch, span, scope });
             }
             Some(_) => {}
             None => {

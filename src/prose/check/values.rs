@@ -13,6 +13,7 @@ impl<'a> Checker<'a> {
             let advice = self.advice(name, Code::HPE002.row().fix);
             self.reports.add(Code::HPE002, name.span, message).hint(advice);
         }
+        self.check_contender(name);
     }
 
     pub(super) fn invocation(&mut self, invocation: &'a Invocation) {

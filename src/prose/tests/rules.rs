@@ -66,8 +66,48 @@ fn a_name_used_again_in_another_scope_is_a_warning_or_an_error() {
     expect(nested, &["HPW004:3"]);
     expect_strict(nested, &["E019:3"]);
     let siblings = "if **one thing holds**:\n  let y = exec \"a\"\nelse:\n  let y = exec \"b\"\n";
-    expect(siblings, &["HPW004:4"]);
+    expect(siblings, &[]);
+    expect_strict(siblings, &[]);
+    expect(
+        "try:\n  let y = exec \"a\"\ncatch:\n  let y = exec \"b\"\nfinally:\n  let y = exec \"c\"\n",
+        &["HPW004:6"],
+    );
+    expect(
+        "choice **which way to go**:\n  option \"a\":\n    do:\n      let y = exec \"a\"\n  option \"b\":\n    let y = exec \"b\"\n",
+        &[],
+    );
+    let both = "if **one thing holds**:\n  let y = exec \"a\"\nif **another holds**:\n  let y = exec \"b\"\n";
+    expect(both, &["HPW004:4"]);
+    expect_strict(both, &["E019:4"]);
     expect("let x = exec \"true\"\nrepeat 2 as x:\n  exec \"true\"\n", &["HPW005:2"]);
+}
+
+#[test]
+fn a_name_of_an_iteration_among_others_has_no_value_after_it() {
+    // docs/prose-rules.md#rule-18.
+    let of_each = "parallel for i in [\"a\"]:\n  let x = exec \"true\"\n  exec \"echo {x}\"\n";
+    expect(&format!("{of_each}exec \"echo {{x}}\"\n"), &["W051:3", "W051:4", "E053:4"]);
+    expect(
+        &format!("let x = exec \"true\"\n{of_each}exec \"echo {{x}}\"\n"),
+        &["HPW004:3", "W051:4", "W051:5"],
+    );
+    let piped = "let r = [\"a\"] | pmap:\n  let x = exec \"true\"\nsession \"look\"\n  context: x\n";
+    expect(piped, &["HPE002:4"]);
+    expect("for i in [\"a\"]:\n  let x = exec \"true\"\nexec \"echo {x}\"\n", &["W051:3"]);
+}
+
+#[test]
+fn a_branch_that_may_not_count_is_named_among_others() {
+    // docs/prose-rules.md#rule-11.
+    let block = |join: &str| format!("parallel ({join}):\n  a = exec \"x\"\n  b = exec \"y\"\n");
+    let session = |context: &str| format!("session \"look at it\"\n  context: {context}\n");
+    for join in ["\"first\"", "\"any\", count: 1"] {
+        expect(&(block(join) + &session("a")), &["HPW022:5"]);
+        expect(&(block(join) + &session("{ a, b }") + &session("[a, b]")), &[]);
+        expect(&(block(join) + "a = exec \"z\"\n" + &session("a")), &[]);
+    }
+    expect(&(block("\"any\", count: 2") + &session("a")), &[]);
+    expect(&(block("\"first\"") + "exec \"{b}\"\n"), &["W051:4", "HPW022:4"]);
 }
 
 #[test]

@@ -107,14 +107,14 @@ impl<E: Effects> Vm<E> {
 
     /// `try`: what it does about an error, and what it does in any case.
     pub(super) async fn attempt_body(&self, frame: &Frame, attempt: &Try) -> Result<Evaluated, Halt> {
-        let mut ended = self.body(&frame.at("try").inside(), &attempt.body).await;
+        let mut ended = self.body(&frame.at("try"), &attempt.body).await;
         if let (Err(Halt::Thrown(thrown)), Some(catch)) = (&ended, &attempt.catch) {
             let own = Frame { caught: Some(thrown.clone()), ..frame.at("catch").inside() };
             if let Some(error) = &catch.error {
                 let site = Site { span: catch.span, line: thrown.line };
                 let named = Named {
                     name: error.as_str(),
-                    kind: BindingKind::Let,
+                    kind: BindingKind::Given,
                     value: &caught_value(thrown),
                     site,
                 };
@@ -126,7 +126,7 @@ impl<E: Effects> Vm<E> {
         let is_over = matches!(&ended, Ok(_) | Err(Halt::Thrown(_) | Halt::Return(_)));
         if let (true, Some(finally)) = (is_over, &attempt.finally) {
             // Its own error or return takes the place of what was before.
-            self.body(&frame.at("finally").inside(), finally).await?;
+            self.body(&frame.at("finally"), finally).await?;
         }
         ended
     }
@@ -188,11 +188,11 @@ impl<E: Effects> Vm<E> {
         for (at, arm) in decision.arms.iter().enumerate() {
             let own = frame.at(format!("if{at}"));
             if self.holds(&own, &arm.condition, ("", "")).await? {
-                return self.body(&own.inside(), &arm.body).await;
+                return self.body(&own, &arm.body).await;
             }
         }
         match &decision.otherwise {
-            Some(body) => self.body(&frame.at("else").inside(), body).await,
+            Some(body) => self.body(&frame.at("else"), body).await,
             None => Ok(Evaluated::default()),
         }
     }
@@ -204,7 +204,7 @@ impl<E: Effects> Vm<E> {
         let text = self.filled(frame, &choice.criteria)?.trim().to_owned();
         let chosen = self.ask_choice(frame, frame.site(choice.criteria.span), text, labels?).await?;
         match choice.options.get(chosen) {
-            Some(option) => self.body(&frame.at(format!("option{chosen}")).inside(), &option.body).await,
+            Some(option) => self.body(&frame.at(format!("option{chosen}")), &option.body).await,
             None => Ok(Evaluated::default()),
         }
     }

@@ -169,6 +169,7 @@ pub(super) fn absent(name: &str, missing: Missing, line: u32) -> Thrown {
     let why = match missing {
         Missing::Failed(failed) => format!("the statement on line {failed} that binds it has failed"),
         Missing::NotReached => "no statement that binds it was reached".to_owned(),
+        Missing::Lost(block) => format!("the parallel block on line {block} was over without it"),
     };
     Thrown::new(line, format!("{name} has no value here: {why}"))
 }

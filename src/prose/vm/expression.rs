@@ -28,7 +28,7 @@ impl<E: Effects> Vm<E> {
                 Expr::Session(session) => self.session(frame, session).await,
                 Expr::Resume(resume) => self.resume(frame, resume).await,
                 Expr::Exec(exec) => self.exec(frame, exec).await,
-                Expr::Do(body) => self.body(&frame.inside(), &body.value).await,
+                Expr::Do(body) => self.body(frame, &body.value).await,
                 Expr::Invoke(invocation) => self.invoke(frame, invocation).await,
                 Expr::Call(call) => self.call(frame, call).await,
                 Expr::Parallel(parallel) => self.parallel(frame, parallel).await,

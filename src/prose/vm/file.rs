@@ -39,7 +39,7 @@ impl<E: Effects> Vm<E> {
 
     /// Binds a name in the frame's scope, with its file.
     pub(super) fn bind_quietly(&self, frame: &Frame, named: &Named<'_>) -> Result<(), Halt> {
-        let execution_id = self.file_id(frame, named.name)?;
+        let execution_id = self.file_id(frame, named.name, named.kind)?;
         let bound = self.write(frame, named, execution_id)?;
         frame.scope.bind(named.name, bound);
         self.show_binding(frame, named.name);
@@ -92,10 +92,10 @@ impl<E: Effects> Vm<E> {
         Ok(Bound { kind, value, made, line: site.line, execution_id, file: Some(file) })
     }
 
-    pub(super) fn file_id(&self, frame: &Frame, name: &str) -> Result<Option<u32>, Halt> {
+    pub(super) fn file_id(&self, frame: &Frame, name: &str, kind: BindingKind) -> Result<Option<u32>, Halt> {
         let mut broken = None;
         let key = frame.at(format!("#{name}")).key;
-        let id = frame.scope.file_id(name, || {
+        let id = frame.scope.file_id(name, kind, || {
             self.journal.number("call", &key).unwrap_or_else(|error| {
                 broken = Some(error);
                 0

@@ -161,7 +161,7 @@ impl Frame {
         self.at(statement.id)
     }
 
-    /// The same place in a scope inside this one.
+    /// The same place in a scope for names that only one body sees.
     fn inside(&self) -> Self {
         Self { scope: self.scope.inner(), ..self.clone() }
     }

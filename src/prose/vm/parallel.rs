@@ -35,10 +35,10 @@ impl<E: Effects> Vm<E> {
         let names: Vec<String> = block.branches.iter().zip(&letters).map(name).collect();
         self.mark(frame, line, state::fork(&frame.number, &names)).await?;
         let cancel = frame.cancel.child_token();
+        let fork = |(at, letter): (usize, &String)| frame.fork(format!("b{at}"), Some(letter), &cancel);
+        let forks: Vec<Frame> = letters.iter().enumerate().map(fork).collect();
         let walk = |at: usize| -> Walk<'_, Evaluated> {
-            let letter = &letters[at];
-            let own = frame.fork(format!("b{at}"), Some(letter), &cancel);
-            let branch = &block.branches[at];
+            let (own, branch) = (forks[at].clone(), &block.branches[at]);
             Box::pin(async move { self.branch(own, branch).await })
         };
         let tally = Tally::new(block.join, block.on_fail, block.branches.len());
@@ -46,7 +46,8 @@ impl<E: Effects> Vm<E> {
         let joined = self.join(frame, tally, block.branches.len(), &cancel, walk).await;
         self.progress.joined(frame.module.lines(block.span));
         let joined = joined?;
-        let value = self.bind_branches(frame, block, &joined, line)?;
+        let value = self.bind_branches(frame, block, &joined, &forks)?;
+        conclude(&joined)?;
         self.mark(frame, line, state::joined(&frame.number)).await?;
         Ok(value)
     }
@@ -92,7 +93,7 @@ impl<E: Effects> Vm<E> {
         let cancel = frame.cancel.child_token();
         let elements_ref = &elements;
         let walk = |at: usize| -> Walk<'_, Evaluated> {
-            let own = frame.fork(format!("b{at}"), Some(&names[at]), &cancel);
+            let own = frame.fork(format!("b{at}"), Some(&names[at]), &cancel).inside();
             given(&own, item, elements_ref[at].clone(), line);
             if let Some(index) = index {
                 given(&own, index, Value::Number(i64::try_from(at).unwrap_or(i64::MAX)), line);
@@ -105,6 +106,7 @@ impl<E: Effects> Vm<E> {
         };
         let tally = Tally::new(Join::All, ParallelOnFail::FailFast, elements.len());
         let mut joined = self.join(frame, tally, elements.len(), &cancel, walk).await?;
+        conclude(&joined)?;
         self.mark(frame, line, state::joined(&frame.number)).await?;
         let value = |at| joined.ends.remove(&at).and_then(Result::ok).unwrap_or_default().value;
         Ok(Value::list((0..elements.len()).map(value).collect()).into())
@@ -129,7 +131,7 @@ impl<E: Effects> Vm<E> {
             for (at, has_succeeded) in known {
                 tally.ended(*at, *has_succeeded);
             }
-            return conclude(Joined { tally, ends });
+            return Ok(Joined { tally, ends });
         }
         let numbered = |at: usize| {
             let walk = walk(at);
@@ -165,31 +167,40 @@ impl<E: Effects> Vm<E> {
             return Err(Halt::Cancelled);
         }
         self.journal.write(&Row::Joined { key: frame.key.clone(), ends: order })?;
-        conclude(Joined { tally, ends })
+        Ok(Joined { tally, ends })
     }
 
-    /// Binds the names of the branches that count, and returns the value of the block.
+    /// Binds the names of the branches that count, takes over what those have bound, and returns the value of the block.
+    /// In a block that fails, the branches that are done count (docs/prose-rules.md#rule-12).
     fn bind_branches(
         &self,
         frame: &Frame,
         block: &Parallel,
         joined: &Joined,
-        line: u32,
+        forks: &[Frame],
     ) -> Result<Evaluated, Halt> {
         let winners = joined.tally.winners();
+        let goes_on = !matches!(joined.tally.standing(), Standing::Failed(_));
         let mut values = Vec::new();
         for (at, branch) in block.branches.iter().enumerate() {
-            let end = match joined.ends.get(&at) {
+            let (name, end) = (branch_name(branch), joined.ends.get(&at));
+            let counts = block.join == Join::All || !goes_on || winners.contains(&at);
+            if counts && end.is_some() {
+                frame.scope.adopt(&forks[at].scope);
+            }
+            let end = match end {
                 Some(Ok(done)) if winners.contains(&at) => done.clone(),
-                Some(Err(thrown)) if block.join == Join::All => failed(thrown, block.on_fail),
+                Some(Err(thrown)) if block.join == Join::All && goes_on => failed(thrown, block.on_fail),
+                Some(Err(_)) if !goes_on => {
+                    name.inspect(|name| frame.scope.failed(name, frame.line(span_of(branch))));
+                    continue;
+                }
                 _ => {
-                    if let Some(name) = branch_name(branch) {
-                        frame.scope.failed(name, line);
-                    }
+                    name.inspect(|name| frame.scope.lost(name, frame.line(block.span)));
                     continue;
                 }
             };
-            if let Some(name) = branch_name(branch) {
+            if let Some(name) = name {
                 let site = frame.site(span_of(branch));
                 let named = Named { name, kind: BindingKind::Let, value: &end, site };
                 self.bind_quietly(&frame.at(format!("b{at}")), &named)?;
@@ -225,13 +236,14 @@ fn ended(result: Result<Evaluated, Halt>) -> Result<Result<Evaluated, std::sync:
     }
 }
 
-fn conclude(joined: Joined) -> Result<Joined, Halt> {
+/// Returns the error of a block that has failed.
+fn conclude(joined: &Joined) -> Result<(), Halt> {
     match joined.tally.standing() {
         Standing::Failed(at) => match joined.ends.get(&at) {
             Some(Err(thrown)) => Err(thrown.clone().into()),
             _ => Err(Halt::Cancelled),
         },
-        Standing::Succeeded | Standing::Open => Ok(joined),
+        Standing::Succeeded | Standing::Open => Ok(()),
     }
 }
 

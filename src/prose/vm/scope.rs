@@ -1,5 +1,6 @@
-//! Names and their values. A scope's parent is the one around it; that of a block call is the frame
-//! of its caller, as the language has it (current call, callers, root).
+//! Names and their values. A program has one flat namespace, and so has each call of a block, whose parent is the
+//! namespace of its caller, as the language has it (current call, callers, root). Branches that run at the same time bind
+//! names of their own until the block that holds them is over.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -56,20 +57,12 @@ pub struct Bound {
     pub file: Option<PathBuf>,
 }
 
-/// Where a name was found.
 impl Bound {
     /// A value that a statement binds for those inside it: an element, a counter, an argument.
     #[must_use]
     pub fn given(value: Value, line: u32) -> Self {
         Self { kind: BindingKind::Given, value, made: None, line, execution_id: None, file: None }
     }
-}
-
-#[derive(Debug, Clone)]
-enum Slot {
-    Bound(Arc<Bound>),
-    /// The statement that was to bind it has failed, on this line.
-    Failed(u32),
 }
 
 /// Why a name has no value.
@@ -79,22 +72,32 @@ pub enum Missing {
     NotReached,
     /// The statement on this line was to bind it and has failed.
     Failed(u32),
+    /// It names a branch of the parallel block on this line, which was over without that branch.
+    Lost(u32),
+}
+
+/// What a scope is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    /// A program, or a call of a block: statements bind their names here.
+    Frame,
+    /// A branch or an iteration that runs beside others: it binds names of its own, and its files need names of their own.
+    Fork,
+    /// A body with names that only it sees: a counter, an element, an error. What its statements bind is its parent's.
+    Locals,
 }
 
 /// One scope.
 #[derive(Debug)]
 pub struct Scope {
     parent: Option<Arc<Scope>>,
-    /// The frame in which names of callers are looked up.
-    is_frame: bool,
-    /// Others like it may run at the same time, so that its files need names of their own.
-    is_forked: bool,
+    extent: Extent,
     state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    names: HashMap<Arc<str>, Slot>,
+    names: HashMap<Arc<str>, Result<Arc<Bound>, Missing>>,
     execution_id: Option<u32>,
 }
 
@@ -102,30 +105,34 @@ impl Scope {
     /// Returns the outermost scope of a program.
     #[must_use]
     pub fn root() -> Arc<Self> {
-        Arc::new(Self { parent: None, is_frame: true, is_forked: false, state: Mutex::default() })
+        Arc::new(Self { parent: None, extent: Extent::Frame, state: Mutex::default() })
     }
 
-    /// Returns a scope inside this one.
+    /// Returns a scope inside this one for names that only one body sees.
     #[must_use]
     pub fn inner(self: &Arc<Self>) -> Arc<Self> {
-        self.child(false, false, None)
+        self.child(Extent::Locals, None)
     }
 
     /// Returns the scope of a branch or an iteration that runs beside others.
     #[must_use]
     pub fn forked(self: &Arc<Self>) -> Arc<Self> {
-        self.child(false, true, None)
+        self.child(Extent::Fork, None)
     }
 
-    /// Returns the scope of a block called from here.
+    /// Returns the scope of a block called from here. It sees what statements here have bound, and no local names.
     #[must_use]
     pub fn call(self: &Arc<Self>, execution_id: u32) -> Arc<Self> {
-        self.frame().child(true, false, Some(execution_id))
+        let mut home = self;
+        while let (Extent::Locals, Some(parent)) = (home.extent, &home.parent) {
+            home = parent;
+        }
+        home.child(Extent::Frame, Some(execution_id))
     }
 
-    fn child(self: &Arc<Self>, is_frame: bool, is_forked: bool, execution_id: Option<u32>) -> Arc<Self> {
+    fn child(self: &Arc<Self>, extent: Extent, execution_id: Option<u32>) -> Arc<Self> {
         let state = Mutex::new(State { names: HashMap::new(), execution_id });
-        Arc::new(Self { parent: Some(self.clone()), is_frame, is_forked, state })
+        Arc::new(Self { parent: Some(self.clone()), extent, state })
     }
 
     /// Finds a name, from here outwards.
@@ -133,28 +140,42 @@ impl Scope {
     /// # Errors
     /// When it has no value.
     pub fn find(&self, name: &str) -> Result<Arc<Bound>, Missing> {
-        let mut failed = None;
+        let mut missing = Missing::NotReached;
         for scope in self.outwards() {
             match scope.state().names.get(name) {
-                Some(Slot::Bound(bound)) => return Ok(bound.clone()),
-                Some(Slot::Failed(line)) => failed = failed.or(Some(*line)),
-                None => {}
+                Some(Ok(bound)) => return Ok(bound.clone()),
+                Some(Err(Missing::Lost(line))) => return Err(Missing::Lost(*line)),
+                Some(Err(why)) if missing == Missing::NotReached => missing = *why,
+                _ => {}
             }
         }
-        Err(failed.map_or(Missing::NotReached, Missing::Failed))
+        Err(missing)
     }
 
-    /// Binds a name here.
+    /// Binds a name: one that is given to a body here; any other where statements bind, and no local name hides it.
     pub fn bind(&self, name: &str, bound: Bound) {
-        self.state().names.insert(name.into(), Slot::Bound(Arc::new(bound)));
+        if bound.kind == BindingKind::Given {
+            self.state().names.insert(name.into(), Ok(Arc::new(bound)));
+        } else {
+            self.set(name, Ok(Arc::new(bound)));
+        }
     }
 
-    /// Gives a name that was bound before another value, where it was bound; here when it was not.
+    fn set(&self, name: &str, value: Result<Arc<Bound>, Missing>) {
+        let mut scope = self;
+        while let (Extent::Locals, Some(parent)) = (scope.extent, &scope.parent) {
+            scope.state().names.remove(name);
+            scope = parent;
+        }
+        scope.state().names.insert(name.into(), value);
+    }
+
+    /// Gives a name that was bound before another value, where it was bound.
     pub fn assign(&self, name: &str, bound: Bound) {
         for scope in self.outwards() {
             let mut state = scope.state();
-            if let Some(slot) = state.names.get_mut(name) {
-                *slot = Slot::Bound(Arc::new(bound));
+            if let Some(known) = state.names.get_mut(name) {
+                *known = Ok(Arc::new(bound));
                 return;
             }
         }
@@ -163,7 +184,23 @@ impl Scope {
 
     /// Notes that the statement on a line was to bind a name and has failed. A value it had stays.
     pub fn failed(&self, name: &str, line: u32) {
-        self.state().names.entry(name.into()).or_insert(Slot::Failed(line));
+        self.home().state().names.entry(name.into()).or_insert(Err(Missing::Failed(line)));
+    }
+
+    /// Notes that the parallel block on a line was over without the branch of this name. A value it had is gone.
+    pub fn lost(&self, name: &str, line: u32) {
+        self.set(name, Err(Missing::Lost(line)));
+    }
+
+    /// Takes over what a branch has bound, now that it is over.
+    pub fn adopt(&self, branch: &Self) {
+        let names = std::mem::take(&mut branch.state().names);
+        for (name, value) in names {
+            match value {
+                Err(Missing::Failed(line)) => self.failed(&name, line),
+                value => self.set(&name, value),
+            }
+        }
     }
 
     /// Returns the names that have a value here, the nearest scope first, each once.
@@ -172,11 +209,10 @@ impl Scope {
         let mut found: Vec<(Arc<str>, Arc<Bound>)> = Vec::new();
         for scope in self.outwards() {
             let state = scope.state();
-            let bound = state.names.iter().filter_map(|(name, slot)| match slot {
-                Slot::Bound(bound) => Some((name.clone(), bound.clone())),
-                Slot::Failed(_) => None,
-            });
-            let mut own: Vec<_> = bound.collect();
+            let bound = |(name, value): (&Arc<str>, &Result<Arc<Bound>, _>)| {
+                value.as_ref().ok().map(|bound| (name.clone(), bound.clone()))
+            };
+            let mut own: Vec<_> = state.names.iter().filter_map(bound).collect();
             own.sort_by_key(|(_, bound)| std::cmp::Reverse(bound.line));
             own.retain(|(name, _)| found.iter().all(|(known, _)| known != name));
             found.extend(own);
@@ -188,57 +224,41 @@ impl Scope {
     #[must_use]
     pub fn outputs(&self) -> Vec<(Arc<str>, Arc<Bound>)> {
         let state = self.state();
-        let outputs = state.names.iter().filter_map(|(name, slot)| match slot {
-            Slot::Bound(bound) if bound.kind == BindingKind::Output => Some((name.clone(), bound.clone())),
-            _ => None,
-        });
-        let mut outputs: Vec<_> = outputs.collect();
+        let is_output = |bound: &&Arc<Bound>| bound.kind == BindingKind::Output;
+        let output = |(name, value): (&Arc<str>, &Result<Arc<Bound>, _>)| {
+            value.as_ref().ok().filter(is_output).map(|bound| (name.clone(), bound.clone()))
+        };
+        let mut outputs: Vec<_> = state.names.iter().filter_map(output).collect();
         outputs.sort_by_key(|(_, bound)| bound.line);
         outputs
     }
 
     /// Returns the innermost scope that is a block call or the root.
     #[must_use]
-    pub fn frame(self: &Arc<Self>) -> Arc<Self> {
-        let mut frame = self;
-        while let (false, Some(parent)) = (frame.is_frame, &frame.parent) {
-            frame = parent;
-        }
-        frame.clone()
+    pub fn frame(&self) -> &Self {
+        self.outwards().find(|scope| scope.extent == Extent::Frame).unwrap_or(self)
+    }
+
+    /// Returns the innermost scope that statements bind their names in.
+    fn home(&self) -> &Self {
+        self.outwards().find(|scope| scope.extent != Extent::Locals).unwrap_or(self)
     }
 
     /// Returns the id that a file of `name` carries when it is bound here (docs/prose-rules.md#rule-18): that of the block
     /// call; else one of its own, which `number` gives, where another file of that name may be in the way.
-    pub fn file_id(&self, name: &str, number: impl FnOnce() -> u32) -> Option<u32> {
-        if let Some(id) = self.own_id() {
-            return Some(id);
-        }
-        let is_shadowing = self.outwards().skip(1).any(|scope| scope.state().names.contains_key(name));
-        let is_forked = self.until_call().any(|scope| scope.is_forked);
-        if !is_shadowing && !is_forked {
-            return self.call_id();
+    pub fn file_id(&self, name: &str, kind: BindingKind, number: impl FnOnce() -> u32) -> Option<u32> {
+        let hides = || self.outwards().skip(1).any(|scope| scope.state().names.contains_key(name));
+        let owner = if kind == BindingKind::Given && hides() { self } else { self.home() };
+        let known = owner.state().execution_id;
+        if known.is_some() || owner.extent == Extent::Frame {
+            return known;
         }
         let id = number();
-        self.state().execution_id = Some(id);
+        owner.state().execution_id = Some(id);
         Some(id)
     }
 
-    /// Returns the id of the innermost scope that has one.
-    #[must_use]
-    pub fn call_id(&self) -> Option<u32> {
-        self.outwards().find_map(Scope::own_id)
-    }
-
-    fn own_id(&self) -> Option<u32> {
-        self.state().execution_id
-    }
-
-    /// This scope and those around it, up to where ids begin.
-    fn until_call(&self) -> impl Iterator<Item = &Scope> {
-        self.outwards().take_while(|scope| scope.own_id().is_none())
-    }
-
-    fn outwards(&self) -> impl Iterator<Item = &Scope> {
+    fn outwards(&self) -> impl Iterator<Item = &Self> {
         std::iter::successors(Some(self), |scope| scope.parent.as_deref())
     }
 
@@ -267,16 +287,27 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_found_from_inside_out_and_assigned_where_it_is_bound() {
+    fn a_name_is_found_from_inside_out_and_bound_for_the_whole_program() {
         let root = Scope::root();
         root.bind("x", bound("root", 1));
         let inner = root.inner();
         inner.assign("x", bound("new", 2));
         assert_eq!(value(&root, "x"), "new");
-        inner.bind("x", bound("inner", 3));
-        assert_eq!((value(&inner, "x"), value(&root, "x")), ("inner".into(), "new".into()));
-        assert_eq!(inner.visible().len(), 1);
-        assert_eq!(root.find("y").expect_err("none"), Missing::NotReached);
+        inner.bind("y", bound("inner", 3));
+        assert_eq!((value(&inner, "y"), value(&root, "y")), ("inner".into(), "inner".into()));
+        assert_eq!(inner.visible().len(), 2);
+        assert_eq!(root.find("z").expect_err("none"), Missing::NotReached);
+    }
+
+    #[test]
+    fn what_a_body_is_given_is_its_own_until_a_statement_binds_that_name() {
+        let root = Scope::root();
+        let turn = root.inner();
+        turn.bind("x", Bound::given(Value::text("turn"), 2));
+        assert_eq!(value(&turn, "x"), "turn");
+        assert_eq!(root.find("x").expect_err("none"), Missing::NotReached);
+        turn.bind("x", bound("bound", 3));
+        assert_eq!((value(&turn, "x"), value(&root, "x")), ("bound".into(), "bound".into()));
     }
 
     #[test]
@@ -284,12 +315,12 @@ mod tests {
         let root = Scope::root();
         root.bind("x", bound("root", 1));
         let turn = root.inner();
-        turn.bind("x", bound("turn", 2));
+        turn.bind("x", Bound::given(Value::text("turn"), 2));
         let call = turn.call(7);
         assert_eq!(value(&call, "x"), "root");
         call.bind("x", bound("call", 3));
         assert_eq!(value(&call.inner().call(8), "x"), "call");
-        assert_eq!(call.inner().call_id(), Some(7));
+        assert_eq!((value(&root, "x"), value(&root.forked(), "x")), ("root".into(), "root".into()));
     }
 
     #[test]
@@ -298,25 +329,42 @@ mod tests {
         root.failed("x", 4);
         assert_eq!(root.inner().find("x").expect_err("none"), Missing::Failed(4));
         root.bind("x", bound("a", 5));
-        root.failed("x", 6);
+        root.inner().failed("x", 6);
         assert_eq!(value(&root, "x"), "a");
     }
 
     #[test]
-    fn only_a_file_that_another_may_overwrite_gets_a_number() {
+    fn a_branch_binds_its_own_names_until_it_is_over() {
         let root = Scope::root();
+        root.bind("x", bound("before", 1));
+        let (one, two) = (root.forked(), root.forked());
+        one.bind("x", bound("one", 2));
+        two.inner().bind("y", bound("two", 3));
+        one.failed("y", 2);
+        assert_eq!((value(&root, "x"), value(&two, "x")), ("before".into(), "before".into()));
+        root.adopt(&one);
+        root.inner().adopt(&two);
+        assert_eq!((value(&root, "x"), value(&root, "y")), ("one".into(), "two".into()));
+        root.inner().lost("y", 9);
+        assert_eq!(root.call(1).find("y").expect_err("gone"), Missing::Lost(9));
+    }
+
+    #[test]
+    fn only_a_file_that_another_may_overwrite_gets_a_number() {
+        let (root, kind) = (Scope::root(), BindingKind::Let);
         let never = || -> u32 { panic!("no number is needed") };
-        assert_eq!(root.file_id("x", never), None);
-        assert_eq!(root.inner().file_id("x", never), None);
+        assert_eq!(root.file_id("x", kind, never), None);
         root.bind("x", bound("a", 1));
-        assert_eq!(root.inner().file_id("x", || 1), Some(1), "it shadows");
+        assert_eq!(root.inner().file_id("x", kind, never), None, "the same name");
+        assert_eq!(root.inner().file_id("x", BindingKind::Given, || 1), Some(1), "it hides another");
+        assert_eq!(root.inner().file_id("e", BindingKind::Given, never), None);
         let branch = root.forked();
         let nested = branch.inner();
-        assert_eq!(nested.file_id("y", || 2), Some(2), "its like run beside it");
-        assert_eq!(nested.file_id("z", never), Some(2), "one number a scope");
+        assert_eq!(nested.file_id("y", kind, || 2), Some(2), "its like run beside it");
+        assert_eq!(nested.file_id("z", kind, never), Some(2), "one number a branch");
         let call = root.call(9);
-        assert_eq!(call.file_id("x", never), Some(9));
-        assert_eq!(call.inner().file_id("w", never), Some(9));
-        assert_eq!(call.forked().file_id("w", || 10), Some(10));
+        assert_eq!(call.file_id("x", kind, never), Some(9));
+        assert_eq!(call.inner().file_id("w", kind, never), Some(9));
+        assert_eq!(call.forked().file_id("w", kind, || 10), Some(10));
     }
 }

@@ -8,10 +8,10 @@ use std::time::Duration;
 use super::control_flow::{Evaluated, Halt, Thrown};
 use super::effects::Effects;
 use super::file::{Site, binding_view};
-use super::scope::Bound;
+use super::scope::{Bound, Missing};
 use super::value::Value;
 use super::{Frame, Vm};
-use crate::prose::ast::{Agent, Backoff, Expr, Persist, Resume, Session, SessionProperties, Subject};
+use crate::prose::ast::{Agent, Backoff, Entry, Expr, Persist, Resume, Session, SessionProperties, Subject};
 use crate::prose::run::{folder, state};
 use crate::prose::source::Span;
 use crate::runtime::{BindingView, QuestionKind};
@@ -108,7 +108,7 @@ impl<E: Effects> Vm<E> {
             bindings.push(loose(frame, "before", &before.value));
         }
         if let Some(context) = &work.of.context {
-            self.context(frame, context, &mut bindings).await?;
+            self.context(frame, context, true, &mut bindings).await?;
         }
         let mut query = self.query(frame, site, QuestionKind::Text { masked: false }, text);
         if work.of.context.is_some() || work.before.is_some() {
@@ -123,29 +123,45 @@ impl<E: Effects> Vm<E> {
         Ok(Value::text(answer).into())
     }
 
-    /// Collects the context of a session: the bindings it names, with how they were made, and other values.
-    async fn context(&self, frame: &Frame, context: &Expr, into: &mut Vec<BindingView>) -> Result<(), Halt> {
+    /// Collects the context of a session: the bindings it names, with how they were made, and other values. A branch
+    /// that a parallel block did without is left out (docs/prose-rules.md#rule-11), unless nothing else is named.
+    async fn context(
+        &self,
+        frame: &Frame,
+        context: &Expr,
+        is_alone: bool,
+        into: &mut Vec<BindingView>,
+    ) -> Result<(), Halt> {
+        let before = into.len();
         match context {
             Expr::Name(name) => match frame.scope.find(name.as_str()) {
                 Ok(bound) => into.push(binding_view(frame, name.as_str(), &bound)),
+                Err(Missing::Lost(_)) if !is_alone => {}
                 Err(missing) => {
                     return Err(super::exec::absent(name.as_str(), missing, frame.line(name.span)).into());
                 }
             },
             Expr::List(list) => {
                 for part in &list.value {
-                    Box::pin(self.context(frame, part, into)).await?;
+                    Box::pin(self.context(frame, part, false, into)).await?;
+                }
+                if let (true, Some(first)) = (into.len() == before, list.value.first()) {
+                    Box::pin(self.context(frame, first, true, into)).await?;
                 }
             }
             Expr::Record(record) => {
+                let name = |entry: &Entry| Expr::Name(entry.key.clone());
                 for entry in &record.value {
                     match &entry.value {
-                        None => Box::pin(self.context(frame, &Expr::Name(entry.key.clone()), into)).await?,
+                        None => Box::pin(self.context(frame, &name(entry), false, into)).await?,
                         Some(value) => {
                             let value = self.value(&frame.at("context"), value).await?;
                             into.push(loose(frame, entry.key.as_str(), &value.value));
                         }
                     }
+                }
+                if let (true, Some(first)) = (into.len() == before, record.value.first()) {
+                    Box::pin(self.context(frame, &name(first), true, into)).await?;
                 }
             }
             other => {

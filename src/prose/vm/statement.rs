@@ -86,7 +86,7 @@ impl<E: Effects> Vm<E> {
                 let number = self.journal.number("anon", &frame.key)?;
                 let name = format!("anon_{number:03}");
                 let named = Named { name: &name, kind: BindingKind::Let, value: &done, site };
-                self.write(frame, &named, self.file_id(frame, &name)?)?;
+                self.write(frame, &named, self.file_id(frame, &name, BindingKind::Let)?)?;
                 self.mark(frame, site.line, state::done(&frame.number, None)).await?;
             }
             Expr::Exec(_) | Expr::Arrow(_) | Expr::Call(_) | Expr::Pipe(_) => {
@@ -166,12 +166,9 @@ impl<E: Effects> Vm<E> {
         let value = self.value(frame, &output.value).await;
         let value = value.inspect_err(|_| frame.scope.failed(name, site.line))?;
         self.bound(frame, Named { name, kind: BindingKind::Output, value: &value, site }).await?;
-        // An output of a loop or a branch inside is an output of the whole block as well.
-        let outer = frame.scope.frame();
-        if !Arc::ptr_eq(&outer, &frame.scope)
-            && let Ok(bound) = frame.scope.find(name)
-        {
-            outer.bind(name, (*bound).clone());
+        // An output of a branch is an output of the whole block as well.
+        if let Ok(bound) = frame.scope.find(name) {
+            frame.scope.frame().bind(name, (*bound).clone());
         }
         Ok(value)
     }

@@ -69,7 +69,7 @@ async fn the_value_of_first_is_the_winners_and_losers_are_unbound() {
     .await;
     assert_eq!(
         walked.ended,
-        Err("a has no value here: the statement on line 1 that binds it has failed".into())
+        Err("a has no value here: the parallel block on line 1 was over without it".into())
     );
     let walked = walk(
         "let w = parallel (\"any\", count: 2):\n  exec \"wait 5; echo c\"\n  exec \"exit 1\"\n  exec \"wait 2; echo a\"\n\
@@ -149,8 +149,63 @@ async fn a_command_that_throws_leaves_the_name_as_it_was() {
     )
     .await;
     assert_eq!(walked.ran[2], "echo kept old");
-    assert_eq!(walked.ended, Err("b has no value here: no statement that binds it was reached".into()));
+    assert_eq!(
+        walked.ended,
+        Err("b has no value here: the statement on line 7 that binds it has failed".into())
+    );
     assert_eq!(walked.bindings, ["a.md"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_name_is_bound_for_the_whole_program_wherever_the_statement_stands() {
+    // docs/prose-rules.md#rule-18.
+    let bodies = [
+        "try:\n  let x = exec \"echo it\"\ncatch:\n  exec \"true\"\n",
+        "try:\n  exec \"exit 1\"\ncatch:\n  let x = exec \"echo it\"\n",
+        "try:\n  exec \"true\"\nfinally:\n  let x = exec \"echo it\"\n",
+        "if 1 == 1:\n  let x = exec \"echo it\"\n",
+        "if 1 == 2:\n  exec \"true\"\nelse:\n  let x = exec \"echo it\"\n",
+        "do:\n  do:\n    let x = exec \"echo it\"\n",
+        "repeat 2:\n  let x = exec \"echo it\"\n",
+        "for i in [\"not\", \"it\"]:\n  let x = exec \"echo {i}\"\n",
+        "loop (max: 2):\n  let x = exec \"echo it\"\n",
+        "choice **which way to go**:\n  option \"a\":\n    let x = exec \"echo it\"\n",
+        "parallel:\n  exec \"wait 1\"\n  do:\n    let x = exec \"echo it\"\n",
+        "let l = [\"a\"] | map:\n  let x = exec \"echo it\"\n",
+        "parallel:\n  do:\n    let x = exec \"wait 2; echo not\"\n  do:\n    let x = exec \"wait 1; echo it\"\n",
+        "try:\n  parallel:\n    do:\n      let x = exec \"echo it\"\n    exec \"wait 1; exit 1\"\ncatch:\n  exec \"true\"\n",
+        "try:\n  parallel:\n    x = exec \"echo it\"\n    exec \"wait 1; exit 1\"\ncatch:\n  exec \"true\"\n",
+    ];
+    for body in bodies {
+        let program = format!("{body}exec \"echo {{x}}!\"\n");
+        let walked = once(Bench::new(&program).answers("[[answer]]\nanswer = 1\n")).await;
+        assert_eq!(walked.ended.as_deref(), Ok("it!"), "{program}");
+    }
+    let walked = walk("block b():\n  let x = exec \"echo {y}\"\nfor y in [\"a\"]:\n  exec \"true\"\nlet y = \"c\"\ndo b\nexec \"true\"\n").await;
+    assert_eq!(walked.ran[1], "echo c");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_context_holds_the_branches_that_count() {
+    // docs/prose-rules.md#rule-11.
+    let program = |context: &str| {
+        format!(
+            "repeat 2 as i:\n  parallel (\"any\", count: 2):\n    a = exec \"wait {{i}}; echo a\"\n    b = exec \"exit 1\"\n    \
+             c = exec \"echo c\"\n    d = exec \"wait 5\"\nsession \"Which?\"\n  context: {context}\n"
+        )
+    };
+    let ask = async |context: &str| {
+        let bench = Bench { operator: Some(AnswerValue::Text("it".into())), ..Bench::new(&program(context)) };
+        bench.walk().await
+    };
+    for context in ["{ a, b, c, d }", "[a, b, c, d]"] {
+        let walked = ask(context).await;
+        assert_eq!((walked.ended.as_deref(), walked.shown), (Ok("it"), vec!["a".to_owned(), "c".to_owned()]));
+    }
+    for context in ["d", "[d]", "{ d }"] {
+        let lost = Err("d has no value here: the parallel block on line 2 was over without it".to_owned());
+        assert_eq!(ask(context).await.ended, lost);
+    }
 }
 
 #[tokio::test]

@@ -42,6 +42,8 @@ use crate::runtime::{Answer, AnswerValue, Asking, Principal, ProgramView, StepSt
 struct Play {
     ran: Mutex<Vec<String>>,
     asked: Mutex<Vec<String>>,
+    /// The values beside the last question.
+    shown: Mutex<Vec<String>>,
     events: Mutex<Vec<Event>>,
     operator: Option<AnswerValue>,
 }
@@ -76,6 +78,8 @@ impl Effects for Play {
 
     async fn ask(&self, asking: Asking) -> Result<Decision, NotAsked> {
         self.asked.lock().expect("asked").push(asking.text.clone());
+        let names = asking.evidence.bindings.iter().map(|binding| binding.name.clone());
+        *self.shown.lock().expect("shown") = names.collect();
         let value = self.operator.clone().ok_or(NotAsked::ShuttingDown)?;
         let principal = Principal::Actor(Actor::Operator);
         Ok(Decision::Answered(Answer { value, principal, at: self.now(), note: None }))
@@ -109,6 +113,7 @@ struct Walked {
     ended: Result<String, String>,
     ran: Vec<String>,
     asked: Vec<String>,
+    shown: Vec<String>,
     state: Vec<String>,
     outputs: Vec<(String, String)>,
     bindings: Vec<String>,
@@ -166,6 +171,7 @@ impl Bench {
             ended,
             ran: vm.effects.ran.lock().expect("ran").clone(),
             asked: vm.effects.asked.lock().expect("asked").clone(),
+            shown: vm.effects.shown.lock().expect("shown").clone(),
             state: state.lines().skip(2).map(str::to_owned).collect(),
             outputs: outputs.map(|(name, bound)| (name.to_string(), bound.value.inserted())).collect(),
             bindings,
