@@ -1,4 +1,4 @@
-//! Frames for operators and scripts: length (u32, big endian), kind (one byte), payload.
+//! Frames for operators and scripts: a length (u32, big endian) and so many bytes of JSON.
 //!
 //! A length is never trusted: it is checked against the reader's limit before anything is
 //! allocated, and JSON is refused by depth before it is parsed.
@@ -19,49 +19,34 @@ pub(super) const MAX_UPDATE: usize = MAX_FROM_RUNTIME / 2;
 /// How deep JSON from a connection may nest.
 pub const MAX_DEPTH: usize = 64;
 
-const JSON: u8 = 0;
-const SCREEN: u8 = 1;
-
-/// The payload of one frame.
+/// One JSON document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Frame {
-    /// One JSON document.
-    Json(Vec<u8>),
-    /// One task's screen (see `operator::screen`).
-    Screen(Vec<u8>),
-}
+pub(super) struct Frame(Vec<u8>);
 
 impl Frame {
     /// Returns a frame with `value` as JSON.
     pub(super) fn json(value: &impl Serialize) -> Result<Self, Error> {
-        serde_json::to_vec(value).map(Self::Json).map_err(|error| Error::frame(error.to_string()))
+        serde_json::to_vec(value).map(Self).map_err(|error| Error::frame(error.to_string()))
     }
 
-    /// Returns the bytes of the payload.
+    /// Returns the bytes of the document.
     pub(super) fn length(&self) -> usize {
-        let (Self::Json(payload) | Self::Screen(payload)) = self;
-        payload.len()
+        self.0.len()
     }
 
-    /// Reads the JSON of a frame.
+    /// Reads the document.
     pub(super) fn parse<T: DeserializeOwned>(&self) -> Result<T, Error> {
-        let Self::Json(bytes) = self else { return Err(Error::frame("a screen where JSON was due")) };
-        if !depth_within(bytes, MAX_DEPTH) {
+        if !depth_within(&self.0, MAX_DEPTH) {
             return Err(Error::frame(format!("JSON nested deeper than {MAX_DEPTH}")));
         }
-        serde_json::from_slice(bytes).map_err(|error| Error::frame(error.to_string()))
+        serde_json::from_slice(&self.0).map_err(|error| Error::frame(error.to_string()))
     }
 
     /// Writes the frame and flushes.
     pub(super) async fn write(&self, writer: &mut (impl AsyncWrite + Unpin)) -> Result<(), Error> {
-        let (kind, payload) = match self {
-            Self::Json(bytes) => (JSON, bytes),
-            Self::Screen(bytes) => (SCREEN, bytes),
-        };
-        let length = u32::try_from(payload.len()).map_err(|_| Error::frame("longer than 4 GiB"))?;
-        let [a, b, c, d] = length.to_be_bytes();
-        writer.write_all(&[a, b, c, d, kind]).await.map_err(Error::Talk)?;
-        writer.write_all(payload).await.map_err(Error::Talk)?;
+        let length = u32::try_from(self.0.len()).map_err(|_| Error::frame("longer than 4 GiB"))?;
+        writer.write_all(&length.to_be_bytes()).await.map_err(Error::Talk)?;
+        writer.write_all(&self.0).await.map_err(Error::Talk)?;
         writer.flush().await.map_err(Error::Talk)
     }
 
@@ -70,23 +55,18 @@ impl Frame {
         reader: &mut (impl AsyncRead + Unpin),
         limit: usize,
     ) -> Result<Option<Self>, Error> {
-        let mut head = [0; 5];
+        let mut head = [0; 4];
         if reader.read(&mut head[..1]).await.map_err(Error::Talk)? == 0 {
             return Ok(None);
         }
         reader.read_exact(&mut head[1..]).await.map_err(Error::Talk)?;
-        let [a, b, c, d, kind] = head;
-        let length = u32::from_be_bytes([a, b, c, d]) as usize;
+        let length = u32::from_be_bytes(head) as usize;
         if length > limit {
             return Err(Error::frame(format!("{length} bytes announced, {limit} allowed")));
         }
         let mut payload = vec![0; length];
         reader.read_exact(&mut payload).await.map_err(Error::Talk)?;
-        match kind {
-            JSON => Ok(Some(Self::Json(payload))),
-            SCREEN => Ok(Some(Self::Screen(payload))),
-            other => Err(Error::frame(format!("unknown kind {other}"))),
-        }
+        Ok(Some(Self(payload)))
     }
 }
 
@@ -139,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_frame_longer_than_the_limit_is_refused_before_it_is_read() {
-        let announced = [0xff, 0xff, 0xff, 0xff, JSON];
+        let announced = [0xff, 0xff, 0xff, 0xff];
         let refused = block_on(Frame::read(&mut announced.as_slice(), MAX_FRAME));
         assert!(matches!(refused, Err(Error::Frame { .. })), "{refused:?}");
     }
@@ -152,17 +132,14 @@ mod tests {
 
     #[test]
     fn deep_json_is_refused() {
-        let deep = Frame::Json([b"[".repeat(65), b"]".repeat(65)].concat());
+        let deep = Frame([b"[".repeat(65), b"]".repeat(65)].concat());
         assert!(matches!(deep.parse::<serde_json::Value>(), Err(Error::Frame { .. })));
     }
 
     proptest! {
         #[test]
-        fn frames_read_back_in_order(payloads in prop::collection::vec((any::<bool>(), prop::collection::vec(any::<u8>(), 0..300)), 0..8)) {
-            let frames: Vec<Frame> = payloads
-                .into_iter()
-                .map(|(json, bytes)| if json { Frame::Json(bytes) } else { Frame::Screen(bytes) })
-                .collect();
+        fn frames_read_back_in_order(payloads in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..300), 0..8)) {
+            let frames: Vec<Frame> = payloads.into_iter().map(Frame).collect();
             let read = block_on(async {
                 let mut wire = Vec::new();
                 for frame in &frames {
@@ -181,7 +158,7 @@ mod tests {
         #[test]
         fn reading_noise_never_panics(noise in prop::collection::vec(any::<u8>(), 0..200)) {
             let _ = block_on(Frame::read(&mut noise.as_slice(), 64));
-            let _ = Frame::Json(noise).parse::<serde_json::Value>();
+            let _ = Frame(noise).parse::<serde_json::Value>();
         }
     }
 }

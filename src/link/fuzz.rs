@@ -7,16 +7,15 @@ use super::hello::Hello;
 use super::operator::fuzz_screen;
 use super::protocol::{ClientMessage, ServerMessage};
 
-/// Reads bytes as what either side of a connection sends: a greeting, and frames of orders, news and screens.
+/// Reads bytes as what either side of a connection sends: a greeting, and frames of requests, replies and screens.
 #[doc(hidden)]
 pub fn fuzz_frames(bytes: &[u8]) {
     let _ = Hello::parse(bytes);
     let mut rest = bytes;
     while let Some(Ok(Some(frame))) = Frame::read(&mut rest, MAX_FRAME).now_or_never() {
         let _ = frame.parse::<ClientMessage>();
-        let _ = frame.parse::<ServerMessage>();
-        if let Frame::Screen(screen) = &frame {
-            fuzz_screen(screen);
+        if let Ok(ServerMessage::Screen(update)) = frame.parse() {
+            fuzz_screen(update);
         }
     }
 }

@@ -12,7 +12,7 @@ use super::{Error, Line, Lines, socket};
 use crate::process::environment::Environment;
 
 /// The version of the hello and of all that follows it.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// The longest hello or ack.
 pub(super) const MAX_HELLO: usize = 1 << 20;
 /// How long a handshake may take.
@@ -206,11 +206,11 @@ mod tests {
 
     #[test]
     fn another_version_is_refused_whatever_its_hello_looks_like() {
-        let refused = Hello::parse(br#"{"v":2,"role":"hologram","who":{}}"#);
+        let refused = Hello::parse(br#"{"v":1,"role":"hologram","who":{}}"#);
         let Err(Error::Refused { reason }) = refused else { panic!("{refused:?}") };
         assert_eq!(
             reason,
-            "the client speaks version 2, this runtime version 1; use one pilothouse for both"
+            "the client speaks version 1, this runtime version 2; use one pilothouse for both"
         );
     }
 
@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn noise_is_no_hello() {
         for line in
-            ["", "{}", "GET / HTTP/1.1", r#"{"v":1}"#, r#"{"v":1,"role":"root","pid":1,"ppid":1,"cwd":"/"}"#]
+            ["", "{}", "GET / HTTP/1.1", r#"{"v":2}"#, r#"{"v":2,"role":"root","pid":1,"ppid":1,"cwd":"/"}"#]
         {
             assert!(matches!(Hello::parse(line.as_bytes()), Err(Error::Handshake { .. })), "{line}");
         }

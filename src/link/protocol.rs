@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::operator::{Card, Update};
+use super::operator::{Card, ScreenUpdate, Update};
 use crate::config::ApprovalRule;
 use crate::envelope::{Envelope, SafeText, TaskId};
 use crate::prose::run::{self, Outcome, Refusal};
@@ -31,7 +31,7 @@ pub(super) enum ClientMessage {
     Show(Shown),
     /// How far a stream of commands has come; the first one opens its call, the last one ends it (role `cli`).
     Stream(StreamView),
-    /// So many screens have been taken in since the start (role `operator`).
+    /// So many updates of screens have been taken in since the start (role `operator`).
     Taken(u64),
 }
 
@@ -121,6 +121,8 @@ pub(super) enum ServerMessage {
     Update(Box<Update>),
     /// What an answer must carry to what the last update brought that waits for the operator's word.
     Cards(Vec<Card>),
+    /// What changed on the screen of a shown task.
+    Screen(ScreenUpdate),
     /// Something happened in the program that is run.
     Event(Box<Event>),
 }

@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 
+use serde::{Deserialize, Serialize};
+
 use crate::envelope::is_hidden;
 
 /// Stands for U+FFFD inside the emulator, which drops the real one; a noncharacter that no program should print.
@@ -53,22 +55,35 @@ impl<'a> Cell<'a> {
 }
 
 /// Colours and attributes of a cell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct CellStyle {
     /// Colour of the text.
+    #[serde(skip_serializing_if = "is_default")]
     pub fg: Color,
     /// Colour behind it.
+    #[serde(skip_serializing_if = "is_default")]
     pub bg: Color,
     /// Bold.
+    #[serde(skip_serializing_if = "is_default")]
     pub bold: bool,
     /// Dim; never together with bold.
+    #[serde(skip_serializing_if = "is_default")]
     pub dim: bool,
     /// Italic.
+    #[serde(skip_serializing_if = "is_default")]
     pub italic: bool,
     /// Underlined, whatever kind of underline was asked for.
+    #[serde(skip_serializing_if = "is_default")]
     pub underline: bool,
     /// Foreground and background swapped.
+    #[serde(skip_serializing_if = "is_default")]
     pub inverse: bool,
+}
+
+/// Tells whether a value is the usual one, which is left out where it is sent.
+pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl CellStyle {
@@ -89,7 +104,8 @@ impl CellStyle {
 }
 
 /// A colour as the program named it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(untagged)]
 pub enum Color {
     /// The terminal's own.
     #[default]

@@ -5,7 +5,7 @@
 
 mod cell;
 mod charset;
-mod checkpoint;
+mod contents;
 mod csi;
 mod emulator;
 mod export;
@@ -27,9 +27,10 @@ mod terminal;
 mod transcript;
 
 pub use cell::{Cell, CellStyle, Color};
+pub use contents::{Contents, Row, Run};
 pub use emulator::Vt100;
 pub use export::{Cast, CastEvent, CastVersion, Drawing, Palette};
-pub use history::{History, LogBytes, Page, Row};
+pub use history::{History, LogBytes, Page, PageRow};
 pub use keys::{Key, KeyPress, UnknownKey};
 pub use marks::{Mark, MarkKind, Stream, initial_size};
 pub use modes::{Cursor, CursorShape, Modes, MouseEncoding, MouseMode};

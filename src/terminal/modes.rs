@@ -1,7 +1,9 @@
 //! The part of a terminal's state that others need: the cursor, and the modes that change how input is encoded.
 
+use serde::{Deserialize, Serialize};
+
 /// Where the cursor is and how it looks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub struct Cursor {
     /// Row, from 0.
     pub row: u16,
@@ -16,7 +18,8 @@ pub struct Cursor {
 }
 
 /// Shape of the cursor (DECSCUSR).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum CursorShape {
     /// The terminal's own.
     #[default]
@@ -63,7 +66,7 @@ impl CursorShape {
 }
 
 /// Modes the program has set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub struct Modes {
     /// The program draws on the alternate screen.
     pub alternate_screen: bool,
@@ -82,7 +85,8 @@ pub struct Modes {
 }
 
 /// Which mouse events a program wants.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum MouseMode {
     /// None.
     #[default]
@@ -98,7 +102,8 @@ pub enum MouseMode {
 }
 
 /// How mouse events are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum MouseEncoding {
     /// One byte per coordinate, up to 223.
     #[default]

@@ -4,7 +4,7 @@ use std::cell::Cell as Flag;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::cell::Cell;
-use super::checkpoint;
+use super::contents::Contents;
 use super::emulator::{SCROLLBACK, Vt100};
 use super::modes::{Cursor, Modes};
 use super::normaliser::Normaliser;
@@ -185,20 +185,7 @@ impl Terminal {
     /// Returns the text of the screen, rows trimmed at the end, without blank rows at the bottom.
     #[must_use]
     pub fn screen_text(&self) -> String {
-        let mut text = String::new();
-        for row in 0..self.size().rows() {
-            self.row(row).for_each(|cell| text.push_str(&cell.text));
-            text.truncate(text.trim_end_matches(' ').len());
-            text.push('\n');
-        }
-        text.truncate(text.trim_end_matches('\n').len());
-        text
-    }
-
-    /// Returns bytes that draw this very screen, cursor and modes included, on a fresh terminal of the same size.
-    #[must_use]
-    pub fn checkpoint(&self) -> Vec<u8> {
-        checkpoint::of(self)
+        Contents::of(self).text()
     }
 }
 

@@ -9,7 +9,7 @@ use pilothouse::console::keys::keymap::Keymap;
 use pilothouse::console::theme::ThemeFile;
 use pilothouse::runtime::past;
 use pilothouse::terminal::host_terminal::{self, HostTerminal};
-use pilothouse::terminal::{Origin, Size, Terminal, clean, is_contained};
+use pilothouse::terminal::{Contents, Origin, Size, Terminal, clean, is_contained};
 
 /// Bytes a task prints. The first two are the size, a byte of 255 stands for a resize.
 pub(crate) fn pane(bytes: &[u8]) {
@@ -33,9 +33,13 @@ pub(crate) fn pane(bytes: &[u8]) {
         "a control character is shown: {shown:?}"
     );
     // A screen that is sent to a console is drawn there as it is here.
-    let mut again = Terminal::new(whole.size(), Origin::Tty);
-    let _ = again.feed(&whole.checkpoint());
-    assert_eq!(again.screen_text(), shown);
+    let contents = Contents::of(&whole);
+    for (at, row) in (0..).zip(&contents.rows) {
+        for (column, cell) in row.cells() {
+            assert_eq!(cell, whole.cell(at, column));
+        }
+    }
+    assert_eq!(contents.text(), shown);
     for origin in [Origin::Tty, Origin::Pipe] {
         let text = clean(pieces.unwrap_or_default(), origin, whole.size());
         assert!(!text.contains('\u{1b}'), "{text:?}");

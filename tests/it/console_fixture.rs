@@ -25,7 +25,7 @@ use pilothouse::runtime::{
     AgentView, CallRecord, CallSummary, Ended, Gauge, Histogram, Lease, Limit, Metrics, Notice, OutputView,
     RecordView, Snapshot, StopView, TaskEvent, TaskFact, TaskStatus, TaskView, Waiting,
 };
-use pilothouse::terminal::{KeyPress, Origin, Size, Terminal};
+use pilothouse::terminal::{Contents, KeyPress, Origin, Size, Terminal};
 
 /// The time at which every picture is taken.
 pub(crate) fn now() -> Timestamp {
@@ -472,7 +472,7 @@ pub(crate) fn picture(size: Size, written: &str) -> Picture {
     let mut terminal = Terminal::new(size, Origin::Tty);
     let _ = terminal.feed(written.as_bytes());
     let mut picture = Picture::default();
-    picture.take(&terminal, 1);
+    picture.take(&Contents::of(&terminal), 1);
     picture
 }
 

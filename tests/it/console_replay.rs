@@ -11,7 +11,7 @@ use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::envelope::Actor;
 use pilothouse::facts::{RejectionReason, TaskFact};
 use pilothouse::runtime::TaskEvent;
-use pilothouse::terminal::{Mark, MarkKind, Origin, Size, Stream, Terminal};
+use pilothouse::terminal::{Contents, Mark, MarkKind, Origin, Size, Stream, Terminal};
 
 use crate::console_fixture::{console, draw, id, now, obstacle, press, select, shown, snapshot};
 
@@ -42,7 +42,7 @@ fn drawn(app: &mut App, place: usize, text: &str) -> Vec<Effect> {
     let mut terminal = Terminal::new(Size::clamped(80, 24), Origin::Tty);
     let _ = terminal.feed(text.as_bytes());
     let mut picture = Picture::default();
-    picture.take(&terminal, 1);
+    picture.take(&Contents::of(&terminal), 1);
     app.update(Msg::Played(id(7), place, picture))
 }
 

@@ -10,7 +10,7 @@ use pilothouse::console::app::picture::Picture;
 use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Answered, Effect, Msg, PageView};
 use pilothouse::runtime::Snapshot;
-use pilothouse::terminal::{KeyPress, MouseButton, MouseInput, MouseKind, Origin, Size, Terminal};
+use pilothouse::terminal::{Contents, KeyPress, MouseButton, MouseInput, MouseKind, Origin, Size, Terminal};
 
 use crate::console_fixture::{console, draw, empty, ended, id, now, record, shown, snapshot, task};
 
@@ -135,7 +135,7 @@ fn picture(columns: u16, rows: u16, text: &str) -> Picture {
     let mut terminal = Terminal::new(Size::clamped(columns, rows), Origin::Pipe);
     let _ = terminal.feed(text.as_bytes());
     let mut picture = Picture::default();
-    picture.take(&terminal, 2);
+    picture.take(&Contents::of(&terminal), 2);
     picture
 }
 

@@ -8,7 +8,7 @@ use pilothouse::console::app::{App, Layer, Mode, Screen};
 use pilothouse::console::msg::{Anchor, Answered, Effect, Leave, Msg, PageView};
 use pilothouse::facts::{InputEvidence, Need};
 use pilothouse::runtime::{Input, TaskStatus, Waiting};
-use pilothouse::terminal::{KeyPress, MouseButton, MouseInput, MouseKind, Origin, Size, Terminal};
+use pilothouse::terminal::{Contents, KeyPress, MouseButton, MouseInput, MouseKind, Origin, Size, Terminal};
 
 use crate::console_fixture::{
     ago, console, draw, empty, ended, id, now, press, select, shown, snapshot, task,
@@ -534,7 +534,7 @@ fn page_around(app: &App, line: u64) -> PageView {
     let mut terminal = Terminal::new(Size::default(), Origin::Pipe);
     let _ = terminal.feed(text.join("\n").as_bytes());
     let mut picture = Picture::default();
-    picture.take(&terminal, 1);
+    picture.take(&Contents::of(&terminal), 1);
     let wanted = app.scroll.as_ref().map(|scroll| scroll.wanted);
     let anchor = wanted.expect("frozen");
     let rows = (first..first + 20).collect();

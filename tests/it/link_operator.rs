@@ -24,9 +24,7 @@ async fn shows(operator: &Operator, task: &TaskId, text: &str) {
     let changed = operator.screens_changed();
     let seen = async {
         loop {
-            let screen = operator.screen(task);
-            let shown = screen.and_then(|screen| screen.try_read(|terminal| terminal.screen_text()));
-            if shown.is_some_and(|shown| shown.contains(text)) {
+            if operator.screen(task).is_some_and(|screen| screen.text().contains(text)) {
                 return;
             }
             changed.notified().await;

@@ -7,7 +7,7 @@ use ratatui::buffer::Cell;
 use ratatui::style::{Color as Ink, Modifier, Style};
 use unicode_width::UnicodeWidthStr;
 
-use crate::terminal::{self, CellStyle, Color, Cursor, Modes, Page, Terminal};
+use crate::terminal::{self, CellStyle, Color, Contents, Cursor, Modes, Page};
 
 use crate::console::text::cell;
 
@@ -29,19 +29,18 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// Takes the picture of a terminal, over this one.
-    pub fn take(&mut self, terminal: &Terminal, generation: u64) {
-        let size = terminal.size();
-        self.prepare(size.cols(), size.rows());
-        for row in 0..self.rows {
-            for column in 0..self.columns {
-                self.put(row, column, &terminal.cell(row, column));
+    /// Takes the picture of a screen, over this one.
+    pub fn take(&mut self, screen: &Contents, generation: u64) {
+        let columns = screen.size.cols();
+        self.prepare(columns, screen.size.rows());
+        for (at, row) in (0..self.rows).zip(&screen.rows) {
+            for (column, cell) in row.cells().take_while(|(column, _)| *column < columns) {
+                self.put(at, column, &cell);
             }
         }
-        self.joined.extend((0..self.rows).map(|row| terminal.is_wrapped(row)));
-        let cursor = terminal.cursor();
-        self.used_rows = self.used_rows.max(cursor.row.saturating_add(1)).min(self.rows);
-        (self.cursor, self.modes, self.generation) = (Some(cursor), terminal.modes(), generation);
+        self.joined.extend(screen.rows.iter().map(|row| row.wrapped));
+        self.used_rows = self.used_rows.max(screen.cursor.row.saturating_add(1)).min(self.rows);
+        (self.cursor, self.modes, self.generation) = (Some(screen.cursor), screen.modes, generation);
     }
 
     /// Makes the picture of a page out of a log.

@@ -88,20 +88,18 @@ impl Driver {
     /// Takes new pictures of the shown screens that have changed; a busy one keeps its last.
     fn take_pictures(&mut self) {
         for task in self.app.live_panes() {
-            let Some(screen) = self.operator.screen(&task) else { continue };
-            let generation = screen.generation();
+            let Some(generation) = self.operator.screen_generation(&task) else { continue };
             let seen = self.app.view.pictures.get(&task).map(|picture| picture.generation);
             if seen == Some(generation) {
                 continue;
             }
-            let mut picture = self.app.view.pictures.remove(&task).unwrap_or_default();
-            let is_taken = screen.try_read(|terminal| picture.take(terminal, generation)).is_some();
-            if is_taken {
-                let _ = self.app.update(Msg::Picture(task, picture));
-            } else {
+            let Some(screen) = self.operator.screen(&task) else {
                 self.times.screens_changed = true;
-                self.app.view.pictures.insert(task, picture);
-            }
+                continue;
+            };
+            let mut picture = self.app.view.pictures.remove(&task).unwrap_or_default();
+            picture.take(&screen, generation);
+            let _ = self.app.update(Msg::Picture(task, picture));
         }
     }
 
@@ -113,7 +111,7 @@ impl Driver {
         let task = self.app.typing_into().filter(|_| self.times.last_key.is_some());
         task.is_some_and(|task| {
             let seen = self.app.view.pictures.get(task).map(|picture| picture.generation);
-            self.operator.screen(task).map(|screen| screen.generation()) != seen
+            self.operator.screen_generation(task) != seen
         })
     }
 }

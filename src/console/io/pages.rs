@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::envelope::TaskId;
 use crate::runtime::{Output, Playback, StoredLog, TaskView, log_path};
-use crate::terminal::{History, LogBytes, Origin, Page, Size, Terminal, clean};
+use crate::terminal::{Contents, History, LogBytes, Origin, Page, Size, Terminal, clean};
 
 use crate::console::app::coverage::{Showing, Shown, Told, Transcript};
 use crate::console::app::picture::Picture;
@@ -245,7 +245,7 @@ impl Player {
         Some(match playback.seek(marks) {
             Ok(terminal) => {
                 let mut picture = Picture::default();
-                picture.take(terminal, 1);
+                picture.take(&Contents::of(terminal), 1);
                 Msg::Played(task, place, picture)
             }
             Err(error) => Msg::Failed(format!("play the task again: {error}")),

@@ -21,6 +21,7 @@ use cards::{CardId, Cards};
 pub(super) use delta::Update;
 use recorded::Recorded;
 use remote::Remote;
+pub(super) use screen::ScreenUpdate;
 pub use serve::serve;
 
 use super::Error;
@@ -30,16 +31,17 @@ use crate::envelope::{Actor, TaskId};
 use crate::process::ConsoleProcess;
 use crate::runtime::past::Story;
 use crate::runtime::{
-    self, CallRecord, Closing, Given, Handle, Input, InputOutcome, QuestionId, Screen, Snapshot, TaskUsage,
-    Viewer,
+    self, CallRecord, Closing, Given, Handle, Input, InputOutcome, QuestionId, Snapshot, TaskUsage, Viewer,
 };
+use crate::terminal::Contents;
 use crate::tools::{self, Answer, Caller};
 
-/// For the fuzz targets: reads a screen as it was sent, and draws it.
-pub(super) fn fuzz_screen(bytes: &[u8]) {
-    if let Ok(picture) = screen::Picture::decode(bytes) {
-        let _ = picture.terminal().screen_text();
-    }
+/// For the fuzz targets: takes a screen as it was sent.
+pub(super) fn fuzz_screen(update: ScreenUpdate) {
+    let mut contents = Contents::default();
+    update.apply(&mut contents);
+    let _ = contents.text();
+    contents.rows.iter().for_each(|row| drop(row.cells().last()));
 }
 
 /// The operator's hold on a runtime. Clones are the same hold.
@@ -134,11 +136,21 @@ impl Operator {
         }
     }
 
-    /// Returns the screen of a task, once there is one.
+    /// Returns a number that changes when a task's screen has something new to draw, once there is one.
     #[must_use]
-    pub fn screen(&self, task: &TaskId) -> Option<Arc<Screen>> {
+    pub fn screen_generation(&self, task: &TaskId) -> Option<u64> {
         match self {
-            Self::Local(local) => local.runtime.screen(task),
+            Self::Local(local) => local.runtime.screen(task).map(|screen| screen.generation()),
+            Self::Remote(remote) => remote.screen_generation(task),
+            Self::Recorded(_) => None,
+        }
+    }
+
+    /// Returns what the screen of a task shows; `None` while it is busy or in the middle of a frame.
+    #[must_use]
+    pub fn screen(&self, task: &TaskId) -> Option<Contents> {
+        match self {
+            Self::Local(local) => local.runtime.screen(task)?.try_read(Contents::of),
             Self::Remote(remote) => remote.screen(task),
             Self::Recorded(_) => None,
         }

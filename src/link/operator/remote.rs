@@ -12,12 +12,13 @@ use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::cards::{self, CardId};
-use super::screen::Picture;
+use super::screen::ScreenUpdate;
 use crate::envelope::TaskId;
 use crate::link::frame::{Frame, MAX_FROM_RUNTIME};
 use crate::link::protocol::{ClientMessage, Reply, Request, ServerMessage, Shown};
 use crate::link::{Error, Hello, Role, dial};
-use crate::runtime::{Screen, Snapshot};
+use crate::runtime::Snapshot;
+use crate::terminal::Contents;
 
 /// Orders that may wait to be written; whoever asks more waits too.
 const ORDERS: usize = 64;
@@ -38,7 +39,8 @@ pub struct Remote {
 struct State {
     connected: watch::Sender<bool>,
     snapshot: watch::Sender<Arc<Snapshot>>,
-    screens: Mutex<HashMap<TaskId, Arc<Screen>>>,
+    /// Of each task that was shown: what its screen shows, and how often that has changed.
+    screens: Mutex<HashMap<TaskId, (u64, Contents)>>,
     screens_changed: Arc<Notify>,
     waiting: Mutex<HashMap<u64, oneshot::Sender<Result<Reply, String>>>>,
     /// What answers must carry.
@@ -78,8 +80,6 @@ impl Remote {
     }
 
     pub(super) fn show(&self, shown: Shown) {
-        lock(&self.state.screens)
-            .retain(|task, _| shown.visible.contains(task) || shown.focus.as_ref() == Some(task));
         self.shown.send_if_modified(|now| {
             let changed = *now != shown;
             *now = shown;
@@ -87,8 +87,12 @@ impl Remote {
         });
     }
 
-    pub(super) fn screen(&self, task: &TaskId) -> Option<Arc<Screen>> {
-        lock(&self.state.screens).get(task).cloned()
+    pub(super) fn screen_generation(&self, task: &TaskId) -> Option<u64> {
+        lock(&self.state.screens).get(task).map(|(generation, _)| *generation)
+    }
+
+    pub(super) fn screen(&self, task: &TaskId) -> Option<Contents> {
+        lock(&self.state.screens).get(task).map(|(_, contents)| contents.clone())
     }
 
     pub(super) fn screens_changed(&self) -> Arc<Notify> {
@@ -119,9 +123,7 @@ async fn first_snapshot(reader: &mut BufReader<OwnedReadHalf>) -> Result<Snapsho
     let frame = Frame::read(reader, MAX_FROM_RUNTIME).await?.ok_or(Error::Gone)?;
     match frame.parse()? {
         ServerMessage::Update(update) => Ok(update.apply(None)),
-        ServerMessage::Reply { .. } | ServerMessage::Event(_) | ServerMessage::Cards(_) => {
-            Err(Error::frame("a reply before the first snapshot"))
-        }
+        _ => Err(Error::frame("something else before the first snapshot")),
     }
 }
 
@@ -172,47 +174,45 @@ async fn read(
     taken: &watch::Sender<u64>,
 ) -> Result<(), Error> {
     while let Some(frame) = Frame::read(&mut reader, MAX_FROM_RUNTIME).await? {
-        match frame {
-            Frame::Screen(bytes) => {
-                state.insert(&Picture::decode(&bytes)?);
+        match frame.parse()? {
+            ServerMessage::Screen(update) => {
+                state.draw(update);
                 taken.send_modify(|count| *count += 1);
             }
-            Frame::Json(_) => match frame.parse()? {
-                ServerMessage::Update(update) => {
-                    state.snapshot.send_modify(|known| *known = Arc::new(update.apply(Some(known))));
+            ServerMessage::Update(update) => {
+                state.snapshot.send_modify(|known| *known = Arc::new(update.apply(Some(known))));
+            }
+            ServerMessage::Cards(dealt) => {
+                let waiting = cards::waiting(&state.snapshot.borrow());
+                let mut nonces = lock(&state.nonces);
+                nonces.retain(|card, _| waiting.contains(card));
+                nonces.extend(dealt.into_iter().map(|card| (card.id, card.nonce)));
+            }
+            ServerMessage::Reply { id, reply } => {
+                if let Some(waiting) = lock(&state.waiting).remove(&id) {
+                    // Whoever asked may have stopped waiting.
+                    let _ = waiting.send(reply);
                 }
-                ServerMessage::Cards(dealt) => {
-                    let waiting = cards::waiting(&state.snapshot.borrow());
-                    let mut nonces = lock(&state.nonces);
-                    nonces.retain(|card, _| waiting.contains(card));
-                    nonces.extend(dealt.into_iter().map(|card| (card.id, card.nonce)));
-                }
-                ServerMessage::Reply { id, reply } => {
-                    if let Some(waiting) = lock(&state.waiting).remove(&id) {
-                        // Whoever asked may have stopped waiting.
-                        let _ = waiting.send(reply);
-                    }
-                }
-                ServerMessage::Event(_) => return Err(Error::frame("news for scripts")),
-            },
+            }
+            ServerMessage::Event(_) => return Err(Error::frame("news for scripts")),
         }
     }
     Ok(())
 }
 
 impl State {
-    /// Puts a picture where the console looks for it.
-    fn insert(&self, picture: &Picture) {
-        let terminal = picture.terminal();
+    /// Draws what changed on a screen where the console looks for it.
+    fn draw(&self, update: ScreenUpdate) {
         let mut screens = lock(&self.screens);
-        match screens.get(&picture.task) {
-            Some(screen) => {
-                screen.update(|shown| *shown = terminal);
-            }
-            None => {
-                screens.insert(picture.task.clone(), Arc::new(Screen::detached(terminal)));
-            }
+        if !screens.contains_key(&update.task) {
+            let snapshot = self.snapshot.borrow();
+            let is_live =
+                |id: &TaskId| snapshot.tasks.iter().any(|task| task.id == *id && !task.status.is_terminal());
+            screens.retain(|task, _| is_live(task));
         }
+        let (generation, contents) = screens.entry(update.task.clone()).or_default();
+        *generation += 1;
+        update.apply(contents);
         drop(screens);
         self.screens_changed.notify_one();
     }

@@ -1,61 +1,79 @@
-//! One task's screen as bytes: its size, its id, and what redraws it on a fresh terminal.
+//! Screens on their way to an attached console: of what a task's screen shows, the rows that changed since the last time.
 
-use std::str::FromStr;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 
 use crate::envelope::TaskId;
-use crate::link::Error;
-use crate::runtime::Screen;
-use crate::terminal::{Origin, Size, Terminal};
+use crate::terminal::{Contents, Cursor, Modes, Row, Size};
 
-/// Columns, rows (u16, big endian) and the length of the id stand before the id.
-const HEAD: usize = 5;
+/// Bytes of rows in one update, about: rows beyond go with the next one. A screen of usual size is far smaller.
+const MAX_ROWS: usize = 2 << 20;
+/// What a run takes at most besides its text.
+const RUN_BYTES: usize = 192;
 
-/// A screen on its way to a console.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Picture {
+/// What changed on the screen of one task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::link) struct ScreenUpdate {
     pub(super) task: TaskId,
-    pub(super) size: Size,
-    pub(super) checkpoint: Vec<u8>,
+    /// It begins from a blank screen, whatever was sent before.
+    first: bool,
+    size: Size,
+    cursor: Cursor,
+    modes: Modes,
+    /// The rows that changed, by their number from the top.
+    rows: Vec<(u16, Arc<Row>)>,
 }
 
-impl Picture {
-    /// Takes a picture of a screen, unless its parser is busy or gone.
-    pub(super) fn take(task: &TaskId, screen: &Screen) -> Option<Self> {
-        let (size, checkpoint) = screen.try_read(|terminal| (terminal.size(), terminal.checkpoint()))?;
-        Some(Self { task: task.clone(), size, checkpoint })
-    }
+/// The screen of one task as a console has it.
+#[derive(Debug, Default)]
+pub(super) struct Sent {
+    contents: Contents,
+    /// The row to begin with, so that each has its turn.
+    next: usize,
+    began: bool,
+}
 
-    /// Returns a terminal that shows the picture.
-    pub(super) fn terminal(&self) -> Terminal {
-        let mut terminal = Terminal::new(self.size, Origin::Tty);
-        // What the terminal would reply to queries was answered where the program runs.
-        let _ = terminal.feed(&self.checkpoint);
-        terminal
+impl Sent {
+    /// Returns what brings the console towards `new`, and whether that is all of it.
+    pub(super) fn update(&mut self, task: &TaskId, new: &Contents) -> (ScreenUpdate, bool) {
+        let known = &mut self.contents;
+        known.rows.resize_with(new.rows.len(), Arc::default);
+        let (mut rows, mut bytes, mut rest) = (Vec::new(), 0, 0);
+        for at in (0..new.rows.len()).map(|at| (at + self.next) % new.rows.len()) {
+            let row = &new.rows[at];
+            if known.rows[at] == *row {
+                continue;
+            }
+            bytes += row.runs.iter().map(|run| 2 * run.text.len() + RUN_BYTES).sum::<usize>();
+            if bytes > MAX_ROWS {
+                rest += 1;
+                continue;
+            }
+            known.rows[at] = Arc::clone(row);
+            rows.extend(u16::try_from(at).ok().map(|at| (at, Arc::clone(row))));
+        }
+        self.next = rows.last().map_or(0, |(last, _)| usize::from(*last) + 1);
+        (known.size, known.cursor, known.modes) = (new.size, new.cursor, new.modes);
+        let first = !std::mem::replace(&mut self.began, true);
+        let Contents { size, cursor, modes, .. } = *new;
+        (ScreenUpdate { task: task.clone(), first, size, cursor, modes, rows }, rest == 0)
     }
+}
 
-    /// Returns the bytes that travel.
-    pub(super) fn encode(&self) -> Vec<u8> {
-        let id = self.task.as_str().as_bytes();
-        let mut bytes = Vec::with_capacity(HEAD + id.len() + self.checkpoint.len());
-        bytes.extend_from_slice(&self.size.cols().to_be_bytes());
-        bytes.extend_from_slice(&self.size.rows().to_be_bytes());
-        bytes.push(u8::try_from(id.len()).unwrap_or(u8::MAX));
-        bytes.extend_from_slice(id);
-        bytes.extend_from_slice(&self.checkpoint);
-        bytes
-    }
-
-    /// Reads what [`encode`](Self::encode) wrote.
-    pub(super) fn decode(bytes: &[u8]) -> Result<Self, Error> {
-        let broken = || Error::frame("a broken screen");
-        let (&[a, b, c, d, length], rest) = bytes.split_first_chunk::<HEAD>().ok_or_else(broken)?;
-        let (id, checkpoint) = rest.split_at_checked(usize::from(length)).ok_or_else(broken)?;
-        let id = std::str::from_utf8(id).map_err(|_| broken())?;
-        Ok(Self {
-            task: TaskId::from_str(id).map_err(|_| broken())?,
-            size: Size::clamped(u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d])),
-            checkpoint: checkpoint.to_vec(),
-        })
+impl ScreenUpdate {
+    /// Makes the new screen out of the one before.
+    pub(super) fn apply(self, contents: &mut Contents) {
+        if self.first {
+            *contents = Contents::default();
+        }
+        (contents.size, contents.cursor, contents.modes) = (self.size, self.cursor, self.modes);
+        contents.rows.resize_with(usize::from(self.size.rows()), Arc::default);
+        for (at, row) in self.rows {
+            if let Some(known) = contents.rows.get_mut(usize::from(at)) {
+                *known = row;
+            }
+        }
     }
 }
 
@@ -64,17 +82,123 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::link::frame::Frame;
+    use crate::terminal::{Origin, Terminal};
+
+    fn task() -> TaskId {
+        TaskId::from_random([1; 8])
+    }
+
+    /// What arrives at the other side.
+    fn arrived(update: &ScreenUpdate) -> ScreenUpdate {
+        Frame::json(update).expect("a frame").parse().expect("parses")
+    }
+
+    fn piece() -> impl Strategy<Value = Vec<u8>> {
+        prop_oneof![
+            8 => "[ -~]{1,20}".prop_map(String::into_bytes),
+            4 => "[aé好e\u{301}❤\u{FE0F}\u{200D}👩\u{FFFD}ﾞ\u{202E}\"\\\\]{1,8}".prop_map(String::into_bytes),
+            4 => Just(b"\r\n".to_vec()),
+            6 => "\u{1b}\\[[0-9]{0,2}(;[0-9]{1,2}){0,2}[ABCDGHJKLMPSTX@dmr]".prop_map(String::into_bytes),
+            2 => "\u{1b}\\[\\?(1|7|25|47|1049|1003|1006|2004)[hl]".prop_map(String::into_bytes),
+            2 => "\u{1b}\\[(38;2;1;2;3|48;5;9|0|7|4|1)m".prop_map(String::into_bytes),
+            1 => "\u{1b}\\[[0-6] q".prop_map(String::into_bytes),
+            1 => prop::collection::vec(any::<u8>(), 1..6),
+        ]
+    }
 
     proptest! {
         #[test]
-        fn a_picture_reads_back(id in any::<[u8; 8]>(), cols in 2..1000_u16, rows in 2..1000_u16, checkpoint in prop::collection::vec(any::<u8>(), 0..200)) {
-            let picture = Picture { task: TaskId::from_random(id), size: Size::clamped(cols, rows), checkpoint };
-            prop_assert_eq!(Picture::decode(&picture.encode()).expect("decodes"), picture);
+        fn the_screen_before_and_the_rows_that_changed_are_the_screen_now(
+            steps in prop::collection::vec((prop::collection::vec(piece(), 0..12), 2..30_u16, 2..10_u16), 1..6),
+        ) {
+            let mut terminal = Terminal::new(Size::clamped(20, 6), Origin::Tty);
+            let (mut sent, mut console) = (Sent::default(), Contents::default());
+            for (pieces, cols, rows) in steps {
+                if cols % 3 == 0 {
+                    terminal.resize(Size::clamped(cols, rows));
+                }
+                terminal.feed(&pieces.concat());
+                let now = Contents::of(&terminal);
+                let (update, is_all) = sent.update(&task(), &now);
+                prop_assert!(is_all);
+                arrived(&update).apply(&mut console);
+                prop_assert_eq!(&console, &now);
+            }
         }
 
         #[test]
-        fn noise_is_refused_or_read_but_never_panics(noise in prop::collection::vec(any::<u8>(), 0..64)) {
-            let _ = Picture::decode(&noise);
+        fn the_text_and_the_cells_are_those_of_the_terminal(pieces in prop::collection::vec(piece(), 0..40)) {
+            let mut terminal = Terminal::new(Size::clamped(20, 6), Origin::Tty);
+            terminal.feed(&pieces.concat());
+            let contents = Contents::of(&terminal);
+            for row in 0..6 {
+                let mut cells = contents.rows[usize::from(row)].cells().peekable();
+                for col in 0..20 {
+                    let cell = terminal.cell(row, col);
+                    match cells.next_if(|(at, _)| *at == col) {
+                        Some((_, sent)) => prop_assert_eq!(sent, cell),
+                        None => prop_assert!(cell.width == 0 || cell.text == " " && cell.style == Default::default()),
+                    }
+                }
+            }
+            prop_assert!(contents.rows.iter().zip(0..).all(|(row, at)| row.wrapped == terminal.is_wrapped(at)));
         }
+    }
+
+    #[test]
+    fn rows_that_did_not_change_are_not_sent() {
+        let mut terminal = Terminal::new(Size::default(), Origin::Tty);
+        let mut sent = Sent::default();
+        terminal.feed(b"one\r\ntwo");
+        assert_eq!(sent.update(&task(), &Contents::of(&terminal)).0.rows.len(), 2);
+        terminal.feed(b"!");
+        let (update, _) = sent.update(&task(), &Contents::of(&terminal));
+        assert_eq!((update.first, update.rows.iter().map(|row| row.0).collect::<Vec<_>>()), (false, vec![1]));
+    }
+
+    #[test]
+    fn the_largest_screen_of_colours_goes_in_several_updates_and_every_row_has_its_turn() {
+        let mut terminal = Terminal::new(Size::clamped(1000, 1000), Origin::Tty);
+        let cell = |at: u32| format!("\x1b[38;2;{};200;200;48;2;200;200;{}m\"", at % 256, (at + 1) % 256);
+        terminal.feed((0..1_000_000).map(cell).collect::<String>().as_bytes());
+        let mut contents = Contents::of(&terminal);
+        let (mut sent, mut console) = (Sent::default(), Contents::default());
+        let mut updates = 0;
+        loop {
+            let (update, is_all) = sent.update(&task(), &contents);
+            let frame = Frame::json(&update).expect("a frame");
+            assert!(frame.length() < 2 * MAX_ROWS, "{} bytes", frame.length());
+            frame.parse::<ScreenUpdate>().expect("parses").apply(&mut console);
+            updates += 1;
+            // The first row never comes to rest.
+            let runs = vec![crate::terminal::Run {
+                text: updates.to_string(),
+                single: false,
+                wide: false,
+                style: Default::default(),
+            }];
+            contents.rows[0] = Arc::new(Row { runs, wrapped: false });
+            if is_all {
+                break;
+            }
+        }
+        assert!((20..200).contains(&updates), "{updates} updates");
+        assert_eq!(console.rows[1..], contents.rows[1..]);
+    }
+
+    #[test]
+    fn rows_and_columns_that_do_not_exist_are_left_out() {
+        let update = serde_json::json!({
+            "task": task(), "first": true, "size": {"cols": 9, "rows": 3},
+            "cursor": {"row": 900, "col": 900, "pending_wrap": false, "visible": true, "shape": "default"},
+            "modes": Modes::default(),
+            "rows": [[2, {"runs": [{"text": "x".repeat(70_000)}]}], [70, {"runs": []}], [1, {"runs": [{"text": "", "single": true}]}]],
+        });
+        let update: ScreenUpdate = serde_json::from_value(update).expect("parses");
+        let mut console = Contents::default();
+        update.apply(&mut console);
+        assert_eq!(console.rows.len(), 3);
+        assert_eq!(console.rows[2].cells().last().map(|(column, _)| column), Some(u16::MAX));
     }
 }

@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::screen::Picture;
+use super::screen::{ScreenUpdate, Sent};
 use super::{Local, Update};
 use crate::envelope::TaskId;
 use crate::link::frame::{Frame, MAX_FRAME, MAX_UPDATE};
@@ -22,6 +22,7 @@ use crate::link::protocol::{ClientMessage, Request, ServerMessage, Shown};
 use crate::link::{Client, Error};
 use crate::process::ConsoleProcess;
 use crate::runtime::{Handle, Snapshot};
+use crate::terminal::Contents;
 
 /// The shortest time between two snapshots.
 const SNAPSHOT_PACE: Duration = Duration::from_millis(100);
@@ -50,12 +51,12 @@ pub async fn serve(
     let (shown, taken) = (watch::Sender::default(), watch::Sender::new(0));
     let (replies, replied) = mpsc::channel(ASKS);
     let updates = Updates::new(&local);
-    let pictures = Pictures::new(&local, shown.subscribe(), taken.subscribe());
+    let screens = Screens::new(&local, shown.subscribe(), taken.subscribe());
     let reading = Reading { local, shown, taken, replies, asks: TaskTracker::new() };
     let asks = reading.asks.clone();
     let ended = tokio::select! {
         ended = reading.run(lines.into_reader()) => ended,
-        written = write(writer, replied, updates, pictures, stop) => written.map(|wrote| {
+        written = write(writer, replied, updates, screens, stop) => written.map(|wrote| {
             if wrote == Wrote::Shutdown {
                 end.cancel();
             }
@@ -141,7 +142,7 @@ async fn write(
     mut writer: OwnedWriteHalf,
     mut replied: mpsc::Receiver<Outgoing>,
     mut updates: Updates,
-    mut pictures: Pictures,
+    mut screens: Screens,
     stop: CancellationToken,
 ) -> Result<Wrote, Error> {
     loop {
@@ -160,12 +161,13 @@ async fn write(
             }
             update = updates.next() => {
                 let update = update?;
-                let cards = updates.known.as_deref().map(|known| pictures.local.deal(known)).unwrap_or_default();
+                let cards = updates.known.as_deref().map(|known| screens.local.deal(known)).unwrap_or_default();
                 let cards = (!cards.is_empty()).then(|| Frame::json(&ServerMessage::Cards(cards))).transpose()?;
                 std::iter::once(update).chain(cards).collect()
             }
-            pictures = pictures.next() => {
-                pictures.iter().map(|picture| Frame::Screen(picture.encode())).collect()
+            changed = screens.next() => {
+                let frames = changed.into_iter().map(|update| Frame::json(&ServerMessage::Screen(update)));
+                frames.collect::<Result<_, _>>()?
             }
         };
         for frame in frames {
@@ -231,36 +233,37 @@ fn newest_ended(snapshot: &Arc<Snapshot>, most: usize) -> Arc<Snapshot> {
 }
 
 /// The screens a console is shown.
-struct Pictures {
+struct Screens {
     local: Local,
     shown: watch::Receiver<Shown>,
     taken: watch::Receiver<u64>,
-    sent: u64,
-    /// Generation of each shown screen as it was sent.
-    drawn: HashMap<TaskId, u64>,
+    /// Updates sent since the start.
+    count: u64,
+    /// What the console has of each shown screen, and the generation of which that is everything.
+    sent: HashMap<TaskId, (Option<u64>, Sent)>,
     due: Instant,
 }
 
-impl Pictures {
+impl Screens {
     fn new(local: &Local, shown: watch::Receiver<Shown>, taken: watch::Receiver<u64>) -> Self {
-        Self { local: local.clone(), shown, taken, sent: 0, drawn: HashMap::new(), due: Instant::now() }
+        Self { local: local.clone(), shown, taken, count: 0, sent: HashMap::new(), due: Instant::now() }
     }
 
     /// Waits until the console has taken in what it was sent and a shown screen has changed.
     /// Dropped before its end, it forgets nothing.
-    async fn next(&mut self) -> Vec<Picture> {
+    async fn next(&mut self) -> Vec<ScreenUpdate> {
         let changed = self.local.viewer.wake();
         loop {
             sleep_until(self.due).await;
-            let sent = self.sent;
-            if self.taken.wait_for(|taken| *taken >= sent).await.is_err() {
+            let count = self.count;
+            if self.taken.wait_for(|taken| *taken >= count).await.is_err() {
                 return std::future::pending().await;
             }
-            let (pictures, is_later) = self.look();
-            if !pictures.is_empty() {
-                self.sent += pictures.len() as u64;
+            let (updates, is_later) = self.look();
+            if !updates.is_empty() {
+                self.count += updates.len() as u64;
                 self.due = Instant::now() + SCREEN_PACE;
-                return pictures;
+                return updates;
             }
             tokio::select! {
                 // A wake that came while nobody waited is kept by the notify.
@@ -271,28 +274,30 @@ impl Pictures {
         }
     }
 
-    /// Takes a picture of each shown screen that changed since it was last sent, and tells whether
-    /// one that is busy or in the middle of a frame is left for later.
-    fn look(&mut self) -> (Vec<Picture>, bool) {
+    /// Returns what changed on the shown screens since it was last sent, and whether one that is busy or in the middle
+    /// of a frame is left for later.
+    fn look(&mut self) -> (Vec<ScreenUpdate>, bool) {
         let shown = self.shown.borrow_and_update().clone();
         let tasks: Vec<TaskId> = shown.focus.into_iter().chain(shown.visible).collect();
-        self.drawn.retain(|task, _| tasks.contains(task));
-        let (mut pictures, mut is_later) = (Vec::new(), false);
+        self.sent.retain(|task, _| tasks.contains(task));
+        let (mut updates, mut is_later) = (Vec::new(), false);
         for task in &tasks {
             let Some(screen) = self.local.runtime.screen(task) else { continue };
             let generation = screen.generation();
-            if self.drawn.get(task) == Some(&generation) {
+            if self.sent.get(task).is_some_and(|(all_of, _)| *all_of == Some(generation)) {
                 continue;
             }
-            if let Some(picture) = Picture::take(task, &screen) {
-                self.drawn.insert(task.clone(), generation);
-                pictures.push(picture);
+            if let Some(contents) = screen.try_read(Contents::of) {
+                let (all_of, sent) = self.sent.entry(task.clone()).or_default();
+                let (update, is_all) = sent.update(task, &contents);
+                *all_of = is_all.then_some(generation);
+                updates.push(update);
             } else {
                 let task = self.local.runtime.task(task);
                 is_later |= task.is_some_and(|task| !task.status.is_terminal());
             }
         }
-        (pictures, is_later)
+        (updates, is_later)
     }
 }
 

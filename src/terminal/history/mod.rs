@@ -8,7 +8,7 @@ mod search;
 use std::io;
 
 pub use log::LogBytes;
-pub use page::{Page, Row};
+pub use page::{Page, PageRow};
 
 use super::marks::{Mark, MarkKind};
 use super::size::Size;

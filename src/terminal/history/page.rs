@@ -24,7 +24,7 @@ const MARGIN: u16 = 64;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
     /// The rows, top down.
-    pub rows: Vec<Row>,
+    pub rows: Vec<PageRow>,
     /// The log line the page starts at.
     pub first_line: u64,
     /// The log line the next page starts at.
@@ -33,7 +33,7 @@ pub struct Page {
 
 /// One row of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct PageRow {
     /// Its cells, blank ones at the end left out.
     pub cells: Vec<Cell<'static>>,
     /// The log line that it is a part of.
@@ -167,15 +167,15 @@ impl Sheet {
         self.terminal.feed(format!("[{dropped} bytes not kept]\r\n").as_bytes());
     }
 
-    fn into_rows(mut self) -> Vec<Row> {
+    fn into_rows(mut self) -> Vec<PageRow> {
         self.terminal.feed(b"\x18\x1b[?47l");
         let mut rows = Vec::new();
         let mut line = self.begun.first().copied().flatten().unwrap_or(self.line);
         for row in 0..self.rows {
             line = self.begun.get(usize::from(row)).copied().flatten().unwrap_or(line);
-            rows.push(Row { cells: cells(&self.terminal, row), line });
+            rows.push(PageRow { cells: cells(&self.terminal, row), line });
         }
-        let used = |(at, row): &(usize, &Row)| {
+        let used = |(at, row): &(usize, &PageRow)| {
             !row.cells.is_empty() || self.begun.get(*at).is_some_and(Option::is_some)
         };
         let count = rows.iter().enumerate().rfind(used).map_or(0, |(at, _)| at + 1);

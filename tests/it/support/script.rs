@@ -54,9 +54,9 @@ impl Script {
 
     /// Takes one message in and returns it.
     fn read(&mut self) -> Value {
-        let mut head = [0; 5];
+        let mut head = [0; 4];
         self.reader.read_exact(&mut head).expect("a frame");
-        let length = u32::from_be_bytes([head[0], head[1], head[2], head[3]]) as usize;
+        let length = u32::from_be_bytes(head) as usize;
         let mut payload = vec![0; length];
         self.reader.read_exact(&mut payload).expect("a payload");
         let message: Value = serde_json::from_slice(&payload).unwrap_or_default();
@@ -76,7 +76,6 @@ impl Script {
         self.asks += 1;
         let ask = serde_json::to_vec(&json!({"ask": {"id": self.asks, "ask": ask}})).expect("JSON");
         let mut frame = u32::try_from(ask.len()).expect("short").to_be_bytes().to_vec();
-        frame.push(0);
         frame.extend(ask);
         self.reader.get_mut().write_all(&frame).expect("asked");
         loop {
