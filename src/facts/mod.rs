@@ -6,5 +6,5 @@ mod status;
 mod task;
 
 pub use input::{InputEvidence, Need, RejectionReason, Waiting};
-pub use status::{Exit, StopSignal, TaskStatus};
-pub use task::{TaskEvent, TaskFact};
+pub use status::{Exit, HoldReason, StopSignal, TaskStatus};
+pub use task::{TaskEvent, TaskFact, TaskUpdate};

@@ -53,6 +53,34 @@ impl TaskStatus {
     }
 }
 
+/// Why a call is held.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HoldReason {
+    /// The operator has paused agent calls.
+    Paused,
+    /// An approval rule asks; its words.
+    Rule(String),
+}
+
+impl HoldReason {
+    const PAUSED: &str = "agent calls are paused";
+
+    /// Returns the words of the timeline.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Paused => Self::PAUSED,
+            Self::Rule(rule) => rule,
+        }
+    }
+
+    /// Reads the words of the timeline.
+    pub(super) fn of(words: &str) -> Self {
+        if words == Self::PAUSED { Self::Paused } else { Self::Rule(words.to_owned()) }
+    }
+}
+
 /// Signals a caller may send.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr, strum::EnumString,

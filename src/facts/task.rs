@@ -6,14 +6,15 @@ use jiff::Timestamp;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Exit, InputEvidence, Need, RejectionReason, StopSignal, TaskStatus};
+use super::{Exit, HoldReason, RejectionReason, StopSignal, TaskStatus, Waiting};
 use crate::envelope::Actor;
 use crate::terminal::Size;
 
 /// One event of a task.
 ///
 /// As JSON it is `{"at", "actor", "what", "note", "bytes"}`: the word of the fact, its details in a few words (never
-/// typed text), and bytes where that makes sense, else null.
+/// typed text), and bytes where that makes sense, else null. Beside them stands what the words do not say, where it is
+/// known: `pid`, `since`, `kill_at`, `ran_ms`, `error`, `survivors`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskEvent {
     /// When.
@@ -24,20 +25,38 @@ pub struct TaskEvent {
     pub fact: TaskFact,
 }
 
+/// What changes about a task: an event of its timeline, or something that is only shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TaskUpdate {
+    /// An event.
+    Event(TaskEvent),
+    /// It no longer waits for input.
+    NotWaiting,
+    /// The operator's lease lasts until then unless another key comes.
+    LeasedUntil(Timestamp),
+    /// The operator gave it a name, or took it away.
+    Named(Option<String>),
+    /// Its caller has its id and no longer waits, while it is still held.
+    Deferred,
+}
+
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Eq, strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum TaskFact {
     /// It waits for the operator's approval; why.
-    Held(String),
+    Held(HoldReason),
     /// The operator approved it, with a note.
     Approved(String),
     /// The operator denied it, with a note.
     Denied(String),
     /// Its shell runs.
-    Start,
+    Start {
+        /// The shell's process id; recordings before this was noted have none.
+        pid: Option<u32>,
+    },
     /// It began to wait for input.
-    Waiting(Need, InputEvidence),
+    Waiting(Waiting),
     /// It outlived its call; or it was kept as a task because of the processes it left behind.
     Promoted {
         /// It was kept because of its leftovers.
@@ -59,6 +78,8 @@ pub enum TaskFact {
         force: bool,
         /// Why, where there is more to say than who.
         why: Option<String>,
+        /// When the grace ends and KILL follows; recordings before this was noted have none.
+        kill_at: Option<Timestamp>,
     },
     /// It was sent a signal.
     Signal(StopSignal),
@@ -72,8 +93,17 @@ pub enum TaskFact {
     Exit(Exit),
     /// Names of processes that were still alive after its shell.
     Leftovers(Vec<String>),
-    /// It has ended.
-    End(TaskStatus),
+    /// It has ended. Recordings before this was noted have nothing but the status.
+    End {
+        /// How.
+        status: TaskStatus,
+        /// How long it ran, in milliseconds, by the clock that never jumps.
+        ran_ms: Option<u64>,
+        /// Kind and message of an error that no event before has told.
+        error: Option<(String, String)>,
+        /// Names of processes that could not be killed.
+        survivors: Vec<String>,
+    },
 }
 
 impl TaskFact {
@@ -87,16 +117,17 @@ impl TaskFact {
     #[must_use]
     pub fn note(&self) -> Cow<'_, str> {
         match self {
-            Self::Held(text) | Self::Approved(text) | Self::Denied(text) => Cow::Borrowed(text),
-            Self::Waiting(need, evidence) => {
-                let (need, evidence): (&str, &str) = (need.into(), evidence.into());
+            Self::Held(reason) => reason.as_str().into(),
+            Self::Approved(text) | Self::Denied(text) => Cow::Borrowed(text),
+            Self::Waiting(Waiting { kind, evidence, .. }) => {
+                let (need, evidence): (&str, &str) = (kind.into(), evidence.into());
                 format!("{need}, {}", evidence.replace('_', " ")).into()
             }
             Self::Promoted { kept: true } => "kept".into(),
             Self::Refused(reason) => reason.as_str().into(),
             Self::Lease => "taken".into(),
             Self::Resize(size) => format!("{}x{}", size.cols(), size.rows()).into(),
-            Self::Stop { force, why } => {
+            Self::Stop { force, why, .. } => {
                 let word = if *force { "KILL" } else { "TERM" };
                 why.as_ref().map_or(word.into(), |why| format!("{word}, {why}").into())
             }
@@ -105,9 +136,9 @@ impl TaskFact {
             Self::Exit(Exit::Code(code)) => format!("exit {code}").into(),
             Self::Exit(Exit::Signal(name)) => name.as_str().into(),
             Self::Leftovers(names) => names.join(" ").into(),
-            Self::End(status) => status.as_str().into(),
-            Self::Start | Self::Promoted { kept: false } | Self::Input(_) | Self::Released => "".into(),
-            Self::Timeout | Self::OutputLimit(_) => "".into(),
+            Self::End { status, .. } => status.as_str().into(),
+            Self::Start { .. } | Self::Promoted { kept: false } | Self::Input(_) => "".into(),
+            Self::Released | Self::Timeout | Self::OutputLimit(_) => "".into(),
         }
     }
 
@@ -119,47 +150,6 @@ impl TaskFact {
             _ => None,
         }
     }
-
-    /// Reads a fact from the words of a row. None when they say nothing known.
-    #[must_use]
-    pub fn parse(what: &str, note: &str, bytes: Option<u64>) -> Option<Self> {
-        let text = || note.to_owned();
-        let bytes = bytes.unwrap_or_default();
-        Some(match what {
-            "held" => Self::Held(text()),
-            "approved" => Self::Approved(text()),
-            "denied" => Self::Denied(text()),
-            "start" => Self::Start,
-            "waiting" => {
-                let (need, evidence) = note.split_once(", ")?;
-                Self::Waiting(need.parse().ok()?, evidence.replace(' ', "_").parse().ok()?)
-            }
-            "promoted" => Self::Promoted { kept: note == "kept" },
-            "input" => Self::Input(bytes),
-            "refused" => Self::Refused(note.parse().ok()?),
-            "lease" => Self::Lease,
-            "released" => Self::Released,
-            "resize" => {
-                let (cols, rows) = note.split_once('x')?;
-                Self::Resize(Size::clamped(cols.parse().ok()?, rows.parse().ok()?))
-            }
-            "stop" => {
-                let (word, why) = note.split_once(", ").map_or((note, None), |(word, why)| (word, Some(why)));
-                Self::Stop { force: word == "KILL", why: why.map(str::to_owned) }
-            }
-            "signal" => Self::Signal(note.parse().ok()?),
-            "timeout" => Self::Timeout,
-            "output_limit" => Self::OutputLimit(bytes),
-            "screen_reset" => Self::ScreenReset,
-            "exit" => Self::Exit(match note.strip_prefix("exit ") {
-                Some(code) => Exit::Code(code.parse().ok()?),
-                None => Exit::Signal(text()),
-            }),
-            "leftovers" => Self::Leftovers(note.split_ascii_whitespace().map(str::to_owned).collect()),
-            "end" => Self::End(note.parse().ok()?),
-            _ => return None,
-        })
-    }
 }
 
 /// An event as it stands in a row.
@@ -170,21 +160,109 @@ struct Words<'a> {
     what: Cow<'a, str>,
     note: Cow<'a, str>,
     bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pid: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    since: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kill_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ran_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<(String, String)>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    survivors: Vec<String>,
+}
+
+impl<'a> Words<'a> {
+    fn of(event: &'a TaskEvent) -> Self {
+        let TaskEvent { at, actor, fact } = event;
+        let mut words = Self {
+            at: *at,
+            actor: actor.clone(),
+            what: fact.word().into(),
+            note: fact.note(),
+            bytes: fact.bytes(),
+            pid: None,
+            since: None,
+            kill_at: None,
+            ran_ms: None,
+            error: None,
+            survivors: Vec::new(),
+        };
+        match fact {
+            TaskFact::Start { pid } => words.pid = *pid,
+            TaskFact::Waiting(waiting) => words.since = Some(waiting.since),
+            TaskFact::Stop { kill_at, .. } => words.kill_at = *kill_at,
+            TaskFact::End { ran_ms, error, survivors, .. } => {
+                (words.ran_ms, words.error, words.survivors) = (*ran_ms, error.clone(), survivors.clone());
+            }
+            _ => {}
+        }
+        words
+    }
+
+    /// Reads the fact. None when the words say nothing known.
+    fn fact(self) -> Option<TaskFact> {
+        let Self { at, what, note, bytes, pid, since, kill_at, ran_ms, error, survivors, .. } = self;
+        let text = || note.clone().into_owned();
+        let bytes = bytes.unwrap_or_default();
+        Some(match &*what {
+            "held" => TaskFact::Held(HoldReason::of(&note)),
+            "approved" => TaskFact::Approved(text()),
+            "denied" => TaskFact::Denied(text()),
+            "start" => TaskFact::Start { pid },
+            "waiting" => {
+                let (kind, evidence) = note.split_once(", ")?;
+                TaskFact::Waiting(Waiting {
+                    kind: kind.parse().ok()?,
+                    evidence: evidence.replace(' ', "_").parse().ok()?,
+                    since: since.unwrap_or(at),
+                })
+            }
+            "promoted" => TaskFact::Promoted { kept: note == "kept" },
+            "input" => TaskFact::Input(bytes),
+            "refused" => TaskFact::Refused(note.parse().ok()?),
+            "lease" => TaskFact::Lease,
+            "released" => TaskFact::Released,
+            "resize" => {
+                let (cols, rows) = note.split_once('x')?;
+                TaskFact::Resize(Size::clamped(cols.parse().ok()?, rows.parse().ok()?))
+            }
+            "stop" => {
+                let (word, why) =
+                    note.split_once(", ").map_or((&*note, None), |(word, why)| (word, Some(why)));
+                let why = why.map(str::to_owned);
+                TaskFact::Stop { force: word == "KILL", why, kill_at }
+            }
+            "signal" => TaskFact::Signal(note.parse().ok()?),
+            "timeout" => TaskFact::Timeout,
+            "output_limit" => TaskFact::OutputLimit(bytes),
+            "screen_reset" => TaskFact::ScreenReset,
+            "exit" => TaskFact::Exit(match note.strip_prefix("exit ") {
+                Some(code) => Exit::Code(code.parse().ok()?),
+                None => Exit::Signal(text()),
+            }),
+            "leftovers" => TaskFact::Leftovers(note.split_ascii_whitespace().map(str::to_owned).collect()),
+            "end" => TaskFact::End { status: note.parse().ok()?, ran_ms, error, survivors },
+            _ => return None,
+        })
+    }
 }
 
 impl Serialize for TaskEvent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let fact = &self.fact;
-        let (what, note, bytes) = (fact.word().into(), fact.note(), fact.bytes());
-        Words { at: self.at, actor: self.actor.clone(), what, note, bytes }.serialize(serializer)
+        Words::of(self).serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for TaskEvent {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Words { at, actor, what, note, bytes } = Words::deserialize(deserializer)?;
-        let fact = TaskFact::parse(&what, &note, bytes);
-        let fact = fact.ok_or_else(|| D::Error::custom(format_args!("no event of a task: {what} {note}")))?;
+        let words = Words::deserialize(deserializer)?;
+        let (at, actor) = (words.at, words.actor.clone());
+        let said = format!("{} {}", words.what, words.note);
+        let fact =
+            words.fact().ok_or_else(|| D::Error::custom(format_args!("no event of a task: {said}")))?;
         Ok(Self { at, actor, fact })
     }
 }
@@ -192,15 +270,21 @@ impl<'de> Deserialize<'de> for TaskEvent {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::facts::{InputEvidence, Need};
+
+    fn waiting(kind: Need, evidence: InputEvidence) -> Waiting {
+        Waiting { kind, evidence, since: Timestamp::UNIX_EPOCH }
+    }
 
     #[test]
     fn a_fact_is_read_back_from_its_words() {
         let facts = [
-            TaskFact::Held("git push".into()),
+            TaskFact::Held(HoldReason::Rule("git push".into())),
+            TaskFact::Held(HoldReason::Paused),
             TaskFact::Approved(String::new()),
             TaskFact::Denied("not now, later".into()),
-            TaskFact::Start,
-            TaskFact::Waiting(Need::Secret, InputEvidence::EchoOff),
+            TaskFact::Start { pid: Some(7) },
+            TaskFact::Waiting(waiting(Need::Secret, InputEvidence::EchoOff)),
             TaskFact::Promoted { kept: true },
             TaskFact::Promoted { kept: false },
             TaskFact::Input(7),
@@ -208,8 +292,8 @@ mod tests {
             TaskFact::Lease,
             TaskFact::Released,
             TaskFact::Resize(Size::clamped(120, 40)),
-            TaskFact::Stop { force: false, why: None },
-            TaskFact::Stop { force: true, why: Some("it received SIGTERM, and more".into()) },
+            TaskFact::Stop { force: false, why: None, kill_at: Some(Timestamp::MAX) },
+            TaskFact::Stop { force: true, why: Some("it received SIGTERM, and more".into()), kill_at: None },
             TaskFact::Signal(StopSignal::Usr1),
             TaskFact::Timeout,
             TaskFact::OutputLimit(1 << 20),
@@ -217,7 +301,12 @@ mod tests {
             TaskFact::Exit(Exit::Code(-3)),
             TaskFact::Exit(Exit::Signal("SIGKILL".into())),
             TaskFact::Leftovers(vec!["sleep".into(), "node".into()]),
-            TaskFact::End(TaskStatus::Interrupted),
+            TaskFact::End {
+                status: TaskStatus::Interrupted,
+                ran_ms: Some(9),
+                error: Some(("kind".into(), "a message".into())),
+                survivors: vec!["init".into()],
+            },
         ];
         for fact in facts {
             let event = TaskEvent { at: Timestamp::UNIX_EPOCH, actor: Actor::Operator, fact };
@@ -228,9 +317,12 @@ mod tests {
 
     #[test]
     fn a_row_has_the_words_it_always_had() {
-        let fact = TaskFact::Waiting(Need::Line, InputEvidence::TtyRead);
+        let start = r#"{"at":"1970-01-01T00:00:00Z","actor":"system","what":"waiting","note":"line, tty read","bytes":null"#;
+        let fact = TaskFact::Waiting(waiting(Need::Line, InputEvidence::TtyRead));
         let event = TaskEvent { at: Timestamp::UNIX_EPOCH, actor: Actor::System, fact };
-        let text = r#"{"at":"1970-01-01T00:00:00Z","actor":"system","what":"waiting","note":"line, tty read","bytes":null}"#;
+        let text = format!(r#"{start},"since":"1970-01-01T00:00:00Z"}}"#);
         assert_eq!(serde_json::to_string(&event).expect("written"), text);
+        // As it was written before there was more to say.
+        assert_eq!(serde_json::from_str::<TaskEvent>(&format!("{start}}}")).expect("read"), event);
     }
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::Prefix;
 use crate::envelope::{Actor, TaskId};
+use crate::facts::HoldReason;
 
 /// What waits for the operator, and whether everything new does.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -61,16 +62,6 @@ pub struct HeldCommand {
     pub login: bool,
     /// It would get a terminal.
     pub tty: bool,
-}
-
-/// Why a call is held.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum HoldReason {
-    /// The operator has paused agent calls.
-    Paused,
-    /// An approval rule asks; its words.
-    Rule(String),
 }
 
 /// What the operator says to a held call.

@@ -24,16 +24,18 @@ mod request;
 mod screen;
 mod session_state;
 mod shared;
+mod state;
 mod stream;
 mod supervisor;
 mod tail;
 mod view;
 
 pub use crate::facts::{
-    Exit, InputEvidence, Need, RejectionReason, StopSignal, TaskEvent, TaskFact, TaskStatus, Waiting,
+    Exit, HoldReason, InputEvidence, Need, RejectionReason, StopSignal, TaskEvent, TaskFact, TaskStatus,
+    TaskUpdate, Waiting,
 };
 pub use crate::process::{Leftovers, Resource};
-pub use approval::{BatchRequest, Decision, GateView, HeldCall, HeldCommand, HoldReason};
+pub use approval::{BatchRequest, Decision, GateView, HeldCall, HeldCommand};
 pub use bytes::Viewer;
 pub use calls::CallRecord;
 pub use cause::Closing;
@@ -58,6 +60,7 @@ pub use request::{
     StopEffect, StopOutcome, Until, Within,
 };
 pub use screen::Screen;
+pub use state::TaskState;
 pub use stream::{StreamLine, StreamView};
 pub use view::{
     AgentPeer, AgentView, BatchItem, CallSummary, Ended, Lease, Notice, OutputView, RecordView, Snapshot,

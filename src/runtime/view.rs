@@ -9,13 +9,13 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::approval::{GateView, HoldReason};
+use super::approval::GateView;
 use super::metrics::Metrics;
 use super::program::ProgramView;
 use super::question::Question;
 use super::stream::StreamView;
 use crate::envelope::{Actor, TaskId};
-use crate::facts::{Exit, TaskEvent, TaskFact, TaskStatus, Waiting};
+use crate::facts::{Exit, HoldReason, TaskEvent, TaskFact, TaskStatus, Waiting};
 use crate::terminal::Size;
 
 /// One managed task, or a command still in the foreground of its call.

@@ -78,7 +78,7 @@ pub(crate) fn task(number: u32, cmd: &str, age: i64, quiet: i64) -> TaskView {
         output: OutputView { bytes: 41_200, lines: 512, dropped_bytes: 0, last_at: Some(ago(quiet)) },
         pid: Some(4_200 + number),
         folder: PathBuf::from("/nowhere"),
-        events: vec![event(age, claude(), TaskFact::Start)],
+        events: vec![event(age, claude(), TaskFact::Start { pid: None })],
     }
 }
 
@@ -111,7 +111,7 @@ fn npm_init() -> TaskView {
         description: Some("scaffold the package".into()),
         output: OutputView { bytes: 439, lines: 11, dropped_bytes: 0, last_at: Some(ago(38)) },
         events: vec![
-            event(42, claude(), TaskFact::Start),
+            event(42, claude(), TaskFact::Start { pid: None }),
             event(32, claude(), TaskFact::Promoted { kept: false }),
             event(30, Actor::Operator, TaskFact::Lease),
             event(29, Actor::Operator, TaskFact::Input(9)),

@@ -141,7 +141,7 @@ fn a_task_is_told_from_its_start_to_its_end() {
 #[test]
 fn what_others_type_is_told_and_a_timeline_that_lost_its_beginning_tells_only_what_is_new() {
     let event = |fact| TaskEvent { at: ago(1), actor: Actor::Agent("claude".into()), fact };
-    let (start, input) = (event(TaskFact::Start), |bytes| event(TaskFact::Input(bytes)));
+    let (start, input) = (event(TaskFact::Start { pid: None }), |bytes| event(TaskFact::Input(bytes)));
     let of = |events: Vec<TaskEvent>| with(vec![TaskView { events, ..task(1, "cat", 9, 3) }]);
     let before = of(vec![start, input(1), input(2)]);
     let after = of(vec![input(1), input(2), input(3)]);

@@ -58,13 +58,14 @@ fn holds(story: &Story) {
     let report = journal::verify(&story.recording).expect("verifies");
     // I2 and I5: the chain, and the files it names.
     assert!(report.is_whole() && report.closed && !report.live, "{report:?}");
-    for TaskView { id, status, .. } in &story.tasks {
+    for task in &story.tasks {
+        let TaskView { id, status, .. } = &**task.view();
         // I4: no start without an end. I3: one end.
         assert!(status.is_terminal(), "{id} is {status:?}");
         let ends = story
             .events
             .iter()
-            .filter(|row| row.task == *id && matches!(row.event.fact, TaskFact::End(_)))
+            .filter(|row| row.task == *id && matches!(row.event.fact, TaskFact::End { .. }))
             .count();
         assert_eq!(ends, 1, "{id}");
     }

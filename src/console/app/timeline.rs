@@ -43,7 +43,7 @@ pub(super) fn role(fact: &TaskFact, usual: Role) -> Role {
     match fact {
         TaskFact::Refused(_) | TaskFact::Timeout | TaskFact::OutputLimit(_) => Role::Failed,
         TaskFact::ScreenReset | TaskFact::Denied(_) => Role::Failed,
-        TaskFact::Waiting(..) | TaskFact::Held(_) => Role::Waiting,
+        TaskFact::Waiting(_) | TaskFact::Held(_) => Role::Waiting,
         TaskFact::Stop { .. } | TaskFact::Signal(_) => Role::Cancelling,
         _ => usual,
     }

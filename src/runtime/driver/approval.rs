@@ -1,5 +1,7 @@
 //! The driver's part of the gate: who waits at it, who is told, and what goes on record.
 
+use std::sync::Arc;
+
 use super::Driver;
 use super::order::Reply;
 use crate::envelope::{Actor, TaskId};
@@ -9,6 +11,7 @@ use crate::runtime::approval::{BatchRequest, Decision};
 use crate::runtime::events::Row;
 use crate::runtime::request::Within;
 use crate::runtime::supervisor::{Action, GateEvent, Verdict};
+use crate::runtime::view::TaskView;
 
 impl Driver {
     /// Lets a batch begin, at once or when the operator says so.
@@ -65,7 +68,9 @@ impl Driver {
     /// Puts a task on record that waits to be started.
     pub(super) fn queue(&self, id: &TaskId) {
         if let Some(view) = self.view(id) {
-            self.shared.note(&Row::Queued { task: &view });
+            // What has happened to it has rows of its own.
+            let task = TaskView { events: Vec::new(), ..Arc::unwrap_or_clone(view) };
+            self.shared.note(&Row::Queued { task: &task });
         }
     }
 

@@ -6,8 +6,7 @@ use std::time::Duration;
 use super::Driver;
 use crate::envelope::TaskId;
 use crate::journal::Health;
-use crate::runtime::finished;
-use crate::runtime::view::{RecordView, Snapshot, TaskView};
+use crate::runtime::view::{OutputView, RecordView, Snapshot, TaskView};
 
 impl Driver {
     /// Publishes the present state.
@@ -57,19 +56,18 @@ impl Driver {
 
     /// Returns a task as others see it: a live one with the whole of its command.
     pub(super) fn view(&self, id: &TaskId) -> Option<Arc<TaskView>> {
-        self.shown(id, |cmd| (cmd.to_owned(), None))
+        let Some(task) = self.supervisor.get(id) else { return self.finished.get(id).cloned() };
+        Some(Arc::new(task.whole(self.output(id))))
     }
 
     /// Returns a task as a snapshot shows it.
     fn short_view(&self, id: &TaskId) -> Option<Arc<TaskView>> {
-        let whole = |cmd: &str| (cmd.to_owned(), None);
-        self.shown(id, |cmd| finished::cut(cmd).map_or_else(|| whole(cmd), |(cmd, chars)| (cmd, Some(chars))))
+        let task = self.supervisor.get(id)?;
+        Some(Arc::new(TaskView { output: self.output(id), ..(**task.view()).clone() }))
     }
 
-    fn shown(&self, id: &TaskId, cmd: impl Fn(&str) -> (String, Option<u64>)) -> Option<Arc<TaskView>> {
-        let Some(task) = self.supervisor.get(id) else { return self.finished.get(id).cloned() };
-        let output = self.live.get(id).map(|live| live.io.output()).unwrap_or_default();
-        Some(Arc::new(task.view(cmd(&task.request.cmd), output)))
+    fn output(&self, id: &TaskId) -> OutputView {
+        self.live.get(id).map(|live| live.io.output()).unwrap_or_default()
     }
 
     /// Whether a second's end can change anything: not once all is quiet and the history empty.

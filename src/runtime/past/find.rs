@@ -116,6 +116,6 @@ pub(in crate::runtime) fn task(own: &Path, workspace: &Path, id: &TaskId) -> Opt
     holders.find_map(|folder| {
         let is_ours = Meta::read(&folder).is_some_and(|meta| meta.workspace == workspace);
         let task = reader::read_task(&folder, id).ok()?.filter(|_| is_ours)?;
-        (folder != own || task.status.is_terminal()).then_some(task)
+        (folder != own || task.status.is_terminal()).then(|| task.view().as_ref().clone())
     })
 }

@@ -1,151 +1,69 @@
-//! Tasks whose end nobody put on record: where they stood, from what had happened to them; and how
-//! they ended, from what is left. Pure.
+//! Tasks whose end nobody put on record: how they ended, from what had happened to them and from what is left. Pure.
 
 use jiff::Timestamp;
 
 use crate::envelope::Actor;
-use crate::facts::{Exit, TaskEvent, TaskFact, TaskStatus};
+use crate::facts::{Exit, TaskEvent, TaskFact, TaskStatus, TaskUpdate};
 use crate::process::{EndReason, ExitRecord, ExitStatus, Signal};
-use crate::runtime::supervisor::overrun;
-use crate::runtime::view::{Ended, StopView, TaskView};
+use crate::runtime::state::TaskState;
 
 /// Why a task is `interrupted` after its runtime had died (docs/contract.md#record).
 const RESTARTED: &str = "runtime_restarted";
 
-/// Lets one event happen to a task.
-pub(super) fn happen(task: &mut TaskView, event: &TaskEvent) {
-    task.events.push(event.clone());
-    task.updated_at = event.at;
-    match &event.fact {
-        TaskFact::Start => {
-            task.started_at = Some(event.at);
-            task.status = task.status.max(TaskStatus::Running);
-        }
-        TaskFact::Promoted { .. } => task.promoted = true,
-        TaskFact::Stop { force, why } => {
-            let first = task.stop.take().map(|stop| (stop.by, stop.why));
-            let (by, why) = first.unwrap_or_else(|| (event.actor.clone(), why.clone()));
-            task.stop = Some(StopView { by, at: event.at, kill_at: None, force: *force, why });
-            task.status = task.status.max(TaskStatus::Cancelling);
-        }
-        TaskFact::Timeout => {
-            ended(task, event.at).timed_out = true;
-            task.status = task.status.max(TaskStatus::Cancelling);
-        }
-        TaskFact::OutputLimit(limit) => {
-            ended(task, event.at).error = Some(overrun(*limit));
-            task.status = task.status.max(TaskStatus::Cancelling);
-        }
-        TaskFact::Exit(exit) => {
-            let signalled_by = signalled_by(task, exit);
-            let ended = ended(task, event.at);
-            ended.signalled_by = signalled_by;
-            (ended.exit_status, ended.signal) = match exit {
-                Exit::Code(code) => (Some(*code), None),
-                Exit::Signal(name) => (None, Some(name.clone())),
-            };
-        }
-        TaskFact::Leftovers(names) => ended(task, event.at).leftovers.clone_from(names),
-        TaskFact::End(status) => {
-            task.status = *status;
-            ended(task, event.at);
-        }
-        // The rows `queued`, `start` and `ended` hold the task as it stood.
-        TaskFact::Held(_) | TaskFact::Approved(_) | TaskFact::Denied(_) | TaskFact::Waiting(..) => {}
-        TaskFact::Input(_) | TaskFact::Refused(_) | TaskFact::Lease | TaskFact::Released => {}
-        TaskFact::Resize(_) | TaskFact::Signal(_) | TaskFact::ScreenReset => {}
-    }
-}
-
-/// Returns who sent the signal that ended a task, if anybody did.
-fn signalled_by(task: &TaskView, exit: &Exit) -> Option<Actor> {
-    task.events.iter().rev().find_map(|event| match event.fact {
-        TaskFact::Signal(signal) => Some(signal.explains(exit).then(|| event.actor.clone())),
-        _ => None,
-    })?
-}
-
-fn ended(task: &mut TaskView, at: Timestamp) -> &mut Ended {
-    let ended = task.ended.get_or_insert_with(|| Ended {
-        at,
-        ran_ms: None,
-        exit_status: None,
-        signal: None,
-        signalled_by: None,
-        timed_out: false,
-        error: None,
-        leftovers: Vec::new(),
-        survivors: Vec::new(),
-    });
-    ended.at = at;
-    ended
-}
-
-/// Decides how a task ended whose runtime had died: by what its host left, if it left anything, else
-/// it was interrupted. `survivors` could not be ended.
-pub(super) fn decide(
-    mut task: TaskView,
+/// Brings a task to its end whose runtime had died: by what its host left, if it left anything, else it was
+/// interrupted. `survivors` could not be ended. Returns what the record lacks.
+pub(super) fn complete(
+    task: &mut TaskState,
     left: Option<&ExitRecord>,
     survivors: &[String],
     now: Timestamp,
-) -> TaskView {
+) -> Vec<TaskEvent> {
     let at = left.map_or(now, |left| left.ended_at);
     let exit = left.and_then(|left| left.exit);
-    let was_seen = task.ended.as_ref().is_some_and(is_exit);
     // A terminal that goes with its runtime hangs up whoever had it, perhaps before the host knows.
     let hung_up = task.tty && exit == Some(ExitStatus::Signal(Signal::HUP));
-    let by_itself = was_seen || !hung_up && left.is_some_and(|left| left.reason == EndReason::Exited);
-    let is_cut_off = task.ended.as_ref().is_some_and(|ended| ended.timed_out || ended.error.is_some());
-    let status = match (&task.stop, is_cut_off) {
-        (Some(stop), _) if stop.by != Actor::System => TaskStatus::Cancelled,
-        (_, true) => TaskStatus::Failed,
-        (None, false) if by_itself => TaskStatus::Completed,
-        _ => TaskStatus::Interrupted,
-    };
-    let signalled_by = exit.and_then(|exit| {
-        let exit = match exit {
-            ExitStatus::Code(code) => Exit::Code(code),
-            ExitStatus::Signal(signal) => Exit::Signal(signal.to_string()),
-        };
-        signalled_by(&task, &exit)
-    });
+    let by_itself =
+        task.exit().is_some() || !hung_up && left.is_some_and(|left| left.reason == EndReason::Exited);
     // It was ending with its runtime already, and why is known.
     let is_told = task.stop.as_ref().is_some_and(|stop| stop.why.is_some());
-    let facts = ended(&mut task, at);
-    facts.signalled_by = facts.signalled_by.take().or(signalled_by);
-    match exit {
-        Some(ExitStatus::Code(code)) if !facts.timed_out => facts.exit_status = Some(code),
-        Some(ExitStatus::Signal(signal)) if !facts.timed_out => facts.signal = Some(signal.to_string()),
-        _ if facts.timed_out => facts.exit_status = Some(124),
-        _ => {}
+    let ended_before = task.is_stopped() || task.has_failed() || by_itself && task.stop.is_none();
+
+    let mut facts = Vec::new();
+    if let Some(exit) = exit.filter(|_| task.exit().is_none()) {
+        facts.push(TaskFact::Exit(match exit {
+            ExitStatus::Code(code) => Exit::Code(code),
+            ExitStatus::Signal(signal) => Exit::Signal(signal.to_string()),
+        }));
     }
-    facts.survivors = survivors.to_vec();
     if let Some(left) = left.filter(|left| !left.leftovers.is_empty()) {
-        facts.leftovers.clone_from(&left.leftovers);
+        facts.push(TaskFact::Leftovers(left.leftovers.clone()));
     }
-    let is_success = facts.exit_status == Some(0) && facts.signal.is_none();
-    if status == TaskStatus::Interrupted && !is_told {
-        facts.error = Some((RESTARTED.to_owned(), "the runtime that ran it had died".to_owned()));
-    }
-    task.status = if status == TaskStatus::Completed && !is_success { TaskStatus::Failed } else { status };
-    task.updated_at = at;
-    (task.lease, task.waiting, task.held) = (None, None, None);
-    task
+    let mut missing: Vec<TaskEvent> = facts.into_iter().map(|fact| event(at, fact)).collect();
+    missing.iter().for_each(|event| task.apply(TaskUpdate::Event(event.clone())));
+
+    let status = task.final_status(!ended_before);
+    let died = || (RESTARTED.to_owned(), "the runtime that ran it had died".to_owned());
+    let error = (status == TaskStatus::Interrupted && !is_told).then(died);
+    let end = event(at, TaskFact::End { status, ran_ms: None, error, survivors: survivors.to_vec() });
+    task.apply(TaskUpdate::Event(end.clone()));
+    missing.push(end);
+    missing
 }
 
-fn is_exit(ended: &Ended) -> bool {
-    ended.exit_status.is_some() || ended.signal.is_some()
+fn event(at: Timestamp, fact: TaskFact) -> TaskEvent {
+    TaskEvent { at, actor: Actor::System, fact }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::envelope::TaskId;
-    use crate::runtime::view::OutputView;
+    use crate::facts::StopSignal;
+    use crate::runtime::view::{OutputView, TaskView};
     use crate::terminal::Size;
 
-    fn task(tty: bool, events: &[(&str, &str, Actor)]) -> TaskView {
-        let mut task = TaskView {
+    fn task(tty: bool, events: &[(TaskFact, Actor)]) -> TaskState {
+        let view = TaskView {
             id: TaskId::from_random([1; 8]),
             number: 1,
             status: TaskStatus::Queued,
@@ -179,12 +97,21 @@ mod tests {
             folder: "/nowhere".into(),
             events: Vec::new(),
         };
-        for (what, note, actor) in events {
-            let fact = TaskFact::parse(what, note, None).expect("a fact");
-            let event = TaskEvent { at: Timestamp::UNIX_EPOCH, actor: actor.clone(), fact };
-            happen(&mut task, &event);
+        let mut task = TaskState::new(view);
+        for (fact, actor) in events {
+            let event = TaskEvent { at: Timestamp::UNIX_EPOCH, actor: actor.clone(), fact: fact.clone() };
+            task.apply(TaskUpdate::Event(event));
         }
         task
+    }
+
+    fn decide(mut task: TaskState, left: Option<&ExitRecord>) -> TaskState {
+        complete(&mut task, left, &[], Timestamp::UNIX_EPOCH);
+        task
+    }
+
+    fn stop(why: Option<&str>) -> TaskFact {
+        TaskFact::Stop { force: false, why: why.map(str::to_owned), kill_at: None }
     }
 
     fn left(reason: EndReason, exit: ExitStatus) -> ExitRecord {
@@ -205,31 +132,32 @@ mod tests {
     #[test]
     fn a_signal_and_a_stop_name_who_and_why_as_they_did_when_it_happened() {
         let codex = || Actor::Agent("codex".into());
-        let start = || ("start", "", Actor::Cli);
-        let signalled =
-            task(false, &[start(), ("signal", "TERM", codex()), ("exit", "SIGTERM", Actor::System)]);
+        let start = || (TaskFact::Start { pid: None }, Actor::Cli);
+        let terminated = || (TaskFact::Exit(Exit::Signal("SIGTERM".into())), Actor::System);
+        // How it ended is told once it has ended.
+        let ended = |events: &[(TaskFact, Actor)]| decide(task(false, events), None);
+        let signalled = ended(&[start(), (TaskFact::Signal(StopSignal::Term), codex()), terminated()]);
         assert_eq!(signalled.cause().as_deref(), Some("signalled by agent:codex"));
-        let other = task(false, &[start(), ("signal", "USR1", codex()), ("exit", "SIGTERM", Actor::System)]);
+        let other = ended(&[start(), (TaskFact::Signal(StopSignal::Usr1), codex()), terminated()]);
         assert_eq!(other.cause(), None);
-        let stopped = task(false, &[start(), ("stop", "TERM, its caller hung up", Actor::Cli)]);
+        let stopped = task(false, &[start(), (stop(Some("its caller hung up")), Actor::Cli)]);
         assert_eq!(stopped.cause().as_deref(), Some("stopped by cli: its caller hung up"));
-        let closing =
-            task(false, &[start(), ("stop", "TERM, the operator closed the console", Actor::System)]);
-        let ended = decide(closing, None, &[], Timestamp::UNIX_EPOCH);
+        let closing = task(false, &[start(), (stop(Some("the operator closed the console")), Actor::System)]);
+        let ended = decide(closing, None);
         let said = "ended with the runtime: the operator closed the console";
         assert_eq!((ended.status, ended.cause().as_deref()), (TaskStatus::Interrupted, Some(said)));
-        assert_eq!(ended.ended.expect("an end").error, None);
+        assert_eq!(ended.ended.as_ref().expect("an end").error, None);
     }
 
     #[test]
     fn an_untold_end_is_decided_by_what_is_left() {
-        let start = || ("start", "", Actor::Cli);
+        let start = || (TaskFact::Start { pid: None }, Actor::Cli);
         let (code, signal) = (ExitStatus::Code, |signal| ExitStatus::Signal(signal));
         let gone = EndReason::RuntimeGone;
-        let by = |actor| [start(), ("stop", "TERM", actor)];
-        let timeout = [start(), ("timeout", "", Actor::System)];
-        let flooded = [start(), ("output_limit", "", Actor::System)];
-        let exited = [start(), ("exit", "exit 3", Actor::System)];
+        let by = |actor| [start(), (stop(None), actor)];
+        let timeout = [start(), (TaskFact::Timeout, Actor::System)];
+        let flooded = [start(), (TaskFact::OutputLimit(0), Actor::System)];
+        let exited = [start(), (TaskFact::Exit(Exit::Code(3)), Actor::System)];
         for (what, task, left, status, exit) in [
             ("nothing is left", task(false, &[start()]), None, TaskStatus::Interrupted, None),
             ("never started", task(false, &[]), None, TaskStatus::Interrupted, None),
@@ -291,8 +219,8 @@ mod tests {
                 None,
             ),
         ] {
-            let ended = decide(task, left.as_ref(), &[], Timestamp::UNIX_EPOCH);
-            let facts = ended.ended.expect("an end");
+            let ended = decide(task, left.as_ref());
+            let facts = ended.ended.as_ref().expect("an end");
             assert_eq!((ended.status, facts.exit_status), (status, exit), "{what}");
             let is_told = status == TaskStatus::Interrupted || what == "wrote too much";
             assert_eq!(facts.error.is_some(), is_told, "{what}");

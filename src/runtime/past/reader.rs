@@ -9,12 +9,12 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::outcome;
 use crate::envelope::TaskId;
-use crate::facts::TaskEvent;
+use crate::facts::{TaskEvent, TaskUpdate};
 use crate::journal::{self, Error, Item, Meta, Problem, Reader, Record};
 use crate::runtime::calls::CallRecord;
 use crate::runtime::program::ProgramView;
+use crate::runtime::state::TaskState;
 use crate::runtime::view::TaskView;
 
 /// What a recording tells.
@@ -27,7 +27,7 @@ pub struct Story {
     /// Its calls by number.
     pub calls: BTreeMap<u64, PastCall>,
     /// Its tasks in order of creation; one whose end is not on record stands where it last stood.
-    pub tasks: Vec<TaskView>,
+    pub tasks: Vec<TaskState>,
     /// Everything that happened to its tasks, in order.
     pub events: Vec<PastEvent>,
     /// Its programs, as they last stood.
@@ -112,7 +112,7 @@ pub fn read(recording: &Path) -> Result<Story, Error> {
 ///
 /// # Errors
 /// When its folder cannot be listed.
-pub(super) fn read_task(recording: &Path, id: &TaskId) -> Result<Option<TaskView>, Error> {
+pub(super) fn read_task(recording: &Path, id: &TaskId) -> Result<Option<TaskState>, Error> {
     const KINDS: [&str; 5] = ["queued", "start", "task", "ended", "named"];
     let mut story = Story::of(recording);
     let name = memchr::memmem::Finder::new(id.as_str());
@@ -170,7 +170,7 @@ impl Story {
     /// Returns a task.
     #[must_use]
     pub fn task(&self, id: &TaskId) -> Option<&TaskView> {
-        self.tasks.iter().find(|task| task.id == *id)
+        self.tasks.iter().find(|task| task.id == *id).map(|task| &**task.view())
     }
 
     /// Returns the recording's name.
@@ -198,26 +198,13 @@ impl Story {
                     call.record.receipt = row.receipt;
                 });
             }),
-            "queued" => self.with(record, |story, row: Whole| story.tasks.push(story.at_home(row.task))),
-            "start" => self.with(record, |story, row: Whole| {
-                let started = story.at_home(row.task);
-                match story.tasks.iter_mut().rev().find(|task| task.id == started.id) {
-                    // It had waited for the operator.
-                    Some(task) => *task = TaskView { events: std::mem::take(&mut task.events), ..started },
-                    None => story.tasks.push(started),
-                }
-            }),
-            "task" => self.with(record, Self::happened),
-            "ended" => self.with(record, |story, row: Whole| {
-                let ended = story.at_home(row.task);
-                match story.tasks.iter_mut().rev().find(|task| task.id == ended.id) {
-                    Some(task) => *task = TaskView { events: std::mem::take(&mut task.events), ..ended },
-                    None => story.tasks.push(ended),
-                }
+            "queued" | "start" | "ended" => self.with(record, |story, row: Whole| story.stands(row.task)),
+            "task" => self.with(record, |story, row: PastEvent| {
+                story.update(&row.task, TaskUpdate::Event(row.event.clone()));
+                story.events.push(row);
             }),
             "named" => self.with(record, |story, row: Named| {
-                let task = story.tasks.iter_mut().rev().find(|task| task.id == row.task);
-                task.into_iter().for_each(|task| task.name.clone_from(&row.name));
+                story.update(&row.task, TaskUpdate::Named(row.name));
             }),
             "agent" => self.with(record, |story, agent: PastAgent| {
                 story.agents.push(PastAgent { at: Some(record.header.ts), ..agent });
@@ -233,11 +220,19 @@ impl Story {
         }
     }
 
-    fn happened(&mut self, row: PastEvent) {
-        if let Some(task) = self.tasks.iter_mut().rev().find(|task| task.id == row.task) {
-            outcome::happen(task, &row.event);
+    /// Takes a row that holds a task as it stood, in a folder that lies where the recording lies now.
+    fn stands(&mut self, task: TaskView) {
+        let task = TaskView { folder: self.recording.join("tasks").join(task.id.as_str()), ..task };
+        match self.tasks.iter_mut().rfind(|known| known.id == task.id) {
+            Some(known) => known.stands(task),
+            None => self.tasks.push(TaskState::new(task)),
         }
-        self.events.push(row);
+    }
+
+    fn update(&mut self, id: &TaskId, update: TaskUpdate) {
+        if let Some(task) = self.tasks.iter_mut().rfind(|task| task.id == *id) {
+            task.apply(update);
+        }
     }
 
     /// Reads what a row says; a row that says something else is passed over and told.
@@ -256,11 +251,6 @@ impl Story {
                 }));
             }
         }
-    }
-
-    /// Returns a task whose folder lies where the recording lies now.
-    fn at_home(&self, task: TaskView) -> TaskView {
-        TaskView { folder: self.recording.join("tasks").join(task.id.as_str()), ..task }
     }
 }
 

@@ -8,13 +8,13 @@ use super::find::{Listed, list};
 use super::outcome;
 use super::reader::{self, Story};
 use crate::clock::Clock;
-use crate::envelope::{Actor, TaskId};
-use crate::facts::{TaskEvent, TaskFact, TaskStatus};
+use crate::envelope::TaskId;
+use crate::facts::TaskStatus;
 use crate::journal::{Durability, Error, Journal, Meta, Repaired, repair};
 use crate::process::{ExitRecord, OrphanedTasks, Orphans, boot_id};
 use crate::runtime::events::{Recovered, Row};
 use crate::runtime::log;
-use crate::runtime::view::TaskView;
+use crate::runtime::state::TaskState;
 
 /// How long the hosts of a dead runtime may take to end their trees by themselves.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -60,24 +60,24 @@ fn one(listed: &Listed, clock: &Clock) -> Result<Option<Recovery>, Error> {
 
 /// Decides the end of each task that has none and puts it on record.
 fn settle(story: &Story, journal: &Journal, clock: &Clock) -> Vec<Recovered> {
-    let open: Vec<&TaskView> = story.tasks.iter().filter(|task| !task.status.is_terminal()).collect();
+    let open: Vec<&TaskState> = story.tasks.iter().filter(|task| !task.status.is_terminal()).collect();
     let ids: Vec<TaskId> = open.iter().map(|task| task.id.clone()).collect();
     let orphans = end_orphaned(story.meta.as_ref(), ids);
-    let decide = |(task, orphans): (&TaskView, Orphans)| {
+    let decide = |(task, orphans): (&TaskState, Orphans)| {
         let left = ExitRecord::read(&task.folder).unwrap_or_else(|error| {
             tracing::warn!(%error, task = %task.id, "read how a task ended");
             None
         });
         let now = clock.now().wall;
-        let mut ended = outcome::decide(task.clone(), left.as_ref(), &orphans.survivors, now);
-        ended.output = log::measure(&ended.folder, ended.output);
-        let event = TaskEvent { at: now, actor: Actor::System, fact: TaskFact::End(ended.status) };
-        ended.events.push(event.clone());
-        put(journal, &Row::Task { task: &task.id, event: &event });
-        put(journal, &Row::Ended { task: &ended });
+        let mut task = task.clone();
+        for event in outcome::complete(&mut task, left.as_ref(), &orphans.survivors, now) {
+            put(journal, &Row::Task { task: &task.id, event: &event });
+        }
+        task.measured(log::measure(&task.folder, task.output));
+        put(journal, &Row::Ended { task: &task });
         Recovered {
             task: task.id.clone(),
-            status: ended.status,
+            status: task.status,
             found: orphans.names,
             survivors: orphans.survivors,
         }

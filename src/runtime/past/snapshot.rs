@@ -12,6 +12,7 @@ use crate::process::ExitRecord;
 use crate::runtime::approval::GateView;
 use crate::runtime::metrics::{Counters, Metrics, quantiles};
 use crate::runtime::program::{ProgramView, RunState};
+use crate::runtime::state::TaskState;
 use crate::runtime::view::{AgentView, CallSummary, Notice, RecordView, Snapshot, TaskView};
 
 impl Story {
@@ -21,7 +22,7 @@ impl Story {
     pub fn snapshot(&self) -> Snapshot {
         let last = self.last_at.unwrap_or(Timestamp::UNIX_EPOCH);
         let started_at = self.meta.as_ref().map_or(last, |meta| meta.started_at);
-        let tasks: Vec<Arc<TaskView>> = self.tasks.iter().map(|task| Arc::new(shown(task, last))).collect();
+        let tasks: Vec<Arc<TaskView>> = self.tasks.iter().map(|task| shown(task, last)).collect();
         Snapshot {
             seq: 1,
             workspace: self.meta.as_ref().map(|meta| meta.workspace.clone()).unwrap_or_default(),
@@ -103,12 +104,13 @@ fn status(call: &PastCall) -> &str {
     envelope.and_then(|envelope| envelope["status"].as_str()).unwrap_or("abandoned")
 }
 
-fn shown(task: &TaskView, last: Timestamp) -> TaskView {
-    if task.status.is_terminal() {
-        return task.clone();
+fn shown(task: &TaskState, last: Timestamp) -> Arc<TaskView> {
+    let mut task = task.clone();
+    if !task.status.is_terminal() {
+        let left = ExitRecord::read(&task.folder).ok().flatten();
+        outcome::complete(&mut task, left.as_ref(), &[], last);
     }
-    let left = ExitRecord::read(&task.folder).ok().flatten();
-    outcome::decide(task.clone(), left.as_ref(), &[], last)
+    task.view().clone()
 }
 
 /// A program whose end nobody put on record was cut off with its runtime.

@@ -13,7 +13,8 @@ use super::task::{Held, Task};
 use crate::clock::Moment;
 use crate::config::{ApprovalRule, Limits, Prefix};
 use crate::envelope::Actor;
-use crate::runtime::approval::{BatchRequest, Decision, GateView, HeldCall, HeldCommand, HoldReason};
+use crate::facts::HoldReason;
+use crate::runtime::approval::{BatchRequest, Decision, GateView, HeldCall, HeldCommand};
 use crate::runtime::request::Within;
 
 const EXEC: &str = "ExecCommand";
@@ -513,7 +514,7 @@ mod tests {
         assert!(actions.contains(&Action::Close(id())));
         let task = supervisor.get(&id()).expect("the task");
         assert_eq!(task.status, TaskStatus::Cancelled);
-        let (kind, message) = task.error.clone().expect("an error");
+        let (kind, message) = task.ended.as_ref().and_then(|ended| ended.error.clone()).expect("an error");
         assert_eq!(
             (kind.as_str(), message.as_str()),
             ("operator_denied", "The operator denied this command: not on a Friday")

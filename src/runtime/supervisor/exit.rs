@@ -1,10 +1,10 @@
 //! The way of a task to its end: exit, drained, leftovers, gone.
 
 use super::message::{Action, Order};
-use super::task::Task;
+use super::task::{Task, millis};
 use crate::clock::Moment;
 use crate::envelope::Actor;
-use crate::facts::{Exit, TaskFact, TaskStatus};
+use crate::facts::{Exit, TaskFact};
 use crate::process::Leftovers;
 
 impl Task {
@@ -12,17 +12,14 @@ impl Task {
         if self.pid.is_some() || self.status.is_terminal() {
             return Vec::new();
         }
-        self.error = Some(error);
-        self.close(now)
+        self.close(now, Some(error), Vec::new())
     }
 
     /// The shell is gone. Its output may still be on the way: drain before anything is ended.
     pub(super) fn exited(&mut self, now: Moment, exit: Exit) -> Vec<Action> {
-        if self.exit.is_some() || self.status.is_terminal() {
+        if self.exit().is_some() || self.status.is_terminal() {
             return Vec::new();
         }
-        self.exit = Some(exit.clone());
-        self.waiting = None;
         // What was typed before it stands before it.
         let mut actions = self.flush_burst(now);
         actions.push(self.note(now, Actor::System, TaskFact::Exit(exit)));
@@ -31,7 +28,7 @@ impl Task {
     }
 
     pub(super) fn drained(&mut self) -> Vec<Action> {
-        if self.exit.is_none() || self.status.is_terminal() {
+        if self.exit().is_none() || self.status.is_terminal() {
             return Vec::new();
         }
         vec![Action::Order(self.id.clone(), Order::Finish(self.request.leftovers))]
@@ -41,11 +38,9 @@ impl Task {
         if names.is_empty() || self.status.is_terminal() {
             return Vec::new();
         }
-        self.leftovers.clone_from(&names);
         let mut actions = vec![self.note(now, Actor::System, TaskFact::Leftovers(names))];
         if self.request.leftovers == Leftovers::Keep && !self.promoted {
             // What was kept is the task from now on; its caller need not wait for that.
-            self.promoted = true;
             actions.push(self.note(now, Actor::System, TaskFact::Promoted { kept: true }));
             actions.push(Action::Promote(self.id.clone()));
         }
@@ -56,46 +51,31 @@ impl Task {
         if self.status.is_terminal() {
             return Vec::new();
         }
-        self.survivors = survivors;
-        self.close(now)
+        self.close(now, None, survivors)
     }
 
     pub(super) fn host_lost(&mut self, now: Moment) -> Vec<Action> {
         if self.status.is_terminal() {
             return Vec::new();
         }
-        if self.exit.is_none() {
-            self.error = Some(("internal_error".into(), "the task host was killed".into()));
-        }
-        self.close(now)
+        let killed = || ("internal_error".into(), "the task host was killed".into());
+        self.close(now, self.exit().is_none().then(killed), Vec::new())
     }
 
-    pub(super) fn close(&mut self, now: Moment) -> Vec<Action> {
-        let status = status(self);
+    /// Brings it to its end: `error` is one that no event has told.
+    pub(super) fn close(
+        &mut self,
+        now: Moment,
+        error: Option<(String, String)>,
+        survivors: Vec<String>,
+    ) -> Vec<Action> {
         let mut actions = self.flush_burst(now);
-        self.enter(now, status);
-        self.ended_at = Some(now.wall);
-        self.ran = Some(now.mono.saturating_sub(self.since));
         self.held = None;
-        self.lease = None;
-        self.waiting = None;
-        actions.push(self.note(now, Actor::System, TaskFact::End(status)));
+        let ran_ms = Some(millis(now.mono.saturating_sub(self.since)));
+        let status = self.final_status(self.interrupted);
+        let end = TaskFact::End { status, ran_ms, error, survivors };
+        actions.push(self.note(now, Actor::System, end));
         actions.push(Action::Close(self.id.clone()));
         actions
-    }
-}
-
-/// How ends map to states (docs/contract.md#how-tasks-end).
-pub(super) fn status(task: &Task) -> TaskStatus {
-    if task.interrupted {
-        TaskStatus::Interrupted
-    } else if task.denied || task.stop.as_ref().is_some_and(|stop| stop.by != Actor::System) {
-        TaskStatus::Cancelled
-    } else if task.timed_out || task.error.is_some() {
-        TaskStatus::Failed
-    } else if task.exit == Some(Exit::Code(0)) {
-        TaskStatus::Completed
-    } else {
-        TaskStatus::Failed
     }
 }

@@ -5,20 +5,13 @@ use super::task::{Held, Task};
 use crate::clock::Moment;
 use crate::envelope::Actor;
 use crate::facts::TaskFact;
-use crate::runtime::approval::HoldReason;
-
-/// Why a task that was denied has ended.
-const DENIED: &str = "operator_denied";
 
 impl Task {
     /// Keeps a new task in its queue.
     pub(super) fn hold(&mut self, now: Moment, held: Held) -> Vec<Action> {
-        let why = match &held.reason {
-            HoldReason::Paused => "agent calls are paused".to_owned(),
-            HoldReason::Rule(rule) => rule.clone(),
-        };
+        let reason = held.reason.clone();
         self.held = Some(held);
-        vec![Action::Queue(self.id.clone()), self.note(now, Actor::System, TaskFact::Held(why))]
+        vec![Action::Queue(self.id.clone()), self.note(now, Actor::System, TaskFact::Held(reason))]
     }
 
     /// Starts it after all.
@@ -37,15 +30,9 @@ impl Task {
         if self.held.take().is_none() {
             return Vec::new();
         }
-        self.denied = true;
-        let said = match note.trim() {
-            "" => "The operator denied this command.".to_owned(),
-            note => format!("The operator denied this command: {note}"),
-        };
-        self.error = Some((DENIED.to_owned(), said));
         let mut actions = vec![self.note(now, Actor::Operator, TaskFact::Denied(note.to_owned()))];
         actions.push(Action::Refuse { id: self.id.clone(), note: note.to_owned() });
-        actions.extend(self.close(now));
+        actions.extend(self.close(now, None, Vec::new()));
         actions
     }
 }

@@ -12,8 +12,9 @@ mod request_hash;
 mod room;
 mod stopping;
 mod task;
-mod view;
 
+#[cfg(test)]
+mod property_tests;
 #[cfg(test)]
 mod tests;
 
@@ -21,7 +22,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 pub(crate) use message::{Action, GateEvent, Input, NewTask, Order, Timer, Verdict};
-pub(crate) use task::{Task, overrun};
+pub(crate) use task::Task;
 
 use super::cause::Closing;
 use super::request::{Rejection, Stop, StopEffect};

@@ -2,17 +2,14 @@
 
 use std::time::Duration;
 
-use jiff::SignedDuration;
-
 use super::message::{Action, Order};
-use super::task::Task;
+use super::task::{Task, after};
 use crate::clock::Moment;
 use crate::envelope::Actor;
 use crate::facts::{StopSignal, TaskFact, TaskStatus};
 use crate::process::Leftovers;
 use crate::runtime::cause::Closing;
 use crate::runtime::request::StopEffect;
-use crate::runtime::view::StopView;
 
 impl Task {
     pub(super) fn stop(
@@ -29,20 +26,14 @@ impl Task {
         // A second stop skips the grace.
         let force = force || self.stop.is_some();
         let grace = if force { Duration::ZERO } else { grace };
-        let kill_at = now.wall.checked_add(SignedDuration::try_from(grace).unwrap_or_default()).ok();
-        let first = self.stop.take();
-        let why = why.map(str::to_owned);
-        let fact = TaskFact::Stop { force, why: why.clone() };
-        let (by_first, why) = first.map_or_else(|| (by.clone(), why), |stop| (stop.by, stop.why));
-        self.stop = Some(StopView { by: by_first, at: now.wall, kill_at, force, why });
-        self.waiting = None;
+        let kill_at = Some(after(now, grace));
+        let fact = TaskFact::Stop { force, why: why.map(str::to_owned), kill_at };
         let mut actions = vec![self.note(now, by.clone(), fact)];
         if self.held.take().is_some() {
             // Nothing has started, nothing needs to be ended.
-            actions.extend(self.close(now));
+            actions.extend(self.close(now, None, Vec::new()));
             return (StopEffect::Cancelled, actions);
         }
-        self.enter(now, TaskStatus::Cancelling);
         actions.extend(self.end(grace));
         (StopEffect::Cancelling, actions)
     }
@@ -57,14 +48,7 @@ impl Task {
             return (StopEffect::Noop, Vec::new());
         }
         let order = Action::Order(self.id.clone(), Order::Signal(signal));
-        self.signal = Some((by.clone(), signal));
         (StopEffect::Signalled, vec![self.note(now, by.clone(), TaskFact::Signal(signal)), order])
-    }
-
-    /// Returns who sent the signal that ended it, if anybody did.
-    pub(crate) fn signalled_by(&self) -> Option<&Actor> {
-        let (by, signal) = self.signal.as_ref()?;
-        signal.explains(self.exit.as_ref()?).then_some(by)
     }
 
     /// Ends the task because the runtime goes away.
@@ -73,7 +57,7 @@ impl Task {
             return Vec::new();
         }
         // What was ending before, or had ended but for its leftovers, ends for its own reason.
-        let has_exited = self.exit.is_some() && self.request.leftovers == Leftovers::End;
+        let has_exited = self.exit().is_some() && self.request.leftovers == Leftovers::End;
         let is_ending = self.stop.is_some() || self.status == TaskStatus::Cancelling || has_exited;
         self.interrupted = self.interrupted || !is_ending;
         let force = self.stop.is_some();
@@ -98,12 +82,11 @@ mod tests {
     use crate::facts::Exit;
     use crate::runtime::supervisor::tests::{at, end, id, orders, running, status};
     use crate::runtime::supervisor::{Input, Stop, Supervisor, Timer};
-    use crate::runtime::view::OutputView;
 
     /// The view others get of the one task.
     fn cause(supervisor: &Supervisor) -> Option<String> {
         let task = supervisor.get(&id()).expect("the task");
-        task.view((String::new(), None), OutputView::default()).cause()
+        task.cause()
     }
 
     fn shut_down(supervisor: &mut Supervisor, ms: u64) -> Vec<Action> {
@@ -199,9 +182,8 @@ mod tests {
             supervisor.step(later(311), Input::Drained { id: id() });
             supervisor.step(later(401), Input::Gone { id: id(), survivors: vec![] });
             let task = supervisor.get(&id()).expect("the task");
-            let view = task.view((String::new(), None), OutputView::default());
             assert_eq!(
-                (view.lived_ms(), cause(&supervisor).as_deref()),
+                (task.lived_ms(), cause(&supervisor).as_deref()),
                 (400, Some("timed out after 300 ms"))
             );
         }

@@ -1,17 +1,18 @@
 //! One task's state and its transitions.
 
-use std::path::PathBuf;
+use std::ops::Deref;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
 use super::message::{Action, Behind, NewTask, Order, Timer};
 use crate::clock::Moment;
-use crate::envelope::{Actor, ErrorKind, TaskId};
-use crate::facts::{Exit, RejectionReason, StopSignal, TaskEvent, TaskFact, TaskStatus, Waiting};
-use crate::runtime::approval::HoldReason;
+use crate::envelope::Actor;
+use crate::facts::{HoldReason, RejectionReason, TaskEvent, TaskFact, TaskStatus, TaskUpdate};
+use crate::runtime::finished;
 use crate::runtime::request::{ExecRequest, Rejection, STEP_GRACE};
-use crate::runtime::view::{Lease, StopView};
+use crate::runtime::state::TaskState;
+use crate::runtime::view::{OutputView, TaskView};
 use crate::terminal::Size;
 
 /// Keys that come within this time are one event.
@@ -33,42 +34,17 @@ pub(crate) struct Held {
 /// What the supervisor knows of one task.
 #[derive(Debug)]
 pub(crate) struct Task {
-    pub(crate) id: TaskId,
-    pub(crate) number: u32,
-    pub(crate) status: TaskStatus,
+    /// What others see of it; of a long command the beginning.
+    state: TaskState,
     pub(crate) request: ExecRequest,
     /// The task that its caller ran in.
     pub(crate) behind: Option<Behind>,
-    pub(crate) workdir: PathBuf,
-    pub(crate) shell: String,
-    pub(crate) folder: PathBuf,
-    pub(crate) size: Size,
-    pub(crate) name: Option<String>,
-    pub(crate) promoted: bool,
     pub(crate) held: Option<Held>,
-    /// The operator said no.
-    pub(crate) denied: bool,
-    pub(crate) pid: Option<u32>,
-    pub(crate) created_at: Timestamp,
-    pub(crate) started_at: Option<Timestamp>,
     /// When it started, or else was asked for, by the clock that never jumps.
     pub(super) since: Duration,
-    pub(crate) updated_at: Timestamp,
-    pub(crate) ended_at: Option<Timestamp>,
-    pub(crate) lease: Option<(Lease, Duration)>,
-    pub(crate) waiting: Option<Waiting>,
-    pub(crate) stop: Option<StopView>,
-    /// The last signal sent by a TaskStop, and by whom.
-    pub(super) signal: Option<(Actor, StopSignal)>,
-    pub(crate) exit: Option<Exit>,
-    /// How long it ran, once it has ended.
-    pub(crate) ran: Option<Duration>,
-    pub(crate) timed_out: bool,
-    pub(crate) interrupted: bool,
-    pub(crate) error: Option<(String, String)>,
-    pub(crate) leftovers: Vec<String>,
-    pub(crate) survivors: Vec<String>,
-    pub(crate) events: Vec<TaskEvent>,
+    /// Until when the operator's lease lasts, by that clock.
+    pub(super) leased_until: Duration,
+    pub(super) interrupted: bool,
     /// Its time was found to be over long after it was.
     was_late: bool,
     /// Its caller's wait was over before it had started.
@@ -79,45 +55,29 @@ pub(crate) struct Task {
     epochs: [u32; 4],
 }
 
+impl Deref for Task {
+    type Target = TaskState;
+
+    fn deref(&self) -> &TaskState {
+        &self.state
+    }
+}
+
 impl Task {
     pub(super) fn queued(now: Moment, number: u32, new: NewTask, held: Option<Held>) -> (Self, Vec<Action>) {
-        let NewTask { id, request, behind, workdir, shell, folder } = new;
+        let id = new.id.clone();
         let mut task = Self {
-            id: id.clone(),
-            number,
-            status: TaskStatus::Queued,
-            size: request.size.unwrap_or_default(),
-            request,
-            behind,
-            workdir,
-            shell,
-            folder,
-            name: None,
-            promoted: false,
+            state: TaskState::new(view(now, number, &new)),
+            request: new.request,
+            behind: new.behind,
             held: None,
-            denied: false,
-            pid: None,
-            created_at: now.wall,
-            started_at: None,
             since: now.mono,
-            updated_at: now.wall,
-            ended_at: None,
-            lease: None,
-            waiting: None,
-            stop: None,
-            signal: None,
-            exit: None,
-            ran: None,
-            timed_out: false,
+            leased_until: Duration::ZERO,
             interrupted: false,
-            error: None,
-            leftovers: Vec::new(),
-            survivors: Vec::new(),
-            events: Vec::new(),
-            epochs: [0; 4],
             was_late: false,
             overdue: false,
             burst: 0,
+            epochs: [0; 4],
         };
         let mut actions = match held {
             None => vec![Action::Spawn(id)],
@@ -129,16 +89,18 @@ impl Task {
         (task, actions)
     }
 
+    /// Returns what others see of it, with the whole of its command.
+    pub(crate) fn whole(&self, output: OutputView) -> TaskView {
+        TaskView { cmd: self.request.cmd.clone(), cmd_chars: None, output, ..(**self.view()).clone() }
+    }
+
     pub(super) fn started(&mut self, now: Moment, pid: u32) -> Vec<Action> {
         if self.pid.is_some() || self.status.is_terminal() {
             return Vec::new();
         }
-        self.pid = Some(pid);
-        self.started_at = Some(now.wall);
         self.since = now.mono;
-        let mut actions = vec![self.note(now, self.request.actor.clone(), TaskFact::Start)];
-        if self.status == TaskStatus::Queued {
-            self.enter(now, TaskStatus::Running);
+        let mut actions = vec![self.note(now, self.started_by.clone(), TaskFact::Start { pid: Some(pid) })];
+        if self.status == TaskStatus::Running {
             if let Some(timeout) = self.request.timeout {
                 actions.push(self.wake(now, Timer::Timeout, timeout));
             }
@@ -153,18 +115,21 @@ impl Task {
     }
 
     pub(super) fn typed(&mut self, now: Moment, by: Actor, bytes: u64, lease: Duration) -> Vec<Action> {
+        if self.status.is_terminal() {
+            return Vec::new();
+        }
         let mut actions = Vec::new();
         if by == Actor::Operator {
-            let taken = self.lease.is_none();
-            let until = now.wall.checked_add(SignedDuration::try_from(lease).unwrap_or_default());
-            let view = Lease { holder: by.clone(), until: until.unwrap_or(now.wall) };
-            self.lease = Some((view, now.mono + lease));
-            if taken {
+            if self.lease.is_none() {
                 actions.push(self.note(now, by.clone(), TaskFact::Lease));
                 actions.push(self.wake(now, Timer::Lease, lease));
             }
+            self.leased_until = now.mono + lease;
+            self.apply(TaskUpdate::LeasedUntil(after(now, lease)));
         }
-        self.waiting = None;
+        if self.waiting.is_some() {
+            self.apply(TaskUpdate::NotWaiting);
+        }
         if by != Actor::Operator {
             actions.push(self.note(now, by, TaskFact::Input(bytes)));
         } else if self.burst == 0 {
@@ -189,12 +154,11 @@ impl Task {
     }
 
     pub(super) fn resized(&mut self, now: Moment, by: Actor, size: Size) -> Vec<Action> {
-        self.size = size;
         vec![self.note(now, by, TaskFact::Resize(size))]
     }
 
     pub(super) fn rename(&mut self, name: Option<String>) -> Vec<Action> {
-        self.name = name;
+        self.apply(TaskUpdate::Named(name));
         Vec::new()
     }
 
@@ -218,8 +182,8 @@ impl Task {
             return refuse(RejectionReason::InputNotEnabled, message);
         }
         match &self.lease {
-            Some((_, until)) if *by != Actor::Operator && now.mono < *until => {
-                let left = (*until - now.mono).as_secs_f32().ceil();
+            Some(_) if *by != Actor::Operator && now.mono < self.leased_until => {
+                let left = (self.leased_until - now.mono).as_secs_f32().ceil();
                 let message = format!(
                     "The operator is typing into this task. Read with TaskOutput; retry in {left:.0} s or later."
                 );
@@ -247,12 +211,12 @@ impl Task {
     }
 
     fn promote(&mut self, now: Moment) -> Vec<Action> {
-        if self.promoted || self.exit.is_some() {
+        if self.promoted || self.exit().is_some() {
             // An exit within the wait is answered as completed, once its output is in.
             return Vec::new();
         }
         if self.held.is_some() {
-            self.promoted = true;
+            self.apply(TaskUpdate::Deferred);
             return vec![Action::Hold(self.id.clone())];
         }
         if self.pid.is_none() {
@@ -260,7 +224,6 @@ impl Task {
             self.overdue = true;
             return Vec::new();
         }
-        self.promoted = true;
         vec![
             self.note(now, Actor::System, TaskFact::Promoted { kept: false }),
             Action::Promote(self.id.clone()),
@@ -268,7 +231,7 @@ impl Task {
     }
 
     fn time_out(&mut self, now: Moment, grace: Duration) -> Vec<Action> {
-        if self.exit.is_some() || self.status == TaskStatus::Cancelling {
+        if self.exit().is_some() || self.status == TaskStatus::Cancelling {
             return Vec::new();
         }
         let due = self.request.timeout.map(|limit| self.since + limit);
@@ -277,53 +240,89 @@ impl Task {
             self.was_late = true;
             return vec![self.wake(now, Timer::Timeout, LATE)];
         }
-        self.timed_out = true;
         self.cut_off(now, TaskFact::Timeout, grace)
     }
 
     /// Ends a task that has written more than `limit` bytes.
     pub(super) fn overrun(&mut self, now: Moment, limit: u64, grace: Duration) -> Vec<Action> {
-        if self.exit.is_some() || self.status >= TaskStatus::Cancelling {
+        if self.exit().is_some() || self.status >= TaskStatus::Cancelling {
             return Vec::new();
         }
-        self.error = Some(overrun(limit));
         self.cut_off(now, TaskFact::OutputLimit(limit), grace)
     }
 
     /// Ends the tree for a reason of the runtime's own.
     fn cut_off(&mut self, now: Moment, why: TaskFact, grace: Duration) -> Vec<Action> {
         let mut actions = vec![self.note(now, Actor::System, why)];
-        self.enter(now, TaskStatus::Cancelling);
         actions.extend(self.end(grace));
         actions
     }
 
-    /// Moves forward; a move backwards or out of a terminal state is ignored.
-    pub(super) fn enter(&mut self, now: Moment, status: TaskStatus) {
-        if status > self.status && !self.status.is_terminal() {
-            self.status = status;
-            self.updated_at = now.wall;
-        }
-    }
-
     pub(super) fn wake(&mut self, now: Moment, timer: Timer, after: Duration) -> Action {
-        let epoch = &mut self.epochs[timer as usize];
-        *epoch += 1;
-        Action::Wake { id: self.id.clone(), timer, epoch: *epoch, at: now.mono + after }
+        self.epochs[timer as usize] += 1;
+        let epoch = self.epochs[timer as usize];
+        Action::Wake { id: self.id.clone(), timer, epoch, at: now.mono + after }
     }
 
+    /// Decides that something has happened: it changes the task and goes on record.
     pub(super) fn note(&mut self, now: Moment, actor: Actor, fact: TaskFact) -> Action {
         let event = TaskEvent { at: now.wall, actor, fact };
-        if self.events.len() == EVENTS_KEPT {
-            self.events.remove(0);
-        }
-        self.events.push(event.clone());
+        self.apply(TaskUpdate::Event(event.clone()));
         Action::Note(self.id.clone(), event)
+    }
+
+    pub(super) fn apply(&mut self, update: TaskUpdate) {
+        self.state.apply(update);
+        self.state.keep_events(EVENTS_KEPT);
     }
 }
 
-/// The error of a task that has written more than `limit` bytes.
-pub(crate) fn overrun(limit: u64) -> (String, String) {
-    let message = format!("The command wrote more than {limit} bytes and was ended for it.");
-    (ErrorKind::OutputLimitExceeded.as_str().into(), message)
+/// Returns the moment on the wall after so long.
+pub(super) fn after(now: Moment, time: Duration) -> Timestamp {
+    now.wall.checked_add(SignedDuration::try_from(time).unwrap_or_default()).unwrap_or(now.wall)
+}
+
+/// A task as others see it when it has been asked for.
+fn view(now: Moment, number: u32, new: &NewTask) -> TaskView {
+    let NewTask { id, request, behind, workdir, shell, folder } = new;
+    let (cmd, cmd_chars) =
+        finished::cut(&request.cmd).map_or((request.cmd.clone(), None), |(cmd, chars)| (cmd, Some(chars)));
+    TaskView {
+        id: id.clone(),
+        number,
+        status: TaskStatus::Queued,
+        cmd,
+        cmd_chars,
+        description: request.description.clone(),
+        name: None,
+        workdir: workdir.clone(),
+        shell: shell.clone(),
+        login: request.login,
+        tty: request.tty,
+        size: request.size.unwrap_or_default(),
+        size_asked: request.size.is_some(),
+        accepts_input: request.accepts_input,
+        started_by: request.actor.clone(),
+        call: request.call,
+        from_task: behind.as_ref().map(|behind| behind.task.clone()),
+        promoted: false,
+        item: request.item,
+        held: None,
+        timeout_ms: request.timeout.map(millis),
+        lease: None,
+        waiting: None,
+        created_at: now.wall,
+        started_at: None,
+        updated_at: now.wall,
+        stop: None,
+        ended: None,
+        output: OutputView::default(),
+        pid: None,
+        folder: folder.clone(),
+        events: Vec::new(),
+    }
+}
+
+pub(super) fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

@@ -1,15 +1,15 @@
-//! Every transition, by tables and by random interleavings.
+//! Every transition, by tables.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use proptest::prelude::*;
 
 use super::*;
 use crate::facts::{Exit, StopSignal, TaskStatus};
 use crate::process::Leftovers;
 use crate::runtime::request::ExecRequest;
+use crate::runtime::view::Ended;
 
 pub(super) fn at(ms: u64) -> Moment {
     Moment { mono: Duration::from_millis(ms), wall: Timestamp::UNIX_EPOCH }
@@ -61,6 +61,10 @@ pub(super) fn running(tty: bool, timeout: Option<Duration>) -> Supervisor {
 
 pub(super) fn status(supervisor: &Supervisor) -> TaskStatus {
     supervisor.get(&id()).expect("the task").status
+}
+
+fn ended(task: &Task) -> &Ended {
+    task.ended.as_ref().expect("an end")
 }
 
 pub(super) fn orders(actions: &[Action]) -> Vec<Order> {
@@ -193,7 +197,7 @@ fn a_timeout_ends_the_tree_and_the_task_has_failed() {
     assert_eq!(orders(&actions), [Order::End(Duration::from_secs(5))]);
     end(&mut supervisor, Exit::Signal("SIGTERM".into()));
     let task = supervisor.get(&id()).expect("the task");
-    assert_eq!((task.status, task.timed_out), (TaskStatus::Failed, true));
+    assert_eq!((task.status, ended(task).timed_out), (TaskStatus::Failed, true));
 }
 
 #[test]
@@ -205,8 +209,8 @@ fn a_task_that_writes_too_much_is_ended_once_and_has_failed_by_name() {
     assert_eq!(supervisor.step(at(1_001), Input::Due { id: id(), timer: Timer::Timeout, epoch: 1 }), []);
     end(&mut supervisor, Exit::Signal("SIGTERM".into()));
     let task = supervisor.get(&id()).expect("the task");
-    assert_eq!((task.status, task.timed_out), (TaskStatus::Failed, false));
-    assert_eq!(task.error.as_ref().map(|(kind, _)| kind.as_str()), Some("output_limit_exceeded"));
+    assert_eq!((task.status, ended(task).timed_out), (TaskStatus::Failed, false));
+    assert_eq!(ended(task).error.as_ref().map(|(kind, _)| kind.as_str()), Some("output_limit_exceeded"));
 }
 
 #[test]
@@ -252,88 +256,4 @@ fn a_task_limit_is_a_limit_on_live_tasks() {
     supervisor.step(at(1), Input::StartFailed { id: id(), error: ("k".into(), "m".into()) });
     assert_eq!(status(&supervisor), TaskStatus::Failed);
     assert!(supervisor.refusal().is_none());
-}
-
-#[derive(Debug, Clone)]
-enum Event {
-    Started,
-    StartFailed,
-    Exited(i32),
-    Drained,
-    Leftovers,
-    Gone,
-    HostLost,
-    Stop(bool),
-    Signal,
-    Typed(bool),
-    Timeout(u32),
-    Yield(u32),
-    Shutdown,
-}
-
-fn event() -> impl Strategy<Value = Event> {
-    prop_oneof![
-        Just(Event::Started),
-        Just(Event::StartFailed),
-        (0..3i32).prop_map(Event::Exited),
-        Just(Event::Drained),
-        Just(Event::Leftovers),
-        Just(Event::Gone),
-        Just(Event::HostLost),
-        any::<bool>().prop_map(Event::Stop),
-        Just(Event::Signal),
-        any::<bool>().prop_map(Event::Typed),
-        (0..5u32).prop_map(Event::Timeout),
-        (0..5u32).prop_map(Event::Yield),
-        Just(Event::Shutdown),
-    ]
-}
-
-fn apply(supervisor: &mut Supervisor, now: Moment, event: Event) -> Vec<Action> {
-    let id = id();
-    let agent = Actor::Agent("a".into());
-    match event {
-        Event::Started => supervisor.step(now, Input::Started { id, pid: 1 }),
-        Event::StartFailed => {
-            supervisor.step(now, Input::StartFailed { id, error: ("k".into(), "m".into()) })
-        }
-        Event::Exited(code) => supervisor.step(now, Input::Exited { id, exit: Exit::Code(code) }),
-        Event::Drained => supervisor.step(now, Input::Drained { id }),
-        Event::Leftovers => supervisor.step(now, Input::Leftovers { id, names: vec!["sleep".into()] }),
-        Event::Gone => supervisor.step(now, Input::Gone { id, survivors: vec![] }),
-        Event::HostLost => supervisor.step(now, Input::HostLost { id }),
-        Event::Stop(force) => supervisor.stop(now, &id, &agent, Stop { force, signal: None }).1,
-        Event::Signal => {
-            supervisor.stop(now, &id, &agent, Stop { force: false, signal: Some(StopSignal::Hup) }).1
-        }
-        Event::Typed(operator) => {
-            let by = if operator { Actor::Operator } else { agent };
-            supervisor.step(now, Input::Typed { id, by, bytes: 3 })
-        }
-        Event::Timeout(epoch) => supervisor.step(now, Input::Due { id, timer: Timer::Timeout, epoch }),
-        Event::Yield(epoch) => supervisor.step(now, Input::Due { id, timer: Timer::Yield, epoch }),
-        Event::Shutdown => supervisor.step(now, Input::Shutdown { closing: Closing::Unsaid }),
-    }
-}
-
-proptest! {
-    #[test]
-    fn a_task_only_moves_forward_and_closes_exactly_once(events in prop::collection::vec(event(), 0..40)) {
-        let mut supervisor = Supervisor::new(&Limits::default());
-        supervisor.step(at(0), new_task(request(true, Some(Duration::from_secs(1)))));
-        let mut closed = 0;
-        let mut before = status(&supervisor);
-        for (step, event) in events.into_iter().enumerate() {
-            let actions = apply(&mut supervisor, at(step as u64 * 500), event);
-            closed += actions.iter().filter(|action| **action == Action::Close(id())).count();
-            let after = status(&supervisor);
-            prop_assert!(after >= before, "{before:?} -> {after:?}");
-            if before.is_terminal() {
-                prop_assert_eq!(after, before, "the first terminal state wins");
-                prop_assert!(orders(&actions).is_empty(), "nothing is ordered after the end");
-            }
-            before = after;
-        }
-        prop_assert_eq!(closed, usize::from(before.is_terminal()));
-    }
 }

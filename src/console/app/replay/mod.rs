@@ -103,9 +103,11 @@ fn is_told(event: &TaskEvent) -> bool {
         TaskFact::Approved(_) | TaskFact::Denied(_) => true,
         TaskFact::Stop { .. } | TaskFact::Signal(_) | TaskFact::Exit(_) => true,
         TaskFact::Timeout | TaskFact::OutputLimit(_) => true,
-        TaskFact::Held(_) | TaskFact::Start | TaskFact::Waiting(..) | TaskFact::Promoted { .. } => false,
+        TaskFact::Held(_) | TaskFact::Start { .. } | TaskFact::Waiting(_) | TaskFact::Promoted { .. } => {
+            false
+        }
         TaskFact::Released | TaskFact::Resize(_) | TaskFact::ScreenReset => false,
-        TaskFact::Leftovers(_) | TaskFact::End(_) => false,
+        TaskFact::Leftovers(_) | TaskFact::End { .. } => false,
     }
 }
 
@@ -275,7 +277,7 @@ impl App {
 mod tests {
     use super::*;
     use crate::envelope::Actor;
-    use crate::facts::{Exit, InputEvidence, Need};
+    use crate::facts::{Exit, InputEvidence, Need, Waiting};
     use crate::terminal::Stream;
     use proptest::prelude::*;
 
@@ -346,7 +348,14 @@ mod tests {
         let event = |at, fact| TaskEvent { at: ms(at), actor: Actor::Operator, fact };
         let events = [
             event(1_005, TaskFact::Input(1)),
-            event(1_006, TaskFact::Waiting(Need::Line, InputEvidence::TtyRead)),
+            event(
+                1_006,
+                TaskFact::Waiting(Waiting {
+                    kind: Need::Line,
+                    evidence: InputEvidence::TtyRead,
+                    since: ms(1_006),
+                }),
+            ),
             event(1_050, TaskFact::Exit(Exit::Code(0))),
         ];
         let reel = Reel::new(&marks, &events, ms(1_000));

@@ -1,0 +1,223 @@
+//! What has become of a task: the only code that changes what anybody sees of one. The supervisor applies what it has
+//! decided, a recording is read by applying what is on record. Pure.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::view::{Ended, Lease, OutputView, StopView, TaskView};
+use crate::envelope::{Actor, ErrorKind};
+use crate::facts::{Exit, StopSignal, TaskEvent, TaskFact, TaskStatus, TaskUpdate};
+
+/// The exit status of a command whose time ran out (docs/contract.md#execcommand).
+const TIMED_OUT: i32 = 124;
+/// Why a task that was denied has ended.
+const DENIED: &str = "operator_denied";
+
+/// A task as others see it, and what is known of its end before it has ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskState {
+    view: Arc<TaskView>,
+    exit: Option<Exit>,
+    /// The last signal sent by a TaskStop, and by whom.
+    signal: Option<(Actor, StopSignal)>,
+    denied: bool,
+    timed_out: bool,
+    error: Option<(String, String)>,
+    leftovers: Vec<String>,
+}
+
+impl Deref for TaskState {
+    type Target = TaskView;
+
+    fn deref(&self) -> &TaskView {
+        &self.view
+    }
+}
+
+impl TaskState {
+    /// Begins with a task as it stands in a row, or as it was asked for.
+    #[must_use]
+    pub fn new(view: TaskView) -> Self {
+        Self {
+            view: Arc::new(view),
+            exit: None,
+            signal: None,
+            denied: false,
+            timed_out: false,
+            error: None,
+            leftovers: Vec::new(),
+        }
+    }
+
+    /// Returns what others see of it: the same allocation as long as nothing has changed.
+    #[must_use]
+    pub fn view(&self) -> &Arc<TaskView> {
+        &self.view
+    }
+
+    /// Returns how its shell ended.
+    #[must_use]
+    pub fn exit(&self) -> Option<&Exit> {
+        self.exit.as_ref()
+    }
+
+    /// Tells whether its time is over, or something has gone wrong: it ends for that reason.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        self.timed_out || self.error.is_some()
+    }
+
+    /// Takes another row that holds the task as it stood; its events have rows of their own.
+    pub(super) fn stands(&mut self, view: TaskView) {
+        let events = std::mem::take(&mut Arc::make_mut(&mut self.view).events);
+        self.view = Arc::new(TaskView { events, ..view });
+    }
+
+    /// Takes how much it has written by now.
+    pub(super) fn measured(&mut self, output: OutputView) {
+        if self.view.output != output {
+            Arc::make_mut(&mut self.view).output = output;
+        }
+    }
+
+    /// Lets the oldest events go, but for so many.
+    pub(super) fn keep_events(&mut self, most: usize) {
+        let excess = self.view.events.len().saturating_sub(most);
+        if excess > 0 {
+            Arc::make_mut(&mut self.view).events.drain(..excess);
+        }
+    }
+
+    /// Takes in what has changed.
+    pub fn apply(&mut self, update: TaskUpdate) {
+        let task = Arc::make_mut(&mut self.view);
+        match update {
+            TaskUpdate::Event(event) => self.happened(event),
+            TaskUpdate::NotWaiting => task.waiting = None,
+            TaskUpdate::LeasedUntil(until) => task.lease.iter_mut().for_each(|lease| lease.until = until),
+            TaskUpdate::Named(name) => task.name = name,
+            TaskUpdate::Deferred => task.promoted = true,
+        }
+    }
+
+    fn happened(&mut self, event: TaskEvent) {
+        let task = Arc::make_mut(&mut self.view);
+        let (at, by) = (event.at, &event.actor);
+        match &event.fact {
+            TaskFact::Held(reason) => task.held = Some(reason.clone()),
+            TaskFact::Approved(_) => task.held = None,
+            TaskFact::Denied(note) => {
+                task.held = None;
+                self.denied = true;
+                self.error = Some(denied(note));
+            }
+            TaskFact::Start { pid } => {
+                task.pid = *pid;
+                task.started_at = Some(at);
+                enter(task, at, TaskStatus::Running);
+            }
+            TaskFact::Waiting(waiting) => task.waiting = Some(waiting.clone()),
+            TaskFact::Promoted { .. } => task.promoted = true,
+            TaskFact::Lease => task.lease = Some(Lease { holder: by.clone(), until: at }),
+            TaskFact::Released => task.lease = None,
+            TaskFact::Resize(size) => task.size = *size,
+            TaskFact::Stop { force, why, kill_at } => {
+                let first = task.stop.take().map(|stop| (stop.by, stop.why));
+                let (by, why) = first.unwrap_or_else(|| (by.clone(), why.clone()));
+                task.stop = Some(StopView { by, at, kill_at: *kill_at, force: *force, why });
+                task.waiting = None;
+                enter(task, at, TaskStatus::Cancelling);
+            }
+            TaskFact::Signal(signal) => self.signal = Some((by.clone(), *signal)),
+            TaskFact::Timeout => {
+                self.timed_out = true;
+                enter(task, at, TaskStatus::Cancelling);
+            }
+            TaskFact::OutputLimit(limit) => {
+                self.error = Some(overrun(*limit));
+                enter(task, at, TaskStatus::Cancelling);
+            }
+            TaskFact::Exit(exit) => {
+                self.exit = Some(exit.clone());
+                task.waiting = None;
+            }
+            TaskFact::Leftovers(names) => self.leftovers.clone_from(names),
+            TaskFact::End { status, .. } => {
+                enter(task, at, *status);
+                (task.held, task.lease, task.waiting) = (None, None, None);
+                self.end(&event);
+            }
+            TaskFact::Input(_) | TaskFact::Refused(_) | TaskFact::ScreenReset => {}
+        }
+        Arc::make_mut(&mut self.view).events.push(event);
+    }
+
+    fn end(&mut self, event: &TaskEvent) {
+        let TaskFact::End { ran_ms, error, survivors, .. } = &event.fact else { return };
+        let (exit_status, signal) = match &self.exit {
+            _ if self.timed_out => (Some(TIMED_OUT), None),
+            Some(Exit::Code(code)) => (Some(*code), None),
+            Some(Exit::Signal(name)) => (None, Some(name.clone())),
+            None => (None, None),
+        };
+        let sender = self.signal.as_ref().zip(self.exit.as_ref());
+        let sender = sender.filter(|((_, signal), exit)| signal.explains(exit));
+        let ended = Ended {
+            at: event.at,
+            ran_ms: *ran_ms,
+            exit_status,
+            signal,
+            signalled_by: sender.map(|((by, _), _)| by.clone()),
+            timed_out: self.timed_out,
+            error: error.clone().or_else(|| self.error.clone()),
+            leftovers: self.leftovers.clone(),
+            survivors: survivors.clone(),
+        };
+        Arc::make_mut(&mut self.view).ended = Some(ended);
+    }
+
+    /// Returns the state that it ends in (docs/contract.md#how-tasks-end); `interrupted` by the end of its runtime.
+    #[must_use]
+    pub fn final_status(&self, interrupted: bool) -> TaskStatus {
+        if interrupted {
+            TaskStatus::Interrupted
+        } else if self.is_stopped() {
+            TaskStatus::Cancelled
+        } else if !self.has_failed() && self.exit == Some(Exit::Code(0)) {
+            TaskStatus::Completed
+        } else {
+            TaskStatus::Failed
+        }
+    }
+
+    /// Tells whether somebody has stopped or denied it.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.denied || self.view.stop.as_ref().is_some_and(|stop| stop.by != Actor::System)
+    }
+}
+
+/// Moves forward; a move backwards or out of a terminal state is ignored.
+fn enter(task: &mut TaskView, at: Timestamp, status: TaskStatus) {
+    if status > task.status && !task.status.is_terminal() {
+        task.status = status;
+        task.updated_at = at;
+    }
+}
+
+/// The error of a task that the operator has denied.
+fn denied(note: &str) -> (String, String) {
+    let said = match note.trim() {
+        "" => "The operator denied this command.".to_owned(),
+        note => format!("The operator denied this command: {note}"),
+    };
+    (DENIED.to_owned(), said)
+}
+
+/// The error of a task that has written more than `limit` bytes.
+fn overrun(limit: u64) -> (String, String) {
+    let message = format!("The command wrote more than {limit} bytes and was ended for it.");
+    (ErrorKind::OutputLimitExceeded.as_str().into(), message)
+}
