@@ -10,8 +10,8 @@ use crate::link::Request;
 use crate::runtime::{CallRecord, Form, Given, Input, QuestionId, Snapshot, TaskUsage, TaskView};
 use crate::terminal::{KeyPress, MouseInput, Palette, Size};
 
-use super::app::coverage::Shown;
-use super::app::coverage::Told;
+use super::app::coverage::CommandCoverage;
+use super::app::coverage::ShownCommand;
 use super::app::export::FileName;
 use super::app::hints::Memory;
 use super::app::picture::Picture;
@@ -45,7 +45,7 @@ pub enum Msg {
     /// A page of a task's log that was asked for.
     Page(TaskId, PageView),
     /// What an answer may have shown of its task: the call, and whole transcripts.
-    Seen(u64, Vec<Told>),
+    Coverage(u64, Vec<CommandCoverage>),
     /// The moments of a task that is to be played again.
     Reel(TaskId, Arc<Reel>),
     /// The screen of a moment of it, by its place.
@@ -62,11 +62,11 @@ pub enum Msg {
         forward: bool,
     },
     /// An answer to a question was taken, or why not.
-    Taken(QuestionId, Option<String>),
+    AnswerTaken(QuestionId, Option<String>),
     /// What the last command of a task printed; whether its shell has marked it.
-    Output(String, bool),
+    LastOutput(String, bool),
     /// Something was kept as a new file.
-    Kept {
+    FileWritten {
         /// The folder it is in.
         folder: String,
         /// Its name there.
@@ -75,7 +75,7 @@ pub enum Msg {
     /// Text went to clipboards: how much, and which took it.
     Copied(String, Vec<&'static str>),
     /// It is time to look what tasks use.
-    Look,
+    UsageDue,
     /// What tasks use.
     Usage(Vec<TaskUsage>),
     /// Something could not be done.
@@ -215,7 +215,7 @@ pub enum Effect {
     /// The thing waits no longer: the person's program for it is ended, or does not begin.
     Withdraw(String),
     /// Look what tasks use.
-    Look(Vec<TaskId>),
+    MeasureUsage(Vec<TaskId>),
     /// Fetch a call record.
     Fetch(u64),
     /// These panes are on screen now.
@@ -235,11 +235,11 @@ pub enum Effect {
         size: Size,
     },
     /// Read what an answer may have shown of commands.
-    Seen {
+    Coverage {
         /// The call.
         call: u64,
         /// What it shows, of each command.
-        shown: Vec<Shown>,
+        shown: Vec<ShownCommand>,
     },
     /// Read the moments of a task, to play it again.
     Replay(TaskId),
@@ -273,14 +273,14 @@ pub enum Effect {
         what: String,
     },
     /// Write text to a new file.
-    Keep {
+    WriteFile {
         /// What to call it.
         file: FileName,
         /// What it holds.
         text: String,
     },
     /// Write what a task wrote to a new file.
-    KeepTask {
+    WriteExport {
         /// The task.
         task: Arc<TaskView>,
         /// As what.
@@ -295,7 +295,7 @@ pub enum Effect {
     /// List the recordings that are over.
     Recordings,
     /// Keep a theme for the consoles to come.
-    KeepTheme(String),
+    SaveTheme(String),
     /// Write down what is remembered.
     Remember(Memory),
     /// Take the mouse, or leave it to the terminal.

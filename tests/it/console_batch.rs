@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use pilothouse::console::app::App;
-use pilothouse::console::app::coverage::{Showing, Shown};
-use pilothouse::console::app::coverage::{Told, Transcript};
+use pilothouse::console::app::coverage::{CommandCoverage, Transcript};
+use pilothouse::console::app::coverage::{ShownCommand, ShownStream};
 use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::envelope::TaskId;
@@ -109,9 +109,9 @@ fn answered(size: (u16, u16)) -> App {
     app
 }
 
-fn asked(effects: Vec<Effect>) -> Vec<Shown> {
+fn asked(effects: Vec<Effect>) -> Vec<ShownCommand> {
     let of = |effect| match effect {
-        Effect::Seen { call: 311, shown } => Some(shown),
+        Effect::Coverage { call: 311, shown } => Some(shown),
         _ => None,
     };
     effects.into_iter().find_map(of).expect("it is read")
@@ -131,21 +131,21 @@ fn what_an_answer_showed_of_each_item_is_marked_in_all_of_it() {
             Err(&"it is no longer on the list"),
         ];
         assert_eq!(known, is);
-        let told = shown_of.into_iter().map(|Shown { name, task, showings }| {
-            let read = |showing: Showing| {
-                let all = match (name.as_str(), &showing.sent) {
+        let told = shown_of.into_iter().map(|ShownCommand { name, task, streams }| {
+            let read = |stream_shown: ShownStream| {
+                let all = match (name.as_str(), &stream_shown.sent) {
                     ("[1] git status --short", Some(_)) => {
                         (0..40).map(|n| format!(" M src/part_{n:02}.rs\n")).collect()
                     }
                     (_, sent) => sent.as_ref().map(|sent| format!("{sent}\n")).unwrap_or_default(),
                 };
-                (showing, Transcript { all, ..Transcript::default() })
+                (stream_shown, Transcript { all, ..Transcript::default() })
             };
-            let streams = task.map(|_| showings.into_iter().map(read).collect()).map_err(str::to_owned);
-            Told { name: name.clone(), streams }
+            let streams = task.map(|_| streams.into_iter().map(read).collect()).map_err(str::to_owned);
+            CommandCoverage { name: name.clone(), streams }
         });
         let told = told.collect();
-        let _ = app.update(Msg::Seen(311, told));
+        let _ = app.update(Msg::Coverage(311, told));
         insta::assert_snapshot!(format!("batch_seen_{}x{}", size.0, size.1), shown(&app));
         let screen = shown(&app);
         assert!(screen.contains("│  M src/part_00.rs") && screen.contains("command 1/4"), "{screen}");
@@ -160,7 +160,7 @@ fn what_was_seen_begins_at_the_item_that_is_read() {
     let mut app = answered((120, 40));
     let _ = press(&mut app, &["Tab", "G"]);
     let shown_of = asked(press(&mut app, &["s"]));
-    let told = |shown: Shown| Told { name: shown.name, streams: Ok(Vec::new()) };
-    let _ = app.update(Msg::Seen(311, shown_of.into_iter().map(told).collect()));
+    let told = |shown: ShownCommand| CommandCoverage { name: shown.name, streams: Ok(Vec::new()) };
+    let _ = app.update(Msg::Coverage(311, shown_of.into_iter().map(told).collect()));
     assert!(shown(&app).contains("command 4/4"), "{}", shown(&app));
 }

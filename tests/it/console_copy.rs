@@ -85,7 +85,7 @@ fn a_click_copies_nothing() {
 fn what_the_last_command_printed_is_copied_and_said() {
     let mut app = opened();
     assert!(press(&mut app, &["Y"]).iter().any(|effect| matches!(effect, Effect::LastOutput(_))));
-    let effects = app.update(Msg::Output("one\ntwo\n".into(), true));
+    let effects = app.update(Msg::LastOutput("one\ntwo\n".into(), true));
     assert_eq!(yanked(&effects), ["one\ntwo"]);
     let _ = app.update(Msg::Copied("2 lines of the last command".into(), vec!["OSC 52", "tmux"]));
     assert!(shown(&app).contains("copied 2 lines of the last command (OSC 52, tmux)"), "{}", shown(&app));

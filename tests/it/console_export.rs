@@ -26,7 +26,7 @@ fn choose(app: &mut App, words: &str) -> Vec<Effect> {
 /// The file that is to be written.
 fn kept(effects: &[Effect]) -> (String, String) {
     let files = effects.iter().filter_map(|effect| match effect {
-        Effect::Keep { file, text } => Some((file.attempt(0), text.clone())),
+        Effect::WriteFile { file, text } => Some((file.attempt(0), text.clone())),
         _ => None,
     });
     let files: Vec<_> = files.collect();
@@ -102,7 +102,7 @@ fn a_task_is_kept_in_each_form() {
         app.setup.theme_set.active = "light".into();
         let _ = press(&mut app, &["e"]);
         let effects = choose(&mut app, word);
-        let [Effect::KeepTask { task, form: made, palette, file }] = &effects[..] else {
+        let [Effect::WriteExport { task, form: made, palette, file }] = &effects[..] else {
             panic!("{word}: {effects:?}")
         };
         assert_eq!((&task.id, *made, file.attempt(0).as_str()), (&id(7), form, name));
@@ -132,7 +132,7 @@ fn what_cannot_be_kept_says_why() {
     let mut app = reading(record());
     let _ = press(&mut app, &["e"]);
     assert!(shown(&app).contains("not now: it is no batch"), "{}", shown(&app));
-    assert!(choose(&mut app, "items").iter().all(|effect| !matches!(effect, Effect::Keep { .. })));
+    assert!(choose(&mut app, "items").iter().all(|effect| !matches!(effect, Effect::WriteFile { .. })));
     let unanswered = CallRecord { envelope: None, receipt: None, ..record() };
     let mut app = reading(unanswered);
     let _ = press(&mut app, &["e"]);
@@ -167,7 +167,7 @@ fn one_key_takes_the_picture_of_a_dialog_and_is_the_tasks_while_typing() {
     let _ = press(&mut app, &["Enter"]);
     let effects = press(&mut app, &["F9"]);
     assert!(effects.iter().any(|effect| matches!(effect, Effect::Send { .. })), "{effects:?}");
-    assert!(!effects.iter().any(|effect| matches!(effect, Effect::Keep { .. })), "{effects:?}");
+    assert!(!effects.iter().any(|effect| matches!(effect, Effect::WriteFile { .. })), "{effects:?}");
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn the_path_of_a_file_is_told_and_copied_once() {
     let mut app = console(snapshot(), (80, 24));
     select(&mut app, 7);
     let name = FileName::of("t07", "svg").attempt(1);
-    let _ = app.update(Msg::Kept { folder: "/home/ana/demo-repo".into(), name });
+    let _ = app.update(Msg::FileWritten { folder: "/home/ana/demo-repo".into(), name });
     assert!(
         shown(&app).contains("pilothouse-t07-2.svg in /home/ana/demo-repo  y copies the path"),
         "{}",

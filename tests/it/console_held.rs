@@ -241,7 +241,7 @@ fn a_key_pauses_and_goes_on_and_shows_first_what_waits_for_it() {
     assert_eq!(pauses(press(&mut app, &["p"])), [false]);
     let mut app = open(waiting(vec![call(1, &["ls"], HoldReason::Paused)]), (80, 24));
     assert_eq!(pauses(press(&mut app, &["p"])), Vec::<bool>::new());
-    assert!(matches!(app.layers.last(), Some(Layer::Held(_))));
+    assert!(matches!(app.layers.last(), Some(Layer::Approval(_))));
     app.drawn();
     later(&mut app, 400);
     assert_eq!(pauses(press(&mut app, &["p"])), [false]);
@@ -277,7 +277,7 @@ fn what_is_held_waits_in_the_one_list_and_enter_shows_its_card() {
     }
     let mut app = open(waiting(held), (120, 40));
     let _ = press(&mut app, &["a", "j", "Enter"]);
-    let card = matches!(app.layers.last(), Some(Layer::Held(card)) if card.ticket == 2);
+    let card = matches!(app.layers.last(), Some(Layer::Approval(card)) if card.ticket == 2);
     assert!(card, "{}", shown(&app));
 }
 

@@ -357,7 +357,7 @@ fn little_room_still_says_what_matters() {
         let app = scene((39, 7));
         let _ = draw(&app);
         assert!(
-            !matches!(app.layers.last(), Some(Layer::Held(_))),
+            !matches!(app.layers.last(), Some(Layer::Approval(_))),
             "{name}: nobody can read what they would answer"
         );
     }

@@ -232,7 +232,7 @@ fn a_theme_is_tried_on_kept_or_taken_off() {
     let _ = press(&mut app, &[":"]);
     let _ = write(&mut app, "theme light");
     let effects = press(&mut app, &["Enter"]);
-    assert!(matches!(&effects[..], [Effect::KeepTheme(name), ..] if name == "light"), "{effects:?}");
+    assert!(matches!(&effects[..], [Effect::SaveTheme(name), ..] if name == "light"), "{effects:?}");
     assert_eq!(app.setup.theme_set.active, "light");
 }
 

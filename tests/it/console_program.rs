@@ -362,10 +362,10 @@ fn an_answer_refused_leaves_the_dialog_and_one_taken_closes_it() {
     let mut app = in_dialog(gate(), (80, 24));
     let _ = press(&mut app, &["a"]);
     let asked = gate().id;
-    let _ = app.update(Msg::Taken(asked.clone(), Some("the record cannot be written".into())));
+    let _ = app.update(Msg::AnswerTaken(asked.clone(), Some("the record cannot be written".into())));
     assert!(matches!(app.layers.last(), Some(Layer::Question(_))));
     assert_eq!(answers(&press(&mut app, &["r"])).len(), 1, "it can be answered again");
-    let _ = app.update(Msg::Taken(asked, None));
+    let _ = app.update(Msg::AnswerTaken(asked, None));
     assert!(app.layers.is_empty());
 }
 
@@ -374,7 +374,7 @@ fn the_queue_leads_to_what_waits() {
     let mut app = console(with(at_gate(), vec![gate()]), (120, 40));
     let _ = press(&mut app, &["a"]);
     let _ = press(&mut app, &["j", "Enter"]);
-    let asked = matches!(app.layers.last(), Some(Layer::Question(inquiry)) if inquiry.question.number == 3);
+    let asked = matches!(app.layers.last(), Some(Layer::Question(dialog)) if dialog.question.number == 3);
     assert!(asked, "{}", shown(&app));
 }
 

@@ -284,17 +284,17 @@ fn tasks_are_looked_at_while_they_are_on_screen_and_nothing_new_draws_nothing() 
     let looked_at = |effects: Vec<Effect>| {
         let look = effects
             .into_iter()
-            .find_map(|effect| if let Effect::Look(tasks) = effect { Some(tasks) } else { None });
+            .find_map(|effect| if let Effect::MeasureUsage(tasks) = effect { Some(tasks) } else { None });
         look.unwrap_or_default().len()
     };
     let _ = press(&mut app, &["3"]);
     assert_eq!(
-        (app.view.usage.next(), looked_at(app.update(Msg::Look))),
+        (app.view.usage.next(), looked_at(app.update(Msg::UsageDue))),
         (None, 0),
         "receipts show none of it"
     );
     let _ = press(&mut app, &["1"]);
-    assert!(looked_at(app.update(Msg::Look)) > 0);
+    assert!(looked_at(app.update(Msg::UsageDue)) > 0);
     measured(&mut app);
     app.drawn();
     let later = app.now + SignedDuration::from_secs(1);

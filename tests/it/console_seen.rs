@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use pilothouse::console::app::App;
-use pilothouse::console::app::coverage::{Showing, Shown};
-use pilothouse::console::app::coverage::{Told, Transcript};
+use pilothouse::console::app::coverage::{CommandCoverage, Transcript};
+use pilothouse::console::app::coverage::{ShownCommand, ShownStream};
 use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::envelope::preview::{self, Text};
@@ -39,20 +39,20 @@ fn opened(record: CallRecord, size: (u16, u16)) -> App {
     app
 }
 
-fn asked_of(effects: &[Effect]) -> Option<&[Shown]> {
+fn asked_of(effects: &[Effect]) -> Option<&[ShownCommand]> {
     effects.iter().find_map(|effect| match effect {
-        Effect::Seen { shown, .. } => Some(shown.as_slice()),
+        Effect::Coverage { shown, .. } => Some(shown.as_slice()),
         _ => None,
     })
 }
 
-fn asked(effects: &[Effect]) -> Option<&[Showing]> {
+fn asked(effects: &[Effect]) -> Option<&[ShownStream]> {
     let [only] = asked_of(effects)? else { panic!("{effects:?}") };
-    Some(&only.showings)
+    Some(&only.streams)
 }
 
-fn told(streams: Vec<(Showing, Transcript)>) -> Vec<Told> {
-    vec![Told { name: String::new(), streams: Ok(streams) }]
+fn told(streams: Vec<(ShownStream, Transcript)>) -> Vec<CommandCoverage> {
+    vec![CommandCoverage { name: String::new(), streams: Ok(streams) }]
 }
 
 #[test]
@@ -60,12 +60,12 @@ fn what_was_shown_is_marked_in_all_of_it_at_each_size() {
     for (columns, rows) in SIZES {
         let mut app = opened(reading(), (columns, rows));
         let effects = press(&mut app, &["s"]);
-        let [showing] = asked(&effects).expect("it is read") else { panic!("{effects:?}") };
-        assert_eq!(showing.from as usize, printed(0..5).len());
-        assert_eq!(showing.to, Some(printed(0..85).len() as u64));
+        let [stream_shown] = asked(&effects).expect("it is read") else { panic!("{effects:?}") };
+        assert_eq!(stream_shown.from as usize, printed(0..5).len());
+        assert_eq!(stream_shown.to, Some(printed(0..85).len() as u64));
         let transcript =
             Transcript { all: printed(0..100), before: printed(0..5), until: Some(printed(0..85)) };
-        let _ = app.update(Msg::Seen(310, told(vec![(showing.clone(), transcript)])));
+        let _ = app.update(Msg::Coverage(310, told(vec![(stream_shown.clone(), transcript)])));
         insta::assert_snapshot!(format!("seen_{columns}x{rows}"), shown(&app));
         let screen = shown(&app);
         assert!(screen.contains("│ test parser::tests::case_005"), "{screen}");
@@ -85,11 +85,11 @@ fn both_streams_of_a_command_are_shown_apart() {
     let effects = press(&mut app, &["s"]);
     let [stdout, stderr] = asked(&effects).expect("it is read") else { panic!("{effects:?}") };
     assert_eq!((stdout.stream, stderr.stream), (Stream::Stdout, Stream::Stderr));
-    let streams = [stdout, stderr].map(|showing| {
-        let all = showing.sent.clone().unwrap_or_default();
-        (showing.clone(), Transcript { all, ..Transcript::default() })
+    let streams = [stdout, stderr].map(|stream_shown| {
+        let all = stream_shown.sent.clone().unwrap_or_default();
+        (stream_shown.clone(), Transcript { all, ..Transcript::default() })
     });
-    let _ = app.update(Msg::Seen(310, told(streams.to_vec())));
+    let _ = app.update(Msg::Coverage(310, told(streams.to_vec())));
     let screen = shown(&app);
     assert!(screen.contains("44 of 44 lines seen"), "{screen}");
     let _ = press(&mut app, &["G"]);
@@ -100,9 +100,9 @@ fn both_streams_of_a_command_are_shown_apart() {
 fn what_cannot_be_told_for_certain_is_not_marked() {
     let mut app = opened(reading(), (120, 40));
     let effects = press(&mut app, &["s"]);
-    let showing = asked(&effects).expect("it is read")[0].clone();
+    let stream_shown = asked(&effects).expect("it is read")[0].clone();
     let other = Transcript { all: "{\"tests\": 100}\n".into(), ..Transcript::default() };
-    let _ = app.update(Msg::Seen(310, told(vec![(showing, other)])));
+    let _ = app.update(Msg::Coverage(310, told(vec![(stream_shown, other)])));
     assert!(shown(&app).contains("it was sent in another form"), "{}", shown(&app));
     assert!(shown(&app).contains("  {\"tests\": 100}"), "{}", shown(&app));
 }
@@ -125,7 +125,7 @@ fn a_screen_is_no_part_of_the_transcript_and_other_answers_show_none() {
 fn whoever_has_gone_on_is_not_called_back() {
     let mut app = opened(reading(), (120, 40));
     let effects = press(&mut app, &["s", "1"]);
-    let showing = asked(&effects).expect("it is read")[0].clone();
-    let _ = app.update(Msg::Seen(310, told(vec![(showing, Transcript::default())])));
+    let stream_shown = asked(&effects).expect("it is read")[0].clone();
+    let _ = app.update(Msg::Coverage(310, told(vec![(stream_shown, Transcript::default())])));
     assert!(app.reader.is_none());
 }

@@ -270,7 +270,7 @@ impl App {
                 self.select(id);
                 self.act(Action::Type)
             }
-            Subject::Held(ticket) => self.open(Layer::Held(Card::of(ticket))),
+            Subject::Held(ticket) => self.open(Layer::Approval(Card::of(ticket))),
             Subject::Capped(id) | Subject::Orphans(id) | Subject::Lost(id) => {
                 self.select(id);
                 self.show(Screen::Focus)

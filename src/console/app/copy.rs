@@ -77,7 +77,7 @@ impl Copying {
     }
 
     /// Takes another page, with the cursor at a line of it.
-    pub fn turn_to(&mut self, page: &PageView, line: u64, shown_rows: u16) {
+    pub fn show_page(&mut self, page: &PageView, line: u64, shown_rows: u16) {
         self.take(page);
         let row = self.row_of(line).unwrap_or(0);
         self.top = row;
@@ -267,7 +267,7 @@ impl App {
             Mode::Copy(copying) if copying.wanted == Some(anchor) => {
                 copying.wanted = None;
                 if let Anchor::Top(line) = anchor {
-                    copying.turn_to(page, line, rows);
+                    copying.show_page(page, line, rows);
                 } else if page.picture.used_rows() >= rows.min(copying.picture.used_rows()) {
                     copying.lengthen(page, rows);
                 }
@@ -312,7 +312,7 @@ impl App {
     }
 
     /// What the last command printed has been read: it is copied.
-    pub(super) fn output_read(&mut self, text: String, is_marked: bool) {
+    pub(super) fn copy_output(&mut self, text: String, is_marked: bool) {
         let text = text.trim_end().to_owned();
         if text.is_empty() {
             self.say("it has printed nothing yet");

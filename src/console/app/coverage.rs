@@ -31,21 +31,21 @@ pub struct Transcript {
 
 /// A command with what an answer showed of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told {
+pub struct CommandCoverage {
     /// What it is called among others: `[2] wc -l src/run.rs`. Nothing when it is the only one.
     pub name: String,
     /// Its streams, or why there is nothing to show of them.
-    pub streams: Result<Vec<(Showing, Transcript)>, String>,
+    pub streams: Result<Vec<(ShownStream, Transcript)>, String>,
 }
 
 /// Returns the parts of a transcript that were sent, in bytes; none when that cannot be told for certain.
-pub fn parts(showing: &Showing, transcript: &Transcript) -> Option<Vec<Range<usize>>> {
+pub fn parts(stream_shown: &ShownStream, transcript: &Transcript) -> Option<Vec<Range<usize>>> {
     let all = &transcript.all;
-    let Some(sent) = &showing.sent else { return Some(Vec::new()) };
+    let Some(sent) = &stream_shown.sent else { return Some(Vec::new()) };
     // An overwritten line may read differently by now: then the reading is looked for instead.
     let from = all.starts_with(&transcript.before).then_some(transcript.before.len());
     let to = transcript.until.as_ref().filter(|until| all.starts_with(until.as_str())).map(String::len);
-    let (head, tail) = match preview::ends(sent).filter(|_| showing.is_cut) {
+    let (head, tail) = match preview::ends(sent).filter(|_| stream_shown.is_cut) {
         Some(ends) => ends,
         None => (sent.as_str(), ""),
     };
@@ -69,7 +69,7 @@ fn only(text: &str, part: &str) -> Option<usize> {
 }
 
 /// Lays out the transcripts of commands, with a mark at each line of which something was sent.
-pub fn reader(title: String, commands: &[Told], glyphs: Glyphs) -> Reader {
+pub fn reader(title: String, commands: &[CommandCoverage], glyphs: Glyphs) -> Reader {
     let mut page = Page::default();
     for command in commands {
         if !command.name.is_empty() {
@@ -107,14 +107,19 @@ impl Page {
         self.lines.push(vec![piece(visible::in_text(text).into_owned(), role)]);
     }
 
-    fn stream(&mut self, (showing, transcript): &(Showing, Transcript), is_named: bool, glyphs: Glyphs) {
+    fn stream(
+        &mut self,
+        (stream_shown, transcript): &(ShownStream, Transcript),
+        is_named: bool,
+        glyphs: Glyphs,
+    ) {
         if is_named {
             if transcript.all.is_empty() {
                 return;
             }
-            self.say(if showing.stream == Stream::Stderr { "stderr:" } else { "stdout:" }, Role::Title);
+            self.say(if stream_shown.stream == Stream::Stderr { "stderr:" } else { "stdout:" }, Role::Title);
         }
-        let sent = parts(showing, transcript);
+        let sent = parts(stream_shown, transcript);
         self.is_unknown |= sent.is_none();
         let sent = sent.unwrap_or_default();
         let mut at = 0;
@@ -165,18 +170,18 @@ impl Page {
 
 /// A command that an answer shows something of.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shown {
+pub struct ShownCommand {
     /// What it is called among others: `[2] wc -l src/run.rs`. Nothing when it is the only one.
     pub name: String,
     /// The task whose log has all of it, or why there is none.
     pub task: Result<TaskId, &'static str>,
     /// What of it was sent.
-    pub showings: Vec<Showing>,
+    pub streams: Vec<ShownStream>,
 }
 
 /// A stream that an answer shows a part of.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Showing {
+pub struct ShownStream {
     /// The stream.
     pub stream: Stream,
     /// What of it was sent; nothing when it was blank.
@@ -197,22 +202,22 @@ pub fn shown(
     record: &CallRecord,
     task: Option<&TaskId>,
     tasks: &[Arc<TaskView>],
-) -> Result<Vec<Shown>, &'static str> {
+) -> Result<Vec<ShownCommand>, &'static str> {
     match (record.tool.as_str(), task) {
         ("ExecCommandBatch", _) => of_batch(record, tasks),
         (_, Some(task)) if tasks.iter().all(|known| known.id != *task) => {
             Err("that task is no longer on the list")
         }
         (_, Some(task)) => {
-            let showings = showings(record)?;
-            Ok(vec![Shown { name: String::new(), task: Ok(task.clone()), showings }])
+            let streams = streams(record)?;
+            Ok(vec![ShownCommand { name: String::new(), task: Ok(task.clone()), streams }])
         }
         (_, None) => Err("this answer shows no output of a task"),
     }
 }
 
 /// A batch: what its receipt shows of each item.
-fn of_batch(record: &CallRecord, tasks: &[Arc<TaskView>]) -> Result<Vec<Shown>, &'static str> {
+fn of_batch(record: &CallRecord, tasks: &[Arc<TaskView>]) -> Result<Vec<ShownCommand>, &'static str> {
     let result = record.envelope.as_ref().and_then(|envelope| envelope.get("result"));
     let result = result.ok_or("the call is not answered yet")?;
     let items = sent_of_batch(result).ok_or("this answer shows no output of a task")?;
@@ -225,21 +230,24 @@ fn of_batch(record: &CallRecord, tasks: &[Arc<TaskView>]) -> Result<Vec<Shown>, 
             None if item.has_run => Err("it is no longer on the list"),
             _ => Err("it was not run"),
         };
-        let showing = |stream, sent| Showing { stream, sent, is_cut: item.is_cut, from: 0, to: None };
-        let showings =
-            vec![showing(Stream::Stdout, item.stdout.clone()), showing(Stream::Stderr, item.stderr.clone())];
-        Shown { name: format!("[{}] {}", item.index, item.cmd), task, showings }
+        let stream_shown =
+            |stream, sent| ShownStream { stream, sent, is_cut: item.is_cut, from: 0, to: None };
+        let streams = vec![
+            stream_shown(Stream::Stdout, item.stdout.clone()),
+            stream_shown(Stream::Stderr, item.stderr.clone()),
+        ];
+        ShownCommand { name: format!("[{}] {}", item.index, item.cmd), task, streams }
     };
     Ok(items.into_iter().map(shown).collect())
 }
 
 /// Returns the streams that an answer about one task shows a part of.
-fn showings(record: &CallRecord) -> Result<Vec<Showing>, &'static str> {
+fn streams(record: &CallRecord) -> Result<Vec<ShownStream>, &'static str> {
     let Some(result) = record.envelope.as_ref().and_then(|envelope| envelope.get("result")) else {
         return Err("the call is not answered yet");
     };
     let text = |value: &Value| value.as_str().map(str::to_owned);
-    let shown = |stream, sent: &Value, is_cut: &Value| Showing {
+    let shown = |stream, sent: &Value, is_cut: &Value| ShownStream {
         stream,
         sent: text(sent),
         is_cut: is_cut == true,
@@ -255,8 +263,8 @@ fn showings(record: &CallRecord) -> Result<Vec<Showing>, &'static str> {
             let cursor = |value: &Value| value.as_str()?.parse().ok().map(Cursor::position);
             let from = cursor(&record.input["since"]).unwrap_or(0);
             let to = cursor(&task["next_cursor"]);
-            let showing = shown(Stream::Merged, &task["output_preview"], &task["output_truncated"]);
-            Ok(vec![Showing { from, to, ..showing }])
+            let stream_shown = shown(Stream::Merged, &task["output_preview"], &task["output_truncated"]);
+            Ok(vec![ShownStream { from, to, ..stream_shown }])
         }
         ("ExecCommand", Some("promoted_to_task")) => Ok(vec![shown(
             Stream::Merged,
@@ -273,11 +281,11 @@ fn showings(record: &CallRecord) -> Result<Vec<Showing>, &'static str> {
 
 impl App {
     /// Asks for what the answer shown has told of its task, or of the commands of its batch.
-    pub(super) fn ask_seen(&mut self) {
+    pub(super) fn ask_for_coverage(&mut self) {
         let Some(record) = self.shown_record() else { return };
         let task = self.shown_call().and_then(|call| call.task.clone());
         match shown(&record, task.as_ref(), &self.view.snapshot.tasks) {
-            Ok(shown) => self.effects.push(Effect::Seen { call: record.seq, shown }),
+            Ok(shown) => self.effects.push(Effect::Coverage { call: record.seq, shown }),
             Err(why) => {
                 self.toasts.say(why, Some(record.seq), self.now);
             }
@@ -285,7 +293,7 @@ impl App {
     }
 
     /// Shows what an answer has told of its task, unless the person has gone on.
-    pub(super) fn seen_read(&mut self, call: u64, commands: &[Told]) {
+    pub(super) fn show_coverage(&mut self, call: u64, commands: &[CommandCoverage]) {
         let shown = self.shown_call().filter(|shown| shown.seq == call && self.screen == Screen::Receipts);
         let Some(shown) = shown else { return };
         let name = shown.task.as_ref().and_then(|id| self.view.task(id)).map(|task| alias(task));
@@ -305,14 +313,14 @@ mod tests {
     use super::*;
     use crate::envelope::preview::Text;
 
-    fn showing(sent: &str, is_cut: bool) -> Showing {
-        Showing { stream: Stream::Merged, sent: Some(sent.into()), is_cut, from: 0, to: None }
+    fn stream_shown(sent: &str, is_cut: bool) -> ShownStream {
+        ShownStream { stream: Stream::Merged, sent: Some(sent.into()), is_cut, from: 0, to: None }
     }
 
-    fn told(showing: &Showing, all: &str, before: &str, until: Option<&str>) -> Option<Vec<String>> {
+    fn told(stream_shown: &ShownStream, all: &str, before: &str, until: Option<&str>) -> Option<Vec<String>> {
         let until = until.map(str::to_owned);
         let transcript = Transcript { all: all.into(), before: before.into(), until };
-        let parts = parts(showing, &transcript)?;
+        let parts = parts(stream_shown, &transcript)?;
         Some(parts.into_iter().map(|part| all[part].to_owned()).collect())
     }
 
@@ -325,7 +333,7 @@ mod tests {
         let all = numbers(400);
         let cut = preview::cut(&Text::Whole(all.clone()), 600).expect("not blank");
         assert!(cut.truncated);
-        let found = told(&showing(&cut.text, true), &all, "", Some(&all)).expect("it can be told");
+        let found = told(&stream_shown(&cut.text, true), &all, "", Some(&all)).expect("it can be told");
         assert!(all.starts_with(&found[0]) && all.ends_with(&found[1]), "{found:?}");
         let whole: String = found.concat();
         assert!(cut.text.chars().count() < whole.chars().count() + 100, "{found:?}");
@@ -335,15 +343,19 @@ mod tests {
     fn a_reading_that_began_and_ended_in_between_is_marked_there() {
         let all = numbers(9);
         let (before, until) = (numbers(3), numbers(5));
-        let sent = showing("line 3\nline 4\n", false);
+        let sent = stream_shown("line 3\nline 4\n", false);
         assert_eq!(told(&sent, &all, &before, Some(&until)).expect("told"), ["line 3\nline 4\n"]);
     }
 
     #[test]
     fn what_stands_twice_or_nowhere_is_not_marked() {
-        assert_eq!(told(&showing("b\n", false), "a\nb\na\nb\n", "other", None), None, "twice");
-        assert_eq!(told(&showing("{\n  \"a\": 1\n}", false), "{\"a\":1}\n", "", None), None, "another form");
-        let nothing = Showing { sent: None, ..showing("", false) };
+        assert_eq!(told(&stream_shown("b\n", false), "a\nb\na\nb\n", "other", None), None, "twice");
+        assert_eq!(
+            told(&stream_shown("{\n  \"a\": 1\n}", false), "{\"a\":1}\n", "", None),
+            None,
+            "another form"
+        );
+        let nothing = ShownStream { sent: None, ..stream_shown("", false) };
         assert_eq!(told(&nothing, "x\n", "", None), Some(Vec::new()));
     }
 }

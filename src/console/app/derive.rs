@@ -1,7 +1,5 @@
 //! What follows from the state after each message: what to fetch, what to show, where lists stand.
 
-use std::collections::BTreeSet;
-
 use crate::envelope::TaskId;
 use crate::runtime::Input;
 use crate::terminal::Size;
@@ -9,15 +7,13 @@ use crate::terminal::Size;
 use super::{App, Breakpoint, Layout, Mode, Screen, window};
 use crate::console::msg::{Anchor, Effect};
 
-/// Pictures kept of tasks that have no pane at the moment.
-const SPARE_PICTURES: usize = 8;
 /// Rows read of an ended task, so that a larger pane is filled too.
 const TAIL_ROWS: u16 = 80;
 
 impl App {
     pub(super) fn derive(&mut self) {
         self.close_outdated();
-        self.turn_card();
+        self.refresh_card();
         if self.mode.task().is_some_and(|task| self.view.task(task).is_none()) {
             self.observe();
         }
@@ -33,7 +29,7 @@ impl App {
         self.lay_out_reader(&layout);
         let next = self.play_on();
         self.effects.extend(next);
-        self.look_through();
+        self.find_in_shown_text();
     }
 
     fn place_lists(&mut self, layout: &Layout) {
@@ -60,8 +56,10 @@ impl App {
                 picture.generation = 0;
             }
         }
+        for dropped in self.view.drop_pictures(&shown.0) {
+            self.paged.remove(&dropped);
+        }
         self.shown = shown;
-        self.drop_pictures();
         let (visible, focus) = self.shown.clone();
         self.effects.push(Effect::Show { visible, focus });
     }
@@ -82,19 +80,6 @@ impl App {
         if needs_it && self.fitted != wanted {
             self.fitted = wanted;
             self.effects.push(Effect::Send { task, input: Input::Resize(size) });
-        }
-    }
-
-    fn drop_pictures(&mut self) {
-        let there: BTreeSet<&TaskId> = self.view.snapshot.tasks.iter().map(|task| &task.id).collect();
-        let spare: Vec<TaskId> =
-            self.view.pictures.keys().filter(|id| !self.shown.0.contains(id)).cloned().collect();
-        let many = spare.len().saturating_sub(SPARE_PICTURES);
-        for (at, id) in spare.into_iter().enumerate() {
-            if at < many || !there.contains(&id) {
-                self.view.pictures.remove(&id);
-                self.paged.remove(&id);
-            }
         }
     }
 

@@ -35,8 +35,8 @@ impl App {
             Layer::Quit => self.quit(action),
             // Any other key leaves it open; those of a list never come here: letters are written in it.
             Layer::Why(_) | Layer::List(_) => self.open(layer),
-            Layer::Held(card) => self.act_on_card(card, action),
-            Layer::Question(inquiry) => self.inquire(inquiry, action),
+            Layer::Approval(card) => self.act_on_card(card, action),
+            Layer::Question(dialog) => self.act_on_question(dialog, action),
             Layer::Attention(queue) => self.attend(queue, action),
             Layer::Paste(task, text) => self.effects.push(Effect::Send { task, input: Input::Paste(text) }),
             Layer::Help { about, top } => {
@@ -47,10 +47,10 @@ impl App {
     }
 
     /// Takes note that what lies on top is on screen: what is asked there can be answered a moment later.
-    pub(super) fn mark_shown(&mut self) {
+    pub(super) fn mark_drawn(&mut self) {
         let shown_at = match self.layers.last_mut() {
-            Some(Layer::Question(inquiry)) => &mut inquiry.shown_at,
-            Some(Layer::Held(card)) => &mut card.shown_at,
+            Some(Layer::Question(dialog)) => &mut dialog.shown_at,
+            Some(Layer::Approval(card)) => &mut card.shown_at,
             _ => return,
         };
         shown_at.get_or_insert(self.now);
@@ -63,7 +63,7 @@ impl App {
             Some(Layer::Stop { task, .. } | Layer::Signal(task) | Layer::Paste(task, _)) => ended(task),
             Some(Layer::Why(task)) => self.view.task(task).is_none(),
             Some(Layer::Quit) => self.view.is_lost,
-            Some(Layer::Held(_)) => self.view.is_lost || self.layout().breakpoint == Breakpoint::Sentence,
+            Some(Layer::Approval(_)) => self.view.is_lost || self.layout().breakpoint == Breakpoint::Sentence,
             Some(Layer::Help { .. } | Layer::List(_)) => self.layout().breakpoint == Breakpoint::Sentence,
             Some(Layer::Question(_) | Layer::Attention(_)) | None => false,
         };
@@ -81,8 +81,8 @@ pub(super) fn draw(painter: &mut Painter<'_>) {
         Layer::Help { about, top } => draw_help(painter, *about, *top),
         Layer::Quit => draw_quit(painter),
         Layer::List(chooser) => super::chooser::draw(painter, chooser),
-        Layer::Held(card) => super::approval::card::draw(painter, card),
-        Layer::Question(inquiry) => super::question::draw::draw(painter, inquiry),
+        Layer::Approval(card) => super::approval::card::draw(painter, card),
+        Layer::Question(dialog) => super::question::draw::draw(painter, dialog),
         Layer::Attention(queue) => super::attention::draw(painter, queue),
         Layer::Stop { task, .. } | Layer::Signal(task) | Layer::Why(task) | Layer::Paste(task, _) => {
             let Some(task) = app.view.task(task) else { return };

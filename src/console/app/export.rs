@@ -150,7 +150,7 @@ impl App {
                 let Some(task) = self.view.task(&id).cloned() else { return };
                 let file = FileName::of(&alias(&task), form.extension());
                 let palette = self.setup.theme_set.paper();
-                self.effects.push(Effect::KeepTask { task, form, palette, file });
+                self.effects.push(Effect::WriteExport { task, form, palette, file });
                 return;
             }
             Export::Screen(shot) => {
@@ -176,7 +176,7 @@ impl App {
                 items.map(|items| (FileName::of(&format!("call-{seq}"), "jsonl"), lines(items)))
             }
         };
-        self.effects.extend(made.map(|(file, text)| Effect::Keep { file, text }));
+        self.effects.extend(made.map(|(file, text)| Effect::WriteFile { file, text }));
     }
 
     fn answer(&self, seq: u64) -> Option<&CallRecord> {

@@ -107,7 +107,7 @@ impl App {
                 self.write(Prompt::Find);
             }
             _ => {
-                if let Some((finding, text, _)) = self.looked_through() {
+                if let Some((finding, text, _)) = self.shown_text() {
                     finding.go_on(action == Action::NextFound, text);
                 }
             }
@@ -115,19 +115,19 @@ impl App {
     }
 
     /// Finds what is written, from the row that is read on.
-    pub(super) fn found_text(&mut self) {
+    pub(super) fn start_finding(&mut self) {
         let text = self.take_written();
         self.unfold();
         self.calls.finding = (!text.is_empty()).then(|| Finding::new(&text));
-        self.look_through();
-        if let Some((finding, text, _)) = self.looked_through() {
+        self.find_in_shown_text();
+        if let Some((finding, text, _)) = self.shown_text() {
             finding.begin(text);
         }
     }
 
     /// Looks through the text that is read now, if it is another one than before.
-    pub(super) fn look_through(&mut self) {
-        if let Some((finding, text, id)) = self.looked_through() {
+    pub(super) fn find_in_shown_text(&mut self) {
+        if let Some((finding, text, id)) = self.shown_text() {
             finding.look(&text.document, id);
         }
     }
@@ -140,7 +140,7 @@ impl App {
     }
 
     /// Returns what is looked for, and the text that is read.
-    fn looked_through(&mut self) -> Option<(&mut Finding, &mut Text, TextId)> {
+    fn shown_text(&mut self) -> Option<(&mut Finding, &mut Text, TextId)> {
         let (finding, column) = (self.calls.finding.as_mut()?, self.calls.column);
         if let Some(reader) = &mut self.reader {
             return Some((finding, &mut reader.text, None));
@@ -167,7 +167,7 @@ pub(super) fn found(painter: &mut Painter<'_>, area: Rect, text: &Text) {
 }
 
 /// How often a text stands in what is read, and at which place the person is.
-pub(super) fn told_finding(finding: &Finding, needle: String) -> Vec<Piece> {
+pub(super) fn match_count(finding: &Finding, needle: String) -> Vec<Piece> {
     let what = match finding.count() {
         (_, 0) => "no match".to_owned(),
         (at, all) => format!("{}/{}", count(at as u64), count(all as u64)),

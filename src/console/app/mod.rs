@@ -224,7 +224,7 @@ impl App {
 
     /// Marks the state as drawn.
     pub fn drawn(&mut self) {
-        self.mark_shown();
+        self.mark_drawn();
         self.is_dirty = false;
     }
 
@@ -301,12 +301,12 @@ impl App {
             (Some(Layer::Stop { .. }), _) => Context::Stop,
             (Some(Layer::Signal(_)), _) => Context::Signal,
             (Some(Layer::Quit), _) => Context::Quit,
-            (Some(Layer::Question(inquiry)), _) => inquiry.context(),
+            (Some(Layer::Question(dialog)), _) => dialog.context(),
             (Some(Layer::Attention(_)), _) => Context::Attention,
             (Some(Layer::List(_)), _) => Context::List,
             (Some(Layer::Paste(..)), _) => Context::Paste,
-            (Some(Layer::Held(Card { writing: Some(_), .. })), _) => Context::Note,
-            (Some(Layer::Held(_)), _) => Context::Held,
+            (Some(Layer::Approval(Card { writing: Some(_), .. })), _) => Context::Note,
+            (Some(Layer::Approval(_)), _) => Context::Held,
             (Some(Layer::Help { .. } | Layer::Why(_)), _) => Context::Help,
             (None, Mode::Input(_)) => Context::Input,
             (None, Mode::Copy(_)) => Context::Copy,

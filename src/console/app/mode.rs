@@ -10,7 +10,7 @@ use super::approval::card::Card;
 use super::attention::Queue;
 use super::chooser::Chooser;
 use super::copy::Copying;
-use super::question::Inquiry;
+use super::question::QuestionDialog;
 use crate::console::keys::Context;
 
 /// What lies over the screen and takes the keys.
@@ -30,9 +30,9 @@ pub enum Layer {
     /// What is known of this task.
     Why(TaskId),
     /// May this call run?
-    Held(Card),
+    Approval(Card),
     /// A question of a program.
-    Question(Box<Inquiry>),
+    Question(Box<QuestionDialog>),
     /// What waits for the person.
     Attention(Queue),
     /// Send this paste of several lines to this task?

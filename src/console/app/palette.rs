@@ -115,13 +115,13 @@ impl App {
     pub(super) fn list_key(&mut self, key: KeyPress, action: Option<Action>) {
         let page = page(self.size.1);
         match action {
-            Some(Action::Back) => self.leave_list(),
+            Some(Action::Back) => self.close_list(),
             Some(Action::Choose) => self.choose(),
             Some(action) => {
                 if let Some(Layer::List(chooser)) = self.layers.last_mut() {
                     chooser.go(action, page);
                 }
-                self.try_on();
+                self.preview_theme();
             }
             None => {
                 self.edit_key(key);
@@ -134,29 +134,29 @@ impl App {
     pub(super) fn filter_list(&mut self) {
         if let Some(Layer::List(chooser)) = self.layers.last_mut() {
             chooser.filter();
-            self.try_on();
+            self.preview_theme();
         }
     }
 
-    fn leave_list(&mut self) {
+    fn close_list(&mut self) {
         if let Some(Layer::List(chooser)) = self.layers.pop()
             && let Kind::Themes(before) = chooser.kind
         {
-            self.wear(&before);
+            self.apply_theme(&before);
         }
     }
 
     /// Wears the selected theme while the list is open.
-    fn try_on(&mut self) {
+    fn preview_theme(&mut self) {
         let Some(Layer::List(chooser)) = self.layers.last() else { return };
         if let (Kind::Themes(_), Some(Choice::Theme(name))) =
             (&chooser.kind, chooser.selected().map(|item| item.choice.clone()))
         {
-            self.wear(&name);
+            self.apply_theme(&name);
         }
     }
 
-    fn wear(&mut self, name: &str) {
+    fn apply_theme(&mut self, name: &str) {
         self.setup.theme = self.setup.theme_set.theme(name);
         name.clone_into(&mut self.setup.theme_set.active);
         // Texts laid out with other marks are laid out anew.
@@ -181,8 +181,8 @@ impl App {
             Choice::Call(seq) => self.go_to_call(seq),
             Choice::Recording(name) => self.beside(&format!("open {name}")),
             Choice::Theme(name) => {
-                self.wear(&name);
-                self.effects.push(Effect::KeepTheme(name));
+                self.apply_theme(&name);
+                self.effects.push(Effect::SaveTheme(name));
             }
             Choice::Export(export) => self.export(export),
             Choice::Nothing => {}

@@ -46,11 +46,11 @@ impl App {
                 return;
             }
         };
-        self.turn_to(task.id.clone(), wanted)
+        self.show_page(task.id.clone(), wanted)
     }
 
     /// Freezes the pane of a task, which goes on showing what it does until the page asked for is there.
-    pub(super) fn turn_to(&mut self, task: TaskId, wanted: Anchor) {
+    pub(super) fn show_page(&mut self, task: TaskId, wanted: Anchor) {
         let Some(size) = self.layout().pane(&task).map(Pane::size) else { return };
         let (page, lines) = match self.scroll.take().filter(|scroll| scroll.task == task) {
             Some(scroll) => (scroll.page, scroll.lines),

@@ -106,7 +106,7 @@ impl App {
                     self.open_question(question);
                 }
             }
-            Action::NextPane => self.turn_pane(),
+            Action::NextPane => self.cycle_pane(),
             Action::PreviousProgram => self.step_program(-1),
             Action::NextProgram => self.step_program(1),
             Action::OpenTask => {
@@ -132,7 +132,7 @@ impl App {
     }
 
     /// From the source to the pane of the first command, on to the next one's, and back to the source.
-    fn turn_pane(&mut self) {
+    fn cycle_pane(&mut self) {
         self.leave_copy();
         let at = if self.programs.in_pane { self.programs.task_at + 1 } else { 0 };
         let has_one = at < self.program_tasks().len();

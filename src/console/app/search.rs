@@ -110,7 +110,7 @@ fn read<'a>(page: &PageView, rows: Range<usize>, needle: &'a Needle) -> Line<'a>
 
 impl App {
     /// Looks for the prompt before what is shown, or the one after it.
-    pub(super) fn seek_prompt(&mut self, forward: bool) {
+    pub(super) fn go_to_prompt(&mut self, forward: bool) {
         let Some(task) = self.at_hand().cloned() else { return };
         let scroll = self.scroll.as_ref().filter(|scroll| scroll.task == task.id);
         let here = match scroll {
@@ -122,7 +122,7 @@ impl App {
             None => None,
         };
         match here {
-            Some(line) => self.look_for_prompt(task.id.clone(), line, forward),
+            Some(line) => self.find_prompt(task.id.clone(), line, forward),
             // At the end stands the prompt that waits for the next command: what is meant is the one before.
             None => self.effects.push(Effect::Prompt { task: task.id.clone(), from: None, forward: false }),
         }
@@ -136,20 +136,20 @@ impl App {
             return;
         };
         let task = copying.task.clone();
-        self.look_for_prompt(task, line, forward)
+        self.find_prompt(task, line, forward)
     }
 
-    fn look_for_prompt(&mut self, task: TaskId, line: u64, forward: bool) {
+    fn find_prompt(&mut self, task: TaskId, line: u64, forward: bool) {
         let from = if forward { line.checked_add(1) } else { line.checked_sub(1) };
         match from {
             Some(_) => self.effects.push(Effect::Prompt { task, from, forward }),
-            None => self.no_prompt(forward),
+            None => self.say_no_prompt(forward),
         }
     }
 
     /// Shows the prompt that was found.
-    pub(super) fn prompted(&mut self, task: TaskId, line: Option<u64>, forward: bool) {
-        let Some(line) = line else { return self.no_prompt(forward) };
+    pub(super) fn show_prompt(&mut self, task: TaskId, line: Option<u64>, forward: bool) {
+        let Some(line) = line else { return self.say_no_prompt(forward) };
         let rows = self.layout().pane(&task).map_or(1, |pane| pane.cells.height);
         if let Mode::Copy(copying) = &mut self.mode {
             if copying.task != task {
@@ -170,14 +170,14 @@ impl App {
         }
         // Whether a whole page follows it is known to who reads the log; its length is told here a little later.
         let anchor = Anchor::Top(line);
-        self.turn_to(task, anchor);
+        self.show_page(task, anchor);
         if let Some(scroll) = self.scroll.as_mut().filter(|scroll| scroll.wanted == anchor) {
             scroll.prompt = Some(line);
         }
         self.mark_matches();
     }
 
-    fn no_prompt(&mut self, forward: bool) {
+    fn say_no_prompt(&mut self, forward: bool) {
         let text = if forward {
             "no later prompt that the shell has marked"
         } else {
@@ -204,7 +204,7 @@ impl App {
     }
 
     /// Goes on from the match shown.
-    pub(super) fn find_on(&mut self, forward: bool) {
+    pub(super) fn find_next(&mut self, forward: bool) {
         let Some(search) = &self.search else { return };
         let Some(line) = search.line() else { return };
         let from = if forward { line.checked_add(1) } else { line.checked_sub(1) };
@@ -243,7 +243,7 @@ impl App {
             self.mark_matches();
             return;
         }
-        self.turn_to(task, Anchor::Around(line))
+        self.show_page(task, Anchor::Around(line))
     }
 }
 

@@ -121,7 +121,7 @@ impl App {
     }
 
     /// Lets the selected task keep its pane, or gives the pane free.
-    pub(crate) fn turn_pin(&mut self) {
+    pub(crate) fn toggle_pin(&mut self) {
         let Some(id) = self.selected().map(|task| task.id.clone()) else { return };
         if self.pins.contains(&id) {
             self.pins.retain(|pin| *pin != id);
@@ -133,7 +133,7 @@ impl App {
     }
 
     /// Makes the list a step larger or smaller.
-    pub(crate) fn turn_split(&mut self, by: i16) {
+    pub(crate) fn resize_list(&mut self, by: i16) {
         self.split = (self.split + by).clamp(-MOST_SPLIT, MOST_SPLIT);
     }
 

@@ -72,7 +72,7 @@ fn mode_word(app: &App) -> String {
 
 /// A rule is written on the card of a call.
 fn is_ruling(app: &App) -> bool {
-    matches!(app.layers.last(), Some(Layer::Held(card)) if card.rule().is_some())
+    matches!(app.layers.last(), Some(Layer::Approval(card)) if card.rule().is_some())
 }
 
 /// A search is shown, and the keys of its screen hold.
@@ -100,7 +100,7 @@ fn driver(painter: &mut Painter<'_>) -> Vec<Piece> {
     }
     if let Some(finding) = app.calls.finding.as_ref().filter(|_| app.is_finding()) {
         let needle = text::cut(&visible::one_line(&finding.needle.text), MOST_NEEDLE, painter.glyphs().cut);
-        return super::find::told_finding(finding, needle);
+        return super::find::match_count(finding, needle);
     }
     if let Some(reader) = &app.reader {
         return super::reader::told(reader);

@@ -28,7 +28,7 @@ impl App {
             Action::Stop => self.open(Layer::Stop { task: id, kill: task.status == TaskStatus::Cancelling }),
             Action::Kill => self.open(Layer::Stop { task: id, kill: true }),
             Action::Signal => self.open(Layer::Signal(id)),
-            Action::Pin => self.turn_pin(),
+            Action::Pin => self.toggle_pin(),
             Action::Rename => {
                 let name = task.name.clone().unwrap_or_default();
                 self.mode = Mode::Write(Prompt::Rename(id), name.into());
@@ -37,11 +37,11 @@ impl App {
             Action::Replay => self.open_replay(id),
             Action::Select => self.start_copying(),
             Action::YankOutput => self.effects.push(Effect::LastOutput(id)),
-            Action::PreviousPrompt => self.seek_prompt(false),
-            Action::NextPrompt => self.seek_prompt(true),
+            Action::PreviousPrompt => self.go_to_prompt(false),
+            Action::NextPrompt => self.go_to_prompt(true),
             Action::Search => self.open_search(id),
-            Action::NextMatch => self.find_on(false),
-            Action::PreviousMatch => self.find_on(true),
+            Action::NextMatch => self.find_next(false),
+            Action::PreviousMatch => self.find_next(true),
             Action::Rerun => self.effects.push(rerun(&task)),
             Action::Release => self.effects.push(Effect::Ask(Request::Release { task: id })),
             Action::Fit => self.effects.extend(self.fit_call(&task)),

@@ -12,14 +12,14 @@ use crate::console::theme::Role;
 
 /// A state as shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Shown {
+pub(crate) struct TaskState {
     pub(crate) glyph: &'static str,
     pub(crate) word: String,
     pub(crate) role: Role,
 }
 
 impl Painter<'_> {
-    pub(crate) fn state(&self, task: &TaskView) -> Shown {
+    pub(crate) fn state(&self, task: &TaskView) -> TaskState {
         let states = self.glyphs().states;
         let (at, word, role) = match task.status {
             TaskStatus::Queued if task.held.is_some() => (0, "held".to_owned(), Role::Waiting),
@@ -36,7 +36,7 @@ impl Painter<'_> {
             TaskStatus::Cancelled => (3, "cancelled".to_owned(), Role::Cancelled),
             TaskStatus::Interrupted => (6, "interrupted".to_owned(), Role::Interrupted),
         };
-        Shown { glyph: states[at], word, role }
+        TaskState { glyph: states[at], word, role }
     }
 
     /// What the person must know of a task besides its state, if there is something.

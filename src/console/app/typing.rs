@@ -118,7 +118,7 @@ impl App {
             }
             (Some(Action::Run), Prompt::Start) => self.run_command(),
             (Some(Action::Find), Prompt::Search(task)) => self.find(task),
-            (Some(Action::Find), Prompt::Find) => self.found_text(),
+            (Some(Action::Find), Prompt::Find) => self.start_finding(),
             _ if has_history => self.edit_or_call_back(key),
             _ => self.edit_key(key),
         }
@@ -236,8 +236,8 @@ impl App {
         if let Some(layer) = self.layers.last_mut() {
             return match layer {
                 Layer::List(chooser) => Some(&mut chooser.editor),
-                Layer::Held(card) => card.writing.as_mut().map(Writing::editor),
-                Layer::Question(inquiry) => inquiry.editor(),
+                Layer::Approval(card) => card.writing.as_mut().map(Writing::editor),
+                Layer::Question(dialog) => dialog.editor(),
                 _ => None,
             };
         }

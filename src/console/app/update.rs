@@ -26,7 +26,7 @@ impl App {
     fn take(&mut self, msg: Msg) {
         match msg {
             Msg::Tick(now) => return self.tick(now),
-            Msg::Seen(call, commands) => self.seen_read(call, &commands),
+            Msg::Coverage(call, commands) => self.show_coverage(call, &commands),
             Msg::Reel(task, reel) => self.reel(&task, reel),
             Msg::Played(task, place, picture) => self.played(&task, place, picture),
             Msg::Picture(task, picture) => {
@@ -43,23 +43,30 @@ impl App {
             Msg::Mouse(event) => return self.mouse(event),
             Msg::Paste(text) => self.paste(text),
             Msg::Resize(columns, rows) => self.size = (columns, rows),
-            Msg::Look => return self.look(),
-            Msg::Usage(seen) => return self.seen(seen),
+            Msg::UsageDue => {
+                let due = self.view.usage.due(self.now);
+                return self.effects.extend((!due.is_empty()).then_some(Effect::MeasureUsage(due)));
+            }
+            Msg::Usage(seen) => {
+                // A frame follows only if it would show something new, and may move.
+                self.is_dirty |= self.view.take_usage(self.now, seen) && self.setup.ui.motion;
+                return;
+            }
             Msg::Focus(is_here) => {
                 self.bell.is_elsewhere = !is_here;
                 return;
             }
-            Msg::Taken(question, refused) => self.answer_taken(&question, refused),
+            Msg::AnswerTaken(question, refused) => self.answer_taken(&question, refused),
             Msg::Recordings(names) => self.list_recordings(names),
             Msg::Answered(answer) => self.answered(answer),
             Msg::Refused(task, reason) => self.refused(&task, &reason),
-            Msg::Record(record) => self.record(record),
+            Msg::Record(record) => self.view.keep_record(record),
             Msg::Page(task, page) => self.page(task, page),
             Msg::Found(task, query, line) => self.found(task, &query, line),
-            Msg::Prompt { task, line, forward } => self.prompted(task, line, forward),
-            Msg::Output(text, is_marked) => self.output_read(text, is_marked),
+            Msg::Prompt { task, line, forward } => self.show_prompt(task, line, forward),
+            Msg::LastOutput(text, is_marked) => self.copy_output(text, is_marked),
             Msg::Copied(what, ways) => self.copied(&what, &ways),
-            Msg::Kept { folder, name } => self.kept(&visible::one_line(&folder), &name),
+            Msg::FileWritten { folder, name } => self.kept(&visible::one_line(&folder), &name),
             Msg::Failed(text) => {
                 self.is_leaving = false;
                 self.toasts.fail(visible::one_line(&text), None);
@@ -105,7 +112,7 @@ impl App {
             self.thaw();
             self.pan = 0;
         }
-        self.renew_inquiries();
+        self.refresh_questions();
         self.ring()
     }
 
@@ -209,8 +216,8 @@ impl App {
             }
             Action::PreviousTask => self.step_task(-1),
             Action::NextTask => self.step_task(1),
-            Action::NextColumn => self.turn_column(1),
-            Action::PreviousColumn => self.turn_column(2),
+            Action::NextColumn => self.cycle_column(1),
+            Action::PreviousColumn => self.cycle_column(2),
             Action::PanLeft => self.pan(-1),
             Action::PanRight => self.pan(1),
             Action::ShowTasks => self.show(Screen::Tasks),
@@ -223,8 +230,8 @@ impl App {
                 self.thaw();
                 self.next_filter();
             }
-            Action::WidenList => self.turn_split(1),
-            Action::NarrowList => self.turn_split(-1),
+            Action::WidenList => self.resize_list(1),
+            Action::NarrowList => self.resize_list(-1),
             Action::Zoom => self.is_zoomed = !self.is_zoomed,
             Action::Help => self.open(Layer::Help { about: self.view_context(), top: 0 }),
             Action::Back => self.back(),
@@ -234,7 +241,7 @@ impl App {
             Action::Messages => self.open_messages(),
             Action::EditSettings => self.beside("config edit"),
             Action::Start => self.write(Prompt::Start),
-            Action::Pause => self.turn_pause(),
+            Action::Pause => self.toggle_pause(),
             Action::Approvals => self.show_held(),
             Action::Attend => self.open_attention(),
             Action::ShowProgram
@@ -249,7 +256,7 @@ impl App {
             }
             Action::FindText | Action::NextFound | Action::PreviousFound => self.find_in_text(action),
             Action::Compare => self.compare(),
-            Action::Seen => self.ask_seen(),
+            Action::Seen => self.ask_for_coverage(),
             Action::Fold => self.fold(),
             Action::NextPart | Action::PreviousPart => self.go(action),
             Action::Export => self.open_exports(),
@@ -259,7 +266,7 @@ impl App {
             Action::ExportScreenText => self.export(Export::Screen(Shot::Text)),
             Action::ExportScreenAnsi => self.export(Export::Screen(Shot::Ansi)),
             Action::CopyText => self.copy_text(),
-            Action::LessRoom | Action::MoreRoom | Action::AllRoom => self.turn_budget(action),
+            Action::LessRoom | Action::MoreRoom | Action::AllRoom => self.change_budget(action),
             Action::OpenTask => self.open_task_of_call(),
             other => self.act_on_task(other),
         }

@@ -12,7 +12,6 @@ use crate::envelope::TaskId;
 use crate::runtime::{Snapshot, TaskStatus, TaskUsage, TaskView};
 
 use super::{App, Breakpoint, Layout, Screen};
-use crate::console::msg::Effect;
 
 /// Seconds of processor shown.
 const HISTORY: usize = 10;
@@ -207,27 +206,6 @@ impl App {
         let is_live = |task: &&TaskView| matches!(task.status, TaskStatus::Running | TaskStatus::Cancelling);
         let shown: Vec<_> = self.tasks().into_iter().skip(from).take(many).cloned().collect();
         self.view.usage.want(shown.iter().map(|task| &**task).filter(is_live));
-    }
-
-    /// Looks at the tasks that are due.
-    pub(super) fn look(&mut self) {
-        let due = self.view.usage.due(self.now);
-        if due.is_empty() {
-        } else {
-            self.effects.push(Effect::Look(due))
-        }
-    }
-
-    /// Takes in what was seen. A frame follows only if it would show something new, and may move.
-    pub(super) fn seen(&mut self, seen: Vec<TaskUsage>) {
-        let bytes = |usage: TaskUsage| {
-            let bytes = self.view.task(&usage.task)?.output.bytes;
-            Some((usage, bytes))
-        };
-        let seen = seen.into_iter().filter_map(bytes).collect();
-        self.is_dirty |= self.view.usage.take(self.now, seen) && self.setup.ui.motion;
-        let snapshot = self.view.snapshot.clone();
-        self.view.usage.keep(|id| snapshot.tasks.iter().any(|task| task.id == *id));
     }
 }
 

@@ -5,11 +5,18 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use jiff::Timestamp;
+
 use crate::envelope::TaskId;
-use crate::runtime::{CallRecord, CallSummary, Question, QuestionId, Snapshot, TaskView};
+use crate::runtime::{CallRecord, CallSummary, Question, QuestionId, Snapshot, TaskUsage, TaskView};
 
 use super::picture::Picture;
 use super::usage::Usages;
+
+/// Records kept for the receipts screen.
+const MOST_RECORDS: usize = 32;
+/// Pictures kept of tasks that have no pane at the moment.
+const SPARE_PICTURES: usize = 8;
 
 /// One runtime as it is known.
 #[derive(Debug, Clone)]
@@ -68,6 +75,37 @@ impl View {
         let is_input =
             |call: &&Arc<CallSummary>| call.tool == "TaskInput" && call.task.as_ref() == Some(task);
         self.snapshot.calls.iter().filter(is_input).map(|call| call.seq).collect()
+    }
+
+    /// Keeps a record that was fetched; the oldest call's leaves beyond a number.
+    pub(super) fn keep_record(&mut self, record: Arc<CallRecord>) {
+        self.asked.remove(&record.seq);
+        self.records.insert(record.seq, record);
+        while self.records.len() > MOST_RECORDS {
+            self.records.pop_first();
+        }
+    }
+
+    /// Forgets pictures of tasks that have no pane at the moment, but for a few; returns whose.
+    pub(super) fn drop_pictures(&mut self, shown: &[TaskId]) -> Vec<TaskId> {
+        let spare: Vec<_> = self.pictures.keys().filter(|id| !shown.contains(id)).cloned().collect();
+        let many = spare.len().saturating_sub(SPARE_PICTURES);
+        let is_over = |at: usize, id: &TaskId| at < many || self.task(id).is_none();
+        let over = spare.into_iter().enumerate().filter(|(at, id)| is_over(*at, id));
+        let over: Vec<TaskId> = over.map(|(_, id)| id).collect();
+        self.pictures.retain(|id, _| !over.contains(id));
+        over
+    }
+
+    /// Takes in what tasks use; returns whether it reads differently on screen.
+    pub(super) fn take_usage(&mut self, now: Timestamp, seen: Vec<TaskUsage>) -> bool {
+        let bytes = |usage: &TaskUsage| Some(self.task(&usage.task)?.output.bytes);
+        let seen = seen.into_iter().filter_map(|usage| Some((bytes(&usage)?, usage)));
+        let seen = seen.map(|(bytes, usage)| (usage, bytes)).collect();
+        let is_new = self.usage.take(now, seen);
+        let tasks = &self.snapshot.tasks;
+        self.usage.keep(|id| tasks.iter().any(|task| task.id == *id));
+        is_new
     }
 
     /// Returns an open question.

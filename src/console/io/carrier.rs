@@ -17,7 +17,7 @@ use super::clipboard;
 use super::files::{self, Made};
 use super::hook::{self, Hooks};
 use super::pages::{self, Player};
-use crate::console::app::coverage::Shown;
+use crate::console::app::coverage::ShownCommand;
 use crate::console::app::export::FileName;
 use crate::console::app::search::Query;
 use crate::console::msg::{Anchor, Answered, Msg, News};
@@ -127,7 +127,7 @@ impl Carrier {
         let operator = self.operator.clone();
         self.running.spawn(async move {
             let refused = operator.answer(&question, given).await.err();
-            Some(Msg::Taken(question, refused.map(|error| error.to_string())))
+            Some(Msg::AnswerTaken(question, refused.map(|error| error.to_string())))
         });
     }
 
@@ -154,10 +154,10 @@ impl Carrier {
     }
 
     /// Reads what an answer may have shown of commands.
-    pub(in crate::console) fn seen(&mut self, call: u64, shown: Vec<(Shown, Option<Arc<TaskView>>)>) {
+    pub(in crate::console) fn seen(&mut self, call: u64, shown: Vec<(ShownCommand, Option<Arc<TaskView>>)>) {
         self.running.spawn_blocking(move || {
             Some(match pages::seen(shown) {
-                Ok(commands) => Msg::Seen(call, commands),
+                Ok(commands) => Msg::Coverage(call, commands),
                 Err(why) => Msg::Failed(format!("what the agent saw: {why}")),
             })
         });
@@ -226,9 +226,9 @@ impl Carrier {
     /// Reads what the last command of a task printed.
     pub(in crate::console) fn last_output(&mut self, task: Arc<TaskView>) {
         self.running.spawn_blocking(move || match pages::last_output(&task) {
-            Ok((text, is_marked)) => Some(Msg::Output(text, is_marked)),
+            Ok((text, is_marked)) => Some(Msg::LastOutput(text, is_marked)),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                Some(Msg::Output(String::new(), false))
+                Some(Msg::LastOutput(String::new(), false))
             }
             Err(error) => Some(Msg::Failed(format!("read the log of the task: {error}"))),
         });

@@ -208,7 +208,7 @@ impl Driver {
             return self.carry_out(effects);
         }
         if self.app.view.usage.next().is_some_and(|at| at <= self.app.now) {
-            let effects = self.app.update(Msg::Look);
+            let effects = self.app.update(Msg::UsageDue);
             return self.carry_out(effects);
         }
         if self.times.resize.take_if(|at| *at <= now).is_some() {
@@ -267,7 +267,7 @@ impl Driver {
                 }
                 Effect::Notify(news) => self.carrier.notify(&self.app.setup.ui.notify, news),
                 Effect::Withdraw(id) => self.carrier.withdraw(&id),
-                Effect::Look(tasks) => self.carrier.look(tasks),
+                Effect::MeasureUsage(tasks) => self.carrier.look(tasks),
                 Effect::Fetch(seq) => self.carrier.fetch(seq),
                 Effect::Show { visible, focus } => {
                     self.operator.show(&visible, focus.as_ref());
@@ -277,7 +277,7 @@ impl Driver {
                 effect @ (Effect::Page { .. } | Effect::Replay(_) | Effect::LastOutput(_)) => {
                     self.look_up(effect);
                 }
-                effect @ (Effect::Search(..) | Effect::Prompt { .. } | Effect::Seen { .. }) => {
+                effect @ (Effect::Search(..) | Effect::Prompt { .. } | Effect::Coverage { .. }) => {
                     self.look_up(effect)
                 }
                 Effect::Copy(text) => {
@@ -290,8 +290,8 @@ impl Driver {
                     }
                     self.carrier.copy(text, what, fits);
                 }
-                Effect::Keep { file, text } => self.carrier.keep(file, text),
-                Effect::KeepTask { task, form, palette, file } => {
+                Effect::WriteFile { file, text } => self.carrier.keep(file, text),
+                Effect::WriteExport { task, form, palette, file } => {
                     let inputs = self.app.view.inputs_of(&task.id);
                     self.carrier.keep_task(Made { task, form, palette, file, inputs });
                 }
@@ -299,7 +299,7 @@ impl Driver {
                     let snapshot = &self.app.view.snapshot;
                     self.carrier.recordings(snapshot.recording.clone(), snapshot.workspace.clone());
                 }
-                Effect::KeepTheme(name) => self.save_theme(&name),
+                Effect::SaveTheme(name) => self.save_theme(&name),
                 Effect::Remember(memory) => self.remember(&memory),
                 Effect::Mouse(is_ours) => {
                     tty::mouse(&self.tty, self.mouse(is_ours)).map_err(Error::Terminal)?

@@ -69,7 +69,7 @@ impl Made {
 pub(in crate::console) fn told(folder: Option<&Path>, file: &FileName, text: io::Result<String>) -> Msg {
     let Some(folder) = folder else { return Msg::Failed("there is no folder to write into".to_owned()) };
     match text.and_then(|text| keep(folder, file, &text)) {
-        Ok(name) => Msg::Kept { folder: folder.display().to_string(), name },
+        Ok(name) => Msg::FileWritten { folder: folder.display().to_string(), name },
         Err(error) => Msg::Failed(format!("write {} in {}: {error}", file.attempt(0), folder.display())),
     }
 }

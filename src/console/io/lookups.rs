@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use super::driver::Driver;
-use crate::console::app::coverage::Shown;
+use crate::console::app::coverage::ShownCommand;
 use crate::console::msg::Effect;
 
 impl Driver {
     /// Looks something up, beside the loop. Of a task that is known no longer there is nothing to look up.
     pub(in crate::console) fn look_up(&mut self, effect: Effect) {
-        if let Effect::Seen { call, shown } = effect {
-            let known = |shown: Shown| {
+        if let Effect::Coverage { call, shown } = effect {
+            let known = |shown: ShownCommand| {
                 let task = shown.task.as_ref().ok().and_then(|id| self.app.view.task(id)).map(Arc::clone);
                 (shown, task)
             };

@@ -32,7 +32,7 @@ pub(super) async fn carry_out(operator: Operator, effect: Effect) -> Option<Msg>
         Effect::Ask(request) => ask(&operator, request).await,
         Effect::Answer { question, given } => {
             let refused = operator.answer(&question, given).await.err();
-            Some(Msg::Taken(question, refused.map(|error| error.to_string())))
+            Some(Msg::AnswerTaken(question, refused.map(|error| error.to_string())))
         }
         Effect::Fetch(seq) => {
             let record = operator.record(seq).await.map(Msg::Record);

@@ -9,7 +9,7 @@ use crate::envelope::TaskId;
 use crate::runtime::{Output, Playback, StoredLog, TaskView, log_path};
 use crate::terminal::{Contents, History, LogBytes, Origin, Page, Size, Terminal, clean};
 
-use crate::console::app::coverage::{Showing, Shown, Told, Transcript};
+use crate::console::app::coverage::{CommandCoverage, ShownCommand, ShownStream, Transcript};
 use crate::console::app::picture::Picture;
 use crate::console::app::replay::Reel;
 use crate::console::app::search::Query;
@@ -179,42 +179,44 @@ fn page_before(history: &History<'_, File>, line: u64, size: Size) -> io::Result
 ///
 /// # Errors
 /// Why there is nothing to be read of the only one.
-pub(in crate::console) fn seen(shown: Vec<(Shown, Option<Arc<TaskView>>)>) -> Result<Vec<Told>, String> {
+pub(in crate::console) fn seen(
+    shown: Vec<(ShownCommand, Option<Arc<TaskView>>)>,
+) -> Result<Vec<CommandCoverage>, String> {
     let mut room = MOST_SEEN;
-    let told = shown.into_iter().map(|(Shown { name, task, showings }, known)| {
+    let told = shown.into_iter().map(|(ShownCommand { name, task, streams }, known)| {
         let streams = match (&task, known) {
-            (Ok(_), Some(task)) => streams(&task, showings, &mut room),
+            (Ok(_), Some(task)) => transcripts(&task, streams, &mut room),
             (Ok(_), None) => Err("it is no longer on the list".to_owned()),
             (Err(why), _) => Err((*why).to_owned()),
         };
         if name.is_empty() {
-            return Ok(Told { name, streams: Ok(streams?) });
+            return Ok(CommandCoverage { name, streams: Ok(streams?) });
         }
-        Ok(Told { name, streams })
+        Ok(CommandCoverage { name, streams })
     });
     told.collect()
 }
 
-fn streams(
+fn transcripts(
     task: &TaskView,
-    showings: Vec<Showing>,
+    streams: Vec<ShownStream>,
     room: &mut u64,
-) -> Result<Vec<(Showing, Transcript)>, String> {
+) -> Result<Vec<(ShownStream, Transcript)>, String> {
     let said = |error: crate::runtime::Error| error.to_string();
     let output = Output::stored(task).map_err(said)?;
     let mut read = Vec::new();
-    for showing in showings {
-        let text = |to, room| output.all_now(showing.stream, to, room).map_err(said);
+    for stream_shown in streams {
+        let text = |to, room| output.all_now(stream_shown.stream, to, room).map_err(said);
         let Some(all) = text(u64::MAX, *room)? else {
             return Err("there is more of it than the 4 MiB that are looked through".to_owned());
         };
-        let before = match showing.from {
+        let before = match stream_shown.from {
             0 => String::new(),
             from => text(from, *room)?.unwrap_or_default(),
         };
-        let until = showing.to.map_or(Ok(None), |to| text(to, *room))?;
+        let until = stream_shown.to.map_or(Ok(None), |to| text(to, *room))?;
         *room = room.saturating_sub(all.len() as u64);
-        read.push((showing, Transcript { all, before, until }));
+        read.push((stream_shown, Transcript { all, before, until }));
     }
     Ok(read)
 }

@@ -209,7 +209,7 @@ impl Teller {
             _ => {}
         }
         let asked = orders::carry_out(self.operator.clone(), effect);
-        self.reading.spawn(async move { asked.await.map(Event::Told) });
+        self.reading.spawn(async move { asked.await.map(Event::CommandCoverage) });
         None
     }
 
@@ -221,7 +221,9 @@ impl Teller {
             Ok(reading) => Some(Event::Read(task.id.clone(), reading)),
             // A task that never started has no log.
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => Some(Event::Told(Msg::Failed(format!("read the log of the task: {error}")))),
+            Err(error) => {
+                Some(Event::CommandCoverage(Msg::Failed(format!("read the log of the task: {error}"))))
+            }
         });
     }
 

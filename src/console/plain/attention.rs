@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 
 use crate::console::app::approval::card;
 use crate::console::app::approval::{Preview, Unfit, preview, wider_for};
-use crate::console::app::question::{self, Inquiry};
+use crate::console::app::question::{self, QuestionDialog};
 use crate::console::app::task_words;
 use crate::link::Request;
 use crate::runtime::{AnswerValue, Decision, Given, HeldCall, HoldReason, Question, QuestionKind, READING};
@@ -83,7 +83,7 @@ impl Session {
             }
             Some(Subject::Question(id)) => {
                 let open = self.snapshot.questions.iter().find(|open| open.id == id).cloned();
-                open.map(|open| self.open_question(Inquiry::new(open))).unwrap_or_default()
+                open.map(|open| self.open_question(QuestionDialog::new(open))).unwrap_or_default()
             }
             Some(Subject::Held(ticket)) => {
                 let call = self.snapshot.gate.held.iter().find(|held| held.ticket == ticket).cloned();
@@ -95,14 +95,14 @@ impl Session {
         }
     }
 
-    fn open_question(&mut self, inquiry: Inquiry) -> Vec<Effect> {
-        let is_secret = matches!(inquiry.question.kind, QuestionKind::Text { masked: true });
-        let mut effects: Vec<Effect> = question_lines(&inquiry).into_iter().map(Effect::Say).collect();
+    fn open_question(&mut self, dialog: QuestionDialog) -> Vec<Effect> {
+        let is_secret = matches!(dialog.question.kind, QuestionKind::Text { masked: true });
+        let mut effects: Vec<Effect> = question_lines(&dialog).into_iter().map(Effect::Say).collect();
         effects.push(Effect::Hide(is_secret));
-        if inquiry.question.kind.is_operators() {
-            return self.only_by_a_person(effects, Step::Question(Box::new(inquiry)));
+        if dialog.question.kind.is_operators() {
+            return self.only_by_a_person(effects, Step::Question(Box::new(dialog)));
         }
-        self.step = Step::Question(Box::new(inquiry));
+        self.step = Step::Question(Box::new(dialog));
         effects
     }
 
@@ -116,21 +116,26 @@ impl Session {
         effects
     }
 
-    pub(super) fn answer(&mut self, mut inquiry: Box<Inquiry>, line: &str, at: Timestamp) -> Vec<Effect> {
-        if !inquiry.is_ready(at) {
-            self.step = Step::Question(inquiry);
+    pub(super) fn answer(
+        &mut self,
+        mut dialog: Box<QuestionDialog>,
+        line: &str,
+        at: Timestamp,
+    ) -> Vec<Effect> {
+        if !dialog.is_ready(at) {
+            self.step = Step::Question(dialog);
             return vec![reply("that line came too early: read, then write it again")];
         }
-        let Some(given) = read_answer(&inquiry.question, line) else {
+        let Some(given) = read_answer(&dialog.question, line) else {
             if line.trim().is_empty() {
                 return vec![Effect::Hide(false), reply("left open")];
             }
-            let text = format!("that is no answer: {}", inquiry.question.kind.expected());
-            self.step = Step::Question(inquiry);
+            let text = format!("that is no answer: {}", dialog.question.kind.expected());
+            self.step = Step::Question(dialog);
             return vec![reply(text)];
         };
-        inquiry.is_sent = true;
-        let question = inquiry.question.id.clone();
+        dialog.is_sent = true;
+        let question = dialog.question.id.clone();
         vec![Effect::Hide(false), Effect::Do(msg::Effect::Answer { question, given })]
     }
 
@@ -175,14 +180,14 @@ impl Session {
 }
 
 /// Returns everything there is to know before answering a question, and what may be answered.
-fn question_lines(inquiry: &Inquiry) -> Vec<Line> {
-    let mut lines = vec![Line::reply(inquiry.title())];
-    lines.extend(said(inquiry.lines()));
-    if let QuestionKind::Choice { labels } = &inquiry.question.kind {
+fn question_lines(dialog: &QuestionDialog) -> Vec<Line> {
+    let mut lines = vec![Line::reply(dialog.title())];
+    lines.extend(said(dialog.lines()));
+    if let QuestionKind::Choice { labels } = &dialog.question.kind {
         let label = |(number, label): (usize, &String)| Line::reply(format!("{number} {label}"));
         lines.extend((1..).zip(labels).map(label));
     }
-    lines.push(Line::reply(match &inquiry.question.kind {
+    lines.push(Line::reply(match &dialog.question.kind {
         QuestionKind::YesNo { .. } => "answer yes or no; words behind it are your note",
         QuestionKind::Choice { .. } => "answer with a number; words behind it are your note",
         QuestionKind::Text { masked: true } => "answer on the next line; it is not shown",

@@ -16,7 +16,7 @@ use super::events::program_runs;
 use super::line::Line;
 use super::output::{Purpose, Reading};
 use super::tasks;
-use crate::console::app::question::Inquiry;
+use crate::console::app::question::QuestionDialog;
 use crate::console::msg::{self, Leave, Msg};
 use crate::console::text::visible;
 
@@ -35,7 +35,7 @@ pub enum Event {
     /// The runtime published a new state.
     News(Arc<Snapshot>),
     /// Something that was asked for came back.
-    Told(Msg),
+    CommandCoverage(Msg),
     /// What a task wrote.
     Read(TaskId, Reading),
     /// The screen of a task, or why there is none.
@@ -94,7 +94,7 @@ pub(super) enum Step {
     /// What to look at of what waits.
     Waits(Vec<Subject>),
     /// The answer to a question.
-    Question(Box<Inquiry>),
+    Question(Box<QuestionDialog>),
     /// The word about a held call.
     Held(Word),
     /// More lines of an answer, with those that were written.
@@ -198,7 +198,7 @@ impl Session {
                 vec![say("no more input: the console leaves when nothing runs")]
             }
             Event::News(snapshot) => self.news(snapshot),
-            Event::Told(msg) => self.told(msg),
+            Event::CommandCoverage(msg) => self.told(msg),
             Event::Read(task, reading) => self.output(&task, reading),
             Event::Screen(task, screen) => self.screen(&task, screen),
             Event::Interrupted => self.interrupted(),
@@ -219,7 +219,7 @@ impl Session {
     /// Takes note that all that was to be said has been written: from now on it can have been read.
     pub fn shown(&mut self, now: Timestamp) {
         match &mut self.step {
-            Step::Question(inquiry) => drop(inquiry.shown_at.get_or_insert(now)),
+            Step::Question(dialog) => drop(dialog.shown_at.get_or_insert(now)),
             Step::Held(word) => drop(word.shown.get_or_insert(now)),
             _ => {}
         }
@@ -297,8 +297,8 @@ impl Session {
             step => step,
         };
         let is_there = match step {
-            Step::Question(inquiry) => {
-                inquiry.is_sent || self.snapshot.questions.iter().any(|open| open.id == inquiry.question.id)
+            Step::Question(dialog) => {
+                dialog.is_sent || self.snapshot.questions.iter().any(|open| open.id == dialog.question.id)
             }
             Step::Held(word) => self.snapshot.gate.held.iter().any(|held| held.ticket == word.ticket),
             Step::Line(task) | Step::Stop(task) | Step::Signal(task) => {
@@ -325,8 +325,8 @@ impl Session {
             // What came of it is news.
             Msg::Answered(_) => Vec::new(),
             Msg::Failed(why) | Msg::Refused(_, why) => reply(format!("not done: {why}")),
-            Msg::Taken(_, Some(why)) => reply(format!("the answer was not taken: {why}")),
-            Msg::Taken(_, None) => reply("the answer was taken".to_owned()),
+            Msg::AnswerTaken(_, Some(why)) => reply(format!("the answer was not taken: {why}")),
+            Msg::AnswerTaken(_, None) => reply("the answer was taken".to_owned()),
             Msg::Record(record) => {
                 let head = format!("call {}, {}", record.seq, record.tool);
                 let receipt = record.receipt.clone().unwrap_or_else(|| "not answered yet".to_owned());

@@ -55,7 +55,7 @@ impl Session {
                 effects.extend(self.task(&task).map(|task| Effect::Do(line_to(task, line))));
                 effects
             }
-            Step::Question(inquiry) => self.answer(inquiry, line, at),
+            Step::Question(dialog) => self.answer(dialog, line, at),
             Step::Held(word) => self.decide(word, line, at),
             Step::Rename(task) => vec![Effect::Do(rename_of(&task, line))],
             _ if line.trim() == BACK || line.trim().is_empty() => vec![reply("left as it is")],
@@ -79,7 +79,7 @@ impl Session {
     fn takes_lines(&self, step: &Step) -> bool {
         match step {
             Step::Line(task) => self.task(task).is_some_and(|task| !wants_secret(task)),
-            Step::Question(inquiry) => matches!(inquiry.question.kind, QuestionKind::Text { masked: false }),
+            Step::Question(dialog) => matches!(dialog.question.kind, QuestionKind::Text { masked: false }),
             _ => false,
         }
     }

@@ -23,12 +23,12 @@ use crate::console::theme::Role;
 impl App {
     /// Returns the call that the topmost card shows.
     pub fn held_call(&self) -> Option<&HeldCall> {
-        let Some(Layer::Held(card)) = self.layers.last() else { return None };
+        let Some(Layer::Approval(card)) = self.layers.last() else { return None };
         self.view.snapshot.gate.held.iter().find(|held| held.ticket == card.ticket)
     }
 
     /// Pauses agent calls, or goes on; where calls wait for that alone, they are shown first.
-    pub(super) fn turn_pause(&mut self) {
+    pub(super) fn toggle_pause(&mut self) {
         if self.view.snapshot.gate.paused.is_none() {
             self.say("agent calls are paused: new commands wait for you");
             self.effects.push(Effect::Ask(Request::Pause { paused: true, nonce: None }));
@@ -36,7 +36,7 @@ impl App {
         }
         let waits = |held: &&HeldCall| held.reason == HoldReason::Paused;
         match self.view.snapshot.gate.held.iter().find(waits).map(|held| held.ticket) {
-            Some(ticket) => self.open(Layer::Held(Card::of(ticket))),
+            Some(ticket) => self.open(Layer::Approval(Card::of(ticket))),
             None => self.effects.push(Effect::Ask(Request::Pause { paused: false, nonce: None })),
         }
     }
@@ -44,7 +44,7 @@ impl App {
     /// Shows the call that has waited longest.
     pub(super) fn show_held(&mut self) {
         match self.view.snapshot.gate.held.first().map(|held| held.ticket) {
-            Some(ticket) => self.open(Layer::Held(Card::of(ticket))),
+            Some(ticket) => self.open(Layer::Approval(Card::of(ticket))),
             None => self.say("no call waits for your word"),
         }
     }
@@ -77,16 +77,16 @@ impl App {
             }
             _ => {}
         }
-        self.layers.push(Layer::Held(card));
+        self.layers.push(Layer::Approval(card));
     }
 
     /// Handles a key while something is written on a card; false when keys mean actions.
     pub(super) fn card_key(&mut self, key: KeyPress, action: Option<Action>) -> bool {
-        let Some(Layer::Held(Card { writing: Some(_), .. })) = self.layers.last() else { return false };
+        let Some(Layer::Approval(Card { writing: Some(_), .. })) = self.layers.last() else { return false };
         match action {
             Some(Action::Send) => self.send_card(),
             Some(Action::Leave) => {
-                if let Some(Layer::Held(card)) = self.layers.last_mut() {
+                if let Some(Layer::Approval(card)) = self.layers.last_mut() {
                     (card.writing, card.shown_at) = (None, None);
                 }
             }
@@ -98,7 +98,7 @@ impl App {
     /// Answers with what is written: why not, or what else may run. A rule counts once its preview was seen.
     fn send_card(&mut self) {
         let call = self.held_call().cloned();
-        let (Some(call), Some(Layer::Held(mut card))) = (call, self.layers.pop()) else { return };
+        let (Some(call), Some(Layer::Approval(mut card))) = (call, self.layers.pop()) else { return };
         match card.writing.take() {
             Some(Writing::Note(note)) => {
                 self.decided(&mut card, &call, Decision::Deny { note: note.value().trim().to_owned() })
@@ -123,7 +123,7 @@ impl App {
             }
             None => {}
         }
-        self.layers.push(Layer::Held(card));
+        self.layers.push(Layer::Approval(card));
     }
 
     fn decided(&mut self, card: &mut Card, call: &HeldCall, decision: Decision) {
@@ -150,13 +150,13 @@ impl App {
     }
 
     /// A card whose call is held no longer gives way to the next one; that one is to be seen anew.
-    pub(super) fn turn_card(&mut self) {
-        let Some(Layer::Held(card)) = self.layers.last() else { return };
+    pub(super) fn refresh_card(&mut self) {
+        let Some(Layer::Approval(card)) = self.layers.last() else { return };
         let (ticket, top) = (card.ticket, card.top);
         if let Some(call) = self.held_call().cloned() {
             let (rows, shown) = self.card_rows(&call, card);
             let top = top.min(rows.saturating_sub(shown));
-            if let Some(Layer::Held(card)) = self.layers.last_mut() {
+            if let Some(Layer::Approval(card)) = self.layers.last_mut() {
                 card.top = top;
                 card.is_read |= card.rule().is_none() && top + shown >= rows;
             }
@@ -166,14 +166,14 @@ impl App {
         self.is_dirty = true;
         if !self.view.snapshot.gate.held.is_empty() && !self.view.is_lost {
             let next = self.next_held(ticket);
-            self.layers.push(Layer::Held(Card::of(next)));
-            self.turn_card();
+            self.layers.push(Layer::Approval(Card::of(next)));
+            self.refresh_card();
         }
     }
 
     /// A rule that reads differently lets something else run: that has to be seen anew.
     pub(super) fn rewrite_rule(&mut self) {
-        if let Some(Layer::Held(card)) = self.layers.last_mut()
+        if let Some(Layer::Approval(card)) = self.layers.last_mut()
             && card.rule().is_some()
         {
             card.shown_at = None;

@@ -4,8 +4,9 @@ pub mod gauges;
 
 use ratatui::layout::Rect;
 
-use crate::runtime::Histogram;
+use crate::runtime::{Histogram, Metrics};
 
+use super::view::View;
 use super::{Painter, cut_left, cut_top};
 use crate::console::text::{Piece, bytes, column, count, piece, right, visible};
 use crate::console::theme::Role;
@@ -21,8 +22,8 @@ const FEW_TOOLS: usize = 4;
 type Rows = Vec<Vec<Piece>>;
 
 pub(super) fn draw(painter: &mut Painter<'_>, area: Rect) {
-    let is_short = area.height < SHORT;
-    let left = [tasks(painter, is_short), output(painter, is_short)].concat();
+    let (view, is_short) = (&painter.app.view, area.height < SHORT);
+    let left = [tasks(view, is_short), output(painter, &view.snapshot.metrics, is_short)].concat();
     let mut right = calls(painter, area.width.saturating_sub(LEFT + 2), is_short);
     if !is_short {
         right.push(Vec::new());
@@ -30,7 +31,7 @@ pub(super) fn draw(painter: &mut Painter<'_>, area: Rect) {
     right.extend(gauges::limits(painter));
     if !is_short {
         right.push(Vec::new());
-        right.extend(refused(painter));
+        right.extend(refused(&view.snapshot.metrics));
     }
     // What tasks use has the last word, however many tools there are.
     let (above, _) = cut_top(area, area.height.saturating_sub(LEAST_BY_TASK));
@@ -57,8 +58,8 @@ fn fact(name: &str, value: impl Into<String>) -> Vec<Piece> {
     ]
 }
 
-fn tasks(painter: &Painter<'_>, is_short: bool) -> Rows {
-    let metrics = &painter.app.view.snapshot.metrics;
+fn tasks(view: &View, is_short: bool) -> Rows {
+    let metrics = &view.snapshot.metrics;
     let ended = |status: &str| count(metrics.tasks_ended.get(status).copied().unwrap_or(0));
     let live = |status: &str| count(metrics.tasks_live.get(status).copied().unwrap_or(0));
     let commands = metrics.shell_commands();
@@ -68,7 +69,7 @@ fn tasks(painter: &Painter<'_>, is_short: bool) -> Rows {
         fact("in batches", count(metrics.batched_exec_command_items)),
         fact("rounds saved", metrics.model_rounds_saved().to_string()),
         fact("promoted", count(metrics.promotions)),
-        fact("live", format!("{}  peak {}", painter.app.view.live(), metrics.tasks_peak)),
+        fact("live", format!("{}  peak {}", view.live(), metrics.tasks_peak)),
         fact("queued", format!("{}  ending {}", live("queued"), live("cancelling"))),
         fact("completed", ended("completed")),
         fact("failed", ended("failed")),
@@ -81,8 +82,7 @@ fn tasks(painter: &Painter<'_>, is_short: bool) -> Rows {
     rows
 }
 
-fn output(painter: &Painter<'_>, is_short: bool) -> Rows {
-    let metrics = &painter.app.view.snapshot.metrics;
+fn output(painter: &Painter<'_>, metrics: &Metrics, is_short: bool) -> Rows {
     let mut rows = vec![
         heading("OUTPUT"),
         fact("from tasks", bytes(metrics.output_bytes_in)),
@@ -158,8 +158,7 @@ fn timed(
     ]
 }
 
-fn refused(painter: &Painter<'_>) -> Rows {
-    let metrics = &painter.app.view.snapshot.metrics;
+fn refused(metrics: &Metrics) -> Rows {
     let list = |counts: &std::collections::BTreeMap<String, u64>| {
         let each: Vec<_> =
             counts.iter().map(|(name, n)| format!("{} {n}", visible::one_line(name))).collect();

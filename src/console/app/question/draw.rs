@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 
 use crate::runtime::QuestionKind;
 
-use super::Inquiry;
+use super::QuestionDialog;
 use crate::console::app::dialog::places;
 use crate::console::app::{App, Painter, columns, joined};
 use crate::console::keys::{Action, Context};
@@ -14,42 +14,42 @@ use crate::console::theme::Role;
 /// Labels shown at once.
 const MOST_LABELS: usize = 8;
 
-fn foot_rows(inquiry: &Inquiry) -> u16 {
-    let labels = match &inquiry.question.kind {
+fn foot_rows(dialog: &QuestionDialog) -> u16 {
+    let labels = match &dialog.question.kind {
         QuestionKind::Choice { labels } => labels.len().min(MOST_LABELS),
         QuestionKind::Text { .. } => 1,
         _ => 0,
     };
-    let note = usize::from(inquiry.is_noting || !inquiry.note.value().is_empty());
+    let note = usize::from(dialog.is_noting || !dialog.note.value().is_empty());
     u16::try_from(labels + note + 2).unwrap_or(2)
 }
 
 /// Returns how many rows a question has, and how many of them are shown at once.
-pub(crate) fn rows(app: &App, inquiry: &Inquiry) -> (usize, usize) {
-    let all = inquiry.rows(app.size).len();
-    (all, usize::from(places(app.size, all, foot_rows(inquiry)).1.height))
+pub(crate) fn rows(app: &App, dialog: &QuestionDialog) -> (usize, usize) {
+    let all = dialog.rows(app.size).len();
+    (all, usize::from(places(app.size, all, foot_rows(dialog)).1.height))
 }
 
-pub(crate) fn draw(painter: &mut Painter<'_>, inquiry: &Inquiry) {
-    let rows = inquiry.rows(painter.size());
-    let (whole, text, below) = places(painter.size(), rows.len(), foot_rows(inquiry));
-    painter.boxed(whole, &inquiry.title());
-    left(painter, inquiry, whole);
+pub(crate) fn draw(painter: &mut Painter<'_>, dialog: &QuestionDialog) {
+    let rows = dialog.rows(painter.size());
+    let (whole, text, below) = places(painter.size(), rows.len(), foot_rows(dialog));
+    painter.boxed(whole, &dialog.title());
+    left(painter, dialog, whole);
     let shown = usize::from(text.height);
-    let top = inquiry.top.min(rows.len().saturating_sub(shown));
+    let top = dialog.top.min(rows.len().saturating_sub(shown));
     painter.rows(text, rows.iter().skip(top));
     more(painter, text, top, rows.len().saturating_sub(top + shown));
-    foot(painter, inquiry, below);
+    foot(painter, dialog, below);
 }
 
 /// The time left, in the title.
-fn left(painter: &mut Painter<'_>, inquiry: &Inquiry, area: Rect) {
-    let said = match inquiry.question.deadline {
-        _ if inquiry.is_over => return,
+fn left(painter: &mut Painter<'_>, dialog: &QuestionDialog, area: Rect) {
+    let said = match dialog.question.deadline {
+        _ if dialog.is_over => return,
         Some(deadline) => format!(" {} ", painter.left(deadline)),
-        None => format!(" asked {} ", painter.ago(inquiry.question.asked_at)),
+        None => format!(" asked {} ", painter.ago(dialog.question.asked_at)),
     };
-    let role = if inquiry.question.deadline.is_some() { Role::Waiting } else { Role::Faint };
+    let role = if dialog.question.deadline.is_some() { Role::Waiting } else { Role::Faint };
     let head = Rect { width: area.width.saturating_sub(2), ..area };
     painter.row_right(head, 0, &[piece(said, role)]);
 }
@@ -63,14 +63,14 @@ fn more(painter: &mut Painter<'_>, area: Rect, above: usize, below: usize) {
     painter.row_right(area, area.height - 1, &[piece(scroll, Role::Mode)]);
 }
 
-fn foot(painter: &mut Painter<'_>, inquiry: &Inquiry, area: Rect) {
+fn foot(painter: &mut Painter<'_>, dialog: &QuestionDialog, area: Rect) {
     let mut at = 1;
-    match &inquiry.question.kind {
+    match &dialog.question.kind {
         QuestionKind::Choice { labels } => {
-            let chosen = inquiry.chosen.unwrap_or(0);
+            let chosen = dialog.chosen.unwrap_or(0);
             let top = (chosen + 1).saturating_sub(MOST_LABELS);
             for (number, label) in labels.iter().enumerate().skip(top).take(MOST_LABELS) {
-                let is_chosen = inquiry.chosen == Some(number);
+                let is_chosen = dialog.chosen == Some(number);
                 let mark = painter.marker(is_chosen);
                 let role = if is_chosen { Role::Strong } else { Role::Text };
                 let row = [piece(format!("{mark} "), Role::Accent), piece(visible::one_line(label), role)];
@@ -80,31 +80,31 @@ fn foot(painter: &mut Painter<'_>, inquiry: &Inquiry, area: Rect) {
         }
         QuestionKind::Text { masked } => {
             let label = if *masked { "not recorded " } else { "" };
-            let is_here = !inquiry.is_noting && !inquiry.is_over;
+            let is_here = !dialog.is_noting && !dialog.is_over;
             let label = [piece(label, Role::Faint), painter.prompt()];
-            painter.editor(area, at, &label, &inquiry.answer, *masked, is_here);
+            painter.editor(area, at, &label, &dialog.answer, *masked, is_here);
             at += 1;
         }
         _ => {}
     }
-    if inquiry.is_noting || !inquiry.note.value().is_empty() {
+    if dialog.is_noting || !dialog.note.value().is_empty() {
         let label = [piece("note ", Role::Faint), painter.prompt()];
-        painter.editor(area, at, &label, &inquiry.note, false, inquiry.is_noting);
+        painter.editor(area, at, &label, &dialog.note, false, dialog.is_noting);
         at += 1;
     }
-    let keys = keys(painter, inquiry);
+    let keys = keys(painter, dialog);
     painter.line(area, at, &keys);
 }
 
-fn keys(painter: &Painter<'_>, inquiry: &Inquiry) -> Vec<Piece> {
+fn keys(painter: &Painter<'_>, dialog: &QuestionDialog) -> Vec<Piece> {
     use Action::*;
-    if inquiry.is_sent && !inquiry.is_over {
+    if dialog.is_sent && !dialog.is_over {
         return vec![piece("on its way", Role::Faint)];
     }
-    let context = inquiry.context();
+    let context = dialog.context();
     let mut said = Vec::new();
-    let actions: &[(Action, &str)] = match (&inquiry.question.kind, inquiry.is_noting) {
-        _ if inquiry.is_over => {
+    let actions: &[(Action, &str)] = match (&dialog.question.kind, dialog.is_noting) {
+        _ if dialog.is_over => {
             said.push(vec![piece("This question is no longer open.", Role::Strong)]);
             &[(Back, "close")]
         }
@@ -122,13 +122,13 @@ fn keys(painter: &Painter<'_>, inquiry: &Inquiry) -> Vec<Piece> {
             (Back, "later"),
         ],
     };
-    let agents = if inquiry.question.agents { "no agents" } else { "let agents" };
+    let agents = if dialog.question.agents { "no agents" } else { "let agents" };
     let rest = [(Note, "note"), (LetAgents, agents), (Abort, "end program"), (Back, "later")];
     // What agents may answer has these too.
     let is_shared = matches!(context, Context::YesNo | Context::Choice);
     let rest = rest
         .iter()
-        .filter(|(action, _)| is_shared && (*action != LetAgents || !inquiry.question.kind.is_operators()));
+        .filter(|(action, _)| is_shared && (*action != LetAgents || !dialog.question.kind.is_operators()));
     said.extend(actions.iter().chain(rest).map(|(action, word)| painter.key(context, *action, word)));
     joined(said, &piece("   ", Role::Text))
 }

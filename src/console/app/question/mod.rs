@@ -25,7 +25,7 @@ const VALUE_LINES: usize = 6;
 
 /// A question in its dialog.
 #[derive(Debug, Clone)]
-pub struct Inquiry {
+pub struct QuestionDialog {
     /// The question, as last known.
     pub question: Arc<Question>,
     /// First row shown.
@@ -46,7 +46,7 @@ pub struct Inquiry {
     pub shown_at: Option<Timestamp>,
 }
 
-impl Inquiry {
+impl QuestionDialog {
     /// Opens a question.
     pub fn new(question: Arc<Question>) -> Self {
         Self {
@@ -241,56 +241,56 @@ fn value(binding: &BindingView) -> Vec<Vec<Piece>> {
 impl App {
     /// Opens a question in its dialog.
     pub(super) fn open_question(&mut self, question: Arc<Question>) {
-        self.open(Layer::Question(Box::new(Inquiry::new(question))))
+        self.open(Layer::Question(Box::new(QuestionDialog::new(question))))
     }
 
     /// Does what a key means in the dialog of a question, which is open again after it.
-    pub(super) fn inquire(&mut self, mut inquiry: Box<Inquiry>, action: Action) {
+    pub(super) fn act_on_question(&mut self, mut dialog: Box<QuestionDialog>, action: Action) {
         use Action::*;
         match action {
-            Note if !inquiry.is_sent => inquiry.is_noting = true,
-            Action::Send | Action::Choose if inquiry.is_noting => inquiry.is_noting = false,
-            Up | Down if inquiry.context() == Context::Choice => {
-                inquiry.point(if action == Up { -1 } else { 1 });
+            Note if !dialog.is_sent => dialog.is_noting = true,
+            Action::Send | Action::Choose if dialog.is_noting => dialog.is_noting = false,
+            Up | Down if dialog.context() == Context::Choice => {
+                dialog.point(if action == Up { -1 } else { 1 });
             }
             Up | Down | PageUp | PageDown | First | Last => {
-                inquiry.top = scrolled(inquiry.top, action, draw::rows(self, &inquiry));
+                dialog.top = scrolled(dialog.top, action, draw::rows(self, &dialog));
             }
-            LetAgents if !inquiry.question.kind.is_operators() && inquiry.is_ready(self.now) => {
-                let (question, may) = (inquiry.question.id.clone(), !inquiry.question.agents);
+            LetAgents if !dialog.question.kind.is_operators() && dialog.is_ready(self.now) => {
+                let (question, may) = (dialog.question.id.clone(), !dialog.question.agents);
                 self.effects.push(Effect::Ask(Request::LetAgents { question, may, nonce: None }));
             }
-            Choose if inquiry.chosen.is_none() => self.say("point at a label first"),
-            _ => self.decide(&mut inquiry, action),
+            Choose if dialog.chosen.is_none() => self.say("point at a label first"),
+            _ => self.decide(&mut dialog, action),
         }
-        self.layers.push(Layer::Question(inquiry));
+        self.layers.push(Layer::Question(dialog));
     }
 
-    fn decide(&mut self, inquiry: &mut Inquiry, action: Action) {
-        let Some(given) = inquiry.given(action) else { return };
-        if inquiry.is_sent || inquiry.is_over {
+    fn decide(&mut self, dialog: &mut QuestionDialog, action: Action) {
+        let Some(given) = dialog.given(action) else { return };
+        if dialog.is_sent || dialog.is_over {
             return;
         }
         if self.setup.recording.is_some() || self.view.is_lost {
             self.say("nobody is there to take it");
             return;
         }
-        if !inquiry.is_ready(self.now) {
+        if !dialog.is_ready(self.now) {
             self.say("that key came too early: read, then press it again");
             return;
         }
-        inquiry.is_sent = true;
-        self.effects.push(Effect::Answer { question: inquiry.question.id.clone(), given });
+        dialog.is_sent = true;
+        self.effects.push(Effect::Answer { question: dialog.question.id.clone(), given });
     }
 
     /// Handles a key while a text is written in a dialog; false when keys mean actions there.
     pub(super) fn type_in_dialog(&mut self, key: KeyPress, action: Option<Action>) -> bool {
-        let Some(Layer::Question(inquiry)) = self.layers.last_mut() else { return false };
-        if !matches!(inquiry.context(), Context::Answer | Context::Reason) {
+        let Some(Layer::Question(dialog)) = self.layers.last_mut() else { return false };
+        if !matches!(dialog.context(), Context::Answer | Context::Reason) {
             return false;
         }
         match action {
-            Some(Action::Back) if inquiry.is_noting => inquiry.is_noting = false,
+            Some(Action::Back) if dialog.is_noting => dialog.is_noting = false,
             Some(Action::Newline) => self.edit(tui_input::InputRequest::InsertChar('\n')),
             Some(_) => return false,
             None => self.edit_key(key),
@@ -300,30 +300,30 @@ impl App {
 
     /// The runtime took an answer, or did not.
     pub(super) fn answer_taken(&mut self, id: &QuestionId, refused: Option<String>) {
-        let is_it = |layer: &Layer| matches!(layer, Layer::Question(inquiry) if inquiry.question.id == *id);
+        let is_it = |layer: &Layer| matches!(layer, Layer::Question(dialog) if dialog.question.id == *id);
         let at = self.layers.iter().position(is_it);
         if let Some(reason) = refused {
             self.toasts.fail(visible::one_line(&reason), None);
-            if let Some(Layer::Question(inquiry)) = at.and_then(|at| self.layers.get_mut(at)) {
-                inquiry.is_sent = false;
+            if let Some(Layer::Question(dialog)) = at.and_then(|at| self.layers.get_mut(at)) {
+                dialog.is_sent = false;
             }
         } else if let Some(at) = at
-            && let Layer::Question(inquiry) = self.layers.remove(at)
+            && let Layer::Question(dialog) = self.layers.remove(at)
         {
-            self.say(format!("{} answered", alias(&inquiry.question)));
+            self.say(format!("{} answered", alias(&dialog.question)));
         }
     }
 
     /// Brings dialogs of questions up to what is known. One that was settled by somebody else stays, so
     /// that a key meant for it does nothing to the screen below.
-    pub(super) fn renew_inquiries(&mut self) {
+    pub(super) fn refresh_questions(&mut self) {
         let questions = self.view.snapshot.questions.clone();
         for layer in &mut self.layers {
-            let Layer::Question(inquiry) = layer else { continue };
-            match questions.iter().find(|question| question.id == inquiry.question.id) {
-                Some(question) => inquiry.question = question.clone(),
-                None if !inquiry.is_over => {
-                    (inquiry.is_over, inquiry.is_noting) = (true, false);
+            let Layer::Question(dialog) = layer else { continue };
+            match questions.iter().find(|question| question.id == dialog.question.id) {
+                Some(question) => dialog.question = question.clone(),
+                None if !dialog.is_over => {
+                    (dialog.is_over, dialog.is_noting) = (true, false);
                     self.is_dirty = true;
                 }
                 None => {}

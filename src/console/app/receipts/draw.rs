@@ -10,6 +10,7 @@ use crate::runtime::{CallSummary, StreamLine, StreamView, TaskView};
 
 use super::sheet::Sheet;
 use crate::console::app::find::found;
+use crate::console::app::view::View;
 use crate::console::app::{App, Column, Layout, Painter, Screen, Text, alias, cut_left, cut_top, who};
 use crate::console::text::{Piece, column, count, millis, piece, right, tokens, visible, wrapped};
 use crate::console::theme::Role;
@@ -200,7 +201,7 @@ fn row(painter: &Painter<'_>, call: &CallSummary, width: u16, is_selected: bool)
     ];
     pieces.extend(cells.map(|(text, columns, role)| piece(column(&text, columns, glyphs.cut), role)));
     if width >= SUMMED_UP {
-        let summary = standing(painter.app, call).unwrap_or_else(|| call.summary.clone());
+        let summary = standing(&painter.app.view, call).unwrap_or_else(|| call.summary.clone());
         pieces.push(piece(visible::one_line(&summary), Role::Faint));
     }
     pieces
@@ -222,21 +223,21 @@ const CMD: usize = 12;
 const LINE_TOOK: usize = 8;
 
 /// Tells whether the call shown is a batch under way whose items are known.
-pub(crate) fn is_under_way(app: &App) -> bool {
+fn is_under_way(app: &App) -> bool {
     app.shown_call().is_some_and(|call| call.status.is_none()) && !cmds(app).is_empty()
 }
 
 /// Says which item a batch under way is at.
-pub(crate) fn standing(app: &App, call: &CallSummary) -> Option<String> {
-    let task = begun(app, call.seq).next_back().filter(|_| call.status.is_none())?;
+fn standing(view: &View, call: &CallSummary) -> Option<String> {
+    let task = begun(view, call.seq).next_back().filter(|_| call.status.is_none())?;
     let item = task.item?;
     Some(format!("item {}/{}  {}", item.index, item.count, visible::told(task.cmd.trim())))
 }
 
-pub(crate) fn draw_batch(painter: &mut Painter<'_>, area: Rect) {
+fn draw_batch(painter: &mut Painter<'_>, area: Rect) {
     let app = painter.app;
     let Some(call) = app.shown_call() else { return };
-    let tasks: Vec<&Arc<TaskView>> = begun(app, call.seq).collect();
+    let tasks: Vec<&Arc<TaskView>> = begun(&app.view, call.seq).collect();
     let at = tasks.last().and_then(|task| task.item).map_or(0, |item| item.index);
     // The item it is at stays on screen.
     let rows = usize::from(area.height);
@@ -267,8 +268,8 @@ fn unstarted(glyph: &'static str, word: &str, role: Role) -> Vec<Piece> {
 }
 
 /// The items of a batch that have been started, in order.
-fn begun(app: &App, call: u64) -> impl DoubleEndedIterator<Item = &Arc<TaskView>> {
-    app.view.snapshot.tasks.iter().filter(move |task| task.call == call && task.item.is_some())
+fn begun(view: &View, call: u64) -> impl DoubleEndedIterator<Item = &Arc<TaskView>> {
+    view.snapshot.tasks.iter().filter(move |task| task.call == call && task.item.is_some())
 }
 
 /// The commands of the batch shown, as they were asked for.
@@ -283,11 +284,11 @@ fn cmds(app: &App) -> Vec<&str> {
 }
 
 /// Returns the stream under way that the call shown is.
-pub(crate) fn stream_under_way(app: &App) -> Option<&StreamView> {
+fn stream_under_way(app: &App) -> Option<&StreamView> {
     app.shown_call().filter(|call| call.status.is_none())?.stream.as_ref()
 }
 
-pub(crate) fn draw_stream(painter: &mut Painter<'_>, area: Rect) {
+fn draw_stream(painter: &mut Painter<'_>, area: Rect) {
     let Some(stream) = stream_under_way(painter.app) else { return };
     let rows = usize::from(area.height.saturating_sub(2));
     painter.row(area, 0, &[piece(format!(" {}", visible::one_line(&stream_head(stream))), Role::Text)]);

@@ -15,9 +15,6 @@ use super::{App, Layout, Screen, moved};
 use crate::console::keys::Action;
 use crate::console::msg::Effect;
 
-/// Records kept for the receipts screen.
-const MOST_RECORDS: usize = 32;
-
 /// The columns of the receipts screen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Column {
@@ -93,7 +90,7 @@ impl App {
         record.envelope.is_some().then(|| Arc::clone(record))
     }
 
-    pub(crate) fn turn_column(&mut self, by: usize) {
+    pub(crate) fn cycle_column(&mut self, by: usize) {
         const TURN: [Column; 3] = [Column::Calls, Column::Receipt, Column::Envelope];
         let at = TURN.iter().position(|column| *column == self.calls.column).unwrap_or(0);
         self.calls.column = TURN[(at + by) % TURN.len()];
@@ -102,7 +99,7 @@ impl App {
     /// Folds or unfolds what stands in the row read of the envelope; elsewhere goes on to the next column.
     pub(crate) fn fold(&mut self) {
         if self.calls.column != Column::Envelope {
-            return self.turn_column(1);
+            return self.cycle_column(1);
         }
         let Some(sheet) = &mut self.calls.sheet else { return };
         sheet.envelope.at = sheet.envelope.document.fold(sheet.envelope.at);
@@ -121,7 +118,7 @@ impl App {
     }
 
     /// Gives the texts less or more room, or all.
-    pub(crate) fn turn_budget(&mut self, action: Action) {
+    pub(crate) fn change_budget(&mut self, action: Action) {
         if self.can(action)
             && let Some(sheet) = &self.calls.sheet
         {
@@ -143,15 +140,6 @@ impl App {
         }
         self.select(task);
         self.show(Screen::Focus)
-    }
-
-    pub(crate) fn record(&mut self, record: Arc<CallRecord>) {
-        self.view.asked.remove(&record.seq);
-        let records = &mut self.view.records;
-        records.insert(record.seq, record);
-        while records.len() > MOST_RECORDS {
-            records.pop_first();
-        }
     }
 
     pub(crate) fn go_in_calls(&mut self, action: Action) {
