@@ -58,13 +58,6 @@ pub struct Item {
     pub rings: bool,
 }
 
-/// The overlay's state.
-#[derive(Debug, Clone, Default)]
-pub struct Queue {
-    /// The item pointed at.
-    pub at: usize,
-}
-
 /// What the person was told of while looking elsewhere.
 #[derive(Debug, Clone, Default)]
 pub struct Bell {
@@ -241,22 +234,19 @@ impl Bell {
 impl App {
     /// Opens what waits.
     pub(super) fn open_attention(&mut self) {
-        self.open(Layer::Attention(Queue::default()))
+        self.open(Layer::Attention(0))
     }
 
     /// Does what a key means in the queue.
-    pub(super) fn attend(&mut self, mut queue: Queue, action: Action) {
+    pub(super) fn attend(&mut self, at: usize, action: Action) {
         let items = items(self);
-        match action {
-            Action::Choose => {
-                let Some(item) = items.get(queue.at.min(items.len().saturating_sub(1))) else {
-                    return;
-                };
-                return self.resolve(item.subject.clone());
-            }
-            _ => queue.at = moved(queue.at, action, 10, items.len().saturating_sub(1)),
+        let last = items.len().saturating_sub(1);
+        if action != Action::Choose {
+            return self.open(Layer::Attention(moved(at, action, 10, last)));
         }
-        self.open(Layer::Attention(queue))
+        if let Some(item) = items.get(at.min(last)) {
+            self.resolve(item.subject.clone());
+        }
     }
 
     fn resolve(&mut self, subject: Subject) {
@@ -285,7 +275,7 @@ impl App {
     }
 }
 
-pub(super) fn draw(painter: &mut Painter<'_>, queue: &Queue) {
+pub(super) fn draw(painter: &mut Painter<'_>, at: usize) {
     let app = painter.app;
     let items = items(app);
     let area = centred(painter.size(), MOST_COLUMNS, items.len().max(1) + 2, 2);
@@ -297,7 +287,7 @@ pub(super) fn draw(painter: &mut Painter<'_>, queue: &Queue) {
     let inside = painter.boxed(area, &title);
     let dots = painter.glyphs().cut;
     let (list, foot) = cut_bottom(inside, 2);
-    let at = queue.at.min(items.len().saturating_sub(1));
+    let at = at.min(items.len().saturating_sub(1));
     let top = (at + 1).saturating_sub(usize::from(list.height));
     painter.list(list, items.iter().enumerate().skip(top), |painter, (number, item)| {
         let age = painter.age(item.since);

@@ -160,8 +160,7 @@ impl App {
         let last = copying.last().0;
         copying.at = (last, 0);
         self.mode = Mode::Copy(copying);
-        if is_alternate {
-        } else {
+        if !is_alternate {
             self.copy_from(anchor)
         }
     }

@@ -133,37 +133,28 @@ impl Page {
             }
             self.all += 1;
             self.seen += usize::from(is_seen);
-            let (mark, role) = match is_seen {
-                true => (format!("{} ", glyphs.rules[1]), Role::Accent),
-                false => ("  ".to_owned(), Role::Faint),
-            };
-            self.marks.push(piece(mark, role));
+            let mark = if is_seen { glyphs.rules[1] } else { " " };
+            self.marks.push(piece(format!("{mark} "), if is_seen { Role::Accent } else { Role::Faint }));
             let text = visible::in_text(line.trim_end_matches('\n')).into_owned();
             self.lines.push(vec![piece(text, if is_seen { Role::Text } else { Role::Faint })]);
         }
     }
 
     fn reader(self, title: String) -> Reader {
-        let lines_of = |many: usize| count(many as u64);
-        let facts = match self.is_unknown {
-            true => {
-                let said = if self.heads.is_empty() { "" } else { "some of " };
-                let text =
-                    format!("{said}it was sent in another form: what of it cannot be told line by line");
-                vec![piece(text, Role::Strong)]
-            }
-            false => vec![
-                piece(format!("{} of {} lines seen", lines_of(self.seen), lines_of(self.all)), Role::Strong),
-                piece(format!("{} not", lines_of(self.all - self.seen)), Role::Faint),
-            ],
+        let [seen, all, unseen] = [self.seen, self.all, self.all - self.seen].map(|many| count(many as u64));
+        let facts = if self.is_unknown {
+            let some = if self.heads.is_empty() { "" } else { "some of " };
+            let text = format!("{some}it was sent in another form: what of it cannot be told line by line");
+            vec![piece(text, Role::Strong)]
+        } else {
+            let facts = (format!("{seen} of {all} lines seen"), format!("{unseen} not"));
+            vec![piece(facts.0, Role::Strong), piece(facts.1, Role::Faint)]
         };
         let mut document = Document::new(self.lines);
         document.set_gutter(self.marks);
         // Of several commands the keys go from one to the next.
-        let (parts, part) = match self.heads.is_empty() {
-            true => (self.begins, "part"),
-            false => (self.heads, "command"),
-        };
+        let is_one = self.heads.is_empty();
+        let (parts, part) = if is_one { (self.begins, "part") } else { (self.heads, "command") };
         Reader { title, facts, text: Text::new(document), parts, begin: 0, part }
     }
 }

@@ -37,7 +37,7 @@ impl App {
             Layer::Why(_) | Layer::List(_) => self.open(layer),
             Layer::Approval(card) => self.act_on_card(card, action),
             Layer::Question(dialog) => self.act_on_question(dialog, action),
-            Layer::Attention(queue) => self.attend(queue, action),
+            Layer::Attention(at) => self.attend(at, action),
             Layer::Paste(task, text) => self.effects.push(Effect::Send { task, input: Input::Paste(text) }),
             Layer::Help { about, top } => {
                 let rows = (help_lines(self, about).len(), usize::from(self.size.1.saturating_sub(4)));
@@ -83,7 +83,7 @@ pub(super) fn draw(painter: &mut Painter<'_>) {
         Layer::List(chooser) => super::chooser::draw(painter, chooser),
         Layer::Approval(card) => super::approval::card::draw(painter, card),
         Layer::Question(dialog) => super::question::draw::draw(painter, dialog),
-        Layer::Attention(queue) => super::attention::draw(painter, queue),
+        Layer::Attention(at) => super::attention::draw(painter, *at),
         Layer::Stop { task, .. } | Layer::Signal(task) | Layer::Why(task) | Layer::Paste(task, _) => {
             let Some(task) = app.view.task(task) else { return };
             match layer {
@@ -115,8 +115,15 @@ pub(super) fn scrolled(top: usize, action: Action, (rows, shown): (usize, usize)
     moved(top, action, shown.max(2) - 1, rows.saturating_sub(shown))
 }
 
-/// Draws a dialog in the middle of the screen, as high as its rows.
-pub(super) fn dialog(painter: &mut Painter<'_>, title: &str, rows: Vec<Vec<Piece>>) {
+/// Draws a dialog in the middle of the screen, as high as its rows and, below them, its keys.
+pub(super) fn dialog(
+    painter: &mut Painter<'_>,
+    title: &str,
+    mut rows: Vec<Vec<Piece>>,
+    context: Context,
+    keys: &[(Action, &str)],
+) {
+    rows.extend([Vec::new(), painter.keys(context, keys)]);
     let area = centred(painter.size(), DIALOG_COLUMNS, rows.len(), 1);
     let inside = painter.boxed(area, title);
     painter.list(inside, rows, |_, row| (row, false));
@@ -150,10 +157,9 @@ fn draw_paste(painter: &mut Painter<'_>, task: &TaskView, pasted: &str) {
     if lines.len() > 5 {
         rows.push(vec![piece(format!("and {} more", many(lines.len() - 5, "line")), Role::Faint)]);
     }
-    rows.push(Vec::new());
-    rows.push(painter.keys(Context::Paste, &[(Action::Confirm, "paste"), (Action::Back, "do not")]));
     let (lines, chars) = (many(lines.len(), "line"), many(pasted.chars().count(), "char"));
-    dialog(painter, &format!("paste {lines}, {chars} into {}?", alias(task)), rows);
+    let title = format!("paste {lines}, {chars} into {}?", alias(task));
+    dialog(painter, &title, rows, Context::Paste, &[(Action::Confirm, "paste"), (Action::Back, "do not")]);
 }
 
 fn many(count: usize, word: &str) -> String {

@@ -15,10 +15,10 @@ use crate::console::keys::{Action, Context};
 use crate::console::text::{self, Piece, piece, visible, wrapped};
 use crate::console::theme::Role;
 
-pub(super) fn no_tasks(painter: &mut Painter<'_>, area: Rect) {
+fn no_tasks(painter: &mut Painter<'_>, area: Rect) {
     let app = painter.app;
     if app.setup.recording.is_some() {
-        return recorded(painter, area, "No tasks in this recording.");
+        return nothing(painter, area, "No tasks in this recording.", "");
     }
     let key = app.setup.keymap.key(Context::Tasks, Action::Start).unwrap_or_default();
     let socket = app.view.snapshot.socket.display().to_string();
@@ -45,19 +45,18 @@ pub(super) fn no_tasks(painter: &mut Painter<'_>, area: Rect) {
     painter.rows(inside, &rows);
 }
 
-/// Nothing will come of a recording that is over.
-fn recorded(painter: &mut Painter<'_>, area: Rect, text: &str) {
+/// Draws what stands where there is nothing to show.
+fn nothing(painter: &mut Painter<'_>, area: Rect, title: &str, text: &str) {
     let inside = cut_left(cut_top(area, area.height / 4).1, 3).1;
-    painter.row(inside, 0, &[piece(text, Role::Title)]);
+    painter.row(inside, 0, &[piece(title, Role::Title), piece(text, Role::Text)]);
 }
 
-pub(super) fn no_calls(painter: &mut Painter<'_>, area: Rect) {
+fn no_calls(painter: &mut Painter<'_>, area: Rect) {
     if painter.app.setup.recording.is_some() {
-        return recorded(painter, area, "No calls in this recording.");
+        return nothing(painter, area, "No calls in this recording.", "");
     }
-    let inside = cut_left(cut_top(area, area.height / 4).1, 3).1;
     let text = " Each call of an agent will stand here: what it asked, the receipt it got, the envelope.";
-    painter.row(inside, 0, &[piece("No calls yet.", Role::Title), piece(text, Role::Text)]);
+    nothing(painter, area, "No calls yet.", text);
 }
 
 fn label(name: &str) -> Piece {

@@ -7,7 +7,6 @@ use tui_input::Input as Editor;
 use crate::envelope::TaskId;
 
 use super::approval::card::Card;
-use super::attention::Queue;
 use super::chooser::Chooser;
 use super::copy::Copying;
 use super::question::QuestionDialog;
@@ -33,8 +32,8 @@ pub enum Layer {
     Approval(Card),
     /// A question of a program.
     Question(Box<QuestionDialog>),
-    /// What waits for the person.
-    Attention(Queue),
+    /// What waits for the person, with the item pointed at.
+    Attention(usize),
     /// Send this paste of several lines to this task?
     Paste(TaskId, String),
     /// A list to choose from.

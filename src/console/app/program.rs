@@ -98,24 +98,9 @@ impl App {
         self.programs.top.unwrap_or(centred).min(last_top)
     }
 
-    pub(super) fn act_on_program(&mut self, action: Action) {
-        match action {
-            Action::ShowProgram => self.show(Screen::Program),
-            Action::AnswerQuestion => {
-                if let Some(question) = self.program_question().cloned() {
-                    self.open_question(question);
-                }
-            }
-            Action::NextPane => self.cycle_pane(),
-            Action::PreviousProgram => self.step_program(-1),
-            Action::NextProgram => self.step_program(1),
-            Action::OpenTask => {
-                let Some(task) = self.program_task() else { return };
-                self.select(task);
-                self.show(Screen::Focus)
-            }
-            _ => {}
-        }
+    pub(super) fn answer_program(&mut self) {
+        let question = self.program_question().cloned();
+        question.into_iter().for_each(|question| self.open_question(question));
     }
 
     /// Scrolls the source; at the line that is carried out it follows again.
@@ -132,7 +117,7 @@ impl App {
     }
 
     /// From the source to the pane of the first command, on to the next one's, and back to the source.
-    fn cycle_pane(&mut self) {
+    pub(super) fn cycle_pane(&mut self) {
         self.leave_copy();
         let at = if self.programs.in_pane { self.programs.task_at + 1 } else { 0 };
         let has_one = at < self.program_tasks().len();
@@ -150,7 +135,7 @@ impl App {
         std::mem::take(&mut self.programs.in_pane)
     }
 
-    fn step_program(&mut self, by: isize) {
+    pub(super) fn step_program(&mut self, by: isize) {
         let programs = &self.view.snapshot.programs;
         let run = self.program().map(|program| program.run.clone());
         let at = programs.iter().position(|program| Some(&program.run) == run.as_ref()).unwrap_or(0);

@@ -147,21 +147,18 @@ fn flag(painter: &Painter<'_>) -> Vec<Piece> {
     let app = painter.app;
     if let Some(scroll) = &app.scroll {
         let lines = app.view.task(&scroll.task).map_or(0, |task| task.output.lines);
-        let new = text::count(lines.saturating_sub(scroll.lines));
+        let new = lines.saturating_sub(scroll.lines);
         // In the list the keys of a text move the selection.
         let back = if app.screen == Screen::Tasks { Action::Back } else { Action::Last };
         let key = app.setup.keymap.key(app.view_context(), back).unwrap_or_default();
-        let new = match new.as_str() {
-            "0" => String::new(),
+        let new = match new {
+            0 => String::new(),
             // A number that counts on is motion too.
             _ if !app.setup.ui.motion => " new below".to_owned(),
-            new => format!(" +{new} new"),
+            new => format!(" +{} new", text::count(new)),
         };
-        return vec![
-            piece("frozen", Role::Strong),
-            piece(format!("{new}  "), Role::Text),
-            piece(key, Role::Key),
-        ];
+        let new = piece(format!("{new}  "), Role::Text);
+        return vec![piece("frozen", Role::Strong), new, piece(key, Role::Key)];
     }
     if app.reader.is_some() || app.replay.is_some() {
         return Vec::new();

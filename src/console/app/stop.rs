@@ -1,9 +1,11 @@
 //! Stopping: the dialogs that end a task, send it a signal or leave the console, and the guard of their keys.
 
+use std::sync::Arc;
+
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
-use crate::envelope::TaskId;
+use crate::envelope::{Actor, TaskId};
 use crate::runtime::{RunState, TaskView};
 
 use super::dialog::{DIALOG_COLUMNS, command_rows, dialog};
@@ -132,17 +134,15 @@ pub(super) fn draw_stop(painter: &mut Painter<'_>, task: &TaskView, kill: bool) 
         rows.push(vec![piece("2  KILL after 5 s to what is still alive", Role::Text)]);
     }
     rows.push(vec![piece(told(task), Role::Faint)]);
-    rows.push(Vec::new());
     let (stop, keep) = ((Action::Stop, "stop"), (Action::Back, "keep"));
     let keys = [stop, (Action::Kill, "kill now"), (Action::Signal, "signal"), keep];
     let gentle = |(action, _): &(Action, _)| !kill || matches!(action, Action::Kill | Action::Back);
-    rows.push(painter.keys(Context::Stop, &keys.into_iter().filter(gentle).collect::<Vec<_>>()));
+    let keys: Vec<_> = keys.into_iter().filter(gentle).collect();
     let title = format!("{} {}?", if kill { "kill" } else { "stop" }, alias(task));
-    dialog(painter, &title, rows);
+    dialog(painter, &title, rows, Context::Stop, &keys);
 }
 
 fn told(task: &TaskView) -> String {
-    use crate::envelope::Actor;
     match &task.started_by {
         Actor::Operator => "You started it.".to_owned(),
         Actor::Cli => "A script started it.".to_owned(),
@@ -161,35 +161,31 @@ pub(super) fn draw_signal(painter: &mut Painter<'_>, task: &TaskView) {
             piece(action.about(), Role::Faint),
         ]);
     }
-    rows.push(Vec::new());
-    rows.push(painter.keys(Context::Signal, &[(Action::Back, "none")]));
-    dialog(painter, &format!("signal to {}", alias(task)), rows);
+    let title = format!("signal to {}", alias(task));
+    dialog(painter, &title, rows, Context::Signal, &[(Action::Back, "none")]);
 }
 
 pub(super) fn draw_quit(painter: &mut Painter<'_>) {
     let app = painter.app;
     let dots = painter.glyphs().cut;
     let live: Vec<_> = app.view.all_tasks().into_iter().filter(|task| !task.status.is_terminal()).collect();
-    let mut rows = Vec::new();
-    for task in live.iter().take(6) {
-        let state = painter.state(task);
-        rows.push(vec![
-            piece(format!("{} ", state.glyph), state.role),
-            piece(column(&alias(task), 6, dots), Role::Text),
-            piece(visible::told(&task.cmd), Role::Text),
-        ]);
-    }
+    let row = |task: &&Arc<TaskView>| {
+        let (state, name) = (painter.state(task), column(&alias(task), 6, dots));
+        let cmd = piece(visible::told(&task.cmd), Role::Text);
+        vec![piece(format!("{} ", state.glyph), state.role), piece(name, Role::Text), cmd]
+    };
+    let mut rows: Vec<_> = live.iter().take(6).map(row).collect();
     if live.len() > 6 {
         rows.push(vec![piece(format!("and {} more", live.len() - 6), Role::Faint)]);
     }
     let programs: Vec<_> = app.ending_programs().cloned().collect();
     for program in &programs {
         let name = program.path.file_name().unwrap_or_default().to_string_lossy();
-        let glyph = painter.glyphs().states[if program.state == RunState::Asking { 2 } else { 1 }];
-        let what = match program.state {
-            RunState::Asking => "  waits for an answer; it ends, and can be gone on with",
-            _ => "  ends, and can be gone on with",
+        let (state, what) = match program.state {
+            RunState::Asking => (2, "  waits for an answer; it ends, and can be gone on with"),
+            _ => (1, "  ends, and can be gone on with"),
         };
+        let glyph = painter.glyphs().states[state];
         rows.push(vec![
             piece(format!("{glyph} "), Role::Waiting),
             piece(visible::one_line(&name).into_owned(), Role::Text),
@@ -208,20 +204,18 @@ pub(super) fn draw_quit(painter: &mut Painter<'_>) {
         (false, true) => "The runtime is in this console and ends with it.",
     };
     rows.push(vec![piece(goes_on, Role::Text)]);
-    rows.push(Vec::new());
     let stop = if live.is_empty() { "end it and quit" } else { "stop all and quit" };
     let leave = if programs.is_empty() { "leave running" } else { "end the program, leave the rest" };
     let ways = [(Action::LeaveRunning, leave), (Action::StopAll, stop)];
     let mut keys: Vec<_> = ways.into_iter().filter(|(action, _)| app.can(*action)).collect();
     keys.push((Action::Back, "stay"));
-    rows.push(painter.keys(Context::Quit, &keys));
     let title = match live.len() {
         0 if !programs.is_empty() => "quit? a program is not over".to_owned(),
         0 => "quit?".to_owned(),
         1 => "quit? 1 task runs".to_owned(),
         many => format!("quit? {many} tasks run"),
     };
-    dialog(painter, &title, rows);
+    dialog(painter, &title, rows, Context::Quit, &keys);
 }
 
 #[cfg(test)]

@@ -80,10 +80,9 @@ pub(super) fn draw_why(painter: &mut Painter<'_>, task: &TaskView) {
         let name = |name| piece(column(name, NAME, ""), Role::Faint);
         rows.extend(names.zip(fact).map(|(at, row)| [vec![name(at)], row].concat()));
     }
-    rows.push(Vec::new());
-    rows.push(painter.keys(Context::Help, &[(Action::Back, "close")]));
     let shown = painter.state(task);
-    dialog(painter, &format!("{} {} {}", alias(task), shown.glyph, shown.word), rows);
+    let title = format!("{} {} {}", alias(task), shown.glyph, shown.word);
+    dialog(painter, &title, rows, Context::Help, &[(Action::Back, "close")]);
 }
 
 fn facts(painter: &mut Painter<'_>, task: &TaskView) -> Vec<(&'static str, String)> {

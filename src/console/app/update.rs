@@ -244,12 +244,11 @@ impl App {
             Action::Pause => self.toggle_pause(),
             Action::Approvals => self.show_held(),
             Action::Attend => self.open_attention(),
-            Action::ShowProgram
-            | Action::AnswerQuestion
-            | Action::NextPane
-            | Action::PreviousProgram
-            | Action::NextProgram => self.act_on_program(action),
-            Action::OpenTask if self.screen == Screen::Program => self.act_on_program(action),
+            Action::ShowProgram => self.show(Screen::Program),
+            Action::AnswerQuestion => self.answer_program(),
+            Action::NextPane => self.cycle_pane(),
+            Action::PreviousProgram => self.step_program(-1),
+            Action::NextProgram => self.step_program(1),
             Action::Mouse => {
                 self.has_mouse = !self.has_mouse;
                 self.effects.push(Effect::Mouse(self.has_mouse));
@@ -267,7 +266,7 @@ impl App {
             Action::ExportScreenAnsi => self.export(Export::Screen(Shot::Ansi)),
             Action::CopyText => self.copy_text(),
             Action::LessRoom | Action::MoreRoom | Action::AllRoom => self.change_budget(action),
-            Action::OpenTask => self.open_task_of_call(),
+            Action::OpenTask => self.open_task(),
             other => self.act_on_task(other),
         }
     }

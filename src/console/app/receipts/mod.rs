@@ -132,8 +132,13 @@ impl App {
         }
     }
 
-    pub(crate) fn open_task_of_call(&mut self) {
-        let Some(task) = self.shown_call().and_then(|call| call.task.clone()) else { return };
+    /// Opens the task of the call shown, or the command of the program on screen.
+    pub(crate) fn open_task(&mut self) {
+        let task = match self.screen {
+            Screen::Program => self.program_task(),
+            _ => self.shown_call().and_then(|call| call.task.clone()),
+        };
+        let Some(task) = task else { return };
         if self.view.task(&task).is_none() {
             self.say("that task is no longer on the list");
             return;
