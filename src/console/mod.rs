@@ -1,6 +1,6 @@
 //! People: the terminal UI. ratatui and crossterm live only here.
 //!
-//! `App::update` decides (pure), `view::draw` shows (pure), the driver carries out. What a key does is
+//! `App::update` decides (pure), `app::draw` draws (pure), the driver carries out effects. What a key does is
 //! in `assets/keymap.toml`, what a role looks like in `themes/default.toml`.
 
 pub mod app;
@@ -34,7 +34,7 @@ pub use io::clipboard::tools as clipboard_tools;
 use options::Left;
 pub use options::{Because, Exit, Options};
 
-/// What keeps a console from running.
+/// Why a console cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The terminal cannot be read, set or written to.
@@ -45,8 +45,8 @@ pub enum Error {
     Signals(#[source] std::io::Error),
 }
 
-/// Shows the runtime to the person until they leave, the terminal goes away or a signal comes. The
-/// terminal is given back before this returns. Ending an embedded runtime is left to the caller.
+/// Runs the console until the person leaves, the terminal goes away or a signal arrives. The terminal is
+/// restored before this returns. Ending an embedded runtime is left to the caller.
 ///
 /// # Errors
 /// When there is no terminal, or it fails.
@@ -82,7 +82,7 @@ async fn show(
     io::tty::take(&tty, mouse).map_err(Error::Terminal)?;
     let own = tty.try_clone().map_err(Error::Terminal)?;
     let display = Display::new(own, clock.clone());
-    // Nobody waits for the answers: the first frame goes out, and is drawn anew when they change something.
+    // Nothing waits for the answers: the first frame is drawn now, and again when they change something.
     if capabilities.answers {
         io::tty::ask(&tty).map_err(Error::Terminal)?;
     }
@@ -121,10 +121,10 @@ async fn show(
     let mut driver =
         Driver { app, display, tty, clock, operator, carrier, keys, signals, source, times, frames };
     // tokio's budget ends with a yield, and a loop in which a screen is always new never yields: keys,
-    // signals and time would wait for good.
+    // signals and timers would starve.
     let ending = tokio::task::unconstrained(driver.run()).await?;
     if ending == Ending::Gone {
-        // The watcher's deadline stays: ending the tasks may take too long for whoever took it away.
+        // The watcher's deadline stays: ending the tasks may take longer than the hangup allows.
         std::mem::forget(ended);
     }
     driver.frames.log();
@@ -138,7 +138,7 @@ async fn show(
     Ok((ending, runtime))
 }
 
-/// Keeps how the console was arranged. It is lost when the folder cannot be written, and nothing else.
+/// Saves how the console was arranged. If the folder cannot be written, only that is lost.
 fn keep(options: &Options, app: &App) {
     let Some(path) = options.layout.as_ref().filter(|_| app.setup.recording.is_none()) else { return };
     if let Err(error) = kept::write(path, &app.arrangement()) {

@@ -1,4 +1,4 @@
-//! What reaches the console and what it asks for: messages in, effects out, both plain data.
+//! Messages to the console and effects it asks for, both plain data.
 
 use std::sync::Arc;
 
@@ -34,55 +34,55 @@ pub enum Msg {
     Focus(bool),
     /// The runtime published a new state.
     Snapshot(Arc<Snapshot>),
-    /// A shown task has a new picture.
+    /// A visible task has a new picture.
     Picture(TaskId, Picture),
-    /// A call of the person's was answered.
+    /// A call made by the person was answered.
     Answered(Answered),
-    /// What the person typed was not taken, and why.
+    /// What the person typed was refused, and why.
     Refused(TaskId, String),
-    /// A call record that was asked for.
+    /// A call record that was requested.
     Record(Arc<CallRecord>),
-    /// A page of a task's log that was asked for.
+    /// A page of a task's log that was requested.
     Page(TaskId, PageView),
-    /// What an answer may have shown of its task: the call, and whole transcripts.
+    /// The transcripts behind an answer, to mark what it showed of them.
     Coverage(u64, Vec<CommandCoverage>),
-    /// The moments of a task that is to be played again.
+    /// The moments of a task to replay.
     Reel(TaskId, Arc<Reel>),
-    /// The screen of a moment of it, by its place.
+    /// The screen of one of its moments, by index.
     Played(TaskId, usize, Picture),
     /// The line of a task's log that a search found, if there is one.
     Found(TaskId, Query, Option<u64>),
-    /// The line of a task's log on which the prompt that was looked for begins, if there is one.
+    /// The line of a task's log on which the prompt searched for begins, if there is one.
     Prompt {
         /// The task.
         task: TaskId,
         /// The line.
         line: Option<u64>,
-        /// It was looked for towards the end.
+        /// The search went towards the end.
         forward: bool,
     },
-    /// An answer to a question was taken, or why not.
+    /// An answer to a question was accepted, or why not.
     AnswerTaken(QuestionId, Option<String>),
     /// What the last command of a task printed; whether its shell has marked it.
     LastOutput(String, bool),
-    /// Something was kept as a new file.
+    /// A file was written.
     FileWritten {
         /// The folder it is in.
         folder: String,
         /// Its name there.
         name: String,
     },
-    /// Text went to clipboards: how much, and which took it.
+    /// Text was copied: how much, and to which clipboards.
     Copied(String, Vec<&'static str>),
-    /// It is time to look what tasks use.
+    /// It is time to measure what tasks use.
     UsageDue,
     /// What tasks use.
     Usage(Vec<TaskUsage>),
     /// Something could not be done.
     Failed(String),
-    /// It is this time now.
+    /// The current time.
     Tick(Timestamp),
-    /// The files of settings were read again, and these faults found.
+    /// The settings files were read again, with these faults.
     Preferences(Box<Preferences>, Vec<String>),
     /// The names of the recordings that are over.
     Recordings(Vec<String>),
@@ -92,7 +92,7 @@ pub enum Msg {
     Stopped,
 }
 
-/// The answer to a call of the person's.
+/// The answer to a call made by the person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answered {
     /// The call's number.
@@ -124,10 +124,10 @@ pub struct PageView {
     pub lines: u64,
 }
 
-/// One thing that waits, as it is told outside: safe text.
+/// Something that waits for the person, as a notification: safe text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct News {
-    /// What it is about, by which it is withdrawn; the same for as long as it waits.
+    /// Identifies what it is about, to withdraw it; the same for as long as it waits.
     pub id: String,
     /// `question`, `input`, `held`, `limit`, `left` or `lost`.
     pub kind: &'static str,
@@ -175,7 +175,7 @@ pub enum Leave {
     LeaveRunning,
 }
 
-/// Something to be done outside.
+/// Something for the driver to carry out.
 #[derive(Debug, Clone)]
 pub enum Effect {
     /// Call a tool as the operator.
@@ -199,7 +199,7 @@ pub enum Effect {
         /// What is typed.
         input: Input,
     },
-    /// Ask the runtime for something whose only answer is that it could not be done.
+    /// Send the runtime a request whose only possible answer is an error.
     Ask(Request),
     /// Answer a question.
     Answer {
@@ -208,13 +208,13 @@ pub enum Effect {
         /// The answer.
         given: Given,
     },
-    /// Call the person back: bell and notification.
+    /// Get the person's attention: bell and notification.
     Ring(String),
     /// Run the person's program for one thing that waits.
     Notify(News),
-    /// The thing waits no longer: the person's program for it is ended, or does not begin.
+    /// It waits no longer: the person's program for it is ended, or not started.
     Withdraw(String),
-    /// Look what tasks use.
+    /// Measure what tasks use.
     MeasureUsage(Vec<TaskId>),
     /// Fetch a call record.
     Fetch(u64),
@@ -234,38 +234,38 @@ pub enum Effect {
         /// How large.
         size: Size,
     },
-    /// Read what an answer may have shown of commands.
+    /// Read the transcripts behind an answer.
     Coverage {
         /// The call.
         call: u64,
         /// What it shows, of each command.
         shown: Vec<ShownCommand>,
     },
-    /// Read the moments of a task, to play it again.
+    /// Read the moments of a task, for a replay.
     Replay(TaskId),
-    /// Draw a screen of the task that is played again.
+    /// Draw a screen of the replay.
     Play {
         /// The task.
         task: TaskId,
-        /// The place of the moment.
+        /// The index of the moment.
         place: usize,
-        /// Marks of the log carried out by then.
+        /// Marks of the log applied by then.
         marks: usize,
     },
     /// Search a task's log.
     Search(TaskId, Query),
-    /// Look for a prompt in a task's log.
+    /// Search for a prompt in a task's log.
     Prompt {
         /// The task.
         task: TaskId,
-        /// The first line looked at; none is the one before the last.
+        /// The first line searched; none is the one before the last.
         from: Option<u64>,
         /// Towards the end instead of the beginning.
         forward: bool,
     },
     /// Put text on the clipboard.
     Copy(String),
-    /// Put text out of a pane on the clipboard, and say which ways it went.
+    /// Copy text, and say to which clipboards.
     Yank {
         /// The text.
         text: String,
@@ -274,9 +274,9 @@ pub enum Effect {
     },
     /// Write text to a new file.
     WriteFile {
-        /// What to call it.
+        /// Its name.
         file: FileName,
-        /// What it holds.
+        /// Its contents.
         text: String,
     },
     /// Write what a task wrote to a new file.
@@ -287,16 +287,16 @@ pub enum Effect {
         form: Form,
         /// In which colours.
         palette: Palette,
-        /// What to call it.
+        /// Its name.
         file: FileName,
     },
     /// Read what the last command of a task printed.
     LastOutput(TaskId),
     /// List the recordings that are over.
     Recordings,
-    /// Keep a theme for the consoles to come.
+    /// Save the theme in the settings.
     SaveTheme(String),
-    /// Write down what is remembered.
+    /// Save what is remembered.
     Remember(Memory),
     /// Take the mouse, or leave it to the terminal.
     Mouse(bool),

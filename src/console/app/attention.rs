@@ -1,6 +1,5 @@
-//! What waits for the person: one list, oldest first, over tasks, questions, held calls, limits and
-//! losses; and what of it is worth ringing for. Pure.
-//! The queue of what waits for the person, over the screen.
+//! What needs the person: one list, oldest first, of tasks, questions, held calls, limits and lost agents; the bell
+//! that rings for what is new; and the list over the screen. Pure.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -31,7 +30,7 @@ pub enum Subject {
     Input(TaskId),
     /// A call is held, by its ticket.
     Held(u64),
-    /// A task wrote more than is kept, or was ended for writing more than it may.
+    /// A task wrote more than is stored, or was ended for writing more than it may.
     Capped(TaskId),
     /// A task has ended and left processes that could not be ended.
     Orphans(TaskId),
@@ -58,7 +57,7 @@ pub struct Item {
     pub rings: bool,
 }
 
-/// What the person was told of while looking elsewhere.
+/// What the person was notified of while away.
 #[derive(Debug, Clone, Default)]
 pub struct Bell {
     /// The terminal has the focus, as far as known.
@@ -237,7 +236,7 @@ impl App {
         self.open(Layer::Attention(0))
     }
 
-    /// Does what a key means in the queue.
+    /// Handles a key in the attention list.
     pub(super) fn attend(&mut self, at: usize, action: Action) {
         let items = items(self);
         let last = items.len().saturating_sub(1);

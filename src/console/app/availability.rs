@@ -1,4 +1,4 @@
-//! Which actions make sense now, and why another one does not: asked by hints, help, the palette and every key.
+//! Which actions are available now, and why another is not. Hints, help, the palette and every key ask here.
 
 use std::fmt;
 
@@ -59,7 +59,7 @@ impl App {
         }
     }
 
-    /// Goes through what an action needs. To add one: name it here, there is no arm for the rest.
+    /// Checks what an action needs. To add one: name it here, there is no arm for the rest.
     fn requirements(&self, action: Action) -> Result<(), Why> {
         use Action::*;
         let task = self.at_hand();

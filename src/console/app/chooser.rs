@@ -1,6 +1,5 @@
-//! A list to choose from, narrowed by typing: the palette, the themes, the messages, the exports. Draws nothing, does
-//! nothing: whoever opened it says what a choice means.
-//! The one list widget: what is written, the items that fit it, and why one cannot be chosen.
+//! A list that typing narrows: the palette, the themes, the messages, the exports. It neither knows nor does what a
+//! choice means; whoever opened it does.
 
 use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
@@ -45,7 +44,7 @@ pub enum Kind {
     Themes(String),
     /// What was said.
     Messages,
-    /// What can be kept as a file.
+    /// What can be saved as a file.
     Exports,
 }
 
@@ -79,9 +78,9 @@ pub enum Choice {
     Call(u64),
     /// Look at this recording.
     Recording(String),
-    /// Wear this theme.
+    /// Use this theme.
     Theme(String),
-    /// Keep this as a file.
+    /// Save this as a file.
     Export(Export),
     /// Nothing: it is there to be read.
     #[default]
@@ -119,7 +118,7 @@ impl Chooser {
         self.at = at.min(self.shown.len().saturating_sub(1));
     }
 
-    /// Selects the first item that fits what is written; the best fit stands first.
+    /// Shows the items that match what is written, the best match first and selected.
     pub fn filter(&mut self) {
         let written = self.editor.value().trim().trim_start_matches(':').to_owned();
         self.at = 0;

@@ -1,5 +1,4 @@
-//! Copy mode: a picture of a pane that stands still, a cursor in it, and the text between two places.
-//! Copy mode: what its keys and the mouse do, and where the text goes.
+//! Copy mode: a still picture of a pane, a cursor in it, the selection, and where the copied text goes.
 
 use crate::envelope::TaskId;
 use crate::terminal::Size;
@@ -31,7 +30,7 @@ pub type Spot = (u16, u16);
 pub struct Copying {
     /// The task whose pane it is.
     pub task: TaskId,
-    /// The picture that stands still.
+    /// The frozen picture.
     pub picture: Picture,
     /// The first row shown.
     pub top: u16,
@@ -50,7 +49,7 @@ pub struct Copying {
 }
 
 impl Copying {
-    /// Stands on a picture of which the rows from `top` on are shown.
+    /// Enters copy mode on a picture of which the rows from `top` on are shown.
     pub fn new(task: TaskId, picture: Picture, top: u16, at: Spot) -> Self {
         let (anchor, shape, wanted, lines) = (None, Shape::Chars, None, Vec::new());
         Self { task, picture, top, at, anchor, shape, wanted, lines, was_input: false }
@@ -151,7 +150,7 @@ impl App {
         if let Mode::Copy(copying) = &self.mode { Some(copying) } else { None }
     }
 
-    /// Makes the pane at hand stand still, with a cursor at the end of what it shows.
+    /// Freezes the current pane, with a cursor at the end of what it shows.
     pub(super) fn start_copying(&mut self) {
         let Some((mut copying, follows)) = self.still() else { return };
         let is_alternate = follows && copying.picture.modes.alternate_screen;
@@ -174,7 +173,7 @@ impl App {
         self.effects.push(Effect::Page { task, anchor, size: Size::clamped(columns, ROWS) });
     }
 
-    /// Returns the pane at hand as it stands, and whether it follows its task.
+    /// Returns the current pane as it is, and whether it follows its task.
     fn still(&self) -> Option<(Copying, bool)> {
         let task = self.at_hand()?.id.clone();
         let pane = self.layout().pane(&task)?.cells;
@@ -321,7 +320,7 @@ impl App {
         self.effects.push(Effect::Yank { what: format!("{} {of}", said(&text)), text });
     }
 
-    /// Says by which ways a text went.
+    /// Says which clipboards took the text.
     pub(super) fn copied(&mut self, what: &str, ways: &[&'static str]) {
         let text = match ways {
             [] => format!("{what}: too long for the terminal, and no clipboard tool took it"),

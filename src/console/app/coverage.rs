@@ -1,6 +1,5 @@
-//! What of a task's output an answer showed: the whole transcript, and marks at the lines that were in it. A mark is
-//! set only where the text that was sent stands in the transcript letter by letter.
-//! What of the output of commands an answer shows: which streams, and what of them was sent.
+//! Which parts of a task's output an answer showed: the whole transcript, with a mark at each line that was sent. A
+//! line is marked only where the text that was sent is found in the transcript character by character.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -38,7 +37,7 @@ pub struct CommandCoverage {
     pub streams: Result<Vec<(ShownStream, Transcript)>, String>,
 }
 
-/// Returns the parts of a transcript that were sent, in bytes; none when that cannot be told for certain.
+/// Returns the byte ranges of a transcript that were sent; none when that is not certain.
 pub fn parts(stream_shown: &ShownStream, transcript: &Transcript) -> Option<Vec<Range<usize>>> {
     let all = &transcript.all;
     let Some(sent) = &stream_shown.sent else { return Some(Vec::new()) };
@@ -61,7 +60,7 @@ pub fn parts(stream_shown: &ShownStream, transcript: &Transcript) -> Option<Vec<
     Some(vec![head, start..start + tail.len()])
 }
 
-/// Where a text stands, if it stands in one place only.
+/// Returns where a text occurs, if it occurs exactly once.
 fn only(text: &str, part: &str) -> Option<usize> {
     let mut found = text.match_indices(part);
     let (at, _) = found.next().filter(|_| !part.is_empty())?;
@@ -188,7 +187,7 @@ pub struct ShownStream {
 /// Returns what an answer shows of the output of its command, or of those of its batch.
 ///
 /// # Errors
-/// Why nothing can be told of it.
+/// Why that is not known.
 pub fn shown(
     record: &CallRecord,
     task: Option<&TaskId>,
@@ -271,7 +270,7 @@ fn streams(record: &CallRecord) -> Result<Vec<ShownStream>, &'static str> {
 }
 
 impl App {
-    /// Asks for what the answer shown has told of its task, or of the commands of its batch.
+    /// Requests the coverage of the shown answer: of its task, or of the commands of its batch.
     pub(super) fn ask_for_coverage(&mut self) {
         let Some(record) = self.shown_record() else { return };
         let task = self.shown_call().and_then(|call| call.task.clone());
@@ -283,7 +282,7 @@ impl App {
         }
     }
 
-    /// Shows what an answer has told of its task, unless the person has gone on.
+    /// Shows the coverage of an answer, unless the person has moved on.
     pub(super) fn show_coverage(&mut self, call: u64, commands: &[CommandCoverage]) {
         let shown = self.shown_call().filter(|shown| shown.seq == call && self.screen == Screen::Receipts);
         let Some(shown) = shown else { return };

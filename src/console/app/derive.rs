@@ -1,4 +1,4 @@
-//! What follows from the state after each message: what to fetch, what to show, where lists stand.
+//! State derived after each message: what to fetch, what to show, where lists are scrolled to.
 
 use crate::envelope::TaskId;
 use crate::runtime::Input;

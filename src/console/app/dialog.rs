@@ -1,4 +1,4 @@
-//! What lies over the screen: which dialog has the keys, the box most are drawn in, help.
+//! Dialogs over the screen: which one has the keys, the frames they are drawn in, and help.
 
 use jiff::Timestamp;
 use ratatui::layout::Rect;
@@ -46,7 +46,7 @@ impl App {
         }
     }
 
-    /// Takes note that what lies on top is on screen: what is asked there can be answered a moment later.
+    /// Records that the topmost dialog is on screen: it can be answered a moment later.
     pub(super) fn mark_drawn(&mut self) {
         let shown_at = match self.layers.last_mut() {
             Some(Layer::Question(dialog)) => &mut dialog.shown_at,
@@ -96,8 +96,8 @@ pub(super) fn draw(painter: &mut Painter<'_>) {
     }
 }
 
-/// Where a dialog stands whose text scrolls: the box, the text in it, and below that what is chosen or written, and
-/// the keys.
+/// Returns the areas of a dialog whose text scrolls: the box, the text in it, and below that what is chosen or
+/// written, and the keys.
 pub(super) fn places(size: (u16, u16), rows: usize, foot: u16) -> (Rect, Rect, Rect) {
     const MOST_COLUMNS: u16 = 100;
     let whole = centred(size, MOST_COLUMNS, rows.saturating_add(usize::from(foot)), 2);

@@ -1,5 +1,5 @@
-//! The screen, drawn from the state alone (same state, same time, same cells; no clock, no I/O): its top row, what is
-//! shown before anything happened, and the order in which everything is drawn.
+//! Draws the console from its state alone (same state, same time, same cells; no clock, no I/O): the order of drawing,
+//! the top row, and the empty screens.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -45,7 +45,7 @@ fn no_tasks(painter: &mut Painter<'_>, area: Rect) {
     painter.rows(inside, &rows);
 }
 
-/// Draws what stands where there is nothing to show.
+/// Draws the text of an empty screen.
 fn nothing(painter: &mut Painter<'_>, area: Rect, title: &str, text: &str) {
     let inside = cut_left(cut_top(area, area.height / 4).1, 3).1;
     painter.row(inside, 0, &[piece(title, Role::Title), piece(text, Role::Text)]);
@@ -63,7 +63,7 @@ fn label(name: &str) -> Piece {
     piece(text::column(name, 9, ""), Role::Accent)
 }
 
-/// Draws the console and tells where the cursor stands and when to draw again.
+/// Draws the console; returns the cursor and when to draw again.
 pub fn draw(app: &App, buf: &mut Buffer) -> Drawn {
     let layout = Layout::of(app);
     let mut painter = Painter { app, buf, drawn: Drawn::default() };

@@ -1,7 +1,5 @@
-//! What can be kept as a file: a task, the answer to a call, the screen itself; and what the file is called.
-//! Keeping things as files: the list of what can be kept from where the person looks, and the making of it.
-//! What needs a log is made outside.
-//! The frame as something that can be kept: the cells of a drawn console as a drawing of the terminal's.
+//! Saving things as files: what can be saved from the current screen, in which format, under which name. Anything that
+//! needs a log is produced outside.
 
 use std::borrow::Cow;
 
@@ -93,7 +91,7 @@ impl FileName {
 }
 
 impl App {
-    /// Opens the list of what can be kept: first what is under the eyes, then the screen itself.
+    /// Opens the list of exports: what is shown first, then the screen itself.
     pub(super) fn open_exports(&mut self) {
         let mut items = match self.screen {
             Screen::Receipts => self.call_exports(),
@@ -200,7 +198,7 @@ impl App {
         self.toasts.offer(format!("{name} in {folder}"), path, self.now);
     }
 
-    /// Copies the path of the file that was just kept, while its message is on screen.
+    /// Copies the path of the file just saved, while its message is on screen.
     pub(super) fn copy_path(&mut self) -> bool {
         let path = self.toasts.take_path();
         let is_there = path.is_some();
@@ -234,7 +232,7 @@ fn told(form: Form) -> (&'static str, &'static str) {
     }
 }
 
-/// Draws the console as it stands, its cursor as a reversed cell.
+/// Draws the console as it is, its cursor as a reversed cell.
 pub fn photo(app: &App) -> Drawing {
     let mut buffer = Buffer::empty(Rect::new(0, 0, app.size.0, app.size.1));
     let drawn = super::draw::draw(app, &mut buffer);

@@ -1,5 +1,4 @@
-//! A text that is looked for in what is read: all its places, and the one the person is at.
-//! Finding a text in what is read: written once, then from place to place.
+//! Finding a text in what is being read, and going from match to match.
 
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
@@ -10,7 +9,7 @@ use crate::console::text::finding::{Needle, Span};
 use crate::console::text::{Document, Piece, count, piece};
 use crate::console::theme::Role;
 
-/// What is looked for, and where it stands.
+/// The text to find, and its matches.
 #[derive(Debug, Clone)]
 pub struct Finding {
     /// What is looked for.
@@ -45,7 +44,7 @@ impl Finding {
         self.go_to(self.places.iter().position(|spans| row(spans) >= text.at).unwrap_or(0), text);
     }
 
-    /// Goes on to the next place, or back to the one before, around either end.
+    /// Goes to the next or previous match, wrapping at either end.
     pub fn go_on(&mut self, forward: bool, text: &mut Text) {
         let many = self.places.len();
         if many == 0 {
@@ -151,7 +150,7 @@ impl App {
     }
 }
 
-/// What is looked for stands out in reverse, the place the person is at bold and underlined too.
+/// Matches are shown in reverse, the current one bold and underlined too.
 pub(super) fn found(painter: &mut Painter<'_>, area: Rect, text: &Text) {
     let inside = cut_left(area, 1).1;
     let Some(finding) = &painter.app.calls.finding else { return };
@@ -166,7 +165,7 @@ pub(super) fn found(painter: &mut Painter<'_>, area: Rect, text: &Text) {
     }
 }
 
-/// How often a text stands in what is read, and at which place the person is.
+/// Says how many matches there are, and which is the current one.
 pub(super) fn match_count(finding: &Finding, needle: String) -> Vec<Piece> {
     let what = match finding.count() {
         (_, 0) => "no match".to_owned(),

@@ -1,7 +1,5 @@
-//! What a console remembers from one time to the next: what was used last, and which hints were needed.
-//! Nothing of it matters: a file that cannot be read is an empty one.
-//! What a person is told who is new here: a hint until its key has been used. And what is remembered.
-//! The keys worth knowing now: at most five beside the mode, the most useful first.
+//! The keys worth knowing now, hints for newcomers until they have used the key, and what a console remembers between
+//! runs (nothing of it matters: an unreadable file counts as empty).
 
 use std::collections::BTreeSet;
 
@@ -43,7 +41,7 @@ impl Memory {
 }
 
 impl App {
-    /// Returns the hint for whoever is new here; nothing once its key has been used.
+    /// Returns the hint for a newcomer; nothing once its key has been used.
     pub fn hint(&self) -> Vec<Piece> {
         if !self.setup.ui.hints || self.setup.recording.is_some() {
             return Vec::new();
@@ -64,7 +62,7 @@ impl App {
         ]
     }
 
-    /// Takes note of a key that a hint was about.
+    /// Marks the hint about this key as learnt.
     pub(super) fn learn(&mut self, action: Option<Action>) {
         let hinted = action.filter(|action| HINTS.iter().any(|(hint, _)| hint == action));
         if hinted.is_some_and(|action| self.setup.ui.hints && self.memory.learnt.insert(action.name())) {

@@ -1,5 +1,5 @@
-//! Where everything stands: the six areas of the console for a size and a state. Views draw into it,
-//! `update` asks it what was clicked and how large a pane is.
+//! Where everything is on screen, for a size and a state. Features draw into these areas; `update` asks which area was
+//! clicked and how large a pane is.
 
 use ratatui::layout::{Margin, Position, Rect};
 
@@ -302,7 +302,7 @@ impl Layout {
         cut_top(self.list, 1).1
     }
 
-    /// Returns the place in the list, counted from the first item shown, of what stands at a position.
+    /// Returns the index of the list item at a position, counted from the first item shown.
     pub fn item_at(&self, at: Position) -> Option<usize> {
         let body = self.list_body();
         body.contains(at).then(|| usize::from((at.y - body.y) / self.item_rows.max(1)))

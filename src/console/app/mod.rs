@@ -1,4 +1,4 @@
-//! Everything the console knows: one value that `update` changes and the views read.
+//! The whole state of the console: one value that `update` changes and `draw` reads.
 
 pub mod approval;
 pub mod attention;
@@ -110,7 +110,7 @@ pub struct App {
     pub setup: Setup,
     /// Columns and rows of the terminal.
     pub size: (u16, u16),
-    /// The time, as last told.
+    /// The current time, as of the last message.
     pub now: Timestamp,
     /// What is known of the runtime.
     pub view: View,
@@ -228,12 +228,12 @@ impl App {
         self.is_dirty = false;
     }
 
-    /// Says something that passes by itself.
+    /// Shows a message that passes by itself.
     fn say(&mut self, text: impl Into<String>) {
         self.toasts.say(text, None, self.now);
     }
 
-    /// Marks the state as new to draw: a text on screen reads differently now.
+    /// Marks the state as changed, to be drawn again.
     pub fn touch(&mut self) {
         self.is_dirty = true;
     }
@@ -249,7 +249,7 @@ impl App {
         self.list.selected.as_ref().and_then(|id| self.view.task(id))
     }
 
-    /// Returns the task that keys are about: the command of the program on screen, else the selected one.
+    /// Returns the current task, which keys act on: the command of the program on screen, else the selected one.
     pub fn at_hand(&self) -> Option<&Arc<TaskView>> {
         match self.screen {
             Screen::Program => self.program_task().and_then(|id| self.view.task(&id)),
@@ -257,7 +257,7 @@ impl App {
         }
     }
 
-    /// Returns the place of the selected task in the list.
+    /// Returns the index of the selected task in the list.
     pub fn selected_at(&self) -> Option<usize> {
         let selected = self.list.selected.as_ref()?;
         self.tasks().iter().position(|task| task.id == *selected)
@@ -269,7 +269,7 @@ impl App {
         self.view.snapshot.programs.iter().filter(move |program| ends && !program.state.is_terminal())
     }
 
-    /// Returns the place of the shown call in the list.
+    /// Returns the index of the shown call in the list.
     pub fn call_at(&self) -> usize {
         let Some(seq) = self.calls.selected else { return 0 };
         self.view.newest_calls().position(|call| call.seq == seq).unwrap_or(0)

@@ -1,5 +1,4 @@
-//! What lies over a screen and takes its keys: dialogs, lists, help.
-//! Which screen is shown, and where keys go.
+//! Which screen is shown, what lies over it, and where keys go.
 
 use serde::{Deserialize, Serialize};
 use tui_input::Input as Editor;
@@ -66,7 +65,7 @@ pub enum Screen {
 }
 
 impl Screen {
-    /// Returns its name, as files are called after it.
+    /// Returns its name, which file names contain.
     pub fn word(self) -> &'static str {
         self.into()
     }
@@ -79,7 +78,7 @@ pub enum Mode {
     Observe,
     /// To this task, every one but the chord that leaves.
     Input(TaskId),
-    /// To a pane that stands still, to copy from it.
+    /// To a frozen pane, to copy from it.
     Copy(Copying),
     /// Into a line that is written at the bottom of the screen.
     Write(Prompt, Editor),

@@ -1,4 +1,4 @@
-//! What the mouse does: select, scroll, enter; in INPUT it belongs to a child that asked for it.
+//! The mouse: selecting, scrolling, opening; while typing into a task, events go to a program that asked for them.
 
 use jiff::SignedDuration;
 use ratatui::layout::Position;

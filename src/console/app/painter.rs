@@ -1,4 +1,4 @@
-//! What every view draws with: clipped text in roles, rules with titles, boxes, ages that say when they
+//! What every feature draws with: clipped text in roles, lists, titles, boxes, keys, and ages that know when they
 //! change. Nothing outside its area is ever touched.
 
 use std::ops::Range;
@@ -25,7 +25,7 @@ const TITLE_COLUMNS: u16 = 22;
 /// What a frame needs besides its cells.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Drawn {
-    /// Where the cursor stands, and its shape; hidden otherwise.
+    /// Position and shape of the cursor; hidden if none.
     pub cursor: Option<(Position, CursorShape)>,
     /// When a text on this frame will read differently.
     pub wake: Option<Timestamp>,
@@ -128,7 +128,7 @@ impl Painter<'_> {
         }
     }
 
-    /// Returns what stands before a row of a list.
+    /// Returns the mark before a row of a list.
     pub(crate) fn marker(&self, is_selected: bool) -> &'static str {
         if is_selected { self.glyphs().selected } else { " " }
     }

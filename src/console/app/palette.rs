@@ -1,4 +1,4 @@
-//! The lists one chooses from: what the palette, the themes and the messages hold, and what choosing does.
+//! The lists to choose from: the items of the palette, the themes and the messages, and what choosing one does.
 
 use serde_json::json;
 
@@ -17,7 +17,7 @@ const MOST_CALLS: usize = 200;
 const MOST_RECENT: usize = 12;
 
 impl App {
-    /// Opens the palette: what was used last stands first.
+    /// Opens the palette, what was used last first.
     pub(super) fn open_palette(&mut self) {
         let mut items = self.palette_items();
         let recent = &self.memory.recent;
@@ -130,7 +130,7 @@ impl App {
         }
     }
 
-    /// Shows of a list what fits what is written now.
+    /// Narrows the open list to what is written now.
     pub(super) fn filter_list(&mut self) {
         if let Some(Layer::List(chooser)) = self.layers.last_mut() {
             chooser.filter();
@@ -146,7 +146,7 @@ impl App {
         }
     }
 
-    /// Wears the selected theme while the list is open.
+    /// Applies the selected theme while the list is open.
     fn preview_theme(&mut self) {
         let Some(Layer::List(chooser)) = self.layers.last() else { return };
         if let (Kind::Themes(_), Some(Choice::Theme(name))) =
@@ -192,7 +192,7 @@ impl App {
         }
     }
 
-    /// Does what an action says though no key of its context was pressed.
+    /// Performs an action chosen by name, without a key of its context.
     pub(super) fn act_by_name(&mut self, action: Action) {
         if let Err(why) = self.availability(action) {
             self.say(format!("{}: {why}", action.name()));
@@ -220,7 +220,7 @@ impl App {
         self.show(Screen::Receipts)
     }
 
-    /// Runs this program as a task of its own, to be used in its pane.
+    /// Runs this program as a task, to be used in its pane.
     pub(super) fn beside(&mut self, args: &str) {
         let Some(program) = self.setup.program.as_ref() else { return };
         let quoted = program.display().to_string().replace('\'', "'\\''");

@@ -1,5 +1,5 @@
-//! A task's pane: its title, then its cells alone. The task keeps its size; a smaller pane shows its
-//! lower left part and marks what goes on beyond.
+//! A task's pane: its title and its cells. The task keeps its size; a smaller pane shows the lower left part and marks
+//! what continues beyond it.
 
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Modifier;
@@ -49,7 +49,7 @@ impl App {
         self.show_page(task.id.clone(), wanted)
     }
 
-    /// Freezes the pane of a task, which goes on showing what it does until the page asked for is there.
+    /// Freezes the pane of a task; it shows the live screen until the requested page has been read.
     pub(super) fn show_page(&mut self, task: TaskId, wanted: Anchor) {
         let Some(size) = self.layout().pane(&task).map(Pane::size) else { return };
         let (page, lines) = match self.scroll.take().filter(|scroll| scroll.task == task) {
@@ -95,7 +95,7 @@ impl App {
         }
     }
 
-    /// Lets the pane follow its task again; a search is over with it.
+    /// Unfreezes the pane: it follows its task again, and a search is over.
     pub(super) fn thaw(&mut self) -> bool {
         let was_frozen = self.scroll.take().is_some();
         self.search.take().is_some() || was_frozen
@@ -217,7 +217,7 @@ fn is_at_hand(app: &App, pane: &Pane) -> bool {
     app.at_hand().is_some_and(|task| task.id == pane.task)
 }
 
-/// What a search found stands out in reverse, the line it is at in bold too.
+/// Matches of a search are shown in reverse, the current line in bold too.
 fn draw_matches(painter: &mut Painter<'_>, pane: &Pane, scroll: &Scroll) {
     let pan = pan(painter.app, pane);
     let at = painter.app.search.as_ref().and_then(Search::line);
@@ -230,7 +230,7 @@ fn draw_matches(painter: &mut Painter<'_>, pane: &Pane, scroll: &Scroll) {
     }
 }
 
-/// What is selected stands out in reverse; the terminal's cursor is where copying stands.
+/// The selection is shown in reverse; the terminal's cursor is the cursor of copy mode.
 fn selection(painter: &mut Painter<'_>, pane: &Pane, copying: &Copying) {
     let (area, pan) = (pane.cells, pan(painter.app, pane));
     for y in 0..area.height {
@@ -248,7 +248,7 @@ fn selection(painter: &mut Painter<'_>, pane: &Pane, copying: &Copying) {
     }
 }
 
-/// The terminal's own cursor stands in the pane typed into; elsewhere a reversed cell shows it.
+/// The pane typed into has the terminal's own cursor; in others a reversed cell shows it.
 fn cursor(painter: &mut Painter<'_>, pane: &Pane, picture: &Picture, top: u16, task: &TaskView) {
     let Some(cursor) = picture.cursor.filter(|cursor| cursor.visible) else { return };
     let pan = pan(painter.app, pane);

@@ -1,5 +1,5 @@
-//! The last picture of a task's screen: cells ready to be copied to the frame, so that drawing never
-//! waits for a parser and an ended task keeps its last screen.
+//! The last picture of a task's screen, as cells ready to be copied to the frame: drawing never waits for a parser,
+//! and an ended task keeps its last screen.
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ pub struct Picture {
     columns: u16,
     rows: u16,
     used_rows: u16,
-    /// Rows that go on in the next one because the text did not fit.
+    /// Rows that continue in the next one because the text was wrapped.
     joined: Vec<bool>,
     /// The cursor; a page of a log has none.
     pub cursor: Option<Cursor>,
@@ -90,7 +90,7 @@ impl Picture {
         self.used_rows
     }
 
-    /// Tells whether a row goes on in the next one because the text did not fit.
+    /// Tells whether a row continues in the next one because the text was wrapped.
     pub fn is_joined(&self, row: u16) -> bool {
         self.joined.get(usize::from(row)).copied().unwrap_or(false)
     }
@@ -115,7 +115,7 @@ impl Picture {
         (0..self.columns).rev().find(is_text).map_or(0, |column| column + 1)
     }
 
-    /// Returns the row that stands at the top of a pane of so many rows: the last used rows are shown.
+    /// Returns the row at the top of a pane of so many rows: the last used rows are shown.
     pub fn top(&self, pane_rows: u16) -> u16 {
         self.used_rows.saturating_sub(pane_rows)
     }

@@ -1,5 +1,5 @@
-//! The program screen: the source with what is carried out, its branches and values, the question it waits for, the
-//! pane of the command it runs.
+//! The program screen: the source with its progress, branches and values, the question it waits for, and the pane of
+//! the command it runs.
 
 use std::sync::Arc;
 
@@ -28,12 +28,12 @@ pub struct Programs {
     pub in_pane: bool,
 }
 
-/// What stands beside a line.
+/// The mark beside a source line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark {
-    /// How the statement that begins here stands.
+    /// The state of the statement that begins here.
     pub state: Option<StepState>,
-    /// It is being carried out now.
+    /// It is executing now.
     pub is_current: bool,
 }
 
@@ -151,7 +151,7 @@ pub fn shown(line: &str) -> String {
     visible::in_text(&mask(line)).into_owned()
 }
 
-/// Returns what stands beside a line.
+/// Returns the mark beside a source line.
 pub fn mark(program: &ProgramView, line: u32) -> Mark {
     let holds = program.steps.iter().filter(|step| step.lines.holds(line));
     let inner = holds.min_by_key(|step| length(step.lines));

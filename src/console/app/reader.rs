@@ -1,5 +1,5 @@
-//! Reading: a text laid out for its room and where it is read, the text that takes the whole screen (the difference of
-//! two answers, a task with what of it was seen), and where a key moves a position.
+//! Reading texts: a text wrapped for its area with the row that is read, a text that takes the whole screen (the
+//! difference of two answers, the coverage of a task), and how keys move a position.
 
 use ratatui::layout::Rect;
 
@@ -13,7 +13,7 @@ use crate::console::text::diff::Diff;
 use crate::console::text::{self, Document, Piece, count, piece};
 use crate::console::theme::Role;
 
-/// Rows kept in sight above a part that was jumped to.
+/// Rows of context above a part that was jumped to.
 const CONTEXT: usize = 3;
 
 /// A text laid out for its room, and where it is read.

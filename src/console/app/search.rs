@@ -1,6 +1,5 @@
-//! A search through a task's log: what is looked for, how far it got, and where a page shows it.
-//! From prompt to prompt: where a shell has marked that one begins (OSC 133), and whole past commands with it.
-//! Searching a task's log: backwards from what is shown, then on from match to match.
+//! Searching a task's log: backwards from what is shown, then from match to match; and from prompt to prompt, where
+//! the shell marks its prompts (OSC 133).
 
 use std::ops::Range;
 
@@ -17,7 +16,7 @@ use crate::console::text::finding::{Line, Needle};
 pub struct Query {
     /// The text, as it was shown; capitals count.
     pub needle: String,
-    /// The first line looked at.
+    /// The first line searched.
     pub from: u64,
     /// Towards the end instead of the beginning.
     pub forward: bool,
@@ -33,9 +32,9 @@ impl Query {
 pub enum Outcome {
     /// The log is being read.
     Asked,
-    /// It stands in this line.
+    /// Found in this line.
     At(u64),
-    /// It stands nowhere in that direction; the line of the last match stays.
+    /// Not found in that direction; the line of the last match stays.
     Nowhere(Option<u64>),
 }
 
@@ -203,7 +202,7 @@ impl App {
         self.ask(task, Query { needle, from, forward: false }, None)
     }
 
-    /// Goes on from the match shown.
+    /// Continues from the match shown.
     pub(super) fn find_next(&mut self, forward: bool) {
         let Some(search) = &self.search else { return };
         let Some(line) = search.line() else { return };

@@ -1,5 +1,5 @@
-//! What a console is set up with from outside (settings, terminal, runtime), and how a person has arranged it: the
-//! screen, the zoom, the pins, the split, kept for each workspace.
+//! What a console is given from outside (settings, terminal, runtime), and how the person arranged it: screen, zoom,
+//! pins and split, kept for each workspace.
 
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ pub struct Setup {
     pub theme: Theme,
     /// The keys.
     pub keymap: Keymap,
-    /// The themes there are, and which is worn.
+    /// The themes, and which one is active.
     pub theme_set: ThemeSet,
     /// How the console behaves.
     pub ui: UiSettings,
@@ -36,12 +36,12 @@ pub struct Setup {
     pub is_remote: bool,
     /// It was opened to show a program that ends with it, wherever the runtime is.
     pub shows_run: bool,
-    /// The recording that is looked at; nothing can be done to it.
+    /// The recording that is open, read-only.
     pub recording: Option<String>,
 }
 
 impl App {
-    /// Takes over what the files say now.
+    /// Applies changed settings files.
     pub(super) fn reload(&mut self, preferences: Preferences, faults: Vec<String>) {
         if !faults.is_empty() {
             // A file half written, or with a slip in it: what held goes on until it is mended.
@@ -64,7 +64,7 @@ impl App {
         self.effects.push(Effect::Mouse(self.has_mouse));
     }
 
-    /// Looks so from now on.
+    /// Uses other preferences from now on.
     pub(crate) fn apply_preferences(&mut self, preferences: Preferences) {
         let Preferences { theme, keymap, theme_set, ui } = preferences;
         (self.setup.theme, self.setup.keymap) = (theme, keymap);
@@ -80,7 +80,7 @@ pub const MOST_PINS: usize = 4;
 /// Steps by which the list may be made smaller or larger.
 const MOST_SPLIT: i16 = 12;
 
-/// What is kept.
+/// The saved arrangement.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Arrangement {
@@ -120,7 +120,7 @@ impl App {
         self.touch();
     }
 
-    /// Lets the selected task keep its pane, or gives the pane free.
+    /// Pins or unpins the selected task.
     pub(crate) fn toggle_pin(&mut self) {
         let Some(id) = self.selected().map(|task| task.id.clone()) else { return };
         if self.pins.contains(&id) {

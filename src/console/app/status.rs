@@ -1,5 +1,5 @@
-//! The two rows at the bottom: the notice, or the line being written; and mode, driver, keys that work
-//! now, follow flag.
+//! The two bottom rows: a notice or the line being written; below it the mode, the driver, useful keys and the follow
+//! flag.
 
 use jiff::SignedDuration;
 use ratatui::layout::Rect;

@@ -1,4 +1,5 @@
-//! Stopping: the dialogs that end a task, send it a signal or leave the console, and the guard of their keys.
+//! Stopping: the dialogs that end a task, send it a signal or quit the console, and the guard against keys meant for
+//! another dialog.
 
 use std::sync::Arc;
 
@@ -40,7 +41,7 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// Takes note that an action opens a dialog about a task.
+    /// Records that an action opens a dialog about a task.
     pub(crate) fn opens(&mut self, task: &TaskId, action: Action, now: Timestamp) {
         if self.task.as_ref() != Some(task) {
             let used = std::mem::take(&mut self.used);

@@ -1,4 +1,4 @@
-//! What keys do to the task at hand.
+//! What keys do to the current task.
 
 use serde_json::json;
 

@@ -1,5 +1,4 @@
-//! Which tasks the list shows: all of them, or those in one state, or of one who started them.
-//! The task list: one row a task where there is width, two where the list is a column.
+//! The task list: its filter, its selection, and its rows: one line per task where there is width, two in a column.
 
 use std::sync::Arc;
 
@@ -45,7 +44,7 @@ pub enum Filter {
 }
 
 impl Filter {
-    /// Returns what stands in the list's header.
+    /// Returns the word for the list's header.
     pub fn word(self) -> &'static str {
         self.into()
     }
@@ -66,7 +65,7 @@ impl Filter {
 
 impl App {
     /// Returns the tasks that the screen goes through, in that order. The selected one is among them also when
-    /// the filter does not hold for it any more: what is looked at does not go away by itself.
+    /// the filter no longer matches it: what the person looks at does not vanish by itself.
     pub fn tasks(&self) -> Vec<&Arc<TaskView>> {
         let mut tasks = self.view.all_tasks();
         if self.screen == Screen::Tasks {
@@ -76,7 +75,7 @@ impl App {
         tasks
     }
 
-    /// Shows what the next filter holds for, of those that hold for something.
+    /// Changes to the next filter that matches anything.
     pub(crate) fn next_filter(&mut self) {
         let (all, at) = (Filter::VARIANTS, self.list.filter as usize);
         let others = all.iter().cycle().skip(at + 1).take(all.len() - 1);
@@ -84,7 +83,7 @@ impl App {
         self.set_filter(others.copied().find(|filter| holds(&filter)).unwrap_or_default());
     }
 
-    /// Shows what a filter holds for; the selection goes to the first of it unless it is in it.
+    /// Sets the filter; unless the selected task matches it, the first one that does is selected.
     pub(crate) fn set_filter(&mut self, filter: Filter) {
         self.list.filter = filter;
         self.list.top = 0;
@@ -102,7 +101,7 @@ impl App {
         self.list.is_held &= action != Action::First;
     }
 
-    /// Keeps the selection where it is: what is acted on stays under the eyes, also once it has ended.
+    /// Holds the selection: what is acted on stays selected, also once it has ended.
     pub(super) fn hold(&mut self) {
         self.list.is_held |= self.screen != Screen::Program;
     }

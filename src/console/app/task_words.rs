@@ -1,4 +1,4 @@
-//! A task's state in a glyph, a word, a role and a note: said alike wherever a task is shown.
+//! How a task's state is shown everywhere: glyph, word, role and note.
 
 use jiff::Timestamp;
 
@@ -130,7 +130,7 @@ fn placed(task: &TaskView, word: &str) -> Vec<Piece> {
     place.into_iter().chain(named).collect()
 }
 
-/// Returns why a task was started, in the words of whoever started it.
+/// Returns the description of a task, in the words of whoever started it.
 pub(crate) fn why(task: &TaskView) -> Vec<Piece> {
     let why = task.description.as_deref().map(str::trim).filter(|why| !why.is_empty());
     why.map(|why| piece(visible::told(why), Role::Faint)).into_iter().collect()

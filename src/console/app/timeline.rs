@@ -1,5 +1,5 @@
-//! What happened to the selected task, or to all: who did what, when, how many bytes. And, in a dialog, what is known of
-//! a task's state and from where.
+//! The timeline of the selected task or of all tasks: who did what, when, how many bytes. And the dialog that shows
+//! the evidence for a task's state.
 
 use ratatui::layout::Rect;
 

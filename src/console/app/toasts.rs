@@ -13,7 +13,7 @@ use crate::console::text;
 use crate::console::theme::Role;
 
 const MOST: usize = 3;
-/// Messages kept for later.
+/// Messages in the list of past ones.
 const MOST_SAID: usize = 200;
 const SHOWN: SignedDuration = SignedDuration::from_secs(4);
 const OFFERED: SignedDuration = SignedDuration::from_secs(10);
@@ -88,7 +88,7 @@ impl Toasts {
         }
     }
 
-    /// Takes note of the time.
+    /// Updates the time.
     pub fn tick(&mut self, now: Timestamp) {
         self.now = Some(now);
     }

@@ -1,5 +1,5 @@
-//! Lines a person wrote before, to be called back. Never one that was to be hidden.
-//! Where typed keys and pastes go: into the task, the composer, the prompt for a command.
+//! Where typed keys and pastes go: into the task, into a line being written, into a dialog; and the history of lines,
+//! which never holds one that was hidden.
 
 use serde_json::json;
 use tui_input::{Input as Editor, InputRequest};
@@ -15,7 +15,7 @@ use super::{App, Layer, Mode, Prompt, takes_input};
 use crate::console::keys::{Action, Context};
 use crate::console::msg::Effect;
 
-/// Lines kept.
+/// Lines in the history.
 const KEPT: usize = 100;
 
 /// Lines written before, and which of them is called back.
@@ -27,7 +27,7 @@ pub struct History {
 }
 
 impl History {
-    /// Keeps a line; the same twice in a row is kept once.
+    /// Adds a line; a repeated line is added once.
     pub fn keep(&mut self, line: &str) {
         self.back = 0;
         if line.trim().is_empty() || self.lines.last().is_some_and(|last| last == line) {
@@ -39,12 +39,12 @@ impl History {
         self.lines.push(line.to_owned());
     }
 
-    /// Begins anew at the line being written.
+    /// Returns to the line being written.
     pub fn rest(&mut self) {
         self.back = 0;
     }
 
-    /// Calls back the line before, or the one after; beyond the newest is an empty one.
+    /// Steps to an older or newer line; after the newest comes an empty one.
     pub fn step(&mut self, older: bool) -> Option<String> {
         let to = if older { self.back + 1 } else { self.back.checked_sub(1)? };
         if to == 0 {

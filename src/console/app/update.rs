@@ -1,4 +1,4 @@
-//! The console's decisions: a message changes the state and says what to do outside. No clock, no I/O.
+//! The console's decisions: a message changes the state and produces effects. No clock, no I/O.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::console::msg::{Answered, Effect, Msg};
 use crate::console::text::visible;
 
 impl App {
-    /// Takes a message in and returns what is to be done.
+    /// Handles a message and returns the effects to carry out.
     #[must_use]
     pub fn update(&mut self, msg: Msg) -> Vec<Effect> {
         self.take(msg);
@@ -77,7 +77,7 @@ impl App {
         self.is_dirty = true;
     }
 
-    /// Takes note of the time.
+    /// Updates the time.
     pub(crate) fn tick(&mut self, now: Timestamp) {
         self.now = now;
         self.toasts.tick(now);
@@ -154,7 +154,7 @@ impl App {
         matches!(self.mode, Mode::Input(_)) && self.layers.is_empty() && self.scroll.is_none()
     }
 
-    /// Does what an action says, in whatever context it was asked for.
+    /// Performs an action in the current context.
     pub(super) fn act(&mut self, action: Action) {
         if !self.layers.is_empty() {
             return self.act_in_dialog(action);

@@ -1,6 +1,5 @@
-//! What tasks use, as far as it is shown: processor, memory, processes, bytes a second; when to look again. A task
-//! that does nothing is looked at ever less often, one that is not on screen never. Pure.
-//! What is looked at of tasks: what is on screen now, and what comes of it.
+//! What the visible tasks use: processor, memory, processes, bytes per second, and when to measure again. An idle task
+//! is measured less and less often, one that is not on screen never. Pure.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -26,7 +25,7 @@ const PATIENCE: SignedDuration = SignedDuration::from_secs(10);
 /// Tasks looked at on a screen that shows as many as fit.
 const MOST: usize = 50;
 
-/// What is known of the tasks that were looked at.
+/// The measurements of tasks.
 #[derive(Debug, Clone, Default)]
 pub struct Usages {
     of: BTreeMap<TaskId, Used>,
@@ -82,7 +81,7 @@ impl Usages {
         true
     }
 
-    /// Takes note of the tasks on screen, and of what those have printed since they were looked at.
+    /// Remembers which tasks are on screen; those that have printed since are measured sooner.
     pub(crate) fn want<'a>(&mut self, tasks: impl Iterator<Item = &'a TaskView>) {
         self.wanted.clear();
         for task in tasks {
@@ -191,7 +190,7 @@ fn after(at: Timestamp, seconds: u32) -> Timestamp {
 }
 
 impl App {
-    /// Takes note of which tasks show what they use.
+    /// Determines which tasks are measured: those on screen.
     pub(super) fn want_usage(&mut self, layout: &Layout) {
         let can_look =
             !self.view.is_lost && self.setup.recording.is_none() && layout.breakpoint != Breakpoint::Sentence;

@@ -1,5 +1,5 @@
-//! What the console knows of one runtime: its last state, and what was fetched of it. Nothing here is about the
-//! person; a console of several runtimes would have several.
+//! What the console knows of one runtime: its last snapshot and what was fetched from it. Nothing here is about the
+//! person; a console for several runtimes would have several.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -13,9 +13,9 @@ use crate::runtime::{CallRecord, CallSummary, Question, QuestionId, Snapshot, Ta
 use super::picture::Picture;
 use super::usage::Usages;
 
-/// Records kept for the receipts screen.
+/// Call records cached for the receipts screen.
 const MOST_RECORDS: usize = 32;
-/// Pictures kept of tasks that have no pane at the moment.
+/// Cached pictures of tasks without a pane.
 const SPARE_PICTURES: usize = 8;
 
 /// One runtime as it is known.

@@ -1,5 +1,5 @@
-//! The card of a call that waits for the operator: which one it shows, how far it was read, and when an answer counts.
-//! The card of a call that waits for the operator: a fixed frame that no task's cells can reach.
+//! The card of a held call: which call it shows, how far it was read, when an answer counts, and its drawing: a fixed
+//! frame that no task's cells can reach.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -74,7 +74,7 @@ impl Card {
     }
 }
 
-/// Where a card stands on a screen, where its text, and where its keys.
+/// Returns the areas of a card, of its text and of its keys.
 pub(crate) fn place(size: (u16, u16), text_rows: usize) -> (Rect, Rect, Rect) {
     places(size, text_rows, FOOT)
 }
@@ -132,7 +132,7 @@ pub(crate) fn lines(call: &HeldCall, zone: &TimeZone) -> Vec<Vec<Piece>> {
     lines
 }
 
-/// A command as it is, line by line; where a line goes on below is said.
+/// A command line by line, with a mark at each line break.
 fn command_lines(cmd: &str) -> Vec<Vec<Piece>> {
     let lines: Vec<&str> = cmd.split('\n').collect();
     let last = lines.len() - 1;

@@ -1,5 +1,5 @@
-//! Approving held calls: what keys do on a card, and what a wider approval would let run. Only a key does it, and only
-//! one that was pressed after the card had been seen.
+//! Approving held calls: what keys do on a card, and what a wider approval would allow. Only a key approves, and only
+//! one pressed after the card was seen.
 
 pub mod card;
 
@@ -27,7 +27,7 @@ impl App {
         self.view.snapshot.gate.held.iter().find(|held| held.ticket == card.ticket)
     }
 
-    /// Pauses agent calls, or goes on; where calls wait for that alone, they are shown first.
+    /// Pauses agent calls, or resumes them; calls that wait only for that are shown first.
     pub(super) fn toggle_pause(&mut self) {
         if self.view.snapshot.gate.paused.is_none() {
             self.say("agent calls are paused: new commands wait for you");

@@ -1,5 +1,4 @@
-//! How fast the console itself is: the last frames and echoes, and their shares.
-//! The part of the metrics screen that measures: latencies, limits, and what each task uses.
+//! The measuring part of the metrics screen: latencies (the console's own included), limits, and what each task uses.
 
 use std::collections::VecDeque;
 use std::time::Duration;

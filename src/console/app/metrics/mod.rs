@@ -1,4 +1,4 @@
-//! The metrics screen: the counters, live, of tasks, calls, output and people.
+//! The metrics screen: live counters of tasks, calls, output and people.
 
 pub mod gauges;
 

@@ -1,4 +1,4 @@
-//! The dialog of a question: its whole text, what to go by, the keys. Never cut: what does not fit scrolls.
+//! Draws the dialog of a question: its whole text, the evidence, the keys. Nothing is cut; what does not fit scrolls.
 
 use ratatui::layout::Rect;
 

@@ -1,6 +1,5 @@
-//! A question under the person's eyes: the dialog's state, what it shows, and when a key counts. Pure.
-//! Questions and the queue of what waits: what opens them, and what keys do in them. A key that decides
-//! counts only once the question has been on screen for a moment.
+//! Questions of a program: the state of the dialog, what it shows, and what keys do in it. A key that decides counts
+//! only once the question has been on screen for a moment. Pure.
 
 pub mod draw;
 
@@ -117,7 +116,7 @@ impl QuestionDialog {
         self.question.kind.accepts(&value).then_some(Given { value, note })
     }
 
-    /// Points at another label.
+    /// Moves to another label.
     pub fn point(&mut self, by: isize) {
         let QuestionKind::Choice { labels } = &self.question.kind else { return };
         let last = labels.len().saturating_sub(1);
@@ -209,7 +208,7 @@ pub fn alias(question: &Question) -> String {
     format!("q{:02}", question.number)
 }
 
-/// A text in all its lines, unmasked, nothing left out: whoever answers must see what they answer.
+/// A text in full, unmasked: whoever answers must see what they answer.
 fn whole(text: &str, role: Role) -> Vec<Vec<Piece>> {
     text.trim_end().split('\n').map(|line| vec![piece(visible::in_text(line).into_owned(), role)]).collect()
 }
@@ -244,7 +243,7 @@ impl App {
         self.open(Layer::Question(Box::new(QuestionDialog::new(question))))
     }
 
-    /// Does what a key means in the dialog of a question, which is open again after it.
+    /// Handles a key in the dialog of a question, which stays open.
     pub(super) fn act_on_question(&mut self, mut dialog: Box<QuestionDialog>, action: Action) {
         use Action::*;
         match action {
@@ -314,7 +313,7 @@ impl App {
         }
     }
 
-    /// Brings dialogs of questions up to what is known. One that was settled by somebody else stays, so
+    /// Updates the dialogs of questions. One that was settled by somebody else stays, so
     /// that a key meant for it does nothing to the screen below.
     pub(super) fn refresh_questions(&mut self) {
         let questions = self.view.snapshot.questions.clone();

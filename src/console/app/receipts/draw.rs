@@ -1,5 +1,5 @@
-//! The calls, the receipt exactly as sent and the canonical envelope; also beside a task. Of a batch or a stream that is
-//! under way, a row for each item or line where its receipt will stand.
+//! Draws the calls, the receipt exactly as sent and the canonical envelope, also beside a task; for a batch or stream
+//! still running, a row for each item or line in place of the receipt.
 
 use std::sync::Arc;
 
@@ -88,7 +88,7 @@ fn nothing_yet(painter: &mut Painter<'_>, area: Rect) {
     painter.row(area, 0, &[piece(format!(" {text}"), Role::Faint)]);
 }
 
-/// Draws a text from a row on, one column in; marks at its right foot that it goes on.
+/// Draws a text from a row on, indented by one column, with the number of rows below at its lower right.
 pub(crate) fn reading(painter: &mut Painter<'_>, area: Rect, text: &Text, top: usize) {
     let rows = text.document.rows();
     painter.rows(cut_left(area, 1).1, rows.iter().skip(top));

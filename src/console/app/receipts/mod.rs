@@ -1,4 +1,4 @@
-//! The calls as the person reads them: which one is shown, which column is read, the texts laid out.
+//! The receipts screen: which call is shown, which column is read, and the texts to read.
 
 pub mod draw;
 pub mod sheet;
@@ -96,7 +96,7 @@ impl App {
         self.calls.column = TURN[(at + by) % TURN.len()];
     }
 
-    /// Folds or unfolds what stands in the row read of the envelope; elsewhere goes on to the next column.
+    /// Folds or unfolds the current row of the envelope; in another column goes to the next column.
     pub(crate) fn fold(&mut self) {
         if self.calls.column != Column::Envelope {
             return self.cycle_column(1);

@@ -1,5 +1,5 @@
-//! A call's texts laid out to read: as they were sent, or in the room that a budget gives them; and which lines of both
-//! say the same. What the budget took is marked line by line.
+//! The texts of a call, as they were sent or compacted to a budget, and which lines of receipt and envelope say the
+//! same. What the budget removed is marked line by line.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! A task played again: its title, its screen as it was, and a time line with what happened on it.
+//! Draws a replay: its title, the screen as it was, and a time line with the events on it.
 
 use jiff::{SignedDuration, Timestamp};
 use ratatui::layout::Rect;

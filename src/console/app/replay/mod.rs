@@ -1,6 +1,5 @@
-//! Playing a task again: its moments on a time line without long silences, and where the person is on it. Pure;
-//! the screen of a moment is drawn outside.
-//! Playing a task again: what its keys do, and which screen is wanted next.
+//! Replaying a task: its moments on a time line with long silences shortened, the position, and the keys. Pure; the
+//! screen of a moment is produced outside.
 
 pub mod draw;
 
@@ -96,7 +95,7 @@ impl Reel {
     }
 }
 
-/// Output and its consequences are seen; these are told.
+/// Tells whether an event is shown on the time line; output and what follows from it is seen anyway.
 fn is_told(event: &TaskEvent) -> bool {
     match event.fact {
         TaskFact::Input(_) | TaskFact::Refused(_) | TaskFact::Lease => true,
@@ -156,7 +155,7 @@ impl Replay {
         self.reel.as_ref().map_or(0, |reel| reel.place(self.at))
     }
 
-    /// Plays on up to now; stands still at the end.
+    /// Plays up to now; pauses at the end.
     pub fn advance(&mut self, now: Timestamp) {
         let (Some(reel), Some(since)) = (&self.reel, self.since) else { return };
         let passed = now.duration_since(since).as_millis().clamp(0, i128::from(LONGEST_FRAME));
@@ -166,7 +165,7 @@ impl Replay {
         self.since = (self.at < end).then_some(now);
     }
 
-    /// Stands still, or plays on: from the beginning where it was at the end.
+    /// Pauses, or plays on; from the beginning if it was at the end.
     pub fn turn(&mut self, now: Timestamp) {
         if self.since.take().is_some() {
             return;
@@ -183,7 +182,7 @@ impl Replay {
         self.speed = to.min(SPEEDS.len() - 1);
     }
 
-    /// Stands still at the next moment or the one before; with `told`, at one in which something happened.
+    /// Pauses at the next or previous moment; with `told`, at one with an event.
     pub fn step(&mut self, forward: bool, told: bool) {
         self.since = None;
         let Some(reel) = &self.reel else { return };
@@ -193,7 +192,7 @@ impl Replay {
         self.at = to.unwrap_or(if forward { reel.length() } else { 0 });
     }
 
-    /// Stands still at the beginning or the end.
+    /// Pauses at the beginning or the end.
     pub fn go_to_end(&mut self, end: bool) {
         self.since = None;
         self.at = self.reel.as_ref().filter(|_| end).map_or(0, |reel| reel.length());
@@ -208,7 +207,7 @@ impl Replay {
 }
 
 impl App {
-    /// Begins to play a task again.
+    /// Starts the replay of a task.
     pub(super) fn open_replay(&mut self, task: TaskId) {
         self.thaw();
         self.toasts.pass();
@@ -216,7 +215,7 @@ impl App {
         self.effects.push(Effect::Replay(task));
     }
 
-    /// Does what a key says to what is played; tells whether it was one of its keys.
+    /// Handles a key of the replay; tells whether it was one.
     pub(super) fn act_on_replay(&mut self, action: Action) -> bool {
         let now = self.now;
         let Some(replay) = &mut self.replay else { return false };
@@ -236,7 +235,7 @@ impl App {
         true
     }
 
-    /// Takes the moments of the task that is to be played.
+    /// Receives the moments of the task to replay.
     pub(super) fn reel(&mut self, task: &TaskId, reel: Arc<Reel>) {
         let now = self.now;
         if let Some(replay) = self.replay.as_mut().filter(|replay| replay.task == *task) {
@@ -244,7 +243,7 @@ impl App {
         }
     }
 
-    /// Takes the screen of a moment, if it is the one asked for.
+    /// Receives the screen of a moment, if it is the one requested.
     pub(super) fn played(&mut self, task: &TaskId, place: usize, picture: Picture) {
         let replay =
             self.replay.as_mut().filter(|replay| replay.task == *task && replay.asked == Some(place));
@@ -254,7 +253,8 @@ impl App {
         }
     }
 
-    /// Plays on, and asks for the screen of the moment: one at a time, so that a slow one is not asked for twice.
+    /// Advances the replay and requests the screen of the moment: one at a time, so that a slow one is not
+    /// requested twice.
     pub(super) fn play_on(&mut self) -> Option<Effect> {
         let now = self.now;
         if self.replay.as_ref().is_some_and(|replay| self.view.task(&replay.task).is_none()) {
