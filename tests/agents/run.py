@@ -1,0 +1,133 @@
+"""Runs the real agents through the situations, against a scripted model, and keeps what each model was given.
+
+    python3 tests/agents/run.py --pilothouse target/release/pilothouse [--agent A]... [--situation S]... [--write]
+
+Prints the table; with `--write` the fixtures beside this file and docs/agents-seen.md are made anew. Nothing leaves the
+machine but the installation of the pinned agents from npm.
+"""
+
+import argparse
+import json
+import os
+import re
+import sys
+import threading
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from model import Model  # noqa: E402
+from place import AGENTS, VERSIONS, Place, install, until  # noqa: E402
+from situations import ENVIRONMENT, ON_SCREEN, SITUATIONS, second_session  # noqa: E402
+
+HERE = Path(__file__).parent
+
+
+def receipts(place):
+    """The receipts the runtimes of this place gave to agents, in order."""
+    found = []
+    for recording in (place.run_pilothouse("audit", "list") or {}).get("recordings", []):
+        listed = place.run_pilothouse("receipt", "list", "--recording", recording["recording"], "--limit", "100") or {}
+        for row in listed.get("receipts", []):
+            if row["actor"].startswith("agent:"):
+                shown = place.run_pilothouse("receipt", "show", row["id"]) or {}
+                found.append((row["at"], shown.get("receipt", "")))
+    return [receipt for _, receipt in sorted(found)]
+
+
+def bare(text):
+    """What a client puts around a receipt, taken off."""
+    text = re.sub(r"^<untrusted_context>\n|\n</untrusted_context>$", "", text)
+    return re.sub(r"^Wall time: [\d.]+ seconds\nOutput:\n", "", text)
+
+
+def plain(text, place):
+    """What differs from run to run, given a name: paths, ids, times."""
+    text = text.replace(str(place.workspace), "<workspace>")
+    text = re.sub(re.escape(str(place.home)) + r"/\S*?/recordings/[^/\s]+", "<recording>", text)
+    text = text.replace(str(place.root), "<place>")
+    ids = {}
+    text = re.sub(r"task_[a-z0-9]{8}", lambda m: ids.setdefault(m[0], f"task_{len(ids) + 1:08}"), text)
+    return re.sub(r"\b\d+(\.\d+)? ?(ms|s)\b", "<time>", text)
+
+
+def one(agent, situation, programs, pilothouse, root):
+    """Plays one situation with one agent; returns the row of the table and the fixture."""
+    model = Model()
+    place = Place(root / f"{agent}-{situation}-{os.getpid()}", programs, pilothouse, model.port)
+    try:
+        conversation = model.play(situation, SITUATIONS[situation](place))
+        if situation in ON_SCREEN:
+            place.screen(agent, situation)
+            until(lambda: conversation.over, 120, "the end of the conversation")
+        else:
+            environment = ENVIRONMENT.get(situation, lambda _: {})(place)
+            process = place.agent(agent, situation, environment)
+            if situation == "two-sessions":
+                second = model.play("second", second_session(place))
+                place.agent(agent, "second").wait(timeout=120)
+                place.second_done = True
+                conversation.failure = second.failure
+            process.wait(timeout=240)
+        failure = conversation.failure or (None if conversation.over else "the agent ended before its model did")
+        if place.trouble:
+            failure = f"{place.trouble}; {failure}"
+        sent = receipts(place)
+        steps = []
+        for answer in conversation.answers:
+            whole = bare(answer.text)
+            steps.append({
+                "tool": answer.call.tool, "arguments": answer.call.arguments, "is_error": answer.is_error,
+                "characters": len(whole), "whole": any(whole == receipt for receipt in sent),
+                "given": plain(whole, place),
+            })
+        if not failure and not all(step["whole"] for step in steps):
+            failure = "a receipt was changed by the client"
+        return {"agent": agent, "version": VERSIONS[agent][1], "situation": situation, "tools": conversation.tools,
+                "searched": conversation.searched, "failure": failure, "steps": steps}
+    except Exception as error:
+        screen = place.terminal.shown() if place.terminal else ""
+        return {"agent": agent, "version": VERSIONS[agent][1], "situation": situation, "tools": [], "searched": False,
+                "failure": f"{type(error).__name__}: {error}\n{screen}", "steps": []}
+    finally:
+        if os.environ.get("PILOTHOUSE_KEEP"):
+            print("kept", place.root, file=sys.stderr)
+        else:
+            place.close()
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("--pilothouse", type=Path, required=True)
+    arguments.add_argument("--agent", action="append", choices=AGENTS)
+    arguments.add_argument("--situation", action="append", choices=list(SITUATIONS))
+    arguments.add_argument("--cache", type=Path, default=Path.home() / ".cache/pilothouse-agents")
+    arguments.add_argument("--write", action="store_true")
+    chosen = arguments.parse_args()
+    programs = install(chosen.cache / "programs")
+    rows, lock = [], threading.Lock()
+
+    def play(agent):
+        for situation in chosen.situation or SITUATIONS:
+            began = time.monotonic()
+            row = one(agent, situation, programs, chosen.pilothouse.resolve(), chosen.cache / "runs")
+            with lock:
+                rows.append(row)
+                verdict = "ok" if not row["failure"] else "FAILED " + row["failure"]
+                print(f"{agent:9} {situation:16} {time.monotonic() - began:5.1f} s  {verdict}", flush=True)
+                if chosen.write and row["steps"]:
+                    target = HERE / "fixtures" / agent / f"{situation}.json"
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    target.write_text(json.dumps(row, indent=1, ensure_ascii=False) + "\n")
+
+    threads = [threading.Thread(target=play, args=(agent,)) for agent in chosen.agent or AGENTS]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    sys.exit(any(row["failure"] for row in rows))
+
+
+if __name__ == "__main__":
+    main()
