@@ -1,5 +1,8 @@
 //! What can be typed after `pilothouse`: the clap tree, derived from the registry of commands.
 
+use std::ffi::OsString;
+use std::iter;
+
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command as Clap};
 
@@ -25,6 +28,21 @@ pub(super) struct Typed<'a> {
 
 /// Returns the whole tree.
 pub(super) fn tree() -> Clap {
+    grown(|_| true)
+}
+
+/// Returns the tree with the arguments of those commands that these words may name: all words of the path of what is typed
+/// stand among them. The others keep name and purpose. To declare all takes a few milliseconds, most of a short command's time.
+pub(super) fn tree_for(argv: &[OsString]) -> Clap {
+    let typed = |word: &str| argv.iter().any(|given| given == word);
+    grown(|command| {
+        let paths = iter::once(command.path.as_str()).chain(command.aliases.iter().copied());
+        paths.into_iter().any(|path| path.split('.').all(typed))
+    })
+}
+
+/// Returns the tree with the arguments of the commands that are chosen.
+fn grown(is_chosen: impl Fn(&Command) -> bool) -> Clap {
     let root = Clap::new("pilothouse")
         .version(env!("CARGO_PKG_VERSION"))
         .about("The operator's console for coding agents")
@@ -35,22 +53,32 @@ pub(super) fn tree() -> Clap {
     let root = looks(root);
     COMMANDS.iter().fold(root, |root, command| {
         let words: Vec<&str> = command.words().collect();
-        grow(root, command, "", &words)
+        let declare = |clap| {
+            let clap = name(command, clap);
+            if is_chosen(command) { declare(command, clap) } else { clap }
+        };
+        grow(root, &declare, "", &words)
     })
 }
 
 /// Adds a command beneath the groups its path names.
-fn grow(parent: Clap, command: &'static Command, above: &str, words: &[&str]) -> Clap {
+fn grow(parent: Clap, declare: &dyn Fn(Clap) -> Clap, above: &str, words: &[&str]) -> Clap {
     let Some((word, rest)) = words.split_first() else {
-        return declare(command, parent);
+        return declare(parent);
     };
     if parent.get_subcommands().any(|known| known.get_name() == *word) {
-        return parent.mut_subcommand(*word, |known| grow(known, command, &format!("{above}{word}."), rest));
+        return parent.mut_subcommand(*word, |known| grow(known, declare, &format!("{above}{word}."), rest));
     }
     let fresh = Clap::new((*word).to_owned());
     let path = format!("{above}{word}.");
     let fresh = if rest.is_empty() { fresh } else { group(fresh, &path) };
-    parent.subcommand(grow(fresh, command, &path, rest))
+    parent.subcommand(grow(fresh, declare, &path, rest))
+}
+
+/// Gives a command its purpose and its other names.
+fn name(command: &Command, clap: Clap) -> Clap {
+    let aliases = command.aliases.iter().filter_map(|alias| alias.rsplit('.').next());
+    clap.about(command.about).visible_aliases(aliases.map(str::to_owned).collect::<Vec<_>>())
 }
 
 fn group(clap: Clap, path: &str) -> Clap {
@@ -69,10 +97,7 @@ fn declare(command: &'static Command, clap: Clap) -> Clap {
         .value_name("FORM")
         .value_parser(PossibleValuesParser::new(forms(command)))
         .help("How to answer. Default: plain on a terminal, json otherwise");
-    let aliases = command.aliases.iter().filter_map(|alias| alias.rsplit('.').next());
-    let clap = fields::declare(command.input_schema(), clap.about(command.about))
-        .visible_aliases(aliases.map(str::to_owned).collect::<Vec<_>>())
-        .arg(output);
+    let clap = fields::declare(command.input_schema(), clap).arg(output);
     let clap = if command.runs_commands() { clap.arg(private()) } else { clap };
     let opens_console = matches!(command.path.as_str(), "open" | "demo" | "run");
     let clap = if opens_console { looks(clap) } else { clap };
@@ -191,6 +216,20 @@ mod tests {
                     command.path
                 );
             }
+        }
+    }
+
+    #[test]
+    fn the_tree_of_what_is_typed_says_of_it_what_the_whole_tree_says() {
+        let help = |tree: Clap, argv: &[OsString]| tree.try_get_matches_from(argv).unwrap_err().to_string();
+        for command in COMMANDS.iter() {
+            let words = iter::once("pilothouse").chain(command.words()).chain(["--help"]);
+            let argv: Vec<OsString> = words.map(OsString::from).collect();
+            assert_eq!(help(tree_for(&argv), &argv), help(tree(), &argv), "{}", command.path);
+        }
+        for line in [&["pilothouse", "--help"][..], &["pilothouse", "task"], &["pilothouse", "taks"]] {
+            let argv: Vec<OsString> = line.iter().map(OsString::from).collect();
+            assert_eq!(help(tree_for(&argv), &argv), help(tree(), &argv), "{line:?}");
         }
     }
 

@@ -76,7 +76,7 @@ pub fn run(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
     if argv.get(1).is_some_and(|word| word == "__detach") {
         return detach::run();
     }
-    let matches = match args::tree().try_get_matches_from(argv) {
+    let matches = match args::tree_for(&argv).try_get_matches_from(argv) {
         Ok(matches) => matches,
         Err(refusal) => return refuse(&refusal),
     };

@@ -36,20 +36,35 @@ def receipts(place):
     return [receipt for _, receipt in sorted(found)]
 
 
-def bare(text):
-    """What a client puts around a receipt, taken off."""
-    text = re.sub(r"^<untrusted_context>\n|\n</untrusted_context>$", "", text)
-    return re.sub(r"^Wall time: [\d.]+ seconds\nOutput:\n", "", text)
+def form(text, sent):
+    """How the model was given a receipt: the receipt, and what the client made of it.
+
+    `text`: as it is, or between marks of the client's; `dump`: whole, within a JSON text; `cut`: not whole;
+    `client`: the client answered itself, and the call never came to us.
+    """
+    bare = re.sub(r"^<untrusted_context>\n|\n</untrusted_context>$", "", text)
+    bare = re.sub(r"^Wall time: [\d.]+ seconds\nOutput:\n", "", bare)
+    if bare in sent:
+        return bare, "text"
+    for receipt in sent:
+        once = json.dumps(receipt, ensure_ascii=False)[1:-1]
+        if once in text or json.dumps(once, ensure_ascii=False)[1:-1] in text:
+            return receipt, "dump"
+    return bare, "cut" if re.search("task_|exited|kind=", bare) else "client"
 
 
-def plain(text, place):
-    """What differs from run to run, given a name: paths, ids, times."""
-    text = text.replace(str(place.workspace), "<workspace>")
-    text = re.sub(re.escape(str(place.home)) + r"/\S*?/recordings/[^/\s]+", "<recording>", text)
-    text = text.replace(str(place.root), "<place>")
+def plainly(place):
+    """Gives a name to what differs from run to run: paths, ids in their order, times."""
     ids = {}
-    text = re.sub(r"task_[a-z0-9]{8}", lambda m: ids.setdefault(m[0], f"task_{len(ids) + 1:08}"), text)
-    return re.sub(r"\b\d+(\.\d+)? ?(ms|s)\b", "<time>", text)
+
+    def plain(text):
+        text = text.replace(str(place.workspace), "<workspace>")
+        text = re.sub(re.escape(str(place.home)) + r"/\S*?/recordings/[^/\s]+", "<recording>", text)
+        text = text.replace(str(place.root), "<place>")
+        text = re.sub(r"task_[a-z0-9]{8}", lambda found: ids.setdefault(found[0], f"task_{len(ids) + 1:08}"), text)
+        return re.sub(r"\b\d+(\.\d+)? ?(ms|s)\b", "<time>", text)
+
+    return plain
 
 
 def one(agent, situation, programs, pilothouse, root):
@@ -74,16 +89,15 @@ def one(agent, situation, programs, pilothouse, root):
         if place.trouble:
             failure = f"{place.trouble}; {failure}"
         sent = receipts(place)
-        steps = []
+        steps, plain = [], plainly(place)
         for answer in conversation.answers:
-            whole = bare(answer.text)
+            receipt, how = form(answer.text, sent)
             steps.append({
-                "tool": answer.call.tool, "arguments": answer.call.arguments, "is_error": answer.is_error,
-                "characters": len(whole), "whole": any(whole == receipt for receipt in sent),
-                "given": plain(whole, place),
+                "tool": answer.call.tool, "arguments": json.loads(plain(json.dumps(answer.call.arguments))),
+                "form": how, "characters": len(receipt), "given": plain(receipt),
             })
-        if not failure and not all(step["whole"] for step in steps):
-            failure = "a receipt was changed by the client"
+        if not failure and any(step["form"] == "cut" for step in steps):
+            failure = "a receipt was cut by the client"
         return {"agent": agent, "version": VERSIONS[agent][1], "situation": situation, "tools": conversation.tools,
                 "searched": conversation.searched, "failure": failure, "steps": steps}
     except Exception as error:
@@ -95,6 +109,41 @@ def one(agent, situation, programs, pilothouse, root):
             print("kept", place.root, file=sys.stderr)
         else:
             place.close()
+
+
+MEANING = {"text": "whole", "dump": "whole, within JSON", "client": "answered by the client"}
+
+
+def cell(row):
+    """What the table says of a situation: how each receipt came to the model, and how long the longest was."""
+    if row is None:
+        return ""
+    if row["failure"]:
+        return "**failed**"
+    forms = sorted({step["form"] for step in row["steps"]} - {"text"})
+    longest = max(step["characters"] for step in row["steps"])
+    return ", ".join(["whole"] * (forms != ["client"]) + [MEANING[form] for form in forms]) + f" ({longest:,})"
+
+
+def table(rows):
+    """The page of what was seen, from the fixtures."""
+    found = {(row["agent"], row["situation"]): row for row in rows}
+    lines = [
+        "# What the agents' models were given", "",
+        "Made by `.ci/long agents`: the real agents, a scripted model, this program. Each cell says how the receipts came to the",
+        "model, and in brackets how many characters the longest one had. The texts are in `tests/agents/fixtures`.", "",
+        "| situation | " + " | ".join(f"{agent} {VERSIONS[agent][1]}" for agent in AGENTS) + " |",
+        "|---|" + "---|" * len(AGENTS),
+    ]
+    for situation in SITUATIONS:
+        lines.append(f"| {situation} | " + " | ".join(cell(found.get((agent, situation))) for agent in AGENTS) + " |")
+    own = [
+        f"- {row['agent']}, {row['situation']}: `{step['given'].strip()[:200]}`"
+        for row in rows for step in row["steps"] if step["form"] == "client"
+    ]
+    lines += ["", "Answered by the client itself, so that the call never came to Pilothouse:", "", *sorted(own)] if own else []
+    lines += ["", "*whole, within JSON*: Gemini CLI gives its model an error as a JSON text of the whole answer; the receipt is in it.", ""]
+    return "\n".join(lines)
 
 
 def main():
@@ -126,6 +175,9 @@ def main():
         thread.start()
     for thread in threads:
         thread.join()
+    if chosen.write:
+        kept = [json.loads(path.read_text()) for path in sorted((HERE / "fixtures").glob("*/*.json"))]
+        (HERE.parent.parent / "docs/agents-seen.md").write_text(table(kept))
     sys.exit(any(row["failure"] for row in rows))
 
 

@@ -17,7 +17,7 @@ use crate::support::{Agent, Console, Home, program_word, wait_until};
 const MODERN: &str = "2026-07-28";
 
 /// A shim, and the two ends of it that an agent holds.
-struct Wire {
+pub(crate) struct Wire {
     shim: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
@@ -39,7 +39,7 @@ impl Wire {
     }
 
     /// Starts a shim and opens the conversation as the program `name`.
-    fn open(home: &Home, name: &str) -> Self {
+    pub(crate) fn open(home: &Home, name: &str) -> Self {
         Self::start(home, &[]).opened(name)
     }
 
@@ -68,7 +68,7 @@ impl Wire {
         self.write(request.to_string().as_bytes());
     }
 
-    fn ask(&mut self, id: Value, method: &str, params: Value) -> Value {
+    pub(crate) fn ask(&mut self, id: Value, method: &str, params: Value) -> Value {
         self.send(id.clone(), method, params);
         let answer = self.read();
         assert_eq!(answer["id"], id, "{answer}");
