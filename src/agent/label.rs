@@ -1,22 +1,18 @@
 //! What an agent is called.
 
+use super::clients;
 use crate::envelope::{SafeText, one_line};
 
 /// Longest label and client name kept.
 const NAME_CHARS: usize = 64;
 /// The label of an agent that does not say who it is.
 const NAMELESS: &str = "agent";
-/// Agents that call their MCP client something else: (how its name begins, what the agent is called).
-const KNOWN: [(&str, &str); 2] = [("codex-mcp-client", "codex"), ("gemini-cli-mcp-client", "gemini")];
 
 /// Returns the label an agent wants: the one its user chose, else the name of its client. Both come from
 /// outside: one short line, whatever they hold.
 pub(super) fn label(asked: Option<&str>, client: Option<&str>) -> String {
     let clean = |text: &str| Some(name(text)).filter(|text| !text.is_empty());
-    let named = client.map(|name| {
-        let known = KNOWN.into_iter().find(|(begins, _)| name.starts_with(begins));
-        known.map_or(name, |(_, agent)| agent)
-    });
+    let named = client.map(|name| clients::find(name).map_or(name, |known| known.label));
     asked.and_then(clean).or_else(|| named.and_then(clean)).unwrap_or_else(|| NAMELESS.to_owned())
 }
 

@@ -9,13 +9,21 @@ use crate::link::Profile;
 /// The key of the canonical envelope in a result's `_meta`.
 pub const ENVELOPE_KEY: &str = "dev.pilothouse/envelope";
 
-/// Returns the result of a call. A command that exited with 1 is no error: the tool worked.
-pub(super) fn result(profile: Profile, envelope: &Envelope, receipt: SafeText) -> CallToolResult {
+/// Returns the result of a call. A command that exited with 1 is no error: the tool worked. An error has the envelope
+/// in `_meta` only where the client hides that from its model.
+pub(super) fn result(
+    profile: Profile,
+    envelope: &Envelope,
+    receipt: SafeText,
+    hides_meta: bool,
+) -> CallToolResult {
     let mut result = CallToolResult::success(vec![ContentBlock::text(String::from(receipt))]);
     result.is_error = Some(envelope.is_error());
-    let mut meta = MetaObject::default();
-    meta.insert(ENVELOPE_KEY.to_owned(), envelope.to_value());
-    result.meta = Some(meta);
+    if hides_meta || !envelope.is_error() {
+        let mut meta = MetaObject::default();
+        meta.insert(ENVELOPE_KEY.to_owned(), envelope.to_value());
+        result.meta = Some(meta);
+    }
     if profile == Profile::Structured {
         result.structured_content = Some(envelope.to_value());
     }
@@ -37,13 +45,14 @@ mod tests {
             Profile::Receipt,
             &envelope,
             SafeText::lines("Process exited with code 3"),
+            true,
         ));
         let plain = plain.expect("serialises");
         assert_eq!(plain["content"], json!([{"type": "text", "text": "Process exited with code 3"}]));
         assert_eq!(plain["isError"], json!(false));
         assert_eq!(plain["_meta"][ENVELOPE_KEY], envelope.to_value());
         assert_eq!(plain.get("structuredContent"), None);
-        let both = serde_json::to_value(result(Profile::Structured, &envelope, SafeText::default()))
+        let both = serde_json::to_value(result(Profile::Structured, &envelope, SafeText::default(), true))
             .expect("serialises");
         assert_eq!(both["structuredContent"], envelope.to_value());
     }
@@ -51,6 +60,9 @@ mod tests {
     #[test]
     fn an_error_envelope_is_an_error_result() {
         let envelope = Envelope::error("TaskStop", ToolError::new(ErrorKind::TaskNotFound, "No such task."));
-        assert_eq!(result(Profile::Receipt, &envelope, SafeText::default()).is_error, Some(true));
+        let shown = result(Profile::Receipt, &envelope, SafeText::default(), true);
+        assert_eq!((shown.is_error, shown.meta.is_some()), (Some(true), true));
+        let bare = result(Profile::Receipt, &envelope, SafeText::default(), false);
+        assert_eq!((bare.is_error, bare.meta), (Some(true), None));
     }
 }

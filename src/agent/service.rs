@@ -17,11 +17,11 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::transport::Transport;
-use super::{label, results, schema};
+use super::{clients, label, results, schema};
 use crate::envelope::{Actor, SafeText};
 use crate::link::{Client, Hello, Peer, Profile};
 use crate::runtime::{AgentPeer, Handle};
-use crate::tools::{self, Caller};
+use crate::tools::{self, Caller, Room};
 
 /// Time between two signs of life while a call blocks.
 const HEARTBEAT: Duration = Duration::from_secs(5);
@@ -46,6 +46,7 @@ pub(super) const LABEL_METHOD: &str = "notifications/dev.pilothouse/label";
 struct Who {
     label: String,
     peer: AgentPeer,
+    client: Option<&'static clients::Client>,
 }
 
 /// One agent's view of the runtime.
@@ -86,7 +87,7 @@ pub async fn serve(client: Client, runtime: Handle, stop: CancellationToken) {
     }
     converse(service, transport, gone, stop).await;
     // Now, not after its calls: who comes back meanwhile has its label and its tasks again.
-    if let Some(Who { label, peer }) = who.get() {
+    if let Some(Who { label, peer, .. }) = who.get() {
         runtime.agent_gone(label, peer);
     }
     calls.close();
@@ -137,7 +138,8 @@ impl Service {
                 profile: self.profile.as_str(),
             };
             let wanted = label::label(self.asked_label.as_deref(), client.map(|(name, _)| name));
-            Who { label: self.runtime.agent_connected(&wanted, &peer), peer }
+            let client = client.and_then(|(name, _)| clients::find(name));
+            Who { label: self.runtime.agent_connected(&wanted, &peer), peer, client }
         })
     }
 }
@@ -188,7 +190,11 @@ impl ServerHandler for Service {
                 None,
             ));
         };
-        let caller = Caller { actor: self.actor(context.client_info().as_ref()), cwd: self.cwd.clone() };
+        let actor = self.actor(context.client_info().as_ref());
+        let client = self.who.get().and_then(|who| who.client);
+        let mut caller = Caller::new(actor, self.cwd.clone());
+        caller.room = client.map_or_else(Room::default, |client| client.room);
+        let hides_meta = client.is_none_or(|client| client.hides_meta_of_errors);
         let input = Value::Object(request.arguments.unwrap_or_default());
         let withdrawn = CancellationToken::new();
         let mut call =
@@ -212,7 +218,9 @@ impl ServerHandler for Service {
             never = heartbeat(&context, tool.name) => match never {},
         };
         match answered {
-            Ok(Some(answer)) => Ok(results::result(self.profile, &answer.envelope, answer.receipt).into()),
+            Ok(Some(answer)) => {
+                Ok(results::result(self.profile, &answer.envelope, answer.receipt, hides_meta).into())
+            }
             Ok(None) => Err(withdrawal()),
             Err(error) => Err(ErrorData::internal_error(format!("{} broke: {error}", tool.name), None)),
         }

@@ -52,7 +52,7 @@ impl Context {
             Engine::Embedded(embedded) => {
                 let Embedded { runtime, idempotency } = embedded.clone();
                 self.engine = Engine::Embedded(embedded);
-                let caller = Caller { actor: Actor::Cli, cwd: self.host.cwd()? };
+                let caller = Caller::new(Actor::Cli, self.host.cwd()?);
                 let answer = tools::call_once(&runtime, &caller, &idempotency, once, tool, input).await;
                 let handle =
                     answer.envelope.result().and_then(|result| result.pointer("/task_handle/task_id"));

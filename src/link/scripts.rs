@@ -138,7 +138,7 @@ pub async fn serve(
 ) -> Result<(), Error> {
     let Client { hello, peer, lines, mut writer, .. } = client;
     let runtime = &runtime.within(enclosing_task(peer.pid).and_then(within));
-    let caller = Caller { actor: Actor::Cli, cwd: hello.cwd };
+    let caller = Caller::new(Actor::Cli, hello.cwd);
     let mut reader = lines.into_reader();
     let mut watched = Watched { runtime, seq: None };
     loop {

@@ -4,6 +4,7 @@
 //! envelope, and the receipt a model reads is made from that envelope alone. This layer reads no socket and draws
 //! nothing; the caller brings the runtime and says who it is.
 
+mod budget;
 mod call;
 mod cancel_guard;
 mod errors;
@@ -27,11 +28,12 @@ pub mod task_status;
 pub mod task_stop;
 mod verb;
 
+pub use budget::{Budget, RECEIPT_CHARS, Room};
 pub use call::{Answer, call};
 pub use idempotency::{IdempotencyKeys, call_once};
 pub use input::read as read_input;
-pub use preview::{Cursor, StreamPreview, output_budget};
-pub use receipt::{RECEIPT_CHARS, Rendered, Source};
+pub use preview::{Cursor, StreamPreview};
+pub use receipt::{Rendered, Source};
 pub use schema::{input as input_schema, result as output_schema};
 pub use schemas::schemas;
 pub use table::{TOOLS, Tool, find, render, render_with_sources};

@@ -5,7 +5,9 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use super::receipt::{Artifact, OUTPUT_ROOM, fit_output, safe_chars};
+use super::budget::{Budget, Room};
+use super::receipt::{Artifact, fit_output, safe_size};
+use crate::envelope::SafeText;
 use crate::envelope::preview::{self, Preview, Text};
 use crate::runtime::{Error, Output, Stream};
 
@@ -20,13 +22,6 @@ pub struct StreamPreview {
     pub dropped_bytes: u64,
     /// The output is gone.
     pub is_lost: bool,
-}
-
-/// Returns the budget in characters for the tokens a call asks for: never more than a receipt has room for, so that a
-/// preview which the answer calls complete is not cut later.
-#[must_use]
-pub fn output_budget(asked_tokens: Option<u64>) -> usize {
-    preview::budget_chars(asked_tokens).min(OUTPUT_ROOM)
 }
 
 impl StreamPreview {
@@ -45,33 +40,33 @@ impl StreamPreview {
     }
 
     /// Reads both streams of a command and cuts them to one budget.
-    pub(super) async fn streams(output: &Output, budget_chars: usize) -> Result<(Self, Self), Error> {
-        let stdout = output.text(Stream::Stdout, 0, budget_chars).await?;
-        let stderr = output.text(Stream::Stderr, 0, budget_chars).await?;
-        let (stdout, stderr) = Self::pair(&stdout, &stderr, budget_chars);
+    pub(super) async fn streams(output: &Output, budget: Budget) -> Result<(Self, Self), Error> {
+        let stdout = output.text(Stream::Stdout, 0, budget.chars).await?;
+        let stderr = output.text(Stream::Stderr, 0, budget.chars).await?;
+        let (stdout, stderr) = Self::pair(&stdout, &stderr, budget.chars);
         // The names of hidden characters take more room than the characters.
-        let length = |shown: &Self| shown.preview.as_ref().map_or(0, |shown| safe_chars(&shown.text));
-        let (a, b) = preview::split_budget(length(&stdout), length(&stderr), OUTPUT_ROOM);
+        let size = |shown: &Self| shown.preview.as_ref().map_or(Room::NONE, |shown| safe_size(&shown.text));
+        let (a, b) = budget.room.split(size(&stdout), size(&stderr));
         let (stdout, stderr) = (stdout.within(a), stderr.within(b));
         let is_lost = output.is_lost();
         Ok((Self { is_lost, ..stdout }, Self { is_lost, ..stderr }))
     }
 
     /// Reads everything printed from a position on, in order of arrival, and makes the file when something is left out.
-    pub(super) async fn merged(output: &Output, from: u64, budget_chars: usize) -> Result<Self, Error> {
-        let text = output.text(Stream::Merged, from, budget_chars).await?;
-        let shown = Self { is_lost: output.is_lost(), ..Self::of(&text, budget_chars) };
-        Ok(shown.keep(output, Stream::Merged).await)
+    pub(super) async fn merged(output: &Output, from: u64, budget: Budget) -> Result<Self, Error> {
+        let text = output.text(Stream::Merged, from, budget.chars).await?;
+        let shown = Self { is_lost: output.is_lost(), ..Self::of(&text, budget.chars) };
+        Ok(shown.within(budget.room).keep(output, Stream::Merged).await)
     }
 
-    /// Cuts the preview to so many characters, if it is longer.
+    /// Cuts the preview to a room, if it takes more.
     #[must_use]
-    pub fn within(mut self, chars: usize) -> Self {
+    pub fn within(mut self, room: Room) -> Self {
         if let Some(shown) = &mut self.preview {
             // Blank lines at the end are no part of a receipt.
             let text = shown.text.trim_end_matches('\n');
-            if safe_chars(text) > chars {
-                *shown = Preview { text: fit_output(text, chars), truncated: true };
+            if room.excess(&SafeText::lines(text)).is_some() {
+                *shown = Preview { text: fit_output(text, room), truncated: true };
             }
         }
         self
@@ -79,7 +74,7 @@ impl StreamPreview {
 
     /// Writes the file when something is left out. A file that cannot be written is not offered.
     pub(super) async fn keep(self, output: &Output, stream: Stream) -> Self {
-        let mut shown = self.within(OUTPUT_ROOM);
+        let mut shown = self;
         if shown.truncated() && !shown.is_lost {
             match output.artifact(stream).await {
                 Ok(path) => shown.artifact = Some(path),
@@ -173,11 +168,11 @@ mod tests {
     fn what_is_cut_says_so_once_and_for_all() {
         let of = |chars: usize, budget: usize| StreamPreview::of(&Text::Whole("x".repeat(chars)), budget);
         assert!(!of(0, 100).truncated() && !of(100, 100).truncated() && of(101, 100).truncated());
-        let cut = of(1_000, 2_000).within(400);
+        let cut = of(1_000, 2_000).within(Room::chars(400));
         assert!(cut.truncated() && cut.text().is_some_and(|text| text.chars().count() <= 400));
-        assert_eq!(of(1_000, 2_000).within(1_000), of(1_000, 2_000));
-        assert_eq!(of(10, 100).within(0).text(), None, "nothing is no text");
-        assert_eq!(output_budget(Some(64_000)), OUTPUT_ROOM);
-        assert_eq!(output_budget(Some(50)), 200);
+        assert_eq!(of(1_000, 2_000).within(Room::chars(1_000)), of(1_000, 2_000));
+        assert_eq!(of(10, 100).within(Room::NONE).text(), None, "nothing is no text");
+        assert_eq!(Room::default().budget(Some(64_000)).chars, 36_000);
+        assert_eq!(Room::default().budget(Some(50)).chars, 200);
     }
 }

@@ -8,14 +8,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::budget::{RECEIPT_CHARS, Room};
 use crate::envelope::{SafeText, ToolError, one_line, preview};
 
-/// Longest receipt, in characters: what agents hand to their model without cutting it themselves.
-pub const RECEIPT_CHARS: usize = 40_000;
-/// Output that is sure to fit into a receipt beside everything else.
-pub(super) const OUTPUT_ROOM: usize = 36_000;
 /// Stands for output that an envelope no longer holds: it was compacted.
 pub(super) const LEFT_OUT: &str = "(left out)";
+/// The end of a line, or a blank one.
+const LINE_END: Room = Room { chars: 1, bytes: 1, lines: 0 };
 /// Longest line that is not output.
 const LINE_CHARS: usize = 1_000;
 /// Longest error details that are shown.
@@ -129,20 +128,23 @@ impl Block {
         self.lines(title).lines(paths)
     }
 
-    /// The characters it takes without its outputs, including the blank line after it.
-    fn fixed(&self) -> usize {
-        let chars = |part: &Part| match part {
-            Part::Line(line) => line.text.chars().count() + 1,
-            Part::Output { title, .. } => title.len() + 3,
+    /// What it takes without its outputs, including the blank line after it.
+    fn fixed(&self) -> Room {
+        let taken = |part: &Part| match part {
+            Part::Line(line) => Room { lines: 1, ..Room::of(&line.text).plus(LINE_END) },
+            // The title with its colon and its line's end, and the end of the output's last line.
+            Part::Output { title, .. } => {
+                Room { lines: 1, ..Room::of(title).plus(Room { chars: 3, bytes: 3, lines: 0 }) }
+            }
         };
-        self.parts.iter().map(chars).sum::<usize>() + 1
+        self.parts.iter().map(taken).fold(Room { lines: 1, ..LINE_END }, Room::plus)
     }
 
-    /// The outputs, each with its pointer and the characters it takes.
-    fn outputs(&self) -> Vec<(String, usize)> {
+    /// The outputs, each with its pointer and what it takes.
+    fn outputs(&self) -> Vec<(String, Room)> {
         let output = |part: &Part| match part {
             Part::Line(_) => None,
-            Part::Output { field, text, .. } => Some((self.pointer_to(field), safe_chars(text))),
+            Part::Output { field, text, .. } => Some((self.pointer_to(field), safe_size(text))),
         };
         self.parts.iter().filter_map(output).collect()
     }
@@ -201,25 +203,27 @@ impl Receipt {
         self.block([format!("Next: {step}")])
     }
 
-    /// Divides the room for output, fairly among the blocks and then among the outputs of each. Returns how many
-    /// characters each output may take, by its pointer.
-    pub(super) fn rooms(&self) -> HashMap<String, usize> {
-        let fixed = self.blocks.iter().map(Block::fixed).sum::<usize>();
+    /// Divides the room for output in a receipt, fairly among the blocks and then among the outputs of each. Returns what
+    /// each output may take, by its pointer.
+    pub(super) fn rooms(&self, receipt: Room) -> HashMap<String, Room> {
+        let fixed = self.blocks.iter().map(Block::fixed).fold(Room::NONE, Room::plus);
         // No blank line follows the last block.
-        let room = (RECEIPT_CHARS + 2).saturating_sub(fixed);
+        let room = receipt.plus(Room { chars: 2, bytes: 2, lines: 1 }).minus(fixed);
         let outputs: Vec<_> = self.blocks.iter().map(Block::outputs).collect();
-        let wanted: Vec<usize> = outputs.iter().map(|of| of.iter().map(|(_, chars)| chars).sum()).collect();
-        let split = |(outputs, share): (Vec<(String, usize)>, usize)| {
-            let wanted = |at: usize| outputs.get(at).map_or(0, |(_, chars)| *chars);
-            let (first, second) = preview::split_budget(wanted(0), wanted(1), share);
+        let wanted =
+            |of: &Vec<(String, Room)>| of.iter().map(|(_, taken)| *taken).fold(Room::NONE, Room::plus);
+        let wanted: Vec<Room> = outputs.iter().map(wanted).collect();
+        let split = |(outputs, share): (Vec<(String, Room)>, Room)| {
+            let wanted = |at: usize| outputs.get(at).map_or(Room::NONE, |(_, taken)| *taken);
+            let (first, second) = share.split(wanted(0), wanted(1));
             outputs.into_iter().map(|(pointer, _)| pointer).zip([first, second])
         };
-        outputs.into_iter().zip(shares(&wanted, room)).flat_map(split).collect()
+        outputs.into_iter().zip(room.shares(&wanted)).flat_map(split).collect()
     }
 
     /// Joins the blocks, cutting output again where the whole would be too long.
     pub(super) fn render(self) -> Rendered {
-        let rooms = self.rooms();
+        let rooms = self.rooms(Room::default());
         let (mut texts, mut sources, mut line) = (Vec::new(), Vec::new(), 0);
         for block in self.blocks {
             if line > 0 {
@@ -230,7 +234,7 @@ impl Receipt {
                 let (text, fields) = match part {
                     Part::Line(Line { text, fields }) => (text.clone(), fields.clone()),
                     Part::Output { title, field, text } => {
-                        let room = rooms.get(&block.pointer_to(field)).copied().unwrap_or_default();
+                        let room = rooms.get(&block.pointer_to(field)).copied().unwrap_or(Room::NONE);
                         let shown = SafeText::lines(&fit_output(text, room));
                         (format!("{title}:\n{}", shown.trim_end_matches('\n')), vec![(*field).to_owned()])
                     }
@@ -250,41 +254,27 @@ impl Receipt {
     }
 }
 
-/// Divides `room` so that each gets what it wants or an equal share; what some do not need goes to the others.
-fn shares(wanted: &[usize], room: usize) -> Vec<usize> {
-    let mut smallest_first: Vec<(usize, usize)> = wanted.iter().copied().enumerate().collect();
-    smallest_first.sort_by_key(|(_, wanted)| *wanted);
-    let (mut left, mut shares) = (room, vec![0; wanted.len()]);
-    for (served, (at, wanted)) in smallest_first.into_iter().enumerate() {
-        let share = wanted.min(left / (shares.len() - served));
-        shares[at] = share;
-        left -= share;
-    }
-    shares
-}
-
 /// Makes one line of at most so many characters, with nothing hidden in it.
 pub(super) fn safe_line(text: &str, chars: usize) -> String {
     let end = text.char_indices().nth(chars.saturating_mul(8)).map_or(text.len(), |(at, _)| at);
     one_line(&SafeText::lines(text.get(..end).unwrap_or(text)), chars)
 }
 
-/// Returns how many characters output takes as a receipt shows it.
-pub(super) fn safe_chars(output: &str) -> usize {
-    SafeText::lines(output).chars().count()
+/// Returns what output takes as a receipt shows it.
+pub(super) fn safe_size(output: &str) -> Room {
+    Room::of(&SafeText::lines(output))
 }
 
-/// Cuts output so that a receipt shows it in at most so many characters. The original is cut, so that its marker counts
-/// correctly; where the names of hidden characters make the result too long, less of it is kept.
-pub(super) fn fit_output(output: &str, chars: usize) -> String {
-    let mut budget = chars;
+/// Cuts output so that a receipt shows it within a room. The original is cut, so that its marker counts correctly; where
+/// the names of hidden characters, wide characters or many short lines make the result too long, less of it is kept.
+pub(super) fn fit_output(output: &str, room: Room) -> String {
+    let mut budget = room.chars;
     loop {
         let cut = preview::recut(output, budget);
-        let length = safe_chars(&cut);
-        if length <= chars {
-            return cut;
+        match room.excess(&SafeText::lines(&cut)) {
+            None => return cut,
+            Some((has, may)) => budget = budget.min(cut.chars().count()) * may / has,
         }
-        budget = budget * chars / length;
     }
 }
 
@@ -316,7 +306,6 @@ pub(super) fn of_unknown(summary: &str, result: &Value) -> Receipt {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
@@ -386,32 +375,5 @@ mod tests {
     fn an_unknown_form_is_still_readable() {
         let envelope = Envelope::success("Other", "all well", &json!({"n": 1}));
         assert_eq!(render(&envelope), "all well\n\nresult:\n{\n  \"n\": 1\n}");
-    }
-
-    #[test]
-    fn what_some_leave_goes_to_the_others() {
-        for (wanted, room, given) in [
-            (vec![], 10, vec![]),
-            (vec![5, 5], 10, vec![5, 5]),
-            (vec![100, 2, 100], 12, vec![5, 2, 5]),
-            (vec![0, 0, 9], 8, vec![0, 0, 8]),
-            (vec![3, 3], 0, vec![0, 0]),
-        ] {
-            assert_eq!(shares(&wanted, room), given, "{wanted:?} {room}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn nobody_gets_more_than_wanted_nor_less_than_an_equal_part(
-            wanted in prop::collection::vec(0_usize..300_000, 1..24),
-            room in 0_usize..40_000,
-        ) {
-            let given = shares(&wanted, room);
-            prop_assert!(given.iter().sum::<usize>() <= room);
-            for (given, wanted) in given.iter().zip(&wanted) {
-                prop_assert!(given <= wanted && *given >= (*wanted).min(room / 24));
-            }
-        }
     }
 }

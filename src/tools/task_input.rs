@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::errors::unusable;
-use super::preview::{Cursor, output_budget};
+use super::preview::Cursor;
 use super::receipt::Receipt;
 use super::task::TaskState;
 use super::task_output::{Asked, Read, View, read};
@@ -181,7 +181,7 @@ is typing into the task (`held_by_operator`), leave it to them, and read with Ta
         if outcome.accepted && !wait.is_zero() {
             reacted(cx, &id, before, wait).await?;
             outcome.task = cx.task(id.as_str()).await?;
-            let asked = Asked { since: Some(before), view: View::Auto, budget: output_budget(None) };
+            let asked = Asked { since: Some(before), view: View::Auto, budget: cx.caller.room.budget(None) };
             let Read { output, next, .. } = read(cx, &id, asked).await?;
             reaction = Some((output.preview.map(|preview| preview.text), next));
         }

@@ -8,8 +8,9 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::budget::Budget;
 use super::errors::unusable;
-use super::preview::{Cursor, StreamPreview, output_budget};
+use super::preview::{Cursor, StreamPreview};
 use super::receipt::{Artifact, LEFT_OUT, Receipt};
 use super::task::{self, Kind, Notes, Waiting};
 use super::verb::{Context, Done, Hints, Verb};
@@ -211,7 +212,7 @@ ExecCommand gave you, not an id of your client's own tasks.";
         }
         // Look at the task before its output: if it has ended, all its output is there.
         let task = cx.task(id.as_str()).await?;
-        let asked = Asked { since, view: input.view, budget: output_budget(input.max_output_tokens) };
+        let asked = Asked { since, view: input.view, budget: cx.caller.room.budget(input.max_output_tokens) };
         let read = read(cx, &id, asked).await?;
         let there = task.status.is_terminal() || since.is_some_and(|since| read.next > since);
         let retrieval = retrieval(there, input.block);
@@ -306,7 +307,7 @@ fn until(since: Option<Cursor>) -> Until {
 pub(super) struct Asked {
     pub(super) since: Option<Cursor>,
     pub(super) view: View,
-    pub(super) budget: usize,
+    pub(super) budget: Budget,
 }
 
 /// What was read of a task's output.
@@ -329,7 +330,7 @@ pub(super) async fn read(cx: Context<'_>, id: &TaskId, asked: Asked) -> Result<R
     };
     let (seen, output) = match screen {
         Some(screen) => {
-            let shown = StreamPreview::of(&Text::Whole(screen), asked.budget);
+            let shown = StreamPreview::of(&Text::Whole(screen), asked.budget.chars).within(asked.budget.room);
             (Seen::Screen, shown.keep(&output, Stream::Merged).await)
         }
         None => {

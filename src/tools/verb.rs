@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::budget::Room;
 use super::errors::task_not_found;
 use super::receipt::Receipt;
 use super::{input, schema};
@@ -23,6 +24,16 @@ pub struct Caller {
     pub actor: Actor,
     /// The directory a command starts in unless the call names another.
     pub cwd: PathBuf,
+    /// What its client hands on of a receipt.
+    pub room: Room,
+}
+
+impl Caller {
+    /// Returns a caller of which no more is known.
+    #[must_use]
+    pub fn new(actor: Actor, cwd: impl Into<PathBuf>) -> Self {
+        Self { actor, cwd: cwd.into(), room: Room::default() }
+    }
 }
 
 /// What a client may assume about a tool before calling it.

@@ -1,6 +1,5 @@
 //! The integration tests: one binary, a module per front.
 
-mod agent_fixtures;
 mod architecture;
 mod cli_surfaces;
 mod console_batch;

@@ -22,7 +22,7 @@ impl Bench {
     fn start() -> Self {
         let dir = tempfile::tempdir().expect("temp dir");
         let (runtime, cwd) = start_runtime(dir.path());
-        Self { runtime, caller: Caller { actor: Actor::Agent("claude".into()), cwd }, _dir: dir }
+        Self { runtime, caller: Caller::new(Actor::Agent("claude".into()), cwd), _dir: dir }
     }
 
     async fn call(&self, tool: &str, input: Value) -> Answer {

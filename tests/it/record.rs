@@ -82,7 +82,7 @@ async fn an_answer_is_on_record_before_anybody_gets_it() {
     let dir = tempfile::tempdir().expect("temp dir");
     let (runtime, workspace) = start_runtime(dir.path());
     let recording = runtime.snapshot().borrow().recording.clone();
-    let caller = Caller { actor: Actor::Cli, cwd: workspace };
+    let caller = Caller::new(Actor::Cli, workspace);
     for told in 1..=50 {
         tools::call(&runtime, &caller, "TaskList", json!({})).await;
         assert_eq!(rows(&recording, "answer").len(), told);

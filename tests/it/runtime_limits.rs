@@ -17,7 +17,7 @@ use crate::support::{must_be_an_envelope, start_limited, wait_until};
 const LONG: Duration = Duration::from_secs(20);
 
 async fn exec(runtime: &Handle, workspace: &Path, cmd: &str, wait_ms: u64) -> Answer {
-    let caller = Caller { actor: Actor::Agent("claude".into()), cwd: workspace.to_owned() };
+    let caller = Caller::new(Actor::Agent("claude".into()), workspace.to_owned());
     let input = json!({"cmd": cmd, "shell": "/bin/sh", "login": false, "yield_time_ms": wait_ms,
         "max_output_tokens": 50});
     let answer = call(runtime, &caller, "ExecCommand", input).await;
@@ -55,7 +55,7 @@ async fn a_place_for_the_artifact_that_is_taken_costs_the_file_and_nothing_else(
     }
     fs::write(workspace.join("go"), "on\n").expect("goes on");
     assert!(runtime.wait(&task.id, Until::Terminal, LONG).await.expect("wait"), "it ends");
-    let caller = Caller { actor: Actor::Agent("claude".into()), cwd: workspace };
+    let caller = Caller::new(Actor::Agent("claude".into()), workspace);
     let answer = call(&runtime, &caller, "TaskOutput", json!({"task_id": id, "max_output_tokens": 50})).await;
     let read = &answer.envelope.result().expect("a result")["task"];
     assert_eq!((&read["status"], &read["exit_status"]), (&json!("completed"), &json!(0)), "{read}");

@@ -32,7 +32,7 @@ impl Bench {
     }
 
     fn caller(&self) -> Caller {
-        Caller { actor: Actor::Agent("claude".into()), cwd: self.workspace.clone() }
+        Caller::new(Actor::Agent("claude".into()), self.workspace.clone())
     }
 
     async fn call(&self, input: Value) -> Answer {

@@ -7,7 +7,7 @@ use pilothouse::envelope::preview::Text;
 use pilothouse::envelope::{Actor, Envelope, compact};
 use pilothouse::runtime::{BatchItem, Ended, OutputView, StopView, TaskStatus, TaskView};
 use pilothouse::tools::exec_command_batch::{Complete, ItemOutcome, SkipReason, project, sent_of_batch};
-use pilothouse::tools::{RECEIPT_CHARS, StreamPreview, output_budget, render};
+use pilothouse::tools::{RECEIPT_CHARS, Room, StreamPreview, render};
 use proptest::prelude::*;
 
 use crate::tools_receipts::{ended, running};
@@ -43,7 +43,8 @@ fn stopped(task: TaskView, by: Actor) -> TaskView {
 
 fn shown(task: TaskView, stdout: &str, stderr: &str, tokens: Option<u64>) -> ItemOutcome {
     let text = |text: &str| Text::Whole(text.to_owned());
-    let (stdout, stderr) = StreamPreview::pair(&text(stdout), &text(stderr), output_budget(tokens));
+    let (stdout, stderr) =
+        StreamPreview::pair(&text(stdout), &text(stderr), Room::default().budget(tokens).chars);
     let filed = |mut shown: StreamPreview, name: &str| {
         if shown.truncated() {
             shown.artifact = Some(PathBuf::from(format!("/state/tasks/task_4k2m9x7a/{name}.log")));

@@ -21,7 +21,7 @@ impl Bench {
     fn start(limits: Limits) -> Self {
         let dir = tempfile::tempdir().expect("temp dir");
         let (runtime, cwd) = start_limited(dir.path(), limits);
-        let caller = Caller { actor: Actor::Agent("claude".into()), cwd };
+        let caller = Caller::new(Actor::Agent("claude".into()), cwd);
         Self { runtime, caller, _dir: dir }
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pilothouse::envelope::Actor;
 use pilothouse::runtime::Handle;
-use pilothouse::tools::{Answer, Caller, call};
+use pilothouse::tools::{Answer, Caller, Room, call};
 use serde_json::{Value, json};
 
 use crate::support::{must_be_an_envelope, start_runtime};
@@ -25,7 +25,7 @@ impl Bench {
     }
 
     fn caller(&self, actor: Actor) -> Caller {
-        Caller { actor, cwd: self.workspace.clone() }
+        Caller::new(actor, self.workspace.clone())
     }
 
     async fn call(&self, tool: &str, input: Value) -> Answer {
@@ -295,4 +295,33 @@ async fn a_receipt_never_shows_a_process_id() {
         assert!(!words, "{}", answer.receipt);
         assert!(!answer.envelope.to_value().to_string().contains("\"pid\""));
     }
+}
+
+#[tokio::test]
+async fn a_client_that_counts_lines_and_bytes_gets_no_more_of_either() {
+    let bench = Bench::start();
+    let room = Room { chars: 40_000, bytes: 48_000, lines: 1_900 };
+    let caller = Caller { room, ..bench.caller(Actor::Agent("opencode".into())) };
+    let fits = |answer: &Answer| {
+        let taken = Room::of(&answer.receipt);
+        assert!(
+            taken.lines <= room.lines && taken.bytes <= room.bytes && taken.chars <= room.chars,
+            "{taken:?}"
+        );
+        assert!(taken.lines > 1_000 || taken.bytes > 40_000, "room is wasted: {taken:?}");
+    };
+    for cmd in ["seq 30000", "seq 30000; seq 30000 >&2", "yes ää | head -c 300000", "yes | head -n 90000"] {
+        let input = json!({"cmd": cmd, "shell": "/bin/sh", "login": false, "max_output_tokens": 64_000});
+        let answer = call(&bench.runtime, &caller, "ExecCommand", input).await;
+        fits(&answer);
+        assert_eq!(result(&answer)["truncated"], true, "{cmd}");
+        assert!(answer.receipt.starts_with("Process exited with code 0"), "{}", answer.receipt);
+    }
+    let items: Vec<_> =
+        (1..=12).map(|_| json!({"cmd": "seq 3000", "shell": "/bin/sh", "login": false})).collect();
+    let answer = call(&bench.runtime, &caller, "ExecCommandBatch", json!({"items": items})).await;
+    fits(&answer);
+    assert_eq!(answer.receipt.matches("exit=0").count(), 12);
+    let items = result(&answer)["items"].as_array().expect("items").clone();
+    assert!(items.iter().all(|item| item["truncated"] == true), "{items:?}");
 }

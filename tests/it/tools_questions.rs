@@ -152,7 +152,7 @@ impl Bench {
     }
 
     async fn call_as(&self, actor: Actor, tool: &str, input: Value) -> Answer {
-        let caller = Caller { actor, cwd: self.dir.path().to_owned() };
+        let caller = Caller::new(actor, self.dir.path().to_owned());
         let answer = call(&self.runtime, &caller, tool, input).await;
         must_be_an_envelope(&answer.envelope.to_value());
         answer

@@ -14,8 +14,8 @@ use pilothouse::runtime::{
 use pilothouse::terminal::Size;
 use pilothouse::tools::task_output::{Retrieval, Seen};
 use pilothouse::tools::{
-    Cursor, RECEIPT_CHARS, StreamPreview, exec_command, output_budget, render, task_input, task_list,
-    task_output, task_status, task_stop,
+    Cursor, RECEIPT_CHARS, Room, StreamPreview, exec_command, render, task_input, task_list, task_output,
+    task_status, task_stop,
 };
 
 use proptest::prelude::*;
@@ -297,7 +297,7 @@ fn exec_command_completed() {
 fn a_large_budget_is_cut_to_what_a_receipt_has_room_for_and_says_so() {
     let many = "o\n".repeat(30_000);
     let finished = ended(running("make widgets"), TaskStatus::Completed, Some(0), None);
-    let whole = exec(finished, &many, "", output_budget(Some(64_000)));
+    let whole = exec(finished, &many, "", Room::default().budget(Some(64_000)).chars);
     let result = whole.result().expect("a success");
     assert_eq!((&result["truncated"], &result["stdout_artifact"]), (&true.into(), &0.into()));
     let receipt = render(&whole);
@@ -432,7 +432,7 @@ proptest! {
     fn flags_files_and_the_receipt_agree_whatever_the_budget(
         stdout in printed(), stderr in printed(), tokens in prop_oneof![0..70_000_u64, 9_000..11_000_u64],
     ) {
-        let budget = output_budget(Some(tokens));
+        let budget = Room::default().budget(Some(tokens)).chars;
         let envelope = exec(ended(running("make"), TaskStatus::Completed, Some(0), None), &stdout, &stderr, budget);
         let (result, receipt) = (envelope.result().expect("a success"), render(&envelope));
         prop_assert!(receipt.chars().count() <= RECEIPT_CHARS);

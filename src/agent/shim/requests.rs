@@ -10,8 +10,8 @@ use rmcp::model::{ErrorCode, ErrorData, RequestId};
 use serde_json::{Map, Value, json};
 
 use crate::agent::message::{self, Refusal};
-use crate::agent::results;
 use crate::agent::service::LABEL_METHOD;
+use crate::agent::{clients, results};
 use crate::envelope::{Envelope, ErrorKind, ToolError};
 use crate::link::{self, ClientName, Profile};
 use crate::tools;
@@ -267,7 +267,9 @@ impl Requests {
             return Refusal::of(Some(id.clone()), error).line();
         };
         let envelope = Envelope::error(tool, error);
-        let mut result = results::result(self.profile, &envelope, tools::render(&envelope));
+        let client = self.client.as_ref().and_then(|client| clients::find(&client.name));
+        let hides_meta = client.is_none_or(|client| client.hides_meta_of_errors);
+        let mut result = results::result(self.profile, &envelope, tools::render(&envelope), hides_meta);
         if !flight.modern {
             result.result_type = None;
         }

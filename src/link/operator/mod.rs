@@ -274,7 +274,7 @@ impl Operator {
 
 impl Local {
     fn new(runtime: Handle, cwd: PathBuf, console: ConsoleProcess) -> Self {
-        let caller = Caller { actor: Actor::Operator, cwd };
+        let caller = Caller::new(Actor::Operator, cwd);
         let viewer = runtime.viewer();
         let (cards, connected) = (Arc::default(), Arc::new(watch::Sender::new(true)));
         Self { runtime, viewer, caller, console, cards, connected, _open: None }

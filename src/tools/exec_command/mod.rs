@@ -10,9 +10,10 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::budget::Budget;
 use super::cancel_guard::CancelGuard;
 use super::errors::{unusable, unusable_field};
-use super::preview::{StreamPreview, output_budget};
+use super::preview::StreamPreview;
 use super::receipt::Receipt;
 use super::task;
 use super::verb::{Caller, Context, Done, Hints, Verb};
@@ -121,7 +122,7 @@ nothing has run yet: wait with TaskOutput, or do something else meanwhile, and n
     }
 
     async fn run(cx: Context<'_>, input: Input) -> Result<Done, ToolError> {
-        let budget = output_budget(input.max_output_tokens);
+        let budget = cx.caller.room.budget(input.max_output_tokens);
         let request = request(cx.caller, cx.call, input)?;
         let guard = CancelGuard::new(&cx);
         let outcome = cx.runtime.exec(request).await;
@@ -198,7 +199,7 @@ fn yield_after(asked_ms: u64) -> Duration {
     Duration::from_millis(if asked_ms == 0 { 0 } else { asked_ms.clamp(*YIELD_MS.start(), *YIELD_MS.end()) })
 }
 
-async fn ended(runtime: &Handle, task: Arc<TaskView>, budget: usize) -> Result<Complete, ToolError> {
+async fn ended(runtime: &Handle, task: Arc<TaskView>, budget: Budget) -> Result<Complete, ToolError> {
     let output = runtime.output_of(&task)?;
     if task.tty {
         let stdout = StreamPreview::merged(&output, 0, budget).await?;
@@ -219,7 +220,7 @@ mod tests {
     use crate::tools::input;
 
     fn asked(given: serde_json::Value) -> Result<ExecRequest, ToolError> {
-        let caller = Caller { actor: Actor::Agent("claude".into()), cwd: "/w/sub".into() };
+        let caller = Caller::new(Actor::Agent("claude".into()), "/w/sub");
         request(&caller, 7, input::parse::<ExecCommand>(given)?)
     }
 

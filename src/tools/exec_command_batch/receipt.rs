@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use super::result::{BatchResult, ItemResult, ItemStatus};
 use crate::envelope::{SafeText, mask};
-use crate::tools::receipt::{Block, LEFT_OUT, Line, PATH_CHARS, Receipt, fit_output, safe_chars, safe_line};
+use crate::tools::budget::Room;
+use crate::tools::receipt::{Block, LEFT_OUT, Line, PATH_CHARS, Receipt, fit_output, safe_line};
 use crate::tools::task::{self, Failure, Notes};
 
 /// Longest command shown; only the first of several lines is.
@@ -64,9 +65,9 @@ pub fn sent_of_batch(result: &Value) -> Option<Vec<SentItem>> {
     Some(result.items.iter().map(item).collect())
 }
 
-/// Returns how many characters each stream may take in the receipt, by its pointer, leaving space for the files it may
+/// Returns what each stream may take in a receipt of at most so much, by its pointer, leaving space for the files it may
 /// have to name: paths of at most `path_chars` characters.
-pub(super) fn rooms_beside(result: &BatchResult, path_chars: usize) -> HashMap<String, usize> {
+pub(super) fn rooms_beside(result: &BatchResult, path_chars: usize, room: Room) -> HashMap<String, Room> {
     let path = "/".repeat(path_chars.min(PATH_CHARS));
     let files =
         ["artifacts:", &path, &path, &" ".repeat(DROPPED_CHARS)].map(|line| Line::exact(line.to_owned()));
@@ -79,7 +80,7 @@ pub(super) fn rooms_beside(result: &BatchResult, path_chars: usize) -> HashMap<S
         block((at, &bare)).lines(if has_output { files.to_vec() } else { Vec::new() })
     };
     let blocks = result.items.iter().enumerate().map(with_files);
-    blocks.fold(Receipt::new(result.summary()), Receipt::push).rooms()
+    blocks.fold(Receipt::new(result.summary()), Receipt::push).rooms(room)
 }
 
 /// The JSON pointer of an item of the result.
@@ -89,15 +90,15 @@ pub(super) fn pointer(at: usize) -> String {
 
 /// Cuts what the receipt has no room for and sets `truncated`: the flags of an answer must be true for all its forms.
 pub(super) fn fit(result: &mut BatchResult) {
-    let rooms = receipt(result).rooms();
+    let rooms = receipt(result).rooms(Room::default());
     for (at, item) in result.items.iter_mut().enumerate() {
         let pointer = pointer(at);
         for (field, preview) in
             [("stdout_preview", &mut item.stdout_preview), ("stderr_preview", &mut item.stderr_preview)]
         {
-            let room = rooms.get(&format!("{pointer}/{field}")).copied().unwrap_or(usize::MAX);
+            let room = rooms.get(&format!("{pointer}/{field}")).copied().unwrap_or_default();
             let text = preview.as_deref().unwrap_or_default().trim_end_matches('\n');
-            if safe_chars(text) > room {
+            if room.excess(&SafeText::lines(text)).is_some() {
                 *preview = Some(fit_output(text, room)).filter(|cut| !cut.trim().is_empty());
                 item.truncated = true;
             }

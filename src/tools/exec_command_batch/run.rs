@@ -13,9 +13,10 @@ use crate::runtime::{
     BatchItem, BatchRequest, ExecOutcome, ExecRequest, HeldCommand, Leftovers, Output, Stream, TaskStatus,
     TaskView,
 };
+use crate::tools::budget::Room;
 use crate::tools::cancel_guard::CancelGuard;
 use crate::tools::errors::unusable_field;
-use crate::tools::preview::{StreamPreview, output_budget};
+use crate::tools::preview::StreamPreview;
 use crate::tools::verb::{Context, Verb};
 
 /// The error kind of an item that wants to be interactive.
@@ -118,7 +119,7 @@ impl Batch<'_> {
         };
         let read = async {
             let output = self.cx.runtime.output_of(&task)?;
-            StreamPreview::streams(&output, output_budget(item.max_output_tokens)).await
+            StreamPreview::streams(&output, self.cx.caller.room.budget(item.max_output_tokens)).await
         };
         match read.await {
             Ok((stdout, stderr)) => ItemOutcome::Ended { task, stdout, stderr },
@@ -157,7 +158,7 @@ impl Batch<'_> {
             _ => 0,
         };
         let longest = self.outcomes.iter().map(folder).max().unwrap_or_default();
-        let rooms = rooms_beside(&result, longest + FILE_CHARS);
+        let rooms = rooms_beside(&result, longest + FILE_CHARS, self.cx.caller.room);
         let room = |at: usize, field: &str| rooms.get(&format!("{}/{field}", pointer(at))).copied();
         for (at, outcome) in self.outcomes.iter_mut().enumerate() {
             if let ItemOutcome::Ended { task, stdout, stderr } = outcome
@@ -165,12 +166,12 @@ impl Batch<'_> {
             {
                 *stdout = stdout
                     .clone()
-                    .within(room(at, "stdout_preview").unwrap_or_default())
+                    .within(room(at, "stdout_preview").unwrap_or(Room::NONE))
                     .keep(&output, Stream::Stdout)
                     .await;
                 *stderr = stderr
                     .clone()
-                    .within(room(at, "stderr_preview").unwrap_or_default())
+                    .within(room(at, "stderr_preview").unwrap_or(Room::NONE))
                     .keep(&output, Stream::Stderr)
                     .await;
             }

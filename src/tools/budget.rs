@@ -1,0 +1,173 @@
+//! How much text a client hands to its model without cutting it.
+
+use std::cmp::Ordering;
+
+use crate::envelope::preview;
+
+/// Room for text, by all that clients count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Room {
+    /// Characters (Unicode scalars).
+    pub chars: usize,
+    /// Bytes of UTF-8.
+    pub bytes: usize,
+    /// Lines.
+    pub lines: usize,
+}
+
+/// Longest receipt, in characters, for a client that is not known.
+pub const RECEIPT_CHARS: usize = 40_000;
+
+/// What a call may show of its output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    /// Characters of the output itself.
+    pub chars: usize,
+    /// What it may take as the receipt shows it.
+    pub room: Room,
+}
+
+impl Default for Room {
+    /// The room of a receipt for a client that is not known.
+    fn default() -> Self {
+        Self::chars(RECEIPT_CHARS)
+    }
+}
+
+impl Room {
+    /// No room.
+    pub(super) const NONE: Self = Self { chars: 0, bytes: 0, lines: 0 };
+
+    /// Returns room for so many characters, in any number of bytes and lines.
+    #[must_use]
+    pub const fn chars(chars: usize) -> Self {
+        Self { chars, bytes: usize::MAX, lines: usize::MAX }
+    }
+
+    /// Returns what a text takes.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        Self { chars: text.chars().count(), bytes: text.len(), lines: text.lines().count() }
+    }
+
+    /// Returns the room of a receipt that is sure to be left for output beside everything else in it.
+    #[must_use]
+    pub fn for_output(self) -> Self {
+        let most = |all: usize| all - all / 10;
+        Self { chars: most(self.chars), bytes: most(self.bytes), lines: most(self.lines) }
+    }
+
+    /// Returns what a call that asks for so many tokens may show of its output: never more than a receipt has room for, so
+    /// that a preview which the answer calls complete is not cut later.
+    #[must_use]
+    pub fn budget(self, asked_tokens: Option<u64>) -> Budget {
+        let room = self.for_output();
+        Budget { chars: room.chars.min(preview::budget_chars(asked_tokens)), room }
+    }
+
+    /// Returns what is left when something is taken.
+    pub(super) fn minus(self, taken: Self) -> Self {
+        self.each(taken, usize::saturating_sub)
+    }
+
+    /// Returns what is taken by both.
+    pub(super) fn plus(self, other: Self) -> Self {
+        self.each(other, usize::saturating_add)
+    }
+
+    /// Divides it between two outputs: half each, and what one leaves unused goes to the other.
+    pub(super) fn split(self, a: Self, b: Self) -> (Self, Self) {
+        let (chars, bytes, lines) = (
+            preview::split_budget(a.chars, b.chars, self.chars),
+            preview::split_budget(a.bytes, b.bytes, self.bytes),
+            preview::split_budget(a.lines, b.lines, self.lines),
+        );
+        (
+            Self { chars: chars.0, bytes: bytes.0, lines: lines.0 },
+            Self { chars: chars.1, bytes: bytes.1, lines: lines.1 },
+        )
+    }
+
+    /// Divides it so that each gets what it wants or an equal share; what some do not need goes to the others.
+    pub(super) fn shares(self, wanted: &[Self]) -> Vec<Self> {
+        let of = |part: fn(&Self) -> usize| shares(&wanted.iter().map(part).collect::<Vec<_>>(), part(&self));
+        let (chars, bytes, lines) = (of(|room| room.chars), of(|room| room.bytes), of(|room| room.lines));
+        let rooms = chars.into_iter().zip(bytes).zip(lines);
+        rooms.map(|((chars, bytes), lines)| Self { chars, bytes, lines }).collect()
+    }
+
+    /// Returns by how much a text is too long: what it has and what it may have, of what it has most too much of.
+    pub(super) fn excess(self, text: &str) -> Option<(usize, usize)> {
+        let has = Self::of(text);
+        let parts = [(has.chars, self.chars), (has.bytes, self.bytes), (has.lines, self.lines)];
+        parts.into_iter().filter(|(has, may)| has > may).max_by(|a, b| ratio(*a, *b))
+    }
+
+    fn each(self, other: Self, f: fn(usize, usize) -> usize) -> Self {
+        Self {
+            chars: f(self.chars, other.chars),
+            bytes: f(self.bytes, other.bytes),
+            lines: f(self.lines, other.lines),
+        }
+    }
+}
+
+/// Compares `a.0 / a.1` with `b.0 / b.1`.
+fn ratio(a: (usize, usize), b: (usize, usize)) -> Ordering {
+    (a.0 as u128 * b.1 as u128).cmp(&(b.0 as u128 * a.1 as u128))
+}
+
+fn shares(wanted: &[usize], room: usize) -> Vec<usize> {
+    let mut smallest_first: Vec<(usize, usize)> = wanted.iter().copied().enumerate().collect();
+    smallest_first.sort_by_key(|(_, wanted)| *wanted);
+    let (mut left, mut shares) = (room, vec![0; wanted.len()]);
+    for (served, (at, wanted)) in smallest_first.into_iter().enumerate() {
+        let share = wanted.min(left / (shares.len() - served));
+        shares[at] = share;
+        left -= share;
+    }
+    shares
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_a_text_has_most_too_much_of_is_what_cuts_it() {
+        let room = Room { chars: 100, bytes: 100, lines: 2 };
+        assert_eq!(room.excess("a\nb"), None);
+        assert_eq!(room.excess("a\nb\nc\n"), Some((3, 2)));
+        assert_eq!(room.excess(&"ä".repeat(60)), Some((120, 100)));
+        assert_eq!(room.excess(&"x\n".repeat(60)), Some((60, 2)));
+    }
+
+    #[test]
+    fn what_some_leave_goes_to_the_others() {
+        for (wanted, room, given) in [
+            (vec![], 10, vec![]),
+            (vec![5, 5], 10, vec![5, 5]),
+            (vec![100, 2, 100], 12, vec![5, 2, 5]),
+            (vec![0, 0, 9], 8, vec![0, 0, 8]),
+            (vec![3, 3], 0, vec![0, 0]),
+        ] {
+            assert_eq!(shares(&wanted, room), given, "{wanted:?} {room}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn nobody_gets_more_than_wanted_nor_less_than_an_equal_part(
+            wanted in prop::collection::vec(0_usize..300_000, 1..24),
+            room in 0_usize..40_000,
+        ) {
+            let given = shares(&wanted, room);
+            prop_assert!(given.iter().sum::<usize>() <= room);
+            for (given, wanted) in given.iter().zip(&wanted) {
+                prop_assert!(given <= wanted && *given >= (*wanted).min(room / 24));
+            }
+        }
+    }
+}
