@@ -8,6 +8,8 @@ use std::process::{Child, Stdio};
 
 use rustix::process::Signal;
 
+use pilothouse::link::VERSION;
+
 use crate::support::{Family, Home, send, wait_until};
 
 fn mode(path: &Path) -> u32 {
@@ -76,7 +78,7 @@ fn garbage_at_the_doors_harms_nobody() {
     let mut served = home.serve();
     let places = home.places();
     let hello = format!(
-        "{{\"v\":1,\"role\":\"mcp\",\"pid\":1,\"ppid\":1,\"cwd\":{:?},\"profile\":\"receipt\",\"label\":null}}\n",
+        "{{\"v\":{VERSION},\"role\":\"mcp\",\"pid\":1,\"ppid\":1,\"cwd\":{:?},\"profile\":\"receipt\",\"label\":null}}\n",
         home.workspace()
     );
     let nested = format!("{}{}\n", "[".repeat(100_000), "]".repeat(100_000));

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pilothouse::journal::{Item, Reader};
+use pilothouse::link::VERSION;
 use pilothouse::runtime::past;
 use serde_json::{Value, json};
 
@@ -319,7 +320,7 @@ fn idle_connections_of_one_process_are_limited_and_the_one_too_many_is_told_once
     home.configure("config.toml", "[limits]\nconnections = 66\n");
     let mut served = home.serve();
     let socket = home.places().agent_socket();
-    let hello = format!("{{\"v\":1,\"role\":\"cli\",\"pid\":1,\"ppid\":1,\"cwd\":{:?}}}\n", home.workspace());
+    let hello = format!("{{\"v\":{VERSION},\"role\":\"cli\",\"pid\":1,\"ppid\":1,\"cwd\":{:?}}}\n", home.workspace());
     let connect = || {
         let mut stream = UnixStream::connect(&socket).expect("connects");
         stream.write_all(hello.as_bytes()).expect("taken");
