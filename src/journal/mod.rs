@@ -4,11 +4,11 @@
 //! it ended when last synced) and `parts/` (what is too large for a line). One thread writes; anyone
 //! may read meanwhile. It never interprets rows. What is promised and what is not: docs/reliability.md.
 
+mod appender;
 mod chain;
 mod disk;
 mod error;
 mod layout;
-mod ledger;
 mod line_file;
 mod parts;
 mod problem;
@@ -29,11 +29,11 @@ use std::time::Duration;
 use serde::Serialize;
 use tokio::sync::{Notify, oneshot, watch};
 
+pub use appender::Bounds;
 pub use chain::{Hash, Header};
 pub use disk::{Disk, Os};
 pub use error::Error;
 pub use layout::{Head, META_VERSION, Meta, is_held};
-pub use ledger::Bounds;
 pub use line_file::{LineFile, replace_file};
 pub use parts::Part;
 pub use problem::{Problem, ProblemKind};
@@ -45,8 +45,8 @@ pub use writer::{Degraded, Health};
 #[cfg(test)]
 pub(crate) use disk::blocking::Block;
 
+use appender::Appender;
 use chain::Entry;
-use ledger::Ledger;
 use queue::Queue;
 use writer::{Row, Writer};
 
@@ -103,17 +103,17 @@ impl Journal {
         (clock, changed): (Clock, Arc<Notify>),
     ) -> Result<Self, Error> {
         meta.write(&*disk, recording)?;
-        let ledger = Ledger::create(disk, recording, bounds)?;
-        Self::start(ledger, recording, (clock, changed))
+        let appender = Appender::create(disk, recording, bounds)?;
+        Self::start(appender, recording, (clock, changed))
     }
 
     fn start(
-        ledger: Ledger,
+        appender: Appender,
         recording: &Path,
         (clock, changed): (Clock, Arc<Notify>),
     ) -> Result<Self, Error> {
         let (queue, rows, state) = Queue::new();
-        let writer = Writer::new(ledger, clock.clone(), (changed, state));
+        let writer = Writer::new(appender, clock.clone(), (changed, state));
         let health = writer.health();
         let thread = std::thread::Builder::new().name("journal".into());
         let writer =

@@ -10,9 +10,9 @@ use serde::Serialize;
 use serde_json::json;
 use tokio::sync::Notify;
 
+use super::appender::{Appender, End, own_row};
 use super::disk::{Disk, Os, write_once};
 use super::layout::{self, Head, Hold, read_plain};
-use super::ledger::{End, Ledger, own_row};
 use super::problem::{Problem, ProblemKind};
 use super::reader::{Item, Reader};
 use super::verify::end_of;
@@ -85,12 +85,12 @@ pub(super) fn repair_with(
     }
     // Said for good: the next seal will know nothing of it.
     repaired.problems.extend(end_of(&reader, head, reached.seq));
-    let mut ledger = Ledger::resume(disk, recording, (hold, end))?;
+    let mut appender = Appender::resume(disk, recording, (hold, end))?;
     if !repaired.problems.is_empty() {
         let row = own_row("repair", &json!(repaired), clock.now().wall);
-        ledger.append(&row).and_then(|()| ledger.sync()).map_err(Error::Append)?;
+        appender.append(&row).and_then(|()| appender.sync()).map_err(Error::Append)?;
     }
-    let journal = Journal::start(ledger, recording, (clock, Arc::new(Notify::new())))?;
+    let journal = Journal::start(appender, recording, (clock, Arc::new(Notify::new())))?;
     Ok((journal, repaired))
 }
 

@@ -11,8 +11,8 @@ use serde_json::json;
 use tokio::sync::{Notify, oneshot, watch};
 
 use super::Durability;
+use super::appender::{Appender, own_row};
 use super::chain::{Entry, Hash};
-use super::ledger::{Ledger, own_row};
 use super::queue::{Room, State};
 use crate::clock::Clock;
 
@@ -64,7 +64,7 @@ pub(super) struct Row {
 type Done = oneshot::Sender<io::Result<()>>;
 
 pub(super) struct Writer {
-    ledger: Ledger,
+    appender: Appender,
     clock: Clock,
     health: watch::Sender<Health>,
     changed: Arc<Notify>,
@@ -82,11 +82,11 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn new(ledger: Ledger, clock: Clock, (changed, state): (Arc<Notify>, Arc<State>)) -> Self {
-        let head = ledger.head();
+    pub(super) fn new(appender: Appender, clock: Clock, (changed, state): (Arc<Notify>, Arc<State>)) -> Self {
+        let head = appender.head();
         let health = Health { seq: head.seq, hash: head.hash, degraded: None };
         Self {
-            ledger,
+            appender,
             clock,
             health: watch::Sender::new(health),
             changed,
@@ -138,7 +138,7 @@ impl Writer {
     /// Looks after the recording while nothing is written.
     fn watch(&mut self) {
         if self.trouble.is_none()
-            && let Err(error) = self.ledger.look()
+            && let Err(error) = self.appender.look()
         {
             self.stumble(error);
         }
@@ -149,7 +149,7 @@ impl Writer {
         let written = if self.rests() || !self.flush_held() {
             Err(self.trouble.as_ref().map_or(io::ErrorKind::StorageFull.into(), again))
         } else {
-            self.ledger.append(&entry).map_err(|error| {
+            self.appender.append(&entry).map_err(|error| {
                 let told = again(&error);
                 self.stumble(error);
                 told
@@ -179,7 +179,7 @@ impl Writer {
         let now = self.clock.now().mono;
         let is_due = self.due.is_some_and(|due| due <= now);
         let is_tried_again = self.trouble.is_some() && !self.rests() && self.flush_held();
-        if is_tried_again || is_due || self.ledger.unsynced_rows() >= GROUP_ROWS {
+        if is_tried_again || is_due || self.appender.unsynced_rows() >= GROUP_ROWS {
             self.sync();
         }
     }
@@ -188,7 +188,7 @@ impl Writer {
         self.due = None;
         let synced = match &self.trouble {
             Some(error) if self.rests() => Err(again(error)),
-            _ => self.ledger.sync().map_err(|error| {
+            _ => self.appender.sync().map_err(|error| {
                 let told = again(&error);
                 self.stumble(error);
                 told
@@ -232,14 +232,14 @@ impl Writer {
         if self.lost > 0 {
             let at = self.held.front().map_or_else(|| self.clock.now().wall, |entry| entry.ts);
             let gap = own_row("gap", &json!({ "rows": self.lost }), at);
-            if let Err(error) = self.ledger.append(&gap) {
+            if let Err(error) = self.appender.append(&gap) {
                 self.stumble(error);
                 return false;
             }
             self.lost = 0;
         }
         while let Some(entry) = self.held.front() {
-            if let Err(error) = self.ledger.append(entry) {
+            if let Err(error) = self.appender.append(entry) {
                 self.stumble(error);
                 return false;
             }
@@ -250,7 +250,7 @@ impl Writer {
 
     /// Tells how the record is.
     fn tell(&self) {
-        let head = self.ledger.head();
+        let head = self.appender.head();
         let degraded = self.trouble.as_ref().map(|error| Degraded {
             reason: error.to_string(),
             is_full: is_full(error),

@@ -39,7 +39,7 @@ const ENVELOPE_BYTES: usize = 512;
 const UNSYNCED_BYTES: usize = 4 << 20;
 
 /// The writing end of a recording.
-pub(super) struct Ledger {
+pub(super) struct Appender {
     disk: Box<dyn Disk>,
     recording: PathBuf,
     session: String,
@@ -80,19 +80,19 @@ pub(super) struct End {
     pub(super) next_segment: u32,
 }
 
-impl Ledger {
+impl Appender {
     /// Begins a chain in an empty recording.
     pub(super) fn create(disk: Box<dyn Disk>, recording: &Path, bounds: Bounds) -> Result<Self, Error> {
         let hold = Hold::take(&*disk, recording)?;
         let end = End { seq: 0, hash: Hash::NONE, segment: None, next_segment: 1 };
-        let mut ledger = Self::at(disk, recording, bounds, (hold, end));
+        let mut appender = Self::at(disk, recording, bounds, (hold, end));
         // From here on a recording without a seal is one that somebody took it from.
-        if let Err(error) = ledger.disk.overwrite(&ledger.hold.0, &ledger.head().to_bytes()) {
+        if let Err(error) = appender.disk.overwrite(&appender.hold.0, &appender.head().to_bytes()) {
             tracing::warn!(%error, "write the record's head");
         }
         let path = layout::segment_path(recording, 1);
-        ledger.open_segment().map_err(Error::io("create", path))?;
-        Ok(ledger)
+        appender.open_segment().map_err(Error::io("create", path))?;
+        Ok(appender)
     }
 
     /// Goes on with a chain that was read to its end.
@@ -101,14 +101,14 @@ impl Ledger {
         recording: &Path,
         (hold, end): (Hold, End),
     ) -> Result<Self, Error> {
-        let mut ledger = Self::at(disk, recording, Bounds::default(), (hold, end));
+        let mut appender = Self::at(disk, recording, Bounds::default(), (hold, end));
         if let Some((number, length)) = end.segment {
             let path = layout::segment_path(recording, number);
-            let file = ledger.disk.open(&path).map_err(Error::io("open", path))?;
-            ledger.segment =
+            let file = appender.disk.open(&path).map_err(Error::io("open", path))?;
+            appender.segment =
                 Some(Segment { number, lines: LineFile::new(file, length), last: (end.seq, end.hash) });
         }
-        Ok(ledger)
+        Ok(appender)
     }
 
     fn at(disk: Box<dyn Disk>, recording: &Path, bounds: Bounds, (hold, end): (Hold, End)) -> Self {
@@ -276,7 +276,7 @@ impl Ledger {
 
     /// Removes the oldest segments while there are too many; the chain says where it begins now.
     fn prune(&mut self) -> io::Result<()> {
-        let size = |ledger: &Self| ledger.full.iter().map(|segment| segment.lines.length()).sum::<u64>();
+        let size = |appender: &Self| appender.full.iter().map(|segment| segment.lines.length()).sum::<u64>();
         while size(self) + self.bounds.segment > self.bounds.journal {
             let Some(oldest) = self.full.pop_front() else { break };
             let (seq, hash) = oldest.last;
