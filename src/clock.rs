@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;
 
 /// A moment on both clocks.
@@ -12,6 +12,15 @@ pub struct Moment {
     pub mono: Duration,
     /// Wall-clock time, for people and records only.
     pub wall: Timestamp,
+}
+
+impl Moment {
+    /// Returns the wall-clock time after so long.
+    #[must_use]
+    pub fn wall_after(&self, time: Duration) -> Timestamp {
+        let time = SignedDuration::try_from(time).unwrap_or(SignedDuration::MAX);
+        self.wall.saturating_add(time).unwrap_or(Timestamp::MAX)
+    }
 }
 
 /// Reads the clocks. Monotonic time is tokio's, so that a paused runtime pauses it in tests.

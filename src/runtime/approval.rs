@@ -81,17 +81,6 @@ pub enum Decision {
     },
 }
 
-impl Decision {
-    /// Returns the word of the timeline.
-    #[must_use]
-    pub fn word(&self) -> &'static str {
-        match self {
-            Self::Once | Self::Exact | Self::Prefix(_) => "approved",
-            Self::Deny { .. } => "denied",
-        }
-    }
-}
-
 /// A batch about to run, as far as the gate is concerned.
 #[derive(Debug, Clone)]
 pub struct BatchRequest {

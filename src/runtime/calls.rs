@@ -9,14 +9,11 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::metrics::{Metrics, quantiles};
 use super::stream::StreamView;
 use super::view::CallSummary;
 use crate::clock::Moment;
 use crate::envelope::{Actor, Envelope, TaskId};
 
-/// Durations kept of each tool for percentiles.
-const DURATIONS_KEPT: usize = 512;
 /// Bytes of recent calls kept whole: of older ones the summary stays, the record has them.
 const WHOLE_BYTES: usize = 32 << 20;
 /// Characters of a summary, but for that of an answer just given.
@@ -70,7 +67,6 @@ pub(super) struct RecentCalls {
     calls: VecDeque<Entry>,
     /// Bytes of the calls that have ended and are kept whole.
     bytes: usize,
-    durations: std::collections::BTreeMap<String, VecDeque<u64>>,
     /// Calls begun since the last tick.
     pub(super) begun: u64,
 }
@@ -149,11 +145,6 @@ impl RecentCalls {
         entry.bytes = weight(&record.input) + record.envelope.as_ref().map_or(0, weight) + receipt.len();
         self.bytes += entry.bytes;
         let latency = entry.admitted.map(|admitted| millis(admitted.saturating_sub(entry.begun)));
-        let durations = self.durations.entry(record.tool.clone()).or_default();
-        if durations.len() == DURATIONS_KEPT {
-            durations.pop_front();
-        }
-        durations.push_back(duration);
         self.let_go();
         Some((record, latency))
     }
@@ -171,7 +162,7 @@ impl RecentCalls {
         }
     }
 
-    /// Keeps what an open call has come to, though nobody will be told.
+    /// Keeps the result of an open call that is sent to nobody.
     pub(super) fn leave_behind(&mut self, seq: u64, envelope: &Envelope, receipt: &str) {
         if let Some(entry) = self.open(seq)
             && let Some(record) = entry.record.as_mut().map(Arc::make_mut)
@@ -219,13 +210,6 @@ impl RecentCalls {
     pub(super) fn summaries(&self) -> Vec<Arc<CallSummary>> {
         self.calls.iter().map(|entry| entry.summary.clone()).collect()
     }
-
-    /// Writes count, p50, p95 and p99 of each tool's recent durations.
-    pub(super) fn percentiles(&self, metrics: &mut Metrics) {
-        for (tool, durations) in &self.durations {
-            metrics.call_ms.insert(tool.clone(), quantiles(durations.iter().copied().collect()));
-        }
-    }
 }
 
 /// Returns about how many bytes a value takes.
@@ -243,7 +227,7 @@ fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Returns the one thing of an input that tells calls apart.
+/// Returns the one field of an input that distinguishes calls.
 fn asked(input: &Value) -> Cow<'_, str> {
     match input.get("items").and_then(Value::as_array) {
         Some(items) => format!("{} items", items.len()).into(),

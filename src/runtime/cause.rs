@@ -26,7 +26,7 @@ pub enum Closing {
     Unneeded,
     /// The command line that had started it has ended.
     CommandOver,
-    /// Nobody said why.
+    /// No reason was given.
     #[default]
     Unsaid,
 }

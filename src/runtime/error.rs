@@ -55,7 +55,7 @@ pub enum Error {
         shell: String,
         /// The resolved working directory.
         workdir: PathBuf,
-        /// What the operating system said, and at which step.
+        /// The operating system's error, and at which step.
         message: String,
     },
     /// The system has no more of something that a start needs.
@@ -63,7 +63,7 @@ pub enum Error {
     Exhausted {
         /// What is used up.
         resource: Resource,
-        /// What the operating system said, and at which step.
+        /// The operating system's error, and at which step.
         message: String,
     },
     /// A line is longer than a terminal in line mode takes.
@@ -83,7 +83,7 @@ pub enum Error {
     /// The record cannot be written, and what is not on record does not start.
     #[error("the record cannot be written: {reason}")]
     Unrecorded {
-        /// What the operating system said.
+        /// The operating system's error.
         reason: String,
         /// The disk is full.
         is_full: bool,
@@ -99,7 +99,7 @@ pub enum Error {
         /// Bytes allowed.
         limit: usize,
     },
-    /// The operator said no.
+    /// The operator denied it.
     #[error("the operator denied it{}{note}", if note.is_empty() { "" } else { ": " })]
     Denied {
         /// In the operator's words; may be empty.

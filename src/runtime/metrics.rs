@@ -4,13 +4,19 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
+use super::calls::CallRecord;
 use super::gauge::Gauge;
 use super::histogram::Histogram;
+use super::view::TaskView;
 use crate::envelope::Actor;
 use crate::facts::{RejectionReason, TaskEvent, TaskFact};
 
 /// Seconds of history.
 const HISTORY: usize = 60;
+/// Durations kept of each tool for percentiles.
+const DURATIONS_KEPT: usize = 512;
+/// The status of a call whose client stopped waiting.
+pub(super) const ABANDONED: &str = "abandoned";
 
 /// Counters and short histories (docs/contract.md#metrics).
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, schemars::JsonSchema)]
@@ -100,9 +106,13 @@ impl From<Metrics> for MetricsReport {
 }
 
 /// The counters of a recording.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Counters {
     pub(super) metrics: Metrics,
+    /// How long the recent calls of each tool took.
+    durations: BTreeMap<String, VecDeque<u64>>,
+    /// Tasks that live.
+    live: u64,
     calls: VecDeque<u64>,
     bytes: VecDeque<u64>,
     /// Bytes counted up to the last tick.
@@ -110,34 +120,66 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    pub(super) fn call(&mut self, tool: &str, status: &str, receipt: &str, duration_ms: u64) {
-        let by_status = self.metrics.tool_calls.entry(tool.to_owned()).or_default();
-        *by_status.entry(status.to_owned()).or_default() += 1;
-        self.metrics.output_chars_sent += receipt.chars().count() as u64;
-        self.metrics.output_bytes_sent += receipt.len() as u64;
-        self.metrics.tool_ms.entry(tool.to_owned()).or_default().add(duration_ms);
+    /// Counts a call that was answered or given up (`abandoned`). Only what models see is a tool call: what a person does
+    /// is counted by what it does to tasks.
+    pub(super) fn call(&mut self, record: &CallRecord, status: &str) {
+        let is_answered = status != ABANDONED;
+        if is_answered {
+            self.took(record);
+        }
+        if record.actor == Actor::Operator {
+            return;
+        }
+        let (metrics, tool) = (&mut self.metrics, &record.tool);
+        *metrics.tool_calls.entry(tool.clone()).or_default().entry(status.to_owned()).or_default() += 1;
+        metrics.tool_ms.entry(tool.clone()).or_default().add(record.duration_ms.unwrap_or_default());
+        if let Some(receipt) = record.receipt.as_ref().filter(|_| is_answered) {
+            metrics.output_chars_sent += receipt.chars().count() as u64;
+            metrics.output_bytes_sent += receipt.len() as u64;
+        }
     }
 
-    /// Counts a command that has started.
-    pub(super) fn executed(&mut self, in_batch: bool) {
-        let metrics = &mut self.metrics;
-        let executions =
-            if in_batch { &mut metrics.batched_exec_command_items } else { &mut metrics.exec_command_items };
-        *executions += 1;
+    /// Takes how long a call took, also one that is no tool call.
+    pub(super) fn took(&mut self, record: &CallRecord) {
+        let durations = self.durations.entry(record.tool.clone()).or_default();
+        if durations.len() == DURATIONS_KEPT {
+            durations.pop_front();
+        }
+        durations.extend(record.duration_ms);
+    }
+
+    /// Counts a task that was asked for.
+    pub(super) fn asked(&mut self) {
+        self.live += 1;
+        self.metrics.tasks_started += 1;
+        self.metrics.tasks_peak = self.metrics.tasks_peak.max(self.live);
     }
 
     /// Counts an event of a task.
-    pub(super) fn happened(&mut self, event: &TaskEvent) {
+    pub(super) fn happened(&mut self, task: Option<&TaskView>, event: &TaskEvent) {
+        let metrics = &mut self.metrics;
         match &event.fact {
-            TaskFact::Promoted { .. } => self.metrics.promotions += 1,
-            TaskFact::ScreenReset => self.metrics.screen_resets += 1,
+            TaskFact::Start { .. } => match task.and_then(|task| task.item) {
+                Some(_) => metrics.batched_exec_command_items += 1,
+                None => metrics.exec_command_items += 1,
+            },
+            TaskFact::Promoted { .. } => metrics.promotions += 1,
+            TaskFact::ScreenReset => metrics.screen_resets += 1,
             TaskFact::Refused(reason) => self.refused(*reason),
+            TaskFact::End { .. } => self.live = self.live.saturating_sub(1),
             _ => {}
         }
         // The lease comes with the input that takes it.
         if event.actor == Actor::Operator && event.fact != TaskFact::Lease {
             self.operator(event.fact.word());
         }
+    }
+
+    /// Counts a task that has ended and whose log is whole.
+    pub(super) fn ended(&mut self, task: &TaskView) {
+        let status = task.status.as_str().to_owned();
+        *self.metrics.tasks_ended.entry(status.clone()).or_default() += 1;
+        self.metrics.task_ms.entry(status).or_default().add(task.lived_ms());
     }
 
     pub(super) fn operator(&mut self, action: &str) {
@@ -147,16 +189,6 @@ impl Counters {
     /// Counts an input that was refused, also one for a task that had ended before.
     pub(super) fn refused(&mut self, reason: RejectionReason) {
         *self.metrics.input_refused.entry(reason.as_str().to_owned()).or_default() += 1;
-    }
-
-    pub(super) fn started(&mut self, live: usize) {
-        self.metrics.tasks_started += 1;
-        self.metrics.tasks_peak = self.metrics.tasks_peak.max(live as u64);
-    }
-
-    pub(super) fn ended(&mut self, status: &str, lived_ms: u64) {
-        *self.metrics.tasks_ended.entry(status.to_owned()).or_default() += 1;
-        self.metrics.task_ms.entry(status.to_owned()).or_default().add(lived_ms);
     }
 
     /// Counts a wait that is over.
@@ -178,6 +210,14 @@ impl Counters {
         self.metrics.output_bytes_dropped = dropped;
     }
 
+    /// Returns the counters with what follows from them.
+    pub(super) fn shown(&self) -> Metrics {
+        let quantiles = |(tool, spent): (&String, &VecDeque<u64>)| {
+            (tool.clone(), quantiles(spent.iter().copied().collect()))
+        };
+        Metrics { call_ms: self.durations.iter().map(quantiles).collect(), ..self.metrics.clone() }
+    }
+
     /// Closes a second of history; returns whether the history shows anything but zeros.
     pub(super) fn tick(&mut self, calls: u64) -> bool {
         let bytes = self.metrics.output_bytes_in - self.bytes_seen;
@@ -191,7 +231,7 @@ impl Counters {
 }
 
 /// Returns count, p50, p95 and p99 of durations.
-pub(super) fn quantiles(mut spent: Vec<u64>) -> (u64, u64, u64, u64) {
+fn quantiles(mut spent: Vec<u64>) -> (u64, u64, u64, u64) {
     spent.sort_unstable();
     let at = |percent: usize| spent.get((spent.len() * percent).div_ceil(100).max(1) - 1).copied();
     let quantile = |percent| at(percent).unwrap_or_default();

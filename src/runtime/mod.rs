@@ -9,7 +9,6 @@ mod error;
 mod events;
 mod export;
 mod exposition;
-mod finished;
 mod gauge;
 mod handle;
 mod histogram;
@@ -28,6 +27,7 @@ mod state;
 mod stream;
 mod supervisor;
 mod tail;
+mod task_list;
 mod view;
 
 pub use crate::facts::{

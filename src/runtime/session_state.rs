@@ -12,7 +12,7 @@ use super::view::{AgentView, Notice};
 /// Notices kept in memory.
 const NOTICES_KEPT: usize = 100;
 
-/// The books of a recording.
+/// The state of a session beside its tasks.
 #[derive(Debug)]
 pub(super) struct SessionState {
     pub(super) calls: RecentCalls,

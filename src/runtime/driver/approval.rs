@@ -1,4 +1,4 @@
-//! The driver's part of the gate: who waits at it, who is told, and what goes on record.
+//! The driver's part of approvals: who waits for one, who is answered, and what goes on record.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ impl Driver {
         self.carry_out(actions);
     }
 
-    /// Does what the operator says to a held call.
+    /// Carries out the operator's decision about a held call.
     pub(super) fn decide(
         &mut self,
         ticket: u64,
@@ -74,7 +74,7 @@ impl Driver {
         }
     }
 
-    /// Whoever waits for a task is told that the operator said no.
+    /// Keeps the denial as the answer for whoever waits for a task.
     pub(super) fn refuse(&mut self, id: &TaskId, note: String) {
         if let Some(live) = self.live.get_mut(id) {
             live.start_error = Some(Error::Denied { note });
@@ -84,7 +84,7 @@ impl Driver {
     /// The row of an approval stands before that of the start, which is synced before anything runs.
     pub(super) fn note_gate(&self, event: &GateEvent) {
         if event.actor == Actor::Operator && event.task.is_none() {
-            self.shared.session().counters.operator(event.what);
+            self.shared.session().counters.operator(event.what.into());
         }
         if let Some(console) = &event.console {
             self.shared.notice_of(console, told(event, console));
@@ -93,7 +93,7 @@ impl Driver {
     }
 }
 
-/// Says of what the operator decided in which console they were.
+/// Adds to the operator's decisions the console they were made in.
 fn at_console(mut actions: Vec<Action>, from: Option<&ConsoleProcess>) -> Vec<Action> {
     for action in &mut actions {
         if let Action::Gate(event) = action
@@ -105,10 +105,11 @@ fn at_console(mut actions: Vec<Action>, from: Option<&ConsoleProcess>) -> Vec<Ac
     actions
 }
 
-/// Tells the other consoles what was decided in one.
+/// Returns what the other consoles show of a decision.
 fn told(event: &GateEvent, console: &ConsoleProcess) -> String {
+    let what: &str = event.what.into();
     match event.call {
-        Some(call) => format!("call {call} was {} in another console: {console}", event.what),
-        None => format!("agent calls were {} in another console: {console}", event.what),
+        Some(call) => format!("call {call} was {what} in another console: {console}"),
+        None => format!("agent calls were {what} in another console: {console}"),
     }
 }

@@ -1,4 +1,4 @@
-//! How a task and the driver itself come to their end: who is told, what goes on record, what is let go.
+//! The end of a task and of the driver: who is answered, what goes on record, what is freed.
 
 use std::time::Duration;
 
@@ -19,14 +19,14 @@ const WITHDRAWN: &str = "the call was cancelled";
 const PROGRAMS_END: Duration = Duration::from_secs(1);
 
 impl Driver {
-    /// A task is terminal and its log whole: answers its caller and lets go of what it held.
+    /// A task is terminal and its log complete: answers its caller and frees what it held.
     pub(super) fn settle(&mut self, id: &TaskId) {
         let Some(view) = self.view(id) else { return };
         let Some(mut live) = self.live.remove(id) else { return };
         live.io.progress.send_modify(|progress| progress.settled = true);
         self.past_bytes.0 += view.output.bytes;
         self.past_bytes.1 += view.output.dropped_bytes;
-        self.shared.session().counters.ended(view.status.as_str(), view.lived_ms());
+        self.shared.session().counters.ended(&view);
         self.count_waits(&view, live.io.first_byte_ms());
         self.shared.note(&Row::Ended { task: &view });
         if view.promoted && view.output.bytes > 0 {
@@ -35,9 +35,10 @@ impl Driver {
             self.jobs.spawn_blocking(move || crate::runtime::log::sync(&folder));
         }
         self.shared.commands().end(id);
-        self.supervisor.forget(id);
         let is_recorded = self.shared.journal.health().degraded.is_none();
-        self.finished.push(view.clone().shortened(), is_recorded);
+        if let Some(task) = self.supervisor.forget(id, view.output) {
+            self.tasks.end(&task, is_recorded);
+        }
         self.publish();
         self.shared.ios().remove(id);
         if let Some(waiter) = live.waiter.take() {

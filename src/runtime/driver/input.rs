@@ -17,7 +17,7 @@ const CANONICAL_LINE: usize = 4_095;
 /// The end-of-file character of a terminal that has none set.
 const CTRL_D: u8 = 4;
 
-/// Sends `input`, or says why not; only unknown tasks and impossible input are errors.
+/// Sends `input`, or returns why not; only unknown tasks and impossible input are errors.
 pub(super) fn input(
     driver: &mut Driver,
     by: &Actor,
@@ -25,7 +25,7 @@ pub(super) fn input(
     input: Input,
 ) -> Result<InputOutcome, Error> {
     let Some(task) = driver.supervisor.get(id) else {
-        let ended = driver.finished.get(id).cloned().ok_or_else(|| Error::UnknownTask(id.clone()))?;
+        let ended = driver.tasks.get(id).cloned().ok_or_else(|| Error::UnknownTask(id.clone()))?;
         driver.shared.session().counters.refused(RejectionReason::TaskNotRunning);
         return Ok(to_past(ended));
     };

@@ -33,10 +33,10 @@ use crate::process::{ExitStatus, Host, HostEvent, Scope, Signal, Spawner};
 use crate::runtime::Error;
 use crate::runtime::bytes::{ByteEvent, Parsers, TaskIo};
 use crate::runtime::events::Row;
-use crate::runtime::finished::Finished;
 use crate::runtime::request::{ExecOutcome, StopOutcome};
 use crate::runtime::shared::Shared;
 use crate::runtime::supervisor::{Action, Input, Order as HostOrder, Supervisor};
+use crate::runtime::task_list::TaskList;
 use crate::runtime::view::TaskView;
 use questions::Questions;
 use throttle::Throttle;
@@ -56,7 +56,7 @@ pub(super) struct Driver {
     parsers: Arc<Parsers>,
     own: mpsc::Sender<Order>,
     live: HashMap<TaskId, Live>,
-    finished: Finished,
+    tasks: TaskList,
     published: u64,
     past_bytes: (u64, u64),
     questions: Questions,
@@ -96,7 +96,7 @@ impl Driver {
             parsers,
             own,
             live: HashMap::new(),
-            finished: Finished::default(),
+            tasks: TaskList::default(),
             published: 0,
             past_bytes: (0, 0),
             questions: Questions::default(),
@@ -201,10 +201,10 @@ impl Driver {
             Order::Release { id } => self.step(Input::Release { id, by: Actor::Operator }),
             Order::Rename { id, name } => {
                 self.shared.note_late(&Row::Named { task: &id, name: name.as_deref() });
-                self.finished.rename(&id, name.clone());
+                self.tasks.rename(&id, name.clone());
                 self.step(Input::Rename { id, name });
             }
-            Order::Dismiss { id } => self.finished.remove(&id),
+            Order::Dismiss { id } => self.tasks.remove(&id),
             Order::Known { tasks, reply } => {
                 // Whoever asked may have gone.
                 let _ = reply.send(Ok(self.known(&tasks)));
@@ -263,7 +263,8 @@ impl Driver {
     }
 
     fn note(&self, id: &TaskId, event: &TaskEvent) {
-        self.shared.session().counters.happened(event);
+        let task = self.supervisor.get(id).map(|task| &**task.view());
+        self.shared.session().counters.happened(task, event);
         self.shared.note(&Row::Task { task: id, event });
     }
 
@@ -291,8 +292,7 @@ impl Driver {
                 looks: Looks::default(),
             },
         );
-        let live = self.live.len();
-        self.shared.session().counters.started(live);
+        self.shared.session().counters.asked();
     }
 
     fn host_event(&mut self, id: TaskId, event: HostEvent) {

@@ -6,19 +6,21 @@ use std::time::Duration;
 use super::Driver;
 use crate::envelope::TaskId;
 use crate::journal::Health;
-use crate::runtime::view::{OutputView, RecordView, Snapshot, TaskView};
+use crate::runtime::view::{RecordView, Snapshot, TaskView};
 
 impl Driver {
     /// Publishes the present state.
     pub(super) fn publish(&mut self) {
         self.published += 1;
-        let mut tasks: Vec<Arc<TaskView>> = self.finished.all().cloned().collect();
-        tasks.extend(self.live.keys().filter_map(|id| self.short_view(id)));
-        tasks.sort_by_key(|task| task.number);
-        let bytes = tasks.iter().filter(|task| self.live.contains_key(&task.id));
-        let (read, dropped) = bytes.fold(self.past_bytes, |(read, dropped), task| {
-            (read + task.output.bytes, dropped + task.output.dropped_bytes)
-        });
+        let (mut read, mut dropped) = self.past_bytes;
+        let mut alive = Vec::new();
+        let output = |id: &TaskId| self.live.get(id).map(|live| live.io.output()).unwrap_or_default();
+        for view in self.supervisor.measured(output) {
+            self.tasks.show(view);
+            read += view.output.bytes;
+            dropped += view.output.dropped_bytes;
+            alive.extend((!view.status.is_terminal()).then(|| view.clone()));
+        }
         let before = self.shared.snapshot.borrow().clone();
         let record = record_view(self.shared.journal.health(), self.shared.journal.stalled());
         let at = self.now().wall;
@@ -27,11 +29,9 @@ impl Driver {
             session.notice(at, text, is_error);
         }
         session.counters.bytes(read, dropped);
-        let live = tasks.iter().filter(|task| !task.status.is_terminal());
-        session.counters.live(live.map(|task| task.status.as_str()));
-        let mut metrics = session.counters.metrics.clone();
-        session.calls.percentiles(&mut metrics);
-        metrics.gauges = self.shared.gauges(&tasks, read);
+        session.counters.live(alive.iter().map(|task| task.status.as_str()));
+        let mut metrics = session.counters.shown();
+        metrics.gauges = self.shared.gauges(&alive, read);
         let snapshot = Snapshot {
             seq: self.published,
             workspace: before.workspace.clone(),
@@ -39,8 +39,8 @@ impl Driver {
             socket: before.socket.clone(),
             started_at: before.started_at,
             headless: self.shared.is_headless(),
-            tasks,
-            tasks_left: self.finished.left(),
+            tasks: self.tasks.all(),
+            tasks_left: self.tasks.left(),
             calls: session.calls.summaries(),
             agents: session.agents.clone(),
             programs: session.programs.all(),
@@ -56,18 +56,9 @@ impl Driver {
 
     /// Returns a task as others see it: a live one with the whole of its command.
     pub(super) fn view(&self, id: &TaskId) -> Option<Arc<TaskView>> {
-        let Some(task) = self.supervisor.get(id) else { return self.finished.get(id).cloned() };
-        Some(Arc::new(task.whole(self.output(id))))
-    }
-
-    /// Returns a task as a snapshot shows it.
-    fn short_view(&self, id: &TaskId) -> Option<Arc<TaskView>> {
-        let task = self.supervisor.get(id)?;
-        Some(Arc::new(TaskView { output: self.output(id), ..(**task.view()).clone() }))
-    }
-
-    fn output(&self, id: &TaskId) -> OutputView {
-        self.live.get(id).map(|live| live.io.output()).unwrap_or_default()
+        let Some(task) = self.supervisor.get(id) else { return self.tasks.get(id).cloned() };
+        let output = self.live.get(id).map(|live| live.io.output()).unwrap_or_default();
+        Some(Arc::new(task.whole(output)))
     }
 
     /// Whether a second's end can change anything: not once all is quiet and the history empty.
@@ -108,7 +99,7 @@ fn record_view(health: Health, stalled: Option<Duration>) -> RecordView {
     RecordView { seq: health.seq, head: health.hash.short(), degraded }
 }
 
-/// Says that the record became degraded or whole again.
+/// Returns a notice when the record became degraded or is complete again.
 fn turn(before: &RecordView, now: &RecordView) -> Option<(String, bool)> {
     match (&before.degraded, &now.degraded) {
         (None, Some(why)) => Some((format!("the record cannot be written: {why}"), true)),

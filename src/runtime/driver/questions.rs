@@ -176,7 +176,7 @@ impl Driver {
     }
 }
 
-/// Tells whoever is still there that their answer was not taken.
+/// Answers whoever is still there that their answer was refused.
 fn refuse<T>(reply: oneshot::Sender<Result<T, Error>>, refusal: Refusal) {
     let _ = reply.send(Err(Error::Question(refusal)));
 }

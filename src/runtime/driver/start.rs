@@ -155,11 +155,9 @@ pub(super) fn spawn(driver: &mut Driver, id: &TaskId) {
     });
 }
 
-/// Takes over a command that has started: its descriptors, and what its host says.
+/// Takes over a command that has started: its descriptors, and the events of its host.
 pub(super) fn started(driver: &mut Driver, id: &TaskId, running: Running) {
     let Running { pid, io: streams, host, mut events } = running;
-    let in_batch = driver.supervisor.get(id).is_some_and(|task| task.request.item.is_some());
-    driver.shared.session().counters.executed(in_batch);
     if let Some(live) = driver.live.get_mut(id) {
         live.host = Some(host);
         watch(&driver.shared, &live.io, streams);

@@ -9,7 +9,7 @@ use crate::envelope::{Actor, Envelope, TaskId, mask_strings};
 use crate::journal::Durability;
 use crate::runtime::calls::CallRecord;
 use crate::runtime::events::{Answered, Row};
-use crate::runtime::metrics::Metrics;
+use crate::runtime::metrics::{ABANDONED, Metrics};
 use crate::runtime::past;
 use crate::runtime::stream::StreamView;
 
@@ -33,24 +33,20 @@ impl Handle {
         record.seq
     }
 
-    /// Puts the answer of a call on record before anybody gets it: a kill right after loses nothing that was told.
+    /// Puts the answer of a call on record before anybody gets it: a kill right after loses nothing that was answered.
     pub async fn end_call(&self, seq: u64, task: Option<&TaskId>, envelope: &Envelope, receipt: &str) {
         let ended = {
             let mut session = self.shared.session();
-            // Model-visible calls only: what a person does is counted as operator actions.
             let ended = session.calls.end(self.shared.clock.now(), seq, task, envelope, receipt);
-            if let Some((record, _)) = &ended
-                && record.actor != Actor::Operator
-            {
-                let spent = record.duration_ms.unwrap_or_default();
-                session.counters.call(&record.tool, envelope.status(), receipt, spent);
+            if let Some((record, _)) = &ended {
+                session.counters.call(record, envelope.status());
             }
             ended
         };
         self.shared.nudge.notify_one();
         if let Some((record, latency_ms)) = ended {
             let row = Row::Answer(Answered { record: &record, latency_ms, task });
-            // What was done is told all the same; that it is not on record shows in the console.
+            // What was done is answered all the same; that it is not on record shows in the console.
             let _ = self.shared.write(&row, Durability::Written).await;
         }
     }
@@ -71,6 +67,7 @@ impl Handle {
         let ended = self.shared.session().calls.end(self.shared.clock.now(), seq, None, envelope, receipt);
         self.shared.nudge.notify_one();
         if let Some((record, latency_ms)) = ended {
+            self.shared.session().counters.took(&record);
             self.shared.note(&Row::Answer(Answered { record: &record, latency_ms, task: None }));
         }
     }
@@ -81,10 +78,8 @@ impl Handle {
         let record = {
             let mut session = self.shared.session();
             let record = session.calls.abandon(now, seq);
-            if let Some(record) = &record
-                && record.actor != Actor::Operator
-            {
-                session.counters.call(&record.tool, "abandoned", "", record.duration_ms.unwrap_or_default());
+            if let Some(record) = &record {
+                session.counters.call(record, ABANDONED);
             }
             record
         };
@@ -112,10 +107,7 @@ impl Handle {
     /// Returns the counters as they stand.
     #[must_use]
     pub fn metrics(&self) -> Metrics {
-        let session = self.shared.session();
-        let mut metrics = session.counters.metrics.clone();
-        session.calls.percentiles(&mut metrics);
-        drop(session);
+        let mut metrics = self.shared.session().counters.shown();
         let snapshot = self.shared.snapshot.borrow().clone();
         metrics.gauges = self.shared.gauges(&snapshot.tasks, metrics.output_bytes_in);
         metrics

@@ -1,4 +1,4 @@
-//! The folder of a new recording, and what it is said to be.
+//! The folder of a new recording and its description.
 
 use std::path::{Path, PathBuf};
 

@@ -37,7 +37,7 @@ pub enum State {
 }
 
 impl Listed {
-    /// Tells how it stands, from its last row.
+    /// Returns how it ended, from its last row.
     #[must_use]
     pub fn state(&self) -> State {
         if self.live {

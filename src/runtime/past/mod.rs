@@ -1,5 +1,4 @@
-//! Recordings as they can be read: which there are, what they tell, and how those are brought to
-//! their end whose runtime had died.
+//! Past recordings: which there are, what is in them, and the recovery of those whose runtime had died.
 
 mod find;
 mod outcome;

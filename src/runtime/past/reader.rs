@@ -1,8 +1,9 @@
-//! What a recording tells: its calls, its tasks and everything that happened to them, read back from
-//! the rows. Pure but for the reading itself.
+//! Reads a recording back from its rows: its calls, its tasks and everything that happened to them. Pure but for the
+//! reading itself.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::de::{DeserializeOwned, IgnoredAny};
@@ -13,11 +14,12 @@ use crate::envelope::TaskId;
 use crate::facts::{TaskEvent, TaskUpdate};
 use crate::journal::{self, Error, Item, Meta, Problem, Reader, Record};
 use crate::runtime::calls::CallRecord;
+use crate::runtime::metrics::{ABANDONED, Counters};
 use crate::runtime::program::ProgramView;
 use crate::runtime::state::TaskState;
 use crate::runtime::view::TaskView;
 
-/// What a recording tells.
+/// A recording, read back.
 #[derive(Debug, Clone)]
 pub struct Story {
     /// Its folder.
@@ -42,6 +44,8 @@ pub struct Story {
     pub closed: Option<bool>,
     /// What is not as it was written.
     pub problems: Vec<Problem>,
+    /// What is counted of its rows.
+    pub(super) counters: Counters,
 }
 
 /// One call of a recording.
@@ -59,6 +63,14 @@ pub struct PastCall {
     /// Its client stopped waiting.
     #[serde(default)]
     pub abandoned: bool,
+}
+
+impl PastCall {
+    /// Returns how it was answered. What was still open when the runtime ended is nobody's to answer any more.
+    pub(super) fn status(&self) -> &str {
+        let envelope = self.record.envelope.as_ref().filter(|_| !self.abandoned);
+        envelope.and_then(|envelope| envelope["status"].as_str()).unwrap_or(ABANDONED)
+    }
 }
 
 /// Something that happened to a task.
@@ -93,7 +105,7 @@ pub struct PastAgent {
     pub connected: bool,
 }
 
-/// Reads a recording. What cannot be read is left out and told among the problems.
+/// Reads a recording. What cannot be read is left out and listed among the problems.
 ///
 /// # Errors
 /// When its folder cannot be listed.
@@ -108,7 +120,7 @@ pub fn read(recording: &Path) -> Result<Story, Error> {
     Ok(story)
 }
 
-/// Reads what a recording tells of one task, in the memory of one segment.
+/// Reads one task of a recording, in the memory of one segment.
 ///
 /// # Errors
 /// When its folder cannot be listed.
@@ -130,7 +142,7 @@ pub(super) fn read_task(recording: &Path, id: &TaskId) -> Result<Option<TaskStat
     Ok(story.tasks.into_iter().find(|task| task.id == *id))
 }
 
-/// Reads what a recording tells of one call, in the memory of one segment.
+/// Reads one call of a recording, in the memory of one segment.
 ///
 /// # Errors
 /// When its folder cannot be listed.
@@ -164,6 +176,7 @@ impl Story {
             rows: 0,
             closed: None,
             problems: Vec::new(),
+            counters: Counters::default(),
         }
     }
 
@@ -189,18 +202,20 @@ impl Story {
                 story.calls.insert(call.record.seq, call);
             }),
             "answer" => self.with(record, |story, call: PastCall| {
+                story.counters.call(&call.record, call.status());
                 story.calls.insert(call.record.seq, call);
             }),
             "abandoned" => self.with(record, |story, row: Abandoned| {
-                story.calls.entry(row.seq).and_modify(|call| {
-                    call.abandoned = true;
-                    call.record.envelope = row.envelope;
-                    call.record.receipt = row.receipt;
-                });
+                let Some(call) = story.calls.get_mut(&row.seq) else { return };
+                call.abandoned = true;
+                call.record.envelope = row.envelope;
+                call.record.receipt = row.receipt;
+                story.counters.call(&call.record, call.status());
             }),
             "queued" | "start" | "ended" => self.with(record, |story, row: Whole| story.stands(row.task)),
             "task" => self.with(record, |story, row: PastEvent| {
-                story.update(&row.task, TaskUpdate::Event(row.event.clone()));
+                let task = story.update(&row.task, TaskUpdate::Event(row.event.clone()));
+                story.counters.happened(task.as_deref(), &row.event);
                 story.events.push(row);
             }),
             "named" => self.with(record, |story, row: Named| {
@@ -225,23 +240,26 @@ impl Story {
         let task = TaskView { folder: self.recording.join("tasks").join(task.id.as_str()), ..task };
         match self.tasks.iter_mut().rfind(|known| known.id == task.id) {
             Some(known) => known.stands(task),
-            None => self.tasks.push(TaskState::new(task)),
+            None => {
+                self.counters.asked();
+                self.tasks.push(TaskState::new(task));
+            }
         }
     }
 
-    fn update(&mut self, id: &TaskId, update: TaskUpdate) {
-        if let Some(task) = self.tasks.iter_mut().rfind(|task| task.id == *id) {
-            task.apply(update);
-        }
+    fn update(&mut self, id: &TaskId, update: TaskUpdate) -> Option<Arc<TaskView>> {
+        let task = self.tasks.iter_mut().rfind(|task| task.id == *id)?;
+        task.apply(update);
+        Some(task.view().clone())
     }
 
-    /// Reads what a row says; a row that says something else is passed over and told.
+    /// Reads the data of a row; one that cannot be read is skipped and reported.
     fn with<T: DeserializeOwned>(&mut self, record: &Record, take: impl FnOnce(&mut Self, T)) {
         match record.data(&self.recording) {
             Ok(row) => take(self, row),
             Err(error) => {
                 let seq = record.header.seq;
-                tracing::warn!(%error, seq, "a row tells nothing this program knows");
+                tracing::warn!(%error, seq, "a row has data this program does not know");
                 self.problems.extend(matches!(error, journal::Error::Part { .. }).then(|| Problem {
                     kind: journal::ProblemKind::Changed,
                     first: seq,

@@ -101,7 +101,7 @@ fn put(journal: &Journal, row: &Row<'_>) {
     }
 }
 
-/// Says what was recovered in one line, for the person.
+/// Returns what was recovered in one line, for the person.
 pub(in crate::runtime) fn notice(recoveries: &[Recovery]) -> Option<String> {
     let tasks: Vec<&Recovered> = recoveries.iter().flat_map(|recovery| &recovery.tasks).collect();
     let interrupted = tasks.iter().filter(|task| task.status == TaskStatus::Interrupted).count();

@@ -1,6 +1,5 @@
 //! A recording as a console shows it: the snapshot its runtime would publish now. Pure.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -10,7 +9,7 @@ use super::reader::{PastCall, Story};
 use crate::envelope::Actor;
 use crate::process::ExitRecord;
 use crate::runtime::approval::GateView;
-use crate::runtime::metrics::{Counters, Metrics, quantiles};
+use crate::runtime::metrics::Metrics;
 use crate::runtime::program::{ProgramView, RunState};
 use crate::runtime::state::TaskState;
 use crate::runtime::view::{AgentView, CallSummary, Notice, RecordView, Snapshot, TaskView};
@@ -61,47 +60,22 @@ impl Story {
         agents
     }
 
-    /// Says what is not as it was written.
+    /// Returns a notice for each problem.
     fn notices(&self, at: Timestamp) -> Vec<Notice> {
         let texts = self.problems.iter().map(ToString::to_string);
         (1..).zip(texts).map(|(seq, text)| Notice { seq, at, is_error: true, text, from: None }).collect()
     }
 
     fn metrics(&self, tasks: &[Arc<TaskView>]) -> Metrics {
-        let mut counters = Counters::default();
-        let mut durations: BTreeMap<String, Vec<u64>> = BTreeMap::new();
-        for call in self.calls.values() {
-            let record = &call.record;
-            let spent = record.duration_ms.unwrap_or_default();
-            if record.actor != Actor::Operator {
-                let receipt = record.receipt.as_deref().unwrap_or_default();
-                counters.call(&record.tool, status(call), receipt, spent);
-            }
-            durations.entry(record.tool.clone()).or_default().extend(record.duration_ms);
-        }
-        for row in &self.events {
-            counters.happened(&row.event);
-        }
-        for task in tasks {
-            counters.ended(task.status.as_str(), task.lived_ms());
-            if task.started_at.is_some() {
-                counters.executed(task.item.is_some());
-            }
-            counters.metrics.output_bytes_in += task.output.bytes;
-            counters.metrics.output_bytes_dropped += task.output.dropped_bytes;
-        }
-        counters.metrics.tasks_started = tasks.len() as u64;
-        counters.metrics.tasks_peak = peak(tasks);
-        counters.metrics.call_ms =
-            durations.into_iter().map(|(tool, spent)| (tool, quantiles(spent))).collect();
-        counters.metrics
+        let mut counters = self.counters.clone();
+        let open = |call: &&PastCall| call.record.envelope.is_none() && !call.abandoned;
+        self.calls.values().filter(open).for_each(|call| counters.call(&call.record, call.status()));
+        tasks.iter().for_each(|task| counters.ended(task));
+        let read = tasks.iter().map(|task| task.output.bytes).sum();
+        let dropped = tasks.iter().map(|task| task.output.dropped_bytes).sum();
+        counters.bytes(read, dropped);
+        counters.shown()
     }
-}
-
-/// What was still open when the runtime ended is nobody's to answer any more.
-fn status(call: &PastCall) -> &str {
-    let envelope = call.record.envelope.as_ref().filter(|_| !call.abandoned);
-    envelope.and_then(|envelope| envelope["status"].as_str()).unwrap_or("abandoned")
 }
 
 fn shown(task: &TaskState, last: Timestamp) -> Arc<TaskView> {
@@ -122,21 +96,5 @@ fn ended(program: &ProgramView, last: Timestamp) -> ProgramView {
 }
 
 fn summary(call: &PastCall) -> Arc<CallSummary> {
-    Arc::new(call.record.summary(Some(status(call).to_owned()), call.task.clone()))
-}
-
-/// Returns the most tasks that were live at once.
-fn peak(tasks: &[Arc<TaskView>]) -> u64 {
-    let mut turns: Vec<(Timestamp, i64)> = Vec::new();
-    for task in tasks {
-        turns.push((task.created_at, 1));
-        turns.extend(task.ended.as_ref().map(|ended| (ended.at, -1)));
-    }
-    turns.sort_unstable();
-    let (mut live, mut most) = (0_i64, 0_i64);
-    for (_, turn) in turns {
-        live += turn;
-        most = most.max(live);
-    }
-    u64::try_from(most).unwrap_or_default()
+    Arc::new(call.record.summary(Some(call.status().to_owned()), call.task.clone()))
 }

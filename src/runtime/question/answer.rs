@@ -69,7 +69,7 @@ impl QuestionKind {
         self.accepts(&value).then_some(value)
     }
 
-    /// Says what an answer may be, in a few words.
+    /// Returns what an answer may be, in a few words.
     #[must_use]
     pub fn expected(&self) -> String {
         match self {
@@ -130,7 +130,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Returns the answer as it goes on record: a masked text is told by its length alone.
+    /// Returns the answer as it goes on record: of a masked text its length alone.
     #[must_use]
     pub fn as_recorded(&self, kind: &QuestionKind) -> Self {
         match (&self.value, kind) {

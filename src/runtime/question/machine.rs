@@ -1,13 +1,13 @@
 //! Decides everything about questions: which are open, who may answer, when it is too late.
 //!
-//! Pure: it is told what happens and the present moment, and says what goes on record. It waits for no
+//! Pure: it takes what happens and the present moment, and returns what goes on record. It waits for no
 //! one and reads no clock; the driver does what it decides.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::answer::{Answer, AnswerValue, Given, Principal, Settled};
@@ -16,7 +16,7 @@ use crate::clock::Moment;
 use crate::envelope::{Actor, mask};
 use crate::process::ConsoleProcess;
 
-/// Settled questions that are remembered, to tell a late answer what came of them.
+/// Settled questions that are remembered, so that a late answer learns how they were settled.
 const SETTLED_KEPT: usize = 256;
 /// Comments kept beside a question.
 const COMMENTS: usize = 16;
@@ -72,7 +72,7 @@ pub(in crate::runtime) enum Fact {
     Answered {
         /// The question.
         id: QuestionId,
-        /// The answer; a masked text is told by its length.
+        /// The answer; of a masked text its length.
         answer: Answer,
         /// The console it was given in, when the operator gave it in one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -109,7 +109,7 @@ pub(in crate::runtime) enum Fact {
 }
 
 impl Fact {
-    /// Says in which console an answer was given.
+    /// Adds the console an answer was given in.
     pub(in crate::runtime) fn given_in(self, console: Option<ConsoleProcess>) -> Self {
         match self {
             Self::Answered { id, answer, .. } => Self::Answered { id, answer, console },
@@ -118,10 +118,10 @@ impl Fact {
     }
 }
 
-/// What is to be told once a fact is on record.
+/// Who is to be answered once a fact is on record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::runtime) enum Told {
-    /// Nobody has to be told.
+    /// Nobody.
     Nobody,
     /// Whoever asked: nothing was asked, as it could not go on record.
     NotAsked,
@@ -170,7 +170,7 @@ impl Machine {
             text,
             evidence,
             asked_at: now.wall,
-            deadline: within.map(|within| after(now.wall, within)),
+            deadline: within.map(|within| now.wall_after(within)),
             comments: Vec::new(),
         });
         let due = within.map(|within| now.mono.saturating_add(within));
@@ -265,7 +265,7 @@ impl Machine {
         open.filter_map(|entry| entry.due).min()
     }
 
-    /// Is told whether the last fact about a question is on record.
+    /// Takes whether the last fact about a question is on record.
     pub(in crate::runtime) fn recorded(&mut self, id: &QuestionId, is_recorded: bool) -> Told {
         let Some(entry) = self.open.get_mut(id) else { return Told::Nobody };
         match (std::mem::replace(&mut entry.state, State::Open), is_recorded) {
@@ -345,11 +345,6 @@ fn how(settled: &Settled) -> String {
         Settled::Answered(answer) => format!("answered by {}", answer.principal),
         Settled::TimedOut { .. } => "not answered in time".to_owned(),
     }
-}
-
-fn after(at: Timestamp, within: Duration) -> Timestamp {
-    let within = SignedDuration::try_from(within).unwrap_or(SignedDuration::MAX);
-    at.saturating_add(within).unwrap_or(Timestamp::MAX)
 }
 
 fn cut(text: &str) -> String {

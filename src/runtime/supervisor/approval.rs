@@ -1,13 +1,13 @@
-//! Which new calls wait for the operator: the pause, the rules, the calls held and what is said to them.
+//! Which new calls wait for the operator: the pause, the rules, the calls held and the decisions about them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::Duration;
 
 use jiff::Timestamp;
 
 use super::Supervisor;
-use super::message::{Action, Behind, GateEvent, NewTask, Verdict};
+use super::message::{Action, Behind, GateEvent, GateEventKind, NewTask, Verdict};
 use super::request_hash::{hash_of, hash_of_batch};
 use super::task::{Held, Task};
 use crate::clock::Moment;
@@ -15,7 +15,7 @@ use crate::config::{ApprovalRule, Limits, Prefix};
 use crate::envelope::Actor;
 use crate::facts::HoldReason;
 use crate::runtime::approval::{BatchRequest, Decision, GateView, HeldCall, HeldCommand};
-use crate::runtime::request::Within;
+use crate::runtime::request::{ExecRequest, Within};
 
 const EXEC: &str = "ExecCommand";
 const BATCH: &str = "ExecCommandBatch";
@@ -47,26 +47,24 @@ impl Gate {
         }
     }
 
-    /// Tells why a new task must wait, if it must. An item of a batch was asked about with its batch.
-    pub(super) fn holds(&mut self, now: Moment, new: &NewTask) -> Option<Held> {
+    /// Holds a new task that must wait.
+    pub(super) fn hold(&mut self, now: Moment, new: &NewTask) -> Option<Held> {
+        let (reason, hash) = self.holds(new)?;
+        Some(Held { ticket: self.ticket(), reason, since: now.wall, hash })
+    }
+
+    /// Returns why a new task must wait, if it must, and the hash of its request. An item of a batch was decided with
+    /// its batch.
+    pub(super) fn holds(&self, new: &NewTask) -> Option<(HoldReason, String)> {
         let request = &new.request;
         if request.item.is_some() {
             return None;
         }
-        let command = command_of(&request.cmd, new);
-        let hash = hash_of(request, &command);
-        let caller = Callers { actor: &request.actor, behind: new.behind.as_ref() };
-        let reason = self.reason(EXEC, caller, std::slice::from_ref(&command), &hash)?;
-        Some(Held { ticket: self.ticket(), reason, since: now.wall, hash })
-    }
-
-    /// Tells whether a new task would have to wait.
-    pub(super) fn would_hold(&self, new: &NewTask) -> bool {
-        let request = &new.request;
-        let command = command_of(&request.cmd, new);
+        let command = command_of(request, (&new.workdir, &new.shell));
         let hash = hash_of(request, &command);
         let callers = Callers { actor: &request.actor, behind: new.behind.as_ref() };
-        request.item.is_none() && self.reason(EXEC, callers, std::slice::from_ref(&command), &hash).is_some()
+        let reason = self.reason(EXEC, callers, std::slice::from_ref(&command), &hash)?;
+        Some((reason, hash))
     }
 
     /// Tells whether a batch would have to wait.
@@ -141,31 +139,20 @@ fn is_agent(actor: &Actor) -> bool {
 struct Wider {
     prefix: Prefix,
     actor: Actor,
-    workdir: PathBuf,
-    shell: Option<String>,
-    login: bool,
-    tty: bool,
+    /// The command it was decided about: another one differs in its text alone.
+    like: HeldCommand,
 }
 
 impl Wider {
-    /// Takes what the operator said about a call of one command that begins so; about another it says nothing.
+    /// Makes it of a decision about a call of one command that begins so; none for any other call.
     fn of(prefix: &Prefix, call: &HeldCall) -> Option<Self> {
-        let [HeldCommand { workdir, shell, login, tty, .. }] = &call.commands[..] else { return None };
-        let wider = Self {
-            prefix: prefix.clone(),
-            actor: call.actor.clone(),
-            workdir: workdir.clone(),
-            shell: shell.clone(),
-            login: *login,
-            tty: *tty,
-        };
-        wider.covers(&call.actor, &call.commands[0]).then_some(wider)
+        let [command] = &call.commands[..] else { return None };
+        let wider = Self { prefix: prefix.clone(), actor: call.actor.clone(), like: command.clone() };
+        wider.covers(&call.actor, command).then_some(wider)
     }
 
     fn covers(&self, actor: &Actor, command: &HeldCommand) -> bool {
-        let is_alike = self.workdir == command.workdir
-            && self.shell == command.shell
-            && (self.login, self.tty) == (command.login, command.tty);
+        let is_alike = HeldCommand { cmd: command.cmd.clone(), ..self.like.clone() } == *command;
         is_alike && self.actor == *actor && self.prefix.covers(&command.cmd)
     }
 }
@@ -195,7 +182,8 @@ impl Supervisor {
             return Vec::new();
         }
         self.gate.paused = paused.then_some(now.wall);
-        let mut actions = vec![event(now, if paused { "paused" } else { "resumed" }, None, "")];
+        let mut actions =
+            vec![event(now, if paused { GateEventKind::Paused } else { GateEventKind::Resumed }, None, "")];
         if paused {
             return actions;
         }
@@ -223,11 +211,11 @@ impl Supervisor {
         }
         let told: Vec<String> = rules.iter().map(ToString::to_string).collect();
         self.gate.rules = rules;
-        let said = gate_event(now, "rules", None, &told.join("; "));
+        let said = gate_event(now, GateEventKind::Rules, None, &told.join("; "));
         vec![Action::Gate(GateEvent { actor: Actor::System, ..said })]
     }
 
-    /// Does what the operator says to a held call, or nothing when it is not the one they were shown.
+    /// Carries out the operator's decision about a held call; none when it is not the call they were shown.
     pub(crate) fn decide(
         &mut self,
         now: Moment,
@@ -249,7 +237,9 @@ impl Supervisor {
         if *decision == Decision::Exact {
             self.gate.allowed.insert(call.hash.clone());
         }
-        let mut actions = vec![event(now, decision.word(), Some(&call), note)];
+        let is_denied = matches!(decision, Decision::Deny { .. });
+        let word = if is_denied { GateEventKind::Denied } else { GateEventKind::Approved };
+        let mut actions = vec![event(now, word, Some(&call), note)];
         if let Some(id) = &call.task {
             let task = self.tasks.get_mut(id)?;
             actions.extend(match decision {
@@ -295,7 +285,10 @@ impl Supervisor {
             hash,
         };
         let note = behind.map(|behind| behind.note()).unwrap_or_default();
-        let said = GateEvent { actor: call.actor.clone(), ..gate_event(now, "held", Some(&call), &note) };
+        let said = GateEvent {
+            actor: call.actor.clone(),
+            ..gate_event(now, GateEventKind::Held, Some(&call), &note)
+        };
         self.gate.batches.insert(ticket, call);
         let wake = Action::WakeHold { ticket, at: now.mono + self.gate.patience };
         (Some(ticket), vec![Action::Gate(said), wake])
@@ -304,7 +297,8 @@ impl Supervisor {
     /// The wait of a held batch is over.
     pub(super) fn hold_over(&mut self, now: Moment, ticket: u64) -> Vec<Action> {
         let Some(call) = self.gate.batches.remove(&ticket) else { return Vec::new() };
-        let said = GateEvent { actor: Actor::System, ..gate_event(now, "pending", Some(&call), "") };
+        let said =
+            GateEvent { actor: Actor::System, ..gate_event(now, GateEventKind::Pending, Some(&call), "") };
         vec![Action::Gate(said), Action::Admit { ticket, verdict: Verdict::Pending }]
     }
 
@@ -341,13 +335,7 @@ fn held_task(task: &Task) -> Option<HeldCall> {
         behind: task.behind.as_ref().and_then(|behind| behind.agent.clone()),
         tool: EXEC.to_owned(),
         task: Some(task.id.clone()),
-        commands: vec![HeldCommand {
-            cmd: task.request.cmd.clone(),
-            workdir: task.workdir.clone(),
-            shell: Some(task.shell.clone()),
-            login: task.request.login,
-            tty: task.request.tty,
-        }],
+        commands: vec![command_of(&task.request, (&task.workdir, &task.shell))],
         description: task.request.description.clone(),
         reason: held.reason.clone(),
         since: held.since,
@@ -355,21 +343,21 @@ fn held_task(task: &Task) -> Option<HeldCall> {
     })
 }
 
-fn command_of(cmd: &str, new: &NewTask) -> HeldCommand {
+fn command_of(request: &ExecRequest, (workdir, shell): (&Path, &str)) -> HeldCommand {
     HeldCommand {
-        cmd: cmd.to_owned(),
-        workdir: new.workdir.clone(),
-        shell: Some(new.shell.clone()),
-        login: new.request.login,
-        tty: new.request.tty,
+        cmd: request.cmd.clone(),
+        workdir: workdir.to_owned(),
+        shell: Some(shell.to_owned()),
+        login: request.login,
+        tty: request.tty,
     }
 }
 
-fn event(now: Moment, what: &'static str, call: Option<&HeldCall>, note: &str) -> Action {
+fn event(now: Moment, what: GateEventKind, call: Option<&HeldCall>, note: &str) -> Action {
     Action::Gate(gate_event(now, what, call, note))
 }
 
-fn gate_event(now: Moment, what: &'static str, call: Option<&HeldCall>, note: &str) -> GateEvent {
+fn gate_event(now: Moment, what: GateEventKind, call: Option<&HeldCall>, note: &str) -> GateEvent {
     GateEvent {
         at: now.wall,
         actor: Actor::Operator,

@@ -62,7 +62,7 @@ impl Task {
         self.close(now, self.exit().is_none().then(killed), Vec::new())
     }
 
-    /// Brings it to its end: `error` is one that no event has told.
+    /// Ends it: `error` is one that no event has mentioned.
     pub(super) fn close(
         &mut self,
         now: Moment,

@@ -1,4 +1,4 @@
-//! A task that waits for the operator: held, let go, denied. Nothing of it has started meanwhile.
+//! A task that waits for the operator: held, approved, denied. Nothing of it has started meanwhile.
 
 use super::message::Action;
 use super::task::{Held, Task};

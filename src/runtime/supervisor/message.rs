@@ -1,4 +1,4 @@
-//! What the supervisor is told and what it orders.
+//! The supervisor's input and output.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -35,7 +35,7 @@ pub(crate) struct Behind {
 }
 
 impl Behind {
-    /// Says it in a gate's row of the record.
+    /// Returns the note of an approval's row.
     pub(crate) fn note(&self) -> String {
         let agent = self.agent.as_ref().map(|agent| format!(" of {agent}")).unwrap_or_default();
         format!("from {}{agent}", self.task)
@@ -151,9 +151,9 @@ pub(crate) enum Action {
     Spawn(TaskId),
     /// Put on record that it waits to be started.
     Queue(TaskId),
-    /// Whoever waits for it is told that the operator said no.
+    /// Answer the waiting call: the operator denied it.
     Refuse { id: TaskId, note: String },
-    /// Tell its host.
+    /// Send an order to its host.
     Order(TaskId, Order),
     /// Set a timer.
     Wake { id: TaskId, timer: Timer, epoch: u32, at: Duration },
@@ -175,7 +175,7 @@ pub(crate) enum Action {
     Note(TaskId, TaskEvent),
 }
 
-/// What a held batch is told.
+/// The answer to a held batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Go,
@@ -188,8 +188,7 @@ pub(crate) enum Verdict {
 pub(crate) struct GateEvent {
     pub(crate) at: Timestamp,
     pub(crate) actor: Actor,
-    /// `paused`, `resumed`, `rules`, `held`, `approved`, `denied`, `pending`.
-    pub(crate) what: &'static str,
+    pub(crate) what: GateEventKind,
     pub(crate) call: Option<u64>,
     pub(crate) task: Option<TaskId>,
     /// What the answer is bound to.
@@ -198,6 +197,20 @@ pub(crate) struct GateEvent {
     /// The console that the operator was at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) console: Option<ConsoleProcess>,
+}
+
+/// What it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::IntoStaticStr)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub(crate) enum GateEventKind {
+    Paused,
+    Resumed,
+    Rules,
+    Held,
+    Approved,
+    Denied,
+    Pending,
 }
 
 /// An order to a task host.

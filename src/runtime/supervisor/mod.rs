@@ -19,6 +19,7 @@ mod property_tests;
 mod tests;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) use message::{Action, GateEvent, Input, NewTask, Order, Timer, Verdict};
@@ -26,6 +27,7 @@ pub(crate) use task::Task;
 
 use super::cause::Closing;
 use super::request::{Rejection, Stop, StopEffect};
+use super::view::{OutputView, TaskView};
 use crate::clock::Moment;
 use crate::config::Limits;
 use crate::envelope::{Actor, TaskId};
@@ -134,7 +136,7 @@ impl Supervisor {
         task.admit(now, by, needs_tty)
     }
 
-    /// Tells why no further task may start, if so.
+    /// Returns why no further task may start, if so.
     pub(crate) fn refusal(&self) -> Option<super::Error> {
         let live = self.tasks.values().filter(|task| !task.status.is_terminal()).count();
         if self.closing.is_some() {
@@ -146,15 +148,23 @@ impl Supervisor {
         }
     }
 
-    /// Lets go of a task that has ended and whose log is whole; a live one stays.
-    pub(crate) fn forget(&mut self, id: &TaskId) {
-        if self.tasks.get(id).is_some_and(|task| task.status.is_terminal()) {
-            self.tasks.remove(id);
-        }
+    /// Removes a task that has ended and whose log is complete, and returns what others see of it; a live one stays.
+    pub(crate) fn forget(&mut self, id: &TaskId, output: OutputView) -> Option<Arc<TaskView>> {
+        self.tasks.get(id).filter(|task| task.status.is_terminal())?;
+        let mut task = self.tasks.remove(id)?;
+        Some(task.measured(output).clone())
     }
 
     pub(crate) fn get(&self, id: &TaskId) -> Option<&Task> {
         self.tasks.get(id)
+    }
+
+    /// Takes how much each task has written by now; returns the tasks as others see them.
+    pub(crate) fn measured(
+        &mut self,
+        output: impl Fn(&TaskId) -> OutputView,
+    ) -> impl Iterator<Item = &Arc<TaskView>> {
+        self.tasks.iter_mut().map(move |(id, task)| task.measured(output(id)))
     }
 
     pub(crate) fn live(&self) -> impl Iterator<Item = &Task> {
@@ -164,7 +174,7 @@ impl Supervisor {
     fn start(&mut self, now: Moment, new: NewTask) -> Vec<Action> {
         self.numbers += 1;
         let id = new.id.clone();
-        let held = self.gate.holds(now, &new);
+        let held = self.gate.hold(now, &new);
         let (task, mut actions) = Task::queued(now, self.numbers, new, held);
         self.tasks.insert(id.clone(), task);
         if let (Some(task), Some(closing)) = (self.tasks.get_mut(&id), &self.closing) {

@@ -1,4 +1,4 @@
-//! How a request is told from every other: an approval is bound to the hash of the exact request.
+//! The hash of a request: an approval is bound to that exact request.
 
 use sha2::{Digest, Sha256};
 

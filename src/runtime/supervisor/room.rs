@@ -1,4 +1,4 @@
-//! How much may wait for the operator together: a console is told all of it in one piece.
+//! How much may wait for the operator together: a console gets all of it in one message.
 
 use super::Supervisor;
 use super::message::NewTask;
@@ -9,10 +9,10 @@ use crate::runtime::approval::{BatchRequest, HeldCommand};
 const MOST: usize = 2 << 20;
 
 impl Supervisor {
-    /// Tells why a task may not start, if it would have to wait for the operator and there is no room for its command.
+    /// Returns why a task may not start, if it would have to wait for the operator and there is no room for its command.
     pub(crate) fn no_room_for(&self, new: &NewTask) -> Option<Error> {
         let is_full = self.held_bytes() + new.request.cmd.len() > MOST;
-        (is_full && self.gate.would_hold(new)).then_some(Error::HeldLimit { bytes: MOST })
+        (is_full && self.gate.holds(new).is_some()).then_some(Error::HeldLimit { bytes: MOST })
     }
 
     /// The same for a batch.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::message::{Action, Order};
-use super::task::{Task, after};
+use super::task::Task;
 use crate::clock::Moment;
 use crate::envelope::Actor;
 use crate::facts::{StopSignal, TaskFact, TaskStatus};
@@ -26,7 +26,7 @@ impl Task {
         // A second stop skips the grace.
         let force = force || self.stop.is_some();
         let grace = if force { Duration::ZERO } else { grace };
-        let kill_at = Some(after(now, grace));
+        let kill_at = Some(now.wall_after(grace));
         let fact = TaskFact::Stop { force, why: why.map(str::to_owned), kill_at };
         let mut actions = vec![self.note(now, by.clone(), fact)];
         if self.held.take().is_some() {

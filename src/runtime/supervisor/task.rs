@@ -1,17 +1,18 @@
 //! One task's state and its transitions.
 
 use std::ops::Deref;
+use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use super::message::{Action, Behind, NewTask, Order, Timer};
 use crate::clock::Moment;
 use crate::envelope::Actor;
 use crate::facts::{HoldReason, RejectionReason, TaskEvent, TaskFact, TaskStatus, TaskUpdate};
-use crate::runtime::finished;
 use crate::runtime::request::{ExecRequest, Rejection, STEP_GRACE};
 use crate::runtime::state::TaskState;
+use crate::runtime::task_list;
 use crate::runtime::view::{OutputView, TaskView};
 use crate::terminal::Size;
 
@@ -89,6 +90,12 @@ impl Task {
         (task, actions)
     }
 
+    /// Takes how much it has written by now, and returns what others see of it.
+    pub(super) fn measured(&mut self, output: OutputView) -> &Arc<TaskView> {
+        self.state.measured(output);
+        self.view()
+    }
+
     /// Returns what others see of it, with the whole of its command.
     pub(crate) fn whole(&self, output: OutputView) -> TaskView {
         TaskView { cmd: self.request.cmd.clone(), cmd_chars: None, output, ..(**self.view()).clone() }
@@ -125,7 +132,7 @@ impl Task {
                 actions.push(self.wake(now, Timer::Lease, lease));
             }
             self.leased_until = now.mono + lease;
-            self.apply(TaskUpdate::LeasedUntil(after(now, lease)));
+            self.apply(TaskUpdate::LeasedUntil(now.wall_after(lease)));
         }
         if self.waiting.is_some() {
             self.apply(TaskUpdate::NotWaiting);
@@ -277,16 +284,11 @@ impl Task {
     }
 }
 
-/// Returns the moment on the wall after so long.
-pub(super) fn after(now: Moment, time: Duration) -> Timestamp {
-    now.wall.checked_add(SignedDuration::try_from(time).unwrap_or_default()).unwrap_or(now.wall)
-}
-
 /// A task as others see it when it has been asked for.
 fn view(now: Moment, number: u32, new: &NewTask) -> TaskView {
     let NewTask { id, request, behind, workdir, shell, folder } = new;
     let (cmd, cmd_chars) =
-        finished::cut(&request.cmd).map_or((request.cmd.clone(), None), |(cmd, chars)| (cmd, Some(chars)));
+        task_list::cut(&request.cmd).map_or((request.cmd.clone(), None), |(cmd, chars)| (cmd, Some(chars)));
     TaskView {
         id: id.clone(),
         number,

@@ -1,4 +1,4 @@
-//! Tasks that have ended: the newest stay at hand, the record has all of them. Pure.
+//! The tasks that snapshots show. Of those that have ended, the newest stay at hand; the record has all of them. Pure.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -15,30 +15,45 @@ const COMMAND_CHARS: usize = 1_000;
 /// Bytes of long commands of ended tasks that are kept whole.
 const WHOLE_BYTES: usize = 16 << 20;
 
-/// The newest tasks that have ended, in the order of their ends, as snapshots show them.
+/// All tasks that live and the newest that have ended, in order of creation. A task that has not changed keeps its place
+/// and its allocation.
 #[derive(Debug, Default)]
-pub(super) struct Finished {
-    kept: VecDeque<Arc<TaskView>>,
+pub(super) struct TaskList {
+    tasks: Vec<Arc<TaskView>>,
+    /// Numbers of those that have ended, in the order of their ends.
+    ended: VecDeque<u32>,
     left: u64,
 }
 
-impl Finished {
-    /// Takes in a task that has ended. The oldest leave, unless the record lacks what it should have.
-    pub(super) fn push(&mut self, view: Arc<TaskView>, is_recorded: bool) {
-        self.kept.push_back(view);
+impl TaskList {
+    /// Shows a task as it is now.
+    pub(super) fn show(&mut self, view: &Arc<TaskView>) {
+        match self.find(view.number) {
+            Ok(at) if Arc::ptr_eq(&self.tasks[at], view) => {}
+            Ok(at) => self.tasks[at] = view.clone(),
+            Err(at) => self.tasks.insert(at, view.clone()),
+        }
+    }
+
+    /// Shows a task that has ended. The oldest leave, unless the record lacks what it should have.
+    pub(super) fn end(&mut self, view: &Arc<TaskView>, is_recorded: bool) {
+        self.show(view);
+        self.ended.push_back(view.number);
         let most = if is_recorded { KEPT } else { KEPT_UNRECORDED };
-        while self.kept.len() > most {
-            self.kept.pop_front();
+        while self.ended.len() > most
+            && let Some(oldest) = self.ended.pop_front()
+        {
+            self.tasks.retain(|task| task.number != oldest);
             self.left += 1;
         }
     }
 
     pub(super) fn get(&self, id: &TaskId) -> Option<&Arc<TaskView>> {
-        self.kept.iter().find(|view| view.id == *id)
+        self.tasks.iter().rfind(|view| view.id == *id)
     }
 
-    pub(super) fn all(&self) -> impl Iterator<Item = &Arc<TaskView>> {
-        self.kept.iter()
+    pub(super) fn all(&self) -> Vec<Arc<TaskView>> {
+        self.tasks.clone()
     }
 
     /// Returns how many are no longer at hand.
@@ -46,14 +61,26 @@ impl Finished {
         self.left
     }
 
+    /// Names a task that has ended.
     pub(super) fn rename(&mut self, id: &TaskId, name: Option<String>) {
-        if let Some(view) = self.kept.iter_mut().find(|view| view.id == *id) {
+        let ended = &self.ended;
+        let is_it = |view: &&mut Arc<TaskView>| view.id == *id && ended.contains(&view.number);
+        if let Some(view) = self.tasks.iter_mut().find(is_it) {
             Arc::make_mut(view).name = name;
         }
     }
 
+    /// Lets a task go that has ended.
     pub(super) fn remove(&mut self, id: &TaskId) {
-        self.kept.retain(|view| view.id != *id);
+        let number = self.get(id).map(|view| view.number);
+        if let Some(at) = self.ended.iter().position(|ended| Some(*ended) == number) {
+            self.ended.remove(at);
+            self.tasks.retain(|view| view.id != *id);
+        }
+    }
+
+    fn find(&self, number: u32) -> Result<usize, usize> {
+        self.tasks.binary_search_by_key(&number, |view| view.number)
     }
 }
 
@@ -100,20 +127,6 @@ pub(super) fn cut(cmd: &str) -> Option<(String, u64)> {
     let chars = cmd.chars().count();
     let head = cmd.get(..end)?;
     Some((format!("{head} …(+{} characters)", chars - COMMAND_CHARS), chars as u64))
-}
-
-impl TaskView {
-    /// Returns the task as a snapshot shows it.
-    pub(super) fn shortened(self: Arc<Self>) -> Arc<Self> {
-        match cut(&self.cmd) {
-            None => self,
-            Some((cmd, chars)) => {
-                let mut short = Arc::unwrap_or_clone(self);
-                (short.cmd, short.cmd_chars) = (cmd, Some(chars));
-                Arc::new(short)
-            }
-        }
-    }
 }
 
 #[cfg(test)]
