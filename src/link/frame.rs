@@ -14,8 +14,6 @@ pub const MAX_FRAME: usize = 1 << 20;
 /// The largest frame a console or script accepts from the runtime, whose snapshots and screens
 /// may be longer than any request.
 pub(super) const MAX_FROM_RUNTIME: usize = 16 << 20;
-/// Beyond this an update leaves ended tasks out: what else it tells must have room too.
-pub(super) const MAX_UPDATE: usize = MAX_FROM_RUNTIME / 2;
 /// How deep JSON from a connection may nest.
 pub const MAX_DEPTH: usize = 64;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::operator::{Card, ScreenUpdate, Update};
+use super::operator::{Card, Item, ScreenUpdate, Update};
 use crate::config::ApprovalRule;
 use crate::envelope::{Envelope, SafeText, TaskId};
 use crate::prose::run::{self, Outcome, Refusal};
@@ -117,7 +117,9 @@ pub enum Request {
 pub(super) enum ServerMessage {
     /// How a [`Request`] went; the error is a sentence.
     Reply { id: u64, reply: Result<Reply, String> },
-    /// What changed since the last snapshot.
+    /// What is new or changed in the snapshot to come, or a part of it.
+    Items(Vec<Item>),
+    /// The new snapshot is whole.
     Update(Box<Update>),
     /// What an answer must carry to what the last update brought that waits for the operator's word.
     Cards(Vec<Card>),

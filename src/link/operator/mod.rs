@@ -3,11 +3,11 @@
 
 mod answers;
 mod cards;
-mod delta;
 mod recorded;
 mod remote;
 mod screen;
 mod serve;
+mod update;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -18,11 +18,11 @@ use tokio_util::sync::DropGuard;
 
 pub(super) use cards::Card;
 use cards::{CardId, Cards};
-pub(super) use delta::Update;
 use recorded::Recorded;
 use remote::Remote;
 pub(super) use screen::ScreenUpdate;
 pub use serve::serve;
+pub(super) use update::{Item, Update};
 
 use super::Error;
 use super::protocol::{Reply, Request, Shown};

@@ -11,8 +11,9 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::cards::{self, CardId};
+use super::cards::{self, Card, CardId};
 use super::screen::ScreenUpdate;
+use super::update::Known;
 use crate::envelope::TaskId;
 use crate::link::frame::{Frame, MAX_FROM_RUNTIME};
 use crate::link::protocol::{ClientMessage, Reply, Request, ServerMessage, Shown};
@@ -53,7 +54,7 @@ impl Remote {
         let (_, lines, writer) = dial(socket, &Hello::new(Role::Operator, cwd)).await?;
         let mut reader = lines.into_reader();
         let first = tokio::time::timeout(PATIENCE, first_snapshot(&mut reader));
-        let first = first.await.map_err(|_| Error::handshake("no snapshot within 5 s"))??;
+        let (known, first) = first.await.map_err(|_| Error::handshake("no snapshot within 5 s"))??;
         let state = Arc::new(State {
             connected: watch::Sender::new(true),
             snapshot: watch::Sender::new(Arc::new(first)),
@@ -67,7 +68,8 @@ impl Remote {
         let shown = watch::Sender::default();
         let open = CancellationToken::new();
         // Ends with the connection or with the last clone, whichever comes first.
-        tokio::spawn(converse(Arc::clone(&state), reader, writer, ordered, shown.subscribe(), open.clone()));
+        let reading = Reading { state: Arc::clone(&state), reader, known };
+        tokio::spawn(converse(reading, writer, ordered, shown.subscribe(), open.clone()));
         Ok(Self { state, orders, shown: Arc::new(shown), _open: Arc::new(open.drop_guard()) })
     }
 
@@ -119,27 +121,33 @@ impl Remote {
 }
 
 /// Reads frames until the first snapshot is whole; nothing else comes before it.
-async fn first_snapshot(reader: &mut BufReader<OwnedReadHalf>) -> Result<Snapshot, Error> {
-    let frame = Frame::read(reader, MAX_FROM_RUNTIME).await?.ok_or(Error::Gone)?;
-    match frame.parse()? {
-        ServerMessage::Update(update) => Ok(update.apply(None)),
-        _ => Err(Error::frame("something else before the first snapshot")),
+async fn first_snapshot(reader: &mut BufReader<OwnedReadHalf>) -> Result<(Known, Snapshot), Error> {
+    let mut known = Known::default();
+    loop {
+        let frame = Frame::read(reader, MAX_FROM_RUNTIME).await?.ok_or(Error::Gone)?;
+        match frame.parse()? {
+            ServerMessage::Items(items) => known.take(items),
+            ServerMessage::Update(update) => {
+                let first = known.snapshot(*update);
+                return Ok((known, first));
+            }
+            _ => return Err(Error::frame("something else before the first snapshot")),
+        }
     }
 }
 
 /// Carries the conversation until either side ends it.
 async fn converse(
-    state: Arc<State>,
-    reader: BufReader<OwnedReadHalf>,
+    reading: Reading,
     writer: OwnedWriteHalf,
     ordered: mpsc::Receiver<ClientMessage>,
     shown: watch::Receiver<Shown>,
     open: CancellationToken,
 ) {
-    let taken = watch::Sender::new(0);
+    let (state, taken) = (Arc::clone(&reading.state), watch::Sender::new(0));
     let ended = tokio::select! {
         ended = write(writer, ordered, shown, taken.subscribe()) => ended,
-        ended = read(&state, reader, &taken) => ended,
+        ended = reading.run(&taken) => ended,
         () = open.cancelled() => Ok(()),
     };
     if let Err(error) = ended {
@@ -168,39 +176,48 @@ async fn write(
     }
 }
 
-async fn read(
-    state: &State,
-    mut reader: BufReader<OwnedReadHalf>,
-    taken: &watch::Sender<u64>,
-) -> Result<(), Error> {
-    while let Some(frame) = Frame::read(&mut reader, MAX_FROM_RUNTIME).await? {
-        match frame.parse()? {
-            ServerMessage::Screen(update) => {
-                state.draw(update);
-                taken.send_modify(|count| *count += 1);
-            }
-            ServerMessage::Update(update) => {
-                state.snapshot.send_modify(|known| *known = Arc::new(update.apply(Some(known))));
-            }
-            ServerMessage::Cards(dealt) => {
-                let waiting = cards::waiting(&state.snapshot.borrow());
-                let mut nonces = lock(&state.nonces);
-                nonces.retain(|card, _| waiting.contains(card));
-                nonces.extend(dealt.into_iter().map(|card| (card.id, card.nonce)));
-            }
-            ServerMessage::Reply { id, reply } => {
-                if let Some(waiting) = lock(&state.waiting).remove(&id) {
-                    // Whoever asked may have stopped waiting.
-                    let _ = waiting.send(reply);
+/// What comes from the runtime.
+struct Reading {
+    state: Arc<State>,
+    reader: BufReader<OwnedReadHalf>,
+    known: Known,
+}
+
+impl Reading {
+    async fn run(mut self, taken: &watch::Sender<u64>) -> Result<(), Error> {
+        while let Some(frame) = Frame::read(&mut self.reader, MAX_FROM_RUNTIME).await? {
+            match frame.parse()? {
+                ServerMessage::Screen(update) => {
+                    self.state.draw(update);
+                    taken.send_modify(|count| *count += 1);
                 }
+                ServerMessage::Items(items) => self.known.take(items),
+                ServerMessage::Update(update) => {
+                    self.state.snapshot.send_replace(Arc::new(self.known.snapshot(*update)));
+                }
+                ServerMessage::Cards(cards) => self.state.take(cards),
+                ServerMessage::Reply { id, reply } => {
+                    if let Some(waiting) = lock(&self.state.waiting).remove(&id) {
+                        // Whoever asked may have stopped waiting.
+                        let _ = waiting.send(reply);
+                    }
+                }
+                ServerMessage::Event(_) => return Err(Error::frame("a message for scripts")),
             }
-            ServerMessage::Event(_) => return Err(Error::frame("news for scripts")),
         }
+        Ok(())
     }
-    Ok(())
 }
 
 impl State {
+    /// Takes in what answers must carry.
+    fn take(&self, cards: Vec<Card>) {
+        let waiting = cards::waiting(&self.snapshot.borrow());
+        let mut nonces = lock(&self.nonces);
+        nonces.retain(|card, _| waiting.contains(card));
+        nonces.extend(cards.into_iter().map(|card| (card.id, card.nonce)));
+    }
+
     /// Draws what changed on a screen where the console looks for it.
     fn draw(&self, update: ScreenUpdate) {
         let mut screens = lock(&self.screens);

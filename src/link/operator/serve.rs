@@ -14,10 +14,11 @@ use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::Local;
 use super::screen::{ScreenUpdate, Sent};
-use super::{Local, Update};
+use super::update::Known;
 use crate::envelope::TaskId;
-use crate::link::frame::{Frame, MAX_FRAME, MAX_UPDATE};
+use crate::link::frame::{Frame, MAX_FRAME};
 use crate::link::protocol::{ClientMessage, Request, ServerMessage, Shown};
 use crate::link::{Client, Error};
 use crate::process::ConsoleProcess;
@@ -156,14 +157,18 @@ async fn write(
                 }
             },
             () = stop.cancelled() => {
-                updates.newest()?.write(&mut writer).await?;
+                for frame in updates.newest()?.0 {
+                    frame.write(&mut writer).await?;
+                }
                 return Ok(Wrote::Farewell);
             }
             update = updates.next() => {
-                let update = update?;
-                let cards = updates.known.as_deref().map(|known| screens.local.deal(known)).unwrap_or_default();
-                let cards = (!cards.is_empty()).then(|| Frame::json(&ServerMessage::Cards(cards))).transpose()?;
-                std::iter::once(update).chain(cards).collect()
+                let (mut frames, snapshot) = update?;
+                let cards = screens.local.deal(&snapshot);
+                if !cards.is_empty() {
+                    frames.push(Frame::json(&ServerMessage::Cards(cards))?);
+                }
+                frames
             }
             changed = screens.next() => {
                 let frames = changed.into_iter().map(|update| Frame::json(&ServerMessage::Screen(update)));
@@ -176,12 +181,10 @@ async fn write(
     }
 }
 
-/// The snapshots a console is told of.
+/// The snapshots a console is sent.
 struct Updates {
     snapshots: watch::Receiver<Arc<Snapshot>>,
-    known: Option<Arc<Snapshot>>,
-    /// Ended tasks it is told of, the newest: fewer than there are only when they do not fit in a frame.
-    ended: usize,
+    known: Known,
     due: Instant,
 }
 
@@ -189,47 +192,23 @@ impl Updates {
     fn new(local: &Local) -> Self {
         let mut snapshots = local.runtime.snapshot();
         snapshots.mark_changed();
-        Self { snapshots, known: None, ended: usize::MAX, due: Instant::now() }
+        Self { snapshots, known: Known::default(), due: Instant::now() }
     }
 
-    /// Waits for the next change worth telling. Dropped before its end, it forgets nothing.
-    async fn next(&mut self) -> Result<Frame, Error> {
+    /// Waits for the next snapshot and returns what the console has to be sent of it. Dropped before its end, it forgets
+    /// nothing.
+    async fn next(&mut self) -> Result<(Vec<Frame>, Arc<Snapshot>), Error> {
         sleep_until(self.due).await;
         self.snapshots.changed().await.map_err(|_| Error::Gone)?;
         self.due = Instant::now() + SNAPSHOT_PACE;
         self.newest()
     }
 
-    /// Returns what changed since the last one, without waiting. Ended tasks that would make it longer than a console
-    /// takes stay out, the oldest first.
-    fn newest(&mut self) -> Result<Frame, Error> {
+    /// The same for the snapshot there is.
+    fn newest(&mut self) -> Result<(Vec<Frame>, Arc<Snapshot>), Error> {
         let new = Arc::clone(&self.snapshots.borrow_and_update());
-        loop {
-            let shown = newest_ended(&new, self.ended);
-            let update = Update::between(self.known.as_deref(), &shown);
-            let frame = Frame::json(&ServerMessage::Update(Box::new(update)))?;
-            let ended = shown.tasks.iter().filter(|task| task.status.is_terminal()).count();
-            if frame.length() <= MAX_UPDATE || ended == 0 {
-                self.known = Some(shown);
-                return Ok(frame);
-            }
-            self.ended = ended / 2;
-        }
+        Ok((self.known.frames(&new)?, new))
     }
-}
-
-/// Returns a snapshot with no more than so many ended tasks.
-fn newest_ended(snapshot: &Arc<Snapshot>, most: usize) -> Arc<Snapshot> {
-    let ended = snapshot.tasks.iter().filter(|task| task.status.is_terminal()).count();
-    let Some(out @ 1..) = ended.checked_sub(most) else { return Arc::clone(snapshot) };
-    let mut shown = (**snapshot).clone();
-    let mut seen = 0;
-    shown.tasks.retain(|task| {
-        seen += usize::from(task.status.is_terminal());
-        !task.status.is_terminal() || seen > out
-    });
-    shown.tasks_left += out as u64;
-    Arc::new(shown)
 }
 
 /// The screens a console is shown.
@@ -298,45 +277,5 @@ impl Screens {
             }
         }
         (updates, is_later)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::runtime::TaskStatus;
-
-    #[test]
-    fn an_update_that_is_too_long_leaves_the_oldest_ended_tasks_out() {
-        // Control characters take six bytes each.
-        let note = "\u{1}".repeat(700);
-        let task = |number: u32, status| {
-            let mut task = crate::link::operator::delta::tests::task(u8::MAX, number);
-            let view = Arc::make_mut(&mut task);
-            let [low, high] = [number % 32, number / 32].map(|digit| u8::try_from(digit).expect("a digit"));
-            view.id = TaskId::from_random([0, 0, 0, 0, 0, 0, high, low]);
-            (view.status, view.cmd, view.description) = (status, note.clone(), Some(note.repeat(5)));
-            task
-        };
-        let live = (1..=200).map(|number| task(number, TaskStatus::Running));
-        let ended = (201..=700).map(|number| task(number, TaskStatus::Completed));
-        let snapshot = Snapshot { tasks: live.chain(ended).collect(), tasks_left: 7, ..Snapshot::default() };
-        let (sender, snapshots) = watch::channel(Arc::new(snapshot.clone()));
-        let mut updates = Updates { snapshots, known: None, ended: usize::MAX, due: Instant::now() };
-        let frame = updates.newest().expect("a frame");
-        assert!(frame.length() <= MAX_UPDATE, "{} bytes", frame.length());
-        let ServerMessage::Update(update) = frame.parse().expect("parses") else { panic!("an update") };
-        let first = update.apply(None);
-        let ended = first.tasks.len() - 200;
-        assert!((50..500).contains(&ended), "{ended} ended tasks");
-        assert_eq!(first.tasks_left, 7 + 500 - ended as u64);
-        assert_eq!(first.tasks.last().map(|task| task.number), Some(700), "the newest stay");
-        // What follows is told against what was sent.
-        sender.send_replace(Arc::new(Snapshot { seq: 9, ..snapshot }));
-        let frame = updates.newest().expect("a frame");
-        assert!(frame.length() < 100_000, "{} bytes for no change", frame.length());
-        let ServerMessage::Update(update) = frame.parse().expect("parses") else { panic!("an update") };
-        let second = update.apply(Some(&first));
-        assert_eq!((second.seq, second.tasks), (9, first.tasks));
     }
 }

@@ -1,0 +1,384 @@
+//! Snapshots over a socket: what changed since the last one travels in pages of bounded size, and the other side puts
+//! the snapshot together again.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::envelope::TaskId;
+use crate::link::Error;
+use crate::link::frame::{Frame, MAX_FROM_RUNTIME};
+use crate::link::protocol::ServerMessage;
+use crate::runtime::{CallSummary, ProgramView, Question, QuestionId, Snapshot, TaskView};
+
+/// Bytes of items in one page, about.
+const PAGE: usize = 1 << 20;
+/// The longest item that travels: beyond it the rest of its page would not fit.
+const LONGEST: usize = MAX_FROM_RUNTIME - 2 * PAGE;
+
+/// One thing in a list of a snapshot, new or changed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(in crate::link) enum Item {
+    Task(Arc<TaskView>),
+    Call(Arc<CallSummary>),
+    Question(Arc<Question>),
+    /// Without its source where the other side has that already.
+    Program(Arc<ProgramView>),
+}
+
+/// A new snapshot, of which the items have come before.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(in crate::link) struct Update {
+    /// The snapshot without its lists of items.
+    rest: Snapshot,
+    tasks: Vec<TaskId>,
+    calls: Vec<u64>,
+    questions: Vec<QuestionId>,
+    programs: Vec<String>,
+}
+
+/// The items that a console has: as the runtime remembers it, and as the console does.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    tasks: BTreeMap<TaskId, Arc<TaskView>>,
+    calls: BTreeMap<u64, Arc<CallSummary>>,
+    questions: BTreeMap<QuestionId, Arc<Question>>,
+    programs: BTreeMap<String, Arc<ProgramView>>,
+}
+
+impl Known {
+    /// Returns what a console has to be sent to know `new`: pages of items, and the update that ends them.
+    ///
+    /// # Errors
+    /// When something cannot be written as JSON.
+    pub(super) fn frames(&mut self, new: &Snapshot) -> Result<Vec<Frame>, Error> {
+        let (mut frames, mut page, mut bytes) = (Vec::new(), Vec::new(), 0);
+        for item in self.changed(new) {
+            let length = Frame::json(&item)?.length();
+            if length > LONGEST {
+                tracing::warn!(length, "too long to be shown to an attached console");
+                continue;
+            }
+            if bytes + length > PAGE && !page.is_empty() {
+                frames.push(Frame::json(&ServerMessage::Items(std::mem::take(&mut page)))?);
+                bytes = 0;
+            }
+            bytes += length;
+            page.push(item);
+        }
+        if !page.is_empty() {
+            frames.push(Frame::json(&ServerMessage::Items(page))?);
+        }
+        frames.push(Frame::json(&ServerMessage::Update(Box::new(Update::of(new))))?);
+        Ok(frames)
+    }
+
+    /// Returns the items that are new or changed, and takes note of them.
+    fn changed(&mut self, new: &Snapshot) -> Vec<Item> {
+        let mut items = Vec::new();
+        items.extend(changed(&mut self.tasks, &new.tasks, |task| task.id.clone()).map(Item::Task));
+        items.extend(changed(&mut self.calls, &new.calls, |call| call.seq).map(Item::Call));
+        let questions = changed(&mut self.questions, &new.questions, |question| question.id.clone());
+        items.extend(questions.map(Item::Question));
+        let had: BTreeMap<String, Arc<str>> =
+            self.programs.iter().map(|(run, program)| (run.clone(), Arc::clone(&program.source))).collect();
+        let programs = changed(&mut self.programs, &new.programs, |program| program.run.clone());
+        items.extend(programs.map(|program| match had.get(&program.run) {
+            Some(source) if *source == program.source => {
+                Item::Program(Arc::new(ProgramView { source: "".into(), ..(*program).clone() }))
+            }
+            _ => Item::Program(program),
+        }));
+        items
+    }
+
+    /// Takes items in that were sent.
+    pub(super) fn take(&mut self, items: Vec<Item>) {
+        for item in items {
+            match item {
+                Item::Task(task) => drop(self.tasks.insert(task.id.clone(), task)),
+                Item::Call(call) => drop(self.calls.insert(call.seq, call)),
+                Item::Question(question) => drop(self.questions.insert(question.id.clone(), question)),
+                Item::Program(mut program) => {
+                    if let Some(known) = self.programs.get(&program.run)
+                        && program.source.is_empty()
+                    {
+                        Arc::make_mut(&mut program).source = Arc::clone(&known.source);
+                    }
+                    self.programs.insert(program.run.clone(), program);
+                }
+            }
+        }
+    }
+
+    /// Returns the snapshot that an update ends. Items it does not name are forgotten; those that are not known are left
+    /// out.
+    pub(super) fn snapshot(&mut self, update: Update) -> Snapshot {
+        Snapshot {
+            tasks: listed(&mut self.tasks, &update.tasks),
+            calls: listed(&mut self.calls, &update.calls),
+            questions: listed(&mut self.questions, &update.questions),
+            programs: listed(&mut self.programs, &update.programs),
+            ..update.rest
+        }
+    }
+}
+
+impl Update {
+    fn of(new: &Snapshot) -> Self {
+        Self {
+            tasks: new.tasks.iter().map(|task| task.id.clone()).collect(),
+            calls: new.calls.iter().map(|call| call.seq).collect(),
+            questions: new.questions.iter().map(|question| question.id.clone()).collect(),
+            programs: new.programs.iter().map(|program| program.run.clone()).collect(),
+            rest: Snapshot {
+                tasks: Vec::new(),
+                calls: Vec::new(),
+                questions: Vec::new(),
+                programs: Vec::new(),
+                ..new.clone()
+            },
+        }
+    }
+}
+
+/// Makes `known` the new list and returns what is new or changed in it. The runtime publishes what did not change as
+/// the same value.
+fn changed<K: Ord, T: PartialEq>(
+    known: &mut BTreeMap<K, Arc<T>>,
+    new: &[Arc<T>],
+    key: impl Fn(&T) -> K,
+) -> impl Iterator<Item = Arc<T>> {
+    let list = new.iter().map(|item| (key(item), Arc::clone(item))).collect();
+    let old = std::mem::replace(known, list);
+    let is_same = |old: &Arc<T>, new: &Arc<T>| Arc::ptr_eq(old, new) || old == new;
+    let items = new.iter().map(|item| (key(item), item));
+    let changed = items.filter(|(key, new)| !old.get(key).is_some_and(|old| is_same(old, new)));
+    changed.map(|(_, item)| Arc::clone(item)).collect::<Vec<_>>().into_iter()
+}
+
+/// Returns the items with these keys, in their order, and forgets all others.
+fn listed<K: Ord + Clone, T>(known: &mut BTreeMap<K, Arc<T>>, keys: &[K]) -> Vec<Arc<T>> {
+    let found = keys.iter().filter_map(|key| Some((key.clone(), known.remove(key)?)));
+    let found: Vec<(K, Arc<T>)> = found.collect();
+    let list = found.iter().map(|(_, item)| Arc::clone(item)).collect();
+    *known = found.into_iter().collect();
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::envelope::Actor;
+    use crate::runtime::{OutputView, TaskStatus};
+    use crate::terminal::Size;
+
+    fn task(id: u8, number: u32) -> Arc<TaskView> {
+        Arc::new(TaskView {
+            id: TaskId::from_random([id; 8]),
+            number,
+            status: TaskStatus::Running,
+            cmd: "sleep 1".into(),
+            cmd_chars: None,
+            description: None,
+            name: None,
+            workdir: "/".into(),
+            shell: "/bin/sh".into(),
+            login: true,
+            tty: false,
+            size: Size::default(),
+            size_asked: false,
+            accepts_input: false,
+            started_by: Actor::Cli,
+            call: 1,
+            from_task: None,
+            promoted: true,
+            item: None,
+            held: None,
+            timeout_ms: None,
+            lease: None,
+            waiting: None,
+            created_at: jiff::Timestamp::UNIX_EPOCH,
+            started_at: None,
+            updated_at: jiff::Timestamp::UNIX_EPOCH,
+            stop: None,
+            ended: None,
+            output: OutputView::default(),
+            pid: None,
+            folder: "/".into(),
+            events: Vec::new(),
+        })
+    }
+
+    fn call(seq: u64, duration: u64) -> Arc<CallSummary> {
+        Arc::new(CallSummary {
+            seq,
+            at: jiff::Timestamp::UNIX_EPOCH,
+            actor: Actor::Operator,
+            tool: "TaskList".into(),
+            status: None,
+            summary: String::new(),
+            task: None,
+            stream: None,
+            duration_ms: Some(duration),
+        })
+    }
+
+    fn snapshot(seq: u64, tasks: Vec<(u8, u32)>, calls: (u64, Vec<u64>)) -> Snapshot {
+        let mut seen = std::collections::BTreeSet::new();
+        let (first, durations) = calls;
+        Snapshot {
+            seq,
+            workspace: "/w".into(),
+            headless: true,
+            tasks: tasks
+                .into_iter()
+                .filter(|(id, _)| seen.insert(*id % 32))
+                .map(|(id, n)| task(id % 32, n))
+                .collect(),
+            calls: (first..).zip(durations).map(|(seq, duration)| call(seq, duration)).collect(),
+            ..Snapshot::default()
+        }
+    }
+
+    /// What a console makes of frames, and how many items and bytes each of them has.
+    fn received(console: &mut Known, frames: &[Frame]) -> (Option<Snapshot>, Vec<(usize, usize)>) {
+        let (mut snapshot, mut pages) = (None, Vec::new());
+        for frame in frames {
+            match frame.parse().expect("parses") {
+                ServerMessage::Items(items) => {
+                    pages.push((items.len(), frame.length()));
+                    console.take(items);
+                }
+                ServerMessage::Update(update) => snapshot = Some(console.snapshot(*update)),
+                other => panic!("{other:?}"),
+            }
+        }
+        (snapshot, pages)
+    }
+
+    #[test]
+    fn what_did_not_change_does_not_travel() {
+        let old = snapshot(1, vec![(1, 1), (2, 2)], (1, vec![5, 5]));
+        let new = snapshot(2, vec![(1, 1), (2, 3), (3, 3)], (2, vec![5, 9]));
+        let (mut runtime, mut console) = (Known::default(), Known::default());
+        let (first, _) = received(&mut console, &runtime.frames(&old).expect("frames"));
+        assert_eq!(first, Some(old));
+        let (second, pages) = received(&mut console, &runtime.frames(&new).expect("frames"));
+        assert_eq!(second, Some(new.clone()));
+        assert_eq!(pages.iter().map(|page| page.0).collect::<Vec<_>>(), [3], "two tasks and a call");
+        let again = runtime.frames(&new).expect("frames");
+        assert_eq!(received(&mut console, &again), (Some(new), Vec::new()));
+    }
+
+    #[test]
+    fn a_long_snapshot_comes_whole_in_pages_that_are_short() {
+        // Control characters take six bytes each.
+        let note = "\u{1}".repeat(700);
+        let task = |number: u32, status| {
+            let mut task = task(u8::MAX, number);
+            let view = Arc::make_mut(&mut task);
+            let [low, high] = [number % 32, number / 32].map(|digit| u8::try_from(digit).expect("a digit"));
+            view.id = TaskId::from_random([0, 0, 0, 0, 0, 0, high, low]);
+            (view.status, view.cmd, view.description) = (status, note.clone(), Some(note.repeat(5)));
+            task
+        };
+        let live = (1..=200).map(|number| task(number, TaskStatus::Running));
+        let ended = (201..=700).map(|number| task(number, TaskStatus::Completed));
+        let snapshot = Snapshot { tasks: live.chain(ended).collect(), tasks_left: 7, ..Snapshot::default() };
+        let (mut runtime, mut console) = (Known::default(), Known::default());
+        let (first, pages) = received(&mut console, &runtime.frames(&snapshot).expect("frames"));
+        assert_eq!(first, Some(snapshot.clone()));
+        assert!(pages.len() > 10 && pages.iter().all(|page| page.1 < 2 * PAGE), "{pages:?}");
+        let next = Snapshot { seq: 9, ..snapshot };
+        let frames = runtime.frames(&next).expect("frames");
+        assert!(
+            frames.len() == 1 && frames[0].length() < 100_000,
+            "{} bytes for no change",
+            frames[0].length()
+        );
+        assert_eq!(received(&mut console, &frames).0, Some(next));
+    }
+
+    #[test]
+    fn what_would_not_fit_in_any_frame_is_left_out() {
+        let mut long = task(1, 1);
+        Arc::make_mut(&mut long).cmd = "x".repeat(LONGEST);
+        let snapshot = Snapshot { tasks: vec![long, task(2, 2)], ..Snapshot::default() };
+        let (shown, _) =
+            received(&mut Known::default(), &Known::default().frames(&snapshot).expect("frames"));
+        assert_eq!(shown.expect("a snapshot").tasks, [task(2, 2)]);
+    }
+
+    fn program(run: &str, source: &str, pass: u32) -> Arc<ProgramView> {
+        Arc::new(ProgramView {
+            run: run.into(),
+            call: None,
+            started_by: Actor::Cli,
+            path: "/w/p.prose".into(),
+            source: source.into(),
+            folder: "/w".into(),
+            state: crate::runtime::RunState::Running,
+            steps: Vec::new(),
+            branches: Vec::new(),
+            loops: vec![crate::runtime::LoopView { lines: crate::runtime::Lines::one(1), pass, max: None }],
+            bindings: Vec::new(),
+            error: None,
+            started_at: jiff::Timestamp::UNIX_EPOCH,
+            ended_at: None,
+        })
+    }
+
+    #[test]
+    fn the_text_of_a_program_travels_once() {
+        let with = |programs| Snapshot { programs, ..snapshot(1, Vec::new(), (1, Vec::new())) };
+        let (text, other) = ("exec \"true\"\n", "exec \"false\"\n");
+        let old = with(vec![program("a", text, 1), program("b", "", 1)]);
+        let sources = |items: &[Item]| {
+            let programs = items.iter().filter_map(|item| match item {
+                Item::Program(program) => Some(program.source.to_string()),
+                _ => None,
+            });
+            programs.collect::<Vec<_>>()
+        };
+        let (mut runtime, mut console) = (Known::default(), Known::default());
+        let first = runtime.changed(&old);
+        assert_eq!(sources(&first), [text, ""]);
+        console.take(first);
+        assert_eq!(console.snapshot(Update::of(&old)), old);
+        let new = with(vec![program("a", text, 2), program("b", other, 1), program("c", text, 1)]);
+        let second = runtime.changed(&new);
+        assert_eq!(sources(&second), ["", other, text]);
+        console.take(second);
+        assert_eq!(console.snapshot(Update::of(&new)), new);
+        let gone = with(vec![program("c", text, 1)]);
+        console.take(runtime.changed(&gone));
+        assert_eq!(console.snapshot(Update::of(&gone)), gone);
+    }
+
+    prop_compose! {
+        fn snapshots()(
+            seq in any::<u64>(),
+            tasks in prop::collection::vec((any::<u8>(), 0..3_u32), 0..12),
+            first in 1..20_u64,
+            durations in prop::collection::vec(0..3_u64, 0..12),
+        ) -> Snapshot {
+            snapshot(seq, tasks, (first, durations))
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn updates_make_the_new_snapshot_from_the_old_one(snapshots in prop::collection::vec(snapshots(), 1..4)) {
+            let (mut runtime, mut console) = (Known::default(), Known::default());
+            for snapshot in snapshots {
+                let frames = runtime.frames(&snapshot).expect("frames");
+                prop_assert_eq!(received(&mut console, &frames).0, Some(snapshot));
+            }
+        }
+    }
+}
