@@ -121,7 +121,6 @@ impl Answers {
     }
 
     /// Returns whether a question of a program that has not begun has an answer here.
-    #[must_use]
     pub fn covers(&self, asked: &Asked<'_>) -> bool {
         // A text with variables may turn out to be anything.
         let is_open = asked.text.contains('{');

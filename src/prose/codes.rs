@@ -51,7 +51,6 @@ macro_rules! codes {
 
         impl Code {
             /// Returns its row.
-            #[must_use]
             pub fn row(self) -> Row {
                 match self {
                     $(Self::$code => Row {
@@ -178,7 +177,6 @@ codes! {
 
 impl Code {
     /// Returns the code and weight it has in a profile.
-    #[must_use]
     pub fn in_profile(self, profile: Profile) -> (Self, Severity) {
         let row = self.row();
         match (profile, row.strict) {
@@ -190,7 +188,6 @@ impl Code {
 
     /// Returns whether the rule is about the form of the text, and not about what it says: text that breaks it
     /// cannot be written again.
-    #[must_use]
     pub(super) fn is_about_form(self) -> bool {
         let tolerable = matches!(
             self,
@@ -215,13 +212,11 @@ impl Code {
     pub const ALL: &'static [Self] = Self::VARIANTS;
 
     /// Returns the code as it is written.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         self.into()
     }
 
     /// Finds a code as it is written.
-    #[must_use]
     pub fn find(text: &str) -> Option<Self> {
         text.parse().ok()
     }

@@ -23,7 +23,6 @@ pub type Imports = HashMap<String, Result<Contract, String>>;
 
 impl Contract {
     /// Returns what a program takes and gives.
-    #[must_use]
     pub fn of(program: &Program) -> Self {
         let is_input = |kind: &StatementKind| matches!(kind, StatementKind::Input(_));
         let first = program.body.iter().take_while(|statement| is_input(&statement.kind)).count();

@@ -54,7 +54,6 @@ pub struct Related {
 
 impl Diagnostic {
     /// Returns whether the program cannot run because of it.
-    #[must_use]
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
@@ -62,6 +61,12 @@ impl Diagnostic {
     /// Replaces what to do.
     pub(super) fn hint(&mut self, hint: impl Into<String>) -> &mut Self {
         self.hint = Some(hint.into());
+        self
+    }
+
+    /// Replaces what to do where something better is known.
+    pub(super) fn hint_if(&mut self, hint: Option<String>) -> &mut Self {
+        self.hint = hint.or(self.hint.take());
         self
     }
 

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 /// Reads a duration; nothing for text of another form, for zero, and for more than can be counted.
-#[must_use]
 pub fn parse_duration(text: &str) -> Option<Duration> {
     let mut total = 0_u64;
     let mut number: Option<u64> = None;

@@ -45,14 +45,17 @@ fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&
         .map(|(_, known)| known)
 }
 
+/// Suggests the word most like a given one, if any is like it.
+fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    nearest(word, known).map(|near| format!("did you mean `{near}`?"))
+}
+
 /// Reads a program and checks it.
-#[must_use]
 pub fn check(source: &Source, profile: Profile) -> Checked {
     check_with(source, profile, &Imports::new())
 }
 
 /// Reads a program and checks it, also against what is known about the programs it uses.
-#[must_use]
 pub fn check_with(source: &Source, profile: Profile, imports: &Imports) -> Checked {
     let (program, mut reports) = read(source, profile);
     check::check(source, &program, imports, &mut reports);
@@ -61,7 +64,6 @@ pub fn check_with(source: &Source, profile: Profile, imports: &Imports) -> Check
 }
 
 /// Reads a program for its form alone: its names are not checked.
-#[must_use]
 pub fn parse(source: &Source, profile: Profile) -> Checked {
     let (program, reports) = read(source, profile);
     let (diagnostics, unlisted) = reports.into_parts();
@@ -88,7 +90,6 @@ pub struct Checked {
 
 impl Checked {
     /// Returns whether the program must not run.
-    #[must_use]
     pub fn has_errors(&self) -> bool {
         self.diagnostics.iter().any(Diagnostic::is_error)
     }

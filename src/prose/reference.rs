@@ -20,7 +20,6 @@ stop a program from running, warnings do not. Exit code: 0 without errors, 1 wit
 ";
 
 /// Returns the whole reference.
-#[must_use]
 pub fn codes_reference() -> String {
     let mut text = HEAD.to_owned();
     for (title, word, letter) in [("Errors", "error", 'E'), ("Warnings", "warning", 'W')] {

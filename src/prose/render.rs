@@ -15,7 +15,6 @@ const COLUMNS: usize = 110;
 const BEFORE: usize = 40;
 
 /// Renders a diagnostic over several lines, without a line's end at its end.
-#[must_use]
 pub fn render(source: &Source, diagnostic: &Diagnostic) -> String {
     let word = match diagnostic.severity {
         Severity::Error => "error",

@@ -15,38 +15,32 @@ pub struct Span {
 
 impl Span {
     /// Takes a first byte and the one after the last.
-    #[must_use]
     pub fn new(start: u32, end: u32) -> Self {
         debug_assert!(start <= end, "a span that ends before it starts");
         Self { start, end: end.max(start) }
     }
 
     /// Returns the first byte.
-    #[must_use]
     pub fn start(self) -> usize {
         self.start as usize
     }
 
     /// Returns the byte after the last one.
-    #[must_use]
     pub fn end(self) -> usize {
         self.end as usize
     }
 
     /// Returns the bytes.
-    #[must_use]
     pub fn range(self) -> Range<usize> {
         self.start()..self.end()
     }
 
     /// Returns whether it holds nothing.
-    #[must_use]
     pub fn is_empty(self) -> bool {
         self.start == self.end
     }
 
     /// Returns the shortest span that holds both.
-    #[must_use]
     pub fn to(self, other: Self) -> Self {
         Self { start: self.start.min(other.start), end: self.end.max(other.end) }
     }
@@ -99,25 +93,21 @@ impl Source {
     }
 
     /// Returns the name.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// Returns the whole text.
-    #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
     /// Returns what a span of this source holds, as it is written.
-    #[must_use]
     pub fn slice(&self, span: Span) -> &str {
         self.text.get(span.range()).unwrap_or_default()
     }
 
     /// Returns the first line of a span: a whole block is too much to underline.
-    #[must_use]
     pub fn first_line(&self, span: Span) -> Span {
         let text = self.slice(span);
         let end = text.find(['\n', '\r']).unwrap_or(text.len());
@@ -125,7 +115,6 @@ impl Source {
     }
 
     /// Returns the place of a byte; of the end for one beyond it.
-    #[must_use]
     pub fn position(&self, byte: usize) -> Position {
         let byte = byte.min(self.text.len());
         let line = self.lines.partition_point(|start| *start as usize <= byte);
@@ -135,19 +124,16 @@ impl Source {
     }
 
     /// Returns the line of a byte, from 1.
-    #[must_use]
     pub fn line_of(&self, byte: usize) -> usize {
         self.lines.partition_point(|start| *start as usize <= byte)
     }
 
     /// Returns how many lines there are.
-    #[must_use]
     pub fn lines(&self) -> usize {
         self.lines.len()
     }
 
     /// Returns a line from 1 without its end; nothing for one that is not there.
-    #[must_use]
     pub fn line(&self, line: usize) -> &str {
         let Some(start) = line.checked_sub(1).and_then(|at| self.lines.get(at)) else { return "" };
         let end = self.lines.get(line).map_or(self.text.len(), |end| *end as usize);

@@ -49,7 +49,6 @@ pub struct PossibleQuestion {
 }
 
 /// Surveys a program: its questions and commands where its body can reach them, its names and calls everywhere.
-#[must_use]
 pub fn survey(source: &Source, program: &Program) -> Survey {
     let seen = HashSet::new();
     let mut surveyor = Surveyor { source, program, found: Survey::default(), construct: "if", seen };
@@ -77,6 +76,7 @@ struct Surveyor<'a> {
 }
 
 impl<'a> Surveyor<'a> {
+    /// Returns a question without a name that agents may answer.
     fn possible(
         &self,
         span: Span,
@@ -88,9 +88,9 @@ impl<'a> Surveyor<'a> {
         PossibleQuestion { line, construct, name: None, kind, text: text.into(), agents: true }
     }
 
-    fn ask(&mut self, span: Span, construct: &'static str, kind: QuestionKind, text: impl Into<String>) {
-        let possible = self.possible(span, construct, kind, text);
-        self.found.questions.push(possible);
+    fn ask(&mut self, possible: PossibleQuestion, name: Option<&Name>, agents: bool) {
+        let name = name.map(|name| name.as_str().to_owned());
+        self.found.questions.push(PossibleQuestion { name, agents, ..possible });
     }
 
     fn block(&mut self, name: &str) {
@@ -107,17 +107,15 @@ impl<'a> Visitor<'a> for Surveyor<'a> {
         match &statement.kind {
             StatementKind::Input(input) => {
                 let agents = matches!(input.prompt, InputPrompt::Judged(_));
-                let possible =
-                    self.possible(statement.span, "input", text_kind(), input.prompt.text().shown());
-                let name = Some(input.name.as_str().to_owned());
-                self.found.questions.push(PossibleQuestion { name, agents, ..possible });
+                let text = input.prompt.text().shown();
+                let possible = self.possible(statement.span, "input", text_kind(), text);
+                self.ask(possible, Some(&input.name), agents);
             }
             StatementKind::Gate(gate) => {
                 let allow = gate.allow.iter().map(|who| who.shown().into_owned()).collect();
                 let kind = QuestionKind::Gate { allow };
                 let possible = self.possible(statement.span, "gate", kind, gate.prompt.shown());
-                let name = Some(gate.name.as_str().to_owned());
-                self.found.questions.push(PossibleQuestion { name, agents: false, ..possible });
+                self.ask(possible, Some(&gate.name), false);
             }
             _ => {}
         }
@@ -131,8 +129,7 @@ impl<'a> Visitor<'a> for Surveyor<'a> {
         };
         let text = text.map(Text::shown).unwrap_or_default();
         let possible = self.possible(session.span, "session", text_kind(), text);
-        let name = session.subject.agent().map(|agent| agent.as_str().to_owned());
-        self.found.questions.push(PossibleQuestion { name, ..possible });
+        self.ask(possible, session.subject.agent(), true);
         session.properties.context.iter().for_each(|context| self.value(context));
     }
 
@@ -142,8 +139,7 @@ impl<'a> Visitor<'a> for Surveyor<'a> {
             Expr::Resume(resume) => {
                 let text = resume.properties.prompt.as_ref().map(Text::shown).unwrap_or_default();
                 let possible = self.possible(resume.span, "resume", text_kind(), text);
-                let name = Some(resume.agent.as_str().to_owned());
-                return self.found.questions.push(PossibleQuestion { name, ..possible });
+                return self.ask(possible, Some(&resume.agent), true);
             }
             Expr::Exec(exec) => {
                 let possible = self.possible(exec.span, "exec", QuestionKind::Command, exec.command.shown());
@@ -156,9 +152,12 @@ impl<'a> Visitor<'a> for Surveyor<'a> {
             }
             Expr::Choice(choice) => {
                 let labels = choice.options.iter().map(|option| option.label.shown().into_owned()).collect();
-                self.ask(choice.span, "choice", QuestionKind::Choice { labels }, choice.criteria.shown());
+                let (kind, text) = (QuestionKind::Choice { labels }, choice.criteria.shown());
+                self.ask(self.possible(choice.span, "choice", kind, text), None, true);
             }
-            Expr::Opaque(words) => self.ask(words.span, "value", text_kind(), words.text.as_str()),
+            Expr::Opaque(words) => {
+                self.ask(self.possible(words.span, "value", text_kind(), words.text.as_str()), None, true);
+            }
             Expr::If(_) => self.construct = "if",
             Expr::Loop(_) => self.construct = "loop",
             _ => {}
@@ -171,13 +170,12 @@ impl<'a> Visitor<'a> for Surveyor<'a> {
     }
 
     fn condition(&mut self, condition: &'a Condition) {
-        match condition {
-            Condition::Judged(text) => self.ask(text.span, self.construct, yes_no(), text.shown()),
-            Condition::Opaque(words) => {
-                self.ask(words.span, self.construct, yes_no(), words.text.as_str());
-            }
-            _ => walk_condition(self, condition),
-        }
+        let text = match condition {
+            Condition::Judged(text) => text.shown(),
+            Condition::Opaque(words) => words.text.as_str().into(),
+            _ => return walk_condition(self, condition),
+        };
+        self.ask(self.possible(condition.span(), self.construct, yes_no(), text), None, true);
     }
 
     fn stage(&mut self, stage: &'a Stage) {

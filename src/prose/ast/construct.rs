@@ -33,7 +33,6 @@ pub struct Parallel {
 
 impl Parallel {
     /// Returns whether it can be over, and the program go on, without some of its branches.
-    #[must_use]
     pub fn goes_on_without_some(&self) -> bool {
         let needed = match self.join {
             Join::All => return false,
@@ -57,8 +56,9 @@ pub enum Join {
 }
 
 /// What failures of branches do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::EnumString, strum::VariantNames)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum ParallelOnFail {
     /// The first one ends the other branches.
     FailFast,
@@ -247,7 +247,6 @@ pub enum Condition {
 
 impl Condition {
     /// Returns its span.
-    #[must_use]
     pub fn span(&self) -> Span {
         match self {
             Self::Judged(text) => text.span,

@@ -23,7 +23,6 @@ pub struct Use {
 
 impl Use {
     /// Returns the name it is called by: the alias, else the last part of its path without `.prose`.
-    #[must_use]
     pub fn called(&self) -> Option<&str> {
         if let Some(alias) = &self.alias {
             return Some(alias.as_str());
@@ -89,7 +88,6 @@ pub enum InputPrompt {
 
 impl InputPrompt {
     /// Returns the text.
-    #[must_use]
     pub fn text(&self) -> &Text {
         match self {
             Self::Verbatim(text) | Self::Judged(text) => text,
@@ -182,13 +180,11 @@ impl Gate {
     pub const TIMEOUT: Duration = Duration::from_secs(30 * 60);
 
     /// Returns how long it waits.
-    #[must_use]
     pub fn timeout(&self) -> Duration {
         self.timeout.map_or(Self::TIMEOUT, |timeout| timeout.value)
     }
 
     /// Returns what happens without approval.
-    #[must_use]
     pub fn on_reject(&self) -> &OnReject {
         self.on_reject.as_ref().unwrap_or(&OnReject::Throw(None))
     }

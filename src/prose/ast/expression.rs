@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde::Serialize;
+use strum::{EnumString, VariantNames};
 
 use super::{Body, Choice, For, If, Invocation, Loop, Name, Opaque, Parallel, Repeat, Spanned, Text, Try};
 use crate::prose::source::Span;
@@ -61,7 +62,6 @@ pub enum Expr {
 
 impl Expr {
     /// Returns whether it can be part of a calculation.
-    #[must_use]
     pub fn is_operand(&self) -> bool {
         matches!(
             self,
@@ -77,14 +77,12 @@ impl Expr {
     }
 
     /// Returns whether it holds no statements, so that only it can fail.
-    #[must_use]
     pub fn is_leaf(&self) -> bool {
         self.is_operand()
             || matches!(self, Self::Session(_) | Self::Resume(_) | Self::Exec(_) | Self::Opaque(_))
     }
 
     /// Returns its span.
-    #[must_use]
     pub fn span(&self) -> Span {
         match self {
             Self::Text(text) => text.span,
@@ -134,21 +132,20 @@ impl Exec {
     pub const TIMEOUT: Duration = Duration::from_secs(120);
 
     /// Returns how long the command may run.
-    #[must_use]
     pub fn timeout(&self) -> Duration {
         self.timeout.map_or(Self::TIMEOUT, |timeout| timeout.value)
     }
 
     /// Returns what a failure does.
-    #[must_use]
     pub fn on_fail(&self) -> OnFail {
         self.on_fail.map_or(OnFail::Throw, |on_fail| on_fail.value)
     }
 }
 
 /// What the failure of a command does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, EnumString, VariantNames)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum OnFail {
     /// It is an error.
     Throw,
@@ -188,7 +185,6 @@ pub enum Subject {
 
 impl Subject {
     /// Returns the agent it names.
-    #[must_use]
     pub fn agent(&self) -> Option<&Name> {
         match self {
             Self::Prompt(_) => None,
@@ -224,8 +220,9 @@ pub struct SessionProperties {
 }
 
 /// A model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, EnumString, VariantNames)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Model {
     /// `sonnet`.
     Sonnet,
@@ -236,8 +233,9 @@ pub enum Model {
 }
 
 /// How long to wait between tries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, EnumString, VariantNames)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Backoff {
     /// Not at all.
     None,
@@ -258,7 +256,6 @@ pub struct Property {
 
 impl Property {
     /// Returns its span.
-    #[must_use]
     pub fn span(&self) -> Span {
         self.path.last().map_or(self.of.span, |last| self.of.span.to(last.span))
     }
@@ -293,7 +290,6 @@ pub struct Arrow {
 
 impl Arrow {
     /// Returns its span.
-    #[must_use]
     pub fn span(&self) -> Span {
         self.steps.iter().map(Expr::span).reduce(Span::to).unwrap_or_default()
     }

@@ -46,13 +46,11 @@ pub struct Program {
 
 impl Program {
     /// Returns the block of a name.
-    #[must_use]
     pub fn block(&self, name: &str) -> Option<&Arc<Block>> {
         self.blocks.iter().find(|block| block.name == *name)
     }
 
     /// Returns the agent of a name.
-    #[must_use]
     pub fn agent(&self, name: &str) -> Option<&Arc<Agent>> {
         self.agents.iter().find(|agent| agent.name == *name)
     }
@@ -73,7 +71,6 @@ pub struct Body(Arc<[Statement]>);
 
 impl Body {
     /// Takes statements.
-    #[must_use]
     pub fn new(statements: Vec<Statement>) -> Self {
         Self(statements.into())
     }
@@ -101,7 +98,6 @@ pub struct Statement {
 
 impl Statement {
     /// Returns whether it is executed, and so has a number in the record of a run.
-    #[must_use]
     pub fn is_executed(&self) -> bool {
         !matches!(self.kind, StatementKind::Input(_))
     }
@@ -162,7 +158,6 @@ pub enum Target {
 
 impl Target {
     /// Returns the names it binds.
-    #[must_use]
     pub fn names(&self) -> &[Name] {
         match self {
             Self::Name(name) => std::slice::from_ref(name),

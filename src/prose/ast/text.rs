@@ -28,7 +28,6 @@ pub struct Name {
 
 impl Name {
     /// Returns the identifier.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -87,7 +86,6 @@ pub enum Quote {
 
 impl Quote {
     /// Returns whether the text is for somebody to judge.
-    #[must_use]
     pub fn is_discretion(self) -> bool {
         matches!(self, Self::Discretion | Self::LongDiscretion)
     }
@@ -103,19 +101,16 @@ impl Text {
     }
 
     /// Returns whether it interpolates nothing and holds at most white space.
-    #[must_use]
     pub fn is_blank(&self) -> bool {
         self.parts.iter().all(|part| matches!(part, Part::Literal(text) if text.trim().is_empty()))
     }
 
     /// Returns whether it holds nothing at all.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
 
     /// Returns the text when it interpolates nothing.
-    #[must_use]
     pub fn as_literal(&self) -> Option<&str> {
         match &*self.parts {
             [] => Some(""),
@@ -125,7 +120,6 @@ impl Text {
     }
 
     /// Returns the text with its interpolations as they are written, for people to read.
-    #[must_use]
     pub fn shown(&self) -> Cow<'_, str> {
         if let Some(text) = self.as_literal() {
             return Cow::Borrowed(text);

@@ -52,10 +52,7 @@ impl<'a> Checker<'a> {
         if known.is_none() {
             let hint = suggestion(name, self.definitions.agents.keys().copied());
             let message = format!("the agent `{}` is not defined", name.text);
-            let diagnostic = self.reports.add(Code::E007, name.span, message);
-            if let Some(hint) = hint {
-                diagnostic.hint(hint);
-            }
+            self.reports.add(Code::E007, name.span, message).hint_if(hint);
         }
         known
     }

@@ -4,7 +4,7 @@ use super::Checker;
 use crate::prose::Contract;
 use crate::prose::ast::{Binding, Call, Expr, Property, Target};
 use crate::prose::codes::Code;
-use crate::prose::nearest;
+use crate::prose::did_you_mean;
 
 impl<'a> Checker<'a> {
     /// Reports used programs that cannot be read.
@@ -83,9 +83,7 @@ impl<'a> Checker<'a> {
 
 /// Lists the known names, or suggests the one that is probably meant.
 fn among(name: &str, known: &[std::sync::Arc<str>]) -> String {
-    match nearest(name, known.iter().map(AsRef::as_ref)) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None if known.is_empty() => "it has none".to_owned(),
-        None => format!("it has: {}", known.join(", ")),
-    }
+    let all =
+        if known.is_empty() { "it has none".to_owned() } else { format!("it has: {}", known.join(", ")) };
+    did_you_mean(name, known.iter().map(AsRef::as_ref)).unwrap_or(all)
 }

@@ -1,11 +1,11 @@
 //! What is defined, and what is defined twice: agents, blocks, used programs.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use crate::prose::ast::{Agent, Block, Name, Program, Use, UsePath};
 use crate::prose::codes::Code;
 use crate::prose::diagnostic::Reports;
-use crate::prose::source::Span;
 
 /// What is defined, by name.
 pub(super) struct Definitions<'a> {
@@ -18,33 +18,39 @@ pub(super) struct Definitions<'a> {
 
 impl<'a> Definitions<'a> {
     pub(super) fn collect(program: &'a Program, reports: &mut Reports) -> Self {
-        let mut agents: HashMap<&str, &Agent> = HashMap::new();
-        for agent in &program.agents {
-            match agents.get(agent.name.as_str()) {
-                Some(first) => twice(reports, Code::E006, "agent", &agent.name, first.name.span),
-                None => drop(agents.insert(agent.name.as_str(), agent)),
+        let agents = by_name(&program.agents, |agent| &agent.name, Code::E006, "agent", reports);
+        for Block { name, .. } in program.blocks.iter().map(AsRef::as_ref) {
+            if let Some(agent) = agents.get(name.as_str()) {
+                let message = format!("the block `{}` has the name of an agent", name.text);
+                reports.add(Code::HPE003, name.span, message).related(agent.name.span, "the agent");
             }
         }
-        let mut blocks: HashMap<&str, &Block> = HashMap::new();
-        for block in &program.blocks {
-            if let Some(agent) = agents.get(block.name.as_str()) {
-                let message = format!("the block `{}` has the name of an agent", block.name.text);
-                reports.add(Code::HPE003, block.name.span, message).related(agent.name.span, "the agent");
-            }
-            match blocks.get(block.name.as_str()) {
-                Some(first) => twice(reports, Code::HPE006, "block", &block.name, first.name.span),
-                None => drop(blocks.insert(block.name.as_str(), block)),
-            }
-        }
+        let blocks = by_name(&program.blocks, |block| &block.name, Code::HPE006, "block", reports);
         let uses = uses(program, reports);
         let skills = skills(program);
         Self { agents, blocks, uses, skills }
     }
 }
 
-fn twice(reports: &mut Reports, code: Code, what: &str, name: &Name, first: Span) {
-    let message = format!("the {what} `{}` is already defined", name.text);
-    reports.add(code, name.span, message).related(first, "first defined here");
+/// Returns definitions by name; of several with the same name, the first.
+fn by_name<'a, T>(
+    all: &'a [Arc<T>],
+    name_of: fn(&T) -> &Name,
+    code: Code,
+    what: &str,
+    reports: &mut Reports,
+) -> HashMap<&'a str, &'a T> {
+    let mut known: HashMap<&str, &T> = HashMap::new();
+    for one in all {
+        let name = name_of(one);
+        if let Some(first) = known.get(name.as_str()) {
+            let message = format!("the {what} `{}` is already defined", name.text);
+            reports.add(code, name.span, message).related(name_of(first).span, "first defined here");
+        } else {
+            known.insert(name.as_str(), one);
+        }
+    }
+    known
 }
 
 fn uses<'a>(program: &'a Program, reports: &mut Reports) -> HashMap<&'a str, &'a Use> {

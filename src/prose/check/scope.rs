@@ -7,7 +7,7 @@ use super::Checker;
 use crate::prose::ast::visit::{NameKind, each_declared};
 use crate::prose::ast::{Body, Mutability, Name};
 use crate::prose::codes::Code;
-use crate::prose::nearest;
+use crate::prose::did_you_mean;
 use crate::prose::source::Span;
 
 /// With more names than this, none is suggested: searching them for every mistake would take too long.
@@ -18,7 +18,7 @@ pub(super) fn suggestion<'n>(name: &Name, known: impl ExactSizeIterator<Item = &
     let mut known: Vec<&str> = if known.len() > MOST_NAMES { Vec::new() } else { known.collect() };
     // The same suggestion each time, whatever the order of a hash map.
     known.sort_unstable();
-    nearest(name.as_str(), known).map(|near| format!("did you mean `{near}`?"))
+    did_you_mean(name.as_str(), known)
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -197,10 +197,7 @@ impl<'a> Checker<'a> {
         if self.definitions.agents.contains_key(name) {
             return format!("`{name}` is an agent: write `session: {name}`");
         }
-        match nearest(name, self.names()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => usual.to_owned(),
-        }
+        did_you_mean(name, self.names()).unwrap_or_else(|| usual.to_owned())
     }
 
     /// Declares a variable.

@@ -24,8 +24,7 @@ impl<'a> Checker<'a> {
             let other = format!("`{0}` is a program: write `{0}(input: value)` without `do`", name.text);
             let hint = hint.or(is_program.then_some(other));
             let message = format!("the block `{}` is not defined", name.text);
-            let diagnostic = self.reports.add(Code::HPE005, name.span, message);
-            diagnostic.hint(hint.unwrap_or_else(|| Code::HPE005.row().fix.to_owned()));
+            self.reports.add(Code::HPE005, name.span, message).hint_if(hint);
             return;
         };
         let (takes, given) = (block.parameters.len(), invocation.arguments.len());
@@ -44,8 +43,7 @@ impl<'a> Checker<'a> {
             let other = format!("`{0}` is a block: write `do {0}(value)`", name.text);
             let hint = hint.or(is_block.then_some(other));
             let message = format!("no program is used as `{}`", name.text);
-            let diagnostic = self.reports.add(Code::E025, name.span, message);
-            diagnostic.hint(hint.unwrap_or_else(|| Code::E025.row().fix.to_owned()));
+            self.reports.add(Code::E025, name.span, message).hint_if(hint);
         }
     }
 }

@@ -24,11 +24,11 @@ impl Lexer<'_> {
                 self.first_tab = Self::span(start, self.at);
             }
         }
-        if !self.open.is_empty() {
+        if self.open > 0 {
             if !self.is_lost_bracket(width) {
                 return;
             }
-            self.open.clear();
+            self.open = 0;
         }
         if self.goes_on() {
             self.close_above(width);

@@ -87,7 +87,7 @@ struct Lexer<'a> {
     /// Width of the line the statement started on.
     width: usize,
     /// Brackets that are open.
-    open: Vec<Bracket>,
+    open: usize,
     opens_line: bool,
     tabs: usize,
     first_tab: Span,
@@ -108,7 +108,7 @@ impl<'a> Lexer<'a> {
             ended: Ended::Well,
             levels: vec![0],
             width: 0,
-            open: Vec::new(),
+            open: 0,
             opens_line: true,
             tabs: 0,
             first_tab: Span::default(),
@@ -228,30 +228,25 @@ impl<'a> Lexer<'a> {
             (b'|', _) => (TokenKind::Pipe, 1),
             (b'+', _) => (TokenKind::Plus, 1),
             (b'-', _) => (TokenKind::Minus, 1),
-            (b'(', _) => (self.opened(Bracket::Round), 1),
-            (b'[', _) => (self.opened(Bracket::Square), 1),
-            (b'{', _) => (self.opened(Bracket::Curly), 1),
-            (b')', _) => (self.closed(Bracket::Round), 1),
-            (b']', _) => (self.closed(Bracket::Square), 1),
-            (b'}', _) => (self.closed(Bracket::Curly), 1),
+            (b'(', _) => (TokenKind::Open(Bracket::Round), 1),
+            (b'[', _) => (TokenKind::Open(Bracket::Square), 1),
+            (b'{', _) => (TokenKind::Open(Bracket::Curly), 1),
+            (b')', _) => (TokenKind::Close(Bracket::Round), 1),
+            (b']', _) => (TokenKind::Close(Bracket::Square), 1),
+            (b'}', _) => (TokenKind::Close(Bracket::Curly), 1),
             _ => {
                 let length = self.text[start..].chars().next().map_or(1, char::len_utf8);
                 (TokenKind::Unknown, length)
             }
         };
+        match kind {
+            TokenKind::Open(_) => self.open += 1,
+            // The parser reports one that closes something else; line counting continues.
+            TokenKind::Close(_) => self.open = self.open.saturating_sub(1),
+            _ => {}
+        }
         self.at += length;
         self.push(kind, start);
-    }
-
-    fn opened(&mut self, bracket: Bracket) -> TokenKind {
-        self.open.push(bracket);
-        TokenKind::Open(bracket)
-    }
-
-    fn closed(&mut self, bracket: Bracket) -> TokenKind {
-        // The parser reports one that closes something else; line counting continues.
-        self.open.pop();
-        TokenKind::Close(bracket)
     }
 }
 

@@ -75,27 +75,28 @@ impl Parser<'_> {
     // What follows says nothing when it cannot read on: the words are kept instead.
 
     fn either(&mut self, depth: usize) -> Option<Condition> {
-        let mut left = self.both(depth)?;
-        let mut terms = depth;
-        while self.eat_word("or") {
-            terms += 1;
-            if terms > super::DEPTH {
-                return None;
-            }
-            left = Condition::Or(Box::new(left), Box::new(self.both(depth + 1)?));
-        }
-        Some(left)
+        self.chain(depth, "or", Self::both, Condition::Or)
     }
 
     fn both(&mut self, depth: usize) -> Option<Condition> {
-        let mut left = self.single(depth)?;
+        self.chain(depth, "and", Self::single, Condition::And)
+    }
+
+    fn chain(
+        &mut self,
+        depth: usize,
+        word: &str,
+        term: fn(&mut Self, usize) -> Option<Condition>,
+        join: fn(Box<Condition>, Box<Condition>) -> Condition,
+    ) -> Option<Condition> {
+        let mut left = term(self, depth)?;
         let mut terms = depth;
-        while self.eat_word("and") {
+        while self.eat_word(word) {
             terms += 1;
             if terms > super::DEPTH {
                 return None;
             }
-            left = Condition::And(Box::new(left), Box::new(self.single(depth + 1)?));
+            left = join(Box::new(left), Box::new(term(self, depth + 1)?));
         }
         Some(left)
     }

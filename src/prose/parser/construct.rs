@@ -2,6 +2,8 @@
 
 use std::num::NonZeroU32;
 
+use strum::{EnumString, VariantNames};
+
 use super::{ParseFailed, Parsed, Parser};
 use crate::prose::ast::{
     Branch, Expr, For, ForMode, Invocation, Join, Loop, LoopTest, Parallel, ParallelOnFail, Repeat, Spanned,
@@ -11,10 +13,20 @@ use crate::prose::codes::Code;
 use crate::prose::source::Span;
 use crate::prose::token::{Bracket, TokenKind};
 
+/// A join strategy, without its count.
+#[derive(Clone, Copy, PartialEq, Eq, Default, EnumString, VariantNames, strum::Display)]
+#[strum(serialize_all = "lowercase")]
+enum Strategy {
+    #[default]
+    All,
+    First,
+    Any,
+}
+
 /// What the brackets of a parallel block said.
 #[derive(Default)]
 struct Modifiers {
-    join: Option<(&'static str, Span)>,
+    strategy: Strategy,
     count: Option<(Option<NonZeroU32>, Span)>,
     on_fail: Option<ParallelOnFail>,
 }
@@ -66,9 +78,8 @@ impl Parser<'_> {
     fn modifier(&mut self, into: &mut Modifiers) {
         let token = self.token();
         if token.kind != TokenKind::Word || self.kind_at(1) != TokenKind::Colon {
-            let known = [("all", "all"), ("first", "first"), ("any", "any")];
-            match self.one_of(Code::HPE008, "a join strategy", &known) {
-                Ok(join) => into.join = Some((join.value, join.span)),
+            match self.one_of(Code::HPE008, "a join strategy") {
+                Ok(strategy) => into.strategy = strategy.value,
                 Err(ParseFailed) => self.skip_modifier(),
             }
             return;
@@ -102,18 +113,13 @@ impl Parser<'_> {
     }
 
     fn policy(&mut self) -> Option<ParallelOnFail> {
-        let known = [
-            ("fail-fast", ParallelOnFail::FailFast),
-            ("continue", ParallelOnFail::Continue),
-            ("ignore", ParallelOnFail::Ignore),
-        ];
         let token = self.token();
         if self.source.slice(token.span) == "\"collect\"" {
             self.bump();
             self.reports.add(Code::HPW021, token.span, "\"collect\" is an old word for \"continue\"");
             return Some(ParallelOnFail::Continue);
         }
-        match self.one_of(Code::HPE009, "on-fail", &known) {
+        match self.one_of(Code::HPE009, "on-fail") {
             Ok(policy) => Some(policy.value),
             Err(ParseFailed) => {
                 self.skip_modifier();
@@ -123,16 +129,16 @@ impl Parser<'_> {
     }
 
     fn join(&mut self, modifiers: &Modifiers, branches: usize) -> Join {
-        let strategy = modifiers.join.map_or("all", |(join, _)| join);
+        let strategy = modifiers.strategy;
         let one = NonZeroU32::MIN;
         let Some((count, span)) = modifiers.count else {
             return match strategy {
-                "first" => Join::First,
-                "any" => Join::Any(one),
-                _ => Join::All,
+                Strategy::First => Join::First,
+                Strategy::Any => Join::Any(one),
+                Strategy::All => Join::All,
             };
         };
-        if strategy != "any" {
+        if strategy != Strategy::Any {
             self.reports.add(Code::HPE010, span, format!("a count does not go with \"{strategy}\""));
             return Join::All;
         }

@@ -3,7 +3,7 @@
 use super::{ParseFailed, Parsed, Parser};
 use crate::prose::ast::{Arrow, Expr, Pipe, Stage, StageOperation};
 use crate::prose::codes::Code;
-use crate::prose::nearest;
+use crate::prose::did_you_mean;
 use crate::prose::token::{Bracket, Token, TokenKind};
 
 /// What a stage of a pipeline can do.
@@ -37,9 +37,7 @@ impl Parser<'_> {
             let message = format!("expected a pipe operation (map, filter, reduce, pmap), found {found}");
             let span = self.visible(word);
             let diagnostic = self.reports.add(Code::HPE021, span, message);
-            if let Some(near) = nearest(&name, OPERATIONS) {
-                diagnostic.hint(format!("did you mean `{near}`?"));
-            }
+            diagnostic.hint_if(did_you_mean(&name, OPERATIONS));
             return Err(ParseFailed);
         }
         self.bump();

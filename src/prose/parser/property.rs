@@ -1,9 +1,13 @@
 //! Properties: `key: value` on lines of their own below what they belong to.
 
+use std::str::FromStr;
+
+use strum::VariantNames;
+
 use super::{ParseFailed, Parsed, Parser};
-use crate::prose::ast::{Backoff, Model, SessionProperties, Spanned};
+use crate::prose::ast::{SessionProperties, Spanned};
 use crate::prose::codes::Code;
-use crate::prose::nearest;
+use crate::prose::did_you_mean;
 use crate::prose::source::Span;
 use crate::prose::token::{STATEMENTS, Token, TokenKind};
 
@@ -85,15 +89,15 @@ impl Parser<'_> {
 
     fn unknown_property(&mut self, of: &str, known: &[&str], key: &str, span: Span) {
         let list = known.join(", ");
-        let hint = match nearest(key, known.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None if of == "an exec" && matches!(key, "retry" | "backoff") => {
+        let usual = match key {
+            "retry" | "backoff" if of == "an exec" => {
                 "a command is not run again: write a `loop` around it, or `catch` its failure".to_owned()
             }
-            None => format!("{of} has: {list}"),
+            _ => format!("{of} has: {list}"),
         };
         let message = format!("{of} has no property `{key}`; it is ignored");
-        self.reports.add(Code::W005, span, message).hint(hint);
+        let near = did_you_mean(key, known.iter().copied());
+        self.reports.add(Code::W005, span, message).hint(near.unwrap_or(usual));
     }
 
     fn no_property(&mut self, of: &str, known: &[&str]) {
@@ -124,9 +128,9 @@ impl Parser<'_> {
                 }
                 into.prompt = Some(text);
             }
-            "model" => into.model = Some(self.model()?),
+            "model" => into.model = Some(self.one_of(Code::E008, "a model")?),
             "context" => into.context = Some(Box::new(self.context()?)),
-            "backoff" => into.backoff = Some(self.backoff()?),
+            "backoff" => into.backoff = Some(self.one_of(Code::HPE019, "a backoff")?),
             _ => into.retry = self.retry(token),
         }
         Ok(())
@@ -147,40 +151,23 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads one of a few words, quoted or not.
-    pub(super) fn one_of<T>(&mut self, code: Code, what: &str, choices: &[(&str, T)]) -> Parsed<Spanned<T>>
-    where
-        T: Copy,
-    {
+    /// Reads one of the words of `T`, quoted or not.
+    pub(super) fn one_of<T: FromStr + VariantNames>(&mut self, code: Code, what: &str) -> Parsed<Spanned<T>> {
         let token = self.token();
         let word = self.choice_word();
-        if let Some((_, value)) = choices.iter().find(|(name, _)| *name == word) {
+        if let Ok(value) = word.parse() {
             self.bump();
-            return Ok(Spanned { value: *value, span: token.span });
+            return Ok(Spanned { value, span: token.span });
         }
         let found = match token.kind {
             TokenKind::Text(_) if !word.is_empty() => format!("\"{}\"", word.escape_debug()),
             _ => self.described(token),
         };
         let span = self.visible(token);
-        let message = format!("{what} is {}, not {found}", listed(choices.iter().map(|(name, _)| *name)));
-        let near = nearest(&word, choices.iter().map(|(name, _)| *name));
-        let diagnostic = self.reports.add(code, span, message);
-        if let Some(near) = near {
-            diagnostic.hint(format!("did you mean `{near}`?"));
-        }
+        let message = format!("{what} is {}, not {found}", listed(T::VARIANTS));
+        let near = did_you_mean(&word, T::VARIANTS.iter().copied());
+        self.reports.add(code, span, message).hint_if(near);
         Err(ParseFailed)
-    }
-
-    fn model(&mut self) -> Parsed<Spanned<Model>> {
-        let models = [("sonnet", Model::Sonnet), ("opus", Model::Opus), ("haiku", Model::Haiku)];
-        self.one_of(Code::E008, "a model", &models)
-    }
-
-    fn backoff(&mut self) -> Parsed<Spanned<Backoff>> {
-        let known =
-            [("none", Backoff::None), ("linear", Backoff::Linear), ("exponential", Backoff::Exponential)];
-        self.one_of(Code::HPE019, "a backoff", &known)
     }
 
     fn retry(&mut self, key: Token) -> Option<Spanned<u32>> {
@@ -195,8 +182,8 @@ impl Parser<'_> {
 }
 
 /// Returns words as a list a person reads: `a`, `b` or `c`.
-fn listed<'a>(words: impl Iterator<Item = &'a str>) -> String {
-    let words: Vec<String> = words.map(|word| format!("`{word}`")).collect();
+fn listed(words: &[&str]) -> String {
+    let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
     match words.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
         _ => words.concat(),

@@ -160,12 +160,9 @@ impl Parser<'_> {
             }
             return read.map(|value| Spanned { value, span: text.span });
         }
-        let written = self.source.slice(token.span).to_owned();
-        let span = self.visible(token);
-        let diagnostic = self.reports.add(code, span, message);
-        if parse_duration(&written).is_some() {
-            diagnostic.hint(format!("put it between quotes: \"{written}\""));
-        }
+        let (written, span) = (self.source.slice(token.span), self.visible(token));
+        let quoted = parse_duration(written).map(|_| format!("put it between quotes: \"{written}\""));
+        self.reports.add(code, span, message).hint_if(quoted);
         self.skip_to_line_end();
         None
     }
@@ -174,21 +171,13 @@ impl Parser<'_> {
         let token = self.token();
         let message = "on-fail must be \"throw\", \"continue\", or \"ignore\"";
         let text = self.string_here();
-        let value = match text.as_ref().and_then(Text::as_literal) {
-            Some("throw") => OnFail::Throw,
-            Some("continue") => OnFail::Continue,
-            Some("ignore") => OnFail::Ignore,
-            _ => {
-                let span = self.visible(token);
-                let word = self.source.slice(token.span).to_owned();
-                let diagnostic = self.reports.add(Code::E052, span, message);
-                if matches!(&*word, "throw" | "continue" | "ignore") {
-                    diagnostic.hint(format!("put it between quotes: \"{word}\""));
-                }
-                self.skip_to_line_end();
-                return None;
-            }
-        };
-        Some(Spanned { value, span: token.span })
+        let value = text.as_ref().and_then(Text::as_literal).and_then(|word| word.parse().ok());
+        if value.is_none() {
+            let (span, word) = (self.visible(token), self.source.slice(token.span));
+            let quoted = word.parse::<OnFail>().is_ok().then(|| format!("put it between quotes: \"{word}\""));
+            self.reports.add(Code::E052, span, message).hint_if(quoted);
+            self.skip_to_line_end();
+        }
+        value.map(|value| Spanned { value, span: token.span })
     }
 }

@@ -5,7 +5,7 @@ use crate::prose::ast::{
     Assignment, Binding, Body, Expr, Mutability, Output, Part, Quote, Statement, StatementKind, Target, Text,
 };
 use crate::prose::codes::Code;
-use crate::prose::nearest;
+use crate::prose::did_you_mean;
 use crate::prose::token::{Bracket, STATEMENTS, Token, TokenKind};
 
 impl Parser<'_> {
@@ -265,10 +265,9 @@ impl Parser<'_> {
             // The value of a block may be a name or a text on its last line: legal, if nothing follows.
             let is_last = self.kind() == TokenKind::Newline && self.kind_at(1) == TokenKind::Dedent;
             if !is_last || self.depth == 0 {
-                let hint = match nearest(self.source.slice(start.span), STATEMENTS) {
-                    Some(near) if start.kind == TokenKind::Word => format!("did you mean `{near}`?"),
-                    _ => "bind it with `let name = …`, or leave it out".to_owned(),
-                };
+                let word = if start.kind == TokenKind::Word { self.source.slice(start.span) } else { "" };
+                let usual = || "bind it with `let name = …`, or leave it out".to_owned();
+                let hint = did_you_mean(word, STATEMENTS).unwrap_or_else(usual);
                 return Err(self.invalid(value.span(), "a value by itself does nothing", hint));
             }
         }
@@ -289,12 +288,13 @@ impl Parser<'_> {
 
     fn unknown_statement(&mut self, token: Token) -> ParseFailed {
         let word = self.source.slice(token.span).to_owned();
-        let near = match nearest(&word, STATEMENTS) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None if word == "assert" => "write `if **…**:` with a `throw`, or a `gate`".to_owned(),
-            None => "see what a statement begins with: session, exec, let, parallel, if, loop, …".to_owned(),
+        let usual = match &*word {
+            "assert" => "write `if **…**:` with a `throw`, or a `gate`",
+            _ => "see what a statement begins with: session, exec, let, parallel, if, loop, …",
         };
-        self.reports.add(Code::E004, token.span, format!("no statement begins with `{word}`")).hint(near);
+        let message = format!("no statement begins with `{word}`");
+        let diagnostic = self.reports.add(Code::E004, token.span, message).hint(usual);
+        diagnostic.hint_if(did_you_mean(&word, STATEMENTS));
         ParseFailed
     }
 }

@@ -25,7 +25,6 @@ pub struct BindingFile {
 
 impl BindingFile {
     /// Writes it.
-    #[must_use]
     pub fn render(&self) -> String {
         let Self { name, kind, execution_id, source, made, value } = self;
         let mut text = format!("# {name}\n\nkind: {kind}\n");
@@ -46,7 +45,6 @@ impl BindingFile {
     }
 
     /// Reads it back; `None` when it is no binding file.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut header = Header::default();
         let mut rest = text;

@@ -120,7 +120,6 @@ impl Folder {
     }
 
     /// Returns its path.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -143,7 +142,6 @@ impl Folder {
     }
 
     /// Returns the file of a binding, relative to the folder.
-    #[must_use]
     pub fn binding(name: &str, execution_id: Option<u32>) -> PathBuf {
         let name = match execution_id {
             Some(id) => format!("{name}__{id}.md"),
@@ -166,13 +164,11 @@ impl Folder {
     }
 
     /// Reads a file; paths as in [`write`](Self::write).
-    #[must_use]
     pub fn read(&self, file: &Path) -> Option<String> {
         std::fs::read_to_string(self.path.join(file)).ok()
     }
 
     /// Returns whether a file is there; paths as in [`write`](Self::write).
-    #[must_use]
     pub fn has(&self, file: &Path) -> bool {
         self.path.join(file).exists()
     }
@@ -188,7 +184,6 @@ impl Folder {
 }
 
 /// Returns the folder of all runs of a workspace.
-#[must_use]
 pub fn runs(workspace: &Path) -> PathBuf {
     workspace.join(PROJECT).join("runs")
 }

@@ -194,13 +194,11 @@ impl Run {
     }
 
     /// Returns the run's id.
-    #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
 
     /// Returns the run's folder.
-    #[must_use]
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }

@@ -51,7 +51,6 @@ pub enum RunEnd {
 
 impl Outcome {
     /// Says in one line how it ended.
-    #[must_use]
     pub fn summary(&self) -> String {
         match (&self.message, self.line) {
             (Some(message), Some(line)) => {
@@ -63,7 +62,6 @@ impl Outcome {
     }
 
     /// Says how it ended, with its outputs.
-    #[must_use]
     pub fn text(&self) -> String {
         let mut text = self.summary();
         for (name, value) in &self.outputs {

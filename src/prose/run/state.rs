@@ -3,13 +3,11 @@
 use jiff::Timestamp;
 
 /// Returns the first lines.
-#[must_use]
 pub fn header(run: &str, program: &str) -> String {
     format!("# run:{run} {program}\n\n")
 }
 
 /// A statement is done.
-#[must_use]
 pub fn done(number: &str, name: Option<&str>) -> String {
     match name {
         Some(name) => format!("{number}→ {name} ✓"),
@@ -18,19 +16,16 @@ pub fn done(number: &str, name: Option<&str>) -> String {
 }
 
 /// Branches begin.
-#[must_use]
 pub fn fork(number: &str, names: &[String]) -> String {
     format!("{number}→ ∥start {}", names.join(","))
 }
 
 /// Branches are joined.
-#[must_use]
 pub fn joined(number: &str) -> String {
     format!("{number}→ ∥done")
 }
 
 /// A pass of a loop begins, or the loop is left for a reason.
-#[must_use]
 pub fn pass(number: &str, pass: u32, max: Option<u32>, left: Option<&str>) -> String {
     let max = max.map_or_else(|| "-".to_owned(), |max| max.to_string());
     let left = left.map(|reason| format!(" exit({reason})")).unwrap_or_default();
@@ -38,49 +33,41 @@ pub fn pass(number: &str, pass: u32, max: Option<u32>, left: Option<&str>) -> St
 }
 
 /// A block is called.
-#[must_use]
 pub fn call(number: &str, block: &str, id: u32) -> String {
     format!("{number}→ block:{block}#{id}")
 }
 
 /// A block call is over.
-#[must_use]
 pub fn returned(number: &str, id: u32) -> String {
     format!("{number}→ #{id} done")
 }
 
 /// A statement has failed.
-#[must_use]
 pub fn failed(number: &str, message: &str) -> String {
     format!("{number}→ ✗ {}", one_line(message))
 }
 
 /// A session is tried again.
-#[must_use]
 pub fn retry(number: &str, attempt: u32, max: u32) -> String {
     format!("{number}→ retry:{attempt}/{max}")
 }
 
 /// Something became of a gate. (Not in the language's text, which has no line for it.)
-#[must_use]
 pub fn gate(number: &str, gate: &str, what: &str) -> String {
     format!("{number}→ gate:{gate} {what}")
 }
 
 /// The program came to its end.
-#[must_use]
 pub fn end(at: Timestamp) -> String {
     format!("---end {at:.0}")
 }
 
 /// An error ended the program.
-#[must_use]
 pub fn error(at: Timestamp, message: &str) -> String {
     format!("---error {at:.0} {}", one_line(message))
 }
 
 /// The program was cut off and is resumed. (Not in the language's text.)
-#[must_use]
 pub fn resumed(at: Timestamp) -> String {
     format!("---resumed {at:.0}")
 }
@@ -92,7 +79,6 @@ fn one_line(message: &str) -> String {
 }
 
 /// Returns the letter of a branch: `a` for the first, `aa` after `z`.
-#[must_use]
 pub fn letter(branch: usize) -> String {
     let mut letters = Vec::new();
     let mut left = branch + 1;

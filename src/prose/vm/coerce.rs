@@ -7,7 +7,6 @@ use super::value::Value;
 use crate::prose::ast::{Comparison, Sign};
 
 /// Reads a text as yes or no (docs/prose-rules.md#rule-24).
-#[must_use]
 pub(super) fn verdict(value: &Value) -> Option<bool> {
     let text = match value {
         Value::Nothing => String::new(),
@@ -22,7 +21,6 @@ pub(super) fn verdict(value: &Value) -> Option<bool> {
 }
 
 /// Compares two values (docs/prose-rules.md#rule-36): as numbers when both are, else as texts.
-#[must_use]
 pub(super) fn compare(left: &Value, by: Comparison, right: &Value) -> Option<bool> {
     let order = match (left.number(), right.number()) {
         (Some(left), Some(right)) => left.cmp(&right),
@@ -48,7 +46,6 @@ fn ordered(left: &Value, by: Comparison, right: &Value) -> Option<Ordering> {
 }
 
 /// Adds or takes away (docs/prose-rules.md#rule-36): numbers; and plus joins lists and texts.
-#[must_use]
 pub(super) fn sum(left: &Value, sign: Sign, right: &Value) -> Option<Value> {
     if let (Some(left), Some(right)) = (left.number(), right.number()) {
         let result = match sign {

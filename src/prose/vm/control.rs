@@ -162,25 +162,31 @@ impl<E: Effects> Vm<E> {
                 Condition::Compare { left, by, right } => {
                     let left = self.value(&frame.at("left"), left).await?.value;
                     let right = self.value(&frame.at("right"), right).await?.value;
-                    match coerce::compare(&left, *by, &right) {
-                        Some(holds) => Ok(holds),
-                        None => self.words(frame, condition.span(), follows).await,
-                    }
+                    let holds = coerce::compare(&left, *by, &right);
+                    self.known_or_asked(frame, holds, condition.span(), follows).await
                 }
                 Condition::Value(value) => {
                     let value = self.value(&frame.at("value"), value).await?.value;
-                    match coerce::verdict(&value) {
-                        Some(holds) => Ok(holds),
-                        None => self.words(frame, condition.span(), follows).await,
-                    }
+                    let holds = coerce::verdict(&value);
+                    self.known_or_asked(frame, holds, condition.span(), follows).await
                 }
             }
         })
     }
 
-    async fn words(&self, frame: &Frame, span: Span, follows: (&str, &str)) -> Result<bool, Halt> {
-        let words = frame.module.text(span).trim().to_owned();
-        self.ask_yes_no(frame, frame.site(span), words, follows).await
+    /// Asks about the words of a condition that could not be decided.
+    async fn known_or_asked(
+        &self,
+        frame: &Frame,
+        known: Option<bool>,
+        span: Span,
+        follows: (&str, &str),
+    ) -> Result<bool, Halt> {
+        let words = || frame.module.text(span).trim().to_owned();
+        match known {
+            Some(holds) => Ok(holds),
+            None => self.ask_yes_no(frame, frame.site(span), words(), follows).await,
+        }
     }
 
     /// `if`, `elif`, `else`: the first arm whose condition holds.

@@ -29,7 +29,6 @@ pub(super) enum Standing {
 
 impl Tally {
     /// Returns the tally of a block that has just begun.
-    #[must_use]
     pub(super) fn new(join: Join, on_fail: ParallelOnFail, total: usize) -> Self {
         let fails_fast = on_fail == ParallelOnFail::FailFast;
         let needed = match join {
@@ -51,7 +50,6 @@ impl Tally {
     }
 
     /// Returns how the block is doing.
-    #[must_use]
     pub(super) fn standing(&self) -> Standing {
         self.over.unwrap_or_else(|| self.evaluate())
     }
@@ -91,7 +89,6 @@ impl Tally {
     }
 
     /// Returns the branches that count, in source order.
-    #[must_use]
     pub(super) fn winners(&self) -> Vec<usize> {
         let mut winners = self.succeeded.clone();
         winners.truncate(if self.tolerates { usize::MAX } else { self.needed });

@@ -130,7 +130,6 @@ impl Cwd {
 
 impl Frame {
     /// Returns where the walk of a program begins.
-    #[must_use]
     pub fn root(module: Arc<Module>, cwd: PathBuf, cancel: CancellationToken) -> Self {
         Self {
             module,

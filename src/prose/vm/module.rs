@@ -40,25 +40,21 @@ pub struct Module {
 
 impl Module {
     /// Returns the line on which something begins.
-    #[must_use]
     pub fn line(&self, span: Span) -> u32 {
         u32::try_from(self.library.source.line_of(span.start())).unwrap_or(u32::MAX)
     }
 
     /// Returns the text of something.
-    #[must_use]
     pub fn text(&self, span: Span) -> &str {
         self.library.source.slice(span)
     }
 
     /// Returns whether anything in it declares a name.
-    #[must_use]
     pub fn declares(&self, name: &str) -> bool {
         self.library.survey.names.contains(name)
     }
 
     /// Returns the lines something takes.
-    #[must_use]
     pub fn lines(&self, span: Span) -> Lines {
         let last = span.end().saturating_sub(1).max(span.start());
         let Position { line, .. } = self.library.source.position(last);

@@ -31,44 +31,32 @@ impl<E: Effects> Vm<E> {
         elements: Vec<Value>,
         line: u32,
     ) -> Result<Value, Halt> {
-        match &stage.operation {
-            StageOperation::ParallelMap => {
-                let all = self.all_at_once(frame, stage.span, &stage.body, ITEM, None, elements).await?;
-                Ok(all.value)
+        if stage.operation == StageOperation::ParallelMap {
+            let all = self.all_at_once(frame, stage.span, &stage.body, ITEM, None, elements).await?;
+            return Ok(all.value);
+        }
+        let mut elements = elements.into_iter().enumerate();
+        let (mut values, mut gathered) = (Vec::new(), Value::Nothing);
+        if let StageOperation::Reduce { .. } = stage.operation {
+            gathered = elements.next().map(|(_, first)| first).unwrap_or_default();
+        }
+        for (at, element) in elements {
+            let own = frame.at(at).inside();
+            let mut item = ITEM;
+            if let StageOperation::Reduce { accumulator, item: name } = &stage.operation {
+                given(&own, accumulator.as_str(), std::mem::take(&mut gathered), line);
+                item = name.as_str();
             }
-            StageOperation::Map => {
-                let mut values = Vec::with_capacity(elements.len());
-                for (at, element) in elements.into_iter().enumerate() {
-                    let own = frame.at(at).inside();
-                    given(&own, ITEM, element, line);
-                    values.push(self.body(&own, &stage.body).await?.value);
-                }
-                Ok(Value::list(values))
-            }
-            StageOperation::Filter => {
-                let mut kept = Vec::new();
-                for (at, element) in elements.into_iter().enumerate() {
-                    let own = frame.at(at).inside();
-                    given(&own, ITEM, element.clone(), line);
-                    let said = self.body(&own, &stage.body).await?.value;
-                    if self.stays(&own, stage, &said).await? {
-                        kept.push(element);
-                    }
-                }
-                Ok(Value::list(kept))
-            }
-            StageOperation::Reduce { accumulator, item } => {
-                let mut elements = elements.into_iter().enumerate();
-                let mut gathered = elements.next().map(|(_, first)| first).unwrap_or_default();
-                for (at, element) in elements {
-                    let own = frame.at(at).inside();
-                    given(&own, accumulator.as_str(), gathered, line);
-                    given(&own, item.as_str(), element, line);
-                    gathered = self.body(&own, &stage.body).await?.value;
-                }
-                Ok(gathered)
+            given(&own, item, element.clone(), line);
+            let said = self.body(&own, &stage.body).await?.value;
+            match &stage.operation {
+                StageOperation::Reduce { .. } => gathered = said,
+                StageOperation::Filter if self.stays(&own, stage, &said).await? => values.push(element),
+                StageOperation::Filter => {}
+                StageOperation::Map | StageOperation::ParallelMap => values.push(said),
             }
         }
+        Ok(if let StageOperation::Reduce { .. } = stage.operation { gathered } else { Value::list(values) })
     }
 
     /// Returns whether an element stays: a plain yes or no decides, anything else is judged (docs/prose-rules.md#rule-24).

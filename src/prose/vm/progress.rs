@@ -23,13 +23,11 @@ pub struct Progress {
 
 impl Progress {
     /// Takes the view of a run that begins.
-    #[must_use]
     pub fn new(view: ProgramView) -> Self {
         Self { view: Mutex::new(view), changed: Notify::new() }
     }
 
     /// Returns the current view.
-    #[must_use]
     pub fn view(&self) -> Arc<ProgramView> {
         let mut view = self.lock().clone();
         if view.state == RunState::Running && is_asking(&view) {

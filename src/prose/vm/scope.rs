@@ -59,7 +59,6 @@ pub struct Bound {
 
 impl Bound {
     /// A value that a statement binds for those inside it: an element, a counter, an argument.
-    #[must_use]
     pub fn given(value: Value, line: u32) -> Self {
         Self { kind: BindingKind::Given, value, made: None, line, execution_id: None, file: None }
     }
@@ -103,25 +102,21 @@ struct State {
 
 impl Scope {
     /// Returns the outermost scope of a program.
-    #[must_use]
     pub fn root() -> Arc<Self> {
         Arc::new(Self { parent: None, extent: Extent::Frame, state: Mutex::default() })
     }
 
     /// Returns a scope inside this one for names that only one body sees.
-    #[must_use]
     pub fn inner(self: &Arc<Self>) -> Arc<Self> {
         self.child(Extent::Locals, None)
     }
 
     /// Returns the scope of a branch or an iteration that runs beside others.
-    #[must_use]
     pub fn forked(self: &Arc<Self>) -> Arc<Self> {
         self.child(Extent::Fork, None)
     }
 
     /// Returns the scope of a block called from here. It sees what statements here have bound, and no local names.
-    #[must_use]
     pub fn call(self: &Arc<Self>, execution_id: u32) -> Arc<Self> {
         let mut home = self;
         while let (Extent::Locals, Some(parent)) = (home.extent, &home.parent) {
@@ -204,7 +199,6 @@ impl Scope {
     }
 
     /// Returns the names that have a value here, the nearest scope first, each once.
-    #[must_use]
     pub fn visible(&self) -> Vec<(Arc<str>, Arc<Bound>)> {
         let mut found: Vec<(Arc<str>, Arc<Bound>)> = Vec::new();
         for scope in self.outwards() {
@@ -221,7 +215,6 @@ impl Scope {
     }
 
     /// Returns the outputs bound in this frame itself, in order of their lines.
-    #[must_use]
     pub fn outputs(&self) -> Vec<(Arc<str>, Arc<Bound>)> {
         let state = self.state();
         let is_output = |bound: &&Arc<Bound>| bound.kind == BindingKind::Output;
@@ -234,7 +227,6 @@ impl Scope {
     }
 
     /// Returns the innermost scope that is a block call or the root.
-    #[must_use]
     pub fn frame(&self) -> &Self {
         self.outwards().find(|scope| scope.extent == Extent::Frame).unwrap_or(self)
     }

@@ -42,7 +42,6 @@ impl Value {
     }
 
     /// Returns it as it is written to a binding file: a text as it is, a list or a record as JSON.
-    #[must_use]
     pub fn body(&self) -> String {
         match self {
             Self::Nothing => String::new(),
@@ -53,7 +52,6 @@ impl Value {
     }
 
     /// Returns it as it is inserted into a string: without line feeds at the end, a list line by line.
-    #[must_use]
     pub fn inserted(&self) -> String {
         match self {
             Self::List(values) => values.iter().map(Self::inserted).collect::<Vec<_>>().join("\n"),
@@ -63,7 +61,6 @@ impl Value {
     }
 
     /// Returns the number that it is or reads as.
-    #[must_use]
     pub fn number(&self) -> Option<i64> {
         match self {
             Self::Number(number) => Some(*number),
@@ -74,7 +71,6 @@ impl Value {
 
     /// Returns what `for` and pipelines go over: the elements of a list, or of a text that is one in
     /// JSON; else the lines of a text that are not blank.
-    #[must_use]
     pub fn elements(&self) -> Option<Vec<Self>> {
         match self {
             Self::List(values) => Some(values.to_vec()),
@@ -86,7 +82,6 @@ impl Value {
     }
 
     /// Returns a field of a record, or of a text that is one in JSON.
-    #[must_use]
     pub fn field(&self, name: &str) -> Option<Self> {
         match self {
             Self::Record(Record(fields)) => {

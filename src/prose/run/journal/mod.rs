@@ -60,7 +60,6 @@ pub struct Written {
 
 impl Written {
     /// Returns whether a text is what was there before: the run was cut off before it wrote the file.
-    #[must_use]
     pub fn is_stale(&self, text: &str) -> bool {
         let digest = digest(text);
         digest != self.digest && self.before.as_ref() == Some(&digest)
@@ -130,7 +129,6 @@ impl RunJournal {
     }
 
     /// Returns what is known of the command at a place.
-    #[must_use]
     pub fn command(&self, key: &Key) -> CommandRecord {
         match self.known(key) {
             Some(Place { ran: Some(ran), .. }) => CommandRecord::Ran(ran.clone()),
@@ -153,13 +151,11 @@ impl RunJournal {
     }
 
     /// Returns how the question at a place was settled.
-    #[must_use]
     pub fn decided(&self, key: &Key) -> Option<&Decision> {
         self.known(key)?.decided.as_ref()
     }
 
     /// Returns how the branches of the block at a place ended, in order.
-    #[must_use]
     pub fn joined(&self, key: &Key) -> Option<&[(usize, bool)]> {
         self.known(key)?.joined.as_deref()
     }
@@ -196,19 +192,16 @@ impl RunJournal {
     }
 
     /// Returns the line that may not be there yet: the run was cut off right after its row.
-    #[must_use]
     pub fn last_line(&self) -> Option<&Line> {
         self.history.last_line.as_ref()
     }
 
     /// Returns whether an earlier walk has noted any line at a place.
-    #[must_use]
     pub fn is_marked(&self, key: &Key) -> bool {
         self.known(key).is_some_and(|place| !place.marks.is_empty())
     }
 
     /// Returns what earlier walks did with the binding at a place.
-    #[must_use]
     pub fn binding(&self, key: &Key, file: &Path) -> BindingRecord {
         match self.history.writers.get(file) {
             Some((writer, written)) if writer == key => BindingRecord::Last(written.clone()),
@@ -227,7 +220,6 @@ impl RunJournal {
     }
 
     /// Returns whether earlier walks have left anything here.
-    #[must_use]
     pub fn is_begun(&self, key: &Key) -> bool {
         self.known(key).is_some_and(|place| place.ran.is_some() || place.decided.is_some())
     }
