@@ -147,7 +147,7 @@ fn is_background() -> bool {
 /// Runs what was typed, on a runtime of its own.
 fn prepared(matches: &ArgMatches) -> Result<ExitCode> {
     color_eyre::install()?;
-    Environment::new(std::env::vars_os().collect()).announce();
+    Environment::new(std::env::vars_os().collect(), process::own_umask()).announce();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()

@@ -113,10 +113,10 @@ impl RuntimeServer {
 }
 
 impl Service {
-    async fn serve(self, client: Client) {
+    async fn serve(self, mut client: Client) {
         let Self { runtime, ended, idempotency, stop } = self;
-        let runtime =
-            client.hello.env.as_ref().map_or_else(|| runtime.clone(), |env| runtime.for_caller(env));
+        let own = client.hello.environment.take();
+        let runtime = own.map_or_else(|| runtime.clone(), |environment| runtime.for_caller(&environment));
         let served = match client.hello.role {
             Role::Mcp => {
                 agent::serve(client, runtime, stop).await;

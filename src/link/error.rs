@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::process::environment::MAX_BYTES;
+
 /// A failure of a socket, a handshake or a conversation.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -94,6 +96,12 @@ pub enum Error {
     TooManyConnections {
         /// How many may be: of all, of one task or of one process.
         limit: usize,
+    },
+    /// The environment to be handed over is too large.
+    #[error("the environment has {bytes} bytes; at most {MAX_BYTES} can be handed to a runtime")]
+    LargeEnvironment {
+        /// Its size.
+        bytes: usize,
     },
     /// The first line was missing, late or not a hello.
     #[error("shake hands: {problem}")]

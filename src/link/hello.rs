@@ -1,15 +1,15 @@
-//! The first line each way: who connects, and whether the runtime takes it.
+//! The first line each way: who connects, and whether the runtime takes it. The caller's environment follows its line in
+//! a frame of its own: length (u32, big endian), then bytes as in `/proc/PID/environ`.
 
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
 use super::{Error, Line, Lines, socket};
-use crate::process::environment::Environment;
+use crate::process::environment::{Environment, MAX_BYTES};
 
 /// The version of the hello and of all that follows it.
 pub const VERSION: u32 = 2;
@@ -62,7 +62,8 @@ pub struct ClientName {
     pub version: String,
 }
 
-/// Who connects. One JSON line; the client sends nothing more before it has the [`Ack`].
+/// Who connects. One JSON line, then the environment if one was announced; the client sends nothing more before it has
+/// the [`Ack`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
     /// [`VERSION`].
@@ -78,9 +79,15 @@ pub struct Hello {
     /// Form of the tool results (role `mcp`).
     #[serde(default)]
     pub profile: Profile,
-    /// The caller's environment, for its commands; the runtime's own where it is left out.
+    /// What the caller's commands inherit; what the runtime itself has where it is left out. It is sent beside the line.
+    #[serde(skip)]
+    pub environment: Option<Environment>,
+    /// The environment follows; set from it when this is sent.
+    #[serde(default)]
+    pub has_environment: bool,
+    /// The mode bits that new files do not get, also set from it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub env: Option<Environment>,
+    pub umask: Option<u32>,
     /// The agent's label, when its user chose one (role `mcp`).
     #[serde(default)]
     pub label: Option<String>,
@@ -121,21 +128,46 @@ impl Hello {
             ppid,
             cwd,
             profile: Profile::default(),
-            env: Environment::own(),
+            umask: None,
+            has_environment: false,
+            environment: Environment::own(),
             label: None,
             client: None,
         }
     }
 
-    /// Returns it as it can be sent: without an environment that is too large for a hello.
-    fn fitting(&self) -> Cow<'_, Self> {
-        let is_small =
-            self.env.is_none() || serde_json::to_vec(self).is_ok_and(|line| line.len() < MAX_HELLO);
-        if is_small {
-            return Cow::Borrowed(self);
+    /// Returns it as it is sent: the line, and the frame of the environment.
+    pub(super) fn to_bytes(&self) -> Result<Vec<u8>, Error> {
+        let mut hello = self.clone();
+        let frame = hello.environment.take().map(|environment| {
+            (hello.umask, hello.has_environment) = (environment.umask(), true);
+            environment.to_bytes()
+        });
+        let mut bytes = line(&hello)?;
+        if let Some(frame) = frame {
+            let length = u32::try_from(frame.len()).ok().filter(|_| frame.len() <= MAX_BYTES);
+            let length = length.ok_or(Error::LargeEnvironment { bytes: frame.len() })?;
+            bytes.extend([&length.to_be_bytes()[..], &frame].concat());
         }
-        tracing::warn!("the environment is over {MAX_HELLO} bytes: commands get that of the runtime");
-        Cow::Owned(Self { env: None, ..self.clone() })
+        Ok(bytes)
+    }
+
+    /// Receives what follows the line: the environment, if one was announced.
+    pub(super) async fn receive_environment(
+        &mut self,
+        reader: &mut (impl AsyncRead + Unpin),
+    ) -> Result<(), Error> {
+        if !self.has_environment {
+            return Ok(());
+        }
+        let length = reader.read_u32().await.map_err(Error::Talk)? as usize;
+        if length > MAX_BYTES {
+            return Err(Error::LargeEnvironment { bytes: length });
+        }
+        let mut bytes = vec![0; length];
+        reader.read_exact(&mut bytes).await.map_err(Error::Talk)?;
+        self.environment = Some(Environment::parse(&bytes, self.umask));
+        Ok(())
     }
 
     /// Reads a hello. The version is looked at first: the rest of another version may differ.
@@ -165,10 +197,11 @@ pub async fn dial(
     socket: &Path,
     hello: &Hello,
 ) -> Result<(Ack, Lines<OwnedReadHalf>, OwnedWriteHalf), Error> {
+    let hello = hello.to_bytes()?;
     let (reader, mut writer) = socket::connect(socket).await?.into_split();
     let mut lines = Lines::new(reader, MAX_HELLO);
     let shaken = tokio::time::timeout(PATIENCE, async {
-        let sent = send(&mut writer, &*hello.fitting()).await;
+        let sent = writer.write_all(&hello).await.map_err(Error::Talk);
         // A runtime that refuses before it has read the hello has said why all the same.
         receive(&mut lines).await.map_err(|error| sent.err().unwrap_or(error))
     });
@@ -195,9 +228,13 @@ pub(super) async fn receive(lines: &mut Lines<OwnedReadHalf>) -> Result<Vec<u8>,
 
 /// Writes the one line of a handshake.
 pub(super) async fn send(writer: &mut OwnedWriteHalf, value: &impl Serialize) -> Result<(), Error> {
+    writer.write_all(&line(value)?).await.map_err(Error::Talk)
+}
+
+fn line(value: &impl Serialize) -> Result<Vec<u8>, Error> {
     let mut line = serde_json::to_vec(value).map_err(|error| Error::handshake(error.to_string()))?;
     line.push(b'\n');
-    writer.write_all(&line).await.map_err(Error::Talk)
+    Ok(line)
 }
 
 #[cfg(test)]

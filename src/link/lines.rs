@@ -35,6 +35,11 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         self
     }
 
+    /// Returns the reader, for bytes between two lines.
+    pub(super) fn reader(&mut self) -> &mut BufReader<R> {
+        &mut self.reader
+    }
+
     /// Returns the reader itself, for a conversation that goes on in frames. Bytes already read
     /// beyond the last line stay in its buffer.
     pub fn into_reader(self) -> BufReader<R> {

@@ -251,12 +251,13 @@ impl Gate {
         let place = self.entry(socket).connections.enter(origin).await?;
         let greeted = tokio::time::timeout(self.patience, hello::receive(lines)).await;
         let line = greeted.unwrap_or_else(|_| Err(Error::handshake("no hello within 5 s")))?;
-        let hello = Hello::parse(&line)?;
-        if socket.admits(hello.role) {
-            Ok((hello, place))
-        } else {
-            refuse("this socket is not for that role")
+        let mut hello = Hello::parse(&line)?;
+        if !socket.admits(hello.role) {
+            return refuse("this socket is not for that role");
         }
+        let handed = tokio::time::timeout(self.patience, hello.receive_environment(lines.reader())).await;
+        handed.unwrap_or_else(|_| Err(Error::handshake("no environment within 5 s")))?;
+        Ok((hello, place))
     }
 
     /// Refuses a connection for which there is no time to look at it.
@@ -292,6 +293,7 @@ mod tests {
     use super::*;
     use crate::link::dial;
     use crate::paths::Places;
+    use crate::process::environment::{Environment, MAX_BYTES};
 
     struct House {
         places: Places,
@@ -370,6 +372,74 @@ mod tests {
             stream.read_to_end(&mut answer).await.expect("answers and hangs up");
             let ack: Ack = serde_json::from_slice(&answer).expect("an ack");
             assert!(!ack.ok && ack.reason.is_some(), "{ack:?}");
+        }
+    }
+
+    /// What becomes of a connection on which these bytes come, and nothing more; `hang_up` closes it then.
+    async fn admitted(bytes: &[u8], hang_up: bool) -> (Result<Client, Error>, Option<Ack>) {
+        let gate = Gate::new("/w".into(), ConnectionLimits::default(), Duration::from_millis(200));
+        let (mut ours, theirs) = UnixStream::pair().expect("a pair");
+        let arrival = Arc::clone(&gate.agents.arrivals).try_acquire_owned().expect("room");
+        let say = async {
+            ours.write_all(bytes).await.expect("heard");
+            if hang_up {
+                ours.shutdown().await.expect("hung up");
+            }
+        };
+        let (admitted, ()) = tokio::join!(gate.admit(Socket::Agent, theirs, arrival), say);
+        let admitted = admitted.map(|(client, _place)| client);
+        // One that was admitted stays connected.
+        let mut answer = vec![0; 4096];
+        let read = ours.read(&mut answer).await.expect("an answer");
+        (admitted, serde_json::from_slice(&answer[..read]).ok())
+    }
+
+    #[tokio::test]
+    async fn an_environment_of_two_mebibytes_and_of_any_bytes_comes_with_the_hello() {
+        let odd = std::os::unix::ffi::OsStringExt::from_vec(vec![b'a', 0xff, b'\n']);
+        let large = "x".repeat(MAX_BYTES - b"ODD=a_\n\0LARGE=\0".len());
+        let environment =
+            Environment::new(vec![("ODD".into(), odd), ("LARGE".into(), large.into())], Some(0o027));
+        let sent = Hello { environment: Some(environment.clone()), ..hello(Role::Mcp) };
+        let (client, ack) = admitted(&sent.to_bytes().expect("fits"), false).await;
+        let client = client.expect("comes in");
+        assert!(ack.expect("an ack").ok);
+        assert!(client.hello.environment.as_ref() == Some(&environment));
+        assert!(!format!("{:?}", client.hello).contains("xxx"), "values are not shown");
+        // What does not fit is refused by its own side: no runtime is asked.
+        let large = Environment::new(vec![("L".into(), "x".repeat(MAX_BYTES).into())], None);
+        let refused =
+            dial("/nowhere".as_ref(), &Hello { environment: Some(large), ..hello(Role::Mcp) }).await;
+        assert!(matches!(refused, Err(Error::LargeEnvironment { bytes }) if bytes == MAX_BYTES + 3));
+    }
+
+    #[tokio::test]
+    async fn a_client_that_announces_no_environment_has_none() {
+        let old = br#"{"v":1,"role":"mcp","pid":1,"ppid":1,"cwd":"/","env":[["A","1"]]}"#;
+        let (client, ack) = admitted(&[&old[..], b"\n"].concat(), false).await;
+        assert_eq!(client.expect("comes in").hello.environment, None);
+        assert!(ack.expect("an ack").ok);
+    }
+
+    #[tokio::test]
+    async fn an_environment_that_is_too_large_cut_off_or_never_sent_is_refused_with_the_reason() {
+        let announced = Hello { has_environment: true, ..hello(Role::Mcp) }.to_bytes().expect("a line");
+        let [half, large] = [10_u32, u32::MAX].map(|length| [&length.to_be_bytes()[..], b"A=1"].concat());
+        for (frame, hang_up, reason) in [
+            (&b""[..], false, "no environment within 5 s"),
+            (&half[..2], false, "no environment within 5 s"),
+            (&half, false, "no environment within 5 s"),
+            (&half, true, "talk to the runtime"),
+            (
+                &large,
+                false,
+                "the environment has 4294967295 bytes; at most 2097152 can be handed to a runtime",
+            ),
+        ] {
+            let (refused, ack) = admitted(&[&announced[..], frame].concat(), hang_up).await;
+            assert!(refused.is_err(), "{reason}");
+            let said = ack.and_then(|ack| ack.reason).unwrap_or_default();
+            assert!(said.ends_with(reason), "{said}");
         }
     }
 }

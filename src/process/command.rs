@@ -21,6 +21,8 @@ pub struct Command {
     pub workdir: Workdir,
     /// Its whole environment.
     pub env: Vec<(OsString, OsString)>,
+    /// The mode bits that new files do not get; `None` for those of the runtime.
+    pub umask: Option<u32>,
     /// Its standard streams.
     pub stdio: Stdio,
     /// The task's folder; the host writes `exit.json` there.

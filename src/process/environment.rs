@@ -8,12 +8,16 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::envelope::TaskId;
 
 /// The variable that marks every process of a task.
 pub const TASK_ID: &str = "PILOTHOUSE_TASK_ID";
+/// The variable that says what a task holds: `agent` for a pane in which an agent runs.
+pub const TASK_KIND: &str = "PILOTHOUSE_TASK_KIND";
+/// The largest environment that a caller can hand over, in bytes.
+pub const MAX_BYTES: usize = 2 << 20;
 
 /// Variables whose value a shell runs as code, whatever it was asked to do.
 const HOOKS: [&str; 3] = ["BASH_ENV", "ENV", "PROMPT_COMMAND"];
@@ -30,17 +34,40 @@ const UNATTENDED: [(&str, &str); 5] = [
 ];
 const ON_TERMINAL: [(&str, &str); 1] = [("TERM", "xterm-256color")];
 
-/// The environment of a caller, for its commands. Its values are never shown and never recorded.
+/// What the commands of a caller inherit from it. Held in memory only; values are never shown and never recorded.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Environment(Arc<Vec<(OsString, OsString)>>);
+pub struct Environment {
+    variables: Arc<Vec<(OsString, OsString)>>,
+    umask: Option<u32>,
+}
 
 static OWN: OnceLock<Environment> = OnceLock::new();
 
 impl Environment {
-    /// Takes variables as they are.
+    /// Takes variables as they are, and the mode bits that new files do not get; `None` leaves those to the runtime.
     #[must_use]
-    pub fn new(variables: Vec<(OsString, OsString)>) -> Self {
-        Self(Arc::new(variables))
+    pub fn new(variables: Vec<(OsString, OsString)>, umask: Option<u32>) -> Self {
+        Self { variables: Arc::new(variables), umask }
+    }
+
+    /// Reads variables as `/proc/PID/environ` has them: `NAME=value`, each ended by a NUL. What has no name or no `=`
+    /// is no variable and is left out.
+    #[must_use]
+    pub fn parse(bytes: &[u8], umask: Option<u32>) -> Self {
+        let variable = |text: &[u8]| {
+            let at = text.iter().position(|byte| *byte == b'=').filter(|at| *at > 0)?;
+            let os = |bytes: &[u8]| OsStr::from_bytes(bytes).to_owned();
+            Some((os(text.get(..at)?), os(text.get(at + 1..)?)))
+        };
+        Self::new(bytes.split(|byte| *byte == 0).filter_map(variable).collect(), umask)
+    }
+
+    /// Writes its variables as [`Environment::parse`] reads them.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let parts =
+            |(name, value): &(OsString, OsString)| [name.as_bytes(), b"=", value.as_bytes(), b"\0"].concat();
+        self.iter().flat_map(parts).collect()
     }
 
     /// Makes this the environment of this process; called once, where the environment is read.
@@ -55,9 +82,21 @@ impl Environment {
         OWN.get().cloned()
     }
 
+    /// Returns what tells whether it is still held.
+    #[cfg(test)]
+    pub(crate) fn downgrade(&self) -> std::sync::Weak<Vec<(OsString, OsString)>> {
+        Arc::downgrade(&self.variables)
+    }
+
     /// Returns its variables.
     pub fn iter(&self) -> impl Iterator<Item = &(OsString, OsString)> {
-        self.0.iter()
+        self.variables.iter()
+    }
+
+    /// Returns the mode bits that new files do not get, if the caller has said.
+    #[must_use]
+    pub fn umask(&self) -> Option<u32> {
+        self.umask
     }
 
     /// Returns the value of a variable.
@@ -69,7 +108,7 @@ impl Environment {
 
 impl fmt::Debug for Environment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} variables", self.0.len())
+        write!(f, "{} variables", self.variables.len())
     }
 }
 
@@ -98,19 +137,6 @@ impl<'a> OsText<'a> {
     }
 }
 
-impl Serialize for Environment {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.iter().map(|(name, value)| (OsText::of(name), OsText::of(value))))
-    }
-}
-
-impl<'de> Deserialize<'de> for Environment {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let words = Vec::<(OsText<'static>, OsText<'static>)>::deserialize(deserializer)?;
-        Ok(Self::new(words.into_iter().map(|(name, value)| (name.into_os(), value.into_os())).collect()))
-    }
-}
-
 /// Returns the environment of a task: `base` without loader variables and shell hooks, with variables that keep programs
 /// from waiting for a person, those of the settings, and the task's id.
 #[must_use]
@@ -129,7 +155,7 @@ pub fn for_task(
         usual.chain(own.iter().copied()).chain([(TASK_ID, task_id.as_str())]).collect();
     let is_kept = |name: &OsStr| {
         let is_set = set.iter().any(|(own, _)| name == *own);
-        !is_hook(name) && !is_set
+        is_inherited(name) && !is_set
     };
     let kept: Vec<_> = base.filter(|(name, _)| is_kept(name)).collect();
     kept.into_iter().chain(set.iter().map(|(name, value)| (name.into(), value.into()))).collect()
@@ -142,19 +168,30 @@ pub fn for_step(
     base: impl Iterator<Item = (OsString, OsString)>,
     task_id: &TaskId,
 ) -> Vec<(OsString, OsString)> {
-    let is_kept = |name: &OsStr| !is_hook(name) && name != TASK_ID;
+    let is_kept = |name: &OsStr| is_inherited(name) && name != TASK_ID;
     base.filter(|(name, _)| is_kept(name)).chain([(TASK_ID.into(), task_id.as_str().into())]).collect()
 }
 
-fn is_hook(name: &OsStr) -> bool {
-    HOOKS.iter().any(|hook| name == *hook) || name.as_bytes().starts_with(LOADER_PREFIX)
+/// Tells whether a command gets a variable of its caller. What its caller's task holds says nothing about its own.
+fn is_inherited(name: &OsStr) -> bool {
+    let is_hook = HOOKS.iter().any(|hook| name == *hook) || is_for_loader(name);
+    !is_hook && name != TASK_KIND
+}
+
+/// Tells whether a variable is one that the dynamic loader reads.
+pub(super) fn is_for_loader(name: &OsStr) -> bool {
+    name.as_bytes().starts_with(LOADER_PREFIX)
+}
+
+/// Returns the places where a program may be, in the order of `PATH`.
+pub(super) fn on_path(program: &OsStr, path: Option<&OsStr>) -> impl Iterator<Item = PathBuf> {
+    std::env::split_paths(path.unwrap_or(OsStr::new("/usr/bin:/bin"))).map(move |folder| folder.join(program))
 }
 
 /// Returns the shell of a program's commands: the first bash of `path`, else sh.
 #[must_use]
 pub fn step_shell(path: Option<&OsStr>) -> PathBuf {
-    let path = path.unwrap_or(OsStr::new("/usr/bin:/bin"));
-    let mut found = std::env::split_paths(path).map(|folder| folder.join("bash"));
+    let mut found = on_path(OsStr::new("bash"), path);
     found.find(|bash| bash.is_absolute() && bash.is_file()).unwrap_or_else(|| PathBuf::from("/bin/sh"))
 }
 
@@ -176,13 +213,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_environment_goes_from_process_to_process_whole_and_is_not_shown() {
-        let odd = OsString::from_vec(vec![b'a', 0xff]);
-        let own = Environment::new(vec![("API_TOKEN".into(), "hunter2".into()), ("ODD".into(), odd)]);
-        assert_eq!(format!("{own:?}"), "2 variables");
-        let line = serde_json::to_string(&own).expect("serialises");
-        assert_eq!(serde_json::from_str::<Environment>(&line).expect("parses"), own);
+    fn an_environment_is_handed_over_byte_for_byte_and_never_shown() {
+        let odd = OsString::from_vec((1..=255).collect());
+        let variables =
+            vec![("API_TOKEN".into(), "hunter2".into()), ("ODD".into(), odd), ("E".into(), "".into())];
+        let own = Environment::new(variables, Some(0o027));
+        assert_eq!(format!("{own:?}"), "3 variables");
+        assert_eq!(Environment::parse(&own.to_bytes(), Some(0o027)), own);
         assert_eq!(own.get("API_TOKEN"), Some(OsStr::new("hunter2")));
+    }
+
+    #[test]
+    fn what_is_no_variable_is_left_out() {
+        let read = Environment::parse(b"A=1\0NOTHING\0=x\0\0B==\n\0C=cut", None);
+        let expected = [("A", "1"), ("B", "=\n"), ("C", "cut")];
+        assert_eq!(
+            read,
+            Environment::new(expected.map(|(name, value)| (name.into(), value.into())).into(), None)
+        );
+        assert_eq!(Environment::parse(b"", None), Environment::new(Vec::new(), None));
     }
 
     #[test]
@@ -221,12 +270,13 @@ mod tests {
             ("BASH_ENV", "x"),
             ("ENV", "x"),
             ("PROMPT_COMMAND", "x"),
+            (TASK_KIND, "agent"),
             ("HOME", "/home/ada"),
             ("ENVIRONMENT", "test"),
             ("API_TOKEN", "t"),
         ];
         let environment = environment(&base, false);
-        for gone in ["LD_PRELOAD", "LD_LIBRARY_PATH", "BASH_ENV", "ENV", "PROMPT_COMMAND"] {
+        for gone in ["LD_PRELOAD", "LD_LIBRARY_PATH", "BASH_ENV", "ENV", "PROMPT_COMMAND", TASK_KIND] {
             assert_eq!(value(&environment, gone), None, "{gone}");
         }
         assert_eq!(value(&environment, "HOME"), Some("/home/ada"));

@@ -11,10 +11,11 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, MemfdFlags, Mode, OFlags, fstat, memfd_create, openat};
 use rustix::io::{Errno, FdFlags, fcntl_dupfd_cloexec, fcntl_setfd};
-use rustix::process::{fchdir, ioctl_tiocsctty, setsid};
+use rustix::process::{fchdir, ioctl_tiocsctty, setsid, umask};
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 
-use super::environment::Environment;
+use super::environment::{OsText, on_path};
+use super::script::is_posix;
 use super::wire::{self, Failure, Spec, Stage};
 use super::{Profile, limits, sys};
 
@@ -44,6 +45,9 @@ fn become_command(control: &OwnedFd) -> Result<Infallible, Failure> {
     setsid().map_err(|errno| Stage::Prepare.failed(errno))?;
     let workdir = take_streams(&spec, fds)?;
     limits::apply(spec.descriptor_limit);
+    if let Some(mask) = spec.umask {
+        umask(Mode::from_raw_mode(mask));
+    }
     enter(&workdir).map_err(|errno| Stage::Workdir.failed(errno))?;
     drop(workdir);
     sys::close_on_exec().map_err(prepare)?;
@@ -124,7 +128,7 @@ fn execute(spec: Spec<'_>, text: Option<&LongCommand>) -> io::Result<Infallible>
     let flags = flags.map(|flag| (*flag).to_owned());
     let args: Vec<CString> =
         [c_string(shell.clone())?].into_iter().chain(flags).chain([c_string(cmd.into())?]).collect();
-    let env = variables(&spec.env)?;
+    let env = variables(spec.env)?;
     if let Some(text) = text {
         fcntl_setfd(text.fd.as_fd(), FdFlags::empty())?;
     }
@@ -153,16 +157,17 @@ fn flags(profile: Profile, shell: &OsStr) -> &'static [&'static CStr] {
 /// Returns what keeps a command that begins like an option from being taken for one. Only these shells look for more
 /// options between `-c` and the command; for others the command is the very next argument.
 fn end_of_options(shell: &OsStr, cmd: &str) -> &'static [&'static CStr] {
-    let name = Path::new(shell).file_name().and_then(OsStr::to_str);
-    let looks = matches!(name, Some("bash" | "zsh" | "sh" | "dash" | "ash" | "ksh" | "mksh"));
-    if looks && cmd.starts_with(['-', '+']) { &[c"--"] } else { &[] }
+    if is_posix(Path::new(shell)) && cmd.starts_with(['-', '+']) { &[c"--"] } else { &[] }
 }
 
-fn variables(env: &Environment) -> io::Result<Vec<CString>> {
-    let variable = |(name, value): &(OsString, OsString)| {
-        CString::new([name.as_bytes(), b"=", value.as_bytes()].concat()).map_err(|_| Errno::INVAL.into())
+fn variables(env: Vec<(OsText<'_>, OsText<'_>)>) -> io::Result<Vec<CString>> {
+    let variable = |(name, value): (OsText<'_>, OsText<'_>)| {
+        let mut text = name.into_os();
+        text.push("=");
+        text.push(value.into_os());
+        c_string(text)
     };
-    env.iter().map(variable).collect()
+    env.into_iter().map(variable).collect()
 }
 
 fn candidates(shell: &OsStr, env: &[CString]) -> Vec<PathBuf> {
@@ -170,8 +175,8 @@ fn candidates(shell: &OsStr, env: &[CString]) -> Vec<PathBuf> {
     if path.components().count() != 1 || path.is_absolute() {
         return vec![path.to_owned()];
     }
-    let search = env.iter().find_map(|variable| variable.to_str().ok()?.strip_prefix("PATH="));
-    std::env::split_paths(search.unwrap_or("/usr/bin:/bin")).map(|folder| folder.join(path)).collect()
+    let search = env.iter().find_map(|variable| variable.to_bytes().strip_prefix(b"PATH="));
+    on_path(shell, search.map(OsStr::from_bytes)).collect()
 }
 
 fn c_string(text: OsString) -> io::Result<CString> {

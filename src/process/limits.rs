@@ -1,4 +1,5 @@
-//! Descriptors: their limit is raised for the runtime and restored for what it starts, and none are inherited.
+//! Limits of processes. The limit of descriptors is raised for the runtime and restored for what it starts; no descriptors
+//! are inherited.
 
 use std::io;
 use std::sync::OnceLock;
@@ -25,6 +26,14 @@ pub fn raise_descriptor_limit() -> io::Result<Option<u64>> {
 /// When the kernel refuses.
 pub fn keep_descriptors() -> io::Result<()> {
     super::sys::close_on_exec()
+}
+
+/// Returns the umask of this process: the mode bits that new files do not get.
+#[must_use]
+pub fn own_umask() -> Option<u32> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let mask = status.lines().find_map(|line| line.strip_prefix("Umask:"))?;
+    u32::from_str_radix(mask.trim(), 8).ok()
 }
 
 /// Returns the soft limit a command gets, if this process raised its own.

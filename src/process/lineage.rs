@@ -3,14 +3,12 @@
 use std::fmt;
 use std::fs;
 
-use super::environment::TASK_ID;
+use super::environment::{TASK_ID, TASK_KIND};
 use super::guard::{KEEPER, LAUNCHER};
 use super::tree::{HOST, Process};
 
 /// The longest chain of parents that is followed.
 const MAX_CHAIN: usize = 4096;
-/// The variable that says what a task runs: `agent` when it is an agent itself.
-const TASK_KIND: &str = "PILOTHOUSE_TASK_KIND";
 
 /// How a process is known to come from a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -48,7 +48,7 @@ pub use exit_record::{EndReason, ExitRecord};
 pub use guard::install as install_guards;
 pub use host::host_main;
 pub use identity::{ConsoleProcess, Identity, boot_id};
-pub use limits::{keep_descriptors, raise_descriptor_limit};
+pub use limits::{keep_descriptors, own_umask, raise_descriptor_limit};
 pub use lineage::{EnclosingTask, Lineage, enclosing_task, lineage, task_host};
 pub use orphans::{OrphanedTasks, Orphans};
 pub use pty::{InputMode, Pty};

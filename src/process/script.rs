@@ -1,6 +1,10 @@
-//! The command of a program's `exec` as a script: a shell without profiles sources it from a file and reports the
-//! directory it ended in. The text may be of any length, and a `cd` in it applies to the next command.
+//! What a shell is given around a command.
+//!
+//! The command of a program's `exec` is a script: a shell without profiles sources it from a file and reports the
+//! directory it ended in. The text may be of any length, and a `cd` in it applies to the next command. The command of a
+//! login shell begins by putting the caller's `PATH` back.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -40,6 +44,23 @@ pub fn final_directory(folder: &Path) -> Option<PathBuf> {
     (path.is_absolute() && path.is_dir()).then_some(path)
 }
 
+/// Returns the command of a login shell: the folders of its caller's `PATH` come first again, whatever the profile has
+/// made of them. This stands on the first line, so that line numbers the shell reports stay correct. For a shell with
+/// another syntax, and a `PATH` that is not text, the profile has the last word.
+#[must_use]
+pub fn with_callers_path(cmd: String, shell: &Path, path: Option<&OsStr>) -> String {
+    match path.and_then(OsStr::to_str).filter(|path| is_posix(shell) && !path.is_empty()) {
+        Some(path) => format!("PATH={}\"${{PATH:+:$PATH}}\"; {cmd}", quoted(path.as_bytes())),
+        None => cmd,
+    }
+}
+
+/// Tells by its file name whether a shell has the syntax and the options of POSIX.
+pub(super) fn is_posix(shell: &Path) -> bool {
+    let name = shell.file_name().and_then(OsStr::to_str);
+    matches!(name, Some("bash" | "zsh" | "sh" | "dash" | "ash" | "ksh" | "mksh"))
+}
+
 /// Sources `command` and reports the directory twice: in the EXIT trap, for a command that leaves by `exit` or `set -e`,
 /// and right after it, for one that sets a trap of its own. `>|` because the command may have set `noclobber`. The exit
 /// status is the command's.
@@ -72,6 +93,18 @@ mod tests {
              { command pwd -P; } >|'/t/cwd' 2>/dev/null || :\n\
              exit $__pilothouse_status"
         );
+    }
+
+    #[test]
+    fn a_login_shell_gets_its_callers_path_back_where_it_can() {
+        let text = |shell: &str, path: &[u8]| {
+            with_callers_path("make".into(), Path::new(shell), Some(OsStr::from_bytes(path)))
+        };
+        assert_eq!(text("/bin/zsh", b"/a b:/it's"), r#"PATH='/a b:/it'\''s'"${PATH:+:$PATH}"; make"#);
+        for (shell, path) in [("/usr/bin/fish", &b"/a"[..]), ("sh", b""), ("sh", b"/\xff")] {
+            assert_eq!(text(shell, path), "make");
+        }
+        assert_eq!(with_callers_path("make".into(), Path::new("sh"), None), "make");
     }
 
     #[test]

@@ -16,7 +16,7 @@ use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
 use super::cgroup::Cgroup;
-use super::environment::{Environment, OsText, TASK_ID};
+use super::environment::{Environment, OsText, TASK_ID, is_for_loader};
 use super::orphans::Search;
 use super::running::{Control, Io, Link, Running, StartedHost};
 use super::start::PATIENCE;
@@ -269,8 +269,11 @@ async fn abandon(mut host: Child, task_id: Option<String>) {
 /// so nothing has to run between fork and exec.
 fn start_host(program: &Path, control: UnixStream, task_id: Option<&str>) -> io::Result<Child> {
     let mut command = tokio::process::Command::new(program);
-    // A later runtime recognises the host by this, and by nothing else.
-    command.envs(task_id.map(|id| (TASK_ID, id)));
+    // A later runtime recognises the host by its task's id, and by nothing else. What this process inherited is not for
+    // the command below, which could read it there; what its loader needs stays.
+    let own = Environment::own();
+    let of_loader = own.iter().flat_map(Environment::iter).filter(|(name, _)| is_for_loader(name)).cloned();
+    command.env_clear().envs(of_loader).envs(task_id.map(|id| (TASK_ID, id)));
     command
         .arg0("pilothouse")
         .arg("__host")
@@ -287,7 +290,8 @@ impl<'a> Spec<'a> {
             shell: OsText::of(&command.shell),
             profile: command.profile,
             cmd: command.cmd.clone(),
-            env: Environment::new(command.env.clone()),
+            env: command.env.iter().map(|(name, value)| (OsText::of(name), OsText::of(value))).collect(),
+            umask: command.umask,
             tty: matches!(command.stdio, Stdio::Pty { .. }),
             stdin: matches!(command.stdio, Stdio::Pipes { stdin: true }),
             descriptor_limit: limits::original(),

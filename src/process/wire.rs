@@ -12,7 +12,7 @@ use rustix::net::{
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::environment::{Environment, OsText};
+use super::environment::OsText;
 use super::{ExitStatus, Leftovers, Profile, Scope, Signal};
 
 /// A longer message means that the peer is broken.
@@ -28,7 +28,9 @@ pub(super) struct Spec<'a> {
     pub(super) shell: OsText<'a>,
     pub(super) profile: Profile,
     pub(super) cmd: String,
-    pub(super) env: Environment,
+    pub(super) env: Vec<(OsText<'a>, OsText<'a>)>,
+    /// The mode bits that new files do not get; `None` for those of the runtime.
+    pub(super) umask: Option<u32>,
     pub(super) tty: bool,
     pub(super) stdin: bool,
     /// The soft descriptor limit the runtime was started with, if it raised its own.

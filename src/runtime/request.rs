@@ -10,7 +10,6 @@ use super::{BatchItem, TaskView};
 use crate::envelope::{Actor, TaskId};
 use crate::facts::{RejectionReason, StopSignal};
 use crate::process::Leftovers;
-use crate::process::environment::Environment;
 use crate::terminal::{KeyPress, Size};
 
 /// Starts a command. Defaults and clamps are the tool's business; here every field is decided.
@@ -48,9 +47,6 @@ pub struct ExecRequest {
     pub item: Option<BatchItem>,
     /// What else holds for it as a step of a program, if it is one.
     pub step: Option<Step>,
-    /// What it inherits, before overrides; none for what the runtime itself has. [`super::Handle::exec`] puts the
-    /// caller's here.
-    pub env: Option<Environment>,
 }
 
 /// The task that a caller runs in.

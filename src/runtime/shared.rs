@@ -1,7 +1,6 @@
 //! What handle and driver share: the registry of byte sides, the state of the session, the published snapshot.
 
 use std::collections::HashMap;
-use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,7 +21,6 @@ use crate::config::{ApprovalRule, Audit, Env, Limits};
 use crate::envelope::TaskId;
 use crate::journal::{self, Degraded, Durability, Journal};
 use crate::process::ConsoleProcess;
-use crate::process::environment::{self, Environment};
 
 /// Tasks found in recordings that are kept in memory.
 const PAST_TASKS: usize = 256;
@@ -37,8 +35,6 @@ const PAST_BYTES: usize = 16 << 20;
 pub(super) struct Shared {
     pub(super) clock: Clock,
     pub(super) workspace: PathBuf,
-    /// What commands inherit, before overrides.
-    pub(super) environment: Environment,
     /// What the settings change of what is inherited, and set over the overrides.
     pub(super) env: Env,
     pub(super) recording: PathBuf,
@@ -72,7 +68,7 @@ pub(super) struct Shared {
 impl Shared {
     pub(super) fn new(
         clock: Clock,
-        (environment, env): (Vec<(OsString, OsString)>, Env),
+        env: Env,
         journal: Journal,
         (viewers, pump): (Arc<Viewers>, Arc<Pump>),
         (first, limits): (Snapshot, Limits),
@@ -81,7 +77,6 @@ impl Shared {
         Arc::new(Self {
             clock,
             workspace: first.workspace.clone(),
-            environment: Environment::new(env.changed(environment)),
             env,
             recording: first.recording.clone(),
             journal,
@@ -137,16 +132,6 @@ impl Shared {
 
     pub(super) fn is_headless(&self) -> bool {
         self.headless.load(Ordering::Relaxed)
-    }
-
-    /// Returns a variable that commands inherit: of a caller's environment, else of the runtime's.
-    pub(super) fn variable<'a>(&'a self, caller: Option<&'a Environment>, name: &str) -> Option<&'a OsStr> {
-        caller.unwrap_or(&self.environment).get(name)
-    }
-
-    /// Returns the shell of programs' commands.
-    pub(super) fn step_shell(&self, caller: Option<&Environment>) -> PathBuf {
-        environment::step_shell(self.variable(caller, "PATH"))
     }
 
     /// Puts a row on record without waiting.

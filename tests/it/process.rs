@@ -55,6 +55,7 @@ impl Bench {
             workdir: workdir::resolve(&self.path(), &self.path(), None).expect("workdir"),
             env: vec![(OsString::from("PATH"), path), (OsString::from("HOME"), self.path().into())],
             stdio,
+            umask: None,
             folder: self.path(),
         }
     }

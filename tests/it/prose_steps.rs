@@ -48,7 +48,6 @@ impl Bench {
             description: None,
             item: None,
             step: Some(Step { id: TaskId::random() }),
-            env: None,
         }
     }
 

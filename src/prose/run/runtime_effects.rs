@@ -142,7 +142,6 @@ impl Effects for RuntimeEffects {
             description: Some(place),
             item: None,
             step: Some(Step { id: id.clone() }),
-            env: None,
         };
         let mut guard = Guard { world: self, id: Some(id.clone()) };
         let running = self.runtime.exec(request);

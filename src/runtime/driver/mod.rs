@@ -29,6 +29,7 @@ use tokio::task::JoinSet;
 use crate::clock::Moment;
 use crate::envelope::{Actor, TaskId};
 use crate::facts::{Exit, TaskEvent};
+use crate::process::environment::Environment;
 use crate::process::{ExitStatus, Host, HostEvent, Scope, Signal, Spawner};
 use crate::runtime::Error;
 use crate::runtime::bytes::{ByteEvent, Parsers, TaskIo};
@@ -77,6 +78,8 @@ pub(super) struct Live {
     host: Option<Host>,
     waiter: Option<Reply<ExecOutcome>>,
     start_error: Option<Error>,
+    /// What its command will inherit, until it is started.
+    environment: Option<Environment>,
     /// Bytes typed into it.
     typed_bytes: u64,
     looks: Looks,
@@ -278,7 +281,7 @@ impl Driver {
         self.jobs.spawn_blocking(work);
     }
 
-    fn adopt(&mut self, io: Arc<TaskIo>, waiter: Reply<ExecOutcome>) {
+    fn adopt(&mut self, io: Arc<TaskIo>, environment: Environment, waiter: Reply<ExecOutcome>) {
         let id = io.id.clone();
         self.shared.ios().insert(id.clone(), io.clone());
         self.live.insert(
@@ -288,6 +291,7 @@ impl Driver {
                 host: None,
                 waiter: Some(waiter),
                 start_error: None,
+                environment: Some(environment),
                 typed_bytes: 0,
                 looks: Looks::default(),
             },

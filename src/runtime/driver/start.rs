@@ -31,6 +31,7 @@ pub(in crate::runtime) struct Prepared {
     io: Arc<TaskIo>,
     new: Box<NewTask>,
     folder: Folder,
+    environment: Environment,
 }
 
 /// The folder of a task, removed again unless the task comes into being.
@@ -52,10 +53,11 @@ impl Drop for Folder {
 pub(in crate::runtime) async fn prepare(
     shared: &Arc<Shared>,
     request: ExecRequest,
+    environment: Environment,
 ) -> Result<Prepared, Error> {
     shared.check()?;
     let shared = shared.clone();
-    let prepared = tokio::task::spawn_blocking(move || Prepared::new(&shared, request));
+    let prepared = tokio::task::spawn_blocking(move || Prepared::new(&shared, request, environment));
     prepared.await.map_err(|_| Error::ShuttingDown)?
 }
 
@@ -74,26 +76,23 @@ pub(super) fn exec(
         let _ = reply.send(Err(refusal));
         return driver.blocking_job(move || drop(prepared));
     }
-    let Prepared { io, new, mut folder } = prepared;
+    let Prepared { io, new, mut folder, environment } = prepared;
     folder.0 = None;
     driver.shared.viewers.refresh(&io);
     driver.shared.commands().begin(&new.id, &new.request.cmd);
-    driver.adopt(io, reply);
+    driver.adopt(io, environment, reply);
     driver.step(Input::Start(new));
 }
 
 impl Prepared {
-    fn new(shared: &Shared, request: ExecRequest) -> Result<Self, Error> {
+    fn new(shared: &Shared, request: ExecRequest, environment: Environment) -> Result<Self, Error> {
         enough_disk(&shared.recording)?;
         let root = root(shared, request.step.is_some());
         let place = workdir::resolve(root, &request.base, request.workdir.as_deref())
             .map_err(|error| refused_workdir(&request, root, &error))?;
         let shell = match request.step {
-            Some(_) => shared.step_shell(request.env.as_ref()),
-            None => {
-                let usual = shared.variable(request.env.as_ref(), "SHELL");
-                environment::choose_shell(request.shell.as_deref(), usual)
-            }
+            Some(_) => environment::step_shell(environment.get("PATH")),
+            None => environment::choose_shell(request.shell.as_deref(), environment.get("SHELL")),
         };
         let id = request.step.as_ref().map_or_else(TaskId::random, |step| step.id.clone());
         let tasks = shared.recording.join("tasks");
@@ -119,13 +118,18 @@ impl Prepared {
         })?;
         let shell = shell.to_string_lossy().into_owned();
         let new = NewTask { id, request, behind: None, workdir: place.path, shell, folder };
-        Ok(Self { io, new: Box::new(new), folder: own })
+        Ok(Self { io, new: Box::new(new), folder: own, environment })
     }
 }
 
 /// Starts the process beside the loop; the driver hears of it by an order.
 pub(super) fn spawn(driver: &mut Driver, id: &TaskId) {
-    let (Some(task), Some(view)) = (driver.supervisor.get(id), driver.view(id)) else { return };
+    let environment = driver.live.get_mut(id).and_then(|live| live.environment.take());
+    let (Some(task), Some(view), Some(environment)) =
+        (driver.supervisor.get(id), driver.view(id), environment)
+    else {
+        return;
+    };
     let intent = Intent {
         id: id.clone(),
         view,
@@ -141,7 +145,7 @@ pub(super) fn spawn(driver: &mut Driver, id: &TaskId) {
         },
         workdir: task.workdir.clone(),
         folder: task.folder.clone(),
-        env: task.request.env.clone(),
+        environment,
     };
     let (shared, spawner, own) = (driver.shared.clone(), driver.spawner.clone(), driver.own.clone());
     driver.job(async move {
@@ -213,12 +217,12 @@ struct Intent {
     stdio: Stdio,
     workdir: PathBuf,
     folder: PathBuf,
-    env: Option<Environment>,
+    environment: Environment,
 }
 
 impl Intent {
     async fn start(self, shared: &Shared, spawner: &crate::process::Spawner) -> Result<Running, Error> {
-        let base = self.env.as_ref().unwrap_or(&shared.environment).iter().cloned();
+        let (base, umask) = (self.environment.iter().cloned(), self.environment.umask());
         let env = match self.is_step {
             true => environment::for_step(base, &self.id),
             false => environment::for_task(base, self.tty, &self.id, &shared.env.set),
@@ -237,7 +241,10 @@ impl Intent {
                 let written = script::write(&self.folder, &self.cmd);
                 (Profile::Nothing, written.map_err(Error::io("write the command into", &self.folder))?)
             }
-            (false, true) => (Profile::Login, self.cmd),
+            (false, true) => {
+                let path = self.environment.get("PATH");
+                (Profile::Login, script::with_callers_path(self.cmd, &self.shell, path))
+            }
             (false, false) => (Profile::Usual, self.cmd),
         };
         let command = Command {
@@ -246,6 +253,7 @@ impl Intent {
             cmd,
             workdir: place,
             env,
+            umask,
             stdio: self.stdio,
             folder: self.folder,
         };

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::Handle;
-use crate::process::environment::Environment;
+use crate::process::environment::{self, Environment};
 
 impl Handle {
     /// Returns a handle for a caller with an environment of its own: its commands get that, changed as the settings
@@ -12,18 +12,18 @@ impl Handle {
     #[must_use]
     pub fn for_caller(&self, environment: &Environment) -> Self {
         let variables = self.shared.env.changed(environment.iter().cloned().collect());
-        Self { environment: Some(Environment::new(variables)), ..self.clone() }
+        Self { environment: Environment::new(variables, environment.umask()), ..self.clone() }
     }
 
     /// Returns a variable that commands inherit.
     #[must_use]
     pub fn inherited(&self, name: &str) -> Option<OsString> {
-        self.shared.variable(self.environment.as_ref(), name).map(ToOwned::to_owned)
+        self.environment.get(name).map(ToOwned::to_owned)
     }
 
     /// Returns the shell that runs the commands of programs.
     #[must_use]
     pub fn step_shell(&self) -> PathBuf {
-        self.shared.step_shell(self.environment.as_ref())
+        environment::step_shell(self.environment.get("PATH"))
     }
 }

@@ -69,8 +69,8 @@ pub struct Handle {
     orders: mpsc::Sender<Order>,
     /// The task that its holder runs in, when that is known.
     within: Option<Within>,
-    /// The environment of whoever holds this handle; the runtime's own where it has none.
-    environment: Option<Environment>,
+    /// What the commands of whoever holds this handle inherit, before overrides.
+    environment: Environment,
 }
 
 impl Handle {
@@ -106,14 +106,9 @@ impl Handle {
             headless: options.headless,
             ..Snapshot::default()
         };
-        let shared = Shared::new(
-            clock,
-            (options.environment, options.env),
-            journal,
-            (viewers, pump),
-            (first, options.limits),
-            nudge,
-        );
+        let environment = Environment::new(options.env.changed(options.environment), None);
+        let shared =
+            Shared::new(clock, options.env, journal, (viewers, pump), (first, options.limits), nudge);
         shared.note(&Row::Recording {
             workspace: &shared.workspace,
             pid: std::process::id(),
@@ -122,7 +117,7 @@ impl Handle {
         let (orders, inbox) = mpsc::channel(ORDERS);
         let driver = Driver::new(shared.clone(), options.spawner, parsers, orders.clone());
         tokio::spawn(driver.run(inbox, byte_events));
-        Ok(Self { shared, orders, environment: None, within: None })
+        Ok(Self { shared, orders, environment, within: None })
     }
 
     /// Returns a handle for a caller that runs in a task: what it starts counts as that task's agent's for the
@@ -136,9 +131,8 @@ impl Handle {
     ///
     /// # Errors
     /// When it was refused or could not be started.
-    pub async fn exec(&self, mut request: ExecRequest) -> Result<ExecOutcome, Error> {
-        request.env = request.env.or_else(|| self.environment.clone());
-        let prepared = Box::new(prepare(&self.shared, request).await?);
+    pub async fn exec(&self, request: ExecRequest) -> Result<ExecOutcome, Error> {
+        let prepared = Box::new(prepare(&self.shared, request, self.environment.clone()).await?);
         let within = self.within.clone();
         self.order(|reply| Order::Exec { prepared, within, reply }).await
     }

@@ -99,7 +99,6 @@ fn failing(cmd: String) -> ExecRequest {
         description: None,
         item: None,
         step: None,
-        env: None,
     }
 }
 
@@ -175,4 +174,41 @@ async fn calls_too_large_to_keep_are_read_from_the_record() {
     let first = handle.call(1).await.expect("on record");
     assert_eq!(first.input, input(1));
     handle.shutdown().await;
+}
+
+#[tokio::test]
+async fn what_a_caller_hands_over_is_held_no_longer_than_the_caller_or_a_start_needs_it() {
+    let dir = tempfile::tempdir().expect("temp dir");
+    let handle = runtime(dir.path(), &Block::default());
+    let start = |handle: &Handle, yield_after| {
+        let own = handle.clone();
+        let request = ExecRequest { base: dir.path().to_owned(), yield_after, ..failing("true".into()) };
+        tokio::spawn(async move { own.exec(request).await })
+    };
+    let env = Environment::new(vec![("API_TOKEN".into(), "hunter2".into())], None);
+    let agent = handle.for_caller(&env);
+    let held = agent.environment.downgrade();
+    handle.pause(true, None).await;
+    let waits = start(&agent, Some(Duration::ZERO)).await.expect("joins").expect("held");
+    let ExecOutcome::Held(task) = waits else { panic!("{waits:?}") };
+    drop(agent);
+    assert!(held.upgrade().is_some(), "its command may yet be started");
+    handle.stop(&Actor::Operator, &task.id, Stop::default()).await.expect("stopped");
+    let is_dropped = async |held: std::sync::Weak<_>| {
+        let dropped = async {
+            while held.upgrade().is_some() {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(20), dropped).await.is_ok()
+    };
+    assert!(is_dropped(held).await, "nothing will start it any more");
+    // One that was started.
+    handle.pause(false, None).await;
+    let agent = handle.for_caller(&env);
+    let held = agent.environment.downgrade();
+    let started = start(&agent, None);
+    drop(agent);
+    assert!(matches!(started.await.expect("joins"), Err(Error::Spawn { .. })));
+    assert!(is_dropped(held).await);
 }

@@ -37,7 +37,6 @@ pub(super) fn request(tty: bool, timeout: Option<Duration>) -> ExecRequest {
         description: None,
         item: None,
         step: None,
-        env: None,
     }
 }
 

@@ -15,7 +15,6 @@ use super::cancel_guard::CancelGuard;
 use super::errors::{unusable, unusable_field};
 use super::preview::StreamPreview;
 use super::receipt::Receipt;
-use super::task;
 use super::verb::{Caller, Context, Done, Hints, Verb};
 use crate::envelope::ToolError;
 use crate::runtime::{self, ExecOutcome, ExecRequest, Handle, Stream, TaskView};
@@ -43,8 +42,8 @@ pub(super) struct Input {
     workdir: Option<String>,
     /// Shell to run it with. Default: the user's shell if that is bash, zsh or sh, else /bin/sh.
     shell: Option<String>,
-    /// Run it as a login shell, so that the user's profile is loaded.
-    #[serde(default = "task::yes")]
+    /// Run it as a login shell: the user's profile is loaded, and your PATH still comes first.
+    #[serde(default)]
     login: bool,
     /// Give it a terminal. For REPLs, prompts, full-screen programs; stdout and stderr are then one.
     #[serde(default)]
@@ -182,7 +181,6 @@ fn request(caller: &Caller, call: u64, input: Input) -> Result<ExecRequest, Tool
         description: input.description,
         item: None,
         step: None,
-        env: None,
     })
 }
 
@@ -228,7 +226,7 @@ mod tests {
     fn a_bare_command_gets_the_documented_defaults() {
         let request = asked(json!({"cmd": "ls"})).unwrap();
         assert_eq!(request.base.to_str(), Some("/w/sub"));
-        assert!(request.login && !request.tty && !request.accepts_input);
+        assert!(!request.login && !request.tty && !request.accepts_input);
         assert_eq!((request.size, request.timeout, request.workdir, request.shell), (None, None, None, None));
         assert_eq!(request.yield_after, Some(Duration::from_secs(10)));
         assert_eq!(request.leftovers, runtime::Leftovers::End);

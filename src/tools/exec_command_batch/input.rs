@@ -11,8 +11,8 @@ use super::ExecCommandBatch;
 use crate::envelope::ToolError;
 use crate::tools::errors::unusable;
 use crate::tools::exec_command::{DEFAULT_YIELD_MS, YIELD_MS};
+use crate::tools::input;
 use crate::tools::verb::Verb;
-use crate::tools::{input, task};
 
 /// Most items of one batch.
 const MOST_ITEMS: usize = 12;
@@ -42,8 +42,8 @@ pub(in crate::tools) struct Item {
     pub(super) workdir: Option<String>,
     /// Shell to run it with. Default: the user's shell if that is bash, zsh or sh, else /bin/sh.
     pub(super) shell: Option<String>,
-    /// Run it as a login shell, so that the user's profile is loaded.
-    #[serde(default = "task::yes")]
+    /// Run it as a login shell: the user's profile is loaded, and your PATH still comes first.
+    #[serde(default)]
     pub(super) login: bool,
     /// How long it may run, in milliseconds, from 250 to 30000. Then it is ended, and what it printed so far is
     /// kept.
@@ -123,9 +123,8 @@ mod tests {
         let input =
             parse(json!({"items": [{"cmd": "ls", "workdir": null, "yield_time_ms": "500"}, {"cmd": "pwd"}]}));
         let input = input.unwrap();
-        assert!(
-            !input.stop_on_error && input.items.iter().all(|item| item.login && item.interactive.is_empty())
-        );
+        assert!(!input.stop_on_error);
+        assert!(input.items.iter().all(|item| !item.login && item.interactive.is_empty()));
         assert_eq!(
             input.items.iter().map(Item::time).collect::<Vec<_>>(),
             [500, 10_000].map(Duration::from_millis)

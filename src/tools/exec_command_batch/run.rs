@@ -146,7 +146,6 @@ impl Batch<'_> {
             description: None,
             item: Some(BatchItem { index: self.outcomes.len() + 1, count: self.items.len() }),
             step: None,
-            env: None,
         }
     }
 

@@ -299,6 +299,5 @@ fn request(cmd: &str, base: &Path) -> ExecRequest {
         description: None,
         item: None,
         step: None,
-        env: None,
     }
 }

@@ -246,6 +246,53 @@ async fn the_environment_is_exactly_what_was_given() {
 }
 
 #[tokio::test]
+async fn new_files_get_the_mode_that_the_callers_umask_leaves() {
+    let bench = Bench::new();
+    for (umask, expected) in [(Some(0o077), "0077\n"), (Some(0o002), "0002\n")] {
+        let mut command = bench.command("umask", PIPES);
+        command.umask = umask;
+        assert_eq!(bench.finish(command).await.stdout, expected);
+    }
+    let own = pilothouse::process::own_umask().expect("the kernel says");
+    assert_eq!(bench.run("umask", PIPES).await.stdout, format!("{own:04o}\n"));
+}
+
+#[tokio::test]
+async fn a_host_has_no_variables_of_the_process_that_started_it() {
+    let bench = Bench::new();
+    let task_id = pilothouse::envelope::TaskId::random();
+    let mut command = bench.command("tr '\\0' '\\n' < /proc/$PPID/environ", PIPES);
+    command.env.push(("PILOTHOUSE_TASK_ID".into(), task_id.as_str().into()));
+    let outcome = bench.finish(command).await;
+    let left: Vec<&str> = outcome.stdout.lines().filter(|line| !line.starts_with("LD_")).collect();
+    assert_eq!(left, [format!("PILOTHOUSE_TASK_ID={task_id}")]);
+}
+
+#[tokio::test]
+async fn a_login_shell_finds_programs_where_its_caller_did() {
+    let bench = Bench::new();
+    let (venv, profile) = (bench.path().join("it's a venv"), bench.path().join(".profile"));
+    std::fs::create_dir(&venv).expect("a folder");
+    write_program(&venv.join("tool"), "#!/bin/sh\necho mine\n", 0o755);
+    std::fs::write(profile, "PATH=/usr/bin:/bin; FROM_PROFILE=yes\n").expect("writes");
+    let path = format!("{}:/usr/bin:/bin", venv.display());
+    for shell in ["/bin/sh", "/bin/bash"] {
+        let cmd = "tool; echo $0 $# $FROM_PROFILE\nnosuch";
+        let path = std::ffi::OsString::from(&path);
+        let cmd = pilothouse::process::script::with_callers_path(cmd.into(), Path::new(shell), Some(&path));
+        let mut command = bench.command(&cmd, PIPES);
+        (command.shell, command.profile) = (shell.into(), Profile::Login);
+        let outcome = bench.finish(command).await;
+        assert_eq!(outcome.stdout, format!("mine\n{shell} 0 yes\n"), "{}", outcome.stderr);
+        assert!(
+            outcome.stderr.contains("line 2: ") || outcome.stderr.contains(": 2: "),
+            "{}",
+            outcome.stderr
+        );
+    }
+}
+
+#[tokio::test]
 async fn twenty_commands_start_at_once() {
     let bench = Bench::new();
     let runs = (0..20).map(|number| {
