@@ -415,8 +415,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_client_that_announces_no_environment_has_none() {
-        let old = br#"{"v":1,"role":"mcp","pid":1,"ppid":1,"cwd":"/","env":[["A","1"]]}"#;
-        let (client, ack) = admitted(&[&old[..], b"\n"].concat(), false).await;
+        let old = format!(r#"{{"v":{VERSION},"role":"mcp","pid":1,"ppid":1,"cwd":"/","env":[["A","1"]]}}"#);
+        let (client, ack) = admitted(format!("{old}\n").as_bytes(), false).await;
         assert_eq!(client.expect("comes in").hello.environment, None);
         assert!(ack.expect("an ack").ok);
     }

@@ -18,7 +18,7 @@ use crate::support::{Agent, Console, Home, program_word, wait_until};
 const MODERN: &str = "2026-07-28";
 
 /// A shim, and the two ends of it that an agent holds.
-pub(crate) struct Wire {
+struct Wire {
     shim: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
@@ -40,7 +40,7 @@ impl Wire {
     }
 
     /// Starts a shim and opens the conversation as the program `name`.
-    pub(crate) fn open(home: &Home, name: &str) -> Self {
+    fn open(home: &Home, name: &str) -> Self {
         Self::start(home, &[]).opened(name)
     }
 
@@ -69,7 +69,7 @@ impl Wire {
         self.write(request.to_string().as_bytes());
     }
 
-    pub(crate) fn ask(&mut self, id: Value, method: &str, params: Value) -> Value {
+    fn ask(&mut self, id: Value, method: &str, params: Value) -> Value {
         self.send(id.clone(), method, params);
         let answer = self.read();
         assert_eq!(answer["id"], id, "{answer}");
@@ -320,7 +320,8 @@ fn idle_connections_of_one_process_are_limited_and_the_one_too_many_is_told_once
     home.configure("config.toml", "[limits]\nconnections = 66\n");
     let mut served = home.serve();
     let socket = home.places().agent_socket();
-    let hello = format!("{{\"v\":{VERSION},\"role\":\"cli\",\"pid\":1,\"ppid\":1,\"cwd\":{:?}}}\n", home.workspace());
+    let hello =
+        format!("{{\"v\":{VERSION},\"role\":\"cli\",\"pid\":1,\"ppid\":1,\"cwd\":{:?}}}\n", home.workspace());
     let connect = || {
         let mut stream = UnixStream::connect(&socket).expect("connects");
         stream.write_all(hello.as_bytes()).expect("taken");
