@@ -4,9 +4,8 @@
 use std::io;
 use std::process::ExitCode;
 
-use clap::ArgMatches;
-
-use super::{args, print};
+use super::args::{self, Typed};
+use super::print;
 use crate::dispatch::exec::OUTPUT_CLOSED;
 use crate::dispatch::{COMMANDS, Response, is_data, own_form, table};
 use crate::envelope::SafeText;
@@ -28,8 +27,8 @@ pub(super) enum Form {
 
 impl Form {
     /// Returns the form that was asked for, else the usual one.
-    pub(super) fn of(args: &ArgMatches) -> Self {
-        match args.get_one::<String>(args::OUTPUT).map(String::as_str) {
+    pub(super) fn of(typed: Typed<'_>) -> Self {
+        match typed.args.get_one::<String>(args::OUTPUT).map(String::as_str) {
             Some("json") => Self::Json,
             Some("jsonl") => Self::Jsonl,
             Some("table") => Self::Table,
@@ -40,6 +39,7 @@ impl Form {
                 let forms = COMMANDS.iter().flat_map(|command| command.forms);
                 forms.copied().find(|form| *form == own).map_or_else(Self::usual, Self::Own)
             }
+            None if typed.command.is_pasted => Self::Plain,
             None => Self::usual(),
         }
     }

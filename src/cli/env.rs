@@ -77,6 +77,10 @@ impl Host for Env {
         self.start().map(Start::runtime_dirs).unwrap_or_default()
     }
 
+    fn program(&self) -> Option<PathBuf> {
+        self.start().ok().map(|start| start.program.clone())
+    }
+
     fn cwd(&self) -> Result<PathBuf, Failure> {
         self.start().map(|start| start.cwd.clone())
     }

@@ -175,7 +175,7 @@ async fn dispatch(matches: &ArgMatches) -> Result<ExitCode> {
 
 /// Runs a command that owns standard input or the terminal.
 async fn alone(matches: &ArgMatches, typed: Typed<'_>) -> Result<ExitCode> {
-    let form = Form::of(typed.args);
+    let form = Form::of(typed);
     let asked = run::input(typed).and_then(|input| {
         typed.command.check(input.clone())?;
         Ok(input)

@@ -28,7 +28,7 @@ pub(super) async fn run(env: Arc<Env>, typed: Typed<'_>) -> Result<ExitCode> {
             response
         }
     };
-    let code = answer::print(&response, Form::of(typed.args));
+    let code = answer::print(&response, Form::of(typed));
     env.close().await;
     Ok(code)
 }

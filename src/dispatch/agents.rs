@@ -1,20 +1,21 @@
-//! The agents that `mcp config` connects and `doctor` looks for.
+//! The agents that `mcp install` and `mcp config` connect and `doctor` looks for.
 //!
-//! **To add one**: a variant of [`Agent`], its place in [`Agent::ALL`] and its row in [`Agent::row`], all in this
-//! file; the compiler asks for the row. Nothing else names an agent.
+//! **To add one**: a variant of [`Agent`], its place in [`Agent::ALL`], its row in [`Agent::row`] and what its files
+//! get in [`Agent::targets`], all in this file; the compiler asks for the last two. Nothing else names an agent.
 //!
-//! Facts about other programs, which change: Claude Code, Codex, Gemini CLI and opencode were checked
-//! with the programs themselves (November 2026), the others against their manuals.
+//! Facts about other programs, which change: Claude Code 2.1.330, Codex 0.169.0, Gemini CLI 0.61.0 and opencode 1.18.33
+//! were checked with the programs themselves (November 2026), the others against their manuals (docs/decisions).
 
-use std::fmt;
+use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use strum::IntoStaticStr;
 
-use self::Body::{Json, Shell, Toml, Yaml};
-use self::Configuration::{Home, Own, Workspace};
-use crate::config::STARTER_RULES;
+use self::Base::{Config, Home, Own, Workspace};
+use super::host::{Host, on_path};
+use super::merge::Format;
 
 /// An agent that can be connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, IntoStaticStr)]
@@ -39,81 +40,124 @@ pub enum Agent {
     Goose,
 }
 
+/// For whom an agent is connected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, IntoStaticStr)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub(super) enum Scope {
+    /// You, in this workspace.
+    Local,
+    /// Everybody who works in this workspace: the files are shared.
+    Project,
+    /// You, everywhere.
+    User,
+}
+
 /// How one agent is found on a machine and connected.
 #[derive(Debug)]
-pub struct Row {
+pub(super) struct Row {
+    /// What it is called.
+    pub(super) name: &'static str,
     /// The names its program may have.
     pub(super) programs: &'static [&'static str],
-    /// The files it may be configured by.
-    pub(super) configurations: &'static [Configuration],
+    /// The scopes it has, the usual one first.
+    pub(super) scopes: &'static [Scope],
+    /// It is started from a desktop, without the PATH of a shell.
+    pub(super) is_graphical: bool,
     /// What the agent itself no longer keeps from happening.
-    loss: &'static str,
-    /// What to do to connect it.
-    parts: &'static [Part],
+    pub(super) loss: &'static str,
+    /// What is left to do by hand, and how to see that it is connected.
+    pub(super) next: &'static str,
 }
 
-/// Where a configuration lies.
+/// Where a file lies: a folder, and the names it may have there, the usual one first.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Configuration {
-    /// In the folder that a variable names.
+pub(super) struct Place {
+    base: Base,
+    names: &'static [&'static str],
+}
+
+/// A folder that files of agents lie in.
+#[derive(Debug, Clone, Copy)]
+enum Base {
+    /// The workspace.
+    Workspace,
+    /// The person's home.
+    Home,
+    /// `$XDG_CONFIG_HOME`, else `.config` in the home.
+    Config,
+    /// The folder that a variable names, else one in the home.
     Own(&'static str, &'static str),
-    /// In the person's home.
-    Home(&'static str),
-    /// In the workspace.
-    Workspace(&'static str),
 }
 
-/// One thing to do.
+/// A file of an agent, and what it gets.
 #[derive(Debug)]
-struct Part {
-    note: &'static str,
-    body: Body,
+pub(super) struct Target {
+    /// The file.
+    pub(super) place: Place,
+    /// What connects the agent and lets it call our tools.
+    pub(super) connect: Value,
+    /// What turns its own shell off; null where it has no setting for that in this file.
+    pub(super) shell: Value,
 }
 
-/// What to type or to put into a file.
-#[derive(Debug)]
-enum Body {
-    Shell(&'static str),
-    Json(&'static str),
-    Toml(&'static str),
-    Yaml(&'static str),
-    /// The note says it all.
-    None,
-}
-
+/// Variables that Codex hands on when they are set: where the runtime is, and what commands need.
+const CODEX_VARIABLES: [&str; 7] = [
+    "XDG_RUNTIME_DIR",
+    "XDG_CONFIG_HOME",
+    "XDG_STATE_HOME",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+    "SSH_AUTH_SOCK",
+    "DBUS_SESSION_BUS_ADDRESS",
+];
 /// The loss of an agent whose rules have no name of their own.
 const OWN_TERMINAL: &str = "the agent's own rules for its terminal no longer hold";
-/// What follows from commands that go another way than the agent's own shell.
-const PROTECTION: &str =
-    "Pilothouse runs each one with your rights and in no sandbox, and asks about none until
-there are approval rules. These are some to begin with: put them into config.toml
-(pilothouse config edit) and add your own.";
 
-impl Row {
-    /// Returns the command that connects the agent, where it has one.
-    pub(super) fn command(&self) -> Option<&'static str> {
-        self.parts.iter().find_map(|part| if let Shell(command) = part.body { Some(command) } else { None })
+impl Place {
+    const fn new(base: Base, names: &'static [&'static str]) -> Self {
+        Self { base, names }
+    }
+
+    /// Returns the path: that of the file that is there, else the usual one.
+    pub(super) fn path(self, host: &dyn Host) -> Option<PathBuf> {
+        let variable = |name: &str| host.variable(name).filter(|path| !path.is_empty()).map(PathBuf::from);
+        let folder = match self.base {
+            Workspace => host.places().ok()?.workspace,
+            Home => variable("HOME")?,
+            Config => variable("XDG_CONFIG_HOME").or_else(|| Some(variable("HOME")?.join(".config")))?,
+            Own(name, usual) => variable(name).or_else(|| Some(variable("HOME")?.join(usual)))?,
+        };
+        let mut paths = self.names.iter().map(|name| folder.join(name));
+        let usual = paths.next()?;
+        let other = if usual.exists() { None } else { paths.find(|path| path.exists()) };
+        Some(other.unwrap_or(usual))
+    }
+
+    /// Tells whether others who work in the workspace have the file too.
+    pub(super) fn is_in_workspace(self) -> bool {
+        matches!(self.base, Workspace)
+    }
+
+    /// Returns how the file is written.
+    pub(super) fn format(self) -> Format {
+        Format::of(Path::new(self.names.first().unwrap_or(&"")))
     }
 }
 
-impl fmt::Display for Row {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, part) in self.parts.iter().enumerate() {
-            if index > 0 {
-                writeln!(f)?;
-            }
-            for line in part.note.lines() {
-                writeln!(f, "# {line}")?;
-            }
-            if let Shell(text) | Json(text) | Toml(text) | Yaml(text) = part.body {
-                writeln!(f, "{text}")?;
-            }
-        }
-        writeln!(f, "\n# What this takes away: {} for commands run here.", self.loss)?;
-        for line in PROTECTION.lines() {
-            writeln!(f, "# {line}")?;
-        }
-        f.write_str(STARTER_RULES)
+impl Target {
+    fn new(base: Base, names: &'static [&'static str], connect: Value) -> Self {
+        Self { place: Place::new(base, names), connect, shell: Value::Null }
+    }
+
+    fn shell(self, shell: Value) -> Self {
+        Self { shell, ..self }
+    }
+
+    /// Returns what the file gets.
+    pub(super) fn settings(&self, keeps_shell: bool) -> impl Iterator<Item = &Value> {
+        let shell = Some(&self.shell).filter(|shell| !keeps_shell && !shell.is_null());
+        std::iter::once(&self.connect).chain(shell)
     }
 }
 
@@ -136,198 +180,207 @@ impl Agent {
         self.into()
     }
 
-    /// Returns what is known of it; printed, how to connect it.
-    #[must_use]
-    pub fn row(self) -> Row {
+    /// Returns what is known of it.
+    pub(super) fn row(self) -> Row {
+        let editor = |name, programs, next| Row {
+            name,
+            programs,
+            scopes: &[Scope::User, Scope::Project],
+            is_graphical: true,
+            loss: OWN_TERMINAL,
+            next,
+        };
+        let terminal = |name, programs, loss, next| Row {
+            name,
+            programs,
+            scopes: &[Scope::User, Scope::Project],
+            is_graphical: false,
+            loss,
+            next,
+        };
         match self {
             Self::Claude => Row {
-                programs: &["claude"],
-                configurations: &[Home(".claude.json"), Workspace(".mcp.json")],
-                loss: "Claude Code's Bash rules and its sandbox no longer hold",
-                parts: &[
-                    Part {
-                        note: "Claude Code: once, in the project",
-                        body: Shell("claude mcp add pilothouse -- pilothouse mcp"),
-                    },
-                    Part {
-                        note: "or in .mcp.json (alwaysLoad keeps the tools in sight instead of behind a tool search)",
-                        body: Json(
-                            r#"{
-  "mcpServers": {
-    "pilothouse": { "type": "stdio", "command": "pilothouse", "args": ["mcp"], "alwaysLoad": true }
-  }
-}"#,
-                        ),
-                    },
-                    Part {
-                        note: "Turn the built-in shell off and allow these tools: .claude/settings.json\n(for one run: claude --disallowedTools \"Bash,Monitor\")",
-                        body: Json(
-                            r#"{
-  "permissions": { "allow": ["mcp__pilothouse__*"], "deny": ["Bash", "Monitor"] }
-}"#,
-                        ),
-                    },
-                ],
+                scopes: &[Scope::Local, Scope::Project, Scope::User],
+                ..terminal(
+                    "Claude Code",
+                    &["claude"],
+                    "Claude Code's Bash rules and its sandbox no longer hold",
+                    "`claude mcp list` shows it; of a shared .mcp.json Claude Code asks once",
+                )
             },
-            Self::Codex => Row {
-                programs: &["codex"],
-                configurations: &[
-                    Own("CODEX_HOME", "config.toml"),
-                    Home(".codex/config.toml"),
-                    Workspace(".codex/config.toml"),
-                ],
-                loss: "Codex's sandbox and its approval of commands no longer hold",
-                parts: &[
-                    Part {
-                        note: "Codex CLI: once",
-                        body: Shell("codex mcp add pilothouse -- pilothouse mcp"),
-                    },
-                    Part {
-                        note: "or in ~/.codex/config.toml; the approval mode lets `codex exec` use tools that change things,\nand the feature turns the built-in shell off (for one run: codex -c features.shell_tool=false)",
-                        body: Toml(
-                            r#"[mcp_servers.pilothouse]
-command = "pilothouse"
-args = ["mcp"]
-tool_timeout_sec = 300
-default_tools_approval_mode = "approve"
-
-[features]
-shell_tool = false"#,
-                        ),
-                    },
-                ],
-            },
-            Self::Gemini => Row {
-                programs: &["gemini"],
-                configurations: &[Home(".gemini/settings.json"), Workspace(".gemini/settings.json")],
-                loss: "Gemini CLI's sandbox and its confirmation of commands no longer hold",
-                parts: &[
-                    Part {
-                        note: "Gemini CLI: once (a folder that is not trusted shows the server as disabled)",
-                        body: Shell("gemini mcp add --scope user --trust pilothouse pilothouse mcp"),
-                    },
-                    Part {
-                        note: "or in ~/.gemini/settings.json; `exclude` turns the built-in shell off",
-                        body: Json(
-                            r#"{
-  "mcpServers": {
-    "pilothouse": { "command": "pilothouse", "args": ["mcp"], "trust": true }
-  },
-  "tools": { "exclude": ["run_shell_command"] }
-}"#,
-                        ),
-                    },
-                ],
-            },
-            Self::Opencode => Row {
-                programs: &["opencode"],
-                configurations: &[
-                    Home(".config/opencode/opencode.json"),
-                    Home(".config/opencode/opencode.jsonc"),
-                    Workspace("opencode.json"),
-                    Workspace("opencode.jsonc"),
-                ],
-                loss: "opencode's permissions for `bash` no longer hold",
-                parts: &[Part {
-                    note: "opencode: opencode.json; the timeout (ms) covers calls too, `deny` turns the built-in shell off",
-                    body: Json(
-                        r#"{
-  "mcp": {
-    "pilothouse": { "type": "local", "command": ["pilothouse", "mcp"], "enabled": true, "timeout": 120000 }
-  },
-  "permission": { "bash": "deny" }
-}"#,
-                    ),
-                }],
-            },
-            Self::Cursor => Row {
-                programs: &["cursor-agent", "cursor"],
-                configurations: &[Home(".cursor/mcp.json"), Workspace(".cursor/mcp.json")],
-                loss: OWN_TERMINAL,
-                parts: &[
-                    Part {
-                        note: "Cursor: ~/.cursor/mcp.json, or .cursor/mcp.json in the project",
-                        body: Json(
-                            r#"{
-  "mcpServers": {
-    "pilothouse": { "command": "pilothouse", "args": ["mcp"] }
-  }
-}"#,
-                        ),
-                    },
-                    Part {
-                        note: "No setting is known that turns Cursor's own terminal tool off: ask for pilothouse in a project rule.",
-                        body: Body::None,
-                    },
-                ],
-            },
-            Self::Vscode => Row {
-                programs: &["code"],
-                configurations: &[Home(".config/Code/User/mcp.json"), Workspace(".vscode/mcp.json")],
-                loss: OWN_TERMINAL,
-                parts: &[
-                    Part {
-                        note: "VS Code: .vscode/mcp.json",
-                        body: Json(
-                            r#"{
-  "servers": {
-    "pilothouse": { "type": "stdio", "command": "pilothouse", "args": ["mcp"] }
-  }
-}"#,
-                        ),
-                    },
-                    Part {
-                        note: "Turn the built-in terminal tools off in the chat's tool picker (\"Configure Tools\").",
-                        body: Body::None,
-                    },
-                ],
-            },
-            Self::Zed => Row {
-                programs: &["zed", "zeditor"],
-                configurations: &[Home(".config/zed/settings.json"), Workspace(".zed/settings.json")],
-                loss: OWN_TERMINAL,
-                parts: &[
-                    Part {
-                        note: "Zed: settings.json",
-                        body: Json(
-                            r#"{
-  "context_servers": {
-    "pilothouse": { "command": "pilothouse", "args": ["mcp"], "env": {} }
-  }
-}"#,
-                        ),
-                    },
-                    Part {
-                        note: "Turn the tool `terminal` off in the agent profile you use.",
-                        body: Body::None,
-                    },
-                ],
-            },
+            Self::Codex => terminal(
+                "Codex CLI",
+                &["codex"],
+                "Codex's sandbox and its approval of commands no longer hold",
+                "`codex mcp list` shows it; a project's own file counts once the project is trusted",
+            ),
+            Self::Gemini => terminal(
+                "Gemini CLI",
+                &["gemini"],
+                "Gemini CLI's sandbox and its confirmation of commands no longer hold",
+                "`gemini mcp list` shows it; in a folder that is not trusted it is disabled",
+            ),
+            Self::Opencode => terminal(
+                "opencode",
+                &["opencode"],
+                "opencode's permissions for `bash` no longer hold",
+                "`opencode mcp list` shows it",
+            ),
+            Self::Cursor => editor(
+                "Cursor",
+                &["cursor-agent", "cursor"],
+                "no setting is known that turns Cursor's own terminal tool off: ask for pilothouse in a project rule",
+            ),
+            Self::Vscode => editor(
+                "VS Code",
+                &["code"],
+                "turn the built-in terminal tools off in the chat's tool picker (\"Configure Tools\")",
+            ),
+            Self::Zed => editor(
+                "Zed",
+                &["zed", "zeditor"],
+                "turn the tool `terminal` off in the agent profile you use",
+            ),
             Self::Goose => Row {
-                programs: &["goose"],
-                configurations: &[Home(".config/goose/config.yaml")],
-                loss: OWN_TERMINAL,
-                parts: &[
-                    Part {
-                        note: "goose: ~/.config/goose/config.yaml",
-                        body: Yaml(
-                            "extensions:
-  pilothouse:
-    type: stdio
-    name: pilothouse
-    cmd: pilothouse
-    args: [mcp]
-    enabled: true
-    timeout: 300",
-                        ),
-                    },
-                    Part {
-                        note: "The built-in shell is a tool of the extension `developer`: turn that off with `goose configure`.",
-                        body: Body::None,
-                    },
-                ],
+                scopes: &[Scope::User],
+                ..editor(
+                    "goose",
+                    &["goose"],
+                    "the built-in shell is a tool of the extension `developer`: turn that off with `goose configure`",
+                )
             },
         }
+    }
+
+    /// Returns the files that connect it in a scope, the one with the server first, and what each gets. `command` is
+    /// how our program is started.
+    pub(super) fn targets(self, scope: Scope, command: &str, workspace: &Path) -> Vec<Target> {
+        let server = json!({ "command": command, "args": ["mcp"] });
+        let stdio = json!({ "type": "stdio", "command": command, "args": ["mcp"] });
+        let is_project = scope == Scope::Project;
+        match self {
+            Self::Claude => {
+                let mut server = stdio;
+                server["alwaysLoad"] = json!(true);
+                let servers = json!({ "mcpServers": { "pilothouse": server } });
+                let state = || Own("CLAUDE_CONFIG_DIR", "");
+                let (server, settings) = match scope {
+                    Scope::Local => {
+                        let projects = json!({ "projects": { workspace.to_string_lossy(): servers } });
+                        let names: &[_] = &[".claude/settings.local.json"];
+                        (Target::new(state(), &[".claude.json"], projects), (Workspace, names))
+                    }
+                    Scope::Project => {
+                        let names: &[_] = &[".claude/settings.json"];
+                        (Target::new(Workspace, &[".mcp.json"], servers), (Workspace, names))
+                    }
+                    Scope::User => {
+                        let names: &[_] = &["settings.json"];
+                        let base = Own("CLAUDE_CONFIG_DIR", ".claude");
+                        (Target::new(state(), &[".claude.json"], servers), (base, names))
+                    }
+                };
+                let allow = json!({ "permissions": { "allow": ["mcp__pilothouse__*"] } });
+                let deny = json!({ "permissions": { "deny": ["Bash", "Monitor"] } });
+                vec![server, Target::new(settings.0, settings.1, allow).shell(deny)]
+            }
+            Self::Codex => {
+                let mut server = server;
+                server["env_vars"] = json!(CODEX_VARIABLES);
+                server["tool_timeout_sec"] = json!(300);
+                // Without it `codex exec` refuses tools that change things.
+                server["default_tools_approval_mode"] = json!("approve");
+                let settings = json!({ "mcp_servers": { "pilothouse": server } });
+                let target = if is_project {
+                    Target::new(Workspace, &[".codex/config.toml"], settings)
+                } else {
+                    Target::new(Own("CODEX_HOME", ".codex"), &["config.toml"], settings)
+                };
+                vec![target.shell(json!({ "features": { "shell_tool": false } }))]
+            }
+            Self::Gemini => {
+                let settings = json!({ "mcpServers": { "pilothouse": server } });
+                let home = Own("GEMINI_CLI_HOME", "");
+                let base = if is_project { Workspace } else { home };
+                let allow =
+                    json!({ "mcpName": "pilothouse", "toolName": "*", "decision": "allow", "priority": 100 });
+                let deny = json!({ "toolName": "run_shell_command", "decision": "deny", "priority": 100 });
+                // A workspace has no policies of its own.
+                let policy =
+                    Target::new(home, &[".gemini/policies/pilothouse.toml"], json!({ "rule": [allow] }));
+                let server = Target::new(base, &[".gemini/settings.json"], settings);
+                vec![server, policy.shell(json!({ "rule": [deny] }))]
+            }
+            Self::Opencode => {
+                // The timeout, in milliseconds, covers calls too.
+                let server = json!({
+                    "type": "local", "command": [command, "mcp"], "enabled": true, "timeout": 120_000,
+                });
+                let settings = json!({ "mcp": { "pilothouse": server } });
+                let target = if is_project {
+                    Target::new(Workspace, &["opencode.json", "opencode.jsonc"], settings)
+                } else {
+                    Target::new(Config, &["opencode/opencode.json", "opencode/opencode.jsonc"], settings)
+                };
+                vec![target.shell(json!({ "permission": { "bash": "deny" } }))]
+            }
+            Self::Cursor => {
+                let base = if is_project { Workspace } else { Home };
+                vec![Target::new(
+                    base,
+                    &[".cursor/mcp.json"],
+                    json!({ "mcpServers": { "pilothouse": server } }),
+                )]
+            }
+            Self::Vscode => {
+                let settings = json!({ "servers": { "pilothouse": stdio } });
+                vec![if is_project {
+                    Target::new(Workspace, &[".vscode/mcp.json"], settings)
+                } else {
+                    Target::new(Config, &["Code/User/mcp.json"], settings)
+                }]
+            }
+            Self::Zed => {
+                let server = json!({ "source": "custom", "command": command, "args": ["mcp"], "env": {} });
+                let settings = json!({ "context_servers": { "pilothouse": server } });
+                vec![if is_project {
+                    Target::new(Workspace, &[".zed/settings.json"], settings)
+                } else {
+                    Target::new(Config, &["zed/settings.json"], settings)
+                }]
+            }
+            Self::Goose => {
+                let server = json!({
+                    "type": "stdio", "name": "pilothouse", "cmd": command, "args": ["mcp"], "enabled": true,
+                    "timeout": 300,
+                });
+                let settings = json!({ "extensions": { "pilothouse": server } });
+                vec![Target::new(Config, &["goose/config.yaml"], settings)]
+            }
+        }
+    }
+
+    /// Returns how the agent starts our program: by name where its own PATH leads to this very program, else by path.
+    /// A file that others share names it.
+    pub(super) fn command(self, host: &dyn Host, scope: Scope) -> String {
+        const NAME: &str = "pilothouse";
+        let Some(own) = host.program() else { return NAME.to_owned() };
+        let is_found =
+            on_path(host, NAME).is_some_and(|path| path.canonicalize().ok() == own.canonicalize().ok());
+        if scope == Scope::Project || is_found && !self.row().is_graphical {
+            return NAME.to_owned();
+        }
+        own.to_string_lossy().into_owned()
+    }
+
+    /// Returns the files that may name our program, in all scopes, whether they are there or not.
+    pub(super) fn configurations(self, host: &dyn Host) -> Vec<PathBuf> {
+        let workspace = host.places().map(|places| places.workspace).unwrap_or_default();
+        let scopes = self.row().scopes.iter();
+        let first = scopes.filter_map(|scope| self.targets(*scope, "", &workspace).into_iter().next());
+        let mut paths: Vec<PathBuf> = first.filter_map(|target| target.place.path(host)).collect();
+        paths.dedup();
+        paths
     }
 }
 
@@ -336,28 +389,41 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_agent_has_a_snippet_that_starts_the_shim_and_speaks_of_its_own_shell() {
+    fn every_agent_is_connected_in_each_of_its_scopes_by_files_that_can_be_read() {
         for agent in Agent::ALL {
-            let text = agent.row().to_string();
-            assert!(text.contains("pilothouse") && text.contains("mcp"), "{agent:?}: {text}");
-            let speaks = ["shell", "terminal", "Bash"].iter().any(|word| text.contains(word));
-            assert!(speaks, "{agent:?}: {text}");
-            assert!(text.contains("no longer hold for commands run here"), "{agent:?}: {text}");
-            assert!(text.contains("in no sandbox") && text.ends_with(STARTER_RULES), "{agent:?}: {text}");
+            let row = agent.row();
+            for scope in row.scopes {
+                let targets = agent.targets(*scope, "/bin/pilothouse", Path::new("/w"));
+                assert!(targets[0].connect.to_string().contains("/bin/pilothouse"), "{agent:?}");
+                for target in targets {
+                    let format = target.place.format();
+                    let mut text = String::new();
+                    for settings in target.settings(false) {
+                        text = format.add(&text, settings).expect("a file").text;
+                    }
+                    let read = format.read(&text).expect(&text);
+                    assert!(
+                        target.settings(false).all(|one| format
+                            .add(&text, one)
+                            .expect("one")
+                            .added
+                            .is_empty())
+                    );
+                    assert!(read.is_object(), "{agent:?}: {text}");
+                }
+            }
             assert_eq!(serde_json::to_value(agent).expect("a word"), agent.as_str());
         }
     }
 
     #[test]
-    fn every_body_is_what_it_says() {
-        for part in Agent::ALL.into_iter().flat_map(|agent| agent.row().parts) {
-            match part.body {
-                Body::Json(text) => drop(serde_json::from_str::<serde_json::Value>(text).expect(text)),
-                Body::Toml(text) => drop(text.parse::<toml::Table>().expect(text)),
-                Body::Shell(text) => assert!(text.ends_with("pilothouse mcp"), "{text}"),
-                Body::Yaml(text) => assert!(!text.contains('\t'), "{text}"),
-                Body::None => {}
-            }
+    fn every_row_speaks_of_the_loss_and_of_the_agents_own_shell() {
+        for agent in Agent::ALL {
+            let row = agent.row();
+            assert!(row.loss.ends_with("no longer hold"), "{agent:?}");
+            let targets = agent.targets(row.scopes[0], "x", Path::new("/w"));
+            let has_setting = targets.iter().any(|target| !target.shell.is_null());
+            assert!(has_setting || row.next.contains("shell") || row.next.contains("terminal"), "{agent:?}");
         }
     }
 }

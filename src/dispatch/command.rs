@@ -83,6 +83,9 @@ pub trait Local: 'static {
     /// Its answer as text is data for a file or another program: printed as it is, except on a terminal.
     const IS_DATA: bool = false;
 
+    /// Its answer as text is meant to be pasted: the usual form wherever it goes, also in a pipe.
+    const IS_PASTED: bool = false;
+
     /// What it takes: one field for each argument.
     type Input: DeserializeOwned + JsonSchema + Send;
     /// What it answers: the `data` of the response.
@@ -112,6 +115,11 @@ pub trait Local: 'static {
         serde_json::to_value(output).map(|data| table(&data)).unwrap_or_default()
     }
 
+    /// Says what to know beside the answer: one line each, on standard error.
+    fn notes(_output: &Self::Output) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Returns the data of an answer in a form of its own, or in a usual one where it has its own way with
     /// that; nothing where it has none.
     fn form(_name: &str, _data: &Value) -> Option<String> {
@@ -122,6 +130,16 @@ pub trait Local: 'static {
 /// What comes of an input, in the end.
 type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send + 'a>>;
 
+/// What a command of this process answers.
+#[derive(Debug)]
+pub(super) struct Answered {
+    pub(super) data: Value,
+    /// The data as text.
+    pub(super) text: String,
+    /// What to know beside it.
+    pub(super) notes: Vec<String>,
+}
+
 /// How a command runs.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Kind {
@@ -129,8 +147,7 @@ pub(super) enum Kind {
     Tool(&'static Tool),
     /// In this process.
     Local {
-        /// Answers with the data, and that as text.
-        run: for<'a> fn(&'a mut Context, &'a Value, Value) -> Pending<'a, (Value, String)>,
+        run: for<'a> fn(&'a mut Context, &'a Value, Value) -> Pending<'a, Answered>,
         dry_run: for<'a> fn(&'a mut Context, &'a Value, Value) -> Pending<'a, Value>,
         check: fn(&Value, Value) -> Result<(), ToolError>,
     },
@@ -155,6 +172,8 @@ pub struct Command {
     pub forms: &'static [&'static str],
     /// Its answer as text is data for a file or another program.
     pub(super) is_data: bool,
+    /// Its answer as text is the usual form wherever it goes.
+    pub is_pasted: bool,
     pub(super) form: fn(&str, &Value) -> Option<String>,
     pub(super) kind: Kind,
     exits: Vec<u8>,
@@ -192,6 +211,7 @@ impl Command {
             reach: Reach::Anywhere,
             forms: &[],
             is_data: false,
+            is_pasted: false,
             form: |_, _| None,
             kind: Kind::Tool(tool),
             exits: with_common(exits),
@@ -213,6 +233,7 @@ impl Command {
             reach: L::REACH,
             forms: L::FORMS,
             is_data: L::IS_DATA,
+            is_pasted: L::IS_PASTED,
             form: L::form,
             kind: Kind::Local {
                 run: run::<L>,
@@ -304,11 +325,11 @@ fn read<L: Local>(schema: &Value, given: Value) -> Result<L::Input, ToolError> {
     tools::read_input(L::PATH, schema, &[], given)
 }
 
-fn run<'a, L: Local>(cx: &'a mut Context, schema: &'a Value, given: Value) -> Pending<'a, (Value, String)> {
+fn run<'a, L: Local>(cx: &'a mut Context, schema: &'a Value, given: Value) -> Pending<'a, Answered> {
     Box::pin(async move {
         let output = L::run(cx, read::<L>(schema, given)?).await?;
         let data = serde_json::to_value(&output).map_err(|error| Failure::internal(&error))?;
-        Ok((data, L::text(&output)))
+        Ok(Answered { data, text: L::text(&output), notes: L::notes(&output) })
     })
 }
 

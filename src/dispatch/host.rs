@@ -33,6 +33,11 @@ pub trait Host: Send + Sync {
         Vec::new()
     }
 
+    /// Returns this very program, as agents can start it.
+    fn program(&self) -> Option<PathBuf> {
+        None
+    }
+
     /// Returns the directory commands start in.
     ///
     /// # Errors
@@ -95,6 +100,11 @@ pub trait Host: Send + Sync {
         let message = "Standard input is not this command's to read.";
         Err(Failure::new(Code::ArgError, message).fix("give the path of a file"))
     }
+}
+
+/// Finds a program on the caller's PATH.
+pub(super) fn on_path(host: &dyn Host, name: &str) -> Option<PathBuf> {
+    which::which_in_global(name, host.variable("PATH")).ok()?.next()
 }
 
 /// A runtime in this process.

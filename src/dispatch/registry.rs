@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 
 use super::command::Command;
 use super::{
-    audit, cli_only, completions, doctor, exec, keys, manifest, mcp_config, metrics_show, prose, receipt,
+    audit, cli_only, completions, doctor, exec, keys, manifest, mcp, metrics_show, prose, receipt,
     receipt_file, run_program, settings, task_export, version,
 };
 use crate::config::nearest;
@@ -51,7 +51,8 @@ pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
         Command::of::<exec::Exec>(),
         Command::of::<manifest::Manifest>(),
         Command::of::<cli_only::Mcp>(),
-        Command::of::<mcp_config::McpConfig>(),
+        Command::of::<mcp::McpInstall>(),
+        Command::of::<mcp::McpConfig>(),
         Command::of::<cli_only::Serve>(),
         Command::of::<cli_only::Open>(),
         Command::of::<cli_only::Demo>(),

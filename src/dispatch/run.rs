@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::code::Code;
-use super::command::{Command, Danger, Kind};
+use super::command::{Answered, Command, Danger, Kind};
 use super::context::Context;
 use super::dry_run;
 use super::response::{Failure, Meta, Response};
@@ -51,7 +51,7 @@ async fn perform(cx: &mut Context, command: &Command, mut input: Value, flags: &
     if flags.dry_run && command.danger != Danger::Safe {
         return match dry_run::tell(cx, command, input).await {
             Ok(data) => {
-                let text = super::table::pairs(&data);
+                let text = (command.form)("plain", &data).unwrap_or_else(|| super::table::pairs(&data));
                 Response::success(data, text)
             }
             Err(failure) => Response::failure(failure),
@@ -59,7 +59,9 @@ async fn perform(cx: &mut Context, command: &Command, mut input: Value, flags: &
     }
     match command.kind {
         Kind::Local { run, .. } => match run(cx, command.input_schema(), input).await {
-            Ok((data, text)) => Response::success(data, text),
+            Ok(Answered { data, text, notes }) => {
+                Response { warnings: notes, ..Response::success(data, text) }
+            }
             Err(failure) => Response::failure(failure),
         },
         Kind::Tool(tool) => call(cx, tool, input, flags, &accepted).await,

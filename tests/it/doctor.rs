@@ -36,7 +36,7 @@ fn an_agent_that_does_not_know_us_is_named_until_it_does() {
     install(&home, "pilothouse");
     let found = finding(&doctor(&home), "claude");
     assert_eq!(found["state"], "problem");
-    assert_eq!(found["fix"], "claude mcp add pilothouse -- pilothouse mcp");
+    assert_eq!(found["fix"], "pilothouse mcp install claude");
     let config = r#"{"mcpServers":{"pilothouse":{"command":"pilothouse","args":["mcp"]}}}"#;
     std::fs::write(home.workspace().join(".mcp.json"), config).expect("written");
     let data = doctor(&home);

@@ -82,7 +82,7 @@ fn the_examples_of_the_manifest_can_be_pasted_into_a_shell() {
             let mut sh = std::process::Command::new("sh");
             home.settle(&mut sh);
             let program = crate::support::program_word();
-            let aliased = format!("pilothouse() {{ {program} \"$@\"; }}\n{line} --dry-run");
+            let aliased = format!("pilothouse() {{ {program} \"$@\"; }}\n{line} --dry-run --output json");
             let output = sh.args(["-c", &aliased]).output().expect("sh runs");
             let answer: Value = serde_json::from_slice(&output.stdout).expect("an answer");
             // What an example speaks of need not be there.
@@ -143,7 +143,7 @@ fn a_single_command_answers_with_five_keys_and_its_exit_code() {
         (vec!["exec", "--output", "table"], "ARG_ERROR"),
         (vec!["serve", "--stop", "--dry-run"], "ok"),
         (vec!["serve", "--stop"], "ok"),
-        (vec!["mcp", "config", "claude"], "ok"),
+        (vec!["mcp", "config", "claude", "--output", "json"], "ok"),
     ] {
         let answer = answer(&home, &args);
         assert_eq!(answer["error"]["code"].as_str().unwrap_or("ok"), code, "{args:?}: {answer}");

@@ -68,6 +68,7 @@ mod link_commands;
 mod link_forged;
 mod link_operator;
 mod masking;
+mod mcp_install;
 mod mcp_python;
 mod mcp_shim;
 mod mcp_stdio;

@@ -6,14 +6,12 @@ mod folders;
 mod system;
 mod terminal;
 
-use std::path::PathBuf;
-
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::command::{Example, Local, Nothing};
 use super::context::Context;
-use super::host::Host;
+use super::host::on_path;
 use super::response::Failure;
 
 pub(super) struct Doctor;
@@ -86,11 +84,6 @@ impl Finding {
     fn fix(self, fix: impl Into<String>) -> Self {
         Self { fix: Some(fix.into()), ..self }
     }
-}
-
-/// Finds a program on the caller's PATH.
-fn on_path(host: &dyn Host, name: &str) -> Option<PathBuf> {
-    which::which_in_global(name, host.variable("PATH")).ok()?.next()
 }
 
 impl Local for Doctor {

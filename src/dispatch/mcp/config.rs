@@ -1,0 +1,116 @@
+//! `mcp config`: what an agent needs in its configuration, to be pasted as it is.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{losses, scope_of};
+use crate::config::STARTER_RULES;
+use crate::dispatch::agents::{Agent, Scope};
+use crate::dispatch::code::Code;
+use crate::dispatch::command::{Example, Local};
+use crate::dispatch::context::Context;
+use crate::dispatch::response::Failure;
+
+pub(in crate::dispatch) struct McpConfig;
+
+/// For which agent, and what of it.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::dispatch) struct Input {
+    /// The agent to connect.
+    agent: Agent,
+    /// For whom: `user` everywhere, `project` in files that a workspace shares, `local` for you in this workspace.
+    scope: Option<Scope>,
+    /// What to print.
+    #[serde(default)]
+    part: Part,
+}
+
+/// What is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Part {
+    /// The file that names the server.
+    #[default]
+    Server,
+    /// The file that allows the tools and turns the agent's own shell off, where that is another one.
+    Permissions,
+    /// Approval rules to begin with, for `config.toml`.
+    Approvals,
+}
+
+/// How to connect an agent.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in crate::dispatch) struct Output {
+    /// The agent.
+    agent: Agent,
+    /// The file it belongs into.
+    file: String,
+    /// What to put there.
+    snippet: String,
+    /// What else to know.
+    notes: Vec<String>,
+}
+
+impl Local for McpConfig {
+    const PATH: &'static str = "mcp.config";
+    const IS_DATA: bool = true;
+    const IS_PASTED: bool = true;
+    const ABOUT: &'static str = "Print what an agent needs in its configuration, to be pasted as it is";
+    const EXAMPLES: &'static [Example] = &[
+        Example { about: "Connect Claude Code", input: r#"{"agent":"claude"}"# },
+        Example {
+            about: "Allow its tools and turn its own shell off",
+            input: r#"{"agent":"claude","part":"permissions"}"#,
+        },
+    ];
+
+    type Input = Input;
+    type Output = Output;
+
+    async fn run(cx: &mut Context, Input { agent, scope, part }: Input) -> Result<Output, Failure> {
+        let host = &*cx.host;
+        let scope = scope_of(agent, scope)?;
+        let places = host.places();
+        let workspace = places.as_ref().map(|places| places.workspace.as_path());
+        let command = agent.command(host, scope);
+        let targets = agent.targets(scope, &command, workspace.unwrap_or("/".as_ref()));
+        let shown = |path: Option<std::path::PathBuf>| path.unwrap_or_default().display().to_string();
+        let wanted = match part {
+            Part::Approvals => {
+                let file = places.ok().map(|places| places.config_dir.join(crate::config::FILE));
+                let notes = vec!["without rules nothing is asked".to_owned()];
+                return Ok(Output { agent, file: shown(file), snippet: STARTER_RULES.to_owned(), notes });
+            }
+            Part::Server => targets.first(),
+            Part::Permissions => targets.get(1).or(targets.first()),
+        };
+        let target = wanted.ok_or_else(|| Failure::new(Code::InternalError, "The agent has no files."))?;
+        let mut snippet = String::new();
+        for settings in target.settings(false) {
+            let merged = target.place.format().add(&snippet, settings);
+            snippet = merged.map_err(|error| Failure::internal(&error))?.text;
+        }
+        let file = shown(target.place.path(host));
+        let mut notes =
+            vec![format!("put it into {file}, or let `pilothouse mcp install {}` do it", agent.as_str())];
+        if part == Part::Server && targets.len() > 1 {
+            notes.push(format!(
+                "its tools are allowed and its own shell is turned off in another file: `pilothouse mcp config {} --part \
+                 permissions`",
+                agent.as_str()
+            ));
+        }
+        notes.push(agent.row().next.to_owned());
+        notes.extend(losses(agent));
+        Ok(Output { agent, file, snippet, notes })
+    }
+
+    fn text(output: &Output) -> String {
+        output.snippet.clone()
+    }
+
+    fn notes(output: &Output) -> Vec<String> {
+        output.notes.clone()
+    }
+}

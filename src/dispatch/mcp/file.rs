@@ -1,0 +1,122 @@
+//! Files of other programs: read only where they are plain files of this user, replaced whole, never half written.
+
+use std::fs::{self, File, Permissions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use crate::dispatch::code::Code;
+use crate::dispatch::response::Failure;
+use crate::files;
+
+/// The largest file that is changed.
+const MAX_BYTES: u64 = 16 << 20;
+/// What a backup is called, after the name of its file.
+const BACKUP: &str = "before-pilothouse";
+
+/// Reads a file; none when it does not exist.
+///
+/// # Errors
+/// When it is a link, no plain file, not this user's, too large, not text, or cannot be read.
+pub(in crate::dispatch) fn read(path: &Path) -> Result<Option<String>, Failure> {
+    let refused = |what: &str| {
+        Failure::new(Code::Precondition, format!("{} {what}; nothing was changed.", path.display()))
+            .with("file", path.display().to_string())
+    };
+    let facts = match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(refused(&format!("cannot be read ({error})"))),
+        Ok(facts) => facts,
+    };
+    if facts.is_symlink() {
+        let to = fs::canonicalize(path).map(|to| format!(" to {}", to.display())).unwrap_or_default();
+        return Err(refused(&format!("is a link{to}")).fix("change that file by hand: pilothouse mcp config"));
+    }
+    if !facts.is_file() {
+        return Err(refused("is no plain file"));
+    }
+    if facts.uid() != rustix::process::geteuid().as_raw() {
+        return Err(refused("belongs to another user"));
+    }
+    if facts.len() > MAX_BYTES {
+        return Err(refused("is too large"));
+    }
+    let mut text = String::new();
+    let read = File::open(path).and_then(|file| file.take(MAX_BYTES).read_to_string(&mut text));
+    read.map_err(|error| refused(&format!("cannot be read ({error})")))?;
+    Ok(Some(text))
+}
+
+/// Replaces a file by one with the same mode, or makes it with `mode`; it must still hold what was read.
+///
+/// # Errors
+/// When it has changed since, or cannot be written; it is then as it was.
+pub(in crate::dispatch) fn write(
+    path: &Path,
+    was: Option<&str>,
+    text: &str,
+    mode: u32,
+) -> Result<(), Failure> {
+    if read(path)?.as_deref() != was {
+        let message = format!("{} was changed meanwhile; it stays as it is.", path.display());
+        return Err(Failure::running(Code::Precondition, message).fix("try again"));
+    }
+    let mode = fs::metadata(path).map_or(mode, |facts| facts.mode() & 0o7777);
+    files::replace(path, |file| {
+        file.write_all(text.as_bytes())?;
+        file.set_permissions(Permissions::from_mode(mode))?;
+        file.sync_all()
+    })
+    .map_err(|error| failed("write", path, &error))
+}
+
+/// Copies a file to one beside it, under a name that is free.
+///
+/// # Errors
+/// When that cannot be written.
+pub(super) fn back_up(path: &Path, text: &str) -> Result<PathBuf, Failure> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let names =
+        std::iter::once(format!("{name}.{BACKUP}")).chain((2..100).map(|n| format!("{name}.{BACKUP}.{n}")));
+    for beside in names.map(|name| path.with_file_name(name)) {
+        match files::create_new(&beside)
+            .and_then(|mut file| file.write_all(text.as_bytes()).and(file.sync_all()))
+        {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(failed("write", &beside, &error)),
+            Ok(()) => return Ok(beside),
+        }
+    }
+    Err(failed("write", path, &io::ErrorKind::AlreadyExists.into()))
+}
+
+/// Creates the missing folders above a file; returns the topmost of them.
+///
+/// # Errors
+/// When one cannot be created.
+pub(super) fn make_folders(path: &Path) -> Result<Option<PathBuf>, Failure> {
+    let Some(folder) = path.parent() else { return Ok(None) };
+    let missing = folder.ancestors().take_while(|folder| !folder.exists()).last().map(Path::to_owned);
+    fs::create_dir_all(folder).map_err(|error| failed("create", folder, &error))?;
+    Ok(missing)
+}
+
+/// Removes a file, and the empty folders above it up to the topmost that was made for it.
+///
+/// # Errors
+/// When the file cannot be removed.
+pub(super) fn remove(path: &Path, made: Option<&Path>) -> Result<(), Failure> {
+    fs::remove_file(path).map_err(|error| failed("remove", path, &error))?;
+    let Some(made) = made else { return Ok(()) };
+    for folder in path.ancestors().skip(1).take_while(|folder| folder.starts_with(made)) {
+        // One that holds something else by now stays.
+        if fs::remove_dir(folder).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn failed(verb: &str, path: &Path, error: &io::Error) -> Failure {
+    Failure::running(Code::InternalError, format!("{verb} {}: {error}", path.display()))
+}

@@ -1,0 +1,358 @@
+//! `mcp install`: connects an agent by merging its own configuration files, and takes that back.
+
+use std::path::{Path, PathBuf};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::file;
+use super::record::{Entry, Record, digest};
+use super::{losses, scope_of};
+use crate::dispatch::agents::{Agent, Place, Scope};
+use crate::dispatch::code::Code;
+use crate::dispatch::command::{Danger, Example, Local};
+use crate::dispatch::context::Context;
+use crate::dispatch::host::on_path;
+use crate::dispatch::merge::{Added, Format, unified};
+use crate::dispatch::response::Failure;
+use crate::paths::Places;
+
+pub(in crate::dispatch) struct McpInstall;
+
+/// Which agent, and for whom.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::dispatch) struct Input {
+    /// The agent to connect.
+    agent: Agent,
+    /// For whom: `user` everywhere, `project` in files that a workspace shares, `local` for you in this workspace.
+    scope: Option<Scope>,
+    /// Leave the agent's own shell on.
+    #[serde(default)]
+    keep_shell: bool,
+    /// Take back what was added, and nothing else.
+    #[serde(default)]
+    undo: bool,
+}
+
+/// What became of the agent's files.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in crate::dispatch) struct Output {
+    /// `installed`, `removed` or `unchanged`; `would_…` in a dry run.
+    effect: String,
+    /// The agent.
+    agent: Agent,
+    /// Its files, in the order in which they are changed.
+    files: Vec<FileChange>,
+    /// What else to know.
+    notes: Vec<String>,
+}
+
+/// One file.
+#[derive(Debug, Serialize, JsonSchema)]
+struct FileChange {
+    /// Its path.
+    path: String,
+    /// What becomes of it.
+    change: Change,
+    /// The change, as `diff -u` shows it. Secrets in it are masked.
+    diff: String,
+    /// A copy of it as it was.
+    backup: Option<String>,
+    /// Keys that hold another value than they should, and keep it.
+    kept: Vec<String>,
+}
+
+/// What becomes of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Change {
+    Created,
+    Changed,
+    Removed,
+    Unchanged,
+}
+
+/// What is to be done with one file.
+struct Step {
+    path: PathBuf,
+    before: Option<String>,
+    /// None for a file that goes.
+    after: Option<String>,
+    added: Vec<Added>,
+    kept: Vec<String>,
+    mode: u32,
+    /// The backup that it becomes again, which is then of no more use.
+    spent: Option<PathBuf>,
+    made: Option<PathBuf>,
+}
+
+impl Local for McpInstall {
+    const PATH: &'static str = "mcp.install";
+    const ABOUT: &'static str =
+        "Connect an agent: merge its own configuration, show the change; --undo takes it back";
+    const DANGER: Danger = Danger::Mutating;
+    const EXITS: &'static [u8] = &[4];
+    const EXAMPLES: &'static [Example] = &[
+        Example { about: "Connect Claude Code in this workspace, for you", input: r#"{"agent":"claude"}"# },
+        Example {
+            about: "Connect it for everybody who works here (.mcp.json)",
+            input: r#"{"agent":"claude","scope":"project"}"#,
+        },
+        Example { about: "Take back what was added", input: r#"{"agent":"claude","undo":true}"# },
+    ];
+
+    type Input = Input;
+    type Output = Output;
+
+    async fn run(cx: &mut Context, input: Input) -> Result<Output, Failure> {
+        let places = cx.host.places()?;
+        if input.undo {
+            let (steps, record) = undoing(&places, &input)?;
+            undo(&steps, &record)?;
+            return Ok(Output::of(&input, "removed", steps, Vec::new()));
+        }
+        let scope = scope_of(input.agent, input.scope)?;
+        let (steps, notes) = steps(cx, &places, scope, &input)?;
+        let backups = install(&steps, &places, scope, input.agent)?;
+        Ok(Output::of(&input, "installed", steps, notes).with_backups(backups))
+    }
+
+    async fn dry_run(cx: &mut Context, input: Input) -> Result<Value, Failure> {
+        // The tests of the registry have no place.
+        let Ok(places) = cx.host.places() else { return Ok(json!({ "effect": "would_install" })) };
+        let output = if input.undo {
+            Output::of(&input, "would_remove", undoing(&places, &input)?.0, Vec::new())
+        } else {
+            let (steps, notes) = steps(cx, &places, scope_of(input.agent, input.scope)?, &input)?;
+            Output::of(&input, "would_install", steps, notes)
+        };
+        serde_json::to_value(output).map_err(|error| Failure::internal(&error))
+    }
+
+    fn text(output: &Output) -> String {
+        serde_json::to_value(output).map(|data| told(&data)).unwrap_or_default()
+    }
+
+    fn notes(output: &Output) -> Vec<String> {
+        output.notes.clone()
+    }
+
+    fn form(name: &str, data: &Value) -> Option<String> {
+        (name == "plain").then(|| told(data))
+    }
+}
+
+/// Reads the agent's files and says what each gets. Changes nothing.
+fn steps(
+    cx: &Context,
+    places: &Places,
+    scope: Scope,
+    input: &Input,
+) -> Result<(Vec<Step>, Vec<String>), Failure> {
+    let (host, agent) = (&*cx.host, input.agent);
+    let command = agent.command(host, scope);
+    let mut steps = Vec::new();
+    for target in agent.targets(scope, &command, &places.workspace) {
+        let path =
+            target.place.path(host).ok_or_else(|| Failure::new(Code::Precondition, "HOME is not set."))?;
+        let before = file::read(&path)?;
+        let mut step = Step::new(target.place, path, before);
+        for settings in target.settings(input.keep_shell) {
+            step.add(target.place.format(), settings)?;
+        }
+        steps.push(step);
+    }
+    let mut notes = vec![agent.row().next.to_owned()];
+    if !Path::new(&command).is_absolute() && on_path(host, &command).is_none() {
+        notes.push(format!("`{command}` is not on the PATH: the agent does not find it until it is"));
+    }
+    notes.extend(losses(agent));
+    Ok((steps, notes))
+}
+
+/// Puts on record what is added, then changes the files. Returns the backups.
+fn install(
+    steps: &[Step],
+    places: &Places,
+    scope: Scope,
+    agent: Agent,
+) -> Result<Vec<Option<PathBuf>>, Failure> {
+    let mut record = Record::read(&places.state_dir)?;
+    let mut backups = Vec::new();
+    for step in steps {
+        let Some(after) = step.after.as_deref().filter(|_| step.is_change()) else {
+            backups.push(None);
+            continue;
+        };
+        let made = file::make_folders(&step.path)?;
+        let backup = step.before.as_deref().map(|before| file::back_up(&step.path, before)).transpose()?;
+        record.entries.push(Entry {
+            agent,
+            scope,
+            workspace: places.workspace.clone(),
+            path: step.path.clone(),
+            backup: backup.clone(),
+            made,
+            before: digest(step.before.as_deref().unwrap_or_default()),
+            after: digest(after),
+            added: step.added.clone(),
+        });
+        record.write()?;
+        file::write(&step.path, step.before.as_deref(), after, step.mode)?;
+        backups.push(backup);
+    }
+    Ok(backups)
+}
+
+/// Says how the files become what they would be without us, and what is then still on record.
+fn undoing(places: &Places, input: &Input) -> Result<(Vec<Step>, Record), Failure> {
+    let mut record = Record::read(&places.state_dir)?;
+    let is_meant = |entry: &Entry| {
+        entry.agent == input.agent
+            && (entry.scope == Scope::User || entry.workspace == places.workspace)
+            && input.scope.is_none_or(|scope| scope == entry.scope)
+    };
+    let (meant, others): (Vec<Entry>, Vec<Entry>) = record.entries.drain(..).partition(is_meant);
+    record.entries = others;
+    if meant.is_empty() {
+        let message = format!("`mcp install {}` has added nothing here.", input.agent.as_str());
+        return Err(Failure::new(Code::Precondition, message));
+    }
+    let mut steps: Vec<Step> = Vec::new();
+    // The newest first: each is undone on what the one after it has left.
+    for entry in meant.iter().rev() {
+        let known = steps.iter().position(|step| step.path == entry.path);
+        let mut step = match known {
+            Some(at) => steps.remove(at),
+            None => Step::of(entry.path.clone(), file::read(&entry.path)?),
+        };
+        step.take_back(entry)?;
+        steps.push(step);
+    }
+    Ok((steps, record))
+}
+
+fn undo(steps: &[Step], record: &Record) -> Result<(), Failure> {
+    for step in steps.iter().filter(|step| step.is_change()) {
+        match &step.after {
+            Some(after) => file::write(&step.path, step.before.as_deref(), after, step.mode)?,
+            None => file::remove(&step.path, step.made.as_deref())?,
+        }
+        if let Some(backup) = &step.spent {
+            // One that is gone already is of no use either.
+            let _ = std::fs::remove_file(backup);
+        }
+    }
+    record.write()
+}
+
+impl Step {
+    fn new(place: Place, path: PathBuf, before: Option<String>) -> Self {
+        let mode = if place.is_in_workspace() { 0o644 } else { 0o600 };
+        Self { mode, ..Self::of(path, before) }
+    }
+
+    fn of(path: PathBuf, before: Option<String>) -> Self {
+        let after = before.clone();
+        Self {
+            path,
+            before,
+            after,
+            added: Vec::new(),
+            kept: Vec::new(),
+            mode: 0o600,
+            spent: None,
+            made: None,
+        }
+    }
+
+    fn is_change(&self) -> bool {
+        self.before != self.after
+    }
+
+    fn add(&mut self, format: Format, settings: &Value) -> Result<(), Failure> {
+        let text = self.after.as_deref().unwrap_or_default();
+        let merged = format.add(text, settings).map_err(|unfit| self.refused(&unfit.to_string()))?;
+        if !merged.added.is_empty() {
+            self.after = Some(merged.text);
+        }
+        self.added.extend(merged.added);
+        self.kept.extend(merged.kept);
+        Ok(())
+    }
+
+    /// Undoes one change: to the letter where the file is as it was left, else what was added and is still there.
+    fn take_back(&mut self, entry: &Entry) -> Result<(), Failure> {
+        let Some(text) = &self.after else { return Ok(()) };
+        if digest(text) == entry.after {
+            let Some(backup) = &entry.backup else {
+                (self.after, self.made) = (None, entry.made.clone());
+                return Ok(());
+            };
+            let old = file::read(backup).ok().flatten().filter(|old| digest(old) == entry.before);
+            if let Some(old) = old {
+                (self.after, self.spent) = (Some(old), Some(backup.clone()));
+                return Ok(());
+            }
+        }
+        let format = Format::of(&self.path);
+        let removed = format.remove(text, &entry.added).map_err(|unfit| self.refused(&unfit.to_string()))?;
+        self.after = Some(removed.text);
+        self.kept.extend(removed.left);
+        Ok(())
+    }
+
+    fn refused(&self, why: &str) -> Failure {
+        let message = format!("{} cannot be merged: {why}; nothing was changed.", self.path.display());
+        Failure::new(Code::Precondition, message)
+            .with("file", self.path.display().to_string())
+            .fix("change it by hand: pilothouse mcp config prints what to put there")
+    }
+
+    fn told(self) -> FileChange {
+        let (before, after) = (self.before.as_deref(), self.after.as_deref());
+        let change = match (before, after) {
+            (None, Some(_)) => Change::Created,
+            (Some(_), None) => Change::Removed,
+            (before, after) if before == after => Change::Unchanged,
+            _ => Change::Changed,
+        };
+        let path = self.path.display().to_string();
+        let diff = unified(&path, before.unwrap_or_default(), after.unwrap_or_default());
+        FileChange { path, change, diff, backup: None, kept: self.kept }
+    }
+}
+
+impl Output {
+    fn of(input: &Input, effect: &str, steps: Vec<Step>, notes: Vec<String>) -> Self {
+        let is_change = steps.iter().any(Step::is_change);
+        let effect = if is_change || effect.starts_with("would_") { effect } else { "unchanged" };
+        let files = steps.into_iter().map(Step::told).collect();
+        Self { effect: effect.to_owned(), agent: input.agent, files, notes }
+    }
+
+    fn with_backups(mut self, backups: Vec<Option<PathBuf>>) -> Self {
+        for (file, backup) in self.files.iter_mut().zip(backups) {
+            file.backup = backup.map(|path| path.display().to_string());
+        }
+        self
+    }
+}
+
+/// Says to a person what becomes of each file.
+fn told(data: &Value) -> String {
+    let mut lines = Vec::new();
+    for file in data["files"].as_array().into_iter().flatten() {
+        let (path, text) = (file["path"].as_str().unwrap_or_default(), |key: &str| file[key].as_str());
+        match text("change") {
+            Some("unchanged") => lines.push(format!("{path}: nothing to change")),
+            _ => lines.push(text("diff").unwrap_or_default().trim_end().to_owned()),
+        }
+        let kept = file["kept"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        lines.extend(kept.map(|key| format!("{path}: `{key}` has another value and keeps it")));
+        lines.extend(text("backup").map(|backup| format!("the file as it was: {backup}")));
+    }
+    lines.join("\n")
+}

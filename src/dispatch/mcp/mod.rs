@@ -1,0 +1,46 @@
+//! `mcp install` and `mcp config`: what agents need in their configuration.
+
+mod config;
+mod file;
+mod install;
+mod record;
+
+pub(super) use config::McpConfig;
+pub(super) use install::McpInstall;
+
+use super::agents::{Agent, Scope};
+use super::code::Code;
+use super::response::Failure;
+
+/// What follows from commands that go another way than the agent's own shell.
+const PROTECTION: &str = "Pilothouse runs each one with your rights and in no sandbox, and asks about none until there \
+     are approval rules";
+
+/// Returns the scope that was asked for, else the agent's usual one.
+fn scope_of(agent: Agent, asked: Option<Scope>) -> Result<Scope, Failure> {
+    let row = agent.row();
+    match asked {
+        Some(scope) if !row.scopes.contains(&scope) => {
+            let known: Vec<&str> = row.scopes.iter().map(Into::into).collect();
+            Err(Failure::new(Code::ArgError, format!("{} has no such scope.", row.name))
+                .with("opt", "scope")
+                .fix(format!("pass one of: {}", known.join(", "))))
+        }
+        Some(scope) => Ok(scope),
+        None => Ok(row.scopes.first().copied().unwrap_or(Scope::User)),
+    }
+}
+
+/// Says what the settings take away, and what can be put in its place.
+fn losses(agent: Agent) -> Vec<String> {
+    let rules = match agent {
+        Agent::Claude | Agent::Codex | Agent::Gemini => {
+            format!(
+                "`pilothouse config approvals --from {}` turns its rules into approval rules",
+                agent.as_str()
+            )
+        }
+        _ => "`pilothouse mcp config --part approvals` prints rules to begin with".to_owned(),
+    };
+    vec![format!("what this takes away: {} for commands run here; {PROTECTION}", agent.row().loss), rules]
+}

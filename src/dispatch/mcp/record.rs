@@ -1,0 +1,82 @@
+//! What `mcp install` has added to which file, so that `--undo` takes back exactly that.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use super::file;
+use crate::dispatch::agents::{Agent, Scope};
+use crate::dispatch::code::Code;
+use crate::dispatch::merge::Added;
+use crate::dispatch::response::Failure;
+use crate::files;
+
+/// The file, in the state folder.
+const FILE: &str = "mcp-install.json";
+
+/// One change of one file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Entry {
+    pub(super) agent: Agent,
+    pub(super) scope: Scope,
+    pub(super) workspace: PathBuf,
+    /// The file.
+    pub(super) path: PathBuf,
+    /// The copy of it as it was; none for a file that was not there.
+    pub(super) backup: Option<PathBuf>,
+    /// The topmost folder that was made for it.
+    pub(super) made: Option<PathBuf>,
+    /// SHA-256 of what it was and of what it became.
+    pub(super) before: String,
+    pub(super) after: String,
+    pub(super) added: Vec<Added>,
+}
+
+/// Everything that was added and not taken back, the oldest first.
+#[derive(Debug, Default)]
+pub(super) struct Record {
+    path: PathBuf,
+    pub(super) entries: Vec<Entry>,
+}
+
+impl Record {
+    /// Reads the record.
+    ///
+    /// # Errors
+    /// When it is there and cannot be read.
+    pub(super) fn read(state: &Path) -> Result<Self, Failure> {
+        let path = state.join(FILE);
+        let entries = match file::read(&path)? {
+            None => Vec::new(),
+            Some(text) => serde_json::from_str(&text).map_err(|error| {
+                Failure::new(Code::Precondition, format!("{} cannot be read: {error}", path.display()))
+                    .fix("remove it; what was added must then be taken back by hand")
+            })?,
+        };
+        Ok(Self { path, entries })
+    }
+
+    /// Writes the record.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(super) fn write(&self) -> Result<(), Failure> {
+        let written = files::create_folder(self.path.parent().unwrap_or(&self.path)).and_then(|()| {
+            files::replace(&self.path, |file| {
+                serde_json::to_writer_pretty(&mut *file, &self.entries)?;
+                file.write_all(b"\n")?;
+                file.sync_all()
+            })
+        });
+        written.map_err(|error| {
+            Failure::running(Code::InternalError, format!("write {}: {error}", self.path.display()))
+        })
+    }
+}
+
+/// Returns the SHA-256 of a text in hex.
+pub(super) fn digest(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,238 @@
+//! Settings merged into another program's configuration file, and taken out of it again. Pure: text in, text out.
+//!
+//! Only what is missing is added. A value that is there and differs stays as it is and is named. All other text of
+//! the file, comments included, stays as it was written.
+//!
+//! **To add a format**: a type that implements [`Document`] in a file beside this one, and a variant of [`Format`].
+
+mod diff;
+mod jsonc;
+mod toml;
+mod yaml;
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+pub(super) use self::diff::unified;
+use self::jsonc::Jsonc;
+use self::toml::Toml;
+use self::yaml::Yaml;
+
+/// An entry of this name is taken out whole, whatever has been changed inside it.
+pub(super) const OURS: &str = "pilothouse";
+
+/// How a configuration file is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Format {
+    /// JSON, also with comments and trailing commas.
+    Jsonc,
+    /// TOML.
+    Toml,
+    /// YAML, as far as block mappings go.
+    Yaml,
+}
+
+/// One key or list item that was added to a file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Added {
+    /// The keys that lead to it; those of the list for an item.
+    pub(super) path: Vec<String>,
+    /// What was added there.
+    pub(super) value: Value,
+    /// It is an item of the list at `path`.
+    pub(super) is_item: bool,
+}
+
+/// Why a file cannot be changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct Unfit(String);
+
+/// A file with settings added.
+#[derive(Debug)]
+pub(super) struct Merged {
+    /// Its text.
+    pub(super) text: String,
+    /// What was added, in this order.
+    pub(super) added: Vec<Added>,
+    /// The keys, joined by dots, that hold another value and keep it.
+    pub(super) kept: Vec<String>,
+}
+
+/// A file with additions taken out.
+#[derive(Debug)]
+pub(super) struct Removed {
+    /// Its text.
+    pub(super) text: String,
+    /// The keys, joined by dots, whose value was changed since and stays.
+    pub(super) left: Vec<String>,
+}
+
+/// A configuration file that is changed in place.
+trait Document {
+    /// Returns what stands at a path; the whole document for none.
+    fn get(&self, path: &[String]) -> Result<Option<Value>, Unfit>;
+    /// Adds a key to the mapping at `path`, which exists and has no such key.
+    fn insert(&mut self, path: &[String], key: &str, value: &Value) -> Result<(), Unfit>;
+    /// Appends an item to the list at `path`, which exists.
+    fn push(&mut self, path: &[String], item: &Value) -> Result<(), Unfit>;
+    /// Removes the key a path ends with.
+    fn remove(&mut self, path: &[String]) -> Result<(), Unfit>;
+    /// Removes an item of the list at `path`.
+    fn remove_item(&mut self, path: &[String], index: usize) -> Result<(), Unfit>;
+    /// Returns the text.
+    fn text(&self) -> String;
+}
+
+impl Unfit {
+    fn new(reason: impl ToString) -> Self {
+        Self(reason.to_string())
+    }
+}
+
+impl Format {
+    /// Returns the format of a file by its name.
+    pub(super) fn of(path: &Path) -> Self {
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("toml") => Self::Toml,
+            Some("yaml") => Self::Yaml,
+            _ => Self::Jsonc,
+        }
+    }
+
+    fn parse(self, text: &str) -> Result<Box<dyn Document>, Unfit> {
+        Ok(match self {
+            Self::Jsonc => Box::new(Jsonc::parse(text)?),
+            Self::Toml => Box::new(Toml::parse(text)?),
+            Self::Yaml => Box::new(Yaml::parse(text)?),
+        })
+    }
+
+    /// Reads a whole file as one value.
+    ///
+    /// # Errors
+    /// When it cannot be read in this format.
+    #[cfg(test)]
+    pub(super) fn read(self, text: &str) -> Result<Value, Unfit> {
+        Ok(self.parse(text)?.get(&[])?.unwrap_or_default())
+    }
+
+    /// Adds settings to a file; `text` is empty for one that does not exist.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or has something else where a table is needed.
+    pub(super) fn add(self, text: &str, settings: &Value) -> Result<Merged, Unfit> {
+        let mut merging = Merging { document: self.parse(text)?, added: Vec::new(), kept: Vec::new() };
+        merging.merge(&mut Vec::new(), settings)?;
+        let Merging { document, added, kept } = merging;
+        let merged = Merged { text: document.text(), added, kept };
+        self.parse(&merged.text)?;
+        Ok(merged)
+    }
+
+    /// Takes what was added out of a file, as far as it is still there.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub(super) fn remove(self, text: &str, added: &[Added]) -> Result<Removed, Unfit> {
+        let mut taking = Taking { document: self.parse(text)?, left: Vec::new() };
+        for Added { path, value, is_item } in added.iter().rev() {
+            if *is_item {
+                taking.take_item(path, value)?;
+            } else {
+                taking.take(&mut path.clone(), value)?;
+            }
+        }
+        let removed = Removed { text: taking.document.text(), left: taking.left };
+        self.parse(&removed.text)?;
+        Ok(removed)
+    }
+}
+
+struct Merging {
+    document: Box<dyn Document>,
+    added: Vec<Added>,
+    kept: Vec<String>,
+}
+
+impl Merging {
+    fn merge(&mut self, path: &mut Vec<String>, wanted: &Value) -> Result<(), Unfit> {
+        match (self.document.get(path)?, wanted) {
+            (None, _) => {
+                let Some((key, parent)) = path.split_last() else { return Ok(()) };
+                self.document.insert(parent, key, wanted)?;
+                self.added.push(Added { path: path.clone(), value: wanted.clone(), is_item: false });
+            }
+            (Some(Value::Object(_)), Value::Object(wanted)) => {
+                for (key, value) in wanted {
+                    path.push(key.clone());
+                    self.merge(path, value)?;
+                    path.pop();
+                }
+            }
+            (Some(Value::Array(there)), Value::Array(wanted)) => {
+                for item in wanted.iter().filter(|item| !there.contains(item)) {
+                    self.document.push(path, item)?;
+                    self.added.push(Added { path: path.clone(), value: item.clone(), is_item: true });
+                }
+            }
+            (Some(there), _) if there == *wanted => {}
+            (Some(_), Value::Object(_)) => {
+                return Err(Unfit::new(format!("`{}` is no table of settings", path.join("."))));
+            }
+            (Some(_), _) => self.kept.push(path.join(".")),
+        }
+        Ok(())
+    }
+}
+
+struct Taking {
+    document: Box<dyn Document>,
+    left: Vec<String>,
+}
+
+impl Taking {
+    fn take(&mut self, path: &mut Vec<String>, added: &Value) -> Result<(), Unfit> {
+        let Some(there) = self.document.get(path)? else { return Ok(()) };
+        if there == *added || path.last().is_some_and(|key| key == OURS) {
+            return self.document.remove(path);
+        }
+        match added {
+            Value::Object(added) if there.is_object() => {
+                for (key, value) in added {
+                    path.push(key.clone());
+                    self.take(path, value)?;
+                    path.pop();
+                }
+            }
+            Value::Array(added) if there.is_array() => {
+                for item in added.iter().rev() {
+                    self.take_item(path, item)?;
+                }
+            }
+            _ => {
+                self.left.push(path.join("."));
+                return Ok(());
+            }
+        }
+        // The table or list came with what was added.
+        match self.document.get(path)? {
+            Some(Value::Object(rest)) if rest.is_empty() => self.document.remove(path),
+            Some(Value::Array(rest)) if rest.is_empty() => self.document.remove(path),
+            _ => Ok(()),
+        }
+    }
+
+    fn take_item(&mut self, path: &[String], item: &Value) -> Result<(), Unfit> {
+        let Some(Value::Array(there)) = self.document.get(path)? else { return Ok(()) };
+        match there.iter().rposition(|other| other == item) {
+            Some(index) => self.document.remove_item(path, index),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
