@@ -69,6 +69,10 @@ impl Host for Env {
         std::env::var_os(name)
     }
 
+    fn variables(&self) -> Vec<(String, OsString)> {
+        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value))).collect()
+    }
+
     fn places(&self) -> Result<Places, Failure> {
         self.start().map(Start::served)
     }

@@ -63,6 +63,12 @@ impl ApprovalRule {
             && self.prefix.as_ref().is_none_or(|prefix| begins(cmd, prefix))
     }
 
+    /// Says what keeps the rule from ever asking, if anything does.
+    #[must_use]
+    pub fn fault(&self) -> Option<String> {
+        self.senseless().map(|senseless| senseless.what)
+    }
+
     /// Returns what keeps the rule from ever asking, which nobody means.
     pub(super) fn senseless(&self) -> Option<Senseless> {
         let fault = |key, what: &str| Some(Senseless { key, what: what.to_owned(), near: None });

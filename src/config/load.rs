@@ -113,7 +113,6 @@ impl Loaded {
             let source = Source { name, text: String::new() };
             Faults(vec![source.fault(None, "", error.message())])
         })?;
-        settings.bounded(own, &origins)?;
         if let Some(source) = own {
             sensible(&settings.approvals, source)?;
         }
@@ -169,37 +168,6 @@ impl Loaded {
             values.push((key, value.to_string(), origin));
         });
         values
-    }
-}
-
-impl Settings {
-    /// Tells what a schema cannot: numbers out of bounds.
-    fn bounded(&self, source: Option<&Source>, origins: &BTreeMap<String, Origin>) -> Result<(), Faults> {
-        let (limits, record) = (&self.limits, &self.record);
-        let within = [
-            ("limits.tasks", (1..=1_000).contains(&limits.tasks), "from 1 to 1000"),
-            ("limits.connections", (2..=1_000).contains(&limits.connections), "from 2 to 1000"),
-            (
-                "limits.connections_per_task",
-                (1..=1_000).contains(&limits.connections_per_task),
-                "from 1 to 1000",
-            ),
-            (
-                "limits.connections_per_process",
-                (1..=1_000).contains(&limits.connections_per_process),
-                "from 1 to 1000",
-            ),
-            ("record.keep_recordings", record.keep_recordings > 0, "1 or more"),
-        ];
-        let faults = within.into_iter().filter(|(_, fits, _)| !fits).filter_map(|(key, _, bounds)| {
-            let line = match origins.get(key) {
-                Some(Origin::File(_, line)) => Some(*line),
-                _ => None,
-            };
-            Some(source?.fault(line, key, format!("it must be {bounds}")))
-        });
-        let faults: Vec<_> = faults.collect();
-        if faults.is_empty() { Ok(()) } else { Err(Faults(faults)) }
     }
 }
 

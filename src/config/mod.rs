@@ -21,7 +21,7 @@ pub use approval::{ApprovalRule, STARTER_RULES};
 pub use load::{FILE, KEYS_FILE, Loaded, Origin, THEMES_FOLDER, WORKSPACE_FILE, read_own};
 pub use nearest::nearest;
 pub use prefix::{NoPrefix, Prefix};
-pub use save::{Error as SaveError, save_theme};
+pub use save::{Error as SaveError, save_theme, write_own};
 pub use settings::{
     AgentSettings, Color, ConsoleSettings, Env, ExecPolicy, GlyphSet, Mouse, ProgramSettings, RuntimeMode,
     Settings,

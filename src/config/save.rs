@@ -36,10 +36,14 @@ pub fn save_theme(config: &Path, name: &str) -> Result<(), Error> {
     let text = with_theme(&source, name).ok_or_else(|| {
         Error::Text(format!("change it by hand: theme = \"{name}\" under [console] in {}", path.display()))
     })?;
-    write(&path, &text).map_err(|source| Error::Write { path, source })
+    write_own(&path, &text).map_err(|source| Error::Write { path, source })
 }
 
-fn write(path: &Path, text: &str) -> io::Result<()> {
+/// Replaces the person's file by a text.
+///
+/// # Errors
+/// When it cannot be written; it is then as it was.
+pub fn write_own(path: &Path, text: &str) -> io::Result<()> {
     // A link into a folder of dotfiles stays one.
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     files::create_folder(path.parent().unwrap_or(&path))?;

@@ -62,7 +62,9 @@ pub enum Node {
     Text(String),
     /// Yes or no.
     Flag(bool),
-    /// A number, a date.
+    /// A whole number; none for one that is too large.
+    Number(Option<i64>),
+    /// A date, a number with a fraction.
     Other,
 }
 
@@ -102,7 +104,7 @@ impl Source {
     /// Reads it as `T`, whose `schema` says which keys there are.
     ///
     /// # Errors
-    /// When it is no TOML, has a key that nothing reads, or a value of another kind.
+    /// When it is no TOML, has a key that nothing reads, a value of another kind, or a number out of bounds.
     pub fn read<T: DeserializeOwned>(&self, schema: &Value) -> Result<T, Faults> {
         let entries = self.entries().map_err(|fault| Faults(vec![fault]))?;
         let mut faults = Vec::new();
@@ -126,6 +128,10 @@ impl Source {
             }
             match &entry.node {
                 Node::Table(entries) => self.check(entries, inner, &path, faults),
+                Node::Number(number) => {
+                    let fault = out_of_bounds(*number, inner);
+                    faults.extend(fault.map(|what| self.fault(entry.line, &path, what)));
+                }
                 Node::List(items) => {
                     for (_, item) in items {
                         if let Node::Table(entries) = item {
@@ -175,8 +181,22 @@ impl Source {
             ),
             DeValue::String(text) => Node::Text(text.to_string()),
             DeValue::Boolean(flag) => Node::Flag(*flag),
+            DeValue::Integer(number) => {
+                Node::Number(i64::from_str_radix(number.as_str(), number.radix()).ok())
+            }
             _ => Node::Other,
         }
+    }
+}
+
+/// Says which numbers a schema takes, where it does not take this one.
+fn out_of_bounds(number: Option<i64>, schema: &Value) -> Option<String> {
+    let (least, most) = (schema["minimum"].as_i64()?, schema["maximum"].as_i64());
+    let fits = |number| least <= number && most.is_none_or(|most| number <= most);
+    match (number.is_some_and(fits), most) {
+        (true, _) => None,
+        (false, Some(most)) => Some(format!("it must be from {least} to {most}")),
+        (false, None) => Some(format!("it must be {least} or more")),
     }
 }
 

@@ -6,6 +6,7 @@
 //! Facts about other programs, which change: Claude Code 2.1.330, Codex 0.169.0, Gemini CLI 0.61.0 and opencode 1.18.33
 //! were checked with the programs themselves (November 2026), the others against their manuals (docs/decisions).
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
@@ -15,7 +16,7 @@ use strum::IntoStaticStr;
 
 use self::Base::{Config, Home, Own, Workspace};
 use super::host::{Host, on_path};
-use super::merge::Format;
+use super::merge::{Format, OURS};
 
 /// An agent that can be connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, IntoStaticStr)]
@@ -68,6 +69,38 @@ pub(super) struct Row {
     pub(super) loss: &'static str,
     /// What is left to do by hand, and how to see that it is connected.
     pub(super) next: &'static str,
+    /// What it keeps of results, and which tools its model does not see at once.
+    pub(super) results: &'static str,
+    /// Which variables its server gets.
+    pub(super) environment: Environment,
+}
+
+/// What an agent hands on of its environment to a server.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Environment {
+    /// All of it.
+    Whole,
+    /// These variables, and those that the server's entry names.
+    Listed(&'static [&'static str]),
+    /// All but those whose names contain one of these words.
+    Without(&'static [&'static str]),
+}
+
+/// How an agent's configuration starts our program.
+#[derive(Debug)]
+pub(super) struct Entry {
+    /// The file.
+    pub(super) file: PathBuf,
+    /// For whom the file holds.
+    pub(super) scope: Scope,
+    /// The program.
+    pub(super) command: String,
+    /// Its arguments.
+    pub(super) args: Vec<String>,
+    /// Variables it sets.
+    set: Vec<(String, String)>,
+    /// Variables it has handed on.
+    handed_on: Vec<String>,
 }
 
 /// Where a file lies: a folder, and the names it may have there, the usual one first.
@@ -79,7 +112,7 @@ pub(super) struct Place {
 
 /// A folder that files of agents lie in.
 #[derive(Debug, Clone, Copy)]
-enum Base {
+pub(super) enum Base {
     /// The workspace.
     Workspace,
     /// The person's home.
@@ -111,11 +144,33 @@ const CODEX_VARIABLES: [&str; 7] = [
     "SSH_AUTH_SOCK",
     "DBUS_SESSION_BUS_ADDRESS",
 ];
+/// Variables that Codex hands on to every server.
+const CODEX_LIST: [&str; 16] = [
+    "HOME",
+    "LOGNAME",
+    "PATH",
+    "SHELL",
+    "USER",
+    "LANG",
+    "LC_ALL",
+    "TERM",
+    "TMPDIR",
+    "TZ",
+    "CURL_CA_BUNDLE",
+    "GIT_SSL_CAINFO",
+    "NODE_EXTRA_CA_CERTS",
+    "PIP_CERT",
+    "REQUESTS_CA_BUNDLE",
+    "SSL_CERT_FILE",
+];
+/// What Gemini CLI takes for the name of a secret, or of what leads to one.
+const GEMINI_SECRETS: [&str; 10] =
+    ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "KEY", "AUTH", "CREDENTIAL", "CREDS", "PRIVATE", "CERT"];
 /// The loss of an agent whose rules have no name of their own.
 const OWN_TERMINAL: &str = "the agent's own rules for its terminal no longer hold";
 
 impl Place {
-    const fn new(base: Base, names: &'static [&'static str]) -> Self {
+    pub(super) const fn new(base: Base, names: &'static [&'static str]) -> Self {
         Self { base, names }
     }
 
@@ -189,6 +244,8 @@ impl Agent {
             is_graphical: true,
             loss: OWN_TERMINAL,
             next,
+            results: "what it keeps of a result was not measured",
+            environment: Environment::Whole,
         };
         let terminal = |name, programs, loss, next| Row {
             name,
@@ -197,10 +254,13 @@ impl Agent {
             is_graphical: false,
             loss,
             next,
+            results: "",
+            environment: Environment::Whole,
         };
         match self {
             Self::Claude => Row {
                 scopes: &[Scope::Local, Scope::Project, Scope::User],
+                results: "tools are deferred behind its tool search unless the entry has alwaysLoad",
                 ..terminal(
                     "Claude Code",
                     &["claude"],
@@ -208,24 +268,36 @@ impl Agent {
                     "`claude mcp list` shows it; of a shared .mcp.json Claude Code asks once",
                 )
             },
-            Self::Codex => terminal(
-                "Codex CLI",
-                &["codex"],
-                "Codex's sandbox and its approval of commands no longer hold",
-                "`codex mcp list` shows it; a project's own file counts once the project is trusted",
-            ),
-            Self::Gemini => terminal(
-                "Gemini CLI",
-                &["gemini"],
-                "Gemini CLI's sandbox and its confirmation of commands no longer hold",
-                "`gemini mcp list` shows it; in a folder that is not trusted it is disabled",
-            ),
-            Self::Opencode => terminal(
-                "opencode",
-                &["opencode"],
-                "opencode's permissions for `bash` no longer hold",
-                "`opencode mcp list` shows it",
-            ),
+            Self::Codex => Row {
+                results: "with a model that Codex knows, tools are deferred behind its tool search, which returns 8, and results \
+                          are cut at 40,000 characters; with any other model at about 9,500",
+                environment: Environment::Listed(&CODEX_LIST),
+                ..terminal(
+                    "Codex CLI",
+                    &["codex"],
+                    "Codex's sandbox and its approval of commands no longer hold",
+                    "`codex mcp list` shows it; a project's own file counts once the project is trusted",
+                )
+            },
+            Self::Gemini => Row {
+                results: "results are cut at 40,000 characters; no tool is deferred",
+                environment: Environment::Without(&GEMINI_SECRETS),
+                ..terminal(
+                    "Gemini CLI",
+                    &["gemini"],
+                    "Gemini CLI's sandbox and its confirmation of commands no longer hold",
+                    "`gemini mcp list` shows it; in a folder that is not trusted it is disabled",
+                )
+            },
+            Self::Opencode => Row {
+                results: "of a result the first 2,000 lines or 50 KB are kept; no tool is deferred",
+                ..terminal(
+                    "opencode",
+                    &["opencode"],
+                    "opencode's permissions for `bash` no longer hold",
+                    "`opencode mcp list` shows it",
+                )
+            },
             Self::Cursor => editor(
                 "Cursor",
                 &["cursor-agent", "cursor"],
@@ -373,15 +445,79 @@ impl Agent {
         own.to_string_lossy().into_owned()
     }
 
-    /// Returns the files that may name our program, in all scopes, whether they are there or not.
-    pub(super) fn configurations(self, host: &dyn Host) -> Vec<PathBuf> {
+    /// Finds what starts our program: in the files of the scopes from the narrowest, the first that does.
+    pub(super) fn entry(self, host: &dyn Host) -> Option<Entry> {
         let workspace = host.places().map(|places| places.workspace).unwrap_or_default();
-        let scopes = self.row().scopes.iter();
-        let first = scopes.filter_map(|scope| self.targets(*scope, "", &workspace).into_iter().next());
-        let mut paths: Vec<PathBuf> = first.filter_map(|target| target.place.path(host)).collect();
-        paths.dedup();
-        paths
+        [Scope::Local, Scope::Project, Scope::User].into_iter().find_map(|scope| {
+            let is_known = self.row().scopes.contains(&scope);
+            let target = self.targets(scope, "", &workspace).into_iter().next().filter(|_| is_known)?;
+            let file = target.place.path(host)?;
+            let text = std::fs::read_to_string(&file).ok()?;
+            let settings = target.place.format().read(&text).ok()?;
+            let found = keys(&target.connect).iter().try_fold(&settings, |at, key| at.get(key))?;
+            Entry::read(file, scope, found)
+        })
     }
+
+    /// Returns the variables that the agent would start our program with, were it started from here.
+    pub(super) fn environment(self, host: &dyn Host, entry: &Entry) -> Vec<(String, OsString)> {
+        let is_handed_on = |name: &str| match self.row().environment {
+            Environment::Whole => true,
+            Environment::Listed(list) => {
+                list.contains(&name) || entry.handed_on.iter().any(|own| own == name)
+            }
+            Environment::Without(words) => {
+                let name = name.to_ascii_uppercase();
+                !words.iter().any(|word| name.contains(word))
+            }
+        };
+        let all = host.variables().into_iter().filter(|(name, _)| is_handed_on(name));
+        let set = entry.set.iter().map(|(name, value)| (name.clone(), OsString::from(value)));
+        all.chain(set).collect()
+    }
+}
+
+impl Entry {
+    fn read(file: PathBuf, scope: Scope, entry: &Value) -> Option<Self> {
+        let texts = |value: &Value| -> Vec<String> {
+            value
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(|text| Some(text.as_str()?.to_owned()))
+                .collect()
+        };
+        let (command, args) = match &entry["command"] {
+            Value::Array(_) => {
+                let mut words = texts(&entry["command"]).into_iter();
+                (words.next()?, words.collect())
+            }
+            command => (command.as_str().or(entry["cmd"].as_str())?.to_owned(), texts(&entry["args"])),
+        };
+        let set =
+            ["env", "environment", "envs"].into_iter().filter_map(|key| entry[key].as_object()).flatten();
+        let set = set.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())));
+        Some(Self { file, scope, command, args, set: set.collect(), handed_on: texts(&entry["env_vars"]) })
+    }
+
+    /// Says how our program is started, as it would be typed.
+    pub(super) fn told(&self) -> String {
+        std::iter::once(&self.command).chain(&self.args).cloned().collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Returns the keys that lead to our entry in what an agent's file gets.
+fn keys(settings: &Value) -> Vec<String> {
+    let mut keys = Vec::new();
+    let mut at = settings;
+    while let Some((key, inner)) = at.as_object().and_then(|object| object.iter().next()) {
+        keys.push(key.clone());
+        if key == OURS {
+            break;
+        }
+        at = inner;
+    }
+    keys
 }
 
 #[cfg(test)]

@@ -22,6 +22,11 @@ pub trait Host: Send + Sync {
     /// Returns an environment variable.
     fn variable(&self, name: &str) -> Option<OsString>;
 
+    /// Returns all environment variables whose names are text.
+    fn variables(&self) -> Vec<(String, OsString)> {
+        Vec::new()
+    }
+
     /// Returns the folders of the workspace.
     ///
     /// # Errors

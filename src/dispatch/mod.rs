@@ -5,6 +5,7 @@
 //! through [`Host`].
 
 mod agents;
+mod approvals;
 mod audit;
 pub mod cli_only;
 mod code;

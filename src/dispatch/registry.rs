@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 
 use super::command::Command;
 use super::{
-    audit, cli_only, completions, doctor, exec, keys, manifest, mcp, metrics_show, prose, receipt,
+    approvals, audit, cli_only, completions, doctor, exec, keys, manifest, mcp, metrics_show, prose, receipt,
     receipt_file, run_program, settings, task_export, version,
 };
 use crate::config::nearest;
@@ -37,6 +37,7 @@ pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
         Command::of::<settings::ConfigShow>(),
         Command::of::<settings::ConfigCheck>(),
         Command::of::<settings::ConfigEdit>(),
+        Command::of::<approvals::ConfigApprovals>(),
         Command::of::<prose::ProseCheck>(),
         Command::of::<prose::ProseFmt>(),
         Command::of::<prose::ProseGates>(),

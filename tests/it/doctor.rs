@@ -78,3 +78,47 @@ fn a_terminal_that_does_not_answer_holds_nothing_up() {
     });
     assert_eq!(console.exit(), 0);
 }
+
+#[test]
+fn an_agents_server_is_started_as_that_agent_does() {
+    let home = Home::new();
+    let mut served = home.serve();
+    let ask = || -> Value {
+        let mut command = home.command(&["doctor", "--agents"]);
+        command.env("AA_API", "x").env_remove("CODEX_HOME");
+        let answer: Value = serde_json::from_slice(&command.output().expect("runs").stdout).expect("JSON");
+        check_line(&answer);
+        answer["data"].clone()
+    };
+    let none = ask();
+    assert_eq!(
+        (&none["problems"], finding(&none, "agents")["state"].as_str()),
+        (&0.into(), Some("note")),
+        "{none:#}"
+    );
+    assert!(home.run(&["mcp", "install", "codex"]).status.success());
+    let data = ask();
+    let server = finding(&data, "codex server");
+    assert!(server["found"].as_str().is_some_and(|found| found.contains("tools of")), "{data:#}");
+    let runtime = finding(&data, "codex runtime");
+    assert!(
+        runtime["found"].as_str().is_some_and(|found| found.contains("the one of this workspace: serves")),
+        "{data:#}"
+    );
+    let variables = finding(&data, "codex variables")["found"].to_string();
+    assert!(variables.contains("AA_API") && !variables.contains("XDG_STATE_HOME"), "{variables}");
+    let permissions = finding(&data, "codex permissions")["found"].to_string();
+    assert!(permissions.contains("without asking") && permissions.contains("shell is off"), "{permissions}");
+    // An entry that hands on less leads to another runtime, and that is said.
+    let config = home.workspace().join("../.codex/config.toml");
+    let text = std::fs::read_to_string(&config).expect("there").replace("\"XDG_STATE_HOME\", ", "");
+    std::fs::write(&config, text).expect("written");
+    let data = ask();
+    let runtime = finding(&data, "codex runtime");
+    assert_eq!(runtime["state"], "problem", "{data:#}");
+    std::fs::write(&config, "[mcp_servers.pilothouse]\ncommand = \"/nowhere/pilothouse\"\n")
+        .expect("written");
+    let server = finding(&ask(), "codex server");
+    assert!(server["found"].as_str().is_some_and(|found| found.contains("does not start")), "{server:#}");
+    home.stop(&mut served);
+}

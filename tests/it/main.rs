@@ -1,5 +1,6 @@
 //! The integration tests: one binary, a module per front.
 
+mod approvals_from;
 mod architecture;
 mod cli_surfaces;
 mod console_batch;

@@ -1,16 +1,28 @@
-//! The agents on this machine: which are there, and whether their configuration names us.
+//! The agents on this machine: which are there, whether their configuration names us, and, with `--agents`, what comes of
+//! it when their server is started the way they do it.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::process::Command;
+use tokio::time::timeout;
 
 use super::Area::Agents;
-use super::{Finding, on_path};
-use crate::dispatch::agents::Agent;
-use crate::dispatch::host::Host;
+use super::Finding;
+use crate::config::Loaded;
+use crate::dispatch::agents::{Agent, Entry, Environment};
+use crate::dispatch::host::{Host, on_path};
+use crate::paths::Places;
 
-/// Most of a configuration that is read.
-const CONFIG_BYTES: u64 = 8 << 20;
+/// How long a server may take to answer.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// The largest answer of a server that is read.
+const MAX_ANSWER: u64 = 4 << 20;
+/// Names of variables that are shown at most.
+const SHOWN: usize = 12;
 
 /// What is known of one agent that is installed.
 #[derive(Debug)]
@@ -25,8 +37,7 @@ pub(super) struct Installed {
 pub(super) fn installed(host: &dyn Host) -> Vec<Installed> {
     let installed = Agent::ALL.into_iter().filter_map(|agent| {
         let program = agent.row().programs.iter().find_map(|name| on_path(host, name))?;
-        let named_in = agent.configurations(host).into_iter().find(|path| names_us(path));
-        Some(Installed { agent, program, named_in })
+        Some(Installed { agent, program, named_in: agent.entry(host).map(|entry| entry.file) })
     });
     installed.collect()
 }
@@ -50,10 +61,209 @@ fn judge(Installed { agent, program, named_in }: &Installed) -> Finding {
     }
 }
 
-fn names_us(path: &Path) -> bool {
-    let mut text = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(CONFIG_BYTES).read_to_end(&mut text));
-    read.is_ok() && memchr::memmem::find(&text, b"pilothouse").is_some()
+/// Starts the server of each agent that names us, as that agent does, and says what comes of it.
+pub(super) async fn probe(host: &dyn Host) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for agent in Agent::ALL {
+        if let Some(entry) = agent.entry(host) {
+            found.extend(probe_one(host, agent, &entry).await);
+        }
+    }
+    if found.is_empty() {
+        let fix = "pilothouse mcp install claude, or another agent";
+        found.push(Agents.note("agents", "no agent's configuration names pilothouse").fix(fix));
+    }
+    found
+}
+
+async fn probe_one(host: &dyn Host, agent: Agent, entry: &Entry) -> Vec<Finding> {
+    let word = agent.as_str();
+    let check = |what: &str| format!("{word} {what}");
+    let Ok(places) = host.places() else { return Vec::new() };
+    let environment = agent.environment(host, entry);
+    let start = |args: &[String]| {
+        let mut command = Command::new(&entry.command);
+        command.args(args).env_clear().envs(environment.iter().cloned()).current_dir(&places.workspace);
+        command.stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
+        command
+    };
+    let mut found = vec![match talk(start(&entry.args)).await {
+        Ok(server) => {
+            Agents.ok(check("server"), format!("{} ({}): {server}", entry.told(), entry.file.display()))
+        }
+        Err(error) => {
+            let told = format!("{} ({}): {error}", entry.told(), entry.file.display());
+            let fix = format!("pilothouse mcp install {word} --undo; pilothouse mcp install {word}");
+            return vec![Agents.problem(check("server"), told, fix)];
+        }
+    }];
+    // Our own program says where it looks in that environment.
+    let asked = |args: &[&str]| start(&args.iter().map(|arg| (*arg).to_owned()).collect::<Vec<_>>());
+    let there = ask(asked(&["doctor", "--output", "json"])).await;
+    let settings = ask(asked(&["config", "path", "--output", "json"])).await;
+    found.extend(there.map(|there| runtime(agent, &there, &places)));
+    let config = settings.and_then(|data| Some(PathBuf::from(data["config"].as_str()?)));
+    found.extend(variables(host, agent, &environment));
+    found.push(Agents.note(check("results"), agent.row().results));
+    found.push(permissions(host, agent, entry, &places));
+    found.extend(config.map(|config| approvals(agent, &config, &places)));
+    found
+}
+
+/// Speaks with a server as an agent does, and says what it offers.
+async fn talk(mut command: Command) -> Result<String, String> {
+    let mut server = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|error| format!("it does not start: {error}"))?;
+    let (Some(mut input), Some(output)) = (server.stdin.take(), server.stdout.take()) else {
+        return Err("it has no standard input and output".to_owned());
+    };
+    let talking = async {
+        let client = json!({ "name": "pilothouse-doctor", "version": env!("CARGO_PKG_VERSION") });
+        let params = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client });
+        let lines = [
+            json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params }),
+            json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
+            json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }),
+        ];
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        input.write_all(text.as_bytes()).await.map_err(|error| format!("it takes no input: {error}"))?;
+        let mut lines = BufReader::new(tokio::io::AsyncReadExt::take(output, MAX_ANSWER)).lines();
+        let mut name = String::new();
+        while let Ok(Some(line)) = lines.next_line().await {
+            let Ok(answer) = serde_json::from_str::<Value>(&line) else {
+                return Err("it does not speak MCP".to_owned());
+            };
+            let result = &answer["result"];
+            if let Some(server) = result["serverInfo"]["name"].as_str() {
+                name = format!("{server} {}", result["serverInfo"]["version"].as_str().unwrap_or_default());
+            }
+            if let Some(tools) = result["tools"].as_array() {
+                let bytes = result["tools"].to_string().len();
+                return Ok(format!("{name}, {} tools of {bytes} bytes in all", tools.len()));
+            }
+        }
+        Err("it ended before it had answered".to_owned())
+    };
+    let said = timeout(PATIENCE, talking).await;
+    // It ends by itself when its input does; if not, with its handle.
+    drop(input);
+    let _ = timeout(Duration::from_secs(2), server.wait()).await;
+    said.unwrap_or_else(|_| Err(format!("it has not answered for {} s", PATIENCE.as_secs())))
+}
+
+/// Runs one of our own commands and returns the data of its answer.
+async fn ask(mut command: Command) -> Option<Value> {
+    let output = timeout(PATIENCE, command.output()).await.ok()?.ok()?;
+    let answer: Value = serde_json::from_slice(&output.stdout).ok()?;
+    Some(answer["data"].clone()).filter(Value::is_object)
+}
+
+fn runtime(agent: Agent, there: &Value, places: &Places) -> Finding {
+    let check = format!("{} runtime", agent.as_str());
+    let said = |name: &str| {
+        let findings = there["findings"].as_array().into_iter().flatten();
+        findings
+            .filter(|one| one["check"] == name)
+            .find_map(|one| one["found"].as_str())
+            .unwrap_or("not known")
+            .to_owned()
+    };
+    let (workspace, state, runtime) = (said("workspace"), said("state folder"), said("runtime"));
+    let is = |told: &str, path: &Path| told.starts_with(&path.display().to_string());
+    if is(&workspace, &places.workspace) && is(&state, &places.state_dir) {
+        return Agents.ok(check, format!("the one of this workspace: {runtime}"));
+    }
+    let found = format!("another one than here: workspace {workspace}, state folder {state}");
+    Agents.problem(
+        check,
+        found,
+        "hand XDG_RUNTIME_DIR, XDG_STATE_HOME and HOME on to it, or move none of them",
+    )
+}
+
+/// Names the variables that the agent keeps from its server, and so from commands.
+fn variables(host: &dyn Host, agent: Agent, environment: &[(String, std::ffi::OsString)]) -> Option<Finding> {
+    let check = format!("{} variables", agent.as_str());
+    let all = host.variables();
+    let is_handed_on = |name: &String| environment.iter().any(|(handed, _)| handed == name);
+    let mut missing: Vec<String> =
+        all.into_iter().map(|(name, _)| name).filter(|name| !is_handed_on(name)).collect();
+    missing.sort();
+    if missing.is_empty() {
+        return Some(Agents.ok(check, "commands get all variables of the agent"));
+    }
+    let count = missing.len();
+    let more = if count > SHOWN { format!(" and {} more", count - SHOWN) } else { String::new() };
+    missing.truncate(SHOWN);
+    let found = format!("commands do not get {} of yours: {}{more}", count, missing.join(", "));
+    let fix = match agent.row().environment {
+        Environment::Whole => "unset what the entry sets",
+        Environment::Listed(_) => "name those that commands need in `env_vars` of its entry",
+        Environment::Without(_) => {
+            "set those that commands need in `env` of its entry, e.g. \"SSH_AUTH_SOCK\": \"$SSH_AUTH_SOCK\""
+        }
+    };
+    Some(Agents.note(check, found).fix(fix))
+}
+
+/// Says whether the agent asks before it calls our tools, and whether its own shell is on.
+fn permissions(host: &dyn Host, agent: Agent, entry: &Entry, places: &Places) -> Finding {
+    let check = format!("{} permissions", agent.as_str());
+    let (mut missing, mut shell) = (Vec::new(), None);
+    for target in agent.targets(entry.scope, &entry.command, &places.workspace) {
+        let path = target.place.path(host);
+        let text = path.and_then(|path| std::fs::read_to_string(path).ok()).unwrap_or_default();
+        let lacking = |settings: &Value| match target.place.format().add(&text, settings) {
+            Ok(merged) => merged.added.iter().map(|added| added.path.join(".")).chain(merged.kept).collect(),
+            Err(_) => vec!["a file that can be read".to_owned()],
+        };
+        missing.extend(lacking(&target.connect));
+        if !target.shell.is_null() {
+            shell = Some(lacking(&target.shell).is_empty());
+        }
+    }
+    let shell = match shell {
+        Some(true) => "its own shell is off",
+        Some(false) => "its own shell is on",
+        None => "its own shell is turned off by hand",
+    };
+    let install = format!("pilothouse mcp install {} --scope {}", agent.as_str(), <&str>::from(entry.scope));
+    if !missing.is_empty() {
+        let found = format!(
+            "it may ask before each call; not as `mcp install` leaves it: {}; {shell}",
+            missing.join(", ")
+        );
+        return Agents.note(check, found).fix(install);
+    }
+    let asks = if agent.row().is_graphical {
+        "it asks before calls as its own settings say"
+    } else {
+        "it calls our tools without asking"
+    };
+    let finding = Agents.note(check, format!("{asks}; {shell}"));
+    if shell.ends_with("on") { finding.fix(install) } else { finding }
+}
+
+/// Says what is asked about here, by the settings that hold in the agent's environment.
+fn approvals(agent: Agent, config: &Path, places: &Places) -> Finding {
+    let check = format!("{} approvals", agent.as_str());
+    let folder = config.parent().unwrap_or(config);
+    let count = Loaded::read(folder, &places.workspace).map_or(0, |loaded| loaded.settings.approvals.len());
+    let elsewhere = folder != places.config_dir;
+    let told = format!("{count} approval rules in {}", config.display());
+    if elsewhere {
+        let fix = "hand XDG_CONFIG_HOME on to it, or do not move it";
+        return Agents.problem(check, format!("{told}, not in {}", places.config_dir.display()), fix);
+    }
+    match count {
+        0 => Agents
+            .note(check, "no command waits for your word")
+            .fix("pilothouse mcp config claude --part approvals"),
+        _ => Agents.ok(check, told),
+    }
 }
 
 #[cfg(test)]

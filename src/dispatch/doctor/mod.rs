@@ -6,15 +6,27 @@ mod folders;
 mod system;
 mod terminal;
 
-use schemars::JsonSchema;
-use serde::Serialize;
+use std::borrow::Cow;
 
-use super::command::{Example, Local, Nothing};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::command::{Example, Local};
 use super::context::Context;
 use super::host::on_path;
 use super::response::Failure;
 
 pub(super) struct Doctor;
+
+/// What to look at.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {
+    /// Start the server of each connected agent as that agent does: which runtime it reaches, which variables commands
+    /// get, what is cut, deferred and asked about.
+    #[serde(default)]
+    agents: bool,
+}
 
 /// What was found.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -25,13 +37,20 @@ pub(super) struct Output {
     findings: Vec<Finding>,
 }
 
+impl Output {
+    fn of(findings: Vec<Finding>) -> Self {
+        let problems = findings.iter().filter(|finding| finding.state == State::Problem).count();
+        Self { problems, findings }
+    }
+}
+
 /// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct Finding {
     /// What it belongs to.
     area: Area,
     /// What was looked at.
-    check: &'static str,
+    check: Cow<'static, str>,
     /// Whether it is well.
     state: State,
     /// What was found.
@@ -67,15 +86,20 @@ enum State {
 }
 
 impl Area {
-    fn ok(self, check: &'static str, found: impl Into<String>) -> Finding {
-        Finding { area: self, check, state: State::Ok, found: found.into(), fix: None }
+    fn ok(self, check: impl Into<Cow<'static, str>>, found: impl Into<String>) -> Finding {
+        Finding { area: self, check: check.into(), state: State::Ok, found: found.into(), fix: None }
     }
 
-    fn note(self, check: &'static str, found: impl Into<String>) -> Finding {
+    fn note(self, check: impl Into<Cow<'static, str>>, found: impl Into<String>) -> Finding {
         Finding { state: State::Note, ..self.ok(check, found) }
     }
 
-    fn problem(self, check: &'static str, found: impl Into<String>, fix: impl Into<String>) -> Finding {
+    fn problem(
+        self,
+        check: impl Into<Cow<'static, str>>,
+        found: impl Into<String>,
+        fix: impl Into<String>,
+    ) -> Finding {
         Finding { state: State::Problem, fix: Some(fix.into()), ..self.ok(check, found) }
     }
 }
@@ -90,18 +114,23 @@ impl Local for Doctor {
     const PATH: &'static str = "doctor";
     const ABOUT: &'static str =
         "Check the terminal, the system, folders and agents, and say how to fix what is wrong";
-    const EXAMPLES: &'static [Example] = &[Example { about: "Look at everything", input: "{}" }];
+    const EXAMPLES: &'static [Example] = &[
+        Example { about: "Look at everything", input: "{}" },
+        Example { about: "Start each agent's server as that agent does", input: r#"{"agents":true}"# },
+    ];
 
-    type Input = Nothing;
+    type Input = Input;
     type Output = Output;
 
-    async fn run(cx: &mut Context, _input: Nothing) -> Result<Output, Failure> {
+    async fn run(cx: &mut Context, input: Input) -> Result<Output, Failure> {
+        if input.agents {
+            return Ok(Output::of(agents::probe(&*cx.host).await));
+        }
         let mut findings = terminal::findings(&terminal::Known::gather(&*cx.host).await);
         findings.extend(system::findings(&system::Known::gather(&*cx.host)));
         findings.extend(folders::look(&*cx.host).await);
         findings.extend(agents::findings(&agents::installed(&*cx.host)));
-        let problems = findings.iter().filter(|finding| finding.state == State::Problem).count();
-        Ok(Output { problems, findings })
+        Ok(Output::of(findings))
     }
 
     fn text(output: &Output) -> String {

@@ -221,6 +221,8 @@ fn tmux(tmux: &Tmux) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use std::borrow::Cow;
+
     use super::*;
     use crate::dispatch::doctor::State;
     use crate::terminal::host_terminal::HostTerminal;
@@ -255,7 +257,8 @@ mod tests {
 
     fn problems(known: &Known) -> Vec<(&'static str, Option<String>)> {
         let bad = findings(known).into_iter().filter(|finding| finding.state == State::Problem);
-        bad.map(|finding| (finding.check, finding.fix)).collect()
+        let name = |check| if let Cow::Borrowed(check) = check { check } else { "" };
+        bad.map(|finding| (name(finding.check), finding.fix)).collect()
     }
 
     #[test]

@@ -114,7 +114,6 @@ impl Format {
     ///
     /// # Errors
     /// When it cannot be read in this format.
-    #[cfg(test)]
     pub(super) fn read(self, text: &str) -> Result<Value, Unfit> {
         Ok(self.parse(text)?.get(&[])?.unwrap_or_default())
     }

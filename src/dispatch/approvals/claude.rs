@@ -1,0 +1,81 @@
+//! Claude Code's permission rules. Pure.
+
+use serde_json::Value;
+
+use super::Rules;
+use crate::dispatch::agents::{Base, Place};
+use crate::dispatch::merge::Format;
+
+/// The tools that are Claude Code's own shell: a rule that takes one away as a whole is no rule about commands.
+const SHELL: &str = "Bash";
+
+pub(super) fn places() -> Vec<(Place, Option<&'static str>)> {
+    vec![
+        (Place::new(Base::Own("CLAUDE_CONFIG_DIR", ".claude"), &["settings.json"]), None),
+        (Place::new(Base::Workspace, &[".claude/settings.json"]), None),
+        (Place::new(Base::Workspace, &[".claude/settings.local.json"]), None),
+    ]
+}
+
+/// Reads `permissions.ask` and `permissions.deny`. What Claude Code would refuse is asked about here.
+pub(super) fn translate(name: &str, text: &str, rules: &mut Rules) -> Result<(), String> {
+    let settings = Format::Jsonc.read(text).map_err(|error| error.to_string())?;
+    let permissions = &settings["permissions"];
+    for list in ["deny", "ask"] {
+        for rule in permissions[list].as_array().into_iter().flatten().filter_map(Value::as_str) {
+            let from = format!("{name}: {list} {rule}");
+            match rule.strip_prefix(SHELL) {
+                Some("" | "(*)") if list == "ask" => rules.ask(None, &from),
+                Some(rest) => {
+                    if let Some(pattern) = rest.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
+                        command(pattern, &from, rules);
+                    }
+                }
+                // About another tool.
+                None => {}
+            }
+        }
+    }
+    if let Some(mode) = permissions["defaultMode"].as_str().filter(|mode| *mode != "bypassPermissions") {
+        let why = "what no rule of it allows is asked about there; here a rule without any field asks about every command";
+        rules.leave(&format!("{name}: defaultMode {mode}"), why);
+    }
+    Ok(())
+}
+
+/// `git push:*`, `git push *` and `git push` all ask here about what begins with these words.
+fn command(pattern: &str, from: &str, rules: &mut Rules) {
+    let words = pattern.strip_suffix(":*").or_else(|| pattern.strip_suffix(" *")).unwrap_or(pattern);
+    if words.contains('*') {
+        return rules.leave(from, "a `*` elsewhere than at the end");
+    }
+    rules.ask(Some(words.trim()), from);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_about_commands_are_translated_and_nothing_is_guessed() {
+        let text = r#"{ // mine
+            "permissions": {
+                "defaultMode": "default",
+                "allow": ["Bash(npm run:*)"],
+                "ask": ["Bash(git push:*)", "Bash(rm *)", "Read(./.env)", "Bash(git * main)", "Bash(ls; rm:*)"],
+                "deny": ["Bash", "Monitor", "Bash(curl:*)", "Bash(git push:*)", "Bash(npm publish)", "Bash(npm*)"],
+            } }"#;
+        let mut rules = Rules::default();
+        translate("f", text, &mut rules).expect("readable");
+        let prefixes: Vec<_> = rules.translated.iter().filter_map(|one| one.rule.prefix.as_deref()).collect();
+        assert_eq!(prefixes, ["curl", "git push", "npm publish", "rm"]);
+        let left = rules.untranslated.join("\n");
+        for rule in ["Bash(npm*)", "Bash(git * main)", "Bash(ls; rm:*)", "defaultMode default"] {
+            assert!(left.contains(rule), "{rule}: {left}");
+        }
+        let mut rules = Rules::default();
+        translate("f", r#"{"permissions": {"ask": ["Bash"]}}"#, &mut rules).expect("readable");
+        assert_eq!(rules.translated[0].rule, crate::config::ApprovalRule::default());
+        assert!(translate("f", "{", &mut rules).is_err());
+    }
+}

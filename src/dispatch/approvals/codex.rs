@@ -1,0 +1,209 @@
+//! Codex's rules: `prefix_rule(…)` in files of Starlark, of which only this call with literal arguments is read. Pure.
+
+use serde_json::Value;
+
+use super::Rules;
+use crate::dispatch::agents::{Base, Place};
+use crate::dispatch::merge::Format;
+
+/// Most prefixes that one rule with alternatives may stand for.
+const MAX_PREFIXES: usize = 64;
+/// How deep lists may be nested.
+const MAX_DEPTH: usize = 4;
+
+pub(super) fn places() -> Vec<(Place, Option<&'static str>)> {
+    let home = Base::Own("CODEX_HOME", ".codex");
+    vec![
+        (Place::new(home, &["config.toml"]), None),
+        (Place::new(home, &["rules"]), Some("rules")),
+        (Place::new(Base::Workspace, &[".codex/config.toml"]), None),
+        (Place::new(Base::Workspace, &[".codex/rules"]), Some("rules")),
+    ]
+}
+
+/// Reads rules that prompt or forbid. What Codex would forbid is asked about here.
+pub(super) fn translate(name: &str, text: &str, rules: &mut Rules) -> Result<(), String> {
+    if name.ends_with(".toml") {
+        let settings = Format::Toml.read(text).map_err(|error| error.to_string())?;
+        for (key, why) in [
+            (
+                "approval_policy",
+                "Codex decides by what its sandbox allows; here a rule without any field asks about every command",
+            ),
+            ("sandbox_mode", "commands run here are in no sandbox"),
+        ] {
+            if let Some(value) = settings[key].as_str() {
+                rules.leave(&format!("{name}: {key} {value}"), why);
+            }
+        }
+        return Ok(());
+    }
+    let tokens = tokens(text)?;
+    let mut rest = tokens.as_slice();
+    while let Some((first, after)) = rest.split_first() {
+        match (first, after.first()) {
+            (Token::Word(called), Some(Token::Mark('('))) => {
+                let (arguments, next) = arguments(&after[1..])?;
+                if called == "prefix_rule" {
+                    prefix_rule(name, &arguments, rules);
+                } else if called != "host_executable" {
+                    rules.leave(&format!("{name}: {called}(…)"), "only prefix_rule is read");
+                }
+                rest = next;
+            }
+            _ => return Err("only calls with literal arguments are read".to_owned()),
+        }
+    }
+    Ok(())
+}
+
+fn prefix_rule(name: &str, arguments: &[(String, Value)], rules: &mut Rules) {
+    let argument = |key: &str| arguments.iter().find(|(name, _)| name == key).map(|(_, value)| value);
+    let decision = argument("decision").and_then(Value::as_str).unwrap_or("allow");
+    if decision == "allow" {
+        return;
+    }
+    let pattern = argument("pattern").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let from = format!("{name}: {decision} {}", Value::from(pattern));
+    let mut prefixes = vec![Vec::new()];
+    for element in pattern {
+        let words: Vec<&str> = match element {
+            Value::Array(words) => words.iter().filter_map(Value::as_str).collect(),
+            word => word.as_str().into_iter().collect(),
+        };
+        let longer = |prefix: &Vec<String>| -> Vec<Vec<String>> {
+            words.iter().map(|word| prefix.iter().cloned().chain([quoted(word)]).collect()).collect()
+        };
+        prefixes = prefixes.iter().flat_map(longer).collect();
+        if prefixes.len() > MAX_PREFIXES {
+            return rules.leave(&from, "it stands for too many commands");
+        }
+    }
+    prefixes.iter().for_each(|words| rules.ask(Some(&words.join(" ")), &from));
+}
+
+/// Writes a word so that a shell reads it as one.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+/// A piece of Starlark.
+#[derive(Debug, Clone, PartialEq)]
+enum Token {
+    Word(String),
+    Text(String),
+    Mark(char),
+}
+
+fn tokens(text: &str) -> Result<Vec<Token>, String> {
+    let mut tokens = Vec::new();
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '#' => while chars.next_if(|c| *c != '\n').is_some() {},
+            '"' | '\'' => {
+                let mut value = String::new();
+                loop {
+                    match chars.next() {
+                        Some(end) if end == c => break,
+                        Some('\\') => value.extend(chars.next()),
+                        Some('\n') | None => return Err("a text that does not end".to_owned()),
+                        Some(c) => value.push(c),
+                    }
+                }
+                tokens.push(Token::Text(value));
+            }
+            '(' | ')' | '[' | ']' | ',' | '=' => tokens.push(Token::Mark(c)),
+            c if c.is_alphabetic() || c == '_' => {
+                let mut word = String::from(c);
+                while let Some(c) = chars.next_if(|c| c.is_alphanumeric() || *c == '_') {
+                    word.push(c);
+                }
+                tokens.push(Token::Word(word));
+            }
+            c if c.is_whitespace() => {}
+            c => return Err(format!("`{c}` is not understood")),
+        }
+    }
+    Ok(tokens)
+}
+
+/// The named arguments of a call, and what follows it.
+type Arguments<'a> = (Vec<(String, Value)>, &'a [Token]);
+
+fn arguments(mut rest: &[Token]) -> Result<Arguments<'_>, String> {
+    let mut arguments = Vec::new();
+    loop {
+        match rest {
+            [Token::Mark(')'), rest @ ..] => return Ok((arguments, rest)),
+            [Token::Mark(','), after @ ..] => rest = after,
+            [Token::Word(name), Token::Mark('='), after @ ..] => {
+                let (value, after) = value(after, 0)?;
+                arguments.push((name.clone(), value));
+                rest = after;
+            }
+            _ => return Err("only named arguments with literal values are read".to_owned()),
+        }
+    }
+}
+
+fn value(tokens: &[Token], depth: usize) -> Result<(Value, &[Token]), String> {
+    match tokens {
+        [Token::Text(text), rest @ ..] => Ok((Value::from(text.as_str()), rest)),
+        [Token::Mark('['), rest @ ..] if depth < MAX_DEPTH => {
+            let (mut items, mut rest) = (Vec::new(), rest);
+            loop {
+                match rest {
+                    [Token::Mark(']'), rest @ ..] => return Ok((Value::from(items), rest)),
+                    [Token::Mark(','), after @ ..] => rest = after,
+                    _ => {
+                        let (item, after) = value(rest, depth + 1)?;
+                        items.push(item);
+                        rest = after;
+                    }
+                }
+            }
+        }
+        _ => Err("only texts and lists of texts are read".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefix_rules_that_prompt_or_forbid_are_translated() {
+        let text = r#"
+# my rules
+prefix_rule(
+    pattern = ["git", ["push", "fetch"]],
+    decision = "prompt",
+    justification = "it (really) leaves, 'quoted'",
+    match = [["git", "push", "origin"], "git fetch"],
+)
+prefix_rule(pattern=["rm", "-rf", "my dir"], decision="forbidden")
+prefix_rule(pattern=["ls"], decision="allow")
+prefix_rule(pattern=["cat"])
+other(name="x")
+"#;
+        let mut rules = Rules::default();
+        translate("r.rules", text, &mut rules).expect("readable");
+        let prefixes: Vec<_> = rules.translated.iter().filter_map(|one| one.rule.prefix.as_deref()).collect();
+        assert_eq!(prefixes, ["git push", "git fetch", "rm -rf 'my dir'"]);
+        assert_eq!(rules.untranslated, ["r.rules: other(…): only prefix_rule is read"]);
+        for text in
+            ["for x in y: z()", "prefix_rule(pattern=[x])", "prefix_rule(\"a\")", "prefix_rule(pattern=['a'"]
+        {
+            assert!(translate("r.rules", text, &mut Rules::default()).is_err(), "{text}");
+        }
+        let mut rules = Rules::default();
+        translate("config.toml", "approval_policy = \"untrusted\"\n", &mut rules).expect("readable");
+        assert!(rules.untranslated[0].starts_with("config.toml: approval_policy untrusted: "));
+    }
+}
