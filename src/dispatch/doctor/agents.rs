@@ -259,9 +259,7 @@ fn approvals(agent: Agent, config: &Path, places: &Places) -> Finding {
         return Agents.problem(check, format!("{told}, not in {}", places.config_dir.display()), fix);
     }
     match count {
-        0 => Agents
-            .note(check, "no command waits for your word")
-            .fix("pilothouse mcp config claude --part approvals"),
+        0 => Agents.note(check, "no command waits for your word").fix(agent.rules()),
         _ => Agents.ok(check, told),
     }
 }

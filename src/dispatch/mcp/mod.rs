@@ -33,14 +33,8 @@ fn scope_of(agent: Agent, asked: Option<Scope>) -> Result<Scope, Failure> {
 
 /// Says what the settings take away, and what can be put in its place.
 fn losses(agent: Agent) -> Vec<String> {
-    let rules = match agent {
-        Agent::Claude | Agent::Codex | Agent::Gemini => {
-            format!(
-                "`pilothouse config approvals --from {}` turns its rules into approval rules",
-                agent.as_str()
-            )
-        }
-        _ => "`pilothouse mcp config --part approvals` prints rules to begin with".to_owned(),
-    };
-    vec![format!("what this takes away: {} for commands run here; {PROTECTION}", agent.row().loss), rules]
+    vec![
+        format!("what this takes away: {} for commands run here; {PROTECTION}", agent.row().loss),
+        format!("approval rules to put in their place: `{}`", agent.rules()),
+    ]
 }

@@ -1,0 +1,103 @@
+//! How the files of an agent start our program, and with which variables.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use super::{Agent, Environment, Scope};
+use crate::dispatch::host::Host;
+use crate::dispatch::merge::OURS;
+
+/// How an agent's configuration starts our program.
+#[derive(Debug)]
+pub(in crate::dispatch) struct Entry {
+    /// The file.
+    pub(in crate::dispatch) file: PathBuf,
+    /// For whom the file holds.
+    pub(in crate::dispatch) scope: Scope,
+    /// The program.
+    pub(in crate::dispatch) command: String,
+    /// Its arguments.
+    pub(in crate::dispatch) args: Vec<String>,
+    /// Variables it sets.
+    set: Vec<(String, String)>,
+    /// Variables it has handed on.
+    handed_on: Vec<String>,
+}
+
+impl Agent {
+    /// Finds what starts our program: in the files of the scopes from the narrowest, the first that does.
+    pub(in crate::dispatch) fn entry(self, host: &dyn Host) -> Option<Entry> {
+        let workspace = host.places().map(|places| places.workspace).unwrap_or_default();
+        [Scope::Local, Scope::Project, Scope::User].into_iter().find_map(|scope| {
+            let is_known = self.row().scopes.contains(&scope);
+            let target = self.targets(scope, "", &workspace).into_iter().next().filter(|_| is_known)?;
+            let file = target.place.path(host)?;
+            let text = std::fs::read_to_string(&file).ok()?;
+            let settings = target.place.format().read(&text).ok()?;
+            let found = keys(&target.connect).iter().try_fold(&settings, |at, key| at.get(key))?;
+            Entry::read(file, scope, found)
+        })
+    }
+
+    /// Returns the variables that the agent would start our program with, were it started from here.
+    pub(in crate::dispatch) fn environment(self, host: &dyn Host, entry: &Entry) -> Vec<(String, OsString)> {
+        let is_handed_on = |name: &str| match self.row().environment {
+            Environment::Whole => true,
+            Environment::Listed(list) => {
+                list.contains(&name) || entry.handed_on.iter().any(|own| own == name)
+            }
+            Environment::Without(words) => {
+                let name = name.to_ascii_uppercase();
+                !words.iter().any(|word| name.contains(word))
+            }
+        };
+        let all = host.variables().into_iter().filter(|(name, _)| is_handed_on(name));
+        let set = entry.set.iter().map(|(name, value)| (name.clone(), OsString::from(value)));
+        all.chain(set).collect()
+    }
+}
+
+impl Entry {
+    fn read(file: PathBuf, scope: Scope, entry: &Value) -> Option<Self> {
+        let texts = |value: &Value| -> Vec<String> {
+            value
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(|text| Some(text.as_str()?.to_owned()))
+                .collect()
+        };
+        let (command, args) = match &entry["command"] {
+            Value::Array(_) => {
+                let mut words = texts(&entry["command"]).into_iter();
+                (words.next()?, words.collect())
+            }
+            command => (command.as_str().or(entry["cmd"].as_str())?.to_owned(), texts(&entry["args"])),
+        };
+        let set =
+            ["env", "environment", "envs"].into_iter().filter_map(|key| entry[key].as_object()).flatten();
+        let set = set.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())));
+        Some(Self { file, scope, command, args, set: set.collect(), handed_on: texts(&entry["env_vars"]) })
+    }
+
+    /// Says how our program is started, as it would be typed.
+    pub(in crate::dispatch) fn told(&self) -> String {
+        std::iter::once(&self.command).chain(&self.args).cloned().collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Returns the keys that lead to our entry in what an agent's file gets.
+fn keys(settings: &Value) -> Vec<String> {
+    let mut keys = Vec::new();
+    let mut at = settings;
+    while let Some((key, inner)) = at.as_object().and_then(|object| object.iter().next()) {
+        keys.push(key.clone());
+        if key == OURS {
+            break;
+        }
+        at = inner;
+    }
+    keys
+}

@@ -1,0 +1,229 @@
+//! The agents that `mcp install` and `mcp config` connect and `doctor` looks for.
+//!
+//! **To add one**: a variant of [`Agent`], its place in [`Agent::ALL`] and its row in [`Agent::row`], all in this file,
+//! and what its files get in [`Agent::targets`] (`files.rs`); the compiler asks for the last two.
+//!
+//! Facts about other programs, which change: Claude Code 2.1.330, Codex 0.169.0, Gemini CLI 0.61.0 and opencode 1.18.33
+//! were checked with the programs themselves (November 2026), the others against their manuals (docs/decisions).
+
+mod entry;
+mod files;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
+
+pub(super) use self::entry::Entry;
+pub(super) use self::files::{Base, Place};
+
+/// An agent that can be connected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, IntoStaticStr)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum Agent {
+    /// Claude Code.
+    Claude,
+    /// Codex CLI.
+    Codex,
+    /// Gemini CLI.
+    Gemini,
+    /// opencode.
+    Opencode,
+    /// Cursor.
+    Cursor,
+    /// VS Code.
+    Vscode,
+    /// Zed.
+    Zed,
+    /// Goose.
+    Goose,
+}
+
+/// For whom an agent is connected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, IntoStaticStr)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub(super) enum Scope {
+    /// You, in this workspace.
+    Local,
+    /// Everybody who works in this workspace: the files are shared.
+    Project,
+    /// You, everywhere.
+    User,
+}
+
+/// How one agent is found on a machine and connected.
+#[derive(Debug)]
+pub(super) struct Row {
+    /// What it is called.
+    pub(super) name: &'static str,
+    /// The names its program may have.
+    pub(super) programs: &'static [&'static str],
+    /// The scopes it has, the usual one first.
+    pub(super) scopes: &'static [Scope],
+    /// It is started from a desktop, without the PATH of a shell.
+    pub(super) is_graphical: bool,
+    /// What the agent itself no longer keeps from happening.
+    pub(super) loss: &'static str,
+    /// What is left to do by hand, and how to see that it is connected.
+    pub(super) next: &'static str,
+    /// What it keeps of results, and which tools its model does not see at once.
+    pub(super) results: &'static str,
+    /// Which variables its server gets.
+    pub(super) environment: Environment,
+}
+
+/// What an agent hands on of its environment to a server.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Environment {
+    /// All of it.
+    Whole,
+    /// These variables, and those that the server's entry names.
+    Listed(&'static [&'static str]),
+    /// All but those whose names contain one of these words.
+    Without(&'static [&'static str]),
+}
+
+/// Variables that Codex hands on to every server.
+const CODEX_LIST: [&str; 16] = [
+    "HOME",
+    "LOGNAME",
+    "PATH",
+    "SHELL",
+    "USER",
+    "LANG",
+    "LC_ALL",
+    "TERM",
+    "TMPDIR",
+    "TZ",
+    "CURL_CA_BUNDLE",
+    "GIT_SSL_CAINFO",
+    "NODE_EXTRA_CA_CERTS",
+    "PIP_CERT",
+    "REQUESTS_CA_BUNDLE",
+    "SSL_CERT_FILE",
+];
+/// What Gemini CLI takes for the name of a secret, or of what leads to one.
+const GEMINI_SECRETS: [&str; 10] =
+    ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "KEY", "AUTH", "CREDENTIAL", "CREDS", "PRIVATE", "CERT"];
+/// The loss of an agent whose rules have no name of their own.
+const OWN_TERMINAL: &str = "the agent's own rules for its terminal no longer hold";
+
+impl Agent {
+    /// All of them, in the order of help texts.
+    pub const ALL: [Self; 8] = [
+        Self::Claude,
+        Self::Codex,
+        Self::Gemini,
+        Self::Opencode,
+        Self::Cursor,
+        Self::Vscode,
+        Self::Zed,
+        Self::Goose,
+    ];
+
+    /// Returns the word it is called by.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+
+    /// Returns what is known of it.
+    pub(super) fn row(self) -> Row {
+        let editor = |name, programs, next| Row {
+            name,
+            programs,
+            scopes: &[Scope::User, Scope::Project],
+            is_graphical: true,
+            loss: OWN_TERMINAL,
+            next,
+            results: "what it keeps of a result was not measured",
+            environment: Environment::Whole,
+        };
+        let terminal = |name, programs, loss, next| Row {
+            name,
+            programs,
+            scopes: &[Scope::User, Scope::Project],
+            is_graphical: false,
+            loss,
+            next,
+            results: "",
+            environment: Environment::Whole,
+        };
+        match self {
+            Self::Claude => Row {
+                scopes: &[Scope::Local, Scope::Project, Scope::User],
+                results: "tools are deferred behind its tool search unless the entry has alwaysLoad",
+                ..terminal(
+                    "Claude Code",
+                    &["claude"],
+                    "Claude Code's Bash rules and its sandbox no longer hold",
+                    "`claude mcp list` shows it; of a shared .mcp.json Claude Code asks once",
+                )
+            },
+            Self::Codex => Row {
+                results: "with a model that Codex knows, tools are deferred behind its tool search, which returns 8, and results \
+                          are cut at 40,000 characters; with any other model at about 9,500",
+                environment: Environment::Listed(&CODEX_LIST),
+                ..terminal(
+                    "Codex CLI",
+                    &["codex"],
+                    "Codex's sandbox and its approval of commands no longer hold",
+                    "`codex mcp list` shows it; a project's own file counts once the project is trusted",
+                )
+            },
+            Self::Gemini => Row {
+                results: "results are cut at 40,000 characters; no tool is deferred",
+                environment: Environment::Without(&GEMINI_SECRETS),
+                ..terminal(
+                    "Gemini CLI",
+                    &["gemini"],
+                    "Gemini CLI's sandbox and its confirmation of commands no longer hold",
+                    "`gemini mcp list` shows it; in a folder that is not trusted it is disabled",
+                )
+            },
+            Self::Opencode => Row {
+                results: "of a result the first 2,000 lines or 50 KB are kept; no tool is deferred",
+                ..terminal(
+                    "opencode",
+                    &["opencode"],
+                    "opencode's permissions for `bash` no longer hold",
+                    "`opencode mcp list` shows it",
+                )
+            },
+            Self::Cursor => editor(
+                "Cursor",
+                &["cursor-agent", "cursor"],
+                "no setting is known that turns Cursor's own terminal tool off: ask for pilothouse in a project rule",
+            ),
+            Self::Vscode => editor(
+                "VS Code",
+                &["code"],
+                "turn the built-in terminal tools off in the chat's tool picker (\"Configure Tools\")",
+            ),
+            Self::Zed => editor(
+                "Zed",
+                &["zed", "zeditor"],
+                "turn the tool `terminal` off in the agent profile you use",
+            ),
+            Self::Goose => Row {
+                scopes: &[Scope::User],
+                ..editor(
+                    "goose",
+                    &["goose"],
+                    "the built-in shell is a tool of the extension `developer`: turn that off with `goose configure`",
+                )
+            },
+        }
+    }
+
+    /// Returns the command that shows approval rules for its commands: its own where they can be read, else a starter set.
+    pub(super) fn rules(self) -> String {
+        match self {
+            Self::Claude | Self::Codex | Self::Gemini => {
+                format!("pilothouse config approvals --from {}", self.as_str())
+            }
+            _ => format!("pilothouse mcp config {} --part approvals", self.as_str()),
+        }
+    }
+}
