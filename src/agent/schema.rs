@@ -12,10 +12,12 @@ use crate::tools::{TOOLS, Tool};
 /// tokens, which is 256,000 characters.
 const CLAUDE_RESULT_KEY: &str = "anthropic/maxResultSizeChars";
 const CLAUDE_RESULT_CHARS: u64 = 300_000;
+/// Asks Claude Code to show the tools to its model from the start, not behind a search.
+const CLAUDE_LOAD_KEY: &str = "anthropic/alwaysLoad";
 
 /// Returns the tools as a client lists them.
 pub(super) fn list(profile: Profile) -> Vec<McpTool> {
-    TOOLS.iter().map(|tool| describe(tool, profile)).collect()
+    TOOLS.iter().filter(|tool| tool.is_listed).map(|tool| describe(tool, profile)).collect()
 }
 
 fn describe(tool: &Tool, profile: Profile) -> McpTool {
@@ -28,7 +30,8 @@ fn describe(tool: &Tool, profile: Profile) -> McpTool {
     );
     let mut meta = MetaObject::default();
     meta.insert(CLAUDE_RESULT_KEY.to_owned(), json!(CLAUDE_RESULT_CHARS));
-    let described = McpTool::new(tool.name, tool.description, object((tool.input_schema)()))
+    meta.insert(CLAUDE_LOAD_KEY.to_owned(), json!(true));
+    let described = McpTool::new(tool.name, tool.description, object(open((tool.input_schema)())))
         .with_title(tool.title)
         .with_annotations(hints)
         .with_meta(meta);
@@ -36,6 +39,21 @@ fn describe(tool: &Tool, profile: Profile) -> McpTool {
         Profile::Receipt => described,
         Profile::Structured => described.with_raw_output_schema(object(envelope_schema(tool))),
     }
+}
+
+/// Lets a schema allow fields that it does not name. The runtime goes on refusing them, with the name that was meant; a
+/// client that checks schemas itself would keep that from its model.
+fn open(mut schema: Value) -> Value {
+    match &mut schema {
+        Value::Object(object) => {
+            for (key, value) in object.iter_mut() {
+                *value = if key == "additionalProperties" { json!(true) } else { open(value.take()) };
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| *item = open(item.take())),
+        _ => {}
+    }
+    schema
 }
 
 /// Returns the schema of a tool's canonical envelope.
@@ -91,7 +109,11 @@ mod tests {
     #[test]
     fn the_list_is_the_table_in_its_order() {
         let names: Vec<_> = list(Profile::Receipt).into_iter().map(|tool| tool.name).collect();
-        assert_eq!(names, TOOLS.iter().map(|tool| tool.name).collect::<Vec<_>>());
+        assert_eq!(
+            names,
+            TOOLS.iter().filter(|tool| tool.is_listed).map(|tool| tool.name).collect::<Vec<_>>()
+        );
+        assert!(names.len() <= 8, "a tool search of a client returns no more: {names:?}");
         assert!(list(Profile::Receipt).iter().all(|tool| tool.output_schema.is_none()));
         assert!(list(Profile::Structured).iter().all(|tool| tool.output_schema.is_some()));
     }
@@ -102,6 +124,7 @@ mod tests {
             let schema = Value::Object(tool.input_schema.as_ref().clone());
             assert_eq!(schema["type"], "object", "{}", tool.name);
             walk(&schema, &mut |key, value| {
+                assert!(key != "additionalProperties" || *value == json!(true), "{}: {value}", tool.name);
                 assert!(key != "format", "{}: format {value}", tool.name);
                 assert!(key != "type" || value.is_string(), "{}: type {value}", tool.name);
                 assert!(key != "default" || !value.is_null(), "{}: default null", tool.name);
@@ -126,7 +149,7 @@ mod tests {
     fn hints_tell_what_only_reads_from_what_changes() {
         for tool in list(Profile::Receipt) {
             let hints = tool.annotations.expect("annotated");
-            let readers = ["TaskList", "TaskStatus", "TaskOutput", "QuestionList"];
+            let readers = ["TaskList", "TaskStatus", "TaskOutput"];
             let reads = readers.contains(&tool.name.as_ref());
             assert_eq!(hints.read_only_hint, Some(reads), "{}", tool.name);
             assert_eq!(hints.destructive_hint, Some(!reads), "{}", tool.name);

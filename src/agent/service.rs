@@ -27,14 +27,14 @@ use crate::tools::{self, Caller, Room};
 const HEARTBEAT: Duration = Duration::from_secs(5);
 /// What every agent is told once.
 const INSTRUCTIONS: &str = "\
-Pilothouse runs your commands where an operator watches them live and may type into them or stop them. \
-Run every command through these tools rather than through a built-in shell, so that the operator sees it.
+Your shell is here: ExecCommand runs a shell command, TaskOutput reads on and waits for one that still runs. \
+An operator watches live and may type into commands or stop them; run every command here rather than in a built-in shell.
 - ExecCommand runs one command and returns its output. A command still running after yield_time_ms goes on \
 as a managed pilothouse task; you get its task_id. Nothing is restarted or lost.
 - ExecCommandBatch runs several short commands in one call, when you need them all before your next decision.
 - TaskOutput waits for a task or reads on, TaskInput types into it, TaskStop ends it, TaskStatus and TaskList \
 tell how things stand. Use task ids exactly as you got them.
-- QuestionList shows what running programs wait for somebody to decide; QuestionAnswer answers what is yours to answer.
+- Question shows what running programs wait for somebody to decide, and answers what is yours to answer.
 - Commands start in the directory you were started in unless you pass workdir.
 - The operator shares the tasks with you: `held_by_operator` means a person is typing, so wait and read the \
 output; `stopped by operator` means a person ended it on purpose, so do not just run it again.";

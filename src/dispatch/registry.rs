@@ -21,7 +21,8 @@ use crate::tools::TOOLS;
 
 /// Every command, in the order of help texts.
 pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
-    let mut commands: Vec<Command> = TOOLS.iter().map(Command::of_tool).collect();
+    let mut commands: Vec<Command> =
+        TOOLS.iter().filter(|tool| !tool.cli.is_empty()).map(Command::of_tool).collect();
     commands.extend([
         Command::of::<task_export::TaskExport>(),
         Command::of::<receipt::ReceiptList>(),

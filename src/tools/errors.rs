@@ -128,15 +128,15 @@ fn disk_full(what: &str, path: &Path, error: &std::io::Error) -> ToolError {
 pub(super) fn question_not_found(id: &str) -> ToolError {
     ToolError::new(ErrorKind::QuestionNotFound, "No open pilothouse question has that id.")
         .with_details(json!({ "question_id": id }))
-        .with_hint("call QuestionList to see what is open")
+        .with_hint("call Question to see what is open")
 }
 
 /// Reports why an answer to a question was not accepted.
 fn not_accepted(refusal: &Refusal) -> ToolError {
     let (kind, id, hint) = match refusal {
-        Refusal::Unknown(id) => (ErrorKind::QuestionNotFound, id, "call QuestionList to see what is open"),
+        Refusal::Unknown(id) => (ErrorKind::QuestionNotFound, id, "call Question to see what is open"),
         Refusal::Settled { id, .. } => {
-            (ErrorKind::QuestionSettled, id, "nothing is left to do; QuestionList shows what is open")
+            (ErrorKind::QuestionSettled, id, "nothing is left to do; Question shows what is open")
         }
         Refusal::OperatorOnly { id } => (
             ErrorKind::OperatorOnly,

@@ -72,9 +72,11 @@ fn each_once<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     distinct
 }
 
-fn rename(object: &mut Map<String, Value>, aliases: &[(&str, &str)]) {
+/// Takes names that other agents' tools have for fields: (other, real). One that says something else than the real name
+/// beside it stays, and is refused.
+pub(super) fn rename(object: &mut Map<String, Value>, aliases: &[(&str, &str)]) {
     for (alias, name) in aliases {
-        if !object.contains_key(*name)
+        if object.get(*name).is_none_or(|value| Some(value) == object.get(*alias))
             && let Some(value) = object.remove(*alias)
         {
             object.insert((*name).to_owned(), value);
@@ -214,7 +216,7 @@ mod tests {
     use crate::tools::task_output::TaskOutput;
 
     fn refusal<V: Verb>(given: Value) -> (Value, String) {
-        let Err(error) = parse::<V>(given.clone()) else { panic!("accepted {given}") };
+        let Err(error) = V::parse(given.clone()) else { panic!("accepted {given}") };
         assert_eq!(error.kind, ErrorKind::InvalidToolInput);
         (*error.details.unwrap(), error.recovery_hint.unwrap())
     }
@@ -222,7 +224,13 @@ mod tests {
     #[test]
     fn a_refusal_names_the_field_and_the_problem() {
         let cases = [
-            (json!({"command": "git status"}), "command", "unknown field `command`; missing field `cmd`"),
+            (json!({"comand": "git status"}), "comand", "unknown field `comand`; missing field `cmd`"),
+            (json!({"command": "git status", "cmd": "ls"}), "command", "unknown field `command`"),
+            (
+                json!({"cmd": "ls", "run_in_background": true, "yield_time_ms": 500}),
+                "run_in_background",
+                "unknown field `run_in_background`",
+            ),
             (json!({"cmd": "ls", "status": "running"}), "status", "unknown field `status`"),
             (
                 json!({"cmd": "ls", "continue_on_result": true}),
@@ -263,11 +271,11 @@ mod tests {
 
     #[test]
     fn the_nearest_known_name_is_suggested() {
-        for (given, near) in [("command", "cmd"), ("work_dir", "workdir"), ("yield_ms", "yield_time_ms")] {
+        for (given, near) in [("cmdd", "cmd"), ("work_dir", "workdir"), ("yield_ms", "yield_time_ms")] {
             let (_, hint) = refusal::<ExecCommand>(json!({given: "x"}));
             assert!(hint.starts_with(&format!("use `{near}` instead of `{given}`")), "{given}: {hint}");
         }
-        let (_, hint) = refusal::<ExecCommand>(json!({"cmd": "ls", "cwd": "/"}));
+        let (_, hint) = refusal::<ExecCommand>(json!({"cmd": "ls", "zone": "/"}));
         assert!(hint.starts_with("provide input"), "{hint}");
     }
 
@@ -287,10 +295,24 @@ mod tests {
     }
 
     #[test]
-    fn timeout_is_another_name_for_timeout_ms_of_task_output_alone() {
+    fn names_that_other_agents_tools_have_are_taken_for_ours() {
+        for given in [
+            json!({"command": "ls", "timeout": 5, "cwd": "src"}),
+            json!({"cmd": "ls", "command": "ls", "timeout_ms": 5, "dir_path": "src"}),
+            json!({"cmd": "ls", "timeout_ms": 5, "workdir": "src", "is_background": false}),
+        ] {
+            let input =
+                ExecCommand::parse(given.clone()).unwrap_or_else(|error| panic!("{given}: {error:?}"));
+            let plain = ExecCommand::parse(json!({"cmd": "ls", "timeout_ms": 5, "workdir": "src"})).unwrap();
+            assert_eq!(format!("{input:?}"), format!("{plain:?}"), "{given}");
+        }
+        for name in ["run_in_background", "is_background"] {
+            let input = ExecCommand::parse(json!({"cmd": "ls", name: true})).unwrap();
+            let plain = ExecCommand::parse(json!({"cmd": "ls", "yield_time_ms": 0})).unwrap();
+            assert_eq!(format!("{input:?}"), format!("{plain:?}"), "{name}");
+        }
         assert!(parse::<TaskOutput>(json!({"task_id": "t", "timeout": 5})).is_ok());
-        assert!(parse::<ExecCommand>(json!({"cmd": "ls", "timeout": 5})).is_err());
-        assert!(parse::<TaskOutput>(json!({"task_id": "t", "timeout": 5, "timeout_ms": 5})).is_err());
+        assert!(parse::<TaskOutput>(json!({"task_id": "t", "timeout": 5, "timeout_ms": 6})).is_err());
     }
 
     #[test]

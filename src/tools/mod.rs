@@ -16,6 +16,7 @@ mod preview;
 mod question;
 pub mod question_answer;
 pub mod question_list;
+mod questions;
 mod receipt;
 mod schema;
 mod schemas;

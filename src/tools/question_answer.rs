@@ -23,11 +23,11 @@ pub(super) struct QuestionAnswer;
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
     /// Id of the pilothouse question, `question_…`.
-    question_id: String,
+    pub(super) question_id: String,
     /// The answer, exactly as the question expects it: `yes` or `no`, a label, or a text.
-    answer: Option<String>,
+    pub(super) answer: Option<String>,
     /// Why, in a sentence. Without `answer`, it is put beside the question for the operator.
-    comment: Option<String>,
+    pub(super) comment: Option<String>,
 }
 
 /// What was done.
@@ -68,14 +68,19 @@ pub struct Complete {
 /// Makes the canonical envelope.
 #[must_use]
 pub fn project(complete: &Complete) -> Envelope {
-    let Complete { question, answer } = complete;
-    QuestionAnswer::envelope(&Said {
-        question_id: question.id.clone(),
-        kind: Kind::of(&question.kind),
-        effect: if answer.is_some() { Effect::Answered } else { Effect::Commented },
-        answer: answer.as_ref().map(|(text, _)| one_line(text, REPEATED_CHARS)),
-        principal: answer.as_ref().map(|(_, principal)| principal.clone()),
-    })
+    QuestionAnswer::envelope(&Said::of(complete))
+}
+
+impl Said {
+    fn of(Complete { question, answer }: &Complete) -> Self {
+        Self {
+            question_id: question.id.clone(),
+            kind: Kind::of(&question.kind),
+            effect: if answer.is_some() { Effect::Answered } else { Effect::Commented },
+            answer: answer.as_ref().map(|(text, _)| one_line(text, REPEATED_CHARS)),
+            principal: answer.as_ref().map(|(_, principal)| principal.clone()),
+        }
+    }
 }
 
 impl Verb for QuestionAnswer {
@@ -89,6 +94,7 @@ operator what you know, beside any question.";
     const HINTS: Hints = Hints::ACTS;
     const DURABILITY: Durability = Durability::Synced;
     const CLI: &'static [&'static str] = &["question", "answer"];
+    const IS_LISTED: bool = false;
     const EXAMPLES: &'static [(&'static str, &'static str)] = &[
         (
             "Answer yes, and say why",
@@ -108,31 +114,8 @@ operator what you know, beside any question.";
     }
 
     async fn run(cx: Context<'_>, input: Input) -> Result<Done, ToolError> {
-        validate(&input)?;
-        let Input { question_id, answer, comment } = input;
-        let Ok(id) = question_id.parse::<QuestionId>() else { return Err(question_not_found(&question_id)) };
-        let by = &cx.caller.actor;
-        let open = cx.runtime.questions().into_iter().find(|question| question.id == id);
-        let Some(question) = open else {
-            // The runtime knows what became of the question.
-            let late = cx.runtime.comment(by, &id, comment.or(answer).unwrap_or_default()).await;
-            return Err(late.err().unwrap_or(Error::Question(Refusal::Unknown(id))).into());
-        };
-        let Some(answer) = answer else {
-            cx.runtime.comment(by, &id, comment.unwrap_or_default()).await?;
-            return Ok(Done { envelope: project(&Complete { question, answer: None }), task: None });
-        };
-        let Some(value) = question.kind.read(&answer) else {
-            let misfit = Refusal::DoesNotFit { id: id.clone(), expected: question.kind.expected() };
-            if question.agents {
-                let said = format!("answered {}, which does not fit", one_line(&answer, REPEATED_CHARS));
-                cx.runtime.comment(by, &id, said).await?;
-            }
-            return Err(Error::Question(misfit).into());
-        };
-        let taken = cx.runtime.answer(by, &id, Given { value, note: comment }).await?;
-        let complete = Complete { question, answer: Some((answer, taken.principal)) };
-        Ok(Done { envelope: project(&complete), task: None })
+        let said = answer(cx, input).await?;
+        Ok(Done { envelope: Self::envelope(&said), task: None })
     }
 
     fn summary(said: &Said) -> String {
@@ -154,6 +137,34 @@ operator what you know, beside any question.";
                 .line("It is still open; the operator sees what you said."),
         }
     }
+}
+
+/// Answers a question, or says something beside it.
+pub(super) async fn answer(cx: Context<'_>, input: Input) -> Result<Said, ToolError> {
+    validate(&input)?;
+    let Input { question_id, answer, comment } = input;
+    let Ok(id) = question_id.parse::<QuestionId>() else { return Err(question_not_found(&question_id)) };
+    let by = &cx.caller.actor;
+    let open = cx.runtime.questions().into_iter().find(|question| question.id == id);
+    let Some(question) = open else {
+        // The runtime knows what became of the question.
+        let late = cx.runtime.comment(by, &id, comment.or(answer).unwrap_or_default()).await;
+        return Err(late.err().unwrap_or(Error::Question(Refusal::Unknown(id))).into());
+    };
+    let Some(answer) = answer else {
+        cx.runtime.comment(by, &id, comment.unwrap_or_default()).await?;
+        return Ok(Said::of(&Complete { question, answer: None }));
+    };
+    let Some(value) = question.kind.read(&answer) else {
+        let misfit = Refusal::DoesNotFit { id: id.clone(), expected: question.kind.expected() };
+        if question.agents {
+            let said = format!("answered {}, which does not fit", one_line(&answer, REPEATED_CHARS));
+            cx.runtime.comment(by, &id, said).await?;
+        }
+        return Err(Error::Question(misfit).into());
+    };
+    let taken = cx.runtime.answer(by, &id, Given { value, note: comment }).await?;
+    Ok(Said::of(&Complete { question, answer: Some((answer, taken.principal)) }))
 }
 
 fn validate(input: &Input) -> Result<(), ToolError> {

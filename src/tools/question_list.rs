@@ -53,13 +53,20 @@ pub struct Complete {
 /// Makes the canonical envelope.
 #[must_use]
 pub fn project(complete: &Complete) -> Envelope {
-    let Complete { questions, actor, whole, now } = complete;
-    let rows: Vec<Row> = questions.iter().map(|question| Row::of(question, actor, *now, *whole)).collect();
-    QuestionList::envelope(&Listing {
-        total: rows.len(),
-        answerable: rows.iter().filter(|row| row.answerable).count(),
-        questions: rows.into_iter().take(MOST).collect(),
-    })
+    QuestionList::envelope(&Listing::of(complete))
+}
+
+/// Lists the open questions, or the one of this id.
+pub(super) fn listing(cx: Context<'_>, question_id: Option<String>) -> Result<Listing, ToolError> {
+    let mut questions = cx.runtime.questions();
+    let whole = question_id.is_some();
+    if let Some(id) = question_id {
+        questions.retain(|question| question.id.as_str() == id);
+        if questions.is_empty() {
+            return Err(question_not_found(&id));
+        }
+    }
+    Ok(Listing::of(&Complete { questions, actor: cx.caller.actor.clone(), whole, now: cx.now() }))
 }
 
 impl Verb for QuestionList {
@@ -72,22 +79,15 @@ says whether you may answer it, what an answer may be and how long it waits. Gat
 you are asked to.";
     const HINTS: Hints = Hints::READS;
     const CLI: &'static [&'static str] = &["question", "list"];
+    const IS_LISTED: bool = false;
     const EXAMPLES: &'static [(&'static str, &'static str)] = &[("See what waits for an answer", "{}")];
 
     type Input = Input;
     type Result = Listing;
 
     async fn run(cx: Context<'_>, input: Input) -> Result<Done, ToolError> {
-        let mut questions = cx.runtime.questions();
-        let whole = input.question_id.is_some();
-        if let Some(id) = input.question_id {
-            questions.retain(|question| question.id.as_str() == id);
-            if questions.is_empty() {
-                return Err(question_not_found(&id));
-            }
-        }
-        let complete = Complete { questions, actor: cx.caller.actor.clone(), whole, now: cx.now() };
-        Ok(Done { envelope: project(&complete), task: None })
+        let listing = listing(cx, input.question_id)?;
+        Ok(Done { envelope: Self::envelope(&listing), task: None })
     }
 
     fn summary(listing: &Listing) -> String {
@@ -102,14 +102,25 @@ you are asked to.";
         let receipt = receipt.block((hidden > 0).then(|| format!("Not shown: {hidden} newer.")));
         match (listing.total, listing.answerable) {
             (0, _) => receipt,
-            (_, 0) => receipt
-                .next("nothing to answer; QuestionAnswer with `comment` tells the operator what you know."),
-            _ => receipt.next("QuestionAnswer to answer one."),
+            (_, 0) => {
+                receipt.next("nothing to answer; Question with `comment` tells the operator what you know.")
+            }
+            _ => receipt.next("Question with `question_id` and `answer` to answer one."),
         }
     }
 }
 
 impl Listing {
+    fn of(Complete { questions, actor, whole, now }: &Complete) -> Self {
+        let row = |question: &Arc<Question>| Row::of(question, actor, *now, *whole);
+        let rows: Vec<Row> = questions.iter().map(row).collect();
+        Self {
+            total: rows.len(),
+            answerable: rows.iter().filter(|row| row.answerable).count(),
+            questions: rows.into_iter().take(MOST).collect(),
+        }
+    }
+
     fn count_line(&self) -> String {
         match (self.total, self.answerable) {
             (0, _) => "No open questions".to_owned(),

@@ -9,6 +9,7 @@ use super::exec_command::ExecCommand;
 use super::exec_command_batch::ExecCommandBatch;
 use super::question_answer::QuestionAnswer;
 use super::question_list::QuestionList;
+use super::questions::Question;
 use super::receipt::{self, Receipt, Rendered};
 use super::schema;
 use super::task_input::TaskInput;
@@ -33,7 +34,9 @@ pub struct Tool {
     pub description: &'static str,
     /// What a client may assume about it.
     pub hints: Hints,
-    /// Its command line, for instance `command run`.
+    /// Agents are shown it.
+    pub is_listed: bool,
+    /// Its command line, for instance `command run`; empty where it has none.
     pub cli: &'static [&'static str],
     /// Returns the JSON Schema of its input.
     pub input_schema: fn() -> Value,
@@ -52,7 +55,7 @@ pub struct Tool {
 ///
 /// To add one: implement `Verb` in a file of its own beside the others, and add a row here. Lists, schemas, the
 /// command line, help and the reference follow from it.
-pub static TOOLS: [Tool; 9] = [
+pub static TOOLS: [Tool; 10] = [
     Tool::of::<ExecCommand>(),
     Tool::of::<ExecCommandBatch>(),
     Tool::of::<TaskList>(),
@@ -60,6 +63,7 @@ pub static TOOLS: [Tool; 9] = [
     Tool::of::<TaskOutput>(),
     Tool::of::<TaskInput>(),
     Tool::of::<TaskStop>(),
+    Tool::of::<Question>(),
     Tool::of::<QuestionList>(),
     Tool::of::<QuestionAnswer>(),
 ];
@@ -95,6 +99,7 @@ impl Tool {
             title: V::TITLE,
             description: V::DESCRIPTION,
             hints: V::HINTS,
+            is_listed: V::IS_LISTED,
             cli: V::CLI,
             input_schema: schema::input::<V::Input>,
             result_schema: schema::result::<V::Result>,

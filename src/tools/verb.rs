@@ -108,8 +108,10 @@ pub(super) trait Verb: Sized + 'static {
     /// When its call must be on disk. A call that starts commands needs no more than the default: the row of the
     /// start follows it and is synced before anything runs.
     const DURABILITY: Durability = Durability::Written;
-    /// Its command line.
+    /// Its command line; none where others serve the command line.
     const CLI: &'static [&'static str];
+    /// Agents are shown it. A client's tool search may return no more than eight.
+    const IS_LISTED: bool = true;
     /// Other names for fields: (other, real).
     const ALIASES: &'static [(&'static str, &'static str)] = &[];
     /// Example inputs as JSON: (what it does, input).

@@ -14,7 +14,7 @@ from mcp import Client, MCPError, StdioServerParameters, stdio_client
 
 ENVELOPE = "dev.pilothouse/envelope"
 TOOLS = ["ExecCommand", "ExecCommandBatch", "TaskList", "TaskStatus", "TaskOutput", "TaskInput", "TaskStop",
-         "QuestionList", "QuestionAnswer"]
+         "Question"]
 
 
 class Agent:
@@ -44,7 +44,7 @@ async def listing(agent):
     assert [tool["name"] for tool in tools] == TOOLS, tools
     for tool in tools:
         assert bool(tool.get("outputSchema")) == (agent.profile == "structured"), tool["name"]
-        reads = tool["name"] in ("TaskList", "TaskStatus", "TaskOutput", "QuestionList")
+        reads = tool["name"] in ("TaskList", "TaskStatus", "TaskOutput")
         assert tool["annotations"]["readOnlyHint"] == reads, tool["name"]
 
 

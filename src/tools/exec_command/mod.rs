@@ -9,10 +9,12 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::budget::Budget;
 use super::cancel_guard::CancelGuard;
 use super::errors::{unusable, unusable_field};
+use super::input;
 use super::preview::StreamPreview;
 use super::receipt::Receipt;
 use super::verb::{Caller, Context, Done, Hints, Verb};
@@ -108,6 +110,8 @@ denied the command, do not just run it again: ask, or go another way. If it says
 nothing has run yet: wait with TaskOutput, or do something else meanwhile, and never send it a second time.";
     const HINTS: Hints = Hints::ACTS;
     const CLI: &'static [&'static str] = &["command", "run"];
+    const ALIASES: &'static [(&'static str, &'static str)] =
+        &[("command", "cmd"), ("cwd", "workdir"), ("dir_path", "workdir"), ("timeout", "timeout_ms")];
     const EXAMPLES: &'static [(&'static str, &'static str)] = &[
         ("Run the tests and wait for them", r#"{"cmd":"cargo test","yield_time_ms":30000}"#),
         ("Start a server as a task", r#"{"cmd":"npm run dev","yield_time_ms":0}"#),
@@ -115,6 +119,11 @@ nothing has run yet: wait with TaskOutput, or do something else meanwhile, and n
 
     type Input = Input;
     type Result = ExecResult;
+
+    fn parse(mut given: Value) -> Result<Input, ToolError> {
+        take_background(&mut given);
+        input::parse::<Self>(given)
+    }
 
     fn check(input: Input) -> Result<(), ToolError> {
         validate(&input)
@@ -153,6 +162,23 @@ nothing has run yet: wait with TaskOutput, or do something else meanwhile, and n
             ExecResult::Completed(completed) => completed.receipt(),
             ExecResult::PromotedToTask(promoted) => promoted.receipt(),
             ExecResult::AwaitingOperator(awaiting) => awaiting.receipt(),
+        }
+    }
+}
+
+/// Takes the words of other agents' tools for a command that goes on as a task at once.
+fn take_background(given: &mut Value) {
+    let Some(fields) = given.as_object_mut() else { return };
+    for name in ["run_in_background", "is_background"] {
+        match fields.get(name) {
+            Some(Value::Bool(false)) => {
+                fields.shift_remove(name);
+            }
+            Some(Value::Bool(true)) if fields.get("yield_time_ms").is_none_or(|given| *given == 0) => {
+                fields.shift_remove(name);
+                fields.insert("yield_time_ms".to_owned(), 0.into());
+            }
+            _ => {}
         }
     }
 }

@@ -68,9 +68,17 @@ impl Item {
     }
 }
 
+/// What other agents' tools call the fields of an item.
+const ALIASES: &[(&str, &str)] = &[("command", "cmd"), ("cwd", "workdir"), ("dir_path", "workdir")];
+
 /// Reads the input of a batch.
 pub(super) fn parse(mut given: Value) -> Result<Input, ToolError> {
-    let is_single = given.get("cmd").is_some();
+    let is_single = given.get("cmd").or_else(|| given.get("command")).is_some();
+    for item in given.get_mut("items").and_then(Value::as_array_mut).into_iter().flatten() {
+        if let Some(fields) = item.as_object_mut() {
+            input::rename(fields, ALIASES);
+        }
+    }
     let interactive = take_interactive(&mut given);
     let mut input: Input = input::parse::<ExecCommandBatch>(given).map_err(|error| match is_single {
         true => error.with_hint("use ExecCommand to run one command; a batch has its commands in `items`"),
@@ -153,9 +161,9 @@ mod tests {
     fn any_other_surprise_fails_the_call_and_is_named() {
         let cases = [
             (
-                json!({"items": [{"cmd": "ls"}, {"command": "ls"}]}),
-                "items.command",
-                "unknown field `items.command`; missing field `items.cmd`",
+                json!({"items": [{"cmd": "ls"}, {"comand": "ls"}]}),
+                "items.comand",
+                "unknown field `items.comand`; missing field `items.cmd`",
             ),
             (
                 json!({"items": [{"cmd": "a", "x": 1}, {"cmd": "b", "x": 1}]}),
@@ -177,8 +185,8 @@ mod tests {
             let expected = json!({"tool_name": "ExecCommandBatch", "field": field, "parse_error": problem});
             assert_eq!(details, expected, "{given}");
         }
-        let (_, hint) = refusal(json!({"items": [{"command": "ls"}]}));
-        assert!(hint.starts_with("use `cmd` instead of `command`"), "{hint}");
+        let (_, hint) = refusal(json!({"items": [{"cmdd": "ls"}]}));
+        assert!(hint.starts_with("use `cmd` instead of `cmdd`"), "{hint}");
     }
 
     #[test]
