@@ -28,6 +28,6 @@ pub(super) async fn run(start: &Start, input: &OpenInput) -> Result<ExitCode> {
     if listed.live {
         return Err(eyre!("{} is being written; `pilothouse` opens its console", listed.name));
     }
-    let story = tokio::task::spawn_blocking(move || past::read(&listed.folder)).await??;
-    show(start, Operator::recorded(&story), None).await.map(leave)
+    let recording = tokio::task::spawn_blocking(move || past::read(&listed.folder)).await??;
+    show(start, Operator::recorded(&recording), None).await.map(leave)
 }

@@ -106,14 +106,14 @@ impl Local for ReceiptList {
 
     async fn run(cx: &mut Context, input: ListInput) -> Result<ListOutput, Failure> {
         let listed = recording::find_or_newest(cx, input.recording.as_deref())?;
-        let story = recording::story(&listed).await?;
+        let recording = recording::read(&listed).await?;
         let task = input.task_id.as_deref();
         let is_meant = |call: &&PastCall| {
             task.is_none()
                 || call.task.as_ref().map(TaskId::as_str) == task
                 || call.record.input["task_id"].as_str() == task
         };
-        let meant: Vec<&PastCall> = story.calls.values().filter(is_meant).collect();
+        let meant: Vec<&PastCall> = recording.calls.values().filter(is_meant).collect();
         let receipts = meant.iter().rev().take(input.limit).map(|call| Row::of(&listed.name, call)).collect();
         Ok(ListOutput { recording: listed.name, total: meant.len(), receipts })
     }
@@ -184,10 +184,10 @@ impl Local for ReceiptShow {
             None => (None, input.id.as_str()),
         };
         let listed = recording::find_or_newest(cx, named)?;
-        let story = recording::story(&listed).await?;
+        let recording = recording::read(&listed).await?;
         let call = match number {
-            "latest" => story.calls.values().rfind(|call| call.record.receipt.is_some()),
-            number => number.parse().ok().and_then(|seq: u64| story.calls.get(&seq)),
+            "latest" => recording.calls.values().rfind(|call| call.record.receipt.is_some()),
+            number => number.parse().ok().and_then(|seq: u64| recording.calls.get(&seq)),
         };
         let Some(PastCall { record, latency_ms, task, .. }) = call.cloned() else {
             return Err(Failure::new(Code::NotFound, "No call of that recording has that number.")

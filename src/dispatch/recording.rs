@@ -6,7 +6,7 @@ use super::code::Code;
 use super::context::Context;
 use super::response::Failure;
 use crate::journal;
-use crate::runtime::past::{self, Finding, Listed, Story};
+use crate::runtime::past::{self, Finding, Listed, Recording};
 
 /// Finds the recording somebody means by `latest`, a name, or the beginning of one.
 pub(super) fn find(cx: &Context, asked: &str) -> Result<Listed, Failure> {
@@ -38,7 +38,7 @@ pub(super) fn find_or_newest(cx: &Context, asked: Option<&str>) -> Result<Listed
 }
 
 /// Reads a recording.
-pub(super) async fn story(listed: &Listed) -> Result<Story, Failure> {
+pub(super) async fn read(listed: &Listed) -> Result<Recording, Failure> {
     let folder = listed.folder.clone();
     off_loop(move || past::read(&folder)).await
 }

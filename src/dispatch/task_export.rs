@@ -10,7 +10,7 @@ use super::context::Context;
 use super::recording;
 use super::response::Failure;
 use crate::envelope::TaskId;
-use crate::runtime::past::Story;
+use crate::runtime::past::Recording;
 use crate::runtime::{Export, Form, TaskEvent};
 use crate::terminal::Palette;
 
@@ -69,8 +69,8 @@ impl Local for TaskExport {
 
     async fn run(cx: &mut Context, input: ExportInput) -> Result<ExportOutput, Failure> {
         let listed = recording::find_or_newest(cx, input.recording.as_deref())?;
-        let story = recording::story(&listed).await?;
-        let id = input.task_id.parse().ok().filter(|id| story.task(id).is_some());
+        let recording = recording::read(&listed).await?;
+        let id = input.task_id.parse().ok().filter(|id| recording.task(id).is_some());
         let Some(id) = id else {
             return Err(Failure::new(Code::NotFound, "No task of that recording has that id.")
                 .with("recording", listed.name)
@@ -79,7 +79,7 @@ impl Local for TaskExport {
         };
         let (form, rows) = (input.form, input.rows);
         let palette = if input.light { Palette::LIGHT } else { Palette::DARK };
-        let made = tokio::task::spawn_blocking(move || make(&story, &id, form, rows, palette)).await;
+        let made = tokio::task::spawn_blocking(move || make(&recording, &id, form, rows, palette)).await;
         let content = match made {
             Ok(made) => made.map_err(|error| Failure::internal(&error))?,
             Err(error) => return Err(Failure::internal(&error)),
@@ -92,16 +92,22 @@ impl Local for TaskExport {
     }
 }
 
-fn make(story: &Story, id: &TaskId, form: Form, rows: u64, palette: Palette) -> std::io::Result<String> {
-    let task = story.task(id).ok_or(std::io::ErrorKind::NotFound)?;
+fn make(
+    recording: &Recording,
+    id: &TaskId,
+    form: Form,
+    rows: u64,
+    palette: Palette,
+) -> std::io::Result<String> {
+    let task = recording.task(id).ok_or(std::io::ErrorKind::NotFound)?;
     let events: Vec<TaskEvent> =
-        story.events.iter().filter(|event| event.task == *id).map(|event| event.event.clone()).collect();
-    Export { task, events: &events, typed: typed(story, id), rows, palette }.make(form)
+        recording.events.iter().filter(|event| event.task == *id).map(|event| event.event.clone()).collect();
+    Export { task, events: &events, typed: typed(recording, id), rows, palette }.make(form)
 }
 
 /// The texts that callers typed into a task and it took.
-fn typed(story: &Story, id: &TaskId) -> Vec<String> {
-    let records = story.calls.values().map(|call| &call.record);
+fn typed(recording: &Recording, id: &TaskId) -> Vec<String> {
+    let records = recording.calls.values().map(|call| &call.record);
     records
         .filter(|record| record.input["task_id"] == id.as_str())
         .filter_map(|record| record.typed())

@@ -70,9 +70,9 @@ pub(crate) fn recording(folder: &Path, bytes: &[u8]) {
         std::fs::write(folder.join(name), text).expect("written");
     }
     let report = pilothouse::journal::verify(folder).expect("a folder that can be listed");
-    let story = past::read(folder).expect("a folder that can be listed");
+    let recording = past::read(folder).expect("a folder that can be listed");
     assert_eq!(report.is_whole(), report.problems.is_empty());
-    drop(story);
+    drop(recording);
 }
 
 /// What a terminal sends: the same keys wherever it is cut into pieces.

@@ -57,11 +57,11 @@ fn answer(keys: impl Fn(&Console)) {
     assert_eq!(holders(&everything, SECRET), Vec::<String>::new());
     // What is on record is that something of that length was typed.
     let recordings = past::list(&home.places().recordings(), None);
-    let story = past::read(&recordings[0].folder).expect("reads");
+    let recording = past::read(&recordings[0].folder).expect("reads");
     let typed = |row: &&past::PastEvent| {
         matches!(row.event.fact, TaskFact::Input(_)) && row.event.actor == Actor::Operator
     };
-    let bytes: u64 = story.events.iter().filter(typed).filter_map(|row| row.event.fact.bytes()).sum();
+    let bytes: u64 = recording.events.iter().filter(typed).filter_map(|row| row.event.fact.bytes()).sum();
     let said = SECRET.len() as u64 + 1 + "visible-word\r".len() as u64;
     assert!((said..said + 20).contains(&bytes), "{bytes} of {said}");
     // Neither key by key, nor from its second half on.

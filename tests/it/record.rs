@@ -9,7 +9,7 @@ use pilothouse::clock::Clock;
 use pilothouse::envelope::{Actor, Envelope};
 use pilothouse::facts::TaskFact;
 use pilothouse::journal::{self, Durability, Item, Journal, META_VERSION, Meta, Reader};
-use pilothouse::runtime::past::{self, Listed, Story};
+use pilothouse::runtime::past::{self, Listed, Recording};
 use pilothouse::runtime::{TaskStatus, TaskView};
 use pilothouse::tools::{self, Caller};
 use rustix::process::{Pid, Signal, kill_process};
@@ -54,15 +54,15 @@ fn rows(recording: &Path, kind: &str) -> Vec<Value> {
 }
 
 /// What must hold of every recording whose runtime is gone.
-fn holds(story: &Story) {
-    let report = journal::verify(&story.recording).expect("verifies");
+fn holds(recording: &Recording) {
+    let report = journal::verify(&recording.folder).expect("verifies");
     // I2 and I5: the chain, and the files it names.
     assert!(report.is_whole() && report.closed && !report.live, "{report:?}");
-    for task in &story.tasks {
+    for task in &recording.tasks {
         let TaskView { id, status, .. } = &**task.view();
         // I4: no start without an end. I3: one end.
         assert!(status.is_terminal(), "{id} is {status:?}");
-        let ends = story
+        let ends = recording
             .events
             .iter()
             .filter(|row| row.task == *id && matches!(row.event.fact, TaskFact::End { .. }))
@@ -70,7 +70,7 @@ fn holds(story: &Story) {
         assert_eq!(ends, 1, "{id}");
     }
     // I6: a receipt follows from its envelope alone.
-    for call in story.calls.values().filter(|call| call.record.receipt.is_some()) {
+    for call in recording.calls.values().filter(|call| call.record.receipt.is_some()) {
         let envelope: Envelope =
             serde_json::from_value(call.record.envelope.clone().expect("an envelope")).expect("reads");
         assert_eq!(call.record.receipt.as_deref(), Some(tools::render(&envelope).as_str()));
@@ -216,9 +216,9 @@ fn an_orderly_end_interrupts_too_and_the_next_runtime_knows() {
     let status = call_next(&agent, "TaskStatus", &json!({"task_id": task}));
     assert_eq!(status.result("/task/status"), "interrupted");
     let all = recordings(&home);
-    let story = past::read(&all[0].folder).expect("reads");
-    holds(&story);
-    assert_eq!((story.closed, story.tasks[0].status), (Some(false), TaskStatus::Interrupted));
+    let recording = past::read(&all[0].folder).expect("reads");
+    holds(&recording);
+    assert_eq!((recording.closed, recording.tasks[0].status), (Some(false), TaskStatus::Interrupted));
     assert!(rows(&all[1].folder, "recovery").is_empty());
     agent.leave();
 }

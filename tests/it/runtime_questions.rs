@@ -173,8 +173,8 @@ async fn a_program_is_shown_as_it_goes_and_on_record_at_its_ends() {
     let states: Vec<&str> = rows.iter().filter_map(|(_, data)| data["program"]["state"].as_str()).collect();
     assert_eq!(states, ["running", "completed"]);
     let recordings = std::fs::read_dir(dir.path().join("recordings")).expect("recordings");
-    let story = past::read(&recordings.flatten().next().expect("one").path()).expect("reads");
-    let shown = story.snapshot();
+    let recording = past::read(&recordings.flatten().next().expect("one").path()).expect("reads");
+    let shown = recording.snapshot();
     assert_eq!(shown.programs.len(), 1, "a recording that is looked at shows its programs");
     assert_eq!(
         (shown.programs[0].state, &*shown.programs[0].source),

@@ -29,7 +29,7 @@ use super::protocol::{Reply, Request, Shown};
 use crate::config::ApprovalRule;
 use crate::envelope::{Actor, TaskId};
 use crate::process::ConsoleProcess;
-use crate::runtime::past::Story;
+use crate::runtime::past::Recording;
 use crate::runtime::{
     self, CallRecord, Closing, Given, Handle, Input, InputOutcome, QuestionId, Snapshot, TaskUsage, Viewer,
 };
@@ -88,8 +88,8 @@ impl Operator {
 
     /// Holds a recording that is over.
     #[must_use]
-    pub fn recorded(story: &Story) -> Self {
-        Self::Recorded(Recorded::new(story))
+    pub fn recorded(recording: &Recording) -> Self {
+        Self::Recorded(Recorded::new(recording))
     }
 
     /// Tells whether the runtime lives in another process, or none does.

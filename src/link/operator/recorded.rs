@@ -7,7 +7,7 @@ use tokio::sync::{Notify, watch};
 
 use crate::link::Error;
 use crate::link::protocol::{Reply, Request};
-use crate::runtime::past::Story;
+use crate::runtime::past::Recording;
 use crate::runtime::{CallRecord, Snapshot};
 
 /// A recording that is over.
@@ -22,11 +22,11 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    pub(super) fn new(story: &Story) -> Self {
-        let calls = story.calls.iter().map(|(seq, call)| (*seq, Arc::new(call.record.clone())));
+    pub(super) fn new(recording: &Recording) -> Self {
+        let calls = recording.calls.iter().map(|(seq, call)| (*seq, Arc::new(call.record.clone())));
         Self {
-            name: story.name(),
-            snapshot: Arc::new(watch::Sender::new(Arc::new(story.snapshot()))),
+            name: recording.name(),
+            snapshot: Arc::new(watch::Sender::new(Arc::new(recording.snapshot()))),
             connected: Arc::new(watch::Sender::new(true)),
             calls: Arc::new(calls.collect()),
             screens: Arc::new(Notify::new()),

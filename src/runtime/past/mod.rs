@@ -8,7 +8,7 @@ mod retention;
 mod snapshot;
 
 pub use find::{Finding, Listed, State, list, resolve};
-pub use reader::{PastAgent, PastCall, PastEvent, Story, read};
+pub use reader::{PastAgent, PastCall, PastEvent, Recording, read};
 pub use retention::forget_looks;
 
 pub(super) use find::task as find_task;

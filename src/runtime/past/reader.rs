@@ -21,9 +21,9 @@ use crate::runtime::view::TaskView;
 
 /// A recording, read back.
 #[derive(Debug, Clone)]
-pub struct Story {
+pub struct Recording {
     /// Its folder.
-    pub recording: PathBuf,
+    pub folder: PathBuf,
     /// What it is.
     pub meta: Option<Meta>,
     /// Its calls by number.
@@ -109,64 +109,64 @@ pub struct PastAgent {
 ///
 /// # Errors
 /// When its folder cannot be listed.
-pub fn read(recording: &Path) -> Result<Story, Error> {
-    let mut story = Story::of(recording);
-    for item in Reader::open(recording)? {
+pub fn read(folder: &Path) -> Result<Recording, Error> {
+    let mut recording = Recording::of(folder);
+    for item in Reader::open(folder)? {
         match item {
-            Item::Record(record) => story.tell(&record),
-            Item::Problem(problem) => story.problems.push(problem),
+            Item::Record(record) => recording.read_row(&record),
+            Item::Problem(problem) => recording.problems.push(problem),
         }
     }
-    Ok(story)
+    Ok(recording)
 }
 
 /// Reads one task of a recording, in the memory of one segment.
 ///
 /// # Errors
 /// When its folder cannot be listed.
-pub(super) fn read_task(recording: &Path, id: &TaskId) -> Result<Option<TaskState>, Error> {
+pub(super) fn read_task(folder: &Path, id: &TaskId) -> Result<Option<TaskState>, Error> {
     const KINDS: [&str; 5] = ["queued", "start", "task", "ended", "named"];
-    let mut story = Story::of(recording);
+    let mut recording = Recording::of(folder);
     let name = memchr::memmem::Finder::new(id.as_str());
     // The task of a row that was too large for its line stands in a file.
     let spilled = memchr::memmem::Finder::new("\"parts\":[{");
-    for item in Reader::open(recording)? {
+    for item in Reader::open(folder)? {
         if let Item::Record(record) = item
             && KINDS.contains(&record.header.kind.as_str())
             && (name.find(record.line()).is_some() || spilled.find(record.line()).is_some())
         {
-            story.tell(&record);
-            story.tasks.retain(|task| task.id == *id);
+            recording.read_row(&record);
+            recording.tasks.retain(|task| task.id == *id);
         }
     }
-    Ok(story.tasks.into_iter().find(|task| task.id == *id))
+    Ok(recording.tasks.into_iter().find(|task| task.id == *id))
 }
 
 /// Reads one call of a recording, in the memory of one segment.
 ///
 /// # Errors
 /// When its folder cannot be listed.
-pub(in crate::runtime) fn read_call(recording: &Path, seq: u64) -> Result<Option<CallRecord>, Error> {
+pub(in crate::runtime) fn read_call(folder: &Path, seq: u64) -> Result<Option<CallRecord>, Error> {
     const KINDS: [&str; 3] = ["call", "answer", "abandoned"];
-    let mut story = Story::of(recording);
+    let mut recording = Recording::of(folder);
     let name = format!("\"seq\":{seq}");
     let name = memchr::memmem::Finder::new(&name);
-    for item in Reader::open(recording)? {
+    for item in Reader::open(folder)? {
         if let Item::Record(record) = item
             && KINDS.contains(&record.header.kind.as_str())
             && name.find(record.line()).is_some()
         {
-            story.tell(&record);
+            recording.read_row(&record);
         }
     }
-    Ok(story.calls.remove(&seq).map(|call| call.record))
+    Ok(recording.calls.remove(&seq).map(|call| call.record))
 }
 
-impl Story {
-    fn of(recording: &Path) -> Self {
+impl Recording {
+    fn of(folder: &Path) -> Self {
         Self {
-            recording: recording.to_owned(),
-            meta: Meta::read(recording),
+            folder: folder.to_owned(),
+            meta: Meta::read(folder),
             calls: BTreeMap::new(),
             tasks: Vec::new(),
             events: Vec::new(),
@@ -189,55 +189,57 @@ impl Story {
     /// Returns the recording's name.
     #[must_use]
     pub fn name(&self) -> String {
-        self.recording.file_name().unwrap_or_default().to_string_lossy().into_owned()
+        self.folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    fn tell(&mut self, record: &Record) {
+    fn read_row(&mut self, record: &Record) {
         self.rows += 1;
         self.last_at = Some(record.header.ts);
         self.closed = None;
         match record.header.kind.as_str() {
-            "call" => self.with(record, |story, record| {
+            "call" => self.with(record, |recording, record| {
                 let call = PastCall { record, latency_ms: None, task: None, abandoned: false };
-                story.calls.insert(call.record.seq, call);
+                recording.calls.insert(call.record.seq, call);
             }),
-            "answer" => self.with(record, |story, call: PastCall| {
-                story.counters.call(&call.record, call.status());
-                story.calls.insert(call.record.seq, call);
+            "answer" => self.with(record, |recording, call: PastCall| {
+                recording.counters.call(&call.record, call.status());
+                recording.calls.insert(call.record.seq, call);
             }),
-            "abandoned" => self.with(record, |story, row: Abandoned| {
-                let Some(call) = story.calls.get_mut(&row.seq) else { return };
+            "abandoned" => self.with(record, |recording, row: Abandoned| {
+                let Some(call) = recording.calls.get_mut(&row.seq) else { return };
                 call.abandoned = true;
                 call.record.envelope = row.envelope;
                 call.record.receipt = row.receipt;
-                story.counters.call(&call.record, call.status());
+                recording.counters.call(&call.record, call.status());
             }),
-            "queued" | "start" | "ended" => self.with(record, |story, row: Whole| story.stands(row.task)),
-            "task" => self.with(record, |story, row: PastEvent| {
-                let task = story.update(&row.task, TaskUpdate::Event(row.event.clone()));
-                story.counters.happened(task.as_deref(), &row.event);
-                story.events.push(row);
+            "queued" | "start" | "ended" => {
+                self.with(record, |recording, row: Whole| recording.stands(row.task))
+            }
+            "task" => self.with(record, |recording, row: PastEvent| {
+                let task = recording.update(&row.task, TaskUpdate::Event(row.event.clone()));
+                recording.counters.happened(task.as_deref(), &row.event);
+                recording.events.push(row);
             }),
-            "named" => self.with(record, |story, row: Named| {
-                story.update(&row.task, TaskUpdate::Named(row.name));
+            "named" => self.with(record, |recording, row: Named| {
+                recording.update(&row.task, TaskUpdate::Named(row.name));
             }),
-            "agent" => self.with(record, |story, agent: PastAgent| {
-                story.agents.push(PastAgent { at: Some(record.header.ts), ..agent });
+            "agent" => self.with(record, |recording, agent: PastAgent| {
+                recording.agents.push(PastAgent { at: Some(record.header.ts), ..agent });
             }),
-            "program" => self.with(record, |story, row: Ran| {
-                match story.programs.iter_mut().find(|program| program.run == row.program.run) {
+            "program" => self.with(record, |recording, row: Ran| {
+                match recording.programs.iter_mut().find(|program| program.run == row.program.run) {
                     Some(program) => *program = row.program,
-                    None => story.programs.push(row.program),
+                    None => recording.programs.push(row.program),
                 }
             }),
-            "closed" => self.with(record, |story, row: Closed| story.closed = Some(row.recovered)),
+            "closed" => self.with(record, |recording, row: Closed| recording.closed = Some(row.recovered)),
             _ => {}
         }
     }
 
     /// Takes a row that holds a task as it stood, in a folder that lies where the recording lies now.
     fn stands(&mut self, task: TaskView) {
-        let task = TaskView { folder: self.recording.join("tasks").join(task.id.as_str()), ..task };
+        let task = TaskView { folder: self.folder.join("tasks").join(task.id.as_str()), ..task };
         match self.tasks.iter_mut().rfind(|known| known.id == task.id) {
             Some(known) => known.stands(task),
             None => {
@@ -255,7 +257,7 @@ impl Story {
 
     /// Reads the data of a row; one that cannot be read is skipped and reported.
     fn with<T: DeserializeOwned>(&mut self, record: &Record, take: impl FnOnce(&mut Self, T)) {
-        match record.data(&self.recording) {
+        match record.data(&self.folder) {
             Ok(row) => take(self, row),
             Err(error) => {
                 let seq = record.header.seq;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::find::{Listed, list};
 use super::outcome;
-use super::reader::{self, Story};
+use super::reader::{self, Recording};
 use crate::clock::Clock;
 use crate::envelope::TaskId;
 use crate::facts::TaskStatus;
@@ -47,22 +47,22 @@ pub(in crate::runtime) fn recover(own: &Path, workspace: &Path, clock: &Clock) -
 
 /// Recovers one recording, unless it is closed.
 fn one(listed: &Listed, clock: &Clock) -> Result<Option<Recovery>, Error> {
-    let story = reader::read(&listed.folder)?;
-    if story.closed.is_some() {
+    let recording = reader::read(&listed.folder)?;
+    if recording.closed.is_some() {
         return Ok(None);
     }
     let (journal, repaired) = repair(&listed.folder, clock.clone())?;
-    let tasks = settle(&story, &journal, clock);
+    let tasks = settle(&recording, &journal, clock);
     put(&journal, &Row::Closed { recovered: true });
     journal.close();
     Ok(Some(Recovery { recording: listed.name.clone(), repaired, tasks }))
 }
 
 /// Decides the end of each task that has none and puts it on record.
-fn settle(story: &Story, journal: &Journal, clock: &Clock) -> Vec<Recovered> {
-    let open: Vec<&TaskState> = story.tasks.iter().filter(|task| !task.status.is_terminal()).collect();
+fn settle(recording: &Recording, journal: &Journal, clock: &Clock) -> Vec<Recovered> {
+    let open: Vec<&TaskState> = recording.tasks.iter().filter(|task| !task.status.is_terminal()).collect();
     let ids: Vec<TaskId> = open.iter().map(|task| task.id.clone()).collect();
-    let orphans = end_orphaned(story.meta.as_ref(), ids);
+    let orphans = end_orphaned(recording.meta.as_ref(), ids);
     let decide = |(task, orphans): (&TaskState, Orphans)| {
         let left = ExitRecord::read(&task.folder).unwrap_or_else(|error| {
             tracing::warn!(%error, task = %task.id, "read how a task ended");

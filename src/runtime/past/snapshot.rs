@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::outcome;
-use super::reader::{PastCall, Story};
+use super::reader::{PastCall, Recording};
 use crate::envelope::Actor;
 use crate::process::ExitRecord;
 use crate::runtime::approval::GateView;
@@ -14,7 +14,7 @@ use crate::runtime::program::{ProgramView, RunState};
 use crate::runtime::state::TaskState;
 use crate::runtime::view::{AgentView, CallSummary, Notice, RecordView, Snapshot, TaskView};
 
-impl Story {
+impl Recording {
     /// Returns what a console shows of it. A task whose end nobody put on record is shown as one that
     /// was interrupted.
     #[must_use]
@@ -25,7 +25,7 @@ impl Story {
         Snapshot {
             seq: 1,
             workspace: self.meta.as_ref().map(|meta| meta.workspace.clone()).unwrap_or_default(),
-            recording: self.recording.clone(),
+            recording: self.folder.clone(),
             socket: std::path::PathBuf::new(),
             started_at,
             headless: true,
