@@ -4,6 +4,7 @@ mod approval;
 mod bytes;
 mod calls;
 mod cause;
+mod counters;
 mod driver;
 mod error;
 mod events;

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use jiff::Timestamp;
 
 use super::calls::RecentCalls;
-use super::metrics::Counters;
+use super::counters::Counters;
 use super::program::Programs;
 use super::view::{AgentView, Notice};
 

@@ -8,8 +8,9 @@ use super::Handle;
 use crate::envelope::{Actor, Envelope, TaskId, mask_strings};
 use crate::journal::Durability;
 use crate::runtime::calls::CallRecord;
+use crate::runtime::counters::ABANDONED;
 use crate::runtime::events::{Answered, Row};
-use crate::runtime::metrics::{ABANDONED, Metrics};
+use crate::runtime::metrics::Metrics;
 use crate::runtime::past;
 use crate::runtime::stream::StreamView;
 

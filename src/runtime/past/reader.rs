@@ -14,7 +14,7 @@ use crate::envelope::TaskId;
 use crate::facts::{TaskEvent, TaskUpdate};
 use crate::journal::{self, Error, Item, Meta, Problem, Reader, Record};
 use crate::runtime::calls::CallRecord;
-use crate::runtime::metrics::{ABANDONED, Counters};
+use crate::runtime::counters::{ABANDONED, Counters};
 use crate::runtime::program::ProgramView;
 use crate::runtime::state::TaskState;
 use crate::runtime::view::TaskView;
