@@ -556,6 +556,18 @@ fn found(app: &mut App, line: Option<u64>) -> Vec<Effect> {
 }
 
 #[test]
+fn a_match_in_a_line_that_has_not_ended_is_within_the_lines_counted() {
+    let mut app = opened();
+    select(&mut app, 6);
+    let _ = press(&mut app, &["2", "/", "c", "a", "s", "e", "Enter"]);
+    let _ = found(&mut app, Some(10_233));
+    let page = page_around(&app, 10_233);
+    let _ = app.update(Msg::Page(id(6), page));
+    let text = shown(&app);
+    assert!(text.contains("match in line 10,234 of 10,234"), "{text}");
+}
+
+#[test]
 fn a_search_goes_backwards_from_the_view_and_freezes_it_on_a_match() {
     let mut app = opened();
     select(&mut app, 6);

@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_preview_kept_is_found_in_the_transcript() {
+    fn both_ends_of_a_preview_are_found_in_the_transcript() {
         let all = numbers(400);
         let cut = preview::cut(&Text::Whole(all.clone()), 600).expect("not blank");
         assert!(cut.truncated);
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reading_that_began_and_ended_in_between_is_marked_there() {
+    fn output_read_between_two_cursors_is_marked_there() {
         let all = numbers(9);
         let (before, until) = (numbers(3), numbers(5));
         let sent = stream_shown("line 3\nline 4\n", false);
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_twice_or_nowhere_is_not_marked() {
+    fn an_ambiguous_or_missing_text_is_not_marked() {
         assert_eq!(told(&stream_shown("b\n", false), "a\nb\na\nb\n", "other", None), None, "twice");
         assert_eq!(
             told(&stream_shown("{\n  \"a\": 1\n}", false), "{\"a\":1}\n", "", None),

@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn it_goes_from_place_to_place_and_around() {
+    fn finding_goes_from_match_to_match_and_wraps() {
         let (mut finding, mut text) = finding("a\nb a a\nb\na", "a");
         text.at = 1;
         finding.begin(&mut text);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_moved_meanwhile_goes_on_from_there() {
+    fn finding_continues_from_where_the_person_moved() {
         let (mut finding, mut text) = finding("a\nb\na\nb\na", "a");
         finding.begin(&mut text);
         text.at = 3;
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_found_in_nothing() {
+    fn without_a_match_nothing_moves() {
         let (mut finding, mut text) = finding("abc", "x");
         finding.begin(&mut text);
         finding.go_on(true, &mut text);

@@ -54,7 +54,6 @@ use approval::card::Card;
 use attention::Bell;
 use hints::Memory;
 pub use layout::{Breakpoint, Layout, Pane, cut_bottom, cut_left, cut_top};
-use metrics::gauges::Pace;
 pub use mode::{Layer, Mode, Prompt, Screen};
 pub(crate) use painter::{Painter, columns, joined};
 use program::Programs;
@@ -71,6 +70,7 @@ use task_list::Filter;
 pub(crate) use task_words::{command, who};
 use toasts::Toasts;
 use typing::History;
+use usage::Pace;
 use view::View;
 
 /// The task list.

@@ -149,7 +149,9 @@ fn facts(painter: &mut Painter<'_>, pane: &Pane, task: &TaskView, scroll: Option
     if let Some(page) = scroll.and_then(|scroll| scroll.page.as_ref()) {
         let at = painter.app.search.as_ref().and_then(Search::line).filter(|line| page.rows.contains(line));
         let (what, line) = at.map_or(("line", page.first_line), |line| ("match in line", line));
-        let at = format!("{what} {} of {}", text::count(line + 1), text::count(task.output.lines));
+        // A line counts as output once it has ended; the one being written is shown all the same.
+        let lines = task.output.lines.max(line + 1);
+        let at = format!("{what} {} of {}", text::count(line + 1), text::count(lines));
         facts.push(piece(at, Role::Strong));
     } else if let Some(waiting) = &task.waiting {
         facts.push(piece(task_words::need(waiting.kind), painter.state(task).role));

@@ -1,9 +1,10 @@
-//! What the visible tasks use: processor, memory, processes, bytes per second, and when to measure again. An idle task
-//! is measured less and less often, one that is not on screen never. Pure.
+//! What the visible tasks use (processor, memory, processes, bytes per second) and when to measure again: an idle task
+//! less and less often, one that is not on screen never. And how fast the console itself is. Pure.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -208,6 +209,40 @@ impl App {
     }
 }
 
+/// Durations remembered: percentiles are exact over these.
+const REMEMBERED: usize = 500;
+
+/// The console's own latencies.
+#[derive(Debug, Clone, Default)]
+pub struct Pace {
+    /// From a key that was read to the written frame that shows its echo.
+    pub echo: Lately,
+    /// To draw a frame and write it.
+    pub frame: Lately,
+}
+
+/// The last durations of one kind, in microseconds.
+#[derive(Debug, Clone, Default)]
+pub struct Lately(VecDeque<u64>);
+
+impl Lately {
+    /// Takes note of one.
+    pub fn add(&mut self, took: Duration) {
+        if self.0.len() == REMEMBERED {
+            self.0.pop_front();
+        }
+        self.0.push_back(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
+    }
+
+    /// Returns how many microseconds 50, 95 and 99 percent of them took at most; none without any.
+    pub fn shares(&self) -> Option<[u64; 3]> {
+        let mut all: Vec<u64> = self.0.iter().copied().collect();
+        all.sort_unstable();
+        let share = |percent: usize| all.get((all.len() * percent).div_ceil(100).max(1) - 1).copied();
+        Some([share(50)?, share(95)?, share(99)?])
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -231,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_task_uses_is_known_from_its_second_look() {
+    fn usage_is_known_from_the_second_measurement() {
         let mut usages = wanting();
         assert_eq!(usages.due(at(0)), [id()]);
         assert_eq!(usages.due(at(1)), [], "one look at a time");
@@ -247,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_that_does_nothing_is_looked_at_ever_less_often_and_draws_nothing() {
+    fn an_idle_task_is_measured_less_and_less_often_and_causes_no_frame() {
         let mut usages = wanting();
         let _ = usages.take(at(0), seen(10, 0));
         let mut gaps = Vec::new();
@@ -265,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_that_prints_and_takes_no_time_is_looked_at_every_few_seconds() {
+    fn a_task_that_prints_but_uses_no_cpu_is_measured_every_few_seconds() {
         let mut usages = wanting();
         let _ = usages.take(at(0), seen(10, 0));
         let mut gaps = Vec::new();
@@ -281,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_on_screen_is_nothing_to_look_at() {
+    fn nothing_is_measured_while_nothing_is_on_screen() {
         let mut usages = wanting();
         let _ = usages.take(at(0), seen(10, 0));
         usages.want(std::iter::empty());
@@ -289,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_that_nobody_tells_of_is_not_asked_for_over_and_over() {
+    fn a_task_without_an_answer_is_not_measured_over_and_over() {
         let mut usages = wanting();
         assert_eq!(usages.due(at(0)), [id()]);
         let _ = usages.take(at(0), Vec::new());
@@ -297,12 +332,22 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_seen_is_not_zero() {
+    fn usage_that_cannot_be_measured_is_not_zero() {
         let mut usages = wanting();
         let blind = || vec![(TaskUsage { task: id(), tree: None, typed_bytes: 0 }, 0)];
         let _ = usages.take(at(0), blind());
         let _ = usages.take(at(1_000), blind());
         let used = usages.of(&id()).expect("known");
         assert_eq!((used.cpu, used.memory, used.processes, used.printed), (None, None, None, Some(0)));
+    }
+
+    #[test]
+    fn percentiles_are_of_the_last_durations() {
+        let mut lately = Lately::default();
+        assert_eq!(lately.shares(), None);
+        (1..=100).for_each(|us| lately.add(Duration::from_micros(us)));
+        assert_eq!(lately.shares(), Some([50, 95, 99]));
+        (0..REMEMBERED).for_each(|_| lately.add(Duration::from_micros(7)));
+        assert_eq!(lately.shares(), Some([7, 7, 7]));
     }
 }

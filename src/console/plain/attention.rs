@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::console::app::approval::card;
-use crate::console::app::approval::{Preview, Unfit, preview, wider_for};
+use crate::console::app::approval::{Preview, Unfit, preview, title, wider_for};
 use crate::console::app::question::{self, QuestionDialog};
 use crate::console::app::task_words;
 use crate::link::Request;
@@ -204,7 +204,7 @@ fn question_lines(dialog: &QuestionDialog) -> Vec<Line> {
 
 /// Returns everything that a held call would run, and what may be answered.
 fn call_lines(held: &HeldCall, zone: &TimeZone) -> Vec<Line> {
-    let mut lines = vec![Line::reply(card::title(held, 1, 1, "..."))];
+    let mut lines = vec![Line::reply(title(held, 1, 1, "..."))];
     lines.extend(said(card::lines(held, zone)));
     lines.push(Line::reply(format!(
         "answer {}; words behind deny are told to whoever called",

@@ -6,14 +6,13 @@ use jiff::tz::TimeZone;
 use ratatui::layout::Rect;
 use tui_input::Input as Editor;
 
-use crate::envelope::Actor;
 use crate::runtime::{HeldCall, HoldReason};
 
-use super::preview;
+use super::{preview, title};
 use crate::console::app::dialog::{has_been_read, places};
 use crate::console::app::{App, Painter};
 use crate::console::keys::{Action, Context};
-use crate::console::text::{self, Piece, piece, visible, wrapped};
+use crate::console::text::{Piece, piece, visible, wrapped};
 use crate::console::theme::Role;
 
 /// Rows below the text: a blank one and two of keys, or the line being written.
@@ -141,29 +140,6 @@ fn command_lines(cmd: &str) -> Vec<Vec<Piece>> {
         vec![piece(visible::one_line(line), Role::Strong), piece(mark, Role::Faint)]
     };
     lines.into_iter().enumerate().map(line).collect()
-}
-
-/// Says who has called.
-pub(crate) fn who(call: &HeldCall) -> String {
-    match &call.actor {
-        Actor::Agent(label) => visible::one_line(label).into_owned(),
-        Actor::Cli => match &call.behind {
-            Some(Actor::Agent(label)) => format!("a script of {}", visible::one_line(label)),
-            _ => "a script".to_owned(),
-        },
-        other => other.to_string(),
-    }
-}
-
-/// Says who wants to run how much.
-pub(crate) fn title(call: &HeldCall, at: usize, of: usize, dots: &str) -> String {
-    let who = who(call);
-    let what = match call.commands.len() {
-        1 => "wants to run a command".to_owned(),
-        many => format!("wants to run {many} commands"),
-    };
-    let place = if of > 1 { format!("   {at}/{of}") } else { String::new() };
-    format!("{} {what}{place}", text::cut(&who, 40, dots))
 }
 
 pub(crate) fn draw(painter: &mut Painter<'_>, card: &Card) {

@@ -9,6 +9,7 @@ use card::{Card, Writing};
 use tui_input::Input as Editor;
 
 use crate::config::{NoPrefix, Prefix};
+use crate::envelope::Actor;
 use crate::link::Request;
 use crate::runtime::{Decision, HeldCall, HoldReason, Snapshot};
 use crate::terminal::KeyPress;
@@ -260,7 +261,7 @@ impl Preview {
         rows.push(Vec::new());
         let place =
             call.commands.first().map(|command| command.workdir.display().to_string()).unwrap_or_default();
-        let scope = format!("for {} in {place}, until the runtime ends", card::who(call));
+        let scope = format!("for {} in {place}, until the runtime ends", who(call));
         rows.push(vec![piece(text::cut(&visible::one_line(&scope), room, dots), Role::Faint)]);
         rows
     }
@@ -270,6 +271,29 @@ impl Preview {
 pub(crate) fn wider_for(call: &HeldCall) -> Option<Prefix> {
     let [command] = &call.commands[..] else { return None };
     Prefix::of(&command.cmd).filter(|_| matches!(call.reason, HoldReason::Rule(_)))
+}
+
+/// Says who has called.
+pub(crate) fn who(call: &HeldCall) -> String {
+    match &call.actor {
+        Actor::Agent(label) => visible::one_line(label).into_owned(),
+        Actor::Cli => match &call.behind {
+            Some(Actor::Agent(label)) => format!("a script of {}", visible::one_line(label)),
+            _ => "a script".to_owned(),
+        },
+        other => other.to_string(),
+    }
+}
+
+/// Says who wants to run how much.
+pub(crate) fn title(call: &HeldCall, at: usize, of: usize, dots: &str) -> String {
+    let who = who(call);
+    let what = match call.commands.len() {
+        1 => "wants to run a command".to_owned(),
+        many => format!("wants to run {many} commands"),
+    };
+    let place = if of > 1 { format!("   {at}/{of}") } else { String::new() };
+    format!("{} {what}{place}", text::cut(&who, 40, dots))
 }
 
 #[cfg(test)]
@@ -283,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_seen_comes_before_what_is_made_up() {
+    fn commands_seen_before_come_before_invented_ones() {
         let seen = ["git push a", "git pull", "git push a", "git push b > log", "git push c", "git push d"];
         let expected =
             ["this one: git push", "run before: git push a", "run before: git push c", "not: git pull"];

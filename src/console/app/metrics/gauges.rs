@@ -1,8 +1,5 @@
 //! The measuring part of the metrics screen: latencies (the console's own included), limits, and what each task uses.
 
-use std::collections::VecDeque;
-use std::time::Duration;
-
 use ratatui::layout::Rect;
 
 use crate::runtime::{Gauge, Histogram, Limit, TaskView};
@@ -14,8 +11,6 @@ use crate::console::app::{Painter, alias, command, cut_top};
 use crate::console::text::{Piece, bytes, column, count, millis, piece, right};
 use crate::console::theme::Role;
 
-/// So many are remembered: shares are exact over these.
-const REMEMBERED: usize = 500;
 /// Cells of a limit's bar.
 const BAR: usize = 8;
 /// From this part on, in percent, a limit is marked.
@@ -25,37 +20,6 @@ const ROOMY: u16 = 110;
 /// Seconds of processor shown where there is little room.
 const SHORT_HISTORY: usize = 5;
 const LONG_HISTORY: usize = 10;
-
-/// The console's own latencies.
-#[derive(Debug, Clone, Default)]
-pub struct Pace {
-    /// From a key that was read to the written frame that shows its echo.
-    pub echo: Lately,
-    /// To draw a frame and write it.
-    pub frame: Lately,
-}
-
-/// The last durations of one kind, in microseconds.
-#[derive(Debug, Clone, Default)]
-pub struct Lately(VecDeque<u64>);
-
-impl Lately {
-    /// Takes note of one.
-    pub fn add(&mut self, took: Duration) {
-        if self.0.len() == REMEMBERED {
-            self.0.pop_front();
-        }
-        self.0.push_back(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
-    }
-
-    /// Returns how many microseconds 50, 95 and 99 percent of them took at most; none without any.
-    pub fn shares(&self) -> Option<[u64; 3]> {
-        let mut all: Vec<u64> = self.0.iter().copied().collect();
-        all.sort_unstable();
-        let share = |percent: usize| all.get((all.len() * percent).div_ceil(100).max(1) - 1).copied();
-        Some([share(50)?, share(95)?, share(99)?])
-    }
-}
 
 /// Returns the waits that are no tool's: as buckets where they are counted so, else exactly.
 pub(crate) fn waits(painter: &Painter<'_>, wide: usize) -> Vec<Vec<Piece>> {
@@ -198,19 +162,4 @@ fn history(used: Option<&Used>, seconds: usize, levels: [&str; 8]) -> String {
     let bar = |cpu: &u64| levels[usize::try_from(cpu.saturating_mul(7).div_ceil(100)).unwrap_or(7).min(7)];
     let bars: String = shown.iter().map(bar).collect();
     format!("{}{bars}", " ".repeat(seconds - shown.len()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shares_are_those_of_the_last_ones() {
-        let mut lately = Lately::default();
-        assert_eq!(lately.shares(), None);
-        (1..=100).for_each(|us| lately.add(Duration::from_micros(us)));
-        assert_eq!(lately.shares(), Some([50, 95, 99]));
-        (0..REMEMBERED).for_each(|_| lately.add(Duration::from_micros(7)));
-        assert_eq!(lately.shares(), Some([7, 7, 7]));
-    }
 }

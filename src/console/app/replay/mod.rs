@@ -303,14 +303,14 @@ mod tests {
     }
 
     #[test]
-    fn long_silences_are_played_short_and_told() {
+    fn long_silences_are_shortened_and_reported() {
         let reel = reel(&[100, 60_100, 60_200]);
         assert_eq!((reel.length(), reel.real_length()), (1_700, 60_200));
         assert_eq!((reel.silence_after(0), reel.silence_after(1)), (None, Some(60_000)));
     }
 
     #[test]
-    fn it_plays_at_its_speed_and_stands_still_at_the_end() {
+    fn a_replay_runs_at_its_speed_and_pauses_at_the_end() {
         let mut replay = replay(&[400, 800, 1_600]);
         replay.advance(ms(500));
         assert_eq!((replay.at, replay.place(), replay.until_next()), (500, 1, Some(300)));
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_goes_to_the_next_moment_and_stands_still() {
+    fn a_step_goes_to_the_next_moment_and_pauses() {
         let mut replay = replay(&[400, 800]);
         replay.advance(ms(500));
         replay.step(true, false);
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn output_and_events_stand_on_one_time_line() {
+    fn output_and_events_share_one_time_line() {
         let mark = |at_ms, offset, kind| Mark { offset, line: 0, at_ms, kind };
         let chunk = MarkKind::Chunk(Stream::Tty);
         let marks = [
@@ -367,7 +367,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_never_leaves_its_time_line_and_plays_only_forward(
+        fn a_replay_stays_on_its_time_line_and_plays_only_forward(
             gaps in prop::collection::vec(0u32..5_000, 0..20),
             acts in prop::collection::vec((0u8..8, 0i64..3_000), 0..60),
         ) {
