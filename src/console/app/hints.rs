@@ -143,7 +143,7 @@ pub(super) fn hints(painter: &Painter<'_>, room: u16) -> Vec<Piece> {
         let tried = [&groups[..], &[hint(*action)]].concat();
         let shown =
             |tried: &[Vec<Piece>]| tried.iter().chain([&help]).filter(|group| !group.is_empty()).count();
-        let whole = joined([&tried[..], &[help.clone()]].concat(), &gap);
+        let whole = joined([&tried[..], std::slice::from_ref(&help)].concat(), &gap);
         if shown(&tried) <= MOST_HINTS && columns(&whole) <= room {
             groups = tried;
         }
