@@ -11,7 +11,7 @@ use super::server::RuntimeServer;
 use crate::config::{Loaded, RuntimeMode, Settings};
 use crate::console::theme::Capabilities;
 use crate::console::{self, Exit, Options};
-use crate::link::{Holder, Operator};
+use crate::link::{Holder, Operator, Request};
 use crate::paths::Places;
 use crate::runtime::Closing;
 
@@ -38,7 +38,7 @@ async fn attached(start: &Start, operator: Operator) -> Result<ExitCode> {
         // What this person wants to be asked about holds whatever the runtime was started with.
         let own = Loaded::read(&start.places.config_dir, &start.places.workspace);
         let rules = own.map(|loaded| loaded.settings.approvals).unwrap_or_default();
-        operator.hand_over(start.places.config_dir.clone(), rules).await?;
+        operator.ask(Request::Rules { config: start.places.config_dir.clone(), rules }).await?;
     }
     show(start, operator, Some(start.places.layout())).await.map(leave)
 }

@@ -16,6 +16,7 @@ use super::answer::{self, Form};
 use crate::clock::Clock;
 use crate::dispatch::{Code, Failure, GateDecided, GateInput, Response, attach_operator, waiting_gates};
 use crate::envelope::SafeText;
+use crate::link::Request;
 use crate::runtime::{AnswerValue, Given, Question, READING};
 
 /// Letters of the word that is to be typed: none that looks like another one.
@@ -56,7 +57,8 @@ async fn decide(start: &Start, input: &GateInput, verdict: AnswerValue) -> Resul
         return Err(Failure::new(Code::Precondition, message).fix("run it again, and type what is shown"));
     }
     let given = Given { value: verdict.clone(), note: input.note.clone() };
-    operator.answer(&question.id, given).await.map_err(|error| {
+    let answer = Request::Answer { question: question.id.clone(), given, nonce: None };
+    operator.ask(answer).await.map_err(|error| {
         Failure::running(Code::Precondition, format!("The gate was not decided: {error}."))
     })?;
     let decision = if verdict == AnswerValue::Approve { "approved" } else { "rejected" };

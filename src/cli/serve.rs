@@ -16,7 +16,7 @@ use super::signals::EndSignals;
 use super::{Start, print};
 use crate::dispatch::Response;
 use crate::dispatch::cli_only::ServeInput;
-use crate::link::{Error, Operator};
+use crate::link::{Error, Operator, Request};
 use crate::paths::Places;
 use crate::runtime::{Closing, Snapshot};
 
@@ -101,7 +101,7 @@ async fn stop(start: &Start, form: Form) -> Result<ExitCode> {
         Err(Error::NoRuntime { .. }) => return Ok(said("noop", "no runtime serves this workspace")),
         Err(error) => return Err(error.into()),
     };
-    operator.shutdown(Closing::StopCommand).await?;
+    operator.ask(Request::Shutdown { closing: Closing::StopCommand }).await?;
     let mut connected = operator.connected();
     // It has ended its tasks; that it hangs up as well is a courtesy not to be waited for long.
     let _ = timeout(HANG_UP, connected.wait_for(|connected| !connected)).await;

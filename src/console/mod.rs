@@ -21,9 +21,9 @@ use crate::config::{Mouse, Watch};
 use crate::link::Operator;
 
 use app::{App, Setup};
-use io::carrier::Carrier;
 use io::display::Display;
 use io::driver::{Driver, Ending, Times};
+use io::effects::Effects;
 use io::frames::Frames;
 use io::kept;
 use io::settings::Source;
@@ -114,12 +114,12 @@ async fn show(
     if let Some(path) = &options.layout {
         app.arrange(kept::read(path));
     }
-    let carrier = Carrier::new(operator.clone(), options.clipboard.clone(), options.exports.clone());
+    let effects = Effects::new(operator.clone(), options.clipboard.clone(), options.exports.clone());
     let operator = operator.clone();
     let times = Times::default();
     let frames = Frames::default();
     let mut driver =
-        Driver { app, display, tty, clock, operator, carrier, keys, signals, source, times, frames };
+        Driver { app, display, tty, clock, operator, effects, keys, signals, source, times, frames };
     // tokio's budget ends with a yield, and a loop in which a screen is always new never yields: keys,
     // signals and timers would starve.
     let ending = tokio::task::unconstrained(driver.run()).await?;

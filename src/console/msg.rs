@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::envelope::TaskId;
 use crate::link::Request;
-use crate::runtime::{CallRecord, Form, Given, Input, QuestionId, Snapshot, TaskUsage, TaskView};
+use crate::runtime::{CallRecord, Form, Input, QuestionId, Snapshot, TaskUsage, TaskView};
 use crate::terminal::{KeyPress, MouseInput, Palette, Size};
 
 use super::app::coverage::CommandCoverage;
@@ -175,16 +175,23 @@ pub enum Leave {
     LeaveRunning,
 }
 
+impl Effect {
+    /// Calls a tool as the operator.
+    #[must_use]
+    pub fn call(tool: &str, input: Value) -> Self {
+        Self::Ask(Request::call(tool, input))
+    }
+
+    /// Passes on what the person types into a task.
+    #[must_use]
+    pub fn send(task: TaskId, input: Input) -> Self {
+        Self::Ask(Request::Send { task, input })
+    }
+}
+
 /// Something for the driver to carry out.
 #[derive(Debug, Clone)]
 pub enum Effect {
-    /// Call a tool as the operator.
-    Call {
-        /// Its name.
-        tool: &'static str,
-        /// Its input.
-        input: Value,
-    },
     /// Start the command of a task again whose beginning alone is known here.
     Rerun {
         /// The task.
@@ -192,32 +199,14 @@ pub enum Effect {
         /// The call's input but for the command.
         input: Value,
     },
-    /// Pass on what the person types.
-    Send {
-        /// To this task.
-        task: TaskId,
-        /// What is typed.
-        input: Input,
-    },
-    /// Send the runtime a request whose only possible answer is an error.
+    /// Ask the runtime for something.
     Ask(Request),
-    /// Answer a question.
-    Answer {
-        /// The question.
-        question: QuestionId,
-        /// The answer.
-        given: Given,
-    },
     /// Get the person's attention: bell and notification.
     Ring(String),
     /// Run the person's program for one thing that waits.
     Notify(News),
     /// It waits no longer: the person's program for it is ended, or not started.
     Withdraw(String),
-    /// Measure what tasks use.
-    MeasureUsage(Vec<TaskId>),
-    /// Fetch a call record.
-    Fetch(u64),
     /// These panes are on screen now.
     Show {
         /// Tasks with a pane.

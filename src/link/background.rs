@@ -103,10 +103,10 @@ pub fn start(places: &Places, program: &Path) -> Result<Started, Error> {
         .stderr(output)
         .spawn()
         .map_err(failed)?;
-    let mut told = String::new();
-    let read = leaving.stdout.take().map(|mut stdout| stdout.read_to_string(&mut told));
+    let mut output = String::new();
+    let read = leaving.stdout.take().map(|mut stdout| stdout.read_to_string(&mut output));
     leaving.wait().and(read.unwrap_or(Ok(0))).map_err(failed)?;
-    let pid = told
+    let pid = output
         .trim()
         .parse()
         .map_err(|_| failed(io::Error::other(format!("the server did not start; see {}", log.display()))))?;

@@ -30,7 +30,7 @@ pub use hello::{Ack, ClientName, Hello, Profile, Role, VERSION, dial};
 pub use lines::{Line, Lines};
 pub use lock::{Address, Holder};
 pub use operator::{Operator, serve as serve_operator};
-pub use protocol::{Reply, Request};
+pub use protocol::{Answered, Reply, Request};
 pub use scripts::{Scripts, serve as serve_scripts};
 pub use server::{Client, Peer, Server};
 pub use socket::{Sockets, private_folder};

@@ -111,6 +111,14 @@ pub enum Request {
     Program(Box<run::Request>),
 }
 
+impl Request {
+    /// Calls a tool.
+    #[must_use]
+    pub fn call(tool: &str, input: Value) -> Self {
+        Self::Call { tool: tool.to_owned(), input, once: None }
+    }
+}
+
 /// From the runtime to a console or script.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -85,8 +85,8 @@ impl Scripts {
         stop: CancellationToken,
     ) -> Result<Result<Outcome, Refusal>, Error> {
         self.asked += 1;
-        let order = ClientMessage::Ask { id: self.asked, ask: Request::Program(Box::new(request)) };
-        Frame::json(&order)?.write(&mut self.writer).await?;
+        let message = ClientMessage::Ask { id: self.asked, ask: Request::Program(Box::new(request)) };
+        Frame::json(&message)?.write(&mut self.writer).await?;
         let mut has_hung_up = false;
         loop {
             let frame = tokio::select! {
@@ -106,21 +106,21 @@ impl Scripts {
                         _ => Err(Error::frame("another reply than how the program ended")),
                     };
                 }
-                _ => return Err(Error::frame("news nobody asked for")),
+                _ => return Err(Error::frame("a message nobody asked for")),
             }
         }
     }
 
     async fn ask(&mut self, ask: Request) -> Result<Reply, Error> {
         self.asked += 1;
-        let order = ClientMessage::Ask { id: self.asked, ask };
-        Frame::json(&order)?.write(&mut self.writer).await?;
+        let message = ClientMessage::Ask { id: self.asked, ask };
+        Frame::json(&message)?.write(&mut self.writer).await?;
         let frame = Frame::read(&mut self.reader, MAX_FROM_RUNTIME).await?.ok_or(Error::Gone)?;
         match frame.parse()? {
             ServerMessage::Reply { id, reply } if id == self.asked => {
                 reply.map_err(|message| Error::Declined { message })
             }
-            _ => Err(Error::frame("news nobody asked for")),
+            _ => Err(Error::frame("a message nobody asked for")),
         }
     }
 }
@@ -154,7 +154,7 @@ pub async fn serve(
                 watched.show(stream).await;
                 continue;
             }
-            _ => return Err(Error::frame("an order for consoles")),
+            _ => return Err(Error::frame("a message for consoles")),
         };
         let reply = match ask {
             Request::Call { tool, input, once } => {
@@ -186,7 +186,7 @@ async fn program(
     runtime: &Handle,
     request: ProgramRequest,
 ) -> Result<Result<Outcome, Refusal>, Error> {
-    let (events, mut told) = mpsc::channel(EVENTS);
+    let (events, mut happened) = mpsc::channel(EVENTS);
     let run = match Run::open(runtime, request, Actor::Cli, events).await {
         Ok(run) => run,
         Err(error) => return Ok(Err(error.into())),
@@ -197,7 +197,7 @@ async fn program(
     let outcome = loop {
         tokio::select! {
             biased;
-            Some(event) = told.recv() => {
+            Some(event) = happened.recv() => {
                 if Frame::json(&ServerMessage::Event(Box::new(event)))?.write(writer).await.is_err() {
                     // Nobody is there to be told: it ends, in order.
                     cancel.cancel();
@@ -208,12 +208,12 @@ async fn program(
                 if seen.is_ok_and(<[u8]>::is_empty) {
                     cancel.cancel();
                 } else {
-                    return Err(Error::frame("an order while a program runs"));
+                    return Err(Error::frame("a request while a program runs"));
                 }
             }
         }
     };
-    while let Ok(event) = told.try_recv() {
+    while let Ok(event) = happened.try_recv() {
         Frame::json(&ServerMessage::Event(Box::new(event)))?.write(writer).await?;
     }
     Ok(Ok(outcome))

@@ -125,7 +125,7 @@ impl Server {
                 () = close.cancelled() => break,
                 () = stop.cancelled() => break,
                 _ = look.tick() => {
-                    if let Some(said) = self.sockets.mend() {
+                    if let Some(said) = self.sockets.repair() {
                         tracing::warn!(said, "the sockets");
                         self.notices.send_replace(Some(said));
                     }
@@ -219,15 +219,15 @@ impl Gate {
         }
         let (reader, mut writer) = stream.into_split();
         let mut lines = Lines::new(reader, MAX_HELLO);
-        let admitted = self.hear(socket, peer, &mut lines, arrival).await;
+        let admitted = self.receive_hello(socket, peer, &mut lines, arrival).await;
         let sent = hello::send(&mut writer, &self.ack(admitted.as_ref().err())).await;
         let (hello, place) = admitted?;
         sent?;
         Ok((Client { hello, peer, lines, writer }, place))
     }
 
-    /// Finds a place for a peer, and hears its hello.
-    async fn hear(
+    /// Finds a place for a peer, and receives its hello.
+    async fn receive_hello(
         &self,
         socket: Socket,
         peer: Peer,

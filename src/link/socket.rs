@@ -70,7 +70,7 @@ impl Sockets {
 
     /// Puts back what somebody has removed since: the lock first, and with it the right to the sockets. Returns what a
     /// person should know, once.
-    pub(super) fn mend(&mut self) -> Option<String> {
+    pub(super) fn repair(&mut self) -> Option<String> {
         let said = match self.put_back() {
             Ok(names) if names.is_empty() => None,
             Ok(names) => Some(format!("put back: {} had been removed", names.join(" and "))),
@@ -307,21 +307,21 @@ mod tests {
         let temp = tempfile::tempdir().expect("temp dir");
         let places = places(&temp);
         let mut sockets = Sockets::open(&places).expect("opens");
-        assert_eq!(sockets.mend(), None);
+        assert_eq!(sockets.repair(), None);
         std::fs::remove_file(places.agent_socket()).expect("removed");
-        assert_eq!(sockets.mend().as_deref(), Some("put back: a socket had been removed"));
+        assert_eq!(sockets.repair().as_deref(), Some("put back: a socket had been removed"));
         connect(&places.agent_socket()).await.expect("heard again");
         std::fs::remove_dir_all(places.runtime_dir.parent().expect("a parent")).expect("removed");
-        let said = sockets.mend().expect("said");
+        let said = sockets.repair().expect("said");
         assert_eq!(said, "put back: the lock and a socket and a socket had been removed");
-        assert_eq!(sockets.mend(), None);
+        assert_eq!(sockets.repair(), None);
         connect(&places.operator_socket()).await.expect("heard again");
 
         // Another runtime that came meanwhile keeps what is its own.
         std::fs::remove_dir_all(places.runtime_dir.parent().expect("a parent")).expect("removed");
         let second = Sockets::open(&places).expect("nobody holds the lock any more");
-        assert!(sockets.mend().expect("said").contains("end one of the two"));
-        assert_eq!(sockets.mend(), None, "said once");
+        assert!(sockets.repair().expect("said").contains("end one of the two"));
+        assert_eq!(sockets.repair(), None, "said once");
         drop(sockets);
         connect(&places.agent_socket()).await.expect("the second one still listens");
         drop(second);

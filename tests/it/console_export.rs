@@ -6,6 +6,7 @@ use pilothouse::console::app::App;
 use pilothouse::console::app::export::FileName;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::envelope::Envelope;
+use pilothouse::link::Request;
 use pilothouse::runtime::{CallRecord, Form};
 use pilothouse::terminal::Palette;
 use serde_json::{Value, json};
@@ -166,7 +167,7 @@ fn one_key_takes_the_picture_of_a_dialog_and_is_the_tasks_while_typing() {
     select(&mut app, 7);
     let _ = press(&mut app, &["Enter"]);
     let effects = press(&mut app, &["F9"]);
-    assert!(effects.iter().any(|effect| matches!(effect, Effect::Send { .. })), "{effects:?}");
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::Ask(Request::Send { .. }))), "{effects:?}");
     assert!(!effects.iter().any(|effect| matches!(effect, Effect::WriteFile { .. })), "{effects:?}");
 }
 

@@ -8,6 +8,7 @@ use pilothouse::console::app::{App, Layer, Mode, Screen};
 use pilothouse::console::keys::keymap::Context;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::envelope::Actor;
+use pilothouse::link::Request;
 use pilothouse::runtime::{
     AnswerValue, BindingView, BranchView, Comment, Evidence, Lines, LoopView, Origin, ProgramView, Question,
     QuestionKind, RunState, Snapshot, StepState, StepView,
@@ -222,7 +223,7 @@ pub(crate) fn in_dialog(question: Question, size: (u16, u16)) -> App {
 
 fn answers(effects: &[Effect]) -> Vec<(String, AnswerValue, Option<String>)> {
     let answer = |effect: &Effect| match effect {
-        Effect::Answer { question, given } => {
+        Effect::Ask(Request::Answer { question, given, .. }) => {
             Some((question.to_string(), given.value.clone(), given.note.clone()))
         }
         _ => None,
@@ -464,7 +465,7 @@ fn the_command_of_a_program_is_typed_into_where_it_stands() {
     assert!(matches!(&app.mode, Mode::Input(task) if *task == id(6)), "{:?}", app.mode);
     assert_eq!(app.screen, Screen::Program, "the source stays in sight");
     let sent = press(&mut app, &["x"]);
-    assert!(matches!(&sent[..], [Effect::Send { task, .. }] if *task == id(6)), "{sent:?}");
+    assert!(matches!(&sent[..], [Effect::Ask(Request::Send { task, .. })] if *task == id(6)), "{sent:?}");
     // The next command begins: what is under the fingers stays.
     let mut next = program();
     next.steps[3].state = StepState::Done;

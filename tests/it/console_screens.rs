@@ -7,6 +7,7 @@ use pilothouse::console::app::App;
 use pilothouse::console::msg::{Effect, Msg};
 use pilothouse::console::theme::Colours;
 use pilothouse::envelope::Actor;
+use pilothouse::link::Request;
 use pilothouse::process::Usage;
 use pilothouse::runtime::{CallSummary, StreamLine, StreamView, TaskUsage};
 
@@ -282,9 +283,9 @@ fn what_tasks_use_is_shown_and_what_is_not_known_is_a_dot() {
 fn tasks_are_looked_at_while_they_are_on_screen_and_nothing_new_draws_nothing() {
     let mut app = console(snapshot(), (80, 24));
     let looked_at = |effects: Vec<Effect>| {
-        let look = effects
-            .into_iter()
-            .find_map(|effect| if let Effect::MeasureUsage(tasks) = effect { Some(tasks) } else { None });
+        let look = effects.into_iter().find_map(|effect| {
+            if let Effect::Ask(Request::Usage { tasks }) = effect { Some(tasks) } else { None }
+        });
         look.unwrap_or_default().len()
     };
     let _ = press(&mut app, &["3"]);

@@ -159,14 +159,17 @@ fn foreign_text_is_one_line_and_shows_what_it_hides() {
 fn a_line_goes_to_a_task_and_a_secret_stays_unseen() {
     let mut heart = Heart::on(with(vec![waits("line")]));
     heart.writes("line t01 yes please", 10);
-    let [msg::Effect::Call { tool: "TaskInput", input }] = heart.does()[..] else {
+    let [msg::Effect::Ask(Request::Call { tool, input, .. })] = heart.does()[..] else {
         panic!("{:?}", heart.acts)
     };
+    assert_eq!(tool, "TaskInput");
     assert_eq!(input["input"], "yes please\r");
     heart.writes("3", 10);
     assert!(heart.said().contains("write the line for t01"));
     heart.writes("  two  words ", 10);
-    let [msg::Effect::Call { input, .. }] = heart.does()[..] else { panic!("{:?}", heart.acts) };
+    let [msg::Effect::Ask(Request::Call { input, .. })] = heart.does()[..] else {
+        panic!("{:?}", heart.acts)
+    };
     assert_eq!(input["input"], "  two  words \r", "to the letter");
 
     let mut heart = Heart::on(with(vec![waits("secret")]));
@@ -174,7 +177,10 @@ fn a_line_goes_to_a_task_and_a_secret_stays_unseen() {
     heart.writes("line t01", 10);
     assert!(heart.acts.iter().any(|act| matches!(act, Effect::Hide(true))), "{:?}", heart.acts);
     heart.writes("hunter2", 10);
-    assert!(matches!(heart.does()[..], [msg::Effect::Send { .. }]), "as raw keys, on no record");
+    assert!(
+        matches!(heart.does()[..], [msg::Effect::Ask(Request::Send { .. })]),
+        "as raw keys, on no record"
+    );
     assert!(matches!(heart.acts[0], Effect::Hide(false)));
 }
 
@@ -188,7 +194,9 @@ fn a_gate_takes_no_line_that_came_before_it_was_read() {
     assert!(heart.writes("approve", 399).contains("too early") && heart.does().is_empty());
     assert!(heart.writes("perhaps", 500).contains("no answer: approve or reject"));
     heart.writes("approve it was green", 10);
-    let [msg::Effect::Answer { given, .. }] = heart.does()[..] else { panic!("{:?}", heart.acts) };
+    let [msg::Effect::Ask(Request::Answer { given, .. })] = heart.does()[..] else {
+        panic!("{:?}", heart.acts)
+    };
     assert_eq!((&given.value, given.note.as_deref()), (&AnswerValue::Approve, Some("it was green")));
 
     let mut heart = Heart::on(state.clone());
@@ -276,7 +284,9 @@ fn a_text_of_several_lines_ends_with_a_single_dot() {
         assert_eq!(heart.writes(line, 10), "");
     }
     heart.writes(".", 10);
-    let [msg::Effect::Answer { given, .. }] = heart.does()[..] else { panic!("{:?}", heart.acts) };
+    let [msg::Effect::Ask(Request::Answer { given, .. })] = heart.does()[..] else {
+        panic!("{:?}", heart.acts)
+    };
     assert_eq!(given.value, AnswerValue::Text("quit\n\n  three .".into()));
 
     heart.writes("line t01", 10);
@@ -284,9 +294,10 @@ fn a_text_of_several_lines_ends_with_a_single_dot() {
     heart.writes("one", 10);
     heart.writes("two", 10);
     heart.writes(".", 10);
-    let [msg::Effect::Call { tool: "TaskInput", input }] = heart.does()[..] else {
+    let [msg::Effect::Ask(Request::Call { tool, input, .. })] = heart.does()[..] else {
         panic!("{:?}", heart.acts)
     };
+    assert_eq!(tool, "TaskInput");
     assert_eq!(input["input"], "one\rtwo\r");
 
     heart.writes("line t01", 10);
@@ -298,14 +309,19 @@ fn a_text_of_several_lines_ends_with_a_single_dot() {
     let mut heart = Heart::on(with(vec![waits("secret")]));
     heart.writes("line t01", 10);
     heart.writes("/lines", 10);
-    assert!(matches!(heart.does()[..], [msg::Effect::Send { .. }]), "a secret is one line, whatever it is");
+    assert!(
+        matches!(heart.does()[..], [msg::Effect::Ask(Request::Send { .. })]),
+        "a secret is one line, whatever it is"
+    );
 }
 
 #[test]
 fn a_signal_is_sent_by_its_name() {
     let mut heart = Heart::on(with(vec![task(1, "sleep 1000", 9, 3)]));
     let sent = |heart: &Heart| match heart.does()[..] {
-        [msg::Effect::Call { tool: "TaskStop", input }] => input["signal"].as_str().map(str::to_owned),
+        [msg::Effect::Ask(Request::Call { tool, input, .. })] if tool == "TaskStop" => {
+            input["signal"].as_str().map(str::to_owned)
+        }
         _ => None,
     };
     heart.writes("signal t01 usr1", 10);
@@ -388,9 +404,10 @@ fn stopping_and_quitting_ask_first() {
     assert!(heart.does().is_empty());
     heart.writes("4 1", 10);
     heart.writes("k", 10);
-    let [msg::Effect::Call { tool: "TaskStop", input }] = heart.does()[..] else {
+    let [msg::Effect::Ask(Request::Call { tool, input, .. })] = heart.does()[..] else {
         panic!("{:?}", heart.acts)
     };
+    assert_eq!(tool, "TaskStop");
     assert_eq!(input["force"], true);
     assert!(heart.writes("quit", 10).contains("1 task runs. 1: stop all and quit"));
     assert!(heart.writes("2", 10).contains("stays"), "the runtime is in this console");

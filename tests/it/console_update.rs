@@ -7,6 +7,7 @@ use pilothouse::console::app::search::Query;
 use pilothouse::console::app::{App, Layer, Mode, Screen};
 use pilothouse::console::msg::{Anchor, Answered, Effect, Leave, Msg, PageView};
 use pilothouse::facts::{InputEvidence, Need};
+use pilothouse::link::Request;
 use pilothouse::runtime::{Input, TaskStatus, Waiting};
 use pilothouse::terminal::{Contents, KeyPress, MouseButton, MouseInput, MouseKind, Origin, Size, Terminal};
 
@@ -20,16 +21,19 @@ fn opened() -> App {
 
 /// Says what is to be done outside, leaving out which panes are shown and what is fetched for them.
 fn acts(effects: &[Effect]) -> Vec<String> {
-    let is_act =
-        |effect: &&Effect| !matches!(effect, Effect::Show { .. } | Effect::Fetch(_) | Effect::Page { .. });
+    let is_act = |effect: &&Effect| {
+        !matches!(effect, Effect::Show { .. } | Effect::Ask(Request::Record { .. }) | Effect::Page { .. })
+    };
     effects.iter().filter(is_act).map(say).collect()
 }
 
 fn say(effect: &Effect) -> String {
     match effect {
-        Effect::Call { tool, input } => format!("{tool} {input}"),
-        Effect::Send { task, input: Input::Keys(keys) } => format!("keys {} to {task}", keys.len()),
-        Effect::Send { task, input } => format!("{input:?} to {task}"),
+        Effect::Ask(Request::Call { tool, input, .. }) => format!("{tool} {input}"),
+        Effect::Ask(Request::Send { task, input: Input::Keys(keys) }) => {
+            format!("keys {} to {task}", keys.len())
+        }
+        Effect::Ask(Request::Send { task, input }) => format!("{input:?} to {task}"),
         other => format!("{other:?}"),
     }
 }
@@ -134,7 +138,7 @@ fn the_chord_pressed_again_is_typed_into_the_task() {
     let effects = press(&mut app, &["Enter", "C-]", "C-]"]);
     let chord = KeyPress::parse("C-]").expect("a key");
     assert!(
-        matches!(effects.last(), Some(Effect::Send { input: Input::Keys(keys), .. }) if *keys == [chord])
+        matches!(effects.last(), Some(Effect::Ask(Request::Send { input: Input::Keys(keys), .. })) if *keys == [chord])
     );
     assert!(matches!(app.mode, Mode::Input(_)));
 }

@@ -55,7 +55,7 @@ fn list(app: &App) -> Option<&Chooser> {
 }
 
 fn calls(tool: &'static str) -> impl Fn(&Effect) -> bool {
-    move |effect| matches!(effect, Effect::Call { tool: called, .. } if *called == tool)
+    move |effect| matches!(effect, Effect::Ask(Request::Call { tool: called, .. }) if *called == tool)
 }
 
 const SELECTING: &str = "while selecting text: select";

@@ -1,7 +1,7 @@
 //! Consoles attached to a headless runtime: what they see, what they may do, and who may not.
 
 use pilothouse::envelope::TaskId;
-use pilothouse::link::{Error, Operator, Request};
+use pilothouse::link::{Error, Operator, Reply, Request};
 use pilothouse::runtime::{Closing, Input};
 use serde_json::json;
 
@@ -44,9 +44,15 @@ async fn two_consoles_see_the_same_task_and_both_can_type() {
     for console in [&first, &second] {
         console.show(std::slice::from_ref(&task), Some(&task));
     }
-    first.send(&task, Input::Raw(b"one\r".to_vec())).await.expect("typed");
+    first
+        .ask(Request::Send { task: task.clone(), input: Input::Raw(b"one\r".to_vec()) })
+        .await
+        .expect("typed");
     shows(&second, &task, "<one>").await;
-    second.send(&task, Input::Paste("two\r".to_owned())).await.expect("pasted");
+    second
+        .ask(Request::Send { task: task.clone(), input: Input::Paste("two\r".to_owned()) })
+        .await
+        .expect("pasted");
     shows(&first, &task, "<two>").await;
 
     first.ask(Request::Rename { task: task.clone(), name: Some("echo".to_owned()) }).await.expect("renamed");
@@ -63,7 +69,10 @@ async fn two_consoles_see_the_same_task_and_both_can_type() {
     let mut connected = second.connected();
     let witness = attach(&home).await;
     let mut left_alone = witness.connected();
-    second.shutdown(Closing::OperatorEnded).await.expect("a headless runtime can be ended");
+    second
+        .ask(Request::Shutdown { closing: Closing::OperatorEnded })
+        .await
+        .expect("a headless runtime can be ended");
     left_alone.wait_for(|connected| !connected).await.expect("told");
     let ends =
         |snapshot: &pilothouse::runtime::Snapshot| snapshot.tasks.iter().all(|view| view.ended.is_some());
@@ -99,9 +108,13 @@ async fn a_console_sees_what_a_task_uses_with_all_its_processes() {
     .await;
     operator.show(std::slice::from_ref(&task), Some(&task));
     shows(&operator, &task, "spent").await;
-    operator.send(&task, Input::Raw(b"abc".to_vec())).await.expect("typed");
+    operator
+        .ask(Request::Send { task: task.clone(), input: Input::Raw(b"abc".to_vec()) })
+        .await
+        .expect("typed");
     let gone: TaskId = "task_zzzzzzzz".parse().expect("an id");
-    let seen = operator.usage(vec![gone, task.clone()]).await.expect("looks");
+    let seen = operator.ask(Request::Usage { tasks: vec![gone, task.clone()] }).await.expect("looks");
+    let Reply::Usage(seen) = seen else { panic!("{seen:?}") };
     let [usage] = &seen[..] else { panic!("one live task: {seen:?}") };
     let tree = usage.tree.expect("/proc is there");
     assert_eq!((&usage.task, usage.typed_bytes), (&task, 3));
@@ -109,6 +122,6 @@ async fn a_console_sees_what_a_task_uses_with_all_its_processes() {
     let metrics = operator.snapshot().borrow().metrics.clone();
     let used: Vec<_> = metrics.gauges.iter().map(|gauge| (gauge.limit.as_str(), gauge.used)).collect();
     assert_eq!(used[0], ("tasks", 1), "{used:?}");
-    operator.shutdown(Closing::OperatorEnded).await.expect("ends");
+    operator.ask(Request::Shutdown { closing: Closing::OperatorEnded }).await.expect("ends");
     served.wait().expect("ends");
 }

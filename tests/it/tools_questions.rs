@@ -226,7 +226,7 @@ async fn neither_agent_nor_command_line_opens_a_gate() {
     let tool = json!({"question_id": id, "answer": "approve"});
     let by_tool = operator.call("QuestionAnswer", tool).await;
     assert!(matches!(by_tool, Err(Error::Declined { .. })), "the tool is no card: {by_tool:?}");
-    let hasty = operator.answer(&open[0].id, given.clone()).await;
+    let hasty = answer(&operator, &open[0].id, &given).await;
     assert!(
         matches!(hasty, Err(Error::Declined { .. })),
         "in this process too it was not read yet: {hasty:?}"
@@ -237,7 +237,12 @@ async fn neither_agent_nor_command_line_opens_a_gate() {
 
 /// Answers once the question can have been read.
 async fn taken(operator: &Operator, question: &QuestionId, given: Given) {
-    read(async || operator.answer(question, given.clone()).await).await;
+    read(async || answer(operator, question, &given).await).await;
+}
+
+async fn answer(operator: &Operator, question: &QuestionId, given: &Given) -> Result<(), Error> {
+    let request = Request::Answer { question: question.clone(), given: given.clone(), nonce: None };
+    operator.ask(request).await.map(drop)
 }
 
 /// Does again what is declined because it came too soon, until it counts.
@@ -283,7 +288,7 @@ async fn an_attached_console_sees_a_question_and_answers_it() {
     assert_eq!(seen.id.as_str(), id);
     assert!(bench.runtime.is_watched());
     let given = |label: &str| Given { value: AnswerValue::Choice(label.into()), note: Some("why".into()) };
-    let refused = console.answer(&seen.id, given("c")).await;
+    let refused = answer(&console, &seen.id, &given("c")).await;
     assert!(matches!(refused, Err(Error::Declined { .. })), "{refused:?}");
     read(async || {
         console.ask(Request::LetAgents { question: seen.id.clone(), may: true, nonce: None }).await.map(drop)

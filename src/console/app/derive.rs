@@ -79,7 +79,7 @@ impl App {
         let wanted = Some((task.clone(), size));
         if needs_it && self.fitted != wanted {
             self.fitted = wanted;
-            self.effects.push(Effect::Send { task, input: Input::Resize(size) });
+            self.effects.push(Effect::send(task, Input::Resize(size)));
         }
     }
 

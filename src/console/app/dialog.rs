@@ -38,7 +38,7 @@ impl App {
             Layer::Approval(card) => self.act_on_card(card, action),
             Layer::Question(dialog) => self.act_on_question(dialog, action),
             Layer::Attention(at) => self.attend(at, action),
-            Layer::Paste(task, text) => self.effects.push(Effect::Send { task, input: Input::Paste(text) }),
+            Layer::Paste(task, text) => self.effects.push(Effect::send(task, Input::Paste(text))),
             Layer::Help { about, top } => {
                 let rows = (help_lines(self, about).len(), usize::from(self.size.1.saturating_sub(4)));
                 self.open(Layer::Help { about, top: scrolled(top, action, rows) })

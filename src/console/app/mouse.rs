@@ -82,7 +82,7 @@ impl App {
             };
             Some(Input::Keys(vec![KeyPress::from(arrow); WHEEL_ROWS]))
         };
-        self.effects.extend(input.map(|input| Effect::Send { task: task.clone(), input }));
+        self.effects.extend(input.map(|input| Effect::send(task.clone(), input)));
         true
     }
 

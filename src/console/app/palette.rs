@@ -226,6 +226,6 @@ impl App {
         let quoted = program.display().to_string().replace('\'', "'\\''");
         let input = json!({"cmd": format!("'{quoted}' {args}"), "tty": true, "yield_time_ms": 0});
         self.screen = Screen::Focus;
-        self.effects.push(Effect::Call { tool: "ExecCommand", input });
+        self.effects.push(Effect::call("ExecCommand", input));
     }
 }

@@ -109,12 +109,12 @@ impl App {
 /// Stops a task: TERM and then KILL, or KILL at once.
 pub(crate) fn stop_of(task: &TaskId, kill: bool) -> Effect {
     let input = if kill { json!({"task_id": task, "force": true}) } else { json!({"task_id": task}) };
-    Effect::Call { tool: "TaskStop", input }
+    Effect::call("TaskStop", input)
 }
 
 /// Sends a signal to a task.
 pub(crate) fn signal_of(task: &TaskId, name: &str) -> Effect {
-    Effect::Call { tool: "TaskStop", input: json!({"task_id": task, "signal": name}) }
+    Effect::call("TaskStop", json!({"task_id": task, "signal": name}))
 }
 
 /// Sends the signal that an action names.

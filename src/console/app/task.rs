@@ -105,7 +105,7 @@ impl App {
         let size: Size = self.layout().pane(&task.id)?.size();
         let resize = json!({"cols": size.cols(), "rows": size.rows()});
         let input = json!({"task_id": task.id, "resize": resize});
-        Some(Effect::Call { tool: "TaskInput", input })
+        Some(Effect::call("TaskInput", input))
     }
 }
 
@@ -122,6 +122,6 @@ fn rerun(task: &TaskView) -> Effect {
     });
     match task.cmd_chars {
         Some(_) => Effect::Rerun { task: task.id.clone(), input },
-        None => Effect::Call { tool: "ExecCommand", input },
+        None => Effect::call("ExecCommand", input),
     }
 }

@@ -80,7 +80,7 @@ impl App {
         }
         self.act(Action::Type);
         if let Mode::Input(task) = &self.mode {
-            self.effects.push(Effect::Send { task: task.clone(), input: Input::Keys(vec![key]) });
+            self.effects.push(Effect::send(task.clone(), Input::Keys(vec![key])));
         }
         true
     }
@@ -95,7 +95,7 @@ impl App {
             return;
         }
         self.thaw();
-        self.effects.push(Effect::Send { task: task.clone(), input: Input::Keys(vec![key]) });
+        self.effects.push(Effect::send(task.clone(), Input::Keys(vec![key])));
     }
 
     /// Begins to write a line.
@@ -173,7 +173,7 @@ impl App {
                 if text.trim_end_matches(['\r', '\n']).contains(['\r', '\n']) {
                     return self.open(Layer::Paste(task, text));
                 }
-                self.effects.push(Effect::Send { task, input: Input::Paste(text) });
+                self.effects.push(Effect::send(task, Input::Paste(text)));
             }
             Mode::Write(..) => self.insert(&text),
         }
@@ -252,15 +252,15 @@ impl App {
 pub(crate) fn line_to(task: &TaskView, text: &str) -> Effect {
     let text = if task.tty { format!("{}\r", text.replace('\n', "\r")) } else { format!("{text}\n") };
     if wants_secret(task) {
-        return Effect::Send { task: task.id.clone(), input: Input::Text(text) };
+        return Effect::send(task.id.clone(), Input::Text(text));
     }
-    Effect::Call { tool: "TaskInput", input: json!({"task_id": task.id, "input": text}) }
+    Effect::call("TaskInput", json!({"task_id": task.id, "input": text}))
 }
 
 /// Starts a command as the person does: on a terminal, and a task at once.
 pub(crate) fn start_of(cmd: &str) -> Effect {
     let input = json!({"cmd": cmd, "tty": true, "yield_time_ms": 0});
-    Effect::Call { tool: "ExecCommand", input }
+    Effect::call("ExecCommand", input)
 }
 
 /// Tells whether what is typed into a task now is not to be seen.

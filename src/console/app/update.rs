@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use crate::link::Request;
 use crate::runtime::Snapshot;
 use crate::terminal::{Key, KeyPress};
 
@@ -45,7 +46,9 @@ impl App {
             Msg::Resize(columns, rows) => self.size = (columns, rows),
             Msg::UsageDue => {
                 let due = self.view.usage.due(self.now);
-                return self.effects.extend((!due.is_empty()).then_some(Effect::MeasureUsage(due)));
+                return self
+                    .effects
+                    .extend((!due.is_empty()).then_some(Effect::Ask(Request::Usage { tasks: due })));
             }
             Msg::Usage(seen) => {
                 // A frame follows only if it would show something new, and may move.

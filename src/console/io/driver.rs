@@ -11,9 +11,9 @@ use crate::clock::Clock;
 use crate::link::Operator;
 use crate::runtime::Snapshot;
 
-use super::carrier::Carrier;
 use super::clipboard;
 use super::display::{self, Display};
+use super::effects::Effects;
 use super::files::Made;
 use super::frames::Frames;
 use super::keyboard::Heard;
@@ -43,7 +43,7 @@ pub(in crate::console) struct Driver {
     pub(in crate::console) tty: File,
     pub(in crate::console) clock: Clock,
     pub(in crate::console) operator: Operator,
-    pub(in crate::console) carrier: Carrier,
+    pub(in crate::console) effects: Effects,
     pub(in crate::console) keys: mpsc::Receiver<Heard>,
     pub(in crate::console) signals: Signals,
     pub(in crate::console) source: Source,
@@ -138,7 +138,7 @@ impl Driver {
             biased;
             heard = self.keys.recv() => Event::Heard(heard.unwrap_or(Heard::Gone)),
             asked = self.signals.next() => Event::Signal(asked),
-            msg = self.carrier.next() => Event::Msg(msg),
+            msg = self.effects.next() => Event::Msg(msg),
             Ok(()) = snapshots.changed() => Event::Snapshot,
             Ok(()) = connected.changed(), if !is_lost => Event::Link,
             () = changed.notified(), if is_open => Event::Screens,
@@ -250,30 +250,25 @@ impl Driver {
     fn carry_out(&mut self, effects: Vec<Effect>) -> Result<Option<Ending>, Error> {
         for effect in effects {
             match effect {
-                Effect::Call { tool, input } => self.carrier.call(tool, input),
-                Effect::Rerun { task, input } => self.carrier.rerun(task, input),
-                Effect::Send { task, input } => {
-                    if let Some(refused) = self.carrier.send(task, input) {
+                Effect::Rerun { task, input } => self.effects.rerun(task, input),
+                Effect::Ask(request) => {
+                    if let Some(refused) = self.effects.ask(request) {
                         // What follows from a refusal is a message on screen, nothing to carry out.
                         let _ = self.app.update(refused);
                     }
                 }
-                Effect::Ask(request) => self.carrier.ask(request),
-                Effect::Answer { question, given } => self.carrier.answer(question, given),
                 Effect::Ring(text) => {
                     if self.app.setup.ui.bell {
                         self.display.write(&display::ring_sequence(&text)).map_err(Error::Terminal)?;
                     }
                 }
-                Effect::Notify(news) => self.carrier.notify(&self.app.setup.ui.notify, news),
-                Effect::Withdraw(id) => self.carrier.withdraw(&id),
-                Effect::MeasureUsage(tasks) => self.carrier.look(tasks),
-                Effect::Fetch(seq) => self.carrier.fetch(seq),
+                Effect::Notify(news) => self.effects.notify(&self.app.setup.ui.notify, news),
+                Effect::Withdraw(id) => self.effects.withdraw(&id),
                 Effect::Show { visible, focus } => {
                     self.operator.show(&visible, focus.as_ref());
                     self.times.screens_changed = true;
                 }
-                Effect::Play { task, place, marks } => self.carrier.play(task, place, marks),
+                Effect::Play { task, place, marks } => self.effects.play(task, place, marks),
                 effect @ (Effect::Page { .. } | Effect::Replay(_) | Effect::LastOutput(_)) => {
                     self.look_up(effect);
                 }
@@ -288,16 +283,16 @@ impl Driver {
                     if fits {
                         self.display.write(&display::copy_sequence(&text)).map_err(Error::Terminal)?;
                     }
-                    self.carrier.copy(text, what, fits);
+                    self.effects.copy(text, what, fits);
                 }
-                Effect::WriteFile { file, text } => self.carrier.keep(file, text),
+                Effect::WriteFile { file, text } => self.effects.keep(file, text),
                 Effect::WriteExport { task, form, palette, file } => {
                     let inputs = self.app.view.inputs_of(&task.id);
-                    self.carrier.keep_task(Made { task, form, palette, file, inputs });
+                    self.effects.keep_task(Made { task, form, palette, file, inputs });
                 }
                 Effect::Recordings => {
                     let snapshot = &self.app.view.snapshot;
-                    self.carrier.recordings(snapshot.recording.clone(), snapshot.workspace.clone());
+                    self.effects.recordings(snapshot.recording.clone(), snapshot.workspace.clone());
                 }
                 Effect::SaveTheme(name) => self.save_theme(&name),
                 Effect::Remember(memory) => self.remember(&memory),
@@ -306,7 +301,7 @@ impl Driver {
                 }
                 Effect::Quit(Leave::LeaveRunning) => return Ok(Some(Ending::Left)),
                 Effect::Quit(Leave::StopAll) => {
-                    self.carrier.shut_down();
+                    self.effects.shut_down();
                     self.times.give_up = Some(self.clock.now().mono + STOPPING);
                 }
             }

@@ -15,7 +15,7 @@ impl Driver {
                 (shown, task)
             };
             let shown = shown.into_iter().map(known).collect();
-            return self.carrier.seen(call, shown);
+            return self.effects.seen(call, shown);
         }
         let (Effect::Page { task: id, .. }
         | Effect::Search(id, _)
@@ -27,11 +27,11 @@ impl Driver {
         };
         let Some(task) = self.app.view.task(id).map(Arc::clone) else { return };
         match effect {
-            Effect::Page { anchor, size, .. } => self.carrier.page(task, anchor, size),
-            Effect::Search(_, query) => self.carrier.search(task, query),
-            Effect::Prompt { from, forward, .. } => self.carrier.prompt(task, from, forward),
-            Effect::Replay(_) => self.carrier.replay(task),
-            Effect::LastOutput(_) => self.carrier.last_output(task),
+            Effect::Page { anchor, size, .. } => self.effects.page(task, anchor, size),
+            Effect::Search(_, query) => self.effects.search(task, query),
+            Effect::Prompt { from, forward, .. } => self.effects.prompt(task, from, forward),
+            Effect::Replay(_) => self.effects.replay(task),
+            Effect::LastOutput(_) => self.effects.last_output(task),
             _ => {}
         }
     }

@@ -1,9 +1,9 @@
 //! The edge: the terminal, its signals, files, clipboards; the loop that carries out what was decided.
 
-pub(super) mod carrier;
 pub(super) mod clipboard;
 pub(super) mod display;
 pub(super) mod driver;
+pub(super) mod effects;
 pub(super) mod files;
 pub(super) mod frames;
 pub(super) mod hook;
@@ -11,7 +11,6 @@ pub(super) mod kept;
 pub(super) mod keyboard;
 mod lookups;
 mod notices;
-mod orders;
 pub(super) mod pages;
 pub(super) mod plain;
 pub(super) mod settings;

@@ -17,7 +17,7 @@ use crate::runtime::{Snapshot, TaskView};
 use super::pages;
 use super::signals::{Asked, Signals};
 use super::stdin::{self, Echo};
-use super::{notices, orders};
+use super::{effects, notices};
 use crate::console::Error;
 use crate::console::msg::{self, Leave, Msg};
 use crate::console::options::{Because, Exit, Left};
@@ -208,7 +208,7 @@ impl Teller {
             msg::Effect::Quit(Leave::StopAll) => self.give_up = Some(self.clock.now().mono + STOPPING),
             _ => {}
         }
-        let asked = orders::carry_out(self.operator.clone(), effect);
+        let asked = effects::carry_out(self.operator.clone(), effect);
         self.reading.spawn(async move { asked.await.map(Event::CommandCoverage) });
         None
     }

@@ -136,7 +136,10 @@ impl Session {
         };
         dialog.is_sent = true;
         let question = dialog.question.id.clone();
-        vec![Effect::Hide(false), Effect::Do(msg::Effect::Answer { question, given })]
+        vec![
+            Effect::Hide(false),
+            Effect::Do(msg::Effect::Ask(Request::Answer { question, given, nonce: None })),
+        ]
     }
 
     pub(super) fn decide(&mut self, mut word: Word, line: &str, at: Timestamp) -> Vec<Effect> {

@@ -260,7 +260,7 @@ impl Session {
 
     fn receipts(&mut self, rest: &str) -> Vec<Effect> {
         if let Ok(seq) = rest.trim().parse() {
-            return vec![Effect::Do(msg::Effect::Fetch(seq))];
+            return vec![Effect::Do(msg::Effect::Ask(Request::Record { seq }))];
         }
         if self.snapshot.calls.is_empty() {
             return vec![reply("no calls yet")];

@@ -1,4 +1,4 @@
-//! Which answers of a console count: the cards it is dealt, and what it says to them.
+//! Which answers of a console count: those to a card it was sent.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -11,8 +11,8 @@ use crate::link::protocol::Request;
 use crate::runtime::Snapshot;
 
 impl Local {
-    /// Deals the cards of a console in this process as its snapshots come; of one elsewhere, whoever writes to it does.
-    pub(super) fn dealing(self) -> Self {
+    /// Issues cards to a console in this process as its snapshots come. A console elsewhere gets them with the snapshots it is sent.
+    pub(super) fn issuing_cards(self) -> Self {
         let (cards, runtime) = (Arc::clone(&self.cards), self.runtime.clone());
         let open = CancellationToken::new();
         let closed = open.clone();
@@ -22,7 +22,7 @@ impl Local {
         tokio::spawn(async move {
             while let Some(Ok(())) = closed.run_until_cancelled(snapshots.changed()).await {
                 let snapshot = Arc::clone(&snapshots.borrow_and_update());
-                lock(&cards).deal(runtime.clock().now().mono, &snapshot, cards::random_nonce);
+                lock(&cards).issue(runtime.clock().now().mono, &snapshot, cards::random_nonce);
             }
         });
         Self { _open: Some(Arc::new(open.drop_guard())), ..self }
@@ -33,14 +33,14 @@ impl Local {
     }
 
     /// Returns a card for each thing that a snapshot about to be sent brings and that waits for an answer.
-    pub(super) fn deal(&self, snapshot: &Snapshot) -> Vec<Card> {
-        self.cards().deal(self.runtime.clock().now().mono, snapshot, cards::random_nonce)
+    pub(super) fn issue_cards(&self, snapshot: &Snapshot) -> Vec<Card> {
+        self.cards().issue(self.runtime.clock().now().mono, snapshot, cards::random_nonce)
     }
 
     /// Lets an answer through that carries what came with its card, if that can have been read.
-    pub(super) fn check(&self, ask: &Request) -> Result<(), Error> {
+    pub(super) fn check(&self, request: &Request) -> Result<(), Error> {
         let now = self.runtime.clock().now().mono;
-        let checked = match ask {
+        let checked = match request {
             Request::Decide { ticket, nonce, .. } => {
                 self.cards().check(now, &CardId::Held(*ticket), nonce.as_deref())
             }

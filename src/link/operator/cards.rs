@@ -55,7 +55,7 @@ struct Sent {
 impl Cards {
     /// Takes note that a snapshot is about to be sent: returns a card for each thing in it that waits and has none
     /// yet, and forgets those that wait no longer.
-    pub(super) fn deal(
+    pub(super) fn issue(
         &mut self,
         now: Duration,
         snapshot: &Snapshot,
@@ -63,15 +63,15 @@ impl Cards {
     ) -> Vec<Card> {
         let waiting = waiting(snapshot);
         self.sent.retain(|id, _| waiting.contains(id));
-        let mut dealt = Vec::new();
+        let mut issued = Vec::new();
         for id in waiting {
             if !self.sent.contains_key(&id) {
                 let nonce = nonce();
                 self.sent.insert(id.clone(), Sent { nonce: nonce.clone(), at: now });
-                dealt.push(Card { id, nonce });
+                issued.push(Card { id, nonce });
             }
         }
-        dealt
+        issued
     }
 
     /// Returns the nonce of a card that was sent.
@@ -162,9 +162,9 @@ mod tests {
     #[test]
     fn an_answer_counts_with_its_own_nonce_and_once_the_card_can_have_been_read() {
         let (mut one, mut other) = (Cards::default(), Cards::default());
-        let dealt = one.deal(ms(0), &snapshot(&[1], false), random_nonce);
-        let [Card { id, nonce }] = &dealt[..] else { panic!("one card: {dealt:?}") };
-        let foreign = &other.deal(ms(0), &snapshot(&[1], false), random_nonce)[0].nonce;
+        let issued = one.issue(ms(0), &snapshot(&[1], false), random_nonce);
+        let [Card { id, nonce }] = &issued[..] else { panic!("one card: {issued:?}") };
+        let foreign = &other.issue(ms(0), &snapshot(&[1], false), random_nonce)[0].nonce;
         assert_eq!((id, nonce.len()), (&CardId::Held(1), 32));
         let now = ms(1_000);
         for wrong in [None, Some(""), Some("0"), Some(&**foreign), Some(&nonce[1..])] {
@@ -178,15 +178,15 @@ mod tests {
     #[test]
     fn a_card_keeps_its_nonce_while_it_waits_and_has_another_when_it_comes_again() {
         let mut cards = Cards::default();
-        let first = cards.deal(ms(0), &snapshot(&[1], false), random_nonce);
-        assert_eq!(cards.deal(ms(300), &snapshot(&[1], false), random_nonce), []);
+        let first = cards.issue(ms(0), &snapshot(&[1], false), random_nonce);
+        assert_eq!(cards.issue(ms(300), &snapshot(&[1], false), random_nonce), []);
         assert_eq!(
             cards.check(ms(400), &first[0].id, Some(&first[0].nonce)),
             Ok(()),
             "counted from the first time"
         );
-        cards.deal(ms(500), &snapshot(&[], false), random_nonce);
-        let again = cards.deal(ms(600), &snapshot(&[1], false), random_nonce);
+        cards.issue(ms(500), &snapshot(&[], false), random_nonce);
+        let again = cards.issue(ms(600), &snapshot(&[1], false), random_nonce);
         assert_ne!(first[0].nonce, again[0].nonce);
         assert_eq!(cards.check(ms(2_000), &first[0].id, Some(&first[0].nonce)), Err(Refused::Unknown));
     }
@@ -195,11 +195,11 @@ mod tests {
     fn agents_go_on_when_every_call_that_this_lets_run_was_there_to_be_read() {
         let mut cards = Cards::default();
         assert_eq!(cards.check_resume(ms(0), &snapshot(&[], true), None), Ok(()), "it lets nothing run");
-        cards.deal(ms(0), &snapshot(&[], true), random_nonce);
+        cards.issue(ms(0), &snapshot(&[], true), random_nonce);
         let nonce = cards.nonce(&CardId::Pause);
         let held = snapshot(&[1], true);
         assert_eq!(cards.check_resume(ms(900), &held, nonce.as_deref()), Err(Refused::Early), "not sent yet");
-        cards.deal(ms(900), &held, random_nonce);
+        cards.issue(ms(900), &held, random_nonce);
         assert_eq!(cards.check_resume(ms(1_299), &held, nonce.as_deref()), Err(Refused::Early));
         assert_eq!(cards.check_resume(ms(1_300), &held, None), Err(Refused::Unknown));
         assert_eq!(cards.check_resume(ms(1_300), &held, nonce.as_deref()), Ok(()));

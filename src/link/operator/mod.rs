@@ -26,13 +26,10 @@ pub(super) use update::{Item, Update};
 
 use super::Error;
 use super::protocol::{Reply, Request, Shown};
-use crate::config::ApprovalRule;
 use crate::envelope::{Actor, TaskId};
 use crate::process::ConsoleProcess;
 use crate::runtime::past::Recording;
-use crate::runtime::{
-    self, CallRecord, Closing, Given, Handle, Input, InputOutcome, QuestionId, Snapshot, TaskUsage, Viewer,
-};
+use crate::runtime::{self, CallRecord, Handle, Snapshot, Viewer};
 use crate::terminal::Contents;
 use crate::tools::{self, Answer, Caller};
 
@@ -75,7 +72,7 @@ impl Operator {
     /// Holds a runtime of this process; commands start in `cwd` unless they say otherwise.
     #[must_use]
     pub fn local(runtime: Handle, cwd: PathBuf) -> Self {
-        Self::Local(Local::new(runtime, cwd, ConsoleProcess::own()).dealing())
+        Self::Local(Local::new(runtime, cwd, ConsoleProcess::own()).issuing_cards())
     }
 
     /// Attaches to the runtime behind an operator socket and waits for its first snapshot.
@@ -171,29 +168,10 @@ impl Operator {
     /// # Errors
     /// When the runtime went away.
     pub async fn call(&self, tool: &str, input: Value) -> Result<Answer, Error> {
-        match self.ask(Request::Call { tool: tool.to_owned(), input, once: None }).await? {
+        match self.ask(Request::call(tool, input)).await? {
             Reply::Answer(answer) => Ok(answer.into()),
-            _ => Err(odd()),
+            _ => Err(unexpected()),
         }
-    }
-
-    /// Sends what the person typed or pasted into a task.
-    ///
-    /// # Errors
-    /// When the runtime went away or knows no such task.
-    pub async fn send(&self, task: &TaskId, input: Input) -> Result<InputOutcome, Error> {
-        match self.ask(Request::Send { task: task.clone(), input }).await? {
-            Reply::Sent(outcome) => Ok(outcome),
-            _ => Err(odd()),
-        }
-    }
-
-    /// Answers a question as the operator. It is on record when this returns.
-    ///
-    /// # Errors
-    /// When the answer is not taken, or the runtime went away.
-    pub async fn answer(&self, question: &QuestionId, given: Given) -> Result<(), Error> {
-        self.ask(Request::Answer { question: question.clone(), given, nonce: None }).await.map(drop)
     }
 
     /// Returns the whole record of a call, when it is still known.
@@ -202,44 +180,6 @@ impl Operator {
             Ok(Reply::Record(record)) => record,
             _ => None,
         }
-    }
-
-    /// Returns the whole command of a task, while the runtime has it in memory.
-    ///
-    /// # Errors
-    /// When the runtime went away.
-    pub async fn command(&self, task: &TaskId) -> Result<Option<String>, Error> {
-        match self.ask(Request::Command { task: task.clone() }).await? {
-            Reply::Command(cmd) => Ok(cmd),
-            _ => Err(odd()),
-        }
-    }
-
-    /// Looks what live tasks use now.
-    ///
-    /// # Errors
-    /// When the runtime went away.
-    pub async fn usage(&self, tasks: Vec<TaskId>) -> Result<Vec<TaskUsage>, Error> {
-        match self.ask(Request::Usage { tasks }).await? {
-            Reply::Usage(usage) => Ok(usage),
-            _ => Err(odd()),
-        }
-    }
-
-    /// Lets the approval rules of this console hold in a runtime that has its settings elsewhere.
-    ///
-    /// # Errors
-    /// When the runtime went away.
-    pub async fn hand_over(&self, config: PathBuf, rules: Vec<ApprovalRule>) -> Result<(), Error> {
-        self.ask(Request::Rules { config, rules }).await.map(drop)
-    }
-
-    /// Stops all tasks and ends the runtime. A runtime embedded in another console refuses.
-    ///
-    /// # Errors
-    /// When the runtime refuses or had gone before.
-    pub async fn shutdown(&self, closing: Closing) -> Result<(), Error> {
-        self.ask(Request::Shutdown { closing }).await.map(drop)
     }
 
     /// Returns what came with a card on this connection.
@@ -265,9 +205,9 @@ impl Operator {
             _ => {}
         }
         match self {
-            Self::Local(local) => local.settle(request).await,
+            Self::Local(local) => local.handle(request).await,
             Self::Remote(remote) => remote.ask(request).await,
-            Self::Recorded(recorded) => recorded.settle(&request),
+            Self::Recorded(recorded) => recorded.handle(&request),
         }
     }
 }
@@ -281,11 +221,11 @@ impl Local {
     }
 
     /// Does what was asked.
-    async fn settle(&self, ask: Request) -> Result<Reply, Error> {
-        self.check(&ask)?;
+    async fn handle(&self, request: Request) -> Result<Reply, Error> {
+        self.check(&request)?;
         let Self { runtime, caller, console, .. } = self;
         let declined = |error: runtime::Error| Error::Declined { message: error.to_string() };
-        Ok(match ask {
+        Ok(match request {
             Request::Call { tool, input, .. } => {
                 Reply::Answer(tools::call(runtime, caller, &tool, input).await.into())
             }
@@ -343,6 +283,6 @@ impl Local {
     }
 }
 
-fn odd() -> Error {
-    Error::frame("another reply than the one due")
+fn unexpected() -> Error {
+    Error::frame("an unexpected reply")
 }

@@ -52,8 +52,8 @@ impl Recorded {
     }
 
     /// Answers what only looks; anything else is refused.
-    pub(super) fn settle(&self, ask: &Request) -> Result<Reply, Error> {
-        match ask {
+    pub(super) fn handle(&self, request: &Request) -> Result<Reply, Error> {
+        match request {
             Request::Record { seq } => Ok(Reply::Record(self.calls.get(seq).cloned())),
             _ => Err(Error::ReadOnly),
         }

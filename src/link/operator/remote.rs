@@ -21,8 +21,8 @@ use crate::link::{Error, Hello, Role, dial};
 use crate::runtime::Snapshot;
 use crate::terminal::Contents;
 
-/// Orders that may wait to be written; whoever asks more waits too.
-const ORDERS: usize = 64;
+/// Messages that may wait to be written; whoever sends more waits too.
+const MESSAGES: usize = 64;
 /// How long the first snapshot may take.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -30,12 +30,12 @@ const PATIENCE: Duration = Duration::from_secs(5);
 #[derive(Clone)]
 pub struct Remote {
     state: Arc<State>,
-    orders: mpsc::Sender<ClientMessage>,
+    messages: mpsc::Sender<ClientMessage>,
     shown: Arc<watch::Sender<Shown>>,
     _open: Arc<DropGuard>,
 }
 
-/// What the runtime has told so far.
+/// What the runtime has sent so far.
 // Locks, not messages: the console reads screens while it draws and must not wait for a reply.
 struct State {
     connected: watch::Sender<bool>,
@@ -64,13 +64,13 @@ impl Remote {
             nonces: Mutex::default(),
             next_id: AtomicU64::new(1),
         });
-        let (orders, ordered) = mpsc::channel(ORDERS);
+        let (messages, outgoing) = mpsc::channel(MESSAGES);
         let shown = watch::Sender::default();
         let open = CancellationToken::new();
         // Ends with the connection or with the last clone, whichever comes first.
         let reading = Reading { state: Arc::clone(&state), reader, known };
-        tokio::spawn(converse(reading, writer, ordered, shown.subscribe(), open.clone()));
-        Ok(Self { state, orders, shown: Arc::new(shown), _open: Arc::new(open.drop_guard()) })
+        tokio::spawn(converse(reading, writer, outgoing, shown.subscribe(), open.clone()));
+        Ok(Self { state, messages, shown: Arc::new(shown), _open: Arc::new(open.drop_guard()) })
     }
 
     pub(super) fn connected(&self) -> watch::Receiver<bool> {
@@ -112,7 +112,7 @@ impl Remote {
         lock(&self.state.waiting).insert(id, answer);
         // The end of the connection drops the receiver first and forgets everyone who waits then,
         // so that nobody waits for good.
-        if self.orders.send(ClientMessage::Ask { id, ask }).await.is_err() {
+        if self.messages.send(ClientMessage::Ask { id, ask }).await.is_err() {
             lock(&self.state.waiting).remove(&id);
             return Err(Error::Gone);
         }
@@ -140,13 +140,13 @@ async fn first_snapshot(reader: &mut BufReader<OwnedReadHalf>) -> Result<(Known,
 async fn converse(
     reading: Reading,
     writer: OwnedWriteHalf,
-    ordered: mpsc::Receiver<ClientMessage>,
+    outgoing: mpsc::Receiver<ClientMessage>,
     shown: watch::Receiver<Shown>,
     open: CancellationToken,
 ) {
     let (state, taken) = (Arc::clone(&reading.state), watch::Sender::new(0));
     let ended = tokio::select! {
-        ended = write(writer, ordered, shown, taken.subscribe()) => ended,
+        ended = write(writer, outgoing, shown, taken.subscribe()) => ended,
         ended = reading.run(&taken) => ended,
         () = open.cancelled() => Ok(()),
     };
@@ -160,19 +160,19 @@ async fn converse(
 
 async fn write(
     mut writer: OwnedWriteHalf,
-    mut ordered: mpsc::Receiver<ClientMessage>,
+    mut outgoing: mpsc::Receiver<ClientMessage>,
     mut shown: watch::Receiver<Shown>,
     mut taken: watch::Receiver<u64>,
 ) -> Result<(), Error> {
     loop {
-        let order = tokio::select! {
+        let message = tokio::select! {
             biased;
-            Some(order) = ordered.recv() => order,
+            Some(message) = outgoing.recv() => message,
             Ok(()) = shown.changed() => ClientMessage::Show(shown.borrow_and_update().clone()),
             Ok(()) = taken.changed() => ClientMessage::Taken(*taken.borrow_and_update()),
             else => return Ok(()),
         };
-        Frame::json(&order)?.write(&mut writer).await?;
+        Frame::json(&message)?.write(&mut writer).await?;
     }
 }
 

@@ -1,6 +1,6 @@
 //! The runtime's side of one attached console.
 //!
-//! One future reads orders, one writes. What is written is looked at when its turn comes: a console
+//! One future reads requests, one writes. What is written is looked at when its turn comes: a console
 //! that reads slowly sees fewer snapshots and screens, never older ones, and holds no memory here.
 
 use std::collections::HashMap;
@@ -29,7 +29,7 @@ use crate::terminal::Contents;
 const SNAPSHOT_PACE: Duration = Duration::from_millis(100);
 /// The shortest time between two rounds of screens.
 const SCREEN_PACE: Duration = Duration::from_millis(33);
-/// Asks of one console in flight; more wait in the socket.
+/// Requests of one console in flight; more wait in the socket.
 const ASKS: usize = 64;
 
 /// Serves one console until it hangs up or `stop`. What it asked for is done even if it has gone.
@@ -68,7 +68,7 @@ pub async fn serve(
     ended
 }
 
-/// The orders of a console.
+/// What a console sends.
 struct Reading {
     local: Local,
     shown: watch::Sender<Shown>,
@@ -96,7 +96,7 @@ impl Reading {
                 ClientMessage::Taken(count) => {
                     self.taken.send_replace(count);
                 }
-                ClientMessage::Stream(_) => return Err(Error::frame("an order for scripts")),
+                ClientMessage::Stream(_) => return Err(Error::frame("a message for scripts")),
                 ClientMessage::Ask { id, ask } => {
                     let Ok(place) = Arc::clone(&room).acquire_owned().await else { return Ok(()) };
                     let (local, replies) = (self.local.clone(), self.replies.clone());
@@ -119,7 +119,7 @@ async fn answer(local: &Local, id: u64, ask: Request) -> Outgoing {
     let reply = if shutdown && !local.runtime.snapshot().borrow().headless {
         Err("this runtime lives in another console; quit that one".to_owned())
     } else {
-        local.settle(ask).await.map_err(|error| error.to_string())
+        local.handle(ask).await.map_err(|error| error.to_string())
     };
     if shutdown && reply.is_ok() {
         Outgoing::Last(ServerMessage::Reply { id, reply })
@@ -150,9 +150,9 @@ async fn write(
         let frames = tokio::select! {
             biased;
             Some(outgoing) = replied.recv() => match outgoing {
-                Outgoing::Reply(news) => vec![Frame::json(&news)?],
-                Outgoing::Last(news) => {
-                    Frame::json(&news)?.write(&mut writer).await?;
+                Outgoing::Reply(message) => vec![Frame::json(&message)?],
+                Outgoing::Last(message) => {
+                    Frame::json(&message)?.write(&mut writer).await?;
                     return Ok(Wrote::Shutdown);
                 }
             },
@@ -164,7 +164,7 @@ async fn write(
             }
             update = updates.next() => {
                 let (mut frames, snapshot) = update?;
-                let cards = screens.local.deal(&snapshot);
+                let cards = screens.local.issue_cards(&snapshot);
                 if !cards.is_empty() {
                     frames.push(Frame::json(&ServerMessage::Cards(cards))?);
                 }
@@ -231,7 +231,7 @@ impl Screens {
     /// Waits until the console has taken in what it was sent and a shown screen has changed.
     /// Dropped before its end, it forgets nothing.
     async fn next(&mut self) -> Vec<ScreenUpdate> {
-        let changed = self.local.viewer.wake();
+        let wake = self.local.viewer.wake();
         loop {
             sleep_until(self.due).await;
             let count = self.count;
@@ -246,9 +246,9 @@ impl Screens {
             }
             tokio::select! {
                 // A wake that came while nobody waited is kept by the notify.
-                () = changed.notified() => {}
+                () = wake.notified() => {}
                 () = sleep(SCREEN_PACE), if is_later => {}
-                told = self.shown.changed() => if told.is_err() { return std::future::pending().await },
+                changed = self.shown.changed() => if changed.is_err() { return std::future::pending().await },
             }
         }
     }

@@ -279,7 +279,8 @@ impl App {
             return;
         }
         dialog.is_sent = true;
-        self.effects.push(Effect::Answer { question: dialog.question.id.clone(), given });
+        let question = dialog.question.id.clone();
+        self.effects.push(Effect::Ask(Request::Answer { question, given, nonce: None }));
     }
 
     /// Handles a key while a text is written in a dialog; false when keys mean actions there.

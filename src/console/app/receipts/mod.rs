@@ -8,6 +8,7 @@ use std::sync::Arc;
 use sheet::Sheet;
 
 use crate::envelope::Actor;
+use crate::link::Request;
 use crate::runtime::{CallRecord, CallSummary};
 
 use super::find::Finding;
@@ -181,6 +182,6 @@ impl App {
             return None;
         }
         self.view.asked.insert(seq, is_answered);
-        Some(Effect::Fetch(seq))
+        Some(Effect::Ask(Request::Record { seq }))
     }
 }

@@ -1,17 +1,19 @@
-//! Carries out what the console decided: calls, typing, pages. Each runs beside the loop and comes back
-//! as a message; what is typed goes out in the order it was typed.
+//! Carries out what the console decided: requests, pages, files. Each runs beside the loop and comes back as a message;
+//! what is typed goes out in the order it was typed.
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use crate::envelope::{Envelope, Outcome, TaskId};
-use crate::link::{Operator, Request};
-use crate::runtime::{Given, Input, QuestionId, TaskView, past};
+use crate::envelope::{Outcome, TaskId};
+use crate::link::{self, Error, Operator, Reply, Request};
+use crate::runtime::{Closing, Input, TaskView, past};
 use crate::terminal::Size;
+use crate::tools::Answer;
 
 use super::clipboard;
 use super::files::{self, Made};
@@ -20,18 +22,21 @@ use super::pages::{self, Player};
 use crate::console::app::coverage::ShownCommand;
 use crate::console::app::export::FileName;
 use crate::console::app::search::Query;
-use crate::console::msg::{Anchor, Answered, Msg, News};
+use crate::console::msg::{Anchor, Answered, Effect, Msg, News};
 
 /// Keys that may wait for the runtime.
 const KEYS_AHEAD: usize = 256;
 /// Answers that may wait for the loop.
 const NEWS_AHEAD: usize = 64;
 
+/// How long a task that was started may take to show up.
+const LISTED: Duration = Duration::from_secs(5);
+
 /// Past recordings listed.
 const MOST_RECORDINGS: usize = 50;
 
 /// What runs beside the loop.
-pub(in crate::console) struct Carrier {
+pub(in crate::console) struct Effects {
     operator: Operator,
     clipboard: Vec<clipboard::Tool>,
     player: Arc<Player>,
@@ -43,8 +48,8 @@ pub(in crate::console) struct Carrier {
     refusals: mpsc::Receiver<Msg>,
 }
 
-impl Carrier {
-    /// Starts carrying for an operator.
+impl Effects {
+    /// Starts with nothing to do.
     pub(in crate::console) fn new(
         operator: Operator,
         clipboard: Vec<clipboard::Tool>,
@@ -80,61 +85,34 @@ impl Carrier {
         }
     }
 
-    /// Calls a tool.
-    pub(in crate::console) fn call(&mut self, tool: &'static str, input: Value) {
+    /// Asks the runtime for something; what is typed goes after what was typed before. Returns what there is to say at
+    /// once.
+    pub(in crate::console) fn ask(&mut self, request: Request) -> Option<Msg> {
+        if let Request::Send { task, input } = request {
+            let full = self.typed.try_send((task.clone(), input)).is_err();
+            return full.then(|| Msg::Refused(task, "it does not keep up with the keys".to_owned()));
+        }
         let operator = self.operator.clone();
-        self.running.spawn(async move { Some(call(&operator, tool, input).await) });
+        self.running.spawn(async move { ask(&operator, request).await });
+        None
     }
 
     /// Starts the command of a task again; the runtime has the whole of it, for a while.
     pub(in crate::console) fn rerun(&mut self, task: TaskId, mut input: Value) {
         let operator = self.operator.clone();
         self.running.spawn(async move {
-            Some(match operator.command(&task).await {
-                Ok(Some(cmd)) => {
+            match operator.ask(Request::Command { task }).await {
+                Ok(Reply::Command(Some(cmd))) => {
                     input["cmd"] = cmd.into();
-                    call(&operator, "ExecCommand", input).await
+                    ask(&operator, Request::call("ExecCommand", input)).await
                 }
-                Ok(None) => {
-                    Msg::Failed("its command is too long ago to start it again: the record has it".into())
+                Ok(_) => {
+                    let why = "its command is too long ago to start it again: the record has it";
+                    Some(Msg::Failed(why.into()))
                 }
-                Err(error) => Msg::Failed(said("ExecCommand", &error)),
-            })
+                Err(error) => Some(Msg::Failed(failure("ExecCommand", &error))),
+            }
         });
-    }
-
-    /// Types into a task, after what was typed before.
-    pub(in crate::console) fn send(&self, task: TaskId, input: Input) -> Option<Msg> {
-        let full = self.typed.try_send((task.clone(), input)).is_err();
-        full.then(|| Msg::Refused(task, "it does not keep up with the keys".to_owned()))
-    }
-
-    /// Looks what tasks use.
-    pub(in crate::console) fn look(&mut self, tasks: Vec<TaskId>) {
-        let operator = self.operator.clone();
-        // A runtime that has gone is told of elsewhere.
-        self.running.spawn(async move { Some(Msg::Usage(operator.usage(tasks).await.unwrap_or_default())) });
-    }
-
-    /// Asks the runtime for something, and says when it could not be done.
-    pub(in crate::console) fn ask(&mut self, request: Request) {
-        let operator = self.operator.clone();
-        self.running.spawn(async move { ask(&operator, request).await });
-    }
-
-    /// Answers a question.
-    pub(in crate::console) fn answer(&mut self, question: QuestionId, given: Given) {
-        let operator = self.operator.clone();
-        self.running.spawn(async move {
-            let refused = operator.answer(&question, given).await.err();
-            Some(Msg::AnswerTaken(question, refused.map(|error| error.to_string())))
-        });
-    }
-
-    /// Fetches a call record.
-    pub(in crate::console) fn fetch(&mut self, seq: u64) {
-        let operator = self.operator.clone();
-        self.running.spawn(async move { operator.record(seq).await.map(Msg::Record) });
     }
 
     /// Reads a page of a task's log.
@@ -261,20 +239,75 @@ impl Carrier {
     /// Stops all tasks and ends the runtime; the link goes with it.
     pub(in crate::console) fn shut_down(&mut self) {
         let operator = self.operator.clone();
-        self.running.spawn(async move { Some(super::orders::shut_down(&operator).await) });
+        self.running.spawn(async move { Some(shut_down(&operator).await) });
     }
 }
 
-async fn call(operator: &Operator, tool: &'static str, input: Value) -> Msg {
-    match operator.call(tool, input).await {
-        Ok(answer) => Msg::Answered(answered(tool, answer.seq, &answer.envelope)),
-        Err(error) => Msg::Failed(said(tool, &error)),
+/// Asks the runtime for something and returns what there is to say of the reply.
+async fn ask(operator: &Operator, request: Request) -> Option<Msg> {
+    let reply = operator.ask(request.clone()).await;
+    match (request, reply) {
+        (Request::Call { tool, .. }, Ok(Reply::Answer(answer))) => {
+            Some(Msg::Answered(answered(tool, answer)))
+        }
+        (Request::Send { task, .. }, Ok(Reply::Sent(sent))) => {
+            sent.rejection.map(|rejection| Msg::Refused(task, rejection.message))
+        }
+        (Request::Send { task, .. }, Err(error)) => Some(Msg::Refused(task, error.to_string())),
+        (Request::Answer { question, .. }, reply) => {
+            Some(Msg::AnswerTaken(question, reply.err().map(|error| error.to_string())))
+        }
+        // A runtime that has gone is told of elsewhere.
+        (Request::Usage { .. }, Err(_)) => Some(Msg::Usage(Vec::new())),
+        (_, Ok(Reply::Usage(usage))) => Some(Msg::Usage(usage)),
+        (_, Ok(Reply::Record(record))) => record.map(Msg::Record),
+        (Request::Record { .. }, Err(_)) | (_, Ok(_)) => None,
+        (request, Err(error)) => Some(Msg::Failed(failure(purpose(&request), &error))),
     }
 }
 
-/// Asks the runtime for something and returns what the person is told when it could not be done.
-pub(super) async fn ask(operator: &Operator, request: Request) -> Option<Msg> {
-    let what = match &request {
+/// As [`Effects`] does it, for the console in plain lines, which takes no further line before it is over: whatever stands
+/// before a `quit` is done, or refused aloud. What belongs to screens is nothing there.
+pub(super) async fn carry_out(operator: Operator, effect: Effect) -> Option<Msg> {
+    match effect {
+        Effect::Ask(request) => {
+            let missing = match &request {
+                Request::Record { seq } => Some(Msg::Failed(format!("there is no call {seq}"))),
+                _ => None,
+            };
+            let msg = ask(&operator, request).await;
+            if let Some(Msg::Answered(answer)) = &msg {
+                is_listed(&operator, answer).await;
+            }
+            msg.or(missing)
+        }
+        Effect::Quit(_) => Some(shut_down(&operator).await),
+        _ => None,
+    }
+}
+
+/// Stops all tasks and ends the runtime; the link goes with it.
+async fn shut_down(operator: &Operator) -> Msg {
+    let closing = if operator.is_remote() { Closing::OperatorEnded } else { Closing::ConsoleClosed };
+    match operator.ask(Request::Shutdown { closing }).await {
+        Ok(_) => Msg::Stopped,
+        Err(error) => Msg::Failed(error.to_string()),
+    }
+}
+
+/// Waits until a task that was started is among those that are known: a `quit` right behind it counts it.
+async fn is_listed(operator: &Operator, answer: &Answered) {
+    let Some(task) = &answer.started else { return };
+    let mut snapshots = operator.snapshot();
+    let listed = snapshots.wait_for(|snapshot| snapshot.tasks.iter().any(|known| known.id == *task));
+    // A runtime that has gone is told of elsewhere.
+    let _ = tokio::time::timeout(LISTED, listed).await;
+}
+
+/// Names a request by what it is for.
+fn purpose(request: &Request) -> &str {
+    match request {
+        Request::Call { tool, .. } => tool,
         Request::Pause { .. } => "pause agent calls",
         Request::Decide { .. } => "answer the call",
         Request::LetAgents { .. } => "let agents answer",
@@ -282,19 +315,19 @@ pub(super) async fn ask(operator: &Operator, request: Request) -> Option<Msg> {
         Request::Dismiss { .. } => "take the task off the list",
         Request::Rename { .. } => "name the task",
         _ => "ask the runtime",
-    };
-    operator.ask(request).await.err().map(|error| Msg::Failed(said(what, &error)))
+    }
 }
 
 /// Says what did not work; that nothing can be done to a recording needs no more words.
-pub(super) fn said(what: &str, error: &crate::link::Error) -> String {
+fn failure(what: &str, error: &Error) -> String {
     match error {
-        crate::link::Error::ReadOnly => error.to_string(),
+        Error::ReadOnly => error.to_string(),
         _ => format!("{what}: {error}"),
     }
 }
 
-pub(super) fn answered(tool: &str, seq: u64, envelope: &Envelope) -> Answered {
+fn answered(tool: String, answer: link::Answered) -> Answered {
+    let Answer { seq, envelope, .. } = answer.into();
     let result = envelope.result();
     let text = |pointer| result.and_then(|value| value.pointer(pointer)).and_then(Value::as_str);
     let refused = result.and_then(|value| value.get("accepted_input")) == Some(&Value::Bool(false));
@@ -305,12 +338,12 @@ pub(super) fn answered(tool: &str, seq: u64, envelope: &Envelope) -> Answered {
     };
     Answered {
         seq,
-        tool: tool.to_owned(),
         text: message.or(why).unwrap_or(envelope.summary_text()).to_owned(),
         is_error: envelope.is_error() || refused,
         started: text("/task_handle/task_id")
             .and_then(|id| id.parse().ok())
             .filter(|_| tool == "ExecCommand"),
+        tool,
     }
 }
 
@@ -337,13 +370,10 @@ async fn type_in_order(
                 }
             }
         }
-        let refusal = match operator.send(&task, input).await {
-            Ok(outcome) => outcome.rejection.map(|rejection| rejection.message),
-            Err(error) => Some(error.to_string()),
-        };
+        let refused = ask(&operator, Request::Send { task, input }).await;
         // With the loop gone nobody is left to be told.
-        if let Some(reason) = refusal
-            && news.send(Msg::Refused(task, reason)).await.is_err()
+        if let Some(refused) = refused
+            && news.send(refused).await.is_err()
         {
             return;
         }
