@@ -257,6 +257,7 @@ fn line(event: &Event) -> SafeText {
     let head = match what.as_str() {
         "exec" => format!("{number:>3}  line {line}  $ {text}"),
         "ran" => format!("     {text}"),
+        "warn" => format!("     line {line}  ! {text}"),
         "ask" => format!("{number:>3}  line {line}  ? {text}"),
         "answer" => format!("     {text}"),
         _ => format!("     {text}"),

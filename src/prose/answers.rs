@@ -163,17 +163,26 @@ impl Entry {
                 if *yes { "approve" } else { "reject" }.to_owned()
             }
             (Given::Boolean(yes), QuestionKind::YesNo { .. }) => if *yes { "yes" } else { "no" }.to_owned(),
+            (Given::String(text), QuestionKind::Choice { labels }) if !labels.contains(text) => {
+                label_at(labels, text).unwrap_or_else(|| text.clone())
+            }
+            (Given::String(text), QuestionKind::YesNo { .. }) if text == "true" => "yes".to_owned(),
+            (Given::String(text), QuestionKind::YesNo { .. }) if text == "false" => "no".to_owned(),
             (Given::String(text), _) => text.clone(),
-            // A number is the place of an option, from 1.
             (Given::Integer(place), QuestionKind::Choice { labels }) => {
-                let at = usize::try_from(*place).ok().and_then(|place| place.checked_sub(1));
-                at.and_then(|at| labels.get(at)).cloned().unwrap_or_default()
+                label_at(labels, &place.to_string()).unwrap_or_default()
             }
             (other, _) => other.to_string(),
         };
         let value = kind.read(&text).map(Reply::Value);
         value.ok_or_else(|| format!("{text:?} is not {}", kind.expected()))
     }
+}
+
+/// Returns the option at a place, which counts from 1.
+fn label_at(labels: &[String], place: &str) -> Option<String> {
+    let at = place.parse::<usize>().ok()?.checked_sub(1)?;
+    labels.get(at).cloned()
 }
 
 #[cfg(test)]
@@ -220,6 +229,23 @@ mod tests {
         let text = QuestionKind::Text { masked: false };
         assert_eq!(answers.take(&Asked { name: None, kind: &text, ..asked }), None);
         assert!(answers.covers(&asked) && !answers.covers(&Asked { name: None, kind: &text, ..asked }));
+    }
+
+    #[test]
+    fn an_option_may_be_given_by_its_place_and_a_yes_as_true() {
+        let choice = QuestionKind::Choice { labels: vec!["one".into(), "1".into(), "three".into()] };
+        let reply = |answer: &str, kind: &QuestionKind| {
+            let answers = Answers::parse(&format!("[[answer]]\nline = 1\nanswer = {answer}\n"), false);
+            let asked = Asked { name: None, line: 1, kind, text: "?", pass: None };
+            answers.expect("answers").take(&asked).expect("fits")
+        };
+        let label = |label: &str| Ok(Reply::Value(AnswerValue::Choice(label.into())));
+        for (answer, expected) in [("\"3\"", "three"), ("3", "three"), ("\"1\"", "1"), ("\"one\"", "one")] {
+            assert_eq!(reply(answer, &choice), label(expected), "{answer}");
+        }
+        assert!(reply("\"4\"", &choice).is_err() && reply("0", &choice).is_err());
+        assert_eq!(reply("\"true\"", &yes_no()), Ok(Reply::Value(AnswerValue::Yes)));
+        assert_eq!(reply("false", &yes_no()), Ok(Reply::Value(AnswerValue::No)));
     }
 
     #[test]

@@ -173,6 +173,8 @@ codes! {
     HPW020 Warning As(Code::HPE002), Check, "a variable is assigned that was never declared", "write `let` before it";
     HPW021 Warning As(Code::HPE009), Check, "an old on-fail; it is taken as \"continue\"", "write \"continue\"";
     HPW022 Warning Same, Check, "a branch that may be none of those that count is named alone", "name it in a list, `context: [a, b]`: a branch that does not count is left out there";
+    HPW023 Warning As(Code::HPE004), Check, "a context is a text, not a variable", "bind the text with `let` first, and name it here";
+    HPW024 Warning As(Code::HPE003), Check, "a name for one body is that of an agent, which it hides there", "choose another name";
 }
 
 impl Code {

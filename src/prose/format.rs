@@ -2,7 +2,7 @@
 //! kept. Strings are never touched; what a program means does not change.
 
 use super::diagnostic::{Diagnostic, Profile, Reports};
-use super::lexer::{self, Lexed};
+use super::lexer;
 use super::parser;
 use super::source::{Source, Span};
 use super::token::{Token, TokenKind, is_spaced};
@@ -15,11 +15,9 @@ const LEVEL: usize = 2;
 /// # Errors
 /// When the program has no form of the language: what is wrong with it.
 pub fn format(source: &Source) -> Result<String, Vec<Diagnostic>> {
-    let mut reports = Reports::new(Profile::Compat);
-    let lexed = lexer::lex(source, &mut reports);
-    let (tokens, comments) = (lexed.tokens.clone(), lexed.comments.clone());
-    let _ = parser::parse(source, Lexed { ..lexed }, &mut reports);
-    let (mut diagnostics, _) = reports.into_parts();
+    let (tokens, comments, mut diagnostics) = read(source);
+    let codes = |diagnostics: &[Diagnostic]| diagnostics.iter().map(|one| one.code).collect::<Vec<_>>();
+    let before = codes(&diagnostics);
     diagnostics.retain(Diagnostic::is_error);
     if diagnostics.iter().any(|one| one.code.is_about_form()) {
         return Err(diagnostics);
@@ -28,7 +26,18 @@ pub fn format(source: &Source) -> Result<String, Vec<Diagnostic>> {
     for token in tokens {
         writer.token(token);
     }
-    Ok(writer.out)
+    // Another layout never makes another program of it: one that would stays as it is.
+    let is_same =
+        Source::new(source.name(), &writer.out).is_ok_and(|written| codes(&read(&written).2) == before);
+    Ok(if is_same { writer.out } else { source.text().to_owned() })
+}
+
+fn read(source: &Source) -> (Vec<Token>, Vec<Span>, Vec<Diagnostic>) {
+    let mut reports = Reports::new(Profile::Compat);
+    let lexed = lexer::lex(source, &mut reports);
+    let (tokens, comments) = (lexed.tokens.clone(), lexed.comments.clone());
+    let _ = parser::parse(source, lexed, &mut reports);
+    (tokens, comments, reports.into_parts().0)
 }
 
 /// A block that is open.
@@ -47,6 +56,8 @@ struct Writer<'a> {
     comments: std::iter::Peekable<std::vec::IntoIter<Span>>,
     out: String,
     blocks: Vec<Block>,
+    /// The level of the line above the block that has just been closed.
+    closed: Option<usize>,
     /// How deep the current line stands.
     level: usize,
     /// Brackets that are open.
@@ -69,6 +80,7 @@ impl<'a> Writer<'a> {
             comments: comments.into_iter().peekable(),
             out: String::with_capacity(source.text().len()),
             blocks: vec![Block { level: 0, width: 0, pipes_inline: false }],
+            closed: None,
             level: 0,
             brackets: 0,
             line_open: false,
@@ -93,7 +105,10 @@ impl<'a> Writer<'a> {
             }
             TokenKind::Dedent => self.dedent(token),
             TokenKind::End => self.comments_until(usize::MAX, 0, 0),
-            _ => self.text(token),
+            _ => {
+                self.text(token);
+                self.closed = None;
+            }
         }
         self.after_layout = token.kind.is_layout();
     }
@@ -107,6 +122,7 @@ impl<'a> Writer<'a> {
             && let Some(Block { level, width, .. }) = self.blocks.pop()
         {
             self.comments_until(token.span.start(), level, width);
+            self.closed = level.checked_sub(1);
         }
         self.fresh = false;
     }
@@ -124,7 +140,9 @@ impl<'a> Writer<'a> {
             self.level = level;
         } else if goes_on {
             let (level, inline) = self.block();
-            let level = level + usize::from(!inline);
+            // Deeper, an arrow would belong to the properties above it.
+            let above = self.closed.filter(|_| !is_pipe);
+            let level = above.unwrap_or(level + usize::from(!inline));
             self.trailing();
             self.close_line();
             self.comments_until(token.span.start(), level, 0);

@@ -99,6 +99,16 @@ error[E050]: exec command cannot be empty
 }
 
 #[test]
+fn a_run_says_what_a_check_warns_of_once_before_the_first_statement() {
+    let home = home(&[("w.prose", "let a = exec \"echo hi\"\nexec \"echo {a}\"\n  timeout: \"11m\"\n")]);
+    let lines = text(&home.run(&["run", "w.prose", "--plain"]));
+    let warned: Vec<&str> = lines.lines().take(2).map(str::trim).collect();
+    assert!(warned[0].starts_with("line 2  ! W051: "), "{lines}");
+    assert!(warned[1].starts_with("line 3  ! W050: "), "{lines}");
+    assert_eq!(lines.matches(" ! ").count(), 2, "{lines}");
+}
+
+#[test]
 fn check_looks_into_the_programs_that_are_used() {
     let home = home(&[("main.prose", "use \"parts/part.prose\" as part\nlet r = part(wrong: \"x\")\n")]);
     let told = value(&home.run(&["prose", "check", "main.prose"]));

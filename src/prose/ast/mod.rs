@@ -40,6 +40,9 @@ pub struct Program {
     pub agents: Vec<Arc<Agent>>,
     /// Named blocks, in source order.
     pub blocks: Vec<Arc<Block>>,
+    /// Names of statements whose values could not be read; never in a program without errors.
+    #[serde(skip)]
+    pub unread: Vec<Name>,
     /// What is done, in order. Inputs stand here as well, since an old program may ask late.
     pub body: Body,
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::prose::ast::{Agent, Block, Name, Program, Use, UsePath};
 use crate::prose::codes::Code;
 use crate::prose::diagnostic::Reports;
+use crate::prose::source::Span;
 
 /// What is defined, by name.
 pub(super) struct Definitions<'a> {
@@ -14,6 +15,8 @@ pub(super) struct Definitions<'a> {
     pub(super) uses: HashMap<&'a str, &'a Use>,
     /// Names a skill can have.
     pub(super) skills: HashSet<&'a str>,
+    /// Names whose values could not be read.
+    pub(super) unread: HashMap<&'a str, Span>,
 }
 
 impl<'a> Definitions<'a> {
@@ -28,7 +31,8 @@ impl<'a> Definitions<'a> {
         let blocks = by_name(&program.blocks, |block| &block.name, Code::HPE006, "block", reports);
         let uses = uses(program, reports);
         let skills = skills(program);
-        Self { agents, blocks, uses, skills }
+        let unread = program.unread.iter().map(|name| (name.as_str(), name.span)).collect();
+        Self { agents, blocks, uses, skills, unread }
     }
 }
 

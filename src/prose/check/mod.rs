@@ -8,6 +8,7 @@ mod definitions;
 mod scope;
 mod values;
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use self::definitions::Definitions;
@@ -42,6 +43,7 @@ pub(super) fn check(source: &Source, program: &Program, imports: &Imports, repor
         everywhere: HashMap::new(),
         started: HashMap::new(),
         results: HashMap::new(),
+        block_names: OnceCell::new(),
     };
     checker.whole();
 }
@@ -67,6 +69,8 @@ struct Checker<'a> {
     started: HashMap<&'a str, Span>,
     /// Variables that hold the outputs of a program.
     results: HashMap<&'a str, &'a Contract>,
+    /// Names that blocks bind, each with a block that does; read when a hint needs them.
+    block_names: OnceCell<HashMap<&'a str, &'a str>>,
 }
 
 impl<'a> Checker<'a> {

@@ -157,7 +157,8 @@ impl<'a> Checker<'a> {
         let own = self.frame.place(name);
         // A block may be called from an iteration, and sees its names then.
         let root = || self.root.place(name).or(self.root.iterated.get(name).map(|(place, _)| *place));
-        own.or_else(|| if self.in_block { root() } else { None })
+        let known = own.or_else(|| if self.in_block { root() } else { None });
+        known.or_else(|| self.definitions.unread.get(name).copied())
     }
 
     /// Returns all names that can be used here.
@@ -178,6 +179,21 @@ impl<'a> Checker<'a> {
         names.into_iter()
     }
 
+    /// Returns the names that blocks bind, each with a block that does.
+    fn block_names(&self) -> &HashMap<&'a str, &'a str> {
+        self.block_names.get_or_init(|| {
+            let mut names = HashMap::new();
+            for block in &self.program.blocks {
+                each_declared(&block.body, |name, kind| {
+                    if kind != NameKind::Local {
+                        names.entry(name.as_str()).or_insert(block.name.as_str());
+                    }
+                });
+            }
+            names
+        })
+    }
+
     /// Returns what to do about a name that is not defined.
     pub(super) fn advice(&self, used: &Name, usual: &str) -> String {
         let name = used.as_str();
@@ -191,6 +207,9 @@ impl<'a> Checker<'a> {
                 "each iteration of line {line} has a `{name}` of its own: use the value of the whole"
             );
         }
+        if let (false, Some(block)) = (self.in_block, self.block_names().get(name)) {
+            return format!("only the block `{block}` has a `{name}`: bind the value of `do {block}`");
+        }
         if self.definitions.blocks.contains_key(name) {
             return format!("`{name}` is a block: write `do {name}`");
         }
@@ -202,7 +221,7 @@ impl<'a> Checker<'a> {
 
     /// Declares a variable.
     pub(super) fn declare(&mut self, name: &'a Name, kind: NameKind) {
-        self.against_agents(name);
+        self.against_agents(name, Code::HPE003);
         let Some(scope) = self.frame.open else { return };
         let text = name.as_str();
         let first = self.frame.declared.get(text).copied();
@@ -261,10 +280,10 @@ impl<'a> Checker<'a> {
         self.reports.add(Code::HPW004, name.span, message).related(first, "first defined here");
     }
 
-    fn against_agents(&mut self, name: &Name) {
+    fn against_agents(&mut self, name: &Name, code: Code) {
         if let Some(agent) = self.agent(name.as_str()) {
             let message = format!("`{}` is the name of an agent", name.text);
-            self.reports.add(Code::HPE003, name.span, message).related(agent.name.span, "the agent");
+            self.reports.add(code, name.span, message).related(agent.name.span, "the agent");
         }
     }
 
@@ -300,7 +319,7 @@ impl<'a> Checker<'a> {
 
     /// Names something for the body that comes next.
     pub(super) fn local(&mut self, name: &'a Name, what: &'static str) {
-        self.against_agents(name);
+        self.against_agents(name, Code::HPW024);
         self.local_text(name.as_str(), name.span, what);
     }
 

@@ -35,7 +35,7 @@ impl Parser<'_> {
     /// Reads `do:` or `do block(…)`.
     pub(super) fn done(&mut self) -> Parsed<Expr> {
         let start = self.bump();
-        if self.kind() == TokenKind::Colon {
+        if self.kind() == TokenKind::Colon || self.opens_block(0) {
             let value = self.body("`do`", start);
             return Ok(Expr::Do(Spanned { value, span: self.since(start.span) }));
         }

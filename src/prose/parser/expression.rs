@@ -1,7 +1,7 @@
 //! Expressions: literals, names, calls, and what begins with a word of the language.
 
 use super::{Parsed, Parser};
-use crate::prose::ast::{Call, Entry, Expr, Opaque, Part, Property, Quote, Sign, Spanned, Sum, Text};
+use crate::prose::ast::{Call, Entry, Expr, Name, Opaque, Part, Property, Quote, Sign, Spanned, Sum, Text};
 use crate::prose::codes::Code;
 use crate::prose::source::Span;
 use crate::prose::token::{Bracket, Token, TokenKind};
@@ -169,7 +169,7 @@ impl Parser<'_> {
         let mut entries = Vec::new();
         let mut valued = false;
         self.between(Bracket::Curly, |parser| {
-            let key = parser.name("the name of a variable")?;
+            let key = parser.key()?;
             let value = if parser.eat(TokenKind::Colon) { Some(parser.value()?) } else { None };
             valued |= value.is_some();
             entries.push(Entry { key, value });
@@ -186,32 +186,43 @@ impl Parser<'_> {
         Ok(Expr::Record(Spanned { value: entries, span }))
     }
 
+    /// Reads the key of an object: a name; before a colon, also a string.
+    fn key(&mut self) -> Parsed<Name> {
+        if self.is_string(0) && self.kind_at(1) == TokenKind::Colon {
+            let text = self.string("a key")?;
+            return Ok(self.names.name(&text.shown(), text.span));
+        }
+        self.name("the name of a variable")
+    }
+
     /// Reads an expression that begins with a word: of the language, where what follows fits, else a name.
     fn worded(&mut self) -> Parsed<Expr> {
         let next = self.kind_at(1);
         let follows = |words: &[&str]| words.contains(&self.word_at(1));
+        let opens = |next| matches!(next, TokenKind::Colon | TokenKind::Open(Bracket::Round));
         match self.word() {
             "session" if !matches!(next, TokenKind::Dot | TokenKind::Pipe | TokenKind::Open(_)) => {
                 self.session().map(Expr::Session)
             }
             "resume" if next == TokenKind::Colon => self.resume().map(Expr::Resume),
             "exec" if self.is_string(1) || self.opens_bad_exec() => self.exec().map(Expr::Exec),
-            "do" if matches!(next, TokenKind::Colon | TokenKind::Word) => self.done(),
+            "do" if matches!(next, TokenKind::Colon | TokenKind::Word) || self.opens_block(1) => self.done(),
             "parallel" if follows(&["for"]) => self.each(),
-            "parallel" if matches!(next, TokenKind::Colon | TokenKind::Open(Bracket::Round)) => {
-                self.parallel().map(Expr::Parallel)
-            }
+            "parallel" if opens(next) || self.opens_block(1) => self.parallel().map(Expr::Parallel),
             "repeat" if !is_end(next) && next != TokenKind::Dot => self.repeat().map(Expr::Repeat),
             "for" if next == TokenKind::Word => self.each(),
             "loop" if follows(&["until", "while", "as"]) => self.unbounded().map(Expr::Loop),
-            "loop" if matches!(next, TokenKind::Colon | TokenKind::Open(Bracket::Round)) => {
-                self.unbounded().map(Expr::Loop)
-            }
-            "try" if next == TokenKind::Colon => self.attempt().map(Expr::Try),
+            "loop" if opens(next) || self.opens_block(1) => self.unbounded().map(Expr::Loop),
+            "try" if next == TokenKind::Colon || self.opens_block(1) => self.attempt().map(Expr::Try),
             "choice" if !is_end(next) => self.choice().map(Expr::Choice),
             "if" if !is_end(next) || next == TokenKind::Colon => self.decision().map(Expr::If),
             _ => self.named(),
         }
+    }
+
+    /// Returns whether a line ends here and a deeper one follows, as after a header: its colon is missing.
+    pub(super) fn opens_block(&self, ahead: usize) -> bool {
+        self.kind_at(ahead) == TokenKind::Newline && self.kind_at(ahead + 1) == TokenKind::Indent
     }
 
     /// Returns whether `exec` is a statement here, though no command follows.
@@ -295,7 +306,7 @@ impl Parser<'_> {
             TokenKind::Open(_) => self.operand()?,
             TokenKind::Text(_) => {
                 let text = self.string("the name of a variable")?;
-                self.reports.add(Code::HPE004, text.span, "a context is a variable, not a string");
+                self.reports.add(Code::HPW023, text.span, "a context is a variable, not a string");
                 Expr::Text(text)
             }
             _ => return Err(self.expected("the name of a variable, a list, or `{ a, b }`")),

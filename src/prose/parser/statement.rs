@@ -2,7 +2,8 @@
 
 use super::{ParseFailed, Parsed, Parser};
 use crate::prose::ast::{
-    Assignment, Binding, Body, Expr, Mutability, Output, Part, Quote, Statement, StatementKind, Target, Text,
+    Assignment, Binding, Body, Expr, Mutability, Name, Output, Part, Quote, Statement, StatementKind, Target,
+    Text,
 };
 use crate::prose::codes::Code;
 use crate::prose::did_you_mean;
@@ -160,7 +161,8 @@ impl Parser<'_> {
         self.bump();
         // A branch may be any statement, also one that is no value elsewhere.
         let is_branch = self.branches_at == Some(self.depth);
-        let value = Box::new(if is_branch { self.statement_value()? } else { self.value()? });
+        let value = if is_branch { self.statement_value() } else { self.value() };
+        let value = self.value_of(std::slice::from_ref(&name), value)?;
         Ok(StatementKind::Assign(Assignment { name, value }))
     }
 
@@ -172,9 +174,17 @@ impl Parser<'_> {
         } else {
             Target::Name(self.name(&format!("a name after `{word}`"))?)
         };
-        self.need(TokenKind::Equal, "`=`")?;
-        let value = Box::new(self.value()?);
+        let value = self.need(TokenKind::Equal, "`=`").and_then(|()| self.value());
+        let value = self.value_of(target.names(), value)?;
         Ok(StatementKind::Bind(Binding { mutability, target, value }))
+    }
+
+    /// Returns the value of a statement that binds names. These count as bound also when it could not be read.
+    fn value_of(&mut self, names: &[Name], value: Parsed<Expr>) -> Parsed<Box<Expr>> {
+        if value.is_err() {
+            self.program.unread.extend_from_slice(names);
+        }
+        value.map(Box::new)
     }
 
     fn output(&mut self) -> Parsed<StatementKind> {
@@ -183,7 +193,8 @@ impl Parser<'_> {
             let token = self.bump();
             let name = self.name_of(token);
             self.bump();
-            let value = Box::new(self.value()?);
+            let value = self.value();
+            let value = self.value_of(std::slice::from_ref(&name), value)?;
             return Ok(StatementKind::Output(Output { name, value }));
         }
         if self.kind().is_layout() {

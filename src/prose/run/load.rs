@@ -10,7 +10,7 @@ use crate::prose::ast::UsePath;
 use crate::prose::source::Source;
 use crate::prose::survey::survey;
 use crate::prose::vm::module::Library;
-use crate::prose::{Checked, Contract, Imports, Profile, check_with, parse};
+use crate::prose::{Checked, Contract, Diagnostic, Imports, Profile, check_with, parse};
 
 /// Reads a program. `text` is its text, where that is not the file's as it is now.
 ///
@@ -70,7 +70,12 @@ fn load_one(
         return Err(Error::Unsound { path: path.to_owned(), report: report(&source, &checked) });
     }
     let survey = survey(&source, &checked.program);
-    Ok(Library { name: String::new(), source, program: checked.program, survey, uses })
+    let warning = |one: &Diagnostic| {
+        let line = u32::try_from(source.line_of(one.span.start())).unwrap_or(u32::MAX);
+        (line, format!("{}: {}", one.code, one.message))
+    };
+    let warnings = checked.diagnostics.iter().map(warning).collect();
+    Ok(Library { name: String::new(), program: checked.program, survey, warnings, uses, source })
 }
 
 /// Returns a name for the folder of a used program; no two files have the same.
@@ -91,7 +96,7 @@ fn folder_name(file: &Path, names: &mut HashMap<String, PathBuf>) -> String {
 /// Says what is wrong, in the form of the language: place, message, the line, a caret.
 fn report(source: &Source, checked: &Checked) -> String {
     let errors = checked.diagnostics.iter().filter(|diagnostic| diagnostic.is_error());
-    let one = |diagnostic: &crate::prose::Diagnostic| {
+    let one = |diagnostic: &Diagnostic| {
         let place = source.position(diagnostic.span.start());
         let caret = " ".repeat(place.column.saturating_sub(1));
         format!(

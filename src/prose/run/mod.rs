@@ -87,6 +87,7 @@ pub struct Run {
     runtime: Handle,
     folder: Arc<Folder>,
     call: u64,
+    is_resumed: bool,
     is_over: bool,
     /// The last field, so that it is dropped after everything has been reported.
     _under_way: TaskTrackerToken,
@@ -130,6 +131,7 @@ impl Run {
         if !request.lazy && resumed.is_none() {
             preflight(runtime, &request, &library, &inputs, &policy)?;
         }
+        let is_resumed = resumed.is_some();
         let input = json!({ "program": request.program, "resume": request.resume });
         let (journal, folder, id, cwd) = match resumed {
             Some(Resumed { journal, folder, first, .. }) => {
@@ -188,14 +190,10 @@ impl Run {
             runtime: runtime.clone(),
             folder,
             call,
+            is_resumed,
             is_over: false,
             _under_way: under_way,
         })
-    }
-
-    /// Returns the run's id.
-    pub fn id(&self) -> &str {
-        &self.id
     }
 
     /// Returns the run's folder.
@@ -210,7 +208,12 @@ impl Run {
         let frame = self.frame.clone().ended_by(cancel);
         self.runtime.show_program(self.vm.progress.view());
         let ended = {
-            let walk = self.vm.program(&frame);
+            let walk = async {
+                if !self.is_resumed {
+                    self.vm.warn(&frame).await;
+                }
+                self.vm.program(&frame).await
+            };
             tokio::pin!(walk);
             loop {
                 tokio::select! {

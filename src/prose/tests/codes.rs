@@ -100,6 +100,8 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("HPW018", "gate g:\n  prompt: \"?\"\n  on_reject: continue\nexec \"true\"\n"),
     ("HPW019", "throw\n"),
     ("HPW020", "a = \"x\"\n"),
+    ("HPW023", "session \"x\"\n  context: \"y\"\n"),
+    ("HPW024", "agent a:\n  model: opus\nfor a in [\"x\"]:\n  exec \"true\"\n"),
     ("HPW022", "parallel (\"first\"):\n  a = exec \"x\"\n  b = exec \"y\"\nexec \"{a}\"\n"),
     ("HPW021", "parallel (on-fail: \"collect\"):\n  exec \"true\"\n"),
 ];

@@ -28,6 +28,19 @@ fn spaces_and_depth_are_made_alike() {
 }
 
 #[test]
+fn an_arrow_after_properties_does_not_belong_to_them() {
+    let three = "session \"a\"\n  model: opus\n-> session \"b\"\n  model: opus\n-> session \"c\"\n";
+    becomes(three, three);
+    becomes(&three.replace("\n->", "\n ->").replace("\n  model", "\n    model"), three);
+    let inner = "let x = session \"a\"\n  -> session \"b\"\n    model: opus\n  -> session \"c\"\n";
+    becomes(inner, inner);
+    becomes(
+        &inner.replace("\n  ->", "\n->"),
+        "let x = session \"a\"\n  -> session \"b\"\n    model: opus\n  -> session \"c\"\n",
+    );
+}
+
+#[test]
 fn comments_stay_with_what_they_stand_at() {
     becomes(
         "agent r:\n      # inside\n      model: opus # which\n# outside\nsession: r\n",

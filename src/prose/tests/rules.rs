@@ -111,6 +111,45 @@ fn a_branch_that_may_not_count_is_named_among_others() {
 }
 
 #[test]
+fn a_context_may_be_a_text_or_an_object_with_quoted_keys() {
+    // docs/prose-rules.md#rule-43.
+    let text = "session \"x\"\n  context: \"what is known\"\n";
+    expect(text, &["HPW023:2"]);
+    expect_strict(text, &["HPE004:2"]);
+    let object = "let n = exec \"true\"\nsession \"x\"\n  context: {\"discs\": n}\n";
+    expect(object, &["HPW017:3"]);
+    expect_strict(object, &["E005:3"]);
+}
+
+#[test]
+fn a_value_that_cannot_be_read_still_declares_its_name() {
+    expect("let x = exec 'a'\nexec \"echo {x}\"\noutput o = x\n", &["E005:1", "W051:2"]);
+    expect("let { a, b } = \nexec \"echo {a}\"\n", &["E004:1", "W051:2"]);
+}
+
+#[test]
+fn a_missing_colon_is_named() {
+    for word in ["try", "do", "loop", "parallel"] {
+        let text = format!("{word}\n  exec \"true\"\n");
+        let checked = compat(&text);
+        // Without a colon it is a `try` all the same, and has no `catch`.
+        let errors = checked.diagnostics.iter().filter(|one| one.is_error() && one.code.as_str() != "HPE014");
+        let errors: Vec<&str> = errors.map(|one| one.message.as_str()).collect();
+        assert_eq!(errors, [format!("expected `:` after `{word}`, found the end of the line")]);
+    }
+    expect("repeat 2\n  exec \"true\"\n", &["E004:1"]);
+    expect("if **one thing holds**\n  exec \"true\"\n", &["E004:1"]);
+}
+
+#[test]
+fn a_name_that_only_a_block_has_is_said_to_be_its_own() {
+    let checked = compat("block f:\n  let x = exec \"true\"\ndo f\nexec \"echo {x}\"\n");
+    let error = checked.diagnostics.iter().find(|one| one.is_error()).expect("an error");
+    let hint = error.hint.as_deref();
+    assert_eq!(hint, Some("only the block `f` has a `x`: bind the value of `do f`"));
+}
+
+#[test]
 fn an_input_after_something_was_executed_is_a_warning_or_an_error() {
     // docs/prose-rules.md#rule-19.
     let text = "exec \"true\"\ninput x: \"what\"\n";

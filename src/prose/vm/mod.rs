@@ -211,6 +211,13 @@ impl<E: Effects> Vm<E> {
         Ok(())
     }
 
+    /// Tells what a check warns of, before anything runs.
+    pub async fn warn(&self, frame: &Frame) {
+        for (line, text) in &frame.module.library.warnings {
+            self.tell(frame, "warn", *line, text.clone(), None, None).await;
+        }
+    }
+
     /// Shows how a step of the run's own program stands.
     fn show_step(&self, frame: &Frame, span: Span, state: StepState) {
         if frame.module.is_main {

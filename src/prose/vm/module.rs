@@ -21,6 +21,8 @@ pub struct Library {
     pub program: Program,
     /// What it may ask, and the names it declares.
     pub survey: Survey,
+    /// What a check warns of: its line, and the warning with its code.
+    pub warnings: Vec<(u32, String)>,
     /// The programs it uses, by the names it calls them.
     pub uses: HashMap<String, Arc<Library>>,
 }

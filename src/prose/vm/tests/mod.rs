@@ -235,6 +235,7 @@ fn root(source: &Source, folder: &Arc<Folder>, given: &HashMap<String, Value>) -
         source: source.clone(),
         survey: survey(source, &checked.program),
         program: checked.program,
+        warnings: Vec::new(),
         uses: HashMap::new(),
     };
     let (library, folder) = (Arc::new(library), folder.clone());
