@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::errors::unusable;
+use super::exec_command::YIELD_MS;
 use super::preview::Cursor;
 use super::receipt::Receipt;
 use super::task::TaskState;
@@ -16,8 +17,6 @@ use crate::journal::Durability;
 use crate::runtime::{self, InputOutcome, InputTarget, RejectionReason, Until};
 use crate::terminal::{KeyPress, Size};
 
-/// Longest wait for a reaction, in milliseconds.
-const LONGEST_YIELD_MS: u64 = 30_000;
 /// A program that prints nothing for this long has finished reacting.
 const QUIET: Duration = Duration::from_millis(150);
 
@@ -172,7 +171,7 @@ is typing into the task (`held_by_operator`), leave it to them, and read with Ta
     }
 
     async fn run(cx: Context<'_>, input: Input) -> Result<Done, ToolError> {
-        let wait = Duration::from_millis(input.yield_time_ms.min(LONGEST_YIELD_MS));
+        let wait = Duration::from_millis(input.yield_time_ms.min(*YIELD_MS.end()));
         let (task_id, typed) = typed(input)?;
         let id = cx.own_task(&task_id).await?.id.clone();
         let before = Cursor::at(cx.runtime.output(&id)?.position());
