@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_the_launcher_got_is_passed_on() {
+    fn a_signal_that_only_the_launcher_got_is_forwarded() {
         let mut forwarding = Forwarding::new(Some(LAUNCHER));
         forwarding.receive(received(TERM, LAUNCHER), ms(0));
         assert_eq!((forwarding.due(ms(19)), forwarding.deadline()), (vec![], Some(ms(20))));
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_went_to_the_group_is_not_whichever_word_comes_first() {
+    fn a_signal_to_the_whole_group_is_not_forwarded_in_whichever_order_it_arrives() {
         for senders in [[SHELL, LAUNCHER], [LAUNCHER, SHELL]] {
             let mut forwarding = Forwarding::new(Some(LAUNCHER));
             for (at, sender) in senders.into_iter().enumerate() {
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_direct_one_speaks_for_one_word_and_not_for_ever() {
+    fn a_direct_signal_cancels_one_from_the_launcher_and_only_for_a_second() {
         let mut forwarding = Forwarding::new(Some(LAUNCHER));
         forwarding.receive(received(TERM, SHELL), ms(0));
         forwarding.receive(received(TERM, LAUNCHER), ms(1));
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_launcher_all_is_passed_on_but_what_the_kernel_made() {
+    fn without_a_launcher_all_signals_but_the_kernels_are_forwarded() {
         let mut forwarding = Forwarding::new(None);
         forwarding.receive(received(TERM, SHELL), ms(0));
         forwarding.receive(ReceivedSignal { is_from_kernel: true, ..received(libc::SIGINT, 0) }, ms(0));

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_out_of_a_task_is_known_by_any_of_its_signs() {
+    fn any_sign_shows_that_a_process_came_out_of_a_task() {
         for (pid, expected) in [
             (50, None),
             (80, None),

@@ -52,20 +52,12 @@ impl Pty {
         Ok((pty, slave))
     }
 
-    /// Returns a duplicate to read from.
+    /// Returns a duplicate to read from or to write to. Unlike the library's writer, dropping it types nothing.
     ///
     /// # Errors
     /// When there are no descriptors left.
-    pub fn reader(&self) -> io::Result<OwnedFd> {
-        self.duplicate()
-    }
-
-    /// Returns a duplicate to write to. Unlike the library's writer, dropping it types nothing.
-    ///
-    /// # Errors
-    /// When there are no descriptors left.
-    pub fn writer(&self) -> io::Result<OwnedFd> {
-        self.duplicate()
+    pub fn duplicate(&self) -> io::Result<OwnedFd> {
+        self.with_fd(|fd| rustix::io::fcntl_dupfd_cloexec(fd, 3))
     }
 
     /// Changes the size of the terminal; the command gets SIGWINCH.
@@ -105,10 +97,6 @@ impl Pty {
     #[must_use]
     pub fn foreground_group(&self) -> Option<u32> {
         self.lock().process_group_leader().and_then(|group| u32::try_from(group).ok())
-    }
-
-    fn duplicate(&self) -> io::Result<OwnedFd> {
-        self.with_fd(|fd| rustix::io::fcntl_dupfd_cloexec(fd, 3))
     }
 
     fn with_fd<R>(&self, call: impl FnOnce(BorrowedFd<'_>) -> rustix::io::Result<R>) -> io::Result<R> {
@@ -165,13 +153,12 @@ mod tests {
     }
 
     #[test]
-    fn dropping_a_writer_types_nothing() {
+    fn dropping_a_duplicate_types_nothing() {
         let (pty, slave) = Pty::open(Size::default()).expect("opens");
         let mut modes = tcgetattr(&slave).expect("modes");
         modes.make_raw();
         tcsetattr(&slave, OptionalActions::Now, &modes).expect("raw");
-        drop(pty.writer().expect("writer"));
-        drop(pty.reader().expect("reader"));
+        drop(pty.duplicate().expect("a descriptor"));
         assert_eq!(rustix::io::ioctl_fionread(&slave).expect("count"), 0);
     }
 }

@@ -302,7 +302,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_is_late_only_for_what_it_was_ordered() {
+    fn a_host_is_late_only_for_what_was_requested() {
         let now = Clock::origin();
         let second = Duration::from_secs(1);
         let mut watch = Watch::default();

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_report_and_a_directory_that_is_gone_are_none() {
+    fn half_a_report_and_a_missing_directory_are_no_directory() {
         let dir = tempfile::tempdir().expect("temp dir");
         let report = |text: &str| {
             std::fs::write(dir.path().join(REPORT), text).expect("writes");

@@ -346,7 +346,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_used_up_is_said_in_its_own_words() {
+    fn a_resource_that_is_used_up_is_named() {
         let refused = |what, errno: Errno| SpawnError::opening(what, errno.into());
         let no_terminals = refused(TERMINAL, Errno::NOSPC);
         assert_eq!(no_terminals.to_string(), "open a terminal for the command: no pseudo-terminals left");

@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn when_the_runtime_dies_the_tree_follows_without_any_order() {
+    fn when_the_runtime_dies_the_tree_is_ended_without_a_request() {
         let mut termination = Termination::default();
         termination.runtime_gone(at(0));
         assert_eq!(termination.due(at(0), false), [Action::Ask]);

@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_wish_it_is_the_callers_directory_when_inside_else_the_root() {
+    fn by_default_it_is_the_callers_directory_if_inside_else_the_root() {
         let folders = Folders::new();
         let deep = folders.root.join("src/deep");
         assert_eq!(folders.base(&deep).expect("inside"), deep);

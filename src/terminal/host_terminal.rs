@@ -182,7 +182,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn nothing_read_is_beyond_reading(body: Vec<u8>) {
+        fn no_answer_makes_the_parser_panic(body: Vec<u8>) {
             let _ = parse_osc(&body);
         }
     }

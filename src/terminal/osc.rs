@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn facts_are_kept_without_hidden_characters() {
+    fn properties_are_kept_without_hidden_characters() {
         let mut facts = Properties::default();
         facts.osc(b"0;a\x1b\xe2\x80\xaeb");
         facts.osc(b"7;file://host/tmp");

@@ -32,12 +32,12 @@ mod tests {
     }
 
     #[test]
-    fn typed_when_the_program_did_not_ask_for_markers() {
+    fn a_paste_is_typed_when_the_program_did_not_ask_for_markers() {
         assert_eq!(paste("a\nb\r\nc", Modes::default()), b"a\rb\rc");
     }
 
     #[test]
-    fn wrapped_when_it_did() {
+    fn a_paste_is_between_markers_when_the_program_asked_for_them() {
         assert_eq!(paste("a\nb", bracketed()), b"\x1b[200~a\nb\x1b[201~");
     }
 

@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_is_found() {
+    fn text_controls_and_sequences_are_told_apart() {
         let bytes = b"a\xc3\xa9\r\n\x1b[1;2Hb\x1b(0\x1b7\x1b]0;t\x07c\x1b]2;u\x1b\\d\x1bPq#\x1b\\e\xffz";
         assert_eq!(
             scanned(&[bytes]),

@@ -1,19 +1,19 @@
 //! The size of a terminal.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// Columns and rows of a PTY; both always between 2 and 1000 (docs/contract.md#execcommand).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(from = "Raw", into = "Raw")]
 pub struct Size {
+    #[serde(deserialize_with = "allowed")]
     cols: u16,
+    #[serde(deserialize_with = "allowed")]
     rows: u16,
 }
 
-#[derive(Serialize, Deserialize)]
-struct Raw {
-    cols: u16,
-    rows: u16,
+/// Reads a number of columns or rows as the nearest allowed one.
+fn allowed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u16, D::Error> {
+    u16::deserialize(deserializer).map(|number| number.clamp(Size::MIN, Size::MAX))
 }
 
 impl Size {
@@ -45,17 +45,5 @@ impl Default for Size {
     /// Returns 120×40, the size of a task's PTY unless asked otherwise.
     fn default() -> Self {
         Self { cols: 120, rows: 40 }
-    }
-}
-
-impl From<Raw> for Size {
-    fn from(raw: Raw) -> Self {
-        Self::clamped(raw.cols, raw.rows)
-    }
-}
-
-impl From<Size> for Raw {
-    fn from(size: Size) -> Self {
-        Self { cols: size.cols, rows: size.rows }
     }
 }

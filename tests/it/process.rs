@@ -108,7 +108,7 @@ impl Task {
                 (None, stdin, Output::of(stdout), Some(Output::of(stderr)))
             }
             Io::Pty(pty) => {
-                let reader = Output::of(pty.reader().expect("reader"));
+                let reader = Output::of(pty.duplicate().expect("reader"));
                 (Some(pty), None, reader, None)
             }
         };
@@ -176,7 +176,7 @@ impl Task {
     }
 
     fn type_in(&self, text: &str) {
-        let pty = self.pty.as_ref().map(|pty| pty.writer().expect("writer"));
+        let pty = self.pty.as_ref().map(|pty| pty.duplicate().expect("writer"));
         let to = pty.as_ref().or(self.stdin.as_ref()).expect("an input");
         assert_eq!(rustix::io::write(to, text.as_bytes()), Ok(text.len()));
     }

@@ -193,7 +193,7 @@ fn watch(shared: &Shared, io: &Arc<TaskIo>, streams: Io) {
             let sources = vec![(Stream::Stdout, stdout), (Stream::Stderr, stderr)];
             shared.pump.watch(io.clone(), sources, stdin);
         }
-        Io::Pty(pty) => match (pty.reader(), pty.writer()) {
+        Io::Pty(pty) => match (pty.duplicate(), pty.duplicate()) {
             (Ok(reader), Ok(writer)) => {
                 shared.pump.watch(io.clone(), vec![(Stream::Tty, reader)], Some(writer));
                 let _ = io.pty.set(pty);

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn inverse_swaps_and_brings_the_ground() {
+    fn inverse_swaps_the_colours_and_sets_the_background() {
         let plain = CellStyle { inverse: true, ..CellStyle::default() };
         assert_eq!(Palette::LIGHT.inks(plain), ("#ffffff".into(), Some("#24292f".into())));
     }

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn known_forms_pass_and_others_become_known() {
+    fn known_forms_of_sgr_pass_and_others_are_rewritten() {
         for (given, expected) in [
             ("", "\x1b[m"),
             ("1;31", "\x1b[1;31m"),
