@@ -26,7 +26,7 @@ pub(super) enum Form {
 }
 
 impl Form {
-    /// Returns the form that was asked for, else the usual one.
+    /// Returns the form that was asked for, else the default.
     pub(super) fn of(typed: Typed<'_>) -> Self {
         match typed.args.get_one::<String>(args::OUTPUT).map(String::as_str) {
             Some("json") => Self::Json,
@@ -44,7 +44,7 @@ impl Form {
         }
     }
 
-    /// Returns the form for whoever reads standard output.
+    /// Returns the default form: plain on a terminal, else JSON.
     pub(super) fn usual() -> Self {
         if print::is_terminal() { Self::Plain } else { Self::Json }
     }
@@ -84,7 +84,7 @@ fn write(response: &Response, form: Form) -> io::Result<()> {
     if is_json { Ok(()) } else { aside(response) }
 }
 
-/// Tells a person what is no data: why there is none, and what to know all the same.
+/// Prints what is not data to standard error: warnings, and the reason for a failure.
 fn aside(response: &Response) -> io::Result<()> {
     response.warnings.iter().try_for_each(print::say)?;
     match &response.outcome {

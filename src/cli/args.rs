@@ -10,9 +10,9 @@ use super::fields;
 use crate::dispatch::exec::LINE_FLAGS;
 use crate::dispatch::{COMMANDS, Command, Failure, Flags, GROUPS, find, parse_timeout};
 
-/// The flag that says how to answer.
+/// The flag for the form of the answer.
 pub(super) const OUTPUT: &str = "output";
-/// The flag that keeps a command to itself.
+/// The flag that runs a command in this process.
 const PRIVATE: &str = "private";
 /// The forms of an answer.
 pub(super) const FORMS: [&str; 4] = ["json", "jsonl", "table", "plain"];
@@ -96,7 +96,11 @@ fn declare(command: &'static Command, clap: Clap) -> Clap {
         .visible_alias("format")
         .value_name("FORM")
         .value_parser(PossibleValuesParser::new(forms(command)))
-        .help("How to answer. Default: plain on a terminal, json otherwise");
+        .help(if command.is_pasted {
+            "How to answer. Default: plain"
+        } else {
+            "How to answer. Default: plain on a terminal, json otherwise"
+        });
     let clap = fields::declare(command.input_schema(), clap).arg(output);
     let clap = if command.runs_commands() { clap.arg(private()) } else { clap };
     let opens_console = matches!(command.path.as_str(), "open" | "demo" | "run");
@@ -144,7 +148,7 @@ pub(super) fn typed(matches: &ArgMatches) -> Option<Typed<'_>> {
 }
 
 impl Typed<'_> {
-    /// Tells whether what is run is to run in this process.
+    /// Returns whether the command runs in this process.
     pub(super) fn is_private(&self) -> bool {
         self.args.try_get_one::<bool>(PRIVATE).ok().flatten().copied().unwrap_or_default()
     }

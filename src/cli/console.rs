@@ -43,13 +43,13 @@ async fn attached(start: &Start, operator: Operator) -> Result<ExitCode> {
     show(start, operator, Some(start.places.layout())).await.map(leave)
 }
 
-/// Tells whether the settings want the runtime to be a process of its own.
+/// Returns whether the settings ask for a runtime in a separate process.
 pub(super) fn is_background(start: &Start) -> bool {
     matches!(settings(start), Ok(Some(settings)) if settings.runtime == RuntimeMode::Background)
 }
 
-/// Reads the settings; none when they cannot be used but a runtime is there to be looked at: whoever has to
-/// stop a task must not be kept out by a slip of the pen.
+/// Reads the settings; `None` when they are invalid but a runtime is already running: a typo must not keep anybody
+/// from stopping a task.
 fn settings(start: &Start) -> Result<Option<Settings>> {
     match Loaded::read(&start.places.config_dir, &start.places.workspace) {
         Ok(loaded) => Ok(Some(loaded.settings)),
@@ -66,7 +66,7 @@ pub(super) async fn embed(start: &Start, server: RuntimeServer) -> Result<Exit> 
     shown
 }
 
-/// Tells why the runtime of a console ends with it.
+/// Returns the reason given when the runtime ends with its console.
 pub(super) fn closing(shown: &Result<Exit>) -> Closing {
     let code = shown.as_ref().map_or(0, |exit| exit.code);
     Closing::of_exit(code, Closing::ConsoleClosed)
@@ -98,7 +98,7 @@ pub(super) async fn show_program(start: &Start, operator: Operator) -> Result<Ex
     Ok(console::run(operator, options).await?)
 }
 
-/// Says goodbye on the normal screen.
+/// Prints the closing line on the normal screen.
 pub(super) fn leave(exit: Exit) -> ExitCode {
     if !exit.farewell.is_empty() {
         // Nobody reads it when the terminal is gone; the exit code still tells.

@@ -1,4 +1,4 @@
-//! The flags of a console: how it looks this time, over the settings. Also what keys it has, for scripts.
+//! The flags of a console: its appearance for one session, overriding the settings; and its key bindings, for scripts.
 
 use std::path::Path;
 
@@ -35,7 +35,7 @@ pub(super) fn declare(clap: Clap) -> Clap {
         ))
 }
 
-/// Reads the flags, given before the name of a command or behind it.
+/// Reads the flags, given before or after the name of the command.
 pub(super) fn flags(matches: &ArgMatches) -> Flags {
     let inner = matches.subcommand().map(|(_, inner)| inner);
     let levels = [Some(matches), inner];
@@ -58,12 +58,12 @@ pub(super) fn flags(matches: &ArgMatches) -> Flags {
     }
 }
 
-/// Reads the word of a setting, which is the same in `config.toml`.
+/// Parses a value spelled as in `config.toml`.
 fn setting<T: DeserializeOwned>(word: String) -> Option<T> {
     serde_json::from_value(word.into()).ok()
 }
 
-/// Returns the keys that hold: the preset, and over it the person's file.
+/// Returns the effective keys: the preset, overridden by the user's file.
 pub(super) fn keys(config: &Path) -> Result<Vec<KeyRow>, Faults> {
     let path = config.join(FILE);
     let source = read_own(&path).map_err(|fault| Faults(vec![fault]))?;

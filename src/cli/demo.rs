@@ -32,16 +32,16 @@ const COMMANDS: [(&str, &str); 5] = [
     ("preview", include_str!("../../assets/demo/harbour/preview")),
     (PROGRAM, include_str!("../../assets/demo/harbour/ship.prose")),
 ];
-/// The program that comes last.
+/// The program it runs at the end.
 const PROGRAM: &str = "ship.prose";
-/// The last word.
+/// The closing notice.
 const LAST: &str = "that was all: o start  : everything  ? help  q quit. what runs is yours";
 /// Events of the program that may wait; nobody reads them, the console shows the program itself.
 const EVENTS: usize = 1;
 /// What the agent calls itself.
 const AGENT: &str = "demo-agent";
 
-/// Plays the demo until the person leaves the console.
+/// Plays the demo until the console is closed.
 pub(super) async fn run(start: &Start) -> Result<ExitCode> {
     let stage = Stage::set(&start.places.state_dir)?;
     let script = Script::parse(SCRIPT)?;
@@ -76,7 +76,7 @@ async fn play(script: Script, socket: PathBuf, cwd: PathBuf, runtime: Handle) {
     }
 }
 
-/// Runs the program until it ends, by its last line or by a gate that stays shut.
+/// Runs the program until it ends, at its last line or at a gate that is not opened.
 async fn ship(runtime: &Handle, cwd: &Path) -> Result<()> {
     let input: RunInput = serde_json::from_value(json!({ "file": PROGRAM }))?;
     let request = input.request(cwd, true, ExecPolicy::Allow).map_err(|failure| eyre!("{failure:?}"))?;

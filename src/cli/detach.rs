@@ -1,5 +1,5 @@
-//! `pilothouse __detach`: leaves the session of whoever started it, starts the server and ends at once, so that the
-//! server is nobody's child: who ends the starter and everything below it does not end the server.
+//! `pilothouse __detach`: leaves its session, starts the server and exits at once. The server is then not a
+//! descendant of whoever started it, and survives when that process tree is killed.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -7,7 +7,7 @@ use std::process::{Command, ExitCode, Stdio};
 
 use super::print;
 
-/// Variables that a runtime of its own process keeps. Its commands get those of whoever calls.
+/// Variables that a detached runtime keeps. Its commands get those of their callers.
 const KEPT: [&str; 10] = [
     "HOME",
     "USER",
@@ -20,10 +20,10 @@ const KEPT: [&str; 10] = [
     "PILOTHOUSE_LOCK_DIR",
     "PILOTHOUSE_LOG",
 ];
-/// And those whose names begin so.
+/// Prefixes of further variables that it keeps.
 const KEPT_PREFIXES: [&str; 2] = ["LC_", "XDG_"];
 
-/// Starts the server and says its process id. Standard error is what the server writes to.
+/// Starts the server and prints its process id. The server inherits standard error.
 pub(super) fn run() -> ExitCode {
     match start() {
         Ok(pid) => {

@@ -1,4 +1,4 @@
-//! `pilothouse config edit`: the settings in the person's editor, checked when it is closed.
+//! `pilothouse config edit`: edits the settings in the user's editor and checks them afterwards.
 
 use std::fs;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -12,12 +12,12 @@ use crate::config::{FILE, Loaded};
 use crate::envelope::SafeText;
 use crate::files;
 
-/// The file as it is made: every key with its default, as comments.
+/// The contents of a new file: every key with its default, commented out.
 const TEMPLATE: &str = include_str!("../../assets/config.toml");
-/// What is tried when neither variable is set.
+/// The editor when neither variable is set.
 const USUAL: &str = "vi";
 
-/// Opens the editor, waits for it, and tells what is wrong with what was written.
+/// Opens the editor, waits for it, and reports faults in the file.
 pub(super) fn run(start: &Start) -> Result<ExitCode> {
     let path = start.places.config_dir.join(FILE);
     if !io::stdin().is_terminal() {

@@ -1,5 +1,5 @@
-//! The world as commands see it: environment, folders, the way to the runtime, and one in this process where a command
-//! is to run by itself or only reads the record.
+//! What commands see of the outside: environment, folders, access to the runtime, and a runtime in this process for
+//! `--private` and for reading the record.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -17,7 +17,7 @@ use crate::link::{Access, Started};
 use crate::paths::Places;
 use crate::runtime::Closing;
 
-/// The world outside, read when a command asks for it.
+/// The outside world, read on demand.
 #[derive(Default)]
 pub(super) struct Env {
     start: OnceLock<Start>,
@@ -25,13 +25,12 @@ pub(super) struct Env {
     promised: Mutex<BTreeSet<String>>,
     /// Standard input carries lines of `exec`.
     is_stream: bool,
-    /// Commands run in this process, with sockets for nobody.
+    /// Commands run in this process, without sockets.
     is_private: bool,
 }
 
 impl Env {
-    /// Takes the world as it is found; `is_stream` says that standard input carries lines of `exec`, `is_private` that
-    /// what is run ends with this process.
+    /// `is_stream`: standard input carries lines of `exec`. `is_private`: commands run in this process and end with it.
     pub(super) fn new(is_stream: bool, is_private: bool) -> Self {
         Self { is_stream, is_private, ..Self::default() }
     }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 /// The flag that takes the whole input.
 const WHOLE: &str = "input";
 
-/// Where the whole input comes from, when it is given as JSON.
+/// Where the input comes from when it is given as JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Source {
     /// Standard input: `-`.
@@ -17,7 +17,7 @@ pub(super) enum Source {
     File(String),
 }
 
-/// A command line that makes no input.
+/// Why a command line yields no input.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Error {
     /// The JSON could not be fetched.
@@ -102,7 +102,7 @@ fn fields(schema: &Value) -> Vec<Field> {
 }
 
 impl Field {
-    /// A field called as the flag for the whole input has no flag of its own.
+    /// A field with the same name as the flag for the whole input has no flag of its own.
     fn is_positional(&self) -> bool {
         self.required || self.name == WHOLE
     }
@@ -136,8 +136,8 @@ impl Field {
         }
     }
 
-    /// Reads one item of a list: a word as it is, anything else as JSON. Where objects are wanted, what is no
-    /// JSON stands for their one required field.
+    /// Reads one item of a list: a string as it is, anything else as JSON. For a list of objects, text that is not
+    /// JSON becomes the value of their one required field.
     fn item(&self, text: &str) -> Result<Value, Error> {
         let schema = &self.schema["items"];
         if schema["type"] == "string" {

@@ -19,7 +19,7 @@ use crate::envelope::SafeText;
 use crate::link::Request;
 use crate::runtime::{AnswerValue, Given, Question, READING};
 
-/// Letters of the word that is to be typed: none that looks like another one.
+/// Letters of the word to type: none that can be mistaken for another.
 const LETTERS: &[u8] = b"abcdefghkmnprstuvwxyz";
 /// How many of them.
 const WORD: usize = 4;

@@ -12,12 +12,12 @@ use crate::envelope::{SafeText, mask};
 use crate::files;
 use crate::link::private_folder;
 
-/// The log starts over beyond this size.
+/// The log is truncated when it is larger than this.
 const MAX_BYTES: u64 = 4 << 20;
 /// What is logged unless `PILOTHOUSE_LOG` says otherwise.
 const DEFAULT: &str = "pilothouse=info,warn";
 
-/// Sends what is traced to `logs/pilothouse.log` of the state folder.
+/// Writes traces to `logs/pilothouse.log` in the state folder.
 pub(super) fn start(state: &Path) -> Result<()> {
     // Some homes let their group write beside it; nobody else may.
     private_folder(state, 0o002)?;
@@ -37,7 +37,7 @@ pub(super) fn start(state: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Masks what is written and names what is hidden in it. The subscriber writes each event in one piece.
+/// Masks secrets and makes hidden characters visible. The subscriber writes each event in one piece.
 struct Masked<W>(W);
 
 impl<W: Write> Write for Masked<W> {

@@ -11,7 +11,7 @@ use crate::config::Loaded;
 use crate::dispatch::cli_only::McpInput;
 use crate::link::{Hello, Role};
 
-/// Carries an agent's lines until it leaves.
+/// Relays an agent's lines until it disconnects.
 pub(super) async fn run(start: &Start, input: McpInput) -> Result<ExitCode> {
     // A runtime that cannot start would say so in its log; an agent reads what its server says.
     Loaded::read(&start.places.config_dir, &start.places.workspace)?;

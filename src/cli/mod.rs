@@ -60,7 +60,7 @@ struct Start {
     places: Places,
     /// This very program, to start again.
     program: PathBuf,
-    /// How a console is to look.
+    /// Appearance of the console.
     #[cfg(feature = "console")]
     flags: crate::console::theme::Flags,
 }
@@ -89,7 +89,7 @@ pub fn run(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// Answers a command line that says nothing: with help that was asked for, or with what is wrong.
+/// Answers a command line that runs nothing: prints help, or the parse error.
 fn refuse(refusal: &clap::Error) -> ExitCode {
     let code = u8::try_from(refusal.exit_code()).unwrap_or(1);
     let text = refusal.render().to_string();
@@ -109,7 +109,7 @@ fn refuse(refusal: &clap::Error) -> ExitCode {
     answer::print(&Response::failure(failure), Form::Json)
 }
 
-/// Puts what may come to host a runtime under guards of its own, before there is any thread.
+/// Installs guard processes for whatever may host a runtime, before any thread is started.
 fn install_guards(matches: &ArgMatches) -> Result<()> {
     let is_set = |name: &str, args: &ArgMatches| matches!(args.try_get_one::<bool>(name), Ok(Some(true)));
     let hosts = match args::typed(matches) {
@@ -144,7 +144,7 @@ fn is_background() -> bool {
     false
 }
 
-/// Runs what was typed, on a runtime of its own.
+/// Runs the command on an async runtime.
 fn prepared(matches: &ArgMatches) -> Result<ExitCode> {
     color_eyre::install()?;
     Environment::new(std::env::vars_os().collect(), process::own_umask()).announce();
@@ -207,7 +207,7 @@ async fn alone(matches: &ArgMatches, typed: Typed<'_>) -> Result<ExitCode> {
     }
 }
 
-/// Finds the place of a program that stays, and opens its log.
+/// Finds the workspace of a long-running command, and opens its log.
 #[cfg_attr(not(feature = "console"), expect(unused_variables, unused_mut, reason = "for the console alone"))]
 fn settled(matches: &ArgMatches) -> Result<Start> {
     let mut start = Start::find()?;
@@ -268,7 +268,7 @@ impl Start {
     }
 }
 
-/// Returns what decides where things lie.
+/// Returns what decides the locations of files.
 fn surroundings() -> Surroundings {
     let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
     let lock_dir = folder("PILOTHOUSE_LOCK_DIR");
@@ -283,7 +283,7 @@ fn surroundings() -> Surroundings {
 }
 
 /// Returns the folder that `XDG_RUNTIME_DIR` names where it is set. Many agents start their servers without that
-/// variable, and agent and console must meet all the same.
+/// variable, and must still find the console's runtime.
 fn usual_runtime_dir() -> Option<PathBuf> {
     let me = rustix::process::geteuid().as_raw();
     let dir = PathBuf::from(format!("/run/user/{me}"));

@@ -1,4 +1,4 @@
-//! `pilothouse open`: the console on a recording that is over.
+//! `pilothouse open`: a finished recording, read-only in the console.
 
 use std::process::ExitCode;
 
@@ -10,7 +10,7 @@ use crate::dispatch::cli_only::OpenInput;
 use crate::link::Operator;
 use crate::runtime::past::{self, Finding};
 
-/// Shows a recording until the person leaves.
+/// Shows a recording until the console is closed.
 pub(super) async fn run(start: &Start, input: &OpenInput) -> Result<ExitCode> {
     let places = &start.places;
     let listed = match past::resolve(&places.recordings(), &places.workspace, &input.recording) {

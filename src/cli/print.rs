@@ -6,12 +6,12 @@ use std::io::{self, IsTerminal as _, Write as _};
 
 use crate::envelope::SafeText;
 
-/// Tells whether a person reads standard output.
+/// Returns whether standard output is a terminal.
 pub(super) fn is_terminal() -> bool {
     io::stdout().is_terminal()
 }
 
-/// Writes lines to standard output. Nothing is written for no text.
+/// Writes lines to standard output; nothing for empty text.
 pub(super) fn out(text: &SafeText) -> io::Result<()> {
     write_out(text.trim_end_matches('\n').as_bytes())
 }

@@ -10,7 +10,7 @@ use crate::config::{ApprovalRule, Loaded, Watch};
 use crate::paths::Places;
 use crate::runtime::Handle;
 
-/// An editor writes in several steps; the file is read when it has been quiet for so long.
+/// Editors write in several steps: the file is read after this long without a change.
 const SETTLING: Duration = Duration::from_millis(150);
 
 /// The rules of a runtime and where they come from.
@@ -18,8 +18,8 @@ pub(super) struct Rules {
     config: PathBuf,
     workspace: PathBuf,
     now: Vec<ApprovalRule>,
-    /// Those the workspace had when the runtime started, and those that consoles have handed over: whoever takes them
-    /// out of a file later takes nothing away from a runtime that runs.
+    /// Those of the workspace when the runtime started, and those handed over by consoles: removing them from a file
+    /// later does not take them away from a running runtime.
     added: Vec<ApprovalRule>,
 }
 

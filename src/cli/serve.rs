@@ -50,7 +50,7 @@ pub(super) async fn run(start: &Start, input: &ServeInput, form: Form) -> Result
 }
 
 /// Opens the server; `None` when another runtime serves the workspace. A detached one was started because nobody
-/// answered: should the lock be held all the same, its holder may be ending, and this one succeeds it.
+/// answered: if the lock is held, its holder may be about to end, and this one waits to take over.
 async fn open(start: &Start, detached: bool) -> Result<Option<RuntimeServer>> {
     if !detached {
         return RuntimeServer::open(&start.places, true);
@@ -63,7 +63,7 @@ async fn open(start: &Start, detached: bool) -> Result<Option<RuntimeServer>> {
     })
 }
 
-/// Waits until nobody has needed the runtime for so long.
+/// Waits until the runtime has been idle for `patience`.
 async fn unneeded(
     mut clients: watch::Receiver<usize>,
     mut snapshot: watch::Receiver<Arc<Snapshot>>,

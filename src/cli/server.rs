@@ -1,5 +1,5 @@
-//! A runtime with its sockets: what a console embeds, `serve` keeps and the demo plays in; and one without, for a
-//! command that runs by itself.
+//! A runtime with its sockets: for a console, for `serve` and for the demo; and one without sockets, for
+//! `--private`.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub(super) struct RuntimeServer {
     pub(super) runtime: Handle,
     /// Cancelled when a console has shut the runtime down.
     pub(super) ended: CancellationToken,
-    /// Its answers to requests that must not be done twice.
+    /// Answers by idempotency key.
     pub(super) idempotency: Arc<IdempotencyKeys>,
     clients: watch::Receiver<usize>,
     close: CancellationToken,
@@ -34,7 +34,7 @@ pub(super) struct RuntimeServer {
     served: Option<(JoinHandle<()>, JoinHandle<()>)>,
 }
 
-/// What the callers of the sockets are served from.
+/// What each connection needs.
 #[derive(Clone)]
 struct Service {
     runtime: Handle,
@@ -95,8 +95,8 @@ impl RuntimeServer {
         self.clients.clone()
     }
 
-    /// Ends it in order: nobody comes in, tasks are stopped, those inside hear of it and leave, and
-    /// only then another runtime may take over. Whose tasks end with it is told why.
+    /// Shuts down in order: refuses new connections, stops tasks, lets clients hear of it and disconnect, and only
+    /// then lets another runtime take over. The reason goes to whoever started the tasks.
     pub(super) async fn close(self, closing: Closing) -> Result<()> {
         self.close.cancel();
         self.runtime.shut_down(closing).await;
@@ -131,7 +131,7 @@ impl Service {
     }
 }
 
-/// Shows the person what happens to the sockets, until they are gone.
+/// Forwards notices about the sockets to the console.
 async fn tell(mut notices: watch::Receiver<Option<String>>, runtime: Handle) {
     while notices.changed().await.is_ok() {
         let said = notices.borrow_and_update().clone();

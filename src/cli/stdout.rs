@@ -1,5 +1,5 @@
 //! Standard output for a stream of short lines: written at once where that cannot block, else on a
-//! thread, so that a reader who does not read holds up neither signals nor the runtime.
+//! thread, so that a reader that has stopped reading blocks neither signals nor the runtime.
 
 use std::io;
 use std::pin::Pin;
@@ -9,13 +9,13 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::stdio::stdout;
 use tokio::io::{AsyncWrite, Stdout};
 
-/// What a pipe that is ready takes without blocking (`PIPE_BUF`).
+/// The largest write that a ready pipe accepts without blocking (`PIPE_BUF`).
 const AT_ONCE: usize = 4_096;
 
 /// Standard output.
 pub(super) struct Lines {
     patient: Stdout,
-    /// Something is still on its way through the thread: nothing may overtake it.
+    /// Earlier output is still in the thread; nothing may overtake it.
     is_busy: bool,
 }
 

@@ -45,7 +45,7 @@ pub(super) struct Senseless {
     pub(super) key: &'static str,
     /// What is wrong.
     pub(super) what: String,
-    /// What was probably meant.
+    /// A suggestion.
     pub(super) near: Option<String>,
 }
 

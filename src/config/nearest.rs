@@ -1,9 +1,9 @@
 //! Which known name somebody probably meant.
 
-/// How alike two names must be for one to be suggested for the other, from 0 to 1.
+/// The similarity, from 0 to 1, from which a name is suggested.
 const NEAR: f64 = 0.7;
 
-/// Returns the known name most like the given one, if any is like it.
+/// Returns the known name most similar to the given one, if any is similar enough.
 #[must_use]
 pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let likeness = |other: &&str| {
@@ -23,7 +23,7 @@ pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&
         .map(|(_, other)| other)
 }
 
-/// Tells whether a name is another one with letters left out, as `cmd` is of `command`.
+/// Returns whether a name is another one with letters left out, as `cmd` is of `command`.
 fn abbreviates(short: &str, long: &str) -> bool {
     let mut letters = long.chars();
     let same_start = short.chars().next() == long.chars().next();

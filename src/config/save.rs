@@ -1,4 +1,4 @@
-//! Changes one setting in the person's file and leaves every other letter of it as it is.
+//! Changes one setting in the user's file and preserves everything else in it.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ pub enum Error {
 /// Saves a theme as the one that consoles start with.
 ///
 /// # Errors
-/// When the file is unusable, says it in a form that is not changed here, or cannot be written.
+/// When the file is invalid, has the setting in a form that is not supported here, or cannot be written.
 pub fn save_theme(config: &Path, name: &str) -> Result<(), Error> {
     let path = config.join(FILE);
     let source = super::read_own(&path).map_err(|fault| Error::Text(fault.to_string()))?;
@@ -39,7 +39,7 @@ pub fn save_theme(config: &Path, name: &str) -> Result<(), Error> {
     write_own(&path, &text).map_err(|source| Error::Write { path, source })
 }
 
-/// Replaces the person's file by a text.
+/// Replaces the user's file.
 ///
 /// # Errors
 /// When it cannot be written; it is then as it was.
@@ -53,7 +53,7 @@ pub fn write_own(path: &Path, text: &str) -> io::Result<()> {
     })
 }
 
-/// Returns the text with the theme in it; `None` where a person has to change it.
+/// Returns the text with the theme set; `None` where it has to be changed by hand.
 fn with_theme(source: &Source, name: &str) -> Option<String> {
     let mut document: DocumentMut = source.text.parse().ok()?;
     if !document.contains_key("console") {

@@ -1,4 +1,4 @@
-//! A TOML file as it was written: where each key stands, and what is wrong with it. Reads no file.
+//! The text of a TOML file: the line of each key, and its faults. Reads no file.
 
 use std::fmt;
 use std::ops::Range;
@@ -13,9 +13,9 @@ use super::nearest;
 /// A file's name and its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
-    /// As it is shown: its path.
+    /// Its path, for messages.
     pub name: String,
-    /// What stands in it.
+    /// Its contents.
     pub text: String,
 }
 
@@ -26,11 +26,11 @@ pub struct Fault {
     pub file: String,
     /// The line, from 1; none when it is about the file as a whole.
     pub line: Option<usize>,
-    /// The key with the tables above it, joined by dots; empty when it is none's.
+    /// The dotted key; empty when the fault is not about one.
     pub key: String,
     /// What is wrong.
     pub what: String,
-    /// What was probably meant.
+    /// A suggestion.
     pub near: Option<String>,
 }
 
@@ -86,16 +86,16 @@ impl fmt::Display for Fault {
 }
 
 impl Source {
-    /// Makes a fault of this file.
+    /// Creates a fault in this file.
     #[must_use]
     pub fn fault(&self, line: impl Into<Option<usize>>, key: &str, what: impl Into<String>) -> Fault {
         Fault { file: self.name.clone(), line: line.into(), key: key.into(), what: what.into(), near: None }
     }
 
-    /// Reads what stands in it, with places.
+    /// Parses it, with the line of each key.
     ///
     /// # Errors
-    /// When it is no TOML.
+    /// When it is not TOML.
     pub fn entries(&self) -> Result<Vec<Entry>, Fault> {
         let table = DeTable::parse(&self.text).map_err(|error| self.told(&error, &[]))?;
         Ok(self.of_table(table.get_ref()))
@@ -104,7 +104,7 @@ impl Source {
     /// Reads it as `T`, whose `schema` says which keys there are.
     ///
     /// # Errors
-    /// When it is no TOML, has a key that nothing reads, a value of another kind, or a number out of bounds.
+    /// When it is not TOML, has an unknown key, a value of another kind, or a number out of bounds.
     pub fn read<T: DeserializeOwned>(&self, schema: &Value) -> Result<T, Faults> {
         let entries = self.entries().map_err(|fault| Faults(vec![fault]))?;
         let mut faults = Vec::new();
@@ -189,7 +189,7 @@ impl Source {
     }
 }
 
-/// Says which numbers a schema takes, where it does not take this one.
+/// Describes the numbers a schema allows, if this one is not allowed.
 fn out_of_bounds(number: Option<i64>, schema: &Value) -> Option<String> {
     let (least, most) = (schema["minimum"].as_i64()?, schema["maximum"].as_i64());
     let fits = |number| least <= number && most.is_none_or(|most| number <= most);

@@ -1,4 +1,4 @@
-//! Sizes and times as people write them: `2 GiB`, `110 s`. A bare number would leave the unit to guess.
+//! Sizes and times as people write them: `2 GiB`, `110 s`. Bare numbers are refused: their unit would be a guess.
 
 use std::fmt;
 use std::time::Duration;
@@ -33,7 +33,7 @@ fn parse(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     number.checked_mul(*factor)
 }
 
-/// Writes it with the largest unit that leaves no remainder.
+/// Formats it with the largest unit that divides it evenly.
 fn write(f: &mut fmt::Formatter<'_>, value: u64, units: &[(&str, u64)]) -> fmt::Result {
     let fits = units.iter().find(|(_, factor)| value.is_multiple_of(*factor) && value > 0);
     let (name, factor) = fits.copied().or(units.last().copied()).unwrap_or(("", 1));
@@ -61,7 +61,7 @@ impl fmt::Display for Period {
     }
 }
 
-/// Declares how a unit is read, written and described, so that each stands in one row.
+/// Implements parsing, formatting and the schema of a unit.
 macro_rules! written {
     ($name:ident($plain:ty) in $module:ident, $read:expr, $expected:literal, $pattern:literal) => {
         impl<'de> Deserialize<'de> for $name {

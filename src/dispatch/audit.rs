@@ -14,9 +14,9 @@ use super::table::table;
 use crate::journal::{Item, Reader, Record, Report};
 use crate::runtime::past::{self, State};
 
-/// Rows shown unless somebody asks for more.
+/// The default number of rows.
 const SHOWN: usize = 100;
-/// Characters of what a row says.
+/// The longest summary of a row, in characters.
 const WORDS: usize = 120;
 
 pub(super) struct AuditList;
@@ -185,7 +185,7 @@ impl Local for AuditShow {
     }
 }
 
-/// Says in a few words what a row says: who, what about, how it came out.
+/// Summarises a row: who, what, and the outcome.
 fn words(data: &Value) -> String {
     let pointers = [
         "/task/id",

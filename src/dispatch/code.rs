@@ -1,8 +1,8 @@
-//! The one table of what can be wrong beside the errors of tools, and the one table of exit codes.
+//! Error codes of commands beside those of tools, and the exit codes.
 
 use crate::envelope::ErrorKind;
 
-/// Declares the codes and everything derived from them, so that each fact stands in one row.
+/// Declares the codes and everything derived from them.
 macro_rules! codes {
     ($($(#[$doc:meta])* $code:ident { name: $name:literal, exit: $exit:literal, retryable: $retryable:literal })+) => {
         /// Why a command line or a line of `exec` has no answer.
@@ -12,7 +12,7 @@ macro_rules! codes {
         }
 
         impl Code {
-            /// Returns the word of `error.code`.
+            /// Returns the value of `error.code`.
             #[must_use]
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$code => $name,)+ }
@@ -24,7 +24,7 @@ macro_rules! codes {
                 match self { $(Self::$code => $exit,)+ }
             }
 
-            /// Tells whether the same request may succeed later.
+            /// Returns whether the same request may succeed later.
             #[must_use]
             pub fn is_retryable(self) -> bool {
                 match self { $(Self::$code => $retryable,)+ }
@@ -34,7 +34,7 @@ macro_rules! codes {
 }
 
 codes! {
-    /// A line of the stream is no request.
+    /// A line of the stream is not a request.
     DispatchParseError { name: "DISPATCH_PARSE_ERROR", exit: 2, retryable: false }
     /// No command has that path.
     UnknownCommand { name: "UNKNOWN_COMMAND", exit: 2, retryable: false }
@@ -48,7 +48,7 @@ codes! {
     EmptyStream { name: "EMPTY_STREAM", exit: 2, retryable: false }
     /// Nobody pipes anything into standard input.
     StdinIsTty { name: "STDIN_IS_TTY", exit: 2, retryable: false }
-    /// Standard input holds more than may be drained.
+    /// Standard input is larger than the limit.
     StdinTooLarge { name: "STDIN_TOO_LARGE", exit: 2, retryable: false }
     /// The input file cannot be read.
     InputFileUnreadable { name: "INPUT_FILE_UNREADABLE", exit: 2, retryable: false }
@@ -58,25 +58,25 @@ codes! {
     PartialFailure { name: "PARTIAL_FAILURE", exit: 3, retryable: false }
     /// It took longer than `--timeout`.
     Timeout { name: "TIMEOUT", exit: 10, retryable: true }
-    /// SIGINT came.
+    /// Ended by SIGINT.
     Interrupted { name: "CANCELLED", exit: 130, retryable: true }
-    /// SIGTERM or SIGHUP came.
+    /// Ended by SIGTERM or SIGHUP.
     Terminated { name: "CANCELLED", exit: 143, retryable: true }
-    /// An idempotency key stands for another request already.
+    /// The idempotency key was already used for another request.
     IdempotencyConflict { name: "IDEMPOTENCY_CONFLICT", exit: 6, retryable: false }
     /// What was asked for does not exist.
     NotFound { name: "NOT_FOUND", exit: 5, retryable: false }
-    /// A file of settings cannot be used.
+    /// A settings file is invalid.
     ConfigInvalid { name: "CONFIG_INVALID", exit: 2, retryable: false }
-    /// Something that must be so first is not.
+    /// A precondition is not met.
     Precondition { name: "PRECONDITION", exit: 4, retryable: false }
     /// It cannot be done right now.
     Unavailable { name: "UNAVAILABLE", exit: 12, retryable: true }
-    /// As many connections to the runtime are open as may be.
+    /// The limit on connections is reached.
     TooManyConnections { name: "TOO_MANY_CONNECTIONS", exit: 12, retryable: true }
     /// There is no room for the record of a runtime.
     LowDiskSpace { name: "LOW_DISK_SPACE", exit: 12, retryable: false }
-    /// A recording is not as it was written; what is wrong is in `data`.
+    /// A recording was changed or damaged; details are in `data`.
     RecordDamaged { name: "RECORD_DAMAGED", exit: 1, retryable: false }
     /// A program has errors; they are in `data`.
     ProgramInvalid { name: "PROGRAM_INVALID", exit: 1, retryable: false }
@@ -86,9 +86,9 @@ codes! {
     ProgramRefused { name: "PROGRAM_REFUSED", exit: 2, retryable: false }
     /// A program ended with an error that nothing in it caught.
     ProgramFailed { name: "PROGRAM_FAILED", exit: 1, retryable: false }
-    /// A program asks what nobody can answer.
+    /// A program asks a question that nobody can answer.
     NobodyAnswers { name: "NOBODY_ANSWERS", exit: 3, retryable: false }
-    /// A fault of Pilothouse or of the machine.
+    /// An error in Pilothouse or on the machine.
     InternalError { name: "INTERNAL_ERROR", exit: 1, retryable: false }
 }
 
@@ -111,7 +111,7 @@ pub const EXITS: [(u8, &str); 15] = [
     (143, "CANCELLED_SIGTERM"),
 ];
 
-/// Exit codes every command may end with.
+/// Exit codes that every command can return.
 pub(super) const COMMON: [u8; 7] = [0, 1, 2, 10, 130, 141, 143];
 
 /// Returns the name of an exit code in [`EXITS`].
@@ -120,7 +120,7 @@ pub fn exit_name(code: u8) -> Option<&'static str> {
     EXITS.iter().find(|(known, _)| *known == code).map(|(_, name)| *name)
 }
 
-/// Returns the word a tool's error has on the command line.
+/// Returns the code of a tool's error on the command line.
 pub(super) fn of_kind(kind: ErrorKind) -> String {
     kind.as_str().to_uppercase()
 }

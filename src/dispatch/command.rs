@@ -20,7 +20,7 @@ use crate::tools::{self, Tool};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Danger {
-    /// It only reads, or what it does is judged line by line, call by call.
+    /// It only reads, or its danger is judged per line or call.
     Safe,
     /// It changes things.
     Mutating,
@@ -28,7 +28,7 @@ pub enum Danger {
     Destructive,
 }
 
-/// An input that a reader may start from.
+/// An example input.
 #[derive(Debug, Clone, Copy)]
 pub struct Example {
     /// What it does.
@@ -42,7 +42,7 @@ pub struct Example {
 #[serde(deny_unknown_fields)]
 pub struct Nothing {}
 
-/// What a command answers that talks to its caller in its own way.
+/// The answer of a command that has its own output.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Effect {
     /// What it did, e.g. `stopped`.
@@ -54,13 +54,13 @@ pub struct Effect {
 pub enum Reach {
     /// Anywhere: alone or as a line of `exec`.
     Anywhere,
-    /// Alone only, because of what it owns, e.g. `the terminal`.
+    /// Alone only, because it owns something, e.g. `the terminal`.
     Alone(&'static str),
-    /// It is `exec` itself, which no line may name.
+    /// It is `exec`, which cannot be a line of itself.
     Exec,
 }
 
-/// A command that is no tool. Fill this in, and add the row to [`super::COMMANDS`].
+/// A command that is not a tool. Implement this, and add a row to [`super::COMMANDS`].
 pub trait Local: 'static {
     /// Its path: the words of its command line, joined by dots.
     const PATH: &'static str;
@@ -68,30 +68,30 @@ pub trait Local: 'static {
     const ABOUT: &'static str;
     /// What it may do to the world.
     const DANGER: Danger = Danger::Safe;
-    /// Exit codes beside those every command has.
+    /// Further exit codes.
     const EXITS: &'static [u8] = &[];
-    /// Inputs a reader may start from.
+    /// Example inputs.
     const EXAMPLES: &'static [Example];
-    /// Other paths it is known by.
+    /// Aliases.
     const ALIASES: &'static [&'static str] = &[];
-    /// Where it can run. One that does not run anywhere is run by `cli` and has no [`Local::run`].
+    /// Where it can run. One that cannot run everywhere is run by `cli` and has no [`Local::run`].
     const REACH: Reach = Reach::Anywhere;
 
-    /// Forms of its answer beside those every command has.
+    /// Further forms of its answer.
     const FORMS: &'static [&'static str] = &[];
 
     /// Its answer as text is data for a file or another program: printed as it is, except on a terminal.
     const IS_DATA: bool = false;
 
-    /// Its answer as text is meant to be pasted: the usual form wherever it goes, also in a pipe.
+    /// Its answer is text to be pasted: plain is the default form, also in a pipe.
     const IS_PASTED: bool = false;
 
-    /// What it takes: one field for each argument.
+    /// Its input: one field for each argument.
     type Input: DeserializeOwned + JsonSchema + Send;
-    /// What it answers: the `data` of the response.
+    /// Its answer: the `data` of the response.
     type Output: Serialize + JsonSchema + Send;
 
-    /// Does it.
+    /// Runs the command.
     fn run(
         _cx: &mut Context,
         _input: Self::Input,
@@ -100,8 +100,8 @@ pub trait Local: 'static {
         std::future::ready(Err(Failure::new(Code::NotDispatchable, message)))
     }
 
-    /// Tells what it would do, without doing it; the effect is called `would_…`. Commands that are
-    /// not safe must have it.
+    /// Describes what it would do, without doing it; the effect is called `would_…`. Required of commands that
+    /// are not safe.
     fn dry_run(
         _cx: &mut Context,
         _input: Self::Input,
@@ -110,33 +110,32 @@ pub trait Local: 'static {
         std::future::ready(Err(Failure::new(Code::InternalError, message)))
     }
 
-    /// Says the answer to a person.
+    /// Formats the answer for a person.
     fn text(output: &Self::Output) -> String {
         serde_json::to_value(output).map(|data| table(&data)).unwrap_or_default()
     }
 
-    /// Says what to know beside the answer: one line each, on standard error.
+    /// Returns notes beside the answer, one line each, for standard error.
     fn notes(_output: &Self::Output) -> Vec<String> {
         Vec::new()
     }
 
-    /// Returns the data of an answer in a form of its own, or in a usual one where it has its own way with
-    /// that; nothing where it has none.
+    /// Formats the data in one of `FORMS`, or in a common form that it formats differently; `None` for all others.
     fn form(_name: &str, _data: &Value) -> Option<String> {
         None
     }
 }
 
-/// What comes of an input, in the end.
+/// The future of an answer.
 type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send + 'a>>;
 
-/// What a command of this process answers.
+/// The answer of a command that runs in this process.
 #[derive(Debug)]
 pub(super) struct Answered {
     pub(super) data: Value,
     /// The data as text.
     pub(super) text: String,
-    /// What to know beside it.
+    /// Notes beside it.
     pub(super) notes: Vec<String>,
 }
 
@@ -162,17 +161,17 @@ pub struct Command {
     pub about: &'static str,
     /// What it may do to the world.
     pub danger: Danger,
-    /// Inputs a reader may start from.
+    /// Example inputs.
     pub examples: Vec<Example>,
-    /// Other paths it is known by.
+    /// Aliases.
     pub aliases: &'static [&'static str],
     /// Where it can run.
     pub reach: Reach,
-    /// Forms of its answer beside those every command has.
+    /// Further forms of its answer.
     pub forms: &'static [&'static str],
     /// Its answer as text is data for a file or another program.
     pub(super) is_data: bool,
-    /// Its answer as text is the usual form wherever it goes.
+    /// Plain is its default form, also in a pipe.
     pub is_pasted: bool,
     pub(super) form: fn(&str, &Value) -> Option<String>,
     pub(super) kind: Kind,
@@ -184,7 +183,7 @@ pub struct Command {
 }
 
 impl Command {
-    /// Tells whether it runs commands, or reads of such that run.
+    /// Returns whether it runs commands, or reads about running ones.
     #[must_use]
     pub fn runs_commands(&self) -> bool {
         matches!(self.kind, Kind::Tool(_)) || self.reach == Reach::Exec || self.path == "run"
@@ -292,16 +291,16 @@ impl Command {
         })
     }
 
-    /// Tells whether its failure may be that of a command it ran.
+    /// Returns whether its failure may be that of a command it ran.
     #[must_use]
     pub fn runs_children(&self) -> bool {
         matches!(self.kind, Kind::Tool(tool) if runs_children(tool))
     }
 
-    /// Tells what is wrong with an input, without doing anything.
+    /// Validates an input without running the command.
     ///
     /// # Errors
-    /// When it does not match the schema, or its values do not go together.
+    /// When it does not match the schema, or its values are inconsistent.
     pub fn check(&self, input: Value) -> Result<(), ToolError> {
         match self.kind {
             Kind::Tool(tool) => (tool.check)(input),

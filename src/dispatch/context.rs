@@ -1,4 +1,4 @@
-//! What a command has at hand: the world outside, and the runtime of the workspace, joined or embedded when the
+//! The context of a command: the outside world, and the runtime of the workspace, joined or embedded when the
 //! first command needs it.
 
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::paths::Places;
 use crate::runtime::Metrics;
 use crate::tools::{self, Answer, Caller};
 
-/// What commands run with, one after the other.
+/// The context of commands that run one after the other.
 pub struct Context {
     /// The outside world.
     pub host: Arc<dyn Host>,
@@ -133,19 +133,19 @@ impl Context {
         Ok(())
     }
 
-    /// Tells whether no runtime serves the workspace.
+    /// Returns whether no runtime serves the workspace.
     async fn is_alone(&self) -> Result<bool, Failure> {
         let access = self.host.access()?;
         Ok(tokio::task::spawn_blocking(move || access.is_vacant()).await.unwrap_or(false))
     }
 }
 
-/// Tells whether a tool starts commands. All others are about what already runs or is on record.
+/// Returns whether a tool starts commands. All others concern running tasks or the record.
 fn starts(tool: &str) -> bool {
     matches!(tool, "ExecCommand" | "ExecCommandBatch")
 }
 
-/// Tells that the way to the runtime is broken, or that none can be started.
+/// Converts a failure to reach or start a runtime.
 #[must_use]
 pub fn link_failure(error: &Error) -> Failure {
     let failure = Failure::internal(error);

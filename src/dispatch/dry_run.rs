@@ -1,5 +1,5 @@
-//! Dry runs: what a command would do, told without doing it. Tools need no work of their own for it:
-//! their input is checked as for a call, and only what reads is called.
+//! Dry runs: what a command would do, without doing it. Tools need no code of their own for this:
+//! their input is validated as for a call, and only tools that read are called.
 
 use serde_json::{Map, Value, json};
 
@@ -10,12 +10,12 @@ use crate::envelope::{Outcome, ToolError};
 use crate::process::{WorkdirError, workdir};
 use crate::runtime;
 
-/// The tool that reads how a task stands.
+/// The tool that reads a task's state.
 const STATUS: &str = "TaskStatus";
 /// The tool that reads a question.
 const QUESTIONS: &str = "QuestionList";
 
-/// Tells what a command that is not safe would do.
+/// Describes what a command that is not safe would do.
 pub(super) async fn tell(cx: &mut Context, command: &Command, input: Value) -> Result<Value, Failure> {
     match command.kind {
         Kind::Local { dry_run, .. } => dry_run(cx, command.input_schema(), input).await,
@@ -41,7 +41,7 @@ async fn tool(cx: &mut Context, command: &Command, input: Value) -> Result<Value
     Ok(Value::Object(told))
 }
 
-/// Looks at the task it is about.
+/// Reads the task it concerns.
 async fn task(cx: &mut Context, id: &str) -> Result<Value, Failure> {
     let answer = cx.call(STATUS, json!({ "task_id": id }), None).await?;
     match answer.envelope.outcome() {
@@ -53,7 +53,7 @@ async fn task(cx: &mut Context, id: &str) -> Result<Value, Failure> {
     }
 }
 
-/// Looks at the question it is about.
+/// Reads the question it concerns.
 async fn question(cx: &mut Context, id: &str) -> Result<Value, Failure> {
     let answer = cx.call(QUESTIONS, json!({ "question_id": id }), None).await?;
     match answer.envelope.outcome() {
@@ -67,7 +67,7 @@ async fn question(cx: &mut Context, id: &str) -> Result<Value, Failure> {
     }
 }
 
-/// Looks for the directory a command would start in.
+/// Checks the directory a command would start in.
 fn enter(cx: &Context, input: &Value) -> Result<(), Failure> {
     let Some(asked) = input["workdir"].as_str() else { return Ok(()) };
     let (root, base) = (cx.host.places()?.workspace, cx.host.cwd()?);

@@ -1,4 +1,4 @@
-//! What commands need of the world outside: environment, folders, the terminal, the way to a runtime. Implemented
+//! What commands need from the outside world: environment, folders, the terminal, access to a runtime. Implemented
 //! where argv and environment are read.
 
 use std::ffi::OsString;
@@ -17,7 +17,7 @@ use crate::runtime::Handle;
 use crate::terminal::host_terminal::HostTerminal;
 use crate::tools::IdempotencyKeys;
 
-/// The world outside.
+/// The outside world.
 pub trait Host: Send + Sync {
     /// Returns an environment variable.
     fn variable(&self, name: &str) -> Option<OsString>;
@@ -38,7 +38,7 @@ pub trait Host: Send + Sync {
         Vec::new()
     }
 
-    /// Returns this very program, as agents can start it.
+    /// Returns the path of this program.
     fn program(&self) -> Option<PathBuf> {
         None
     }
@@ -52,7 +52,7 @@ pub trait Host: Send + Sync {
     /// Returns how the runtime of the workspace is reached.
     ///
     /// # Errors
-    /// When there is no working directory, or the settings are such that none could start.
+    /// When there is no working directory, or the settings are invalid.
     fn access(&self) -> Result<Access, Failure>;
 
     /// Starts a runtime in this process that nobody else can join, and whose tasks end with it.
@@ -61,18 +61,18 @@ pub trait Host: Send + Sync {
     /// When it cannot be started.
     fn embed(&self) -> Result<Embedded, Failure>;
 
-    /// Tells whether the caller asked for a runtime of this process.
+    /// Returns whether the caller asked for a runtime in this process.
     fn is_private(&self) -> bool {
         false
     }
 
-    /// Takes note of a runtime that was started for this command and goes on after it.
+    /// Is told of a runtime that was started for this command and outlives it.
     fn started(&self, _runtime: &Started) {}
 
     /// Asks the terminal what it can do; `None` when there is none.
     fn probe_terminal(&self) -> Option<Probe>;
 
-    /// Takes note of a task whose id the caller was given, and that ends with this process.
+    /// Is told of a task whose id was given to the caller and that ends with this process.
     fn promised(&self, task: &str);
 
     /// Returns the completion script for a shell.
@@ -89,7 +89,7 @@ pub trait Host: Send + Sync {
         Err(Failure::new(Code::Precondition, "This program was built without the console, and has no keys."))
     }
 
-    /// Checks the files that hold keys and themes: those that are well, and the faults of the others.
+    /// Checks the files of keys and themes: returns those without faults, and the faults of the others.
     ///
     /// # Errors
     /// When there is no place for them.

@@ -30,7 +30,7 @@ pub(super) struct Keys {
     keys: Vec<KeyRow>,
 }
 
-/// Reads the keys that hold.
+/// Reads the effective keys.
 fn rows(cx: &Context) -> Result<Vec<KeyRow>, Failure> {
     cx.host.keys()?.map_err(|faults| invalid(&faults.0))
 }

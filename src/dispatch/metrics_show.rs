@@ -10,7 +10,7 @@ use super::context::Context;
 use super::response::Failure;
 use crate::runtime::{Gauge, Histogram, MetricsReport, prometheus};
 
-/// The form of its own that this command has beside those of all.
+/// A form that only this command has.
 const PROMETHEUS: &str = "prometheus";
 
 pub(super) struct MetricsShow;
@@ -44,7 +44,7 @@ impl Local for MetricsShow {
     }
 }
 
-/// Lays the counters out for a person: one a line, those that belong together under one another.
+/// Formats the counters for a person, one a line.
 fn table(output: &MetricsReport) -> String {
     let metrics = &output.metrics;
     let mut rows: Vec<(String, String)> = Vec::new();

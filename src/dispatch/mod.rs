@@ -54,7 +54,7 @@ pub fn own_form(path: &str, form: &str, data: &serde_json::Value) -> Option<Stri
     find(path).and_then(|command| (command.form)(form, data))
 }
 
-/// Tells whether the answer of a command as text is data for a file or another program.
+/// Returns whether a command's answer as text is data for a file or another program.
 #[must_use]
 pub fn is_data(path: &str) -> bool {
     find(path).is_some_and(|command| command.is_data)
@@ -62,7 +62,7 @@ pub fn is_data(path: &str) -> bool {
 
 /// Version of the shapes scripts rely on: response, manifest, lines of `exec`.
 pub const SCHEMA_VERSION: &str = "1.0";
-/// Most bytes of standard input that are drained before the first line runs.
+/// Most bytes of standard input that are read before the first line runs.
 pub const STDIN_BYTES: usize = 65_536;
-/// The variable that changes [`STDIN_BYTES`].
+/// The variable that overrides [`STDIN_BYTES`].
 pub const STDIN_BYTES_VARIABLE: &str = "PILOTHOUSE_MAX_STDIN_BYTES";

@@ -1,5 +1,4 @@
-//! `receipt list` and `receipt show`: what was answered, out of any recording, also of a runtime
-//! that died.
+//! `receipt list` and `receipt show`: the receipts of any recording, also of a runtime that died.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -15,7 +14,7 @@ use super::table::table;
 use crate::envelope::{Actor, TaskId};
 use crate::runtime::past::PastCall;
 
-/// Receipts listed unless somebody asks for more.
+/// The default number of receipts.
 const LISTED: usize = 20;
 
 pub(super) struct ReceiptList;

@@ -103,7 +103,7 @@ impl Local for ReceiptCompact {
     }
 }
 
-/// Reads an envelope and compacts it; returns it with the characters it had.
+/// Reads an envelope and compacts it; also returns its original length in characters.
 async fn read(cx: &Context, Input { file, budget }: Input) -> Result<(Envelope, usize), Failure> {
     let host = cx.host.clone();
     let name = file.clone();

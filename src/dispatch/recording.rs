@@ -1,4 +1,4 @@
-//! What the commands that read recordings share: which one is meant, and reading it off the loop.
+//! What the commands that read recordings share: finding one, and reading it off the event loop.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use super::response::Failure;
 use crate::journal;
 use crate::runtime::past::{self, Finding, Listed, Recording};
 
-/// Finds the recording somebody means by `latest`, a name, or the beginning of one.
+/// Finds a recording by `latest`, a name, or the beginning of one.
 pub(super) fn find(cx: &Context, asked: &str) -> Result<Listed, Failure> {
     let places = cx.host.places()?;
     match past::resolve(&places.recordings(), &places.workspace, asked) {
@@ -48,7 +48,7 @@ pub(super) async fn verify(folder: PathBuf) -> Result<journal::Report, Failure> 
     off_loop(move || journal::verify(&folder)).await
 }
 
-/// Does something that reads files where it holds up nobody.
+/// Runs blocking work off the event loop.
 pub(super) async fn off_loop<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, journal::Error> + Send + 'static,
 ) -> Result<T, Failure> {

@@ -1,12 +1,12 @@
 //! The one registry of commands.
 //!
-//! **To add a command**: a tool is here as soon as it stands in `tools::TOOLS`; give its `Verb` some
+//! **To add a command**: a tool is a command as soon as it is in `tools::TOOLS`; give its `Verb` some
 //! `EXAMPLES`. For anything else write one file beside this one with a type that implements
 //! [`Local`](super::command::Local) (`version.rs` is the shortest), and add `Command::of::<It>()` to
-//! the list below, in the order a reader expects. Everything else follows: the flags of the command
+//! the list below, in the order of help texts. Everything else follows: the flags of the command
 //! line from the fields of its `Input` (required ones are positional), help, `exec` routing, the
 //! manifest, completions, the manual page. `pilothouse manifest --output plain > docs/reference/cli.md`
-//! renews the reference. A command that is not `Danger::Safe` tells in `dry_run` what it would do. One that only `cli` can
+//! renews the reference. A command that is not `Danger::Safe` implements `dry_run`. One that only `cli` can
 //! run (it owns the terminal) has a `REACH` and an arm in `cli/mod.rs` in place of `run`.
 
 use std::sync::LazyLock;
@@ -66,7 +66,7 @@ pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
     commands
 });
 
-/// What the commands of a group are for, by the path of the group.
+/// Descriptions of the groups, by path.
 pub const GROUPS: [(&str, &str); 10] = [
     ("command", "Run shell commands, one or several side by side"),
     ("task", "See, drive, stop and keep what runs"),
@@ -106,7 +106,7 @@ mod tests {
     use crate::dispatch::{Failure, Flags, code, run};
     use crate::paths::Places;
 
-    /// A world without a runtime.
+    /// An outside world without a runtime.
     pub(crate) struct Nowhere;
 
     impl Host for Nowhere {

@@ -184,7 +184,7 @@ impl Local for ConfigCheck {
     fn text(output: &Checked) -> String {
         match output.files.as_slice() {
             [] => "No file is there; the defaults hold.".to_owned(),
-            files => format!("Well: {}", files.join(", ")),
+            files => format!("No faults in {}.", files.join(", ")),
         }
     }
 }

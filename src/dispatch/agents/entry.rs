@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{Agent, Environment, Scope};
 use crate::dispatch::host::Host;
-use crate::dispatch::merge::OURS;
+use crate::dispatch::merge::SERVER_NAME;
 
 /// How an agent's configuration starts our program.
 #[derive(Debug)]
@@ -83,7 +83,7 @@ impl Entry {
     }
 
     /// Says how our program is started, as it would be typed.
-    pub(in crate::dispatch) fn told(&self) -> String {
+    pub(in crate::dispatch) fn command_line(&self) -> String {
         std::iter::once(&self.command).chain(&self.args).cloned().collect::<Vec<_>>().join(" ")
     }
 }
@@ -94,7 +94,7 @@ fn keys(settings: &Value) -> Vec<String> {
     let mut at = settings;
     while let Some((key, inner)) = at.as_object().and_then(|object| object.iter().next()) {
         keys.push(key.clone());
-        if key == OURS {
+        if key == SERVER_NAME {
             break;
         }
         at = inner;

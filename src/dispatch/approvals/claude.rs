@@ -38,7 +38,7 @@ pub(super) fn translate(name: &str, text: &str, rules: &mut Rules) -> Result<(),
     }
     if let Some(mode) = permissions["defaultMode"].as_str().filter(|mode| *mode != "bypassPermissions") {
         let why = "what no rule of it allows is asked about there; here a rule without any field asks about every command";
-        rules.leave(&format!("{name}: defaultMode {mode}"), why);
+        rules.skip(&format!("{name}: defaultMode {mode}"), why);
     }
     Ok(())
 }
@@ -47,7 +47,7 @@ pub(super) fn translate(name: &str, text: &str, rules: &mut Rules) -> Result<(),
 fn command(pattern: &str, from: &str, rules: &mut Rules) {
     let words = pattern.strip_suffix(":*").or_else(|| pattern.strip_suffix(" *")).unwrap_or(pattern);
     if words.contains('*') {
-        return rules.leave(from, "a `*` elsewhere than at the end");
+        return rules.skip(from, "a `*` elsewhere than at the end");
     }
     rules.ask(Some(words.trim()), from);
 }

@@ -33,7 +33,7 @@ pub(super) fn translate(name: &str, text: &str, rules: &mut Rules) -> Result<(),
             ("sandbox_mode", "commands run here are in no sandbox"),
         ] {
             if let Some(value) = settings[key].as_str() {
-                rules.leave(&format!("{name}: {key} {value}"), why);
+                rules.skip(&format!("{name}: {key} {value}"), why);
             }
         }
         return Ok(());
@@ -47,7 +47,7 @@ pub(super) fn translate(name: &str, text: &str, rules: &mut Rules) -> Result<(),
                 if called == "prefix_rule" {
                     prefix_rule(name, &arguments, rules);
                 } else if called != "host_executable" {
-                    rules.leave(&format!("{name}: {called}(…)"), "only prefix_rule is read");
+                    rules.skip(&format!("{name}: {called}(…)"), "only prefix_rule is read");
                 }
                 rest = next;
             }
@@ -76,7 +76,7 @@ fn prefix_rule(name: &str, arguments: &[(String, Value)], rules: &mut Rules) {
         };
         prefixes = prefixes.iter().flat_map(longer).collect();
         if prefixes.len() > MAX_PREFIXES {
-            return rules.leave(&from, "it stands for too many commands");
+            return rules.skip(&from, "it stands for too many commands");
         }
     }
     prefixes.iter().for_each(|words| rules.ask(Some(&words.join(" ")), &from));

@@ -53,7 +53,7 @@ fn policy(name: &str, rule: &Value, rules: &mut Rules) {
     );
     let from = from.trim_end();
     if let Some(key) = NARROWING.into_iter().find(|key| !rule[*key].is_null()) {
-        return rules.leave(from, &format!("`{key}`"));
+        return rules.skip(from, &format!("`{key}`"));
     }
     let prefixes = texts(&rule["commandPrefix"]);
     match (prefixes.as_slice(), decision) {

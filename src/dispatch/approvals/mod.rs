@@ -78,13 +78,13 @@ impl Rules {
     fn ask(&mut self, prefix: Option<&str>, from: &str) {
         let rule = ApprovalRule { prefix: prefix.map(str::to_owned), ..ApprovalRule::default() };
         match rule.fault() {
-            Some(fault) => self.leave(from, &fault),
+            Some(fault) => self.skip(from, &fault),
             None if self.translated.iter().any(|known| known.rule == rule) => {}
             None => self.translated.push(Translated { rule, from: from.to_owned() }),
         }
     }
 
-    fn leave(&mut self, from: &str, why: &str) {
+    fn skip(&mut self, from: &str, why: &str) {
         self.untranslated.push(format!("{from}: {why}"));
     }
 }
@@ -131,17 +131,17 @@ impl Local for ConfigApprovals {
         if cx.host.places().is_err() {
             return Ok(json!({ "effect": "would_write" }));
         }
-        let mut told = json!(propose(cx, &input, false)?);
-        told["effect"] = json!("would_write");
-        Ok(told)
+        let mut shown = json!(propose(cx, &input, false)?);
+        shown["effect"] = json!("would_write");
+        Ok(shown)
     }
 
     fn text(output: &Output) -> String {
-        told(&json!(output))
+        describe(&json!(output))
     }
 
     fn form(name: &str, data: &Value) -> Option<String> {
-        (name == "plain").then(|| told(data))
+        (name == "plain").then(|| describe(data))
     }
 
     fn notes(output: &Output) -> Vec<String> {
@@ -165,7 +165,7 @@ fn propose(cx: &Context, input: &Input, writes: bool) -> Result<Output, Failure>
         let Ok(text) = fs::read_to_string(&path) else { continue };
         let name = path.display().to_string();
         if let Err(fault) = agent.translate(&name, &text, &mut rules) {
-            rules.leave(&name, &format!("it cannot be read: {fault}"));
+            rules.skip(&name, &format!("it cannot be read: {fault}"));
         }
         read.push(name);
     }
@@ -214,7 +214,7 @@ fn files(cx: &Context, agent: From) -> Vec<PathBuf> {
     found
 }
 
-fn told(data: &Value) -> String {
+fn describe(data: &Value) -> String {
     let read = data["read"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let read: Vec<&str> = read.collect();
     match data["diff"].as_str().unwrap_or_default() {

@@ -88,11 +88,10 @@ async fn probe_one(host: &dyn Host, agent: Agent, entry: &Entry) -> Vec<Finding>
         command
     };
     let mut found = vec![match talk(start(&entry.args)).await {
-        Ok(server) => {
-            Agents.ok(check("server"), format!("{} ({}): {server}", entry.told(), entry.file.display()))
-        }
+        Ok(server) => Agents
+            .ok(check("server"), format!("{} ({}): {server}", entry.command_line(), entry.file.display())),
         Err(error) => {
-            let told = format!("{} ({}): {error}", entry.told(), entry.file.display());
+            let told = format!("{} ({}): {error}", entry.command_line(), entry.file.display());
             let fix = format!("pilothouse mcp install {word} --undo; pilothouse mcp install {word}");
             return vec![Agents.problem(check("server"), told, fix)];
         }

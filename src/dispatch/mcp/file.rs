@@ -101,14 +101,14 @@ pub(super) fn make_folders(path: &Path) -> Result<Option<PathBuf>, Failure> {
     Ok(missing)
 }
 
-/// Removes a file, and the empty folders above it up to the topmost that was made for it.
+/// Removes a file, and the empty folders above it up to the topmost one created for it.
 ///
 /// # Errors
 /// When the file cannot be removed.
-pub(super) fn remove(path: &Path, made: Option<&Path>) -> Result<(), Failure> {
+pub(super) fn remove(path: &Path, created_folder: Option<&Path>) -> Result<(), Failure> {
     fs::remove_file(path).map_err(|error| failed("remove", path, &error))?;
-    let Some(made) = made else { return Ok(()) };
-    for folder in path.ancestors().skip(1).take_while(|folder| folder.starts_with(made)) {
+    let Some(created_folder) = created_folder else { return Ok(()) };
+    for folder in path.ancestors().skip(1).take_while(|folder| folder.starts_with(created_folder)) {
         // One that holds something else by now stays.
         if fs::remove_dir(folder).is_err() {
             break;

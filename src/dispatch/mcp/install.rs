@@ -84,8 +84,8 @@ struct Step {
     kept: Vec<String>,
     mode: u32,
     /// The backup that it becomes again, which is then of no more use.
-    spent: Option<PathBuf>,
-    made: Option<PathBuf>,
+    used_backup: Option<PathBuf>,
+    created_folder: Option<PathBuf>,
 }
 
 impl Local for McpInstall {
@@ -132,7 +132,7 @@ impl Local for McpInstall {
     }
 
     fn text(output: &Output) -> String {
-        serde_json::to_value(output).map(|data| told(&data)).unwrap_or_default()
+        serde_json::to_value(output).map(|data| describe(&data)).unwrap_or_default()
     }
 
     fn notes(output: &Output) -> Vec<String> {
@@ -140,7 +140,7 @@ impl Local for McpInstall {
     }
 
     fn form(name: &str, data: &Value) -> Option<String> {
-        (name == "plain").then(|| told(data))
+        (name == "plain").then(|| describe(data))
     }
 }
 
@@ -186,7 +186,7 @@ fn install(
             backups.push(None);
             continue;
         };
-        let made = file::make_folders(&step.path)?;
+        let created_folder = file::make_folders(&step.path)?;
         let backup = step.before.as_deref().map(|before| file::back_up(&step.path, before)).transpose()?;
         record.entries.push(Entry {
             agent,
@@ -194,7 +194,7 @@ fn install(
             workspace: places.workspace.clone(),
             path: step.path.clone(),
             backup: backup.clone(),
-            made,
+            created_folder,
             before: digest(step.before.as_deref().unwrap_or_default()),
             after: digest(after),
             added: step.added.clone(),
@@ -238,9 +238,9 @@ fn undo(steps: &[Step], record: &Record) -> Result<(), Failure> {
     for step in steps.iter().filter(|step| step.is_change()) {
         match &step.after {
             Some(after) => file::write(&step.path, step.before.as_deref(), after, step.mode)?,
-            None => file::remove(&step.path, step.made.as_deref())?,
+            None => file::remove(&step.path, step.created_folder.as_deref())?,
         }
-        if let Some(backup) = &step.spent {
+        if let Some(backup) = &step.used_backup {
             // One that is gone already is of no use either.
             let _ = std::fs::remove_file(backup);
         }
@@ -263,8 +263,8 @@ impl Step {
             added: Vec::new(),
             kept: Vec::new(),
             mode: 0o600,
-            spent: None,
-            made: None,
+            used_backup: None,
+            created_folder: None,
         }
     }
 
@@ -274,7 +274,7 @@ impl Step {
 
     fn add(&mut self, format: Format, settings: &Value) -> Result<(), Failure> {
         let text = self.after.as_deref().unwrap_or_default();
-        let merged = format.add(text, settings).map_err(|unfit| self.refused(&unfit.to_string()))?;
+        let merged = format.add(text, settings).map_err(|error| self.refused(&error.to_string()))?;
         if !merged.added.is_empty() {
             self.after = Some(merged.text);
         }
@@ -288,17 +288,17 @@ impl Step {
         let Some(text) = &self.after else { return Ok(()) };
         if digest(text) == entry.after {
             let Some(backup) = &entry.backup else {
-                (self.after, self.made) = (None, entry.made.clone());
+                (self.after, self.created_folder) = (None, entry.created_folder.clone());
                 return Ok(());
             };
             let old = file::read(backup).ok().flatten().filter(|old| digest(old) == entry.before);
             if let Some(old) = old {
-                (self.after, self.spent) = (Some(old), Some(backup.clone()));
+                (self.after, self.used_backup) = (Some(old), Some(backup.clone()));
                 return Ok(());
             }
         }
         let format = Format::of(&self.path);
-        let removed = format.remove(text, &entry.added).map_err(|unfit| self.refused(&unfit.to_string()))?;
+        let removed = format.remove(text, &entry.added).map_err(|error| self.refused(&error.to_string()))?;
         self.after = Some(removed.text);
         self.kept.extend(removed.left);
         Ok(())
@@ -311,7 +311,7 @@ impl Step {
             .fix("change it by hand: pilothouse mcp config prints what to put there")
     }
 
-    fn told(self) -> FileChange {
+    fn into_change(self) -> FileChange {
         let (before, after) = (self.before.as_deref(), self.after.as_deref());
         let change = match (before, after) {
             (None, Some(_)) => Change::Created,
@@ -329,7 +329,7 @@ impl Output {
     fn of(input: &Input, effect: &str, steps: Vec<Step>, notes: Vec<String>) -> Self {
         let is_change = steps.iter().any(Step::is_change);
         let effect = if is_change || effect.starts_with("would_") { effect } else { "unchanged" };
-        let files = steps.into_iter().map(Step::told).collect();
+        let files = steps.into_iter().map(Step::into_change).collect();
         Self { effect: effect.to_owned(), agent: input.agent, files, notes }
     }
 
@@ -342,7 +342,7 @@ impl Output {
 }
 
 /// Says to a person what becomes of each file.
-fn told(data: &Value) -> String {
+fn describe(data: &Value) -> String {
     let mut lines = Vec::new();
     for file in data["files"].as_array().into_iter().flatten() {
         let (path, text) = (file["path"].as_str().unwrap_or_default(), |key: &str| file[key].as_str());

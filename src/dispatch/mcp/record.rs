@@ -26,8 +26,8 @@ pub(super) struct Entry {
     pub(super) path: PathBuf,
     /// The copy of it as it was; none for a file that was not there.
     pub(super) backup: Option<PathBuf>,
-    /// The topmost folder that was made for it.
-    pub(super) made: Option<PathBuf>,
+    /// The topmost folder that was created for it.
+    pub(super) created_folder: Option<PathBuf>,
     /// SHA-256 of what it was and of what it became.
     pub(super) before: String,
     pub(super) after: String,

@@ -8,7 +8,7 @@ use jsonc_parser::common::Ranged as _;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::{Map, Number, Value};
 
-use super::{Document, Unfit};
+use super::{Document, MergeError};
 
 /// What is allowed beside plain JSON: comments and trailing commas.
 const OPTIONS: ParseOptions = ParseOptions {
@@ -38,12 +38,12 @@ struct Container {
 }
 
 impl Jsonc {
-    pub(super) fn parse(text: &str) -> Result<Self, Unfit> {
+    pub(super) fn parse(text: &str) -> Result<Self, MergeError> {
         let text = if text.trim().is_empty() { "{}\n" } else { text };
         let own = Self { text: text.to_owned() };
         match own.at(&[], |node| Ok(matches!(node, Node::Object(_))))? {
             Some(true) => Ok(own),
-            _ => Err(Unfit::new("it holds no JSON object")),
+            _ => Err(MergeError::new("it holds no JSON object")),
         }
     }
 
@@ -51,9 +51,10 @@ impl Jsonc {
     fn at<T>(
         &self,
         path: &[String],
-        look: impl FnOnce(&Node<'_>) -> Result<T, Unfit>,
-    ) -> Result<Option<T>, Unfit> {
-        let parsed = parse_to_ast(&self.text, &CollectOptions::default(), &OPTIONS).map_err(Unfit::new)?;
+        look: impl FnOnce(&Node<'_>) -> Result<T, MergeError>,
+    ) -> Result<Option<T>, MergeError> {
+        let parsed =
+            parse_to_ast(&self.text, &CollectOptions::default(), &OPTIONS).map_err(MergeError::new)?;
         let Some(root) = &parsed.value else { return Ok(None) };
         let mut node = root;
         for key in path {
@@ -66,17 +67,17 @@ impl Jsonc {
         look(node).map(Some)
     }
 
-    fn container(&self, path: &[String]) -> Result<Container, Unfit> {
+    fn container(&self, path: &[String]) -> Result<Container, MergeError> {
         let found = self.at(path, |node| {
             let span = |node: &dyn Fn() -> jsonc_parser::common::Range| node().start..node().end;
             let parts = match node {
                 Node::Object(object) => object.properties.iter().map(|one| span(&|| one.range())).collect(),
                 Node::Array(list) => list.elements.iter().map(|one| span(&|| one.range())).collect(),
-                _ => return Err(Unfit::new(format!("`{}` holds one value", path.join(".")))),
+                _ => return Err(MergeError::new(format!("`{}` holds one value", path.join(".")))),
             };
             Ok(Container { whole: span(&|| node.range()), parts })
         });
-        found?.ok_or_else(|| Unfit::new(format!("`{}` is not there", path.join("."))))
+        found?.ok_or_else(|| MergeError::new(format!("`{}` is not there", path.join("."))))
     }
 
     /// Appends a part to a container; `write` lays it out, given the indentation of its line, if it gets one.
@@ -192,11 +193,11 @@ impl Jsonc {
 }
 
 impl Document for Jsonc {
-    fn get(&self, path: &[String]) -> Result<Option<Value>, Unfit> {
+    fn get(&self, path: &[String]) -> Result<Option<Value>, MergeError> {
         self.at(path, |node| Ok(plain(node)))
     }
 
-    fn insert(&mut self, path: &[String], key: &str, value: &Value) -> Result<(), Unfit> {
+    fn insert(&mut self, path: &[String], key: &str, value: &Value) -> Result<(), MergeError> {
         let container = self.container(path)?;
         let unit = self.unit();
         let key = Value::from(key);
@@ -204,14 +205,14 @@ impl Document for Jsonc {
         Ok(())
     }
 
-    fn push(&mut self, path: &[String], item: &Value) -> Result<(), Unfit> {
+    fn push(&mut self, path: &[String], item: &Value) -> Result<(), MergeError> {
         let container = self.container(path)?;
         let unit = self.unit();
         self.append(&container, |indent| layout(item, indent, &unit));
         Ok(())
     }
 
-    fn remove(&mut self, path: &[String]) -> Result<(), Unfit> {
+    fn remove(&mut self, path: &[String]) -> Result<(), MergeError> {
         let Some((key, parent)) = path.split_last() else { return Ok(()) };
         let named = self.at(parent, |node| match node {
             Node::Object(object) => Ok(object.properties.iter().position(|one| one.name.as_str() == key)),
@@ -224,7 +225,7 @@ impl Document for Jsonc {
         Ok(())
     }
 
-    fn remove_item(&mut self, path: &[String], index: usize) -> Result<(), Unfit> {
+    fn remove_item(&mut self, path: &[String], index: usize) -> Result<(), MergeError> {
         let container = self.container(path)?;
         self.cut(&container, index);
         Ok(())
@@ -236,10 +237,10 @@ impl Document for Jsonc {
 }
 
 /// Finds the value of a key; one that stands twice could mean either.
-fn property<'a, 'b>(object: &'b Object<'a>, key: &str) -> Result<Option<&'b Node<'a>>, Unfit> {
+fn property<'a, 'b>(object: &'b Object<'a>, key: &str) -> Result<Option<&'b Node<'a>>, MergeError> {
     let mut named = object.properties.iter().filter(|one| one.name.as_str() == key);
     match (named.next(), named.next()) {
-        (_, Some(_)) => Err(Unfit::new(format!("the key `{key}` stands twice in one object"))),
+        (_, Some(_)) => Err(MergeError::new(format!("the key `{key}` stands twice in one object"))),
         (found, None) => Ok(found.map(|one| &one.value)),
     }
 }

@@ -21,7 +21,7 @@ use self::toml::Toml;
 use self::yaml::Yaml;
 
 /// An entry of this name is taken out whole, whatever has been changed inside it.
-pub(super) const OURS: &str = "pilothouse";
+pub(super) const SERVER_NAME: &str = "pilothouse";
 
 /// How a configuration file is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub(super) struct Added {
 /// Why a file cannot be changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub(super) struct Unfit(String);
+pub(super) struct MergeError(String);
 
 /// A file with settings added.
 #[derive(Debug)]
@@ -73,20 +73,20 @@ pub(super) struct Removed {
 /// A configuration file that is changed in place.
 trait Document {
     /// Returns what stands at a path; the whole document for none.
-    fn get(&self, path: &[String]) -> Result<Option<Value>, Unfit>;
+    fn get(&self, path: &[String]) -> Result<Option<Value>, MergeError>;
     /// Adds a key to the mapping at `path`, which exists and has no such key.
-    fn insert(&mut self, path: &[String], key: &str, value: &Value) -> Result<(), Unfit>;
+    fn insert(&mut self, path: &[String], key: &str, value: &Value) -> Result<(), MergeError>;
     /// Appends an item to the list at `path`, which exists.
-    fn push(&mut self, path: &[String], item: &Value) -> Result<(), Unfit>;
+    fn push(&mut self, path: &[String], item: &Value) -> Result<(), MergeError>;
     /// Removes the key a path ends with.
-    fn remove(&mut self, path: &[String]) -> Result<(), Unfit>;
+    fn remove(&mut self, path: &[String]) -> Result<(), MergeError>;
     /// Removes an item of the list at `path`.
-    fn remove_item(&mut self, path: &[String], index: usize) -> Result<(), Unfit>;
+    fn remove_item(&mut self, path: &[String], index: usize) -> Result<(), MergeError>;
     /// Returns the text.
     fn text(&self) -> String;
 }
 
-impl Unfit {
+impl MergeError {
     fn new(reason: impl ToString) -> Self {
         Self(reason.to_string())
     }
@@ -102,7 +102,7 @@ impl Format {
         }
     }
 
-    fn parse(self, text: &str) -> Result<Box<dyn Document>, Unfit> {
+    fn parse(self, text: &str) -> Result<Box<dyn Document>, MergeError> {
         Ok(match self {
             Self::Jsonc => Box::new(Jsonc::parse(text)?),
             Self::Toml => Box::new(Toml::parse(text)?),
@@ -114,7 +114,7 @@ impl Format {
     ///
     /// # Errors
     /// When it cannot be read in this format.
-    pub(super) fn read(self, text: &str) -> Result<Value, Unfit> {
+    pub(super) fn read(self, text: &str) -> Result<Value, MergeError> {
         Ok(self.parse(text)?.get(&[])?.unwrap_or_default())
     }
 
@@ -122,10 +122,10 @@ impl Format {
     ///
     /// # Errors
     /// When the file cannot be read, or has something else where a table is needed.
-    pub(super) fn add(self, text: &str, settings: &Value) -> Result<Merged, Unfit> {
-        let mut merging = Merging { document: self.parse(text)?, added: Vec::new(), kept: Vec::new() };
-        merging.merge(&mut Vec::new(), settings)?;
-        let Merging { document, added, kept } = merging;
+    pub(super) fn add(self, text: &str, settings: &Value) -> Result<Merged, MergeError> {
+        let mut merge = Merge { document: self.parse(text)?, added: Vec::new(), kept: Vec::new() };
+        merge.merge(&mut Vec::new(), settings)?;
+        let Merge { document, added, kept } = merge;
         let merged = Merged { text: document.text(), added, kept };
         self.parse(&merged.text)?;
         Ok(merged)
@@ -135,29 +135,29 @@ impl Format {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub(super) fn remove(self, text: &str, added: &[Added]) -> Result<Removed, Unfit> {
-        let mut taking = Taking { document: self.parse(text)?, left: Vec::new() };
+    pub(super) fn remove(self, text: &str, added: &[Added]) -> Result<Removed, MergeError> {
+        let mut removal = Removal { document: self.parse(text)?, left: Vec::new() };
         for Added { path, value, is_item } in added.iter().rev() {
             if *is_item {
-                taking.take_item(path, value)?;
+                removal.remove_item(path, value)?;
             } else {
-                taking.take(&mut path.clone(), value)?;
+                removal.remove_key(&mut path.clone(), value)?;
             }
         }
-        let removed = Removed { text: taking.document.text(), left: taking.left };
+        let removed = Removed { text: removal.document.text(), left: removal.left };
         self.parse(&removed.text)?;
         Ok(removed)
     }
 }
 
-struct Merging {
+struct Merge {
     document: Box<dyn Document>,
     added: Vec<Added>,
     kept: Vec<String>,
 }
 
-impl Merging {
-    fn merge(&mut self, path: &mut Vec<String>, wanted: &Value) -> Result<(), Unfit> {
+impl Merge {
+    fn merge(&mut self, path: &mut Vec<String>, wanted: &Value) -> Result<(), MergeError> {
         match (self.document.get(path)?, wanted) {
             (None, _) => {
                 let Some((key, parent)) = path.split_last() else { return Ok(()) };
@@ -179,7 +179,7 @@ impl Merging {
             }
             (Some(there), _) if there == *wanted => {}
             (Some(_), Value::Object(_)) => {
-                return Err(Unfit::new(format!("`{}` is no table of settings", path.join("."))));
+                return Err(MergeError::new(format!("`{}` is no table of settings", path.join("."))));
             }
             (Some(_), _) => self.kept.push(path.join(".")),
         }
@@ -187,28 +187,28 @@ impl Merging {
     }
 }
 
-struct Taking {
+struct Removal {
     document: Box<dyn Document>,
     left: Vec<String>,
 }
 
-impl Taking {
-    fn take(&mut self, path: &mut Vec<String>, added: &Value) -> Result<(), Unfit> {
+impl Removal {
+    fn remove_key(&mut self, path: &mut Vec<String>, added: &Value) -> Result<(), MergeError> {
         let Some(there) = self.document.get(path)? else { return Ok(()) };
-        if there == *added || path.last().is_some_and(|key| key == OURS) {
+        if there == *added || path.last().is_some_and(|key| key == SERVER_NAME) {
             return self.document.remove(path);
         }
         match added {
             Value::Object(added) if there.is_object() => {
                 for (key, value) in added {
                     path.push(key.clone());
-                    self.take(path, value)?;
+                    self.remove_key(path, value)?;
                     path.pop();
                 }
             }
             Value::Array(added) if there.is_array() => {
                 for item in added.iter().rev() {
-                    self.take_item(path, item)?;
+                    self.remove_item(path, item)?;
                 }
             }
             _ => {
@@ -224,7 +224,7 @@ impl Taking {
         }
     }
 
-    fn take_item(&mut self, path: &[String], item: &Value) -> Result<(), Unfit> {
+    fn remove_item(&mut self, path: &[String], item: &Value) -> Result<(), MergeError> {
         let Some(Value::Array(there)) = self.document.get(path)? else { return Ok(()) };
         match there.iter().rposition(|other| other == item) {
             Some(index) => self.document.remove_item(path, index),

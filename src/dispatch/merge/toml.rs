@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value as Node};
 
-use super::{Document, Unfit};
+use super::{Document, MergeError};
 
 /// A file of this format.
 pub(super) struct Toml {
@@ -13,33 +13,34 @@ pub(super) struct Toml {
 }
 
 impl Toml {
-    pub(super) fn parse(text: &str) -> Result<Self, Unfit> {
+    pub(super) fn parse(text: &str) -> Result<Self, MergeError> {
         let is_crlf = text.contains("\r\n");
         if is_crlf && text.matches('\n').count() != text.matches("\r\n").count() {
-            return Err(Unfit::new("some of its lines end with CR LF and some with LF"));
+            return Err(MergeError::new("some of its lines end with CR LF and some with LF"));
         }
-        let document = text.parse().map_err(|error: toml_edit::TomlError| Unfit::new(error.message()))?;
+        let document =
+            text.parse().map_err(|error: toml_edit::TomlError| MergeError::new(error.message()))?;
         Ok(Self { document, is_crlf })
     }
 
-    fn table(&mut self, path: &[String]) -> Result<&mut dyn TableLike, Unfit> {
+    fn table(&mut self, path: &[String]) -> Result<&mut dyn TableLike, MergeError> {
         let mut table: &mut dyn TableLike = self.document.as_table_mut();
         for key in path {
             let next = table.get_mut(key).and_then(Item::as_table_like_mut);
-            table = next.ok_or_else(|| Unfit::new(format!("`{}` is no table", path.join("."))))?;
+            table = next.ok_or_else(|| MergeError::new(format!("`{}` is no table", path.join("."))))?;
         }
         Ok(table)
     }
 
-    fn item(&mut self, path: &[String]) -> Result<&mut Item, Unfit> {
-        let missing = || Unfit::new(format!("`{}` is not there", path.join(".")));
+    fn item(&mut self, path: &[String]) -> Result<&mut Item, MergeError> {
+        let missing = || MergeError::new(format!("`{}` is not there", path.join(".")));
         let (key, parent) = path.split_last().ok_or_else(missing)?;
         self.table(parent)?.get_mut(key).ok_or_else(missing)
     }
 }
 
 impl Document for Toml {
-    fn get(&self, path: &[String]) -> Result<Option<Value>, Unfit> {
+    fn get(&self, path: &[String]) -> Result<Option<Value>, MergeError> {
         let mut item = self.document.as_item();
         for key in path {
             match item.as_table_like().and_then(|table| table.get(key)) {
@@ -50,23 +51,23 @@ impl Document for Toml {
         Ok(Some(plain(item)))
     }
 
-    fn insert(&mut self, path: &[String], key: &str, value: &Value) -> Result<(), Unfit> {
+    fn insert(&mut self, path: &[String], key: &str, value: &Value) -> Result<(), MergeError> {
         let is_block = self.table(path)?.is_dotted() || path.is_empty() || self.item(path)?.is_table();
         let item = if is_block { block(value) } else { Item::Value(inline(value)) };
         self.table(path)?.insert(key, item);
         Ok(())
     }
 
-    fn push(&mut self, path: &[String], value: &Value) -> Result<(), Unfit> {
+    fn push(&mut self, path: &[String], value: &Value) -> Result<(), MergeError> {
         match (self.item(path)?, value) {
             (Item::ArrayOfTables(tables), Value::Object(entries)) => tables.push(table(entries)),
             (Item::Value(Node::Array(items)), _) => items.push(inline(value)),
-            _ => return Err(Unfit::new(format!("`{}` is no list", path.join(".")))),
+            _ => return Err(MergeError::new(format!("`{}` is no list", path.join(".")))),
         }
         Ok(())
     }
 
-    fn remove(&mut self, path: &[String]) -> Result<(), Unfit> {
+    fn remove(&mut self, path: &[String]) -> Result<(), MergeError> {
         let Some((key, parent)) = path.split_last() else { return Ok(()) };
         let removed = self.table(parent)?.remove(key);
         if let Some(Item::Table(removed)) = removed {
@@ -75,7 +76,7 @@ impl Document for Toml {
         Ok(())
     }
 
-    fn remove_item(&mut self, path: &[String], index: usize) -> Result<(), Unfit> {
+    fn remove_item(&mut self, path: &[String], index: usize) -> Result<(), MergeError> {
         match self.item(path)? {
             Item::ArrayOfTables(tables) => drop(tables.remove(index)),
             Item::Value(Node::Array(items)) => drop(items.remove(index)),

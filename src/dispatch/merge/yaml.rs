@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Document, Unfit};
+use super::{Document, MergeError};
 
 /// A file of this format.
 pub(super) struct Yaml {
@@ -24,18 +24,18 @@ struct Entry {
 }
 
 impl Yaml {
-    pub(super) fn parse(text: &str) -> Result<Self, Unfit> {
+    pub(super) fn parse(text: &str) -> Result<Self, MergeError> {
         let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
         let own = Self { lines: text.lines().map(str::to_owned).collect(), newline };
         if own.lines.iter().skip(1).any(|line| line.starts_with("---") || line.starts_with("...")) {
-            return Err(Unfit::new("it holds several documents"));
+            return Err(MergeError::new("it holds several documents"));
         }
         own.entries(0..own.lines.len())?;
         Ok(own)
     }
 
     /// Reads the keys of the mapping that a range of lines is.
-    fn entries(&self, range: std::ops::Range<usize>) -> Result<Vec<Entry>, Unfit> {
+    fn entries(&self, range: std::ops::Range<usize>) -> Result<Vec<Entry>, MergeError> {
         let mut entries: Vec<Entry> = Vec::new();
         let mut level = None;
         for at in range.clone() {
@@ -45,7 +45,7 @@ impl Yaml {
             }
             let indent = line.len() - line.trim_start_matches(' ').len();
             let level = *level.get_or_insert(indent);
-            let unfit = |what: &str| Unfit::new(format!("line {}: {what}", at + 1));
+            let error = |what: &str| MergeError::new(format!("line {}: {what}", at + 1));
             if indent > level {
                 continue;
             }
@@ -54,11 +54,11 @@ impl Yaml {
                 continue;
             }
             if indent < level || line[indent..].starts_with('\t') {
-                return Err(unfit("its indentation is not understood"));
+                return Err(error("its indentation is not understood"));
             }
-            let (key, rest) = key(&line[indent..]).ok_or_else(|| unfit("`key: value` is expected"))?;
+            let (key, rest) = key(&line[indent..]).ok_or_else(|| error("`key: value` is expected"))?;
             if entries.iter().any(|entry| entry.key == key) {
-                return Err(unfit("the key stands there twice"));
+                return Err(error("the key stands there twice"));
             }
             if let Some(last) = entries.last_mut() {
                 last.end = at;
@@ -74,7 +74,7 @@ impl Yaml {
         Ok(entries)
     }
 
-    fn find(&self, path: &[String]) -> Result<Option<Entry>, Unfit> {
+    fn find(&self, path: &[String]) -> Result<Option<Entry>, MergeError> {
         let mut range = 0..self.lines.len();
         let mut found = None;
         for key in path {
@@ -104,17 +104,17 @@ impl Yaml {
 }
 
 impl Document for Yaml {
-    fn get(&self, path: &[String]) -> Result<Option<Value>, Unfit> {
+    fn get(&self, path: &[String]) -> Result<Option<Value>, MergeError> {
         if path.is_empty() {
             return Ok(Some(self.mapping(&self.entries(0..self.lines.len())?)));
         }
         Ok(self.find(path)?.map(|entry| self.value(&entry)))
     }
 
-    fn insert(&mut self, path: &[String], key: &str, value: &Value) -> Result<(), Unfit> {
+    fn insert(&mut self, path: &[String], key: &str, value: &Value) -> Result<(), MergeError> {
         let (at, indent) = match self.find(path)? {
             None if path.is_empty() => (self.lines.len(), 0),
-            None => return Err(Unfit::new(format!("`{}` is not there", path.join(".")))),
+            None => return Err(MergeError::new(format!("`{}` is not there", path.join(".")))),
             Some(parent) => {
                 let inner = self.entries(parent.first + 1..parent.end)?;
                 let indent = inner.first().map_or(parent.indent + 2, |entry| entry.indent);
@@ -131,18 +131,18 @@ impl Document for Yaml {
         Ok(())
     }
 
-    fn push(&mut self, path: &[String], _item: &Value) -> Result<(), Unfit> {
-        Err(Unfit::new(format!("the list `{}` is not changed here", path.join("."))))
+    fn push(&mut self, path: &[String], _item: &Value) -> Result<(), MergeError> {
+        Err(MergeError::new(format!("the list `{}` is not changed here", path.join("."))))
     }
 
-    fn remove(&mut self, path: &[String]) -> Result<(), Unfit> {
+    fn remove(&mut self, path: &[String]) -> Result<(), MergeError> {
         if let Some(entry) = self.find(path)? {
             self.lines.drain(entry.first..entry.end);
         }
         Ok(())
     }
 
-    fn remove_item(&mut self, path: &[String], _index: usize) -> Result<(), Unfit> {
+    fn remove_item(&mut self, path: &[String], _index: usize) -> Result<(), MergeError> {
         self.push(path, &Value::Null)
     }
 
