@@ -41,9 +41,8 @@ pub(super) fn translate(name: &str, text: &str, rules: &mut Rules) -> Result<(),
 fn policy(name: &str, rule: &Value, rules: &mut Rules) {
     let decision = rule["decision"].as_str().unwrap_or_default();
     let tools = texts(&rule["toolName"]);
-    let is_about_commands = tools.iter().any(|tool| *tool == SHELL)
-        || !rule["commandPrefix"].is_null()
-        || !rule["commandRegex"].is_null();
+    let is_about_commands =
+        tools.contains(&SHELL) || !rule["commandPrefix"].is_null() || !rule["commandRegex"].is_null();
     if !is_about_commands || !matches!(decision, "ask_user" | "deny") {
         return;
     }
