@@ -154,8 +154,8 @@ fn what_cannot_be_merged_is_refused_and_nothing_changes() {
     };
     let broken = |path: &Path| put(path, "{ \"mcpServers\": ");
     let folder = |path: &Path| fs::create_dir_all(path).expect("made");
-    let odd: [(&str, &dyn Fn(&Path)); 3] =
-        [("is a link", &link), ("cannot be merged", &broken), ("plain file", &folder)];
+    let odd =
+        [("is a link", &link as &dyn Fn(&Path)), ("cannot be merged", &broken), ("plain file", &folder)];
     for (reason, make) in odd {
         let home = Home::new();
         make(&home.workspace().join(".mcp.json"));
