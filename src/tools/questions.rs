@@ -44,7 +44,7 @@ impl Verb for Question {
     const NAME: &'static str = "Question";
     const TITLE: &'static str = "See and answer questions";
     const DESCRIPTION: &'static str = "\
-Lists what running pilothouse programs wait for somebody to decide: whether you may answer, what an answer may be, how long it \
+Lists the open pilothouse questions, what running programs wait for somebody to decide: whether you may answer, what an answer may be, how long it \
 waits. With `question_id`, one question with its whole text and evidence; with `answer`, answers it for good, so judge by the \
 evidence. Gates are the operator's: beside them, `comment` tells what you know. Usually nothing is open.";
     const HINTS: Hints = Hints::ACTS;
