@@ -9,7 +9,6 @@ pub(super) mod frames;
 pub(super) mod hook;
 pub(super) mod kept;
 pub(super) mod keyboard;
-mod lookups;
 mod notices;
 pub(super) mod pages;
 pub(super) mod plain;

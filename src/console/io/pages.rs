@@ -9,11 +9,12 @@ use crate::envelope::TaskId;
 use crate::runtime::{Output, Playback, StoredLog, TaskView, log_path};
 use crate::terminal::{Contents, History, LogBytes, Origin, Page, Size, Terminal, clean};
 
+use super::driver::Driver;
 use crate::console::app::coverage::{CommandCoverage, ShownCommand, ShownStream, Transcript};
 use crate::console::app::picture::Picture;
 use crate::console::app::replay::Reel;
 use crate::console::app::search::Query;
-use crate::console::msg::{Anchor, Msg, PageView};
+use crate::console::msg::{Anchor, Effect, Msg, PageView};
 use crate::console::plain::{Purpose, Reading};
 
 /// The longest logs that are read for this, all of an answer together.
@@ -252,6 +253,37 @@ impl Player {
             }
             Err(error) => Msg::Failed(format!("play the task again: {error}")),
         })
+    }
+}
+
+impl Driver {
+    /// Looks something up, beside the loop. Of a task that is known no longer there is nothing to look up.
+    pub(in crate::console) fn look_up(&mut self, effect: Effect) {
+        if let Effect::Coverage { call, shown } = effect {
+            let known = |shown: ShownCommand| {
+                let task = shown.task.as_ref().ok().and_then(|id| self.app.view.task(id)).map(Arc::clone);
+                (shown, task)
+            };
+            let shown = shown.into_iter().map(known).collect();
+            return self.effects.seen(call, shown);
+        }
+        let (Effect::Page { task: id, .. }
+        | Effect::Search(id, _)
+        | Effect::Prompt { task: id, .. }
+        | Effect::Replay(id)
+        | Effect::LastOutput(id)) = &effect
+        else {
+            return;
+        };
+        let Some(task) = self.app.view.task(id).map(Arc::clone) else { return };
+        match effect {
+            Effect::Page { anchor, size, .. } => self.effects.page(task, anchor, size),
+            Effect::Search(_, query) => self.effects.search(task, query),
+            Effect::Prompt { from, forward, .. } => self.effects.prompt(task, from, forward),
+            Effect::Replay(_) => self.effects.replay(task),
+            Effect::LastOutput(_) => self.effects.last_output(task),
+            _ => {}
+        }
     }
 }
 
