@@ -136,15 +136,20 @@ impl View<'_> {
         &self,
         server: Option<&RuntimeServer>,
         going: impl Future<Output = Result<Result<Outcome, Refusal>>> + Send + 'static,
-        received: mpsc::Receiver<Event>,
+        mut received: mpsc::Receiver<Event>,
         cancel: &CancellationToken,
     ) -> Result<Done> {
         if !self.is_seen {
             return Reporter { style: self.style, received, is_closed: false }.follow(going, cancel).await;
         }
+        let going = tokio::spawn(going);
+        if !io::stdin().is_terminal() {
+            // A console that reads from a pipe opens no gate. It comes when the program has begun or was refused, so that
+            // it is not taken for somebody who does.
+            received.recv().await;
+        }
         // The console shows what happens; lines would draw over it.
         drop(received);
-        let going = tokio::spawn(going);
         let shown = look(self.start, server).await;
         cancel.cancel();
         let done = going.await;

@@ -100,7 +100,7 @@ async def what_cannot_be_done(agent):
     receipt, envelope = await agent.call("TaskStatus", {"task_id": "task_00000000"})
     assert envelope["error"]["kind"] == "task_not_found", envelope
     assert "task_not_found" in receipt, receipt
-    _, envelope = await agent.call("ExecCommand", {"command": "true"})
+    _, envelope = await agent.call("ExecCommand", {"comand": "true"})
     assert envelope["error"]["kind"] == "invalid_tool_input", envelope
     try:
         await agent.client.call_tool("Teleport", {})
