@@ -9,6 +9,9 @@ use crate::link::Profile;
 /// The key of the canonical envelope in a result's `_meta`.
 pub const ENVELOPE_KEY: &str = "dev.pilothouse/envelope";
 
+/// The key of what goes with a result beside its envelope.
+const NOTICES_KEY: &str = "dev.pilothouse/notices";
+
 /// Returns the result of a call. A command that exited with 1 is no error: the tool worked. An error has the envelope
 /// in `_meta` only where the client hides that from its model.
 pub(super) fn result(
@@ -28,6 +31,13 @@ pub(super) fn result(
         result.structured_content = Some(envelope.to_value());
     }
     result
+}
+
+/// Says in `_meta` what the receipt ends with beside the answer itself, where the client hides that from its model.
+pub(super) fn tell(result: &mut CallToolResult, notices: Vec<String>) {
+    if let Some(meta) = result.meta.as_mut().filter(|_| !notices.is_empty()) {
+        meta.insert(NOTICES_KEY.to_owned(), notices.into());
+    }
 }
 
 #[cfg(test)]

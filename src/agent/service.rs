@@ -16,11 +16,11 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::transport::Transport;
+use super::transport::{Transport, Unwritten};
 use super::{clients, label, results, schema};
 use crate::envelope::{Actor, SafeText};
 use crate::link::{Client, Hello, Peer, Profile};
-use crate::runtime::{AgentPeer, Handle};
+use crate::runtime::{AgentPeer, Handle, PARAGRAPH_CHARS};
 use crate::tools::{self, Caller, Room};
 
 /// Time between two signs of life while a call blocks.
@@ -61,6 +61,8 @@ struct Service {
     /// The agent has hung up or the runtime ends: what runs is not withdrawn by anyone.
     gone: CancellationToken,
     calls: TaskTracker,
+    /// What goes with answers that are not written yet.
+    unwritten: Unwritten,
 }
 
 /// Serves one agent until it hangs up or `stop`. Calls in flight when it hangs up are carried
@@ -69,6 +71,7 @@ pub async fn serve(client: Client, runtime: Handle, stop: CancellationToken) {
     let Client { hello, peer, lines, writer } = client;
     let Hello { cwd, profile, label: asked_label, client, .. } = hello;
     let (gone, calls, who) = (CancellationToken::new(), TaskTracker::new(), Arc::new(OnceLock::new()));
+    let mut transport = Transport::new(lines, writer, gone.clone());
     let service = Service {
         runtime: runtime.clone(),
         peer,
@@ -78,8 +81,8 @@ pub async fn serve(client: Client, runtime: Handle, stop: CancellationToken) {
         who: Arc::clone(&who),
         gone: gone.clone(),
         calls: calls.clone(),
+        unwritten: transport.unwritten(),
     };
-    let mut transport = Transport::new(lines, writer, gone.clone());
     if let Some(client) = &client {
         let label = &service.who(Some((&client.name, &client.version))).label;
         let told = json!({"jsonrpc": "2.0", "method": LABEL_METHOD, "params": {"label": label}});
@@ -193,17 +196,17 @@ impl ServerHandler for Service {
         let actor = self.actor(context.client_info().as_ref());
         let client = self.who.get().and_then(|who| who.client);
         let mut caller = Caller::new(actor, self.cwd.clone());
-        caller.room = client.map_or_else(Room::default, |client| client.room);
+        caller.room = client.map_or_else(Room::default, |client| client.room).beside(PARAGRAPH_CHARS);
         let hides_meta = client.is_none_or(|client| client.hides_meta_of_errors);
         let input = Value::Object(request.arguments.unwrap_or_default());
         let withdrawn = CancellationToken::new();
-        let mut call =
-            self.calls.spawn({
-                let (runtime, withdrawn) = (self.runtime.clone(), withdrawn.clone());
-                async move {
-                    withdrawn.run_until_cancelled(tools::call(&runtime, &caller, tool.name, input)).await
-                }
-            });
+        let mut call = self.calls.spawn({
+            let (runtime, withdrawn) = (self.runtime.clone(), withdrawn.clone());
+            async move {
+                let called = tools::call_with_notices(&runtime, &caller, tool.name, input);
+                withdrawn.run_until_cancelled(called).await
+            }
+        });
         let answered = tokio::select! {
             biased;
             answered = &mut call => answered,
@@ -218,8 +221,13 @@ impl ServerHandler for Service {
             never = heartbeat(&context, tool.name) => match never {},
         };
         match answered {
-            Ok(Some(answer)) => {
-                Ok(results::result(self.profile, &answer.envelope, answer.receipt, hides_meta).into())
+            Ok(Some((answer, notices))) => {
+                let mut result = results::result(self.profile, &answer.envelope, answer.receipt, hides_meta);
+                if let Some(notices) = notices {
+                    results::tell(&mut result, notices.sentences());
+                    self.unwritten.expect(context.id, notices);
+                }
+                Ok(result.into())
             }
             Ok(None) => Err(withdrawal()),
             Err(error) => Err(ErrorData::internal_error(format!("{} broke: {error}", tool.name), None)),

@@ -3,7 +3,7 @@
 //! What is no message is answered with a JSON-RPC error instead of silence, so that no client waits
 //! for an answer that never comes.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 use super::message::{self, Refusal};
 use crate::envelope::SafeText;
 use crate::link::{Line, Lines, MAX_FRAME};
+use crate::runtime::AgentNotices;
 
 /// Calls one connection may have in flight.
 pub(super) const IN_FLIGHT: usize = 64;
@@ -29,11 +30,27 @@ const STALL: Duration = Duration::from_secs(60);
 /// The JSON-RPC code for "not now".
 const BUSY: ErrorCode = ErrorCode(-32_000);
 
+/// What goes with answers that are not written yet, by their requests. What is left of it goes with a later answer.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Unwritten(Arc<Mutex<HashMap<RequestId, AgentNotices>>>);
+
+impl Unwritten {
+    /// Keeps what goes with an answer that is about to be sent.
+    pub(super) fn expect(&self, request: RequestId, notices: AgentNotices) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(request, notices);
+    }
+
+    fn take(&self, request: &RequestId) -> Option<AgentNotices> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(request)
+    }
+}
+
 /// One agent's connection.
 pub(super) struct Transport {
     lines: Lines<OwnedReadHalf>,
     outbox: Arc<tokio::sync::Mutex<Outbox>>,
     in_flight: Arc<Mutex<HashSet<RequestId>>>,
+    unwritten: Unwritten,
     /// Cancelled once the agent has hung up, before the service is told.
     gone: CancellationToken,
 }
@@ -52,8 +69,14 @@ impl Transport {
             lines: lines.with_cap(MAX_FRAME),
             outbox: Arc::new(tokio::sync::Mutex::new(outbox)),
             in_flight: Arc::default(),
+            unwritten: Unwritten::default(),
             gone,
         }
+    }
+
+    /// Returns the place for what goes with answers that are about to be sent.
+    pub(super) fn unwritten(&self) -> Unwritten {
+        self.unwritten.clone()
     }
 
     /// Returns the same connection with a line that goes before everything else.
@@ -98,7 +121,10 @@ impl Transport {
             JsonRpcMessage::Notification(notification) => {
                 if let ClientNotification::CancelledNotification(cancelled) = &notification.notification {
                     // A cancelled request gets no answer that would count it out.
-                    cancelled.params.request_id.as_ref().map(|id| in_flight.remove(id));
+                    if let Some(id) = &cancelled.params.request_id {
+                        in_flight.remove(id);
+                        drop(self.unwritten.take(id));
+                    }
                 }
                 Ok(())
             }
@@ -115,6 +141,7 @@ impl McpTransport<RoleServer> for Transport {
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let (outbox, in_flight) = (Arc::clone(&self.outbox), Arc::clone(&self.in_flight));
+        let unwritten = self.unwritten.clone();
         async move {
             let answered = match &message {
                 JsonRpcMessage::Response(response) => Some(&response.id),
@@ -124,9 +151,15 @@ impl McpTransport<RoleServer> for Transport {
             if let Some(id) = answered {
                 in_flight.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
             }
+            // Dropped unless all of it is written.
+            let notices = answered.and_then(|id| unwritten.take(id));
             let mut outbox = outbox.lock().await;
             outbox.push(&message)?;
-            outbox.flush().await
+            outbox.flush().await?;
+            if let Some(notices) = notices {
+                notices.given();
+            }
+            Ok(())
         }
     }
 

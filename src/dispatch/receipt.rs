@@ -158,6 +158,9 @@ pub(super) struct ShowOutput {
     envelope: Option<Value>,
     /// The receipt exactly as sent.
     receipt: Option<String>,
+    /// What an agent was told beside the answer; the receipt ends with it. Absent when nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notices: Vec<String>,
     /// Milliseconds from call to answer.
     duration_ms: Option<u64>,
     /// Milliseconds until it was on record and could take effect.
@@ -204,6 +207,7 @@ impl Local for ReceiptShow {
             input: record.input,
             envelope: record.envelope,
             receipt: record.receipt,
+            notices: record.notices,
             duration_ms: record.duration_ms,
             latency_ms,
             task_id: task,

@@ -36,6 +36,9 @@ pub struct CallRecord {
     pub envelope: Option<Value>,
     /// The receipt as sent, once answered.
     pub receipt: Option<String>,
+    /// What its caller was told beside the answer; the receipt ends with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<String>,
     /// Milliseconds from call to answer.
     pub duration_ms: Option<u64>,
 }
@@ -100,6 +103,7 @@ impl RecentCalls {
             input,
             envelope: None,
             receipt: None,
+            notices: Vec::new(),
             duration_ms: None,
         });
         let summary = Arc::new(record.summary(None, None));
@@ -128,13 +132,14 @@ impl RecentCalls {
         seq: u64,
         task: Option<&TaskId>,
         envelope: &Envelope,
-        receipt: &str,
+        (receipt, notices): (&str, Vec<String>),
     ) -> Option<(Arc<CallRecord>, Option<u64>)> {
         let entry = self.calls.iter_mut().find(|entry| entry.summary.seq == seq)?;
         let duration = millis(now.mono.saturating_sub(entry.begun));
         let record = Arc::make_mut(entry.record.as_mut()?);
         record.envelope = Some(envelope.to_value());
         record.receipt = Some(receipt.to_owned());
+        record.notices = notices;
         record.duration_ms = Some(duration);
         let summary = Arc::make_mut(&mut entry.summary);
         summary.status = Some(envelope.status().to_owned());

@@ -1,5 +1,6 @@
 //! Tasks: supervisor (pure), driver, byte path, output log, lease, metrics, snapshots.
 
+mod agent_notices;
 mod approval;
 mod bytes;
 mod calls;
@@ -36,6 +37,7 @@ pub use crate::facts::{
     TaskUpdate, Waiting,
 };
 pub use crate::process::{Leftovers, Resource};
+pub use agent_notices::PARAGRAPH_CHARS;
 pub use approval::{BatchRequest, Decision, GateView, HeldCall, HeldCommand};
 pub use bytes::Viewer;
 pub use calls::CallRecord;
@@ -45,7 +47,7 @@ pub use error::Error;
 pub use export::{Export, Form};
 pub use exposition::prometheus;
 pub use gauge::{Gauge, Limit};
-pub use handle::{Handle, Options};
+pub use handle::{AgentNotices, Handle, Options};
 pub use histogram::{BOUNDS_MS, Histogram};
 pub use log::{StoredLog, log_path, read_marks};
 pub use metrics::{Metrics, MetricsReport};

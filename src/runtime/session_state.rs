@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use jiff::Timestamp;
 
+use super::agent_notices::AgentNotices;
 use super::calls::RecentCalls;
 use super::counters::Counters;
 use super::program::Programs;
@@ -18,6 +19,7 @@ pub(super) struct SessionState {
     pub(super) calls: RecentCalls,
     pub(super) counters: Counters,
     pub(super) agents: Vec<AgentView>,
+    pub(super) agent_notices: AgentNotices,
     pub(super) programs: Programs,
     pub(super) notices: VecDeque<Notice>,
     noticed: u64,
@@ -29,6 +31,7 @@ impl SessionState {
             calls: RecentCalls::new(recent_calls),
             counters: Counters::default(),
             agents: Vec::new(),
+            agent_notices: AgentNotices::default(),
             programs: Programs::default(),
             notices: VecDeque::new(),
             noticed: 0,

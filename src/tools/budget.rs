@@ -57,6 +57,12 @@ impl Room {
         Self { chars: most(self.chars), bytes: most(self.bytes), lines: most(self.lines) }
     }
 
+    /// Returns what is left beside a paragraph of so many characters and the blank line before it.
+    #[must_use]
+    pub fn beside(self, chars: usize) -> Self {
+        self.minus(Self { chars: chars + 2, bytes: chars * 4 + 2, lines: 2 })
+    }
+
     /// Returns what a call that asks for so many tokens may show of its output: never more than a receipt has room for, so
     /// that a preview which the answer calls complete is not cut later.
     #[must_use]

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use super::table::{self, TOOLS, Tool, render};
 use super::verb::{Caller, Context, Done};
 use crate::config::nearest;
-use crate::envelope::{Envelope, ErrorKind, SafeText, ToolError};
+use crate::envelope::{Actor, Envelope, ErrorKind, Outcome, SafeText, TaskId, ToolError};
 use crate::journal::Durability;
-use crate::runtime::Handle;
+use crate::runtime::{AgentNotices, Handle, TaskStatus};
 
 /// What a caller gets: the canonical envelope, and the receipt a model reads.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,19 +25,56 @@ pub struct Answer {
 /// Calls a tool. The call is recorded before anything happens. Dropping the future stops a command that its call
 /// still waits for; any other tool only stops waiting.
 pub async fn call(runtime: &Handle, caller: &Caller, name: &str, input: Value) -> Answer {
+    let (answer, notices) = call_with_notices(runtime, caller, name, input).await;
+    if let Some(notices) = notices {
+        notices.given();
+    }
+    answer
+}
+
+/// As [`call`]. What an agent is told beside the answer counts as told once its [`AgentNotices`] are given: when the
+/// answer is written.
+pub async fn call_with_notices(
+    runtime: &Handle,
+    caller: &Caller,
+    name: &str,
+    input: Value,
+) -> (Answer, Option<AgentNotices>) {
     let tool = table::find(name);
     let durability = tool.map_or(Durability::Written, |tool| tool.durability);
     let seq = runtime.begin_call(&caller.actor, name, durability, &input).await;
     let open = Open { runtime, seq };
     let cx = Context { runtime, caller, call: seq };
+    let taken_otherwise = tool.map(|tool| (tool.taken_otherwise)(&input)).unwrap_or_default();
     let done = match tool {
         Some(tool) => run(tool, cx, input).await,
         None => Done { envelope: Envelope::error(name, unknown_tool(name)), task: None },
     };
-    let receipt = render(&done.envelope);
-    runtime.end_call(seq, done.task.as_ref(), &done.envelope, &receipt).await;
+    let notices = match &caller.actor {
+        Actor::Agent(label) => {
+            let own = if done.envelope.is_error() { Vec::new() } else { taken_otherwise };
+            Some(runtime.agent_notices(label, own, told_end(&done)))
+        }
+        _ => None,
+    };
+    let mut receipt = render(&done.envelope);
+    let mut sentences = Vec::new();
+    if let Some((notices, paragraph)) =
+        notices.as_ref().and_then(|notices| Some((notices, notices.paragraph()?)))
+    {
+        sentences = notices.sentences();
+        receipt = SafeText::lines(&format!("{receipt}\n\n{paragraph}"));
+    }
+    runtime.end_call(seq, done.task.as_ref(), &done.envelope, &receipt, sentences).await;
     std::mem::forget(open);
-    Answer { seq, envelope: done.envelope, receipt, repeated: false }
+    (Answer { seq, envelope: done.envelope, receipt, repeated: false }, notices)
+}
+
+/// Returns the task whose end an answer tells.
+fn told_end(done: &Done) -> Option<&TaskId> {
+    let Outcome::Success(result) = done.envelope.outcome() else { return None };
+    let status = result["task"]["status"].as_str()?.parse::<TaskStatus>().ok()?;
+    done.task.as_ref().filter(|_| status.is_terminal())
 }
 
 /// A call without an answer yet. When dropped, it is recorded as abandoned: its client gave up.

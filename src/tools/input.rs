@@ -84,6 +84,32 @@ pub(super) fn rename(object: &mut Map<String, Value>, aliases: &[(&str, &str)]) 
     }
 }
 
+/// Says, a sentence each, which names are taken for others and which numbers for the nearest allowed one; in the items
+/// of a batch as well. Zero asks for what is not waited for, and stands.
+pub(super) fn taken_otherwise(
+    given: &Value,
+    aliases: &[(&str, &str)],
+    clamped: &[(&str, u64, u64)],
+) -> Vec<String> {
+    let objects = given.as_object().into_iter();
+    let items =
+        given.get("items").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object);
+    let mut told = Vec::new();
+    for object in objects.chain(items) {
+        let names = aliases.iter().filter(|(alias, _)| object.contains_key(*alias));
+        told.extend(names.map(|(alias, name)| format!("`{alias}` was taken as `{name}`")));
+        let numbers = clamped.iter().filter_map(|(name, least, most)| {
+            let asked = object.get(*name)?;
+            let asked = asked.as_u64().or_else(|| asked.as_str().and_then(digits))?;
+            let taken = asked.clamp(*least, *most);
+            let bound = if taken == *most { "the most" } else { "the least" };
+            (asked != 0 && taken != asked).then(|| format!("`{name}` {asked} counts as {taken}, {bound}"))
+        });
+        told.extend(numbers);
+    }
+    each_once(told.iter().map(String::as_str)).into_iter().map(str::to_owned).collect()
+}
+
 /// Accepts the two liberties a caller has: null for a field it leaves out, digits for a number.
 fn normalise(schema: &Value, given: &mut Value) {
     if let Some(items) = given.as_array_mut() {

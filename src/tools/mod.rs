@@ -30,7 +30,7 @@ pub mod task_stop;
 mod verb;
 
 pub use budget::{Budget, RECEIPT_CHARS, Room};
-pub use call::{Answer, call};
+pub use call::{Answer, call, call_with_notices};
 pub use idempotency::{IdempotencyKeys, call_once};
 pub use input::read as read_input;
 pub use preview::{Cursor, StreamPreview};

@@ -46,6 +46,8 @@ pub struct Tool {
     pub examples: &'static [(&'static str, &'static str)],
     /// Checks an input without running anything.
     pub check: fn(Value) -> Result<(), ToolError>,
+    /// Says what of an input is taken for something else than it says.
+    pub(super) taken_otherwise: fn(&Value) -> Vec<String>,
     pub(super) durability: Durability,
     pub(super) run: for<'a> fn(Context<'a>, Value) -> Running<'a>,
     pub(super) receipt: fn(&Value) -> Option<Receipt>,
@@ -105,6 +107,7 @@ impl Tool {
             result_schema: schema::result::<V::Result>,
             examples: V::EXAMPLES,
             check: |given| V::check(V::parse(given)?),
+            taken_otherwise: V::taken_otherwise,
             durability: V::DURABILITY,
             run: run::<V>,
             receipt: |result| V::Result::deserialize(result).ok().map(|result| V::receipt(&result)),

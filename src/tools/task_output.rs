@@ -199,6 +199,7 @@ ExecCommand gave you, not an id of your client's own tasks.";
         ("Read what is there now", r#"{"task_id":"task_4k2m9x7q","block":false}"#),
     ];
     const ALIASES: &'static [(&'static str, &'static str)] = &[("timeout", "timeout_ms")];
+    const CLAMPED: &'static [(&'static str, u64, u64)] = &[("timeout_ms", 0, LONGEST_WAIT_MS)];
 
     type Input = Input;
     type Result = Retrieved;

@@ -114,6 +114,8 @@ pub(super) trait Verb: Sized + 'static {
     const IS_LISTED: bool = true;
     /// Other names for fields: (other, real).
     const ALIASES: &'static [(&'static str, &'static str)] = &[];
+    /// Numbers that are taken for the nearest allowed one: (field, least, most).
+    const CLAMPED: &'static [(&'static str, u64, u64)] = &[];
     /// Example inputs as JSON: (what it does, input).
     const EXAMPLES: &'static [(&'static str, &'static str)] = &[];
 
@@ -125,6 +127,11 @@ pub(super) trait Verb: Sized + 'static {
     /// Reads its input.
     fn parse(given: Value) -> Result<Self::Input, ToolError> {
         input::read(Self::NAME, &schema::input::<Self::Input>(), Self::ALIASES, given)
+    }
+
+    /// Says what of an input is taken for something else than it says, a sentence each.
+    fn taken_otherwise(given: &Value) -> Vec<String> {
+        input::taken_otherwise(given, Self::ALIASES, Self::CLAMPED)
     }
 
     /// Checks what the schema cannot express, such as values that exclude each other.

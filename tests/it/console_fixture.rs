@@ -388,6 +388,7 @@ pub(crate) fn record() -> CallRecord {
     });
     CallRecord {
         seq: 310,
+        notices: Vec::new(),
         at: ago(42),
         actor: claude(),
         tool: "ExecCommand".into(),

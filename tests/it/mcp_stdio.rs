@@ -4,7 +4,6 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -13,95 +12,9 @@ use pilothouse::link::VERSION;
 use pilothouse::runtime::past;
 use serde_json::{Value, json};
 
-use crate::support::{Agent, Console, Home, program_word, wait_until};
+use crate::support::{Agent, Console, Home, Wire, program_word, wait_until};
 
 const MODERN: &str = "2026-07-28";
-
-/// A shim, and the two ends of it that an agent holds.
-struct Wire {
-    shim: Child,
-    input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
-}
-
-impl Wire {
-    fn start(home: &Home, args: &[&str]) -> Self {
-        let mut command = home.command(&["mcp"]);
-        command.args(args);
-        Self::of(command)
-    }
-
-    fn of(mut command: Command) -> Self {
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut shim = command.spawn().expect("the shim starts");
-        let input = shim.stdin.take();
-        let output = BufReader::new(shim.stdout.take().expect("piped"));
-        Self { shim, input, output }
-    }
-
-    /// Starts a shim and opens the conversation as the program `name`.
-    fn open(home: &Home, name: &str) -> Self {
-        Self::start(home, &[]).opened(name)
-    }
-
-    fn opened(mut self, name: &str) -> Self {
-        let client = json!({"name": name, "version": "1.0"});
-        let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
-        let opened = self.ask(json!("open"), "initialize", params);
-        assert_eq!(opened["result"]["serverInfo"]["name"], "pilothouse", "{opened}");
-        self.write(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
-        self
-    }
-
-    fn write(&mut self, line: &[u8]) {
-        let input = self.input.as_mut().expect("open");
-        input.write_all(&[line, b"\n"].concat()).expect("taken");
-    }
-
-    fn read(&mut self) -> Value {
-        let mut line = String::new();
-        self.output.read_line(&mut line).expect("a line");
-        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
-    }
-
-    fn send(&mut self, id: Value, method: &str, params: Value) {
-        let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
-        self.write(request.to_string().as_bytes());
-    }
-
-    fn ask(&mut self, id: Value, method: &str, params: Value) -> Value {
-        self.send(id.clone(), method, params);
-        let answer = self.read();
-        assert_eq!(answer["id"], id, "{answer}");
-        answer
-    }
-
-    /// Calls a tool; returns its envelope.
-    fn call(&mut self, tool: &str, arguments: Value) -> Value {
-        let answer = self.ask(json!("call"), "tools/call", json!({"name": tool, "arguments": arguments}));
-        let envelope = answer["result"]["_meta"]["dev.pilothouse/envelope"].clone();
-        assert!(envelope.is_object(), "{answer}");
-        envelope
-    }
-
-    /// Starts a command that lives on; returns its task.
-    fn task(&mut self, cmd: &str) -> String {
-        let envelope = self.call("ExecCommand", json!({"cmd": cmd, "yield_time_ms": 0}));
-        envelope["result"]["task_handle"]["task_id"].as_str().expect("a task").to_owned()
-    }
-
-    fn kill(&mut self) {
-        self.shim.kill().expect("killed");
-        self.shim.wait().expect("reaped");
-    }
-}
-
-impl Drop for Wire {
-    fn drop(&mut self) {
-        let _ = self.shim.kill();
-        let _ = self.shim.wait();
-    }
-}
 
 fn rows(home: &Home, kind: &str) -> Vec<Value> {
     let all = past::list(&home.places().recordings(), Some(&home.places().workspace));

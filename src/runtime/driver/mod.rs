@@ -204,6 +204,9 @@ impl Driver {
             Order::Release { id } => self.step(Input::Release { id, by: Actor::Operator }),
             Order::Rename { id, name } => {
                 self.shared.note_late(&Row::Named { task: &id, name: name.as_deref() });
+                if let Some(task) = self.view(&id) {
+                    self.shared.session().agent_notices.renamed(&task, name.as_deref());
+                }
                 self.tasks.rename(&id, name.clone());
                 self.step(Input::Rename { id, name });
             }
@@ -267,7 +270,13 @@ impl Driver {
 
     fn note(&self, id: &TaskId, event: &TaskEvent) {
         let task = self.supervisor.get(id).map(|task| &**task.view());
-        self.shared.session().counters.happened(task, event);
+        {
+            let mut session = self.shared.session();
+            session.counters.happened(task, event);
+            if let Some(task) = task {
+                session.agent_notices.happened(task, event);
+            }
+        }
         self.shared.note(&Row::Task { task: id, event });
     }
 

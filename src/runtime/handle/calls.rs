@@ -1,12 +1,14 @@
 //! The handle's part for calls and streams: their place on record, and what is counted of them.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::Handle;
 use crate::envelope::{Actor, Envelope, TaskId, mask_strings};
 use crate::journal::Durability;
+use crate::runtime::agent_notices::AgentNotices;
 use crate::runtime::calls::CallRecord;
 use crate::runtime::counters::ABANDONED;
 use crate::runtime::events::{Answered, Row};
@@ -35,10 +37,18 @@ impl Handle {
     }
 
     /// Puts the answer of a call on record before anybody gets it: a kill right after loses nothing that was answered.
-    pub async fn end_call(&self, seq: u64, task: Option<&TaskId>, envelope: &Envelope, receipt: &str) {
+    /// `notices` are what the receipt ends with beside what is made from the envelope.
+    pub async fn end_call(
+        &self,
+        seq: u64,
+        task: Option<&TaskId>,
+        envelope: &Envelope,
+        receipt: &str,
+        notices: Vec<String>,
+    ) {
         let ended = {
             let mut session = self.shared.session();
-            let ended = session.calls.end(self.shared.clock.now(), seq, task, envelope, receipt);
+            let ended = session.calls.end(self.shared.clock.now(), seq, task, envelope, (receipt, notices));
             if let Some((record, _)) = &ended {
                 session.counters.call(record, envelope.status());
             }
@@ -65,7 +75,8 @@ impl Handle {
 
     /// Puts the end of a stream of commands on record. It is no tool call: its lines are counted, not itself.
     pub fn end_stream(&self, seq: u64, envelope: &Envelope, receipt: &str) {
-        let ended = self.shared.session().calls.end(self.shared.clock.now(), seq, None, envelope, receipt);
+        let now = self.shared.clock.now();
+        let ended = self.shared.session().calls.end(now, seq, None, envelope, (receipt, Vec::new()));
         self.shared.nudge.notify_one();
         if let Some((record, latency_ms)) = ended {
             self.shared.session().counters.took(&record);
@@ -81,6 +92,7 @@ impl Handle {
             let record = session.calls.abandon(now, seq);
             if let Some(record) = &record {
                 session.counters.call(record, ABANDONED);
+                tell_of_withdrawal(&mut session.agent_notices, record);
             }
             record
         };
@@ -133,4 +145,18 @@ impl Handle {
         // A terminal that cannot be asked counts as hiding: the safe side.
         mode.is_some_and(|mode| mode.map_or(true, |mode| !mode.echo))
     }
+}
+
+/// Has an agent told that it gave up a call which had begun a command. One that only reads leaves nothing to tell.
+fn tell_of_withdrawal(notices: &mut AgentNotices, record: &CallRecord) {
+    let Actor::Agent(label) = &record.actor else { return };
+    let Some(what) = record.input.get("cmd").and_then(Value::as_str).map(str::to_owned).or_else(|| {
+        let items = record.input.get("items")?.as_array()?;
+        Some(format!("{} of {} items", record.tool, items.len()))
+    }) else {
+        return;
+    };
+    let finished = record.envelope.as_ref().and_then(|envelope| envelope["summary_text"].as_str());
+    let after = Duration::from_millis(record.duration_ms.unwrap_or_default());
+    notices.withdrawn(label, record.seq, &what, after, finished.map(str::to_owned));
 }

@@ -4,10 +4,13 @@ mod calls;
 mod environment;
 mod folder;
 mod gate;
+mod notices;
 mod questions;
 mod tasks;
 #[cfg(test)]
 mod tests;
+
+pub use notices::AgentNotices;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

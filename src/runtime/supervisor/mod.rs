@@ -16,7 +16,7 @@ mod task;
 #[cfg(test)]
 mod property_tests;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -11,11 +11,11 @@ use crate::process::Leftovers;
 use crate::runtime::request::ExecRequest;
 use crate::runtime::view::Ended;
 
-pub(super) fn at(ms: u64) -> Moment {
+pub(in crate::runtime) fn at(ms: u64) -> Moment {
     Moment { mono: Duration::from_millis(ms), wall: Timestamp::UNIX_EPOCH }
 }
 
-pub(super) fn id() -> TaskId {
+pub(in crate::runtime) fn id() -> TaskId {
     TaskId::from_random([7; 8])
 }
 
@@ -51,7 +51,7 @@ pub(super) fn new_task(request: ExecRequest) -> Input {
     }))
 }
 
-pub(super) fn running(tty: bool, timeout: Option<Duration>) -> Supervisor {
+pub(in crate::runtime) fn running(tty: bool, timeout: Option<Duration>) -> Supervisor {
     let mut supervisor = Supervisor::new(&Limits::default());
     supervisor.step(at(0), new_task(request(tty, timeout)));
     supervisor.step(at(1), Input::Started { id: id(), pid: 1 });

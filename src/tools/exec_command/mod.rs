@@ -112,6 +112,8 @@ nothing has run yet: wait with TaskOutput, or do something else meanwhile, and n
     const CLI: &'static [&'static str] = &["command", "run"];
     const ALIASES: &'static [(&'static str, &'static str)] =
         &[("command", "cmd"), ("cwd", "workdir"), ("dir_path", "workdir"), ("timeout", "timeout_ms")];
+    const CLAMPED: &'static [(&'static str, u64, u64)] =
+        &[("yield_time_ms", *YIELD_MS.start(), *YIELD_MS.end())];
     const EXAMPLES: &'static [(&'static str, &'static str)] = &[
         ("Run the tests and wait for them", r#"{"cmd":"cargo test","yield_time_ms":30000}"#),
         ("Start a server as a task", r#"{"cmd":"npm run dev","yield_time_ms":0}"#),
@@ -123,6 +125,13 @@ nothing has run yet: wait with TaskOutput, or do something else meanwhile, and n
     fn parse(mut given: Value) -> Result<Input, ToolError> {
         take_background(&mut given);
         input::parse::<Self>(given)
+    }
+
+    fn taken_otherwise(given: &Value) -> Vec<String> {
+        let is_set = |name: &&str| given[*name] == true;
+        let background = BACKGROUND.into_iter().filter(is_set);
+        let background = background.map(|name| format!("`{name}` was taken as `yield_time_ms: 0`"));
+        background.chain(input::taken_otherwise(given, Self::ALIASES, Self::CLAMPED)).collect()
     }
 
     fn check(input: Input) -> Result<(), ToolError> {
@@ -166,10 +175,13 @@ nothing has run yet: wait with TaskOutput, or do something else meanwhile, and n
     }
 }
 
+/// What other agents' tools call a command that goes on as a task at once.
+const BACKGROUND: [&str; 2] = ["run_in_background", "is_background"];
+
 /// Takes the words of other agents' tools for a command that goes on as a task at once.
 fn take_background(given: &mut Value) {
     let Some(fields) = given.as_object_mut() else { return };
-    for name in ["run_in_background", "is_background"] {
+    for name in BACKGROUND {
         match fields.get(name) {
             Some(Value::Bool(false)) => {
                 fields.shift_remove(name);

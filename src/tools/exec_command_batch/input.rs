@@ -69,7 +69,8 @@ impl Item {
 }
 
 /// What other agents' tools call the fields of an item.
-const ALIASES: &[(&str, &str)] = &[("command", "cmd"), ("cwd", "workdir"), ("dir_path", "workdir")];
+pub(super) const ALIASES: &[(&str, &str)] =
+    &[("command", "cmd"), ("cwd", "workdir"), ("dir_path", "workdir")];
 
 /// Reads the input of a batch.
 pub(super) fn parse(mut given: Value) -> Result<Input, ToolError> {

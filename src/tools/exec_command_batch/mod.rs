@@ -11,6 +11,7 @@ pub use result::{Complete, ItemOutcome, SkipReason, project};
 
 use serde_json::Value;
 
+use super::exec_command::ExecCommand;
 use super::receipt::Receipt;
 use super::verb::{Context, Done, Hints, Verb};
 use crate::envelope::ToolError;
@@ -53,6 +54,10 @@ item, the rest was not run on purpose: ask, or go another way.";
 
     fn parse(given: Value) -> Result<Self::Input, ToolError> {
         input::parse(given)
+    }
+
+    fn taken_otherwise(given: &Value) -> Vec<String> {
+        crate::tools::input::taken_otherwise(given, input::ALIASES, ExecCommand::CLAMPED)
     }
 
     async fn run(cx: Context<'_>, input: Self::Input) -> Result<Done, ToolError> {

@@ -10,6 +10,7 @@ mod script;
 mod skip;
 mod tag;
 mod tree;
+mod wire;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -24,6 +25,7 @@ pub(crate) use script::Script;
 pub(crate) use skip::skip;
 pub(crate) use tag::{HOLDERS, Tag};
 pub(crate) use tree::{Family, children, parent, send, state};
+pub(crate) use wire::Wire;
 
 /// The program under test.
 pub(crate) fn program() -> PathBuf {

@@ -326,6 +326,7 @@ mod tests {
             input: Value::Null,
             envelope: Some(envelope.to_value()),
             receipt: Some("Exited with 3\n\nstdout:\na".into()),
+            notices: Vec::new(),
             duration_ms: None,
         };
         let pointers: Vec<String> =

@@ -1,0 +1,513 @@
+//! What an agent cannot know from its own calls: what a person or the time did to its tasks since it last heard, and
+//! the words a person left for it. Each fact is handed out once, with the agent's next answer. Pure.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use super::view::TaskView;
+use crate::envelope::{Actor, SafeText, TaskId, mask};
+use crate::facts::{TaskEvent, TaskFact};
+
+/// Longest paragraph, in characters (docs/contract.md#since-your-last-call).
+pub const PARAGRAPH_CHARS: usize = 600;
+/// Facts kept for one agent; beyond that the oldest goes.
+const KEPT: usize = 64;
+/// Longest beginning of a command, or name of a task, that stands for it.
+const NAME_CHARS: usize = 40;
+/// Longest reason, in characters.
+const WHY_CHARS: usize = 160;
+/// Longest words of a person, in characters.
+pub(super) const WORDS_CHARS: usize = 500;
+
+/// What each agent is yet to be told, by its label.
+#[derive(Debug, Default)]
+pub(super) struct AgentNotices {
+    agents: HashMap<String, Untold>,
+    next: u64,
+}
+
+/// What one agent is yet to be told.
+#[derive(Debug, Default)]
+struct Untold {
+    entries: Vec<Entry>,
+    /// A console was open when it was last told something.
+    saw_console: bool,
+}
+
+/// A fact that waits for an answer to go with.
+#[derive(Debug)]
+struct Entry {
+    id: u64,
+    fact: Fact,
+    /// It is in an answer that may yet not be written.
+    is_taken: bool,
+}
+
+/// Something that happened without the agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Fact {
+    /// A person's words.
+    Words(String),
+    /// Its call was given up; what became of that call's command, once known.
+    Withdrawn { call: u64, what: String, after: Duration, outcome: Option<String> },
+    /// So many bytes were typed into its task.
+    Typed { task: TaskId, name: String, by: Actor, bytes: u64 },
+    /// Its task was changed: what is said about it, in words.
+    Changed { task: TaskId, kind: Change, text: String },
+    /// The last console was closed.
+    NoConsole,
+}
+
+/// What was changed about a task; a later change of the same kind replaces an earlier one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Change {
+    Name,
+    Signal,
+    Decision,
+    Stop,
+    End,
+}
+
+/// The facts that go with one answer.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Taken {
+    pub(super) ids: Vec<u64>,
+    pub(super) sentences: Vec<String>,
+}
+
+impl AgentNotices {
+    /// Leaves the words of a person for an agent.
+    pub(super) fn words(&mut self, label: &str, text: &str) {
+        self.add(label, Fact::Words(short(text, WORDS_CHARS)));
+    }
+
+    /// Takes in what has happened to a task.
+    pub(super) fn happened(&mut self, task: &TaskView, event: &TaskEvent) {
+        let Actor::Agent(owner) = &task.started_by else { return };
+        let end = matches!(event.fact, TaskFact::End { .. });
+        if end && let Some(outcome) = self.withdrawn_call_of(owner, task.call) {
+            *outcome = Some(end_of_withdrawn(task));
+            return;
+        }
+        // Its own doing is in the answer to its own call.
+        if event.actor == task.started_by || task.item.is_some() {
+            return;
+        }
+        if let Some(fact) = fact_of(task, event) {
+            if end {
+                self.forget(owner, |known| known.is_change(&task.id, Change::Stop));
+            }
+            self.add(owner, fact);
+        }
+    }
+
+    /// Takes in that a person has given a task a name, or taken it away.
+    pub(super) fn renamed(&mut self, task: &TaskView, name: Option<&str>) {
+        let Actor::Agent(owner) = &task.started_by else { return };
+        if !task.promoted {
+            return;
+        }
+        let text = match name {
+            Some(name) => format!("the operator named {} \"{}\"", task.id, short(name, NAME_CHARS)),
+            None => format!("the operator took the name of {} away", task.id),
+        };
+        self.add(owner, Fact::Changed { task: task.id.clone(), kind: Change::Name, text });
+    }
+
+    /// Takes in that an agent has given up a call after so long; `finished` is what it had come to by then.
+    pub(super) fn withdrawn(
+        &mut self,
+        label: &str,
+        call: u64,
+        what: &str,
+        after: Duration,
+        finished: Option<String>,
+    ) {
+        let what = short(what, NAME_CHARS);
+        self.add(label, Fact::Withdrawn { call, what, after, outcome: finished });
+    }
+
+    /// Takes what fits into one paragraph of `room` characters, a person's words first. `told` is the task whose end
+    /// the answer tells itself.
+    pub(super) fn take(
+        &mut self,
+        label: &str,
+        room: usize,
+        told: Option<&TaskId>,
+        console_is_open: bool,
+    ) -> Taken {
+        if let Some(told) = told {
+            self.forget(label, |known| known.is_about_the_end_of(told));
+        }
+        if !console_is_open && self.agents.get(label).is_some_and(|untold| untold.saw_console) {
+            self.add(label, Fact::NoConsole);
+        }
+        if console_is_open {
+            self.forget(label, |known| *known == Fact::NoConsole);
+        }
+        let untold = self.agents.entry(label.to_owned()).or_default();
+        untold.saw_console = console_is_open;
+        let mut taken = Taken::default();
+        let mut left = room;
+        let (words, others): (Vec<_>, Vec<_>) = untold
+            .entries
+            .iter_mut()
+            .filter(|entry| !entry.is_taken)
+            .partition(|entry| matches!(entry.fact, Fact::Words(_)));
+        for entry in words.into_iter().chain(others) {
+            let sentence = entry.fact.to_string();
+            let Some(rest) = left.checked_sub(sentence.chars().count() + SEPARATOR.len()) else { break };
+            left = rest;
+            entry.is_taken = true;
+            taken.ids.push(entry.id);
+            taken.sentences.push(sentence);
+        }
+        taken
+    }
+
+    /// Forgets what was told: its answer is written.
+    pub(super) fn given(&mut self, label: &str, ids: &[u64]) {
+        if let Some(untold) = self.agents.get_mut(label) {
+            untold.entries.retain(|entry| !ids.contains(&entry.id));
+        }
+    }
+
+    /// Keeps what was taken for the next answer: nobody got this one.
+    pub(super) fn put_back(&mut self, label: &str, ids: &[u64]) {
+        let entries = self.agents.get_mut(label).into_iter().flat_map(|untold| &mut untold.entries);
+        entries.filter(|entry| ids.contains(&entry.id)).for_each(|entry| entry.is_taken = false);
+    }
+
+    fn add(&mut self, label: &str, fact: Fact) {
+        let untold = self.agents.entry(label.to_owned()).or_default();
+        if let Some(known) =
+            untold.entries.iter_mut().find(|entry| !entry.is_taken && entry.fact.absorbs(&fact))
+        {
+            known.fact.absorb(fact);
+            return;
+        }
+        if untold.entries.len() == KEPT {
+            let oldest = untold.entries.iter().position(|entry| !matches!(entry.fact, Fact::Words(_)));
+            untold.entries.remove(oldest.unwrap_or(0));
+        }
+        self.next += 1;
+        untold.entries.push(Entry { id: self.next, fact, is_taken: false });
+    }
+
+    fn forget(&mut self, label: &str, is_told: impl Fn(&Fact) -> bool) {
+        if let Some(untold) = self.agents.get_mut(label) {
+            untold.entries.retain(|entry| entry.is_taken || !is_told(&entry.fact));
+        }
+    }
+
+    /// Finds the place for what became of a withdrawn call's command.
+    fn withdrawn_call_of(&mut self, label: &str, of: u64) -> Option<&mut Option<String>> {
+        let entries = self.agents.get_mut(label)?.entries.iter_mut().filter(|entry| !entry.is_taken);
+        entries.map(|entry| &mut entry.fact).find_map(|fact| match fact {
+            Fact::Withdrawn { call, outcome, .. } if *call == of => Some(outcome),
+            _ => None,
+        })
+    }
+}
+
+/// Stands between two sentences.
+pub(super) const SEPARATOR: &str = "; ";
+
+impl Fact {
+    fn is_change(&self, of: &TaskId, what: Change) -> bool {
+        matches!(self, Self::Changed { task, kind, .. } if task == of && *kind == what)
+    }
+
+    /// Tells whether it led to the end of a task, or is that.
+    fn is_about_the_end_of(&self, of: &TaskId) -> bool {
+        [Change::Decision, Change::Stop, Change::End].iter().any(|kind| self.is_change(of, *kind))
+    }
+
+    /// Tells whether one sentence says both.
+    fn absorbs(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Typed { task, by, .. }, Self::Typed { task: other, by: who, .. }) => {
+                task == other && by == who
+            }
+            (Self::Changed { task, kind, .. }, Self::Changed { task: other, kind: what, .. }) => {
+                task == other && kind == what
+            }
+            (Self::NoConsole, Self::NoConsole) => true,
+            _ => false,
+        }
+    }
+
+    fn absorb(&mut self, other: Self) {
+        match (&mut *self, other) {
+            (Self::Typed { bytes, .. }, Self::Typed { bytes: more, .. }) => *bytes += more,
+            (_, other) => *self = other,
+        }
+    }
+}
+
+impl std::fmt::Display for Fact {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Words(text) => write!(f, "the operator says: \"{text}\""),
+            Self::Withdrawn { what, after, outcome, .. } => {
+                let outcome = outcome.as_deref().unwrap_or("its command is being stopped");
+                write!(f, "your call `{what}` was withdrawn after {} s: {outcome}", after.as_secs())
+            }
+            Self::Typed { name, by, bytes, .. } => {
+                let unit = if *bytes == 1 { "byte" } else { "bytes" };
+                write!(f, "{} typed {bytes} {unit} into {name}", who(by))
+            }
+            Self::Changed { text, .. } => f.write_str(text),
+            Self::NoConsole => f.write_str("no console is open any more: nobody is watching"),
+        }
+    }
+}
+
+/// Returns what an agent is told of an event that it has not brought about.
+fn fact_of(task: &TaskView, event: &TaskEvent) -> Option<Fact> {
+    let (id, by) = (task.id.clone(), who(&event.actor));
+    let changed = |kind, text: String| Some(Fact::Changed { task: id.clone(), kind, text });
+    let name = name(task);
+    match &event.fact {
+        TaskFact::Input(bytes) => {
+            Some(Fact::Typed { task: id, name, by: event.actor.clone(), bytes: *bytes })
+        }
+        TaskFact::Signal(signal) => {
+            changed(Change::Signal, format!("{by} sent SIG{} to {name}", <&str>::from(signal)))
+        }
+        // Whoever still waits for it reads the rest in its own answer.
+        TaskFact::Approved(_) if task.promoted => {
+            changed(Change::Decision, format!("{by} let {name} run"))
+        }
+        TaskFact::Stop { .. } if task.promoted => {
+            let cause = task.cause()?;
+            changed(Change::Stop, format!("{name} is being {}", short(&cause, WHY_CHARS)))
+        }
+        TaskFact::End { .. } if task.promoted && !is_own_stop(task) => {
+            changed(Change::End, format!("{name} ended: {}", task.end_in_words()))
+        }
+        _ => None,
+    }
+}
+
+/// Says what became of the command of a call that was given up.
+fn end_of_withdrawn(task: &TaskView) -> String {
+    let subject = task
+        .item
+        .map_or_else(|| "its command".to_owned(), |item| format!("item {} of {}", item.index, item.count));
+    if is_own_stop(task) {
+        format!("{subject} was stopped")
+    } else {
+        format!("{subject} ended: {}", task.end_in_words())
+    }
+}
+
+/// Tells whether the agent that started it has stopped it.
+fn is_own_stop(task: &TaskView) -> bool {
+    task.stop.as_ref().is_some_and(|stop| stop.by == task.started_by)
+}
+
+impl TaskView {
+    /// Says in a few words how it ended: `exit 1 after 3 s`, `stopped by operator: "wrong branch"`.
+    #[must_use]
+    pub fn end_in_words(&self) -> String {
+        let Some(ended) = &self.ended else { return "it has not ended".to_owned() };
+        let end = match (&ended.error, self.cause(), ended.exit_status, &ended.signal) {
+            (Some((_, message)), ..) => short(message.trim_end_matches('.'), WHY_CHARS),
+            (_, Some(cause), ..) => short(&cause, WHY_CHARS),
+            (.., Some(status), _) => format!("exit {status}"),
+            (.., Some(signal)) => signal.clone(),
+            _ => self.status.as_str().to_owned(),
+        };
+        if self.started_at.is_none() { end } else { format!("{end} after {} s", self.lived_ms() / 1_000) }
+    }
+}
+
+/// Names a task in a sentence: its id and the beginning of its command, or that alone while it has no handle.
+fn name(task: &TaskView) -> String {
+    let cmd = short(&mask(task.cmd.lines().next().unwrap_or_default()), NAME_CHARS);
+    if task.promoted { format!("{} (`{cmd}`)", task.id) } else { format!("`{cmd}`") }
+}
+
+fn who(actor: &Actor) -> String {
+    match actor {
+        Actor::Operator => "the operator".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// Makes one safe line of at most so many characters.
+fn short(text: &str, chars: usize) -> String {
+    let line = SafeText::lines(text.trim()).replace(['\n', '\t'], " ");
+    let cut: String = line.chars().take(chars).collect();
+    if cut.len() < line.len() { format!("{cut}…") } else { cut }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::facts::Exit;
+    use crate::runtime::request::Stop;
+    use crate::runtime::supervisor::tests::{at, id, running};
+    use crate::runtime::supervisor::{Action, Input, Supervisor, Timer};
+
+    /// The agent that started the task of the supervisor's tests.
+    const AGENT: &str = "a";
+
+    fn watch(notices: &mut AgentNotices, supervisor: &Supervisor, actions: &[Action]) {
+        let task = supervisor.get(&id()).expect("the task").view().clone();
+        for action in actions {
+            if let Action::Note(_, event) = action {
+                notices.happened(&task, event);
+            }
+        }
+    }
+
+    /// A command that has become a task.
+    fn promoted(notices: &mut AgentNotices) -> Supervisor {
+        let mut supervisor = running(true, None);
+        let actions = supervisor.step(at(10_001), Input::Due { id: id(), timer: Timer::Yield, epoch: 1 });
+        watch(notices, &supervisor, &actions);
+        assert!(supervisor.get(&id()).expect("the task").promoted);
+        supervisor
+    }
+
+    fn end(notices: &mut AgentNotices, supervisor: &mut Supervisor, exit: Exit) {
+        let steps = [
+            Input::Exited { id: id(), exit },
+            Input::Drained { id: id() },
+            Input::Leftovers { id: id(), names: Vec::new() },
+            Input::Gone { id: id(), survivors: Vec::new() },
+        ];
+        for step in steps {
+            let actions = supervisor.step(at(12_001), step);
+            watch(notices, supervisor, &actions);
+        }
+    }
+
+    fn take(notices: &mut AgentNotices) -> Taken {
+        notices.take(AGENT, PARAGRAPH_CHARS, None, false)
+    }
+
+    fn type_into(notices: &mut AgentNotices, supervisor: &mut Supervisor, bytes: u64) {
+        let actions = supervisor.step(at(10_500), Input::Typed { id: id(), by: Actor::Operator, bytes });
+        watch(notices, supervisor, &actions);
+        for action in actions {
+            if let Action::Wake { id, timer: timer @ Timer::Burst, epoch, .. } = action {
+                let actions = supervisor.step(at(10_900), Input::Due { id, timer, epoch });
+                watch(notices, supervisor, &actions);
+            }
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_task_is_told_once_and_not_where_the_answer_tells_it() {
+        let mut notices = AgentNotices::default();
+        let mut supervisor = promoted(&mut notices);
+        assert_eq!(take(&mut notices), Taken::default(), "its own doing is no news");
+        end(&mut notices, &mut supervisor, Exit::Code(3));
+        let told = take(&mut notices);
+        assert_eq!(told.sentences, [format!("{} (`true`) ended: exit 3 after 12 s", id())]);
+        assert_eq!(take(&mut notices), Taken::default(), "it is in an answer already");
+        notices.put_back(AGENT, &told.ids);
+        assert_eq!(take(&mut notices), told, "nobody got that answer");
+        notices.given(AGENT, &told.ids);
+        notices.put_back(AGENT, &told.ids);
+        assert_eq!(take(&mut notices), Taken::default());
+
+        let mut notices = AgentNotices::default();
+        let mut supervisor = promoted(&mut notices);
+        end(&mut notices, &mut supervisor, Exit::Code(0));
+        assert_eq!(notices.take(AGENT, PARAGRAPH_CHARS, Some(&id()), false), Taken::default());
+        assert_eq!(take(&mut notices), Taken::default());
+    }
+
+    #[test]
+    fn what_a_person_does_to_a_task_is_told_and_what_its_agent_does_is_not() {
+        let mut notices = AgentNotices::default();
+        let mut supervisor = promoted(&mut notices);
+        type_into(&mut notices, &mut supervisor, 4);
+        let (_, actions) = supervisor.stop(at(11_000), &id(), &Actor::Operator, Stop::default());
+        watch(&mut notices, &supervisor, &actions);
+        let told = take(&mut notices).sentences;
+        let name = format!("{} (`true`)", id());
+        assert_eq!(
+            told,
+            [
+                format!("the operator typed 4 bytes into {name}"),
+                format!("{name} is being stopped by operator"),
+            ]
+        );
+        end(&mut notices, &mut supervisor, Exit::Signal("SIGTERM".into()));
+        assert_eq!(take(&mut notices).sentences, [format!("{name} ended: stopped by operator after 12 s")]);
+
+        let mut notices = AgentNotices::default();
+        let mut supervisor = promoted(&mut notices);
+        let (_, actions) = supervisor.stop(at(11_000), &id(), &Actor::Agent(AGENT.into()), Stop::default());
+        watch(&mut notices, &supervisor, &actions);
+        end(&mut notices, &mut supervisor, Exit::Signal("SIGTERM".into()));
+        assert_eq!(take(&mut notices), Taken::default());
+    }
+
+    #[test]
+    fn a_withdrawn_call_is_told_with_what_became_of_its_command() {
+        let mut notices = AgentNotices::default();
+        let mut supervisor = running(false, None);
+        let by = Actor::Agent(AGENT.into());
+        notices.withdrawn(AGENT, 1, "sleep 100", Duration::from_millis(9_300), None);
+        let actions = supervisor.stop_because(at(9_300), &id(), &by, "its call was withdrawn");
+        watch(&mut notices, &supervisor, &actions);
+        end(&mut notices, &mut supervisor, Exit::Signal("SIGTERM".into()));
+        let told = take(&mut notices).sentences;
+        assert_eq!(told, ["your call `sleep 100` was withdrawn after 9 s: its command was stopped"]);
+    }
+
+    #[test]
+    fn words_go_first_and_what_does_not_fit_goes_with_the_next_answer() {
+        let mut notices = AgentNotices::default();
+        let mut supervisor = promoted(&mut notices);
+        end(&mut notices, &mut supervisor, Exit::Code(0));
+        notices.words(AGENT, &"no ".repeat(200));
+        let told = notices.take(AGENT, 540, None, false);
+        assert_eq!(told.sentences.len(), 1);
+        assert!(told.sentences[0].starts_with("the operator says: \"no no "), "{told:?}");
+        notices.given(AGENT, &told.ids);
+        assert_eq!(take(&mut notices).sentences.len(), 1);
+        assert_eq!(notices.take("b", PARAGRAPH_CHARS, None, false), Taken::default(), "it is another's");
+    }
+
+    #[test]
+    fn a_console_that_was_closed_is_told_once() {
+        let mut notices = AgentNotices::default();
+        assert_eq!(take(&mut notices), Taken::default(), "none was ever open");
+        let mut told = |is_open| notices.take(AGENT, PARAGRAPH_CHARS, None, is_open).sentences.len();
+        assert_eq!([true, false, false, true, true, false].map(&mut told), [0, 1, 0, 0, 0, 1]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_paragraph_is_never_too_long_and_no_fact_is_lost(
+            words in prop::collection::vec("\\PC{0,900}", 0..20),
+            typed in prop::collection::vec(1_u64..9, 0..5),
+        ) {
+            let mut notices = AgentNotices::default();
+            let mut supervisor = promoted(&mut notices);
+            typed.iter().for_each(|bytes| type_into(&mut notices, &mut supervisor, *bytes));
+            words.iter().for_each(|text| notices.words(AGENT, text));
+            let mut told = 0;
+            loop {
+                let taken = take(&mut notices);
+                let length: usize = taken.sentences.iter().map(|text| text.chars().count() + SEPARATOR.len()).sum();
+                prop_assert!(length <= PARAGRAPH_CHARS, "{length}");
+                if taken.ids.is_empty() {
+                    break;
+                }
+                told += taken.ids.len();
+                notices.given(AGENT, &taken.ids);
+            }
+            prop_assert_eq!(told, words.len() + usize::from(!typed.is_empty()));
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! What an agent is told with its next answer: what happened without it, and what of its call was taken otherwise.
+
+use serde_json::{Value, json};
+
+use crate::support::{Home, Wire, wait_until};
+
+/// Calls a tool; returns the receipt and the notices of its answer.
+fn call(agent: &mut Wire, tool: &str, arguments: Value) -> (String, Vec<String>) {
+    let answer = agent.ask(json!("call"), "tools/call", json!({"name": tool, "arguments": arguments}));
+    let text = answer["result"]["content"][0]["text"].as_str().expect("a receipt").to_owned();
+    let notices = &answer["result"]["_meta"]["dev.pilothouse/notices"];
+    (text, serde_json::from_value(notices.clone()).unwrap_or_default())
+}
+
+#[test]
+fn what_was_taken_for_something_else_is_said_with_the_answer_and_on_record() {
+    let home = Home::new();
+    let mut agent = Wire::open(&home, "claude-code");
+    let (text, notices) =
+        call(&mut agent, "ExecCommand", json!({"command": "echo hello", "yield_time_ms": 60_000}));
+    let told = ["`command` was taken as `cmd`", "`yield_time_ms` 60000 counts as 30000, the most"];
+    assert_eq!(notices, told);
+    assert!(text.ends_with(&format!("hello\n\nNote: {}; {}.", told[0], told[1])), "{text}");
+    let (text, notices) = call(&mut agent, "ExecCommand", json!({"cmd": "echo hello"}));
+    assert!(text.ends_with("hello") && notices.is_empty(), "{text}");
+    drop(agent);
+    let shown = home.run(&["receipt", "show", "1", "--output", "json"]);
+    let shown: Value = serde_json::from_slice(&shown.stdout).expect("JSON");
+    assert_eq!(shown["data"]["notices"], json!(told), "{shown}");
+}
+
+#[test]
+fn the_end_of_a_task_is_told_once_with_the_next_answer() {
+    let home = Home::new();
+    let mut agent = Wire::open(&home, "claude-code");
+    let gate = home.fifo("gate");
+    let task = agent.task(&format!("cat {}; exit 3", gate.display()));
+    let (text, _) = call(&mut agent, "TaskStatus", json!({"task_id": task}));
+    assert!(!text.contains("Since your last call"), "{text}");
+    std::fs::write(&gate, "").expect("opened");
+    wait_until("the task has ended", || {
+        let listed = home.run(&["task", "list", "--output", "json"]);
+        let listed: Value = serde_json::from_slice(&listed.stdout).expect("JSON");
+        listed["data"]["total"] == 0
+    });
+    let (text, notices) = call(&mut agent, "ExecCommand", json!({"cmd": "true"}));
+    let [notice] = notices.as_slice() else { panic!("{text}") };
+    assert!(
+        notice.starts_with(&format!("{task} (`cat ")) && notice.contains(" ended: exit 3 after "),
+        "{notice}"
+    );
+    assert!(text.ends_with(&format!("\n\nSince your last call: {notice}.")), "{text}");
+    let (text, notices) = call(&mut agent, "ExecCommand", json!({"cmd": "true"}));
+    assert!(notices.is_empty() && !text.contains("Since your last call"), "{text}");
+}
+
+#[test]
+fn a_call_that_was_withdrawn_is_told_with_what_became_of_it() {
+    let home = Home::new();
+    let mut agent = Wire::open(&home, "claude-code");
+    let begun = home.workspace().join("begun");
+    let cmd = format!("touch {}; exec sleep 100", begun.display());
+    agent.send(json!("long"), "tools/call", json!({"name": "ExecCommand", "arguments": {"cmd": cmd}}));
+    wait_until("the command runs", || begun.exists());
+    agent.write(br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"long"}}"#);
+    let mut told = String::new();
+    wait_until("the answer tells it", || {
+        let (text, _) = call(&mut agent, "TaskList", json!({}));
+        told = text.split_once("Since your last call: ").map(|(_, told)| told.to_owned()).unwrap_or_default();
+        !told.is_empty()
+    });
+    assert!(told.starts_with("your call `touch ") && told.contains(" was withdrawn after "), "{told}");
+    assert!(
+        told.contains("its command was stopped") || told.contains("its command is being stopped"),
+        "{told}"
+    );
+}
