@@ -196,6 +196,8 @@ fn words(data: &Value) -> String {
         "/what",
         "/note",
         "/label",
+        "/to",
+        "/text",
         "/input/cmd",
         "/task/cmd",
         "/input/task_id",

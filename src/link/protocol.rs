@@ -67,6 +67,8 @@ pub enum Request {
     Dismiss { task: TaskId },
     /// Give a task a name, or take it away.
     Rename { task: TaskId, name: Option<String> },
+    /// Leave a person's words for an agent, by its label.
+    Tell { agent: String, text: String },
     /// Return the record of a call.
     Record { seq: u64 },
     /// Return the whole command of a task.

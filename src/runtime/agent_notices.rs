@@ -17,7 +17,7 @@ const NAME_CHARS: usize = 40;
 /// Longest reason, in characters.
 const WHY_CHARS: usize = 160;
 /// Longest words of a person, in characters.
-pub(super) const WORDS_CHARS: usize = 500;
+pub const WORDS_CHARS: usize = 500;
 
 /// What each agent is yet to be told, by its label.
 #[derive(Debug, Default)]
@@ -276,9 +276,7 @@ fn fact_of(task: &TaskView, event: &TaskEvent) -> Option<Fact> {
             changed(Change::Signal, format!("{by} sent SIG{} to {name}", <&str>::from(signal)))
         }
         // Whoever still waits for it reads the rest in its own answer.
-        TaskFact::Approved(_) if task.promoted => {
-            changed(Change::Decision, format!("{by} let {name} run"))
-        }
+        TaskFact::Approved(_) if task.promoted => changed(Change::Decision, format!("{by} let {name} run")),
         TaskFact::Stop { .. } if task.promoted => {
             let cause = task.cause()?;
             changed(Change::Stop, format!("{name} is being {}", short(&cause, WHY_CHARS)))

@@ -111,6 +111,12 @@ pub enum Error {
     /// What was decided about is not held any more, or is another request.
     #[error("that call is no longer held")]
     NotHeld,
+    /// A person's words for an agent were not taken.
+    #[error("not sent: {reason}")]
+    NotSent {
+        /// What is wrong with them, and what to do.
+        reason: String,
+    },
     /// The runtime is going away.
     #[error("the runtime is shutting down")]
     ShuttingDown,

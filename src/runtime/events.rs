@@ -13,7 +13,7 @@ use super::question::Fact;
 use super::supervisor::GateEvent;
 use super::view::TaskView;
 use crate::config::ApprovalRule;
-use crate::envelope::{TaskId, mask};
+use crate::envelope::{Actor, TaskId, mask};
 use crate::facts::TaskEvent;
 use crate::journal::Repaired;
 
@@ -62,6 +62,8 @@ pub(super) enum Row<'a> {
     },
     /// A person gave a task a name, or took it away.
     Named { task: &'a TaskId, name: Option<&'a str> },
+    /// A person wrote something for an agent; stands before it is told. Its secrets are masked.
+    Words { actor: &'a Actor, to: &'a str, text: Cow<'a, str> },
     /// An agent came or went.
     Agent { label: &'a str, client: &'a str, pid: u32, uid: u32, profile: &'a str, connected: bool },
     /// Something about a question; stands before its effect.

@@ -37,7 +37,7 @@ pub use crate::facts::{
     TaskUpdate, Waiting,
 };
 pub use crate::process::{Leftovers, Resource};
-pub use agent_notices::PARAGRAPH_CHARS;
+pub use agent_notices::{PARAGRAPH_CHARS, WORDS_CHARS};
 pub use approval::{BatchRequest, Decision, GateView, HeldCall, HeldCommand};
 pub use bytes::Viewer;
 pub use calls::CallRecord;

@@ -75,7 +75,7 @@ impl From<runtime::Error> for ToolError {
                 Self::new(ErrorKind::OperatorPending, "The operator has not released this yet; nothing was run.")
                     .with_hint("call again later, or go on with something that does not need it")
             }
-            error @ Error::NotHeld => Self::new(ErrorKind::InternalError, format!("Pilothouse: {error}.")),
+            error @ (Error::NotHeld | Error::NotSent { .. }) => Self::new(ErrorKind::InternalError, format!("Pilothouse: {error}.")),
             Error::ShuttingDown => {
                 Self::new(ErrorKind::RuntimeShuttingDown, "The runtime is shutting down.")
                     .with_hint("call again: a new runtime starts with the next call")

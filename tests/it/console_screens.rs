@@ -178,6 +178,14 @@ fn the_stop_dialog() {
 }
 
 #[test]
+fn words_for_an_agent_with_a_stop() {
+    at_each_size("tell", |app| {
+        select(app, 6);
+        let _ = press(app, &["s", "!", "u", "s", "e", "Space", "u", "v"]);
+    });
+}
+
+#[test]
 fn the_quit_dialog() {
     at_each_size("quit", |app| drop(press(app, &["q"])));
 }

@@ -631,3 +631,45 @@ fn a_search_left_or_outdated_changes_nothing() {
     let _ = app.update(Msg::Found(old.task, old.query, Some(3)));
     assert!(app.scroll.is_none(), "the answer to an older question");
 }
+
+#[test]
+fn words_go_to_the_agent_whose_task_is_selected() {
+    let mut app = opened();
+    select(&mut app, 6);
+    assert_eq!(
+        acts(&press(&mut app, &["!", "u", "s", "e", "Space", "u", "v", "Enter"])),
+        [r#"Ask(Tell { agent: "claude", text: "use uv" })"#]
+    );
+    assert!(app.layers.is_empty());
+    assert_eq!(acts(&press(&mut app, &["!", "Enter"])), [""; 0], "nothing is written: it stays open");
+    assert_eq!(acts(&press(&mut app, &["x", "Esc"])), [""; 0]);
+    assert!(app.layers.is_empty());
+}
+
+#[test]
+fn words_with_a_stop_are_sent_before_it_and_too_many_stay_to_be_shortened() {
+    let mut app = opened();
+    select(&mut app, 6);
+    press(&mut app, &["s", "!"]);
+    let _ = app.update(Msg::Paste("x".repeat(501)));
+    assert_eq!(acts(&press(&mut app, &["Enter"])), [""; 0]);
+    let sent = acts(&press(&mut app, &["Backspace", "Enter"]));
+    let words = format!(r#"Ask(Tell {{ agent: "claude", text: "{}" }})"#, "x".repeat(500));
+    assert_eq!(sent, [words.as_str(), r#"TaskStop {"task_id":"task_00000006"}"#]);
+}
+
+#[test]
+fn several_agents_can_be_told_one_by_one_or_all() {
+    let mut app = opened();
+    changed(&mut app, |snapshot| snapshot.agents[1].connected = true);
+    select(&mut app, 6);
+    assert_eq!(
+        acts(&press(&mut app, &["!", "Down", "a", "Enter"])),
+        [r#"Ask(Tell { agent: "ci", text: "a" })"#]
+    );
+    let all = acts(&press(&mut app, &["!", "Up", "a", "Enter"]));
+    assert_eq!(all.len(), 2, "{all:?}");
+    changed(&mut app, |snapshot| snapshot.agents.clear());
+    assert_eq!(acts(&press(&mut app, &["!"])), [""; 0]);
+    assert!(app.layers.is_empty());
+}

@@ -83,6 +83,7 @@ fn expected(action: Action) -> (Place, Seen) {
         Action::Pause => {
             here(Does(|effect| matches!(effect, Effect::Ask(Request::Pause { paused: true, .. }))))
         }
+        Action::TellAgent => here(Is(|app| matches!(app.layers.last(), Some(Layer::Tell(_))))),
         Action::Approvals => here(Why("no call waits for your word")),
         Action::Approve | Action::ApproveExact | Action::ApproveWider | Action::Deny | Action::NextHeld => {
             here(Why(CARD))

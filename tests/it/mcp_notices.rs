@@ -1,5 +1,8 @@
 //! What an agent is told with its next answer: what happened without it, and what of its call was taken otherwise.
 
+use std::io::Write;
+use std::process::Stdio;
+
 use serde_json::{Value, json};
 
 use crate::support::{Home, Wire, wait_until};
@@ -10,6 +13,15 @@ fn call(agent: &mut Wire, tool: &str, arguments: Value) -> (String, Vec<String>)
     let text = answer["result"]["content"][0]["text"].as_str().expect("a receipt").to_owned();
     let notices = &answer["result"]["_meta"]["dev.pilothouse/notices"];
     (text, serde_json::from_value(notices.clone()).unwrap_or_default())
+}
+
+/// Writes lines to a console in plain lines; returns what it says.
+fn console(home: &Home, lines: &str) -> String {
+    let mut console = home.command(&["--accessible"]);
+    let mut console = console.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("starts");
+    console.stdin.take().expect("an input").write_all(lines.as_bytes()).expect("reads");
+    let said = console.wait_with_output().expect("ends");
+    String::from_utf8_lossy(&said.stdout).into_owned()
 }
 
 #[test]
@@ -74,4 +86,20 @@ fn a_call_that_was_withdrawn_is_told_with_what_became_of_it() {
         told.contains("its command was stopped") || told.contains("its command is being stopped"),
         "{told}"
     );
+}
+
+#[test]
+fn words_of_the_person_reach_the_agent_with_its_next_answer_and_are_on_record() {
+    let home = Home::new();
+    let mut agent = Wire::open(&home, "claude-code");
+    call(&mut agent, "ExecCommand", json!({"cmd": "true"}));
+    let said = console(&home, "tell claude-code use uv, not pip\ntell nobody hello\nquit\n");
+    assert!(said.contains("name an agent behind it, then the words: claude-code"), "{said}");
+    let (text, notices) = call(&mut agent, "ExecCommand", json!({"cmd": "echo hello"}));
+    assert!(notices.contains(&"the operator says: \"use uv, not pip\"".to_owned()), "{text} {said}");
+    let (text, _) = call(&mut agent, "ExecCommand", json!({"cmd": "echo hello"}));
+    assert!(!text.contains("use uv"), "told twice: {text}");
+    let rows = home.run(&["audit", "show", "latest", "--kind", "words"]);
+    let rows = String::from_utf8_lossy(&rows.stdout).into_owned();
+    assert!(rows.contains("operator") && rows.contains("claude-code") && rows.contains("use uv"), "{rows}");
 }

@@ -130,6 +130,7 @@ impl App {
             }
             Dismiss | Rerun => runtime.and(selected).and(need(has_ended, "the task has not ended")),
             Start | Pause => runtime,
+            TellAgent => runtime.and(need(self.has_agent(), "no agent is connected")),
             Rename => list.and(runtime).and(selected),
             ClearFinished => {
                 let has_finished = self.view.snapshot.tasks.iter().any(|task| task.status.is_terminal());

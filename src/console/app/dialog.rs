@@ -34,7 +34,7 @@ impl App {
             Layer::Signal(task) => self.effects.extend(signal(&task, action)),
             Layer::Quit => self.quit(action),
             // Any other key leaves it open; those of a list never come here: letters are written in it.
-            Layer::Why(_) | Layer::List(_) => self.open(layer),
+            Layer::Why(_) | Layer::List(_) | Layer::Tell(_) => self.open(layer),
             Layer::Approval(card) => self.act_on_card(card, action),
             Layer::Question(dialog) => self.act_on_question(dialog, action),
             Layer::Attention(at) => self.attend(at, action),
@@ -62,7 +62,7 @@ impl App {
         let is_outdated = match self.layers.last() {
             Some(Layer::Stop { task, .. } | Layer::Signal(task) | Layer::Paste(task, _)) => ended(task),
             Some(Layer::Why(task)) => self.view.task(task).is_none(),
-            Some(Layer::Quit) => self.view.is_lost,
+            Some(Layer::Quit | Layer::Tell(_)) => self.view.is_lost,
             Some(Layer::Approval(_)) => self.view.is_lost || self.layout().breakpoint == Breakpoint::Sentence,
             Some(Layer::Help { .. } | Layer::List(_)) => self.layout().breakpoint == Breakpoint::Sentence,
             Some(Layer::Question(_) | Layer::Attention(_)) | None => false,
@@ -83,6 +83,7 @@ pub(super) fn draw(painter: &mut Painter<'_>) {
         Layer::List(chooser) => super::chooser::draw(painter, chooser),
         Layer::Approval(card) => super::approval::card::draw(painter, card),
         Layer::Question(dialog) => super::question::draw::draw(painter, dialog),
+        Layer::Tell(dialog) => super::tell::draw(painter, dialog),
         Layer::Attention(at) => super::attention::draw(painter, *at),
         Layer::Stop { task, .. } | Layer::Signal(task) | Layer::Why(task) | Layer::Paste(task, _) => {
             let Some(task) = app.view.task(task) else { return };

@@ -117,7 +117,7 @@ fn candidates(app: &App) -> &'static [Action] {
         Context::Search => &[Find, Leave],
         Context::Help => &[Up, Down, Back],
         Context::Held => &[Approve, Deny, NextHeld, Back],
-        Context::Note => &[Send, Leave],
+        Context::Note | Context::Tell => &[Send, Leave],
         Context::List => &[Choose, Up, Down, Back],
         Context::Observe | Context::Stop | Context::Signal | Context::Quit | Context::Paste => &[Back],
     }

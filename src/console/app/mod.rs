@@ -32,6 +32,7 @@ pub mod stop;
 mod task;
 pub mod task_list;
 pub mod task_words;
+pub mod tell;
 mod timeline;
 pub mod toasts;
 pub mod typing;
@@ -305,6 +306,7 @@ impl App {
             (Some(Layer::Attention(_)), _) => Context::Attention,
             (Some(Layer::List(_)), _) => Context::List,
             (Some(Layer::Paste(..)), _) => Context::Paste,
+            (Some(Layer::Tell(_)), _) => Context::Tell,
             (Some(Layer::Approval(Card { writing: Some(_), .. })), _) => Context::Note,
             (Some(Layer::Approval(_)), _) => Context::Held,
             (Some(Layer::Help { .. } | Layer::Why(_)), _) => Context::Help,

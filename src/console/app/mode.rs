@@ -9,6 +9,7 @@ use super::approval::card::Card;
 use super::chooser::Chooser;
 use super::copy::Copying;
 use super::question::QuestionDialog;
+use super::tell::Tell;
 use crate::console::keys::Context;
 
 /// What lies over the screen and takes the keys.
@@ -35,6 +36,8 @@ pub enum Layer {
     Attention(usize),
     /// Send this paste of several lines to this task?
     Paste(TaskId, String),
+    /// Words for an agent.
+    Tell(Box<Tell>),
     /// A list to choose from.
     List(Box<Chooser>),
     /// The keys of a context.

@@ -43,6 +43,7 @@ fn mode_word(app: &App) -> String {
         (Context::Signal, _) => "SIGNAL?",
         (Context::Quit, _) => "QUIT?",
         (Context::Paste, _) => "PASTE?",
+        (Context::Tell, _) => "TELL",
         (Context::Held, _) => "APPROVE?",
         (Context::Note, _) if is_ruling(app) => "ALLOW MORE?",
         (Context::Note, _) if !app.layers.is_empty() => "DENY?",

@@ -71,6 +71,11 @@ impl App {
             Action::Stop => self.effects.push(stop_of(&task, false)),
             Action::Kill => self.effects.push(stop_of(&task, true)),
             Action::Signal => self.open(Layer::Signal(task)),
+            Action::TellAgent => {
+                if let Some(task) = self.view.task(&task).cloned() {
+                    self.stop_and_tell(&task, kill);
+                }
+            }
             _ => self.open(Layer::Stop { task, kill }),
         }
     }
@@ -136,8 +141,14 @@ pub(super) fn draw_stop(painter: &mut Painter<'_>, task: &TaskView, kill: bool) 
     }
     rows.push(vec![piece(told(task), Role::Faint)]);
     let (stop, keep) = ((Action::Stop, "stop"), (Action::Back, "keep"));
-    let keys = [stop, (Action::Kill, "kill now"), (Action::Signal, "signal"), keep];
-    let gentle = |(action, _): &(Action, _)| !kill || matches!(action, Action::Kill | Action::Back);
+    let tell = (Action::TellAgent, "say why");
+    let keys = [stop, (Action::Kill, "kill now"), (Action::Signal, "signal"), tell, keep];
+    let is_agents = matches!(task.started_by, Actor::Agent(_));
+    let gentle = |(action, _): &(Action, _)| match action {
+        Action::Kill | Action::Back => true,
+        Action::TellAgent => is_agents,
+        _ => !kill,
+    };
     let keys: Vec<_> = keys.into_iter().filter(gentle).collect();
     let title = format!("{} {}?", if kill { "kill" } else { "stop" }, alias(task));
     dialog(painter, &title, rows, Context::Stop, &keys);

@@ -61,7 +61,9 @@ impl App {
     /// Handles a key while something is typed; tells whether it did, or keys mean actions now.
     pub(super) fn type_key(&mut self, key: KeyPress, action: Option<Action>) -> bool {
         if !self.layers.is_empty() {
-            return self.card_key(key, action) || self.type_in_dialog(key, action);
+            return self.card_key(key, action)
+                || self.tell_key(key, action)
+                || self.type_in_dialog(key, action);
         }
         match &self.mode {
             Mode::Observe => return self.literal_chord(key, action),
@@ -238,6 +240,7 @@ impl App {
                 Layer::List(chooser) => Some(&mut chooser.editor),
                 Layer::Approval(card) => card.writing.as_mut().map(Writing::editor),
                 Layer::Question(dialog) => dialog.editor(),
+                Layer::Tell(dialog) => Some(&mut dialog.editor),
                 _ => None,
             };
         }

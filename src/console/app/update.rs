@@ -245,6 +245,7 @@ impl App {
             Action::EditSettings => self.beside("config edit"),
             Action::Start => self.write(Prompt::Start),
             Action::Pause => self.toggle_pause(),
+            Action::TellAgent => self.open_tell(None, None),
             Action::Approvals => self.show_held(),
             Action::Attend => self.open_attention(),
             Action::ShowProgram => self.show(Screen::Program),

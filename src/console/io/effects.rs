@@ -313,6 +313,7 @@ fn purpose(request: &Request) -> &str {
         Request::LetAgents { .. } => "let agents answer",
         Request::Release { .. } => "give the input back",
         Request::Dismiss { .. } => "take the task off the list",
+        Request::Tell { .. } => "tell the agent",
         Request::Rename { .. } => "name the task",
         _ => "ask the runtime",
     }

@@ -20,10 +20,13 @@ impl Action {
     /// Tells whether it does something to a task or starts one: what a recording refuses.
     #[must_use]
     pub fn changes(self) -> bool {
-        use Action::{AnswerQuestion, Approve, ApproveExact, ClearFinished, Deny, Pause, Rename};
+        use Action::{AnswerQuestion, Approve, ApproveExact, ClearFinished, Deny, Pause, Rename, TellAgent};
         use Action::{Dismiss, Fit, Kill, Line, Release, Rerun, Run, Signal, Start, Stop};
         matches!(self, Line | Start | Run | Rerun | Stop | Kill | Signal | Release | Fit | Dismiss)
-            || matches!(self, AnswerQuestion | Approve | ApproveExact | ClearFinished | Deny | Pause | Rename)
+            || matches!(
+                self,
+                AnswerQuestion | Approve | ApproveExact | ClearFinished | Deny | Pause | Rename | TellAgent
+            )
     }
 }
 
@@ -76,6 +79,7 @@ actions! {
     Newline "newline" "Put a line break into it" ""
     Raw "raw" "Send each key as it is typed" "TaskInput keys"
     Pause "pause agents" "Hold new agent calls, or go on" ""
+    TellAgent "tell agent" "Tell the agent, in its next answer" ""
     Approvals "approvals" "To the calls that wait for your word" ""
     Approve "run it" "Let this call run, once" ""
     ApproveExact "allow" "Run it, ask no more about the same" ""

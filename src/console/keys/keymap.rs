@@ -75,6 +75,7 @@ contexts! {
     Paste "The question before a paste."
     Held "The card of a call that waits for the operator."
     Note "The note of a denial."
+    Tell "Words for an agent."
     Help "Help."
     List "A list narrowed by typing: palette, themes, messages."
 }
@@ -88,8 +89,8 @@ impl Context {
 
     /// Tells whether characters are written here, so that none can be a key.
     fn is_written_in(self) -> bool {
-        use Context::{Answer, Line, List, Note, Reason, Search, Start};
-        matches!(self, Line | Start | Search | Note | List | Answer | Reason)
+        use Context::{Answer, Line, List, Note, Reason, Search, Start, Tell};
+        matches!(self, Line | Start | Search | Note | List | Answer | Reason | Tell)
     }
 }
 

@@ -30,6 +30,8 @@ pub enum Verb {
     Signal,
     /// A name for a task.
     Rename,
+    /// Words for an agent.
+    Tell,
     /// This menu.
     Help,
     /// The end.
@@ -48,7 +50,7 @@ const fn entry(number: u8, verb: Verb, word: &'static str, about: &'static str) 
     Entry { number, verb, word, about }
 }
 
-const MENU: [Entry; 14] = [
+const MENU: [Entry; 15] = [
     entry(1, Verb::Tasks, "tasks", "list them"),
     entry(2, Verb::Output, "output", "what a task wrote since you last asked: output t01"),
     entry(3, Verb::Line, "line", "type a line into a task: line t01, or line t01 TEXT"),
@@ -62,6 +64,7 @@ const MENU: [Entry; 14] = [
     entry(11, Verb::Help, "help", "this menu; so does an empty line"),
     entry(12, Verb::Signal, "signal", "send a signal to a task: signal t01, or signal t01 INT"),
     entry(13, Verb::Rename, "name", "give a task a name: name t01, or name t01 NAME"),
+    entry(14, Verb::Tell, "tell", "write to an agent, for its next answer: tell claude-code TEXT"),
     entry(0, Verb::Quit, "quit", "quit the console"),
 ];
 
@@ -109,6 +112,7 @@ impl Verb {
             Self::Quit => Action::Quit,
             Self::Signal => Action::Signal,
             Self::Rename => Action::Rename,
+            Self::Tell => Action::TellAgent,
             Self::Pause => Action::Pause,
             Self::Output | Self::Screen | Self::Follow => return None,
         })

@@ -126,6 +126,7 @@ impl Session {
             Verb::Stop => self.with_task(rest, |task| !task.status.is_terminal(), Self::ask_to_stop),
             Verb::Signal => self.signal(rest),
             Verb::Rename => self.rename(rest),
+            Verb::Tell => self.tell(rest),
             Verb::Attend => self.attend(rest),
             Verb::Pause => vec![Effect::Do(msg::Effect::Ask(Request::Pause {
                 paused: self.snapshot.gate.paused.is_none(),
@@ -256,6 +257,22 @@ impl Session {
                 }
             },
         )
+    }
+
+    fn tell(&self, rest: &str) -> Vec<Effect> {
+        let agents = || self.snapshot.agents.iter();
+        let (label, text) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+        let is_known = agents().any(|agent| agent.label == label);
+        if is_known && !text.trim().is_empty() {
+            let (agent, text) = (label.to_owned(), text.trim().to_owned());
+            return vec![Effect::Do(msg::Effect::Ask(Request::Tell { agent, text }))];
+        }
+        let connected: Vec<_> = agents().filter(|agent| agent.connected).map(|agent| &*agent.label).collect();
+        vec![reply(match &connected[..] {
+            [] if !is_known => "no agent is connected".to_owned(),
+            _ if is_known => format!("write the words behind it: tell {label} TEXT"),
+            known => format!("name an agent behind it, then the words: {}", known.join(", ")),
+        })]
     }
 
     fn receipts(&mut self, rest: &str) -> Vec<Effect> {

@@ -244,6 +244,10 @@ impl Local {
                 runtime.rename(&task, name).await;
                 Reply::Done
             }
+            Request::Tell { agent, text } => {
+                runtime.tell_agent(console, &agent, &text).await.map_err(declined)?;
+                Reply::Done
+            }
             Request::Pause { paused, .. } => {
                 runtime.pause(paused, Some(console)).await;
                 Reply::Done

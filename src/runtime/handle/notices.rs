@@ -3,8 +3,12 @@
 use std::sync::Arc;
 
 use super::Handle;
-use crate::envelope::TaskId;
-use crate::runtime::agent_notices::{PARAGRAPH_CHARS, SEPARATOR, Taken};
+use crate::envelope::{Actor, TaskId, mask};
+use crate::journal::Durability;
+use crate::process::ConsoleProcess;
+use crate::runtime::Error;
+use crate::runtime::agent_notices::{PARAGRAPH_CHARS, SEPARATOR, Taken, WORDS_CHARS};
+use crate::runtime::events::Row;
 use crate::runtime::shared::Shared;
 
 /// How the paragraph begins where something has happened without the agent.
@@ -32,6 +36,34 @@ impl Handle {
         let is_open = self.shared.viewers.is_anyone();
         let taken = self.shared.session().agent_notices.take(label, room, told, is_open);
         AgentNotices { shared: self.shared.clone(), label: label.to_owned(), own, taken }
+    }
+}
+
+impl Handle {
+    /// Leaves a person's words for an agent: they are on record before they go with its next answer. At most 500
+    /// characters (docs/contract.md#since-your-last-call).
+    ///
+    /// # Errors
+    /// When there is no such agent, nothing is written or too much, or the record cannot be written.
+    pub async fn tell_agent(&self, from: &ConsoleProcess, label: &str, text: &str) -> Result<(), Error> {
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let is_known = self.shared.session().agents.iter().any(|agent| agent.label == label);
+        let wrong = match text.chars().count() {
+            _ if !is_known => Some(format!("there is no agent {label:?}")),
+            0 => Some("nothing is written".to_owned()),
+            chars if chars > WORDS_CHARS => {
+                Some(format!("{chars} characters, at most {WORDS_CHARS}: shorten it"))
+            }
+            _ => None,
+        };
+        if let Some(reason) = wrong {
+            return Err(Error::NotSent { reason });
+        }
+        let row = Row::Words { actor: &Actor::Operator, to: label, text: mask(&text) };
+        self.shared.write(&row, Durability::Synced).await?;
+        self.shared.session().agent_notices.words(label, &text);
+        self.notice_of(from, format!("told {label}: {text}"));
+        Ok(())
     }
 }
 

@@ -193,6 +193,6 @@ fn others(painter: &Painter<'_>) -> Vec<Piece> {
     let gate = &painter.app.view.snapshot.gate;
     let next = (gate.held.len() > 1).then_some((Action::NextHeld, "next"));
     let go_on = gate.paused.map(|_| (Action::Pause, "let all go on"));
-    let ways = [next, go_on, Some((Action::Back, "later"))];
+    let ways = [next, go_on, Some((Action::TellAgent, "tell agent")), Some((Action::Back, "later"))];
     painter.keys(Context::Held, &ways.into_iter().flatten().collect::<Vec<_>>())
 }

@@ -15,6 +15,7 @@ use crate::runtime::{Decision, HeldCall, HoldReason, Snapshot};
 use crate::terminal::KeyPress;
 
 use super::dialog::scrolled;
+use super::tell::owner;
 use super::{App, Layer};
 use crate::console::keys::Action;
 use crate::console::msg::Effect;
@@ -31,7 +32,9 @@ impl App {
     /// Pauses agent calls, or resumes them; calls that wait only for that are shown first.
     pub(super) fn toggle_pause(&mut self) {
         if self.view.snapshot.gate.paused.is_none() {
-            self.say("agent calls are paused: new commands wait for you");
+            let key = self.setup.keymap.key(self.view_context(), Action::TellAgent);
+            let why = key.filter(|_| self.has_agent()).map(|key| format!("; {key} tells why"));
+            self.say(format!("agent calls are paused: new commands wait for you{}", why.unwrap_or_default()));
             self.effects.push(Effect::Ask(Request::Pause { paused: true, nonce: None }));
             return;
         }
@@ -71,6 +74,11 @@ impl App {
             Action::Pause if has_settled && self.view.snapshot.gate.paused.is_some() => {
                 card.is_answered = call.reason == HoldReason::Paused;
                 self.effects.push(Effect::Ask(Request::Pause { paused: false, nonce: None }));
+            }
+            Action::TellAgent => {
+                self.layers.push(Layer::Approval(card));
+                return self
+                    .open_tell(owner(&call.actor).or_else(|| call.behind.as_ref().and_then(owner)), None);
             }
             Action::NextHeld => card = Card::of(self.next_held(card.ticket)),
             Action::Up | Action::Down | Action::PageUp | Action::PageDown | Action::First | Action::Last => {
