@@ -42,18 +42,29 @@ fn describe(tool: &Tool, profile: Profile) -> McpTool {
 }
 
 /// Lets a schema allow fields that it does not name. The runtime goes on refusing them, with the name that was meant; a
-/// client that checks schemas itself would keep that from its model.
+/// client that checks schemas itself would keep that from its model. Only the root says so: inside, saying nothing means
+/// the same, as it does of what is false or 0 by itself, and each model pays for what is said.
 fn open(mut schema: Value) -> Value {
-    match &mut schema {
-        Value::Object(object) => {
-            for (key, value) in object.iter_mut() {
-                *value = if key == "additionalProperties" { json!(true) } else { open(value.take()) };
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(|item| *item = open(item.take())),
-        _ => {}
+    say_less(&mut schema);
+    if let Value::Object(object) = &mut schema {
+        object.insert("additionalProperties".to_owned(), json!(true));
     }
     schema
+}
+
+fn say_less(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            let usual = [("default", json!(false)), ("minimum", json!(0))];
+            object.retain(|key, value| {
+                key != "additionalProperties"
+                    && usual.iter().all(|(known, usual)| key != known || value != usual)
+            });
+            object.values_mut().for_each(say_less);
+        }
+        Value::Array(items) => items.iter_mut().for_each(say_less),
+        _ => {}
+    }
 }
 
 /// Returns the schema of a tool's canonical envelope.
@@ -116,6 +127,30 @@ mod tests {
         assert!(names.len() <= 8, "a tool search of a client returns no more: {names:?}");
         assert!(list(Profile::Receipt).iter().all(|tool| tool.output_schema.is_none()));
         assert!(list(Profile::Structured).iter().all(|tool| tool.output_schema.is_some()));
+    }
+
+    #[test]
+    fn what_every_session_of_a_model_pays_for_is_small() {
+        let sizes = list(Profile::Receipt).into_iter().map(|tool| {
+            let schema = serde_json::to_string(&tool.input_schema).expect("JSON");
+            (tool.description.as_deref().map_or(0, str::len) + schema.len(), tool.name)
+        });
+        let sizes: Vec<_> = sizes.collect();
+        assert!(sizes.iter().map(|(bytes, _)| bytes).sum::<usize>() <= 9 << 10, "{sizes:?}");
+    }
+
+    /// The words that a client's tool search is asked for.
+    #[test]
+    fn descriptions_have_the_words_that_are_searched_for() {
+        let all: Vec<_> = list(Profile::Receipt);
+        for word in ["shell", "bash", "terminal", "command", "run", "wait", "output", "input"] {
+            let found = |tool: &&McpTool| tool.description.as_deref().is_some_and(|text| text.contains(word));
+            assert!(all.iter().any(|tool| found(&tool)), "{word}");
+        }
+        for tool in all.iter().filter(|tool| tool.name.starts_with("Task")) {
+            let text = tool.description.as_deref().unwrap_or_default();
+            assert!(text.contains("command"), "{}: {text}", tool.name);
+        }
     }
 
     #[test]

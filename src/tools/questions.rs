@@ -1,10 +1,13 @@
 //! Question: what running programs need somebody to decide, and the answer to it. The one tool of agents for what the
 //! command line has as `question list` and `question answer`.
 
+use std::time::Duration;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::errors::unusable;
 use super::input;
 use super::question_answer::{self, QuestionAnswer, Said};
 use super::question_list::{Listing, QuestionList, listing};
@@ -13,18 +16,32 @@ use super::verb::{Context, Done, Hints, Verb};
 use crate::envelope::ToolError;
 use crate::journal::Durability;
 
+/// How long a call waits for a question unless it says otherwise, and at most, in milliseconds.
+const DEFAULT_TIMEOUT_MS: u64 = 30_000;
+const MOST_TIMEOUT_MS: u64 = 45_000;
+
 pub(super) struct Question;
 
 /// Nothing to see what is open; `question_id` for one of them; with `answer` or `comment`, what to say to it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
-    /// The question, by its exact id.
+    /// `question_…`, as listed.
     question_id: Option<String>,
-    /// The answer, exactly as the question expects it.
+    /// Exactly as the question expects it.
     answer: Option<String>,
-    /// Why you answer so; alone, what the operator should know.
+    /// Why; alone, what the operator should know.
     comment: Option<String>,
+    /// Wait until one is open.
+    #[serde(default)]
+    block: bool,
+    /// Longest wait, 45000 ms at most.
+    #[serde(default = "default_timeout")]
+    timeout_ms: u64,
+}
+
+fn default_timeout() -> u64 {
+    DEFAULT_TIMEOUT_MS
 }
 
 /// What is open, or what came of the answer.
@@ -44,12 +61,12 @@ impl Verb for Question {
     const NAME: &'static str = "Question";
     const TITLE: &'static str = "See and answer questions";
     const DESCRIPTION: &'static str = "\
-Lists the open pilothouse questions, what running programs wait for somebody to decide: whether you may answer, what an answer may be, how long it \
-waits. With `question_id`, one question with its whole text and evidence; with `answer`, answers it for good, so judge by the \
-evidence. Gates are the operator's: beside them, `comment` tells what you know. Usually nothing is open.";
+Shows the pilothouse questions that running programs ask, and answers one for good: `question_id` shows its evidence, `answer` \
+decides where it is yours, `comment` says why. Gates are the operator's. `block` waits for a question. Usually none is open.";
     const HINTS: Hints = Hints::ACTS;
     const DURABILITY: Durability = Durability::Synced;
     const CLI: &'static [&'static str] = &[];
+    const CLAMPED: &'static [(&'static str, u64, u64)] = &[("timeout_ms", 0, MOST_TIMEOUT_MS)];
 
     type Input = Input;
     type Result = Outcome;
@@ -65,6 +82,7 @@ evidence. Gates are the operator's: beside them, `comment` tells what you know. 
     }
 
     fn check(input: Input) -> Result<(), ToolError> {
+        waits_for_any(&input)?;
         match said(input) {
             Ok(said) => QuestionAnswer::check(said),
             Err(_) => Ok(()),
@@ -72,6 +90,9 @@ evidence. Gates are the operator's: beside them, `comment` tells what you know. 
     }
 
     async fn run(cx: Context<'_>, input: Input) -> Result<Done, ToolError> {
+        if waits_for_any(&input)? {
+            wait(cx, input.timeout_ms).await;
+        }
         let outcome = match said(input) {
             Ok(said) => Outcome::Settled { settled: question_answer::answer(cx, said).await? },
             Err(question_id) => Outcome::Open(listing(cx, question_id)?),
@@ -94,10 +115,28 @@ evidence. Gates are the operator's: beside them, `comment` tells what you know. 
     }
 }
 
+/// Tells whether the call waits for a question: for any, so none may be named.
+fn waits_for_any(input: &Input) -> Result<bool, ToolError> {
+    let is_about_one = input.question_id.is_some() || input.answer.is_some() || input.comment.is_some();
+    if input.block && is_about_one {
+        let message = "`block` waits for any question: leave `question_id`, `answer` and `comment` out";
+        return Err(unusable(Question::NAME, "block", message));
+    }
+    Ok(input.block)
+}
+
+/// Waits until a question is open, or for so many milliseconds.
+async fn wait(cx: Context<'_>, timeout_ms: u64) {
+    let mut snapshots = cx.runtime.snapshot();
+    let open = snapshots.wait_for(|snapshot| !snapshot.questions.is_empty());
+    // Without one the list is empty, and that is the answer.
+    let _ = tokio::time::timeout(Duration::from_millis(timeout_ms.min(MOST_TIMEOUT_MS)), open).await;
+}
+
 /// Returns what is said to a question, else the one to look at, if one is named. Something said to no question is an answer
 /// to one that cannot be found.
 fn said(input: Input) -> Result<question_answer::Input, Option<String>> {
-    let Input { question_id, answer, comment } = input;
+    let Input { question_id, answer, comment, .. } = input;
     if answer.is_none() && comment.is_none() {
         return Err(question_id);
     }

@@ -26,20 +26,18 @@ pub(super) struct TaskInput;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
-    /// Id of the pilothouse task, `task_…`.
+    /// `task_…`, as ExecCommand gave it.
     task_id: String,
-    /// Text, sent exactly as it is: end a line with a newline yourself.
+    /// Text, sent as it is: a line needs its own newline.
     input: Option<String>,
-    /// Keys by name, only for a task with a terminal: `C-c`, `M-x`, `Enter`, `Tab`, `Up`, `F5`, `Space`,
-    /// or single characters.
+    /// With `tty`: `C-c`, `M-x`, `Enter`, `Tab`, `Up`, `F5`, `Space`, or single characters.
     #[schemars(length(min = 1))]
     keys: Option<Vec<String>>,
-    /// End its input, as Ctrl-D does.
+    /// End its input (Ctrl-D).
     eof: Option<bool>,
     /// Give its terminal another size.
     resize: Option<Resize>,
-    /// Wait up to so many milliseconds, 30000 at most, for what the program prints then, and show it.
-    /// With 0 the answer comes at once.
+    /// Wait so long for what it prints then, 30000 ms at most, and show it. 0: answer at once.
     #[serde(default)]
     yield_time_ms: u64,
 }
@@ -149,12 +147,9 @@ impl Verb for TaskInput {
     const NAME: &'static str = "TaskInput";
     const TITLE: &'static str = "Type into a task";
     const DESCRIPTION: &'static str = "\
-Types into a running pilothouse task, one that was started with `tty` or `accepts_input`. Give exactly one of `input` (text, \
-sent as it is: a line needs its own newline), `keys` (named keys such as C-c or Up, tty only), `eof`, or `resize`. Set \
-`yield_time_ms` to see in the same answer how the program reacts.
-
-A task that does not take input now is not an error: `accepted_input` is false and `rejection` says why. When the operator \
-is typing into the task (`held_by_operator`), leave it to them, and read with TaskOutput what came of it.";
+Types into a running command (pilothouse task) that has `tty` or `accepts_input`: exactly one of `input`, `keys`, `eof`, \
+`resize`. With `yield_time_ms` the answer shows the output that follows. `accepted_input: false` comes with the reason; at \
+`held_by_operator` a person is typing: leave it to them and read on with TaskOutput.";
     const HINTS: Hints = Hints::ACTS;
     const DURABILITY: Durability = Durability::Synced;
     const CLI: &'static [&'static str] = &["task", "input"];

@@ -23,10 +23,10 @@ pub(super) struct TaskList;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
-    /// `active` for those that still run, `all` to have finished ones too.
+    /// `active`: those that run; `all`: ended ones too.
     #[serde(default)]
     scope: Scope,
-    /// Most tasks to list, the newest first.
+    /// Most to list.
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 100))]
     limit: usize,
@@ -157,9 +157,8 @@ impl Verb for TaskList {
     const NAME: &'static str = "TaskList";
     const TITLE: &'static str = "List tasks";
     const DESCRIPTION: &'static str = "\
-Lists your pilothouse tasks: commands that ExecCommand promoted and that you can read, type into or stop. Newest first, \
-without output. Use it when you lost a task_id, or to see what is still running before you finish; to follow one task, \
-use TaskOutput.";
+Lists the commands you ran (pilothouse tasks), newest first, without output: those that still run, or `all` with how each ended. \
+For a lost task_id, or to see what to stop before you finish.";
     const HINTS: Hints = Hints::READS;
     const CLI: &'static [&'static str] = &["task", "list"];
     const EXAMPLES: &'static [(&'static str, &'static str)] =

@@ -29,17 +29,15 @@ pub(super) struct TaskOutput;
 pub(super) struct Input {
     /// Id of the pilothouse task, `task_…`.
     task_id: String,
-    /// Wait until the task has ended or, with `since`, until it prints something. With false the
-    /// answer comes at once.
+    /// Wait; false: answer at once.
     #[serde(default = "task::yes")]
     block: bool,
-    /// Longest wait in milliseconds, 45000 at most. Call again to wait longer.
+    /// Longest wait, 45000 ms at most.
     #[serde(default = "default_wait")]
     timeout_ms: u64,
-    /// The `next_cursor` of an earlier answer: show only what came after it. Default: everything.
+    /// The `next_cursor` of an earlier answer: only what came after it.
     since: Option<String>,
-    /// What to show: the cleaned `transcript`, the `screen` as it looks now, or `auto`: the screen
-    /// while a full-screen program runs, else the transcript.
+    /// `auto`: the screen while a full-screen program runs, else the transcript.
     #[serde(default)]
     view: View,
     /// Most output to show, in tokens of about 4 characters, 64000 at most. Default: 8000. What is cut
@@ -185,13 +183,11 @@ impl Verb for TaskOutput {
     const NAME: &'static str = "TaskOutput";
     const TITLE: &'static str = "Read a task's output";
     const DESCRIPTION: &'static str = "\
-Reads what a pilothouse task printed, and waits for it. Without `since` it waits for the task to end and shows its whole \
-output; with `since`, the `next_cursor` of an earlier answer, it comes back as soon as there is something new and shows only \
-that. Use it to follow a task instead of sleeping in a command. `block: false` looks without waiting.
+Reads the output of a shell command (pilothouse task) and waits for it: for its end, or with `since`, the `next_cursor` of an \
+earlier answer, for the next new output. Use it instead of sleeping in a command. `block: false` looks without waiting.
 
-`retrieval_status` is `success` when what you asked for is there, else `timeout` or `not_ready`; the task goes on in \
-any case and the output so far is shown. A full-screen program is shown as the screen it draws. `task_id` is one that \
-ExecCommand gave you, not an id of your client's own tasks.";
+`retrieval_status` other than `success` means that the wait is over and the task goes on. A full-screen program is shown as its \
+screen. `task_id` is one that ExecCommand gave you, not of your client's own tasks.";
     const HINTS: Hints = Hints::READS;
     const CLI: &'static [&'static str] = &["task", "output"];
     const EXAMPLES: &'static [(&'static str, &'static str)] = &[

@@ -19,7 +19,7 @@ pub(super) struct TaskStatus;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
-    /// Id of the pilothouse task, `task_…`.
+    /// `task_…`, as ExecCommand gave it.
     task_id: String,
 }
 
@@ -159,8 +159,8 @@ impl Verb for TaskStatus {
     const NAME: &'static str = "TaskStatus";
     const TITLE: &'static str = "Look at a task";
     const DESCRIPTION: &'static str = "\
-Tells how one pilothouse task stands, without its output: state, exit code, command, who drives it, whether it seems to wait \
-for input, and how much it printed. Cheap, never waits. To wait for a task or to read what it printed, use TaskOutput.";
+Tells how one shell command (pilothouse task) stands, at once and without output: state, exit code, who drives it, whether it \
+waits for input. To wait, or to read output, use TaskOutput.";
     const HINTS: Hints = Hints::READS;
     const CLI: &'static [&'static str] = &["task", "status"];
     const EXAMPLES: &'static [(&'static str, &'static str)] =

@@ -17,12 +17,12 @@ pub(super) struct TaskStop;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
-    /// Id of the pilothouse task, `task_…`.
+    /// `task_…`, as ExecCommand gave it.
     task_id: String,
-    /// Kill it at once, without the time to end by itself.
+    /// Kill it at once.
     #[serde(default)]
     force: bool,
-    /// Send this signal instead of stopping the task; the program decides what it does with it.
+    /// Only send this signal.
     signal: Option<Signal>,
 }
 
@@ -115,10 +115,9 @@ impl Verb for TaskStop {
     const NAME: &'static str = "TaskStop";
     const TITLE: &'static str = "Stop a task";
     const DESCRIPTION: &'static str = "\
-Ends a pilothouse task and every process it started: asked to end first, killed after a grace of 5 seconds. The answer comes at \
-once; TaskOutput shows how it ended. `force`, or stopping it a second time, kills at once. `signal` only sends that signal, \
-for instance INT to interrupt what a shell is running. Stop what you no longer need, such as servers, before you finish. \
-Stopping a task that has ended does nothing. `task_id` is one that ExecCommand gave you.";
+Ends a running command (pilothouse task) and every process it started: asked first, killed after 5 seconds; `force` or a second \
+stop kills at once. The answer comes at once, TaskOutput shows the end. `signal` only sends that signal (INT interrupts). Stop \
+servers before you finish.";
     const HINTS: Hints = Hints { read_only: false, destructive: true, idempotent: true, open_world: false };
     const DURABILITY: Durability = Durability::Synced;
     const CLI: &'static [&'static str] = &["task", "stop"];

@@ -179,6 +179,21 @@ async fn value(asked: Waiting) -> (AnswerValue, String, Option<String>) {
 }
 
 #[tokio::test]
+async fn an_agent_waits_until_a_question_is_open() {
+    let bench = Bench::start();
+    let none = bench.call("Question", json!({"block": true, "timeout_ms": 0})).await;
+    assert_eq!(none.receipt, "No open questions");
+    let waiting = json!({"block": true, "timeout_ms": 45_000});
+    let (opened, (asked, id)) = tokio::join!(bench.call("Question", waiting), bench.ask(yes_no(), true));
+    assert!(opened.receipt.contains(id.as_str()), "{}", opened.receipt);
+    let both = bench.call("Question", json!({"block": true, "question_id": id})).await;
+    assert_eq!(failure(&both).0, "invalid_tool_input", "{}", both.receipt);
+    let taken = bench.call("Question", json!({"question_id": id, "answer": true})).await;
+    assert!(taken.receipt.starts_with(&format!("Answered {id}")), "{}", taken.receipt);
+    assert_eq!(value(asked).await.0, AnswerValue::Yes);
+}
+
+#[tokio::test]
 async fn an_agent_answers_what_is_its_to_answer() {
     let bench = Bench::start();
     let none = bench.call("QuestionList", json!({})).await;

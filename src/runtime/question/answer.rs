@@ -57,8 +57,8 @@ impl QuestionKind {
         let value = match (self, word.as_str()) {
             (Self::Text { .. }, _) => AnswerValue::Text(text.to_owned()),
             (Self::Choice { .. }, _) => AnswerValue::Choice(text.trim().to_owned()),
-            (Self::YesNo { .. }, "yes" | "y") => AnswerValue::Yes,
-            (Self::YesNo { .. }, "no" | "n") => AnswerValue::No,
+            (Self::YesNo { .. }, "yes" | "y" | "true") => AnswerValue::Yes,
+            (Self::YesNo { .. }, "no" | "n" | "false") => AnswerValue::No,
             (Self::Gate { .. } | Self::Command, "approve") => AnswerValue::Approve,
             (Self::Gate { .. } | Self::Command, "reject") => AnswerValue::Reject,
             (Self::InFlight, "rerun") => AnswerValue::Rerun,

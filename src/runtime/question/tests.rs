@@ -176,6 +176,7 @@ fn an_answer_is_read_strictly() {
     for (kind, text, expected) in [
         (yes_no(), " Yes\n", Some(AnswerValue::Yes)),
         (yes_no(), "n", Some(AnswerValue::No)),
+        (yes_no(), "true", Some(AnswerValue::Yes)),
         (yes_no(), "yes, because", None),
         (yes_no(), "abort", None),
         (choice(), "wait", Some(AnswerValue::Choice("wait".into()))),

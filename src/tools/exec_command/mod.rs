@@ -37,42 +37,40 @@ pub(super) struct ExecCommand;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
-    /// The command line, run by the shell. Give it whole: pipes, `&&` and quotes work as usual.
+    /// The command line for the shell, whole: pipes, `&&` and quotes work.
     cmd: String,
-    /// Starting directory inside the workspace: absolute, or relative to the workspace root. Default:
-    /// the directory you were started in. Set it instead of writing `cd … &&`.
+    /// Directory to run in, within the workspace; relative to its root. Default: where you were started. Use it
+    /// instead of `cd … &&`.
     workdir: Option<String>,
-    /// Shell to run it with. Default: the user's shell if that is bash, zsh or sh, else /bin/sh.
+    /// Default: the user's if that is bash, zsh or sh, else /bin/sh.
     shell: Option<String>,
-    /// Run it as a login shell: the user's profile is loaded, and your PATH still comes first.
+    /// A login shell: loads the user's profile; your PATH stays first.
     #[serde(default)]
     login: bool,
-    /// Give it a terminal. For REPLs, prompts, full-screen programs; stdout and stderr are then one.
+    /// Give it a terminal; stdout and stderr are then one.
     #[serde(default)]
     tty: bool,
-    /// Columns of its terminal; only with `tty`. Default: 120.
+    /// With `tty`. Default: 120.
     #[schemars(range(min = 2, max = 1000))]
     cols: Option<u16>,
-    /// Rows of its terminal; only with `tty`. Default: 40.
+    /// With `tty`. Default: 40.
     #[schemars(range(min = 2, max = 1000))]
     rows: Option<u16>,
-    /// Keep its input open for TaskInput. Default: the value of `tty`. Without it, reading stdin finds
-    /// the end of the file at once.
+    /// Keep stdin open for TaskInput; else it is empty. Default: as `tty`.
     accepts_input: Option<bool>,
-    /// How long to wait for it to end, in milliseconds, before it goes on as a task. From 250 to
-    /// 30000; 0 makes it a task at once, for servers and watchers.
+    /// Wait so long for its end, 250 to 30000 ms; then it goes on as a task. 0: a task at once, for servers.
     #[serde(default = "default_yield")]
     yield_time_ms: u64,
-    /// End it after so many milliseconds, whatever it does; its exit code is then 124. Default: never.
+    /// End it after so many ms (exit code 124). Default: never.
     #[schemars(range(min = 1))]
     timeout_ms: Option<u64>,
-    /// What to do with processes it leaves behind when its shell has exited: `end` them, or `keep` them.
+    /// Processes it leaves behind when its shell exits: `end` or `keep` them.
     #[serde(default)]
     leftovers: Leftovers,
     /// Most output to show, in tokens of about 4 characters, 64000 at most. Default: 8000. What is cut
     /// is in a file the answer names.
     max_output_tokens: Option<u64>,
-    /// Why you run it, in one line, for the operator who is watching.
+    /// Why you run it, in one line, for the operator.
     description: Option<String>,
 }
 
@@ -93,21 +91,19 @@ impl Verb for ExecCommand {
     const NAME: &'static str = "ExecCommand";
     const TITLE: &'static str = "Run a command";
     const DESCRIPTION: &'static str = "\
-Runs one shell command in the workspace, where the operator sees it live. Use it for every command: one-off commands, \
-checks whose result decides your next step, interactive programs, and whatever runs long.
+Runs a shell command (bash, terminal) in the workspace, seen live by the operator. Use it for every command: short or long, \
+interactive, servers.
 
-A command that ends within `yield_time_ms` comes back complete, with its exit code, stdout and stderr. One that is still \
-running then becomes a pilothouse task and goes on untouched: the answer names its `task_id`. Read on with TaskOutput, type \
-with TaskInput, end it with TaskStop. Do not start it again, and do not use `&` or `nohup`: long commands need neither. \
-Pilothouse task ids work only with these tools; they are not ids of your client's own background tasks.
+One that ends within `yield_time_ms` comes back whole: exit code, stdout, stderr. One still running becomes a pilothouse task \
+and goes on untouched: wait and read output with TaskOutput, type with TaskInput, end it with TaskStop, by its `task_id` (for \
+these tools only). Do not start it again; `&` and `nohup` are not needed.
 
-Set `tty` for programs that want a terminal: REPLs, password prompts, full-screen programs, installers that ask. Leave it \
-off otherwise: stdout and stderr stay apart and nothing waits for a key. Set `accepts_input` without `tty` to feed lines to \
-a program that reads a plain stdin.
+`tty` is for programs that want a terminal: REPLs, password prompts, full-screen programs, installers that ask. Else leave it \
+off: stdout and stderr stay apart, nothing waits for a key. `accepts_input` without `tty` feeds a program that reads plain \
+stdin.
 
-An exit code other than 0 is a result, not an error of this tool. If the answer says that the operator stopped or \
-denied the command, do not just run it again: ask, or go another way. If it says that the command awaits the operator, \
-nothing has run yet: wait with TaskOutput, or do something else meanwhile, and never send it a second time.";
+An exit code other than 0 is a result, not an error. What the operator stopped or denied is not to be run again: ask, or go \
+another way. What awaits the operator has not run: wait with TaskOutput, never send it twice.";
     const HINTS: Hints = Hints::ACTS;
     const CLI: &'static [&'static str] = &["command", "run"];
     const ALIASES: &'static [(&'static str, &'static str)] =

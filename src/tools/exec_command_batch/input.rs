@@ -23,10 +23,10 @@ const INTERACTIVE: [&str; 2] = ["tty", "accepts_input"];
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::tools) struct Input {
-    /// The commands, 1 to 12. They run one after the other, in this order.
+    /// The commands; fields as in ExecCommand.
     #[schemars(length(min = 1, max = 12))]
     pub(super) items: Vec<Item>,
-    /// Skip the rest after the first item that is rejected or fails. An exit code other than 0 is a failure.
+    /// Skip the rest after the first item that is rejected or exits with other than 0.
     #[serde(default)]
     pub(super) stop_on_error: bool,
 }
@@ -35,18 +35,16 @@ pub(in crate::tools) struct Input {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::tools) struct Item {
-    /// The command line, run by the shell. Give it whole: pipes, `&&` and quotes work as usual.
+    /// The command line.
     pub(super) cmd: String,
-    /// Starting directory inside the workspace: absolute, or relative to the workspace root. Default: the
-    /// directory you were started in.
+    /// Directory to run in.
     pub(super) workdir: Option<String>,
-    /// Shell to run it with. Default: the user's shell if that is bash, zsh or sh, else /bin/sh.
+    /// Shell to run it with.
     pub(super) shell: Option<String>,
-    /// Run it as a login shell: the user's profile is loaded, and your PATH still comes first.
+    /// A login shell.
     #[serde(default)]
     pub(super) login: bool,
-    /// How long it may run, in milliseconds, from 250 to 30000. Then it is ended, and what it printed so far is
-    /// kept.
+    /// It is ended after so many ms, 250 to 30000.
     #[serde(default = "default_yield")]
     yield_time_ms: u64,
     /// Most output to show of it, in tokens of about 4 characters, 64000 at most. Default: 8000. What is cut is in

@@ -22,20 +22,15 @@ impl Verb for ExecCommandBatch {
     const NAME: &'static str = "ExecCommandBatch";
     const TITLE: &'static str = "Run several commands";
     const DESCRIPTION: &'static str = "\
-Runs 1 to 12 shell commands one after the other and returns one receipt with an entry for each. Use it when several bounded \
-commands should run before your next decision: reading files, searching, checking states. It saves a call for each command \
-but the first, and unlike commands joined with `;` it keeps their outputs and exit codes apart.
+Runs 1 to 12 short shell commands one after the other: one answer, with exit code and output of each apart. Use it when you need \
+several before your next decision: reading files, searching, checking states.
 
-Each item takes the plain fields of ExecCommand and runs on its own, whatever became of the ones before it; with \
-`stop_on_error` the rest is skipped after the first that is rejected or fails. An item still running after its `yield_time_ms` \
-is ended, with the output so far kept and exit code 124: nothing in a batch becomes a pilothouse task. The whole batch starts \
-no item after about 110 s.
+Items run whatever became of those before; `stop_on_error` skips the rest after a failure. An item still running after its \
+`yield_time_ms` is ended (exit code 124, its output kept): nothing becomes a pilothouse task. After about 110 s no further item \
+starts.
 
-Use ExecCommand instead for a single command, for a check whose result alone decides your next step, and for everything \
-interactive or long: an item with `tty` or `accepts_input` is rejected. Do not use a batch for edits.
-
-An exit code other than 0 is a result of the item, not an error of this tool. If the answer says that the operator stopped an \
-item, the rest was not run on purpose: ask, or go another way.";
+Use ExecCommand for one command, for edits, and for anything interactive or long: items take no `tty` or `accepts_input`. If the \
+operator stopped an item, the rest was left out on purpose: ask, or go another way.";
     const HINTS: Hints = Hints::ACTS;
     const CLI: &'static [&'static str] = &["command", "batch"];
     const EXAMPLES: &'static [(&'static str, &'static str)] = &[
