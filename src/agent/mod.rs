@@ -8,6 +8,7 @@ mod clients;
 mod label;
 mod local_service;
 mod message;
+mod progress;
 mod results;
 mod schema;
 mod script;

@@ -2,20 +2,18 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ErrorData, Implementation, InitializeRequestParams,
-    InitializeResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities,
-    ServerConfig,
+    InitializeResult, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use serde_json::{Value, json};
-use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::progress::Going;
 use super::transport::{Transport, Unwritten};
 use super::{clients, label, results, schema};
 use crate::envelope::{Actor, SafeText};
@@ -23,8 +21,6 @@ use crate::link::{Client, Hello, Peer, Profile};
 use crate::runtime::{AgentPeer, Handle, PARAGRAPH_CHARS};
 use crate::tools::{self, Caller, Room};
 
-/// Time between two signs of life while a call blocks.
-const HEARTBEAT: Duration = Duration::from_secs(5);
 /// What every agent is told once.
 const INSTRUCTIONS: &str = "\
 Your shell is here: ExecCommand runs a shell command, TaskOutput reads on and waits for one that still runs. \
@@ -200,6 +196,7 @@ impl ServerHandler for Service {
         let hides_meta = client.is_none_or(|client| client.hides_meta_of_errors);
         let input = Value::Object(request.arguments.unwrap_or_default());
         let withdrawn = CancellationToken::new();
+        let going = Going::new(&self.runtime, tool, caller.begun.clone(), &input);
         let mut call = self.calls.spawn({
             let (runtime, withdrawn) = (self.runtime.clone(), withdrawn.clone());
             async move {
@@ -218,7 +215,7 @@ impl ServerHandler for Service {
                 // A runtime that ends answers what it was asked; rmcp sends for a moment more.
                 call.await
             }
-            never = heartbeat(&context, tool.name) => match never {},
+            never = going.tell(&context) => match never {},
         };
         match answered {
             Ok(Some((answer, notices))) => {
@@ -232,22 +229,6 @@ impl ServerHandler for Service {
             Ok(None) => Err(withdrawal()),
             Err(error) => Err(ErrorData::internal_error(format!("{} broke: {error}", tool.name), None)),
         }
-    }
-}
-
-/// Tells a client that asked for it that its call is alive, every 5 s.
-async fn heartbeat(context: &RequestContext<RoleServer>, tool: &str) -> std::convert::Infallible {
-    let Some(token) = context.meta.get_progress_token() else { return std::future::pending().await };
-    let started = Instant::now();
-    let mut beats = interval_at(started + HEARTBEAT, HEARTBEAT);
-    beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    loop {
-        let seconds = beats.tick().await.duration_since(started).as_secs();
-        let message = format!("{tool} has been running for {seconds} s");
-        #[expect(clippy::cast_precision_loss, reason = "seconds of one call")]
-        let sign = ProgressNotificationParam::new(token.clone(), seconds as f64).with_message(message);
-        // A client that cannot be told is about to be noticed by the transport.
-        let _ = context.peer.notify_progress(sign).await;
     }
 }
 

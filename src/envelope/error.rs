@@ -92,6 +92,19 @@ impl ErrorKind {
         )
     }
 
+    /// Tells whether the caller can mend it by giving another input: whether to send the same again is no question then.
+    #[must_use]
+    pub fn is_about_input(self) -> bool {
+        matches!(
+            self,
+            Self::InvalidToolInput
+                | Self::UnknownTool
+                | Self::ExecutionRootViolation
+                | Self::WorkdirNotFound
+                | Self::InputLineTooLong
+        )
+    }
+
     /// Returns the exit code of a command line that ends with this error.
     #[must_use]
     pub fn exit_code(self) -> u8 {

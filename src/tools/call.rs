@@ -5,9 +5,12 @@ use serde_json::{Value, json};
 use super::table::{self, TOOLS, Tool, render};
 use super::verb::{Caller, Context, Done};
 use crate::config::nearest;
-use crate::envelope::{Actor, Envelope, ErrorKind, Outcome, SafeText, TaskId, ToolError};
+use crate::envelope::{Actor, Envelope, ErrorKind, Outcome, SafeText, TaskId, ToolError, one_line};
 use crate::journal::Durability;
 use crate::runtime::{AgentNotices, Handle, TaskStatus};
+
+/// Longest path in a note, in characters.
+const PLACE_CHARS: usize = 300;
 
 /// What a caller gets: the canonical envelope, and the receipt a model reads.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,6 +46,8 @@ pub async fn call_with_notices(
     let tool = table::find(name);
     let durability = tool.map_or(Durability::Written, |tool| tool.durability);
     let seq = runtime.begin_call(&caller.actor, name, durability, &input).await;
+    // A caller that calls again keeps the first number: nobody follows its progress.
+    let _ = caller.begun.set(seq);
     let open = Open { runtime, seq };
     let cx = Context { runtime, caller, call: seq };
     let taken_otherwise = tool.map(|tool| (tool.taken_otherwise)(&input)).unwrap_or_default();
@@ -52,7 +57,8 @@ pub async fn call_with_notices(
     };
     let notices = match &caller.actor {
         Actor::Agent(label) => {
-            let own = if done.envelope.is_error() { Vec::new() } else { taken_otherwise };
+            let mut own = if done.envelope.is_error() { Vec::new() } else { taken_otherwise };
+            own.extend(nobody_decides(runtime, &done));
             Some(runtime.agent_notices(label, own, told_end(&done)))
         }
         _ => None,
@@ -68,6 +74,19 @@ pub async fn call_with_notices(
     runtime.end_call(seq, done.task.as_ref(), &done.envelope, &receipt, sentences).await;
     std::mem::forget(open);
     (Answer { seq, envelope: done.envelope, receipt, repeated: false }, notices)
+}
+
+/// Says how somebody can come to decide what waits for the operator, where no console is open.
+fn nobody_decides(runtime: &Handle, done: &Done) -> Option<String> {
+    let is_held = match done.envelope.outcome() {
+        Outcome::Error(error) => error.kind == ErrorKind::OperatorPending,
+        Outcome::Success(_) => {
+            done.task.as_ref().and_then(|id| runtime.task(id)).is_some_and(|task| task.held.is_some())
+        }
+    };
+    let place = runtime.place_without_console().filter(|_| is_held)?;
+    let place = one_line(&place.to_string_lossy(), PLACE_CHARS);
+    Some(format!("no console is open to decide it: ask the user to run `pilothouse` in {place}"))
 }
 
 /// Returns the task whose end an answer tells.

@@ -34,7 +34,7 @@ impl From<runtime::Error> for ToolError {
             Error::OutsideRoot { workdir, root } => {
                 Self::new(ErrorKind::ExecutionRootViolation, "The working directory lies outside the workspace.")
                     .with_details(json!({ "workdir": workdir, "execution_root": root }))
-                    .with_hint("omit workdir, or give a path inside the workspace")
+                    .with_hint("leave `workdir` out or name a directory inside the workspace; for one outside, write `cd DIR && …` in `cmd`")
             }
             Error::WorkdirNotFound { workdir, reason } => {
                 let message = format!("The working directory {} cannot be entered.", short(&workdir));
@@ -67,13 +67,14 @@ impl From<runtime::Error> for ToolError {
             }
             Error::Denied { note } => {
                 let said = if note.trim().is_empty() { ".".to_owned() } else { format!(": {}", note.trim()) };
-                Self::new(ErrorKind::OperatorDenied, format!("The operator denied this{said}"))
-                    .with_details(json!({ "note": note }))
-                    .with_hint("nothing was run; go another way, or ask the operator, but do not send it again as it is")
+                let error = Self::new(ErrorKind::OperatorDenied, format!("The operator denied this{said}"));
+                let has_note = !note.trim().is_empty();
+                let error = if has_note { error.with_details(json!({ "note": note })) } else { error };
+                error.with_hint("nothing was run; go another way, or ask the operator, but do not send it again as it is")
             }
             Error::Pending => {
                 Self::new(ErrorKind::OperatorPending, "The operator has not released this yet; nothing was run.")
-                    .with_hint("call again later, or go on with something that does not need it")
+                    .with_hint("nothing of it waits any more: go on with something that does not need it, and call once more later")
             }
             error @ (Error::NotHeld | Error::NotSent { .. }) => Self::new(ErrorKind::InternalError, format!("Pilothouse: {error}.")),
             Error::ShuttingDown => {

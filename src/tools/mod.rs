@@ -38,4 +38,4 @@ pub use receipt::{Rendered, Source};
 pub use schema::{input as input_schema, result as output_schema};
 pub use schemas::schemas;
 pub use table::{TOOLS, Tool, find, render, render_with_sources};
-pub use verb::{Caller, Hints};
+pub use verb::{Begun, Caller, Hints};

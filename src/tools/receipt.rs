@@ -290,10 +290,13 @@ pub(super) fn of_error(tool: &str, error: &ToolError) -> Receipt {
         }
     });
     let hint = error.recovery_hint.as_ref().map(|hint| format!("hint: {hint}"));
-    let lines = [
-        Line::new(format!("{tool} failed: {}", error.message)).from(["message"]),
-        Line::new(format!("kind={} retryable={}", error.kind, error.retryable)).from(["kind", "retryable"]),
-    ];
+    // Beside "use `cmd`", "retryable=false" would keep a model from doing just that.
+    let kind = if error.kind.is_about_input() && !error.retryable {
+        Line::new(format!("kind={}", error.kind)).from(["kind"])
+    } else {
+        Line::new(format!("kind={} retryable={}", error.kind, error.retryable)).from(["kind", "retryable"])
+    };
+    let lines = [Line::new(format!("{tool} failed: {}", error.message)).from(["message"]), kind];
     let block = Block::about("/error").lines(lines);
     let block = block.lines(hint.map(|hint| Line::new(hint).from(["recovery_hint"]))).lines(details);
     Receipt { blocks: vec![block] }

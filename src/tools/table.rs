@@ -1,6 +1,7 @@
 //! The one table of tools. Lists, schemas, command lines and help derive from it.
 
 use std::pin::Pin;
+use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -48,6 +49,7 @@ pub struct Tool {
     pub check: fn(Value) -> Result<(), ToolError>,
     /// Says what of an input is taken for something else than it says.
     pub(super) taken_otherwise: fn(&Value) -> Vec<String>,
+    pub(super) clamped: &'static [(&'static str, u64, u64)],
     pub(super) durability: Durability,
     pub(super) run: for<'a> fn(Context<'a>, Value) -> Running<'a>,
     pub(super) receipt: fn(&Value) -> Option<Receipt>,
@@ -95,6 +97,15 @@ pub fn render_with_sources(envelope: &Envelope) -> Rendered {
 }
 
 impl Tool {
+    /// Returns the longest that a call waits before it answers, where its input says that.
+    #[must_use]
+    pub fn longest_wait(&self, given: &Value) -> Option<Duration> {
+        let (field, least, most) = self.clamped.first()?;
+        let default = || (self.input_schema)()["properties"][field]["default"].as_u64();
+        let ms = given.get(field).and_then(Value::as_u64).or_else(default)?;
+        Some(Duration::from_millis(ms.clamp(*least, *most)))
+    }
+
     const fn of<V: Verb>() -> Self {
         Self {
             name: V::NAME,
@@ -108,6 +119,7 @@ impl Tool {
             examples: V::EXAMPLES,
             check: |given| V::check(V::parse(given)?),
             taken_otherwise: V::taken_otherwise,
+            clamped: V::CLAMPED,
             durability: V::DURABILITY,
             run: run::<V>,
             receipt: |result| V::Result::deserialize(result).ok().map(|result| V::receipt(&result)),
@@ -133,6 +145,16 @@ mod tests {
             assert_eq!(find(tool.name).map(|found| found.cli), Some(tool.cli));
         }
         assert!(find("execcommand").is_none());
+    }
+
+    #[test]
+    fn the_longest_wait_is_what_was_given_within_its_limits_or_the_default() {
+        let wait =
+            |name, given| find(name).and_then(|tool| tool.longest_wait(&given)).map(|wait| wait.as_millis());
+        assert_eq!(wait("ExecCommand", serde_json::json!({"cmd": "x"})), Some(10_000));
+        assert_eq!(wait("ExecCommand", serde_json::json!({"yield_time_ms": 90_000})), Some(30_000));
+        assert_eq!(wait("TaskOutput", serde_json::json!({"timeout_ms": 1_000})), Some(1_000));
+        assert_eq!(wait("TaskStop", serde_json::json!({})), None);
     }
 
     #[test]

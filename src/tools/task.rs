@@ -114,7 +114,7 @@ impl WaitsFor {
             Self::Paused => "has paused new commands of agents",
             Self::Approval => "wants to approve commands like this one",
         };
-        format!("The operator {why}.")
+        format!("The operator {why}. Do not send it again.")
     }
 }
 

@@ -78,6 +78,9 @@ struct Row {
     waiting: Option<Waiting>,
     /// Who holds its input.
     controller: Option<Actor>,
+    /// How it ended, in words; present only then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ended: Option<String>,
 }
 
 /// What is known about a caller's tasks.
@@ -103,7 +106,7 @@ pub fn project(complete: &Complete) -> Envelope {
     let Complete { tasks, actor, shared, scope, limit, now } = complete;
     let mut listed: Vec<&Arc<TaskView>> = tasks
         .iter()
-        .filter(|task| task.promoted || is_at_hand(actor, task))
+        .filter(|task| *scope == Scope::All || task.promoted || is_at_hand(task))
         .filter(|task| *shared || actor.may_drive(&task.started_by))
         .filter(|task| *scope == Scope::All || !task.status.is_terminal())
         .collect();
@@ -124,6 +127,7 @@ impl Row {
             quiet_ms: last.filter(|_| !task.status.is_terminal()).map(|last| task::millis_between(last, now)),
             waiting: Waiting::of(task.waiting.as_ref(), now),
             controller: task.lease.as_ref().map(|lease| lease.holder.clone()),
+            ended: task.ended.is_some().then(|| task.end_in_words()),
         }
     }
 
@@ -131,7 +135,7 @@ impl Row {
         let quiet = self.quiet_ms.map(|ms| format!("quiet {}", task::duration(ms)));
         let waiting = self.waiting.as_ref().map(Waiting::sentence);
         let driven = self.controller.as_ref().map(|by| format!("driven by {by}"));
-        let facts: Vec<String> = [quiet, waiting, driven].into_iter().flatten().collect();
+        let facts: Vec<String> = [self.ended.clone(), quiet, waiting, driven].into_iter().flatten().collect();
         let facts = if facts.is_empty() { String::new() } else { format!(", {}", facts.join(", ")) };
         format!("{} {}{facts}: {}", self.task_id, self.status.as_str(), self.cmd)
     }
@@ -147,10 +151,10 @@ fn first_line(cmd: &str) -> String {
     }
 }
 
-/// Tells whether a command is listed although its call still waits for it: a person at a shell sees everything that
-/// runs, while an agent waits for its own answer anyway.
-fn is_at_hand(actor: &Actor, task: &TaskView) -> bool {
-    matches!(actor, Actor::Cli | Actor::Operator) && task.item.is_none() && !task.status.is_terminal()
+/// Tells whether a command is listed although it has no handle: it runs. An agent may not know that its call is no longer
+/// waited for: not every client says so when its person interrupts it.
+fn is_at_hand(task: &TaskView) -> bool {
+    task.item.is_none() && !task.status.is_terminal()
 }
 
 impl Verb for TaskList {

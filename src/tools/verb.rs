@@ -1,7 +1,7 @@
 //! What a tool consists of: each implements [`Verb`], and the table lists them.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -26,13 +26,18 @@ pub struct Caller {
     pub cwd: PathBuf,
     /// What its client hands on of a receipt.
     pub room: Room,
+    /// The number of its call, once that is on record.
+    pub begun: Begun,
 }
+
+/// The number of a call, set once it is on record.
+pub type Begun = Arc<OnceLock<u64>>;
 
 impl Caller {
     /// Returns a caller of which no more is known.
     #[must_use]
     pub fn new(actor: Actor, cwd: impl Into<PathBuf>) -> Self {
-        Self { actor, cwd: cwd.into(), room: Room::default() }
+        Self { actor, cwd: cwd.into(), room: Room::default(), begun: Begun::default() }
     }
 }
 

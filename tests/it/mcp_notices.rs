@@ -103,3 +103,55 @@ fn words_of_the_person_reach_the_agent_with_its_next_answer_and_are_on_record() 
     let rows = String::from_utf8_lossy(&rows.stdout).into_owned();
     assert!(rows.contains("operator") && rows.contains("claude-code") && rows.contains("use uv"), "{rows}");
 }
+
+#[test]
+fn a_held_call_says_how_somebody_can_decide_it_and_not_to_send_it_again() {
+    let home = Home::new();
+    home.configure("config.toml", "[[approvals]]\nprefix = \"rm\"\n");
+    let mut agent = Wire::open(&home, "claude-code");
+    let (text, notices) = call(&mut agent, "ExecCommand", json!({"cmd": "rm x", "yield_time_ms": 250}));
+    assert!(text.contains("Do not send it again."), "{text}");
+    let place = home.workspace();
+    let told =
+        format!("no console is open to decide it: ask the user to run `pilothouse` in {}", place.display());
+    assert_eq!(notices, [told]);
+    let task = text.lines().find_map(|line| line.strip_prefix("Task: ")).expect("a task").to_owned();
+    let (text, _) = call(&mut agent, "TaskOutput", json!({"task_id": task, "block": false}));
+    assert!(text.contains("Do not send it again.") && text.contains("ask the user to run"), "{text}");
+}
+
+#[test]
+fn every_command_is_listed_with_how_it_ended() {
+    let home = Home::new();
+    let mut agent = Wire::open(&home, "gemini-cli-mcp-client");
+    call(&mut agent, "ExecCommand", json!({"cmd": "exit 3"}));
+    let gate = home.fifo("gate");
+    let cmd = format!("cat {}", gate.display());
+    agent.send(json!("long"), "tools/call", json!({"name": "ExecCommand", "arguments": {"cmd": cmd}}));
+    wait_until("it runs", || {
+        let (text, _) = call(&mut agent, "TaskList", json!({"scope": "active"}));
+        text.starts_with("1 active task") && text.contains(" running, ")
+    });
+    let (text, _) = call(&mut agent, "TaskList", json!({"scope": "all"}));
+    assert!(text.contains(" failed, exit 3 after 0 s: exit 3") && text.contains(" running, "), "{text}");
+    std::fs::write(&gate, "").expect("opened");
+}
+
+#[test]
+fn progress_tells_the_last_line_the_time_and_the_longest_wait() {
+    let home = Home::new();
+    let mut agent = Wire::open(&home, "claude-code");
+    let arguments = json!({"cmd": "echo compiling; exec sleep 8", "yield_time_ms": 7_000});
+    let params = json!({"name": "ExecCommand", "arguments": arguments, "_meta": {"progressToken": "p"}});
+    agent.send(json!("long"), "tools/call", params);
+    let told = loop {
+        let line = agent.read();
+        assert_ne!(line["id"], "long", "answered without progress: {line}");
+        if line["method"] == "notifications/progress" {
+            break line["params"].clone();
+        }
+    };
+    assert_eq!(told["total"], 7.0, "{told}");
+    let message = told["message"].as_str().expect("a message");
+    assert!(message.starts_with("ExecCommand: ") && message.ends_with(" s; last line: compiling"), "{told}");
+}

@@ -114,8 +114,14 @@ async fn every_item_has_its_own_end_and_none_becomes_a_task() {
     assert_eq!(std::fs::read_to_string(path).expect("the file"), format!("{:0300}", 5));
     assert!(items[0].get("artifacts").is_none());
     assert!(!bench.exists("interactive"));
-    let listed = call(&bench.runtime, &bench.caller(), "TaskList", json!({"scope": "all"})).await;
+    let listed = call(&bench.runtime, &bench.caller(), "TaskList", json!({})).await;
     assert_eq!(result(&listed)["total"], 0);
+    let listed = call(&bench.runtime, &bench.caller(), "TaskList", json!({"scope": "all"})).await;
+    let ended = [0, 1, 2].map(|at| result(&listed)["tasks"][at]["ended"].clone());
+    assert_eq!(
+        ended.map(|ended| ended.as_str().and_then(|text| text.get(..6)).map(str::to_owned)),
+        [Some("exit 0".to_owned()), Some("exit 7".to_owned()), Some("exit 0".to_owned())]
+    );
 }
 
 #[tokio::test]

@@ -82,6 +82,7 @@ fn shown(answer: &Answer) -> String {
 #[tokio::test]
 async fn a_paused_command_awaits_the_operator_and_runs_when_it_is_released() {
     let bench = Bench::paused().await;
+    let _console = bench.runtime.viewer();
     let marker = bench.caller.cwd.join("ran");
     let asked = bench.call("ExecCommand", exec("touch ran; printf done", 250)).await;
     insta::assert_snapshot!("awaiting_operator", shown(&asked));
@@ -141,6 +142,7 @@ async fn a_command_that_waits_can_be_withdrawn() {
 async fn a_held_batch_runs_when_released_and_is_pending_when_its_wait_is_over() {
     let limits = Limits { batch_hold: Duration::from_millis(50), ..Limits::default() };
     let bench = Bench::start(limits);
+    let _console = bench.runtime.viewer();
     bench.runtime.pause(true, None).await;
     let items = json!({"items": [{"cmd": "touch ran", "shell": "/bin/sh", "login": false}]});
     insta::assert_snapshot!("batch_pending", shown(&bench.call("ExecCommandBatch", items.clone()).await));

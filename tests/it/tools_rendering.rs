@@ -61,9 +61,10 @@ fn every_kind_of_error_has_a_receipt_that_says_what_to_do() {
         let error = ToolError::new(*kind, "It could not be done.")
             .with_details(json!({ "field": "workdir" }))
             .with_hint("do it another way");
+        let retryable =
+            if kind.is_about_input() { String::new() } else { format!(" retryable={}", kind.is_retryable()) };
         let expected = format!(
-            "TaskStop failed: It could not be done.\nkind={kind} retryable={}\nhint: do it another way\ndetails: {{\"field\":\"workdir\"}}",
-            kind.is_retryable()
+            "TaskStop failed: It could not be done.\nkind={kind}{retryable}\nhint: do it another way\ndetails: {{\"field\":\"workdir\"}}",
         );
         assert_eq!(render(&Envelope::error("TaskStop", error)), expected);
     }

@@ -1,5 +1,6 @@
 //! The handle's part for what an agent is told of with its next answer (docs/contract.md#since-your-last-call).
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::Handle;
@@ -40,6 +41,12 @@ impl Handle {
 }
 
 impl Handle {
+    /// Returns the workspace if no console is open on it: where one is to be opened.
+    #[must_use]
+    pub fn place_without_console(&self) -> Option<&Path> {
+        (!self.shared.viewers.is_anyone()).then(|| self.workspace())
+    }
+
     /// Leaves a person's words for an agent: they are on record before they go with its next answer. At most 500
     /// characters (docs/contract.md#since-your-last-call).
     ///

@@ -202,6 +202,6 @@ impl Awaiting {
         Receipt::new("Command awaits the operator; nothing has been run")
             .line(format!("Task: {}", self.task_handle.task_id))
             .line(self.reason.sentence())
-            .next("TaskOutput to wait for it, TaskStop to withdraw it. Do not send it again.")
+            .next("TaskOutput to wait for it, TaskStop to withdraw it.")
     }
 }

@@ -1,0 +1,97 @@
+//! Progress of a call, for clients that ask for it: for how long it has been going on, of how long at most, and the last
+//! line of its output.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::RoleServer;
+use rmcp::model::ProgressNotificationParam;
+use rmcp::service::RequestContext;
+use serde_json::Value;
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
+
+use crate::envelope::one_line;
+use crate::runtime::{Handle, TaskView};
+use crate::tools::{Begun, Tool};
+
+/// A client that asked for progress hears of a call this often.
+const HEARTBEAT: Duration = Duration::from_secs(5);
+/// Longest last line, in characters.
+const LINE_CHARS: usize = 120;
+
+/// A call that goes on.
+pub(super) struct Going<'a> {
+    pub(super) runtime: &'a Handle,
+    pub(super) tool: &'static Tool,
+    /// Its number, once it is on record.
+    pub(super) begun: Begun,
+    /// The task that it names.
+    pub(super) task: Option<String>,
+    /// The longest it waits.
+    pub(super) total: Option<Duration>,
+}
+
+impl<'a> Going<'a> {
+    pub(super) fn new(runtime: &'a Handle, tool: &'static Tool, begun: Begun, input: &Value) -> Self {
+        let task = input.get("task_id").and_then(Value::as_str).map(str::to_owned);
+        Self { runtime, tool, begun, task, total: tool.longest_wait(input) }
+    }
+
+    /// Tells a client that asked for it how the call goes, every 5 s.
+    pub(super) async fn tell(&self, context: &RequestContext<RoleServer>) -> std::convert::Infallible {
+        let Some(token) = context.meta.get_progress_token() else { return std::future::pending().await };
+        let started = Instant::now();
+        let mut beats = interval_at(started + HEARTBEAT, HEARTBEAT);
+        beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            let elapsed = beats.tick().await.duration_since(started);
+            let message = self.message(elapsed);
+            let sign = ProgressNotificationParam::new(token.clone(), elapsed.as_secs_f64().floor());
+            let sign = match self.total.filter(|total| *total >= elapsed) {
+                Some(total) => sign.with_total(total.as_secs_f64()),
+                None => sign,
+            };
+            // A client that cannot be told is about to be noticed by the transport.
+            let _ = context.peer.notify_progress(sign.with_message(message)).await;
+        }
+    }
+
+    fn message(&self, elapsed: Duration) -> String {
+        let task = self.subject();
+        let screen = task.as_ref().and_then(|task| self.runtime.screen_text(&task.id));
+        message(self.tool.name, elapsed, task.as_deref(), screen.as_ref().map(|(text, _)| text.as_str()))
+    }
+
+    /// Returns the task it is about, or the newest that it started.
+    fn subject(&self) -> Option<Arc<TaskView>> {
+        if let Some(task) = &self.task {
+            return self.runtime.task(&task.parse().ok()?);
+        }
+        let seq = *self.begun.get()?;
+        self.runtime.tasks().into_iter().filter(|task| task.call == seq).max_by_key(|task| task.number)
+    }
+}
+
+/// Says how a call goes.
+fn message(tool: &str, elapsed: Duration, task: Option<&TaskView>, screen: Option<&str>) -> String {
+    let item =
+        task.and_then(|task| task.item).map(|item| format!(", command {} of {}", item.index, item.count));
+    let held = task.filter(|task| task.held.is_some()).map(|_| "; it waits for the operator".to_owned());
+    let line = screen.and_then(|text| text.lines().rev().find(|line| !line.trim().is_empty()));
+    let line = line.map(|line| format!("; last line: {}", one_line(line.trim(), LINE_CHARS)));
+    let more = [item, held, line].into_iter().flatten().collect::<String>();
+    format!("{tool}: {} s{more}", elapsed.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_beat_says_how_long_and_the_last_line() {
+        let told = |screen| message("ExecCommand", Duration::from_millis(10_400), None, screen);
+        assert_eq!(told(None), "ExecCommand: 10 s");
+        assert_eq!(told(Some("one\n two \n\n   \n")), "ExecCommand: 10 s; last line: two");
+        assert!(told(Some(&"x".repeat(500))).chars().count() < 160);
+    }
+}
