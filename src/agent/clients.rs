@@ -24,7 +24,7 @@ const fn client(begins: &'static str, label: &'static str, room: Room) -> Client
 const CLIENTS: [Client; 4] = [
     client("claude-code", "claude-code", Room::chars(RECEIPT_CHARS)),
     // With a model it does not know, Codex cuts the middle out of more than about 9,500 characters; it does not say which
-    // model it has.
+    // model it has. The setting `agents.receipt_chars` does.
     client("codex-mcp-client", "codex", Room::chars(RECEIPT_CHARS)),
     // It cuts at 40,000 with marks of its own around the receipt, and gives its model an error as JSON of the whole answer.
     Client { hides_meta_of_errors: false, ..client("gemini-cli-mcp-client", "gemini", Room::chars(39_500)) },

@@ -192,7 +192,9 @@ impl ServerHandler for Service {
         let actor = self.actor(context.client_info().as_ref());
         let client = self.who.get().and_then(|who| who.client);
         let mut caller = Caller::new(actor, self.cwd.clone());
-        caller.room = client.map_or_else(Room::default, |client| client.room).beside(PARAGRAPH_CHARS);
+        let own = self.who.get().and_then(|who| self.runtime.receipt_chars(&who.label));
+        let room = client.map_or_else(Room::default, |client| client.room).at_most(own);
+        caller.room = room.beside(PARAGRAPH_CHARS);
         let hides_meta = client.is_none_or(|client| client.hides_meta_of_errors);
         let input = Value::Object(request.arguments.unwrap_or_default());
         let withdrawn = CancellationToken::new();

@@ -12,6 +12,7 @@ mod source;
 mod units;
 mod watch;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -88,6 +89,9 @@ pub struct Limits {
     /// An agent may drive tasks that another one started.
     #[serde(skip)]
     pub share_tasks: bool,
+    /// The most characters of a receipt, by an agent's label.
+    #[serde(skip)]
+    pub receipt_chars: BTreeMap<String, usize>,
     /// The record.
     #[serde(skip)]
     pub record: Record,
@@ -174,6 +178,7 @@ impl Default for Limits {
             recent_calls: 1_000,
             approvals: Vec::new(),
             share_tasks: false,
+            receipt_chars: BTreeMap::new(),
             record: Record::default(),
         }
     }

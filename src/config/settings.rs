@@ -56,6 +56,9 @@ pub enum RuntimeMode {
 pub struct AgentSettings {
     /// An agent may type into, and stop, tasks that another one started.
     pub share_tasks: bool,
+    /// The most characters of a receipt for an agent, by its label, where its client cuts more than Pilothouse knows of.
+    /// From 2000.
+    pub receipt_chars: BTreeMap<String, usize>,
 }
 
 /// How programs run.
@@ -202,6 +205,7 @@ impl Settings {
     pub fn limits(&self) -> Limits {
         Limits {
             share_tasks: self.agents.share_tasks,
+            receipt_chars: self.agents.receipt_chars.clone(),
             approvals: self.approvals.clone(),
             record: self.record,
             ..self.limits.clone()

@@ -57,6 +57,12 @@ impl Room {
         Self { chars: most(self.chars), bytes: most(self.bytes), lines: most(self.lines) }
     }
 
+    /// Returns no more than so many characters of it.
+    #[must_use]
+    pub fn at_most(self, chars: Option<usize>) -> Self {
+        Self { chars: chars.map_or(self.chars, |chars| self.chars.min(chars)), ..self }
+    }
+
     /// Returns what is left beside a paragraph of so many characters and the blank line before it.
     #[must_use]
     pub fn beside(self, chars: usize) -> Self {

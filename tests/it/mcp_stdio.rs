@@ -367,3 +367,19 @@ fn f32_the_shim_ends_when_its_agent_closes_its_end_whatever_is_in_flight() {
     assert!(served.try_wait().expect("asked").is_none(), "the runtime stays");
     home.stop(&mut served);
 }
+
+#[test]
+fn a_receipt_is_no_longer_than_the_settings_say_for_its_agent() {
+    let home = Home::new();
+    home.configure("config.toml", "[agents]\nreceipt_chars = { codex = 9500 }\n");
+    let length = |name: &str| {
+        let mut agent = Wire::open(&home, name);
+        let arguments = json!({"cmd": "seq 1 20000", "max_output_tokens": 64_000});
+        let answer =
+            agent.ask(json!("call"), "tools/call", json!({"name": "ExecCommand", "arguments": arguments}));
+        answer["result"]["content"][0]["text"].as_str().expect("a receipt").chars().count()
+    };
+    let codex = length("codex-mcp-client");
+    assert!((5_000..=9_500).contains(&codex), "{codex}");
+    assert!(length("claude-code") > 20_000);
+}

@@ -41,6 +41,8 @@ use crate::terminal::Terminal;
 
 /// Orders that may wait for the driver.
 const ORDERS: usize = 1_024;
+/// The least room of a receipt, in characters.
+const LEAST_RECEIPT_CHARS: usize = 2_000;
 /// Byte events that may wait for the driver; the pump waits beyond.
 const EVENTS: usize = 1_024;
 
@@ -282,6 +284,14 @@ impl Handle {
     #[must_use]
     pub fn shares_tasks(&self) -> bool {
         self.shared.limits.share_tasks
+    }
+
+    /// Returns the most characters that a receipt for an agent may have, where the settings say that.
+    #[must_use]
+    pub fn receipt_chars(&self, label: &str) -> Option<usize> {
+        // A second session of an agent has the settings of the first.
+        let name = label.split('#').next().unwrap_or(label);
+        self.shared.limits.receipt_chars.get(name).map(|chars| (*chars).max(LEAST_RECEIPT_CHARS))
     }
 
     /// Returns how long a batch may go on starting items.
