@@ -128,6 +128,14 @@ impl Block {
         self.lines(title).lines(paths)
     }
 
+    /// Puts a head above what it has; a block without anything stays empty.
+    pub(super) fn headed(mut self, head: Line) -> Self {
+        if !self.parts.is_empty() {
+            self.parts.insert(0, Part::Line(head));
+        }
+        self
+    }
+
     /// What it takes without its outputs, including the blank line after it.
     fn fixed(&self) -> Room {
         let taken = |part: &Part| match part {

@@ -134,7 +134,7 @@ async fn after_the_first_error_the_rest_is_skipped_if_asked() {
         let answer = bench.call(json!({"items": items, "stop_on_error": true})).await;
         assert_eq!(statuses(&answer), [status, "skipped", "skipped"]);
         assert_eq!(result(&answer)["items"][1]["reason"], "stop_on_error");
-        assert!(answer.receipt.ends_with("[3] touch ran\nskipped=stop_on_error"), "{}", answer.receipt);
+        assert!(answer.receipt.contains("\n[3] skipped=stop_on_error touch ran"), "{}", answer.receipt);
         assert!(!bench.exists("ran"));
     }
     let answer = bench.call(json!({"items": [item("exit 9"), item("touch ran")]})).await;
@@ -201,7 +201,7 @@ async fn an_item_over_its_time_is_ended_and_keeps_what_it_printed() {
     assert_eq!((&items[0]["status"], &items[0]["exit_status"]), (&json!("failed"), &json!(124)));
     assert_eq!((&items[0]["timed_out"], &items[0]["stdout_preview"]), (&json!(true), &json!("before")));
     assert_eq!(items[1]["stdout_preview"], "after");
-    assert!(answer.receipt.contains("\nexit=124 (timed out after "), "{}", answer.receipt);
+    assert!(answer.receipt.contains("\n[1] exit=124 (timed out after "), "{}", answer.receipt);
     assert!(!bench.exists("ran"));
 }
 
@@ -217,6 +217,12 @@ async fn no_item_starts_after_the_deadline_and_the_one_in_flight_is_bound_by_it(
     assert_eq!(
         (&items[1]["reason"], &items[2]["reason"]),
         (&json!("batch_deadline"), &json!("batch_deadline"))
+    );
+    assert_eq!(result(&answer)["batch_deadline_ms"], 1_000);
+    assert!(
+        answer.receipt.contains("\n[2] skipped=batch_deadline (limit 1000 ms) touch ran\n"),
+        "{}",
+        answer.receipt
     );
     assert!(!bench.exists("ran"));
 
@@ -236,7 +242,7 @@ async fn a_child_that_holds_the_pipe_delays_nobody() {
     let left = json!({"count": 1, "names": ["sleep"], "action": "ended"});
     assert_eq!((&items[0]["timed_out"], &items[0]["leftover_processes"]), (&json!(false), &left));
     assert!(
-        answer.receipt.contains("exit=0\nEnded 1 leftover process: sleep\nstdout:\ndone\n\n[2] "),
+        answer.receipt.contains("\nEnded 1 leftover process: sleep\nstdout:\ndone\n\n[2] "),
         "{}",
         answer.receipt
     );
@@ -281,7 +287,7 @@ async fn a_stop_by_the_operator_ends_the_batch_and_its_answer_says_so() {
     let items = &result(&answer)["items"];
     assert_eq!((&items[1]["stopped_by"], &items[1]["stdout_preview"]), (&json!("operator"), &json!("two")));
     assert_eq!((&items[2]["reason"], &items[3]["reason"]), (&json!("cancelled"), &json!("cancelled")));
-    assert!(answer.receipt.contains("\nkilled=SIGTERM (stopped by operator)\n"), "{}", answer.receipt);
+    assert!(answer.receipt.contains("\n[2] killed=SIGTERM (stopped by operator) printf two"), "{}", answer.receipt);
     assert!(!bench.exists("ran"));
 }
 
@@ -343,7 +349,7 @@ async fn the_longest_batch_fits_its_receipt_and_files_what_it_cuts() {
     for index in 1..=12 {
         assert!(answer.receipt.contains(&format!("\n\n[{index}] ")), "{index}");
     }
-    assert!(answer.receipt.ends_with("[12] printf short\nexit=0\nstdout:\nshort"));
+    assert!(answer.receipt.ends_with("[12] printf short\nstdout:\nshort"));
     let items = result(&answer)["items"].as_array().expect("items");
     for item in &items[..11] {
         let path = item["artifacts"][0]["path"].as_str().expect("a path");

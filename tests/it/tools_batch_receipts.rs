@@ -60,7 +60,7 @@ fn shown(task: TaskView, stdout: &str, stderr: &str, tokens: Option<u64>) -> Ite
 
 fn batch<const N: usize>(stop_on_error: bool, items: [(&str, ItemOutcome); N]) -> Envelope {
     let items = items.into_iter().map(|(cmd, outcome)| (cmd.to_owned(), outcome)).collect();
-    project(&Complete { stop_on_error, items })
+    project(&Complete { stop_on_error, deadline_ms: 110_000, items })
 }
 
 fn rejected(kind: &str, message: &str) -> ItemOutcome {
@@ -231,17 +231,17 @@ proptest! {
         stop_on_error in any::<bool>(),
     ) {
         let count = items.len();
-        let envelope = project(&Complete { stop_on_error, items });
+        let envelope = project(&Complete { stop_on_error, deadline_ms: 110_000, items });
         let receipt = render(&envelope);
         let length = receipt.chars().count();
         prop_assert!(length <= RECEIPT_CHARS, "{length}");
-        let mut rest = receipt.as_str();
-        for index in 1..=count {
-            let Some((_, after)) = rest.split_once(&format!("\n\n[{index}] ")) else {
-                return Err(TestCaseError::fail(format!("no item {index} of {count}")));
-            };
-            rest = after;
+        let first: Vec<&str> = receipt.lines().skip(1).take(count).collect();
+        for (line, index) in first.iter().zip(1..) {
+            let [number, end] = [0, 1].map(|at| line.split(' ').nth(at).unwrap_or_default());
+            prop_assert_eq!(number, format!("[{index}]"));
+            prop_assert!(end.contains('='), "{}", line);
         }
+        prop_assert_eq!(first.len(), count, "each in a line of its own, before all outputs");
         let result = envelope.result().expect("a success");
         for (item, sent) in result["items"].as_array().expect("items").iter().zip(sent_of_batch(result).expect("a batch")) {
             prop_assert_eq!(sent.is_cut, item["truncated"] == true, "the flag is true of the receipt");

@@ -1,12 +1,12 @@
-//! The receipt of a batch: the summary, then a block for each item. Room for output is divided among the items,
-//! so that each shows where it begins and how it ended, whatever the others printed.
+//! The receipt of a batch: the summary, how each item ended in a line of its own, then what the items printed. A reader
+//! who stops after the first lines knows all results. Room for output is divided among the items.
 
 use std::collections::HashMap;
 
 use serde::Deserialize as _;
 use serde_json::Value;
 
-use super::result::{BatchResult, ItemResult, ItemStatus};
+use super::result::{BatchResult, ItemResult, ItemStatus, SkipReason};
 use crate::envelope::{SafeText, mask};
 use crate::tools::budget::Room;
 use crate::tools::receipt::{Block, LEFT_OUT, Line, PATH_CHARS, Receipt, fit_output, safe_line};
@@ -21,11 +21,24 @@ const DROPPED_CHARS: usize = 80;
 
 /// Makes the receipt.
 pub(super) fn receipt(result: &BatchResult) -> Receipt {
-    let outcome = Line::new(result.summary()).from(["completed_count", "item_count"]);
     let blocks = result.items.iter().enumerate().map(block);
-    let receipt = blocks.fold(Receipt::new(outcome), Receipt::push);
-    receipt
-        .block((result.items_omitted > 0).then(|| format!("({} more items left out)", result.items_omitted)))
+    blocks.fold(results(result), Receipt::push).block(omitted(result))
+}
+
+/// Starts a receipt with the summary and the results of all items.
+fn results(result: &BatchResult) -> Receipt {
+    let outcome = Line::new(result.summary()).from(["completed_count", "item_count"]);
+    let line = |(at, item): (usize, &ItemResult)| {
+        let (end, fields) = ending(item, result.batch_deadline_ms);
+        let fields = ["", "index", "cmd"].into_iter().chain(fields);
+        let fields = fields.map(|field| format!("items/{at}/{field}").trim_end_matches('/').to_owned());
+        Line::exact(format!("[{}] {end} {}", item.index, echo(&item.cmd))).from(fields)
+    };
+    Receipt::new(outcome).lines(result.items.iter().enumerate().map(line))
+}
+
+fn omitted(result: &BatchResult) -> Option<String> {
+    (result.items_omitted > 0).then(|| format!("({} more items left out)", result.items_omitted))
 }
 
 /// What a receipt shows of an item.
@@ -80,7 +93,7 @@ pub(super) fn rooms_beside(result: &BatchResult, path_chars: usize, room: Room) 
         block((at, &bare)).lines(if has_output { files.to_vec() } else { Vec::new() })
     };
     let blocks = result.items.iter().enumerate().map(with_files);
-    blocks.fold(Receipt::new(result.summary()), Receipt::push).rooms(room)
+    blocks.fold(results(result), Receipt::push).rooms(room)
 }
 
 /// The JSON pointer of an item of the result.
@@ -106,32 +119,34 @@ pub(super) fn fit(result: &mut BatchResult) {
     }
 }
 
-/// Makes an item's block: the command, how it ended and why, its output, and the files.
+/// Makes an item's block, if there is more to say than how it ended: why, its output, and the files.
 fn block((at, item): (usize, &ItemResult)) -> Block {
     let is_left_out = item.truncated && item.stdout_preview.is_none() && item.stderr_preview.is_none();
     let left_over = item.leftover_processes.as_ref();
-    let head = Line::exact(format!("[{}] {}", item.index, echo(&item.cmd))).from(["", "index", "cmd"]);
+    let line = |text: &str| Line::exact(safe_line(text, MESSAGE_CHARS));
+    let message = item.error.as_ref().map(|failure| line(&failure.message).from(["error/message"]));
     Block::about(pointer(at))
-        .lines([head])
-        .lines(outcome(item))
+        .lines(message)
         .lines(is_left_out.then(|| format!("output: {LEFT_OUT}")))
-        .lines(left_over.map(|left| Line::exact(safe_line(&left.sentence(), MESSAGE_CHARS))))
+        .lines(left_over.map(|left| line(&left.sentence())))
         .output("stdout", "stdout_preview", item.stdout_preview.as_deref())
         .output("stderr", "stderr_preview", item.stderr_preview.as_deref())
         .artifacts("artifacts:", "", &item.artifacts)
         .lines(task::dropped_line(item.dropped_bytes))
+        .headed(Line::exact(format!("[{}] {}", item.index, echo(&item.cmd))).from(["", "index", "cmd"]))
 }
 
-/// Says how an item ended and, where there is more to say, why on a second line.
-fn outcome(item: &ItemResult) -> Vec<Line> {
-    let line = |text: &str| Line::exact(safe_line(text, MESSAGE_CHARS));
-    let word = if item.status == ItemStatus::Rejected { "rejected" } else { "failed" };
-    if let Some(Failure { kind, message }) = &item.error {
-        let kind = line(&format!("{word}={kind}")).from(["error/kind"]);
-        return vec![kind, line(message).from(["error/message"])];
+/// Says how an item ended: `exit=1`, `skipped=batch_deadline (limit 110000 ms)`. Also returns the fields that say it.
+fn ending(item: &ItemResult, deadline_ms: Option<u64>) -> (String, Vec<&'static str>) {
+    let line = |text: &str| safe_line(text, MESSAGE_CHARS);
+    if let Some(Failure { kind, .. }) = &item.error {
+        let word = if item.status == ItemStatus::Rejected { "rejected" } else { "failed" };
+        return (line(&format!("{word}={kind}")), vec!["error/kind"]);
     }
     if let Some(reason) = item.reason {
-        return vec![line(&format!("skipped={reason}")).from(["reason"])];
+        let limit = deadline_ms.filter(|_| reason == SkipReason::BatchDeadline);
+        let limit = limit.map(|ms| format!(" (limit {ms} ms)")).unwrap_or_default();
+        return (format!("skipped={reason}{limit}"), vec!["reason"]);
     }
     let (end, field) = match (item.exit_status, &item.signal) {
         (Some(status), _) => (format!("exit={status}"), Some("exit_status")),
@@ -145,7 +160,7 @@ fn outcome(item: &ItemResult) -> Vec<Line> {
         ..Notes::default()
     };
     let end = notes.cause().map_or_else(|| end.clone(), |why| format!("{end} ({why})"));
-    vec![line(&end).from(field).from(notes.cause_fields())]
+    (line(&end), field.into_iter().chain(notes.cause_fields()).collect())
 }
 
 /// Shows a command in one line. Secrets are masked before anything is cut.

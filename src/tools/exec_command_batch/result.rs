@@ -18,6 +18,8 @@ use crate::tools::verb::Verb;
 pub struct Complete {
     /// The rest was to be skipped after a failure.
     pub stop_on_error: bool,
+    /// After how long no further item starts, in milliseconds.
+    pub deadline_ms: u64,
     /// The commands as given, each with what came of it.
     pub items: Vec<(String, ItemOutcome)>,
 }
@@ -70,6 +72,9 @@ pub(in crate::tools) struct BatchResult {
     pub(super) skipped_count: usize,
     /// The rest was to be skipped after a failure.
     pub(super) stop_on_error: bool,
+    /// After how long no further item started, in milliseconds; present only when an item was skipped for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) batch_deadline_ms: Option<u64>,
     /// The items, in order.
     pub(super) items: Vec<ItemResult>,
     /// How many items a shorter form of the answer has no room for; absent when none.
@@ -162,6 +167,7 @@ impl BatchResult {
         let items = complete.items.iter().zip(1..);
         let items: Vec<_> =
             items.map(|((cmd, outcome), index)| ItemResult::of(index, cmd, outcome)).collect();
+        let is_late = items.iter().any(|item| item.reason == Some(SkipReason::BatchDeadline));
         let count = |status| items.iter().filter(|item| item.status == status).count();
         Self {
             item_count: items.len(),
@@ -170,6 +176,7 @@ impl BatchResult {
             rejected_count: count(ItemStatus::Rejected),
             skipped_count: count(ItemStatus::Skipped),
             stop_on_error: complete.stop_on_error,
+            batch_deadline_ms: is_late.then_some(complete.deadline_ms),
             items,
             items_omitted: 0,
         }

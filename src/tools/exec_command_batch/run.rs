@@ -180,7 +180,9 @@ impl Batch<'_> {
     fn complete(&self) -> Complete {
         let cmds = self.items.iter().map(|item| item.cmd.clone());
         let items = cmds.zip(self.outcomes.iter().cloned()).collect();
-        Complete { stop_on_error: self.stop_on_error, items }
+        let deadline = self.cx.runtime.batch_deadline().as_millis();
+        let deadline_ms = u64::try_from(deadline).unwrap_or(u64::MAX);
+        Complete { stop_on_error: self.stop_on_error, deadline_ms, items }
     }
 }
 

@@ -5,7 +5,7 @@ pub mod sheet;
 
 use std::sync::Arc;
 
-use sheet::Sheet;
+use sheet::{Link, Sheet};
 
 use crate::envelope::Actor;
 use crate::link::Request;
@@ -60,9 +60,10 @@ impl Calls {
         let sheet = self.sheet.as_ref().filter(|_| self.column != Column::Calls)?;
         let text = sheet.text(self.column);
         let line = text.document.line_of(text.at)?;
-        let begun = sheet.links.iter().filter(|link| link.lines(self.column).start <= line);
-        let numbers = begun.filter_map(|link| link.item);
-        usize::try_from(numbers.max()?.checked_sub(1)?).ok()
+        let start = |link: &&Link| link.lines(self.column).start;
+        // All items are listed first: the one begun last is the one that is read.
+        let begun = sheet.links.iter().filter(|link| link.item.is_some() && start(link) <= line);
+        usize::try_from(begun.max_by_key(start)?.item?.checked_sub(1)?).ok()
     }
 }
 

@@ -403,20 +403,26 @@ mod tests {
         let expected = [
             "\"completed_count\": 1 = ExecCommandBatch completed 1/3 items",
             "\"item_count\": 3 = ExecCommandBatch completed 1/3 items",
+            "{ = [1] exit=0 cat notes",
+            "\"index\": 1 = [1] exit=0 cat notes",
+            "\"cmd\": \"cat notes\" = [1] exit=0 cat notes",
+            "\"exit_status\": 0 = [1] exit=0 cat notes",
+            "{ = [2] rejected=unsupported python -i",
+            "\"index\": 2 = [2] rejected=unsupported python -i",
+            "\"cmd\": \"python -i\" = [2] rejected=unsupported python -i",
+            "\"kind\": \"unsupported\" = [2] rejected=unsupported python -i",
+            "{ = [3] skipped=stop_on_error true",
+            "\"index\": 3 = [3] skipped=stop_on_error true",
+            "\"cmd\": \"true\" = [3] skipped=stop_on_error true",
+            "\"reason\": \"stop_on_error\" = [3] skipped=stop_on_error true",
             "{ = [1] cat notes",
             "\"index\": 1 = [1] cat notes",
             "\"cmd\": \"cat notes\" = [1] cat notes",
-            "\"exit_status\": 0 = exit=0",
             "\"stdout_preview\": \"[2] no\\n\\n[2] nor this\\n\" = stdout:|[2] no||[2] nor this",
             "{ = [2] python -i",
             "\"index\": 2 = [2] python -i",
             "\"cmd\": \"python -i\" = [2] python -i",
-            "\"kind\": \"unsupported\" = rejected=unsupported",
             "\"message\": \"It is not.\" = It is not.",
-            "{ = [3] true",
-            "\"index\": 3 = [3] true",
-            "\"cmd\": \"true\" = [3] true",
-            "\"reason\": \"stop_on_error\" = skipped=stop_on_error",
         ];
         assert_eq!(told("ExecCommandBatch", &batch(1, &items)), expected);
     }
@@ -431,9 +437,9 @@ mod tests {
         let links = told("ExecCommandBatch", &batch(2, &items));
         assert!(links.iter().any(|link| link.contains("= stdout:|long||[2] b|long|")), "{}", links.len());
         assert_eq!(
-            links.iter().filter(|link| link.ends_with("= [2] b")).count(),
-            3,
-            "the item, its number and command"
+            links.iter().filter(|link| link.ends_with("= [2] exit=0 b")).count(),
+            4,
+            "the item, its number, command and end"
         );
     }
 
