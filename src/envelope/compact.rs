@@ -12,7 +12,7 @@ use std::io::{self, Write};
 use serde_json::Value;
 
 use super::canonical::{Envelope, Outcome, one_line};
-use super::preview::Recut;
+use super::preview::{ReadOn, Recut};
 
 /// Largest cap of the steps; no preview is longer.
 const MOST: usize = 1 << 18;
@@ -136,7 +136,7 @@ impl Preview<'_> {
         match cap {
             None => self.length.min("null".len()),
             Some(cap) if self.recut.chars() <= cap => self.length,
-            Some(cap) => length_of(&self.recut.to(cap)),
+            Some(cap) => length_of(&self.recut.to(cap, &ReadOn::default())),
         }
     }
 }
@@ -202,7 +202,7 @@ fn trim_preview(field: &mut Value, cap: Option<usize>) -> bool {
         None if length_of(text) <= "null".len() => return false,
         None => Value::Null,
         Some(cap) if text.chars().nth(cap).is_none() => return false,
-        Some(cap) => Recut::of(text).to(cap).into(),
+        Some(cap) => Recut::of(text).to(cap, &ReadOn::default()).into(),
     };
     *field = shorter;
     true

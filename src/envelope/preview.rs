@@ -1,9 +1,14 @@
 //! Previews of output: the beginning and the end within a budget of characters, with true counts.
 //! Cuts text that is already clean; never escape sequences, never serialised JSON of ours.
 
+mod marker;
+
 use std::borrow::Cow;
 
-use super::pretty::laid_out;
+pub use marker::ReadOn;
+
+use super::pretty;
+use marker::{Unit, Whole};
 
 /// Characters per token.
 const CHARS_PER_TOKEN: u64 = 4;
@@ -25,6 +30,8 @@ pub enum Text {
         head: String,
         /// Its last characters.
         tail: String,
+        /// How many lines it has, if they were counted.
+        lines: Option<u64>,
     },
 }
 
@@ -65,16 +72,32 @@ pub fn split_budget(a_chars: usize, b_chars: usize, budget: usize) -> (usize, us
     }
 }
 
+/// Returns a text as it is shown: a JSON document is laid out.
+#[must_use]
+pub fn laid_out(text: &str) -> Cow<'_, str> {
+    pretty::laid_out(text).map_or(Cow::Borrowed(text), Cow::Owned)
+}
+
 /// Cuts a text to a budget. Returns none when there is nothing but blanks.
 #[must_use]
 pub fn cut(text: &Text, budget_chars: usize) -> Option<Preview> {
-    Readable::of(text).map(|readable| readable.cut(budget_chars))
+    cut_with(text, budget_chars, &ReadOn::default())
 }
 
-/// Cuts two streams that share one budget.
+/// Cuts a text to a budget; a marker says how to read on.
 #[must_use]
-pub fn cut_pair(a: &Text, b: &Text, budget_chars: usize) -> (Option<Preview>, Option<Preview>) {
-    match (Readable::of(a), Readable::of(b)) {
+pub fn cut_with(text: &Text, budget_chars: usize, read_on: &ReadOn) -> Option<Preview> {
+    Readable::of(text, read_on).map(|readable| readable.cut(budget_chars))
+}
+
+/// Cuts two streams that share one budget; a marker says how to read on in its stream.
+#[must_use]
+pub fn cut_pair(
+    (a, read_on_a): (&Text, &ReadOn),
+    (b, read_on_b): (&Text, &ReadOn),
+    budget_chars: usize,
+) -> (Option<Preview>, Option<Preview>) {
+    match (Readable::of(a, read_on_a), Readable::of(b, read_on_b)) {
         (Some(a), Some(b)) => {
             let (for_a, for_b) = split_budget(a.chars(), b.chars(), budget_chars);
             (Some(a.cut(for_a)), Some(b.cut(for_b)))
@@ -83,111 +106,104 @@ pub fn cut_pair(a: &Text, b: &Text, budget_chars: usize) -> (Option<Preview>, Op
     }
 }
 
-/// Cuts a preview again, to less room. What it said about first and last lines stays true.
+/// Cuts a preview again, to less room. What it said about first and last lines, and about the whole, stays true.
+/// `read_on` is for a preview that showed all.
 #[must_use]
-pub fn recut(preview: &str, budget_chars: usize) -> String {
-    Recut::of(preview).to(budget_chars)
+pub fn recut(preview: &str, budget_chars: usize, read_on: &ReadOn) -> String {
+    Recut::of(preview).to(budget_chars, read_on)
 }
 
 /// Returns the beginning and the end that a preview shows of a text it had to cut; none when it has no such marker.
 #[must_use]
 pub fn ends(preview: &str) -> Option<(&str, &str)> {
-    at_marker(preview)
+    marker::split(preview).map(|(head, tail, _)| (head, tail))
 }
 
 /// A preview, taken apart to be cut again.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Recut<'a> {
     preview: &'a str,
     chars: usize,
-    head: &'a str,
-    tail: &'a str,
+    /// The ends and what is known about the whole, if it was cut before.
+    ends: Option<(&'a str, &'a str, Whole)>,
 }
 
 impl<'a> Recut<'a> {
     pub(super) fn of(preview: &'a str) -> Self {
-        let (head, tail) = at_marker(preview).unwrap_or((preview, preview));
-        Self { preview, chars: count(preview), head, tail }
+        Self { preview, chars: count(preview), ends: marker::split(preview) }
     }
 
     pub(super) fn chars(&self) -> usize {
         self.chars
     }
 
-    pub(super) fn to(self, budget_chars: usize) -> String {
+    pub(super) fn to(&self, budget_chars: usize, read_on: &ReadOn) -> String {
         if self.chars <= budget_chars {
             return self.preview.to_owned();
         }
-        Readable::Ends { head: self.head, tail: self.tail }.cut(budget_chars).text
+        match &self.ends {
+            Some((head, tail, whole)) => both_ends(head, tail, budget_chars, || whole.clone()),
+            None => both_ends(self.preview, self.preview, budget_chars, || Whole::of(self.preview, read_on)),
+        }
     }
 }
 
-/// A text that is not blank, as it is shown.
-enum Readable<'a> {
+/// A text that is not blank, as it is shown, and how to read on in it.
+struct Readable<'a> {
+    text: Shown<'a>,
+    read_on: &'a ReadOn,
+}
+
+enum Shown<'a> {
     /// All of it; a JSON document is laid out.
-    Whole(Cow<'a, str>),
+    All(Cow<'a, str>),
     Ends {
         head: &'a str,
         tail: &'a str,
+        lines: Option<u64>,
     },
 }
 
 impl<'a> Readable<'a> {
-    fn of(text: &'a Text) -> Option<Self> {
-        match text {
-            Text::Whole(whole) if whole.trim().is_empty() => None,
-            Text::Whole(whole) => {
-                Some(Self::Whole(laid_out(whole).map_or(Cow::Borrowed(whole.as_str()), Cow::Owned)))
-            }
-            Text::Ends { head, tail } => Some(Self::Ends { head, tail }),
-        }
+    fn of(text: &'a Text, read_on: &'a ReadOn) -> Option<Self> {
+        let text = match text {
+            Text::Whole(whole) if whole.trim().is_empty() => return None,
+            Text::Whole(whole) => Shown::All(laid_out(whole)),
+            Text::Ends { head, tail, lines } => Shown::Ends { head, tail, lines: *lines },
+        };
+        Some(Self { text, read_on })
     }
 
     /// Characters it would take; of a text known by its ends, more than any budget.
     fn chars(&self) -> usize {
-        match self {
-            Self::Whole(whole) => count(whole),
-            Self::Ends { .. } => usize::MAX,
+        match &self.text {
+            Shown::All(whole) => count(whole),
+            Shown::Ends { .. } => usize::MAX,
         }
     }
 
     fn cut(self, budget: usize) -> Preview {
-        let text = match self {
-            Self::Whole(whole) if count(&whole) <= budget => {
+        let text = match self.text {
+            Shown::All(whole) if count(&whole) <= budget => {
                 return Preview { text: whole.into_owned(), truncated: false };
             }
-            Self::Whole(whole) => both_ends(&whole, &whole, budget),
-            Self::Ends { head, tail } => both_ends(head, tail, budget),
+            Shown::All(whole) => both_ends(&whole, &whole, budget, || Whole::of(&whole, self.read_on)),
+            Shown::Ends { head, tail, lines } => both_ends(head, tail, budget, || Whole {
+                lines,
+                read_on: self.read_on.clone(),
+                ..Whole::default()
+            }),
         };
         Preview { text, truncated: true }
     }
 }
 
 /// Cuts what is longer than the budget.
-fn both_ends(head: &str, tail: &str, budget: usize) -> String {
-    if budget < SMALLEST_MARKED { first(head, budget).to_owned() } else { head_and_tail(head, tail, budget) }
-}
-
-/// What N and M of a marker count.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Unit {
-    Lines,
-    Characters,
-}
-
-impl Unit {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Lines => "lines",
-            Self::Characters => "characters",
-        }
-    }
-
-    fn of(self, text: &str) -> usize {
-        match self {
-            Self::Lines => text.lines().count(),
-            Self::Characters => count(text),
-        }
+fn both_ends(head: &str, tail: &str, budget: usize, whole: impl FnOnce() -> Whole) -> String {
+    if budget < SMALLEST_MARKED {
+        first(head, budget).to_owned()
+    } else {
+        head_and_tail(head, tail, budget, &whole())
     }
 }
 
@@ -197,20 +213,23 @@ struct End<'a> {
     whole_lines: bool,
 }
 
-fn head_and_tail(head: &str, tail: &str, budget: usize) -> String {
-    // No count exceeds the budget, so this marker is the longest that can be needed.
-    let room = budget.saturating_sub(count(&marker(Unit::Characters, budget, budget)));
+fn head_and_tail(head: &str, tail: &str, budget: usize, whole: &Whole) -> String {
+    // No count exceeds the budget, so one of these markers is the longest that can be needed.
+    let longest = [Unit::Lines, Unit::Characters].map(|unit| count(&whole.marker(unit, budget, budget)));
+    let room = budget.saturating_sub(longest[0].max(longest[1]));
     let head = first_lines(head, room / 2);
     // A head cut inside a line does not end its line: the marker must start one of its own.
-    let gap = if head.text.ends_with('\n') { "" } else { "\n" };
-    let tail = last_lines(tail, room - count(head.text) - gap.len());
+    let gap = usize::from(!head.text.ends_with('\n'));
+    let tail = last_lines(tail, room - count(head.text) - gap);
     let unit = if head.whole_lines && tail.whole_lines { Unit::Lines } else { Unit::Characters };
-    let marker = marker(unit, unit.of(head.text), unit.of(tail.text));
-    format!("{}{gap}{marker}{}", head.text, tail.text)
+    join(head.text, tail.text, whole, unit)
 }
 
-fn marker(unit: Unit, n: usize, m: usize) -> String {
-    format!("...\n[output truncated: showing first {n} and last {m} {}]\n...\n", unit.word())
+/// Puts the marker between the ends.
+fn join(head: &str, tail: &str, whole: &Whole, unit: Unit) -> String {
+    let gap = if head.ends_with('\n') { "" } else { "\n" };
+    let marker = whole.marker(unit, unit.of(head), unit.of(tail));
+    format!("{head}{gap}{marker}{tail}")
 }
 
 /// Takes whole lines from the beginning, at most `share` characters. Where the line at the cut is
@@ -244,24 +263,6 @@ fn last_lines(text: &str, share: usize) -> End<'_> {
     } else {
         End { text: lines, whole_lines: true }
     }
-}
-
-/// Splits a preview at its marker: the one whose counts agree with what stands around it.
-fn at_marker(preview: &str) -> Option<(&str, &str)> {
-    const BEFORE: &str = "...\n[output truncated: showing first ";
-    const AFTER: &str = "]\n...\n";
-    preview.match_indices(BEFORE).find_map(|(at, _)| {
-        let head = preview.get(..at)?;
-        let (counts, tail) = preview.get(at + BEFORE.len()..)?.split_once(AFTER)?;
-        let (n, rest) = counts.split_once(" and last ")?;
-        let (m, word) = rest.split_once(' ')?;
-        let (n, m): (usize, usize) = (n.parse().ok()?, m.parse().ok()?);
-        // A head cut inside a line has a line feed that is not its own.
-        [head, head.strip_suffix('\n').unwrap_or(head)].into_iter().find_map(|head| {
-            let unit = if word == Unit::Lines.word() { Unit::Lines } else { Unit::Characters };
-            (unit.of(head) == n && unit.of(tail) == m).then_some((head, tail))
-        })
-    })
 }
 
 fn count(text: &str) -> usize {

@@ -1,10 +1,14 @@
 //! The output of a task, read back from its raw log: cleaned text for previews, files for artifacts. Memory is bounded by
 //! the requested window, however much the task wrote.
 
+mod lines;
+
 use std::fs::File;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
+
+pub use lines::Piece;
 
 use super::bytes::TaskIo;
 use super::{Error, TaskView, log};
@@ -45,6 +49,8 @@ pub struct Output {
 #[derive(Debug, Default)]
 struct Layout {
     segments: Vec<(u64, u64)>,
+    /// Bytes that were not kept, with the index of the segment they come before.
+    gaps: Vec<(usize, u64)>,
     dropped: u64,
     /// Other streams have bytes too.
     shared: bool,
@@ -173,6 +179,7 @@ impl Output {
             return Ok(Text::Whole(clean(&bytes, self.origin, layout.first_size)));
         }
         let head = self.read(&file, &layout, 0, window.min(total))?;
+        let lines = Some(self.count(&file, &layout, live.as_deref())?);
         let tail = match live {
             Some(live) => live,
             None => self.read(&file, &layout, total.saturating_sub(window), window.min(total))?,
@@ -180,6 +187,7 @@ impl Output {
         Ok(Text::Ends {
             head: clean(&head, self.origin, layout.first_size),
             tail: clean(after_line(&tail), self.origin, layout.last_size),
+            lines,
         })
     }
 
@@ -206,7 +214,8 @@ impl Output {
         }
         let head = clean(&self.read(file, layout, from, window)?, self.origin, layout.last_size);
         let tail = self.read(file, layout, total - window, window)?;
-        Ok(Text::Ends { head, tail: clean(after_line(&tail), self.origin, layout.last_size) })
+        let lines = (self.count(file, layout, None)? + 1).checked_sub(self.line_at_now(from)?);
+        Ok(Text::Ends { head, tail: clean(after_line(&tail), self.origin, layout.last_size), lines })
     }
 
     fn artifact_now(&self, stream: Stream) -> Result<PathBuf, Error> {
@@ -278,8 +287,9 @@ impl Layout {
             match mark.kind {
                 MarkKind::Chunk(stream) => {
                     current = Some(stream);
-                    if belongs(stream, wanted) {
+                    if belongs(stream, wanted) && gap > 0 {
                         layout.dropped += gap;
+                        layout.gaps.push((layout.segments.len(), gap));
                     }
                     gap = 0;
                 }
@@ -306,9 +316,16 @@ impl Layout {
         self.segments.iter().map(|(_, length)| length).sum()
     }
 
+    /// Adds bytes at the end that were not kept.
+    fn followed_by_gap(mut self, bytes: u64) -> Self {
+        self.gaps.extend((bytes > 0).then_some((self.segments.len(), bytes)));
+        self
+    }
+
     fn push(&mut self, start: u64, length: u64) {
+        let is_behind_gap = self.gaps.last().is_some_and(|(before, _)| *before == self.segments.len());
         match self.segments.last_mut() {
-            Some((last, size)) if *last + *size == start => *size += length,
+            Some((last, size)) if *last + *size == start && !is_behind_gap => *size += length,
             _ => self.segments.push((start, length)),
         }
     }

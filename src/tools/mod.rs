@@ -17,6 +17,7 @@ mod question;
 pub mod question_answer;
 pub mod question_list;
 mod questions;
+mod reading;
 mod receipt;
 mod schema;
 mod schemas;

@@ -7,8 +7,8 @@ use std::str::FromStr;
 
 use super::budget::{Budget, Room};
 use super::receipt::{Artifact, fit_output, safe_size};
-use crate::envelope::SafeText;
-use crate::envelope::preview::{self, Preview, Text};
+use crate::envelope::preview::{self, Preview, ReadOn, Text};
+use crate::envelope::{SafeText, TaskId};
 use crate::runtime::{Error, Output, Stream};
 
 /// A stream as an answer shows it.
@@ -22,28 +22,37 @@ pub struct StreamPreview {
     pub dropped_bytes: u64,
     /// The output is gone.
     pub is_lost: bool,
+    /// How a marker says to read what is left out.
+    pub read_on: ReadOn,
 }
 
 impl StreamPreview {
-    /// Cuts a single stream to a budget, before any file is made.
+    /// Cuts a text to a budget that cannot be read on in, before any file is made.
     #[must_use]
     pub fn of(text: &Text, budget_chars: usize) -> Self {
         Self { preview: preview::cut(text, budget_chars), ..Self::default() }
     }
 
-    /// Cuts two streams to one budget.
+    /// Cuts standard output and standard error of a command to one budget. `id` is what the rest can be read with.
     #[must_use]
-    pub fn pair(a: &Text, b: &Text, budget_chars: usize) -> (Self, Self) {
-        let (a, b) = preview::cut_pair(a, b, budget_chars);
-        let shown = |preview| Self { preview, ..Self::default() };
-        (shown(a), shown(b))
+    pub fn pair(stdout: &Text, stderr: &Text, id: &TaskId, budget_chars: usize) -> (Self, Self) {
+        let is_empty = |text: &Text| matches!(text, Text::Whole(text) if text.is_empty());
+        // Lines are counted in all output together, unless a stream is named.
+        let read_on = |name: &str, other| ReadOn {
+            with: Some(if is_empty(other) { id.to_string() } else { format!("{id} stream={name}") }),
+            from_line: None,
+        };
+        let (on_stdout, on_stderr) = (read_on("stdout", stderr), read_on("stderr", stdout));
+        let (a, b) = preview::cut_pair((stdout, &on_stdout), (stderr, &on_stderr), budget_chars);
+        let shown = |preview, read_on| Self { preview, read_on, ..Self::default() };
+        (shown(a, on_stdout), shown(b, on_stderr))
     }
 
     /// Reads both streams of a command and cuts them to one budget.
-    pub(super) async fn streams(output: &Output, budget: Budget) -> Result<(Self, Self), Error> {
+    pub(super) async fn streams(output: &Output, id: &TaskId, budget: Budget) -> Result<(Self, Self), Error> {
         let stdout = output.text(Stream::Stdout, 0, budget.chars).await?;
         let stderr = output.text(Stream::Stderr, 0, budget.chars).await?;
-        let (stdout, stderr) = Self::pair(&stdout, &stderr, budget.chars);
+        let (stdout, stderr) = Self::pair(&stdout, &stderr, id, budget.chars);
         // The names of hidden characters take more room than the characters.
         let size = |shown: &Self| shown.preview.as_ref().map_or(Room::NONE, |shown| safe_size(&shown.text));
         let (a, b) = budget.room.split(size(&stdout), size(&stderr));
@@ -53,9 +62,18 @@ impl StreamPreview {
     }
 
     /// Reads everything printed from a position on, in order of arrival, and makes the file when something is left out.
-    pub(super) async fn merged(output: &Output, from: u64, budget: Budget) -> Result<Self, Error> {
+    pub(super) async fn merged(
+        output: &Output,
+        id: &TaskId,
+        from: u64,
+        budget: Budget,
+    ) -> Result<Self, Error> {
         let text = output.text(Stream::Merged, from, budget.chars).await?;
-        let shown = Self { is_lost: output.is_lost(), ..Self::of(&text, budget.chars) };
+        let fits = matches!(&text, Text::Whole(text) if text.len() <= budget.chars && budget.room.excess(text).is_none());
+        let from_line = if from > 0 && !fits { Some(output.line_at(from).await?) } else { None };
+        let read_on = ReadOn { with: Some(id.to_string()), from_line };
+        let preview = preview::cut_with(&text, budget.chars, &read_on);
+        let shown = Self { is_lost: output.is_lost(), preview, read_on, ..Self::default() };
         Ok(shown.within(budget.room).keep(output, Stream::Merged).await)
     }
 
@@ -66,7 +84,7 @@ impl StreamPreview {
             // Blank lines at the end are no part of a receipt.
             let text = shown.text.trim_end_matches('\n');
             if room.excess(&SafeText::lines(text)).is_some() {
-                *shown = Preview { text: fit_output(text, room), truncated: true };
+                *shown = Preview { text: fit_output(text, room, &self.read_on), truncated: true };
             }
         }
         self
@@ -99,6 +117,11 @@ impl StreamPreview {
     #[must_use]
     pub fn truncated(&self) -> bool {
         self.is_lost || self.preview.as_ref().is_some_and(|preview| preview.truncated)
+    }
+
+    /// Tells whether TaskOutput can read what is missing.
+    pub(super) fn can_be_read_on(&self) -> bool {
+        self.truncated() && !self.is_lost
     }
 
     /// Adds its file to a list; returns its index there.

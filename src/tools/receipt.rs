@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::budget::{RECEIPT_CHARS, Room};
-use crate::envelope::{SafeText, ToolError, one_line, preview};
+use crate::envelope::preview::{self, ReadOn};
+use crate::envelope::{SafeText, ToolError, one_line};
 
 /// Stands for output that an envelope no longer holds: it was compacted.
 pub(super) const LEFT_OUT: &str = "(left out)";
@@ -243,7 +244,7 @@ impl Receipt {
                     Part::Line(Line { text, fields }) => (text.clone(), fields.clone()),
                     Part::Output { title, field, text } => {
                         let room = rooms.get(&block.pointer_to(field)).copied().unwrap_or(Room::NONE);
-                        let shown = SafeText::lines(&fit_output(text, room));
+                        let shown = SafeText::lines(&fit_output(text, room, &ReadOn::default()));
                         (format!("{title}:\n{}", shown.trim_end_matches('\n')), vec![(*field).to_owned()])
                     }
                 };
@@ -275,10 +276,10 @@ pub(super) fn safe_size(output: &str) -> Room {
 
 /// Cuts output so that a receipt shows it within a room. The original is cut, so that its marker counts correctly; where
 /// the names of hidden characters, wide characters or many short lines make the result too long, less of it is kept.
-pub(super) fn fit_output(output: &str, room: Room) -> String {
+pub(super) fn fit_output(output: &str, room: Room, read_on: &ReadOn) -> String {
     let mut budget = room.chars;
     loop {
-        let cut = preview::recut(output, budget);
+        let cut = preview::recut(output, budget, read_on);
         match room.excess(&SafeText::lines(&cut)) {
             None => return cut,
             Some((has, may)) => budget = budget.min(cut.chars().count()) * may / has,

@@ -366,20 +366,21 @@ pub(super) fn dropped_line(dropped_bytes: u64) -> Option<String> {
     (dropped_bytes > 0).then(|| format!("{dropped_bytes} bytes from the middle of the output were not kept."))
 }
 
-/// Ends a receipt with the files, as listed below `parent` in the result, and the bytes missing from them.
-pub(super) fn with_files(
+/// Ends the receipt of a command with the bytes that were not kept, and how the rest is read: with TaskOutput. Recordings
+/// from before that was possible name the files.
+pub(super) fn with_rest(
     receipt: Receipt,
-    parent: &str,
+    output_id: Option<&TaskId>,
     artifacts: &[Artifact],
     dropped_bytes: u64,
 ) -> Receipt {
-    let files = Block::about("/result").artifacts("Artifacts:", parent, artifacts);
-    receipt.push(files).lines(dropped_line(dropped_bytes))
-}
-
-/// The default of an option that is on unless switched off.
-pub(super) fn yes() -> bool {
-    true
+    let files = if output_id.is_some() { &[] } else { artifacts };
+    let files = Block::about("/result").artifacts("Artifacts:", "", files);
+    let receipt = receipt.push(files).lines(dropped_line(dropped_bytes));
+    match output_id {
+        Some(id) => receipt.next(&format!("TaskOutput {id} with `lines` or `match` to read the rest.")),
+        None => receipt,
+    }
 }
 
 pub(super) fn is_false(value: &bool) -> bool {

@@ -11,10 +11,12 @@ use serde::{Deserialize, Serialize};
 use super::budget::Budget;
 use super::errors::unusable;
 use super::preview::{Cursor, StreamPreview};
-use super::receipt::{Artifact, LEFT_OUT, Receipt};
+pub use super::reading::Reading;
+use super::reading::{self, Streams, Wanted};
+use super::receipt::{Artifact, LEFT_OUT, Line, Receipt};
 use super::task::{self, Kind, Notes, Waiting};
 use super::verb::{Context, Done, Hints, Verb};
-use crate::envelope::preview::Text;
+use crate::envelope::preview::{Preview, Text};
 use crate::envelope::{Envelope, TaskId, ToolError};
 use crate::runtime::{Stream, TaskStatus, TaskView, Until};
 
@@ -27,11 +29,18 @@ pub(super) struct TaskOutput;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
-    /// Id of the pilothouse task, `task_…`.
+    /// `task_…`, as ExecCommand gave it.
     task_id: String,
-    /// Wait; false: answer at once.
-    #[serde(default = "task::yes")]
-    block: bool,
+    /// Only these lines, from 1: "20000-20050", "20000-", or "-50" for the last 50.
+    lines: Option<String>,
+    /// Only lines with this regular expression, of all or of `lines`.
+    r#match: Option<String>,
+    /// Lines around each match, 50 at most.
+    context: Option<u64>,
+    /// Lines of one stream alone.
+    stream: Option<Streams>,
+    /// Wait. Default: true, but false with `lines` or `match`.
+    block: Option<bool>,
     /// Longest wait, 45000 ms at most.
     #[serde(default = "default_wait")]
     timeout_ms: u64,
@@ -40,8 +49,7 @@ pub(super) struct Input {
     /// `auto`: the screen while a full-screen program runs, else the transcript.
     #[serde(default)]
     view: View,
-    /// Most output to show, in tokens of about 4 characters, 64000 at most. Default: 8000. What is cut
-    /// is in a file the answer names.
+    /// Output to show, 64000 at most. Default: 8000.
     max_output_tokens: Option<u64>,
 }
 
@@ -113,6 +121,9 @@ struct TaskReading {
     next_cursor: String,
     /// What the preview shows.
     view: Seen,
+    /// Which lines were read; present only with `lines` or `match`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reading: Option<Reading>,
     /// Files with the exact output; absent when nothing was left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     artifacts: Vec<Artifact>,
@@ -146,6 +157,8 @@ pub struct Complete {
     pub output: StreamPreview,
     /// Whether that is the transcript or the screen.
     pub seen: Seen,
+    /// Which lines that are, if lines were asked for.
+    pub reading: Option<Reading>,
     /// Where to read on.
     pub next: Cursor,
     /// The time now.
@@ -155,7 +168,7 @@ pub struct Complete {
 /// Makes the canonical envelope.
 #[must_use]
 pub fn project(complete: &Complete) -> Envelope {
-    let Complete { retrieval, task, output, seen, next, now } = complete;
+    let Complete { retrieval, task, output, seen, reading, next, now } = complete;
     let mut artifacts = Vec::new();
     let output_artifact = output.list_artifact(&mut artifacts);
     let reading = TaskReading {
@@ -168,6 +181,7 @@ pub fn project(complete: &Complete) -> Envelope {
         output_lost: output.is_lost,
         next_cursor: next.to_string(),
         view: *seen,
+        reading: reading.clone(),
         artifacts,
         output_artifact,
         dropped_bytes: output.dropped_bytes,
@@ -184,7 +198,8 @@ impl Verb for TaskOutput {
     const TITLE: &'static str = "Read a task's output";
     const DESCRIPTION: &'static str = "\
 Reads the output of a shell command (pilothouse task) and waits for it: for its end, or with `since`, the `next_cursor` of an \
-earlier answer, for the next new output. Use it instead of sleeping in a command. `block: false` looks without waiting.
+earlier answer, for the next new output. Use it instead of sleeping in a command. `block: false` looks without waiting. What any \
+answer left out is read with `lines` or `match`, by the id in its cut line.
 
 `retrieval_status` other than `success` means that the wait is over and the task goes on. A full-screen program is shown as its \
 screen. `task_id` is one that ExecCommand gave you, not of your client's own tasks.";
@@ -193,6 +208,8 @@ screen. `task_id` is one that ExecCommand gave you, not of your client's own tas
     const EXAMPLES: &'static [(&'static str, &'static str)] = &[
         ("Wait for the end and read all", r#"{"task_id":"task_4k2m9x7q"}"#),
         ("Read what is there now", r#"{"task_id":"task_4k2m9x7q","block":false}"#),
+        ("Read lines that an answer left out", r#"{"task_id":"task_4k2m9x7q","lines":"20000-20050"}"#),
+        ("Search the output", r#"{"task_id":"task_4k2m9x7q","match":"(?i)error","context":2}"#),
     ];
     const ALIASES: &'static [(&'static str, &'static str)] = &[("timeout", "timeout_ms")];
     const CLAMPED: &'static [(&'static str, u64, u64)] = &[("timeout_ms", 0, LONGEST_WAIT_MS)];
@@ -201,20 +218,24 @@ screen. `task_id` is one that ExecCommand gave you, not of your client's own tas
     type Result = Retrieved;
 
     async fn run(cx: Context<'_>, input: Input) -> Result<Done, ToolError> {
+        let wanted = wanted(&input)?;
         let id = cx.task(&input.task_id).await?.id.clone();
         let since = since(cx, &id, input.since.as_deref())?;
-        if input.block {
+        if input.block.unwrap_or(wanted.is_none()) {
             let wait = Duration::from_millis(input.timeout_ms.min(LONGEST_WAIT_MS));
             cx.runtime.wait(&id, until(since), wait).await?;
         }
         // Look at the task before its output: if it has ended, all its output is there.
         let task = cx.task(id.as_str()).await?;
         let asked = Asked { since, view: input.view, budget: cx.caller.room.budget(input.max_output_tokens) };
-        let read = read(cx, &id, asked).await?;
-        let there = task.status.is_terminal() || since.is_some_and(|since| read.next > since);
-        let retrieval = retrieval(there, input.block);
-        let Read { output, seen, next } = read;
-        let complete = Complete { retrieval, task, output, seen, next, now: cx.now() };
+        let Read { output, seen, next, reading } = match wanted {
+            Some(wanted) if task.status != TaskStatus::Queued => read_lines(cx, &id, wanted, asked.budget).await?,
+            _ => read(cx, &id, asked).await?,
+        };
+        let has_lines = reading.as_ref().is_some_and(Reading::has_lines);
+        let there = task.status.is_terminal() || has_lines || since.is_some_and(|since| next > since);
+        let retrieval = retrieval(there, input.block.unwrap_or(reading.is_none()));
+        let complete = Complete { retrieval, task, output, seen, reading, next, now: cx.now() };
         Ok(Done { envelope: project(&complete), task: Some(id) })
     }
 
@@ -229,6 +250,9 @@ screen. `task_id` is one that ExecCommand gave you, not of your client's own tas
 
     fn receipt(retrieved: &Retrieved) -> Receipt {
         let task = &retrieved.task;
+        if let Some(reading) = &task.reading {
+            return task.receipt_of(reading);
+        }
         let id = &task.task_id;
         let standing = task.standing();
         let outcome = match retrieved.retrieval_status {
@@ -257,14 +281,29 @@ screen. `task_id` is one that ExecCommand gave you, not of your client's own tas
             "task/output_preview",
             Some(preview),
         );
-        let receipt = task::with_files(receipt, "task/", &task.artifacts, task.dropped_bytes);
-        if task.status.is_terminal() { receipt } else { receipt.next(&task.next_step()) }
+        let receipt = receipt.lines(task::dropped_line(task.dropped_bytes));
+        let is_cut = task.output_truncated && !task.output_lost && task.view == Seen::Transcript;
+        match task.status.is_terminal() {
+            false => receipt.next(&task.next_step()),
+            true if is_cut => receipt.next("TaskOutput with `lines` or `match` to read the rest."),
+            true => receipt,
+        }
     }
 }
 
 impl TaskReading {
     fn standing(&self) -> String {
         task::standing(self.status, self.exit_status, self.signal.as_deref(), &self.notes)
+    }
+
+    /// The receipt of lines that were read.
+    fn receipt_of(&self, reading: &Reading) -> Receipt {
+        let preview = self.output_preview.as_deref();
+        let left_out = (reading.has_lines() && preview.is_none()).then_some(LEFT_OUT);
+        Receipt::new(Line::new(reading.outcome(&self.task_id)).from(["task/reading"]))
+            .line(format!("The task {}.", task::stands(self.status, &self.standing())))
+            .output("Output", "task/output_preview", preview.or(left_out))
+            .block(reading.more())
     }
 
     fn next_step(&self) -> String {
@@ -279,6 +318,42 @@ fn retrieval(there: bool, waited: bool) -> Retrieval {
         (false, true) => Retrieval::Timeout,
         (false, false) => Retrieval::NotReady,
     }
+}
+
+/// Returns which lines are asked for, and of which stream.
+fn wanted(input: &Input) -> Result<Option<(Streams, Wanted)>, ToolError> {
+    let wanted =
+        Wanted::read(TaskOutput::NAME, input.lines.as_deref(), input.r#match.as_deref(), input.context)?;
+    let wanted = wanted.or_else(|| input.stream.map(|_| Wanted::all()));
+    let misplaced = [("since", input.since.is_some()), ("view", input.view == View::Screen)];
+    match misplaced.into_iter().find(|(_, is_given)| *is_given && wanted.is_some()) {
+        Some((field, _)) => {
+            let reason = format!("`{field}` does not go with `lines`, `match` or `stream`");
+            let hint = format!("leave `{field}` out: lines are counted from the beginning of the output");
+            Err(unusable(TaskOutput::NAME, field, reason).with_hint(hint))
+        }
+        None => Ok(wanted.map(|wanted| (input.stream.unwrap_or_default(), wanted))),
+    }
+}
+
+/// Reads lines of a task's output as it is now.
+async fn read_lines(
+    cx: Context<'_>,
+    id: &TaskId,
+    wanted: (Streams, Wanted),
+    budget: Budget,
+) -> Result<Read, ToolError> {
+    let output = cx.runtime.output(id)?;
+    if output.is_lost() {
+        let reason = format!("the output of {id} is gone: the file that kept it was removed");
+        let hint = "run the command again if you need its output";
+        return Err(unusable(TaskOutput::NAME, "task_id", reason).with_hint(hint));
+    }
+    let (reading, text) = reading::read(cx.runtime, id, wanted, budget).await?;
+    let preview = Preview { text, truncated: reading.is_cut() };
+    let output = StreamPreview { preview: Some(preview), ..StreamPreview::default() };
+    let next = Cursor::at(cx.runtime.output(id)?.position());
+    Ok(Read { output, seen: Seen::Transcript, next, reading: Some(reading) })
 }
 
 fn since(cx: Context<'_>, id: &TaskId, given: Option<&str>) -> Result<Option<Cursor>, ToolError> {
@@ -312,6 +387,7 @@ pub(super) struct Read {
     pub(super) output: StreamPreview,
     pub(super) seen: Seen,
     pub(super) next: Cursor,
+    pub(super) reading: Option<Reading>,
 }
 
 /// Reads a task's output as it is now.
@@ -332,10 +408,10 @@ pub(super) async fn read(cx: Context<'_>, id: &TaskId, asked: Asked) -> Result<R
         }
         None => {
             let from = asked.since.map_or(0, Cursor::position);
-            (Seen::Transcript, StreamPreview::merged(&output, from, asked.budget).await?)
+            (Seen::Transcript, StreamPreview::merged(&output, id, from, asked.budget).await?)
         }
     };
-    Ok(Read { output, seen, next })
+    Ok(Read { output, seen, next, reading: None })
 }
 
 #[cfg(test)]

@@ -106,5 +106,6 @@ mod tools_catalogue;
 mod tools_held;
 mod tools_live;
 mod tools_questions;
+mod tools_reading;
 mod tools_receipts;
 mod tools_rendering;

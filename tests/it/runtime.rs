@@ -70,7 +70,7 @@ impl Bench {
         let output = self.runtime.output(id).expect("output");
         match output.text(stream, 0, 100_000).await.expect("text") {
             Text::Whole(text) => text,
-            Text::Ends { head, tail } => format!("{head}…{tail}"),
+            Text::Ends { head, tail, .. } => format!("{head}…{tail}"),
         }
     }
 

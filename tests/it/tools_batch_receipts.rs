@@ -44,7 +44,7 @@ fn stopped(task: TaskView, by: Actor) -> TaskView {
 fn shown(task: TaskView, stdout: &str, stderr: &str, tokens: Option<u64>) -> ItemOutcome {
     let text = |text: &str| Text::Whole(text.to_owned());
     let (stdout, stderr) =
-        StreamPreview::pair(&text(stdout), &text(stderr), Room::default().budget(tokens).chars);
+        StreamPreview::pair(&text(stdout), &text(stderr), &task.id, Room::default().budget(tokens).chars);
     let filed = |mut shown: StreamPreview, name: &str| {
         if shown.truncated() {
             shown.artifact = Some(PathBuf::from(format!("/state/tasks/task_4k2m9x7a/{name}.log")));

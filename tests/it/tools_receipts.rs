@@ -140,7 +140,7 @@ fn filed(mut shown: StreamPreview, path: &str) -> StreamPreview {
 }
 
 pub(crate) fn exec(task: TaskView, stdout: &str, stderr: &str, budget: usize) -> Envelope {
-    let (stdout, stderr) = StreamPreview::pair(&text(stdout), &text(stderr), budget);
+    let (stdout, stderr) = StreamPreview::pair(&text(stdout), &text(stderr), &task.id, budget);
     let stdout = filed(stdout, "/state/tasks/task_4k2m9x7a/stdout.log");
     let stderr = filed(stderr, "/state/tasks/task_4k2m9x7a/stderr.log");
     exec_command::project(&exec_command::Complete::Ended { task: Arc::new(task), stdout, stderr })
@@ -159,6 +159,7 @@ fn read(retrieval: Retrieval, task: TaskView, output: &str, seen: Seen) -> Envel
         task: Arc::new(task),
         output,
         seen,
+        reading: None,
         next,
         now: at(42),
     })
@@ -302,7 +303,8 @@ fn a_large_budget_is_cut_to_what_a_receipt_has_room_for_and_says_so() {
     assert_eq!((&result["truncated"], &result["stdout_artifact"]), (&true.into(), &0.into()));
     let receipt = render(&whole);
     assert!(receipt.chars().count() <= RECEIPT_CHARS);
-    assert!(receipt.contains("[output truncated: showing first ") && receipt.ends_with("stdout.log"));
+    assert!(receipt.contains(" of 30000 lines; read on: TaskOutput task_"), "{receipt:.200}");
+    assert!(receipt.ends_with("with `lines` or `match` to read the rest.") && !receipt.contains("stdout.log"));
 }
 
 fn exec_command_promoted_cases() -> Cases {

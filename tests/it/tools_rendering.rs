@@ -166,7 +166,7 @@ proptest! {
     fn previews_share_the_budget_and_show_true_ends(
         stdout in stream(), stderr in stream(), budget in 0_usize..6_000,
     ) {
-        let (out, err) = StreamPreview::pair(&Text::Whole(stdout.clone()), &Text::Whole(stderr.clone()), budget);
+        let (out, err) = StreamPreview::pair(&Text::Whole(stdout.clone()), &Text::Whole(stderr.clone()), &running("make").id, budget);
         let mut used = 0;
         for (whole, shown) in [(&stdout, &out), (&stderr, &err)] {
             let Some(preview) = &shown.preview else {

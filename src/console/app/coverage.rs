@@ -248,6 +248,9 @@ fn streams(record: &CallRecord) -> Result<Vec<ShownStream>, &'static str> {
         ("TaskOutput", _) if result["task"]["view"] == "screen" => {
             Err("it was shown the screen, not the transcript: read the receipt")
         }
+        ("TaskOutput", _) if result["task"]["reading"].is_object() => {
+            Err("it was shown single lines by their numbers: read the receipt")
+        }
         ("TaskOutput", _) if result["task"].is_object() => {
             let task = &result["task"];
             let cursor = |value: &Value| value.as_str()?.parse().ok().map(Cursor::position);

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::envelope::preview::recut;
+use crate::envelope::preview::{ReadOn, recut};
 use crate::envelope::{ErrorKind, ToolError};
 
 fn exec(stdout: &str, stderr: &str) -> Envelope {
@@ -103,7 +103,7 @@ fn output() -> impl Strategy<Value = String> {
         3 => "(?s).{0,200}",
         3 => prop::collection::vec("[a-zé\"\\\\\u{1F600} ]{0,50}", 0..80).prop_map(|lines| lines.join("\n")),
         1 => (0_usize..3_000).prop_map(|run| format!("start\n{}\nend", "x".repeat(run))),
-        1 => (1_usize..400).prop_map(|count| recut(&lines(count), 700)),
+        1 => (1_usize..400).prop_map(|count| recut(&lines(count), 700, &ReadOn::default())),
     ]
 }
 

@@ -8,6 +8,19 @@ fn whole(text: &str) -> Text {
     Text::Whole(text.to_owned())
 }
 
+fn cut_both(a: &Text, b: &Text, budget: usize) -> (Option<Preview>, Option<Preview>) {
+    let read_on = ReadOn::default();
+    cut_pair((a, &read_on), (b, &read_on), budget)
+}
+
+fn cut_again(preview: &str, budget: usize) -> String {
+    recut(preview, budget, &ReadOn::default())
+}
+
+fn by(with: &str) -> ReadOn {
+    ReadOn { with: Some(with.to_owned()), from_line: None }
+}
+
 fn numbered(lines: usize) -> String {
     (1..=lines).map(|n| format!("line {n}\n")).collect()
 }
@@ -32,18 +45,46 @@ fn the_marker_counts_the_lines_that_are_shown() {
     assert!(shown.truncated);
     assert_eq!(
         shown.text,
-        "line 1\nline 2\nline 3\nline 4\nline 5\nline 6\nline 7\nline 8\nline 9\n\
-         ...\n[output truncated: showing first 9 and last 8 lines]\n...\n\
+        "line 1\nline 2\nline 3\nline 4\nline 5\nline 6\nline 7\nline 8\n\
+         ...\n[output truncated: showing first 8 and last 8 of 100 lines]\n...\n\
          line 93\nline 94\nline 95\nline 96\nline 97\nline 98\nline 99\nline 100\n"
     );
 }
 
 #[test]
+fn the_marker_says_how_to_read_on_and_keeps_it_when_it_is_cut_again() {
+    let read_on = ReadOn { from_line: Some(41), ..by("task_4k2m9x7q stream=stderr") };
+    let shown = cut_with(&whole(&numbered(1000)), 900, &read_on).unwrap().text;
+    let says = " of 1000 lines from line 41; read on: TaskOutput task_4k2m9x7q stream=stderr lines|match]\n";
+    assert!(shown.contains(says), "{shown}");
+    let again = cut_again(&shown, 400);
+    assert!(again.contains(says) && again.chars().count() <= 400, "{again}");
+    let first = recut(&numbered(1000), 400, &by("task_4k2m9x7q"));
+    assert!(first.contains(" of 1000 lines; read on: TaskOutput task_4k2m9x7q lines|match]\n"), "{first}");
+}
+
+#[test]
+fn markers_of_older_recordings_are_read_and_invented_ones_are_not() {
+    let old = |says: &str| format!("a\nb\n...\n[output truncated: showing first {says}]\n...\nz\n");
+    for says in ["2 and last 1 lines", "4 and last 2 characters", "2 and last 1 of 70 lines"] {
+        assert_eq!(ends(&old(says)), Some(("a\nb\n", "z\n")), "{says}");
+    }
+    for says in [
+        "3 and last 1 lines",
+        "2 and last 1 of many lines",
+        "2 and last 1 lines; read on: TaskOutput /etc/passwd lines|match",
+        "2 and last 1 lines; read on: TaskOutput task_0123456789012345678901234567890123456789 lines|match",
+    ] {
+        assert_eq!(ends(&old(says)), None, "{says}");
+    }
+}
+
+#[test]
 fn one_endless_line_is_cut_inside_and_counted_in_characters() {
     let shown = cut(&whole(&"x".repeat(9000)), 400).unwrap().text;
-    let (head, tail) = at_marker(&shown).unwrap();
+    let (head, tail) = ends(&shown).unwrap();
     let expected = format!(
-        "...\n[output truncated: showing first {} and last {} characters]\n...\n",
+        "...\n[output truncated: showing first {} and last {} of 9000 characters]\n...\n",
         head.len(),
         tail.len()
     );
@@ -77,10 +118,10 @@ fn a_json_document_is_laid_out_before_it_is_cut() {
 
 #[test]
 fn a_text_known_by_its_ends_is_always_marked() {
-    let text = Text::Ends { head: "a\nb\npart".into(), tail: "ial\ny\nz\n".into() };
+    let text = Text::Ends { head: "a\nb\npart".into(), tail: "ial\ny\nz\n".into(), lines: Some(9) };
     assert_eq!(
         cut(&text, 1000).unwrap().text,
-        "a\nb\n...\n[output truncated: showing first 2 and last 2 lines]\n...\ny\nz\n"
+        "a\nb\n...\n[output truncated: showing first 2 and last 2 of 9 lines]\n...\ny\nz\n"
     );
 }
 
@@ -95,7 +136,7 @@ fn a_stream_takes_what_the_other_leaves() {
 #[test]
 fn two_streams_over_a_small_budget_are_both_cut() {
     let (out, err) = (whole(&"o".repeat(120)), whole(&"e".repeat(120)));
-    let (out, err) = cut_pair(&out, &err, budget_chars(Some(50)));
+    let (out, err) = cut_both(&out, &err, budget_chars(Some(50)));
     assert_eq!(out, Some(Preview { text: "o".repeat(100), truncated: true }));
     assert_eq!(err, Some(Preview { text: "e".repeat(100), truncated: true }));
 }
@@ -113,12 +154,12 @@ fn tokens_have_a_default_and_a_ceiling() {
 #[test]
 fn a_preview_cut_again_keeps_true_counts() {
     let shown = cut(&whole(&numbered(1000)), 1000).unwrap().text;
-    let again = recut(&shown, 300);
+    let again = cut_again(&shown, 300);
     assert!(again.chars().count() <= 300);
-    let (head, tail) = at_marker(&again).unwrap();
+    let (head, tail) = ends(&again).unwrap();
     assert!(numbered(1000).starts_with(head) && numbered(1000).ends_with(tail), "{again}");
     assert_eq!(again.matches("[output truncated").count(), 1);
-    assert_eq!(recut(&again, 300), again);
+    assert_eq!(cut_again(&again, 300), again);
 }
 
 fn stream() -> impl Strategy<Value = String> {
@@ -137,7 +178,7 @@ proptest! {
             prop_assert!(text.trim().is_empty());
             return Ok(());
         };
-        let original = laid_out(&text).unwrap_or_else(|| text.clone());
+        let original = laid_out(&text).into_owned();
         prop_assert!(preview.text.chars().count() <= budget);
         prop_assert_eq!(preview.truncated, original.chars().count() > budget);
         if !preview.truncated {
@@ -146,7 +187,7 @@ proptest! {
         } else if budget < SMALLEST_MARKED {
             prop_assert!(original.starts_with(&preview.text));
         } else {
-            let (head, tail) = at_marker(&preview.text).expect("a marker");
+            let (head, tail) = ends(&preview.text).expect("a marker");
             prop_assert!(original.starts_with(head) && original.ends_with(tail));
             prop_assert!(head.len() + tail.len() < original.len());
         }
@@ -157,15 +198,16 @@ proptest! {
         let mut items: Vec<serde_json::Value> = many.into_iter().map(Into::into).collect();
         items.insert(at.min(items.len()), long.into());
         let printed = serde_json::Value::from(items).to_string();
-        let laid_out = laid_out(&printed).expect("within bounds");
+        let laid_out = pretty::laid_out(&printed).expect("within bounds");
         let cut = cut(&whole(&printed), budget).expect("not blank");
-        let expected = Readable::Whole(laid_out.into()).cut(budget);
+        let read_on = ReadOn::default();
+        let expected = Readable { text: Shown::All(laid_out.into()), read_on: &read_on }.cut(budget);
         prop_assert_eq!(cut, expected);
     }
 
     #[test]
     fn two_previews_share_one_budget(a in stream(), b in stream(), budget in 0_usize..1200) {
-        let (a, b) = cut_pair(&whole(&a), &whole(&b), budget);
+        let (a, b) = cut_both(&whole(&a), &whole(&b), budget);
         let length = |preview: Option<Preview>| preview.map_or(0, |preview| preview.text.chars().count());
         prop_assert!(length(a) + length(b) <= budget);
     }
@@ -173,8 +215,8 @@ proptest! {
     #[test]
     fn a_preview_cut_again_fits(text in stream(), budget in 200_usize..1200, less in 200_usize..1200) {
         let Some(preview) = cut(&whole(&text), budget) else { return Ok(()) };
-        let again = recut(&preview.text, less);
+        let again = cut_again(&preview.text, less);
         prop_assert!(again.chars().count() <= less);
-        prop_assert_eq!(recut(&again, less), again);
+        prop_assert_eq!(cut_again(&again, less), again);
     }
 }

@@ -63,7 +63,12 @@ impl Transcript {
         self.screen.resize(size);
     }
 
-    /// Returns the text; no control characters but line feeds and tabs.
+    /// Takes the text that cannot change any more.
+    pub fn take_final(&mut self) -> String {
+        self.screen.rows.take_final()
+    }
+
+    /// Returns the text, but for what was taken; no control characters but line feeds and tabs.
     #[must_use]
     pub fn finish(mut self) -> String {
         self.scanner.finish(&mut self.screen);

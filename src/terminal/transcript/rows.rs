@@ -91,6 +91,11 @@ impl Rows {
         self.rows.truncate(row);
     }
 
+    /// Takes the finished text.
+    pub(super) fn take_final(&mut self) -> String {
+        std::mem::take(&mut self.finished)
+    }
+
     /// Returns the text.
     pub(super) fn into_text(mut self) -> String {
         while self.rows.len() > 1 {

@@ -67,8 +67,7 @@ pub(super) struct Input {
     /// Processes it leaves behind when its shell exits: `end` or `keep` them.
     #[serde(default)]
     leftovers: Leftovers,
-    /// Most output to show, in tokens of about 4 characters, 64000 at most. Default: 8000. What is cut
-    /// is in a file the answer names.
+    /// Output to show, in tokens of 4 characters, 64000 at most. Default: 8000. TaskOutput reads the rest.
     max_output_tokens: Option<u64>,
     /// Why you run it, in one line, for the operator.
     description: Option<String>,
@@ -144,7 +143,7 @@ another way. What awaits the operator has not run: wait with TaskOutput, never s
         let complete = match outcome {
             ExecOutcome::Completed(task) => ended(cx.runtime, task, budget).await?,
             ExecOutcome::Promoted(task) => {
-                let output = StreamPreview::merged(&cx.runtime.output_of(&task)?, 0, budget).await?;
+                let output = StreamPreview::merged(&cx.runtime.output_of(&task)?, &task.id, 0, budget).await?;
                 Complete::Promoted { task, output }
             }
             ExecOutcome::Held(task) => Complete::Held { task },
@@ -234,10 +233,10 @@ fn yield_after(asked_ms: u64) -> Duration {
 async fn ended(runtime: &Handle, task: Arc<TaskView>, budget: Budget) -> Result<Complete, ToolError> {
     let output = runtime.output_of(&task)?;
     if task.tty {
-        let stdout = StreamPreview::merged(&output, 0, budget).await?;
+        let stdout = StreamPreview::merged(&output, &task.id, 0, budget).await?;
         return Ok(Complete::Ended { task, stdout, stderr: StreamPreview::default() });
     }
-    let (stdout, stderr) = StreamPreview::streams(&output, budget).await?;
+    let (stdout, stderr) = StreamPreview::streams(&output, &task.id, budget).await?;
     let stdout = stdout.keep(&output, Stream::Stdout).await;
     let stderr = stderr.keep(&output, Stream::Stderr).await;
     Ok(Complete::Ended { task, stdout, stderr })

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ExecCommand;
-use crate::envelope::Envelope;
+use crate::envelope::{Envelope, TaskId};
 use crate::runtime::TaskView;
 use crate::tools::preview::StreamPreview;
 use crate::tools::receipt::{Artifact, LEFT_OUT, Line, Receipt};
@@ -40,6 +40,9 @@ pub(in crate::tools) struct Completed {
     truncated: bool,
     /// How long it ran, in milliseconds.
     duration_ms: u64,
+    /// What TaskOutput reads on with in what was left out; absent when nothing was, or when it is gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    output_id: Option<TaskId>,
     /// Files with exact streams; absent when nothing was left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     artifacts: Vec<Artifact>,
@@ -135,6 +138,7 @@ fn completed(task: &TaskView, stdout: &StreamPreview, stderr: &StreamPreview) ->
         stderr_preview: stderr.text(),
         truncated: stdout.truncated() || stderr.truncated(),
         duration_ms: task::ran_ms(task),
+        output_id: [stdout, stderr].into_iter().any(StreamPreview::can_be_read_on).then(|| task.id.clone()),
         artifacts,
         stdout_artifact,
         stderr_artifact,
@@ -179,7 +183,7 @@ impl Completed {
             .output("stdout", "stdout_preview", self.stdout_preview.as_deref())
             .output("stderr", "stderr_preview", self.stderr_preview.as_deref())
             .output("Output", "truncated", is_left_out.then_some(LEFT_OUT));
-        task::with_files(receipt, "", &self.artifacts, self.dropped_bytes)
+        task::with_rest(receipt, self.output_id.as_ref(), &self.artifacts, self.dropped_bytes)
     }
 }
 
@@ -192,8 +196,7 @@ impl Promoted {
         let receipt = Receipt::new(Line::new("Command promoted to background task").from(["disposition"]))
             .line(task)
             .output("Initial output", "initial_output_preview", Some(output));
-        task::with_files(receipt, "", &self.artifacts, 0)
-            .next(task::next_steps(self.task_handle.accepts_input))
+        receipt.next(task::next_steps(self.task_handle.accepts_input))
     }
 }
 

@@ -47,8 +47,7 @@ pub(in crate::tools) struct Item {
     /// It is ended after so many ms, 250 to 30000.
     #[serde(default = "default_yield")]
     yield_time_ms: u64,
-    /// Most output to show of it, in tokens of about 4 characters, 64000 at most. Default: 8000. What is cut is in
-    /// a file the answer names.
+    /// Output to show of it. Default: 8000.
     pub(super) max_output_tokens: Option<u64>,
     /// The fields for interaction that the item was given.
     #[serde(skip)]

@@ -7,15 +7,18 @@ use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::result::{BatchResult, ItemResult, ItemStatus, SkipReason};
+use crate::envelope::preview::ReadOn;
 use crate::envelope::{SafeText, mask};
 use crate::tools::budget::Room;
-use crate::tools::receipt::{Block, LEFT_OUT, Line, PATH_CHARS, Receipt, fit_output, safe_line};
+use crate::tools::receipt::{Block, LEFT_OUT, Line, Receipt, fit_output, safe_line};
 use crate::tools::task::{self, Failure, Notes};
 
 /// Longest command shown; only the first of several lines is.
 const CMD_CHARS: usize = 120;
 /// Longest message shown for an item that could not be run.
 const MESSAGE_CHARS: usize = 300;
+/// Longest line about how to read the rest.
+const READ_ON_CHARS: usize = 60;
 /// Longest line about bytes that were not kept.
 const DROPPED_CHARS: usize = 80;
 
@@ -78,21 +81,19 @@ pub fn sent_of_batch(result: &Value) -> Option<Vec<SentItem>> {
     Some(result.items.iter().map(item).collect())
 }
 
-/// Returns what each stream may take in a receipt of at most so much, by its pointer, leaving space for the files it may
-/// have to name: paths of at most `path_chars` characters.
-pub(super) fn rooms_beside(result: &BatchResult, path_chars: usize, room: Room) -> HashMap<String, Room> {
-    let path = "/".repeat(path_chars.min(PATH_CHARS));
-    let files =
-        ["artifacts:", &path, &path, &" ".repeat(DROPPED_CHARS)].map(|line| Line::exact(line.to_owned()));
-    let with_files = |(at, item): (usize, &ItemResult)| {
+/// Returns what each stream may take in a receipt of at most so much, by its pointer, leaving space for how to read the
+/// rest.
+pub(super) fn rooms_beside(result: &BatchResult, room: Room) -> HashMap<String, Room> {
+    let rest = [READ_ON_CHARS, DROPPED_CHARS].map(|chars| Line::exact(" ".repeat(chars)));
+    let with_rest = |(at, item): (usize, &ItemResult)| {
         let has_output = [&item.stdout_preview, &item.stderr_preview]
             .into_iter()
             .flatten()
             .any(|text| !text.trim().is_empty());
-        let bare = ItemResult { artifacts: Vec::new(), dropped_bytes: 0, ..item.clone() };
-        block((at, &bare)).lines(if has_output { files.to_vec() } else { Vec::new() })
+        let bare = ItemResult { output_id: None, artifacts: Vec::new(), dropped_bytes: 0, ..item.clone() };
+        block((at, &bare)).lines(if has_output { rest.to_vec() } else { Vec::new() })
     };
-    let blocks = result.items.iter().enumerate().map(with_files);
+    let blocks = result.items.iter().enumerate().map(with_rest);
     blocks.fold(results(result), Receipt::push).rooms(room)
 }
 
@@ -112,7 +113,10 @@ pub(super) fn fit(result: &mut BatchResult) {
             let room = rooms.get(&format!("{pointer}/{field}")).copied().unwrap_or_default();
             let text = preview.as_deref().unwrap_or_default().trim_end_matches('\n');
             if room.excess(&SafeText::lines(text)).is_some() {
-                *preview = Some(fit_output(text, room)).filter(|cut| !cut.trim().is_empty());
+                let stream = field.trim_end_matches("_preview");
+                let with = item.output_id.as_ref().map(|id| format!("{id} stream={stream}"));
+                let read_on = ReadOn { with, from_line: None };
+                *preview = Some(fit_output(text, room, &read_on)).filter(|cut| !cut.trim().is_empty());
                 item.truncated = true;
             }
         }
@@ -123,6 +127,8 @@ pub(super) fn fit(result: &mut BatchResult) {
 fn block((at, item): (usize, &ItemResult)) -> Block {
     let is_left_out = item.truncated && item.stdout_preview.is_none() && item.stderr_preview.is_none();
     let left_over = item.leftover_processes.as_ref();
+    let read_on = item.output_id.as_ref().filter(|_| item.truncated);
+    let read_on = read_on.map(|id| format!("read on: TaskOutput {id} lines|match"));
     let line = |text: &str| Line::exact(safe_line(text, MESSAGE_CHARS));
     let message = item.error.as_ref().map(|failure| line(&failure.message).from(["error/message"]));
     Block::about(pointer(at))
@@ -131,8 +137,9 @@ fn block((at, item): (usize, &ItemResult)) -> Block {
         .lines(left_over.map(|left| line(&left.sentence())))
         .output("stdout", "stdout_preview", item.stdout_preview.as_deref())
         .output("stderr", "stderr_preview", item.stderr_preview.as_deref())
-        .artifacts("artifacts:", "", &item.artifacts)
+        .artifacts("artifacts:", "", if item.output_id.is_some() { &[] } else { &item.artifacts })
         .lines(task::dropped_line(item.dropped_bytes))
+        .lines(read_on.map(Line::exact))
         .headed(Line::exact(format!("[{}] {}", item.index, echo(&item.cmd))).from(["", "index", "cmd"]))
 }
 

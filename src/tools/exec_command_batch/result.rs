@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{ExecCommandBatch, receipt};
-use crate::envelope::{Actor, Envelope, mask};
+use crate::envelope::{Actor, Envelope, TaskId, mask};
 use crate::runtime::{TaskStatus, TaskView};
 use crate::tools::preview::StreamPreview;
 use crate::tools::receipt::Artifact;
@@ -118,6 +118,9 @@ pub(super) struct ItemResult {
     pub(super) timed_out: bool,
     /// How long it ran, in milliseconds; null when it did not.
     pub(super) duration_ms: Option<u64>,
+    /// What TaskOutput reads on with in what was left out; absent when nothing was, or when it is gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) output_id: Option<TaskId>,
     /// Why it was rejected or could not be run; null for one that ran, and for one that was skipped.
     pub(super) error: Option<Failure>,
     /// Why it was skipped, present only then.
@@ -160,6 +163,7 @@ impl BatchResult {
     pub(super) fn fitted(complete: &Complete) -> Self {
         let mut result = Self::of(complete);
         receipt::fit(&mut result);
+        result.items.iter_mut().filter(|item| !item.truncated).for_each(|item| item.output_id = None);
         result
     }
 
@@ -240,6 +244,7 @@ impl ItemResult {
             truncated: stdout.truncated() || stderr.truncated(),
             timed_out: notes.timed_out,
             duration_ms: Some(task::ran_ms(task)),
+            output_id: (!stdout.is_lost).then(|| task.id.clone()),
             error: interrupted.or(notes.error),
             signal: task::signal(task),
             stopped_by: notes.stopped_by,

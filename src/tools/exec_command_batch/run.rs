@@ -23,8 +23,6 @@ use crate::tools::verb::{Context, Verb};
 const UNSUPPORTED_FIELD: &str = "unsupported_batch_command_field";
 /// The error kind of the item in flight when the call is withdrawn.
 const CANCELLED: &str = "cancelled";
-/// Longest file name in a command's folder, with the slash before it.
-const FILE_CHARS: usize = 11;
 
 /// Waits until the batch may begin: the operator may have paused agent calls, or want to approve it.
 pub(super) async fn admit(cx: &Context<'_>, input: &Input) -> Result<(), ToolError> {
@@ -119,7 +117,8 @@ impl Batch<'_> {
         };
         let read = async {
             let output = self.cx.runtime.output_of(&task)?;
-            StreamPreview::streams(&output, self.cx.caller.room.budget(item.max_output_tokens)).await
+            let budget = self.cx.caller.room.budget(item.max_output_tokens);
+            StreamPreview::streams(&output, &task.id, budget).await
         };
         match read.await {
             Ok((stdout, stderr)) => ItemOutcome::Ended { task, stdout, stderr },
@@ -152,12 +151,7 @@ impl Batch<'_> {
     /// Cuts each stream to what the receipt has room for, and writes files for those that were cut.
     async fn file(&mut self) {
         let result = BatchResult::of(&self.complete());
-        let folder = |outcome: &ItemOutcome| match outcome {
-            ItemOutcome::Ended { task, .. } => task.folder.as_os_str().len(),
-            _ => 0,
-        };
-        let longest = self.outcomes.iter().map(folder).max().unwrap_or_default();
-        let rooms = rooms_beside(&result, longest + FILE_CHARS, self.cx.caller.room);
+        let rooms = rooms_beside(&result, self.cx.caller.room);
         let room = |at: usize, field: &str| rooms.get(&format!("{}/{field}", pointer(at))).copied();
         for (at, outcome) in self.outcomes.iter_mut().enumerate() {
             if let ItemOutcome::Ended { task, stdout, stderr } = outcome

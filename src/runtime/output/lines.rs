@@ -1,0 +1,231 @@
+//! The output of a task, line by line, as previews show it: in bounded memory, however much the task wrote.
+
+use std::fs::File;
+
+use super::{Error, Layout, Output, Stream, WHOLE_BYTES, blocking, live_tail};
+use crate::envelope::preview::laid_out;
+use crate::terminal::{LogBytes as _, Size, Transcript, clean};
+
+/// Bytes of one line that are read. How many follow is said in the line.
+const LINE_BYTES: usize = 256 << 10;
+
+/// What stands in a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Piece<'a> {
+    /// A line, cleaned, without its end.
+    Line(&'a str),
+    /// So many bytes that were not kept.
+    Gap(u64),
+}
+
+impl Output {
+    /// Hands each line of a stream to `take`, with a state, until that returns false; returns the state. Lines are those
+    /// that previews of the whole stream show: a JSON document is laid out, overwritten text is what came last.
+    ///
+    /// # Errors
+    /// When the log cannot be read.
+    pub async fn fold_lines<S: Send + 'static>(
+        &self,
+        stream: Stream,
+        state: S,
+        mut take: impl FnMut(&mut S, Piece<'_>) -> bool + Send + 'static,
+    ) -> Result<S, Error> {
+        let own = self.clone();
+        blocking(move || {
+            let mut state = state;
+            own.lines_now(stream, &mut |piece| take(&mut state, piece))?;
+            Ok(state)
+        })
+        .await
+    }
+
+    /// Returns the number of the line that an offset in the merged log lies in, counted from 1.
+    ///
+    /// # Errors
+    /// When the log cannot be read.
+    pub async fn line_at(&self, offset: u64) -> Result<u64, Error> {
+        let own = self.clone();
+        blocking(move || own.line_at_now(offset)).await
+    }
+
+    pub(super) fn line_at_now(&self, offset: u64) -> Result<u64, Error> {
+        let before = Self { end: self.end.min(offset), io: None, ..self.clone() };
+        let layout = before.layout(Stream::Merged)?;
+        let file = before.open()?;
+        let ends_line = offset > 0 && before.read(&file, &layout, layout.total() - 1, 1)? == b"\n";
+        Ok(before.count(&file, &layout, None)? + u64::from(ends_line || offset == 0))
+    }
+
+    /// Counts the lines of a stream.
+    pub(super) fn count(&self, file: &File, layout: &Layout, live: Option<&[u8]>) -> Result<u64, Error> {
+        let mut lines = 0;
+        self.read_lines(file, layout, live, &mut |piece| {
+            lines += u64::from(matches!(piece, Piece::Line(_)));
+            true
+        })?;
+        Ok(lines)
+    }
+
+    fn lines_now(&self, stream: Stream, take: &mut dyn FnMut(Piece<'_>) -> bool) -> Result<(), Error> {
+        let (layout, file) = (self.layout(stream)?, self.open()?);
+        let live = self.io.as_ref().and_then(|io| live_tail(io, stream));
+        if layout.dropped > 0 || live.is_some() || layout.total() > WHOLE_BYTES {
+            let missing = self.dropped(stream)?.saturating_sub(layout.dropped);
+            let layout = layout.followed_by_gap(missing);
+            return self.read_lines(&file, &layout, live.as_deref(), take);
+        }
+        let bytes = self.read(&file, &layout, 0, layout.total())?;
+        let text = clean(&bytes, self.origin, layout.first_size);
+        laid_out(&text).lines().all(|line| take(Piece::Line(line)));
+        Ok(())
+    }
+
+    fn read_lines(
+        &self,
+        file: &File,
+        layout: &Layout,
+        live: Option<&[u8]>,
+        take: &mut dyn FnMut(Piece<'_>) -> bool,
+    ) -> Result<(), Error> {
+        let transcript = |size: Size| Transcript::new(self.origin, size);
+        let mut lines = Lines { transcript: transcript(layout.first_size), text: String::new(), run: 0, take };
+        for at in 0..=layout.segments.len() {
+            if let Some((_, bytes)) = layout.gaps.iter().find(|(before, _)| *before == at) {
+                if !lines.end(transcript(layout.last_size)) || !(lines.take)(Piece::Gap(*bytes)) {
+                    return Ok(());
+                }
+            }
+            let Some(&(start, length)) = layout.segments.get(at) else { break };
+            let mut goes_on = true;
+            let read = file.for_each_block(start..start + length, |_, block| {
+                goes_on = lines.feed(block);
+                goes_on
+            });
+            read.map_err(Error::io("read", self.log()))?;
+            if !goes_on {
+                return Ok(());
+            }
+        }
+        if lines.feed(live.unwrap_or_default()) {
+            lines.end(transcript(layout.last_size));
+        }
+        Ok(())
+    }
+}
+
+/// Lines being made from bytes.
+struct Lines<'a> {
+    transcript: Transcript,
+    /// Text that is final, of a line that is not whole yet.
+    text: String,
+    /// Bytes since a line began or was begun anew.
+    run: usize,
+    take: &'a mut dyn FnMut(Piece<'_>) -> bool,
+}
+
+impl Lines<'_> {
+    /// Feeds bytes and hands on the lines that are final. Returns whether more are wanted.
+    fn feed(&mut self, bytes: &[u8]) -> bool {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let end = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
+            let (run, after) = rest.split_at(end);
+            let kept = run.len().min(LINE_BYTES.saturating_sub(self.run));
+            self.transcript.feed(&run[..kept]);
+            self.run += run.len();
+            let (line_end, later) = after.split_at(after.len().min(1));
+            if !line_end.is_empty() {
+                self.say_what_is_missing();
+                self.transcript.feed(line_end);
+                self.run = 0;
+            }
+            rest = later;
+        }
+        let fresh = self.transcript.take_final();
+        self.hand_on(&fresh)
+    }
+
+    fn say_what_is_missing(&mut self) {
+        if let Some(missing @ 1..) = self.run.checked_sub(LINE_BYTES) {
+            self.transcript.feed(format!(" …(+{missing} bytes)").as_bytes());
+        }
+    }
+
+    /// Hands on whole lines.
+    fn hand_on(&mut self, fresh: &str) -> bool {
+        for part in fresh.split_inclusive('\n') {
+            self.text.push_str(part.trim_end_matches('\n'));
+            // Rows of a terminal that wrap without end are no one line.
+            if part.ends_with('\n') || self.text.len() > 4 * LINE_BYTES {
+                let goes_on = (self.take)(Piece::Line(&self.text));
+                self.text.clear();
+                if !goes_on {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// Hands on what is left and begins anew.
+    fn end(&mut self, next: Transcript) -> bool {
+        self.say_what_is_missing();
+        self.run = 0;
+        let rest = std::mem::replace(&mut self.transcript, next).finish();
+        if !self.hand_on(&rest) {
+            return false;
+        }
+        let last = std::mem::take(&mut self.text);
+        last.is_empty() || (self.take)(Piece::Line(&last))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::terminal::Origin;
+
+    /// Reads bytes line by line, in pieces of so many.
+    fn read(bytes: &[u8], piece: usize) -> Vec<String> {
+        let mut all = Vec::new();
+        let take: &mut dyn FnMut(Piece<'_>) -> bool = &mut |piece| {
+            all.extend(match piece {
+                Piece::Line(line) => Some(line.to_owned()),
+                Piece::Gap(_) => None,
+            });
+            true
+        };
+        let size = Size::clamped(20, 3);
+        let transcript = Transcript::new(Origin::Pipe, size);
+        let mut lines = Lines { transcript, text: String::new(), run: 0, take };
+        for piece in bytes.chunks(piece) {
+            assert!(lines.feed(piece));
+        }
+        lines.end(Transcript::new(Origin::Pipe, size));
+        all
+    }
+
+    proptest! {
+        #[test]
+        fn lines_are_those_of_the_whole_text(
+            text in "([a-zé\u{1F600}]{0,9}|\n|\r|\t|\u{8}|\u{1b}\\[[ABCDKJ]|\u{1b}\\[2;3H){0,60}",
+            piece in 1_usize..70,
+        ) {
+            let whole = clean(text.as_bytes(), Origin::Pipe, Size::clamped(20, 3));
+            prop_assert_eq!(read(text.as_bytes(), piece), whole.lines().collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn a_line_without_end_takes_no_more_room_than_it_may() {
+        let long = [b"x".repeat(LINE_BYTES + 5), b"\nnext\n".to_vec(), b"y".repeat(LINE_BYTES + 7)].concat();
+        let lines = read(&long, 4_000);
+        assert_eq!(lines.len(), 3);
+        assert!(lines[0].len() < LINE_BYTES + 20 && lines[0].ends_with("x …(+5 bytes)"));
+        assert!(lines[1] == "next" && lines[2].ends_with("y …(+7 bytes)"));
+        let bar = "working 10%\r".repeat(LINE_BYTES / 4);
+        assert_eq!(read(bar.as_bytes(), 4_000), ["working 10%"]);
+    }
+}

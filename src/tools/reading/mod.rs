@@ -1,0 +1,215 @@
+//! Reading on in output that was cut: which lines TaskOutput is asked for. What an answer has room for is decided in
+//! [`page`].
+
+mod page;
+mod read;
+
+pub use read::Reading;
+pub(super) use read::read;
+
+use std::str::FromStr;
+
+use regex::{Regex, RegexBuilder};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::errors::unusable;
+use crate::envelope::{ToolError, one_line};
+use crate::runtime::Stream;
+
+/// Most lines of context around a match.
+pub(super) const MOST_CONTEXT: u64 = 50;
+/// Longest pattern, in characters.
+const PATTERN_CHARS: usize = 1_000;
+/// What a compiled pattern may take, and the same for its cache: matching takes time in proportion to it.
+const PATTERN_BYTES: usize = 1 << 20;
+/// Longest explanation of what is wrong with a pattern.
+const REASON_CHARS: usize = 300;
+
+/// Which stream is read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Streams {
+    /// Everything, in order of arrival.
+    #[default]
+    Output,
+    /// Standard output alone.
+    Stdout,
+    /// Standard error alone.
+    Stderr,
+}
+
+impl From<Streams> for Stream {
+    fn from(streams: Streams) -> Self {
+        match streams {
+            Streams::Output => Self::Merged,
+            Streams::Stdout => Self::Stdout,
+            Streams::Stderr => Self::Stderr,
+        }
+    }
+}
+
+/// Lines that are asked for, counted from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lines {
+    /// From one to another, both included; without the other, to the end.
+    Range(u64, Option<u64>),
+    /// The last so many.
+    Last(u64),
+}
+
+/// A text that names no lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct NoLines;
+
+impl FromStr for Lines {
+    type Err = NoLines;
+
+    fn from_str(text: &str) -> Result<Self, NoLines> {
+        let number = |text: &str| match text.trim() {
+            // No sign.
+            digits if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
+                digits.parse::<u64>().ok().filter(|number| *number > 0).ok_or(NoLines)
+            }
+            _ => Err(NoLines),
+        };
+        match text.trim().split_once('-') {
+            None => number(text).map(|only| Self::Range(only, Some(only))),
+            Some(("", last)) => number(last).map(Self::Last),
+            Some((first, "")) => number(first).map(|first| Self::Range(first, None)),
+            Some((first, last)) => {
+                let (first, last) = (number(first)?, number(last)?);
+                if first <= last { Ok(Self::Range(first, Some(last))) } else { Err(NoLines) }
+            }
+        }
+    }
+}
+
+/// What is asked for.
+#[derive(Debug, Clone)]
+pub(super) struct Wanted {
+    pub(super) lines: Lines,
+    /// Only lines in which it is found.
+    pub(super) pattern: Option<Regex>,
+    /// Lines shown before and after each match.
+    pub(super) context: u64,
+}
+
+impl Wanted {
+    /// All lines.
+    pub(super) fn all() -> Self {
+        Self { lines: Lines::Range(1, None), pattern: None, context: 0 }
+    }
+
+    /// Reads the fields of a call of a tool; none when it asks for no lines.
+    ///
+    /// # Errors
+    /// What to write instead.
+    pub(super) fn read(
+        tool: &str,
+        lines: Option<&str>,
+        pattern: Option<&str>,
+        context: Option<u64>,
+    ) -> Result<Option<Self>, ToolError> {
+        let no = |field: &str, reason: &str, hint: &str| {
+            Err(unusable(tool, field, reason).with_hint(hint.to_owned()))
+        };
+        if context.is_some() && pattern.is_none() {
+            return no("context", "`context` needs `match`", "give `match` as well, or leave `context` out");
+        }
+        let given = lines.map(str::parse::<Lines>).transpose();
+        let Ok(lines_given) = given else {
+            let reason = "`lines` must be a range of lines, counted from 1";
+            let hint = "write \"20000-20050\", \"20000-\" for the rest, \"-50\" for the last 50, or \"17\"";
+            return no("lines", reason, hint);
+        };
+        if pattern.is_some() && matches!(lines_given, Some(Lines::Last(_))) {
+            let hint = "write the first line: \"20000-\" or \"20000-20050\"";
+            return no("lines", "with `match`, `lines` must say where to begin", hint);
+        }
+        let compiled = match pattern.map(compile).transpose() {
+            Ok(compiled) => compiled,
+            Err(reason) => {
+                let hint = "write a regular expression in the syntax of ripgrep, without look-around and back-references, \
+                            for example \"error|warning\" or \"(?i)failed\"; escape a literal ( [ { . * + ? with a backslash";
+                return no("match", &reason, hint);
+            }
+        };
+        Ok((lines_given.is_some() || compiled.is_some()).then(|| Self {
+            lines: lines_given.unwrap_or(Lines::Range(1, None)),
+            pattern: compiled,
+            context: context.unwrap_or(0).min(MOST_CONTEXT),
+        }))
+    }
+}
+
+/// Compiles a pattern that an agent sent. Matching takes linear time whatever it is.
+fn compile(pattern: &str) -> Result<Regex, String> {
+    if pattern.is_empty() {
+        return Err("`match` is empty".to_owned());
+    }
+    if pattern.chars().nth(PATTERN_CHARS).is_some() {
+        return Err(format!("`match` is longer than {PATTERN_CHARS} characters"));
+    }
+    let built = RegexBuilder::new(pattern).size_limit(PATTERN_BYTES).dfa_size_limit(PATTERN_BYTES).build();
+    built.map_err(|error| match error {
+        regex::Error::CompiledTooBig(_) => "`match` is too complex".to_owned(),
+        error => {
+            let said = error.to_string();
+            let last = said.lines().last().unwrap_or_default().trim_start_matches("error: ");
+            format!("`match` is no regular expression: {}", one_line(last, REASON_CHARS))
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_read_and_nothing_else_is() {
+        let cases = [
+            ("20000-20050", Lines::Range(20_000, Some(20_050))),
+            ("7-7", Lines::Range(7, Some(7))),
+            ("17", Lines::Range(17, Some(17))),
+            (" 5 - 9 ", Lines::Range(5, Some(9))),
+            ("20000-", Lines::Range(20_000, None)),
+            ("-50", Lines::Last(50)),
+        ];
+        for (text, lines) in cases {
+            assert_eq!(text.parse(), Ok(lines), "{text}");
+        }
+        let bad = ["", "-", "0", "0-5", "9-5", "a-b", "1-2-3", "1,2", "+1", "-0", "1-+2", "1..2", "99999999999999999999"];
+        for text in bad {
+            assert_eq!(text.parse::<Lines>(), Err(NoLines), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_says_what_to_write() {
+        let deep = "(".repeat(900);
+        let large = r"(\w{100}){100}";
+        let long = "x".repeat(1_001);
+        let cases = [
+            ((Some("9-5"), None, None), "lines", "a range of lines", "\"20000-20050\""),
+            ((Some("-5"), Some("x"), None), "lines", "where to begin", "\"20000-\""),
+            ((None, Some("("), None), "match", "unclosed group", "escape"),
+            ((None, Some("(?=x)"), None), "match", "look-around", "without look-around"),
+            ((None, Some(deep.as_str()), None), "match", "no regular expression", "(?i)failed"),
+            ((None, Some(large), None), "match", "too complex", "(?i)failed"),
+            ((None, Some(long.as_str()), None), "match", "longer than 1000", "(?i)failed"),
+            ((None, Some(""), None), "match", "empty", "(?i)failed"),
+            ((None, None, Some(2)), "context", "needs `match`", "give `match`"),
+        ];
+        for ((lines, pattern, context), field, reason, hint) in cases {
+            let error = Wanted::read("TaskOutput", lines, pattern, context).unwrap_err();
+            let details = error.details.as_deref().unwrap();
+            assert_eq!(details["field"], field, "{pattern:?}");
+            assert!(details["validation_error"].as_str().unwrap().contains(reason), "{details}");
+            assert!(error.recovery_hint.as_deref().unwrap().contains(hint), "{error:?}");
+        }
+        assert!(Wanted::read("TaskOutput", None, None, None).unwrap().is_none());
+        let wanted = Wanted::read("TaskOutput", None, Some("x"), Some(99)).unwrap().unwrap();
+        assert_eq!((wanted.lines, wanted.context), (Lines::Range(1, None), MOST_CONTEXT));
+    }
+}

@@ -1,0 +1,349 @@
+//! The lines an answer shows of those that were asked for: as many as it has room for, numbered, and where to go on.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use super::{Lines, Wanted};
+use crate::tools::budget::Room;
+use crate::tools::receipt::safe_size;
+
+/// Characters shown of a long line around a match, and of a long line of context.
+const LINE_CHARS: usize = 1_000;
+/// The end of a line.
+const LINE_END: Room = Room { chars: 1, bytes: 1, lines: 0 };
+
+/// A page being filled, line by line.
+#[derive(Debug)]
+pub(in crate::tools) struct Page {
+    wanted: Wanted,
+    /// What is left for text.
+    room: Room,
+    /// Lines seen so far.
+    seen: u64,
+    shown: VecDeque<(Shown, String)>,
+    /// Lines before the next match, if there is one.
+    before: VecDeque<(u64, String)>,
+    /// The last line of context that follows a match.
+    context_to: u64,
+    matches: u64,
+    /// The first line that was asked for and has no room.
+    no_room: Option<u64>,
+    is_stopped: bool,
+}
+
+/// What a text of the page is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    Line(u64),
+    /// Context, a mark between groups, or a note.
+    Beside,
+}
+
+/// A page that is filled.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in crate::tools) struct Filled {
+    /// The numbered lines.
+    pub(in crate::tools) text: String,
+    /// The first and the last line shown that was asked for.
+    pub(in crate::tools) shown: Option<(u64, u64)>,
+    /// How many lines the stream has; none when not all of it was looked at.
+    pub(in crate::tools) total: Option<u64>,
+    /// How many lines match.
+    pub(in crate::tools) matches: Option<u64>,
+    /// What to give as `lines` for the rest.
+    pub(in crate::tools) more: Option<String>,
+}
+
+impl Page {
+    /// Returns an empty page that takes no more than a room.
+    pub(in crate::tools) fn new(wanted: Wanted, room: Room) -> Self {
+        Self {
+            wanted,
+            room,
+            seen: 0,
+            shown: VecDeque::new(),
+            before: VecDeque::new(),
+            context_to: 0,
+            matches: 0,
+            no_room: None,
+            is_stopped: false,
+        }
+    }
+
+    /// Takes the next line.
+    pub(in crate::tools) fn line(&mut self, line: &str) {
+        self.seen += 1;
+        let at = self.seen;
+        match (self.wanted.lines, self.wanted.pattern.clone()) {
+            (Lines::Range(first, last), None) => {
+                if at >= first && last.is_none_or(|last| at <= last) && self.no_room.is_none() {
+                    self.whole(at, line);
+                }
+            }
+            (Lines::Range(first, last), Some(pattern)) => {
+                let is_asked = at >= first && last.is_none_or(|last| at <= last);
+                match pattern.find(line).filter(|_| is_asked) {
+                    Some(found) => self.found(at, line, found.range()),
+                    None => self.beside(at, line),
+                }
+            }
+            (Lines::Last(count), _) => self.newest(at, line, count),
+        }
+    }
+
+    /// Takes note of bytes that are missing here.
+    pub(in crate::tools) fn gap(&mut self, bytes: u64) {
+        let is_in_range = match self.wanted.lines {
+            Lines::Range(first, last) => self.seen + 1 >= first && last.is_none_or(|last| self.seen < last),
+            Lines::Last(_) => true,
+        };
+        if is_in_range && self.wanted.pattern.is_none() && self.no_room.is_none() {
+            self.push(Shown::Beside, format!("({bytes} bytes were not kept here)"));
+        }
+    }
+
+    /// Stops before all of the stream was looked at.
+    pub(in crate::tools) fn stop(&mut self) {
+        self.is_stopped = true;
+    }
+
+    /// Returns how many lines it has taken.
+    pub(in crate::tools) fn seen(&self) -> u64 {
+        self.seen
+    }
+
+    /// Returns the page.
+    pub(in crate::tools) fn fill(self) -> Filled {
+        let lines = || {
+            self.shown.iter().filter_map(|(shown, _)| match shown {
+                Shown::Line(number) => Some(*number),
+                Shown::Beside => None,
+            })
+        };
+        let shown = lines().min().zip(lines().max());
+        let more = match self.wanted.lines {
+            Lines::Range(_, last) => {
+                let next = self.no_room.or(self.is_stopped.then_some(self.seen + 1));
+                next.map(|next| format!("{next}-{}", last.map(|last| last.to_string()).unwrap_or_default()))
+            }
+            Lines::Last(count) => {
+                let first = self.seen.saturating_sub(count) + 1;
+                let end = shown.map_or(self.seen, |(begin, _)| begin - 1);
+                (first <= end).then(|| format!("{first}-{end}"))
+            }
+        };
+        let texts: Vec<&str> = self.shown.iter().map(|(_, text)| text.as_str()).collect();
+        Filled {
+            text: texts.join("\n"),
+            shown,
+            total: (!self.is_stopped).then_some(self.seen),
+            matches: self.wanted.pattern.is_some().then_some(self.matches),
+            more,
+        }
+    }
+
+    /// Shows a line, or the beginning of one that no page has room for.
+    fn whole(&mut self, at: u64, line: &str) {
+        if self.push(Shown::Line(at), format!("{at}: {line}")) {
+            return;
+        }
+        if !self.shown.iter().any(|(shown, _)| *shown != Shown::Beside) {
+            let chars = self.room.chars.min(self.room.bytes).saturating_sub(60);
+            // The name of a hidden character takes up to eight times its room.
+            let mut parts = [1, 2, 4, 8].map(|part| format!("{at}: {}", beginning(line, chars / part))).into_iter();
+            if parts.any(|text| self.push(Shown::Line(at), text)) {
+                return;
+            }
+        }
+        self.no_room = Some(at);
+    }
+
+    /// Shows a line among the last so many; the oldest make room for it.
+    fn newest(&mut self, at: u64, line: &str, count: u64) {
+        let text = format!("{at}: {line}");
+        let needed = safe_size(&text).plus(LINE_END);
+        let is_many = |page: &Self| page.shown.len() as u64 >= count;
+        while is_many(self) || (!self.has_room(needed) && !self.shown.is_empty()) {
+            let Some((_, oldest)) = self.shown.pop_front() else { break };
+            self.room = self.room.plus(safe_size(&oldest).plus(LINE_END));
+        }
+        self.whole(at, line);
+    }
+
+    /// Shows a match with the lines before it.
+    fn found(&mut self, at: u64, line: &str, found: Range<usize>) {
+        self.matches += 1;
+        if self.no_room.is_some() {
+            return;
+        }
+        let shown_to = self.context_to.min(at - 1);
+        let before: Vec<_> = self.before.drain(..).filter(|(number, _)| *number > shown_to).collect();
+        let first = before.first().map_or(at, |(number, _)| *number);
+        let mut texts: Vec<_> = before.into_iter().map(|(_, text)| (Shown::Beside, text)).collect();
+        if self.wanted.context > 0 && !self.shown.is_empty() && first > shown_to + 1 {
+            texts.insert(0, (Shown::Beside, "--".to_owned()));
+        }
+        texts.push((Shown::Line(at), format!("{at}: {}", around(line, found))));
+        let needed = texts.iter().map(|(_, text)| safe_size(text).plus(LINE_END)).fold(Room::NONE, Room::plus);
+        if self.has_room(needed) {
+            self.room = self.room.minus(needed);
+            self.shown.extend(texts);
+            self.context_to = at + self.wanted.context;
+        } else if self.shown.is_empty() {
+            self.whole(at, &around(line, 0..0));
+        } else {
+            self.no_room = Some(at);
+        }
+    }
+
+    /// Shows a line after a match, or keeps it for the next one.
+    fn beside(&mut self, at: u64, line: &str) {
+        if self.wanted.context == 0 || self.no_room.is_some() {
+            return;
+        }
+        let text = format!("{at}- {}", beginning(line, LINE_CHARS));
+        if at <= self.context_to {
+            if !self.push(Shown::Beside, text) {
+                self.context_to = at - 1;
+            }
+            return;
+        }
+        if self.before.len() as u64 >= self.wanted.context {
+            self.before.pop_front();
+        }
+        self.before.push_back((at, text));
+    }
+
+    fn push(&mut self, shown: Shown, text: String) -> bool {
+        let needed = safe_size(&text).plus(LINE_END);
+        let fits = self.has_room(needed);
+        if fits {
+            self.room = self.room.minus(needed);
+            self.shown.push_back((shown, text));
+        }
+        fits
+    }
+
+    fn has_room(&self, needed: Room) -> bool {
+        needed.chars <= self.room.chars && needed.bytes <= self.room.bytes && needed.lines <= self.room.lines
+    }
+}
+
+/// Returns a line, or its beginning and how much follows.
+fn beginning(line: &str, chars: usize) -> String {
+    match line.char_indices().nth(chars) {
+        None => line.to_owned(),
+        Some((end, _)) => {
+            let (shown, rest) = line.split_at(end);
+            format!("{shown} …(+{} characters)", rest.chars().count())
+        }
+    }
+}
+
+/// Returns a line, or what stands around a place in it.
+fn around(line: &str, found: Range<usize>) -> String {
+    if line.chars().nth(LINE_CHARS).is_none() {
+        return line.to_owned();
+    }
+    let before = line.get(..found.start).unwrap_or_default();
+    let start = before.char_indices().nth_back(LINE_CHARS / 3).map_or(0, |(at, _)| at);
+    let rest = line.get(start..).unwrap_or_default();
+    let left_out = if start > 0 { "… " } else { "" };
+    format!("{left_out}{}", beginning(rest, LINE_CHARS))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn page(lines: Option<&str>, pattern: Option<&str>, context: Option<u64>, chars: usize) -> Page {
+        let wanted = Wanted::read("TaskOutput", lines, pattern, context).unwrap().unwrap();
+        Page::new(wanted, Room::chars(chars))
+    }
+
+    fn filled(mut page: Page, text: &str) -> Filled {
+        text.lines().for_each(|line| page.line(line));
+        page.fill()
+    }
+
+    fn numbered(lines: u64) -> String {
+        (1..=lines).map(|n| format!("line {n}\n")).collect()
+    }
+
+    #[test]
+    fn lines_are_numbered_and_the_rest_is_named() {
+        let read = |lines: &str, chars| filled(page(Some(lines), None, None, chars), &numbered(100));
+        let all = read("98-", 1_000);
+        assert_eq!(all.text, "98: line 98\n99: line 99\n100: line 100");
+        assert_eq!((all.shown, all.total, all.more), (Some((98, 100)), Some(100), None));
+        let cut = read("10-20", 40);
+        assert_eq!((cut.text.as_str(), cut.shown), ("10: line 10\n11: line 11\n12: line 12", Some((10, 12))));
+        assert_eq!(cut.more.as_deref(), Some("13-20"));
+        assert_eq!(read("10-", 40).more.as_deref(), Some("13-"));
+        assert_eq!(read("-2", 1_000).text, "99: line 99\n100: line 100");
+        let last = read("-50", 40);
+        assert_eq!((last.shown, last.more.as_deref()), (Some((98, 100)), Some("51-97")));
+        let none = read("101-", 1_000);
+        assert_eq!((none.text.as_str(), none.shown, none.more), ("", None, None));
+    }
+
+    #[test]
+    fn matches_stand_in_groups_with_their_context() {
+        let text = "a\nb\nX 1\nc\nd\ne\nf\nX 2\nX 3\ng\n";
+        let read = |context, chars| filled(page(None, Some("X"), context, chars), text);
+        assert_eq!(read(None, 1_000).text, "3: X 1\n8: X 2\n9: X 3");
+        let groups = read(Some(1), 1_000);
+        assert_eq!(groups.text, "2- b\n3: X 1\n4- c\n--\n7- f\n8: X 2\n9: X 3\n10- g");
+        assert_eq!((groups.matches, groups.shown, groups.more), (Some(3), Some((3, 9)), None));
+        assert_eq!(read(Some(2), 1_000).text, "1- a\n2- b\n3: X 1\n4- c\n5- d\n6- e\n7- f\n8: X 2\n9: X 3\n10- g");
+        let cut = read(None, 16);
+        assert_eq!((cut.text.as_str(), cut.matches, cut.more.as_deref()), ("3: X 1\n8: X 2", Some(3), Some("9-")));
+        let rest = filled(page(Some("9-"), Some("X"), None, 1_000), text);
+        assert_eq!(rest.text, "9: X 3");
+    }
+
+    #[test]
+    fn a_line_that_no_page_has_room_for_is_shown_in_part() {
+        let text = format!("short\n{}needle{}\nshort\n", "é".repeat(50_000), "b".repeat(50_000));
+        let long = filled(page(Some("2-3"), None, None, 2_000), &text);
+        assert!(long.text.starts_with("2: éé") && long.text.contains(" characters)"), "{}", long.text);
+        assert!(long.text.chars().count() <= 2_000 && long.shown.is_some_and(|(first, _)| first == 2));
+        let found = filled(page(None, Some("needle"), None, 20_000), &text);
+        assert!(found.text.starts_with("2: … éé") && found.text.contains("needlebb"), "{}", found.text);
+        assert!(found.text.chars().count() < 1_200);
+    }
+
+    #[test]
+    fn what_was_not_looked_at_and_what_was_not_kept_are_told() {
+        let mut stopped = page(None, Some("x"), None, 1_000);
+        ["x", "y"].iter().for_each(|line| stopped.line(line));
+        stopped.stop();
+        let stopped = stopped.fill();
+        assert_eq!((stopped.total, stopped.more.as_deref()), (None, Some("3-")));
+        let mut gap = page(Some("1-"), None, None, 1_000);
+        gap.line("a");
+        gap.gap(77);
+        gap.line("b");
+        assert_eq!(gap.fill().text, "1: a\n(77 bytes were not kept here)\n2: b");
+    }
+
+    proptest! {
+        #[test]
+        fn pages_read_one_after_the_other_are_the_whole(
+            lines in prop::collection::vec("[a-zé\u{200b} ]{0,40}", 1..60), chars in 500_usize..900,
+        ) {
+            let text = lines.join("\n") + "\n";
+            let (mut next, mut read) = (Some("1-".to_owned()), Vec::new());
+            while let Some(range) = next {
+                let filled = filled(page(Some(&range), None, None, chars), &text);
+                prop_assert!(safe_size(&filled.text).chars <= chars);
+                read.extend(filled.text.split('\n').map(str::to_owned));
+                next = filled.more;
+            }
+            let numbered: Vec<String> = (1..).zip(&lines).map(|(n, line)| format!("{n}: {line}")).collect();
+            prop_assert_eq!(read, numbered);
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Reads the lines that were asked for, and says what was read.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::page::{Filled, Page};
+use super::{Streams, Wanted};
+use crate::envelope::TaskId;
+use crate::runtime::{Error, Handle, Piece};
+use crate::tools::budget::Budget;
+
+/// Longest time a reading takes. A pattern can be slow, and a log long.
+const LONGEST: Duration = Duration::from_secs(10);
+/// Lines between two looks at the clock.
+const LINES_PER_LOOK: u64 = 1_024;
+/// Bytes of a line that is worth a look of its own.
+const LONG_LINE: usize = 4 << 10;
+
+/// Lines that were read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Reading {
+    /// The stream they were read from.
+    stream: Streams,
+    /// The first line shown that was asked for; null when there is none.
+    first_line: Option<u64>,
+    /// The last one.
+    last_line: Option<u64>,
+    /// How many lines the stream has; null when the reading was stopped before its end.
+    total_lines: Option<u64>,
+    /// How many lines match; null without `match`.
+    matches: Option<u64>,
+    /// What to give as `lines` for the rest; null when all is shown.
+    more: Option<String>,
+}
+
+/// Reads what is asked for of a task's output, as it is now. Also returns the text.
+pub(in crate::tools) async fn read(
+    runtime: &Handle,
+    id: &TaskId,
+    (stream, wanted): (Streams, Wanted),
+    budget: Budget,
+) -> Result<(Reading, String), Error> {
+    let output = runtime.output(id)?;
+    let room = budget.room;
+    let page = Page::new(wanted, crate::tools::Room { chars: room.chars.min(budget.chars), ..room });
+    let clock = runtime.clock().clone();
+    let end = clock.now().mono + LONGEST;
+    let take = move |page: &mut Page, piece: Piece<'_>| {
+        let line = match piece {
+            Piece::Gap(bytes) => {
+                page.gap(bytes);
+                return true;
+            }
+            Piece::Line(line) => line,
+        };
+        page.line(line);
+        let is_look_due = line.len() > LONG_LINE || page.seen().is_multiple_of(LINES_PER_LOOK);
+        let goes_on = !is_look_due || clock.now().mono < end;
+        if !goes_on {
+            page.stop();
+        }
+        goes_on
+    };
+    let filled = output.fold_lines(stream.into(), page, take).await?.fill();
+    let Filled { text, shown, total, matches, more } = filled;
+    let (first_line, last_line) = shown.unzip();
+    Ok((Reading { stream, first_line, last_line, total_lines: total, matches, more }, text))
+}
+
+impl Reading {
+    /// Tells whether something that was asked for is shown.
+    pub(in crate::tools) fn has_lines(&self) -> bool {
+        self.first_line.is_some()
+    }
+
+    /// Tells whether something that was asked for is not shown.
+    pub(in crate::tools) fn is_cut(&self) -> bool {
+        self.more.is_some()
+    }
+
+    /// Says what was read, in one line: `Lines 20000-20050 of 31999 of task_4k2m9x7q, stderr`.
+    pub(in crate::tools) fn outcome(&self, id: &TaskId) -> String {
+        let stream = match self.stream {
+            Streams::Output => "",
+            Streams::Stdout => ", stdout",
+            Streams::Stderr => ", stderr",
+        };
+        let all = self.total_lines;
+        let stopped = if all.is_some() { "" } else { "; it took too long and was stopped" };
+        let said = match (self.matches, self.first_line, self.last_line) {
+            (Some(matches), ..) => {
+                let all = all.map(|all| format!(" of {all}")).unwrap_or_default();
+                format!("{matches} matching lines{all} in {id}{stream}")
+            }
+            (None, Some(first), Some(last)) => {
+                let all = all.map(|all| format!(" of {all}")).unwrap_or_default();
+                format!("Lines {first}-{last}{all} of {id}{stream}")
+            }
+            _ => {
+                let all = all.map(|all| format!(": it has {all} lines")).unwrap_or_default();
+                format!("None of these lines is in {id}{stream}{all}")
+            }
+        };
+        format!("{said}{stopped}")
+    }
+
+    /// Says how to go on, if something is left.
+    pub(in crate::tools) fn more(&self) -> Option<String> {
+        let with = if self.matches.is_some() { " with the same match" } else { "" };
+        self.more.as_ref().map(|lines| format!("more: lines \"{lines}\"{with}"))
+    }
+}
