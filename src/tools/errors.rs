@@ -245,7 +245,7 @@ mod tests {
         let error =
             ToolError::from(runtime::Error::OutsideRoot { workdir: "../outside".into(), root: "/w".into() });
         assert_eq!(error.details.as_deref(), Some(&json!({"workdir": "../outside", "execution_root": "/w"})));
-        assert!(error.recovery_hint.is_some_and(|hint| hint.starts_with("omit workdir")));
+        assert!(error.recovery_hint.is_some_and(|hint| hint.starts_with("leave `workdir` out")));
         assert!(!error.retryable);
     }
 

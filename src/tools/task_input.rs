@@ -30,7 +30,7 @@ pub(super) struct Input {
     task_id: String,
     /// Text, sent as it is: a line needs its own newline.
     input: Option<String>,
-    /// With `tty`: `C-c`, `M-x`, `Enter`, `Tab`, `Up`, `F5`, `Space`, or single characters.
+    /// With `tty`: `C-c`, `M-x`, `Enter`, `Tab`, `Up`, `Space`, or characters.
     #[schemars(length(min = 1))]
     keys: Option<Vec<String>>,
     /// End its input (Ctrl-D).

@@ -162,7 +162,7 @@ impl Verb for TaskList {
     const TITLE: &'static str = "List tasks";
     const DESCRIPTION: &'static str = "\
 Lists the commands you ran (pilothouse tasks), newest first, without output: those that still run, or `all` with how each ended. \
-For a lost task_id, or to see what to stop before you finish.";
+For a lost task_id, or what to stop before you finish.";
     const HINTS: Hints = Hints::READS;
     const CLI: &'static [&'static str] = &["task", "list"];
     const EXAMPLES: &'static [(&'static str, &'static str)] =

@@ -202,7 +202,7 @@ earlier answer, for the next new output. Use it instead of sleeping in a command
 answer left out is read with `lines` or `match`, by the id in its cut line.
 
 `retrieval_status` other than `success` means that the wait is over and the task goes on. A full-screen program is shown as its \
-screen. `task_id` is one that ExecCommand gave you, not of your client's own tasks.";
+screen. `task_id` is ExecCommand's, not your client's.";
     const HINTS: Hints = Hints::READS;
     const CLI: &'static [&'static str] = &["task", "output"];
     const EXAMPLES: &'static [(&'static str, &'static str)] = &[
@@ -229,7 +229,9 @@ screen. `task_id` is one that ExecCommand gave you, not of your client's own tas
         let task = cx.task(id.as_str()).await?;
         let asked = Asked { since, view: input.view, budget: cx.caller.room.budget(input.max_output_tokens) };
         let Read { output, seen, next, reading } = match wanted {
-            Some(wanted) if task.status != TaskStatus::Queued => read_lines(cx, &id, wanted, asked.budget).await?,
+            Some(wanted) if task.status != TaskStatus::Queued => {
+                read_lines(cx, &id, wanted, asked.budget).await?
+            }
             _ => read(cx, &id, asked).await?,
         };
         let has_lines = reading.as_ref().is_some_and(Reading::has_lines);

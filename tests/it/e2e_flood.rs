@@ -85,8 +85,11 @@ fn count_to(home: &Home, agent: &Agent, numbers: u64, wait_ms: u64) -> (u64, boo
     let end = format!("\n{}\n{}\n", numbers - 1, numbers);
     assert!(told.preview.ends_with(&end), "{}", &told.preview[told.preview.len() - 80..]);
     let marker = told.preview.lines().find(|line| line.starts_with("[output truncated: ")).expect("a marker");
-    let counts: Vec<u64> =
-        marker.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok()).take(2).collect();
+    let counts: Vec<u64> = marker
+        .split(|c: char| !c.is_ascii_digit())
+        .filter_map(|number| number.parse().ok())
+        .take(2)
+        .collect();
     let shown = told.preview.lines().filter(|line| line.bytes().all(|byte| byte.is_ascii_digit())).count();
     assert_eq!(counts.iter().sum::<u64>(), shown as u64, "{marker}");
     let grown = memory(home, "VmHWM:").saturating_sub(before);

@@ -77,7 +77,9 @@ async fn what_a_command_printed_is_read_on_by_lines() {
     let ran = bench.run("seq 1 36000").await;
     let id = output_id(result(&ran));
     assert!(ran.receipt.contains(&format!(" of 36000 lines; read on: TaskOutput {id} lines|match]\n")));
-    assert!(ran.receipt.ends_with(&format!("Next: TaskOutput {id} with `lines` or `match` to read the rest.")));
+    assert!(
+        ran.receipt.ends_with(&format!("Next: TaskOutput {id} with `lines` or `match` to read the rest."))
+    );
     let path = result(&ran)["artifacts"][0]["path"].as_str().expect("on record");
     assert!(!ran.receipt.contains(path), "a file outside the workspace is no way to read on");
 
@@ -114,7 +116,10 @@ async fn what_a_command_printed_is_searched() {
     let expected = format!("2 matching lines of 36000 in {id}\n");
     assert!(read.receipt.starts_with(&expected), "{}", read.receipt);
     let apart = bench.read(&id, json!({"match": "^(100|200)$", "context": 1})).await;
-    assert_eq!(task(&apart)["output_preview"], "99- 99\n100: 100\n101- 101\n--\n199- 199\n200: 200\n201- 201");
+    assert_eq!(
+        task(&apart)["output_preview"],
+        "99- 99\n100: 100\n101- 101\n--\n199- 199\n200: 200\n201- 201"
+    );
     let among = bench.read(&id, json!({"match": "00$", "lines": "35900-"})).await;
     assert_eq!(task(&among)["output_preview"], numbered([35_900, 36_000].into_iter()));
 
@@ -123,12 +128,17 @@ async fn what_a_command_printed_is_searched() {
     assert!(many.receipt.ends_with("more: lines \"37-\" with the same match"), "{}", many.receipt);
     let none = bench.read(&id, json!({"match": "nothing"})).await;
     assert!(none.receipt.starts_with(&format!("0 matching lines of 36000 in {id}\n")), "{}", none.receipt);
-    for (input, field) in
-        [(json!({"match": "("}), "match"), (json!({"lines": "9-5"}), "lines"), (json!({"lines": "1-", "since": "c0"}), "since")]
-    {
+    for (input, field) in [
+        (json!({"match": "("}), "match"),
+        (json!({"lines": "9-5"}), "lines"),
+        (json!({"lines": "1-", "since": "c0"}), "since"),
+    ] {
         let refused = bench.read(&id, input).await;
         let error = refused.envelope.to_value()["error"].clone();
-        assert_eq!((&error["kind"], &error["details"]["field"]), (&json!("invalid_tool_input"), &json!(field)));
+        assert_eq!(
+            (&error["kind"], &error["details"]["field"]),
+            (&json!("invalid_tool_input"), &json!(field))
+        );
     }
 }
 

@@ -304,7 +304,9 @@ fn a_large_budget_is_cut_to_what_a_receipt_has_room_for_and_says_so() {
     let receipt = render(&whole);
     assert!(receipt.chars().count() <= RECEIPT_CHARS);
     assert!(receipt.contains(" of 30000 lines; read on: TaskOutput task_"), "{receipt:.200}");
-    assert!(receipt.ends_with("with `lines` or `match` to read the rest.") && !receipt.contains("stdout.log"));
+    assert!(
+        receipt.ends_with("with `lines` or `match` to read the rest.") && !receipt.contains("stdout.log")
+    );
 }
 
 fn exec_command_promoted_cases() -> Cases {

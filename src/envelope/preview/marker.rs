@@ -78,9 +78,9 @@ pub(super) fn split(preview: &str) -> Option<(&str, &str, Whole)> {
         let (says, tail) = preview.get(at + BEFORE.len()..)?.split_once(AFTER)?;
         let (unit, n, m, whole) = read(says)?;
         // A head cut inside a line has a line feed that is not its own.
-        [head, head.strip_suffix('\n').unwrap_or(head)].into_iter().find_map(|head| {
-            (unit.of(head) == n && unit.of(tail) == m).then(|| (head, tail, whole.clone()))
-        })
+        [head, head.strip_suffix('\n').unwrap_or(head)]
+            .into_iter()
+            .find_map(|head| (unit.of(head) == n && unit.of(tail) == m).then(|| (head, tail, whole.clone())))
     })
 }
 

@@ -88,7 +88,8 @@ impl Output {
         take: &mut dyn FnMut(Piece<'_>) -> bool,
     ) -> Result<(), Error> {
         let transcript = |size: Size| Transcript::new(self.origin, size);
-        let mut lines = Lines { transcript: transcript(layout.first_size), text: String::new(), run: 0, take };
+        let mut lines =
+            Lines { transcript: transcript(layout.first_size), text: String::new(), run: 0, take };
         for at in 0..=layout.segments.len() {
             if let Some((_, bytes)) = layout.gaps.iter().find(|(before, _)| *before == at) {
                 if !lines.end(transcript(layout.last_size)) || !(lines.take)(Piece::Gap(*bytes)) {

@@ -143,7 +143,8 @@ another way. What awaits the operator has not run: wait with TaskOutput, never s
         let complete = match outcome {
             ExecOutcome::Completed(task) => ended(cx.runtime, task, budget).await?,
             ExecOutcome::Promoted(task) => {
-                let output = StreamPreview::merged(&cx.runtime.output_of(&task)?, &task.id, 0, budget).await?;
+                let output =
+                    StreamPreview::merged(&cx.runtime.output_of(&task)?, &task.id, 0, budget).await?;
                 Complete::Promoted { task, output }
             }
             ExecOutcome::Held(task) => Complete::Held { task },

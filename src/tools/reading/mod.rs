@@ -179,7 +179,21 @@ mod tests {
         for (text, lines) in cases {
             assert_eq!(text.parse(), Ok(lines), "{text}");
         }
-        let bad = ["", "-", "0", "0-5", "9-5", "a-b", "1-2-3", "1,2", "+1", "-0", "1-+2", "1..2", "99999999999999999999"];
+        let bad = [
+            "",
+            "-",
+            "0",
+            "0-5",
+            "9-5",
+            "a-b",
+            "1-2-3",
+            "1,2",
+            "+1",
+            "-0",
+            "1-+2",
+            "1..2",
+            "99999999999999999999",
+        ];
         for text in bad {
             assert_eq!(text.parse::<Lines>(), Err(NoLines), "{text}");
         }

@@ -150,7 +150,8 @@ impl Page {
         if !self.shown.iter().any(|(shown, _)| *shown != Shown::Beside) {
             let chars = self.room.chars.min(self.room.bytes).saturating_sub(60);
             // The name of a hidden character takes up to eight times its room.
-            let mut parts = [1, 2, 4, 8].map(|part| format!("{at}: {}", beginning(line, chars / part))).into_iter();
+            let mut parts =
+                [1, 2, 4, 8].map(|part| format!("{at}: {}", beginning(line, chars / part))).into_iter();
             if parts.any(|text| self.push(Shown::Line(at), text)) {
                 return;
             }
@@ -184,7 +185,8 @@ impl Page {
             texts.insert(0, (Shown::Beside, "--".to_owned()));
         }
         texts.push((Shown::Line(at), format!("{at}: {}", around(line, found))));
-        let needed = texts.iter().map(|(_, text)| safe_size(text).plus(LINE_END)).fold(Room::NONE, Room::plus);
+        let needed =
+            texts.iter().map(|(_, text)| safe_size(text).plus(LINE_END)).fold(Room::NONE, Room::plus);
         if self.has_room(needed) {
             self.room = self.room.minus(needed);
             self.shown.extend(texts);
@@ -297,9 +299,15 @@ mod tests {
         let groups = read(Some(1), 1_000);
         assert_eq!(groups.text, "2- b\n3: X 1\n4- c\n--\n7- f\n8: X 2\n9: X 3\n10- g");
         assert_eq!((groups.matches, groups.shown, groups.more), (Some(3), Some((3, 9)), None));
-        assert_eq!(read(Some(2), 1_000).text, "1- a\n2- b\n3: X 1\n4- c\n5- d\n6- e\n7- f\n8: X 2\n9: X 3\n10- g");
+        assert_eq!(
+            read(Some(2), 1_000).text,
+            "1- a\n2- b\n3: X 1\n4- c\n5- d\n6- e\n7- f\n8: X 2\n9: X 3\n10- g"
+        );
         let cut = read(None, 16);
-        assert_eq!((cut.text.as_str(), cut.matches, cut.more.as_deref()), ("3: X 1\n8: X 2", Some(3), Some("9-")));
+        assert_eq!(
+            (cut.text.as_str(), cut.matches, cut.more.as_deref()),
+            ("3: X 1\n8: X 2", Some(3), Some("9-"))
+        );
         let rest = filled(page(Some("9-"), Some("X"), None, 1_000), text);
         assert_eq!(rest.text, "9: X 3");
     }
