@@ -135,7 +135,7 @@ class Place:
         """Starts an agent with its own screen on the prompt that plays `name`, in `terminal`."""
         prompt = f"SCRIPT:{name} go"
         command = {
-            "claude": ["claude", prompt, "--mcp-config", "mcp.json", "--strict-mcp-config",
+            "claude": ["claude", "--mcp-config", "mcp.json", "--strict-mcp-config",
                        "--allowedTools", "mcp__pilothouse__*"],
             "codex": ["codex"],
             "gemini": ["gemini", "-m", "gemini-2.5-pro", "--approval-mode", "yolo", "-i", prompt],
@@ -147,6 +147,10 @@ class Place:
             self.terminal.keys("Down", "Enter")
             self.terminal.wait("›")
             until(lambda: "MCP" not in self.terminal.shown(), what="its servers")
+        if agent == "claude":  # it sends a prompt before it has its tools
+            self.terminal.wait("❯", 60)
+            until(lambda: self.rows("agent"), what="its servers")
+        if agent in ("claude", "codex"):
             self.terminal.text(prompt)
             time.sleep(1)  # a key too soon is taken for a paste
             self.terminal.keys("Enter")
@@ -171,6 +175,10 @@ class Place:
             return json.loads(done.stdout).get("data")
         except ValueError:
             return None
+
+    def rows(self, kind):
+        """The rows of this kind in the newest recording of the workspace."""
+        return (self.run_pilothouse("audit", "show", "latest", "--kind", kind) or {}).get("rows", [])
 
     def tasks(self):
         """The tasks of the runtime, the ended ones too."""

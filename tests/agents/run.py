@@ -50,6 +50,9 @@ def form(text, sent):
         once = json.dumps(receipt, ensure_ascii=False)[1:-1]
         if once in text or json.dumps(once, ensure_ascii=False)[1:-1] in text:
             return receipt, "dump"
+    # The runtime was gone: the shim answers for it, and that is on no record.
+    if re.match(r"\w+ failed: [^\n]+\nkind=runtime_shutting_down [^\n]+\nhint: [^\n]+", bare):
+        return bare, "text"
     return bare, "cut" if re.search("task_|exited|kind=", bare) else "client"
 
 

@@ -159,6 +159,20 @@ def operator_types(place):
     has((yield Call("TaskOutput", {"task_id": running.task()})), "got mine")
 
 
+def notes(place):
+    """Words that the person leaves in the console reach the model with the next answer, once."""
+    console = place.console()
+    has((yield command("echo one")), "one")
+    console.keys("!")
+    console.wait("It goes with the next answer")
+    console.text("use uv, not pip")
+    console.keys("Enter")
+    console.wait("will read it")
+    until(lambda: place.rows("words"), what="the words on record")
+    has((yield command("echo two")), "two", 'the operator says: "use uv, not pip"')
+    assert "use uv" not in (yield command("echo three")).text, "told twice"
+
+
 def console_quit(place):
     """The console that holds the runtime is closed: the end has a reason, and the next call works."""
     console = place.console()
@@ -166,11 +180,12 @@ def console_quit(place):
 
     def leave():
         console.keys("q")
-        console.wait("(?i)quit")
-        console.keys("y")
+        console.wait("stop all and quit")
+        console.keys("s")
 
     meanwhile(place, leave)
-    yield Call("TaskOutput", {"task_id": running.task(), "timeout_ms": 20000})
+    ended = yield Call("TaskOutput", {"task_id": running.task(), "timeout_ms": 20000})
+    assert "the operator closed the console" in ended.text or "runtime_shutting_down" in ended.text, ended.text
     has((yield command("echo again")), "again")
 
 
@@ -211,8 +226,8 @@ def wrong_arguments(place):
 
 def block_72s(place):
     """A call of 72 s, longer than the clients' own first patience."""
-    answer = yield Call("ExecCommandBatch", {"items": [{"cmd": "sleep 72; echo through", "yield_time_ms": 100000}]})
-    has(answer, "exit=0", "through")
+    items = [{"cmd": f"sleep 24; echo through {part}", "yield_time_ms": 30000} for part in (1, 2, 3)]
+    has((yield Call("ExecCommandBatch", {"items": items})), "[3] exit=0", "through 3")
 
 
 def activated(place):
@@ -234,5 +249,5 @@ SITUATIONS = {
     "read-on": read_on, "match": match, "input": type_input, "stop": stop, "cancel": cancel, "held-approved": held_approved,
     "held-denied": held_denied, "held-alone": held_alone, "operator-types": operator_types,
     "console-quit": console_quit, "runtime-killed": runtime_killed, "two-sessions": two_sessions, "venv": venv,
-    "wrong-arguments": wrong_arguments, "block-72s": block_72s,
+    "wrong-arguments": wrong_arguments, "block-72s": block_72s, "notes": notes,
 }
