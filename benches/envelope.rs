@@ -79,9 +79,9 @@ fn line(n: usize) -> String {
 }
 
 fn answer(stdout: &str, budget: usize) -> Envelope {
-    let (stdout, stderr) =
-        StreamPreview::pair(&Text::Whole(stdout.to_owned()), &Text::Whole(String::new()), budget);
-    exec_command::project(&exec_command::Complete::Ended { task: Arc::new(task()), stdout, stderr })
+    let (task, empty) = (task(), Text::Whole(String::new()));
+    let (stdout, stderr) = StreamPreview::pair(&Text::Whole(stdout.to_owned()), &empty, &task.id, budget);
+    exec_command::project(&exec_command::Complete::Ended { task: Arc::new(task), stdout, stderr })
 }
 
 fn task() -> TaskView {

@@ -129,9 +129,14 @@ impl Block {
         self.lines(title).lines(paths)
     }
 
+    /// Tells whether there is nothing in it.
+    pub(super) fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
     /// Puts a head above what it has; a block without anything stays empty.
     pub(super) fn headed(mut self, head: Line) -> Self {
-        if !self.parts.is_empty() {
+        if !self.is_empty() {
             self.parts.insert(0, Part::Line(head));
         }
         self
@@ -198,7 +203,7 @@ impl Receipt {
 
     /// Adds a block, unless it is empty.
     pub(super) fn push(mut self, block: Block) -> Self {
-        self.blocks.extend(Some(block).filter(|block| !block.parts.is_empty()));
+        self.blocks.extend(Some(block).filter(|block| !block.is_empty()));
         self
     }
 

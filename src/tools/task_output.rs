@@ -13,10 +13,10 @@ use super::errors::unusable;
 use super::preview::{Cursor, StreamPreview};
 pub use super::reading::Reading;
 use super::reading::{self, Streams, Wanted};
-use super::receipt::{Artifact, LEFT_OUT, Line, Receipt};
+use super::receipt::{Artifact, LEFT_OUT, Receipt};
 use super::task::{self, Kind, Notes, Waiting};
 use super::verb::{Context, Done, Hints, Verb};
-use crate::envelope::preview::{Preview, Text};
+use crate::envelope::preview::Text;
 use crate::envelope::{Envelope, TaskId, ToolError};
 use crate::runtime::{Stream, TaskStatus, TaskView, Until};
 
@@ -230,7 +230,11 @@ screen. `task_id` is ExecCommand's, not your client's.";
         let asked = Asked { since, view: input.view, budget: cx.caller.room.budget(input.max_output_tokens) };
         let Read { output, seen, next, reading } = match wanted {
             Some(wanted) if task.status != TaskStatus::Queued => {
-                read_lines(cx, &id, wanted, asked.budget).await?
+                let stored = cx.runtime.output(&id)?;
+                let next = Cursor::at(stored.position());
+                let clock = cx.runtime.clock().clone();
+                let (reading, output) = reading::read(stored, &id, wanted, asked.budget, clock).await?;
+                Read { output, seen: Seen::Transcript, next, reading: Some(reading) }
             }
             _ => read(cx, &id, asked).await?,
         };
@@ -252,10 +256,11 @@ screen. `task_id` is ExecCommand's, not your client's.";
 
     fn receipt(retrieved: &Retrieved) -> Receipt {
         let task = &retrieved.task;
-        if let Some(reading) = &task.reading {
-            return task.receipt_of(reading);
-        }
         let id = &task.task_id;
+        if let Some(reading) = &task.reading {
+            let stands = task::stands(task.status, &task.standing());
+            return reading.receipt(id, &stands, task.output_preview.as_deref());
+        }
         let standing = task.standing();
         let outcome = match retrieved.retrieval_status {
             Retrieval::Success if task.status.is_terminal() => {
@@ -298,16 +303,6 @@ impl TaskReading {
         task::standing(self.status, self.exit_status, self.signal.as_deref(), &self.notes)
     }
 
-    /// The receipt of lines that were read.
-    fn receipt_of(&self, reading: &Reading) -> Receipt {
-        let preview = self.output_preview.as_deref();
-        let left_out = (reading.has_lines() && preview.is_none()).then_some(LEFT_OUT);
-        Receipt::new(Line::new(reading.outcome(&self.task_id)).from(["task/reading"]))
-            .line(format!("The task {}.", task::stands(self.status, &self.standing())))
-            .output("Output", "task/output_preview", preview.or(left_out))
-            .block(reading.more())
-    }
-
     fn next_step(&self) -> String {
         let type_into = if self.accepts_input { " TaskInput to type," } else { "" };
         format!("TaskOutput with since={} to read on,{type_into} TaskStop to end it.", self.next_cursor)
@@ -322,11 +317,10 @@ fn retrieval(there: bool, waited: bool) -> Retrieval {
     }
 }
 
-/// Returns which lines are asked for, and of which stream.
-fn wanted(input: &Input) -> Result<Option<(Streams, Wanted)>, ToolError> {
-    let wanted =
-        Wanted::read(TaskOutput::NAME, input.lines.as_deref(), input.r#match.as_deref(), input.context)?;
-    let wanted = wanted.or_else(|| input.stream.map(|_| Wanted::all()));
+/// Returns which lines are asked for.
+fn wanted(input: &Input) -> Result<Option<Wanted>, ToolError> {
+    let Input { lines, r#match, context, stream, .. } = input;
+    let wanted = Wanted::read(TaskOutput::NAME, lines.as_deref(), r#match.as_deref(), *context, *stream)?;
     let misplaced = [("since", input.since.is_some()), ("view", input.view == View::Screen)];
     match misplaced.into_iter().find(|(_, is_given)| *is_given && wanted.is_some()) {
         Some((field, _)) => {
@@ -334,28 +328,8 @@ fn wanted(input: &Input) -> Result<Option<(Streams, Wanted)>, ToolError> {
             let hint = format!("leave `{field}` out: lines are counted from the beginning of the output");
             Err(unusable(TaskOutput::NAME, field, reason).with_hint(hint))
         }
-        None => Ok(wanted.map(|wanted| (input.stream.unwrap_or_default(), wanted))),
+        None => Ok(wanted),
     }
-}
-
-/// Reads lines of a task's output as it is now.
-async fn read_lines(
-    cx: Context<'_>,
-    id: &TaskId,
-    wanted: (Streams, Wanted),
-    budget: Budget,
-) -> Result<Read, ToolError> {
-    let output = cx.runtime.output(id)?;
-    if output.is_lost() {
-        let reason = format!("the output of {id} is gone: the file that kept it was removed");
-        let hint = "run the command again if you need its output";
-        return Err(unusable(TaskOutput::NAME, "task_id", reason).with_hint(hint));
-    }
-    let (reading, text) = reading::read(cx.runtime, id, wanted, budget).await?;
-    let preview = Preview { text, truncated: reading.is_cut() };
-    let output = StreamPreview { preview: Some(preview), ..StreamPreview::default() };
-    let next = Cursor::at(cx.runtime.output(id)?.position());
-    Ok(Read { output, seen: Seen::Transcript, next, reading: Some(reading) })
 }
 
 fn since(cx: Context<'_>, id: &TaskId, given: Option<&str>) -> Result<Option<Cursor>, ToolError> {

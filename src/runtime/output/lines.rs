@@ -91,10 +91,11 @@ impl Output {
         let mut lines =
             Lines { transcript: transcript(layout.first_size), text: String::new(), run: 0, take };
         for at in 0..=layout.segments.len() {
-            if let Some((_, bytes)) = layout.gaps.iter().find(|(before, _)| *before == at) {
-                if !lines.end(transcript(layout.last_size)) || !(lines.take)(Piece::Gap(*bytes)) {
-                    return Ok(());
-                }
+            let gap = layout.gaps.iter().find(|(before, _)| *before == at);
+            if let Some((_, bytes)) = gap
+                && !(lines.end(transcript(layout.last_size)) && (lines.take)(Piece::Gap(*bytes)))
+            {
+                return Ok(());
             }
             let Some(&(start, length)) = layout.segments.get(at) else { break };
             let mut goes_on = true;

@@ -33,7 +33,9 @@ fn results(result: &BatchResult) -> Receipt {
     let outcome = Line::new(result.summary()).from(["completed_count", "item_count"]);
     let line = |(at, item): (usize, &ItemResult)| {
         let (end, fields) = ending(item, result.batch_deadline_ms);
-        let fields = ["", "index", "cmd"].into_iter().chain(fields);
+        // An item with a block of its own has its number and command there.
+        let whole = ["", "index", "cmd"].into_iter().filter(|_| block((at, item)).is_empty());
+        let fields = fields.into_iter().chain(whole);
         let fields = fields.map(|field| format!("items/{at}/{field}").trim_end_matches('/').to_owned());
         Line::exact(format!("[{}] {end} {}", item.index, echo(&item.cmd))).from(fields)
     };

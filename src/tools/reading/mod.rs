@@ -88,6 +88,7 @@ impl FromStr for Lines {
 /// What is asked for.
 #[derive(Debug, Clone)]
 pub(super) struct Wanted {
+    pub(super) stream: Streams,
     pub(super) lines: Lines,
     /// Only lines in which it is found.
     pub(super) pattern: Option<Regex>,
@@ -96,11 +97,6 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    /// All lines.
-    pub(super) fn all() -> Self {
-        Self { lines: Lines::Range(1, None), pattern: None, context: 0 }
-    }
-
     /// Reads the fields of a call of a tool; none when it asks for no lines.
     ///
     /// # Errors
@@ -110,6 +106,7 @@ impl Wanted {
         lines: Option<&str>,
         pattern: Option<&str>,
         context: Option<u64>,
+        stream: Option<Streams>,
     ) -> Result<Option<Self>, ToolError> {
         let no = |field: &str, reason: &str, hint: &str| {
             Err(unusable(tool, field, reason).with_hint(hint.to_owned()))
@@ -135,7 +132,9 @@ impl Wanted {
                 return no("match", &reason, hint);
             }
         };
-        Ok((lines_given.is_some() || compiled.is_some()).then(|| Self {
+        let is_asked = lines_given.is_some() || compiled.is_some() || stream.is_some();
+        Ok(is_asked.then(|| Self {
+            stream: stream.unwrap_or_default(),
             lines: lines_given.unwrap_or(Lines::Range(1, None)),
             pattern: compiled,
             context: context.unwrap_or(0).min(MOST_CONTEXT),
@@ -216,14 +215,14 @@ mod tests {
             ((None, None, Some(2)), "context", "needs `match`", "give `match`"),
         ];
         for ((lines, pattern, context), field, reason, hint) in cases {
-            let error = Wanted::read("TaskOutput", lines, pattern, context).unwrap_err();
+            let error = Wanted::read("TaskOutput", lines, pattern, context, None).unwrap_err();
             let details = error.details.as_deref().unwrap();
             assert_eq!(details["field"], field, "{pattern:?}");
             assert!(details["validation_error"].as_str().unwrap().contains(reason), "{details}");
             assert!(error.recovery_hint.as_deref().unwrap().contains(hint), "{error:?}");
         }
-        assert!(Wanted::read("TaskOutput", None, None, None).unwrap().is_none());
-        let wanted = Wanted::read("TaskOutput", None, Some("x"), Some(99)).unwrap().unwrap();
+        assert!(Wanted::read("TaskOutput", None, None, None, None).unwrap().is_none());
+        let wanted = Wanted::read("TaskOutput", None, Some("x"), Some(99), None).unwrap().unwrap();
         assert_eq!((wanted.lines, wanted.context), (Lines::Range(1, None), MOST_CONTEXT));
     }
 }

@@ -261,7 +261,7 @@ mod tests {
     use super::*;
 
     fn page(lines: Option<&str>, pattern: Option<&str>, context: Option<u64>, chars: usize) -> Page {
-        let wanted = Wanted::read("TaskOutput", lines, pattern, context).unwrap().unwrap();
+        let wanted = Wanted::read("TaskOutput", lines, pattern, context, None).unwrap().unwrap();
         Page::new(wanted, Room::chars(chars))
     }
 

@@ -7,9 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use super::page::{Filled, Page};
 use super::{Streams, Wanted};
-use crate::envelope::TaskId;
-use crate::runtime::{Error, Handle, Piece};
-use crate::tools::budget::Budget;
+use crate::clock::Clock;
+use crate::envelope::preview::Preview;
+use crate::envelope::{TaskId, ToolError};
+use crate::runtime::{Output, Piece};
+use crate::tools::budget::{Budget, Room};
+use crate::tools::errors::unusable;
+use crate::tools::preview::StreamPreview;
+use crate::tools::receipt::{LEFT_OUT, Line, Receipt};
 
 /// Longest time a reading takes. A pattern can be slow, and a log long.
 const LONGEST: Duration = Duration::from_secs(10);
@@ -35,17 +40,22 @@ pub struct Reading {
     more: Option<String>,
 }
 
-/// Reads what is asked for of a task's output, as it is now. Also returns the text.
+/// Reads what is asked for of a task's output. Also returns the text.
 pub(in crate::tools) async fn read(
-    runtime: &Handle,
+    output: Output,
     id: &TaskId,
-    (stream, wanted): (Streams, Wanted),
+    wanted: Wanted,
     budget: Budget,
-) -> Result<(Reading, String), Error> {
-    let output = runtime.output(id)?;
-    let room = budget.room;
-    let page = Page::new(wanted, crate::tools::Room { chars: room.chars.min(budget.chars), ..room });
-    let clock = runtime.clock().clone();
+    clock: Clock,
+) -> Result<(Reading, StreamPreview), ToolError> {
+    if output.is_lost() {
+        let reason = format!("the output of {id} is gone: the file that kept it was removed");
+        let hint = "run the command again if you need its output";
+        return Err(unusable("TaskOutput", "task_id", reason).with_hint(hint));
+    }
+    let stream = wanted.stream;
+    let room = Room { chars: budget.room.chars.min(budget.chars), ..budget.room };
+    let page = Page::new(wanted, room);
     let end = clock.now().mono + LONGEST;
     let take = move |page: &mut Page, piece: Piece<'_>| {
         let line = match piece {
@@ -66,7 +76,9 @@ pub(in crate::tools) async fn read(
     let filled = output.fold_lines(stream.into(), page, take).await?.fill();
     let Filled { text, shown, total, matches, more } = filled;
     let (first_line, last_line) = shown.unzip();
-    Ok((Reading { stream, first_line, last_line, total_lines: total, matches, more }, text))
+    let preview = Some(Preview { text, truncated: more.is_some() });
+    let reading = Reading { stream, first_line, last_line, total_lines: total, matches, more };
+    Ok((reading, StreamPreview { preview, ..StreamPreview::default() }))
 }
 
 impl Reading {
@@ -75,13 +87,17 @@ impl Reading {
         self.first_line.is_some()
     }
 
-    /// Tells whether something that was asked for is not shown.
-    pub(in crate::tools) fn is_cut(&self) -> bool {
-        self.more.is_some()
+    /// The receipt: what was read of which task, how that stands, the lines, and how to go on.
+    pub(in crate::tools) fn receipt(&self, id: &TaskId, stands: &str, preview: Option<&str>) -> Receipt {
+        let left_out = (self.has_lines() && preview.is_none()).then_some(LEFT_OUT);
+        Receipt::new(Line::new(self.outcome(id)).from(["task/reading"]))
+            .line(format!("The task {stands}."))
+            .output("Output", "task/output_preview", preview.or(left_out))
+            .block(self.more())
     }
 
     /// Says what was read, in one line: `Lines 20000-20050 of 31999 of task_4k2m9x7q, stderr`.
-    pub(in crate::tools) fn outcome(&self, id: &TaskId) -> String {
+    fn outcome(&self, id: &TaskId) -> String {
         let stream = match self.stream {
             Streams::Output => "",
             Streams::Stdout => ", stdout",
@@ -107,7 +123,7 @@ impl Reading {
     }
 
     /// Says how to go on, if something is left.
-    pub(in crate::tools) fn more(&self) -> Option<String> {
+    fn more(&self) -> Option<String> {
         let with = if self.matches.is_some() { " with the same match" } else { "" };
         self.more.as_ref().map(|lines| format!("more: lines \"{lines}\"{with}"))
     }
