@@ -51,8 +51,12 @@ def form(text, sent):
         if once in text or json.dumps(once, ensure_ascii=False)[1:-1] in text:
             return receipt, "dump"
     # The runtime was gone: the shim answers for it, and that is on no record.
-    if re.match(r"\w+ failed: [^\n]+\nkind=runtime_shutting_down [^\n]+\nhint: [^\n]+", bare):
+    gone = re.compile(r"\w+ failed: [^\n]+\nkind=runtime_shutting_down [^\n]+\nhint: [^\n\"]+")
+    if gone.match(bare):
         return bare, "text"
+    for unescaped in (text.replace("\\n", "\n"), text.replace("\\\\n", "\n")):
+        if found := gone.search(unescaped):
+            return found[0], "dump"
     return bare, "cut" if re.search("task_|exited|kind=", bare) else "client"
 
 
