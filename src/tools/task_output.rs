@@ -212,7 +212,8 @@ screen. `task_id` is ExecCommand's, not your client's.";
         ("Search the output", r#"{"task_id":"task_4k2m9x7q","match":"(?i)error","context":2}"#),
     ];
     const ALIASES: &'static [(&'static str, &'static str)] = &[("timeout", "timeout_ms")];
-    const CLAMPED: &'static [(&'static str, u64, u64)] = &[("timeout_ms", 0, LONGEST_WAIT_MS)];
+    const CLAMPED: &'static [(&'static str, u64, u64)] =
+        &[("timeout_ms", 0, LONGEST_WAIT_MS), ("context", 0, reading::MOST_CONTEXT)];
 
     type Input = Input;
     type Result = Retrieved;

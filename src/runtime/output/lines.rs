@@ -128,6 +128,21 @@ struct Lines<'a> {
 impl Lines<'_> {
     /// Feeds bytes and hands on the lines that are final. Returns whether more are wanted.
     fn feed(&mut self, bytes: &[u8]) -> bool {
+        let first = memchr::memchr2(b'\n', b'\r', bytes).unwrap_or(bytes.len());
+        if bytes.len() <= LINE_BYTES && self.run + first <= LINE_BYTES {
+            // No line in it is too long.
+            self.transcript.feed(bytes);
+            let begun = memchr::memrchr2(b'\n', b'\r', bytes).map(|at| bytes.len() - at - 1);
+            self.run = begun.unwrap_or(self.run + bytes.len());
+        } else {
+            self.feed_by_lines(bytes);
+        }
+        let fresh = self.transcript.take_final();
+        self.hand_on(&fresh)
+    }
+
+    /// Feeds bytes without what is too much of a line.
+    fn feed_by_lines(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         while !rest.is_empty() {
             let end = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
@@ -143,8 +158,6 @@ impl Lines<'_> {
             }
             rest = later;
         }
-        let fresh = self.transcript.take_final();
-        self.hand_on(&fresh)
     }
 
     fn say_what_is_missing(&mut self) {
@@ -187,6 +200,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::runtime::log::OutputLog;
     use crate::terminal::Origin;
 
     /// Reads bytes line by line, in pieces of so many.
@@ -218,6 +232,37 @@ mod tests {
             let whole = clean(text.as_bytes(), Origin::Pipe, Size::clamped(20, 3));
             prop_assert_eq!(read(text.as_bytes(), piece), whole.lines().collect::<Vec<_>>());
         }
+    }
+
+    /// Everything in a folder's log: lines, and gaps as `+N`.
+    fn stored(folder: &std::path::Path, stream: Stream) -> Vec<String> {
+        let output = Output::new(folder.to_owned(), false, None).expect("a log");
+        let mut all = Vec::new();
+        let take: &mut dyn FnMut(Piece<'_>) -> bool = &mut |piece| {
+            all.push(match piece {
+                Piece::Line(line) => line.to_owned(),
+                Piece::Gap(bytes) => format!("+{bytes}"),
+            });
+            true
+        };
+        output.lines_now(stream, take).expect("read");
+        all
+    }
+
+    #[test]
+    fn what_was_not_kept_is_told_where_it_was() {
+        use crate::terminal::Stream::{Stderr, Stdout};
+        let dir = tempfile::tempdir().expect("temp dir");
+        let mut log = OutputLog::create(dir.path(), 8, 6).expect("log");
+        for (stream, text) in [(Stdout, "a1\na2\n"), (Stderr, "b1\n"), (Stdout, "a3\na4\na5\na6\n")] {
+            log.append(stream, text.as_bytes(), 0);
+        }
+        log.finish(9);
+        assert_eq!(stored(dir.path(), Stream::Stdout), ["a1", "a2", "a3", "+4", "a5", "a6"]);
+        assert_eq!(stored(dir.path(), Stream::Stderr), ["b1"]);
+        assert_eq!(stored(dir.path(), Stream::Merged), ["a1", "a2", "b1", "a3", "+4", "a5", "a6"]);
+        let output = Output::new(dir.path().to_owned(), false, None).expect("a log");
+        assert_eq!([0, 2, 3, 7].map(|at| output.line_at_now(at).expect("read")), [1, 1, 2, 3]);
     }
 
     #[test]

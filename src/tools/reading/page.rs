@@ -123,7 +123,8 @@ impl Page {
         let shown = lines().min().zip(lines().max());
         let more = match self.wanted.lines {
             Lines::Range(_, last) => {
-                let next = self.no_room.or(self.is_stopped.then_some(self.seen + 1));
+                let is_unread = self.is_stopped && last.is_none_or(|last| self.seen < last);
+                let next = self.no_room.or(is_unread.then_some(self.seen + 1));
                 next.map(|next| format!("{next}-{}", last.map(|last| last.to_string()).unwrap_or_default()))
             }
             Lines::Last(count) => {
@@ -330,6 +331,10 @@ mod tests {
         stopped.stop();
         let stopped = stopped.fill();
         assert_eq!((stopped.total, stopped.more.as_deref()), (None, Some("3-")));
+        let mut past = page(Some("1-2"), None, None, 1_000);
+        ["x", "y", "z"].iter().for_each(|line| past.line(line));
+        past.stop();
+        assert_eq!(past.fill().more, None, "all that was asked for is there");
         let mut gap = page(Some("1-"), None, None, 1_000);
         gap.line("a");
         gap.gap(77);

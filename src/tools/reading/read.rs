@@ -104,7 +104,8 @@ impl Reading {
             Streams::Stderr => ", stderr",
         };
         let all = self.total_lines;
-        let stopped = if all.is_some() { "" } else { "; it took too long and was stopped" };
+        let is_cut_short = all.is_none() && self.more.is_some();
+        let stopped = if is_cut_short { "; it took too long and was stopped" } else { "" };
         let said = match (self.matches, self.first_line, self.last_line) {
             (Some(matches), ..) => {
                 let all = all.map(|all| format!(" of {all}")).unwrap_or_default();
