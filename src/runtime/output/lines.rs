@@ -4,7 +4,7 @@ use std::fs::File;
 
 use super::{Error, Layout, Output, Stream, WHOLE_BYTES, blocking, live_tail};
 use crate::envelope::preview::laid_out;
-use crate::terminal::{LogBytes as _, Size, Transcript, clean};
+use crate::terminal::{LogBytes as _, Origin, Size, Transcript, clean};
 
 /// Bytes of one line that are read. How many follow is said in the line.
 const LINE_BYTES: usize = 256 << 10;
@@ -88,8 +88,7 @@ impl Output {
         take: &mut dyn FnMut(Piece<'_>) -> bool,
     ) -> Result<(), Error> {
         let transcript = |size: Size| Transcript::new(self.origin, size);
-        let mut lines =
-            Lines { transcript: transcript(layout.first_size), text: String::new(), run: 0, take };
+        let mut lines = Lines::new(self.origin, layout.first_size, take);
         for at in 0..=layout.segments.len() {
             let gap = layout.gaps.iter().find(|(before, _)| *before == at);
             if let Some((_, bytes)) = gap
@@ -118,6 +117,10 @@ impl Output {
 /// Lines being made from bytes.
 struct Lines<'a> {
     transcript: Transcript,
+    /// The last rows of plain text, while there was nothing else: such text is shown as it is, and only what a later
+    /// sequence could still change is fed to the transcript.
+    plain: Option<String>,
+    rows: usize,
     /// Text that is final, of a line that is not whole yet.
     text: String,
     /// Bytes since a line began or was begun anew.
@@ -125,19 +128,42 @@ struct Lines<'a> {
     take: &'a mut dyn FnMut(Piece<'_>) -> bool,
 }
 
-impl Lines<'_> {
+impl<'a> Lines<'a> {
+    fn new(origin: Origin, size: Size, take: &'a mut dyn FnMut(Piece<'_>) -> bool) -> Self {
+        let plain = (origin == Origin::Pipe).then(String::new);
+        let transcript = Transcript::new(origin, size);
+        Self { transcript, plain, rows: usize::from(size.rows()), text: String::new(), run: 0, take }
+    }
+
     /// Feeds bytes and hands on the lines that are final. Returns whether more are wanted.
     fn feed(&mut self, bytes: &[u8]) -> bool {
         let first = memchr::memchr2(b'\n', b'\r', bytes).unwrap_or(bytes.len());
-        if bytes.len() <= LINE_BYTES && self.run + first <= LINE_BYTES {
-            // No line in it is too long.
-            self.transcript.feed(bytes);
+        // No line in it is too long.
+        let is_short = bytes.len() <= LINE_BYTES && self.run + first <= LINE_BYTES;
+        let mut fresh = None;
+        if let Some(mut plain) = self.plain.take() {
+            match str::from_utf8(bytes).ok().filter(|_| is_short && bytes.iter().all(is_plain)) {
+                Some(text) => {
+                    plain.push_str(text);
+                    let end = memchr::memrchr_iter(b'\n', plain.as_bytes()).nth(self.rows);
+                    self.plain = Some(plain.split_off(end.map_or(0, |end| end + 1)));
+                    fresh = Some(plain);
+                }
+                None => self.transcript.feed(plain.as_bytes()),
+            }
+        }
+        if is_short {
             let begun = memchr::memrchr2(b'\n', b'\r', bytes).map(|at| bytes.len() - at - 1);
             self.run = begun.unwrap_or(self.run + bytes.len());
-        } else {
-            self.feed_by_lines(bytes);
         }
-        let fresh = self.transcript.take_final();
+        let fresh = fresh.unwrap_or_else(|| {
+            if is_short {
+                self.transcript.feed(bytes)
+            } else {
+                self.feed_by_lines(bytes)
+            }
+            self.transcript.take_final()
+        });
         self.hand_on(&fresh)
     }
 
@@ -186,7 +212,8 @@ impl Lines<'_> {
     fn end(&mut self, next: Transcript) -> bool {
         self.say_what_is_missing();
         self.run = 0;
-        let rest = std::mem::replace(&mut self.transcript, next).finish();
+        let ended = std::mem::replace(&mut self.transcript, next);
+        let rest = self.plain.take().unwrap_or_else(|| ended.finish());
         if !self.hand_on(&rest) {
             return false;
         }
@@ -195,13 +222,17 @@ impl Lines<'_> {
     }
 }
 
+/// Tells whether a byte is shown as it is and moves nothing but what follows it.
+fn is_plain(byte: &u8) -> bool {
+    matches!(byte, b' '..=b'~' | b'\n' | b'\t')
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
     use crate::runtime::log::OutputLog;
-    use crate::terminal::Origin;
 
     /// Reads bytes line by line, in pieces of so many.
     fn read(bytes: &[u8], piece: usize) -> Vec<String> {
@@ -214,8 +245,7 @@ mod tests {
             true
         };
         let size = Size::clamped(20, 3);
-        let transcript = Transcript::new(Origin::Pipe, size);
-        let mut lines = Lines { transcript, text: String::new(), run: 0, take };
+        let mut lines = Lines::new(Origin::Pipe, size, take);
         for piece in bytes.chunks(piece) {
             assert!(lines.feed(piece));
         }
@@ -226,9 +256,11 @@ mod tests {
     proptest! {
         #[test]
         fn lines_are_those_of_the_whole_text(
-            text in "([a-zé\u{1F600}]{0,9}|\n|\r|\t|\u{8}|\u{1b}\\[[ABCDKJ]|\u{1b}\\[2;3H){0,60}",
+            plain in "([a-z ]{0,9}|\n|\t){0,30}",
+            rest in "([a-zé\u{1F600}]{0,9}|\n|\r|\t|\u{8}|\u{1b}\\[[ABCDKJ]|\u{1b}\\[2;3H){0,60}",
             piece in 1_usize..70,
         ) {
+            let text = plain + &rest;
             let whole = clean(text.as_bytes(), Origin::Pipe, Size::clamped(20, 3));
             prop_assert_eq!(read(text.as_bytes(), piece), whole.lines().collect::<Vec<_>>());
         }
