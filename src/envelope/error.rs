@@ -55,6 +55,8 @@ pub enum ErrorKind {
     RuntimeShuttingDown,
     /// As many connections are open as may be.
     TooManyConnections,
+    /// The environment of the agent is larger than can be handed to a runtime.
+    EnvironmentTooLarge,
     /// A line of input longer than a terminal can take.
     InputLineTooLong,
     /// An idempotency key stands for another request already.
@@ -110,7 +112,7 @@ impl ErrorKind {
     pub fn exit_code(self) -> u8 {
         match self {
             Self::OutputLimitExceeded | Self::InternalError => 1,
-            Self::InvalidToolInput | Self::InputLineTooLong => 2,
+            Self::InvalidToolInput | Self::InputLineTooLong | Self::EnvironmentTooLarge => 2,
             Self::CommandSpawnFailed => 4,
             Self::UnknownTool | Self::WorkdirNotFound | Self::TaskNotFound | Self::QuestionNotFound => 5,
             Self::IdempotencyConflict | Self::QuestionSettled => 6,

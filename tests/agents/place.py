@@ -149,7 +149,12 @@ class Place:
             until(lambda: "MCP" not in self.terminal.shown(), what="its servers")
         if agent == "claude":  # it sends a prompt before it has its tools
             self.terminal.wait("❯", 60)
-            until(lambda: self.rows("agent"), what="its servers")
+            self.terminal.text("/mcp")
+            self.terminal.wait("Show|Manage|MCP")
+            self.terminal.keys("Enter")
+            self.terminal.wait(r"✔ pilothouse", 60)
+            self.terminal.keys("Escape")
+            until(lambda: "MCP servers" not in self.terminal.shown(), what="the end of the list")
         if agent in ("claude", "codex"):
             self.terminal.text(prompt)
             time.sleep(1)  # a key too soon is taken for a paste

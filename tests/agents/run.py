@@ -74,6 +74,11 @@ def plainly(place):
     return plain
 
 
+def short(text):
+    """A text of a fixture: of a long one the beginning and the end, with how much lies between."""
+    return text if len(text) <= 4000 else f"{text[:2000]}\n[{len(text) - 3000} characters left out here]\n{text[-1000:]}"
+
+
 def one(agent, situation, programs, pilothouse, root):
     """Plays one situation with one agent; returns the row of the table and the fixture."""
     model = Model()
@@ -101,7 +106,7 @@ def one(agent, situation, programs, pilothouse, root):
             receipt, how = form(answer.text, sent)
             steps.append({
                 "tool": answer.call.tool, "arguments": json.loads(plain(json.dumps(answer.call.arguments))),
-                "form": how, "characters": len(receipt), "given": plain(receipt),
+                "form": how, "characters": len(receipt), "given": short(plain(receipt)),
             })
         if not failure and any(step["form"] == "cut" for step in steps):
             failure = "a receipt was cut by the client"
@@ -118,7 +123,7 @@ def one(agent, situation, programs, pilothouse, root):
             place.close()
 
 
-MEANING = {"text": "whole", "dump": "whole, within JSON", "client": "answered by the client"}
+MEANING = {"text": "whole", "dump": "within JSON", "client": "answered by the client"}
 
 
 def cell(row):
@@ -129,7 +134,8 @@ def cell(row):
         return "**failed**"
     forms = sorted({step["form"] for step in row["steps"]} - {"text"})
     longest = max(step["characters"] for step in row["steps"])
-    return ", ".join(["whole"] * (forms != ["client"]) + [MEANING[form] for form in forms]) + f" ({longest:,})"
+    reached = ["whole"] if any(step["form"] == "text" for step in row["steps"]) else []
+    return ", ".join(reached + [MEANING[form] for form in forms]) + f" ({longest:,})"
 
 
 def table(rows):
@@ -149,7 +155,7 @@ def table(rows):
         for row in rows for step in row["steps"] if step["form"] == "client"
     ]
     lines += ["", "Answered by the client itself, so that the call never came to Pilothouse:", "", *sorted(own)] if own else []
-    lines += ["", "*whole, within JSON*: Gemini CLI gives its model an error as a JSON text of the whole answer; the receipt is in it.", ""]
+    lines += ["", "*within JSON*: Gemini CLI gives its model an error as a JSON text of the whole answer; the receipt is in it, whole.", ""]
     return "\n".join(lines)
 
 

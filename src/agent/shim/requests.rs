@@ -298,6 +298,12 @@ impl Loss<'_> {
                         "call again in a moment; until then close agents or scripts that are not needed",
                     )
             }
+            Self::Unreachable(super::Error::Link(error @ link::Error::LargeEnvironment { bytes })) => {
+                let text = format!("The agent cannot be connected: {error}; nothing was run.");
+                ToolError::new(ErrorKind::EnvironmentTooLarge, text)
+                    .with_details(json!({ "bytes": bytes }))
+                    .with_hint("tell the operator: the agent has to be started again with fewer or shorter variables")
+            }
             Self::Unreachable(super::Error::Link(link::Error::NoRoom { path })) => {
                 let text = "There is no room for the record of a Pilothouse runtime; nothing was run.";
                 ToolError::new(ErrorKind::LowDiskSpace, text)
@@ -458,6 +464,14 @@ mod tests {
         assert_eq!(error["kind"], "too_many_connections");
         assert_eq!(error["details"], json!({"limit": 64}));
         assert_eq!(error["retryable"], json!(true));
+        requests.client_said(call(3, "ExecCommand").to_string().as_bytes());
+        let large = Error::Link(link::Error::LargeEnvironment { bytes: 3 << 20 });
+        let answers = parsed(&requests.lost(Loss::Unreachable(&large)));
+        let error = &answers[0]["result"]["_meta"][ENVELOPE_KEY]["error"];
+        assert_eq!(
+            (&error["kind"], &error["details"]),
+            (&json!("environment_too_large"), &json!({"bytes": 3 << 20}))
+        );
         requests.client_said(call(2, "ExecCommand").to_string().as_bytes());
         let taken = Error::Link(link::Error::Gone);
         let answers = parsed(&requests.lost(Loss::Unreachable(&taken)));
