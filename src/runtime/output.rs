@@ -43,6 +43,8 @@ pub struct Output {
     end: u64,
     /// Its live side while it runs: the ends of very long streams are not in the log yet.
     io: Option<Arc<TaskIo>>,
+    /// Line feeds that the task has written, also those that were not kept, as far as that is known.
+    line_feeds: u64,
 }
 
 /// Where the bytes of a stream lie in the log.
@@ -71,7 +73,11 @@ impl Output {
                 Err(error) => return Err(Error::io("measure", &log)(error)),
             },
         };
-        Ok(Self { folder, origin, end, io })
+        Ok(Self { folder, origin, end, io, line_feeds: 0 })
+    }
+
+    pub(super) fn of_so_many_lines(self, line_feeds: u64) -> Self {
+        Self { line_feeds, ..self }
     }
 
     /// Returns what is stored of a task's output, read from its log alone.

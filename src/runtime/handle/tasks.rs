@@ -59,7 +59,8 @@ impl Handle {
     /// # Errors
     /// When it cannot be measured.
     pub fn output_of(&self, task: &TaskView) -> Result<Output, Error> {
-        Output::new(task.folder.clone(), task.tty, self.shared.io(&task.id))
+        let output = Output::new(task.folder.clone(), task.tty, self.shared.io(&task.id))?;
+        Ok(output.of_so_many_lines(task.output.lines))
     }
 
     /// Returns a task that is known by now: at hand, or found in a recording.

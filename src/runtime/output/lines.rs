@@ -14,8 +14,13 @@ const LINE_BYTES: usize = 256 << 10;
 pub enum Piece<'a> {
     /// A line, cleaned, without its end.
     Line(&'a str),
-    /// So many bytes that were not kept.
-    Gap(u64),
+    /// Something that was not kept.
+    Gap {
+        /// How many bytes.
+        bytes: u64,
+        /// How many lines, as far as that is known; 0 else.
+        lines: u64,
+    },
 }
 
 impl Output {
@@ -53,17 +58,56 @@ impl Output {
         let layout = before.layout(Stream::Merged)?;
         let file = before.open()?;
         let ends_line = offset > 0 && before.read(&file, &layout, layout.total() - 1, 1)? == b"\n";
-        Ok(before.count(&file, &layout, None)? + u64::from(ends_line || offset == 0))
+        // What is missing is known from the whole log, and counts for what comes behind it.
+        let is_behind = layout.gaps.iter().any(|(before, _)| *before < layout.segments.len());
+        let all = self.layout(Stream::Merged)?;
+        let missing = if is_behind { self.lines_missing(&file, &all, None)? } else { 0 };
+        let lines = before.count_with(&file, &layout, None, missing)?;
+        Ok(lines + u64::from(ends_line || offset == 0))
     }
 
     /// Counts the lines of a stream.
     pub(super) fn count(&self, file: &File, layout: &Layout, live: Option<&[u8]>) -> Result<u64, Error> {
-        let mut lines = 0;
-        self.read_lines(file, layout, live, &mut |piece| {
-            lines += u64::from(matches!(piece, Piece::Line(_)));
+        self.count_with(file, layout, live, self.lines_missing(file, layout, live)?)
+    }
+
+    fn count_with(
+        &self,
+        file: &File,
+        layout: &Layout,
+        live: Option<&[u8]>,
+        missing: u64,
+    ) -> Result<u64, Error> {
+        let mut all = 0;
+        self.read_lines(file, layout, (live, missing), &mut |piece| {
+            all += match piece {
+                Piece::Line(_) => 1,
+                Piece::Gap { lines, .. } => lines,
+            };
             true
         })?;
-        Ok(lines)
+        Ok(all)
+    }
+
+    /// Returns how many lines were not kept, where that is known: of one gap, in a stream that has all of the log.
+    fn lines_missing(&self, file: &File, layout: &Layout, live: Option<&[u8]>) -> Result<u64, Error> {
+        if layout.gaps.len() != 1 || layout.shared {
+            return Ok(0);
+        }
+        let feeds = |bytes: &[u8]| memchr::memchr_iter(b'\n', bytes).count() as u64;
+        let (mut kept, mut ends_line) = (live.map_or(0, feeds), true);
+        for (at, &(start, length)) in layout.segments.iter().enumerate() {
+            let read = file.for_each_block(start..start + length, |_, block| {
+                kept += feeds(block);
+                if at + 1 == layout.gaps[0].0 {
+                    ends_line = block.ends_with(b"\n");
+                }
+                true
+            });
+            read.map_err(Error::io("read", self.log()))?;
+        }
+        // The line that the gap begins in is there in part.
+        Ok(self.line_feeds.saturating_sub(kept).saturating_sub(u64::from(!ends_line)))
     }
 
     fn lines_now(&self, stream: Stream, take: &mut dyn FnMut(Piece<'_>) -> bool) -> Result<(), Error> {
@@ -72,7 +116,8 @@ impl Output {
         if layout.dropped > 0 || live.is_some() || layout.total() > WHOLE_BYTES {
             let missing = self.dropped(stream)?.saturating_sub(layout.dropped);
             let layout = layout.followed_by_gap(missing);
-            return self.read_lines(&file, &layout, live.as_deref(), take);
+            let missing = self.lines_missing(&file, &layout, live.as_deref())?;
+            return self.read_lines(&file, &layout, (live.as_deref(), missing), take);
         }
         let bytes = self.read(&file, &layout, 0, layout.total())?;
         let text = clean(&bytes, self.origin, layout.first_size);
@@ -84,7 +129,7 @@ impl Output {
         &self,
         file: &File,
         layout: &Layout,
-        live: Option<&[u8]>,
+        (live, missing): (Option<&[u8]>, u64),
         take: &mut dyn FnMut(Piece<'_>) -> bool,
     ) -> Result<(), Error> {
         let transcript = |size: Size| Transcript::new(self.origin, size);
@@ -92,7 +137,8 @@ impl Output {
         for at in 0..=layout.segments.len() {
             let gap = layout.gaps.iter().find(|(before, _)| *before == at);
             if let Some((_, bytes)) = gap
-                && !(lines.end(transcript(layout.last_size)) && (lines.take)(Piece::Gap(*bytes)))
+                && !(lines.end(transcript(layout.last_size))
+                    && (lines.take)(Piece::Gap { bytes: *bytes, lines: missing }))
             {
                 return Ok(());
             }
@@ -240,7 +286,7 @@ mod tests {
         let take: &mut dyn FnMut(Piece<'_>) -> bool = &mut |piece| {
             all.extend(match piece {
                 Piece::Line(line) => Some(line.to_owned()),
-                Piece::Gap(_) => None,
+                Piece::Gap { .. } => None,
             });
             true
         };
@@ -266,14 +312,14 @@ mod tests {
         }
     }
 
-    /// Everything in a folder's log: lines, and gaps as `+N`.
+    /// Everything in a folder's log of seven lines: lines, and gaps as `+bytes (lines)`.
     fn stored(folder: &std::path::Path, stream: Stream) -> Vec<String> {
-        let output = Output::new(folder.to_owned(), false, None).expect("a log");
+        let output = Output::new(folder.to_owned(), false, None).expect("a log").of_so_many_lines(7);
         let mut all = Vec::new();
         let take: &mut dyn FnMut(Piece<'_>) -> bool = &mut |piece| {
             all.push(match piece {
                 Piece::Line(line) => line.to_owned(),
-                Piece::Gap(bytes) => format!("+{bytes}"),
+                Piece::Gap { bytes, lines } => format!("+{bytes} ({lines})"),
             });
             true
         };
@@ -290,10 +336,11 @@ mod tests {
             log.append(stream, text.as_bytes(), 0);
         }
         log.finish(9);
-        assert_eq!(stored(dir.path(), Stream::Stdout), ["a1", "a2", "a3", "+4", "a5", "a6"]);
+        assert_eq!(stored(dir.path(), Stream::Stdout), ["a1", "a2", "a3", "+4 (0)", "a5", "a6"]);
         assert_eq!(stored(dir.path(), Stream::Stderr), ["b1"]);
-        assert_eq!(stored(dir.path(), Stream::Merged), ["a1", "a2", "b1", "a3", "+4", "a5", "a6"]);
-        let output = Output::new(dir.path().to_owned(), false, None).expect("a log");
+        assert_eq!(stored(dir.path(), Stream::Merged), ["a1", "a2", "b1", "a3", "+4 (1)", "a5", "a6"]);
+        let output = Output::new(dir.path().to_owned(), false, None).expect("a log").of_so_many_lines(7);
+        assert_eq!(output.line_at_now(14).expect("read"), 7, "behind what is missing");
         assert_eq!([0, 2, 3, 7].map(|at| output.line_at_now(at).expect("read")), [1, 1, 2, 3]);
     }
 

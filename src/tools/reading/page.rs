@@ -91,15 +91,18 @@ impl Page {
         }
     }
 
-    /// Takes note of bytes that are missing here.
-    pub(in crate::tools) fn gap(&mut self, bytes: u64) {
+    /// Takes note of bytes that are missing here, and of so many lines among them.
+    pub(in crate::tools) fn gap(&mut self, bytes: u64, lines: u64) {
         let is_in_range = match self.wanted.lines {
-            Lines::Range(first, last) => self.seen + 1 >= first && last.is_none_or(|last| self.seen < last),
+            Lines::Range(first, last) => {
+                self.seen + lines.max(1) >= first && last.is_none_or(|last| self.seen < last)
+            }
             Lines::Last(_) => true,
         };
         if is_in_range && self.wanted.pattern.is_none() && self.no_room.is_none() {
             self.push(Shown::Beside, format!("({bytes} bytes were not kept here)"));
         }
+        self.seen += lines;
     }
 
     /// Stops before all of the stream was looked at.
@@ -337,9 +340,9 @@ mod tests {
         assert_eq!(past.fill().more, None, "all that was asked for is there");
         let mut gap = page(Some("1-"), None, None, 1_000);
         gap.line("a");
-        gap.gap(77);
+        gap.gap(77, 10);
         gap.line("b");
-        assert_eq!(gap.fill().text, "1: a\n(77 bytes were not kept here)\n2: b");
+        assert_eq!(gap.fill().text, "1: a\n(77 bytes were not kept here)\n12: b");
     }
 
     proptest! {

@@ -59,8 +59,8 @@ pub(in crate::tools) async fn read(
     let end = clock.now().mono + LONGEST;
     let take = move |page: &mut Page, piece: Piece<'_>| {
         let line = match piece {
-            Piece::Gap(bytes) => {
-                page.gap(bytes);
+            Piece::Gap { bytes, lines } => {
+                page.gap(bytes, lines);
                 return true;
             }
             Piece::Line(line) => line,
