@@ -1,7 +1,7 @@
 //! What an agent is called.
 
-use super::clients;
 use crate::envelope::{SafeText, one_line};
+use crate::tools::clients;
 
 /// Longest label and client name kept.
 const NAME_CHARS: usize = 64;

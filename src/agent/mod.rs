@@ -4,7 +4,6 @@
 //! carries the protocol and nothing else.
 
 mod client;
-mod clients;
 mod label;
 mod local_service;
 mod message;

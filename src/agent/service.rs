@@ -15,11 +15,11 @@ use tokio_util::task::TaskTracker;
 
 use super::progress::Going;
 use super::transport::{Transport, Unwritten};
-use super::{clients, label, results, schema};
+use super::{label, results, schema};
 use crate::envelope::{Actor, SafeText};
 use crate::link::{Client, Hello, Peer, Profile};
 use crate::runtime::{AgentPeer, Handle, PARAGRAPH_CHARS};
-use crate::tools::{self, Caller, Room};
+use crate::tools::{self, Caller, Room, clients};
 
 /// What every agent is told once.
 const INSTRUCTIONS: &str = "\

@@ -7,6 +7,7 @@
 mod budget;
 mod call;
 mod cancel_guard;
+pub mod clients;
 mod errors;
 pub mod exec_command;
 pub mod exec_command_batch;

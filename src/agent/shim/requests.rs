@@ -10,11 +10,11 @@ use rmcp::model::{ErrorCode, ErrorData, RequestId};
 use serde_json::{Map, Value, json};
 
 use crate::agent::message::{self, Refusal};
+use crate::agent::results;
 use crate::agent::service::LABEL_METHOD;
-use crate::agent::{clients, results};
 use crate::envelope::{Envelope, ErrorKind, ToolError};
 use crate::link::{self, ClientName, Profile};
-use crate::tools;
+use crate::tools::{self, clients};
 
 /// The id of a repeated `initialize`, whose answer the client must not see.
 const REPLAY_ID: &str = "pilothouse-replay";

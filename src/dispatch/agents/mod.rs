@@ -13,6 +13,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
 
+use crate::tools::clients;
+
 pub(super) use self::entry::Entry;
 pub(super) use self::files::{Base, Place};
 
@@ -67,8 +69,6 @@ pub(super) struct Row {
     pub(super) loss: &'static str,
     /// What is left to do by hand, and how to see that it is connected.
     pub(super) next: &'static str,
-    /// What it keeps of results, and which tools its model does not see at once.
-    pub(super) results: &'static str,
     /// Which variables its server gets.
     pub(super) environment: Environment,
 }
@@ -128,6 +128,13 @@ impl Agent {
         self.into()
     }
 
+    /// Says what it keeps of results, and which tools its model does not see at once.
+    pub(super) fn results(self) -> String {
+        let label = if self == Self::Claude { "claude-code" } else { self.as_str() };
+        let measured = clients::of_agent(label).map(clients::Client::about);
+        measured.unwrap_or_else(|| "what it keeps of a result was not measured".to_owned())
+    }
+
     /// Returns what is known of it.
     pub(super) fn row(self) -> Row {
         let editor = |name, programs, next| Row {
@@ -137,7 +144,6 @@ impl Agent {
             is_graphical: true,
             loss: OWN_TERMINAL,
             next,
-            results: "what it keeps of a result was not measured",
             environment: Environment::Whole,
         };
         let terminal = |name, programs, loss, next| Row {
@@ -147,13 +153,11 @@ impl Agent {
             is_graphical: false,
             loss,
             next,
-            results: "",
             environment: Environment::Whole,
         };
         match self {
             Self::Claude => Row {
                 scopes: &[Scope::Local, Scope::Project, Scope::User],
-                results: "tools are deferred behind its tool search unless the entry has alwaysLoad",
                 ..terminal(
                     "Claude Code",
                     &["claude"],
@@ -162,8 +166,6 @@ impl Agent {
                 )
             },
             Self::Codex => Row {
-                results: "with a model that Codex knows, tools are deferred behind its tool search, which returns 8, and results \
-                          are cut at 40,000 characters; with any other model at about 9,500",
                 environment: Environment::Listed(&CODEX_LIST),
                 ..terminal(
                     "Codex CLI",
@@ -173,7 +175,6 @@ impl Agent {
                 )
             },
             Self::Gemini => Row {
-                results: "results are cut at 40,000 characters; no tool is deferred",
                 environment: Environment::Without(&GEMINI_SECRETS),
                 ..terminal(
                     "Gemini CLI",
@@ -182,15 +183,12 @@ impl Agent {
                     "`gemini mcp list` shows it; in a folder that is not trusted it is disabled",
                 )
             },
-            Self::Opencode => Row {
-                results: "of a result the first 2,000 lines or 50 KB are kept; no tool is deferred",
-                ..terminal(
-                    "opencode",
-                    &["opencode"],
-                    "opencode's permissions for `bash` no longer hold",
-                    "`opencode mcp list` shows it",
-                )
-            },
+            Self::Opencode => terminal(
+                "opencode",
+                &["opencode"],
+                "opencode's permissions for `bash` no longer hold",
+                "`opencode mcp list` shows it",
+            ),
             Self::Cursor => editor(
                 "Cursor",
                 &["cursor-agent", "cursor"],

@@ -103,7 +103,7 @@ async fn probe_one(host: &dyn Host, agent: Agent, entry: &Entry) -> Vec<Finding>
     found.extend(there.map(|there| runtime(agent, &there, &places)));
     let config = settings.and_then(|data| Some(PathBuf::from(data["config"].as_str()?)));
     found.extend(variables(host, agent, &environment));
-    found.push(Agents.note(check("results"), agent.row().results));
+    found.push(Agents.note(check("results"), agent.results()));
     found.push(permissions(host, agent, entry, &places));
     found.extend(config.map(|config| approvals(agent, &config, &places)));
     found
