@@ -1,6 +1,6 @@
 //! The clients that are known: what they call themselves, and what they hand to their model.
 //!
-//! **To add one**: a row of [`CLIENTS`], proven with the real agent (`.ci/long agents`, tests/agents).
+//! **To add one**: a row of `CLIENTS`, proven with the real agent (`.ci/long agents`, tests/agents).
 
 use super::budget::{RECEIPT_CHARS, Room};
 
