@@ -4,6 +4,7 @@
 //! carries the protocol and nothing else.
 
 mod client;
+mod elicitation;
 mod label;
 mod local_service;
 mod message;

@@ -15,11 +15,11 @@ use tokio_util::task::TaskTracker;
 
 use super::progress::Going;
 use super::transport::{Transport, Unwritten};
-use super::{label, results, schema};
+use super::{elicitation, label, results, schema};
 use crate::envelope::{Actor, SafeText};
 use crate::link::{Client, Hello, Peer, Profile};
 use crate::runtime::{AgentPeer, Handle, PARAGRAPH_CHARS};
-use crate::tools::{self, Caller, Room, clients};
+use crate::tools::{self, Begun, Caller, Room, clients};
 
 /// What every agent is told once.
 const INSTRUCTIONS: &str = "\
@@ -121,6 +121,19 @@ async fn converse(service: Service, transport: Transport, gone: CancellationToke
 }
 
 impl Service {
+    /// Asks in the agent's program about a call that is held. What a managed task starts is not asked: it would answer
+    /// itself.
+    async fn ask_person(
+        &self,
+        context: &RequestContext<RoleServer>,
+        begun: &Begun,
+    ) -> std::convert::Infallible {
+        if self.peer.task_host.is_some() {
+            return std::future::pending().await;
+        }
+        elicitation::ask_if_held(&self.runtime, &context.peer, self.peer.pid, begun, &self.gone).await
+    }
+
     /// Returns who acts. The first request that says who the client is settles it.
     fn actor(&self, client: Option<&Implementation>) -> Actor {
         let named = client.map(|client| (client.name.as_str(), client.version.as_str()));
@@ -198,6 +211,7 @@ impl ServerHandler for Service {
         let hides_meta = client.is_none_or(|client| client.hides_meta_of_errors);
         let input = Value::Object(request.arguments.unwrap_or_default());
         let withdrawn = CancellationToken::new();
+        let begun = caller.begun.clone();
         let going = Going::new(&self.runtime, tool, caller.begun.clone(), &input);
         let mut call = self.calls.spawn({
             let (runtime, withdrawn) = (self.runtime.clone(), withdrawn.clone());
@@ -218,6 +232,7 @@ impl ServerHandler for Service {
                 call.await
             }
             never = going.tell(&context) => match never {},
+            never = self.ask_person(&context, &begun) => match never {},
         };
         match answered {
             Ok(Some((answer, notices))) => {

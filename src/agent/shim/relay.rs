@@ -173,6 +173,7 @@ impl<R: AsyncRead + Unpin> Relay<R> {
         }
         match self.requests.client_said(&line) {
             ClientLine::Nothing => {}
+            ClientLine::Reply => self.runtime.outbox.push(Outgoing::line(line)),
             ClientLine::Answer(answer) => self.answers.push(Outgoing::line(answer)),
             ClientLine::Request(side, id) => {
                 self.lane(side).outbox.push(Outgoing { line, request: Some(id) });

@@ -4,7 +4,7 @@
 //! conversation, so that the first can be answered and the second repeated when one runtime takes over from
 //! another.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rmcp::model::{ErrorCode, ErrorData, RequestId};
 use serde_json::{Map, Value, json};
@@ -20,6 +20,8 @@ use crate::tools::{self, clients};
 const REPLAY_ID: &str = "pilothouse-replay";
 /// The first protocol revision without `initialize`.
 const MODERN: &str = "2026-07-28";
+/// Questions to the client that may be open.
+const MOST_ASKED: usize = 64;
 /// The request's own word for its revision.
 const REVISION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 /// The request's own word for the client.
@@ -41,6 +43,8 @@ pub(super) enum ClientLine {
     Request(Side, RequestId),
     /// A request to the runtime was withdrawn; it has been passed on if `was_sent`.
     Withdrawn { id: RequestId, was_sent: bool },
+    /// An answer to what the runtime asked the client, to pass on.
+    Reply,
     /// Nothing to be done.
     Nothing,
     /// Answered here.
@@ -64,6 +68,8 @@ pub(super) struct Requests {
     client: Option<ClientName>,
     label: Option<String>,
     flights: HashMap<RequestId, Flight>,
+    /// What the runtime has asked the client.
+    asked: HashSet<RequestId>,
     heard: u64,
     sent: [usize; 2],
 }
@@ -124,9 +130,13 @@ impl Requests {
         let id = message.get("id").and_then(message::request_id);
         let Some(method) = message.get("method").and_then(Value::as_str).map(str::to_owned) else {
             let is_answer = message.contains_key("result") || message.contains_key("error");
-            // Nobody has asked the client anything.
             return if is_answer {
-                ClientLine::Nothing
+                // An answer to nothing that was asked is nobody's.
+                if id.is_some_and(|id| self.asked.remove(&id)) {
+                    ClientLine::Reply
+                } else {
+                    ClientLine::Nothing
+                }
             } else {
                 ClientLine::Answer(message::no_message(id).line())
             };
@@ -217,6 +227,8 @@ impl Requests {
             if method == LABEL_METHOD {
                 self.label = label.map(str::to_owned);
             }
+            let id = message.get("id").and_then(message::request_id);
+            self.asked.extend(id.filter(|_| self.asked.len() < MOST_ASKED));
             return method != LABEL_METHOD;
         }
         let Some(id) = message.get("id").and_then(message::request_id) else { return true };
@@ -236,6 +248,8 @@ impl Requests {
     /// Ends the requests that the runtime is to answer: all of them when none can be joined, else those that it
     /// had been sent. Returns their answers, oldest first.
     pub(super) fn lost(&mut self, loss: Loss<'_>) -> Vec<String> {
+        // Another runtime gives the same numbers to questions of its own.
+        self.asked.clear();
         let all = matches!(loss, Loss::Unreachable(_));
         let flights = self.end(|flight| flight.side == Side::Runtime && (all || flight.sent));
         flights.iter().map(|(id, flight)| self.answer(id, flight, loss)).collect()

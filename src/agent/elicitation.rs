@@ -1,0 +1,187 @@
+//! The question about a held call, asked in the agent's own program too, where that declares that it can ask its person
+//! (docs/decisions/42-asked-in-the-agent.md).
+
+use std::sync::Arc;
+
+use rmcp::model::{
+    CancelledNotificationParam, ClientResult, CustomRequest, ElicitResult, ElicitationAction, ServerRequest,
+};
+use rmcp::service::{Peer, PeerRequestOptions};
+use rmcp::{RoleServer, ServiceError};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::envelope::SafeText;
+use crate::process::ConsoleProcess;
+use crate::runtime::{Decision, Handle, HeldCall, READING, Snapshot};
+use crate::tools::Begun;
+
+/// Longest question, in characters: what is longer is decided in the console, where it is read to its end.
+const QUESTION_CHARS: usize = 4_000;
+/// Longest note of a denial, in characters.
+const NOTE_CHARS: usize = 500;
+/// Characters of a request's hash in an answer.
+const HASH_CHARS: usize = 8;
+/// The answer that denies.
+const DENY: &str = "deny";
+
+/// Asks about the call `begun`, once it is held, and carries out the answer. Never ends by itself: the call goes on
+/// waiting, and the question stays open after it has been answered, until somebody decides.
+pub(super) async fn ask_if_held(
+    runtime: &Handle,
+    peer: &Peer<RoleServer>,
+    client: u32,
+    begun: &Begun,
+    gone: &CancellationToken,
+) -> std::convert::Infallible {
+    if can_ask(peer) {
+        let mut snapshots = runtime.snapshot();
+        let is_ours = |held: &&HeldCall| begun.get() == Some(&held.call);
+        let held = snapshots.wait_for(|snapshot| snapshot.gate.held.iter().any(|held| is_ours(&held))).await;
+        let held = held.ok().and_then(|snapshot| snapshot.gate.held.iter().find(is_ours).cloned());
+        if let Some(held) = held {
+            let (runtime, peer, gone) = (runtime.clone(), peer.clone(), gone.clone());
+            tokio::spawn(async move { gone.run_until_cancelled(ask(&runtime, &peer, client, held)).await });
+        }
+    }
+    std::future::pending().await
+}
+
+/// Tells whether the client has said that it can ask its person with a form.
+fn can_ask(peer: &Peer<RoleServer>) -> bool {
+    let info = peer.peer_info();
+    let asks = info.as_ref().and_then(|info| info.capabilities.elicitation.as_ref());
+    asks.is_some_and(|asks| asks.form.is_some() || asks.url.is_none())
+}
+
+/// Asks, and carries out the answer, unless somebody else decides before.
+async fn ask(runtime: &Handle, peer: &Peer<RoleServer>, client: u32, held: HeldCall) {
+    let Some(params) = question(&held) else { return };
+    let request = ServerRequest::CustomRequest(CustomRequest::new("elicitation/create", Some(params)));
+    let Ok(asked) = peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await else {
+        return;
+    };
+    let (id, clock) = (asked.id.clone(), runtime.clock().clone());
+    let at = clock.now().mono;
+    let mut snapshots = runtime.snapshot();
+    let is_over =
+        |snapshot: &Arc<Snapshot>| snapshot.gate.held.iter().all(|other| other.ticket != held.ticket);
+    // Ends too when the runtime has.
+    let decided = async { drop(snapshots.wait_for(is_over).await) };
+    let answer = tokio::select! {
+        answer = asked.await_response() => answer,
+        () = decided => {
+            let reason = Some("it was decided elsewhere".to_owned());
+            // A client that has gone needs no word.
+            let _ = peer.notify_cancelled(CancelledNotificationParam::new(Some(id), reason)).await;
+            return;
+        }
+    };
+    // Nobody can have read it sooner.
+    let is_early = clock.now().mono.saturating_sub(at) < READING;
+    if let Some(decision) = decision(&held, answer).filter(|_| !is_early) {
+        let from = ConsoleProcess::of(client);
+        if let Err(error) = runtime.decide(held.ticket, held.hash.clone(), decision, Some(&from)).await {
+            tracing::info!(%error, "an answer in the agent's program came too late");
+        }
+    }
+}
+
+/// The word that lets exactly this request run: the answer to another one is none.
+fn run_word(held: &HeldCall) -> String {
+    format!("run it ({})", held.hash.chars().take(HASH_CHARS).collect::<String>())
+}
+
+/// Returns the question: everything that would run, and where. None where that is too long for a form.
+fn question(held: &HeldCall) -> Option<Value> {
+    let commands = held.commands.iter().map(|command| {
+        let place = SafeText::line(&command.workdir.to_string_lossy());
+        format!("{}\nin {place}", SafeText::lines(&command.cmd))
+    });
+    let commands = commands.collect::<Vec<_>>().join("\n\n");
+    let message = format!("Pilothouse holds a call. It would run, with your rights:\n\n{commands}");
+    (message.chars().count() <= QUESTION_CHARS).then(|| {
+        json!({
+            "message": message,
+            "requestedSchema": {
+                "type": "object",
+                "properties": {
+                    "decision": { "type": "string", "title": "Decision", "enum": [run_word(held), DENY] },
+                    "note": { "type": "string", "title": "Why not, for the agent" },
+                },
+                "required": ["decision"],
+            },
+        })
+    })
+}
+
+/// Reads the answer. A form that was put away or declined decides nothing: a client that runs without its person
+/// declines by itself.
+fn decision(held: &HeldCall, answer: Result<ClientResult, ServiceError>) -> Option<Decision> {
+    let Ok(ClientResult::ElicitResult(ElicitResult { action, content, .. })) = answer else { return None };
+    let content = content.filter(|_| action == ElicitationAction::Accept)?;
+    let said = |field: &str| content.get(field).and_then(Value::as_str);
+    match said("decision")? {
+        DENY => {
+            let note = said("note").unwrap_or_default().chars().take(NOTE_CHARS).collect();
+            Some(Decision::Deny { note })
+        }
+        word => (word == run_word(held)).then_some(Decision::Once),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::envelope::Actor;
+    use crate::runtime::{HeldCommand, HoldReason};
+
+    fn held(cmd: &str) -> HeldCall {
+        let command =
+            HeldCommand { cmd: cmd.into(), workdir: "/w".into(), shell: None, login: false, tty: false };
+        HeldCall {
+            ticket: 1,
+            call: 2,
+            actor: Actor::Agent("claude-code".into()),
+            behind: None,
+            tool: "ExecCommand".into(),
+            task: None,
+            commands: vec![command],
+            description: None,
+            reason: HoldReason::Paused,
+            since: Timestamp::UNIX_EPOCH,
+            hash: "6a02f08abcd6".into(),
+        }
+    }
+
+    fn read(action: &str, said: &Value) -> Option<Decision> {
+        let answer = serde_json::from_value(json!({"action": action, "content": said})).expect("a result");
+        decision(&held("rm x"), Ok(ClientResult::ElicitResult(answer)))
+    }
+
+    #[test]
+    fn only_the_word_for_this_very_request_runs_it() {
+        assert_eq!(read("accept", &json!({"decision": "run it (6a02f08a)"})), Some(Decision::Once));
+        let note = "not now".to_owned();
+        let denied = read("accept", &json!({"decision": "deny", "note": note}));
+        assert_eq!(denied, Some(Decision::Deny { note }));
+        for said in
+            [json!({"decision": "run it (00000000)"}), json!({"decision": "run it"}), json!({}), json!(true)]
+        {
+            assert_eq!(read("accept", &said), None, "{said}");
+        }
+        for action in ["decline", "cancel"] {
+            assert_eq!(read(action, &json!({"decision": "run it (6a02f08a)"})), None, "{action}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_into_a_form_is_not_asked_there() {
+        let text =
+            question(&held("rm \u{1b}[2Kx")).map(|asked| asked["message"].to_string()).unwrap_or_default();
+        assert!(text.contains("rm ") && !text.contains('\u{1b}'), "{text}");
+        assert_eq!(question(&held(&"x".repeat(QUESTION_CHARS))), None);
+    }
+}
