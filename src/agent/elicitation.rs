@@ -18,8 +18,6 @@ use crate::tools::Begun;
 
 /// Longest question, in characters: what is longer is decided in the console, where it is read to its end.
 const QUESTION_CHARS: usize = 4_000;
-/// Longest note of a denial, in characters.
-const NOTE_CHARS: usize = 500;
 /// Characters of a request's hash in an answer.
 const HASH_CHARS: usize = 8;
 /// The answer that denies.
@@ -92,7 +90,7 @@ fn run_word(held: &HeldCall) -> String {
     format!("run it ({})", held.hash.chars().take(HASH_CHARS).collect::<String>())
 }
 
-/// Returns the question: everything that would run, and where. None where that is too long for a form.
+/// Returns the question: everything that would run, and where. What a client points at first is the first choice: to deny. None where that is too long for a form.
 fn question(held: &HeldCall) -> Option<Value> {
     let commands = held.commands.iter().map(|command| {
         let place = SafeText::line(&command.workdir.to_string_lossy());
@@ -106,8 +104,7 @@ fn question(held: &HeldCall) -> Option<Value> {
             "requestedSchema": {
                 "type": "object",
                 "properties": {
-                    "decision": { "type": "string", "title": "Decision", "enum": [run_word(held), DENY] },
-                    "note": { "type": "string", "title": "Why not, for the agent" },
+                    "decision": { "type": "string", "title": "Decision", "enum": [DENY, run_word(held)] },
                 },
                 "required": ["decision"],
             },
@@ -120,12 +117,8 @@ fn question(held: &HeldCall) -> Option<Value> {
 fn decision(held: &HeldCall, answer: Result<ClientResult, ServiceError>) -> Option<Decision> {
     let Ok(ClientResult::ElicitResult(ElicitResult { action, content, .. })) = answer else { return None };
     let content = content.filter(|_| action == ElicitationAction::Accept)?;
-    let said = |field: &str| content.get(field).and_then(Value::as_str);
-    match said("decision")? {
-        DENY => {
-            let note = said("note").unwrap_or_default().chars().take(NOTE_CHARS).collect();
-            Some(Decision::Deny { note })
-        }
+    match content.get("decision")?.as_str()? {
+        DENY => Some(Decision::Deny { note: String::new() }),
         word => (word == run_word(held)).then_some(Decision::Once),
     }
 }
@@ -164,9 +157,8 @@ mod tests {
     #[test]
     fn only_the_word_for_this_very_request_runs_it() {
         assert_eq!(read("accept", &json!({"decision": "run it (6a02f08a)"})), Some(Decision::Once));
-        let note = "not now".to_owned();
-        let denied = read("accept", &json!({"decision": "deny", "note": note}));
-        assert_eq!(denied, Some(Decision::Deny { note }));
+        let denied = Some(Decision::Deny { note: String::new() });
+        assert_eq!(read("accept", &json!({"decision": "deny"})), denied);
         for said in
             [json!({"decision": "run it (00000000)"}), json!({"decision": "run it"}), json!({}), json!(true)]
         {

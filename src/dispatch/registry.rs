@@ -68,7 +68,7 @@ pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
 
 /// Descriptions of the groups, by path.
 pub const GROUPS: [(&str, &str); 10] = [
-    ("command", "Run shell commands, one or several side by side"),
+    ("command", "Run shell commands, one or several in a row"),
     ("task", "See, drive, stop and keep what runs"),
     ("question", "See and answer what programs ask"),
     ("receipt", "Read answers again as agents were shown them"),

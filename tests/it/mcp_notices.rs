@@ -208,7 +208,7 @@ fn a_held_call_is_asked_about_in_the_agents_program_too() {
         "{message}"
     );
     read_it();
-    let run = asked["params"]["requestedSchema"]["properties"]["decision"]["enum"][0].clone();
+    let run = asked["params"]["requestedSchema"]["properties"]["decision"]["enum"][1].clone();
     let result = json!({"action": "accept", "content": {"decision": run}});
     agent.write(json!({"jsonrpc": "2.0", "id": asked["id"], "result": result}).to_string().as_bytes());
     let answer = read_until(&mut agent, "held");
@@ -228,15 +228,15 @@ fn a_call_denied_in_the_agents_program_does_not_run_and_another_answer_decides_n
         br#"{"jsonrpc":"2.0","id":4711,"result":{"action":"accept","content":{"decision":"run it"}}}"#,
     );
     read_it();
-    let result = json!({"action": "accept", "content": {"decision": "deny", "note": "use mktemp"}});
+    let result = json!({"action": "accept", "content": {"decision": "deny"}});
     agent.write(json!({"jsonrpc": "2.0", "id": asked["id"], "result": result}).to_string().as_bytes());
     let answer = read_until(&mut agent, "held");
     let text = answer["result"]["content"][0]["text"].as_str().expect("a receipt");
-    assert!(text.contains("The operator denied this: use mktemp"), "{text}");
+    assert!(text.contains("The operator denied this."), "{text}");
     send(&mut agent, "touch made", 2_000);
     let asked = read_until(&mut agent, "elicitation/create");
     // Too soon for anybody to have read it.
-    let run = &asked["params"]["requestedSchema"]["properties"]["decision"]["enum"][0];
+    let run = &asked["params"]["requestedSchema"]["properties"]["decision"]["enum"][1];
     let result = json!({"action": "accept", "content": {"decision": run}});
     agent.write(json!({"jsonrpc": "2.0", "id": asked["id"], "result": result}).to_string().as_bytes());
     let answer = read_until(&mut agent, "held");
