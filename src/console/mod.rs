@@ -37,6 +37,12 @@ pub use options::{Because, Exit, Options};
 /// Why a console cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// There is no terminal.
+    #[error(
+        "there is no terminal to draw on: `pilothouse --accessible` is the console in plain lines, and \
+         `pilothouse serve` a runtime without one"
+    )]
+    NoTerminal(#[source] std::io::Error),
     /// The terminal cannot be read, set or written to.
     #[error("use the terminal")]
     Terminal(#[source] std::io::Error),
@@ -55,7 +61,7 @@ pub async fn run(operator: Operator, options: Options) -> Result<Exit, Error> {
         return io::plain::run(operator, because).await;
     }
     let signals = Signals::listen().map_err(Error::Signals)?;
-    let tty = io::tty::open().map_err(Error::Terminal)?;
+    let tty = io::tty::open().map_err(Error::NoTerminal)?;
     let shown = show(&operator, &options, signals, tty).await;
     io::tty::give_back();
     let (ending, runtime) = shown?;

@@ -1,13 +1,13 @@
 //! Receipts, compaction and counters from the command line.
 
 use std::io::Write;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use pilothouse::envelope::{Envelope, length};
 use pilothouse::tools::render;
 use serde_json::{Value, json};
 
-use crate::support::Home;
+use crate::support::{Home, program};
 use crate::tools_receipts::gallery;
 
 /// Runs the program and reads the one JSON object it prints, and its exit code.
@@ -142,4 +142,18 @@ fn the_counters_of_a_running_runtime_are_shown_in_three_forms() {
     assert!(page.ends_with('\n') && !page.ends_with("\n\n"));
     let _ = home.run(&["serve", "--stop"]);
     served.wait().expect("ends");
+}
+
+#[test]
+fn without_a_terminal_the_console_says_what_else_there_is() {
+    let home = Home::new();
+    let mut command = Command::new("setsid");
+    command.arg("-w").arg(program());
+    home.settle(&mut command);
+    let said = command.stdin(Stdio::null()).output().expect("runs");
+    let text = String::from_utf8_lossy(&said.stderr);
+    assert!(
+        !said.status.success() && text.contains("there is no terminal to draw on: `pilothouse --accessible`"),
+        "{text}"
+    );
 }
