@@ -2,14 +2,14 @@
 //! (docs/decisions/42-asked-in-the-agent.md).
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use rmcp::RoleServer;
 use rmcp::model::{
     CancelledNotificationParam, ClientResult, CustomRequest, ElicitResult, ElicitationAction, ServerRequest,
 };
-use rmcp::service::{Peer, PeerRequestOptions};
-use rmcp::{RoleServer, ServiceError};
+use rmcp::service::{Peer, PeerRequestOptions, RequestContext};
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
 use crate::envelope::SafeText;
 use crate::process::ConsoleProcess;
@@ -23,37 +23,40 @@ const HASH_CHARS: usize = 8;
 /// The answer that denies.
 const DENY: &str = "deny";
 
-/// Asks about the call `begun`, once it is held, and carries out the answer. Never ends by itself: the call goes on
-/// waiting, and the question stays open after it has been answered, until somebody decides.
-pub(super) async fn ask_if_held(
-    runtime: &Handle,
-    peer: &Peer<RoleServer>,
-    client: u32,
-    begun: &Begun,
-    gone: &CancellationToken,
-) -> std::convert::Infallible {
-    if can_ask(peer) {
-        let mut snapshots = runtime.snapshot();
-        let is_ours = |held: &&HeldCall| begun.get() == Some(&held.call);
-        let held = snapshots.wait_for(|snapshot| snapshot.gate.held.iter().any(|held| is_ours(&held))).await;
-        let held = held.ok().and_then(|snapshot| snapshot.gate.held.iter().find(is_ours).cloned());
-        if let Some(held) = held {
-            let (runtime, peer, gone) = (runtime.clone(), peer.clone(), gone.clone());
-            tokio::spawn(async move { gone.run_until_cancelled(ask(&runtime, &peer, client, held)).await });
-        }
+/// How a client is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// By a request of its own, while the call is open: before the protocol of 2026-07-28.
+    Request,
+    /// By the call's result; the client sends the call again with the answer ([`super::input_required`]).
+    Result,
+}
+
+/// Returns how this client asks its person with a form, if it has said that it can.
+pub(super) fn way(context: &RequestContext<RoleServer>) -> Option<Way> {
+    let asks = context.client_capabilities()?.elicitation?;
+    if asks.form.is_none() && asks.url.is_some() {
+        return None;
     }
-    std::future::pending().await
+    let is_modern = context.protocol_version().is_some_and(|version| !version.has_initialize());
+    Some(if is_modern { Way::Result } else { Way::Request })
 }
 
-/// Tells whether the client has said that it can ask its person with a form.
-fn can_ask(peer: &Peer<RoleServer>) -> bool {
-    let info = peer.peer_info();
-    let asks = info.as_ref().and_then(|info| info.capabilities.elicitation.as_ref());
-    asks.is_some_and(|asks| asks.form.is_some() || asks.url.is_none())
+/// Returns the call `begun` once it is held; never, if it never is.
+pub(super) async fn held(runtime: &Handle, begun: &Begun) -> HeldCall {
+    let mut snapshots = runtime.snapshot();
+    let is_ours = |held: &&HeldCall| begun.get() == Some(&held.call);
+    let held = snapshots.wait_for(|snapshot| snapshot.gate.held.iter().any(|held| is_ours(&held))).await;
+    match held.ok().and_then(|snapshot| snapshot.gate.held.iter().find(is_ours).cloned()) {
+        Some(held) => held,
+        // The runtime is gone.
+        None => std::future::pending().await,
+    }
 }
 
-/// Asks, and carries out the answer, unless somebody else decides before.
-async fn ask(runtime: &Handle, peer: &Peer<RoleServer>, client: u32, held: HeldCall) {
+/// Asks by a request, and carries out the answer, unless somebody else decides before. The question stays open after the
+/// call has been answered.
+pub(super) async fn ask(runtime: &Handle, peer: &Peer<RoleServer>, client: u32, held: HeldCall) {
     let Some(params) = question(&held) else { return };
     let request = ServerRequest::CustomRequest(CustomRequest::new("elicitation/create", Some(params)));
     let Ok(asked) = peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await else {
@@ -75,14 +78,27 @@ async fn ask(runtime: &Handle, peer: &Peer<RoleServer>, client: u32, held: HeldC
             return;
         }
     };
-    // Nobody can have read it sooner.
-    let is_early = clock.now().mono.saturating_sub(at) < READING;
-    if let Some(decision) = decision(&held, answer).filter(|_| !is_early) {
-        let from = ConsoleProcess::of(client);
-        if let Err(error) = runtime.decide(held.ticket, held.hash.clone(), decision, Some(&from)).await {
-            tracing::info!(%error, "an answer in the agent's program came too late");
-        }
+    if let Ok(ClientResult::ElicitResult(answer)) = answer {
+        decide(runtime, client, &held, at, answer).await;
     }
+}
+
+/// Carries out the answer to a question asked `at`; returns whether it decided anything.
+pub(super) async fn decide(
+    runtime: &Handle,
+    client: u32,
+    held: &HeldCall,
+    at: Duration,
+    answer: ElicitResult,
+) -> bool {
+    // Nobody can have read it sooner.
+    let is_early = runtime.clock().now().mono.saturating_sub(at) < READING;
+    let Some(decision) = decision(held, answer).filter(|_| !is_early) else { return false };
+    let from = ConsoleProcess::of(client);
+    let decided = runtime.decide(held.ticket, held.hash.clone(), decision, Some(&from)).await;
+    decided
+        .inspect_err(|error| tracing::info!(%error, "an answer in the agent's program came too late"))
+        .is_ok()
 }
 
 /// The word that lets exactly this request run: the answer to another one is none.
@@ -91,7 +107,7 @@ fn run_word(held: &HeldCall) -> String {
 }
 
 /// Returns the question: everything that would run, and where. What a client points at first is the first choice: to deny. None where that is too long for a form.
-fn question(held: &HeldCall) -> Option<Value> {
+pub(super) fn question(held: &HeldCall) -> Option<Value> {
     let commands = held.commands.iter().map(|command| {
         let place = SafeText::line(&command.workdir.to_string_lossy());
         format!("{}\nin {place}", SafeText::lines(&command.cmd))
@@ -114,8 +130,7 @@ fn question(held: &HeldCall) -> Option<Value> {
 
 /// Reads the answer. A form that was put away or declined decides nothing: a client that runs without its person
 /// declines by itself.
-fn decision(held: &HeldCall, answer: Result<ClientResult, ServiceError>) -> Option<Decision> {
-    let Ok(ClientResult::ElicitResult(ElicitResult { action, content, .. })) = answer else { return None };
+fn decision(held: &HeldCall, ElicitResult { action, content, .. }: ElicitResult) -> Option<Decision> {
     let content = content.filter(|_| action == ElicitationAction::Accept)?;
     match content.get("decision")?.as_str()? {
         DENY => Some(Decision::Deny { note: String::new() }),
@@ -151,7 +166,7 @@ mod tests {
 
     fn read(action: &str, said: &Value) -> Option<Decision> {
         let answer = serde_json::from_value(json!({"action": action, "content": said})).expect("a result");
-        decision(&held("rm x"), Ok(ClientResult::ElicitResult(answer)))
+        decision(&held("rm x"), answer)
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 mod client;
 mod elicitation;
+mod input_required;
 mod label;
 mod local_service;
 mod message;

@@ -20,8 +20,8 @@ const HEARTBEAT: Duration = Duration::from_secs(5);
 const LINE_CHARS: usize = 120;
 
 /// A call that goes on.
-pub(super) struct Going<'a> {
-    pub(super) runtime: &'a Handle,
+pub(super) struct Going {
+    runtime: Handle,
     pub(super) tool: &'static Tool,
     /// Its number, once it is on record.
     pub(super) begun: Begun,
@@ -31,10 +31,12 @@ pub(super) struct Going<'a> {
     pub(super) total: Option<Duration>,
 }
 
-impl<'a> Going<'a> {
-    pub(super) fn new(runtime: &'a Handle, tool: &'static Tool, begun: Begun, input: &Value) -> Self {
+impl Going {
+    pub(super) fn new(runtime: Handle, tool: &'static Tool, begun: Begun, input: &Value) -> Self {
         let task = input.get("task_id").and_then(Value::as_str).map(str::to_owned);
-        Self { runtime, tool, begun, task, total: tool.longest_wait(input) }
+        let deadline = (tool.name == "ExecCommandBatch").then(|| runtime.batch_deadline());
+        let total = tool.longest_wait(input).or(deadline);
+        Self { runtime, tool, begun, task, total }
     }
 
     /// Tells a client that asked for it how the call goes, every 5 s.

@@ -10,16 +10,19 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use serde_json::{Value, json};
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::elicitation::Way;
+use super::input_required::{Asked, Open};
 use super::progress::Going;
 use super::transport::{Transport, Unwritten};
 use super::{elicitation, label, results, schema};
 use crate::envelope::{Actor, SafeText};
 use crate::link::{Client, Hello, Peer, Profile};
-use crate::runtime::{AgentPeer, Handle, PARAGRAPH_CHARS};
-use crate::tools::{self, Begun, Caller, Room, clients};
+use crate::runtime::{AgentNotices, AgentPeer, Handle, HeldCall, PARAGRAPH_CHARS};
+use crate::tools::{self, Answer, Begun, Caller, Room, clients};
 
 /// What every agent is told once.
 const INSTRUCTIONS: &str = "\
@@ -59,6 +62,17 @@ struct Service {
     calls: TaskTracker,
     /// What goes with answers that are not written yet.
     unwritten: Unwritten,
+    /// The calls whose questions are with the client's person.
+    open: Open<Call>,
+}
+
+/// A call that goes on.
+struct Call {
+    going: Going,
+    withdrawn: CancellationToken,
+    answer: JoinHandle<Option<(Answer, Option<AgentNotices>)>>,
+    /// Its client's person has not been asked about it, and may be.
+    may_ask: bool,
 }
 
 /// Serves one agent until it hangs up or `stop`. Calls in flight when it hangs up are carried
@@ -78,6 +92,7 @@ pub async fn serve(client: Client, runtime: Handle, stop: CancellationToken) {
         gone: gone.clone(),
         calls: calls.clone(),
         unwritten: transport.unwritten(),
+        open: Open::default(),
     };
     if let Some(client) = &client {
         let label = &service.who(Some((&client.name, &client.version))).label;
@@ -121,17 +136,92 @@ async fn converse(service: Service, transport: Transport, gone: CancellationToke
 }
 
 impl Service {
-    /// Asks in the agent's program about a call that is held. What a managed task starts is not asked: it would answer
-    /// itself.
-    async fn ask_person(
+    /// Begins a call.
+    fn begin(
         &self,
+        request: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
-        begun: &Begun,
-    ) -> std::convert::Infallible {
-        if self.peer.task_host.is_some() {
-            return std::future::pending().await;
+    ) -> Result<Call, ErrorData> {
+        let Some(tool) = tools::find(&request.name) else {
+            return Err(ErrorData::invalid_params(
+                format!("unknown tool: {}", SafeText::line(&request.name)),
+                None,
+            ));
+        };
+        let caller = self.caller(context);
+        let input = Value::Object(request.arguments.unwrap_or_default());
+        let going = Going::new(self.runtime.clone(), tool, caller.begun.clone(), &input);
+        Ok(self.spawn(caller, going, input))
+    }
+
+    fn spawn(&self, caller: Caller, going: Going, input: Value) -> Call {
+        let withdrawn = CancellationToken::new();
+        let answer = self.calls.spawn({
+            let (runtime, withdrawn, name) = (self.runtime.clone(), withdrawn.clone(), going.tool.name);
+            async move {
+                let called = tools::call_with_notices(&runtime, &caller, name, input);
+                withdrawn.run_until_cancelled(called).await
+            }
+        });
+        Call { going, withdrawn, answer, may_ask: self.peer.task_host.is_none() }
+    }
+
+    /// Goes on with a call that the client sends again with the answer to its question.
+    async fn resume(
+        &self,
+        state: &str,
+        request: CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Call, ErrorData> {
+        let Some((asked, answer)) = self.open.answered(state, request.input_responses) else {
+            return Err(ErrorData::invalid_params(
+                "this question is not open any more: send the call anew",
+                None,
+            ));
+        };
+        let Asked { held, at, call } = asked;
+        if let Some(answer) = answer {
+            elicitation::decide(&self.runtime, self.peer.pid, &held, at, answer).await;
         }
-        elicitation::ask_if_held(&self.runtime, &context.peer, self.peer.pid, begun, &self.gone).await
+        let is_settled =
+            || self.runtime.snapshot().borrow().gate.held.iter().all(|other| other.ticket != held.ticket);
+        let task = held.task.as_ref().filter(|_| call.answer.is_finished() && is_settled());
+        let Some((task, tool)) = task.zip(tools::find("TaskOutput")) else { return Ok(call) };
+        // The call had stopped waiting before it was decided; what it said then is true no more.
+        let (caller, input) = (self.caller(context), json!({"task_id": task}));
+        let going = Going::new(self.runtime.clone(), tool, caller.begun.clone(), &input);
+        Ok(self.spawn(caller, going, input))
+    }
+
+    /// Returns who calls.
+    fn caller(&self, context: &RequestContext<RoleServer>) -> Caller {
+        let mut caller = Caller::new(self.actor(context.client_info().as_ref()), self.cwd.clone());
+        let who = self.who.get();
+        let own = who.and_then(|who| self.runtime.receipt_chars(&who.label));
+        let room =
+            who.and_then(|who| who.client).map_or_else(Room::default, |client| client.room).at_most(own);
+        caller.room = room.beside(PARAGRAPH_CHARS);
+        caller
+    }
+
+    /// Asks in the agent's program about a call that is held; returns where the call's result is what asks. What a
+    /// managed task starts is not asked: it would answer itself.
+    async fn ask_person(&self, context: &RequestContext<RoleServer>, begun: &Begun) -> HeldCall {
+        if let Some(way) = elicitation::way(context) {
+            let held = elicitation::held(&self.runtime, begun).await;
+            match way {
+                Way::Result if self.open.has_room(&held) => return held,
+                Way::Result => {}
+                Way::Request => {
+                    let (runtime, peer, gone) =
+                        (self.runtime.clone(), context.peer.clone(), self.gone.clone());
+                    let client = self.peer.pid;
+                    let asking = async move { elicitation::ask(&runtime, &peer, client, held).await };
+                    tokio::spawn(async move { gone.run_until_cancelled(asking).await });
+                }
+            }
+        }
+        std::future::pending().await
     }
 
     /// Returns who acts. The first request that says who the client is settles it.
@@ -196,44 +286,31 @@ impl ServerHandler for Service {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(tool) = tools::find(&request.name) else {
-            return Err(ErrorData::invalid_params(
-                format!("unknown tool: {}", SafeText::line(&request.name)),
-                None,
-            ));
+        let Call { going, withdrawn, mut answer, may_ask } = match request.request_state.clone() {
+            Some(state) => self.resume(&state, request, &context).await?,
+            None => self.begin(request, &context)?,
         };
-        let actor = self.actor(context.client_info().as_ref());
-        let client = self.who.get().and_then(|who| who.client);
-        let mut caller = Caller::new(actor, self.cwd.clone());
-        let own = self.who.get().and_then(|who| self.runtime.receipt_chars(&who.label));
-        let room = client.map_or_else(Room::default, |client| client.room).at_most(own);
-        caller.room = room.beside(PARAGRAPH_CHARS);
-        let hides_meta = client.is_none_or(|client| client.hides_meta_of_errors);
-        let input = Value::Object(request.arguments.unwrap_or_default());
-        let withdrawn = CancellationToken::new();
-        let begun = caller.begun.clone();
-        let going = Going::new(&self.runtime, tool, caller.begun.clone(), &input);
-        let mut call = self.calls.spawn({
-            let (runtime, withdrawn) = (self.runtime.clone(), withdrawn.clone());
-            async move {
-                let called = tools::call_with_notices(&runtime, &caller, tool.name, input);
-                withdrawn.run_until_cancelled(called).await
-            }
-        });
         let answered = tokio::select! {
             biased;
-            answered = &mut call => answered,
+            answered = &mut answer => answered,
             () = context.ct.cancelled() => {
                 if !self.gone.is_cancelled() {
                     withdrawn.cancel();
                     return Err(withdrawal());
                 }
                 // A runtime that ends answers what it was asked; rmcp sends for a moment more.
-                call.await
+                answer.await
             }
             never = going.tell(&context) => match never {},
-            never = self.ask_person(&context, &begun) => match never {},
+            held = self.ask_person(&context, &going.begun), if may_ask => {
+                // Once is enough: a form that was put away leaves the decision to the consoles.
+                let call = Call { going, withdrawn, answer, may_ask: false };
+                let at = self.runtime.clock().now().mono;
+                return Ok(self.open.ask(Asked { held, at, call }).into());
+            }
         };
+        let hides_meta =
+            self.who.get().and_then(|who| who.client).is_none_or(|client| client.hides_meta_of_errors);
         match answered {
             Ok(Some((answer, notices))) => {
                 let mut result = results::result(self.profile, &answer.envelope, answer.receipt, hides_meta);
@@ -244,7 +321,7 @@ impl ServerHandler for Service {
                 Ok(result.into())
             }
             Ok(None) => Err(withdrawal()),
-            Err(error) => Err(ErrorData::internal_error(format!("{} broke: {error}", tool.name), None)),
+            Err(error) => Err(ErrorData::internal_error(format!("{} broke: {error}", going.tool.name), None)),
         }
     }
 }

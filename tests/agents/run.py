@@ -167,6 +167,8 @@ def main():
     arguments.add_argument("--cache", type=Path, default=Path.home() / ".cache/pilothouse-agents")
     arguments.add_argument("--write", action="store_true")
     chosen = arguments.parse_args()
+    # As programs name it that ask where they are.
+    chosen.cache = chosen.cache.resolve()
     programs = install(chosen.cache / "programs")
     rows, lock = [], threading.Lock()
 

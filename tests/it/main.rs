@@ -70,6 +70,7 @@ mod link_commands;
 mod link_forged;
 mod link_operator;
 mod masking;
+mod mcp_asked;
 mod mcp_install;
 mod mcp_notices;
 mod mcp_python;

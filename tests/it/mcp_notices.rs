@@ -3,13 +3,12 @@
 use std::io::Write;
 use std::process::Stdio;
 
-use pilothouse::runtime::READING;
 use serde_json::{Value, json};
 
 use crate::support::{Home, Wire, wait_until};
 
 /// Calls a tool; returns the receipt and the notices of its answer.
-fn call(agent: &mut Wire, tool: &str, arguments: Value) -> (String, Vec<String>) {
+pub(crate) fn call(agent: &mut Wire, tool: &str, arguments: Value) -> (String, Vec<String>) {
     let answer = agent.ask(json!("call"), "tools/call", json!({"name": tool, "arguments": arguments}));
     let text = answer["result"]["content"][0]["text"].as_str().expect("a receipt").to_owned();
     let notices = &answer["result"]["_meta"]["dev.pilothouse/notices"];
@@ -155,92 +154,4 @@ fn progress_tells_the_last_line_the_time_and_the_longest_wait() {
     assert_eq!(told["total"], 7.0, "{told}");
     let message = told["message"].as_str().expect("a message");
     assert!(message.starts_with("ExecCommand: ") && message.ends_with(" s; last line: compiling"), "{told}");
-}
-
-/// A shim, opened by a client that says that it can ask its person.
-fn asking(home: &Home) -> Wire {
-    let mut agent = Wire::start(home, &[]);
-    let client = json!({"name": "claude-code", "version": "1.0"});
-    let params = json!({
-        "protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}}, "clientInfo": client,
-    });
-    agent.ask(json!("open"), "initialize", params);
-    agent.write(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
-    agent
-}
-
-/// Reads lines until one says this method or id.
-fn read_until(agent: &mut Wire, wanted: &str) -> Value {
-    loop {
-        let line = agent.read();
-        if line["method"] == wanted || line["id"] == wanted {
-            return line;
-        }
-    }
-}
-
-/// Waits as long as a person reads at least: an answer sooner does not count.
-#[expect(clippy::disallowed_methods, reason = "the rule is about time as the person has it")]
-fn read_it() {
-    let asked = std::time::Instant::now();
-    wait_until("time to read", || asked.elapsed() > READING);
-}
-
-fn hold(home: &Home) {
-    home.configure("config.toml", "[[approvals]]\nprefix = \"touch\"\n");
-}
-
-fn send(agent: &mut Wire, cmd: &str, wait_ms: u64) {
-    let arguments = json!({"cmd": cmd, "yield_time_ms": wait_ms});
-    agent.send(json!("held"), "tools/call", json!({"name": "ExecCommand", "arguments": arguments}));
-}
-
-#[test]
-fn a_held_call_is_asked_about_in_the_agents_program_too() {
-    let home = Home::new();
-    hold(&home);
-    let mut agent = asking(&home);
-    send(&mut agent, "touch made; echo done", 30_000);
-    let asked = read_until(&mut agent, "elicitation/create");
-    let message = asked["params"]["message"].as_str().expect("a message");
-    assert!(
-        message.contains("touch made; echo done\nin ") && !home.workspace().join("made").exists(),
-        "{message}"
-    );
-    read_it();
-    let run = asked["params"]["requestedSchema"]["properties"]["decision"]["enum"][1].clone();
-    let result = json!({"action": "accept", "content": {"decision": run}});
-    agent.write(json!({"jsonrpc": "2.0", "id": asked["id"], "result": result}).to_string().as_bytes());
-    let answer = read_until(&mut agent, "held");
-    let text = answer["result"]["content"][0]["text"].as_str().expect("a receipt");
-    assert!(text.ends_with("done") && home.workspace().join("made").exists(), "{text}");
-}
-
-#[test]
-fn a_call_denied_in_the_agents_program_does_not_run_and_another_answer_decides_nothing() {
-    let home = Home::new();
-    hold(&home);
-    let mut agent = asking(&home);
-    send(&mut agent, "touch made", 30_000);
-    let asked = read_until(&mut agent, "elicitation/create");
-    // Answers to what was not asked are nobody's.
-    agent.write(
-        br#"{"jsonrpc":"2.0","id":4711,"result":{"action":"accept","content":{"decision":"run it"}}}"#,
-    );
-    read_it();
-    let result = json!({"action": "accept", "content": {"decision": "deny"}});
-    agent.write(json!({"jsonrpc": "2.0", "id": asked["id"], "result": result}).to_string().as_bytes());
-    let answer = read_until(&mut agent, "held");
-    let text = answer["result"]["content"][0]["text"].as_str().expect("a receipt");
-    assert!(text.contains("The operator denied this."), "{text}");
-    send(&mut agent, "touch made", 2_000);
-    let asked = read_until(&mut agent, "elicitation/create");
-    // Too soon for anybody to have read it.
-    let run = &asked["params"]["requestedSchema"]["properties"]["decision"]["enum"][1];
-    let result = json!({"action": "accept", "content": {"decision": run}});
-    agent.write(json!({"jsonrpc": "2.0", "id": asked["id"], "result": result}).to_string().as_bytes());
-    let answer = read_until(&mut agent, "held");
-    assert!(answer.to_string().contains("awaits the operator"), "{answer}");
-    let (text, _) = call(&mut agent, "TaskList", json!({}));
-    assert!(text.contains(" queued") && !home.workspace().join("made").exists(), "{text}");
 }

@@ -1,0 +1,73 @@
+//! Questions as the protocol of 2026-07-28 has them (SEP-2322): a call's result says what is to be asked, and the client
+//! sends the call again with the answer. In between the call goes on here, without anybody who waits for it.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use rmcp::model::{ElicitResult, InputRequest, InputRequests, InputRequiredResult, InputResponses};
+use serde_json::json;
+
+use super::elicitation::question;
+use crate::runtime::HeldCall;
+
+/// The name of the one question of a result.
+const QUESTION: &str = "approval";
+/// Questions that one client leaves open; beyond, its calls wait for a console.
+const MAX_OPEN: usize = 64;
+
+/// A call whose question has been given out.
+pub(super) struct Asked<T> {
+    /// What is asked about.
+    pub(super) held: HeldCall,
+    /// When it was asked, on the runtime's clock.
+    pub(super) at: Duration,
+    /// The call.
+    pub(super) call: T,
+}
+
+/// The calls of one client whose questions are open, by the state that the client sends back.
+pub(super) struct Open<T>(Mutex<HashMap<String, Asked<T>>>);
+
+impl<T> Default for Open<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<T> Open<T> {
+    /// Tells whether one more question can be given out about this call.
+    pub(super) fn has_room(&self, held: &HeldCall) -> bool {
+        self.calls().len() < MAX_OPEN && request(held).is_some()
+    }
+
+    /// Returns the result that asks; the call is kept until the client sends it again.
+    pub(super) fn ask(&self, asked: Asked<T>) -> InputRequiredResult {
+        let state = format!("{}-{}", asked.held.ticket, asked.held.hash);
+        let requests =
+            request(&asked.held).map(|request| InputRequests::from([(QUESTION.to_owned(), request)]));
+        self.calls().insert(state.clone(), asked);
+        InputRequiredResult::new(requests, Some(state))
+    }
+
+    /// Returns the call that a client sends again, and the answer to its question.
+    pub(super) fn answered(
+        &self,
+        state: &str,
+        responses: Option<InputResponses>,
+    ) -> Option<(Asked<T>, Option<ElicitResult>)> {
+        let asked = self.calls().remove(state)?;
+        let answer = responses.and_then(|mut responses| responses.remove(QUESTION));
+        Some((asked, answer.and_then(|answer| serde_json::from_value(answer).ok())))
+    }
+
+    fn calls(&self) -> std::sync::MutexGuard<'_, HashMap<String, Asked<T>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns the question about a held call, if it fits into a form.
+fn request(held: &HeldCall) -> Option<InputRequest> {
+    let request = json!({"method": "elicitation/create", "params": question(held)?});
+    serde_json::from_value(request).ok().map(InputRequest::Elicitation)
+}

@@ -1,0 +1,183 @@
+//! A held call is asked about in the agent's own program too, where that can ask its person.
+
+use pilothouse::runtime::READING;
+use serde_json::{Value, json};
+
+use crate::mcp_notices::call;
+use crate::support::{Home, Wire, wait_until};
+
+/// A shim, opened by a client that says that it can ask its person.
+fn asking(home: &Home) -> Wire {
+    let mut agent = Wire::start(home, &[]);
+    let client = json!({"name": "claude-code", "version": "1.0"});
+    let params = json!({
+        "protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}}, "clientInfo": client,
+    });
+    agent.ask(json!("open"), "initialize", params);
+    agent.write(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+    agent
+}
+
+/// Reads lines until one says this method or id.
+fn read_until(agent: &mut Wire, wanted: &str) -> Value {
+    loop {
+        let line = agent.read();
+        if line["method"] == wanted || line["id"] == wanted {
+            return line;
+        }
+    }
+}
+
+/// Waits as long as a person reads at least: an answer sooner does not count.
+#[expect(clippy::disallowed_methods, reason = "the rule is about time as the person has it")]
+fn read_it() {
+    let asked = std::time::Instant::now();
+    wait_until("time to read", || asked.elapsed() > READING);
+}
+
+fn hold(home: &Home) {
+    home.configure("config.toml", "[[approvals]]\nprefix = \"touch\"\n");
+}
+
+fn send(agent: &mut Wire, cmd: &str, wait_ms: u64) {
+    let arguments = json!({"cmd": cmd, "yield_time_ms": wait_ms});
+    agent.send(json!("held"), "tools/call", json!({"name": "ExecCommand", "arguments": arguments}));
+}
+
+#[test]
+fn a_held_call_is_asked_about_in_the_agents_program_too() {
+    let home = Home::new();
+    hold(&home);
+    let mut agent = asking(&home);
+    send(&mut agent, "touch made; echo done", 30_000);
+    let asked = read_until(&mut agent, "elicitation/create");
+    let message = asked["params"]["message"].as_str().expect("a message");
+    assert!(
+        message.contains("touch made; echo done\nin ") && !home.workspace().join("made").exists(),
+        "{message}"
+    );
+    read_it();
+    let run = asked["params"]["requestedSchema"]["properties"]["decision"]["enum"][1].clone();
+    let result = json!({"action": "accept", "content": {"decision": run}});
+    agent.write(json!({"jsonrpc": "2.0", "id": asked["id"], "result": result}).to_string().as_bytes());
+    let answer = read_until(&mut agent, "held");
+    let text = answer["result"]["content"][0]["text"].as_str().expect("a receipt");
+    assert!(text.ends_with("done") && home.workspace().join("made").exists(), "{text}");
+}
+
+#[test]
+fn a_call_denied_in_the_agents_program_does_not_run_and_another_answer_decides_nothing() {
+    let home = Home::new();
+    hold(&home);
+    let mut agent = asking(&home);
+    send(&mut agent, "touch made", 30_000);
+    let asked = read_until(&mut agent, "elicitation/create");
+    // Answers to what was not asked are nobody's.
+    agent.write(
+        br#"{"jsonrpc":"2.0","id":4711,"result":{"action":"accept","content":{"decision":"run it"}}}"#,
+    );
+    read_it();
+    let result = json!({"action": "accept", "content": {"decision": "deny"}});
+    agent.write(json!({"jsonrpc": "2.0", "id": asked["id"], "result": result}).to_string().as_bytes());
+    let answer = read_until(&mut agent, "held");
+    let text = answer["result"]["content"][0]["text"].as_str().expect("a receipt");
+    assert!(text.contains("The operator denied this."), "{text}");
+    send(&mut agent, "touch made", 2_000);
+    let asked = read_until(&mut agent, "elicitation/create");
+    // Too soon for anybody to have read it.
+    let run = &asked["params"]["requestedSchema"]["properties"]["decision"]["enum"][1];
+    let result = json!({"action": "accept", "content": {"decision": run}});
+    agent.write(json!({"jsonrpc": "2.0", "id": asked["id"], "result": result}).to_string().as_bytes());
+    let answer = read_until(&mut agent, "held");
+    assert!(answer.to_string().contains("awaits the operator"), "{answer}");
+    let (text, _) = call(&mut agent, "TaskList", json!({}));
+    assert!(text.contains(" queued") && !home.workspace().join("made").exists(), "{text}");
+}
+
+/// Sends a tool call as the protocol of 2026-07-28 has it, with what the client adds to its parameters.
+fn send_modern(agent: &mut Wire, cmd: &str, wait_ms: u64, more: &Value) {
+    let arguments = json!({"cmd": cmd, "yield_time_ms": wait_ms});
+    let mut params = json!({"name": "ExecCommand", "arguments": arguments, "_meta": {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "claude-code", "version": "2"},
+        "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}},
+    }});
+    for (key, value) in more.as_object().into_iter().flatten() {
+        params[key] = value.clone();
+    }
+    agent.send(json!("held"), "tools/call", params);
+}
+
+/// Sends the call again with this answer to its question, which has been read.
+fn answer_modern(agent: &mut Wire, cmd: &str, asked: &Value, decision: &Value) -> String {
+    read_it();
+    let response = json!({"action": "accept", "content": {"decision": decision}});
+    let more =
+        json!({"requestState": asked["result"]["requestState"], "inputResponses": {"approval": response}});
+    send_modern(agent, cmd, 30_000, &more);
+    let answer = read_until(agent, "held");
+    answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
+}
+
+fn form(asked: &Value) -> &Value {
+    assert_eq!(asked["result"]["resultType"], "input_required", "{asked}");
+    &asked["result"]["inputRequests"]["approval"]["params"]
+}
+
+#[test]
+fn a_client_of_2026_07_28_is_asked_by_the_result_and_sends_the_call_again() {
+    let home = Home::new();
+    hold(&home);
+    let mut agent = Wire::start(&home, &[]);
+    let made = || std::fs::read_to_string(home.workspace().join("made")).unwrap_or_default();
+    let cmd = "touch made; echo x >> made; echo done";
+    send_modern(&mut agent, cmd, 30_000, &json!({}));
+    let asked = read_until(&mut agent, "held");
+    let message = form(&asked)["message"].as_str().expect("a message");
+    assert!(message.contains(cmd) && made().is_empty(), "{message}");
+    let run = &form(&asked)["requestedSchema"]["properties"]["decision"]["enum"][1];
+    let text = answer_modern(&mut agent, cmd, &asked, run);
+    assert!(text.ends_with("done"), "{text}");
+    assert_eq!(made(), "x\n", "it ran once");
+    // The same answer once more is about nothing.
+    let more = json!({"requestState": asked["result"]["requestState"], "inputResponses": {}});
+    send_modern(&mut agent, cmd, 30_000, &more);
+    let answer = read_until(&mut agent, "held");
+    assert!(answer["error"]["message"].to_string().contains("send the call anew"), "{answer}");
+    assert_eq!(made(), "x\n");
+}
+
+#[test]
+fn a_client_of_2026_07_28_that_denies_or_puts_the_form_away() {
+    let home = Home::new();
+    hold(&home);
+    let mut agent = Wire::start(&home, &[]);
+    send_modern(&mut agent, "touch made", 30_000, &json!({}));
+    let asked = read_until(&mut agent, "held");
+    let text = answer_modern(&mut agent, "touch made", &asked, &json!("deny"));
+    assert!(text.contains("The operator denied this."), "{text}");
+    send_modern(&mut agent, "touch made", 2_000, &json!({}));
+    let asked = read_until(&mut agent, "held");
+    let state = asked["result"]["requestState"].clone();
+    let more = json!({"requestState": state, "inputResponses": {"approval": {"action": "decline"}}});
+    send_modern(&mut agent, "touch made", 2_000, &more);
+    let answer = read_until(&mut agent, "held");
+    assert!(answer.to_string().contains("awaits the operator"), "asked once: {answer}");
+    assert!(!home.workspace().join("made").exists());
+}
+
+#[test]
+fn what_a_person_reads_for_longer_than_the_call_waits_is_answered_as_it_became() {
+    let home = Home::new();
+    hold(&home);
+    let mut agent = Wire::start(&home, &[]);
+    send_modern(&mut agent, "touch made; echo done", 250, &json!({}));
+    let asked = read_until(&mut agent, "held");
+    wait_until("the call has stopped waiting", || {
+        let shown = home.run(&["receipt", "show", "1", "--output", "json"]);
+        String::from_utf8_lossy(&shown.stdout).contains("awaits the operator")
+    });
+    let run = &form(&asked)["requestedSchema"]["properties"]["decision"]["enum"][1];
+    let text = answer_modern(&mut agent, "touch made; echo done", &asked, run);
+    assert!(text.contains("completed (exit code 0)") && text.ends_with("done"), "{text}");
+}
