@@ -57,7 +57,7 @@ fn lines_are_called_back_unless_they_were_to_be_hidden() {
     let mut app = opened(7);
     let _ = press(&mut app, &["i"]);
     write(&mut app, "first");
-    let _ = press(&mut app, &["Enter"]);
+    let _ = press(&mut app, &["M-Enter"]);
     let mut secret = snapshot();
     for task in &mut secret.tasks {
         if let Some(waiting) = &mut Arc::make_mut(task).waiting {
@@ -68,7 +68,7 @@ fn lines_are_called_back_unless_they_were_to_be_hidden() {
     write(&mut app, "hunter2");
     let _ = press(&mut app, &["Up"]);
     assert!(!shown(&app).contains("first"), "nothing is called back where a secret is asked for");
-    let _ = press(&mut app, &["Enter"]);
+    let _ = press(&mut app, &["M-Enter"]);
     let _ = app.update(Msg::Snapshot(Arc::new(snapshot())));
     let _ = press(&mut app, &["Up"]);
     assert!(shown(&app).contains("line to t07 ▸ first"), "{}", shown(&app));

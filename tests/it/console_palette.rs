@@ -138,6 +138,7 @@ fn every_action_of_the_palette_does_something_or_says_why_not() {
         let by_nature = [
             Action::Leave,
             Action::Send,
+            Action::SendOn,
             Action::Newline,
             Action::Raw,
             Action::Run,
@@ -155,6 +156,7 @@ fn every_action_of_the_palette_does_something_or_says_why_not() {
             Action::Slower,
             Action::StepForward,
             Action::StepBack,
+            Action::ScrollDown,
             Action::PanLeft,
             Action::PanRight,
             Action::Approve,

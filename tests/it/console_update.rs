@@ -144,7 +144,7 @@ fn the_chord_pressed_again_is_typed_into_the_task() {
 }
 
 #[test]
-fn a_task_that_ends_under_the_fingers_swallows_keys_until_the_chord() {
+fn a_task_that_ends_under_the_fingers_swallows_keys_until_they_have_rested() {
     let mut app = opened();
     select(&mut app, 5);
     let _ = press(&mut app, &["Enter"]);
@@ -153,8 +153,65 @@ fn a_task_that_ends_under_the_fingers_swallows_keys_until_the_chord() {
         next.tasks[4] = Arc::new(done);
     });
     assert_eq!(acts(&press(&mut app, &["q", "s", "s"])), Vec::<String>::new());
-    assert!(shown(&app).contains("t05 has ended: keys go nowhere.  Ctrl-] leaves"));
-    let _ = press(&mut app, &["C-]"]);
+    assert!(shown(&app).contains("t05 exited; press any key"));
+    let at = |ms: i64| Msg::Tick(now() + jiff::SignedDuration::from_millis(ms));
+    for (ms, key) in [(500, "u"), (1_100, "i"), (1_700, "t")] {
+        let _ = app.update(at(ms));
+        assert_eq!(acts(&press(&mut app, &[key])), Vec::<String>::new());
+        assert!(matches!(app.mode, Mode::Input(_)), "still typing at {ms} ms");
+    }
+    let _ = app.update(at(2_500));
+    assert_eq!(acts(&press(&mut app, &["s"])), Vec::<String>::new(), "the key that leaves does nothing else");
+    assert!(matches!(app.mode, Mode::Observe) && app.layers.is_empty());
+    assert_eq!(app.screen, Screen::Tasks, "back where the task was entered from");
+    let _ = press(&mut app, &["2", "Enter", "C-]"]);
+    assert_eq!(app.screen, Screen::Focus);
+}
+
+#[test]
+fn page_keys_scroll_the_pane_beside_the_list_and_all_keys_do_once_they_are_in_it() {
+    let pages = |effects: &[Effect]| -> Vec<Anchor> {
+        let anchor = |effect: &Effect| match effect {
+            Effect::Page { anchor, .. } => Some(*anchor),
+            _ => None,
+        };
+        effects.iter().filter_map(anchor).collect()
+    };
+    for (key, anchor) in [
+        ("PageUp", Anchor::AboveTail),
+        ("C-u", Anchor::AboveTail),
+        ("C-y", Anchor::LineAboveTail),
+        ("k", Anchor::LineAboveTail),
+        ("g", Anchor::From(0)),
+    ] {
+        let mut app = opened();
+        select(&mut app, 6);
+        if matches!(key, "k" | "g") {
+            let _ = press(&mut app, &["Tab"]);
+            assert!(shown(&app).contains(" PANE t06 "), "{}", shown(&app));
+        }
+        assert_eq!(pages(&press(&mut app, &[key])), [anchor], "{key}");
+        assert_eq!(app.selected().map(|task| task.number), Some(6), "{key} moves no selection");
+        let _ = press(&mut app, &["Esc"]);
+        assert!(app.scroll.is_none(), "{key}");
+    }
+    let mut app = opened();
+    select(&mut app, 6);
+    let _ = press(&mut app, &["Tab", "Esc", "j"]);
+    assert_eq!(app.selected().map(|task| task.number), Some(5), "the list again");
+}
+
+#[test]
+fn a_line_sent_closes_its_composer_unless_another_one_is_to_follow() {
+    let mut app = opened();
+    select(&mut app, 7);
+    assert_eq!(
+        acts(&press(&mut app, &["i", "a", "M-Enter", "b", "Enter"])),
+        [
+            r#"TaskInput {"task_id":"task_00000007","input":"a\r"}"#,
+            r#"TaskInput {"task_id":"task_00000007","input":"b\r"}"#
+        ]
+    );
     assert!(matches!(app.mode, Mode::Observe));
 }
 
@@ -220,7 +277,7 @@ fn entering_a_task_fits_it_unless_its_size_was_asked_for() {
 fn a_line_is_one_call_and_a_secret_is_on_no_record() {
     let mut app = opened();
     select(&mut app, 7);
-    let line = press(&mut app, &["i", "o", "k", "Enter"]);
+    let line = press(&mut app, &["i", "o", "k", "M-Enter"]);
     assert_eq!(acts(&line), [r#"TaskInput {"task_id":"task_00000007","input":"ok\r"}"#]);
     let _ = changed(&mut app, |next| {
         let mut asks = next.tasks[6].as_ref().clone();

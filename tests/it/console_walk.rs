@@ -76,7 +76,7 @@ fn expected(action: Action) -> (Place, Seen) {
             here(Is(|app| matches!(&app.mode, Mode::Write(Prompt::Line(task), _) if *task == id(7))))
         }
         Action::Leave => here(Why("nothing is typed into")),
-        Action::Send | Action::Newline | Action::Raw => here(Why("while writing a line")),
+        Action::Send | Action::SendOn | Action::Newline | Action::Raw => here(Why("while writing a line")),
         Action::Run => here(Why("while writing a command")),
         Action::Find => here(Why("while writing a search")),
         Action::Confirm => here(Why("when something is asked")),
@@ -144,8 +144,9 @@ fn expected(action: Action) -> (Place, Seen) {
         Action::Down => here(Is(|app| app.selected().map(|task| task.number) == Some(6))),
         Action::First => here(Is(|app| app.selected_at() == Some(0))),
         Action::Last => (Place(7, &["1"]), Is(|app| app.selected_at() == Some(app.tasks().len() - 1))),
-        Action::PageUp => here(Is(|app| app.selected_at() == Some(0))),
-        Action::PageDown => here(Is(|app| app.selected_at() > Some(3))),
+        Action::PageUp | Action::ScrollUp => here(Is(|app| app.scroll.is_some())),
+        Action::PageDown | Action::ScrollDown => here(Is(|app| app.scroll.is_none())),
+        Action::IntoPane => here(Is(|app| app.in_pane)),
         Action::PanLeft => (Place(7, &["1", "L", "L"]), Is(|app| app.pan < 32)),
         Action::PanRight => here(Is(|app| app.layers.is_empty())),
         Action::PreviousTask => here(Is(|app| app.selected().map(|task| task.number) == Some(8))),

@@ -53,7 +53,7 @@ impl<'a> Opened<'a> {
     /// The program has ended by itself; the console goes on, and leaves no trace on the terminal.
     #[track_caller]
     fn has_ended_well(mut self) {
-        self.shows("t01 has ended: keys go nowhere")
+        self.shows("t01 exited; press any key")
             .types("qqq\x1d")
             .shows(" OBSERVE ")
             .shows("exit 0 · ran");

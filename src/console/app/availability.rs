@@ -99,7 +99,7 @@ impl App {
             Send => {
                 place(matches!(prompt, Some(Prompt::Line(_) | Prompt::Rename(_))), "while writing a line")
             }
-            Newline | Raw => place(matches!(prompt, Some(Prompt::Line(_))), "while writing a line"),
+            SendOn | Newline | Raw => place(matches!(prompt, Some(Prompt::Line(_))), "while writing a line"),
             Run => place(matches!(prompt, Some(Prompt::Start)), "while writing a command"),
             Find => place(matches!(prompt, Some(Prompt::Search(_) | Prompt::Find)), "while writing a search"),
             Confirm => place(matches!(self.layers.last(), Some(Layer::Paste(..))), "when something is asked"),
@@ -149,6 +149,8 @@ impl App {
 
             // Panes.
             PanLeft | PanRight => pane,
+            ScrollUp | ScrollDown => list.and(selected),
+            IntoPane => place(self.screen == Screen::Tasks, "on the screen of all tasks only").and(selected),
             Action::Why | Select | YankOutput | Search => pane.and(selected),
             PreviousPrompt | NextPrompt => {
                 let has_terminal = task.is_some_and(|task| task.tty);

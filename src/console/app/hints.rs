@@ -86,6 +86,7 @@ fn candidates(app: &App) -> &'static [Action] {
         }
         Context::Tasks | Context::Focus if app.view.is_lost => &[Quit, ShowFocus, Search, ShowReceipts],
         Context::Tasks if app.view.snapshot.tasks.is_empty() => &[Start],
+        Context::Tasks if app.in_pane => &[Up, PageUp, First, Last, Back],
         Context::Tasks => &[Approvals, Type, Line, Release, Stop, Rerun, ShowFocus, Start, Dismiss],
         Context::Focus | Context::Program if app.scroll.is_some() => &[Last, Up, Down, Search, Back],
         Context::Focus => {

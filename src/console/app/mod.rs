@@ -129,6 +129,8 @@ pub struct App {
     pub scroll: Option<Scroll>,
     /// The search under way or done, until the pane follows again.
     pub search: Option<Search>,
+    /// On the screen of all tasks: keys move in the pane, not in the list.
+    pub in_pane: bool,
     /// Columns panned to the right.
     pub pan: u16,
     /// The selected task is shown alone.
@@ -171,6 +173,10 @@ pub struct App {
     pub(super) guard: Guard,
     pub(super) notices_seen: u64,
     pub(super) select_next: Option<TaskId>,
+    /// The screen from which a task was entered to type into it.
+    pub(super) entered_from: Option<Screen>,
+    /// When a key was last swallowed because its task had ended.
+    pub(super) swallowed: Option<Timestamp>,
 }
 
 impl App {
@@ -188,6 +194,7 @@ impl App {
             list: TaskList { selected: None, is_held: false, top: 0, filter: Filter::default() },
             scroll: None,
             search: None,
+            in_pane: false,
             pan: 0,
             is_zoomed: false,
             pins: Vec::new(),
@@ -213,6 +220,8 @@ impl App {
             guard: Guard::default(),
             notices_seen: 0,
             select_next: None,
+            entered_from: None,
+            swallowed: None,
         };
         app.follow();
         app

@@ -130,7 +130,7 @@ fn title(painter: &mut Painter<'_>, layout: &Layout, pane: &Pane, task: &TaskVie
     let stands_out = is_selected || layout.panes.len() == 1;
     let shown = painter.state(task);
     let has_others =
-        layout.panes.len() > 1 || painter.app.screen == Screen::Program && painter.app.programs.in_pane;
+        layout.panes.len() > 1 || painter.app.in_pane || painter.app.screen == Screen::Program && painter.app.programs.in_pane;
     let mark =
         (is_selected && has_others).then(|| piece(format!("{} ", painter.glyphs().selected), Role::Accent));
     let is_pinned = painter.app.pins.contains(&task.id);

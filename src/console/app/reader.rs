@@ -198,6 +198,7 @@ impl App {
             return;
         }
         match (self.screen, self.calls.column) {
+            (Screen::Tasks, _) if self.in_pane || is_page(action) => self.go_in_log(action),
             (Screen::Tasks | Screen::Metrics, _) => self.go_in_tasks(action),
             (Screen::Focus, _) => self.go_in_log(action),
             (Screen::Program, _) if self.programs.in_pane => self.go_in_log(action),
@@ -208,6 +209,11 @@ impl App {
             (Screen::Receipts, column) => self.go_in_text(column, action),
         }
     }
+}
+
+/// On the screen of all tasks these always move the pane.
+fn is_page(action: Action) -> bool {
+    matches!(action, Action::PageUp | Action::PageDown)
 }
 
 /// Returns where a position goes.

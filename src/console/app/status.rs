@@ -65,6 +65,10 @@ fn mode_word(app: &App) -> String {
             let task = app.replay.as_ref().map(|replay| of(&replay.task));
             return format!("REPLAY {}", task.unwrap_or_default());
         }
+        (Context::Tasks, Mode::Observe) if app.in_pane => {
+            let task = app.selected().map(|task| alias(task));
+            return format!("PANE {}", task.unwrap_or_default());
+        }
         (_, Mode::Observe) if app.setup.recording.is_some() => "RECORDING",
         (_, Mode::Observe) => "OBSERVE",
     };
@@ -150,7 +154,7 @@ fn flag(painter: &Painter<'_>) -> Vec<Piece> {
         let lines = app.view.task(&scroll.task).map_or(0, |task| task.output.lines);
         let new = lines.saturating_sub(scroll.lines);
         // In the list the keys of a text move the selection.
-        let back = if app.screen == Screen::Tasks { Action::Back } else { Action::Last };
+        let back = if app.screen == Screen::Tasks && !app.in_pane { Action::Back } else { Action::Last };
         let key = app.setup.keymap.key(app.view_context(), back).unwrap_or_default();
         let new = match new {
             0 => String::new(),
@@ -216,9 +220,7 @@ fn news(painter: &mut Painter<'_>) -> Vec<Piece> {
     if let Mode::Input(task) = &app.mode
         && let Some(task) = app.view.task(task).filter(|task| task.status.is_terminal())
     {
-        let chord = app.setup.keymap.key(Context::Input, Action::Leave).unwrap_or_default();
-        let text = format!(" {} has ended: keys go nowhere.  {chord} leaves", alias(task));
-        return vec![piece(text, Role::Strong)];
+        return vec![piece(format!(" {} exited; press any key", alias(task)), Role::Strong)];
     }
     if let Some(news) = held(painter).or_else(|| asked(painter)) {
         return news;

@@ -57,6 +57,7 @@ impl App {
     /// Opens the task full size, or stays at the program it runs for, and types into it when it takes input.
     fn enter(&mut self, task: &TaskView) {
         let takes_input = takes_input(task) && !self.view.is_lost;
+        self.entered_from = Some(self.screen);
         if self.screen == Screen::Program {
             self.take_up(task.id.clone());
             if let Err(why) = self.availability(Action::Line)

@@ -1,6 +1,7 @@
 //! Where typed keys and pastes go: into the task, into a line being written, into a dialog; and the history of lines,
 //! which never holds one that was hidden.
 
+use jiff::SignedDuration;
 use serde_json::json;
 use tui_input::{Input as Editor, InputRequest};
 
@@ -17,6 +18,8 @@ use crate::console::msg::Effect;
 
 /// Lines in the history.
 const KEPT: usize = 100;
+/// How long the fingers must have rested before a key tells that somebody has seen that the task has ended.
+const RESTED: SignedDuration = SignedDuration::from_millis(700);
 
 /// Lines written before, and which of them is called back.
 #[derive(Debug, Clone, Default)]
@@ -88,16 +91,33 @@ impl App {
     }
 
     fn input_key(&mut self, task: &TaskId, key: KeyPress, action: Option<Action>) {
-        if action == Some(Action::Leave) {
-            self.observe();
-            return;
+        let leaves = action == Some(Action::Leave);
+        let view = self.view.task(task).cloned();
+        if let Some(view) = view.as_ref().filter(|task| task.status.is_terminal()) {
+            return self.leave_ended(view, leaves);
         }
-        // A task that has ended under the fingers swallows the rest, so that no key becomes a command.
-        if self.view.is_lost || !self.view.task(task).is_some_and(|task| takes_input(task)) {
+        if leaves {
+            return self.observe();
+        }
+        if self.view.is_lost || !view.is_some_and(|task| takes_input(&task)) {
             return;
         }
         self.thaw();
         self.effects.push(Effect::send(task.clone(), Input::Keys(vec![key])));
+    }
+
+    /// A task that has ended under the fingers swallows what was meant for it, so that no key becomes a command; the
+    /// first key after a rest goes back to where the task was entered from.
+    fn leave_ended(&mut self, task: &TaskView, at_once: bool) {
+        let ended = task.ended.as_ref().map_or(task.updated_at, |ended| ended.at);
+        let last = self.swallowed.replace(self.now).map_or(ended, |swallowed| swallowed.max(ended));
+        if !at_once && self.now.duration_since(last) < RESTED {
+            return;
+        }
+        self.observe();
+        if let Some(screen) = self.entered_from.take() {
+            self.show(screen);
+        }
     }
 
     /// Begins to write a line.
@@ -112,7 +132,11 @@ impl App {
             (Some(Action::Leave), _) => self.observe(),
             (Some(Action::Raw), Prompt::Line(task)) => self.mode = Mode::Input(task),
             (Some(Action::Newline), Prompt::Line(_)) => self.edit(InputRequest::InsertChar('\n')),
-            (Some(Action::Send), Prompt::Line(task)) => self.send_line(&task),
+            (Some(Action::Send), Prompt::Line(task)) => {
+                self.send_line(&task);
+                self.observe();
+            }
+            (Some(Action::SendOn), Prompt::Line(task)) => self.send_line(&task),
             (Some(Action::Send), Prompt::Rename(task)) => {
                 let name = self.take_written();
                 let name = Some(name.trim().to_owned()).filter(|name| !name.is_empty());

@@ -217,6 +217,9 @@ impl App {
             Action::Up | Action::Down | Action::PageUp | Action::PageDown | Action::First | Action::Last => {
                 self.go(action)
             }
+            Action::ScrollUp => self.go_in_log(Action::Up),
+            Action::ScrollDown => self.go_in_log(Action::Down),
+            Action::IntoPane => self.in_pane = !self.in_pane,
             Action::PreviousTask => self.step_task(-1),
             Action::NextTask => self.step_task(1),
             Action::NextColumn => self.cycle_column(1),
@@ -277,6 +280,7 @@ impl App {
 
     pub(super) fn show(&mut self, screen: Screen) {
         self.screen = screen;
+        self.in_pane = false;
         self.thaw();
         (self.reader, self.replay, self.calls.finding) = (None, None, None);
     }
@@ -288,6 +292,9 @@ impl App {
             || self.reader.take().is_some()
             || self.replay.take().is_some()
         {
+            return;
+        }
+        if std::mem::take(&mut self.in_pane) {
             return;
         }
         if self.screen == Screen::Tasks && self.list.filter != Filter::All {
