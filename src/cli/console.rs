@@ -2,17 +2,22 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
-use color_eyre::eyre::Result;
+use color_eyre::eyre::{Result, WrapErr};
 
 use super::Start;
 use super::reach::{Reached, open_or_join};
+use super::serve;
 use super::server::RuntimeServer;
+use super::signals::EndSignals;
 use crate::config::{Loaded, RuntimeMode, Settings};
 use crate::console::theme::Capabilities;
 use crate::console::{self, Exit, Options};
+use crate::dispatch::cli_only::IDLE_SECONDS;
 use crate::link::{Holder, Operator, Request};
 use crate::paths::Places;
+use crate::process;
 use crate::runtime::Closing;
 
 /// Opens the console of the workspace.
@@ -26,7 +31,7 @@ pub(super) async fn run(start: &Start) -> Result<ExitCode> {
         return attached(start, operator).await;
     }
     match open_or_join(start, false, attach).await? {
-        Reached::Opened(server) => embed(start, server).await.map(leave),
+        Reached::Opened(server) => embed(start, server, process::can_detach()).await.map(leave),
         Reached::Joined(operator) => attached(start, operator).await,
     }
 }
@@ -58,12 +63,38 @@ fn settings(start: &Start) -> Result<Option<Settings>> {
     }
 }
 
-/// Runs the console on a runtime of this process; its tasks end with it.
-pub(super) async fn embed(start: &Start, server: RuntimeServer) -> Result<Exit> {
+/// Runs the console on a runtime of this process; its tasks end with it, unless the person detaches.
+pub(super) async fn embed(start: &Start, server: RuntimeServer, can_detach: bool) -> Result<Exit> {
     let operator = Operator::local(server.runtime.clone(), start.cwd.clone());
-    let shown = show(start, operator, Some(start.places.layout())).await;
+    let options = Options { layout: Some(start.places.layout()), can_detach, ..options(start) };
+    let shown = console::run(operator, options).await.map_err(Into::into);
+    if let Ok(exit) = &shown
+        && exit.is_detached
+    {
+        return go_on(server, exit).await;
+    }
     server.close(closing(&shown)).await?;
     shown
+}
+
+/// Leaves the terminal, which the console has given back, and goes on as a runtime without a console.
+async fn go_on(server: RuntimeServer, exit: &Exit) -> Result<Exit> {
+    // Before the launcher exits: what a closed terminal sends must not end this process now.
+    let mut ending = EndSignals::without_hangup()?;
+    // Nobody reads it when the terminal is gone.
+    let _ = super::say(&exit.farewell);
+    // Before the shell has its prompt: what is run there next may end this runtime.
+    server.runtime.set_headless(true);
+    let _ = server.runtime.snapshot().wait_for(|snapshot| snapshot.headless).await;
+    if let Err(error) = process::detach() {
+        // The launcher, or whoever waits for it, sees this process end a little later.
+        tracing::error!(%error, "leave the terminal");
+        server.close(Closing::TerminalGone).await?;
+        return Err(error).wrap_err("leave the terminal");
+    }
+    tracing::info!("detached: the runtime goes on without its console");
+    let code = serve::until_ended(server, &mut ending, Duration::from_secs(IDLE_SECONDS)).await?;
+    Ok(Exit { code, is_detached: true, farewell: String::new() })
 }
 
 /// Returns the reason given when the runtime ends with its console.

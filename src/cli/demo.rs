@@ -58,7 +58,7 @@ pub(super) async fn run(start: &Start) -> Result<ExitCode> {
     };
     let agent =
         tokio::spawn(play(script, inside.places.agent_socket(), inside.cwd.clone(), server.runtime.clone()));
-    let shown = console::embed(&inside, server).await;
+    let shown = console::embed(&inside, server, false).await;
     agent.abort();
     // No word of the recording: it goes with the demo's folder.
     Ok(ExitCode::from(shown?.code))

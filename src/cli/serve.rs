@@ -38,12 +38,21 @@ pub(super) async fn run(start: &Start, input: &ServeInput, form: Form) -> Result
         return Ok(if detached { ExitCode::SUCCESS } else { ExitCode::from(6) });
     };
     tell(format!("serving {workspace} at {}", start.places.agent_socket().display()))?;
-    let patience = Duration::from_secs(input.idle_seconds);
+    let code = until_ended(server, &mut ending, Duration::from_secs(input.idle_seconds)).await?;
+    Ok(ExitCode::from(code))
+}
+
+/// Serves until a signal comes, a console ends it, or nobody has needed it for `patience`; returns the exit code.
+pub(super) async fn until_ended(
+    server: RuntimeServer,
+    ending: &mut EndSignals,
+    patience: Duration,
+) -> Result<u8> {
     let unneeded = unneeded(server.clients(), server.runtime.snapshot(), patience);
     let (code, closing) = tokio::select! {
-        signal = ending.wait() => (ExitCode::from(128 + signal), Closing::of_signal(signal)),
-        () = unneeded => (ExitCode::SUCCESS, Closing::Unneeded),
-        () = server.ended.cancelled() => (ExitCode::SUCCESS, Closing::OperatorEnded),
+        signal = ending.wait() => (128 + signal, Closing::of_signal(signal)),
+        () = unneeded => (0, Closing::Unneeded),
+        () = server.ended.cancelled() => (0, Closing::OperatorEnded),
     };
     server.close(closing).await?;
     Ok(code)

@@ -8,6 +8,8 @@ pub(super) struct EndSignals {
     terminate: Signal,
     interrupt: Signal,
     hangup: Signal,
+    /// There is no terminal that a hang-up could be about.
+    ignores_hangup: bool,
 }
 
 impl EndSignals {
@@ -18,7 +20,14 @@ impl EndSignals {
             terminate: listen(SignalKind::terminate())?,
             interrupt: listen(SignalKind::interrupt())?,
             hangup: listen(SignalKind::hangup())?,
+            ignores_hangup: false,
         })
+    }
+
+    /// As `listen`, for a program that has left its terminal: what came of that hang-up may still be on its way.
+    #[cfg(feature = "console")]
+    pub(super) fn without_hangup() -> Result<Self> {
+        Ok(Self { ignores_hangup: true, ..Self::listen()? })
     }
 
     /// Returns the number of the signal that came.
@@ -26,7 +35,7 @@ impl EndSignals {
         tokio::select! {
             _ = self.terminate.recv() => 15,
             _ = self.interrupt.recv() => 2,
-            _ = self.hangup.recv() => 1,
+            _ = self.hangup.recv(), if !self.ignores_hangup => 1,
         }
     }
 }

@@ -24,8 +24,8 @@ pub use nearest::nearest;
 pub use prefix::{NoPrefix, Prefix};
 pub use save::{Error as SaveError, save_theme, write_own};
 pub use settings::{
-    AgentSettings, Color, ConsoleSettings, Env, ExecPolicy, GlyphSet, Mouse, ProgramSettings, RuntimeMode,
-    Settings,
+    AgentSettings, Color, ConsoleSettings, Env, ExecPolicy, GlyphSet, Mouse, OnHangup, ProgramSettings,
+    RuntimeMode, Settings,
 };
 pub use source::{Entry, Fault, Faults, Node, Source};
 pub use units::{Bytes, Ceiling, Period};

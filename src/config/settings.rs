@@ -121,8 +121,22 @@ pub struct ConsoleSettings {
     /// A program and its arguments, run then once for each thing; its last argument and its environment say
     /// what is needed.
     pub notify: Vec<String>,
+    /// What becomes of a runtime in the console when its terminal goes away: it ends with its tasks (`end`),
+    /// or goes on without a console (`detach`).
+    pub on_hangup: OnHangup,
     /// First-time hints are shown until their keys have been used.
     pub hints: bool,
+}
+
+/// What becomes of a runtime in a console whose terminal goes away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum OnHangup {
+    /// It ends, and its tasks with it.
+    #[default]
+    End,
+    /// It goes on without a console.
+    Detach,
 }
 
 /// What the mouse does.
@@ -183,6 +197,7 @@ impl Default for ConsoleSettings {
             glyphs: GlyphSet::Auto,
             bell: true,
             notify: Vec::new(),
+            on_hangup: OnHangup::End,
             hints: true,
         }
     }

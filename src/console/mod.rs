@@ -58,15 +58,16 @@ pub enum Error {
 /// When there is no terminal, or it fails.
 pub async fn run(operator: Operator, options: Options) -> Result<Exit, Error> {
     if let Some(because) = options.spoken {
-        return io::plain::run(operator, because).await;
+        return io::plain::run(operator, because, &options).await;
     }
     let signals = Signals::listen().map_err(Error::Signals)?;
     let tty = io::tty::open().map_err(Error::NoTerminal)?;
     let shown = show(&operator, &options, signals, tty).await;
     io::tty::give_back();
+    io::tty::close();
     let (ending, runtime) = shown?;
     let code = match ending {
-        Ending::Left => 0,
+        Ending::Left | Ending::Detached => 0,
         Ending::Signal(code) => code,
         Ending::Gone => 129,
     };
@@ -102,6 +103,7 @@ async fn show(
         zone: TimeZone::system(),
         is_root: rustix::process::geteuid().is_root(),
         is_remote: operator.is_remote(),
+        can_detach: options.can_detach,
         shows_run: options.opens == app::Screen::Program,
         recording: operator.recording().map(str::to_owned),
     };
@@ -129,18 +131,23 @@ async fn show(
     // tokio's budget ends with a yield, and a loop in which a screen is always new never yields: keys,
     // signals and timers would starve.
     let ending = tokio::task::unconstrained(driver.run()).await?;
-    if ending == Ending::Gone {
-        // The watcher's deadline stays: ending the tasks may take longer than the hangup allows.
-        std::mem::forget(ended);
-    }
     driver.frames.log();
     keep(options, &driver.app);
     let runtime = match &driver.app {
         app if app.view.is_lost => Left::Lost,
+        _ if ending == Ending::Detached => Left::Detached,
         app if app.setup.recording.is_some() => Left::Read,
         app if app.setup.is_remote && !app.is_leaving => Left::GoesOn,
         _ => Left::Ends,
     };
+    // Nobody takes keys any more: what was typed ahead cannot keep the reader.
+    drop(driver);
+    match ending {
+        // The watcher's deadline stays: ending the tasks may take longer than the hangup allows.
+        Ending::Gone => std::mem::forget(ended),
+        Ending::Detached => ended.stop_reading(),
+        Ending::Left | Ending::Signal(_) => {}
+    }
     Ok((ending, runtime))
 }
 

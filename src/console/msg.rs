@@ -171,8 +171,8 @@ pub enum Anchor {
 pub enum Leave {
     /// Stop all tasks, end the runtime.
     StopAll,
-    /// The runtime is another process and goes on.
-    LeaveRunning,
+    /// The runtime goes on: in its own process, or in this one without a terminal.
+    Detach,
 }
 
 impl Effect {

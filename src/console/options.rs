@@ -31,6 +31,8 @@ pub struct Options {
     pub clipboard: Vec<&'static [&'static str]>,
     /// Where files that are kept go; none: nowhere.
     pub exports: Option<PathBuf>,
+    /// The runtime is of this process, which may go on as one without a console.
+    pub can_detach: bool,
     /// Where the arrangement of screen and panes is kept, if anywhere.
     pub layout: Option<PathBuf>,
 }
@@ -95,6 +97,8 @@ pub(super) enum Left {
     Ends,
     /// It is another process and goes on.
     GoesOn,
+    /// It goes on in this process.
+    Detached,
     /// It ended first.
     Lost,
     /// There was none: a recording was looked at.
@@ -106,6 +110,8 @@ pub(super) enum Left {
 pub struct Exit {
     /// The exit code of the program.
     pub code: u8,
+    /// The runtime in this process goes on, without this terminal. It has been given back, and nothing reads it.
+    pub is_detached: bool,
     /// A few lines: what ran, what failed, where it is recorded. Empty when nothing ran.
     pub farewell: String,
 }
@@ -114,7 +120,7 @@ impl Exit {
     /// Sums up what was last known. The runtime may have been lost, or go on without the console.
     pub(super) fn new(code: u8, last: &Snapshot, runtime: Left) -> Self {
         if runtime == Left::Read {
-            return Self { code, farewell: String::new() };
+            return Self { code, is_detached: false, farewell: String::new() };
         }
         let count = |status| last.tasks.iter().filter(|task| task.status == status).count();
         let states = [
@@ -139,11 +145,12 @@ impl Exit {
             Left::Lost => {
                 lines.push("The runtime went away before this console, and its tasks with it.".into())
             }
-            Left::GoesOn if has_live => {
+            Left::GoesOn | Left::Detached if has_live => {
                 lines.push(
                     "They go on: pilothouse shows them again, pilothouse serve --stop ends them.".into(),
                 );
             }
+            Left::Detached => lines.push("The runtime goes on: pilothouse serve --stop ends it.".into()),
             Left::GoesOn | Left::Ends | Left::Read => {}
         }
         let failed = last.calls.iter().filter(|call| call.status.as_deref() == Some("error")).count();
@@ -153,7 +160,7 @@ impl Exit {
         if !lines.is_empty() {
             lines.push(format!("Recording: {}", last.recording.display()));
         }
-        Self { code, farewell: lines.join("\n") }
+        Self { code, is_detached: runtime == Left::Detached, farewell: lines.join("\n") }
     }
 }
 

@@ -51,12 +51,15 @@ pub struct ServeInput {
     #[serde(default)]
     pub detached: bool,
     /// How long nobody may need it before it ends, in seconds.
-    #[serde(default = "ten_minutes")]
+    #[serde(default = "idle_seconds")]
     pub idle_seconds: u64,
 }
 
-fn ten_minutes() -> u64 {
-    600
+/// How long nobody may need a runtime without a console before it ends, unless it is told otherwise, in seconds.
+pub const IDLE_SECONDS: u64 = 600;
+
+fn idle_seconds() -> u64 {
+    IDLE_SECONDS
 }
 
 impl Local for Serve {

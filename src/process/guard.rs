@@ -7,7 +7,8 @@
 //! ```
 //!
 //! A guard has one thread, which waits, forwards signals and, when the program is gone, ends what is left of its
-//! tasks. Signals from the kernel (a key, a hang-up) reach the program without the guards.
+//! tasks. Signals from the kernel (a key, a hang-up) reach the program without the guards. A program that detaches
+//! keeps its keeper and loses its launcher (`detach`).
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -20,7 +21,7 @@ use rustix::process::{
     set_child_subreaper, set_parent_process_death_signal, setpgid,
 };
 
-use super::{keeper, launcher, sys};
+use super::{detach, keeper, launcher, sys};
 
 /// The process name of a launcher: the kernel keeps 15 bytes.
 pub(super) const LAUNCHER: &str = "pilothouse-wait";
@@ -28,6 +29,9 @@ pub(super) const LAUNCHER: &str = "pilothouse-wait";
 pub(super) const KEEPER: &str = "pilothouse-keep";
 /// How long a program may take to end once it was asked to.
 pub(super) const ENDING: Duration = Duration::from_secs(30);
+
+/// Sent by a keeper to its launcher: exit, the program goes on without you.
+pub(super) const DISMISS: libc::c_int = libc::SIGUSR1;
 
 /// Signals a guard neither waits for nor forwards: they cannot be caught, or mean nothing to a program.
 const NOT_FORWARDED: [libc::c_int; 6] =
@@ -78,14 +82,21 @@ pub(super) struct Launcher {
 fn keep(launcher: Option<Launcher>, signals: &OwnedFd) -> io::Result<()> {
     let keeper = getpid();
     let has_launcher = launcher.is_some();
+    // Without them a program cannot detach, and does all else.
+    let (orders, to_keeper) = pipe_with(PipeFlags::CLOEXEC).ok().filter(|_| has_launcher).unzip();
     match sys::split() {
         Ok(Some(program)) => {
+            drop(to_keeper);
             if let Some(launcher) = &launcher {
                 let _ = rustix::io::write(&launcher.announce, &program.as_raw_pid().to_ne_bytes());
             }
-            keeper::keep(program, launcher, signals)
+            keeper::keep(program, launcher, orders, signals)
         }
         Ok(None) => {
+            drop(orders);
+            if let Some(pipe) = to_keeper {
+                detach::keep_orders(pipe);
+            }
             // The kernel sends the signal when the keeper, which has one thread, is gone. It may be gone already.
             set_parent_process_death_signal(Some(Signal::TERM))?;
             if getppid() != Some(keeper) {

@@ -7,16 +7,23 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, WaitOptions, WaitStatus, wait};
 
+use super::detach::{LEAVE, leave_terminal};
 use super::forwarding::{Forwarding, ReceivedSignal};
-use super::guard::{self, ENDING, KEEPER, Launcher};
+use super::guard::{self, DISMISS, ENDING, KEEPER, Launcher};
 use super::orphans;
 use crate::clock::Clock;
 
 /// Waits until the program is gone, then ends what is left of its tasks, and itself.
-pub(super) fn keep(program: Pid, launcher: Option<Launcher>, signals: &OwnedFd) -> ! {
+pub(super) fn keep(
+    program: Pid,
+    launcher: Option<Launcher>,
+    orders: Option<OwnedFd>,
+    signals: &OwnedFd,
+) -> ! {
     guard::become_guard(KEEPER);
     let forwarding = Forwarding::new(launcher.as_ref().map(|launcher| launcher.pid.as_raw_pid()));
-    let mut keeper = Keeper { program, launcher, signals, forwarding, clock: Clock::start(), kill_at: None };
+    let clock = Clock::start();
+    let mut keeper = Keeper { program, launcher, orders, signals, forwarding, clock, kill_at: None };
     let status = keeper.until_the_program_is_gone();
     orphans::end_all(Some(program));
     guard::end_as(Some(status))
@@ -26,6 +33,8 @@ struct Keeper<'a> {
     program: Pid,
     /// The launcher, until it is gone.
     launcher: Option<Launcher>,
+    /// Where the program says that it leaves its terminal.
+    orders: Option<OwnedFd>,
     signals: &'a OwnedFd,
     forwarding: Forwarding,
     clock: Clock,
@@ -81,13 +90,33 @@ impl Keeper<'_> {
         let next = self.kill_at.into_iter().chain(self.forwarding.deadline()).min();
         let left = next.and_then(|at| Timespec::try_from(at.saturating_sub(now)).ok());
         let mut fds = vec![PollFd::new(self.signals, PollFlags::IN)];
+        fds.extend(self.orders.iter().map(|orders| PollFd::new(orders, PollFlags::IN)));
         fds.extend(self.launcher.iter().map(|launcher| PollFd::new(&launcher.handle, PollFlags::IN)));
         let _ = poll(&mut fds, left.as_ref());
-        if fds.get(1).is_some_and(|launcher| !launcher.revents().is_empty()) {
-            drop(fds);
-            self.launcher = None;
+        let mut ready = fds.iter().skip(1).map(|fd| !fd.revents().is_empty());
+        let is_ordered = self.orders.is_some() && ready.next() == Some(true);
+        let is_launcher_gone = self.launcher.is_some() && ready.next() == Some(true);
+        if is_ordered {
+            self.take_order();
+        }
+        if is_launcher_gone && self.launcher.take().is_some() {
             self.kill_at = Some(now + ENDING);
             guard::ask_to_end(self.program);
         }
+    }
+
+    /// Reads what the program has to say: that it detaches, or nothing more.
+    fn take_order(&mut self) {
+        let (Some(orders), mut order) = (self.orders.take(), [0]) else { return };
+        let read = rustix::io::retry_on_intr(|| rustix::io::read(&orders, &mut order));
+        if read != Ok(1) || order != [LEAVE] {
+            return;
+        }
+        // Its own group first: a launcher that leads the session hangs up on whoever is left in it.
+        let _ = leave_terminal();
+        if let Some(launcher) = self.launcher.take() {
+            guard::send(launcher.pid, DISMISS);
+        }
+        self.forwarding = Forwarding::new(None);
     }
 }

@@ -7,8 +7,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process, wait};
 
 use super::forwarding::ReceivedSignal;
-use super::guard::{self, ENDING, LAUNCHER};
+use super::guard::{self, DISMISS, ENDING, LAUNCHER};
 use super::orphans;
+use super::sys;
 use crate::clock::Clock;
 
 /// Waits for the keeper, which announces the pid of the program through `announced`.
@@ -97,6 +98,8 @@ impl Launcher<'_> {
                 let _ = kill_process(getpid(), Signal::STOP);
             }
             libc::SIGCONT if sender == self.keeper.as_raw_pid() => {}
+            // The program has detached: it and its keeper go on, and the shell has its prompt.
+            DISMISS if sender == self.keeper.as_raw_pid() => sys::exit(0),
             _ if is_from_kernel => {}
             _ => guard::send(child, number),
         }

@@ -17,6 +17,7 @@ compile_error!("pilothouse runs on Linux only: it relies on subreapers, pidfds a
 
 mod cgroup;
 mod command;
+mod detach;
 pub mod environment;
 mod exec;
 mod exit_record;
@@ -44,6 +45,8 @@ pub mod workdir;
 
 pub use cgroup::cgroups;
 pub use command::{Command, Leftovers, Profile, Scope, Stdio};
+#[cfg(feature = "console")]
+pub use detach::{can_detach, detach};
 pub use exit_record::{EndReason, ExitRecord};
 pub use guard::install as install_guards;
 pub use host::host_main;

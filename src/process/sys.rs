@@ -2,11 +2,12 @@
 //! what makes it sound, and nothing here decides anything.
 #![expect(
     unsafe_code,
-    reason = "close_range, signal dispositions and handlers, signalfd, fork, execve and a foreign descriptor"
+    reason = "close_range, signal dispositions and handlers, signalfd, fork, execve, TIOCNOTTY and a foreign descriptor"
 )]
 
 use std::convert::Infallible;
 use std::ffi::{CStr, CString, c_char};
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
 use std::ptr;
@@ -183,6 +184,14 @@ pub(super) fn split() -> io::Result<Option<Pid>> {
     // allocator or of libc is held, so the copy may do whatever this process could.
     let pid = unsafe { libc::fork() };
     if pid < 0 { Err(io::Error::last_os_error()) } else { Ok(Pid::from_raw(pid)) }
+}
+
+/// Lets this process go without its controlling terminal. Whoever leads the session of a terminal must not call it: it
+/// would hang up on everybody there.
+pub(super) fn give_up_terminal(terminal: &File) -> io::Result<()> {
+    // SAFETY: the request takes no argument and touches no memory of this process.
+    let done = unsafe { libc::ioctl(terminal.as_raw_fd(), libc::TIOCNOTTY) };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// Ends this process at once: nothing is dropped, nothing is flushed.

@@ -446,6 +446,7 @@ pub(crate) fn setup(colours: Colours) -> Setup {
         zone: TimeZone::UTC,
         is_root: false,
         is_remote: true,
+        can_detach: false,
         shows_run: false,
         recording: None,
     }

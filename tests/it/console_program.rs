@@ -507,7 +507,7 @@ fn quitting_asks_while_a_program_waits_that_would_end() {
         assert_eq!(effects.is_empty(), asks);
         if asks {
             assert!(shown(&app).contains("release.prose  waits for an answer"), "{}", shown(&app));
-            let way = if is_remote { "k" } else { "s" };
+            let way = if is_remote { "d" } else { "s" };
             assert!(matches!(press(&mut app, &[way])[..], [Effect::Quit(_)]), "{}", shown(&app));
         }
     }

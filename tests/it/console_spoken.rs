@@ -39,6 +39,7 @@ impl Heart {
             because: "--accessible".into(),
             zone: TimeZone::UTC,
             is_remote: false,
+            can_detach: false,
             recording: None,
             is_person,
         };
@@ -52,6 +53,7 @@ impl Heart {
             because: "--accessible".into(),
             zone: TimeZone::UTC,
             is_remote: false,
+            can_detach: false,
             recording: Some("monday".into()),
             is_person: true,
         };
@@ -93,7 +95,7 @@ impl Heart {
 
     fn leaves(&self) -> bool {
         let leaves =
-            |act: &Effect| matches!(act, Effect::Leave | Effect::Do(msg::Effect::Quit(Leave::LeaveRunning)));
+            |act: &Effect| matches!(act, Effect::Leave | Effect::Do(msg::Effect::Quit(Leave::Detach)));
         self.acts.iter().any(leaves)
     }
 }

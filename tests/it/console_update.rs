@@ -8,7 +8,7 @@ use pilothouse::console::app::{App, Layer, Mode, Screen};
 use pilothouse::console::msg::{Anchor, Answered, Effect, Leave, Msg, PageView};
 use pilothouse::facts::{InputEvidence, Need};
 use pilothouse::link::Request;
-use pilothouse::runtime::{Input, TaskStatus, Waiting};
+use pilothouse::runtime::{Input, Snapshot, TaskStatus, Waiting};
 use pilothouse::terminal::{Contents, KeyPress, MouseButton, MouseInput, MouseKind, Origin, Size, Terminal};
 
 use crate::console_fixture::{
@@ -364,10 +364,10 @@ fn quitting_asks_while_tasks_run_and_ctrl_c_never_kills() {
     let mut app = opened();
     assert_eq!(acts(&press(&mut app, &["C-c", "C-c", "C-c"])), Vec::<String>::new());
     assert!(matches!(app.layers[..], [Layer::Quit]));
-    assert_eq!(acts(&press(&mut app, &["Esc", "q", "k"])), ["Quit(LeaveRunning)"]);
+    assert_eq!(acts(&press(&mut app, &["Esc", "q", "d"])), ["Quit(Detach)"]);
     assert_eq!(acts(&press(&mut app, &["q", "s"])), ["Quit(StopAll)"]);
     let mut app = console(empty(), (80, 24));
-    assert!(matches!(press(&mut app, &["q"])[..], [Effect::Quit(Leave::LeaveRunning)]));
+    assert!(matches!(press(&mut app, &["q"])[..], [Effect::Quit(Leave::Detach)]));
 }
 
 #[test]
@@ -380,11 +380,21 @@ fn a_runtime_ended_by_quitting_is_not_one_that_was_lost() {
 }
 
 #[test]
-fn an_embedded_runtime_cannot_be_left_running() {
+fn an_embedded_runtime_is_detached_where_it_can_go_on_without_its_terminal() {
     let mut app = opened();
     app.setup.is_remote = false;
-    assert_eq!(acts(&press(&mut app, &["q", "k"])), Vec::<String>::new());
-    assert!(!shown(&app).contains("leave running"));
+    assert_eq!(acts(&press(&mut app, &["q", "d"])), Vec::<String>::new());
+    assert!(!shown(&app).contains("detach"), "as in the demo");
+    app.setup.can_detach = true;
+    let dialog = shown(&app);
+    assert!(dialog.contains("d detach    s stop all and quit"), "the first choice\n{dialog}");
+    assert!(dialog.contains("Detached, the tasks go on"), "{dialog}");
+    assert_eq!(acts(&press(&mut app, &["d"])), ["Quit(Detach)"]);
+    // With nothing that runs it is the second one, and nobody is asked unless an agent is connected.
+    let mut idle = console(Snapshot { agents: opened().view.snapshot.agents.clone(), ..empty() }, (80, 24));
+    (idle.setup.is_remote, idle.setup.can_detach) = (false, true);
+    let _ = press(&mut idle, &["q"]);
+    assert!(shown(&idle).contains("s end it and quit    d detach"), "{}", shown(&idle));
 }
 
 #[test]
@@ -567,7 +577,7 @@ fn a_lost_runtime_names_the_key_that_works() {
 fn what_becomes_of_the_tasks_is_said_before_leaving() {
     let mut app = opened();
     let _ = press(&mut app, &["q"]);
-    assert!(shown(&app).contains("The tasks go on when this console is left."));
+    assert!(shown(&app).contains("Detached, the tasks go on without this console."));
     let mut app = opened();
     app.setup.is_remote = false;
     let _ = press(&mut app, &["q"]);
@@ -585,7 +595,7 @@ fn a_lost_runtime_is_said_and_starts_nothing() {
     select(&mut app, 6);
     assert_eq!(acts(&press(&mut app, &["s", "s", "o", "l", "Enter", "Esc", "1"])), Vec::<String>::new());
     assert!(shown(&app).contains("the runtime went away"));
-    assert_eq!(acts(&press(&mut app, &["q"])), ["Quit(LeaveRunning)"]);
+    assert_eq!(acts(&press(&mut app, &["q"])), ["Quit(Detach)"]);
 }
 
 /// A page of t06's log as it is read for a search: from a line on, a test a line.

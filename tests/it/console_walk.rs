@@ -212,7 +212,7 @@ fn expected(action: Action) -> (Place, Seen) {
         Action::Mouse => here(Does(|effect| matches!(effect, Effect::Mouse(false)))),
         Action::Help => here(Is(|app| matches!(app.layers.last(), Some(Layer::Help { .. })))),
         Action::Back => (Place(7, &["4"]), Is(|app| app.toasts.list().is_empty())),
-        Action::LeaveRunning => here(Does(|effect| matches!(effect, Effect::Quit(Leave::LeaveRunning)))),
+        Action::Detach => here(Does(|effect| matches!(effect, Effect::Quit(Leave::Detach)))),
         // It asks first: whoever chose it in a list may have meant the next line.
         Action::StopAll => here(Is(|app| matches!(app.layers.last(), Some(Layer::Quit)))),
         Action::Quit => here(Is(|app| matches!(app.layers.last(), Some(Layer::Quit)))),

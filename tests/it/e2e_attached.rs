@@ -47,8 +47,8 @@ fn an_attached_console_that_is_killed_or_quits_leaves_the_tasks_running() {
 
     left.shows("it-runs");
     left.keys(b"q");
-    left.shows("leave running");
-    left.keys(b"k");
+    left.shows("d detach");
+    left.keys(b"d");
     assert_eq!(left.exit(), 0);
     left.is_as_it_was();
 

@@ -31,6 +31,7 @@ mod doctor;
 mod e2e_attached;
 mod e2e_behind;
 mod e2e_demo;
+mod e2e_detach;
 mod e2e_environment;
 mod e2e_exhausted;
 mod e2e_flood;

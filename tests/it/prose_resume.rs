@@ -270,7 +270,7 @@ fn quitting_a_console_whose_program_waits_asks_first() {
         console.wait_for("it stays", |screen| !screen.contents().contains("not over"));
         console.keys(b"q");
         console.shows("a program is not over");
-        console.keys(if is_joined { b"k" } else { b"s" });
+        console.keys(if is_joined { b"d" } else { b"s" });
         assert_eq!(console.exit(), 130);
         if let Some(mut served) = served {
             home.run(&["serve", "--stop"]);

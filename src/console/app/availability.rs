@@ -84,7 +84,10 @@ impl App {
                 place(self.setup.program.is_some(), "this console cannot start itself")?;
                 if self.setup.recording.is_some() { Err(self::Why::Recording) } else { runtime }
             }
-            LeaveRunning => need(self.setup.is_remote, "the runtime is in this console"),
+            Detach => {
+                let may_go_on = self.setup.is_remote || self.setup.can_detach;
+                need(may_go_on, "the runtime cannot go on without this console")
+            }
             // A runtime inside another console is that one's to end.
             StopAll => {
                 let is_ours = !self.setup.is_remote || self.view.snapshot.headless;

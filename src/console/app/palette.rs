@@ -206,7 +206,7 @@ impl App {
             }
             // Asks for all of them by number, as the key that quits does.
             Action::StopAll => self.open(Layer::Quit),
-            Action::LeaveRunning => self.effects.push(Effect::Quit(Leave::LeaveRunning)),
+            Action::Detach => self.effects.push(Effect::Quit(Leave::Detach)),
             other => self.act(other),
         }
     }

@@ -34,6 +34,8 @@ pub struct Setup {
     pub is_root: bool,
     /// The runtime is another process and can go on without this console.
     pub is_remote: bool,
+    /// The runtime is in this process, which can go on without its terminal.
+    pub can_detach: bool,
     /// It was opened to show a program that ends with it, wherever the runtime is.
     pub shows_run: bool,
     /// The recording that is open, read-only.

@@ -84,7 +84,7 @@ impl App {
     pub(super) fn ask_to_quit(&mut self) {
         let has_program = self.ending_programs().next().is_some();
         if self.view.is_lost || (self.view.live() == 0 && self.setup.is_remote && !has_program) {
-            self.effects.push(Effect::Quit(Leave::LeaveRunning));
+            self.effects.push(Effect::Quit(Leave::Detach));
             return;
         }
         if self.view.live() == 0
@@ -105,7 +105,7 @@ impl App {
     pub(super) fn quit(&mut self, action: Action) {
         match action {
             Action::StopAll if self.can(action) => self.stop_all(),
-            Action::LeaveRunning if self.can(action) => self.effects.push(Effect::Quit(Leave::LeaveRunning)),
+            Action::Detach if self.can(action) => self.effects.push(Effect::Quit(Leave::Detach)),
             _ => self.open(Layer::Quit),
         }
     }
@@ -193,9 +193,12 @@ pub(super) fn draw_quit(painter: &mut Painter<'_>) {
     let programs: Vec<_> = app.ending_programs().cloned().collect();
     for program in &programs {
         let name = program.path.file_name().unwrap_or_default().to_string_lossy();
-        let (state, what) = match program.state {
-            RunState::Asking => (2, "  waits for an answer; it ends, and can be gone on with"),
-            _ => (1, "  ends, and can be gone on with"),
+        let goes_on = app.can(Action::Detach) && !app.setup.shows_run;
+        let (state, what) = match (&program.state, goes_on) {
+            (RunState::Asking, true) => (2, "  waits for an answer"),
+            (RunState::Asking, false) => (2, "  waits for an answer; it ends, and can be gone on with"),
+            (_, true) => (1, "  is not over"),
+            (_, false) => (1, "  ends, and can be gone on with"),
         };
         let glyph = painter.glyphs().states[state];
         rows.push(vec![
@@ -209,16 +212,20 @@ pub(super) fn draw_quit(painter: &mut Painter<'_>) {
         let agents = if connected == 1 { "1 agent is".to_owned() } else { format!("{connected} agents are") };
         rows.push(vec![piece(format!("{agents} connected"), Role::Faint)]);
     }
-    let goes_on = match (app.setup.is_remote, live.is_empty()) {
-        (true, false) => "The tasks go on when this console is left.",
-        (true, true) => "The runtime goes on when this console is left.",
+    let goes_on = match (app.can(Action::Detach), live.is_empty()) {
+        (true, false) => "Detached, the tasks go on without this console.",
+        (true, true) => "Detached, the runtime goes on without this console.",
         (false, false) => "The runtime is in this console: its tasks end with it.",
         (false, true) => "The runtime is in this console and ends with it.",
     };
     rows.push(vec![piece(goes_on, Role::Text)]);
     let stop = if live.is_empty() { "end it and quit" } else { "stop all and quit" };
-    let leave = if programs.is_empty() { "leave running" } else { "end the program, leave the rest" };
-    let ways = [(Action::LeaveRunning, leave), (Action::StopAll, stop)];
+    let ends_program = app.setup.shows_run && !programs.is_empty();
+    let detach = if ends_program { "end the program, detach" } else { "detach" };
+    let mut ways = [(Action::Detach, detach), (Action::StopAll, stop)];
+    if live.is_empty() && programs.is_empty() && !app.setup.is_remote {
+        ways.reverse();
+    }
     let mut keys: Vec<_> = ways.into_iter().filter(|(action, _)| app.can(*action)).collect();
     keys.push((Action::Back, "stay"));
     let title = match live.len() {

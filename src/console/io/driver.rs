@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::sync::{Notify, mpsc, watch};
 
 use crate::clock::Clock;
+use crate::config::OnHangup;
 use crate::link::Operator;
 use crate::runtime::Snapshot;
 
@@ -76,6 +77,8 @@ pub(in crate::console) struct Times {
 pub(in crate::console) enum Ending {
     /// The person left, or all was stopped.
     Left,
+    /// The runtime in this process goes on without this terminal.
+    Detached,
     /// A signal asked for the end.
     Signal(u8),
     /// The terminal is gone.
@@ -155,7 +158,7 @@ impl Driver {
     ) -> Result<Option<Ending>, Error> {
         let is_heard = matches!(event, Event::Heard(_));
         let msg = match event {
-            Event::Heard(Heard::Gone) => return Ok(Some(Ending::Gone)),
+            Event::Heard(Heard::Gone) => return Ok(Some(self.gone())),
             Event::Heard(Heard::Outer(outer)) => {
                 self.learn(&outer);
                 return Ok(None);
@@ -222,7 +225,7 @@ impl Driver {
     fn signalled(&mut self, asked: Asked) -> Result<Option<Ending>, Error> {
         match asked {
             Asked::End(code) => return Ok(Some(Ending::Signal(code))),
-            Asked::HangUp => return Ok(Some(Ending::Gone)),
+            Asked::HangUp => return Ok(Some(self.gone())),
             Asked::Resize => {
                 let at = self.clock.now().mono + RESIZING;
                 self.times.resize.get_or_insert(at);
@@ -237,6 +240,13 @@ impl Driver {
             Asked::Continue => self.retake()?,
         }
         Ok(None)
+    }
+
+    /// How it ends when the terminal is gone.
+    fn gone(&self) -> Ending {
+        let App { setup, is_leaving, .. } = &self.app;
+        let detaches = setup.can_detach && setup.ui.on_hangup == OnHangup::Detach && !is_leaving;
+        if detaches { Ending::Detached } else { Ending::Gone }
     }
 
     fn retake(&mut self) -> Result<(), Error> {
@@ -299,7 +309,10 @@ impl Driver {
                 Effect::Mouse(is_ours) => {
                     tty::mouse(&self.tty, self.mouse(is_ours)).map_err(Error::Terminal)?
                 }
-                Effect::Quit(Leave::LeaveRunning) => return Ok(Some(Ending::Left)),
+                Effect::Quit(Leave::Detach) if self.app.setup.can_detach => {
+                    return Ok(Some(Ending::Detached));
+                }
+                Effect::Quit(Leave::Detach) => return Ok(Some(Ending::Left)),
                 Effect::Quit(Leave::StopAll) => {
                     self.effects.shut_down();
                     self.times.give_up = Some(self.clock.now().mono + STOPPING);

@@ -2,12 +2,14 @@
 
 use std::fs::File;
 use std::io::{self, IsTerminal as _};
-use std::os::fd::AsFd as _;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::retry_on_intr;
+use rustix::pipe::{PipeFlags, pipe_with};
 use tokio::sync::mpsc;
 
 use crate::clock::Clock;
@@ -35,12 +37,25 @@ pub(in crate::console) enum Heard {
     Gone,
 }
 
-/// Ends the wait for a slow end when dropped: the end has come.
+/// Ends the wait for a slow end, and both threads, when dropped: the end has come.
 pub(in crate::console) struct Ended {
     _alive: SyncSender<()>,
+    /// Closed, it wakes both.
+    wake: OwnedFd,
+    threads: [JoinHandle<()>; 2],
 }
 
-/// Starts both threads. They end with the process: a blocking read cannot be called back.
+impl Ended {
+    /// Returns when nothing reads or holds the terminal any more. Whoever takes keys must have gone.
+    pub(in crate::console) fn stop_reading(self) {
+        let Self { _alive: alive, wake, threads } = self;
+        drop((alive, wake));
+        // A panic on one of them has ended the program.
+        threads.into_iter().for_each(|thread| drop(thread.join()));
+    }
+}
+
+/// Starts both threads.
 ///
 /// # Errors
 /// When the terminal cannot be read, or a thread not be started.
@@ -52,19 +67,25 @@ pub(in crate::console) fn listen(
     let (heard, keys) = mpsc::channel(KEYS_AHEAD);
     let (alive, dead) = sync_channel(0);
     let (tty, gone) = (tty.try_clone()?, heard.clone());
+    let (closed, wake) = pipe_with(PipeFlags::CLOEXEC)?;
+    let over = closed.try_clone()?;
     let mut reader = Reader {
         input: input()?,
+        closed,
         decoder: Decoder::default(),
         survey: is_asked.then(HostTerminal::default),
         until: clock.now().mono + ANSWERING,
         clock: clock.clone(),
     };
-    std::thread::Builder::new().name("keys".into()).spawn(move || {
+    let keys_thread = std::thread::Builder::new().name("keys".into()).spawn(move || {
         // Whoever listens has gone, or the terminal has: in both cases there is no more to read.
         let _ = reader.read(&heard);
     })?;
-    std::thread::Builder::new().name("tty".into()).spawn(move || {
-        tty::wait_until_gone(&tty);
+    let tty_thread = std::thread::Builder::new().name("tty".into()).spawn(move || {
+        if !tty::wait_until_gone(&tty, &over) {
+            return;
+        }
+        drop(tty);
         tty::forget();
         // A full queue means that the loop has keys to read and then sees the signal, or the deadline.
         let _ = gone.try_send(Heard::Gone);
@@ -72,7 +93,7 @@ pub(in crate::console) fn listen(
             end_now();
         }
     })?;
-    Ok((keys, Ended { _alive: alive }))
+    Ok((keys, Ended { _alive: alive, wake, threads: [keys_thread, tty_thread] }))
 }
 
 /// The tasks' hosts see the console die and end their tasks; the journal has been written all along.
@@ -93,6 +114,8 @@ fn input() -> io::Result<File> {
 /// Reads the terminal, and gathers its answers while they are due.
 struct Reader {
     input: File,
+    /// Readable when there is no more to read.
+    closed: OwnedFd,
     decoder: Decoder,
     survey: Option<HostTerminal>,
     /// When answers are due no longer.
@@ -105,8 +128,9 @@ impl Reader {
         let mut bytes = [0; 4_096];
         loop {
             let decoded = match self.wait() {
-                Ok(false) => self.decoder.time_out(),
-                Ok(true) => match rustix::io::read(&self.input, &mut bytes) {
+                Ok(None) => return None,
+                Ok(Some(false)) => self.decoder.time_out(),
+                Ok(Some(true)) => match rustix::io::read(&self.input, &mut bytes) {
                     Ok(0) => return heard.blocking_send(Heard::Gone).ok(),
                     Ok(read) => self.decoder.feed(&bytes[..read]),
                     Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => continue,
@@ -128,13 +152,15 @@ impl Reader {
         }
     }
 
-    /// Waits for a byte, or until what there is has to do; tells whether a byte came.
-    fn wait(&self) -> rustix::io::Result<bool> {
+    /// Waits for a byte, or until what there is has to do; tells whether a byte came. `None`: there is no more to read.
+    fn wait(&self) -> rustix::io::Result<Option<bool>> {
         let answers = self.survey.as_ref().map(|_| self.until.saturating_sub(self.clock.now().mono));
         let patience = self.decoder.patience().into_iter().chain(answers).min();
         let patience = patience.and_then(|patience| Timespec::try_from(patience).ok());
-        let mut fds = [PollFd::new(&self.input, PollFlags::IN)];
-        retry_on_intr(|| poll(&mut fds, patience.as_ref())).map(|ready| ready > 0)
+        let mut fds =
+            [PollFd::new(&self.input, PollFlags::IN), PollFd::new(&self.closed, PollFlags::empty())];
+        retry_on_intr(|| poll(&mut fds, patience.as_ref()))?;
+        Ok(fds[1].revents().is_empty().then(|| !fds[0].revents().is_empty()))
     }
 
     fn take(&mut self, decoded: Decoded) -> Option<Heard> {

@@ -10,6 +10,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::clock::Clock;
+use crate::config::OnHangup;
 use crate::envelope::{SafeText, TaskId};
 use crate::link::Operator;
 use crate::runtime::{Snapshot, TaskView};
@@ -20,8 +21,9 @@ use super::stdin::{self, Echo};
 use super::{effects, notices};
 use crate::console::Error;
 use crate::console::msg::{self, Leave, Msg};
-use crate::console::options::{Because, Exit, Left};
+use crate::console::options::{Because, Exit, Left, Options};
 use crate::console::plain::{Circumstances, Effect, Event, Purpose, Session};
+use crate::console::theme::Preferences;
 
 /// With nothing to wait for, the loop looks again then.
 const LONG: Duration = Duration::from_hours(24);
@@ -40,23 +42,33 @@ struct Teller {
     signals: Signals,
     clock: Clock,
     give_up: Option<Duration>,
+    on_hangup: OnHangup,
+    /// The runtime in this process goes on without this console.
+    is_detached: bool,
 }
 
 /// Tells of the runtime until the person leaves, nothing is left to tell of, or a signal comes.
 ///
 /// # Errors
 /// When signals cannot be listened to, or standard input not be read.
-pub(in crate::console) async fn run(operator: Operator, because: Because) -> Result<Exit, Error> {
+pub(in crate::console) async fn run(
+    operator: Operator,
+    because: Because,
+    options: &Options,
+) -> Result<Exit, Error> {
     let signals = Signals::listen().map_err(Error::Signals)?;
     let clock = Clock::start();
+    let (preferences, _) =
+        Preferences::read(options.config.as_deref(), &options.flags, &options.capabilities);
     let about = Circumstances {
         because: because.to_string(),
         zone: TimeZone::system(),
         is_remote: operator.is_remote(),
+        can_detach: options.can_detach,
         recording: operator.recording().map(str::to_owned),
         is_person: stdin::is_person(),
     };
-    let lines = stdin::lines(clock.clone()).map_err(Error::Terminal)?;
+    let (lines, reading_lines) = stdin::lines(clock.clone()).map_err(Error::Terminal)?;
     let snapshot = notices::of_others(&operator.snapshot().borrow());
     let (session, effects) = Session::begin(about, snapshot, clock.now().wall);
     let mut teller = Teller {
@@ -68,6 +80,8 @@ pub(in crate::console) async fn run(operator: Operator, because: Because) -> Res
         signals,
         clock,
         give_up: None,
+        on_hangup: if options.can_detach { preferences.ui.on_hangup } else { OnHangup::End },
+        is_detached: false,
     };
     let code = match teller.carry_out(effects) {
         Some(code) => code,
@@ -76,11 +90,14 @@ pub(in crate::console) async fn run(operator: Operator, because: Because) -> Res
     let session = &teller.session;
     let runtime = match () {
         () if session.is_lost => Left::Lost,
+        () if teller.is_detached => Left::Detached,
         () if teller.operator.recording().is_some() => Left::Read,
         () if teller.operator.is_remote() && !session.is_leaving => Left::GoesOn,
         () => Left::Ends,
     };
     let snapshot = teller.operator.snapshot();
+    drop(teller);
+    reading_lines.stop();
     let last = snapshot.borrow();
     Ok(Exit::new(code, &last, runtime))
 }
@@ -99,7 +116,7 @@ impl Teller {
                 Next::Event(heard) => heard,
                 Next::Signal(Asked::End(130)) => Event::Interrupted,
                 Next::Signal(Asked::End(code)) => return code,
-                Next::Signal(Asked::HangUp) => return 129,
+                Next::Signal(Asked::HangUp) => return self.gone(),
                 Next::Signal(Asked::Suspend) => {
                     self.suspend();
                     continue;
@@ -112,6 +129,12 @@ impl Teller {
                 return if was_interrupted { 130 } else { code };
             }
         }
+    }
+
+    /// The terminal is gone; returns the exit code.
+    fn gone(&mut self) -> u8 {
+        self.is_detached = self.on_hangup == OnHangup::Detach && !self.session.is_leaving;
+        if self.is_detached { 0 } else { 129 }
     }
 
     async fn next(
@@ -204,7 +227,10 @@ impl Teller {
 
     fn act(&mut self, effect: msg::Effect) -> Option<u8> {
         match effect {
-            msg::Effect::Quit(Leave::LeaveRunning) => return Some(0),
+            msg::Effect::Quit(Leave::Detach) => {
+                self.is_detached = !self.operator.is_remote();
+                return Some(0);
+            }
             msg::Effect::Quit(Leave::StopAll) => self.give_up = Some(self.clock.now().mono + STOPPING),
             _ => {}
         }

@@ -148,20 +148,27 @@ fn give_back_at_once() {
     }
 }
 
+/// Holds it no longer, given back. The last descriptor of the terminal beside the standard streams is closed.
+pub fn close() {
+    *FOUND.lock().unwrap_or_else(PoisonError::into_inner) = None;
+}
+
 /// The terminal is gone: from now on nothing is written to it.
 pub fn forget() {
     IS_TAKEN.store(false, Ordering::SeqCst);
 }
 
-/// Blocks until the other end of the terminal is gone.
-pub fn wait_until_gone(tty: &File) {
+/// Blocks until the other end of the terminal is gone, or of the pipe; tells whether it was the terminal's.
+pub fn wait_until_gone(tty: &File, pipe: &OwnedFd) -> bool {
+    let gone = PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;
     loop {
         // No flag is asked for; a hang-up is reported all the same.
-        let mut fds = [PollFd::new(tty, PollFlags::empty())];
+        let mut fds = [PollFd::new(tty, PollFlags::empty()), PollFd::new(pipe, PollFlags::empty())];
         match poll(&mut fds, None) {
-            Ok(_) if fds[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) => return,
+            Ok(_) if fds[1].revents().intersects(gone) => return false,
+            Ok(_) if fds[0].revents().intersects(gone) => return true,
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            Err(_) => return,
+            Err(_) => return true,
         }
     }
 }

@@ -195,7 +195,7 @@ actions! {
     Help "help" "The keys that work here" ""
     Back "back" "Back, close, clear messages" ""
     Confirm "yes" "Yes, do it" ""
-    LeaveRunning "leave running" "Close the console, tasks go on" ""
+    Detach "detach" "Close the console; tasks go on" "serve"
     StopAll "stop all" "Stop all tasks and quit" "serve --stop"
     Quit "quit" "Quit the console" ""
 }

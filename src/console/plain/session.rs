@@ -17,7 +17,7 @@ use super::line::Line;
 use super::output::{Purpose, Reading};
 use super::tasks;
 use crate::console::app::question::QuestionDialog;
-use crate::console::msg::{self, Leave, Msg};
+use crate::console::msg::{self, Msg};
 use crate::console::text::visible;
 
 /// With something running, silence lasts no longer.
@@ -74,6 +74,8 @@ pub struct Circumstances {
     pub zone: TimeZone,
     /// The runtime is another process and can go on without this console.
     pub is_remote: bool,
+    /// The runtime is in this process, which can go on without its terminal.
+    pub can_detach: bool,
     /// The recording that is looked at; nothing can be done to it.
     pub recording: Option<String>,
     /// Lines come from a terminal: a person writes them.
@@ -158,6 +160,9 @@ impl Session {
         said.push(match &about.recording {
             Some(name) => Line::system(format!("the recording {name}; it is only looked at")),
             None if about.is_remote => Line::system("attached: the runtime goes on without this console"),
+            None if about.can_detach => {
+                Line::system("the runtime is in this console and ends with it, unless you detach")
+            }
             None => Line::system("the runtime is in this console and ends with it"),
         });
         said.extend(
@@ -341,7 +346,7 @@ impl Session {
     /// The first Control-C asks, as in the drawn console; the second, or one that no person can answer, ends.
     fn interrupted(&mut self) -> Vec<Effect> {
         if matches!(self.step, Step::Quit) || !self.has_input || !self.about.is_person {
-            return vec![Effect::Do(msg::Effect::Quit(Leave::LeaveRunning))];
+            return vec![Effect::Leave];
         }
         let mut effects = vec![Effect::Hide(false)];
         effects.extend(self.quit());

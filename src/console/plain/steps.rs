@@ -9,7 +9,7 @@ use crate::runtime::{QuestionKind, TaskView};
 use super::line::{Line, who};
 use super::menu::{self, Verb};
 use super::output::Purpose;
-use super::session::{Effect, Session, Step};
+use super::session::{Circumstances, Effect, Session, Step};
 use super::tasks;
 use crate::console::app::stop::{SIGNALS, signal_of, stop_of};
 use crate::console::app::typing::{line_to, start_of, wants_secret};
@@ -296,7 +296,7 @@ impl Session {
         let programs = self.snapshot.programs.iter().filter(|program| !program.state.is_terminal()).count();
         let programs = if self.about.is_remote { 0 } else { programs };
         if live + programs == 0 || self.about.recording.is_some() {
-            return vec![Effect::Do(msg::Effect::Quit(Leave::LeaveRunning))];
+            return vec![Effect::Leave];
         }
         self.step = Step::Quit;
         let tasks = if live == 1 { "1 task runs".to_owned() } else { format!("{live} tasks run") };
@@ -304,12 +304,13 @@ impl Session {
             0 => tasks,
             _ => format!("{tasks}, and a program that is not over ends too; it can be gone on with"),
         };
-        let choices = match (self.about.is_remote, self.snapshot.headless) {
+        let Circumstances { is_remote, can_detach, .. } = self.about;
+        let choices = match (is_remote || can_detach, !is_remote || self.snapshot.headless) {
             (false, _) => "1: stop all and quit. An empty line stays",
             (true, true) => {
-                "1: stop all, end the runtime and quit. 2: quit and leave them running. An empty line stays"
+                "1: stop all, end the runtime and quit. 2: detach, they go on. An empty line stays"
             }
-            (true, false) => "2: quit and leave them running. An empty line stays",
+            (true, false) => "2: detach, they go on. An empty line stays",
         };
         vec![reply(format!("{tasks}. {choices}"))]
     }
@@ -321,7 +322,9 @@ impl Session {
                 self.is_leaving = true;
                 vec![reply("stopping all tasks"), Effect::Do(msg::Effect::Quit(Leave::StopAll))]
             }
-            "2" if self.about.is_remote => vec![Effect::Do(msg::Effect::Quit(Leave::LeaveRunning))],
+            "2" if self.about.is_remote || self.about.can_detach => {
+                vec![Effect::Do(msg::Effect::Quit(Leave::Detach))]
+            }
             _ => vec![reply("stays")],
         }
     }

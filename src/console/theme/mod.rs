@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 
 use super::keys::keymap::Keymap;
 use crate::config::{
-    Color, ConsoleSettings, FILE, Fault, Faults, GlyphSet, KEYS_FILE, Loaded, Mouse, Origin, Source, read_own,
+    Color, ConsoleSettings, FILE, Fault, Faults, GlyphSet, KEYS_FILE, Loaded, Mouse, OnHangup, Origin,
+    Source, read_own,
 };
 use crate::terminal::Palette;
 use crate::terminal::host_terminal::HostTerminal;
@@ -99,6 +100,8 @@ pub struct UiSettings {
     pub bell: bool,
     /// What is run then.
     pub notify: Vec<String>,
+    /// What becomes of tasks in this process when the terminal is gone.
+    pub on_hangup: OnHangup,
     /// First-time hints are shown.
     pub hints: bool,
     /// The preset of keys, and the person's file.
@@ -140,9 +143,11 @@ impl ThemeSet {
 
 impl Default for UiSettings {
     fn default() -> Self {
-        let ConsoleSettings { mouse, motion, clock, bell, notify, keys, .. } = ConsoleSettings::default();
+        let ConsoleSettings { mouse, motion, clock, bell, notify, on_hangup, keys, .. } =
+            ConsoleSettings::default();
         // Whoever has no settings has nowhere to remember that a hint was understood.
-        Self { level: Level::True, mouse, motion, clock, bell, notify, hints: false, keys: (keys, None) }
+        let (level, hints, keys) = (Level::True, false, (keys, None));
+        Self { level, mouse, motion, clock, bell, notify, on_hangup, hints, keys }
     }
 }
 
@@ -209,6 +214,7 @@ impl Preferences {
             clock: settings.clock && !flags.no_clock,
             bell: settings.bell,
             notify: settings.notify,
+            on_hangup: settings.on_hangup,
             hints: settings.hints,
             keys: (settings.keys, keys),
         };
@@ -233,6 +239,7 @@ impl Preferences {
         say(self.ui.level != ui.level, format!("colours {:?}", self.ui.level).to_lowercase());
         say(self.ui.bell != ui.bell, format!("bell {}", on(self.ui.bell)));
         say(self.ui.notify != ui.notify, "notify".to_owned());
+        say(self.ui.on_hangup != ui.on_hangup, format!("on_hangup {:?}", self.ui.on_hangup).to_lowercase());
         say(self.ui.hints != ui.hints, format!("hints {}", on(self.ui.hints)));
         changes
     }

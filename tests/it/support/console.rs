@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 use std::num::NonZeroU16;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
@@ -141,6 +142,12 @@ impl Console {
     #[track_caller]
     pub(crate) fn keys(&self, keys: &[u8]) {
         self.master.as_ref().expect("a terminal").write_all(keys).expect("typed");
+    }
+
+    /// The file that is the terminal for the program.
+    pub(crate) fn terminal(&self) -> PathBuf {
+        let link = format!("/proc/self/fd/{}", self.slave.as_raw_fd());
+        std::fs::read_link(link).expect("a file")
     }
 
     /// Gives the terminal another size, as its window would.

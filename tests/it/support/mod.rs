@@ -24,7 +24,7 @@ pub(crate) use schemas::{judged, must_be_an_envelope, recorded_envelopes_are_val
 pub(crate) use script::Script;
 pub(crate) use skip::skip;
 pub(crate) use tag::{HOLDERS, Tag};
-pub(crate) use tree::{Family, children, parent, send, state};
+pub(crate) use tree::{Family, children, has_terminal, parent, send, state};
 pub(crate) use wire::Wire;
 
 /// The program under test.

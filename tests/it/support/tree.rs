@@ -64,6 +64,12 @@ fn session(pid: u32) -> Option<String> {
     fields(pid).get(3).cloned()
 }
 
+/// Tells whether a process has a controlling terminal.
+#[track_caller]
+pub(crate) fn has_terminal(pid: u32) -> bool {
+    fields(pid).get(4).expect("a process") != "0"
+}
+
 /// The processes below, its own children only.
 pub(crate) fn children(pid: u32) -> Vec<u32> {
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
