@@ -7,6 +7,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command as Clap};
 
 use super::fields;
+use crate::config::quoted;
 use crate::dispatch::exec::LINE_FLAGS;
 use crate::dispatch::{COMMANDS, Command, Failure, Flags, GROUPS, find, parse_timeout};
 
@@ -101,7 +102,7 @@ fn declare(command: &'static Command, clap: Clap) -> Clap {
         } else {
             "How to answer. Default: plain on a terminal, json otherwise"
         });
-    let clap = fields::declare(command.input_schema(), clap).arg(output);
+    let clap = fields::declare(command.input_schema(), clap).arg(output).after_help(examples(command));
     let clap = if command.runs_commands() { clap.arg(private()) } else { clap };
     let opens_console = matches!(command.path.as_str(), "open" | "demo" | "run");
     let clap = if opens_console { looks(clap) } else { clap };
@@ -112,6 +113,19 @@ fn declare(command: &'static Command, clap: Clap) -> Clap {
             _ => arg.value_name(flag.name.to_uppercase()),
         })
     })
+}
+
+/// The examples of a command, as they are typed.
+fn examples(command: &Command) -> String {
+    let schema = command.input_schema();
+    let typed = command.examples.iter().filter_map(|example| {
+        let given = serde_json::from_str(example.input).ok()?;
+        let words = command.words().map(str::to_owned).chain(fields::words(schema, &given));
+        let words: Vec<String> = words.map(|word| quoted(&word)).collect();
+        Some(format!("\n  # {}\n  pilothouse {}", example.about, words.join(" ")))
+    });
+    let typed = typed.collect::<String>();
+    if typed.is_empty() { typed } else { format!("Examples:{typed}") }
 }
 
 fn private() -> Arg {
@@ -289,7 +303,7 @@ mod tests {
             pages.chain([root.join("README.md")]).filter(|page| page.extension() == Some("md".as_ref()))
         {
             let text = std::fs::read_to_string(&page).expect("text");
-            for line in text.lines().filter_map(|line| line.strip_prefix("$ pilothouse")) {
+            for line in text.lines().filter_map(|line| line.trim_start().strip_prefix("$ pilothouse")) {
                 let words = words(&format!("pilothouse{line}"));
                 let typed = tree().try_get_matches_from(&words);
                 assert!(typed.is_ok(), "{}: {words:?}: {}", page.display(), typed.unwrap_err());

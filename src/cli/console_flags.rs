@@ -1,15 +1,33 @@
 //! The flags of a console: its appearance for one session, overriding the settings; and its key bindings, for scripts.
 
+use std::ffi::OsStr;
 use std::path::Path;
 
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command as Clap};
 use serde::de::DeserializeOwned;
 
 use crate::config::{FILE, Faults, KEYS_FILE, Loaded, read_own};
 use crate::console::keys::keymap::{Context, Keymap};
 use crate::console::theme::Flags;
+use crate::console::theme::list::BUILT_IN;
 use crate::dispatch::KeyRow;
+
+/// Reads the name of a theme: any, since a person may have themes of their own. The built-in ones are offered.
+#[derive(Debug, Clone, Copy)]
+struct ThemeName;
+
+impl TypedValueParser for ThemeName {
+    type Value = String;
+
+    fn parse_ref(&self, clap: &Clap, arg: Option<&Arg>, given: &OsStr) -> Result<Self::Value, clap::Error> {
+        StringValueParser::new().parse_ref(clap, arg, given)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(BUILT_IN.iter().map(|(name, _)| PossibleValue::new(*name))))
+    }
+}
 
 /// Adds the flags to a command that opens a console.
 pub(super) fn declare(clap: Clap) -> Clap {
@@ -19,7 +37,8 @@ pub(super) fn declare(clap: Clap) -> Clap {
     let words = |name: &'static str, help: &'static str, words: &'static [&'static str]| {
         Arg::new(name).long(name).help(help).value_parser(PossibleValuesParser::new(words))
     };
-    clap.arg(Arg::new("theme").long("theme").value_name("NAME").help("Use this theme for this session"))
+    let theme = Arg::new("theme").long("theme").value_name("NAME").value_parser(ThemeName);
+    clap.arg(theme.help("Use this theme for this session"))
         .arg(words("color-level", "Use this many colours, also in panes", &["0", "16", "256", "true"]))
         .arg(words(
             "mouse",

@@ -172,10 +172,23 @@ impl Host for Env {
         read.map(|_| bytes).map_err(failed)
     }
 
-    fn man_page(&self) -> String {
-        let mut page = Vec::new();
-        // A vector takes whatever is written.
-        let _ = clap_mangen::Man::new(args::tree().flatten_help(true)).render(&mut page);
-        String::from_utf8_lossy(&page).into_owned()
+    fn man_pages(&self) -> Vec<(String, String)> {
+        let mut tree = args::tree().disable_help_subcommand(true);
+        tree.build();
+        let mut pages = Vec::new();
+        man_pages(tree, &mut pages);
+        pages
     }
+}
+
+/// Adds the manual pages of a command: those beneath it, then its own.
+fn man_pages(command: clap::Command, pages: &mut Vec<(String, String)>) {
+    for inner in command.get_subcommands().cloned() {
+        man_pages(inner, pages);
+    }
+    let page = clap_mangen::Man::new(command);
+    let mut text = Vec::new();
+    // A vector takes whatever is written.
+    let _ = page.render(&mut text);
+    pages.push((page.get_filename(), String::from_utf8_lossy(&text).into_owned()));
 }

@@ -49,6 +49,14 @@ pub(super) fn declare(schema: &Value, command: Command) -> Command {
     fields.iter().map(Field::arg).fold(command, Command::arg).arg(whole)
 }
 
+/// Returns the words that give an input, as [`input`] reads them.
+pub(super) fn words(schema: &Value, given: &Map<String, Value>) -> Vec<String> {
+    let (positional, flags): (Vec<Field>, Vec<Field>) =
+        fields(schema).into_iter().partition(Field::is_positional);
+    let of = |field: &Field| given.get(&field.name).map(|value| field.words(value)).unwrap_or_default();
+    positional.iter().chain(&flags).flat_map(of).collect()
+}
+
 /// Makes an input from its parsed arguments. `fetch` reads what a source holds.
 ///
 /// # Errors
@@ -105,6 +113,28 @@ impl Field {
     /// A field with the same name as the flag for the whole input has no flag of its own.
     fn is_positional(&self) -> bool {
         self.required || self.name == WHOLE
+    }
+
+    /// Returns the words that give it this value.
+    fn words(&self, value: &Value) -> Vec<String> {
+        let flag = format!("--{}", self.flag());
+        let one = |value: &Value| match (value, value.as_object().map(|item| item.iter().collect::<Vec<_>>()))
+        {
+            (Value::String(text), _) => text.clone(),
+            // The one required field of an item may stand alone.
+            (_, Some(item)) if item.len() == 1 && self.schema["items"]["required"] == json!([item[0].0]) => {
+                item[0].1.as_str().map_or_else(|| value.to_string(), str::to_owned)
+            }
+            _ => value.to_string(),
+        };
+        match value {
+            Value::Bool(true) => vec![flag],
+            Value::Bool(false) => vec![format!("{flag}=false")],
+            Value::Array(items) if self.is_positional() => items.iter().map(one).collect(),
+            Value::Array(items) => items.iter().flat_map(|item| [flag.clone(), one(item)]).collect(),
+            value if self.is_positional() => vec![one(value)],
+            value => vec![flag, one(value)],
+        }
     }
 
     fn flag(&self) -> String {
@@ -232,6 +262,22 @@ mod tests {
         ];
         for (tool, args, input) in cases {
             assert_eq!(read(tool, &args), Ok(input), "{args:?}");
+        }
+    }
+
+    #[test]
+    fn every_example_is_typed_as_words_that_are_read_as_it() {
+        for command in crate::dispatch::COMMANDS.iter() {
+            let schema = command.input_schema();
+            for example in &command.examples {
+                let given: Map<String, Value> = serde_json::from_str(example.input).expect("an input");
+                let words = words(schema, &given);
+                let clap = declare(schema, Command::new("x").no_binary_name(true));
+                let matches =
+                    clap.try_get_matches_from(&words).unwrap_or_else(|error| panic!("{words:?}: {error}"));
+                let read = input(schema, &matches, |_| unreachable!()).expect("an input");
+                assert_eq!(read, Value::Object(given), "{words:?}");
+            }
         }
     }
 

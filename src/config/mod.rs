@@ -27,6 +27,7 @@ pub use settings::{
     AgentSettings, Color, ConsoleSettings, Env, ExecPolicy, GlyphSet, Mouse, OnHangup, ProgramSettings,
     RuntimeMode, Settings,
 };
+pub use shell_words::quoted;
 pub use source::{Entry, Fault, Faults, Node, Source};
 pub use units::{Bytes, Ceiling, Period};
 pub use watch::Watch;

@@ -27,6 +27,17 @@ pub(super) fn plain_commands(line: &str) -> Option<Vec<Vec<String>>> {
     scan.quote.is_none().then_some(scan.found)
 }
 
+/// Writes a word so that a shell reads it as one.
+#[must_use]
+pub fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
 fn scan(line: &str, mut scan: Scan) -> Scan {
     let mut chars = line.chars().peekable();
     while let Some(c) = chars.next() {

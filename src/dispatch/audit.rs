@@ -330,6 +330,7 @@ pub(super) struct ExportOutput {
 impl Local for AuditExport {
     const PATH: &'static str = "audit.export";
     const IS_DATA: bool = true;
+    const IS_PASTED: bool = true;
     const ABOUT: &'static str = "Print the rows of a recording exactly as they were written";
     const EXITS: &'static [u8] = &[4, 5];
     const EXAMPLES: &'static [Example] =

@@ -83,7 +83,7 @@ pub trait Local: 'static {
     /// Its answer as text is data for a file or another program: printed as it is, except on a terminal.
     const IS_DATA: bool = false;
 
-    /// Its answer is text to be pasted: plain is the default form, also in a pipe.
+    /// Its answer is a file or text to be pasted: plain is the default form, also in a pipe.
     const IS_PASTED: bool = false;
 
     /// Its input: one field for each argument.

@@ -1,12 +1,17 @@
 //! `completions` and `man`: documents made from the command tree.
 
+use std::path::PathBuf;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
-use super::command::{Example, Local, Nothing};
+use super::code::Code;
+use super::command::{Danger, Example, Local};
 use super::context::Context;
 use super::host::Shell;
 use super::response::Failure;
+use crate::envelope::SafeText;
 
 pub(super) struct Completions;
 
@@ -30,6 +35,7 @@ pub(super) struct Output {
 impl Local for Completions {
     const PATH: &'static str = "completions";
     const IS_DATA: bool = true;
+    const IS_PASTED: bool = true;
     const ABOUT: &'static str = "Print the completion script of a shell";
     const EXAMPLES: &'static [Example] =
         &[Example { about: "The script for bash", input: r#"{"shell":"bash"}"# }];
@@ -48,27 +54,82 @@ impl Local for Completions {
 
 pub(super) struct Man;
 
-/// The manual page.
+/// Where the pages go.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ManInput {
+    /// Write a page for each command into this folder, instead of printing the first one.
+    folder: Option<PathBuf>,
+}
+
+/// The manual.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ManOutput {
-    /// The page in roff.
-    page: String,
+    /// The page of the program in roff.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    page: Option<String>,
+    /// The folder that holds the pages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    folder: Option<String>,
+    /// The pages that were written.
+    files: Vec<String>,
 }
 
 impl Local for Man {
     const PATH: &'static str = "man";
     const IS_DATA: bool = true;
-    const ABOUT: &'static str = "Print the manual page";
-    const EXAMPLES: &'static [Example] = &[Example { about: "The page in roff", input: "{}" }];
+    const IS_PASTED: bool = true;
+    const ABOUT: &'static str = "Print the manual page, or write them all";
+    const DANGER: Danger = Danger::Mutating;
+    const EXAMPLES: &'static [Example] = &[
+        Example { about: "The page of the program", input: "{}" },
+        Example {
+            about: "One for each command, for `man pilothouse-task-list`",
+            input: r#"{"folder":"man1"}"#,
+        },
+    ];
 
-    type Input = Nothing;
+    type Input = ManInput;
     type Output = ManOutput;
 
-    async fn run(cx: &mut Context, _input: Nothing) -> Result<ManOutput, Failure> {
-        Ok(ManOutput { page: cx.host.man_page() })
+    async fn run(cx: &mut Context, input: ManInput) -> Result<ManOutput, Failure> {
+        let mut pages = cx.host.man_pages();
+        let Some(folder) = input.folder else {
+            return Ok(ManOutput {
+                page: pages.pop().map(|(_, page)| page),
+                folder: None,
+                files: Vec::new(),
+            });
+        };
+        let written = std::fs::create_dir_all(&folder)
+            .and_then(|()| pages.iter().try_for_each(|(name, page)| std::fs::write(folder.join(name), page)));
+        let told = SafeText::line(&folder.to_string_lossy()).to_string();
+        written.map_err(|error| {
+            Failure::new(Code::ArgError, format!("The manual cannot be written to {told}."))
+                .detail(error.to_string())
+                .fix("name a folder that you may write to")
+        })?;
+        Ok(ManOutput {
+            page: None,
+            folder: Some(told),
+            files: pages.into_iter().map(|(name, _)| name).collect(),
+        })
+    }
+
+    async fn dry_run(cx: &mut Context, input: ManInput) -> Result<Value, Failure> {
+        let files: Vec<String> = cx.host.man_pages().into_iter().map(|(name, _)| name).collect();
+        Ok(match input.folder {
+            Some(folder) => json!({ "effect": "would_write", "folder": folder, "files": files }),
+            None => json!({ "effect": "would_print" }),
+        })
     }
 
     fn text(output: &ManOutput) -> String {
-        output.page.clone()
+        match (&output.page, &output.folder) {
+            (Some(page), _) => page.clone(),
+            (None, folder) => {
+                format!("{} pages in {}\n", output.files.len(), folder.as_deref().unwrap_or_default())
+            }
+        }
     }
 }

@@ -78,8 +78,8 @@ pub trait Host: Send + Sync {
     /// Returns the completion script for a shell.
     fn completions(&self, shell: Shell) -> String;
 
-    /// Returns the manual page.
-    fn man_page(&self) -> String;
+    /// Returns the manual pages, each with the name of its file; the program's own is the last.
+    fn man_pages(&self) -> Vec<(String, String)>;
 
     /// Returns the keys of the console; the faults of their files instead.
     ///

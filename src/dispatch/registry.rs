@@ -132,8 +132,8 @@ mod tests {
         fn completions(&self, _shell: Shell) -> String {
             String::new()
         }
-        fn man_page(&self) -> String {
-            String::new()
+        fn man_pages(&self) -> Vec<(String, String)> {
+            Vec::new()
         }
     }
 

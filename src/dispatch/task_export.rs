@@ -57,6 +57,7 @@ pub(super) struct ExportOutput {
 impl Local for TaskExport {
     const PATH: &'static str = "task.export";
     const IS_DATA: bool = true;
+    const IS_PASTED: bool = true;
     const ABOUT: &'static str = "Print a task's output as text, HTML, SVG or a recording that plays";
     const EXITS: &'static [u8] = &[4, 5];
     const EXAMPLES: &'static [Example] = &[

@@ -68,6 +68,7 @@ def plainly(place):
         text = text.replace(str(place.workspace), "<workspace>")
         text = re.sub(re.escape(str(place.home)) + r"/\S*?/recordings/[^/\s]+", "<recording>", text)
         text = text.replace(str(place.root), "<place>")
+        text = re.sub(r"\b20\d\d-\d\d-\d\dT[\d:.]+Z", "<date>", text)
         text = re.sub(r"task_[a-z0-9]{8}", lambda found: ids.setdefault(found[0], f"task_{len(ids) + 1:08}"), text)
         return re.sub(r"\b\d+(\.\d+)? ?(ms|s)\b", "<time>", text)
 

@@ -111,18 +111,35 @@ fn the_reference_is_written_from_the_registry() {
 fn completions_and_the_manual_page_are_written_from_the_registry() {
     let home = Home::new();
     for shell in ["bash", "zsh", "fish"] {
-        let output = home.run(&["completions", shell, "--output", "plain"]);
+        let output = home.run(&["completions", shell]);
         let script = String::from_utf8(output.stdout).expect("text");
         assert!(output.status.success() && script.contains("validate-only"), "{shell}: {script}");
-        assert_eq!(answer(&home, &["completions", shell])["data"]["script"], script, "{shell}");
+        assert_eq!(
+            answer(&home, &["completions", shell, "--output", "json"])["data"]["script"],
+            script,
+            "{shell}"
+        );
     }
     let script = home.run(&["completions", "bash", "--output", "plain"]).stdout;
     let file = home.workspace().join("completions.bash");
     std::fs::write(&file, script).expect("written");
     let checked = std::process::Command::new("bash").arg("-n").arg(&file).status();
     assert!(checked.is_ok_and(|status| status.success()), "bash reads the script");
-    let page = String::from_utf8(home.run(&["man", "--output", "plain"]).stdout).expect("text");
+    let page = String::from_utf8(home.run(&["man"]).stdout).expect("text");
     assert!(page.contains(".TH pilothouse 1") && page.contains("manifest"), "{page}");
+    let folder = home.workspace().join("man1");
+    let would = answer(&home, &["man", "--folder", "man1", "--dry-run", "--output", "json"]);
+    assert!(!folder.exists(), "{would}");
+    assert!(home.run(&["man", "--folder", "man1"]).status.success());
+    // Each page names those that are there.
+    for file in folder.read_dir().expect("the folder").flatten() {
+        let page = std::fs::read_to_string(file.path()).expect("text").replace('\\', "");
+        for named in page.lines().filter_map(|line| line.strip_suffix("(1)")) {
+            assert!(folder.join(format!("{named}.1")).exists(), "{named} of {:?}", file.path());
+        }
+    }
+    let list = std::fs::read_to_string(folder.join("pilothouse-task-list.1")).expect("a page");
+    assert!(list.contains("pilothouse task list") && list.contains("Examples"), "{list}");
 }
 
 #[test]

@@ -32,6 +32,17 @@ fn every_link_and_picture_of_the_guide_is_there() {
     assert!(links > 20, "{links}");
 }
 
+#[test]
+fn every_page_of_the_guide_is_in_the_book() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    let summary = std::fs::read_to_string(docs.join("SUMMARY.md")).expect("the book's contents");
+    for (page, _) in pages() {
+        let Ok(page) = page.strip_prefix(&docs) else { continue };
+        let is_listed = summary.contains(&format!("]({})", page.display()));
+        assert!(is_listed || page == Path::new("SUMMARY.md"), "{} is not in SUMMARY.md", page.display());
+    }
+}
+
 /// The Rust files of a folder.
 fn code(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in folder.read_dir().expect("a folder of code").flatten() {

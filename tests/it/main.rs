@@ -66,6 +66,7 @@ mod fault_matrix;
 mod faults;
 mod fuzz_corpus;
 mod guide;
+mod guide_runs;
 mod hostile_text;
 mod link_commands;
 mod link_forged;

@@ -392,8 +392,14 @@ fn the_commands_read_the_record_of_a_dead_runtime_and_see_what_was_changed() {
         kinds.starts_with(&["recording"]) && kinds.contains(&"start") && kinds.contains(&"answer"),
         "{rows}"
     );
-    let (exported, _) = answer(&home, &["audit", "export", "latest"]);
+    let (exported, _) = answer(&home, &["audit", "export", "latest", "--output", "json"]);
     assert_eq!(exported["data"]["rows"].as_array().map(Vec::len), Some(kinds.len()));
+    let lines = home.run(&["audit", "export", "latest"]).stdout;
+    let lines: Vec<Value> = lines
+        .split_inclusive(|byte| *byte == b'\n')
+        .map(|row| serde_json::from_slice(row).expect("a row"))
+        .collect();
+    assert_eq!(exported["data"]["rows"].as_array(), Some(&lines));
     let (verified, code) = answer(&home, &["audit", "verify", "latest"]);
     assert_eq!((&verified["data"]["whole"], code), (&json!(true), 0), "{verified}");
 

@@ -5,9 +5,13 @@ use serde_json::{Value, json};
 use crate::support::{Agent, Home};
 
 fn exported(home: &Home, id: &str, form: &str) -> String {
-    let output = home.run(&["task", "export", id, "--as", form]);
+    let output = home.run(&["task", "export", id, "--as", form, "--output", "json"]);
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
-    answer["data"]["content"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
+    let content = answer["data"]["content"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned();
+    // In a pipe or a file it is what stands in it, and nothing else.
+    let piped = home.run(&["task", "export", id, "--as", form]).stdout;
+    assert_eq!(String::from_utf8_lossy(&piped).trim_end(), content.trim_end());
+    content
 }
 
 /// The events of a recording of one kind: when, and what.

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::Rules;
+use crate::config::quoted;
 use crate::dispatch::agents::{Base, Place};
 use crate::dispatch::merge::Format;
 
@@ -80,16 +81,6 @@ fn prefix_rule(name: &str, arguments: &[(String, Value)], rules: &mut Rules) {
         }
     }
     prefixes.iter().for_each(|words| rules.ask(Some(&words.join(" ")), &from));
-}
-
-/// Writes a word so that a shell reads it as one.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
 }
 
 /// A piece of Starlark.
