@@ -66,19 +66,20 @@ fn settings(start: &Start) -> Result<Option<Settings>> {
 /// Runs the console on a runtime of this process; its tasks end with it, unless the person detaches.
 pub(super) async fn embed(start: &Start, server: RuntimeServer, can_detach: bool) -> Result<Exit> {
     let operator = Operator::local(server.runtime.clone(), start.cwd.clone());
+    let snapshot = operator.snapshot();
     let options = Options { layout: Some(start.places.layout()), can_detach, ..options(start) };
     let shown = console::run(operator, options).await.map_err(Into::into);
-    if let Ok(exit) = &shown
-        && exit.is_detached
-    {
-        return go_on(server, exit).await;
-    }
+    let shown = match shown {
+        Ok(exit) if exit.is_detached => return go_on(server, exit).await,
+        shown => shown,
+    };
     server.close(closing(&shown)).await?;
-    shown
+    // What the tasks came to is known now that all of them have ended.
+    shown.map(|exit| exit.told(&snapshot.borrow()))
 }
 
 /// Leaves the terminal, which the console has given back, and goes on as a runtime without a console.
-async fn go_on(server: RuntimeServer, exit: &Exit) -> Result<Exit> {
+async fn go_on(server: RuntimeServer, mut exit: Exit) -> Result<Exit> {
     // Before the launcher exits: what a closed terminal sends must not end this process now.
     let mut ending = EndSignals::without_hangup()?;
     // Nobody reads it when the terminal is gone.
@@ -94,7 +95,8 @@ async fn go_on(server: RuntimeServer, exit: &Exit) -> Result<Exit> {
     }
     tracing::info!("detached: the runtime goes on without its console");
     let code = serve::until_ended(server, &mut ending, Duration::from_secs(IDLE_SECONDS)).await?;
-    Ok(Exit { code, is_detached: true, farewell: String::new() })
+    (exit.code, exit.farewell) = (code, String::new());
+    Ok(exit)
 }
 
 /// Returns the reason given when the runtime ends with its console.
@@ -113,10 +115,17 @@ fn options(start: &Start) -> Options {
         capabilities: Capabilities::from_environment(variable),
         spoken: console::Because::of(start.flags.accessible, variable),
         clipboard: console::clipboard_tools(variable),
-        // Not the workspace of the demo, which goes with it.
-        exports: std::env::current_dir().ok(),
+        exports: Some(exports(start)),
         ..Options::default()
     }
+}
+
+/// Returns the folder that exports go to: beside the recordings unless the settings name one, never in an agent's repository.
+fn exports(start: &Start) -> PathBuf {
+    let places = &start.places;
+    let loaded = Loaded::read(&places.config_dir, &places.workspace).ok();
+    let named = loaded.map(|loaded| loaded.settings.console.exports).filter(|named| !named.is_empty());
+    named.map_or_else(|| places.state_dir.join("exports"), |named| places.state_dir.join(named))
 }
 
 pub(super) async fn show(start: &Start, operator: Operator, layout: Option<PathBuf>) -> Result<Exit> {

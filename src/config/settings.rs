@@ -124,6 +124,8 @@ pub struct ConsoleSettings {
     /// What becomes of a runtime in the console when its terminal goes away: it ends with its tasks (`end`),
     /// or goes on without a console (`detach`).
     pub on_hangup: OnHangup,
+    /// The folder that exports go to; empty: `exports/` beside the recordings.
+    pub exports: String,
     /// First-time hints are shown until their keys have been used.
     pub hints: bool,
 }
@@ -198,6 +200,7 @@ impl Default for ConsoleSettings {
             bell: true,
             notify: Vec::new(),
             on_hangup: OnHangup::End,
+            exports: String::new(),
             hints: true,
         }
     }

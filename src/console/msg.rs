@@ -50,8 +50,9 @@ pub enum Msg {
     Reel(TaskId, Arc<Reel>),
     /// The screen of one of its moments, by index.
     Played(TaskId, usize, Picture),
-    /// The line of a task's log that a search found, if there is one.
-    Found(TaskId, Query, Option<u64>),
+    /// The line of a task's log that a search found, if there is one; which of the lines that match it is, and how many
+    /// there are, where they were counted.
+    Found(TaskId, Query, Option<u64>, Option<(u64, u64)>),
     /// The line of a task's log on which the prompt searched for begins, if there is one.
     Prompt {
         /// The task.
@@ -199,6 +200,8 @@ pub enum Effect {
         /// The call's input but for the command.
         input: Value,
     },
+    /// Run the program in this file, in this runtime; the path may be relative to the workspace.
+    RunProgram(String),
     /// Ask the runtime for something.
     Ask(Request),
     /// Get the person's attention: bell and notification.

@@ -114,13 +114,14 @@ pub struct Exit {
     pub is_detached: bool,
     /// A few lines: what ran, what failed, where it is recorded. Empty when nothing ran.
     pub farewell: String,
+    runtime: Left,
 }
 
 impl Exit {
     /// Sums up what was last known. The runtime may have been lost, or go on without the console.
     pub(super) fn new(code: u8, last: &Snapshot, runtime: Left) -> Self {
         if runtime == Left::Read {
-            return Self { code, is_detached: false, farewell: String::new() };
+            return Self { code, is_detached: false, farewell: String::new(), runtime };
         }
         let count = |status| last.tasks.iter().filter(|task| task.status == status).count();
         let states = [
@@ -160,7 +161,13 @@ impl Exit {
         if !lines.is_empty() {
             lines.push(format!("Recording: {}", last.recording.display()));
         }
-        Self { code, is_detached: runtime == Left::Detached, farewell: lines.join("\n") }
+        Self { code, is_detached: runtime == Left::Detached, farewell: lines.join("\n"), runtime }
+    }
+
+    /// Sums up again, from the last state of a runtime that has ended meanwhile.
+    #[must_use]
+    pub fn told(self, last: &Snapshot) -> Self {
+        if self.runtime == Left::Ends { Self::new(self.code, last, self.runtime) } else { self }
     }
 }
 

@@ -122,7 +122,7 @@ fn what_an_answer_showed_of_each_item_is_marked_in_all_of_it() {
     for size in [(80, 24), (120, 40)] {
         let mut app = answered(size);
         assert_eq!(obstacle(&app, Action::Seen).as_deref(), None);
-        let shown_of = asked(press(&mut app, &["s"]));
+        let shown_of = asked(press(&mut app, &["v"]));
         let known: Vec<_> = shown_of.iter().map(|shown| shown.task.as_ref().map(TaskId::to_string)).collect();
         let is = [
             Ok(id(1).to_string()),
@@ -159,7 +159,7 @@ fn what_an_answer_showed_of_each_item_is_marked_in_all_of_it() {
 fn what_was_seen_begins_at_the_item_that_is_read() {
     let mut app = answered((120, 40));
     let _ = press(&mut app, &["Tab", "G"]);
-    let shown_of = asked(press(&mut app, &["s"]));
+    let shown_of = asked(press(&mut app, &["v"]));
     let told = |shown: ShownCommand| CommandCoverage { name: shown.name, streams: Ok(Vec::new()) };
     let _ = app.update(Msg::Coverage(311, shown_of.into_iter().map(told).collect()));
     assert!(shown(&app).contains("command 4/4"), "{}", shown(&app));

@@ -46,10 +46,21 @@ fn a_task_is_given_a_name_and_loses_it() {
 fn finished_tasks_are_cleared_and_live_ones_stay() {
     let mut app = opened(7);
     let ended = app.view.snapshot.tasks.iter().filter(|task| task.status.is_terminal()).count();
-    let effects = press(&mut app, &["C"]);
-    let cleared =
-        effects.iter().filter(|effect| matches!(effect, Effect::Ask(Request::Dismiss { .. }))).count();
-    assert_eq!(cleared, ended);
+    let dismissed = |effects: &[Effect]| {
+        effects.iter().filter(|effect| matches!(effect, Effect::Ask(Request::Dismiss { .. }))).count()
+    };
+    let later = |app: &App, seconds| Msg::Tick(app.now + jiff::SignedDuration::from_secs(seconds));
+    let all = app.tasks().len();
+    assert_eq!(dismissed(&press(&mut app, &["C"])), 0, "it can be undone");
+    assert_eq!(app.tasks().len(), all - ended);
+    let _ = press(&mut app, &["U"]);
+    let tick = later(&app, 11);
+    assert_eq!((app.tasks().len(), dismissed(&app.update(tick))), (all, 0));
+    let _ = press(&mut app, &["C"]);
+    let tick = later(&app, 9);
+    assert_eq!(dismissed(&app.update(tick)), 0);
+    let tick = later(&app, 1);
+    assert_eq!(dismissed(&app.update(tick)), ended);
 }
 
 #[test]
@@ -89,7 +100,7 @@ fn why_a_task_stands_as_it_does_is_told_with_where_that_is_known_from() {
 
 #[test]
 fn the_timeline_tells_of_one_task_or_of_all() {
-    for size in [(120, 40), (200, 60)] {
+    for size in [(160, 50), (200, 60)] {
         let mut app = console(snapshot(), size);
         select(&mut app, 7);
         let _ = press(&mut app, &["t"]);

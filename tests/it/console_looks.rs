@@ -98,7 +98,7 @@ const OVER: [Scene; 27] = [
     ("palette", |size| pressed(7, &[":"], size)),
     ("themes", |size| named("themes", size)),
     ("messages", |size| {
-        let mut app = pressed(7, &["y", ":"], size);
+        let mut app = pressed(7, &["c", ":"], size);
         write(&mut app, "messages");
         let _ = press(&mut app, &["Enter"]);
         app

@@ -157,6 +157,7 @@ fn every_action_of_the_palette_does_something_or_says_why_not() {
             Action::StepForward,
             Action::StepBack,
             Action::ScrollDown,
+            Action::Undo,
             Action::PanLeft,
             Action::PanRight,
             Action::Approve,

@@ -285,20 +285,20 @@ fn what_waits_is_one_list() {
 #[test]
 fn a_key_typed_before_the_question_was_seen_decides_nothing() {
     let mut app = opened(vec![gate()], (80, 24));
-    assert_eq!(answers(&press(&mut app, &["Enter", "a"])), [], "before the first frame");
+    assert_eq!(answers(&press(&mut app, &["Enter", "y"])), [], "before the first frame");
     app.drawn();
-    assert_eq!(answers(&press(&mut app, &["a"])), [], "at its moment");
+    assert_eq!(answers(&press(&mut app, &["y"])), [], "at its moment");
     let _ = app.update(Msg::Tick(app.now + SignedDuration::from_millis(399)));
-    assert_eq!(answers(&press(&mut app, &["a", "r"])), [], "too soon after it");
+    assert_eq!(answers(&press(&mut app, &["y", "n"])), [], "too soon after it");
     let _ = app.update(Msg::Tick(app.now + SignedDuration::from_millis(1)));
     let expected = [("question_00000003".to_owned(), AnswerValue::Approve, None)];
-    assert_eq!(answers(&press(&mut app, &["a"])), expected);
-    assert_eq!(answers(&press(&mut app, &["a", "r"])), [], "once");
+    assert_eq!(answers(&press(&mut app, &["y"])), expected);
+    assert_eq!(answers(&press(&mut app, &["y", "n"])), [], "once");
 }
 
 #[test]
 fn only_the_deliberate_key_approves_and_escape_is_safe() {
-    for keys in [&["y"][..], &["Enter"], &["Space"], &["A"], &["Esc"], &["q"]] {
+    for keys in [&["a"][..], &["Enter"], &["Space"], &["Y"], &["Esc"], &["q"]] {
         let mut app = in_dialog(gate(), (80, 24));
         assert_eq!(answers(&press(&mut app, keys)), [], "{keys:?}");
     }
@@ -306,7 +306,7 @@ fn only_the_deliberate_key_approves_and_escape_is_safe() {
     let _ = press(&mut app, &["Esc"]);
     assert!(app.layers.is_empty() && app.screen == Screen::Program);
     let mut app = in_dialog(gate(), (80, 24));
-    let effects = press(&mut app, &["c", "n", "o", "t", "Space", "a", "Enter", "r"]);
+    let effects = press(&mut app, &["c", "n", "o", "t", "Space", "a", "Enter", "n"]);
     let expected = ("question_00000003".to_owned(), AnswerValue::Reject, Some("not a".to_owned()));
     assert_eq!(answers(&effects), [expected]);
 }
@@ -322,9 +322,9 @@ fn each_kind_is_answered_by_its_keys() {
             AnswerValue::Choice("ship it dark, behind the flag".into()),
         ),
         (text(false), &["1", ".", "q", "Enter"], AnswerValue::Text("1.q".into())),
-        (question(7, QuestionKind::InFlight, None, "?"), &["s"], AnswerValue::Skip),
-        (command(), &["a"], AnswerValue::Approve),
-        (command(), &["r"], AnswerValue::Reject),
+        (question(7, QuestionKind::InFlight, None, "?"), &[">"], AnswerValue::Skip),
+        (command(), &["y"], AnswerValue::Approve),
+        (command(), &["n"], AnswerValue::Reject),
     ];
     for (question, keys, value) in table {
         let mut app = in_dialog(question, (80, 24));
@@ -338,7 +338,7 @@ fn each_kind_is_answered_by_its_keys() {
 fn a_question_settled_elsewhere_keeps_the_keys_from_the_screen_below() {
     let mut app = in_dialog(gate(), (80, 24));
     let _ = app.update(Msg::Snapshot(Arc::new(with(at_gate(), Vec::new()))));
-    assert_eq!(press(&mut app, &["a", "r", "s"]).len(), 0, "no key reaches anything");
+    assert_eq!(press(&mut app, &["y", "n", "s"]).len(), 0, "no key reaches anything");
     assert!(shown(&app).contains("no longer open"));
     let _ = press(&mut app, &["Esc"]);
     assert!(app.layers.is_empty());
@@ -361,11 +361,11 @@ fn a_long_gate_is_shown_whole_by_scrolling() {
 #[test]
 fn an_answer_refused_leaves_the_dialog_and_one_taken_closes_it() {
     let mut app = in_dialog(gate(), (80, 24));
-    let _ = press(&mut app, &["a"]);
+    let _ = press(&mut app, &["y"]);
     let asked = gate().id;
     let _ = app.update(Msg::AnswerTaken(asked.clone(), Some("the record cannot be written".into())));
     assert!(matches!(app.layers.last(), Some(Layer::Question(_))));
-    assert_eq!(answers(&press(&mut app, &["r"])).len(), 1, "it can be answered again");
+    assert_eq!(answers(&press(&mut app, &["n"])).len(), 1, "it can be answered again");
     let _ = app.update(Msg::AnswerTaken(asked, None));
     assert!(app.layers.is_empty());
 }

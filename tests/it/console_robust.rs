@@ -168,7 +168,7 @@ fn message(step: &Step, app: &App, asked: &[Effect]) -> Msg {
                 Effect::Search(task, query) => Some((task.clone(), query.clone())),
                 _ => None,
             });
-            asked.map_or(Msg::Tick(app.now), |(task, query)| Msg::Found(task, query, *line))
+            asked.map_or(Msg::Tick(app.now), |(task, query)| Msg::Found(task, query, *line, None))
         }
         Step::Answer(is_error) => Msg::Answered(Answered {
             seq: 400,

@@ -59,7 +59,7 @@ fn told(streams: Vec<(ShownStream, Transcript)>) -> Vec<CommandCoverage> {
 fn what_was_shown_is_marked_in_all_of_it_at_each_size() {
     for (columns, rows) in SIZES {
         let mut app = opened(reading(), (columns, rows));
-        let effects = press(&mut app, &["s"]);
+        let effects = press(&mut app, &["v"]);
         let [stream_shown] = asked(&effects).expect("it is read") else { panic!("{effects:?}") };
         assert_eq!(stream_shown.from as usize, printed(0..5).len());
         assert_eq!(stream_shown.to, Some(printed(0..85).len() as u64));
@@ -82,7 +82,7 @@ fn what_was_shown_is_marked_in_all_of_it_at_each_size() {
 #[test]
 fn both_streams_of_a_command_are_shown_apart() {
     let mut app = opened(CallRecord { seq: 310, ..build() }, (120, 40));
-    let effects = press(&mut app, &["s"]);
+    let effects = press(&mut app, &["v"]);
     let [stdout, stderr] = asked(&effects).expect("it is read") else { panic!("{effects:?}") };
     assert_eq!((stdout.stream, stderr.stream), (Stream::Stdout, Stream::Stderr));
     let streams = [stdout, stderr].map(|stream_shown| {
@@ -99,7 +99,7 @@ fn both_streams_of_a_command_are_shown_apart() {
 #[test]
 fn what_cannot_be_told_for_certain_is_not_marked() {
     let mut app = opened(reading(), (120, 40));
-    let effects = press(&mut app, &["s"]);
+    let effects = press(&mut app, &["v"]);
     let stream_shown = asked(&effects).expect("it is read")[0].clone();
     let other = Transcript { all: "{\"tests\": 100}\n".into(), ..Transcript::default() };
     let _ = app.update(Msg::Coverage(310, told(vec![(stream_shown, other)])));
@@ -112,10 +112,10 @@ fn a_screen_is_no_part_of_the_transcript_and_other_answers_show_none() {
     let mut screen = reading();
     screen.envelope.as_mut().expect("answered")["result"]["task"]["view"] = json!("screen");
     let mut app = opened(screen, (120, 40));
-    assert!(asked(&press(&mut app, &["s"])).is_none());
+    assert!(asked(&press(&mut app, &["v"])).is_none());
     assert!(shown(&app).contains("it was shown the screen, not the transcript"), "{}", shown(&app));
     let mut app = opened(CallRecord { seq: 310, ..crate::console_fixture::refusal() }, (120, 40));
-    assert!(asked(&press(&mut app, &["s"])).is_none());
+    assert!(asked(&press(&mut app, &["v"])).is_none());
     let unanswered = CallRecord { envelope: None, ..reading() };
     let app = opened(unanswered, (120, 40));
     assert_eq!(obstacle(&app, Action::Seen).as_deref(), Some("there is no answer about a task here"));
@@ -124,7 +124,7 @@ fn a_screen_is_no_part_of_the_transcript_and_other_answers_show_none() {
 #[test]
 fn whoever_has_gone_on_is_not_called_back() {
     let mut app = opened(reading(), (120, 40));
-    let effects = press(&mut app, &["s", "1"]);
+    let effects = press(&mut app, &["v", "1"]);
     let stream_shown = asked(&effects).expect("it is read")[0].clone();
     let _ = app.update(Msg::Coverage(310, told(vec![(stream_shown, Transcript::default())])));
     assert!(app.reader.is_none());

@@ -488,3 +488,36 @@ fn output_is_read_on_from_where_it_was_read() {
     let said = heart.hears(Event::Read(id(1), reading(&many, 2_000)));
     assert!(said.starts_with("left out before this: 50 lines") && said.ends_with("t01: line 249\n"));
 }
+
+/// In the middle of a question a command is one all the same: by its word where that is no answer, else behind a slash.
+#[test]
+fn commands_work_in_the_middle_of_a_question() {
+    for (asked, command) in [
+        ("signal t01", "tasks"),
+        ("stop t01", "tasks"),
+        ("line t01", "/tasks"),
+        ("name t01", "/tasks"),
+        ("start", "/tasks"),
+    ] {
+        let mut heart = Heart::on(with(vec![waits("line")]));
+        let _ = heart.writes(asked, 900);
+        let told = heart.writes(command, 900);
+        assert!(
+            told.contains("npm init") && told.contains("what was asked before is still open"),
+            "{asked}: {told}"
+        );
+        assert!(heart.does().is_empty(), "{asked}");
+    }
+    let mut heart = Heart::on(with(vec![waits("line")]));
+    let _ = heart.writes("signal t01", 900);
+    let _ = heart.writes("tasks", 900);
+    let _ = heart.writes("INT", 900);
+    assert_eq!(heart.does().len(), 1, "the signal is still asked for");
+    let _ = heart.writes("line t01", 900);
+    let _ = heart.writes("tasks", 900);
+    assert_eq!(heart.does().len(), 1, "a line for a task may be any word");
+    let mut heart = Heart::on(with(vec![waits("secret")]));
+    let _ = heart.writes("line t01", 900);
+    let _ = heart.writes("/tasks", 900);
+    assert_eq!(heart.does().len(), 1, "a secret may look like anything");
+}

@@ -86,7 +86,7 @@ fn the_counters_stand_still_until_something_happens() {
 #[test]
 fn a_message_stays_until_the_next_key() {
     let mut app = still((120, 40));
-    let _ = press(&mut app, &["y"]);
+    let _ = press(&mut app, &["c"]);
     let _ = app.update(Msg::Tick(app.now + SignedDuration::from_mins(2)));
     assert_eq!(app.toasts.list().len(), 1);
     let _ = press(&mut app, &["j"]);

@@ -157,7 +157,6 @@ fn a_command_is_started_typed_into_and_stopped_and_the_terminal_given_back() {
     let mut person = Person::at_console(&home, &[]);
     person.types("ostty -echo; printf rea%s dy; read a; echo got:$a; exec sleep 1000\r");
     person.wait_for("the task runs", "ready");
-    person.types("\r");
     person.wait_for("INPUT", "INPUT t01");
     person.types("hi\r");
     person.wait_for("the program's reaction", "got:hi");
@@ -176,8 +175,6 @@ fn the_task_takes_the_size_of_its_pane_and_follows_it() {
     let home = Home::new();
     let mut person = Person::at_console(&home, &[]);
     person.types("owhile :; do stty size; sleep 0.05; done\r");
-    person.wait_for("the task is there", "t01");
-    person.types("2");
     person.wait_for("the size of the pane", "20 80");
     person.resizes(100, 30);
     person.wait_for("the new size", "26 100");
@@ -219,8 +216,7 @@ fn f29_a_window_that_calls_itself_larger_than_any_is_drawn_in_bounds() {
     let mut person = Person::at_console(&home, &[]);
     let told = home.workspace().join("size");
     person.types("otrap 'stty size > new; mv new size' WINCH; while :; do sleep 0.05; done\r");
-    person.wait_for("the task is there", "t01");
-    person.types("2");
+    person.wait_for("the task is there", "INPUT t01");
     let size = || -> Option<(u16, u16)> {
         let told = std::fs::read_to_string(&told).ok()?;
         let (rows, columns) = told.trim().split_once(' ')?;

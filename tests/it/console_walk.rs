@@ -2,7 +2,6 @@
 //! why it does not. A new action does not compile until it stands here.
 
 use pilothouse::console::app::chooser::{Chooser, Kind};
-use pilothouse::console::app::task_list::Filter;
 use pilothouse::console::app::{App, Layer, Mode, Prompt, Screen};
 use pilothouse::console::keys::action::Action;
 use pilothouse::console::msg::{Effect, Leave, Msg};
@@ -123,11 +122,10 @@ fn expected(action: Action) -> (Place, Seen) {
             Does(|effect| matches!(effect, Effect::Ask(Request::Release { task }) if *task == id(5))),
         ),
         Action::Fit => here(Does(|effect| calls("TaskInput")(effect))),
-        Action::Dismiss => {
-            ended(Does(|effect| matches!(effect, Effect::Ask(Request::Dismiss { task }) if *task == id(4))))
-        }
-        Action::ClearFinished => here(Does(|effect| matches!(effect, Effect::Ask(Request::Dismiss { .. })))),
-        Action::Filter => here(Is(|app| app.list.filter == Filter::Waiting)),
+        Action::Dismiss => ended(Is(|app| app.view.cleared.contains(&id(4)))),
+        Action::ClearFinished => here(Is(|app| !app.view.cleared.is_empty())),
+        Action::Undo => (Place(7, &["1", "C"]), Is(|app| app.view.cleared.is_empty())),
+        Action::Filter => here(Is(|app| list(app).is_some_and(|list| list.kind == Kind::Filters))),
         Action::Rename => {
             here(Is(|app| matches!(&app.mode, Mode::Write(Prompt::Rename(task), _) if *task == id(7))))
         }
@@ -271,7 +269,9 @@ fn the_main_ones_are_reached_by_name_in_a_real_terminal() {
     console.keys(b":start\r");
     console.shows("START");
     console.keys(b"sleep 600\r");
-    console.shows("t01");
+    console.shows("INPUT t01");
+    console.keys(b"\x1d");
+    console.shows("OBSERVE");
     for (name, shows) in [
         ("metrics", "LIMITS"),
         ("show-receipts", "CALL   TIME"),

@@ -101,7 +101,7 @@ fn a_gate_is_approved_by_its_key_and_by_no_key_typed_before_it() {
         let console = Console::open(&house.home, &[], size);
         console.shows(" OBSERVE ");
         // Typed before there is anything to approve: `a` opens what waits, the rest finds nothing there.
-        console.keys(b"aa");
+        console.keys(b"ay");
         console.shows("nothing waits for you");
         console.keys(b"\x1b");
         console.wait_for("the queue is closed", |screen| !screen.contents().contains("nothing waits"));
@@ -111,15 +111,15 @@ fn a_gate_is_approved_by_its_key_and_by_no_key_typed_before_it() {
         console.keys(b"a");
         console.shows("1 thing waits for you");
         // In one burst: the dialog opens, and the key behind it came before anybody could have read it.
-        console.keys(b"\ra");
+        console.keys(b"\ry");
         console.shows("Deploy 1.2.3 to production?");
-        console.shows("a approve");
+        console.shows("y approve");
         console.shows("too early");
         assert!(!asked.is_finished(), "a key typed ahead has approved nothing");
         assert_eq!(house.runtime.questions().len(), 1);
         // The message about the early key goes by itself after a few seconds; the dialog counts sooner.
         console.wait_for("time to read", |screen| !screen.contents().contains("too early"));
-        console.keys(b"a");
+        console.keys(b"y");
         match house.settled(asked) {
             Settled::Answered(answer) => {
                 assert_eq!(
@@ -130,7 +130,7 @@ fn a_gate_is_approved_by_its_key_and_by_no_key_typed_before_it() {
             other => panic!("{other:?}"),
         }
         console.shows("q01 answered");
-        console.wait_for("the dialog is closed", |screen| !screen.contents().contains("a approve"));
+        console.wait_for("the dialog is closed", |screen| !screen.contents().contains("y approve"));
     }
 }
 
@@ -144,9 +144,9 @@ fn a_gate_that_runs_out_says_so_in_its_dialog() {
     console.keys(b"a");
     console.shows("1 thing waits for you");
     console.keys(b"\r");
-    console.shows("a approve");
+    console.shows("y approve");
     console.shows("no longer open");
-    console.keys(b"a");
+    console.keys(b"y");
     assert!(matches!(house.settled(asked), Settled::TimedOut { .. }));
     console.keys(b"\x1b");
     console.wait_for("the dialog is closed", |screen| !screen.contents().contains("no longer open"));

@@ -25,9 +25,7 @@ impl<'a> Opened<'a> {
         let console = Console::open(home, &[], (80, 24));
         console.shows("o starts a command here");
         console.keys(format!("o{cmd}\r").as_bytes());
-        console.shows_one(&["● running", "◐ waiting"]);
         console.shows_one(ready);
-        console.keys(b"\r");
         console.shows(" INPUT t01");
         Some(Self { console, home })
     }
@@ -53,10 +51,7 @@ impl<'a> Opened<'a> {
     /// The program has ended by itself; the console goes on, and leaves no trace on the terminal.
     #[track_caller]
     fn has_ended_well(mut self) {
-        self.shows("t01 exited; press any key")
-            .types("qqq\x1d")
-            .shows(" OBSERVE ")
-            .shows("exit 0 · ran");
+        self.shows("t01 exited; press any key").types("qqq\x1d").shows(" OBSERVE ").shows("exit 0 · ran");
         self.types("q");
         assert_eq!(self.console.exit(), 0);
         self.console.is_as_it_was();

@@ -41,6 +41,8 @@ fn a_second_console_attaches_and_hears_when_the_first_one_takes_the_runtime_alon
     first.shows("from the second");
     first.stop_all_and_quit();
     second.shows("RUNTIME GONE");
+    second.keys(b"\x1d");
+    second.shows("OBSERVE");
     // The last that it heard: the end itself may not have come through any more.
     second.shows_one(&["interrupted", "cancelling"]);
     second.keys(b"q");
@@ -92,8 +94,6 @@ fn f29_a_storm_of_window_sizes_ends_at_the_last_one() {
     let mut console = Console::open(&home, &[], SIZE);
     console.shows("no agent yet");
     console.keys(b"owhile :; do stty size; sleep 0.02; done\r");
-    console.shows("● running");
-    console.keys(b"\r");
     console.shows(" INPUT t01");
     for step in 0..300_u16 {
         let (columns, rows) = [(1, 1), (2, 2), (1000, 1000), (40, 8), (59, 14), (80 + step, 24), (200, 60)]

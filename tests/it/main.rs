@@ -24,6 +24,7 @@ mod console_spoken;
 mod console_still;
 mod console_tty;
 mod console_update;
+mod console_use;
 mod console_walk;
 mod corpus;
 mod dependencies;

@@ -22,7 +22,7 @@ fn said(home: &Home, args: &[&str]) -> (Option<i32>, String) {
 fn open(console: &Console, of: &str) {
     console.shows(&format!("run this command?  {of}"));
     console.keys(b"\r");
-    console.shows("a approve");
+    console.shows("y approve");
     console.shows("asked 1s ago");
 }
 
@@ -43,20 +43,20 @@ fn the_person_at_the_console_lets_each_command_run_or_not() {
     // Ahead of the dialog: nothing is approved by it.
     console.shows("run this command?");
     assert!(!has(&home, "one"));
-    console.keys(b"\ra");
+    console.keys(b"\ry");
     console.shows("too early");
     console.shows(tail);
     console.shows(&home.workspace().display().to_string());
     assert!(!has(&home, "one"), "a key typed ahead has run nothing");
     // Longer than the command may take: waiting is no part of its time.
     console.shows("asked 2s ago");
-    console.keys(b"a");
+    console.keys(b"y");
     open(&console, "touch two");
     assert!(has(&home, "one"));
-    console.keys(b"cnot this one\rr");
+    console.keys(b"cnot this one\rn");
     open(&console, "touch three");
     assert!(!has(&home, "two"), "a no runs nothing, and on-fail makes nothing of it");
-    console.keys(b"a");
+    console.keys(b"y");
     console.shows("completed");
     console.keys(b"q");
     assert_eq!(console.exit(), 0);

@@ -104,7 +104,10 @@ impl App {
             }
             SendOn | Newline | Raw => place(matches!(prompt, Some(Prompt::Line(_))), "while writing a line"),
             Run => place(matches!(prompt, Some(Prompt::Start)), "while writing a command"),
-            Find => place(matches!(prompt, Some(Prompt::Search(_) | Prompt::Find)), "while writing a search"),
+            Find => place(
+                matches!(prompt, Some(Prompt::Search(_) | Prompt::Find | Prompt::FilterCalls)),
+                "while writing a search",
+            ),
             Confirm => place(matches!(self.layers.last(), Some(Layer::Paste(..))), "when something is asked"),
             SelectLines | SelectBlock | Yank | Left | Right | LineStart | LineEnd => {
                 place(self.copying().is_some(), "while selecting text: select")
@@ -133,6 +136,7 @@ impl App {
             }
             Dismiss | Rerun => runtime.and(selected).and(need(has_ended, "the task has not ended")),
             Start | Pause => runtime,
+            Undo => need(!self.view.cleared.is_empty(), "nothing was cleared just now"),
             TellAgent => runtime.and(need(self.has_agent(), "no agent is connected")),
             Rename => list.and(runtime).and(selected),
             ClearFinished => {
@@ -147,7 +151,7 @@ impl App {
             }
             PreviousTask | NextTask => need(self.view.snapshot.tasks.len() > 1, "there is no other task"),
             Zoom if self.screen == Screen::Receipts => Ok(()),
-            CopyId if self.toasts.has_path() || self.screen == Screen::Receipts => Ok(()),
+            CopyId if self.screen == Screen::Receipts => Ok(()),
             Zoom | CopyId => selected,
 
             // Panes.
@@ -203,8 +207,7 @@ impl App {
             }
             CopyText => {
                 let is_read = self.calls.column != Column::Calls && self.calls.sheet.is_some();
-                let is_there = is_read || self.toasts.has_path();
-                receipts.and(need(is_there, "go to the receipt or the envelope first"))
+                receipts.and(need(is_read, "go to the receipt or the envelope first"))
             }
             LessRoom => {
                 let is_larger = self.calls.sheet.as_ref().is_some_and(|sheet| {

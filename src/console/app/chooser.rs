@@ -10,6 +10,7 @@ use tui_input::Input as Editor;
 use crate::envelope::TaskId;
 
 use super::export::Export;
+use super::task_list::Filter;
 use super::{Painter, columns, cut_top, moved};
 use crate::console::keys::Action;
 use crate::console::text::{self, Piece, column, piece, visible};
@@ -46,6 +47,8 @@ pub enum Kind {
     Messages,
     /// What can be saved as a file.
     Exports,
+    /// What the list of tasks can show, each by its letter.
+    Filters,
 }
 
 /// One row.
@@ -82,6 +85,8 @@ pub enum Choice {
     Theme(String),
     /// Save this as a file.
     Export(Export),
+    /// List only these tasks.
+    Filter(Filter),
     /// Nothing: it is there to be read.
     #[default]
     Nothing,
@@ -148,6 +153,14 @@ impl Chooser {
         let at =
             self.shown.iter().position(|hit| self.items.get(hit.item).is_some_and(|i| i.choice == *choice));
         self.at = at.unwrap_or(self.at);
+    }
+
+    /// Selects the item that this key is for; tells whether there is one.
+    pub fn select_key(&mut self, key: &str) -> bool {
+        let at =
+            self.shown.iter().position(|hit| self.items.get(hit.item).is_some_and(|item| item.key == key));
+        self.at = at.unwrap_or(self.at);
+        at.is_some()
     }
 
     /// Returns the selected item.
@@ -236,6 +249,7 @@ fn title(chooser: &Chooser) -> String {
         Kind::Themes(_) => "theme",
         Kind::Messages => "messages",
         Kind::Exports => "export",
+        Kind::Filters => "list",
     };
     if shown == all { format!("{name}  {all}") } else { format!("{name}  {shown} of {all}") }
 }

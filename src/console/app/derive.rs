@@ -17,6 +17,7 @@ impl App {
         if self.mode.task().is_some_and(|task| self.view.task(task).is_none()) {
             self.observe();
         }
+        self.enter_started();
         let layout = self.layout();
         self.place_lists(&layout);
         self.want_usage(&layout);
@@ -35,7 +36,7 @@ impl App {
     fn place_lists(&mut self, layout: &Layout) {
         let shown = layout.list_items();
         if self.screen == Screen::Receipts {
-            let (at, count) = (self.call_at(), self.view.snapshot.calls.len());
+            let (at, count) = (self.call_at(), self.call_rows().len());
             self.calls.top = window(self.calls.top, at, count, shown);
         } else if self.screen == Screen::Tasks {
             let (at, count) = (self.selected_at().unwrap_or(0), self.view.snapshot.tasks.len());
@@ -75,7 +76,10 @@ impl App {
             self.fitted = None;
             return;
         };
-        let needs_it = self.view.task(&task).is_some_and(|task| !task.size_asked && self.fits_badly(task));
+        let needs_it = self
+            .view
+            .task(&task)
+            .is_some_and(|task| (!task.size_asked || self.own.contains(&task.id)) && self.fits_badly(task));
         let wanted = Some((task.clone(), size));
         if needs_it && self.fitted != wanted {
             self.fitted = wanted;

@@ -104,6 +104,9 @@ pub fn draw(app: &App, buf: &mut Buffer) -> Drawn {
     }
     status::notice(&mut painter, layout.notice);
     status::draw(&mut painter, layout.status);
+    if let Some(at) = app.clear_at {
+        painter.wake_at(at);
+    }
     toasts::toasts(&mut painter, &layout);
     if !app.layers.is_empty() {
         // Only a dialog that is written in has a cursor.
@@ -123,20 +126,28 @@ fn sentence(painter: &mut Painter<'_>) {
 }
 
 fn bar(painter: &mut Painter<'_>, area: Rect) {
-    let right = right(painter, area.width);
-    painter.row_right(area, 0, &right);
-    let room = area.width.saturating_sub(columns(&right) + 2);
-    let area = Rect { width: room, ..area };
+    let whole = area;
     let workspace = &painter.app.view.snapshot.workspace;
     let name = workspace.file_name().unwrap_or(workspace.as_os_str()).to_string_lossy();
     let name = text::cut(&visible::one_line(&name), 20, painter.glyphs().cut);
     let left = [piece(" pilothouse ", Role::Title), piece(name, Role::Text)];
-    let x = painter.row(area, 0, &left) + 3;
-    let agents = agents(painter, area.width.saturating_sub(x));
-    painter.row_from(area, (x, 0), &agents);
+    let x = columns(&left) + 3;
+    // Who is there stands before the clock and what is always so.
+    for is_short in [false, true] {
+        let right = right(painter, whole.width, is_short);
+        let area = Rect { width: whole.width.saturating_sub(columns(&right) + 2), ..whole };
+        let agents = agents(painter, area.width.saturating_sub(x));
+        if agents.is_empty() && !is_short {
+            continue;
+        }
+        painter.row_right(whole, 0, &right);
+        painter.row(area, 0, &left);
+        painter.row_from(area, (x, 0), &agents);
+        return;
+    }
 }
 
-fn right(painter: &mut Painter<'_>, width: u16) -> Vec<Piece> {
+fn right(painter: &mut Painter<'_>, width: u16, is_short: bool) -> Vec<Piece> {
     let gap = piece("  ", Role::Text);
     let mut groups = vec![counts(painter)];
     let waiting = attention::items(painter.app).len();
@@ -155,6 +166,10 @@ fn right(painter: &mut Painter<'_>, width: u16) -> Vec<Piece> {
     groups.extend(gate(painter));
     if painter.app.setup.is_root {
         groups.push(vec![piece("ROOT", Role::Strong)]);
+    }
+    if is_short {
+        groups.push(vec![piece("", Role::Text)]);
+        return joined(groups, &gap);
     }
     groups.push(vec![piece("NO SANDBOX", Role::Faint)]);
     if width >= 100

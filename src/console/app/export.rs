@@ -192,18 +192,11 @@ impl App {
         }
     }
 
-    /// Says where a file was put; while that is read, the key that copies copies its path.
+    /// Says where a file was put, and copies its path.
     pub(super) fn kept(&mut self, folder: &str, name: &str) {
         let path = format!("{}/{name}", folder.trim_end_matches('/'));
-        self.toasts.offer(format!("{name} in {folder}"), path, self.now);
-    }
-
-    /// Copies the path of the file just saved, while its message is on screen.
-    pub(super) fn copy_path(&mut self) -> bool {
-        let path = self.toasts.take_path();
-        let is_there = path.is_some();
-        self.effects.extend(path.map(|text| Effect::Yank { text, what: "the path".to_owned() }));
-        is_there
+        self.say(format!("{name} in {folder}"));
+        self.effects.push(Effect::Yank { text: path, what: "the path".to_owned() });
     }
 }
 

@@ -88,6 +88,7 @@ impl App {
     /// Tells whether there is a text to find something in.
     pub(super) fn can_find(&self) -> bool {
         self.reader.is_some()
+            || self.screen == Screen::Receipts && self.calls.column == Column::Calls
             || self.screen == Screen::Receipts
                 && self.calls.sheet.as_ref().is_some_and(|sheet| sheet.is_answered)
     }
@@ -100,10 +101,9 @@ impl App {
     pub(super) fn find_in_text(&mut self, action: Action) {
         match action {
             Action::FindText => {
-                if self.reader.is_none() && self.calls.column == Column::Calls {
-                    self.calls.column = Column::Receipt;
-                }
-                self.write(Prompt::Find);
+                // In the list of calls it is the calls that are looked for.
+                let is_list = self.reader.is_none() && self.calls.column == Column::Calls;
+                self.write(if is_list { Prompt::FilterCalls } else { Prompt::Find });
             }
             _ => {
                 if let Some((finding, text, _)) = self.shown_text() {

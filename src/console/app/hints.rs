@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
 use super::{App, Column, Painter, columns, joined, takes_input};
@@ -18,6 +19,8 @@ const HINTS: [(Action, &str); 4] = [
     (Action::ShowReceipts, "shows what the agent was told"),
     (Action::Palette, "finds everything by name"),
 ];
+/// So long after it was opened a console shows hints.
+pub(super) const HINTED: SignedDuration = SignedDuration::from_mins(2);
 /// Keys shown at once.
 const MOST_HINTS: usize = 5;
 
@@ -43,7 +46,8 @@ impl Memory {
 impl App {
     /// Returns the hint for a newcomer; nothing once its key has been used.
     pub fn hint(&self) -> Vec<Piece> {
-        if !self.setup.ui.hints || self.setup.recording.is_some() {
+        let is_over = self.now.duration_since(self.opened) >= HINTED;
+        if !self.setup.ui.hints || self.setup.recording.is_some() || is_over {
             return Vec::new();
         }
         let next = HINTS.iter().filter(|(action, _)| !self.memory.learnt.contains(&action.name()));

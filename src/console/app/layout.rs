@@ -1,11 +1,12 @@
 //! Where everything is on screen, for a size and a state. Features draw into these areas; `update` asks which area was
 //! clicked and how large a pane is.
 
-use ratatui::layout::{Margin, Position, Rect};
+use ratatui::layout::{Position, Rect};
 
 use crate::envelope::TaskId;
 use crate::terminal::Size;
 
+pub use super::areas::{centred, cut_bottom, cut_left, cut_top, inside};
 use super::{App, Column, Screen};
 
 const SMALL: (u16, u16) = (60, 15);
@@ -14,6 +15,10 @@ const WIDE: (u16, u16) = (110, 30);
 const FULL: (u16, u16) = (160, 45);
 const STACKED_LIST_ROWS: u16 = 8;
 const MOST_PANES: usize = 4;
+/// A pane is not made narrower than this for the sake of another one.
+const PANE_COLUMNS: u16 = 80;
+/// Columns of the receipt and envelope beside panes.
+const SIDE_COLUMNS: u16 = 54;
 const ASKED_ROWS: u16 = 4;
 /// Columns of the state and number of a line, before the line.
 pub const SOURCE_MARGIN: u16 = 8;
@@ -28,9 +33,9 @@ pub enum Breakpoint {
     Small,
     /// 80x24: the list above, the pane below.
     Stacked,
-    /// 120x40: the list on the left, the timeline below.
+    /// 120x40: the same in the list of tasks; the timeline below a task, and the columns of a call side by side.
     Wide,
-    /// 200x60: four panes, receipt and envelope beside them.
+    /// 160x50: the list on the left, several panes; with 200 columns receipt and envelope beside them.
     Full,
 }
 
@@ -140,25 +145,25 @@ impl Layout {
         match self.breakpoint {
             Breakpoint::Full => {
                 let (left, rest) = self.ruled_left(body, list_columns(34, app, body.width));
-                let (stage, side) = self.ruled_right(rest, 54.min(rest.width.saturating_sub(40)));
+                let has_side = rest.width > SIDE_COLUMNS + PANE_COLUMNS;
+                let (stage, side) =
+                    if has_side { self.ruled_right(rest, SIDE_COLUMNS) } else { (rest, Rect::ZERO) };
                 let (stage, timeline) = cut_bottom(stage, 12);
                 let (receipt, envelope) = cut_top(side, side.height * 3 / 5);
                 (self.list, self.stage, self.timeline) = (left, stage, timeline);
                 (self.receipt, self.envelope, self.item_rows) = (receipt, envelope, 2);
-                self.grid(app, MOST_PANES);
+                let stacked = (app.pins.len() + 1).clamp(2, MOST_PANES);
+                self.grid(app, if is_square(stage) { MOST_PANES } else { stacked });
             }
-            Breakpoint::Wide => {
-                let (left, stage) = self.ruled_left(body, list_columns(30, app, body.width));
-                let (stage, timeline) = cut_bottom(stage, 7);
-                (self.list, self.stage, self.timeline, self.item_rows) = (left, stage, timeline, 2);
-                self.grid(app, if app.pins.is_empty() { 1 } else { 2 });
-            }
-            _ => {
+            breakpoint => {
                 let usual = STACKED_LIST_ROWS.max(body.height / 3).min(body.height / 2);
                 let most = (body.height * 2 / 3).max(usual);
                 let rows = usual.saturating_add_signed(app.split).clamp(usual.min(3), most);
                 (self.list, self.stage) = cut_top(body, rows);
-                self.one_pane(app);
+                match breakpoint {
+                    Breakpoint::Wide if !app.pins.is_empty() => self.grid(app, 2),
+                    _ => self.one_pane(app),
+                }
             }
         }
     }
@@ -174,6 +179,15 @@ impl Layout {
             _ => {}
         }
         self.one_pane(app);
+    }
+
+    /// Returns the size of the pane that a task has by itself, as it is looked at full size.
+    pub fn alone(app: &App) -> Size {
+        let mut layout = Self::frame(Rect::new(0, 0, app.size.0, app.size.1));
+        let body = layout.stage;
+        layout.focus(app, body);
+        let cells = cut_top(layout.stage, 1).1;
+        Size::clamped(cells.width, cells.height)
     }
 
     fn receipts(&mut self, app: &App, body: Rect) {
@@ -192,7 +206,7 @@ impl Layout {
             }
             return;
         }
-        let columns = if self.breakpoint == Breakpoint::Full { 56 } else { 34 };
+        let columns = if self.breakpoint == Breakpoint::Full { 56 } else { 38 };
         let (list, rest) = self.ruled_left(body, columns);
         let (receipt, envelope) = self.ruled_left(rest, rest.width.saturating_sub(1) / 2);
         (self.asked, self.receipt) = cut_top(receipt, ASKED_ROWS);
@@ -250,15 +264,20 @@ impl Layout {
         }
     }
 
-    /// Two panes stand one above the other, three or four in a square.
+    /// Two panes stand one above the other, three or four in a square where each is wide enough.
     fn grid(&mut self, app: &App, most: usize) {
         let shown = chosen(app, most);
         let stage = self.stage;
         let areas = match shown.len() {
             0 | 1 => vec![stage],
-            2 => {
-                let (above, below) = cut_top(stage, stage.height / 2);
-                vec![above, below]
+            many if many == 2 || !is_square(stage) => {
+                let rows = stage.height / u16::try_from(many).unwrap_or(1);
+                let last = (1..many).fold((Vec::new(), stage), |(mut areas, rest), _| {
+                    let (above, below) = cut_top(rest, rows);
+                    areas.push(above);
+                    (areas, below)
+                });
+                [last.0, vec![last.1]].concat()
             }
             _ => {
                 let (above, below) = cut_top(stage, stage.height / 2);
@@ -339,6 +358,11 @@ fn chosen(app: &App, most: usize) -> Vec<TaskId> {
     shown
 }
 
+/// Tells whether panes fit beside each other.
+fn is_square(stage: Rect) -> bool {
+    stage.width > 2 * PANE_COLUMNS
+}
+
 /// Returns the columns of a list that is so wide unless the person has divided the screen otherwise.
 fn list_columns(usual: u16, app: &App, width: u16) -> u16 {
     const STEP: i16 = 4;
@@ -349,39 +373,6 @@ fn list_columns(usual: u16, app: &App, width: u16) -> u16 {
 fn pane(task: TaskId, area: Rect) -> Pane {
     let (title, cells) = cut_top(area, 1);
     Pane { task, title, cells }
-}
-
-/// Returns a box in the middle of a screen: at most so many columns wide, as high as its rows and a border, with at
-/// least so many lines of the screen left free.
-pub fn centred((columns, lines): (u16, u16), most_columns: u16, rows: usize, free: u16) -> Rect {
-    let width = most_columns.min(columns.saturating_sub(2)).max(columns.min(4));
-    let wanted = u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(2);
-    let height = wanted.min(lines.saturating_sub(free)).max(lines.min(3));
-    Rect { x: (columns - width) / 2, y: (lines - height) / 2, width, height }
-}
-
-/// Returns the inside of a box, one column in from the sides.
-pub fn inside(area: Rect) -> Rect {
-    area.inner(Margin::new(2, 1))
-}
-
-/// Cuts rows off the top: what was cut, and the rest.
-pub fn cut_top(area: Rect, rows: u16) -> (Rect, Rect) {
-    let rows = rows.min(area.height);
-    let top = Rect { height: rows, ..area };
-    (top, Rect { y: area.y + rows, height: area.height - rows, ..area })
-}
-
-/// Cuts rows off the bottom: the rest, and what was cut.
-pub fn cut_bottom(area: Rect, rows: u16) -> (Rect, Rect) {
-    cut_top(area, area.height.saturating_sub(rows))
-}
-
-/// Cuts columns off the left: what was cut, and the rest.
-pub fn cut_left(area: Rect, columns: u16) -> (Rect, Rect) {
-    let columns = columns.min(area.width);
-    let left = Rect { width: columns, ..area };
-    (left, Rect { x: area.x + columns, width: area.width - columns, ..area })
 }
 
 impl App {

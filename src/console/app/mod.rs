@@ -1,6 +1,7 @@
 //! The whole state of the console: one value that `update` changes and `draw` reads.
 
 pub mod approval;
+mod areas;
 pub mod attention;
 pub mod availability;
 pub mod chooser;
@@ -131,6 +132,8 @@ pub struct App {
     pub search: Option<Search>,
     /// On the screen of all tasks: keys move in the pane, not in the list.
     pub in_pane: bool,
+    /// The line that the search being written goes back from.
+    pub(super) search_from: u64,
     /// Columns panned to the right.
     pub pan: u16,
     /// The selected task is shown alone.
@@ -159,6 +162,8 @@ pub struct App {
     pub has_mouse: bool,
     /// What is remembered from one time to the next.
     pub memory: Memory,
+    /// When the console was opened.
+    pub opened: Timestamp,
     /// Tasks are being stopped before the end.
     pub is_leaving: bool,
     pub(super) is_dirty: bool,
@@ -175,6 +180,14 @@ pub struct App {
     pub(super) select_next: Option<TaskId>,
     /// The screen from which a task was entered to type into it.
     pub(super) entered_from: Option<Screen>,
+    /// The next task that is started here is typed into.
+    pub(super) enters_next: bool,
+    /// A task that was started here, until it is there to be typed into.
+    pub(super) to_enter: Option<TaskId>,
+    /// Tasks started here, which are made as large as their pane.
+    pub(super) own: BTreeSet<TaskId>,
+    /// When the tasks cleared are taken off the runtime's list.
+    pub(super) clear_at: Option<Timestamp>,
     /// When a key was last swallowed because its task had ended.
     pub(super) swallowed: Option<Timestamp>,
 }
@@ -195,6 +208,7 @@ impl App {
             scroll: None,
             search: None,
             in_pane: false,
+            search_from: u64::MAX,
             pan: 0,
             is_zoomed: false,
             pins: Vec::new(),
@@ -209,6 +223,7 @@ impl App {
             bell: Bell::default(),
             has_mouse: true,
             memory: Memory::default(),
+            opened: now,
             is_leaving: false,
             is_dirty: true,
             effects: Vec::new(),
@@ -221,6 +236,10 @@ impl App {
             notices_seen: 0,
             select_next: None,
             entered_from: None,
+            enters_next: false,
+            to_enter: None,
+            own: BTreeSet::new(),
+            clear_at: None,
             swallowed: None,
         };
         app.follow();
@@ -282,7 +301,7 @@ impl App {
     /// Returns the index of the shown call in the list.
     pub fn call_at(&self) -> usize {
         let Some(seq) = self.calls.selected else { return 0 };
-        self.view.newest_calls().position(|call| call.seq == seq).unwrap_or(0)
+        self.call_rows().iter().position(|row| (row.oldest..=row.call.seq).contains(&seq)).unwrap_or(0)
     }
 
     /// Returns the task that has waited longest for the person, on more evidence than silence, if nobody

@@ -100,6 +100,8 @@ pub enum Prompt {
     Search(TaskId),
     /// A text to find in what is read.
     Find,
+    /// A text that the calls listed are to hold.
+    FilterCalls,
 }
 
 impl Prompt {
@@ -109,7 +111,7 @@ impl Prompt {
             Self::Line(_) => Context::Line,
             Self::Start => Context::Start,
             Self::Rename(_) => Context::Note,
-            Self::Search(_) | Self::Find => Context::Search,
+            Self::Search(_) | Self::Find | Self::FilterCalls => Context::Search,
         }
     }
 }
@@ -121,7 +123,7 @@ impl Mode {
             Self::Input(task) => Some(task),
             Self::Write(Prompt::Line(task) | Prompt::Rename(task) | Prompt::Search(task), _) => Some(task),
             Self::Copy(copying) => Some(&copying.task),
-            Self::Observe | Self::Write(Prompt::Start | Prompt::Find, _) => None,
+            Self::Observe | Self::Write(Prompt::Start | Prompt::Find | Prompt::FilterCalls, _) => None,
         }
     }
 }

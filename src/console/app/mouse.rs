@@ -53,13 +53,15 @@ impl App {
     /// Returns the row and column of the picture in the pane at hand at a position; beside the pane, the nearest.
     fn spot(&self, at: Position) -> Option<(u16, u16)> {
         let task = self.at_hand()?.id.clone();
-        let cells = self.layout().pane(&task)?.cells;
+        let layout = self.layout();
+        let pane = layout.pane(&task)?;
+        let cells = pane.cells;
         if cells.is_empty() || self.pressed.is_none() && !cells.contains(at) {
             return None;
         }
         let row = at.y.clamp(cells.y, cells.bottom() - 1) - cells.y;
         let column = at.x.clamp(cells.x, cells.right() - 1) - cells.x;
-        Some((row, column + self.pan))
+        Some((row, column + self.panned(pane)))
     }
 
     /// Passes an event on to the child: as it asked for, or the wheel as arrows on its own full screen.
@@ -69,7 +71,7 @@ impl App {
         };
         let inside = MouseInput {
             row: event.row - pane.cells.y + picture.top(pane.cells.height),
-            col: event.col - pane.cells.x + self.pan,
+            col: event.col - pane.cells.x + self.panned(pane),
             ..event
         };
         let input = if picture.modes.mouse != MouseMode::Off {
@@ -120,7 +122,7 @@ impl App {
     fn click_item(&mut self, item: usize, is_double: bool) {
         if self.screen == Screen::Receipts {
             let at = self.calls.top + item;
-            let seq = self.view.newest_calls().nth(at).map(|call| call.seq);
+            let seq = self.call_rows().get(at).map(|row| row.call.seq);
             if let Some(seq) = seq {
                 self.calls.selected = if at == 0 { None } else { Some(seq) };
                 self.calls.column = Column::Calls;

@@ -163,7 +163,9 @@ impl Painter<'_> {
         let line = self.glyphs().rules[0].repeat(usize::from(area.width));
         self.text(area, (0, 0), &line, rule);
         let mut facts_from = area.width;
-        let room = area.width.saturating_sub(columns(title).min(TITLE_COLUMNS) + 8);
+        // What it is stands before what is known of it; the first fact, a state, stays.
+        let kept = columns(title).min(TITLE_COLUMNS.max(area.width * 2 / 3));
+        let room = area.width.saturating_sub(kept + 8);
         // The last fact is the least: facts go from the end until the rest fits.
         let fits = (0..=facts.len()).rev().find(|many| columns(&joined_facts(&facts[..*many], self)) <= room);
         let shown = joined_facts(&facts[..fits.unwrap_or(0)], self);

@@ -2,9 +2,10 @@
 
 use serde_json::json;
 
-use crate::terminal::KeyPress;
+use crate::terminal::{Key, KeyPress};
 
 use super::chooser::{Choice, Chooser, Item, Kind, page};
+use super::program::program_file;
 use super::stop::{SIGNALS, signal};
 use super::{App, Layer, Screen, alias};
 use crate::console::keys::{Action, Context};
@@ -123,11 +124,20 @@ impl App {
                 }
                 self.preview_theme();
             }
+            None if self.chooses_by_letter(key) => self.choose(),
             None => {
                 self.edit_key(key);
                 self.filter_list();
             }
         }
+    }
+
+    /// Selects the item of a list of filters that has this letter; tells whether there is one.
+    fn chooses_by_letter(&mut self, key: KeyPress) -> bool {
+        let Some(Layer::List(chooser)) = self.layers.last_mut() else { return false };
+        let Key::Char(letter) = key.key else { return false };
+        let is_plain = !key.ctrl && !key.alt && chooser.editor.value().is_empty();
+        is_plain && chooser.kind == Kind::Filters && chooser.select_key(&letter.to_string())
     }
 
     /// Narrows the open list to what is written now.
@@ -165,6 +175,13 @@ impl App {
 
     fn choose(&mut self) {
         let Some(Layer::List(chooser)) = self.layers.last() else { return };
+        if let Some(file) =
+            program_file(chooser.editor.value().trim()).filter(|_| chooser.kind == Kind::Palette)
+        {
+            let file = file.to_owned();
+            self.layers.pop();
+            return self.run_program(&file);
+        }
         let Some(item) = chooser.selected().cloned() else { return };
         // It says why on its row; the list stays for another choice.
         if item.obstacle.is_some() || item.choice == Choice::Nothing {
@@ -185,6 +202,10 @@ impl App {
                 self.effects.push(Effect::SaveTheme(name));
             }
             Choice::Export(export) => self.export(export),
+            Choice::Filter(filter) => {
+                self.thaw();
+                self.set_filter(filter);
+            }
             Choice::Nothing => {}
         };
         if is_palette {
@@ -216,6 +237,7 @@ impl App {
             self.say(format!("call {seq} is no longer on the list"));
             return;
         }
+        self.calls.filter.clear();
         self.calls.selected = Some(seq);
         self.show(Screen::Receipts)
     }

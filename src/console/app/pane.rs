@@ -12,7 +12,7 @@ use super::copy::Copying;
 use super::picture::Picture;
 use super::search::{Search, matches, row_of};
 use super::task_words::{self, last_sign};
-use super::{App, Layout, Mode, Painter, Pane, Screen, Scroll, alias, command};
+use super::{App, Layout, Mode, Painter, Pane, Screen, Scroll, alias, columns, command};
 use crate::console::keys::Action;
 use crate::console::msg::{Anchor, Effect, PageView};
 use crate::console::text::{self, Piece, piece};
@@ -84,6 +84,15 @@ impl App {
         }
         match &mut self.scroll {
             Some(scroll) if scroll.task == task && scroll.wanted == page.anchor => {
+                let shown = self.view.pictures.get(&task);
+                // A program that had the whole screen leaves no lines behind it: its last screen stays.
+                if scroll.page.is_none()
+                    && page.picture.is_blank()
+                    && shown.is_some_and(|shown| !shown.is_blank())
+                {
+                    self.scroll = None;
+                    return self.say("nothing above: the program had the whole screen");
+                }
                 scroll.page = Some(page);
                 self.mark_matches();
             }
@@ -99,6 +108,20 @@ impl App {
     pub(super) fn thaw(&mut self) -> bool {
         let was_frozen = self.scroll.take().is_some();
         self.search.take().is_some() || was_frozen
+    }
+}
+
+impl App {
+    /// Returns the first column that a pane shows: where it was panned to, and for a program on its own full screen
+    /// at least as far as its cursor.
+    pub(super) fn panned(&self, pane: &Pane) -> u16 {
+        let pan = if is_at_hand(self, pane) { self.pan } else { 0 };
+        let is_still = self.scroll.as_ref().is_some_and(|scroll| scroll.task == pane.task)
+            || self.copying().is_some_and(|copying| copying.task == pane.task);
+        let Some(picture) = self.view.pictures.get(&pane.task).filter(|_| pan == 0 && !is_still) else {
+            return pan;
+        };
+        picture.left(pane.cells.width)
     }
 }
 
@@ -129,8 +152,9 @@ fn title(painter: &mut Painter<'_>, layout: &Layout, pane: &Pane, task: &TaskVie
     let is_selected = is_at_hand(painter.app, pane);
     let stands_out = is_selected || layout.panes.len() == 1;
     let shown = painter.state(task);
-    let has_others =
-        layout.panes.len() > 1 || painter.app.in_pane || painter.app.screen == Screen::Program && painter.app.programs.in_pane;
+    let has_others = layout.panes.len() > 1
+        || painter.app.in_pane
+        || painter.app.screen == Screen::Program && painter.app.programs.in_pane;
     let mark =
         (is_selected && has_others).then(|| piece(format!("{} ", painter.glyphs().selected), Role::Accent));
     let is_pinned = painter.app.pins.contains(&task.id);
@@ -139,7 +163,20 @@ fn title(painter: &mut Painter<'_>, layout: &Layout, pane: &Pane, task: &TaskVie
     left.extend([piece(format!("{} ", shown.glyph), shown.role), piece(format!("{}  ", alias(task)), name)]);
     left.extend(is_pinned.then(|| piece("pinned  ", Role::Faint)));
     left.extend(command(task).into_iter().map(|part| if stands_out { part } else { faint(part) }));
-    let facts = facts(painter, pane, task, scroll);
+    let mut facts = facts(painter, pane, task, scroll);
+    // Where no wide row of the list says so: how long it has been idle, and why it runs.
+    if layout.item_rows > 1 || layout.list.is_empty() {
+        if !task.status.is_terminal() && scroll.is_none() {
+            facts.push(piece(format!("idle {}", painter.quiet(task)), Role::Faint));
+        }
+        let why = task_words::why(task);
+        let all =
+            columns(&left) + columns(&why) + columns(&facts) + u16::try_from(facts.len()).unwrap_or(0) * 3;
+        if !why.is_empty() && all + 12 <= pane.title.width {
+            left.push(piece("   ", Role::Text));
+            left.extend(why);
+        }
+    }
     painter.head(pane.title, &left, &facts);
 }
 
@@ -212,11 +249,24 @@ fn marks(painter: &mut Painter<'_>, area: Rect, picture: &Picture, (row, y): (u1
 }
 
 fn pan(app: &App, pane: &Pane) -> u16 {
-    if is_at_hand(app, pane) { app.pan } else { 0 }
+    app.panned(pane)
 }
 
 fn is_at_hand(app: &App, pane: &Pane) -> bool {
     app.at_hand().is_some_and(|task| task.id == pane.task)
+}
+
+impl Painter<'_> {
+    /// Returns the row of the screen in which the cursor of the task at hand stands, if its pane follows it.
+    pub(super) fn cursor_row(&self, layout: &Layout) -> Option<u16> {
+        // Under a dialog nobody works.
+        let task =
+            self.app.at_hand().filter(|task| !task.status.is_terminal() && self.app.layers.is_empty())?;
+        let pane = layout.pane(&task.id).filter(|_| self.app.scroll.is_none())?;
+        let picture = self.app.view.pictures.get(&task.id)?;
+        let row = picture.cursor?.row.checked_sub(picture.top(pane.cells.height))?;
+        (row < pane.cells.height).then(|| pane.cells.y + row)
+    }
 }
 
 /// Matches of a search are shown in reverse, the current line in bold too.

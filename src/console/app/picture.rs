@@ -115,9 +115,29 @@ impl Picture {
         (0..self.columns).rev().find(is_text).map_or(0, |column| column + 1)
     }
 
-    /// Returns the row at the top of a pane of so many rows: the last used rows are shown.
+    /// Returns the row at the top of a pane of so many rows: the last used rows are shown; of a program on its own full
+    /// screen those around its cursor.
     pub fn top(&self, pane_rows: u16) -> u16 {
-        self.used_rows.saturating_sub(pane_rows)
+        let last = self.used_rows.saturating_sub(pane_rows);
+        match self.own_cursor() {
+            Some(cursor) if cursor.row < last => cursor.row.saturating_sub(pane_rows / 2),
+            _ => last,
+        }
+    }
+
+    /// Returns the column at the left of a pane of so many columns: the first one, unless the cursor of a program on its
+    /// own full screen would not be seen.
+    pub fn left(&self, pane_columns: u16) -> u16 {
+        let most = self.columns.saturating_sub(pane_columns);
+        match self.own_cursor() {
+            Some(cursor) if cursor.col >= pane_columns => (cursor.col - pane_columns / 2).min(most),
+            _ => 0,
+        }
+    }
+
+    /// Returns the cursor of a program that has taken the whole screen, unless it hides it.
+    fn own_cursor(&self) -> Option<Cursor> {
+        self.cursor.filter(|cursor| cursor.visible && self.modes.alternate_screen)
     }
 
     /// Returns a cell.
@@ -126,6 +146,11 @@ impl Picture {
             return None;
         }
         self.cells.get(usize::from(row) * usize::from(self.columns) + usize::from(column))
+    }
+
+    /// Tells whether there is no text on it.
+    pub fn is_blank(&self) -> bool {
+        self.cells.iter().all(|cell| cell.symbol() == " ")
     }
 
     /// Returns the last row that has text.

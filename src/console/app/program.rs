@@ -9,7 +9,8 @@ use crate::envelope::{TaskId, mask};
 use crate::runtime::{BindingView, Lines, ProgramView, Question, RunState, StepState, StepView};
 
 use super::{App, Layout, Painter, Screen, cut_top, moved, pane, question};
-use crate::console::keys::Action;
+use crate::console::keys::{Action, Context};
+use crate::console::msg::Effect;
 use crate::console::text::{self, Piece, column, piece, visible};
 use crate::console::theme::Role;
 
@@ -26,6 +27,17 @@ pub struct Programs {
     pub task_at: usize,
     /// Keys move in the pane, not in the source.
     pub in_pane: bool,
+}
+
+/// Returns the file of a program that a command runs, written as its path alone or as the command line has it: `a.prose`,
+/// `pilothouse run a.prose`. With options it is a command like any other.
+pub(crate) fn program_file(cmd: &str) -> Option<&str> {
+    let words: Vec<&str> = cmd.split_whitespace().collect();
+    let file = match words[..] {
+        [file] | ["pilothouse", "run", file] => file,
+        _ => return None,
+    };
+    (file.ends_with(".prose") && !file.contains(['\'', '"', '$', '*'])).then_some(file)
 }
 
 /// The mark beside a source line.
@@ -96,6 +108,15 @@ impl App {
             .map_or_else(|| program.error.as_ref().map_or(1, |error| error.line), |lines| lines.first);
         let centred = usize::try_from(line).unwrap_or(1).saturating_sub(1).saturating_sub(rows / 3);
         self.programs.top.unwrap_or(centred).min(last_top)
+    }
+
+    /// Runs a program in this runtime and shows it.
+    pub(super) fn run_program(&mut self, file: &str) {
+        self.effects.push(Effect::RunProgram(file.to_owned()));
+        self.programs = Programs::default();
+        // It ends with this console, whichever process the runtime is in.
+        self.setup.shows_run = true;
+        self.show(Screen::Program);
     }
 
     pub(super) fn answer_program(&mut self) {
@@ -194,10 +215,11 @@ pub(crate) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
 fn nothing(painter: &mut Painter<'_>, area: Rect) {
     painter.row(area, 1, &[piece("  no program has run", Role::Strong)]);
     let hint = [
-        piece("  run     ", Role::Faint),
-        piece("pilothouse run PROGRAM.prose", Role::Text),
-        piece("   in a shell, or here with ", Role::Faint),
-        piece("o", Role::Key),
+        piece("  ", Role::Text),
+        piece(painter.app.setup.keymap.key(Context::Program, Action::Start).unwrap_or_default(), Role::Key),
+        piece(" FILE.prose", Role::Text),
+        piece("   runs one here; in a shell:  ", Role::Faint),
+        piece("pilothouse run FILE.prose", Role::Text),
     ];
     painter.row(area, 3, &hint);
 }
@@ -358,6 +380,20 @@ mod tests {
     use super::*;
     use crate::envelope::Actor;
     use crate::runtime::RunState;
+
+    #[test]
+    fn a_program_is_named_by_its_file_alone_or_as_the_command_line_has_it() {
+        for (written, file) in [
+            ("ship.prose", Some("ship.prose")),
+            ("pilothouse run ../a/ship.prose", Some("../a/ship.prose")),
+            ("pilothouse run ship.prose --set a=b", None),
+            ("cat ship.prose", None),
+            ("'ship.prose", None),
+            ("ship.txt", None),
+        ] {
+            assert_eq!(program_file(written), file, "{written}");
+        }
+    }
 
     fn step(first: u32, last: u32, state: StepState) -> StepView {
         StepView { lines: Lines { first, last }, state, task: None, exit_code: None }

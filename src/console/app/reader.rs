@@ -10,7 +10,7 @@ use super::receipts::draw;
 use super::{App, Column, Layout, Painter, Screen, cut_left, cut_top};
 use crate::console::keys::Action;
 use crate::console::text::diff::Diff;
-use crate::console::text::{self, Document, Piece, count, piece};
+use crate::console::text::{self, Document, Piece, count, json, piece};
 use crate::console::theme::Role;
 
 /// Rows of context above a part that was jumped to.
@@ -150,7 +150,7 @@ impl App {
 fn difference(before: &CallRecord, after: &CallRecord, column: Column) -> Reader {
     let texts = [before, after].map(|record| match column {
         Column::Receipt => record.receipt.clone().unwrap_or_default(),
-        _ => record.envelope.as_ref().map(|value| format!("{value:#}")).unwrap_or_default(),
+        _ => record.envelope.as_ref().map(json::text).unwrap_or_default(),
     });
     let diff = Diff::of(&texts[0], &texts[1]);
     let what = if column == Column::Receipt { "receipts" } else { "envelopes" };

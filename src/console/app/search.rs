@@ -14,7 +14,7 @@ use crate::console::text::finding::{Line, Needle};
 /// What to look for in a log, from where, which way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Query {
-    /// The text, as it was shown; capitals count.
+    /// The text, as it was shown; without a capital in it, it stands for both cases.
     pub needle: String,
     /// The first line searched.
     pub from: u64,
@@ -49,6 +49,8 @@ pub struct Search {
     pub last: Option<u64>,
     /// What came of it.
     pub outcome: Outcome,
+    /// Which of the lines that hold it this is, and how many there are, once that is known.
+    pub counted: Option<(u64, u64)>,
 }
 
 impl Search {
@@ -75,7 +77,7 @@ pub struct Match {
 
 /// Returns where a page shows `needle`; rows of one log line are read as one text.
 pub fn matches(page: &PageView, needle: &str) -> Vec<Match> {
-    let needle = Needle::exact(needle);
+    let needle = Needle::smart(needle);
     let mut found = Vec::new();
     let mut row = 0;
     for rows in page.rows.chunk_by(|one, next| one == next) {
@@ -188,6 +190,8 @@ impl App {
     /// Opens the line to search a task's output; it stays at hand.
     pub(super) fn open_search(&mut self, task: TaskId) {
         self.take_up(task.clone());
+        let page = self.scroll.as_ref().filter(|scroll| scroll.task == task).and_then(|s| s.page.as_ref());
+        self.search_from = page.map_or(Query::END, |page| page.next_line.saturating_sub(1));
         self.write(Prompt::Search(task));
     }
 
@@ -197,9 +201,24 @@ impl App {
         if self.view.task(&task).is_none() || needle.is_empty() {
             return;
         }
-        let page = self.scroll.as_ref().filter(|scroll| scroll.task == task).and_then(|s| s.page.as_ref());
-        let from = page.map_or(Query::END, |page| page.next_line.saturating_sub(1));
+        // What was found while it was written is what was looked for.
+        if self.search.as_ref().is_some_and(|search| search.task == task && search.query.needle == needle) {
+            return;
+        }
+        let from = self.search_from;
         self.ask(task, Query { needle, from, forward: false }, None)
+    }
+
+    /// Searches as the text is written, from where that was begun; a long log only once it is asked for.
+    pub(super) fn find_as_written(&mut self) {
+        const MOST: u64 = 4 << 20;
+        let Mode::Write(Prompt::Search(task), editor) = &self.mode else { return };
+        let (task, needle) = (task.clone(), editor.value().to_owned());
+        if needle.is_empty() || self.view.task(&task).is_none_or(|task| task.output.bytes > MOST) {
+            return;
+        }
+        let from = self.search_from;
+        self.ask(task, Query { needle, from, forward: false }, None);
     }
 
     /// Continues from the match shown.
@@ -212,19 +231,31 @@ impl App {
             Some(from) => self.ask(task, Query { from, forward, ..query }, Some(line)),
             None => {
                 let query = Query { forward, ..query };
-                self.search = Some(Search { task, query, last: None, outcome: Outcome::Nowhere(Some(line)) });
+                self.search = Some(Search {
+                    task,
+                    query,
+                    last: None,
+                    outcome: Outcome::Nowhere(Some(line)),
+                    counted: None,
+                });
             }
         }
     }
 
     fn ask(&mut self, task: TaskId, query: Query, last: Option<u64>) {
         let effect = Effect::Search(task.clone(), query.clone());
-        self.search = Some(Search { task, query, last, outcome: Outcome::Asked });
+        self.search = Some(Search { task, query, last, outcome: Outcome::Asked, counted: None });
         self.effects.push(effect);
     }
 
     /// Shows what a search found, if it is still wanted.
-    pub(super) fn found(&mut self, task: TaskId, query: &Query, line: Option<u64>) {
+    pub(super) fn found(
+        &mut self,
+        task: TaskId,
+        query: &Query,
+        line: Option<u64>,
+        counted: Option<(u64, u64)>,
+    ) {
         let Some(search) = self.search.as_mut().filter(|s| s.task == task && s.query == *query) else {
             return;
         };
@@ -233,6 +264,7 @@ impl App {
             return;
         };
         search.outcome = Outcome::At(line);
+        search.counted = counted;
         self.go_to_line(task, line)
     }
 
@@ -266,6 +298,7 @@ mod tests {
     fn a_match_is_found_where_it_is_seen() {
         assert_eq!(found("one two\r\n\x1b[31mtwo\x1b[0m two\r\n", "two"), [(0, 4..7), (1, 0..3), (1, 4..7)]);
         assert_eq!(found("one\r\n", "One"), []);
+        assert_eq!(found("One\r\n", "one"), [(0, 0..3)]);
         assert_eq!(found("one\r\ntwo\r\n", ""), []);
     }
 

@@ -4,9 +4,10 @@
 use jiff::SignedDuration;
 use ratatui::layout::Rect;
 
+use crate::config::Mouse;
 use crate::envelope::Actor;
 
-use super::hints::hints;
+use super::hints::{HINTED, hints};
 use super::search::{Outcome, Search};
 use super::task_words::need;
 use super::typing::wants_secret;
@@ -24,7 +25,10 @@ pub(super) fn draw(painter: &mut Painter<'_>, area: Rect) {
     let app = painter.app;
     let mode = [piece(format!(" {} ", mode_word(app)), Role::Mode), piece("  ", Role::Text)];
     let mut x = painter.row(area, 0, &mode);
-    let flag = flag(painter);
+    let mut flag = flag(painter);
+    if !app.has_mouse && app.setup.ui.mouse != Mouse::Off {
+        flag.insert(0, piece("MOUSE OFF  ", Role::Strong));
+    }
     let flag_from = area.width.saturating_sub(columns(&flag) + 1);
     painter.row_from(area, (flag_from, 0), &flag);
     let driver = driver(painter);
@@ -60,6 +64,7 @@ fn mode_word(app: &App) -> String {
         (_, Mode::Write(Prompt::Rename(_), _)) => "NAME",
         (_, Mode::Write(Prompt::Start, _)) => "START",
         (_, Mode::Write(Prompt::Search(_) | Prompt::Find, _)) => "SEARCH",
+        (_, Mode::Write(Prompt::FilterCalls, _)) => "FILTER",
         (_, Mode::Observe) if is_searching(app) || app.is_finding() => "SEARCH",
         (Context::Replay, _) => {
             let task = app.replay.as_ref().map(|replay| of(&replay.task));
@@ -93,6 +98,10 @@ fn searched(search: &Search, dots: &str) -> Vec<Piece> {
         (Outcome::Nowhere(None), _) => "no match",
         (Outcome::Nowhere(Some(_)), false) => "no older match",
         (Outcome::Nowhere(Some(_)), true) => "no newer match",
+    };
+    let what = match search.counted.filter(|_| matches!(search.outcome, Outcome::At(_))) {
+        Some((at, all)) => format!("{} of {}", text::count(at), text::count(all)),
+        None => what.to_owned(),
     };
     let needle = text::cut(&visible::one_line(&search.query.needle), MOST_NEEDLE, dots);
     vec![piece(format!("{what} "), Role::Strong), piece(needle, Role::Text)]
@@ -200,6 +209,7 @@ pub(super) fn notice(painter: &mut Painter<'_>, area: Rect) {
         Prompt::Search(_) => format!(" search {of} "),
         Prompt::Find if app.calls.column == Column::Envelope => " find in the envelope ".to_owned(),
         Prompt::Find => " find in the receipt ".to_owned(),
+        Prompt::FilterCalls => " list calls with ".to_owned(),
     };
     let label = [piece(label, Role::Faint), painter.prompt()];
     let is_masked = is_secret && matches!(prompt, Prompt::Line(_));
@@ -248,7 +258,13 @@ fn news(painter: &mut Painter<'_>) -> Vec<Piece> {
             let hint = hint.into_iter().filter(|_| !is_here);
             [piece(text, Role::Waiting)].into_iter().chain(hint).chain([cmd]).collect()
         }
-        (None, None) => app.hint(),
+        (None, None) => {
+            let hint = app.hint();
+            if let Some(over) = app.opened.checked_add(HINTED).ok().filter(|_| !hint.is_empty()) {
+                painter.wake_at(over);
+            }
+            hint
+        }
     }
 }
 

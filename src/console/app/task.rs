@@ -45,7 +45,7 @@ impl App {
             Action::Rerun => self.effects.push(rerun(&task)),
             Action::Release => self.effects.push(Effect::Ask(Request::Release { task: id })),
             Action::Fit => self.effects.extend(self.fit_call(&task)),
-            Action::Dismiss => self.effects.push(Effect::Ask(Request::Dismiss { task: id })),
+            Action::Dismiss => self.clear(vec![id]),
             Action::CopyId => {
                 self.say(format!("copied {id}"));
                 self.effects.push(Effect::Copy(id.to_string()));
@@ -71,6 +71,21 @@ impl App {
         self.thaw();
         if takes_input {
             self.mode = Mode::Input(task.id.clone());
+        }
+    }
+
+    /// Types into a task that was started here, once it takes input and unless the person has gone on to something else.
+    pub(super) fn enter_started(&mut self) {
+        let Some(task) = self.to_enter.as_ref().and_then(|id| self.view.task(id)).cloned() else { return };
+        if task.status == TaskStatus::Queued {
+            return;
+        }
+        self.to_enter = None;
+        self.own.retain(|id| self.view.task(id).is_some());
+        let is_listed = matches!(self.screen, Screen::Tasks | Screen::Focus);
+        let is_free = self.layers.is_empty() && matches!(self.mode, Mode::Observe) && is_listed;
+        if is_free && takes_input(&task) && self.list.selected.as_ref() == Some(&task.id) {
+            self.enter(&task);
         }
     }
 

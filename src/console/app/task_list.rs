@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use jiff::SignedDuration;
 use ratatui::layout::Rect;
 use strum::VariantArray as _;
 
@@ -9,8 +10,9 @@ use crate::envelope::{Actor, TaskId};
 use crate::link::Request;
 use crate::runtime::{TaskStatus, TaskView};
 
+use super::chooser::{Choice, Chooser, Item, Kind};
 use super::task_words::{short_command, why};
-use super::{App, Layout, Painter, Screen, alias, columns, command, cut_top, moved};
+use super::{App, Layer, Layout, Painter, Screen, alias, columns, command, cut_top, moved};
 use crate::console::keys::{Action, Context};
 use crate::console::msg::Effect;
 use crate::console::text::{Piece, column, piece, right};
@@ -19,6 +21,8 @@ use crate::console::theme::Role;
 const STATE: usize = 13;
 const LEAST_NOTE: usize = 8;
 const LEAST_WHY: usize = 12;
+/// For so long clearing tasks can be undone.
+const UNDONE: SignedDuration = SignedDuration::from_secs(10);
 
 /// What the list of tasks shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
@@ -49,6 +53,15 @@ impl Filter {
         self.into()
     }
 
+    /// Returns the letter it is chosen by.
+    pub fn letter(self) -> char {
+        match self {
+            Self::Agents => 'g',
+            Self::Scripts => 's',
+            other => other.word().chars().next().unwrap_or(' '),
+        }
+    }
+
     /// Tells whether a task is shown.
     pub fn holds(self, task: &TaskView) -> bool {
         match self {
@@ -75,12 +88,17 @@ impl App {
         tasks
     }
 
-    /// Changes to the next filter that matches anything.
-    pub(crate) fn next_filter(&mut self) {
-        let (all, at) = (Filter::VARIANTS, self.list.filter as usize);
-        let others = all.iter().cycle().skip(at + 1).take(all.len() - 1);
-        let holds = |filter: &&Filter| self.view.snapshot.tasks.iter().any(|task| filter.holds(task));
-        self.set_filter(others.copied().find(|filter| holds(&filter)).unwrap_or_default());
+    /// Opens the filters, each with its letter and how many tasks it holds for.
+    pub(super) fn open_filters(&mut self) {
+        let items = Filter::VARIANTS.iter().map(|filter| {
+            let count = self.view.snapshot.tasks.iter().filter(|task| filter.holds(task)).count();
+            let about = if count == 1 { "1 task".to_owned() } else { format!("{count} tasks") };
+            let key = filter.letter().to_string();
+            Item { key, ..Item::new(filter.word(), about, Choice::Filter(*filter)) }
+        });
+        let mut chooser = Chooser::new(Kind::Filters, items.collect());
+        chooser.select(&Choice::Filter(self.list.filter));
+        self.open(Layer::List(Box::new(chooser)));
     }
 
     /// Sets the filter; unless the selected task matches it, the first one that does is selected.
@@ -127,11 +145,37 @@ impl App {
         id.into_iter().for_each(|id| self.select(id));
     }
 
+    /// Clears all finished tasks; for a while that can be undone.
     pub(super) fn clear_finished(&mut self) {
         let ended = self.view.snapshot.tasks.iter().filter(|task| task.status.is_terminal());
         let ended: Vec<TaskId> = ended.map(|task| task.id.clone()).collect();
-        self.say(format!("{} finished taken off the list; the record keeps them", ended.len()));
-        self.effects.extend(ended.into_iter().map(|task| Effect::Ask(Request::Dismiss { task })));
+        self.clear(ended);
+    }
+
+    /// Takes finished tasks off the list; the runtime hears of it once it is not undone any more.
+    pub(super) fn clear(&mut self, tasks: Vec<TaskId>) {
+        self.clear_now();
+        let key = self.setup.keymap.key(self.view_context(), Action::Undo).unwrap_or_default();
+        let count = tasks.len();
+        let what = if count == 1 { "finished task" } else { "finished tasks" };
+        self.say(format!("{count} {what} cleared, still on record; {key} brings them back for 10 s"));
+        self.view.cleared.extend(tasks);
+        self.clear_at = self.now.checked_add(UNDONE).ok();
+        self.follow();
+    }
+
+    /// Brings back what was cleared.
+    pub(super) fn undo(&mut self) {
+        self.clear_at = None;
+        let count = std::mem::take(&mut self.view.cleared).len();
+        self.say(format!("{count} brought back"));
+    }
+
+    /// Clears what waits for it.
+    pub(super) fn clear_now(&mut self) {
+        self.clear_at = None;
+        let tasks = std::mem::take(&mut self.view.cleared);
+        self.effects.extend(tasks.into_iter().map(|task| Effect::Ask(Request::Dismiss { task })));
     }
 }
 
@@ -142,9 +186,12 @@ pub(super) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
     let (head, _) = cut_top(layout.list, 1);
     let is_narrow = layout.item_rows > 1;
     if is_narrow {
-        let filter = filtered(painter);
+        let filter = filtered(painter, layout);
         if filter.is_empty() {
-            painter.row(head, 0, &[piece(narrow_head(painter, layout), Role::Faint)]);
+            let shown = position(painter, layout).map_or_else(String::new, |range| format!("   {range}"));
+            painter.row(head, 0, &[piece(format!("   TASK STATE{shown}"), Role::Faint)]);
+            let inside = Rect { width: head.width.saturating_sub(1), ..head };
+            painter.row_right(inside, 0, &[piece("AGE", Role::Faint)]);
         }
         painter.row_from(head, (3, 0), &filter);
     } else {
@@ -152,7 +199,10 @@ pub(super) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
         let times = format!("{}{}", right(ran, 7), right(quiet, 7));
         let names = format!("   TASK  {} BY  {times}   CPU", column("STATE", STATE, ""));
         let x = painter.row(head, 0, &[piece(names, Role::Faint)]);
-        let filter = filtered(painter);
+        let filter = match (filtered(painter, layout), position(painter, layout)) {
+            (filter, Some(range)) if filter.is_empty() => vec![piece(format!("{range} "), Role::Faint)],
+            (filter, _) => filter,
+        };
         // Where there is little room, what the commands are is plain from themselves.
         let last = [piece("  COMMAND", Role::Faint)];
         if columns(&filter) + columns(&last) + x < head.width {
@@ -178,29 +228,28 @@ pub(super) fn draw(painter: &mut Painter<'_>, layout: &Layout) {
 }
 
 /// Which tasks are listed, unless that is all of them, and how to see all.
-fn filtered(painter: &Painter<'_>) -> Vec<Piece> {
+fn filtered(painter: &Painter<'_>, layout: &Layout) -> Vec<Piece> {
     let app = painter.app;
     let filter = app.list.filter;
     if filter == Filter::All {
         return Vec::new();
     }
     let listed = app.view.snapshot.tasks.iter().filter(|task| filter.holds(task)).count();
+    let range = position(painter, layout).map_or_else(String::new, |range| format!("  {range}"));
     let key = app.setup.keymap.key(Context::Tasks, Action::Back).unwrap_or_default();
     vec![
         piece(filter.word(), Role::Strong),
-        piece(format!("  {listed} of {}  ", app.view.snapshot.tasks.len()), Role::Text),
+        piece(format!("  {listed} of {}{range}  ", app.view.snapshot.tasks.len()), Role::Text),
         piece(key, Role::Key),
         piece(" all ", Role::Faint),
     ]
 }
 
-fn narrow_head(painter: &Painter<'_>, layout: &Layout) -> String {
-    let count = painter.app.tasks().len();
-    let (from, to) = (painter.app.list.top, painter.app.list.top + layout.list_items());
-    if count <= layout.list_items() {
-        return "   TASK STATE".to_owned();
-    }
-    format!("   TASK STATE   {}-{} of {count}", from + 1, to.min(count))
+/// Which of the tasks are in sight, where that is not all of them.
+fn position(painter: &Painter<'_>, layout: &Layout) -> Option<String> {
+    let (count, shown) = (painter.app.tasks().len(), layout.list_items());
+    let from = painter.app.list.top;
+    (count > shown).then(|| format!("{}-{} of {count}", from + 1, (from + shown).min(count)))
 }
 
 fn mark(painter: &Painter<'_>, is_selected: bool) -> Piece {

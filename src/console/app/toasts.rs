@@ -8,7 +8,6 @@ use ratatui::layout::Rect;
 use crate::envelope::mask;
 
 use super::{Layout, Painter};
-use crate::console::keys::Action;
 use crate::console::text;
 use crate::console::theme::Role;
 
@@ -16,7 +15,6 @@ const MOST: usize = 3;
 /// Messages in the list of past ones.
 const MOST_SAID: usize = 200;
 const SHOWN: SignedDuration = SignedDuration::from_secs(4);
-const OFFERED: SignedDuration = SignedDuration::from_secs(10);
 
 /// One message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,8 +27,6 @@ pub struct Toast {
     pub is_error: bool,
     /// The call concerned.
     pub call: Option<u64>,
-    /// The file it tells of.
-    pub path: Option<String>,
     until: Option<Timestamp>,
 }
 
@@ -48,22 +44,6 @@ impl Toasts {
         self.push(Toast { call, until: now.checked_add(SHOWN).ok(), ..self.toast(text) });
     }
 
-    /// Adds a message about a file, which stays longer: its path can be taken meanwhile.
-    pub fn offer(&mut self, text: impl Into<String>, path: String, now: Timestamp) {
-        self.shown.iter_mut().for_each(|toast| toast.path = None);
-        self.push(Toast { path: Some(path), until: now.checked_add(OFFERED).ok(), ..self.toast(text) });
-    }
-
-    /// Tells whether the path of a file is offered.
-    pub fn has_path(&self) -> bool {
-        self.shown.iter().any(|toast| toast.path.is_some())
-    }
-
-    /// Takes the path offered, once.
-    pub fn take_path(&mut self) -> Option<String> {
-        self.shown.iter_mut().find_map(|toast| toast.path.take())
-    }
-
     /// Adds an error, which stays.
     pub fn fail(&mut self, text: impl Into<String>, call: Option<u64>) {
         self.push(Toast { is_error: true, call, ..self.toast(text) });
@@ -71,7 +51,7 @@ impl Toasts {
 
     fn toast(&self, text: impl Into<String>) -> Toast {
         let text = mask(&text.into()).into_owned();
-        Toast { at: self.now, text, is_error: false, call: None, path: None, until: None }
+        Toast { at: self.now, text, is_error: false, call: None, until: None }
     }
 
     fn push(&mut self, toast: Toast) {
@@ -140,18 +120,16 @@ pub(super) fn toasts(painter: &mut Painter<'_>, layout: &Layout) {
     }
     let [done, failed] = [painter.glyphs().states[4], painter.glyphs().states[5]];
     let dots = painter.glyphs().cut;
-    let from = stage.height.saturating_sub(u16::try_from(toasts.len()).unwrap_or(u16::MAX));
+    let count = u16::try_from(toasts.len()).unwrap_or(u16::MAX);
+    let below = stage.height.saturating_sub(count);
+    // A row that somebody types in, or a program works on, is never covered.
+    let is_used = painter.cursor_row(layout).is_some_and(|row| row >= stage.y + below);
+    let from = if is_used { stage.height.min(1) } else { below };
     for (y, toast) in (from..stage.height).zip(toasts) {
         let call = toast.call.map(|seq| format!("  call {}", text::count(seq))).unwrap_or_default();
-        let copy =
-            [Action::CopyId, Action::CopyText].map(|action| app.setup.keymap.key(app.context(), action));
-        let copy = toast.path.as_ref().and_then(|_| copy.into_iter().flatten().next());
-        let keep = match copy {
-            Some(key) => format!("  {key} copies the path"),
-            None => if toast.is_error { "  Esc" } else { "" }.to_owned(),
-        };
+        let keep = if toast.is_error { "  Esc" } else { "" };
         let glyph = if toast.is_error { failed } else { done };
-        let tail = text::width(&call) + text::width(&keep) + 5;
+        let tail = text::width(&call) + text::width(keep) + 5;
         let shown = text::cut(&toast.text, usize::from(stage.width).saturating_sub(tail), dots);
         let whole = format!(" {glyph} {shown}{call}{keep} ");
         let style = painter.style(Role::Mode);

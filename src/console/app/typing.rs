@@ -9,10 +9,11 @@ use crate::envelope::TaskId;
 use crate::facts::Need;
 use crate::link::Request;
 use crate::runtime::{Input, TaskView};
-use crate::terminal::{Key, KeyPress};
+use crate::terminal::{Key, KeyPress, Size};
 
 use super::approval::card::Writing;
-use super::{App, Layer, Mode, Prompt, takes_input};
+use super::program::program_file;
+use super::{App, Layer, Layout, Mode, Prompt, takes_input};
 use crate::console::keys::{Action, Context};
 use crate::console::msg::Effect;
 
@@ -129,6 +130,14 @@ impl App {
     fn prompt_key(&mut self, prompt: Prompt, key: KeyPress, action: Option<Action>) {
         let has_history = matches!(prompt, Prompt::Line(_) | Prompt::Start);
         match (action, prompt) {
+            (Some(Action::Leave), Prompt::Search(_)) => {
+                self.observe();
+                self.thaw();
+            }
+            (Some(Action::Leave), Prompt::FilterCalls) => {
+                self.calls.filter.clear();
+                self.observe();
+            }
             (Some(Action::Leave), _) => self.observe(),
             (Some(Action::Raw), Prompt::Line(task)) => self.mode = Mode::Input(task),
             (Some(Action::Newline), Prompt::Line(_)) => self.edit(InputRequest::InsertChar('\n')),
@@ -145,6 +154,15 @@ impl App {
             (Some(Action::Run), Prompt::Start) => self.run_command(),
             (Some(Action::Find), Prompt::Search(task)) => self.find(task),
             (Some(Action::Find), Prompt::Find) => self.start_finding(),
+            (Some(Action::Find), Prompt::FilterCalls) => self.observe(),
+            (_, Prompt::FilterCalls) => {
+                self.edit_key(key);
+                self.filter_calls();
+            }
+            (_, Prompt::Search(_)) => {
+                self.edit_key(key);
+                self.find_as_written();
+            }
             _ if has_history => self.edit_or_call_back(key),
             _ => self.edit_key(key),
         }
@@ -174,9 +192,16 @@ impl App {
     fn run_command(&mut self) {
         let written = self.take_written();
         let cmd = written.trim();
-        if !cmd.is_empty() {
-            self.history.keep(cmd);
-            self.effects.push(start_of(cmd));
+        if cmd.is_empty() {
+            return;
+        }
+        self.history.keep(cmd);
+        match program_file(cmd) {
+            Some(file) => self.run_program(file),
+            None => {
+                self.enters_next = true;
+                self.effects.push(start_of(cmd, Some(Layout::alone(self))));
+            }
         }
     }
 
@@ -211,6 +236,14 @@ impl App {
             self.edit(InputRequest::InsertChar(c));
         }
         self.filter_list();
+        self.filter_calls();
+    }
+
+    /// Lists the calls that hold what is written; the newest of them is shown.
+    fn filter_calls(&mut self) {
+        let Mode::Write(Prompt::FilterCalls, editor) = &self.mode else { return };
+        self.calls.filter = editor.value().to_owned();
+        self.calls.selected = None;
     }
 
     /// Up and down call back lines written before, where they are not to be hidden.
@@ -284,9 +317,13 @@ pub(crate) fn line_to(task: &TaskView, text: &str) -> Effect {
     Effect::call("TaskInput", json!({"task_id": task.id, "input": text}))
 }
 
-/// Starts a command as the person does: on a terminal, and a task at once.
-pub(crate) fn start_of(cmd: &str) -> Effect {
-    let input = json!({"cmd": cmd, "tty": true, "yield_time_ms": 0});
+/// Starts a command as the person does: on a terminal, of the size of the pane it will have, and a task at once.
+pub(crate) fn start_of(cmd: &str, size: Option<Size>) -> Effect {
+    let mut input = json!({"cmd": cmd, "tty": true, "yield_time_ms": 0});
+    if let Some(size) = size {
+        input["cols"] = size.cols().into();
+        input["rows"] = size.rows().into();
+    }
     Effect::call("ExecCommand", input)
 }
 

@@ -65,7 +65,7 @@ impl App {
             Msg::Refused(task, reason) => self.refused(&task, &reason),
             Msg::Record(record) => self.view.keep_record(record),
             Msg::Page(task, page) => self.page(task, page),
-            Msg::Found(task, query, line) => self.found(task, &query, line),
+            Msg::Found(task, query, line, counted) => self.found(task, &query, line, counted),
             Msg::Prompt { task, line, forward } => self.show_prompt(task, line, forward),
             Msg::LastOutput(text, is_marked) => self.copy_output(text, is_marked),
             Msg::Copied(what, ways) => self.copied(&what, &ways),
@@ -84,6 +84,10 @@ impl App {
     pub(crate) fn tick(&mut self, now: Timestamp) {
         self.now = now;
         self.toasts.tick(now);
+        if self.clear_at.is_some_and(|at| at <= now) {
+            self.clear_now();
+            self.is_dirty = true;
+        }
         // Where nothing may move by itself, a message stays until the next key.
         self.is_dirty |= self.setup.ui.motion && self.toasts.expire(now);
     }
@@ -185,6 +189,12 @@ impl App {
         } else if answer.tool != "TaskInput" {
             self.toasts.say(text, Some(answer.seq), self.now);
         }
+        if let Some(task) = answer.started.as_ref().filter(|_| std::mem::take(&mut self.enters_next)) {
+            self.own.insert(task.clone());
+            self.to_enter = Some(task.clone());
+        } else if answer.is_error {
+            self.enters_next = false;
+        }
         // Whoever types into another task meanwhile stays with that one.
         if let Some(task) = answer.started.filter(|_| self.typing_into().is_none()) {
             if self.view.task(&task).is_some() {
@@ -209,9 +219,6 @@ impl App {
     }
 
     pub(super) fn act_in_view(&mut self, action: Action) {
-        if matches!(action, Action::CopyId | Action::CopyText) && self.copy_path() {
-            return;
-        }
         match action {
             action if self.replay.is_some() && self.act_on_replay(action) => {}
             Action::Up | Action::Down | Action::PageUp | Action::PageDown | Action::First | Action::Last => {
@@ -232,10 +239,8 @@ impl App {
             Action::ShowMetrics => self.show(Screen::Metrics),
             Action::Timeline => self.is_overall = !self.is_overall,
             Action::ClearFinished => self.clear_finished(),
-            Action::Filter => {
-                self.thaw();
-                self.next_filter();
-            }
+            Action::Undo => self.undo(),
+            Action::Filter => self.open_filters(),
             Action::WidenList => self.resize_list(1),
             Action::NarrowList => self.resize_list(-1),
             Action::Zoom => self.is_zoomed = !self.is_zoomed,
@@ -295,6 +300,9 @@ impl App {
             return;
         }
         if std::mem::take(&mut self.in_pane) {
+            return;
+        }
+        if self.screen == Screen::Receipts && !std::mem::take(&mut self.calls.filter).is_empty() {
             return;
         }
         if self.screen == Screen::Tasks && self.list.filter != Filter::All {

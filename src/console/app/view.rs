@@ -2,7 +2,7 @@
 //! person; a console for several runtimes would have several.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -31,6 +31,8 @@ pub struct View {
     pub asked: BTreeMap<u64, bool>,
     /// What its tasks use.
     pub usage: Usages,
+    /// Finished tasks that are about to be cleared: no list has them any more.
+    pub cleared: BTreeSet<TaskId>,
     /// It went away.
     pub is_lost: bool,
 }
@@ -44,6 +46,7 @@ impl View {
             records: BTreeMap::new(),
             asked: BTreeMap::new(),
             usage: Usages::default(),
+            cleared: BTreeSet::new(),
             is_lost: false,
         }
     }
@@ -65,7 +68,8 @@ impl View {
 
     /// Returns all tasks in the order of the list: live ones first, newest first.
     pub fn all_tasks(&self) -> Vec<&Arc<TaskView>> {
-        let mut tasks: Vec<_> = self.snapshot.tasks.iter().collect();
+        let kept = |task: &&Arc<TaskView>| !self.cleared.contains(&task.id);
+        let mut tasks: Vec<_> = self.snapshot.tasks.iter().filter(kept).collect();
         tasks.sort_by_key(|task| (task.status.is_terminal(), Reverse(task.number)));
         tasks
     }

@@ -201,10 +201,8 @@ impl Driver {
         }
         if self.times.wake.take_if(|at| *at <= now).is_some() {
             self.app.touch();
-            if self.app.replay.is_some() {
-                let effects = self.app.update(Msg::Tick(self.clock.now().wall));
-                return self.carry_out(effects);
-            }
+            let effects = self.app.update(Msg::Tick(self.clock.now().wall));
+            return self.carry_out(effects);
         }
         if self.times.reload.take_if(|at| *at <= now).is_some() {
             let effects = self.reload();
@@ -261,6 +259,7 @@ impl Driver {
         for effect in effects {
             match effect {
                 Effect::Rerun { task, input } => self.effects.rerun(task, input),
+                Effect::RunProgram(file) => self.run_program(&file),
                 Effect::Ask(request) => {
                     if let Some(refused) = self.effects.ask(request) {
                         // What follows from a refusal is a message on screen, nothing to carry out.

@@ -115,6 +115,11 @@ impl Effects {
         });
     }
 
+    /// Does something beside the loop.
+    pub(in crate::console) fn spawn(&mut self, job: impl Future<Output = Option<Msg>> + Send + 'static) {
+        self.running.spawn(job);
+    }
+
     /// Reads a page of a task's log.
     pub(in crate::console) fn page(&mut self, task: Arc<TaskView>, anchor: Anchor, size: Size) {
         self.running.spawn_blocking(move || match pages::read(&task, anchor, size) {
@@ -150,9 +155,9 @@ impl Effects {
     /// Searches a task's log.
     pub(in crate::console) fn search(&mut self, task: Arc<TaskView>, query: Query) {
         self.running.spawn_blocking(move || match pages::search(&task, &query) {
-            Ok(line) => Some(Msg::Found(task.id.clone(), query, line)),
+            Ok((line, counted)) => Some(Msg::Found(task.id.clone(), query, line, counted)),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                Some(Msg::Found(task.id.clone(), query, None))
+                Some(Msg::Found(task.id.clone(), query, None, None))
             }
             Err(error) => Some(Msg::Failed(format!("search the log of the task: {error}"))),
         });

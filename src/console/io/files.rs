@@ -68,7 +68,8 @@ impl Made {
 /// Keeps a file and tells what came of it.
 pub(in crate::console) fn told(folder: Option<&Path>, file: &FileName, text: io::Result<String>) -> Msg {
     let Some(folder) = folder else { return Msg::Failed("there is no folder to write into".to_owned()) };
-    match text.and_then(|text| keep(folder, file, &text)) {
+    let made = if folder.is_dir() { Ok(()) } else { files::create_folder(folder) };
+    match made.and(text).and_then(|text| keep(folder, file, &text)) {
         Ok(name) => Msg::FileWritten { folder: folder.display().to_string(), name },
         Err(error) => Msg::Failed(format!("write {} in {}: {error}", file.attempt(0), folder.display())),
     }

@@ -12,6 +12,7 @@ pub(super) mod keyboard;
 mod notices;
 pub(super) mod pages;
 pub(super) mod plain;
+mod programs;
 pub(super) mod settings;
 pub(super) mod signals;
 mod stdin;

@@ -19,6 +19,8 @@ use crate::console::plain::{Purpose, Reading};
 
 /// The longest logs that are read for this, all of an answer together.
 const MOST_SEEN: u64 = 4 << 20;
+/// The longest logs whose matches are counted.
+const MOST_COUNTED: u64 = 16 << 20;
 /// Bytes of an output read aloud at once.
 const MOST_READ: u64 = 256 << 10;
 /// Bytes copied of an output at most.
@@ -47,9 +49,17 @@ pub(in crate::console) fn read(task: &TaskView, anchor: Anchor, size: Size) -> i
 ///
 /// # Errors
 /// When the log cannot be read.
-pub(in crate::console) fn search(task: &TaskView, query: &Query) -> io::Result<Option<u64>> {
-    StoredLog::open(task)?.history().search(&query.needle, query.from, query.forward)
+pub(in crate::console) fn search(task: &TaskView, query: &Query) -> io::Result<Found> {
+    let log = StoredLog::open(task)?;
+    let history = log.history();
+    let line = history.search(&query.needle, query.from, query.forward)?;
+    let is_short = task.output.bytes <= MOST_COUNTED;
+    let counted = line.filter(|_| is_short).map(|line| history.count(&query.needle, line)).transpose()?;
+    Ok((line, counted))
 }
+
+/// The line of a match; which of the matching lines it is, and how many there are, where they were counted.
+type Found = (Option<u64>, Option<(u64, u64)>);
 
 /// Looks for a prompt that the shell of a task has marked. Blocking: as long as it takes to read the log.
 ///

@@ -115,6 +115,7 @@ actions! {
     Fit "fit" "Fit the task to its pane" "TaskInput resize"
     Dismiss "dismiss" "Take a finished task off the list" ""
     ClearFinished "clear" "Take all finished tasks off the list" ""
+    Undo "undo" "Bring back what was just cleared" ""
     Filter "filter" "List some tasks: by state, by who" ""
     Rename "name" "Give the task a name" ""
     Replay "replay" "Play the task again, from its log" "task export --as cast"

@@ -91,6 +91,13 @@ pub fn read(line: &str) -> Option<(Verb, &str)> {
     MENU.iter().find(is_meant).map(|entry| (entry.verb, rest.trim_start()))
 }
 
+/// Tells whether a line begins with the word of a command, not its number.
+#[must_use]
+pub fn is_word(line: &str) -> bool {
+    let word = line.split_whitespace().next().unwrap_or_default();
+    MENU.iter().any(|entry| word.eq_ignore_ascii_case(entry.word))
+}
+
 impl Verb {
     /// Tells whether it means something only where commands can still run: a recording refuses it.
     #[must_use]

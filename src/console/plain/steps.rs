@@ -37,6 +37,7 @@ impl Session {
                 vec![Effect::Hide(false), reply("left as it is")]
             }
             Step::Lines(step, written) => self.write_on(step, written, line, at),
+            step if self.is_command(&step, line) => self.command_within(step, line),
             step if line.trim() == LINES && self.takes_lines(&step) => {
                 self.step = Step::Lines(Box::new(step), String::new());
                 vec![reply(format!(
@@ -45,6 +46,36 @@ impl Session {
             }
             step => self.take(step, line, at),
         }
+    }
+
+    /// Tells whether a line is a command though something else was asked: behind a slash everywhere but for a secret,
+    /// and by its word where it is no answer.
+    fn is_command(&self, step: &Step, line: &str) -> bool {
+        let line = line.trim();
+        let is_hidden = match step {
+            Step::Line(task) => self.task(task).is_some_and(|task| wants_secret(task)),
+            Step::Question(dialog) => matches!(dialog.question.kind, QuestionKind::Text { masked: true }),
+            _ => false,
+        };
+        match line.strip_prefix('/') {
+            Some(command) => !is_hidden && line != LINES && menu::is_word(command),
+            None => match step {
+                Step::Stop(_) => menu::is_word(line) && line != "stop",
+                Step::Signal(_) | Step::Waits(_) | Step::Quit => menu::is_word(line),
+                _ => false,
+            },
+        }
+    }
+
+    /// Carries out a command in the middle of something else. What was asked is still asked, unless the command asks too.
+    fn command_within(&mut self, step: Step, line: &str) -> Vec<Effect> {
+        let command = line.trim();
+        let mut effects = self.choose(command.strip_prefix('/').unwrap_or(command));
+        if matches!(self.step, Step::Menu) {
+            self.step = step;
+            effects.push(reply("what was asked before is still open"));
+        }
+        effects
     }
 
     /// Takes what was written for what was asked: a line, or several at once.
@@ -59,7 +90,7 @@ impl Session {
             Step::Held(word) => self.decide(word, line, at),
             Step::Rename(task) => vec![Effect::Do(rename_of(&task, line))],
             _ if line.trim() == BACK || line.trim().is_empty() => vec![reply("left as it is")],
-            Step::Start => vec![Effect::Do(start_of(line.trim()))],
+            Step::Start => vec![Effect::Do(start_of(line.trim(), None))],
             Step::Stop(task) => match line.trim() {
                 "s" | "stop" => vec![Effect::Do(stop_of(&task, false))],
                 "k" | "kill" => vec![Effect::Do(stop_of(&task, true))],
@@ -122,7 +153,7 @@ impl Session {
                 self.step = Step::Start;
                 vec![reply("write the command; an empty line starts none")]
             }
-            Verb::Start => vec![Effect::Do(start_of(rest))],
+            Verb::Start => vec![Effect::Do(start_of(rest, None))],
             Verb::Stop => self.with_task(rest, |task| !task.status.is_terminal(), Self::ask_to_stop),
             Verb::Signal => self.signal(rest),
             Verb::Rename => self.rename(rest),

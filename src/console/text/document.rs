@@ -233,6 +233,12 @@ enum Fate {
 
 /// Tells for each line of the layout what became of the field on it; brackets have none.
 fn tell_fates(fates: &mut Vec<Option<Fate>>, value: &Value, whole: Option<&Value>) {
+    tell_fate(fates, value, whole);
+    let below = value.as_str().map_or(0, super::json::lines_below);
+    fates.extend(std::iter::repeat_n(None, below));
+}
+
+fn tell_fate(fates: &mut Vec<Option<Fate>>, value: &Value, whole: Option<&Value>) {
     match value {
         Value::Object(fields) if !fields.is_empty() => {
             fates.push(None);
@@ -313,11 +319,33 @@ mod tests {
 
     #[test]
     fn json_is_laid_out_as_serde_lays_it_out() {
-        let value = serde_json::json!({"a":[1,true,null,"x\ny"],"b":{},"c":[],"d":{"e":"\u{202e}"}});
+        let value = serde_json::json!({"a":[1,true,null,"x\n"],"b":{},"c":[],"d":{"e":"\u{202e}"}});
         let mut document = Document::json(&value);
         document.wrap(200);
         let expected = serde_json::to_string_pretty(&value).expect("json").replace('\u{202e}', "⟨U+202E⟩");
         assert_eq!(shown(&document).join("\n"), expected);
+    }
+
+    #[test]
+    fn a_text_of_several_lines_is_read_line_by_line() {
+        let value = serde_json::json!({"a": {"b": "x\n  y\n", "c": "x\n\ny"}, "d": 1});
+        let mut document = Document::json(&value);
+        document.wrap(40);
+        let lines = [
+            "{",
+            "  \"a\": {",
+            "    \"b\": |",
+            "      x",
+            "        y",
+            "    \"c\": |-",
+            "      x",
+            "      ",
+            "      y",
+            "  },",
+            "  \"d\": 1",
+            "}",
+        ];
+        assert_eq!(shown(&document), lines);
     }
 
     #[test]

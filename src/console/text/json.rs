@@ -41,7 +41,17 @@ impl Layout {
                 let items: Vec<_> = items.iter().map(|value| (None, value)).collect();
                 self.write_group(&items, depth, ["[", "]"]);
             }
-            Value::String(text) => self.push(quoted(text), Role::Text),
+            Value::String(text) => match unfolded(text) {
+                Some(lines) => {
+                    let mark = if text.ends_with('\n') { "|" } else { "|-" };
+                    self.push(mark.to_owned(), Role::Faint);
+                    self.lines.extend(lines.map(|line| {
+                        let line = visible::in_text(line).into_owned();
+                        vec![piece(" ".repeat((depth + 1) * 2), Role::Text), piece(line, Role::Text)]
+                    }));
+                }
+                None => self.push(quoted(text), Role::Text),
+            },
             Value::Null => self.push("null".to_owned(), Role::Faint),
             Value::Object(_) => self.push("{}".to_owned(), Role::Faint),
             Value::Array(_) => self.push("[]".to_owned(), Role::Faint),
@@ -59,7 +69,7 @@ impl Layout {
                 self.push(": ".to_owned(), Role::Faint);
             }
             self.write(value, depth + 1);
-            if at + 1 < items.len() {
+            if at + 1 < items.len() && !matches!(value, Value::String(text) if unfolded(text).is_some()) {
                 self.push(",".to_owned(), Role::Faint);
             }
         }
@@ -92,6 +102,24 @@ impl Group {
         line.push(piece(format!("  {}", self.holds), Role::Faint));
         line
     }
+}
+
+/// Returns the lines of a text that has several: it is read as it was printed, not as a wall of `\n`.
+fn unfolded(text: &str) -> Option<impl Iterator<Item = &str>> {
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    text.contains('\n').then(|| text.split('\n'))
+}
+
+/// Returns how many lines a text takes below the one of its key.
+pub(in crate::console) fn lines_below(text: &str) -> usize {
+    unfolded(text).map_or(0, Iterator::count)
+}
+
+/// Returns a value as it is shown, a line a line.
+#[must_use]
+pub(in crate::console) fn text(value: &Value) -> String {
+    let line = |line: Vec<Piece>| line.into_iter().map(|part| part.text).collect::<String>();
+    Layout::of(value).lines.into_iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 fn quoted(text: &str) -> String {

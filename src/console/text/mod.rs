@@ -4,7 +4,7 @@ pub mod cell;
 pub mod diff;
 pub mod document;
 pub mod finding;
-mod json;
+pub(crate) mod json;
 pub mod visible;
 
 use jiff::Timestamp;

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use memchr::memmem::Finder;
+use regex::bytes::{Regex, RegexBuilder};
 
 use super::log::LogBytes;
 use super::{History, line_feeds};
@@ -24,7 +24,7 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
         if needle.is_empty() {
             return Ok(None);
         }
-        let needle = Needle { text: needle, raw: Finder::new(needle) };
+        let Some(needle) = Needle::smart(needle) else { return Ok(None) };
         if forward {
             self.search_forward(&needle, from_line)
         } else {
@@ -32,7 +32,27 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
         }
     }
 
-    fn search_forward(&self, needle: &Needle<'_>, from_line: u64) -> io::Result<Option<u64>> {
+    /// Returns how many lines hold `needle`, up to and with `line`, and in all.
+    ///
+    /// # Errors
+    /// When the log cannot be read.
+    pub fn count(&self, needle: &str, line: u64) -> io::Result<(u64, u64)> {
+        let Some(needle) = Needle::smart(needle) else { return Ok((0, 0)) };
+        let (mut from, mut first, mut before, mut all) = (0, 0, 0, 0);
+        while from < self.log.len() {
+            let to = self.line_end(from, (from + BLOCK).min(self.log.len()))?;
+            let lines = self.log.read_range(from..to)?;
+            for at in needle.holding(&lines) {
+                all += 1;
+                before += u64::from(first + at <= line);
+            }
+            first += line_feeds(&lines);
+            from = to;
+        }
+        Ok((before, all))
+    }
+
+    fn search_forward(&self, needle: &Needle, from_line: u64) -> io::Result<Option<u64>> {
         let Some(mut from) = self.start_of(from_line)? else { return Ok(None) };
         let mut line = from_line;
         let end = self.log.len();
@@ -48,7 +68,7 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
         Ok(None)
     }
 
-    fn search_backward(&self, needle: &Needle<'_>, from_line: u64) -> io::Result<Option<u64>> {
+    fn search_backward(&self, needle: &Needle, from_line: u64) -> io::Result<Option<u64>> {
         let (mut to, mut line) = match self.start_of(from_line.saturating_add(1))? {
             Some(start) => (start, from_line + 1),
             None => (self.log.len(), self.lines()),
@@ -100,27 +120,33 @@ impl<L: LogBytes + ?Sized> History<'_, L> {
     }
 }
 
-/// What is searched for.
-struct Needle<'a> {
-    text: &'a str,
-    raw: Finder<'a>,
-}
+/// What is searched for. Without a capital in it, it stands for both cases.
+struct Needle(Regex);
 
-impl Needle<'_> {
+impl Needle {
+    /// None when there is nothing to search for, or far too much.
+    fn smart(text: &str) -> Option<Self> {
+        let is_exact = text.chars().any(char::is_uppercase);
+        let regex = RegexBuilder::new(&regex::escape(text)).case_insensitive(!is_exact).build();
+        regex.ok().filter(|_| !text.is_empty()).map(Self)
+    }
+
     /// Returns how many lines there are before the first or the last one that holds it.
     fn lines_before(&self, lines: &[u8], first: bool) -> Option<u64> {
-        if !self.may_be_in(lines) {
-            return None;
-        }
-        let lines = lines.split_inclusive(|byte| *byte == b'\n').enumerate();
-        let mut holding = lines.filter(|(_, line)| self.is_in(line));
-        let found = if first { holding.next() } else { holding.last() };
-        found.map(|(at, _)| at as u64)
+        let mut holding = self.holding(lines);
+        if first { holding.next() } else { holding.last() }
+    }
+
+    /// Returns which of some lines hold it, counted from the first of them.
+    fn holding(&self, lines: &[u8]) -> impl Iterator<Item = u64> {
+        let lines = if self.may_be_in(lines) { lines } else { &[] };
+        let lines = lines.split_inclusive(|byte| *byte == b'\n').zip(0..);
+        lines.filter(|(line, _)| self.is_in(line)).map(|(_, at)| at)
     }
 
     /// Only bytes with escapes or backspaces can hold the text without holding its bytes.
     fn may_be_in(&self, bytes: &[u8]) -> bool {
-        memchr::memchr2(0x1b, 0x08, bytes).is_some() || self.raw.find(bytes).is_some()
+        memchr::memchr2(0x1b, 0x08, bytes).is_some() || self.0.is_match(bytes)
     }
 
     /// Tells whether the text of a line holds it.
@@ -130,6 +156,6 @@ impl Needle<'_> {
         }
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        clean(line, Origin::Pipe, Size::default()).contains(self.text)
+        self.0.is_match(clean(line, Origin::Pipe, Size::default()).as_bytes())
     }
 }

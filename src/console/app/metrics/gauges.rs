@@ -18,7 +18,7 @@ const NEAR: u64 = 90;
 /// Columns from which a task's row has all of its facts.
 const ROOMY: u16 = 110;
 /// Seconds of processor shown where there is little room.
-const SHORT_HISTORY: usize = 5;
+const STATE: usize = 13;
 const LONG_HISTORY: usize = 10;
 
 /// Returns the waits that are no tool's: as buckets where they are counted so, else exactly.
@@ -99,14 +99,15 @@ pub(crate) fn by_task(painter: &mut Painter<'_>, area: Rect) {
     }
     let app = painter.app;
     let is_roomy = area.width >= ROOMY;
-    let (spark, state) = if is_roomy { (LONG_HISTORY, 13) } else { (SHORT_HISTORY, 2) };
+    let spark = if is_roomy { LONG_HISTORY } else { 0 };
+    let state = STATE;
     let output = if is_roomy { "     OUTPUT" } else { "" };
     let time = if painter.is_still() { "TIME" } else { " AGE" };
     let heading = format!(
         " {}{}{}       MEM{output}     OUT/s      IN  PROCS   {time}  COMMAND",
         column("BY TASK", 8 + state, ""),
         column("CPU", spark, ""),
-        right("%", 5)
+        right(if is_roomy { "%" } else { "CPU %" }, 5)
     );
     painter.row(area, 0, &[piece(heading, Role::Faint)]);
     let body = cut_top(area, 1).1;
@@ -128,7 +129,7 @@ fn task_row(
 ) -> Vec<Piece> {
     let state = painter.state(task);
     let mark = painter.marker(is_selected);
-    let word = if is_roomy { format!("{} {}", state.glyph, state.word) } else { state.glyph.to_owned() };
+    let word = format!("{} {}", state.glyph, state.word);
     let ran = painter.ran(task);
     let glyphs = painter.glyphs();
     let used = painter.app.view.usage.of(&task.id).filter(|_| !task.status.is_terminal());

@@ -8,10 +8,12 @@ use serde_json::Value;
 
 use crate::runtime::{CallSummary, StreamLine, StreamView, TaskView};
 
+use super::rows::{CallRow, CallState, outcome, subject};
 use super::sheet::Sheet;
 use crate::console::app::find::found;
 use crate::console::app::view::View;
 use crate::console::app::{App, Column, Layout, Painter, Screen, Text, alias, cut_left, cut_top, who};
+use crate::console::keys::{Action, Context};
 use crate::console::text::{Piece, column, count, millis, piece, right, tokens, visible, wrapped};
 use crate::console::theme::Role;
 
@@ -147,10 +149,31 @@ fn list(painter: &mut Painter<'_>, layout: &Layout) {
     let (head, body) = (cut_top(layout.list, 1).0, layout.list_body());
     painter.row(head, 0, &[piece(heading(layout.list.width), Role::Faint)]);
     let at = app.call_at();
-    let calls = app.view.newest_calls().enumerate().skip(app.calls.top).take(layout.list_items());
+    let rows = app.call_rows();
+    painter.row_right(head, 0, &place(painter, rows.len(), layout.list_items()));
+    let calls = rows.iter().enumerate().skip(app.calls.top).take(layout.list_items());
     painter.list(body, calls, |painter, (place, call)| {
-        (row(painter, call, layout.list.width, place == at), place == at)
+        let row = row(painter, call, layout.list.width, place == at);
+        (painter.cut(&row, body.width.saturating_sub(1)), place == at)
     });
+}
+
+/// Which calls are listed, and which of them are in sight, where that is not all.
+fn place(painter: &Painter<'_>, count: usize, shown: usize) -> Vec<Piece> {
+    let calls = &painter.app.calls;
+    let range = (count > shown).then(|| {
+        let range = format!("{}-{} of {count} ", calls.top + 1, (calls.top + shown).min(count));
+        piece(range, Role::Faint)
+    });
+    let mut pieces = Vec::new();
+    if !calls.filter.is_empty() {
+        let key = painter.app.setup.keymap.key(Context::Receipts, Action::Back).unwrap_or_default();
+        let all = painter.app.view.snapshot.calls.len();
+        pieces.push(piece(format!("/{}", visible::one_line(&calls.filter)), Role::Strong));
+        pieces.push(piece(format!("  {count} of {all}  "), Role::Text));
+        pieces.extend([piece(key, Role::Key), piece(" all ", Role::Faint)]);
+    }
+    pieces.into_iter().chain(range).collect()
 }
 
 /// The widths of the columns after the call's mark: time, who, tool, task, and how long it took. A list
@@ -158,9 +181,9 @@ fn list(painter: &mut Painter<'_>, layout: &Layout) {
 fn widths(list: u16) -> [usize; 5] {
     match list {
         100.. => [10, 13, LONGEST_TOOL, 6, 10],
-        SUMMED_UP..100 => [10, SHORT_NAME, LONGEST_TOOL, 6, 10],
-        50..SUMMED_UP => [10, SHORT_NAME, LONGEST_TOOL, 5, TOOK],
-        _ => [0, SHORT_NAME, 13, 4, 0],
+        SUMMED_UP..100 => [9, SHORT_NAME, 13, 5, TOOK + 1],
+        50..SUMMED_UP => [0, SHORT_NAME, 13, 5, 0],
+        _ => [0, 0, 0, 5, 0],
     }
 }
 
@@ -169,17 +192,17 @@ fn heading(list: u16) -> String {
     let names = [("TIME", time), ("BY", by), ("TOOL", tool), ("TASK", task)];
     let names: String = names.iter().map(|(name, columns)| column(name, *columns, "")).collect();
     let took = if took > 0 { column(&right("TOOK", TOOK), took, "") } else { String::new() };
-    let summary = if list >= SUMMED_UP { "SUMMARY" } else { "" };
-    format!("{}   {names}{took}{summary}", right("CALL", 8))
+    format!("{}   {names}{took}COMMAND", right("CALL", 8))
 }
 
-fn row(painter: &Painter<'_>, call: &CallSummary, width: u16, is_selected: bool) -> Vec<Piece> {
-    let glyphs = painter.glyphs();
-    let (glyph, role) = match call.status.as_deref() {
-        None => (glyphs.states[1], Role::Running),
-        Some("success") => (glyphs.states[4], Role::Completed),
-        Some("abandoned") => (glyphs.states[3], Role::Cancelled),
-        Some(_) => (glyphs.states[5], Role::Failed),
+fn row(painter: &Painter<'_>, row: &CallRow<'_>, width: u16, is_selected: bool) -> Vec<Piece> {
+    let (glyphs, call) = (painter.glyphs(), row.call);
+    let (state, how) = outcome(&painter.app.view, call);
+    let (glyph, role) = match state {
+        CallState::Running => (glyphs.states[1], Role::Running),
+        CallState::Done => (glyphs.states[4], Role::Completed),
+        CallState::Stopped => (glyphs.states[3], Role::Cancelled),
+        CallState::Failed => (glyphs.states[5], Role::Failed),
     };
     let mark = painter.marker(is_selected);
     // The call that others are compared with has a sign before it.
@@ -194,16 +217,23 @@ fn row(painter: &Painter<'_>, call: &CallSummary, width: u16, is_selected: bool)
     let duration = right(&call.duration_ms.map(millis).unwrap_or_default(), TOOK);
     let cells = [
         (painter.time(call.at), time, Role::Faint),
-        (actor, by, Role::Text),
+        (if by > 0 { actor } else { String::new() }, by, Role::Text),
         (visible::one_line(&call.tool).into_owned(), tool, Role::Text),
         (alias_of(painter, call), task, Role::Text),
         (duration, took, Role::Faint),
     ];
     pieces.extend(cells.map(|(text, columns, role)| piece(column(&text, columns, glyphs.cut), role)));
-    if width >= SUMMED_UP {
-        let summary = standing(&painter.app.view, call).unwrap_or_else(|| call.summary.clone());
-        pieces.push(piece(visible::one_line(&summary), Role::Faint));
+    let is_narrow = width < SUMMED_UP;
+    // In a narrow list the mark says whether it failed, and the number how.
+    let how = if is_narrow { how.strip_prefix("exit ").unwrap_or_default().to_owned() } else { how };
+    if !how.is_empty() {
+        pieces.push(piece(format!("{how}  "), if state == CallState::Failed { role } else { Role::Faint }));
     }
+    let subject = standing(&painter.app.view, call)
+        .map(|standing| visible::one_line(&standing).into_owned())
+        .unwrap_or_else(|| subject(&painter.app.view, row, is_narrow));
+    let is_told = call.tool == "ExecCommand" && alias_of(painter, call).is_empty();
+    pieces.push(piece(subject, if is_told || call.tool != "ExecCommand" { Role::Faint } else { Role::Text }));
     pieces
 }
 

@@ -1,6 +1,7 @@
 //! The receipts screen: which call is shown, which column is read, and the texts to read.
 
 pub mod draw;
+pub mod rows;
 pub mod sheet;
 
 use std::sync::Arc;
@@ -48,6 +49,10 @@ pub struct Calls {
     pub sheet: Option<Sheet>,
     /// The room the texts are given, in characters of the envelope; all of it unless set.
     pub budget: Option<u64>,
+    /// A text that the calls listed hold; all are listed unless it is set.
+    pub filter: String,
+    /// The oldest of the polls whose row was unfolded.
+    pub unfolded: Option<u64>,
     /// The call that others are compared with.
     pub marked: Option<Arc<CallRecord>>,
     /// What is looked for in the text that is read.
@@ -73,7 +78,8 @@ impl App {
         if self.screen == Screen::Receipts {
             return match self.calls.selected {
                 Some(seq) => self.view.newest_calls().find(|call| call.seq == seq),
-                None => self.view.newest_calls().next(),
+                None if self.calls.filter.is_empty() => self.view.newest_calls().next(),
+                None => self.call_rows().first().map(|row| row.call),
             };
         }
         // Beside a task: what its agent was told last.
@@ -100,6 +106,13 @@ impl App {
 
     /// Folds or unfolds the current row of the envelope; in another column goes to the next column.
     pub(crate) fn fold(&mut self) {
+        if self.calls.column == Column::Calls {
+            let row = self.call_rows().get(self.call_at()).map(|row| (row.oldest, row.count));
+            if let Some((oldest, 2..)) = row {
+                self.calls.unfolded = Some(oldest);
+                return;
+            }
+        }
         if self.calls.column != Column::Envelope {
             return self.cycle_column(1);
         }
@@ -122,12 +135,15 @@ impl App {
     /// Gives the texts less or more room, or all.
     pub(crate) fn change_budget(&mut self, action: Action) {
         if self.can(action)
-            && let Some(sheet) = &self.calls.sheet
+            && let Some((sheet, record)) = self.calls.sheet.as_ref().zip(self.shown_record())
         {
             let whole = sheet.whole_chars;
             let now = self.calls.budget.unwrap_or(whole).min(whole);
             self.calls.budget = match action {
-                Action::LessRoom => Some(sheet::less(now)),
+                Action::LessRoom => match sheet::next_less(&record, now) {
+                    None => return self.say("it is as short as it gets"),
+                    less => less,
+                },
                 Action::MoreRoom => sheet::more(now, whole),
                 _ => None,
             };
@@ -150,10 +166,10 @@ impl App {
     }
 
     pub(crate) fn go_in_calls(&mut self, action: Action) {
-        let count = self.view.snapshot.calls.len();
+        let count = self.call_rows().len();
         let page = self.layout().list_items().max(1);
         let to = moved(self.call_at(), action, page, count.saturating_sub(1));
-        let seq = self.view.newest_calls().nth(to).map(|call| call.seq);
+        let seq = self.call_rows().get(to).map(|row| row.call.seq);
         self.calls.selected = if to == 0 { None } else { seq };
     }
 

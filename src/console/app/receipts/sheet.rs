@@ -13,6 +13,7 @@ use crate::tools::{self, Rendered, Source};
 
 use crate::console::app::{App, Column, Layout, Screen, Text};
 use crate::console::text::document::Marks;
+use crate::console::text::json::lines_below;
 use crate::console::text::{Document, Piece, count, piece, tokens};
 use crate::console::theme::{Glyphs, Role};
 
@@ -91,7 +92,7 @@ impl Sheet {
 /// Lays out the texts of a call.
 pub(crate) fn sheet(record: &CallRecord, budget: Option<u64>, glyphs: Glyphs) -> Sheet {
     let whole = Sent::of(record);
-    let shorter = budget.and_then(|budget| whole.within(budget));
+    let shorter = budget.and_then(|budget| whole.within(budget)).filter(|shorter| shorter.is_within(&whole));
     let (receipt, envelope, links) = match &shorter {
         None => (
             Document::plain(&whole.receipt),
@@ -124,6 +125,18 @@ pub(crate) fn sheet(record: &CallRecord, budget: Option<u64>, glyphs: Glyphs) ->
 pub(crate) fn less(chars: u64) -> u64 {
     let next = chars * 4 / 5;
     (next - next % grain(next)).max(LEAST)
+}
+
+/// The largest budget below one of so many characters that makes the texts shorter, if there is one.
+pub(crate) fn next_less(record: &CallRecord, chars: u64) -> Option<u64> {
+    let whole = Sent::of(record);
+    let shortens = |budget: &u64| whole.within(*budget).is_some_and(|shorter| shorter.is_within(&whole));
+    let mut budget = chars;
+    std::iter::from_fn(|| {
+        let next = less(budget);
+        (next < std::mem::replace(&mut budget, next)).then_some(next)
+    })
+    .find(shortens)
 }
 
 /// The next larger budget, none when it takes the whole.
@@ -163,6 +176,13 @@ impl Sent {
         let shorter = compact(&envelope, usize::try_from(budget).unwrap_or(usize::MAX));
         let Rendered { text, sources } = tools::render_with_sources(&shorter);
         Some(Self { receipt: text.into(), envelope: shorter.to_value(), sources })
+    }
+
+    /// Tells whether neither text is longer than it was: what says that something was left out takes room too.
+    fn is_within(&self, whole: &Self) -> bool {
+        let sizes = |sent: &Self| (chars(&sent.receipt), chars(&sent.envelope.to_string()));
+        let (now, before) = (sizes(self), sizes(whole));
+        now.0 <= before.0 && now.1 <= before.1
     }
 
     /// Lays both out with their sizes, and the envelope with a mark at each field.
@@ -289,7 +309,7 @@ fn lay_out(places: &mut BTreeMap<String, Range<usize>>, value: &Value, path: Str
         Value::Array(items) => items.iter().enumerate().map(|(at, i)| (format!("{path}/{at}"), i)).collect(),
         _ => Vec::new(),
     };
-    let brackets = usize::from(!inside.is_empty());
+    let brackets = usize::from(!inside.is_empty()) + value.as_str().map_or(0, lines_below);
     let after = inside.into_iter().fold(line + 1, |line, (path, value)| lay_out(places, value, path, line));
     places.insert(path, line..after + brackets);
     after + brackets
@@ -343,7 +363,7 @@ mod tests {
     fn told_of(envelope: &Value) -> Vec<String> {
         let read = Envelope::deserialize(envelope).expect("an envelope");
         let Rendered { text, sources } = tools::render_with_sources(&read);
-        let laid_out = serde_json::to_string_pretty(envelope).expect("json");
+        let laid_out = crate::console::text::json::text(envelope);
         let fields: Vec<&str> = laid_out.split('\n').map(|line| line.trim().trim_end_matches(',')).collect();
         let lines: Vec<&str> = text.split('\n').collect();
         let say = |link: &Link| {
@@ -363,7 +383,7 @@ mod tests {
             told("ExecCommand", &result),
             [
                 "\"exit_status\": 3 = Process exited with code 3",
-                "\"stdout_preview\": \"a\\n\\nstderr:\\n\" = stdout:|a||stderr:",
+                "\"stdout_preview\": | = stdout:|a||stderr:",
                 "\"stderr_preview\": \"b\\n\" = stderr:|b",
                 "{ = /x/stdout.log",
             ]
@@ -412,7 +432,7 @@ mod tests {
             "{ = [1] cat notes",
             "\"index\": 1 = [1] cat notes",
             "\"cmd\": \"cat notes\" = [1] cat notes",
-            "\"stdout_preview\": \"[2] no\\n\\n[2] nor this\\n\" = stdout:|[2] no||[2] nor this",
+            "\"stdout_preview\": | = stdout:|[2] no||[2] nor this",
             "{ = [2] python -i",
             "\"index\": 2 = [2] python -i",
             "\"cmd\": \"python -i\" = [2] python -i",

@@ -1,0 +1,66 @@
+//! Runs a program in the runtime that the console shows, as `pilothouse run` does from a shell.
+
+use std::path::PathBuf;
+
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::driver::Driver;
+use crate::config::{ExecPolicy, Faults, Loaded};
+use crate::console::msg::Msg;
+use crate::link::Scripts;
+use crate::prose::run::Request;
+
+/// Events that may wait; nobody reads them, the screen shows the program.
+const EVENTS: usize = 16;
+
+impl Driver {
+    /// Runs the program in a file; a refusal is told.
+    pub(in crate::console) fn run_program(&mut self, file: &str) {
+        let snapshot = &self.app.view.snapshot;
+        let (socket, workspace) = (snapshot.socket.clone(), snapshot.workspace.clone());
+        let config = self.source.options.config.clone();
+        let program = workspace.join(file);
+        self.effects.spawn(async move {
+            let exec = match config.map(|config| Loaded::read(&config, &workspace)).transpose() {
+                Ok(loaded) => loaded.map(|loaded| loaded.settings.programs.exec).unwrap_or_default(),
+                Err(Faults(faults)) => {
+                    let first = faults.first().map(ToString::to_string).unwrap_or_default();
+                    return Some(Msg::Failed(first));
+                }
+            };
+            run(socket, request(program, workspace, exec)).await.err().map(Msg::Failed)
+        });
+    }
+}
+
+/// What is asked for by a person who looks at it.
+fn request(program: PathBuf, cwd: PathBuf, exec: ExecPolicy) -> Request {
+    Request {
+        program,
+        cwd,
+        inputs: Vec::new(),
+        answers: None,
+        gates_from_answers: false,
+        agent_answers: false,
+        lazy: false,
+        resume: None,
+        has_operator: true,
+        exec,
+        strict: false,
+    }
+}
+
+/// Waits until the program has ended; how it ended is on screen.
+async fn run(socket: PathBuf, request: Request) -> Result<(), String> {
+    let mut scripts = Scripts::dial(&socket, request.cwd.clone()).await.map_err(|error| error.to_string())?;
+    let (events, mut received) = mpsc::channel(EVENTS);
+    let drain = async { while received.recv().await.is_some() {} };
+    let going = scripts.run_program(request, events, CancellationToken::new());
+    let (done, ()) = tokio::join!(going, drain);
+    match done {
+        Ok(Ok(_)) => Ok(()),
+        Ok(Err(refusal)) => Err(refusal.message),
+        Err(error) => Err(error.to_string()),
+    }
+}
