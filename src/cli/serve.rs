@@ -22,6 +22,8 @@ use crate::runtime::{Closing, Snapshot};
 
 /// How long a runtime that was stopped may take to close its connections.
 const HANG_UP: Duration = Duration::from_secs(8);
+/// Whoever connects for so short a time and calls nothing only looks: a status line does not keep a runtime alive.
+const LOOK: Duration = Duration::from_secs(2);
 
 /// Serves the workspace until nobody needs it, a signal comes or a console ends it.
 pub(super) async fn run(start: &Start, input: &ServeInput, form: Form) -> Result<ExitCode> {
@@ -72,32 +74,47 @@ async fn open(start: &Start, detached: bool) -> Result<Option<RuntimeServer>> {
     })
 }
 
-/// Waits until the runtime has been idle for `patience`.
+/// Waits until nobody has needed the runtime for `patience`: no task was live, nobody was connected for longer than
+/// [`LOOK`], and nobody called.
 async fn unneeded(
     mut clients: watch::Receiver<usize>,
     mut snapshot: watch::Receiver<Arc<Snapshot>>,
     patience: Duration,
 ) {
-    let mut since = None;
+    let (mut since, mut connected, mut called) = (None, None, None);
     loop {
-        let needed = is_needed(*clients.borrow_and_update(), &snapshot.borrow_and_update());
-        since = if needed { None } else { since.or_else(|| Some(Instant::now())) };
-        let over = async {
-            match since {
-                Some(since) => sleep_until(since + patience).await,
+        let now = Instant::now();
+        connected = (*clients.borrow_and_update() > 0).then(|| connected.unwrap_or(now));
+        let (is_live, last_call) = {
+            let snapshot = snapshot.borrow_and_update();
+            let is_live = snapshot.tasks.iter().any(|task| !task.status.is_terminal());
+            (is_live, snapshot.calls.last().map(|call| call.seq))
+        };
+        let has_called = std::mem::replace(&mut called, last_call) != last_call;
+        let stays = connected.is_some_and(|at| now >= at + LOOK);
+        since = match since {
+            _ if is_live || stays => None,
+            Some(since) if !has_called => Some(since),
+            _ => Some(now),
+        };
+        // Whoever has just come is not hung up on.
+        let end = since.filter(|_| connected.is_none()).map(|since| since + patience);
+        if end.is_some_and(|end| end <= now) {
+            return;
+        }
+        let look = connected.map(|at| at + LOOK).filter(|at| *at > now);
+        let wake = async {
+            match end.into_iter().chain(look).min() {
+                Some(at) => sleep_until(at).await,
                 None => std::future::pending().await,
             }
         };
         tokio::select! {
-            () = over => return,
+            () = wake => {}
             changed = clients.changed() => if changed.is_err() { return },
             changed = snapshot.changed() => if changed.is_err() { return },
         }
     }
-}
-
-fn is_needed(clients: usize, snapshot: &Snapshot) -> bool {
-    clients > 0 || snapshot.tasks.iter().any(|task| !task.status.is_terminal())
 }
 
 /// Ends the runtime that serves the workspace.
@@ -139,5 +156,31 @@ mod tests {
         }
         ended.await.expect("ends");
         assert_eq!(started.elapsed().as_secs(), 3_600);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_only_looks_keeps_no_runtime_alive_and_whoever_calls_or_stays_does() {
+        let clients = watch::Sender::new(0);
+        let snapshots = watch::Sender::new(Arc::new(Snapshot::default()));
+        let started = Instant::now();
+        let patience = Duration::from_secs(600);
+        let ended = tokio::spawn(unneeded(clients.subscribe(), snapshots.subscribe(), patience));
+        let look = async |seconds: u64| {
+            clients.send_replace(1);
+            sleep(Duration::from_secs(seconds)).await;
+            clients.send_replace(0);
+            sleep(Duration::from_secs(5)).await;
+        };
+        look(30).await;
+        let called = json!({"seq": 1, "at": "2026-01-01T00:00:00Z", "actor": "cli", "tool": "TaskList", "summary": ""});
+        let called = serde_json::from_value(called).expect("a call");
+        snapshots.send_modify(|old| {
+            *old = Arc::new(Snapshot { calls: vec![Arc::new(called)], ..Snapshot::default() })
+        });
+        while !ended.is_finished() {
+            look(1).await;
+        }
+        // 35 s after the start somebody called; a look of a second may be under way when the time is over.
+        assert!((635..645).contains(&started.elapsed().as_secs()), "{:?}", started.elapsed());
     }
 }

@@ -121,6 +121,8 @@ pub struct ConsoleSettings {
     /// A program and its arguments, run then once for each thing; its last argument and its environment say
     /// what is needed.
     pub notify: Vec<String>,
+    /// The terminal's window has a title: the workspace, and how much waits for you.
+    pub title: bool,
     /// What becomes of a runtime in the console when its terminal goes away: it ends with its tasks (`end`),
     /// or goes on without a console (`detach`).
     pub on_hangup: OnHangup,
@@ -199,6 +201,7 @@ impl Default for ConsoleSettings {
             glyphs: GlyphSet::Auto,
             bell: true,
             notify: Vec::new(),
+            title: true,
             on_hangup: OnHangup::End,
             exports: String::new(),
             hints: true,

@@ -206,6 +206,8 @@ pub enum Effect {
     Ask(Request),
     /// Get the person's attention: bell and notification.
     Ring(String),
+    /// Give the terminal's window this title, or the one it had.
+    Title(Option<String>),
     /// Run the person's program for one thing that waits.
     Notify(News),
     /// It waits no longer: the person's program for it is ended, or not started.

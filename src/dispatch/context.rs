@@ -11,7 +11,7 @@ use super::response::Failure;
 use crate::envelope::Actor;
 use crate::link::{Error, Scripts};
 use crate::paths::Places;
-use crate::runtime::Metrics;
+use crate::runtime::{Metrics, Standing};
 use crate::tools::{self, Answer, Caller};
 
 /// The context of commands that run one after the other.
@@ -90,6 +90,27 @@ impl Context {
                 }
             }
         }
+    }
+
+    /// Reads how much runs and waits in the runtime that serves the workspace; `None` when none does.
+    ///
+    /// # Errors
+    /// When it cannot be reached.
+    pub async fn standing(&mut self) -> Result<Option<Standing>, Failure> {
+        if let Engine::Embedded(embedded) = &self.engine {
+            return Ok(Some(embedded.runtime.standing()));
+        }
+        let mut scripts = match std::mem::replace(&mut self.engine, Engine::Unused) {
+            Engine::Joined(scripts) => scripts,
+            _ => match Scripts::dial(&self.host.places()?.agent_socket(), self.host.cwd()?).await {
+                Ok(scripts) => scripts,
+                Err(Error::NoRuntime { .. }) => return Ok(None),
+                Err(error) => return Err(link_failure(&error)),
+            },
+        };
+        let standing = scripts.standing().await.map_err(|error| link_failure(&error))?;
+        self.engine = Engine::Joined(scripts);
+        Ok(Some(standing))
     }
 
     async fn read_metrics(&mut self, mut scripts: Scripts) -> Result<Metrics, Failure> {

@@ -30,6 +30,7 @@ mod response;
 mod run;
 pub mod run_program;
 mod settings;
+mod status;
 mod table;
 mod task_export;
 mod version;

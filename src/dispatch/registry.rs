@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 use super::command::Command;
 use super::{
     approvals, audit, cli_only, completions, doctor, exec, keys, manifest, mcp, metrics_show, prose, receipt,
-    receipt_file, run_program, settings, task_export, version,
+    receipt_file, run_program, settings, status, task_export, version,
 };
 use crate::config::nearest;
 use crate::tools::TOOLS;
@@ -29,6 +29,7 @@ pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
         Command::of::<receipt::ReceiptShow>(),
         Command::of::<receipt_file::ReceiptRender>(),
         Command::of::<receipt_file::ReceiptCompact>(),
+        Command::of::<status::Status>(),
         Command::of::<metrics_show::MetricsShow>(),
         Command::of::<audit::AuditList>(),
         Command::of::<audit::AuditShow>(),

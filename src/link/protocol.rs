@@ -12,7 +12,8 @@ use crate::envelope::{Envelope, SafeText, TaskId};
 use crate::prose::run::{self, Outcome, Refusal};
 use crate::prose::vm::effects::Event;
 use crate::runtime::{
-    CallRecord, Closing, Decision, Given, Input, InputOutcome, Metrics, QuestionId, StreamView, TaskUsage,
+    CallRecord, Closing, Decision, Given, Input, InputOutcome, Metrics, QuestionId, Standing, StreamView,
+    TaskUsage,
 };
 use crate::tools::Answer;
 
@@ -44,7 +45,8 @@ pub(super) struct Shown {
     pub(super) focus: Option<TaskId>,
 }
 
-/// What a console or a script asks of the runtime. A script may only `Call`, run a `Program` and read the `Metrics`.
+/// What a console or a script asks of the runtime. A script may only `Call`, run a `Program`, and read the
+/// `Metrics` and the `Standing`.
 ///
 /// A `nonce` is what the runtime sent with the card that is answered, on the same connection; `Operator::ask` fills it in.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -109,6 +111,8 @@ pub enum Request {
     Shutdown { closing: Closing },
     /// Return the counters.
     Metrics,
+    /// Return how much runs and waits.
+    Standing,
     /// Run a program and report what happens meanwhile (role `cli`).
     Program(Box<run::Request>),
 }
@@ -149,6 +153,7 @@ pub enum Reply {
     Record(Option<Arc<CallRecord>>),
     Command(Option<String>),
     Metrics(Box<Metrics>),
+    Standing(Standing),
     Usage(Vec<TaskUsage>),
     Program(Box<Result<Outcome, Refusal>>),
     Done,

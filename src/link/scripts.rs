@@ -16,7 +16,7 @@ use crate::journal::Durability;
 use crate::process::{EnclosingTask, enclosing_task};
 use crate::prose::run::{Outcome, Refusal, Request as ProgramRequest, Run};
 use crate::prose::vm::effects::Event;
-use crate::runtime::{Handle, Metrics, StreamView, Within};
+use crate::runtime::{Handle, Metrics, Standing, StreamView, Within};
 use crate::tools::{self, Answer, Caller, IdempotencyKeys};
 
 /// Events of a program that may wait to be sent; the program waits beyond.
@@ -70,6 +70,17 @@ impl Scripts {
         match self.ask(Request::Metrics).await? {
             Reply::Metrics(metrics) => Ok(*metrics),
             _ => Err(Error::frame("another reply than the counters")),
+        }
+    }
+
+    /// Reads how much runs and waits.
+    ///
+    /// # Errors
+    /// When the runtime goes away or answers something else.
+    pub async fn standing(&mut self) -> Result<Standing, Error> {
+        match self.ask(Request::Standing).await? {
+            Reply::Standing(standing) => Ok(standing),
+            _ => Err(Error::frame("another reply than how it stands")),
         }
     }
 
@@ -165,6 +176,7 @@ pub async fn serve(
                 }
             }
             Request::Metrics => Ok(Reply::Metrics(Box::new(runtime.metrics()))),
+            Request::Standing => Ok(Reply::Standing(runtime.standing())),
             Request::Program(request) => {
                 Ok(Reply::Program(Box::new(program(&mut reader, &mut writer, runtime, *request).await?)))
             }

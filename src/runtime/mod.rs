@@ -25,6 +25,7 @@ mod request;
 mod screen;
 mod session_state;
 mod shared;
+mod standing;
 mod state;
 mod stream;
 mod supervisor;
@@ -63,6 +64,7 @@ pub use request::{
     StopEffect, StopOutcome, Until, Within,
 };
 pub use screen::Screen;
+pub use standing::Standing;
 pub use state::TaskState;
 pub use stream::{StreamLine, StreamView};
 pub use view::{

@@ -743,3 +743,25 @@ fn several_agents_can_be_told_one_by_one_or_all() {
     assert_eq!(acts(&press(&mut app, &["!"])), [""; 0]);
     assert!(app.layers.is_empty());
 }
+
+#[test]
+fn the_window_says_how_much_waits_and_only_when_that_changes() {
+    let mut app = opened();
+    app.setup.ui.title = true;
+    let titles = |effects: Vec<Effect>| -> Vec<Option<String>> {
+        let titles = effects.into_iter().filter_map(|effect| match effect {
+            Effect::Title(title) => Some(title),
+            _ => None,
+        });
+        titles.collect()
+    };
+    let first = titles(changed(&mut app, |_| {}));
+    let waiting = pilothouse::console::app::attention::items(&app).len();
+    assert!(waiting > 0);
+    assert_eq!(first, [Some(format!("◐{waiting} pilothouse demo-repo"))]);
+    assert_eq!(titles(changed(&mut app, |next| next.notices.clear())), []);
+    let quiet = |next: &mut Snapshot| (next.tasks, next.questions) = (Vec::new(), Vec::new());
+    assert_eq!(titles(changed(&mut app, quiet)), [Some("pilothouse demo-repo".to_owned())]);
+    app.setup.ui.title = false;
+    assert_eq!(titles(changed(&mut app, |next| next.seq += 1)), [None]);
+}

@@ -59,3 +59,33 @@ fn f26_a_window_that_is_closed_ends_the_console_and_its_tasks_without_spinning()
     assert_eq!(console.exit(), 129);
     assert!(last - before < 100, "{} ticks of processor time with the terminal gone", last - before);
 }
+
+/// The last place of a sequence in what reached a terminal.
+fn last(bytes: &[u8], sequence: &[u8]) -> Option<usize> {
+    bytes.windows(sequence.len()).rposition(|window| window == sequence)
+}
+
+#[test]
+fn the_window_has_a_title_of_what_waits_and_its_own_again_at_the_end() {
+    let home = Home::new();
+    let mut console = Console::open(&home, &[], (80, 24));
+    console.shows("no agent yet");
+    let agent = Agent::connect(&home, &[]);
+    agent.task("read name");
+    console.shows("needs a line");
+    let says = |title: &str| last(&console.bytes(), format!("\x1b]2;{title}\x1b\\").as_bytes());
+    wait_until("the title says so", || says("◐1 pilothouse workspace") > says("pilothouse workspace"));
+    console.stop_all_and_quit();
+    console.is_as_it_was();
+    let bytes = console.bytes();
+    let (kept, back) = (last(&bytes, b"\x1b[22;2t"), last(&bytes, b"\x1b[23;2t"));
+    assert!(kept.is_some() && back > last(&bytes, b"\x1b]2;"), "{kept:?} {back:?}");
+    agent.leave();
+
+    home.configure("config.toml", "[console]\ntitle = false\n");
+    let mut console = Console::open(&home, &[], (80, 24));
+    console.shows("no agent");
+    console.keys(b"q");
+    assert_eq!(console.exit(), 0);
+    assert_eq!(last(&console.bytes(), b"\x1b]2;"), None);
+}

@@ -125,6 +125,29 @@ fn a_headless_runtime_ends_by_itself_when_nobody_needs_it() {
 }
 
 #[test]
+fn a_status_line_shows_what_runs_and_waits_starts_nothing_and_leaves_no_call() {
+    let home = Home::new();
+    let none = home.run(&["status", "--short"]);
+    assert_eq!((said(&none), none.stderr.is_empty()), ((Some(4), String::new()), true));
+    let told = said(&home.run(&["status"]));
+    assert!(told.0 == Some(4) && told.1.starts_with("No runtime serves "), "{told:?}");
+    assert!(!home.places().recordings().exists(), "nothing was started");
+    let mut served = home.serve();
+    let short = || said(&home.run(&["status", "--short"]));
+    assert_eq!(short(), (Some(0), "●0\n".to_owned()));
+    for cmd in ["read name", "sleep 300"] {
+        home.run(&["command", "run", cmd, "--tty", "--yield-time-ms", "0"]);
+    }
+    wait_until("one waits and one runs", || short().1 == "●1 ◐1\n");
+    let data = said(&home.run(&["status", "--output", "json"])).1;
+    let data: serde_json::Value = serde_json::from_str(&data).expect("JSON");
+    assert_eq!((&data["data"]["waiting"], &data["data"]["short"]), (&1.into(), &"●1 ◐1".into()), "{data}");
+    let calls = said(&home.run(&["receipt", "list", "--output", "plain"])).1;
+    assert_eq!(calls.matches("ExecCommand").count(), 2, "{calls}");
+    home.stop(&mut served);
+}
+
+#[test]
 fn every_agents_snippet_is_printed() {
     let home = Home::new();
     for agent in pilothouse::dispatch::Agent::ALL {

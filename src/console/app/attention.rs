@@ -267,10 +267,23 @@ impl App {
         }
     }
 
-    /// Rings for what is new while the person looks elsewhere.
+    /// Rings for what is new while the person looks elsewhere, and says in the window's title how much waits.
     pub(super) fn ring(&mut self) {
         let items = items(self);
         self.effects.extend(self.bell.ring(&items, self.now));
+        let title = self.setup.ui.title.then(|| self.window_title(items.len()));
+        if title != self.title {
+            self.effects.push(Effect::Title(title.clone()));
+            self.title = title;
+        }
+    }
+
+    fn window_title(&self, waiting: usize) -> String {
+        let workspace = &self.view.snapshot.workspace;
+        let name = workspace.file_name().unwrap_or(workspace.as_os_str()).to_string_lossy();
+        let mark = self.setup.theme.glyphs.states[2];
+        let count = if waiting > 0 { format!("{mark}{waiting} ") } else { String::new() };
+        format!("{count}pilothouse {}", visible::one_line(&name))
     }
 }
 

@@ -158,6 +158,8 @@ pub struct App {
     pub pace: Pace,
     /// What the person was rung for.
     pub bell: Bell,
+    /// The title of the window, where it has one of ours.
+    pub title: Option<String>,
     /// The mouse is ours.
     pub has_mouse: bool,
     /// What is remembered from one time to the next.
@@ -221,6 +223,7 @@ impl App {
             programs: Programs::default(),
             pace: Pace::default(),
             bell: Bell::default(),
+            title: None,
             has_mouse: true,
             memory: Memory::default(),
             opened: now,

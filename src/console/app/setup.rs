@@ -56,6 +56,7 @@ impl App {
         let mouse = preferences.ui.mouse;
         let mouse_changed = mouse != self.setup.ui.mouse;
         self.apply_preferences(preferences);
+        self.ring();
         if !changes.is_empty() {
             self.say(format!("settings: {}", changes.join(", ")));
         }

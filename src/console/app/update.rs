@@ -83,6 +83,9 @@ impl App {
     /// Updates the time.
     pub(crate) fn tick(&mut self, now: Timestamp) {
         self.now = now;
+        if self.setup.ui.title && self.title.is_none() {
+            self.ring();
+        }
         self.toasts.tick(now);
         if self.clear_at.is_some_and(|at| at <= now) {
             self.clear_now();

@@ -25,6 +25,8 @@ use crate::console::theme::colour::Level;
 
 /// Characters of a notification.
 const RING_CHARS: usize = 200;
+/// Characters of a window's title.
+const TITLE_CHARS: usize = 100;
 /// Hold what is shown until the frame is whole, and show it.
 const HOLD: &str = "\x1b[?2026h";
 const SHOW: &str = "\x1b[?2026l";
@@ -188,12 +190,18 @@ pub(in crate::console) fn ring_sequence(text: &str) -> Sequence {
     Sequence(format!("\x07\x1b]9;{text}\x07\x1b]777;notify;pilothouse;{text}\x07"))
 }
 
+/// Returns the sequence that names the terminal's window (OSC 2).
+pub(in crate::console) fn title_sequence(text: &str) -> Sequence {
+    let text: String = SafeText::line(text).chars().take(TITLE_CHARS).collect();
+    Sequence(format!("\x1b]2;{text}\x1b\\"))
+}
+
 #[cfg(test)]
 mod tests {
     use ratatui::backend::{Backend as _, CrosstermBackend};
     use ratatui::buffer::Buffer;
 
-    use super::{Sequence, blanks_first, copy_sequence, ring_sequence};
+    use super::{Sequence, blanks_first, copy_sequence, ring_sequence, title_sequence};
 
     #[test]
     fn a_row_with_an_emoji_of_two_columns_stays_in_its_columns() {
@@ -219,6 +227,12 @@ mod tests {
             "\x07\x1b]9;q01 gate: ⟨U+001B⟩]52cAA==⟨U+0007⟩ done⟨U+009C⟩\x07\
              \x1b]777;notify;pilothouse;q01 gate: ⟨U+001B⟩]52cAA==⟨U+0007⟩ done⟨U+009C⟩\x07"
         );
+    }
+
+    #[test]
+    fn a_title_is_one_sequence_whatever_the_workspace_is_called() {
+        let Sequence(named) = title_sequence("a\x1b\\\u{9c}\x07b");
+        assert_eq!(named, "\x1b]2;a⟨U+001B⟩\\⟨U+009C⟩⟨U+0007⟩b\x1b\\");
     }
 
     #[test]

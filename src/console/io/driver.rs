@@ -247,8 +247,16 @@ impl Driver {
         if detaches { Ending::Detached } else { Ending::Gone }
     }
 
+    /// Names the terminal's window, or gives it back the name it had.
+    fn title(&mut self, title: Option<&str>) -> Result<(), Error> {
+        tty::keep_title(&self.tty, title.is_some()).map_err(Error::Terminal)?;
+        let Some(title) = title else { return Ok(()) };
+        self.display.write(&display::title_sequence(title)).map_err(Error::Terminal)
+    }
+
     fn retake(&mut self) -> Result<(), Error> {
         tty::take(&self.tty, self.mouse(self.app.has_mouse)).map_err(Error::Terminal)?;
+        self.title(self.app.title.clone().as_deref())?;
         self.display.clear();
         self.times.resize = Some(self.clock.now().mono);
         self.app.touch();
@@ -271,6 +279,7 @@ impl Driver {
                         self.display.write(&display::ring_sequence(&text)).map_err(Error::Terminal)?;
                     }
                 }
+                Effect::Title(title) => self.title(title.as_deref())?,
                 Effect::Notify(news) => self.effects.notify(&self.app.setup.ui.notify, news),
                 Effect::Withdraw(id) => self.effects.withdraw(&id),
                 Effect::Show { visible, focus } => {

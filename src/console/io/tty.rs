@@ -30,6 +30,12 @@ const NO_WHEEL: &[u8] = b"\x1b[?1007l\x1b[?1007r";
 
 /// The wheel was made arrow keys and has to be made itself again.
 static HAS_WHEEL: AtomicBool = AtomicBool::new(false);
+/// The title of the window is kept, and brought back.
+const KEEP_TITLE: &[u8] = b"\x1b[22;2t";
+const OWN_TITLE: &[u8] = b"\x1b[23;2t";
+
+/// The window has a title of ours.
+static HAS_TITLE: AtomicBool = AtomicBool::new(false);
 /// What is said when the program ends where it stands.
 const FAREWELL: &[u8] = b"pilothouse was aborted (a signal, or no memory was left); its tasks end with it\n";
 
@@ -100,6 +106,18 @@ pub fn mouse(tty: &File, what: Mouse) -> io::Result<()> {
     write_all(tty.as_fd(), &sequence)
 }
 
+/// Keeps the title of the window before it gets another, or brings it back.
+///
+/// # Errors
+/// When the terminal cannot be written to.
+pub fn keep_title(tty: &File, keep: bool) -> io::Result<()> {
+    match (HAS_TITLE.swap(keep, Ordering::SeqCst), keep) {
+        (false, true) => write_all(tty.as_fd(), KEEP_TITLE),
+        (true, false) => write_all(tty.as_fd(), OWN_TITLE),
+        _ => Ok(()),
+    }
+}
+
 /// Asks the terminal for its colours and the width of a mark. What is drawn for that is gone with the first frame.
 ///
 /// # Errors
@@ -125,6 +143,9 @@ impl Found {
     fn restore(&self) {
         if HAS_WHEEL.swap(false, Ordering::SeqCst) {
             let _ = write_all(self.fd.as_fd(), NO_WHEEL);
+        }
+        if HAS_TITLE.swap(false, Ordering::SeqCst) {
+            let _ = write_all(self.fd.as_fd(), OWN_TITLE);
         }
         let _ = write_all(self.fd.as_fd(), GIVE);
         let _ = tcsetattr(&self.fd, OptionalActions::Now, &self.termios);

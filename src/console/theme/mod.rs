@@ -100,6 +100,8 @@ pub struct UiSettings {
     pub bell: bool,
     /// What is run then.
     pub notify: Vec<String>,
+    /// The terminal's window has a title.
+    pub title: bool,
     /// What becomes of tasks in this process when the terminal is gone.
     pub on_hangup: OnHangup,
     /// First-time hints are shown.
@@ -145,9 +147,9 @@ impl Default for UiSettings {
     fn default() -> Self {
         let ConsoleSettings { mouse, motion, clock, bell, notify, on_hangup, keys, .. } =
             ConsoleSettings::default();
-        // Whoever has no settings has nowhere to remember that a hint was understood.
-        let (level, hints, keys) = (Level::True, false, (keys, None));
-        Self { level, mouse, motion, clock, bell, notify, on_hangup, hints, keys }
+        // Whoever has no settings has nowhere to remember that a hint was understood, and perhaps no window.
+        let (level, title, hints, keys) = (Level::True, false, false, (keys, None));
+        Self { level, mouse, motion, clock, bell, notify, title, on_hangup, hints, keys }
     }
 }
 
@@ -214,6 +216,7 @@ impl Preferences {
             clock: settings.clock && !flags.no_clock,
             bell: settings.bell,
             notify: settings.notify,
+            title: settings.title && capabilities.answers,
             on_hangup: settings.on_hangup,
             hints: settings.hints,
             keys: (settings.keys, keys),
@@ -239,6 +242,7 @@ impl Preferences {
         say(self.ui.level != ui.level, format!("colours {:?}", self.ui.level).to_lowercase());
         say(self.ui.bell != ui.bell, format!("bell {}", on(self.ui.bell)));
         say(self.ui.notify != ui.notify, "notify".to_owned());
+        say(self.ui.title != ui.title, format!("title {}", on(self.ui.title)));
         say(self.ui.on_hangup != ui.on_hangup, format!("on_hangup {:?}", self.ui.on_hangup).to_lowercase());
         say(self.ui.hints != ui.hints, format!("hints {}", on(self.ui.hints)));
         changes

@@ -275,6 +275,7 @@ impl Local {
             }
             Request::Usage { tasks } => Reply::Usage(runtime.usage(tasks).await),
             Request::Metrics => Reply::Metrics(Box::new(runtime.metrics())),
+            Request::Standing => Reply::Standing(runtime.standing()),
             Request::Program(_) => {
                 return Err(Error::Declined { message: "a console does not start programs".to_owned() });
             }

@@ -14,6 +14,7 @@ use crate::runtime::counters::ABANDONED;
 use crate::runtime::events::{Answered, Row};
 use crate::runtime::metrics::Metrics;
 use crate::runtime::past;
+use crate::runtime::standing::Standing;
 use crate::runtime::stream::StreamView;
 
 impl Handle {
@@ -115,6 +116,12 @@ impl Handle {
         let own = self.shared.recording.clone();
         let found = tokio::task::spawn_blocking(move || past::read_call(&own, seq)).await.ok()?;
         found.ok().flatten().map(Arc::new)
+    }
+
+    /// Returns how much runs and waits.
+    #[must_use]
+    pub fn standing(&self) -> Standing {
+        Standing::of(&self.shared.snapshot.borrow())
     }
 
     /// Returns the counters as they stand.

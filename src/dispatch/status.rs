@@ -1,0 +1,80 @@
+//! `status`: how much runs and how much waits, for a person and for the status line of a shell or tmux.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::code::Code;
+use super::command::{Example, Local};
+use super::context::Context;
+use super::response::Failure;
+use crate::runtime::Standing;
+
+pub(super) struct Status;
+
+/// How it is printed.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {
+    /// Print a few characters for a status line, and nothing where no runtime serves the workspace.
+    #[serde(default)]
+    short: bool,
+}
+
+/// How the runtime of a workspace stands.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Output {
+    /// The workspace.
+    workspace: PathBuf,
+    /// What runs and waits there.
+    #[serde(flatten)]
+    standing: Standing,
+    /// The same in a few characters.
+    short: String,
+    #[serde(skip)]
+    is_short: bool,
+}
+
+impl Local for Status {
+    const PATH: &'static str = "status";
+    const ABOUT: &'static str = "Print how many tasks run and wait, for a status line with --short";
+    const EXITS: &'static [u8] = &[4, 12];
+    const EXAMPLES: &'static [Example] = &[
+        Example { about: "See what runs and what waits", input: "{}" },
+        Example { about: "For the status line of tmux or a shell", input: r#"{"short":true}"# },
+    ];
+    const IS_PASTED: bool = true;
+
+    type Input = Input;
+    type Output = Output;
+
+    async fn run(cx: &mut Context, input: Input) -> Result<Output, Failure> {
+        let workspace = cx.host.places()?.workspace;
+        let Some(standing) = cx.standing().await? else {
+            let text = format!("No runtime serves {}.", workspace.display());
+            // Plain, a status line shows nothing, and no error either.
+            let said = if input.short { String::new() } else { text.clone() };
+            let data = json!({ "workspace": workspace });
+            return Err(Failure::new(Code::Precondition, text).with_data(data).with_text(said));
+        };
+        Ok(Output { workspace, standing, short: standing.short(), is_short: input.short })
+    }
+
+    fn text(output: &Output) -> String {
+        if output.is_short {
+            return output.short.clone();
+        }
+        let Standing { running, waiting, held, questions, agents } = output.standing;
+        let rows = [
+            ("running", running),
+            ("waiting for input", waiting),
+            ("calls awaiting approval", held),
+            ("questions", questions),
+            ("agents connected", agents),
+        ];
+        let rows = rows.map(|(what, count)| format!("{what:<24}{count}"));
+        format!("workspace               {}\n{}", output.workspace.display(), rows.join("\n"))
+    }
+}

@@ -1,0 +1,65 @@
+//! How much runs and how much waits for the operator, in numbers: what a status line shows. Pure.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::view::Snapshot;
+use crate::facts::Waiting;
+
+/// How much runs and how much waits for the operator.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Standing {
+    /// Live tasks that wait for nothing.
+    pub running: usize,
+    /// Tasks that wait for input.
+    pub waiting: usize,
+    /// Calls that await approval.
+    pub held: usize,
+    /// Questions that programs ask.
+    pub questions: usize,
+    /// Connected agents.
+    pub agents: usize,
+}
+
+impl Standing {
+    /// Counts in a snapshot. A task that is only taken to wait, from its silence, runs.
+    #[must_use]
+    pub fn of(snapshot: &Snapshot) -> Self {
+        let live = snapshot.tasks.iter().filter(|task| !task.status.is_terminal());
+        let (waiting, running): (Vec<_>, Vec<_>) =
+            live.partition(|task| task.waiting.as_ref().is_some_and(Waiting::is_certain));
+        Self {
+            running: running.len(),
+            waiting: waiting.len(),
+            held: snapshot.gate.held.len(),
+            questions: snapshot.questions.len(),
+            agents: snapshot.agents.iter().filter(|agent| agent.connected).count(),
+        }
+    }
+
+    /// Returns it in a few characters, e.g. `●3 ◐2 ⚑1`: tasks that run, tasks that wait for input, calls and questions
+    /// that wait for an answer. What there is none of is left out; with nothing at all it is `●0`.
+    #[must_use]
+    pub fn short(&self) -> String {
+        let groups = [('●', self.running), ('◐', self.waiting), ('⚑', self.held + self.questions)];
+        let shown: Vec<String> = groups
+            .iter()
+            .filter(|(_, count)| *count > 0)
+            .map(|(mark, count)| format!("{mark}{count}"))
+            .collect();
+        if shown.is_empty() { "●0".to_owned() } else { shown.join(" ") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_short_form_leaves_out_what_there_is_none_of() {
+        let standing = Standing { running: 3, waiting: 2, held: 1, questions: 1, agents: 5 };
+        assert_eq!(standing.short(), "●3 ◐2 ⚑2");
+        assert_eq!(Standing { waiting: 2, held: 1, ..Standing::default() }.short(), "◐2 ⚑1");
+        assert_eq!(Standing::default().short(), "●0");
+    }
+}
