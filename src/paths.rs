@@ -122,6 +122,12 @@ impl Places {
         self.state_dir.join("layouts").join(format!("{}.json", self.id))
     }
 
+    /// Returns the file that keeps the commands a person has started in this workspace.
+    #[must_use]
+    pub fn commands(&self) -> PathBuf {
+        self.state_dir.join("history").join(format!("{}.json", self.id))
+    }
+
     /// Returns the folder that holds all recordings.
     #[must_use]
     pub fn recordings(&self) -> PathBuf {

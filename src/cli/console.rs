@@ -110,6 +110,7 @@ fn options(start: &Start) -> Options {
     Options {
         config: Some(start.places.config_dir.clone()),
         state: Some(start.places.state_dir.clone()),
+        commands: Some(start.places.commands()),
         program: Some(start.program.clone()),
         flags: start.flags.clone(),
         capabilities: Capabilities::from_environment(variable),

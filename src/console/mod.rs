@@ -114,6 +114,8 @@ async fn show(
     app.has_mouse = mouse != Mouse::Off;
     app.memory =
         options.state.as_deref().map(|state| kept::read(&state.join(kept::MEMORY))).unwrap_or_default();
+    let commands: Vec<String> = options.commands.as_deref().map(kept::read).unwrap_or_default();
+    commands.iter().for_each(|cmd| app.commands.keep(cmd));
     for fault in faults {
         app.toasts.fail(text::visible::one_line(&fault.to_string()), None);
     }

@@ -206,6 +206,8 @@ pub enum Effect {
     Ask(Request),
     /// Get the person's attention: bell and notification.
     Ring(String),
+    /// Keep a command that was started for the next time.
+    KeepCommand(String),
     /// Give the terminal's window this title, or the one it had.
     Title(Option<String>),
     /// Run the person's program for one thing that waits.

@@ -33,6 +33,8 @@ pub struct Options {
     pub exports: Option<PathBuf>,
     /// The runtime is of this process, which may go on as one without a console.
     pub can_detach: bool,
+    /// Where commands that were started are kept for the next time, if anywhere.
+    pub commands: Option<PathBuf>,
     /// Where the arrangement of screen and panes is kept, if anywhere.
     pub layout: Option<PathBuf>,
 }

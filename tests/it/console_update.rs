@@ -19,10 +19,12 @@ fn opened() -> App {
     console(snapshot(), (80, 24))
 }
 
-/// Says what is to be done outside, leaving out which panes are shown and what is fetched for them.
+/// Says what is to be done outside, leaving out which panes are shown, what is fetched for them, and what is
+/// kept for the next time.
 fn acts(effects: &[Effect]) -> Vec<String> {
     let is_act = |effect: &&Effect| {
-        !matches!(effect, Effect::Show { .. } | Effect::Ask(Request::Record { .. }) | Effect::Page { .. })
+        let is_fetched = matches!(effect, Effect::Ask(Request::Record { .. }) | Effect::Page { .. });
+        !is_fetched && !matches!(effect, Effect::Show { .. } | Effect::KeepCommand(_))
     };
     effects.iter().filter(is_act).map(say).collect()
 }

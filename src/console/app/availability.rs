@@ -134,7 +134,8 @@ impl App {
                 let fits_badly = task.is_some_and(|task| self.fits_badly(task));
                 pane.and(runtime).and(need(fits_badly, "no task that has another size than its pane"))
             }
-            Dismiss | Rerun => runtime.and(selected).and(need(has_ended, "the task has not ended")),
+            Restart => runtime.and(selected),
+            Dismiss => runtime.and(selected).and(need(has_ended, "the task has not ended")),
             Start | Pause => runtime,
             Undo => need(!self.view.cleared.is_empty(), "nothing was cleared just now"),
             TellAgent => runtime.and(need(self.has_agent(), "no agent is connected")),

@@ -22,7 +22,7 @@ impl App {
         if action == Action::Back {
             return;
         }
-        if let Layer::Stop { task, .. } | Layer::Signal(task) = &layer
+        if let Layer::Stop { task, .. } | Layer::Signal(task) | Layer::Restart(task) = &layer
             && !self.guard.admits(action, self.now)
         {
             let name = self.view.task(task).map_or_else(|| task.to_string(), |task| alias(task));
@@ -31,6 +31,7 @@ impl App {
         }
         match layer {
             Layer::Stop { task, kill } => self.stop(task, kill, action),
+            Layer::Restart(task) => self.restart(task, action),
             Layer::Signal(task) => self.effects.extend(signal(&task, action)),
             Layer::Quit => self.quit(action),
             // Any other key leaves it open; those of a list never come here: letters are written in it.
@@ -60,7 +61,9 @@ impl App {
     pub(super) fn close_outdated(&mut self) {
         let ended = |task: &TaskId| self.view.task(task).is_none_or(|task| task.status.is_terminal());
         let is_outdated = match self.layers.last() {
-            Some(Layer::Stop { task, .. } | Layer::Signal(task) | Layer::Paste(task, _)) => ended(task),
+            Some(
+                Layer::Stop { task, .. } | Layer::Signal(task) | Layer::Restart(task) | Layer::Paste(task, _),
+            ) => ended(task),
             Some(Layer::Why(task)) => self.view.task(task).is_none(),
             Some(Layer::Quit | Layer::Tell(_)) => self.view.is_lost,
             Some(Layer::Approval(_)) => self.view.is_lost || self.layout().breakpoint == Breakpoint::Sentence,
@@ -85,11 +88,16 @@ pub(super) fn draw(painter: &mut Painter<'_>) {
         Layer::Question(dialog) => super::question::draw::draw(painter, dialog),
         Layer::Tell(dialog) => super::tell::draw(painter, dialog),
         Layer::Attention(at) => super::attention::draw(painter, *at),
-        Layer::Stop { task, .. } | Layer::Signal(task) | Layer::Why(task) | Layer::Paste(task, _) => {
+        Layer::Stop { task, .. }
+        | Layer::Signal(task)
+        | Layer::Restart(task)
+        | Layer::Why(task)
+        | Layer::Paste(task, _) => {
             let Some(task) = app.view.task(task) else { return };
             match layer {
                 Layer::Stop { kill, .. } => draw_stop(painter, task, *kill),
                 Layer::Signal(_) => draw_signal(painter, task),
+                Layer::Restart(_) => super::restart::draw(painter, task),
                 Layer::Paste(_, text) => draw_paste(painter, task, text),
                 _ => super::timeline::draw_why(painter, task),
             }

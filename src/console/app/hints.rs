@@ -91,10 +91,10 @@ fn candidates(app: &App) -> &'static [Action] {
         Context::Tasks | Context::Focus if app.view.is_lost => &[Quit, ShowFocus, Search, ShowReceipts],
         Context::Tasks if app.view.snapshot.tasks.is_empty() => &[Start],
         Context::Tasks if app.in_pane => &[Up, PageUp, First, Last, Back],
-        Context::Tasks => &[Approvals, Type, Line, Release, Stop, Rerun, ShowFocus, Start, Dismiss],
+        Context::Tasks => &[Approvals, Type, Line, Release, Stop, Restart, ShowFocus, Start, Dismiss],
         Context::Focus | Context::Program if app.scroll.is_some() => &[Last, Up, Down, Search, Back],
         Context::Focus => {
-            &[Approvals, Type, Line, Release, Stop, Rerun, Fit, Search, PageUp, NextTask, ShowTasks]
+            &[Approvals, Type, Line, Release, Stop, Restart, Fit, Search, PageUp, NextTask, ShowTasks]
         }
         Context::Receipts if app.is_finding() => &[NextFound, PreviousFound, Back, NextColumn, FindText],
         Context::Receipts if app.calls.budget.is_some() => {
@@ -124,14 +124,24 @@ fn candidates(app: &App) -> &'static [Action] {
         Context::Held => &[Approve, Deny, NextHeld, Back],
         Context::Note | Context::Tell => &[Send, Leave],
         Context::List => &[Choose, Up, Down, Back],
-        Context::Observe | Context::Stop | Context::Signal | Context::Quit | Context::Paste => &[Back],
+        Context::Observe
+        | Context::Stop
+        | Context::Restart
+        | Context::Signal
+        | Context::Quit
+        | Context::Paste => &[Back],
     }
 }
 
 /// Tells whether a key would do something now; on an ended task `Enter` merely opens it.
 fn is_useful(app: &App, action: Action) -> bool {
     let types = app.at_hand().is_some_and(|task| takes_input(task));
-    !app.layers.is_empty() || app.can(action) && (types || !matches!(action, Action::Type | Action::Line))
+    let is_worth = match action {
+        Action::Type | Action::Line => types,
+        Action::Restart => app.at_hand().is_some_and(|task| task.status.is_terminal()),
+        _ => true,
+    };
+    !app.layers.is_empty() || app.can(action) && is_worth
 }
 
 pub(super) fn hints(painter: &Painter<'_>, room: u16) -> Vec<Piece> {

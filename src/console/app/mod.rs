@@ -26,6 +26,7 @@ pub mod question;
 pub mod reader;
 pub mod receipts;
 pub mod replay;
+mod restart;
 pub mod search;
 pub mod setup;
 mod status;
@@ -144,6 +145,8 @@ pub struct App {
     pub split: i16,
     /// Lines written before, newest last; never one that was to be hidden.
     pub history: History,
+    /// Commands started here, also before.
+    pub commands: History,
     /// The timeline tells of all tasks.
     pub is_overall: bool,
     /// The calls.
@@ -158,6 +161,8 @@ pub struct App {
     pub pace: Pace,
     /// What the person was rung for.
     pub bell: Bell,
+    /// Tasks that are stopped to be started again, and since when.
+    pub restarts: Vec<(TaskId, Timestamp)>,
     /// The title of the window, where it has one of ours.
     pub title: Option<String>,
     /// The mouse is ours.
@@ -216,6 +221,7 @@ impl App {
             pins: Vec::new(),
             split: 0,
             history: History::default(),
+            commands: History::default(),
             is_overall: false,
             calls: Calls::default(),
             reader: None,
@@ -223,6 +229,7 @@ impl App {
             programs: Programs::default(),
             pace: Pace::default(),
             bell: Bell::default(),
+            restarts: Vec::new(),
             title: None,
             has_mouse: true,
             memory: Memory::default(),
@@ -332,6 +339,7 @@ impl App {
         match (self.layers.last(), &self.mode) {
             (Some(Layer::Stop { .. }), _) => Context::Stop,
             (Some(Layer::Signal(_)), _) => Context::Signal,
+            (Some(Layer::Restart(_)), _) => Context::Restart,
             (Some(Layer::Quit), _) => Context::Quit,
             (Some(Layer::Question(dialog)), _) => dialog.context(),
             (Some(Layer::Attention(_)), _) => Context::Attention,

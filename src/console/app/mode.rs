@@ -24,6 +24,8 @@ pub enum Layer {
     },
     /// Which signal for this task?
     Signal(TaskId),
+    /// Stop this task and start it again?
+    Restart(TaskId),
     /// Quit?
     Quit,
     /// What is known of this task.

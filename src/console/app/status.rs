@@ -45,6 +45,7 @@ fn mode_word(app: &App) -> String {
         _ if matches!(app.layers.last(), Some(Layer::Why(_))) => "WHY",
         (Context::Stop, _) => "STOP?",
         (Context::Signal, _) => "SIGNAL?",
+        (Context::Restart, _) => "RESTART?",
         (Context::Quit, _) => "QUIT?",
         (Context::Paste, _) => "PASTE?",
         (Context::Tell, _) => "TELL",

@@ -7,7 +7,7 @@ use crate::link::Request;
 use crate::runtime::{TaskStatus, TaskView};
 use crate::terminal::Size;
 
-use super::{App, Layer, Mode, Prompt, Screen, alias, takes_input};
+use super::{App, Layer, Mode, Prompt, Screen, takes_input};
 use crate::console::keys::Action;
 use crate::console::msg::Effect;
 
@@ -16,7 +16,7 @@ impl App {
         let Some(task) = self.at_hand().cloned() else { return };
         let id = task.id.clone();
         self.hold();
-        if matches!(action, Action::Stop | Action::Kill | Action::Signal) {
+        if matches!(action, Action::Stop | Action::Kill | Action::Signal | Action::Restart) {
             self.guard.opens(&id, action, self.now);
         }
         match action {
@@ -42,7 +42,7 @@ impl App {
             Action::Search => self.open_search(id),
             Action::NextMatch => self.find_next(false),
             Action::PreviousMatch => self.find_next(true),
-            Action::Rerun => self.effects.push(rerun(&task)),
+            Action::Restart => self.ask_to_restart(&task),
             Action::Release => self.effects.push(Effect::Ask(Request::Release { task: id })),
             Action::Fit => self.effects.extend(self.fit_call(&task)),
             Action::Dismiss => self.clear(vec![id]),
@@ -122,22 +122,5 @@ impl App {
         let resize = json!({"cols": size.cols(), "rows": size.rows()});
         let input = json!({"task_id": task.id, "resize": resize});
         Some(Effect::call("TaskInput", input))
-    }
-}
-
-fn rerun(task: &TaskView) -> Effect {
-    let input = json!({
-        "cmd": task.cmd,
-        "workdir": task.workdir,
-        "shell": task.shell,
-        "login": task.login,
-        "tty": task.tty,
-        "accepts_input": task.accepts_input,
-        "yield_time_ms": 0,
-        "description": format!("rerun of {}", alias(task)),
-    });
-    match task.cmd_chars {
-        Some(_) => Effect::Rerun { task: task.id.clone(), input },
-        None => Effect::call("ExecCommand", input),
     }
 }

@@ -5,7 +5,7 @@ use jiff::SignedDuration;
 use serde_json::json;
 use tui_input::{Input as Editor, InputRequest};
 
-use crate::envelope::TaskId;
+use crate::envelope::{TaskId, mask};
 use crate::facts::Need;
 use crate::link::Request;
 use crate::runtime::{Input, TaskView};
@@ -18,9 +18,11 @@ use crate::console::keys::{Action, Context};
 use crate::console::msg::Effect;
 
 /// Lines in the history.
-const KEPT: usize = 100;
+pub(crate) const KEPT: usize = 100;
 /// How long the fingers must have rested before a key tells that somebody has seen that the task has ended.
 const RESTED: SignedDuration = SignedDuration::from_millis(700);
+/// Characters of a command that is kept for the next time.
+const KEPT_CHARS: usize = 2_000;
 
 /// Lines written before, and which of them is called back.
 #[derive(Debug, Clone, Default)]
@@ -124,6 +126,7 @@ impl App {
     /// Begins to write a line.
     pub(super) fn write(&mut self, prompt: Prompt) {
         self.history.rest();
+        self.commands.rest();
         self.mode = Mode::Write(prompt, Editor::default());
     }
 
@@ -195,7 +198,13 @@ impl App {
         if cmd.is_empty() {
             return;
         }
-        self.history.keep(cmd);
+        // As in a shell, a space in front keeps it out of the history.
+        if !written.starts_with(' ') {
+            self.commands.keep(cmd);
+            if mask(cmd) == cmd && cmd.chars().count() <= KEPT_CHARS {
+                self.effects.push(Effect::KeepCommand(cmd.to_owned()));
+            }
+        }
         match program_file(cmd) {
             Some(file) => self.run_program(file),
             None => {
@@ -258,7 +267,9 @@ impl App {
         if is_hidden {
             return;
         }
-        if let Some(line) = self.history.step(older)
+        let starts = matches!(self.mode, Mode::Write(Prompt::Start, _));
+        let history = if starts { &mut self.commands } else { &mut self.history };
+        if let Some(line) = history.step(older)
             && let Some(editor) = self.editor()
         {
             *editor = Editor::new(line);

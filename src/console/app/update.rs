@@ -117,6 +117,7 @@ impl App {
             self.list.is_held = true;
         }
         self.keep_pins();
+        self.restart_ended();
         self.follow();
         if before.as_ref() != self.at_hand().map(|task| &task.id) {
             self.thaw();

@@ -279,6 +279,7 @@ impl Driver {
                         self.display.write(&display::ring_sequence(&text)).map_err(Error::Terminal)?;
                     }
                 }
+                Effect::KeepCommand(cmd) => self.keep_command(&cmd),
                 Effect::Title(title) => self.title(title.as_deref())?,
                 Effect::Notify(news) => self.effects.notify(&self.app.setup.ui.notify, news),
                 Effect::Withdraw(id) => self.effects.withdraw(&id),

@@ -8,12 +8,15 @@ use std::{fs, io};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::console::app::typing::KEPT;
 use crate::files;
 
 /// What is remembered, in the state folder.
 pub(in crate::console) const MEMORY: &str = "console.json";
 /// The largest file read: more is none of ours.
 const MOST_BYTES: u64 = 64 << 10;
+/// Bytes of the commands kept.
+const MOST_COMMANDS_BYTES: usize = 60 << 10;
 
 /// Reads what was kept; nothing usable there is the default.
 pub(in crate::console) fn read<T: DeserializeOwned + Default>(path: &Path) -> T {
@@ -31,6 +34,26 @@ pub(in crate::console) fn write(path: &Path, kept: &impl Serialize) -> io::Resul
     files::create_folder(folder)?;
     let bytes = serde_json::to_vec(kept)?;
     files::replace(path, |file| file.write_all(&bytes))
+}
+
+/// Adds a command to those kept, as the last one and once. The oldest go, also where the file would become larger than
+/// is read.
+///
+/// # Errors
+/// When the folder cannot be written.
+pub(in crate::console) fn add_command(path: &Path, cmd: &str) -> io::Result<()> {
+    // Read again: another console may have added one.
+    let mut commands: Vec<String> = read(path);
+    commands.retain(|other| other != cmd);
+    commands.push(cmd.to_owned());
+    let mut room = MOST_COMMANDS_BYTES;
+    let kept = commands.iter().rev().take(KEPT).take_while(|cmd| {
+        let bytes = serde_json::to_vec(cmd).map_or(MOST_COMMANDS_BYTES, |text| text.len() + 1);
+        room = room.saturating_sub(bytes);
+        room > 0
+    });
+    let first = commands.len() - kept.count();
+    write(path, &commands.get(first..))
 }
 
 #[cfg(test)]
@@ -52,6 +75,26 @@ mod tests {
         assert_eq!(read::<Arrangement>(&path), kept);
         fs::write(&path, "{\"split\": \"wide\"}").expect("written");
         assert_eq!(read::<Arrangement>(&path), Arrangement::default());
+    }
+
+    #[test]
+    fn commands_are_kept_once_the_last_ones_and_for_their_person_alone() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let home = tempfile::tempdir().expect("temp dir");
+        let path = home.path().join("history").join("w.json");
+        for number in 0..150 {
+            add_command(&path, &format!("make {number}")).expect("written");
+        }
+        add_command(&path, "make 120").expect("written");
+        let kept: Vec<String> = read(&path);
+        assert_eq!((kept.len(), kept.last().map(String::as_str)), (KEPT, Some("make 120")));
+        assert_eq!(kept.iter().filter(|cmd| *cmd == "make 120").count(), 1);
+        assert_eq!(fs::metadata(&path).expect("there").permissions().mode() & 0o777, 0o600);
+        for number in 0..40 {
+            add_command(&path, &format!("{number}{}", "\u{1}".repeat(1_990))).expect("written");
+        }
+        let kept: Vec<String> = read(&path);
+        assert!(kept.len() >= 4 && kept.last().is_some_and(|cmd| cmd.starts_with("39")), "{}", kept.len());
     }
 
     #[test]

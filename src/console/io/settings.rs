@@ -48,6 +48,14 @@ impl Driver {
         }
     }
 
+    /// Writes down a command for the next time. Nothing depends on it.
+    pub(in crate::console) fn keep_command(&self, cmd: &str) {
+        let written = self.source.options.commands.as_deref().map(|path| kept::add_command(path, cmd));
+        if let Some(Err(error)) = written {
+            tracing::warn!(%error, "a command is not kept for the next time");
+        }
+    }
+
     /// Keeps a theme in the settings; from now on they say it, and no flag any more.
     pub(in crate::console) fn save_theme(&mut self, name: &str) {
         self.source.options.flags.theme = None;

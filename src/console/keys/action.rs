@@ -21,8 +21,8 @@ impl Action {
     #[must_use]
     pub fn changes(self) -> bool {
         use Action::{AnswerQuestion, Approve, ApproveExact, ClearFinished, Deny, Pause, Rename, TellAgent};
-        use Action::{Dismiss, Fit, Kill, Line, Release, Rerun, Run, Signal, Start, Stop};
-        matches!(self, Line | Start | Run | Rerun | Stop | Kill | Signal | Release | Fit | Dismiss)
+        use Action::{Dismiss, Fit, Kill, Line, Release, Restart, Run, Signal, Start, Stop};
+        matches!(self, Line | Start | Run | Restart | Stop | Kill | Signal | Release | Fit | Dismiss)
             || matches!(
                 self,
                 AnswerQuestion | Approve | ApproveExact | ClearFinished | Deny | Pause | Rename | TellAgent
@@ -101,7 +101,7 @@ actions! {
     LetAgents "agents" "Let agents answer it, or not" ""
     Start "start" "Start a command here" "ExecCommand"
     Run "run" "Start it" "ExecCommand"
-    Rerun "rerun" "Run the same command again" "ExecCommand"
+    Restart "restart" "Stop it if it runs, and run it again" "ExecCommand"
     Stop "stop" "Stop the task: TERM, then KILL" "TaskStop"
     Kill "kill" "Kill the task at once" "TaskStop force"
     Signal "signal" "Send it a signal" "TaskStop signal"

@@ -70,6 +70,7 @@ contexts! {
     Search "The line to search for."
     Copy "Selecting text to copy."
     Stop "The stop dialog."
+    Restart "The question before a running task is restarted."
     Signal "The signal dialog."
     Quit "The quit dialog."
     Paste "The question before a paste."

@@ -1,0 +1,88 @@
+//! Restarting a task: the same command in a new task of the operator. One that still runs is stopped first, and asked
+//! about before that.
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::json;
+
+use crate::envelope::TaskId;
+use crate::runtime::{TaskStatus, TaskView};
+
+use super::dialog::{DIALOG_COLUMNS, command_rows, dialog};
+use super::stop::stop_of;
+use super::{App, Layer, Painter, alias};
+use crate::console::keys::{Action, Context};
+use crate::console::msg::Effect;
+use crate::console::text::piece;
+use crate::console::theme::Role;
+
+/// A task that was not seen to be stopping by then goes on: what it does later is not followed by a restart.
+const PATIENCE: SignedDuration = SignedDuration::from_secs(10);
+
+impl App {
+    /// Restarts an ended task, and asks about one that runs.
+    pub(super) fn ask_to_restart(&mut self, task: &TaskView) {
+        match task.status.is_terminal() {
+            true => self.effects.push(again(task)),
+            false => self.open(Layer::Restart(task.id.clone())),
+        }
+    }
+
+    /// Stops the task; it is started again once it has ended.
+    pub(super) fn restart(&mut self, task: TaskId, action: Action) {
+        if action != Action::Restart {
+            return self.open(Layer::Restart(task));
+        }
+        self.effects.push(stop_of(&task, false));
+        self.restarts.retain(|(other, _)| *other != task);
+        self.restarts.push((task, self.now));
+    }
+
+    /// Starts again what was stopped for that.
+    pub(super) fn restart_ended(&mut self) {
+        for (id, asked) in std::mem::take(&mut self.restarts) {
+            let Some(task) = self.view.task(&id) else { continue };
+            if task.status.is_terminal() {
+                let again = again(task);
+                self.effects.push(again);
+            } else if task.status == TaskStatus::Cancelling || is_recent(asked, self.now) {
+                self.restarts.push((id, asked));
+            }
+        }
+    }
+}
+
+fn is_recent(asked: Timestamp, now: Timestamp) -> bool {
+    now.duration_since(asked) < PATIENCE
+}
+
+/// Runs the command of a task again: with its directory, shell and terminal.
+fn again(task: &TaskView) -> Effect {
+    let mut input = json!({
+        "cmd": task.cmd,
+        "workdir": task.workdir,
+        "shell": task.shell,
+        "login": task.login,
+        "tty": task.tty,
+        "accepts_input": task.accepts_input,
+        "yield_time_ms": 0,
+        "description": format!("restart of {}", alias(task)),
+    });
+    if task.tty && task.size_asked {
+        (input["cols"], input["rows"]) = (task.size.cols().into(), task.size.rows().into());
+    }
+    match task.cmd_chars {
+        Some(_) => Effect::Rerun { task: task.id.clone(), input },
+        None => Effect::call("ExecCommand", input),
+    }
+}
+
+pub(super) fn draw(painter: &mut Painter<'_>, task: &TaskView) {
+    let mut rows = command_rows(painter, task, DIALOG_COLUMNS - 5, 3);
+    let running = painter.lasting(task.started_at.unwrap_or(task.created_at));
+    rows.push(vec![piece(format!("running {running}"), Role::Faint)]);
+    rows.push(Vec::new());
+    rows.push(vec![piece("It is stopped: TERM, after 5 s KILL, to all it started.", Role::Text)]);
+    rows.push(vec![piece("Then the same command runs again, as a task of yours.", Role::Text)]);
+    let keys = [(Action::Restart, "stop and restart"), (Action::Back, "keep")];
+    dialog(painter, &format!("restart {}?", alias(task)), rows, Context::Restart, &keys);
+}

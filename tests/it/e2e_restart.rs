@@ -1,0 +1,40 @@
+//! A task started in the console is restarted, and its command called back the next time.
+
+use crate::support::{Console, Home, Tag, wait_until};
+
+#[test]
+fn a_restart_ends_the_old_processes_and_the_next_console_knows_the_command() {
+    let (home, tag) = (Home::new(), Tag::new());
+    let mut console = Console::open(&home, &[], (100, 30));
+    console.shows("no agent yet");
+    console.keys(b"o");
+    console.shows("START");
+    console.keys(format!("cd / && exec sleep {}\r", tag.0).as_bytes());
+    wait_until("it runs", || tag.holders().len() == 1);
+    tag.asleep();
+    let first = tag.holders();
+    // What is started here has the keys.
+    console.shows(" INPUT t01");
+    console.keys(b"\x1d");
+    console.shows("OBSERVE");
+    console.asks_until(b"r", "restart t01?");
+    console.keys(b"r");
+    wait_until("another one runs", || {
+        let now = tag.holders();
+        now.len() == 1 && now != first
+    });
+    console.shows("t02");
+    console.stop_all_and_quit();
+    assert_eq!(tag.holders(), Vec::<u32>::new());
+
+    let mut again = Console::open(&home, &[], (100, 30));
+    again.shows("no agent yet");
+    again.keys(b"o");
+    again.shows("START");
+    again.keys(b"\x1b[A");
+    again.shows(&format!("exec sleep {}", tag.0));
+    again.keys(b"\x1b");
+    again.shows("OBSERVE");
+    again.keys(b"q");
+    assert_eq!(again.exit(), 0);
+}
