@@ -16,13 +16,11 @@ use crate::journal::Durability;
 use crate::process::{EnclosingTask, enclosing_task};
 use crate::prose::run::{Outcome, Refusal, Request as ProgramRequest, Run};
 use crate::prose::vm::effects::Event;
-use crate::runtime::{Handle, Metrics, Standing, StreamView, Within};
+use crate::runtime::{Handle, Metrics, STREAM_CALL, Standing, StreamView, Within};
 use crate::tools::{self, Answer, Caller, IdempotencyKeys};
 
 /// Events of a program that may wait to be sent; the program waits beyond.
 const EVENTS: usize = 256;
-/// What the call of a stream of commands is called.
-const STREAM: &str = "exec";
 
 /// A script's connection to a runtime.
 #[derive(Debug)]
@@ -243,14 +241,14 @@ impl Watched<'_> {
             Some(seq) => seq,
             None => {
                 let input = json!({ "source": stream.source, "dry_run": stream.dry_run });
-                self.runtime.begin_call(&Actor::Cli, STREAM, Durability::Written, &input).await
+                self.runtime.begin_call(&Actor::Cli, STREAM_CALL, Durability::Written, &input).await
             }
         };
         self.seq = Some(seq);
         let over = stream.is_over.then(|| stream.clone());
         self.runtime.progress(seq, stream);
         if let Some(stream) = over {
-            let envelope = Envelope::success(STREAM, &stream.standing(), &stream);
+            let envelope = Envelope::success(STREAM_CALL, &stream.standing(), &stream);
             self.runtime.end_stream(seq, &envelope, &text(&stream));
             self.seq = None;
         }

@@ -1,4 +1,4 @@
-//! The tool calls of a recording: recent ones in memory, counters of all.
+//! The tool calls of a recording; recent ones stay in memory.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -18,6 +18,12 @@ use crate::envelope::{Actor, Envelope, TaskId};
 const WHOLE_BYTES: usize = 32 << 20;
 /// Characters of a summary, but for that of an answer just given.
 const SUMMARY_CHARS: usize = 200;
+/// The status of a call whose client stopped waiting.
+pub(super) const ABANDONED: &str = "abandoned";
+/// What a stream of commands is called among the calls.
+pub const STREAM_CALL: &str = "exec";
+/// What a program that runs is called among the calls.
+pub const PROGRAM_CALL: &str = "run";
 
 /// One tool call, whole: what was asked, the canonical envelope, and the receipt exactly as sent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -44,6 +50,16 @@ pub struct CallRecord {
 }
 
 impl CallRecord {
+    /// Returns how it was answered, as its envelope says.
+    pub(super) fn status(&self) -> Option<&str> {
+        self.envelope.as_ref()?["status"].as_str()
+    }
+
+    /// Tells whether it is a stream of commands, or a program: no tool call, but what calls tools.
+    pub(super) fn is_stream(&self) -> bool {
+        matches!(self.tool.as_str(), STREAM_CALL | PROGRAM_CALL)
+    }
+
     /// Returns the call in short; while it has no envelope, by what was asked.
     pub(super) fn summary(&self, status: Option<String>, task: Option<TaskId>) -> CallSummary {
         let said = self.envelope.as_ref().and_then(|envelope| envelope["summary_text"].as_str());
@@ -62,7 +78,7 @@ impl CallRecord {
     }
 }
 
-/// Recent calls and the counters of all of them.
+/// Recent calls.
 #[derive(Debug, Default)]
 pub(super) struct RecentCalls {
     next: u64,
@@ -188,7 +204,7 @@ impl RecentCalls {
         entry.bytes = weight(&record.input) + record.envelope.as_ref().map_or(0, weight);
         let bytes = entry.bytes;
         let summary = Arc::make_mut(&mut entry.summary);
-        summary.status = Some("abandoned".to_owned());
+        summary.status = Some(ABANDONED.to_owned());
         summary.duration_ms = Some(duration);
         self.bytes += bytes;
         self.let_go();

@@ -1,19 +1,19 @@
-//! Counts what happens, once: for the running runtime and for recordings.
+//! Counts rows of the record: as they are written, and as they are read back. Pure.
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::calls::CallRecord;
+use super::calls::{ABANDONED, CallRecord};
+use super::events::{Answered, Row};
 use super::metrics::Metrics;
+use super::question::{Fact, Principal};
 use super::view::TaskView;
-use crate::envelope::Actor;
+use crate::envelope::{Actor, TaskId};
 use crate::facts::{RejectionReason, TaskEvent, TaskFact};
 
 /// Seconds of history.
 const HISTORY: usize = 60;
 /// Durations kept of each tool for percentiles.
 const DURATIONS_KEPT: usize = 512;
-/// The status of a call whose client stopped waiting.
-pub(super) const ABANDONED: &str = "abandoned";
 
 /// The counters of a recording.
 #[derive(Debug, Clone, Default)]
@@ -21,8 +21,12 @@ pub(super) struct Counters {
     pub(super) metrics: Metrics,
     /// How long the recent calls of each tool took.
     durations: BTreeMap<String, VecDeque<u64>>,
+    /// Tasks whose last row is still to come, and whether they are items of a batch.
+    open: BTreeMap<TaskId, bool>,
     /// Tasks that live.
     live: u64,
+    /// Bytes read from tasks that have ended, and those of them that were not kept.
+    ended_bytes: (u64, u64),
     calls: VecDeque<u64>,
     bytes: VecDeque<u64>,
     /// Bytes counted up to the last tick.
@@ -30,17 +34,43 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    /// Counts a call that was answered or given up (`abandoned`). Only what models see is a tool call: what a person does
-    /// is counted by what it does to tasks.
-    pub(super) fn call(&mut self, record: &CallRecord, status: &str) {
+    /// Counts a row.
+    pub(super) fn count(&mut self, row: &Row<'_>) {
+        match row {
+            Row::Answer(Answered { record, .. }) => self.call(record, record.status().unwrap_or(ABANDONED)),
+            Row::Abandoned(record) => self.call(record, ABANDONED),
+            Row::Queued { task } | Row::Start { task, .. } => self.asked(task),
+            Row::Task { task, event } => self.happened(task, event),
+            Row::Ended { task, first_byte_ms } => self.ended(task, *first_byte_ms),
+            Row::Refused { reason, .. } => self.refused(*reason),
+            // What was decided about a task is an event of the task as well.
+            Row::Gate(event) if event.actor == Actor::Operator && event.task.is_none() => {
+                self.operator(event.what.into());
+            }
+            Row::Question(Fact::Answered { answer, .. })
+                if answer.principal == Principal::Actor(Actor::Operator) =>
+            {
+                self.operator("answer");
+            }
+            _ => {}
+        }
+    }
+
+    /// Counts a call that was answered or given up. Only what models see is a tool call: what a person does is counted by
+    /// what it does to tasks, and a stream by its commands.
+    fn call(&mut self, record: &CallRecord, status: &str) {
+        let (metrics, tool) = (&mut self.metrics, &record.tool);
         let is_answered = status != ABANDONED;
         if is_answered {
-            self.took(record);
+            let durations = self.durations.entry(tool.clone()).or_default();
+            if durations.len() == DURATIONS_KEPT {
+                durations.pop_front();
+            }
+            durations.extend(record.duration_ms);
         }
-        if record.actor == Actor::Operator {
+        if record.actor == Actor::Operator || record.is_stream() {
             return;
         }
-        let (metrics, tool) = (&mut self.metrics, &record.tool);
         *metrics.tool_calls.entry(tool.clone()).or_default().entry(status.to_owned()).or_default() += 1;
         metrics.tool_ms.entry(tool.clone()).or_default().add(record.duration_ms.unwrap_or_default());
         if let Some(receipt) = record.receipt.as_ref().filter(|_| is_answered) {
@@ -49,30 +79,22 @@ impl Counters {
         }
     }
 
-    /// Takes how long a call took, also one that is no tool call.
-    pub(super) fn took(&mut self, record: &CallRecord) {
-        let durations = self.durations.entry(record.tool.clone()).or_default();
-        if durations.len() == DURATIONS_KEPT {
-            durations.pop_front();
+    /// Counts a task when the first of its rows comes.
+    fn asked(&mut self, task: &TaskView) {
+        if self.open.insert(task.id.clone(), task.item.is_some()).is_none() {
+            self.live += 1;
+            self.metrics.tasks_started += 1;
+            self.metrics.tasks_peak = self.metrics.tasks_peak.max(self.live);
         }
-        durations.extend(record.duration_ms);
     }
 
-    /// Counts a task that was asked for.
-    pub(super) fn asked(&mut self) {
-        self.live += 1;
-        self.metrics.tasks_started += 1;
-        self.metrics.tasks_peak = self.metrics.tasks_peak.max(self.live);
-    }
-
-    /// Counts an event of a task.
-    pub(super) fn happened(&mut self, task: Option<&TaskView>, event: &TaskEvent) {
+    fn happened(&mut self, task: &TaskId, event: &TaskEvent) {
         let metrics = &mut self.metrics;
         match &event.fact {
-            TaskFact::Start { .. } => match task.and_then(|task| task.item) {
-                Some(_) => metrics.batched_exec_command_items += 1,
-                None => metrics.exec_command_items += 1,
-            },
+            TaskFact::Start { .. } if self.open.get(task) == Some(&true) => {
+                metrics.batched_exec_command_items += 1;
+            }
+            TaskFact::Start { .. } => metrics.exec_command_items += 1,
             TaskFact::Promoted { .. } => metrics.promotions += 1,
             TaskFact::ScreenReset => metrics.screen_resets += 1,
             TaskFact::Refused(reason) => self.refused(*reason),
@@ -86,38 +108,50 @@ impl Counters {
     }
 
     /// Counts a task that has ended and whose log is whole.
-    pub(super) fn ended(&mut self, task: &TaskView) {
+    fn ended(&mut self, task: &TaskView, first_byte_ms: Option<u64>) {
+        self.open.remove(&task.id);
+        self.ended_bytes.0 += task.output.bytes;
+        self.ended_bytes.1 += task.output.dropped_bytes;
         let status = task.status.as_str().to_owned();
         *self.metrics.tasks_ended.entry(status.clone()).or_default() += 1;
         self.metrics.task_ms.entry(status).or_default().add(task.lived_ms());
-    }
-
-    pub(super) fn operator(&mut self, action: &str) {
-        *self.metrics.operator_actions.entry(action.to_owned()).or_default() += 1;
-    }
-
-    /// Counts an input that was refused, also one for a task that had ended before.
-    pub(super) fn refused(&mut self, reason: RejectionReason) {
-        *self.metrics.input_refused.entry(reason.as_str().to_owned()).or_default() += 1;
-    }
-
-    /// Counts a wait that is over.
-    pub(super) fn waited(&mut self, what: &str, ms: u64) {
-        self.metrics.wait_ms.entry(what.to_owned()).or_default().add(ms);
-    }
-
-    /// Sets how many tasks live, by status.
-    pub(super) fn live(&mut self, statuses: impl Iterator<Item = &'static str>) {
-        self.metrics.tasks_live.clear();
-        for status in statuses {
-            *self.metrics.tasks_live.entry(status.to_owned()).or_default() += 1;
+        let stop =
+            task.stop.as_ref().zip(task.ended.as_ref()).map(|(stop, ended)| {
+                u64::try_from(ended.at.duration_since(stop.at).as_millis()).unwrap_or(0)
+            });
+        for (what, took) in [("first_byte", first_byte_ms), ("stop", stop)] {
+            if let Some(ms) = took {
+                self.metrics.wait_ms.entry(what.to_owned()).or_default().add(ms);
+            }
         }
     }
 
-    /// Sets the totals of bytes over all tasks.
-    pub(super) fn bytes(&mut self, read: u64, dropped: u64) {
+    fn operator(&mut self, action: &str) {
+        *self.metrics.operator_actions.entry(action.to_owned()).or_default() += 1;
+    }
+
+    fn refused(&mut self, reason: RejectionReason) {
+        *self.metrics.input_refused.entry(reason.as_str().to_owned()).or_default() += 1;
+    }
+
+    /// Sets what follows from the tasks that live: how many there are, by status, and the totals of bytes.
+    pub(super) fn live<'a>(&mut self, tasks: impl Iterator<Item = &'a TaskView>) {
+        let (mut read, mut dropped) = self.ended_bytes;
+        self.metrics.tasks_live.clear();
+        for task in tasks {
+            read += task.output.bytes;
+            dropped += task.output.dropped_bytes;
+            if !task.status.is_terminal() {
+                *self.metrics.tasks_live.entry(task.status.as_str().to_owned()).or_default() += 1;
+            }
+        }
         self.metrics.output_bytes_in = read;
         self.metrics.output_bytes_dropped = dropped;
+    }
+
+    /// Returns whether the last row of a task is still to come.
+    pub(super) fn is_open(&self, id: &TaskId) -> bool {
+        self.open.contains_key(id)
     }
 
     /// Returns the counters with what follows from them.

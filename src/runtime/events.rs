@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use super::calls::CallRecord;
@@ -14,7 +14,7 @@ use super::supervisor::GateEvent;
 use super::view::TaskView;
 use crate::config::ApprovalRule;
 use crate::envelope::{Actor, TaskId, mask};
-use crate::facts::TaskEvent;
+use crate::facts::{RejectionReason, TaskEvent};
 use crate::journal::Repaired;
 
 /// One row of the journal.
@@ -42,13 +42,8 @@ pub(super) enum Row<'a> {
     /// Agent calls were paused, a call was held or answered.
     Gate(&'a GateEvent),
     /// The client of a call stopped waiting; it was not answered. What it had come to, where that is known.
-    Abandoned {
-        seq: u64,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        envelope: Option<&'a Value>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        receipt: Option<&'a str>,
-    },
+    #[serde(serialize_with = "left_behind")]
+    Abandoned(&'a CallRecord),
     /// Something happened to a task.
     Task {
         task: &'a TaskId,
@@ -59,7 +54,12 @@ pub(super) enum Row<'a> {
     Ended {
         #[serde(serialize_with = "masked")]
         task: &'a TaskView,
+        /// Milliseconds from its creation to its first byte of output; none where a person was waited for first.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        first_byte_ms: Option<u64>,
     },
+    /// An input was refused because the task had ended: its timeline is over.
+    Refused { task: &'a TaskId, actor: &'a Actor, reason: RejectionReason },
     /// A person gave a task a name, or took it away.
     Named { task: &'a TaskId, name: Option<&'a str> },
     /// A person wrote something for an agent; stands before it is told. Its secrets are masked.
@@ -81,6 +81,25 @@ pub(super) enum Row<'a> {
     Pruned { recording: &'a str, seq: u64, hash: Option<crate::journal::Hash>, bytes: u64, reason: &'a str },
     /// The last row of a recording.
     Closed { recovered: bool },
+}
+
+/// What a row says of a call that was given up.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Abandoned<'a> {
+    pub(super) seq: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) envelope: Option<Cow<'a, Value>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) receipt: Option<Cow<'a, str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) duration_ms: Option<u64>,
+}
+
+fn left_behind<S: Serializer>(record: &CallRecord, serializer: S) -> Result<S::Ok, S::Error> {
+    let &CallRecord { seq, duration_ms, ref envelope, ref receipt, .. } = record;
+    let envelope = envelope.as_ref().map(Cow::Borrowed);
+    let receipt = receipt.as_deref().map(Cow::Borrowed);
+    Abandoned { seq, envelope, receipt, duration_ms }.serialize(serializer)
 }
 
 /// Writes a task with the secrets of its command and its description masked (docs/contract.md#masking).

@@ -41,7 +41,7 @@ pub use crate::process::{Leftovers, Resource};
 pub use agent_notices::{PARAGRAPH_CHARS, WORDS_CHARS};
 pub use approval::{BatchRequest, Decision, GateView, HeldCall, HeldCommand};
 pub use bytes::Viewer;
-pub use calls::CallRecord;
+pub use calls::{CallRecord, PROGRAM_CALL, STREAM_CALL};
 pub use cause::Closing;
 pub use driver::TaskUsage;
 pub use error::Error;

@@ -136,14 +136,17 @@ impl Shared {
 
     /// Puts a row on record without waiting.
     pub(super) fn note(&self, row: &Row<'_>) {
-        if let Err(error) = self.journal.note(row, Durability::Written) {
-            report(&error);
-        }
+        self.put(row, Durability::Written);
     }
 
     /// Puts a row on record that nobody would miss after a loss of power.
     pub(super) fn note_late(&self, row: &Row<'_>) {
-        if let Err(error) = self.journal.note(row, Durability::Late) {
+        self.put(row, Durability::Late);
+    }
+
+    fn put(&self, row: &Row<'_>, durability: Durability) {
+        self.session().counters.count(row);
+        if let Err(error) = self.journal.note(row, durability) {
             report(&error);
         }
     }
@@ -153,6 +156,7 @@ impl Shared {
     /// # Errors
     /// When it is not, and what it announces must not happen then.
     pub(super) async fn write(&self, row: &Row<'_>, durability: Durability) -> Result<(), Error> {
+        self.session().counters.count(row);
         let Err(error) = self.journal.append(row, durability).await else { return Ok(()) };
         report(&error);
         self.nudge.notify_one();

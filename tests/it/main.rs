@@ -28,6 +28,7 @@ mod console_update;
 mod console_use;
 mod console_walk;
 mod corpus;
+mod counters;
 mod dependencies;
 mod doctor;
 mod e2e_attached;

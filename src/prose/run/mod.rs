@@ -41,10 +41,8 @@ use crate::clock::Clock;
 use crate::config::ExecPolicy;
 use crate::envelope::{Actor, Envelope};
 use crate::journal::{Disk, Durability, Os};
-use crate::runtime::{Handle, ProgramError, ProgramView, RunState};
+use crate::runtime::{Handle, PROGRAM_CALL, ProgramError, ProgramView, RunState};
 
-/// What the call of a run is called in the recording.
-const CALL: &str = "run";
 /// The view of a run is published at most this often.
 const PUBLISH_EVERY: Duration = Duration::from_millis(50);
 
@@ -157,7 +155,7 @@ impl Run {
             }
         };
         let under_way = runtime.program_under_way();
-        let call = runtime.begin_call(&by, CALL, Durability::Written, &input).await;
+        let call = runtime.begin_call(&by, PROGRAM_CALL, Durability::Written, &input).await;
         let progress = Progress::new(ProgramView {
             run: id.clone(),
             call: Some(call),
@@ -281,7 +279,7 @@ impl Run {
         let error = message.map(|message| ProgramError { line: outcome.line.unwrap_or(1), message });
         self.vm.progress.ended(state, error, at);
         self.runtime.show_program(self.vm.progress.view());
-        let envelope = Envelope::success(CALL, &outcome.summary(), outcome);
+        let envelope = Envelope::success(PROGRAM_CALL, &outcome.summary(), outcome);
         self.runtime.end_stream(self.call, &envelope, &outcome.text());
     }
 }

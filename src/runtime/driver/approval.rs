@@ -83,9 +83,6 @@ impl Driver {
 
     /// The row of an approval stands before that of the start, which is synced before anything runs.
     pub(super) fn note_gate(&self, event: &GateEvent) {
-        if event.actor == Actor::Operator && event.task.is_none() {
-            self.shared.session().counters.operator(event.what.into());
-        }
         if let Some(console) = &event.console {
             self.shared.notice_of(console, told(event, console));
         }

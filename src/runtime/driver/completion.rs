@@ -10,7 +10,6 @@ use crate::facts::TaskFact;
 use crate::runtime::events::Row;
 use crate::runtime::request::ExecOutcome;
 use crate::runtime::supervisor::Input;
-use crate::runtime::view::TaskView;
 
 /// Why a command is stopped whose script has gone, and one whose agent has cancelled the call.
 const HUNG_UP: &str = "its caller hung up";
@@ -24,11 +23,10 @@ impl Driver {
         let Some(view) = self.view(id) else { return };
         let Some(mut live) = self.live.remove(id) else { return };
         live.io.progress.send_modify(|progress| progress.settled = true);
-        self.past_bytes.0 += view.output.bytes;
-        self.past_bytes.1 += view.output.dropped_bytes;
-        self.shared.session().counters.ended(&view);
-        self.count_waits(&view, live.io.first_byte_ms());
-        self.shared.note(&Row::Ended { task: &view });
+        // A command that was held has waited for a person: that is no latency.
+        let was_held = view.events.iter().any(|event| matches!(event.fact, TaskFact::Held(_)));
+        let first_byte_ms = live.io.first_byte_ms().filter(|_| !was_held);
+        self.shared.note(&Row::Ended { task: &view, first_byte_ms });
         if view.promoted && view.output.bytes > 0 {
             // What a foreground command printed stands in its answer.
             let folder = view.folder.clone();
@@ -44,19 +42,6 @@ impl Driver {
         if let Some(waiter) = live.waiter.take() {
             let answer = live.start_error.take().map_or(Ok(ExecOutcome::Completed(view)), Err);
             let _ = waiter.send(answer);
-        }
-    }
-
-    /// A command that was held has waited for a person: that is no latency.
-    fn count_waits(&self, view: &TaskView, first_byte_ms: Option<u64>) {
-        let mut session = self.shared.session();
-        let was_held = view.events.iter().any(|event| matches!(event.fact, TaskFact::Held(_)));
-        if let Some(ms) = first_byte_ms.filter(|_| !was_held) {
-            session.counters.waited("first_byte", ms);
-        }
-        if let (Some(stop), Some(ended)) = (&view.stop, &view.ended) {
-            let took = ended.at.duration_since(stop.at).as_millis();
-            session.counters.waited("stop", u64::try_from(took).unwrap_or(0));
         }
     }
 

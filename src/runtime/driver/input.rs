@@ -7,6 +7,7 @@ use crate::envelope::{Actor, TaskId};
 use crate::facts::RejectionReason;
 use crate::runtime::Error;
 use crate::runtime::bytes::TaskIo;
+use crate::runtime::events::Row;
 use crate::runtime::request::{Input, InputOutcome, InputTarget, Rejection};
 use crate::runtime::supervisor;
 use crate::runtime::view::TaskView;
@@ -26,7 +27,8 @@ pub(super) fn input(
 ) -> Result<InputOutcome, Error> {
     let Some(task) = driver.supervisor.get(id) else {
         let ended = driver.tasks.get(id).cloned().ok_or_else(|| Error::UnknownTask(id.clone()))?;
-        driver.shared.session().counters.refused(RejectionReason::TaskNotRunning);
+        let reason = RejectionReason::TaskNotRunning;
+        driver.shared.note(&Row::Refused { task: id, actor: by, reason });
         return Ok(to_past(ended));
     };
     let target = target(task.request.tty, task.request.accepts_input);

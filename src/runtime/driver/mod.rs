@@ -59,7 +59,6 @@ pub(super) struct Driver {
     live: HashMap<TaskId, Live>,
     tasks: TaskList,
     published: u64,
-    past_bytes: (u64, u64),
     questions: Questions,
     /// Batches that wait for the operator, by ticket.
     batches: HashMap<u64, Reply<()>>,
@@ -101,7 +100,6 @@ impl Driver {
             live: HashMap::new(),
             tasks: TaskList::default(),
             published: 0,
-            past_bytes: (0, 0),
             questions: Questions::default(),
             batches: HashMap::new(),
             timers: Timers::default(),
@@ -269,13 +267,8 @@ impl Driver {
     }
 
     fn note(&self, id: &TaskId, event: &TaskEvent) {
-        let task = self.supervisor.get(id).map(|task| &**task.view());
-        {
-            let mut session = self.shared.session();
-            session.counters.happened(task, event);
-            if let Some(task) = task {
-                session.agent_notices.happened(task, event);
-            }
+        if let Some(task) = self.supervisor.get(id) {
+            self.shared.session().agent_notices.happened(task.view(), event);
         }
         self.shared.note(&Row::Task { task: id, event });
     }
@@ -305,7 +298,6 @@ impl Driver {
                 looks: Looks::default(),
             },
         );
-        self.shared.session().counters.asked();
     }
 
     fn host_event(&mut self, id: TaskId, event: HostEvent) {

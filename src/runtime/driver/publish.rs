@@ -12,14 +12,11 @@ impl Driver {
     /// Publishes the present state.
     pub(super) fn publish(&mut self) {
         self.published += 1;
-        let (mut read, mut dropped) = self.past_bytes;
         let mut alive = Vec::new();
         let output = |id: &TaskId| self.live.get(id).map(|live| live.io.output()).unwrap_or_default();
         for view in self.supervisor.measured(output) {
             self.tasks.show(view);
-            read += view.output.bytes;
-            dropped += view.output.dropped_bytes;
-            alive.extend((!view.status.is_terminal()).then(|| view.clone()));
+            alive.push(view.clone());
         }
         let before = self.shared.snapshot.borrow().clone();
         let record = record_view(self.shared.journal.health(), self.shared.journal.stalled());
@@ -28,10 +25,9 @@ impl Driver {
         if let Some((text, is_error)) = turn(&before.record, &record) {
             session.notice(at, text, is_error);
         }
-        session.counters.bytes(read, dropped);
-        session.counters.live(alive.iter().map(|task| task.status.as_str()));
+        session.counters.live(alive.iter().map(|task| &**task));
         let mut metrics = session.counters.shown();
-        metrics.gauges = self.shared.gauges(&alive, read);
+        metrics.gauges = self.shared.gauges(&alive, metrics.output_bytes_in);
         let snapshot = Snapshot {
             seq: self.published,
             workspace: before.workspace.clone(),

@@ -11,7 +11,7 @@ use crate::envelope::Actor;
 use crate::journal::Durability;
 use crate::process::ConsoleProcess;
 use crate::runtime::events::Row;
-use crate::runtime::question::{Answer, Asking, Fact, Given, Machine, Principal, QuestionId, Settled, Told};
+use crate::runtime::question::{Answer, Asking, Fact, Given, Machine, QuestionId, Settled, Told};
 use crate::runtime::{Error, Refusal};
 
 /// An order about questions.
@@ -141,9 +141,6 @@ impl Driver {
             }
             Told::Asker(settled) => {
                 if let Settled::Answered(answer) = &settled {
-                    if answer.principal == Principal::Actor(Actor::Operator) {
-                        self.shared.session().counters.operator("answer");
-                    }
                     if let Some(answerer) = answerer {
                         let _ = answerer.send(Ok(answer.clone()));
                     }

@@ -10,7 +10,6 @@ use crate::envelope::{Actor, Envelope, TaskId, mask_strings};
 use crate::journal::Durability;
 use crate::runtime::agent_notices::AgentNotices;
 use crate::runtime::calls::CallRecord;
-use crate::runtime::counters::ABANDONED;
 use crate::runtime::events::{Answered, Row};
 use crate::runtime::metrics::Metrics;
 use crate::runtime::past;
@@ -47,14 +46,8 @@ impl Handle {
         receipt: &str,
         notices: Vec<String>,
     ) {
-        let ended = {
-            let mut session = self.shared.session();
-            let ended = session.calls.end(self.shared.clock.now(), seq, task, envelope, (receipt, notices));
-            if let Some((record, _)) = &ended {
-                session.counters.call(record, envelope.status());
-            }
-            ended
-        };
+        let now = self.shared.clock.now();
+        let ended = self.shared.session().calls.end(now, seq, task, envelope, (receipt, notices));
         self.shared.nudge.notify_one();
         if let Some((record, latency_ms)) = ended {
             let row = Row::Answer(Answered { record: &record, latency_ms, task });
@@ -80,7 +73,6 @@ impl Handle {
         let ended = self.shared.session().calls.end(now, seq, None, envelope, (receipt, Vec::new()));
         self.shared.nudge.notify_one();
         if let Some((record, latency_ms)) = ended {
-            self.shared.session().counters.took(&record);
             self.shared.note(&Row::Answer(Answered { record: &record, latency_ms, task: None }));
         }
     }
@@ -92,19 +84,13 @@ impl Handle {
             let mut session = self.shared.session();
             let record = session.calls.abandon(now, seq);
             if let Some(record) = &record {
-                session.counters.call(record, ABANDONED);
                 tell_of_withdrawal(&mut session.agent_notices, record);
             }
             record
         };
         if let Some(record) = record {
-            let CallRecord { envelope, receipt, .. } = &*record;
             self.shared.nudge.notify_one();
-            self.shared.note(&Row::Abandoned {
-                seq,
-                envelope: envelope.as_ref(),
-                receipt: receipt.as_deref(),
-            });
+            self.shared.note(&Row::Abandoned(&record));
         }
     }
 

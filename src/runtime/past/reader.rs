@@ -1,22 +1,25 @@
 //! Reads a recording back from its rows: its calls, its tasks and everything that happened to them. Pure but for the
 //! reading itself.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use crate::envelope::TaskId;
-use crate::facts::{TaskEvent, TaskUpdate};
+use crate::envelope::{Actor, TaskId};
+use crate::facts::{RejectionReason, TaskEvent, TaskUpdate};
 use crate::journal::{self, Error, Item, Meta, Problem, Reader, Record};
+use crate::runtime::calls::ABANDONED;
 use crate::runtime::calls::CallRecord;
-use crate::runtime::counters::{ABANDONED, Counters};
+use crate::runtime::counters::Counters;
+use crate::runtime::events::{Abandoned, Answered, Row};
 use crate::runtime::program::ProgramView;
+use crate::runtime::question::Fact;
 use crate::runtime::state::TaskState;
+use crate::runtime::supervisor::GateEvent;
 use crate::runtime::view::TaskView;
 
 /// A recording, read back.
@@ -68,8 +71,7 @@ pub struct PastCall {
 impl PastCall {
     /// Returns how it was answered. What was still open when the runtime ended is nobody's to answer any more.
     pub(super) fn status(&self) -> &str {
-        let envelope = self.record.envelope.as_ref().filter(|_| !self.abandoned);
-        envelope.and_then(|envelope| envelope["status"].as_str()).unwrap_or(ABANDONED)
+        self.record.status().filter(|_| !self.abandoned).unwrap_or(ABANDONED)
     }
 }
 
@@ -202,23 +204,40 @@ impl Recording {
                 recording.calls.insert(call.record.seq, call);
             }),
             "answer" => self.with(record, |recording, call: PastCall| {
-                recording.counters.call(&call.record, call.status());
+                let PastCall { record, latency_ms, task, .. } = &call;
+                let (latency_ms, task) = (*latency_ms, task.as_ref());
+                recording.counters.count(&Row::Answer(Answered { record, latency_ms, task }));
                 recording.calls.insert(call.record.seq, call);
             }),
-            "abandoned" => self.with(record, |recording, row: Abandoned| {
+            "abandoned" => self.with(record, |recording, row: Abandoned<'static>| {
                 let Some(call) = recording.calls.get_mut(&row.seq) else { return };
                 call.abandoned = true;
-                call.record.envelope = row.envelope;
-                call.record.receipt = row.receipt;
-                recording.counters.call(&call.record, call.status());
+                call.record.envelope = row.envelope.map(Cow::into_owned);
+                call.record.receipt = row.receipt.map(Cow::into_owned);
+                call.record.duration_ms = row.duration_ms;
+                recording.counters.count(&Row::Abandoned(&call.record));
             }),
-            "queued" | "start" | "ended" => {
-                self.with(record, |recording, row: Whole| recording.stands(row.task))
-            }
+            "queued" | "start" => self.with(record, |recording, Whole { task, .. }: Whole| {
+                recording.counters.count(&Row::Queued { task: &task });
+                recording.stands(task);
+            }),
+            "ended" => self.with(record, |recording, Whole { task, first_byte_ms, .. }: Whole| {
+                recording.counters.count(&Row::Ended { task: &task, first_byte_ms });
+                recording.stands(task);
+            }),
             "task" => self.with(record, |recording, row: PastEvent| {
-                let task = recording.update(&row.task, TaskUpdate::Event(row.event.clone()));
-                recording.counters.happened(task.as_deref(), &row.event);
+                recording.update(&row.task, TaskUpdate::Event(row.event.clone()));
+                recording.counters.count(&Row::Task { task: &row.task, event: &row.event });
                 recording.events.push(row);
+            }),
+            "refused" => self.with(record, |recording, Refused { task, actor, reason }: Refused| {
+                recording.counters.count(&Row::Refused { task: &task, actor: &actor, reason });
+            }),
+            "gate" => self.with(record, |recording, event: GateEvent| {
+                recording.counters.count(&Row::Gate(&event));
+            }),
+            "question" => self.with(record, |recording, fact: Fact| {
+                recording.counters.count(&Row::Question(&fact));
             }),
             "named" => self.with(record, |recording, row: Named| {
                 recording.update(&row.task, TaskUpdate::Named(row.name));
@@ -242,17 +261,14 @@ impl Recording {
         let task = TaskView { folder: self.folder.join("tasks").join(task.id.as_str()), ..task };
         match self.tasks.iter_mut().rfind(|known| known.id == task.id) {
             Some(known) => known.stands(task),
-            None => {
-                self.counters.asked();
-                self.tasks.push(TaskState::new(task));
-            }
+            None => self.tasks.push(TaskState::new(task)),
         }
     }
 
-    fn update(&mut self, id: &TaskId, update: TaskUpdate) -> Option<Arc<TaskView>> {
-        let task = self.tasks.iter_mut().rfind(|task| task.id == *id)?;
-        task.apply(update);
-        Some(task.view().clone())
+    fn update(&mut self, id: &TaskId, update: TaskUpdate) {
+        if let Some(task) = self.tasks.iter_mut().rfind(|task| task.id == *id) {
+            task.apply(update);
+        }
     }
 
     /// Reads the data of a row; one that cannot be read is skipped and reported.
@@ -280,6 +296,8 @@ struct Whole {
     #[serde(default)]
     #[expect(dead_code, reason = "names of variables, on record for people")]
     env: IgnoredAny,
+    #[serde(default)]
+    first_byte_ms: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -288,13 +306,10 @@ struct Ran {
 }
 
 #[derive(Deserialize)]
-struct Abandoned {
-    seq: u64,
-    /// What it had come to.
-    #[serde(default)]
-    envelope: Option<Value>,
-    #[serde(default)]
-    receipt: Option<String>,
+struct Refused {
+    task: TaskId,
+    actor: Actor,
+    reason: RejectionReason,
 }
 
 #[derive(Deserialize)]

@@ -74,7 +74,7 @@ fn settle(recording: &Recording, journal: &Journal, clock: &Clock) -> Vec<Recove
             put(journal, &Row::Task { task: &task.id, event: &event });
         }
         task.measured(log::measure(&task.folder, task.output));
-        put(journal, &Row::Ended { task: &task });
+        put(journal, &Row::Ended { task: &task, first_byte_ms: None });
         Recovered {
             task: task.id.clone(),
             status: task.status,

@@ -9,6 +9,7 @@ use super::reader::{PastCall, Recording};
 use crate::envelope::Actor;
 use crate::process::ExitRecord;
 use crate::runtime::approval::GateView;
+use crate::runtime::events::Row;
 use crate::runtime::metrics::Metrics;
 use crate::runtime::program::{ProgramView, RunState};
 use crate::runtime::state::TaskState;
@@ -69,11 +70,11 @@ impl Recording {
     fn metrics(&self, tasks: &[Arc<TaskView>]) -> Metrics {
         let mut counters = self.counters.clone();
         let open = |call: &&PastCall| call.record.envelope.is_none() && !call.abandoned;
-        self.calls.values().filter(open).for_each(|call| counters.call(&call.record, call.status()));
-        tasks.iter().for_each(|task| counters.ended(task));
-        let read = tasks.iter().map(|task| task.output.bytes).sum();
-        let dropped = tasks.iter().map(|task| task.output.dropped_bytes).sum();
-        counters.bytes(read, dropped);
+        self.calls.values().filter(open).for_each(|call| counters.count(&Row::Abandoned(&call.record)));
+        for task in tasks.iter().filter(|task| self.counters.is_open(&task.id)) {
+            counters.count(&Row::Ended { task, first_byte_ms: None });
+        }
+        counters.live(std::iter::empty());
         counters.shown()
     }
 }

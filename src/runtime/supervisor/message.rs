@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::config::ApprovalRule;
 use crate::envelope::{Actor, TaskId};
@@ -184,7 +184,7 @@ pub(crate) enum Verdict {
 }
 
 /// Something that happened at the gate.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct GateEvent {
     pub(crate) at: Timestamp,
     pub(crate) actor: Actor,
@@ -195,12 +195,12 @@ pub(crate) struct GateEvent {
     pub(crate) hash: Option<String>,
     pub(crate) note: String,
     /// The console that the operator was at.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) console: Option<ConsoleProcess>,
 }
 
 /// What it was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::IntoStaticStr)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub(crate) enum GateEventKind {
