@@ -68,7 +68,7 @@ impl CallRecord {
             seq: self.seq,
             at: self.at,
             actor: self.actor.clone(),
-            tool: self.tool.clone(),
+            tool: line(&self.tool),
             status,
             summary: said.map_or_else(|| line(&asked(&self.input)), line),
             task,

@@ -12,6 +12,11 @@ use crate::facts::{RejectionReason, TaskEvent, TaskFact};
 
 /// Seconds of history.
 const HISTORY: usize = 60;
+/// Tools that are counted one by one, and the longest name of one.
+const TOOLS: usize = 64;
+const TOOL_BYTES: usize = 64;
+/// What calls of all others are counted as.
+const OTHER: &str = "other";
 /// Durations kept of each tool for percentiles.
 const DURATIONS_KEPT: usize = 512;
 
@@ -59,7 +64,8 @@ impl Counters {
     /// Counts a call that was answered or given up. Only what models see is a tool call: what a person does is counted by
     /// what it does to tasks, and a stream by its commands.
     fn call(&mut self, record: &CallRecord, status: &str) {
-        let (metrics, tool) = (&mut self.metrics, &record.tool);
+        let tool = self.counted_as(&record.tool).to_owned();
+        let metrics = &mut self.metrics;
         let is_answered = status != ABANDONED;
         if is_answered {
             let durations = self.durations.entry(tool.clone()).or_default();
@@ -72,11 +78,19 @@ impl Counters {
             return;
         }
         *metrics.tool_calls.entry(tool.clone()).or_default().entry(status.to_owned()).or_default() += 1;
-        metrics.tool_ms.entry(tool.clone()).or_default().add(record.duration_ms.unwrap_or_default());
+        metrics.tool_ms.entry(tool).or_default().add(record.duration_ms.unwrap_or_default());
         if let Some(receipt) = record.receipt.as_ref().filter(|_| is_answered) {
             metrics.output_chars_sent += receipt.chars().count() as u64;
             metrics.output_bytes_sent += receipt.len() as u64;
         }
+    }
+
+    /// Returns the name that a call is counted under: clients can make up any number of them.
+    fn counted_as<'a>(&self, tool: &'a str) -> &'a str {
+        let (answered, called) = (&self.durations, &self.metrics.tool_calls);
+        let is_known = answered.contains_key(tool) || called.contains_key(tool);
+        let has_room = tool.len() <= TOOL_BYTES && answered.len().max(called.len()) < TOOLS;
+        if is_known || has_room { tool } else { OTHER }
     }
 
     /// Counts a task when the first of its rows comes.
@@ -187,4 +201,35 @@ fn push(history: &mut VecDeque<u64>, value: u64) {
         history.pop_front();
     }
     history.push_back(value);
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn names_that_clients_make_up_take_a_bounded_part_of_memory() {
+        let mut counters = Counters::default();
+        let mut call = |tool: &str, status| {
+            let record = json!({
+                "seq": 1, "at": "2026-01-01T00:00:00Z", "actor": "cli", "tool": tool, "input": {},
+                "envelope": null, "receipt": null, "duration_ms": 1,
+            });
+            counters.call(&serde_json::from_value(record).expect("a call"), status);
+        };
+        call("TaskList", "success");
+        for number in 0..1_000 {
+            call(&format!("made-up-{number}"), "error");
+            call(&format!("given-up-{number}"), ABANDONED);
+        }
+        call(&"x".repeat(1 << 20), "error");
+        call("TaskList", "success");
+        let metrics = counters.shown();
+        assert!(metrics.tool_calls.len() <= TOOLS + 1 && metrics.call_ms.len() <= TOOLS + 1, "{metrics:?}");
+        assert_eq!(metrics.tool_calls["TaskList"]["success"], 2);
+        let all: u64 = metrics.tool_calls.values().flat_map(BTreeMap::values).sum();
+        assert_eq!(all, 2_003, "none is lost");
+    }
 }

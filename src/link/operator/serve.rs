@@ -18,7 +18,7 @@ use super::Local;
 use super::screen::{ScreenUpdate, Sent};
 use super::update::Known;
 use crate::envelope::TaskId;
-use crate::link::frame::{Frame, MAX_FRAME};
+use crate::link::frame::{Frame, MAX_FRAME, MAX_FROM_RUNTIME};
 use crate::link::protocol::{ClientMessage, Request, ServerMessage, Shown};
 use crate::link::{Client, Error};
 use crate::process::ConsoleProcess;
@@ -150,9 +150,9 @@ async fn write(
         let frames = tokio::select! {
             biased;
             Some(outgoing) = replied.recv() => match outgoing {
-                Outgoing::Reply(message) => vec![Frame::json(&message)?],
+                Outgoing::Reply(message) => vec![reply_frame(message)?],
                 Outgoing::Last(message) => {
-                    Frame::json(&message)?.write(&mut writer).await?;
+                    reply_frame(message)?.write(&mut writer).await?;
                     return Ok(Wrote::Shutdown);
                 }
             },
@@ -178,6 +178,18 @@ async fn write(
         for frame in frames {
             frame.write(&mut writer).await?;
         }
+    }
+}
+
+/// Returns a reply as a frame that the other side takes.
+fn reply_frame(message: ServerMessage) -> Result<Frame, Error> {
+    let frame = Frame::json(&message)?;
+    match message {
+        ServerMessage::Reply { id, .. } if frame.length() > MAX_FROM_RUNTIME => {
+            let reply = Err(format!("the answer is too long to be sent: {} bytes", frame.length()));
+            Frame::json(&ServerMessage::Reply { id, reply })
+        }
+        _ => Ok(frame),
     }
 }
 

@@ -10,7 +10,9 @@ use crate::envelope::TaskId;
 use crate::link::Error;
 use crate::link::frame::{Frame, MAX_FROM_RUNTIME};
 use crate::link::protocol::ServerMessage;
-use crate::runtime::{CallSummary, ProgramView, Question, QuestionId, Snapshot, TaskView};
+use crate::runtime::{
+    AgentView, CallSummary, GateView, HeldCall, Notice, ProgramView, Question, QuestionId, Snapshot, TaskView,
+};
 
 /// Bytes of items in one page, about.
 const PAGE: usize = 1 << 20;
@@ -26,6 +28,22 @@ pub(in crate::link) enum Item {
     Question(Arc<Question>),
     /// Without its source where the other side has that already.
     Program(Arc<ProgramView>),
+    Agent(AgentView),
+    Notice(Notice),
+    Held(HeldCall),
+}
+
+/// What an item is known by.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Key {
+    Task(TaskId),
+    Call(u64),
+    Question(QuestionId),
+    Program(String),
+    Agent(String),
+    Notice(u64),
+    Held(u64),
 }
 
 /// A new snapshot, of which the items have come before.
@@ -33,19 +51,15 @@ pub(in crate::link) enum Item {
 pub(in crate::link) struct Update {
     /// The snapshot without its lists of items.
     rest: Snapshot,
-    tasks: Vec<TaskId>,
-    calls: Vec<u64>,
-    questions: Vec<QuestionId>,
-    programs: Vec<String>,
+    /// The items in their order; none when they are those of the last update.
+    items: Option<Vec<Key>>,
 }
 
 /// The items that a console has: as the runtime remembers it, and as the console does.
 #[derive(Debug, Default)]
 pub(super) struct Known {
-    tasks: BTreeMap<TaskId, Arc<TaskView>>,
-    calls: BTreeMap<u64, Arc<CallSummary>>,
-    questions: BTreeMap<QuestionId, Arc<Question>>,
-    programs: BTreeMap<String, Arc<ProgramView>>,
+    order: Vec<Key>,
+    items: BTreeMap<Key, Item>,
 }
 
 impl Known {
@@ -55,7 +69,8 @@ impl Known {
     /// When something cannot be written as JSON.
     pub(super) fn frames(&mut self, new: &Snapshot) -> Result<Vec<Frame>, Error> {
         let (mut frames, mut page, mut bytes) = (Vec::new(), Vec::new(), 0);
-        for item in self.changed(new) {
+        let (changed, update) = self.changed(new);
+        for item in changed {
             let length = Frame::json(&item)?.length();
             if length > LONGEST {
                 tracing::warn!(length, "too long to be shown to an attached console");
@@ -71,99 +86,106 @@ impl Known {
         if !page.is_empty() {
             frames.push(Frame::json(&ServerMessage::Items(page))?);
         }
-        frames.push(Frame::json(&ServerMessage::Update(Box::new(Update::of(new))))?);
+        frames.push(Frame::json(&ServerMessage::Update(Box::new(update)))?);
         Ok(frames)
     }
 
-    /// Returns the items that are new or changed, and takes note of them.
-    fn changed(&mut self, new: &Snapshot) -> Vec<Item> {
-        let mut items = Vec::new();
-        items.extend(changed(&mut self.tasks, &new.tasks, |task| task.id.clone()).map(Item::Task));
-        items.extend(changed(&mut self.calls, &new.calls, |call| call.seq).map(Item::Call));
-        let questions = changed(&mut self.questions, &new.questions, |question| question.id.clone());
-        items.extend(questions.map(Item::Question));
-        let had: BTreeMap<String, Arc<str>> =
-            self.programs.iter().map(|(run, program)| (run.clone(), Arc::clone(&program.source))).collect();
-        let programs = changed(&mut self.programs, &new.programs, |program| program.run.clone());
-        items.extend(programs.map(|program| match had.get(&program.run) {
-            Some(source) if *source == program.source => {
-                Item::Program(Arc::new(ProgramView { source: "".into(), ..(*program).clone() }))
+    /// Returns the items that are new or changed, and what ends them, and takes note of both.
+    fn changed(&mut self, new: &Snapshot) -> (Vec<Item>, Update) {
+        let items: Vec<(Key, Item)> = items(new).map(|item| (item.key(), item)).collect();
+        let is_new = |(key, item): &&(Key, Item)| self.items.get(key) != Some(item);
+        let changed = items.iter().filter(is_new).map(|(key, item)| match (item, self.items.get(key)) {
+            (Item::Program(new), Some(Item::Program(known))) if new.source == known.source => {
+                Item::Program(Arc::new(ProgramView { source: "".into(), ..(**new).clone() }))
             }
-            _ => Item::Program(program),
-        }));
-        items
+            _ => item.clone(),
+        });
+        let changed = changed.collect();
+        let order: Vec<Key> = items.iter().map(|(key, _)| key.clone()).collect();
+        self.items = items.into_iter().collect();
+        let is_other = self.order != order;
+        self.order.clone_from(&order);
+        (changed, Update { rest: rest(new), items: is_other.then_some(order) })
     }
 
     /// Takes items in that were sent.
     pub(super) fn take(&mut self, items: Vec<Item>) {
-        for item in items {
-            match item {
-                Item::Task(task) => drop(self.tasks.insert(task.id.clone(), task)),
-                Item::Call(call) => drop(self.calls.insert(call.seq, call)),
-                Item::Question(question) => drop(self.questions.insert(question.id.clone(), question)),
-                Item::Program(mut program) => {
-                    if let Some(known) = self.programs.get(&program.run)
-                        && program.source.is_empty()
-                    {
-                        Arc::make_mut(&mut program).source = Arc::clone(&known.source);
-                    }
-                    self.programs.insert(program.run.clone(), program);
-                }
+        for mut item in items {
+            let key = item.key();
+            if let (Item::Program(program), Some(Item::Program(known))) = (&mut item, self.items.get(&key))
+                && program.source.is_empty()
+            {
+                Arc::make_mut(program).source = Arc::clone(&known.source);
             }
+            self.items.insert(key, item);
         }
     }
 
     /// Returns the snapshot that an update ends. Items it does not name are forgotten; those that are not known are left
     /// out.
     pub(super) fn snapshot(&mut self, update: Update) -> Snapshot {
-        Snapshot {
-            tasks: listed(&mut self.tasks, &update.tasks),
-            calls: listed(&mut self.calls, &update.calls),
-            questions: listed(&mut self.questions, &update.questions),
-            programs: listed(&mut self.programs, &update.programs),
-            ..update.rest
+        if let Some(order) = update.items {
+            let known = |key: &Key| Some((key.clone(), self.items.remove(key)?));
+            let items: BTreeMap<Key, Item> = order.iter().filter_map(known).collect();
+            (self.order, self.items) = (order, items);
+        }
+        let mut new = update.rest;
+        for item in self.order.iter().filter_map(|key| self.items.get(key)).cloned() {
+            match item {
+                Item::Task(task) => new.tasks.push(task),
+                Item::Call(call) => new.calls.push(call),
+                Item::Question(question) => new.questions.push(question),
+                Item::Program(program) => new.programs.push(program),
+                Item::Agent(agent) => new.agents.push(agent),
+                Item::Notice(notice) => new.notices.push(notice),
+                Item::Held(call) => new.gate.held.push(call),
+            }
+        }
+        new
+    }
+}
+
+impl Item {
+    fn key(&self) -> Key {
+        match self {
+            Self::Task(task) => Key::Task(task.id.clone()),
+            Self::Call(call) => Key::Call(call.seq),
+            Self::Question(question) => Key::Question(question.id.clone()),
+            Self::Program(program) => Key::Program(program.run.clone()),
+            Self::Agent(agent) => Key::Agent(agent.label.clone()),
+            Self::Notice(notice) => Key::Notice(notice.seq),
+            Self::Held(call) => Key::Held(call.ticket),
         }
     }
 }
 
-impl Update {
-    fn of(new: &Snapshot) -> Self {
-        Self {
-            tasks: new.tasks.iter().map(|task| task.id.clone()).collect(),
-            calls: new.calls.iter().map(|call| call.seq).collect(),
-            questions: new.questions.iter().map(|question| question.id.clone()).collect(),
-            programs: new.programs.iter().map(|program| program.run.clone()).collect(),
-            rest: Snapshot {
-                tasks: Vec::new(),
-                calls: Vec::new(),
-                questions: Vec::new(),
-                programs: Vec::new(),
-                ..new.clone()
-            },
-        }
+/// Returns everything in a snapshot that there may be any number of. What did not change is mostly the same allocation.
+fn items(new: &Snapshot) -> impl Iterator<Item = Item> {
+    let tasks = new.tasks.iter().cloned().map(Item::Task);
+    let calls = new.calls.iter().cloned().map(Item::Call);
+    let questions = new.questions.iter().cloned().map(Item::Question);
+    let programs = new.programs.iter().cloned().map(Item::Program);
+    let agents = new.agents.iter().cloned().map(Item::Agent);
+    let notices = new.notices.iter().cloned().map(Item::Notice);
+    let held = new.gate.held.iter().cloned().map(Item::Held);
+    tasks.chain(calls).chain(questions).chain(programs).chain(agents).chain(notices).chain(held)
+}
+
+/// Returns the rest of a snapshot, whose size does not grow.
+fn rest(new: &Snapshot) -> Snapshot {
+    Snapshot {
+        seq: new.seq,
+        workspace: new.workspace.clone(),
+        recording: new.recording.clone(),
+        socket: new.socket.clone(),
+        started_at: new.started_at,
+        headless: new.headless,
+        tasks_left: new.tasks_left,
+        metrics: new.metrics.clone(),
+        record: new.record.clone(),
+        gate: GateView { paused: new.gate.paused, held: Vec::new(), allowed: new.gate.allowed },
+        ..Snapshot::default()
     }
-}
-
-/// Makes `known` the new list and returns what is new or changed in it. The runtime publishes what did not change as
-/// the same value.
-fn changed<K: Ord, T>(
-    known: &mut BTreeMap<K, Arc<T>>,
-    new: &[Arc<T>],
-    key: impl Fn(&T) -> K,
-) -> impl Iterator<Item = Arc<T>> {
-    let list = new.iter().map(|item| (key(item), Arc::clone(item))).collect();
-    let old = std::mem::replace(known, list);
-    let is_new = |item: &&Arc<T>| old.get(&key(item)).is_none_or(|old| !Arc::ptr_eq(old, item));
-    new.iter().filter(is_new).cloned().collect::<Vec<_>>().into_iter()
-}
-
-/// Returns the items with these keys, in their order, and forgets all others.
-fn listed<K: Ord + Clone, T>(known: &mut BTreeMap<K, Arc<T>>, keys: &[K]) -> Vec<Arc<T>> {
-    let found = keys.iter().filter_map(|key| Some((key.clone(), known.remove(key)?)));
-    let found: Vec<(K, Arc<T>)> = found.collect();
-    let list = found.iter().map(|(_, item)| Arc::clone(item)).collect();
-    *known = found.into_iter().collect();
-    list
 }
 
 #[cfg(test)]
@@ -304,6 +326,55 @@ mod tests {
     }
 
     #[test]
+    fn agents_notices_and_held_calls_come_in_pages_too() {
+        let long = "x".repeat(PAGE / 8);
+        let agent = |number: u32| AgentView {
+            label: format!("{number} {long}"),
+            client: String::new(),
+            pid: number,
+            connected: false,
+            last_call: None,
+            calls: 0,
+        };
+        let notice = |seq| Notice {
+            seq,
+            at: jiff::Timestamp::UNIX_EPOCH,
+            is_error: false,
+            text: long.clone(),
+            from: None,
+        };
+        let held = |ticket| HeldCall {
+            ticket,
+            call: ticket,
+            actor: Actor::Cli,
+            behind: None,
+            tool: "ExecCommand".into(),
+            task: None,
+            commands: Vec::new(),
+            description: Some(long.clone()),
+            reason: crate::facts::HoldReason::Paused,
+            since: jiff::Timestamp::UNIX_EPOCH,
+            hash: String::new(),
+        };
+        let snapshot = Snapshot {
+            agents: (0..150).map(agent).collect(),
+            notices: (1..=100).map(notice).collect(),
+            gate: GateView { held: (1..=16).map(held).collect(), ..GateView::default() },
+            ..Snapshot::default()
+        };
+        let (mut runtime, mut console) = (Known::default(), Known::default());
+        let frames = runtime.frames(&snapshot).expect("frames");
+        assert!(frames.iter().map(Frame::length).sum::<usize>() > 2 * MAX_FROM_RUNTIME);
+        assert!(frames[..frames.len() - 1].iter().all(|frame| frame.length() < 2 * PAGE));
+        assert_eq!(received(&mut console, &frames).0, Some(snapshot.clone()));
+        // The last thing a console hears is no longer than what changed.
+        let last = Snapshot { seq: 9, notices: (2..=101).map(notice).collect(), ..snapshot };
+        let frames = runtime.frames(&last).expect("frames");
+        let (shown, pages) = received(&mut console, &frames);
+        assert_eq!((shown, pages.iter().map(|page| page.0).sum::<usize>()), (Some(last), 1));
+    }
+
+    #[test]
     fn what_would_not_fit_in_any_frame_is_left_out() {
         let mut long = task(1, 1);
         Arc::make_mut(&mut long).cmd = "x".repeat(LONGEST);
@@ -345,18 +416,19 @@ mod tests {
             programs.collect::<Vec<_>>()
         };
         let (mut runtime, mut console) = (Known::default(), Known::default());
-        let first = runtime.changed(&old);
+        let (first, update) = runtime.changed(&old);
         assert_eq!(sources(&first), [text, ""]);
         console.take(first);
-        assert_eq!(console.snapshot(Update::of(&old)), old);
+        assert_eq!(console.snapshot(update), old);
         let new = with(vec![program("a", text, 2), program("b", other, 1), program("c", text, 1)]);
-        let second = runtime.changed(&new);
+        let (second, update) = runtime.changed(&new);
         assert_eq!(sources(&second), ["", other, text]);
         console.take(second);
-        assert_eq!(console.snapshot(Update::of(&new)), new);
+        assert_eq!(console.snapshot(update), new);
         let gone = with(vec![program("c", text, 1)]);
-        console.take(runtime.changed(&gone));
-        assert_eq!(console.snapshot(Update::of(&gone)), gone);
+        let (third, update) = runtime.changed(&gone);
+        console.take(third);
+        assert_eq!(console.snapshot(update), gone);
     }
 
     prop_compose! {

@@ -14,7 +14,8 @@ use super::Home;
 pub(crate) struct Script {
     reader: BufReader<UnixStream>,
     asks: u64,
-    snapshot: Value,
+    /// Ticket and hash of the call that is held.
+    held: Option<(u64, String)>,
     /// What an answer to the held call must carry.
     pub(crate) nonce: String,
 }
@@ -40,16 +41,11 @@ impl Script {
         if !ack.contains("\"ok\":true") {
             return Err(ack);
         }
-        let mut script = Self { reader, asks: 0, snapshot: Value::Null, nonce: String::new() };
-        while script.nonce.is_empty() || script.held().is_none() {
+        let mut script = Self { reader, asks: 0, held: None, nonce: String::new() };
+        while script.nonce.is_empty() || script.held.is_none() {
             script.read();
         }
         Ok(script)
-    }
-
-    fn held(&self) -> Option<(u64, String)> {
-        let held = self.snapshot.pointer("/gate/held/0")?;
-        Some((held["ticket"].as_u64()?, held["hash"].as_str()?.to_owned()))
     }
 
     /// Takes one message in and returns it.
@@ -60,8 +56,9 @@ impl Script {
         let mut payload = vec![0; length];
         self.reader.read_exact(&mut payload).expect("a payload");
         let message: Value = serde_json::from_slice(&payload).unwrap_or_default();
-        if let Some(rest) = message.pointer("/update/rest") {
-            self.snapshot = rest.clone();
+        let items = message["items"].as_array().into_iter().flatten();
+        for held in items.filter_map(|item| item.get("held")) {
+            self.held = held["ticket"].as_u64().zip(held["hash"].as_str().map(str::to_owned));
         }
         for card in message["cards"].as_array().into_iter().flatten() {
             if card["id"].get("held").is_some() {
@@ -88,7 +85,7 @@ impl Script {
 
     /// Says yes to the held call; returns why not, if it was not taken.
     pub(crate) fn approve(&mut self, nonce: Option<&str>) -> Option<String> {
-        let (ticket, hash) = self.held().expect("a held call");
+        let (ticket, hash) = self.held.clone().expect("a held call");
         let decide = json!({"ticket": ticket, "hash": hash, "decision": "once", "nonce": nonce});
         let reply = self.ask(&json!({"decide": decide}));
         reply["Err"].as_str().map(str::to_owned)
