@@ -11,6 +11,7 @@ mod shell_words;
 mod source;
 mod units;
 mod watch;
+mod watch_rule;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -31,6 +32,7 @@ pub use shell_words::quoted;
 pub use source::{Entry, Fault, Faults, Node, Source};
 pub use units::{Bytes, Ceiling, Period};
 pub use watch::Watch;
+pub use watch_rule::{Pattern, WatchRule};
 
 /// What one runtime may use (docs/contract.md#limits). Sizes in bytes. The settings say the first part; the rest is
 /// fixed, or put together from other settings by [`Settings::limits`].

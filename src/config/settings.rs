@@ -12,7 +12,7 @@ use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{ApprovalRule, ConnectionLimits, Limits, Record};
+use super::{ApprovalRule, ConnectionLimits, Limits, Record, WatchRule};
 
 /// The settings of a person.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -121,6 +121,9 @@ pub struct ConsoleSettings {
     /// A program and its arguments, run then once for each thing; its last argument and its environment say
     /// what is needed.
     pub notify: Vec<String>,
+    /// What to ring for besides: tasks that fail, go silent or print something.
+    #[schemars(length(max = 100))]
+    pub watch: Vec<WatchRule>,
     /// The terminal's window has a title: the workspace, and how much waits for you.
     pub title: bool,
     /// What becomes of a runtime in the console when its terminal goes away: it ends with its tasks (`end`),
@@ -201,6 +204,7 @@ impl Default for ConsoleSettings {
             glyphs: GlyphSet::Auto,
             bell: true,
             notify: Vec::new(),
+            watch: Vec::new(),
             title: true,
             on_hangup: OnHangup::End,
             exports: String::new(),

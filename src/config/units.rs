@@ -133,6 +133,14 @@ written!(
     "^[0-9_]+ ?(ms|s|min|h|d)$"
 );
 
+impl Period {
+    /// Reads a time as a person types it: `30 s`.
+    #[must_use]
+    pub fn read(text: &str) -> Option<Duration> {
+        parse(text, &TIMES).map(Duration::from_millis)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -40,6 +40,10 @@ pub enum Msg {
     Answered(Answered),
     /// What the person typed was refused, and why.
     Refused(TaskId, String),
+    /// What a watched task wrote, in whole lines, and where to read on.
+    Watched(TaskId, String, u64),
+    /// A watched task may have been silent for long enough.
+    WatchDue,
     /// A call record that was requested.
     Record(Arc<CallRecord>),
     /// A page of a task's log that was requested.
@@ -208,6 +212,13 @@ pub enum Effect {
     Ring(String),
     /// Keep a command that was started for the next time.
     KeepCommand(String),
+    /// Read what a task wrote from a byte of its log on, for the watch rules.
+    ReadWatched {
+        /// The task.
+        task: Arc<TaskView>,
+        /// Where to read on.
+        from: u64,
+    },
     /// Give the terminal's window this title, or the one it had.
     Title(Option<String>),
     /// Run the person's program for one thing that waits.

@@ -101,6 +101,7 @@ fn expected(action: Action) -> (Place, Seen) {
         // The palette's own: they are what opens it and what chooses in it.
         Action::Palette | Action::Choose => here(Is(|app| app.layers.is_empty())),
         Action::Start => here(Is(|app| matches!(app.mode, Mode::Write(Prompt::Start, _)))),
+        Action::Watch => here(Is(|app| matches!(app.mode, Mode::Write(Prompt::Watch(_), _)))),
         Action::Restart => ended(Does(|effect| calls("ExecCommand")(effect))),
         Action::Stop => here(Is(
             |app| matches!(app.layers.last(), Some(Layer::Stop { task, kill: false }) if *task == id(7)),

@@ -1,6 +1,6 @@
-//! A task started in the console is restarted, and its command called back the next time.
+//! A task started in the console is restarted, its command called back the next time; and watch rules ring.
 
-use crate::support::{Console, Home, Tag, wait_until};
+use crate::support::{Agent, Console, Home, Tag, wait_until};
 
 #[test]
 fn a_restart_ends_the_old_processes_and_the_next_console_knows_the_command() {
@@ -37,4 +37,27 @@ fn a_restart_ends_the_old_processes_and_the_next_console_knows_the_command() {
     again.shows("OBSERVE");
     again.keys(b"q");
     assert_eq!(again.exit(), 0);
+}
+
+#[test]
+fn a_failed_build_and_a_line_that_is_watched_for_ring_while_nobody_looks() {
+    let home = Home::new();
+    let rules = "[[console.watch]]\nfailed = true\n[[console.watch]]\nmatch = \"warning: .*unused\"\n";
+    home.configure("config.toml", rules);
+    let mut console = Console::open(&home, &[], (100, 30));
+    console.shows("no agent yet");
+    // The terminal loses the focus.
+    console.keys(b"\x1b[O");
+    let agent = Agent::connect(&home, &[]);
+    let go = home.workspace().join("go");
+    agent.task("until [ -e go ]; do sleep .05; done; printf '\\033[33mwarning\\033[0m: unused'; sleep .1; echo; exit 3");
+    std::fs::write(&go, "").expect("written");
+    let has = |text: &str| String::from_utf8_lossy(&console.bytes()).contains(text);
+    wait_until("the line rings", || has("\x07\x1b]9;t01 printed: warning: unused\x07"));
+    wait_until("so does the end", || has("t01 failed: exit 3"));
+    console.keys(b"q");
+    console.shows("end it and quit");
+    console.keys(b"s");
+    assert_eq!(console.exit(), 0);
+    agent.leave();
 }

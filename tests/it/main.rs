@@ -27,6 +27,7 @@ mod console_tty;
 mod console_update;
 mod console_use;
 mod console_walk;
+mod console_watch;
 mod corpus;
 mod counters;
 mod dependencies;

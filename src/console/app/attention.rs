@@ -36,6 +36,8 @@ pub enum Subject {
     Orphans(TaskId),
     /// An agent has gone while a task of its still runs.
     Lost(TaskId),
+    /// A watch rule has something to say of a task, by its name.
+    Watched(String, TaskId),
 }
 
 /// Something that waits for the person.
@@ -83,6 +85,7 @@ pub fn items(app: &App) -> Vec<Item> {
         key: "answer",
         rings: true,
     }));
+    items.extend(app.watching.items(app));
     items.extend(app.view.snapshot.gate.held.iter().map(|held| of_held(app, held)));
     items.sort_by(|a, b| a.since.cmp(&b.since).then_with(|| a.name.cmp(&b.name)));
     items
@@ -173,6 +176,7 @@ impl Subject {
             Self::Capped(_) => "limit",
             Self::Orphans(_) => "left",
             Self::Lost(_) => "lost",
+            Self::Watched(..) => "watch",
         }
     }
 }
@@ -196,6 +200,7 @@ impl Item {
             Subject::Capped(id) => format!("{id} capped"),
             Subject::Orphans(id) => format!("{id} orphans"),
             Subject::Lost(id) => format!("{id} lost"),
+            Subject::Watched(id, _) => id.clone(),
         }
     }
 }
@@ -260,6 +265,12 @@ impl App {
                 self.act(Action::Type)
             }
             Subject::Held(ticket) => self.open(Layer::Approval(Card::of(ticket))),
+            Subject::Watched(id, task) => {
+                self.watching.settle(&id);
+                self.select(task);
+                self.show(Screen::Focus);
+                self.ring()
+            }
             Subject::Capped(id) | Subject::Orphans(id) | Subject::Lost(id) => {
                 self.select(id);
                 self.show(Screen::Focus)
@@ -269,6 +280,7 @@ impl App {
 
     /// Rings for what is new while the person looks elsewhere, and says in the window's title how much waits.
     pub(super) fn ring(&mut self) {
+        self.watch();
         let items = items(self);
         self.effects.extend(self.bell.ring(&items, self.now));
         let title = self.setup.ui.title.then(|| self.window_title(items.len()));

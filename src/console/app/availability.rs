@@ -99,9 +99,10 @@ impl App {
                 let is_typing = !matches!(self.mode, Mode::Observe | Mode::Copy(_));
                 place(is_typing, "nothing is typed into")
             }
-            Send => {
-                place(matches!(prompt, Some(Prompt::Line(_) | Prompt::Rename(_))), "while writing a line")
-            }
+            Send => place(
+                matches!(prompt, Some(Prompt::Line(_) | Prompt::Rename(_) | Prompt::Watch(_))),
+                "while writing a line",
+            ),
             SendOn | Newline | Raw => place(matches!(prompt, Some(Prompt::Line(_))), "while writing a line"),
             Run => place(matches!(prompt, Some(Prompt::Start)), "while writing a command"),
             Find => place(
@@ -140,6 +141,7 @@ impl App {
             Undo => need(!self.view.cleared.is_empty(), "nothing was cleared just now"),
             TellAgent => runtime.and(need(self.has_agent(), "no agent is connected")),
             Rename => list.and(runtime).and(selected),
+            Watch => list.and(selected).and(need(!has_ended, "the task has ended")),
             ClearFinished => {
                 let has_finished = self.view.snapshot.tasks.iter().any(|task| task.status.is_terminal());
                 list.and(runtime).and(need(has_finished, "there is nothing to do it to"))

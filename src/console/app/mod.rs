@@ -41,6 +41,7 @@ pub mod typing;
 mod update;
 pub mod usage;
 pub mod view;
+pub mod watch;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -75,6 +76,7 @@ use toasts::Toasts;
 use typing::History;
 use usage::Pace;
 use view::View;
+use watch::Watching;
 
 /// The task list.
 #[derive(Debug, Clone)]
@@ -161,6 +163,8 @@ pub struct App {
     pub pace: Pace,
     /// What the person was rung for.
     pub bell: Bell,
+    /// What else it rings for.
+    pub watching: Watching,
     /// Tasks that are stopped to be started again, and since when.
     pub restarts: Vec<(TaskId, Timestamp)>,
     /// The title of the window, where it has one of ours.
@@ -229,6 +233,7 @@ impl App {
             programs: Programs::default(),
             pace: Pace::default(),
             bell: Bell::default(),
+            watching: Watching::since(now),
             restarts: Vec::new(),
             title: None,
             has_mouse: true,

@@ -98,6 +98,8 @@ pub enum Prompt {
     Start,
     /// A name for this task.
     Rename(TaskId),
+    /// What to ring for in this task.
+    Watch(TaskId),
     /// A text to search this task's output for.
     Search(TaskId),
     /// A text to find in what is read.
@@ -112,7 +114,7 @@ impl Prompt {
         match self {
             Self::Line(_) => Context::Line,
             Self::Start => Context::Start,
-            Self::Rename(_) => Context::Note,
+            Self::Rename(_) | Self::Watch(_) => Context::Note,
             Self::Search(_) | Self::Find | Self::FilterCalls => Context::Search,
         }
     }
@@ -123,7 +125,10 @@ impl Mode {
     pub fn task(&self) -> Option<&TaskId> {
         match self {
             Self::Input(task) => Some(task),
-            Self::Write(Prompt::Line(task) | Prompt::Rename(task) | Prompt::Search(task), _) => Some(task),
+            Self::Write(
+                Prompt::Line(task) | Prompt::Rename(task) | Prompt::Watch(task) | Prompt::Search(task),
+                _,
+            ) => Some(task),
             Self::Copy(copying) => Some(&copying.task),
             Self::Observe | Self::Write(Prompt::Start | Prompt::Find | Prompt::FilterCalls, _) => None,
         }

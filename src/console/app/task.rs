@@ -33,6 +33,7 @@ impl App {
                 let name = task.name.clone().unwrap_or_default();
                 self.mode = Mode::Write(Prompt::Rename(id), name.into());
             }
+            Action::Watch => self.write(Prompt::Watch(id)),
             Action::Why => self.open(Layer::Why(id)),
             Action::Replay => self.open_replay(id),
             Action::Select => self.start_copying(),

@@ -154,6 +154,10 @@ impl App {
                 let name = Some(name.trim().to_owned()).filter(|name| !name.is_empty());
                 self.effects.push(Effect::Ask(Request::Rename { task, name }));
             }
+            (Some(Action::Send), Prompt::Watch(task)) => {
+                let text = self.take_written();
+                self.watch_for(&task, &text);
+            }
             (Some(Action::Run), Prompt::Start) => self.run_command(),
             (Some(Action::Find), Prompt::Search(task)) => self.find(task),
             (Some(Action::Find), Prompt::Find) => self.start_finding(),

@@ -64,6 +64,8 @@ impl App {
             Msg::Answered(answer) => self.answered(answer),
             Msg::Refused(task, reason) => self.refused(&task, &reason),
             Msg::Record(record) => self.view.keep_record(record),
+            Msg::Watched(task, text, next) => self.watched(&task, &text, next),
+            Msg::WatchDue => self.ring(),
             Msg::Page(task, page) => self.page(task, page),
             Msg::Found(task, query, line, counted) => self.found(task, &query, line, counted),
             Msg::Prompt { task, line, forward } => self.show_prompt(task, line, forward),

@@ -212,6 +212,10 @@ impl Driver {
             let effects = self.app.update(Msg::UsageDue);
             return self.carry_out(effects);
         }
+        if self.app.watching.next.is_some_and(|at| at <= self.app.now) {
+            let effects = self.app.update(Msg::WatchDue);
+            return self.carry_out(effects);
+        }
         if self.times.resize.take_if(|at| *at <= now).is_some() {
             let (columns, rows) = tty::size().map_err(Error::Terminal)?;
             let effects = self.app.update(Msg::Resize(columns, rows));
@@ -279,6 +283,7 @@ impl Driver {
                         self.display.write(&display::ring_sequence(&text)).map_err(Error::Terminal)?;
                     }
                 }
+                Effect::ReadWatched { task, from } => self.effects.read_watched(task, from),
                 Effect::KeepCommand(cmd) => self.keep_command(&cmd),
                 Effect::Title(title) => self.title(title.as_deref())?,
                 Effect::Notify(news) => self.effects.notify(&self.app.setup.ui.notify, news),
@@ -338,7 +343,8 @@ impl Driver {
         let pace = if times.is_urgent { Duration::ZERO } else { self.display.pace() };
         let frame = is_new.then(|| times.last_frame + pace);
         let now = self.clock.now();
-        let look = self.app.view.usage.next().map(|at| now.mono + until(now.wall, at));
+        let due = self.app.view.usage.next().into_iter().chain(self.app.watching.next).min();
+        let look = due.map(|at| now.mono + until(now.wall, at));
         [frame, look, times.wake, times.resize, times.reload, times.give_up].into_iter().flatten().min()
     }
 }

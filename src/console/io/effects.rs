@@ -23,6 +23,7 @@ use crate::console::app::coverage::ShownCommand;
 use crate::console::app::export::FileName;
 use crate::console::app::search::Query;
 use crate::console::msg::{Anchor, Answered, Effect, Msg, News};
+use crate::console::plain::output::Purpose;
 
 /// Keys that may wait for the runtime.
 const KEYS_AHEAD: usize = 256;
@@ -127,6 +128,16 @@ impl Effects {
             // A task that never started has no log, and that is no news.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             Err(error) => Some(Msg::Failed(format!("read the log of the task: {error}"))),
+        });
+    }
+
+    /// Reads what a watched task wrote: whole lines, while it runs. What cannot be read says nothing.
+    pub(in crate::console) fn read_watched(&mut self, task: Arc<TaskView>, from: u64) {
+        self.running.spawn_blocking(move || {
+            let purpose = if task.status.is_terminal() { Purpose::Asked } else { Purpose::Followed };
+            let read = pages::since(&task, from, purpose);
+            let (text, next) = read.map_or((String::new(), from), |read| (read.text, read.next));
+            Some(Msg::Watched(task.id.clone(), text, next))
         });
     }
 

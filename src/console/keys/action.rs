@@ -118,6 +118,7 @@ actions! {
     Undo "undo" "Bring back what was just cleared" ""
     Filter "filter" "List some tasks: by state, by who" ""
     Rename "name" "Give the task a name" ""
+    Watch "watch" "Ring for its end, silence or output" ""
     Replay "replay" "Play the task again, from its log" "task export --as cast"
     Play "play or stop" "Play on, or stand still" ""
     Faster "faster" "Play faster, up to 8 times" ""

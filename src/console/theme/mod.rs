@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::keys::keymap::Keymap;
 use crate::config::{
     Color, ConsoleSettings, FILE, Fault, Faults, GlyphSet, KEYS_FILE, Loaded, Mouse, OnHangup, Origin,
-    Source, read_own,
+    Source, WatchRule, read_own,
 };
 use crate::terminal::Palette;
 use crate::terminal::host_terminal::HostTerminal;
@@ -100,6 +100,8 @@ pub struct UiSettings {
     pub bell: bool,
     /// What is run then.
     pub notify: Vec<String>,
+    /// What else it rings for.
+    pub watch: Vec<WatchRule>,
     /// The terminal's window has a title.
     pub title: bool,
     /// What becomes of tasks in this process when the terminal is gone.
@@ -145,11 +147,11 @@ impl ThemeSet {
 
 impl Default for UiSettings {
     fn default() -> Self {
-        let ConsoleSettings { mouse, motion, clock, bell, notify, on_hangup, keys, .. } =
+        let ConsoleSettings { mouse, motion, clock, bell, notify, watch, on_hangup, keys, .. } =
             ConsoleSettings::default();
         // Whoever has no settings has nowhere to remember that a hint was understood, and perhaps no window.
         let (level, title, hints, keys) = (Level::True, false, false, (keys, None));
-        Self { level, mouse, motion, clock, bell, notify, title, on_hangup, hints, keys }
+        Self { level, mouse, motion, clock, bell, notify, watch, title, on_hangup, hints, keys }
     }
 }
 
@@ -216,6 +218,7 @@ impl Preferences {
             clock: settings.clock && !flags.no_clock,
             bell: settings.bell,
             notify: settings.notify,
+            watch: settings.watch,
             title: settings.title && capabilities.answers,
             on_hangup: settings.on_hangup,
             hints: settings.hints,
@@ -242,6 +245,7 @@ impl Preferences {
         say(self.ui.level != ui.level, format!("colours {:?}", self.ui.level).to_lowercase());
         say(self.ui.bell != ui.bell, format!("bell {}", on(self.ui.bell)));
         say(self.ui.notify != ui.notify, "notify".to_owned());
+        say(self.ui.watch != ui.watch, "watch rules".to_owned());
         say(self.ui.title != ui.title, format!("title {}", on(self.ui.title)));
         say(self.ui.on_hangup != ui.on_hangup, format!("on_hangup {:?}", self.ui.on_hangup).to_lowercase());
         say(self.ui.hints != ui.hints, format!("hints {}", on(self.ui.hints)));

@@ -1,0 +1,143 @@
+//! What the console rings for beside what waits for somebody: a rule in the settings, or one typed for a task. Pure.
+
+use std::time::Duration;
+
+use regex::{Regex, RegexBuilder};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use super::prefix_match::begins;
+use super::units::{self, Period};
+
+/// Bytes of a compiled pattern.
+const PATTERN_BYTES: usize = 1 << 20;
+
+/// When to ring for a task. Each of `failed`, `silence` and `match` that is given rings by itself.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct WatchRule {
+    /// How a command of the line begins, as in `[[approvals]]`. Any task unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prefix: Option<String>,
+    /// It ends with another exit code than 0.
+    pub failed: bool,
+    /// It runs and has printed nothing for so long. `0 s`: never.
+    #[serde(with = "units::period")]
+    #[schemars(with = "Period")]
+    pub silence: Duration,
+    /// A regular expression that a line of its output has a match of.
+    #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<Pattern>,
+}
+
+impl WatchRule {
+    /// Tells whether it is about a command.
+    #[must_use]
+    pub fn is_about(&self, cmd: &str) -> bool {
+        self.prefix.as_ref().is_none_or(|prefix| begins(cmd, prefix))
+    }
+
+    /// Reads a rule as it is typed for one task: `fail`, a time such as `30 s`, or else a pattern.
+    ///
+    /// # Errors
+    /// When the pattern is none; the text says why.
+    pub fn typed(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        if ["fail", "failed", "exit"].contains(&text) {
+            return Ok(Self { failed: true, ..Self::default() });
+        }
+        if let Some(silence) = Period::read(text) {
+            return Ok(Self { silence, ..Self::default() });
+        }
+        let pattern = text.strip_prefix('/').and_then(|text| text.strip_suffix('/')).unwrap_or(text);
+        Ok(Self { pattern: Some(Pattern::new(pattern)?), ..Self::default() })
+    }
+
+    /// Says what it rings for.
+    #[must_use]
+    pub fn says(&self) -> String {
+        let failed = self.failed.then(|| "it fails".to_owned());
+        let silence = (!self.silence.is_zero()).then(|| format!("it is silent for {}", Period(self.silence)));
+        let pattern = self.pattern.as_ref().map(|pattern| format!("it prints {}", pattern.0));
+        let all: Vec<String> = [failed, silence, pattern].into_iter().flatten().collect();
+        all.join(" or ")
+    }
+}
+
+/// A regular expression, bounded in size.
+#[derive(Debug, Clone)]
+pub struct Pattern(Regex);
+
+impl Pattern {
+    fn new(text: &str) -> Result<Self, String> {
+        let built = RegexBuilder::new(text).size_limit(PATTERN_BYTES).dfa_size_limit(PATTERN_BYTES).build();
+        match built {
+            Ok(pattern) => Ok(Self(pattern)),
+            Err(regex::Error::CompiledTooBig(_)) => Err("the pattern is too complex".to_owned()),
+            // Its last line says what is wrong; those before it draw an arrow.
+            Err(error) => Err(error.to_string().lines().last().unwrap_or("no pattern").trim().to_owned()),
+        }
+    }
+
+    /// Tells whether a line has a match.
+    #[must_use]
+    pub fn is_in(&self, line: &str) -> bool {
+        self.0.is_match(line)
+    }
+}
+
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.as_str() == other.0.as_str()
+    }
+}
+
+impl Eq for Pattern {}
+
+impl Serialize for Pattern {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for Pattern {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::new(&String::deserialize(deserializer)?).map_err(de::Error::custom)
+    }
+}
+
+impl JsonSchema for Pattern {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Pattern".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        String::json_schema(generator)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_typed_is_an_end_a_time_or_a_pattern() {
+        let says = |text| WatchRule::typed(text).map(|rule| rule.says());
+        assert_eq!(says(" fail "), Ok("it fails".to_owned()));
+        assert_eq!(says("90s"), Ok("it is silent for 90 s".to_owned()));
+        assert_eq!(says("2 min"), Ok("it is silent for 2 min".to_owned()));
+        assert_eq!(says("/error: /"), Ok("it prints error: ".to_owned()));
+        assert_eq!(says("30 errors"), Ok("it prints 30 errors".to_owned()));
+        assert!(says("(").is_err_and(|why| why.contains("unclosed group")));
+    }
+
+    #[test]
+    fn a_rule_of_the_settings_is_read_and_written_alike() {
+        let text = "prefix = \"cargo\"\nfailed = true\nsilence = \"5 min\"\nmatch = \"(?i)panicked\"\n";
+        let rule: WatchRule = toml::from_str(text).expect("a rule");
+        assert_eq!(toml::to_string(&rule).expect("written"), text);
+        assert!(rule.is_about("cd x && cargo test") && !rule.is_about("echo cargo"));
+        assert!(rule.pattern.is_some_and(|pattern| pattern.is_in("thread PANICKED")));
+        assert!(toml::from_str::<WatchRule>("match = \"[\"").is_err());
+    }
+}

@@ -1,0 +1,130 @@
+//! Watch rules: what rings beside what waits for the person, and until when it stands in the list.
+
+use std::sync::Arc;
+
+use jiff::SignedDuration;
+use pilothouse::config::WatchRule;
+use pilothouse::console::app::attention::{Subject, items};
+use pilothouse::console::app::{App, Screen};
+use pilothouse::console::msg::{Effect, Msg};
+use pilothouse::runtime::{Snapshot, TaskStatus, TaskView};
+
+use crate::console_fixture::{console, ended, id, now, press, select, shown, snapshot};
+
+/// A console whose terminal does not have the focus, with rules of the settings.
+fn elsewhere(rules: &[&str]) -> App {
+    let mut app = console(snapshot(), (80, 24));
+    app.setup.ui.watch =
+        rules.iter().map(|rule| toml::from_str::<WatchRule>(rule).expect("a rule")).collect();
+    // What waits already was rung for.
+    let _ = becomes(&mut app, 6, |_| {});
+    let _ = app.update(Msg::Focus(false));
+    app
+}
+
+/// A task changes.
+fn becomes(app: &mut App, number: u32, change: impl FnOnce(&mut TaskView)) -> Vec<Effect> {
+    let mut next = Snapshot::clone(&app.view.snapshot);
+    next.seq += 1;
+    change(Arc::make_mut(next.tasks.iter_mut().find(|task| task.id == id(number)).expect("the task")));
+    app.update(Msg::Snapshot(Arc::new(next)))
+}
+
+fn fails(app: &mut App, number: u32) -> Vec<Effect> {
+    becomes(app, number, |task| {
+        *task = ended(task.clone(), TaskStatus::Failed, Some(101), 0);
+        task.ended.as_mut().expect("an end").at = now();
+    })
+}
+
+fn rung(effects: &[Effect]) -> Vec<&str> {
+    let rung = effects.iter().filter_map(|effect| match effect {
+        Effect::Ring(text) => Some(text.as_str()),
+        _ => None,
+    });
+    rung.collect()
+}
+
+/// What the rules have put into the attention list: name and what.
+fn watched(app: &App) -> Vec<String> {
+    let is_watched =
+        |item: &pilothouse::console::app::attention::Item| matches!(item.subject, Subject::Watched(..));
+    let all = items(app).into_iter().filter(is_watched);
+    all.map(|item| format!("{} {}: {}", item.name, item.what, item.said)).collect()
+}
+
+#[test]
+fn a_build_that_fails_rings_once_and_stands_in_the_list_until_it_was_looked_at() {
+    let mut app = elsewhere(&["prefix = \"cargo test\"\nfailed = true"]);
+    assert_eq!(watched(&app), Vec::<String>::new(), "what failed before is no news");
+    assert_eq!(rung(&fails(&mut app, 6)), ["t06 failed: exit 101: cargo test --workspace"]);
+    assert_eq!(rung(&becomes(&mut app, 6, |task| task.updated_at = now())), Vec::<&str>::new());
+    let _ = app.update(Msg::Focus(true));
+    let _ = press(&mut app, &["a"]);
+    assert!(shown(&app).contains("failed: exit 101"), "{}", shown(&app));
+    let at = items(&app).iter().position(|item| matches!(item.subject, Subject::Watched(..))).expect("there");
+    for _ in 0..at {
+        let _ = press(&mut app, &["j"]);
+    }
+    let _ = press(&mut app, &["Enter"]);
+    assert_eq!((app.screen, app.selected().map(|task| task.number)), (Screen::Focus, Some(6)));
+    let _ = press(&mut app, &["1"]);
+    assert_eq!(rung(&becomes(&mut app, 6, |task| task.updated_at = now())), Vec::<&str>::new());
+    assert_eq!(watched(&app), Vec::<String>::new(), "it does not come back");
+}
+
+#[test]
+fn a_rule_rings_for_its_commands_alone() {
+    let mut app = elsewhere(&["prefix = \"make\"\nfailed = true"]);
+    assert_eq!(rung(&fails(&mut app, 6)), Vec::<&str>::new());
+}
+
+#[test]
+fn a_task_that_is_silent_for_long_rings_until_it_prints_again() {
+    let mut app = elsewhere(&["prefix = \"cargo test\"\nsilence = \"30 s\""]);
+    let _ = becomes(&mut app, 6, |task| task.output.last_at = Some(now()));
+    let _ = app.update(Msg::Tick(now() + SignedDuration::from_secs(29)));
+    assert_eq!(rung(&app.update(Msg::WatchDue)), Vec::<&str>::new());
+    let _ = app.update(Msg::Tick(now() + SignedDuration::from_secs(30)));
+    assert_eq!(rung(&app.update(Msg::WatchDue)), ["t06 silent for 30 s: cargo test --workspace"]);
+    assert_eq!(rung(&app.update(Msg::WatchDue)), Vec::<&str>::new(), "once");
+    let later = now() + SignedDuration::from_secs(31);
+    let _ = becomes(&mut app, 6, |task| task.output.last_at = Some(later));
+    assert_eq!(watched(&app), Vec::<String>::new());
+    let _ = app.update(Msg::Tick(later + SignedDuration::from_secs(30)));
+    assert_eq!(rung(&app.update(Msg::WatchDue)).len(), 1, "and again for the next silence");
+}
+
+/// The reads asked for: from which byte.
+fn reads(effects: &[Effect]) -> Vec<u64> {
+    let reads = effects.iter().filter_map(|effect| match effect {
+        Effect::ReadWatched { task, from } if task.id == id(6) => Some(*from),
+        _ => None,
+    });
+    reads.collect()
+}
+
+#[test]
+fn a_pattern_typed_for_a_task_is_looked_for_in_what_it_prints_from_then_on() {
+    let mut app = elsewhere(&[]);
+    select(&mut app, 6);
+    let before = app.selected().expect("selected").output.bytes;
+    let _ = press(&mut app, &["W", "p", "a", "n", "i", "c", "Enter"]);
+    assert!(shown(&app).contains("rings when t06: it prints panic"), "{}", shown(&app));
+    let wrote = becomes(&mut app, 6, |task| task.output.bytes += 10);
+    assert_eq!(reads(&wrote), [before]);
+    let wrote = becomes(&mut app, 6, |task| task.output.bytes += 10);
+    assert_eq!(reads(&wrote), Vec::<u64>::new(), "one read at a time");
+    let read = app.update(Msg::Watched(id(6), String::new(), before));
+    assert_eq!(reads(&read), [before], "what came meanwhile");
+    let read = app.update(Msg::Watched(id(6), String::new(), before));
+    assert_eq!(reads(&read), Vec::<u64>::new(), "half a line is waited for, not read again and again");
+    let _ = becomes(&mut app, 6, |task| task.output.bytes += 10);
+    let text = "ok\nthread 'main' panicked at src/lib.rs\nok\n";
+    let read = app.update(Msg::Watched(id(6), text.to_owned(), before + 30));
+    assert_eq!(rung(&read), ["t06 printed: thread 'main' panicked at src/lib.rs"]);
+    let _ = press(&mut app, &["W", "Enter"]);
+    assert_eq!(reads(&becomes(&mut app, 6, |task| task.output.bytes += 10)), Vec::<u64>::new());
+    let _ = press(&mut app, &["W", "(", "Enter"]);
+    assert!(shown(&app).contains("no pattern: error: unclosed group"), "{}", shown(&app));
+}
